@@ -1,0 +1,174 @@
+//! One input on its way through: what was read, what it became.
+
+use otlp_profiles::{
+    Error, Finding, Format, Framing, Level, LossKind, Losses, ProfileId, Reading, Severity,
+    Verdict, WriteOptions,
+};
+
+use crate::exit::{Exit, Failure};
+
+/// What the messages of one input became.
+#[derive(Debug, Default)]
+pub(crate) struct Converted {
+    /// How the messages were framed.
+    pub(crate) framing: Framing,
+    /// The bytes of the input as it is stored.
+    pub(crate) stored: u64,
+    /// The bytes of the output as it is stored.
+    pub(crate) bytes_out: u64,
+    pub(crate) messages: u64,
+    pub(crate) profiles: u64,
+    pub(crate) samples: u64,
+    /// What was noticed when reading; one entry a code.
+    pub(crate) findings: Vec<Finding>,
+    /// What could not be said when writing.
+    pub(crate) losses: Losses,
+    formats: Vec<&'static str>,
+    first_id: ProfileId,
+    payloads: Vec<Vec<u8>>,
+}
+
+impl Converted {
+    /// Writes one message.
+    pub(crate) fn add(
+        &mut self,
+        reading: Reading,
+        to: &dyn Format,
+        options: &WriteOptions,
+    ) -> Result<(), Failure> {
+        let profiles = &reading.profiles;
+        self.messages += 1;
+        if self.profiles == 0 {
+            self.first_id = profiles
+                .iter()
+                .next()
+                .map(otlp_profiles::Profile::profile_id)
+                .unwrap_or_default();
+        }
+        for profile in profiles.iter() {
+            self.profiles += 1;
+            self.samples += profile.samples().len() as u64;
+        }
+        let name = reading.detected.format.name();
+        if !self.formats.contains(&name) {
+            self.formats.push(name);
+        }
+        let (payloads, losses) = otlp_profiles::write_all(profiles, to, options)
+            .map_err(|error: Error| Failure::writing(&error))?;
+        self.payloads.extend(payloads);
+        self.losses.merge(&losses);
+        for finding in reading.findings {
+            match self
+                .findings
+                .iter_mut()
+                .find(|known| known.code == finding.code)
+            {
+                Some(known) => known.count += finding.count,
+                None => self.findings.push(finding),
+            }
+        }
+        Ok(())
+    }
+
+    /// The files to write: one, unless the format is of one profile and there are several.
+    pub(crate) fn blobs(
+        &mut self,
+        to: &dyn Format,
+        gzip: Option<Level>,
+    ) -> Result<Vec<Vec<u8>>, Failure> {
+        let payloads = std::mem::take(&mut self.payloads);
+        let blobs = match payloads.len() {
+            0 => {
+                let message = format!("{} cannot say that there is no profile", to.name());
+                return Err(Failure::new(Exit::Output, message));
+            }
+            1 => payloads,
+            _ => match several(to) {
+                Several::Files => payloads,
+                Several::Lines => vec![payloads.join(&b'\n')],
+                Several::Frames => vec![self.frame(&payloads)?],
+            },
+        };
+        let blobs: Vec<Vec<u8>> = match gzip {
+            Some(level) => blobs
+                .iter()
+                .map(|blob| otlp_profiles::deflate(blob, level))
+                .collect(),
+            None => blobs,
+        };
+        self.bytes_out = blobs.iter().map(|blob| blob.len() as u64).sum();
+        Ok(blobs)
+    }
+
+    fn frame(&self, payloads: &[Vec<u8>]) -> Result<Vec<u8>, Failure> {
+        let framing = match self.framing {
+            // The form of the Collector's file exporter is the one for files.
+            Framing::None => Framing::LengthPrefixed,
+            framing => framing,
+        };
+        otlp_profiles::frame(framing, payloads).map_err(|error| Failure::writing(&error))
+    }
+
+    /// How faithful it was, from the reading on.
+    pub(crate) fn verdict(&self) -> Verdict {
+        let worst = self.findings.iter().map(|finding| finding.severity).max();
+        let reading = match worst {
+            None => Verdict::Exact,
+            Some(Severity::Info) => Verdict::Semantic,
+            Some(_) => Verdict::Lossy,
+        };
+        self.losses.verdict().max(reading)
+    }
+
+    pub(crate) fn is_lossy(&self) -> bool {
+        self.verdict() == Verdict::Lossy
+    }
+
+    /// What it was read from.
+    pub(crate) fn from(&self) -> String {
+        self.formats.join(",")
+    }
+
+    /// The id, where there is one profile and it has one.
+    pub(crate) fn only_id(&self) -> Option<String> {
+        let id = self.first_id;
+        (self.profiles == 1 && id != ProfileId::NONE).then(|| id.to_string())
+    }
+}
+
+/// How a format says several messages.
+enum Several {
+    Files,
+    Lines,
+    Frames,
+}
+
+/// OTLP is a format of streams, where each message may hold many profiles; others are of files.
+fn several(to: &dyn Format) -> Several {
+    match to.name() {
+        "otlp-json" => Several::Lines,
+        name if name.starts_with("otlp-") => Several::Frames,
+        _ => Several::Files,
+    }
+}
+
+/// The kind of loss that a finding is, by its code.
+pub(crate) fn kind_of(finding: &Finding) -> LossKind {
+    let mut codes = otlp_profiles::LOSS_CODES.iter();
+    match codes.find(|(code, _, _)| *code == finding.code) {
+        Some((_, kind, _)) => *kind,
+        None => match finding.severity {
+            Severity::Info => LossKind::Note,
+            Severity::Warning => LossKind::Approximated,
+            Severity::Error => LossKind::Rejected,
+        },
+    }
+}
+
+/// What a loss code means.
+pub(crate) fn meaning_of(code: &str) -> &'static str {
+    let mut codes = otlp_profiles::LOSS_CODES.iter();
+    codes
+        .find(|(known, _, _)| *known == code)
+        .map_or("", |(_, _, meaning)| meaning)
+}

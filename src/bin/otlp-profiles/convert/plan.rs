@@ -1,0 +1,179 @@
+//! What is converted to what, and where it goes: decided before anything is read.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use otlp_profiles::Format;
+
+use crate::convert::Args;
+use crate::files::{extension, format_of, is_gz, known_extensions, renamed};
+use crate::input::{Input, Inputs};
+use crate::text::shown_path;
+
+/// Where an output goes.
+#[derive(Debug)]
+pub(crate) enum Target {
+    Stdout,
+    File(PathBuf),
+}
+
+/// One input and its output.
+#[derive(Debug)]
+pub(crate) struct Job {
+    pub(crate) input: Input,
+    pub(crate) target: Target,
+    pub(crate) gzip: bool,
+    /// Whether the directories it goes to are made: those of a tree that is copied are.
+    pub(crate) make_directories: bool,
+}
+
+/// Everything one call does.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    pub(crate) inputs: Inputs,
+    pub(crate) format: &'static dyn Format,
+    pub(crate) jobs: Vec<Job>,
+}
+
+impl Plan {
+    /// # Errors
+    ///
+    /// A sentence about what the arguments lack.
+    pub(crate) fn of(args: &Args) -> Result<Self, String> {
+        let inputs = Inputs::of(&args.inputs);
+        if inputs.stdins() > 1 {
+            return Err("stdin can be read once".to_owned());
+        }
+        let output = args
+            .output
+            .as_deref()
+            .filter(|path| path.as_os_str() != "-");
+        let jobs = |format: &'static dyn Format| match output {
+            Some(path) if is_directory(path, &inputs) => {
+                into_directory(args, &inputs, path, format)
+            }
+            Some(path) => Ok(vec![job(
+                args,
+                &inputs,
+                Target::File(path.to_owned()),
+                format,
+            )]),
+            None => Ok(vec![job(args, &inputs, Target::Stdout, format)]),
+        };
+        let format = format(args, &inputs, output)?;
+        let jobs = jobs(format)?;
+        Ok(Self {
+            format,
+            jobs,
+            inputs,
+        })
+    }
+}
+
+fn is_directory(path: &Path, inputs: &Inputs) -> bool {
+    let last = path.as_os_str().as_encoded_bytes().last().copied();
+    let separated = last.is_some_and(|byte| std::path::is_separator(byte.into()));
+    !inputs.single || separated || path.is_dir()
+}
+
+/// The format that was asked for, or that the output's name means.
+fn format(
+    args: &Args,
+    inputs: &Inputs,
+    output: Option<&Path>,
+) -> Result<&'static dyn Format, String> {
+    let Some(path) = output else {
+        if !inputs.single {
+            return Err("several inputs need a directory to go to: give -o DIR/".to_owned());
+        }
+        return args.to.ok_or_else(|| {
+            "what to write is not known: give --to FORMAT, or -o OUT with an extension that says it".to_owned()
+        });
+    };
+    let by_name = format_of(path);
+    if !inputs.single && by_name.is_some() && !path.is_dir() {
+        let path = shown_path(path);
+        return Err(format!(
+            "several inputs need a directory, and {path} is named like a file: give -o DIR/"
+        ));
+    }
+    if let Some(format) = args.to {
+        return Ok(format);
+    }
+    match by_name {
+        Some(format) if !is_directory(path, inputs) => Ok(format),
+        _ if is_directory(path, inputs) => {
+            Err("files in a directory can be of any format: give --to FORMAT".to_owned())
+        }
+        _ => {
+            let mut known: Vec<&str> = known_extensions().collect();
+            known.sort_unstable();
+            known.dedup();
+            let (path, known) = (shown_path(path), known.join(", ."));
+            Err(format!(
+                "the name {path} says no format: give --to FORMAT, or one of the extensions .{known}"
+            ))
+        }
+    }
+}
+
+fn gzip(args: &Args, path: Option<&Path>, format: &dyn Format) -> bool {
+    match (args.gzip, args.no_gzip) {
+        (true, _) => true,
+        (_, true) => false,
+        _ => format.gzip_on_disk() || path.is_some_and(is_gz),
+    }
+}
+
+fn job(args: &Args, inputs: &Inputs, target: Target, format: &dyn Format) -> Job {
+    let gzip = match &target {
+        Target::File(path) => gzip(args, Some(path), format),
+        Target::Stdout => gzip(args, None, format),
+    };
+    let input = inputs.all.first().cloned().unwrap_or_default();
+    Job {
+        input,
+        target,
+        gzip,
+        make_directories: false,
+    }
+}
+
+/// A job for each input, named like it; where that makes two names one, both keep the extension
+/// they had: `a.pb.otlp` and `a.pb.gz.otlp`.
+fn into_directory(
+    args: &Args,
+    inputs: &Inputs,
+    directory: &Path,
+    format: &dyn Format,
+) -> Result<Vec<Job>, String> {
+    let gzip = gzip(args, None, format);
+    let suffix = extension(format, gzip);
+    let short = |input: &Input| renamed(&input.relative, &suffix, false);
+    let mut uses: HashMap<PathBuf, usize> = HashMap::new();
+    for input in &inputs.all {
+        *uses.entry(short(input)).or_default() += 1;
+    }
+    let mut taken: HashMap<PathBuf, &Input> = HashMap::new();
+    let mut jobs = Vec::with_capacity(inputs.all.len());
+    for input in &inputs.all {
+        let mut name = short(input);
+        if uses.get(&name).is_some_and(|uses| *uses > 1) {
+            name = renamed(&input.relative, &suffix, true);
+        }
+        let path = directory.join(&name);
+        if let Some(other) = taken.insert(name, input) {
+            let (path, other, name) = (shown_path(&path), other.name(), input.name());
+            let message = format!("{other} and {name} would both be written to {path}");
+            return Err(crate::text::shown(&message));
+        }
+        let (input, target) = (input.clone(), Target::File(path));
+        jobs.push(Job {
+            input,
+            target,
+            gzip,
+            make_directories: true,
+        });
+    }
+    Ok(jobs)
+}

@@ -1,0 +1,174 @@
+//! What one conversion lost, told on stderr.
+
+use clap::ValueEnum;
+use otlp_profiles::{Format, LossKind};
+use serde_json::{Value, json};
+
+use crate::console::{Console, Level};
+use crate::convert::encode::{Converted, kind_of, meaning_of};
+use crate::exit::Failure;
+use crate::info::finding_json;
+use crate::text::shown;
+
+/// How it is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Form {
+    Text,
+    Json,
+}
+
+/// The form of the JSON object. Keys are only ever added to it.
+const SCHEMA: &str = "otlp-profiles/convert/1";
+
+/// The report on one input.
+pub(crate) struct Report<'a> {
+    input: &'a str,
+    to: &'static str,
+    converted: Option<&'a Converted>,
+    outputs: &'a [String],
+    failure: Option<&'a Failure>,
+}
+
+impl<'a> Report<'a> {
+    pub(crate) fn done(
+        input: &'a str,
+        to: &'static dyn Format,
+        converted: &'a Converted,
+        outputs: &'a [String],
+    ) -> Self {
+        let (to, converted) = (to.name(), Some(converted));
+        Self {
+            input,
+            to,
+            converted,
+            outputs,
+            failure: None,
+        }
+    }
+
+    pub(crate) fn failed(
+        input: &'a str,
+        to: &'static dyn Format,
+        converted: Option<&'a Converted>,
+        failure: &'a Failure,
+    ) -> Self {
+        let (to, failure) = (to.name(), Some(failure));
+        Self {
+            input,
+            to,
+            converted,
+            outputs: &[],
+            failure,
+        }
+    }
+
+    pub(crate) fn tell(&self, form: Form, console: &Console) {
+        let text = match form {
+            Form::Json => Some(self.to_json().to_string()),
+            Form::Text => self.to_text(console.shows(Level::Info)),
+        };
+        if let Some(text) = text {
+            console.say(&text);
+        }
+    }
+
+    fn to_json(&self) -> Value {
+        let mut object = json!({
+            "schema": SCHEMA,
+            "input": self.input,
+            "outputs": self.outputs,
+            "to": self.to,
+        });
+        if let Some(converted) = self.converted {
+            object["from"] = converted.from().into();
+            object["verdict"] = converted.verdict().to_string().into();
+            object["messages"] = converted.messages.into();
+            object["profiles"] = converted.profiles.into();
+            object["samples"] = converted.samples.into();
+            object["bytes_in"] = converted.stored.into();
+            object["bytes_out"] = converted.bytes_out.into();
+            object["losses"] = losses_json(converted);
+            object["findings"] = findings_json(converted);
+        }
+        if let Some(failure) = self.failure {
+            object["error"] = failure.to_json();
+        }
+        object
+    }
+
+    /// A table, the worst first; nothing where there is nothing to say.
+    fn to_text(&self, notes: bool) -> Option<String> {
+        let converted = self.converted?;
+        let mut rows = rows(converted);
+        rows.retain(|row| notes || row.kind > LossKind::Note);
+        rows.sort_by(|a, b| b.kind.cmp(&a.kind).then(a.code.cmp(b.code)));
+        if rows.is_empty() {
+            return None;
+        }
+        let width = |of: fn(&Row) -> usize| rows.iter().map(of).max().unwrap_or(0);
+        let kind = width(|row| row.kind.to_string().len());
+        let count = width(|row| row.count.to_string().len());
+        let code = width(|row| row.code.len());
+        let (input, from, verdict) = (shown(self.input), converted.from(), converted.verdict());
+        let mut text = format!("{input}: {from} to {}: {verdict}", self.to);
+        for row in &rows {
+            let (kind_text, meaning) = (row.kind.to_string(), shown(&row.meaning));
+            text.push_str(&format!(
+                "\n  {kind_text:kind$}  {:>count$} × {:code$}  {meaning}",
+                row.count, row.code
+            ));
+            if !row.first.is_empty() {
+                text.push_str(&format!(" ({})", shown(&row.first.join(", "))));
+            }
+        }
+        Some(text)
+    }
+}
+
+/// A row of the table.
+struct Row<'a> {
+    kind: LossKind,
+    count: u64,
+    code: &'a str,
+    meaning: String,
+    first: Vec<String>,
+}
+
+fn rows(converted: &Converted) -> Vec<Row<'_>> {
+    let losses = converted.losses.iter().map(|loss| Row {
+        kind: loss.kind,
+        count: loss.count,
+        code: loss.code,
+        meaning: meaning_of(loss.code).to_owned(),
+        first: loss.first.clone(),
+    });
+    let findings = converted.findings.iter().map(|finding| Row {
+        kind: kind_of(finding),
+        count: finding.count,
+        code: finding.code,
+        meaning: finding.message.clone(),
+        first: Some(finding.place.clone())
+            .filter(|place| !place.is_empty())
+            .into_iter()
+            .collect(),
+    });
+    losses.chain(findings).collect()
+}
+
+fn losses_json(converted: &Converted) -> Value {
+    let losses = converted.losses.iter().map(|loss| {
+        json!({
+            "kind": loss.kind.to_string(),
+            "code": loss.code,
+            "count": loss.count,
+            "meaning": meaning_of(loss.code),
+            "first": loss.first,
+        })
+    });
+    losses.collect()
+}
+
+fn findings_json(converted: &Converted) -> Value {
+    let findings = converted.findings.iter();
+    findings.map(finding_json).collect()
+}

@@ -1,0 +1,100 @@
+//! What is computed from profiles for both forms of a description.
+
+use otlp_profiles::{AttributeId, Dictionary, KeyValue, Profile, StringId, Value};
+use serde_json::{Map, Number, Value as Json, json};
+
+/// The sum of the values of each sample type of a profile, in its order.
+pub(crate) fn sums(profile: &Profile) -> Vec<i128> {
+    let types = profile.sample_types().len();
+    let mut sums = vec![0_i128; types];
+    for sample in profile.samples().iter() {
+        match sums.as_mut_slice() {
+            [] => {}
+            // Without values each timestamp counts one; with some, each may have a value.
+            [sum] if sample.values.is_empty() => *sum += sample.timestamps_unix_nano.len() as i128,
+            [sum] => {
+                *sum += sample
+                    .values
+                    .iter()
+                    .map(|value| i128::from(*value))
+                    .sum::<i128>()
+            }
+            many => {
+                for (sum, value) in many.iter_mut().zip(sample.values) {
+                    *sum += i128::from(*value);
+                }
+            }
+        }
+    }
+    sums
+}
+
+/// The number of timestamps of a profile.
+pub(crate) fn timestamps(profile: &Profile) -> u64 {
+    let samples = profile.samples().iter();
+    samples
+        .map(|sample| sample.timestamps_unix_nano.len() as u64)
+        .sum()
+}
+
+/// How many rows each table has, besides the empty row 0 that all have.
+pub(crate) fn tables(dictionary: &Dictionary) -> [(&'static str, usize); 7] {
+    [
+        ("strings", dictionary.strings().len()),
+        ("functions", dictionary.functions().len()),
+        ("locations", dictionary.locations().len()),
+        ("mappings", dictionary.mappings().rows().len()),
+        ("stacks", dictionary.stacks().len()),
+        ("attributes", dictionary.attributes().len()),
+        ("links", dictionary.links().len()),
+    ]
+    .map(|(name, rows)| (name, rows.saturating_sub(1)))
+}
+
+/// A number, exactly: as a text where 64 bits do not hold it.
+pub(crate) fn number(number: i128) -> Json {
+    Number::from_i128(number).map_or_else(|| number.to_string().into(), Json::Number)
+}
+
+/// Attributes of a resource, a scope or a value.
+pub(crate) fn pairs(dictionary: &Dictionary, pairs: &[KeyValue]) -> Json {
+    let pairs = pairs.iter().map(|pair| (pair.key, &pair.value));
+    object(dictionary, pairs)
+}
+
+/// Attributes of a profile.
+pub(crate) fn attributes(dictionary: &Dictionary, ids: &[AttributeId]) -> Json {
+    let attributes = ids.iter().filter_map(|id| dictionary.attribute(*id));
+    object(
+        dictionary,
+        attributes.map(|attribute| (attribute.key, &attribute.value)),
+    )
+}
+
+fn object<'a>(dictionary: &Dictionary, pairs: impl Iterator<Item = (StringId, &'a Value)>) -> Json {
+    let mut object = Map::new();
+    for (key, one) in pairs {
+        object.insert(dictionary.text(key).to_owned(), value(dictionary, one));
+    }
+    Json::Object(object)
+}
+
+/// A value; what JSON cannot say is a text, and bytes are hex digits.
+fn value(dictionary: &Dictionary, of: &Value) -> Json {
+    match of {
+        Value::Empty => Json::Null,
+        Value::String(text) => dictionary.text(*text).into(),
+        Value::Bool(truth) => (*truth).into(),
+        Value::Int(int) => (*int).into(),
+        Value::Double(double) => {
+            Number::from_f64(*double).map_or_else(|| double.to_string().into(), Json::Number)
+        }
+        Value::Bytes(bytes) => json!({ "bytes": hex(bytes) }),
+        Value::Array(values) => values.iter().map(|one| value(dictionary, one)).collect(),
+        Value::KeyValues(list) => pairs(dictionary, list),
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}

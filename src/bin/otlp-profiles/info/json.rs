@@ -1,0 +1,156 @@
+//! A description as JSON.
+
+use otlp_profiles::{
+    Certainty, Detected, Dictionary, Finding, Profile, ProfileId, Reading, Resource,
+    ResourceProfiles, ScopeProfiles, ValueType,
+};
+use serde_json::{Map, Value as Json, json};
+
+use crate::info::{Described, Printed, facts};
+use crate::time::rfc3339;
+
+/// One file.
+pub(crate) fn file(described: Described) -> Json {
+    let messages = described
+        .messages
+        .into_iter()
+        .filter_map(|message| match message {
+            Printed::Json(message) => Some(message),
+            Printed::Text(_) => None,
+        });
+    let mut object = json!({
+        "path": described.name,
+        "bytes": described.stored,
+        "inflated_bytes": described.inflated,
+        "gzip": described.gzip,
+        "framing": described.framing.to_string(),
+        "messages": messages.collect::<Vec<_>>(),
+    });
+    if let Some(seems) = &described.seems {
+        object["seems"] = detected(seems);
+    }
+    if let Some(failure) = &described.failure {
+        object["error"] = failure.to_json();
+    }
+    object
+}
+
+/// One message of a file.
+pub(crate) fn message(reading: &Reading, bytes: u64) -> Json {
+    let profiles = &reading.profiles;
+    let dictionary = profiles.dictionary();
+    let tables: Map<String, Json> = facts::tables(dictionary)
+        .map(|(name, rows)| (name.to_owned(), rows.into()))
+        .into_iter()
+        .collect();
+    let resources = profiles
+        .resource_profiles()
+        .iter()
+        .map(|one| resource(dictionary, one));
+    let mut object = detected(&reading.detected);
+    object["bytes"] = bytes.into();
+    object["tables"] = tables.into();
+    object["resources"] = resources.collect();
+    object["findings"] = reading.findings.iter().map(finding).collect();
+    object
+}
+
+fn detected(detected: &Detected) -> Json {
+    let (certainty, others) = match &detected.certainty {
+        Certainty::Certain => ("certain", &[][..]),
+        Certainty::Equivalent(others) => ("equivalent", &others[..]),
+        Certainty::Preferred(others) => ("preferred", &others[..]),
+        Certainty::Ambiguous(others) => ("ambiguous", &others[..]),
+        _ => ("unknown", &[][..]),
+    };
+    json!({
+        "format": detected.format.name(),
+        "about": detected.format.about(),
+        "deprecated": detected.format.deprecated(),
+        "certainty": certainty,
+        "others": others,
+        "evidence": detected.evidence,
+    })
+}
+
+/// A finding of the reader.
+pub(crate) fn finding(finding: &Finding) -> Json {
+    json!({
+        "severity": finding.severity.to_string(),
+        "code": finding.code,
+        "count": finding.count,
+        "place": finding.place,
+        "message": finding.message,
+    })
+}
+
+fn resource(dictionary: &Dictionary, of: &ResourceProfiles) -> Json {
+    let scopes = of.scope_profiles().iter().map(|one| scope(dictionary, one));
+    json!({
+        "attributes": facts::pairs(dictionary, of.resource().attributes()),
+        "dropped_attributes_count": of.resource().dropped_attributes_count(),
+        "entity_refs": entities(dictionary, of.resource()),
+        "schema_url": dictionary.text(of.schema_url()),
+        "scopes": scopes.collect::<Vec<_>>(),
+    })
+}
+
+fn entities(dictionary: &Dictionary, resource: &Resource) -> Json {
+    let types = resource
+        .entity_refs()
+        .iter()
+        .map(|entity| dictionary.text(entity.entity_type));
+    types.collect()
+}
+
+fn scope(dictionary: &Dictionary, of: &ScopeProfiles) -> Json {
+    let profiles = of.profiles().iter().map(|one| profile(dictionary, one));
+    let scope = of.scope();
+    json!({
+        "name": dictionary.text(scope.name()),
+        "version": dictionary.text(scope.version()),
+        "attributes": facts::pairs(dictionary, scope.attributes()),
+        "dropped_attributes_count": scope.dropped_attributes_count(),
+        "schema_url": dictionary.text(of.schema_url()),
+        "profiles": profiles.collect::<Vec<_>>(),
+    })
+}
+
+fn profile(dictionary: &Dictionary, of: &Profile) -> Json {
+    let types = of
+        .sample_types()
+        .iter()
+        .zip(facts::sums(of))
+        .map(|(one, sum)| {
+            let mut object = value_type(dictionary, *one);
+            object["sum"] = facts::number(sum);
+            object
+        });
+    let time = Some(of.time_unix_nano())
+        .filter(|time| *time != 0)
+        .and_then(rfc3339);
+    let (payload_format, payload) = of.original_payload();
+    json!({
+        "profile_id": Some(of.profile_id()).filter(|id| *id != ProfileId::NONE).map(|id| id.to_string()),
+        "sample_types": types.collect::<Vec<_>>(),
+        "samples": of.samples().len(),
+        "timestamps": facts::timestamps(of),
+        "time": time,
+        "time_unix_nano": facts::number(of.time_unix_nano()),
+        "duration_nanos": facts::number(of.duration_nanos()),
+        "period_type": value_type(dictionary, of.period_type()),
+        "period": of.period(),
+        "attributes": facts::attributes(dictionary, of.attributes()),
+        "dropped_attributes_count": of.dropped_attributes_count(),
+        "original_payload_format": dictionary.text(payload_format),
+        "original_payload_bytes": payload.len(),
+    })
+}
+
+fn value_type(dictionary: &Dictionary, of: ValueType) -> Json {
+    let mut object = json!({ "type": dictionary.text(of.name), "unit": dictionary.text(of.unit) });
+    if let Some(temporality) = of.temporality {
+        object["aggregation_temporality"] = temporality.to_string().into();
+    }
+    object
+}

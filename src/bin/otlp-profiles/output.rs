@@ -1,0 +1,176 @@
+//! Bytes to stdout or to files: all of them, or none.
+
+use std::ffi::OsString;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+
+use crate::exit::{Exit, Failure};
+use crate::input::same_file;
+use crate::text::shown_path;
+
+/// Writes `bytes` to stdout; `false` when nobody reads it any more, which is no failure.
+pub(crate) fn to_stdout(bytes: &[u8], force: bool) -> Result<bool, Failure> {
+    let mut stdout = io::stdout().lock();
+    if !force && stdout.is_terminal() && !is_text(bytes) {
+        let message =
+            "stdout is a terminal and the output is binary: give -o OUT, a pipe, or --force";
+        return Err(Failure::new(Exit::Output, message));
+    }
+    match stdout.write_all(bytes).and_then(|()| stdout.flush()) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(false),
+        Err(error) => {
+            let message = format!("stdout cannot be written: {error}");
+            let failure = Failure::new(Exit::Output, message);
+            Err(Failure {
+                fatal: true,
+                ..failure
+            })
+        }
+    }
+}
+
+fn is_text(bytes: &[u8]) -> bool {
+    let text = std::str::from_utf8(bytes);
+    text.is_ok_and(|text| {
+        text.chars()
+            .all(|c| !c.is_control() || matches!(c, '\n' | '\t'))
+    })
+}
+
+/// Writes files: each under a temporary name beside its own, then all are renamed.
+///
+/// # Errors
+///
+/// One of them exists and `force` is not given, or cannot be written. Nothing is left behind.
+pub(crate) fn to_files(
+    files: &[(PathBuf, Vec<u8>)],
+    input: Option<&Path>,
+    force: bool,
+) -> Result<(), Failure> {
+    for (path, _) in files.iter().filter(|_| !force) {
+        may_create(path, input)?;
+    }
+    let mut staged = Staged::default();
+    for (path, bytes) in files {
+        if is_stream(path) {
+            write_stream(path, bytes).map_err(|error| unwritable(path, &error))?;
+        } else {
+            staged
+                .write(path, bytes)
+                .map_err(|error| unwritable(path, &error))?;
+        }
+    }
+    staged.commit(force)
+}
+
+/// Whether `path` is there and neither a file nor a directory: nothing that could be replaced.
+fn is_stream(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
+}
+
+fn write_stream(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = OpenOptions::new().write(true).open(path)?;
+    match file.write_all(bytes).and_then(|()| file.flush()) {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        result => result,
+    }
+}
+
+fn may_create(path: &Path, input: Option<&Path>) -> Result<(), Failure> {
+    let why = match input {
+        Some(input) if same_file(input, path) => "is the input itself",
+        _ if is_stream(path) || fs::symlink_metadata(path).is_err() => return Ok(()),
+        _ => "exists",
+    };
+    let message = format!("{} {why}; --force replaces it", shown_path(path));
+    Err(Failure::new(Exit::Output, message))
+}
+
+/// Files that are written and not yet named; gone when dropped.
+#[derive(Default)]
+struct Staged {
+    /// The temporary name, and the one that is wanted.
+    files: Vec<(PathBuf, PathBuf)>,
+}
+
+impl Staged {
+    fn write(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        // Where a link is replaced, the file it leads to is meant.
+        let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        if path.is_dir() {
+            return Err(io::Error::from(ErrorKind::IsADirectory));
+        }
+        let (mut file, temporary) = create_beside(&path)?;
+        self.files.push((temporary, path.clone()));
+        if let Ok(replaced) = fs::metadata(&path) {
+            file.set_permissions(replaced.permissions())?;
+        }
+        file.write_all(bytes)?;
+        file.sync_all()
+    }
+
+    fn commit(mut self, force: bool) -> Result<(), Failure> {
+        while let Some((temporary, path)) = self.files.last() {
+            if !force {
+                // It may have come into being meanwhile.
+                may_create(path, None)?;
+            }
+            fs::rename(temporary, path).map_err(|error| unwritable(path, &error))?;
+            // Not all systems can; the file itself is safe.
+            let _ = File::open(directory(path)).and_then(|directory| directory.sync_all());
+            self.files.pop();
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Staged {
+    fn drop(&mut self) {
+        for (temporary, _) in &self.files {
+            let _ = fs::remove_file(temporary);
+        }
+    }
+}
+
+/// The directory that `path` is in.
+fn directory(path: &Path) -> &Path {
+    let parent = path
+        .parent()
+        .filter(|parent| !parent.as_os_str().is_empty());
+    parent.unwrap_or(Path::new("."))
+}
+
+/// A new file `.<name>.<pid>.tmp` in the directory of `path`.
+///
+/// A number is added where that is taken: process ids come again, and in containers at once.
+fn create_beside(path: &Path) -> io::Result<(File, PathBuf)> {
+    let pid = std::process::id();
+    for again in 0..100 {
+        let mut name = OsString::from(".");
+        name.push(path.file_name().unwrap_or_default());
+        name.push(match again {
+            0 => format!(".{pid}.tmp"),
+            _ => format!(".{pid}-{again}.tmp"),
+        });
+        let temporary = path.with_file_name(name);
+        match OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .open(&temporary)
+        {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+            result => return result.map(|file| (file, temporary)),
+        }
+    }
+    Err(io::Error::other(
+        "files of interrupted runs, .*.tmp, are in the way",
+    ))
+}
+
+/// `path` cannot be written.
+pub(crate) fn unwritable(path: &Path, error: &io::Error) -> Failure {
+    let path = shown_path(path);
+    Failure::new(Exit::Output, format!("{path} cannot be written: {error}"))
+}

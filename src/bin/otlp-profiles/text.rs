@@ -1,0 +1,57 @@
+//! Text from strangers, made safe for a terminal.
+
+use std::path::Path;
+
+/// `text` without what a terminal would act upon: controls, and marks that turn the direction of
+/// writing or end a line.
+pub(crate) fn shown(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for char in text.chars() {
+        if char.is_control() || acts(char) {
+            safe.extend(char.escape_default());
+        } else {
+            safe.push(char);
+        }
+    }
+    safe
+}
+
+fn acts(char: char) -> bool {
+    matches!(char, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// A path as it may be printed.
+pub(crate) fn shown_path(path: &Path) -> String {
+    shown(&path.to_string_lossy())
+}
+
+/// `1 profile`, `2 profiles`.
+pub(crate) fn counted(count: u64, noun: &str) -> String {
+    let s = if count == 1 { "" } else { "s" };
+    format!("{count} {noun}{s}")
+}
+
+/// `text`, in quotes where it would not be one word.
+pub(crate) fn word(text: &str) -> String {
+    let safe = shown(text);
+    if safe.is_empty() || safe.contains([' ', '"', '=']) {
+        format!("\"{}\"", safe.replace('"', "\\\""))
+    } else {
+        safe
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn controls_are_escaped() {
+        assert_eq!(
+            shown("a\x1b[31m\nb\u{85}\u{202e}é"),
+            "a\\u{1b}[31m\\nb\\u{85}\\u{202e}é"
+        );
+        assert_eq!(word("a b"), "\"a b\"");
+        assert_eq!(word("a.pb"), "a.pb");
+    }
+}

@@ -1,0 +1,111 @@
+//! Every entry of every table, for `-vvv`.
+
+use std::collections::BTreeSet;
+use std::fmt::Display;
+
+use otlp_profiles::{LocationId, Profiles};
+
+use crate::console::{Console, Level, Line};
+
+/// Logs the tables and samples of `profiles`, each entry with its index.
+pub(crate) fn entries(profiles: &Profiles, console: &Console) {
+    if console.shows(Level::Trace) {
+        tables(profiles, console);
+        samples(profiles, console);
+    }
+}
+
+fn entry<'a>(console: &'a Console, table: &str, row: usize) -> Entry<'a> {
+    let line = Line::new(
+        Level::Trace,
+        "read",
+        format!("Entry {row} of the {table} table"),
+    );
+    Entry { console, line }
+}
+
+/// A line that is logged when it is complete.
+struct Entry<'a> {
+    console: &'a Console,
+    line: Line,
+}
+
+impl Entry<'_> {
+    fn with(mut self, key: &'static str, value: impl Display) -> Self {
+        self.line = self.line.with(key, value);
+        self
+    }
+
+    fn log(self) {
+        self.console.log(&self.line);
+    }
+}
+
+fn tables(profiles: &Profiles, console: &Console) {
+    let dictionary = profiles.dictionary();
+    for (row, text) in dictionary.strings().iter().enumerate() {
+        entry(console, "string", row).with("text", text).log();
+    }
+    for (row, mapping) in dictionary.mappings().rows().iter().enumerate() {
+        let filename = dictionary.text(mapping.filename);
+        let range = format!("{:#x}-{:#x}", mapping.memory_start, mapping.memory_limit);
+        entry(console, "mapping", row)
+            .with("filename", filename)
+            .with("memory", range)
+            .log();
+    }
+    for (row, function) in dictionary.functions().iter().enumerate() {
+        let (name, filename) = (
+            dictionary.text(function.name),
+            dictionary.text(function.filename),
+        );
+        entry(console, "function", row)
+            .with("name", name)
+            .with("filename", filename)
+            .log();
+    }
+    let used: BTreeSet<LocationId> = dictionary.stacks().items().iter().copied().collect();
+    for id in used {
+        let functions = dictionary
+            .locations()
+            .lines(id)
+            .iter()
+            .map(|line| line.function.row());
+        let address = format!("{:#x}", dictionary.locations().address(id));
+        entry(console, "location", id.row())
+            .with("address", address)
+            .with("function_indices", indices(functions))
+            .log();
+    }
+    for (row, attribute) in dictionary.attributes().iter().enumerate() {
+        entry(console, "attribute", row)
+            .with("key", dictionary.text(attribute.key))
+            .log();
+    }
+    for (row, stack) in dictionary.stacks().rows().enumerate() {
+        entry(console, "stack", row)
+            .with("location_indices", indices(stack.iter().map(|id| id.row())))
+            .log();
+    }
+}
+
+fn samples(profiles: &Profiles, console: &Console) {
+    for (number, profile) in profiles.iter().enumerate() {
+        for (row, sample) in profile.samples().iter().enumerate() {
+            let line = Line::new(
+                Level::Trace,
+                "read",
+                format!("Sample {row} of profile {number}"),
+            )
+            .with("stack_index", sample.stack.row())
+            .with("values", indices(sample.values))
+            .with("link_index", sample.link.row());
+            console.log(&line);
+        }
+    }
+}
+
+fn indices(rows: impl IntoIterator<Item = impl Display>) -> String {
+    let rows: Vec<String> = rows.into_iter().map(|row| row.to_string()).collect();
+    rows.join(",")
+}

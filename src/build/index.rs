@@ -1,0 +1,113 @@
+//! Finding a row by what is in it, without a second copy of what is in it.
+
+use std::hash::{BuildHasher, Hasher};
+
+use foldhash::fast::{FoldHasher, RandomState};
+use hashbrown::HashTable;
+
+use crate::model::id::Id;
+
+/// What is hashed and compared as the number of a row.
+pub(crate) trait Number: Copy {
+    fn number(self) -> u32;
+}
+
+impl<I: Id> Number for I {
+    #[inline]
+    fn number(self) -> u32 {
+        Id::number(self)
+    }
+}
+
+/// Row numbers of a table, found by a hash of the row. Whether a row is the one looked for is asked
+/// of the table itself. Nothing ever walks the index, so its order, which is random, shows nowhere.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Index(HashTable<u32>);
+
+impl Index {
+    #[inline]
+    pub(crate) fn find(&self, hash: u64, mut is_it: impl FnMut(u32) -> bool) -> Option<u32> {
+        self.0.find(hash, |&row| is_it(row)).copied()
+    }
+
+    /// Adds a row that is not there; `rehash` hashes any row of the table.
+    pub(crate) fn add(&mut self, hash: u64, row: u32, rehash: impl Fn(u32) -> u64) {
+        self.0.insert_unique(hash, row, |&row| rehash(row));
+    }
+
+    pub(crate) fn reserve(&mut self, rows: usize, rehash: impl Fn(u32) -> u64) {
+        self.0.reserve(rows, |&row| rehash(row));
+    }
+
+    /// Forgets all rows, keeps the memory.
+    pub(crate) fn clear(&mut self) {
+        self.0.clear();
+    }
+}
+
+/// The hash of the interner: seeded anew each time, so nobody can prepare keys that collide.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Seed(RandomState);
+
+impl Seed {
+    #[inline]
+    pub(crate) fn hasher(&self) -> FoldHasher<'static> {
+        self.0.build_hasher()
+    }
+
+    #[inline]
+    pub(crate) fn bytes(&self, bytes: &[u8]) -> u64 {
+        let mut hasher = self.hasher();
+        hasher.write(bytes);
+        hasher.finish()
+    }
+
+    #[inline]
+    pub(crate) fn of(&self, row: &impl std::hash::Hash) -> u64 {
+        self.0.hash_one(row)
+    }
+
+    #[inline]
+    pub(crate) fn ids<I: Number>(&self, ids: &[I]) -> u64 {
+        let mut hasher = self.hasher();
+        write_ids(&mut hasher, ids);
+        hasher.finish()
+    }
+}
+
+/// Hashes ids four at a time, and how many there were.
+#[inline]
+pub(crate) fn write_ids<I: Number>(hasher: &mut FoldHasher<'_>, ids: &[I]) {
+    let (fours, rest) = ids.as_chunks::<4>();
+    for &[a, b, c, d] in fours {
+        let low = u64::from(a.number()) | u64::from(b.number()) << 32;
+        let high = u64::from(c.number()) | u64::from(d.number()) << 32;
+        hasher.write_u128(u128::from(high) << 64 | u128::from(low));
+    }
+    let mut last = (ids.len() as u128) << 96;
+    for (place, id) in rest.iter().enumerate() {
+        last |= u128::from(id.number()) << (32 * place);
+    }
+    hasher.write_u128(last);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::id::LocationId;
+
+    #[test]
+    fn every_id_and_the_length_count() {
+        let seed = Seed::default();
+        let row: Vec<_> = (0..9).map(LocationId).collect();
+        let mut hashes: Vec<_> = (0..=9).map(|n| seed.ids(&row[..n])).collect();
+        for changed in 0..9 {
+            let mut other = row.clone();
+            other[changed] = LocationId(77);
+            hashes.push(seed.ids(&other));
+        }
+        hashes.sort_unstable();
+        hashes.dedup();
+        assert_eq!(hashes.len(), 19);
+    }
+}

@@ -1,0 +1,417 @@
+//! A dictionary that holds every row once.
+
+use std::hash::{Hash, Hasher};
+
+use crate::build::index::{Index, Number, Seed, write_ids};
+use crate::build::room::{Full, Room, at_most, column};
+use crate::limits::Limits;
+use crate::model::dictionary::{Attribute, Dictionary, Function, Line, Link, Locations, Mapping};
+use crate::model::id::{AttributeId, FunctionId, LinkId, LocationId, MappingId, StackId, StringId};
+use crate::model::strings::Strings;
+use crate::model::value::Value;
+
+/// A dictionary that holds every row once: a row that is already there is found, not added.
+///
+/// ```text
+/// string("main") ─► hash ─► Index: row 7? ─► dictionary.strings[7] == "main"? ─► StringId(7)
+/// ```
+///
+/// Its methods trust the ids they are given to be rows of its own tables, and lists of attributes
+/// to be sorted, so that equal sets are equal lists.
+#[derive(Clone, Debug)]
+pub(crate) struct Interner {
+    pub(crate) dictionary: Dictionary,
+    pub(crate) room: Room,
+    pub(crate) seed: Seed,
+    strings: Index,
+    mappings: Index,
+    functions: Index,
+    locations: Index,
+    links: Index,
+    attributes: Index,
+    stacks: Index,
+}
+
+/// A location as it is looked up.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Spot<'a> {
+    pub(crate) mapping: MappingId,
+    pub(crate) address: u64,
+    pub(crate) lines: &'a [Line],
+    pub(crate) attributes: &'a [AttributeId],
+}
+
+impl Default for Interner {
+    fn default() -> Self {
+        Self::new(Limits::default())
+    }
+}
+
+impl Interner {
+    pub(crate) fn new(limits: Limits) -> Self {
+        let mut interner = Self {
+            dictionary: Dictionary::default(),
+            room: Room::new(limits),
+            seed: Seed::default(),
+            strings: Index::default(),
+            mappings: Index::default(),
+            functions: Index::default(),
+            locations: Index::default(),
+            links: Index::default(),
+            attributes: Index::default(),
+            stacks: Index::default(),
+        };
+        interner.index_row_0();
+        interner
+    }
+
+    /// Lets the empty rows be found like any other.
+    fn index_row_0(&mut self) {
+        let none = |_| 0;
+        self.strings.add(self.seed.bytes(b""), 0, none);
+        self.mappings
+            .add(hash_mapping(&self.seed, &Mapping::default(), &[]), 0, none);
+        self.functions
+            .add(self.seed.of(&Function::default()), 0, none);
+        let spot = Spot {
+            mapping: MappingId::NONE,
+            address: 0,
+            lines: &[],
+            attributes: &[],
+        };
+        self.locations.add(hash_location(&self.seed, spot), 0, none);
+        self.links.add(self.seed.of(&Link::default()), 0, none);
+        self.attributes
+            .add(self.seed.of(&Attribute::default()), 0, none);
+        self.stacks.add(self.seed.ids::<LocationId>(&[]), 0, none);
+    }
+
+    /// Forgets everything, keeps the memory. `dictionary` is the one to go on with.
+    pub(crate) fn reuse(&mut self, mut dictionary: Dictionary) {
+        clear(&mut dictionary);
+        self.dictionary = dictionary;
+        self.room.clear();
+        for index in [
+            &mut self.strings,
+            &mut self.mappings,
+            &mut self.functions,
+            &mut self.locations,
+            &mut self.links,
+            &mut self.attributes,
+            &mut self.stacks,
+        ] {
+            index.clear();
+        }
+        self.index_row_0();
+    }
+
+    #[inline]
+    pub(crate) fn string(&mut self, text: &str) -> Result<StringId, Full> {
+        let hash = self.seed.bytes(text.as_bytes());
+        match self.find_string(hash, text.as_bytes()) {
+            Some(id) => Ok(id),
+            None => self.add_string(hash, text.len(), |strings| strings.push(text)),
+        }
+    }
+
+    /// A string that need not be UTF-8.
+    pub(crate) fn bytes(&mut self, bytes: &[u8]) -> Result<StringId, Full> {
+        let hash = self.seed.bytes(bytes);
+        match self.find_string(hash, bytes) {
+            Some(id) => Ok(id),
+            None => self.add_string(hash, bytes.len(), |strings| strings.push_bytes(bytes)),
+        }
+    }
+
+    #[inline]
+    fn find_string(&self, hash: u64, bytes: &[u8]) -> Option<StringId> {
+        let strings = &self.dictionary.strings;
+        self.strings
+            .find(hash, |row| strings.bytes(StringId(row)) == bytes)
+            .map(StringId)
+    }
+
+    #[cold]
+    fn add_string(
+        &mut self,
+        hash: u64,
+        bytes: usize,
+        push: impl FnOnce(&mut Strings) -> StringId,
+    ) -> Result<StringId, Full> {
+        let Self {
+            dictionary,
+            room,
+            seed,
+            strings: index,
+            ..
+        } = self;
+        let strings = &mut dictionary.strings;
+        room.string(strings.len(), strings.text_len(), bytes)?;
+        let id = push(strings);
+        index.add(hash, id.0, |row| seed.bytes(strings.bytes(StringId(row))));
+        Ok(id)
+    }
+
+    pub(crate) fn mapping(
+        &mut self,
+        mapping: Mapping,
+        attributes: &[AttributeId],
+    ) -> Result<MappingId, Full> {
+        let Self {
+            dictionary,
+            room,
+            seed,
+            mappings: index,
+            ..
+        } = self;
+        let table = &mut dictionary.mappings;
+        let hash = hash_mapping(seed, &mapping, attributes);
+        let is_it = |row| {
+            table.rows[row as usize] == mapping && table.attributes.row(row as usize) == attributes
+        };
+        if let Some(row) = index.find(hash, is_it) {
+            return Ok(MappingId(row));
+        }
+        room.row(
+            table.rows.len(),
+            size_of::<Mapping>() + size_of_val(attributes),
+        )?;
+        column(table.attributes.items.len(), attributes.len())?;
+        let id = MappingId(table.rows.len() as u32);
+        table.rows.push(mapping);
+        table.attributes.push_at(id.row(), attributes);
+        index.add(hash, id.0, |row| {
+            hash_mapping(
+                seed,
+                &table.rows[row as usize],
+                table.attributes.row(row as usize),
+            )
+        });
+        Ok(id)
+    }
+
+    pub(crate) fn function(&mut self, function: Function) -> Result<FunctionId, Full> {
+        let Self {
+            dictionary,
+            room,
+            seed,
+            functions: index,
+            ..
+        } = self;
+        let table = &mut dictionary.functions;
+        intern_row(table, index, seed, room, function, 0).map(FunctionId)
+    }
+
+    pub(crate) fn link(&mut self, link: Link) -> Result<LinkId, Full> {
+        let Self {
+            dictionary,
+            room,
+            seed,
+            links: index,
+            ..
+        } = self;
+        intern_row(&mut dictionary.links, index, seed, room, link, 0).map(LinkId)
+    }
+
+    pub(crate) fn attribute(&mut self, attribute: Attribute) -> Result<AttributeId, Full> {
+        let Self {
+            dictionary,
+            room,
+            seed,
+            attributes: index,
+            ..
+        } = self;
+        let heap = heap_bytes(&attribute.value);
+        intern_row(
+            &mut dictionary.attributes,
+            index,
+            seed,
+            room,
+            attribute,
+            heap,
+        )
+        .map(AttributeId)
+    }
+
+    pub(crate) fn location(&mut self, spot: Spot<'_>) -> Result<LocationId, Full> {
+        let Self {
+            dictionary,
+            room,
+            seed,
+            locations: index,
+            ..
+        } = self;
+        let table = &mut dictionary.locations;
+        let hash = hash_location(seed, spot);
+        let is_it = |row| {
+            let id = LocationId(row);
+            // An empty location in a stack is a frame, if an odd one; row 0 is none.
+            row != 0
+                && table.addresses[id.row()] == spot.address
+                && table.mappings[id.row()] == spot.mapping
+                && table.lines(id) == spot.lines
+                && table.attributes(id) == spot.attributes
+        };
+        if let Some(row) = index.find(hash, is_it) {
+            return Ok(LocationId(row));
+        }
+        at_most(
+            "max_lines_per_location",
+            room.limits.max_lines_per_location,
+            spot.lines.len() as u64,
+        )?;
+        column(table.lines.items.len(), spot.lines.len())?;
+        column(table.attributes.items.len(), spot.attributes.len())?;
+        room.row(
+            table.len(),
+            20 + size_of_val(spot.lines) + size_of_val(spot.attributes),
+        )?;
+        let id = LocationId(table.len() as u32);
+        table.mappings.push(spot.mapping);
+        table.addresses.push(spot.address);
+        table.lines.push_at(id.row(), spot.lines);
+        table.attributes.push_at(id.row(), spot.attributes);
+        index.add(hash, id.0, |row| {
+            hash_location(seed, spot_of(table, LocationId(row)))
+        });
+        Ok(id)
+    }
+
+    /// A stack, leaf first.
+    #[inline]
+    pub(crate) fn stack<I: Number>(&mut self, locations: &[I]) -> Result<StackId, Full> {
+        let hash = self.seed.ids(locations);
+        let stacks = &self.dictionary.stacks;
+        match self
+            .stacks
+            .find(hash, |row| same_ids(stacks.row(row as usize), locations))
+        {
+            Some(row) => Ok(StackId(row)),
+            None => self.add_stack(hash, locations),
+        }
+    }
+
+    #[cold]
+    fn add_stack<I: Number>(&mut self, hash: u64, locations: &[I]) -> Result<StackId, Full> {
+        let Self {
+            dictionary,
+            room,
+            seed,
+            stacks: index,
+            ..
+        } = self;
+        let stacks = &mut dictionary.stacks;
+        at_most(
+            "max_stack_depth",
+            room.limits.max_stack_depth,
+            locations.len() as u64,
+        )?;
+        column(stacks.items.len(), locations.len())?;
+        room.row(stacks.len(), size_of_val(locations) + size_of::<u32>())?;
+        let id = StackId(stacks.len() as u32);
+        stacks
+            .items
+            .extend(locations.iter().map(|id| LocationId(id.number())));
+        stacks.end_row();
+        index.add(hash, id.0, |row| seed.ids(stacks.row(row as usize)));
+        Ok(id)
+    }
+}
+
+/// Finds or adds a row of a table whose rows are all there is to it; `heap` is what it owns beside.
+fn intern_row<T: Hash + Eq>(
+    table: &mut Vec<T>,
+    index: &mut Index,
+    seed: &Seed,
+    room: &mut Room,
+    row: T,
+    heap: usize,
+) -> Result<u32, Full> {
+    let hash = seed.of(&row);
+    if let Some(found) = index.find(hash, |at| table[at as usize] == row) {
+        return Ok(found);
+    }
+    room.row(table.len(), size_of::<T>() + heap)?;
+    let at = table.len() as u32;
+    table.push(row);
+    index.add(hash, at, |at| seed.of(&table[at as usize]));
+    Ok(at)
+}
+
+/// All there is to a location.
+pub(crate) fn spot_of(table: &Locations, id: LocationId) -> Spot<'_> {
+    Spot {
+        mapping: table.mapping(id),
+        address: table.address(id),
+        lines: table.lines(id),
+        attributes: table.attributes(id),
+    }
+}
+
+/// Forgets every row but the empty ones, keeps the memory.
+fn clear(dictionary: &mut Dictionary) {
+    let Dictionary {
+        strings,
+        mappings,
+        functions,
+        locations,
+        links,
+        attributes,
+        stacks,
+    } = dictionary;
+    strings.clear();
+    mappings.rows.truncate(1);
+    mappings.attributes.clear();
+    functions.truncate(1);
+    locations.mappings.truncate(1);
+    locations.addresses.truncate(1);
+    locations.lines.clear();
+    locations.attributes.clear();
+    links.truncate(1);
+    attributes.truncate(1);
+    stacks.clear();
+    stacks.end_row();
+}
+
+/// The bytes a value owns beside itself.
+fn heap_bytes(value: &Value) -> usize {
+    match value {
+        Value::Bytes(bytes) => bytes.len(),
+        Value::Array(values) => {
+            size_of_val::<[_]>(values) + values.iter().map(heap_bytes).sum::<usize>()
+        }
+        Value::KeyValues(pairs) => {
+            let inner = pairs
+                .iter()
+                .map(|pair| heap_bytes(&pair.value))
+                .sum::<usize>();
+            size_of_val::<[_]>(pairs) + inner
+        }
+        Value::Empty | Value::String(_) | Value::Bool(_) | Value::Int(_) | Value::Double(_) => 0,
+    }
+}
+
+fn hash_mapping(seed: &Seed, mapping: &Mapping, attributes: &[AttributeId]) -> u64 {
+    let mut hasher = seed.hasher();
+    mapping.hash(&mut hasher);
+    write_ids(&mut hasher, attributes);
+    hasher.finish()
+}
+
+fn hash_location(seed: &Seed, spot: Spot<'_>) -> u64 {
+    let mut hasher = seed.hasher();
+    hasher.write_u64(spot.address);
+    hasher.write_u32(spot.mapping.0);
+    for line in spot.lines {
+        line.hash(&mut hasher);
+    }
+    write_ids(&mut hasher, spot.attributes);
+    hasher.finish()
+}
+
+/// Equality without a branch per id: the compiler compares many at once.
+#[inline]
+fn same_ids<I: Number>(a: &[LocationId], b: &[I]) -> bool {
+    let differ = |differ, (a, b): (&LocationId, &I)| differ | (a.0 ^ b.number());
+    a.len() == b.len() && a.iter().zip(b).fold(0, differ) == 0
+}

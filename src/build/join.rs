@@ -1,0 +1,126 @@
+//! One builder into another.
+
+use crate::build::Builder;
+use crate::build::merge::{Remap, absorb};
+use crate::build::tree::{Draft, DraftScope};
+use crate::model::profile::{Profile, ProfileId};
+
+impl Builder {
+    /// Adds all that another builder has, in time proportional to what it has.
+    ///
+    /// Profiles of the same types, in equal scopes of equal resources, become one: their samples
+    /// are added up, their windows joined. For the rest this builder's details win.
+    ///
+    /// ```
+    /// use otlp_profiles::Builder;
+    ///
+    /// let workers = ["a", "b"].map(|name| {
+    ///     std::thread::spawn(move || {
+    ///         let mut builder = Builder::new();
+    ///         let cpu = builder.profile("cpu", "nanoseconds");
+    ///         builder.sample(cpu, ["main", name]).value(1);
+    ///         builder
+    ///     })
+    /// });
+    /// let mut all = Builder::new();
+    /// for worker in workers {
+    ///     all.merge(&worker.join().unwrap());
+    /// }
+    /// assert_eq!(all.finish().unwrap().iter().next().unwrap().samples().len(), 2);
+    /// ```
+    pub fn merge(&mut self, other: &Builder) {
+        self.full = self.full.or(other.full);
+        self.dropped.samples += other.dropped.samples;
+        self.dropped.attributes += other.dropped.attributes;
+        self.dropped.values += other.dropped.values;
+        let remap = absorb(&mut self.interner, &other.interner.dictionary);
+        match self.fit(remap) {
+            Some(remap) => other
+                .tree
+                .profiles
+                .iter()
+                .for_each(|draft| self.merge_draft(other, draft, &remap)),
+            None => self.dropped.samples += other.samples as u64,
+        }
+    }
+
+    fn merge_draft(&mut self, other: &Builder, draft: &Draft, remap: &Remap) {
+        let mut profile = draft.profile.clone();
+        remap.profile(&mut profile);
+        let Some(row) = self.draft_like(other, draft, remap, &profile) else {
+            self.dropped.samples += draft
+                .lanes
+                .iter()
+                .map(|lane| lane.samples.len() as u64)
+                .sum::<u64>();
+            return;
+        };
+        merge_details(&mut self.tree.profiles[row].profile, profile);
+        let columns = draft.profile.sample_types.len();
+        let mut attributes = Vec::new();
+        for lane in &draft.lanes {
+            lane.for_each(columns, |identity, values, times| {
+                remap.attribute_set(identity.attributes, &mut attributes);
+                let (stack, link) = (remap.stack(identity.stack), remap.link(identity.link));
+                self.replay(row, stack, link, &attributes, values, times);
+            });
+        }
+    }
+
+    /// Where the profile is that another builder's goes into.
+    fn draft_like(
+        &mut self,
+        other: &Builder,
+        draft: &Draft,
+        remap: &Remap,
+        profile: &Profile,
+    ) -> Option<usize> {
+        let DraftScope {
+            resource,
+            mut scope,
+        } = other.tree.scopes[draft.scope as usize].clone();
+        let mut resource = other.tree.resources[resource as usize].clone();
+        remap.resource(&mut resource);
+        resource.attributes.sort_unstable_by_key(|pair| pair.key);
+        remap.scope(&mut scope);
+        scope.attributes.sort_unstable_by_key(|pair| pair.key);
+        let Self { tree, interner, .. } = self;
+        let row = tree
+            .resource_row(resource, &mut interner.room)
+            .and_then(|resource| tree.scope_row(DraftScope { resource, scope }, &mut interner.room))
+            .and_then(|scope| tree.draft_row(scope, &profile.sample_types, &mut interner.room));
+        self.fit(row)
+    }
+}
+
+/// Joins the windows, and takes what `ours` has not from `theirs`.
+fn merge_details(ours: &mut Profile, theirs: Profile) {
+    join_window(ours, theirs.time_unix_nano, theirs.duration_nanos);
+    if ours.profile_id == ProfileId::NONE {
+        ours.profile_id = theirs.profile_id;
+    }
+    if ours.period_type.is_none() && ours.period == 0 {
+        (ours.period_type, ours.period) = (theirs.period_type, theirs.period);
+    }
+    ours.dropped_attributes_count = ours
+        .dropped_attributes_count
+        .saturating_add(theirs.dropped_attributes_count);
+    if ours.attributes.is_empty() {
+        ours.attributes = theirs.attributes;
+    }
+}
+
+/// Makes the window of a profile hold another; one without a beginning is none.
+pub(crate) fn join_window(profile: &mut Profile, time_unix_nano: i128, duration_nanos: i128) {
+    if time_unix_nano == 0 {
+        return;
+    }
+    let end = time_unix_nano + duration_nanos;
+    if profile.time_unix_nano == 0 {
+        (profile.time_unix_nano, profile.duration_nanos) = (time_unix_nano, duration_nanos);
+        return;
+    }
+    let our_end = profile.time_unix_nano + profile.duration_nanos;
+    profile.time_unix_nano = profile.time_unix_nano.min(time_unix_nano);
+    profile.duration_nanos = our_end.max(end) - profile.time_unix_nano;
+}

@@ -1,0 +1,235 @@
+//! Making one dictionary of several.
+
+use crate::build::interner::{Interner, Spot};
+use crate::build::room::Full;
+use crate::model::dictionary::{Attribute, Dictionary, Function, Line, Mapping};
+use crate::model::id::{
+    AttributeId, FunctionId, Id, LinkId, LocationId, MappingId, StackId, StringId,
+};
+use crate::model::profile::{Profile, ValueType};
+use crate::model::ragged::Ragged;
+use crate::model::value::KeyValue;
+use crate::model::{Resource, ResourceProfiles, Scope};
+
+/// Where the rows of one dictionary are in another: for each table, the new id of each row.
+///
+/// Ids past the end of the table they were of become "none".
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Remap {
+    pub(crate) strings: Vec<StringId>,
+    pub(crate) mappings: Vec<MappingId>,
+    pub(crate) functions: Vec<FunctionId>,
+    pub(crate) locations: Vec<LocationId>,
+    pub(crate) links: Vec<LinkId>,
+    pub(crate) attributes: Vec<AttributeId>,
+    pub(crate) stacks: Vec<StackId>,
+}
+
+/// Adds the rows of `other` that `into` has not, and tells where all of them are. Takes time in
+/// proportion to `other` alone.
+pub(crate) fn absorb(into: &mut Interner, other: &Dictionary) -> Result<Remap, Full> {
+    let mut remap = Remap::default();
+    remap.strings = other
+        .strings()
+        .iter()
+        .enumerate()
+        .map(|(row, _)| StringId(row as u32))
+        .map(|id| into.bytes(other.strings().bytes(id)))
+        .collect::<Result<_, _>>()?;
+    remap.links = other
+        .links()
+        .iter()
+        .map(|&link| into.link(link))
+        .collect::<Result<_, _>>()?;
+    remap.functions = other
+        .functions()
+        .iter()
+        .map(|function| into.function(remap.function(function)))
+        .collect::<Result<_, _>>()?;
+    remap.attributes = other
+        .attributes()
+        .iter()
+        .map(|attribute| into.attribute(remap.attribute(attribute)))
+        .collect::<Result<_, _>>()?;
+    absorb_mappings(into, other, &mut remap)?;
+    absorb_locations(into, other, &mut remap)?;
+    absorb_stacks(into, other, &mut remap)?;
+    Ok(remap)
+}
+
+fn absorb_mappings(into: &mut Interner, other: &Dictionary, remap: &mut Remap) -> Result<(), Full> {
+    let mut attributes = Vec::new();
+    for (row, &mapping) in other.mappings().rows().iter().enumerate() {
+        remap.attribute_set(other.mappings().attributes.row(row), &mut attributes);
+        let mapping = Mapping {
+            filename: remap.string(mapping.filename),
+            ..mapping
+        };
+        remap.mappings.push(into.mapping(mapping, &attributes)?);
+    }
+    Ok(())
+}
+
+fn absorb_locations(
+    into: &mut Interner,
+    other: &Dictionary,
+    remap: &mut Remap,
+) -> Result<(), Full> {
+    let table = other.locations();
+    let (mut lines, mut attributes) = (Vec::new(), Vec::new());
+    for id in (0..table.len() as u32).map(LocationId) {
+        remap.attribute_set(table.attributes(id), &mut attributes);
+        lines.clear();
+        lines.extend(table.lines(id).iter().map(|line| Line {
+            function: at(&remap.functions, line.function),
+            ..*line
+        }));
+        let mapping = at(&remap.mappings, table.mapping(id));
+        let spot = Spot {
+            mapping,
+            address: table.address(id),
+            lines: &lines,
+            attributes: &attributes,
+        };
+        remap.locations.push(into.location(spot)?);
+    }
+    Ok(())
+}
+
+fn absorb_stacks(into: &mut Interner, other: &Dictionary, remap: &mut Remap) -> Result<(), Full> {
+    let mut locations = Vec::new();
+    for stack in other.stacks().rows() {
+        locations.clear();
+        locations.extend(stack.iter().map(|&id| at(&remap.locations, id)));
+        remap.stacks.push(into.stack(&locations)?);
+    }
+    Ok(())
+}
+
+/// The new id of an old one.
+#[inline]
+fn at<I: Id>(ids: &[I], old: I) -> I {
+    ids.get(old.number() as usize).copied().unwrap_or_default()
+}
+
+impl Remap {
+    #[inline]
+    pub(crate) fn string(&self, id: StringId) -> StringId {
+        at(&self.strings, id)
+    }
+
+    #[inline]
+    pub(crate) fn stack(&self, id: StackId) -> StackId {
+        at(&self.stacks, id)
+    }
+
+    #[inline]
+    pub(crate) fn link(&self, id: LinkId) -> LinkId {
+        at(&self.links, id)
+    }
+
+    pub(crate) fn function(&self, function: &Function) -> Function {
+        Function {
+            name: self.string(function.name),
+            system_name: self.string(function.system_name),
+            filename: self.string(function.filename),
+            start_line: function.start_line,
+        }
+    }
+
+    pub(crate) fn attribute(&self, attribute: &Attribute) -> Attribute {
+        Attribute {
+            key: self.string(attribute.key),
+            value: attribute.value.map_texts(&mut |id| self.string(id)),
+            unit: self.string(attribute.unit),
+        }
+    }
+
+    /// The new ids of a set of attributes, sorted.
+    pub(crate) fn attribute_set(&self, old: &[AttributeId], new: &mut Vec<AttributeId>) {
+        new.clear();
+        new.extend(old.iter().map(|&id| at(&self.attributes, id)));
+        new.sort_unstable();
+        new.dedup();
+    }
+
+    /// Renumbers the ids of everything a payload has beside its dictionary.
+    pub(crate) fn resource_profiles(&self, resource: &mut ResourceProfiles) {
+        self.resource(&mut resource.resource);
+        self.renumber(&mut resource.schema_url);
+        for scope in &mut resource.scopes {
+            self.scope(&mut scope.scope);
+            self.renumber(&mut scope.schema_url);
+            scope
+                .profiles
+                .iter_mut()
+                .for_each(|profile| self.profile(profile));
+        }
+    }
+
+    /// Renumbers the ids of a resource.
+    pub(crate) fn resource(&self, resource: &mut Resource) {
+        self.key_values(&mut resource.attributes);
+        for entity in &mut resource.entity_refs {
+            self.renumber(&mut entity.schema_url);
+            self.renumber(&mut entity.entity_type);
+            entity.id_keys.iter_mut().for_each(|id| self.renumber(id));
+            entity
+                .description_keys
+                .iter_mut()
+                .for_each(|id| self.renumber(id));
+        }
+    }
+
+    /// Renumbers the ids of a scope.
+    pub(crate) fn scope(&self, scope: &mut Scope) {
+        self.renumber(&mut scope.name);
+        self.renumber(&mut scope.version);
+        self.key_values(&mut scope.attributes);
+    }
+
+    /// Renumbers the ids of a profile and its samples.
+    pub(crate) fn profile(&self, profile: &mut Profile) {
+        profile
+            .sample_types
+            .iter_mut()
+            .for_each(|kind| self.value_type(kind));
+        self.value_type(&mut profile.period_type);
+        profile.default_sample_type = self.string(profile.default_sample_type);
+        profile
+            .attributes
+            .iter_mut()
+            .for_each(|id| *id = at(&self.attributes, *id));
+        self.renumber(&mut profile.original_payload_format);
+        let samples = &mut profile.samples;
+        samples
+            .stacks
+            .iter_mut()
+            .for_each(|id| *id = self.stack(*id));
+        samples.links.iter_mut().for_each(|id| *id = self.link(*id));
+        samples
+            .attributes
+            .items
+            .iter_mut()
+            .for_each(|id| *id = at(&self.attributes, *id));
+        samples
+            .stacktrace_ids
+            .iter_mut()
+            .for_each(|id| self.renumber(id));
+    }
+
+    pub(crate) fn value_type(&self, kind: &mut ValueType) {
+        self.renumber(&mut kind.name);
+        self.renumber(&mut kind.unit);
+    }
+
+    pub(crate) fn key_values(&self, pairs: &mut [KeyValue]) {
+        for pair in pairs {
+            *pair = pair.map_texts(&mut |id| self.string(id));
+        }
+    }
+
+    fn renumber(&self, id: &mut StringId) {
+        *id = self.string(*id);
+    }
+}

@@ -1,0 +1,128 @@
+//! How much a dictionary may grow.
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::limits::{Limits, past};
+
+/// What one entry of an index costs, its share of the empty ones included.
+const INDEX_BYTES: usize = 8;
+
+/// The most rows a table may have: what OTLP's `int32` indices reach.
+const MAX_ROWS: u64 = i32::MAX as u64;
+
+/// The limits of a dictionary and what it has spent of them.
+#[derive(Clone, Debug)]
+pub(crate) struct Room {
+    pub(crate) limits: Limits,
+    spent: u64,
+}
+
+/// No room left: small enough to be returned for every sample that no longer fits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Full {
+    name: &'static str,
+    limit: u64,
+    wanted: u64,
+}
+
+impl From<Full> for Error {
+    #[cold]
+    fn from(full: Full) -> Self {
+        match full.name {
+            "" => Self::new(
+                ErrorKind::Limit,
+                format!(
+                    "needs {}, more than the {} a table can hold",
+                    full.wanted, full.limit
+                ),
+            ),
+            name => past(name, full.limit, full.wanted),
+        }
+    }
+}
+
+impl Room {
+    pub(crate) fn new(limits: Limits) -> Self {
+        Self { limits, spent: 0 }
+    }
+
+    /// Begins anew.
+    pub(crate) fn clear(&mut self) {
+        self.spent = 0;
+    }
+
+    /// The bytes spent.
+    pub(crate) fn spent(&self) -> u64 {
+        self.spent
+    }
+
+    /// Spends `bytes`.
+    pub(crate) fn bytes(&mut self, bytes: usize) -> Result<(), Full> {
+        let wanted = self.spent.saturating_add(bytes as u64);
+        at_most("max_owned_bytes", self.limits.max_owned_bytes, wanted)?;
+        self.spent = wanted;
+        Ok(())
+    }
+
+    /// One more row of `bytes` in a table that has `rows`.
+    pub(crate) fn row(&mut self, rows: usize, bytes: usize) -> Result<(), Full> {
+        self.named_row(
+            "max_table_entries",
+            self.limits.max_table_entries,
+            rows,
+            bytes,
+        )
+    }
+
+    /// One more string of `bytes` in a table that has `rows` and `text` bytes.
+    pub(crate) fn string(&mut self, rows: usize, text: usize, bytes: usize) -> Result<(), Full> {
+        at_most(
+            "max_string_bytes",
+            self.limits.max_string_bytes,
+            bytes as u64,
+        )?;
+        // Bytes that are not UTF-8 become up to three times as many.
+        at_most("", u64::from(u32::MAX), text as u64 + 3 * bytes as u64)?;
+        self.named_row(
+            "max_strings",
+            self.limits.max_strings,
+            rows,
+            bytes + size_of::<u32>(),
+        )
+    }
+
+    /// One more sample of `bytes` where there are `rows` in all.
+    pub(crate) fn sample(&mut self, rows: usize, bytes: usize) -> Result<(), Full> {
+        self.named_row("max_samples", self.limits.max_samples, rows, bytes)
+    }
+
+    fn named_row(
+        &mut self,
+        name: &'static str,
+        limit: u64,
+        rows: usize,
+        bytes: usize,
+    ) -> Result<(), Full> {
+        let wanted = rows as u64 + 1;
+        at_most(name, limit, wanted)?;
+        at_most("", MAX_ROWS, wanted)?;
+        self.bytes(bytes + INDEX_BYTES)
+    }
+}
+
+/// `Ok` when `wanted` is within `limit`; an unnamed limit is one that nobody can raise.
+pub(crate) fn at_most(name: &'static str, limit: u64, wanted: u64) -> Result<(), Full> {
+    if wanted > limit {
+        Err(Full {
+            name,
+            limit,
+            wanted,
+        })
+    } else {
+        Ok(())
+    }
+}
+
+/// `Ok` when `more` items still fit behind `items` others in a column of rows.
+pub(crate) fn column(items: usize, more: usize) -> Result<(), Full> {
+    at_most("", u64::from(u32::MAX), items as u64 + more as u64)
+}

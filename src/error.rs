@@ -1,0 +1,236 @@
+//! What can go wrong, and where.
+
+use std::fmt;
+
+/// What kind of thing went wrong; the command turns it into an exit code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The bytes are not the format they were read as.
+    Malformed,
+    /// The bytes are a format this crate does not read, or none at all.
+    Unrecognised,
+    /// Several readings fit and none was asked for.
+    Ambiguous,
+    /// A [limit](crate::Limits) was reached before the memory was taken.
+    Limit,
+    /// The data cannot be said in the format it should be written as.
+    Unrepresentable,
+}
+
+/// An error, one word wide: a sentence and the place it speaks of.
+///
+/// ```
+/// let error = otlp_profiles::read(b"\x0a\x05\x00", &Default::default()).unwrap_err();
+/// assert_eq!(error.kind(), otlp_profiles::ErrorKind::Unrecognised);
+/// assert_eq!(size_of_val(&error), size_of::<usize>());
+/// ```
+#[derive(Debug)]
+pub struct Error(Box<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    kind: ErrorKind,
+    message: String,
+    /// From the inside out: steps are pushed while the error travels up.
+    place: Vec<Step>,
+    /// The address where the offending bytes lie, until [`Error::located`] makes it an offset.
+    address: Option<usize>,
+    byte: Option<u64>,
+}
+
+/// One step of a place: a field by its name in the schema, or a row of a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    Field(&'static str),
+    Row(usize),
+}
+
+/// The result of everything here that can fail.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+impl Error {
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Self(Box::new(Inner { kind, message: message.into(), place: Vec::new(), address: None, byte: None }))
+    }
+
+    #[cold]
+    pub(crate) fn malformed(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Malformed, message)
+    }
+
+    /// Names where the bytes begin that the error is about.
+    #[cold]
+    pub(crate) fn at(mut self, bytes: &[u8]) -> Self {
+        self.0.address.get_or_insert(bytes.as_ptr().addr());
+        self
+    }
+
+    /// The error came from inside `field`.
+    #[cold]
+    pub(crate) fn within(mut self, field: &'static str) -> Self {
+        self.0.place.push(Step::Field(field));
+        self
+    }
+
+    /// The error came from inside row `row` of a repeated `field`.
+    #[cold]
+    pub(crate) fn within_row(mut self, field: &'static str, row: usize) -> Self {
+        self.0.place.push(Step::Row(row));
+        self.0.place.push(Step::Field(field));
+        self
+    }
+
+    /// The error came from inside element `row` of the list whose name follows.
+    #[cold]
+    pub(crate) fn element(mut self, row: usize) -> Self {
+        self.0.place.push(Step::Row(row));
+        self
+    }
+
+    /// Turns the address of the offending bytes into their offset in `payload`.
+    #[cold]
+    pub(crate) fn located(mut self, payload: &[u8]) -> Self {
+        if let Some(address) = self.0.address.take() {
+            let offset = address.wrapping_sub(payload.as_ptr().addr());
+            if offset <= payload.len() {
+                self.0.byte = Some(offset as u64);
+            }
+        }
+        self
+    }
+
+    /// What kind of thing went wrong.
+    pub fn kind(&self) -> ErrorKind {
+        self.0.kind
+    }
+
+    /// Where in the message it went wrong, in the schema's own words:
+    /// `resource_profiles[0].scope_profiles[0].profiles[2].samples[17].stack_index`;
+    /// empty when the error is about the whole payload.
+    pub fn place(&self) -> String {
+        place(self.0.place.iter().rev().copied())
+    }
+
+    /// The offset of the offending bytes in the (inflated) payload, where known.
+    pub fn byte(&self) -> Option<u64> {
+        self.0.byte
+    }
+
+    /// The sentence alone, without its place.
+    pub fn message(&self) -> &str {
+        &self.0.message
+    }
+}
+
+/// `a[1].b` from its steps, outermost first.
+pub(crate) fn place(steps: impl Iterator<Item = Step>) -> String {
+    let mut text = String::new();
+    for step in steps {
+        match step {
+            Step::Field(name) if text.is_empty() => text.push_str(name),
+            Step::Field(name) => text.extend([".", name]),
+            Step::Row(row) => text.push_str(&format!("[{row}]")),
+        }
+    }
+    text
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let place = self.place();
+        if !place.is_empty() {
+            write!(f, "{place}: ")?;
+        }
+        f.write_str(&self.0.message)?;
+        match self.0.byte {
+            Some(byte) => write!(f, " (byte {byte})"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// How much a [`Finding`] matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Severity {
+    /// Worth knowing; nothing is wrong.
+    Info,
+    /// Odd, kept as it was found.
+    Warning,
+    /// Broken; repaired, because [`Policy::Repair`](crate::Policy) asked for it.
+    Error,
+}
+
+impl fmt::Display for Severity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Info => "info",
+            Self::Warning => "warning",
+            Self::Error => "error",
+        })
+    }
+}
+
+/// Something the reader noticed, with a stable code; equal codes are counted, not repeated.
+///
+/// ```
+/// # fn main() -> otlp_profiles::Result<()> {
+/// let reading = otlp_profiles::read(&std::fs::read("testdata/go-cpu-labels.pb.gz").unwrap(), &Default::default())?;
+/// for finding in reading.findings.iter() {
+///     println!("{finding}");
+/// }
+/// # Ok(()) }
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Finding {
+    /// How much it matters.
+    pub severity: Severity,
+    /// A stable code, such as `index.out_of_range`.
+    pub code: &'static str,
+    /// How often it was met.
+    pub count: u64,
+    /// Where it was met first.
+    pub place: String,
+    /// What was found there.
+    pub message: String,
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.severity, self.code)?;
+        if !self.place.is_empty() {
+            write!(f, " {}", self.place)?;
+        }
+        write!(f, ": {}", self.message)?;
+        if self.count > 1 {
+            write!(f, " ({} in all)", self.count)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_like_a_sentence() {
+        let payload = [0u8; 64];
+        let error = Error::malformed("4096 is past the last of 12 rows")
+            .at(&payload[17..])
+            .within("stack_index")
+            .within_row("samples", 17)
+            .within_row("profiles", 2)
+            .located(&payload);
+        assert_eq!(
+            error.to_string(),
+            "profiles[2].samples[17].stack_index: 4096 is past the last of 12 rows (byte 17)"
+        );
+        assert_eq!(size_of::<Error>(), size_of::<usize>());
+    }
+}

@@ -1,0 +1,61 @@
+//! The door: what a reader is allowed, and what it noticed.
+
+use crate::error::{Error, Finding, Result, Severity};
+use crate::format::losses::{Code, LossKind};
+use crate::limits::{Budget, Limits};
+
+/// What happens to input that breaks a rule the data can be read without.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Policy {
+    /// It is an error.
+    #[default]
+    Refuse,
+    /// It is repaired, and a [`Finding`] says how.
+    Repair,
+}
+
+/// One reading: its budget, its policy, what it noticed.
+#[derive(Debug)]
+pub(crate) struct Intake {
+    pub(crate) budget: Budget,
+    pub(crate) policy: Policy,
+    pub(crate) links: bool,
+    pub(crate) timestamp_label: Option<String>,
+    pub(crate) findings: Vec<Finding>,
+}
+
+impl Intake {
+    pub(crate) fn new(limits: Limits, policy: Policy) -> Self {
+        Self { budget: Budget::new(limits), policy, links: true, timestamp_label: None, findings: Vec::new() }
+    }
+
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.budget.limits
+    }
+
+    /// Something noticed that needs no repair.
+    #[cold]
+    pub(crate) fn note(&mut self, code: Code, place: impl FnOnce() -> String, message: impl FnOnce() -> String) {
+        let severity = match code.kind {
+            LossKind::Note | LossKind::Synthesized => Severity::Info,
+            LossKind::Approximated | LossKind::Dropped => Severity::Warning,
+            LossKind::Rejected => Severity::Error,
+        };
+        match self.findings.iter_mut().find(|finding| finding.code == code.code) {
+            Some(finding) => finding.count += 1,
+            None => self.findings.push(Finding { severity, code: code.code, count: 1, place: place(), message: message() }),
+        }
+    }
+
+    /// Something broken: an error, or a finding when repairing was asked for.
+    #[cold]
+    pub(crate) fn repair(&mut self, code: Code, error: Error) -> Result<()> {
+        match self.policy {
+            Policy::Refuse => Err(error),
+            Policy::Repair => {
+                self.note(code, || error.place(), || error.message().to_owned());
+                Ok(())
+            }
+        }
+    }
+}

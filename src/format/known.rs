@@ -1,0 +1,104 @@
+//! Which attributes the conventions name for what pprof and older generations have fields for.
+
+use crate::model::dictionary::{Attribute, Dictionary};
+use crate::model::id::AttributeId;
+use crate::model::value::Value;
+use crate::semconv;
+
+/// Where the profiles of a scope do not agree on a default sample type, which the conventions have
+/// on the scope, each says its own by this attribute.
+pub(crate) const DEFAULT_SAMPLE_TYPE: &str = "pprof.profile.default_sample_type";
+
+/// What an attribute is to formats that have a field for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Known {
+    /// Nothing special: an attribute.
+    Other,
+    /// One of pprof's four mapping flags, by the order of their fields.
+    MappingFlag(u8),
+    BuildId(BuildId),
+    Folded,
+    FrameType,
+    Comment,
+    DropFrames,
+    KeepFrames,
+    DocUrl,
+    /// A default sample type where the profiles of a scope have several.
+    DefaultSampleType,
+}
+
+/// The kinds of build id, in the order in which one of several is chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum BuildId {
+    Gnu,
+    Go,
+    Htlhash,
+    Other,
+}
+
+/// What every attribute of a dictionary is, by row.
+pub(crate) struct KnownAttributes {
+    kinds: Vec<Known>,
+    /// Whether any attribute is of pprof's namespace: the source can say all pprof can.
+    pub(crate) from_pprof: bool,
+}
+
+impl KnownAttributes {
+    pub(crate) fn of(dictionary: &Dictionary) -> Self {
+        let kinds: Vec<Known> = dictionary.attributes().iter().map(|attribute| known(dictionary, attribute)).collect();
+        let from_pprof = dictionary.attributes().iter().any(|attribute| dictionary.text(attribute.key).starts_with("pprof."));
+        Self { kinds, from_pprof }
+    }
+
+    #[inline]
+    pub(crate) fn get(&self, id: AttributeId) -> Known {
+        self.kinds.get(id.row()).copied().unwrap_or(Known::Other)
+    }
+}
+
+fn known(dictionary: &Dictionary, attribute: &Attribute) -> Known {
+    let key = dictionary.text(attribute.key);
+    let known = match &attribute.value {
+        Value::Bool(_) => match key {
+            semconv::PPROF_MAPPING_HAS_FUNCTIONS => Known::MappingFlag(0),
+            semconv::PPROF_MAPPING_HAS_FILENAMES => Known::MappingFlag(1),
+            semconv::PPROF_MAPPING_HAS_LINE_NUMBERS => Known::MappingFlag(2),
+            semconv::PPROF_MAPPING_HAS_INLINE_FRAMES => Known::MappingFlag(3),
+            semconv::PPROF_LOCATION_IS_FOLDED => Known::Folded,
+            _ => Known::Other,
+        },
+        Value::String(_) => match key {
+            semconv::BUILD_ID_GNU => Known::BuildId(BuildId::Gnu),
+            semconv::BUILD_ID_GO => Known::BuildId(BuildId::Go),
+            semconv::BUILD_ID_HTLHASH => Known::BuildId(BuildId::Htlhash),
+            semconv::PROFILE_FRAME_TYPE => Known::FrameType,
+            semconv::PPROF_PROFILE_DROP_FRAMES => Known::DropFrames,
+            semconv::PPROF_PROFILE_KEEP_FRAMES => Known::KeepFrames,
+            semconv::PPROF_PROFILE_DOC_URL => Known::DocUrl,
+            semconv::PPROF_PROFILE_COMMENT => Known::Comment,
+            DEFAULT_SAMPLE_TYPE => Known::DefaultSampleType,
+            other if other.starts_with("process.executable.build_id.") => Known::BuildId(BuildId::Other),
+            _ => Known::Other,
+        },
+        Value::Array(values) if key == semconv::PPROF_PROFILE_COMMENT => {
+            let texts = values.iter().all(|value| matches!(value, Value::String(_)));
+            if texts { Known::Comment } else { Known::Other }
+        }
+        _ => Known::Other,
+    };
+    // A field has no room for a unit.
+    if attribute.unit.some().is_some() { Known::Other } else { known }
+}
+
+/// The texts of an attribute that is a text or a list of them.
+pub(crate) fn texts(value: &Value) -> impl Iterator<Item = crate::model::id::StringId> {
+    let (one, many) = match value {
+        Value::String(text) => (Some(*text), &[][..]),
+        Value::Array(values) => (None, &values[..]),
+        _ => (None, &[][..]),
+    };
+    one.into_iter().chain(many.iter().filter_map(|value| match value {
+        Value::String(text) => Some(*text),
+        _ => None,
+    }))
+}

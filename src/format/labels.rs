@@ -1,0 +1,119 @@
+//! pprof's labels as attributes: one attribute a key, whatever the labels of that key are.
+
+use crate::error::{Error, Result};
+use crate::format::intake::Intake;
+use crate::format::losses;
+use crate::format::texts::{NewAttributes, Texts};
+use crate::model::dictionary::Attribute;
+use crate::model::id::StringId;
+use crate::model::value::{KeyValue, Value};
+use crate::wire::read::Reader;
+use crate::wire::{VARINT, tag};
+
+const KEY: u32 = tag(1, VARINT);
+const TEXT: u32 = tag(2, VARINT);
+const NUMBER: u32 = tag(3, VARINT);
+const UNIT: u32 = tag(4, VARINT);
+
+/// A label as it is on the wire: texts are indices into the string table.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Label {
+    pub(crate) key: u32,
+    pub(crate) text: u32,
+    pub(crate) number: i64,
+    pub(crate) unit: u32,
+}
+
+impl Label {
+    pub(crate) fn read(body: &[u8], intake: &mut Intake) -> Result<Self> {
+        let mut reader = Reader::new(body);
+        let mut label = Self::default();
+        while let Some(field) = reader.tag()? {
+            match field {
+                KEY => label.key = reader.index()?,
+                TEXT => label.text = reader.index()?,
+                NUMBER => label.number = reader.varint()? as i64,
+                UNIT => label.unit = reader.index()?,
+                _ => {
+                    let known = [(1, "key"), (2, "str"), (3, "num"), (4, "num_unit")];
+                    crate::format::otlp::tables::unknown(&mut reader, field, "Label", &known, intake)?;
+                }
+            }
+        }
+        Ok(label)
+    }
+
+    /// The attribute the label is when it is the only one of its key.
+    pub(crate) fn attribute(
+        self,
+        intake: &mut Intake,
+        mut text: impl FnMut(u32, &mut Intake) -> Result<StringId>,
+    ) -> Result<Attribute> {
+        let key = text(self.key, intake).map_err(|e| e.within("key"))?;
+        if self.text == 0 {
+            if self.number == 0 && self.unit == 0 {
+                intake.note(losses::LABEL_ZERO, String::new, || "a label of neither text nor number was read as 0".to_owned());
+            }
+            let unit = text(self.unit, intake).map_err(|e| e.within("num_unit"))?;
+            return Ok(Attribute { key, value: Value::Int(self.number), unit });
+        }
+        if self.number != 0 || self.unit != 0 {
+            let error = Error::malformed(format!("a label is a text and the number {}", self.number));
+            intake.repair(losses::LABEL_STR_AND_NUM, error)?;
+        }
+        let value = Value::String(text(self.text, intake).map_err(|e| e.within("str"))?);
+        Ok(Attribute { key, value, unit: StringId::NONE })
+    }
+}
+
+/// The attributes of a sample from those of its single labels: those of one key become one.
+pub(crate) fn group(
+    singles: &[Attribute],
+    out: &mut Vec<u32>,
+    texts: &mut Texts,
+    attributes: &mut NewAttributes,
+    intake: &mut Intake,
+) -> Result<()> {
+    for (row, single) in singles.iter().enumerate() {
+        if singles[..row].iter().any(|earlier| earlier.key == single.key) {
+            continue;
+        }
+        let same: Vec<&Attribute> = singles[row..].iter().filter(|other| other.key == single.key).collect();
+        let attribute = if same.len() == 1 { single.clone() } else { list(&same, texts, intake)? };
+        out.push(attributes.intern(attribute, intake)?.0);
+    }
+    Ok(())
+}
+
+/// One attribute from several of one key.
+fn list(same: &[&Attribute], texts: &mut Texts, intake: &mut Intake) -> Result<Attribute> {
+    let Attribute { key, unit, .. } = *same[0];
+    let alike = same.iter().all(|other| {
+        other.unit == unit && std::mem::discriminant(&other.value) == std::mem::discriminant(&same[0].value)
+    });
+    if alike {
+        let value = Value::Array(same.iter().map(|other| other.value.clone()).collect());
+        return Ok(Attribute { key, value, unit });
+    }
+    intake.note(losses::LABEL_MIXED, String::new, || "labels of one key and several kinds became a list".to_owned());
+    let pairs: Result<Vec<Value>> = same.iter().map(|other| pair(other, texts, intake)).collect();
+    Ok(Attribute { key, value: Value::Array(pairs?.into()), unit: StringId::NONE })
+}
+
+/// The names of the pairs a label is said by, where a list of plain values cannot say it.
+pub(crate) const PAIR_TEXT: &str = "str";
+/// The name of a number.
+pub(crate) const PAIR_NUMBER: &str = "num";
+/// The name of a number's unit.
+pub(crate) const PAIR_UNIT: &str = "unit";
+
+/// `{"str": s}` or `{"num": n, "unit": u}`.
+pub(crate) fn pair(attribute: &Attribute, texts: &mut Texts, intake: &mut Intake) -> Result<Value> {
+    let mut pairs = Vec::with_capacity(2);
+    let name = if matches!(attribute.value, Value::String(_)) { PAIR_TEXT } else { PAIR_NUMBER };
+    pairs.push(KeyValue { key: texts.name(name, intake)?, value: attribute.value.clone() });
+    if attribute.unit != StringId::NONE {
+        pairs.push(KeyValue { key: texts.name(PAIR_UNIT, intake)?, value: Value::String(attribute.unit) });
+    }
+    Ok(Value::KeyValues(pairs.into()))
+}

@@ -1,0 +1,298 @@
+//! What a conversion could not say, or had to decide: one entry a code, with a count.
+
+use std::fmt;
+
+/// How much a loss matters, from the least to the most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum LossKind {
+    /// A change of tables that changes no meaning.
+    Note,
+    /// The source did not say; a rule decided.
+    Synthesized,
+    /// A value is kept in another form.
+    Approximated,
+    /// Gone.
+    Dropped,
+    /// Malformed input, repaired because it was asked for.
+    Rejected,
+}
+
+impl fmt::Display for LossKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Note => "note",
+            Self::Synthesized => "synthesized",
+            Self::Approximated => "approximated",
+            Self::Dropped => "dropped",
+            Self::Rejected => "rejected",
+        })
+    }
+}
+
+/// How faithful a conversion was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Verdict {
+    /// Nothing to report.
+    Exact,
+    /// The same meaning: notes and synthesized values only.
+    Semantic,
+    /// Something was approximated, dropped or rejected.
+    Lossy,
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Exact => "exact",
+            Self::Semantic => "semantic",
+            Self::Lossy => "lossy",
+        })
+    }
+}
+
+/// One kind of loss.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Loss {
+    /// The stable code, such as `temporality.dropped`.
+    pub code: &'static str,
+    /// How much it matters.
+    pub kind: LossKind,
+    /// How often it happened.
+    pub count: u64,
+    /// Where it happened first; three places at the most.
+    pub first: Vec<String>,
+}
+
+impl fmt::Display for Loss {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {} × {}", self.kind, self.count, self.code)?;
+        if !self.first.is_empty() {
+            write!(f, " ({})", self.first.join(", "))?;
+        }
+        Ok(())
+    }
+}
+
+/// What a conversion lost. Nothing is dropped, guessed or altered without an entry here.
+///
+/// ```
+/// # fn main() -> otlp_profiles::Result<()> {
+/// use otlp_profiles::{Verdict, format};
+///
+/// let pprof = std::fs::read("testdata/go-cpu-labels.pb.gz").unwrap();
+/// let reading = otlp_profiles::read(&pprof, &Default::default())?;
+/// let written = otlp_profiles::write(&reading.profiles, format("otlp").unwrap(), &Default::default())?;
+/// assert!(written.losses.verdict() <= Verdict::Semantic, "{:?}", written.losses);
+/// # Ok(()) }
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[must_use = "a loss nobody reads is silent"]
+pub struct Losses {
+    entries: Vec<Loss>,
+}
+
+impl Losses {
+    /// The entries, the worst kind first, then by code.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &Loss> {
+        self.entries.iter()
+    }
+
+    /// Whether nothing was lost.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// How faithful the conversion was.
+    pub fn verdict(&self) -> Verdict {
+        match self.entries.first() {
+            None => Verdict::Exact,
+            Some(worst) if worst.kind <= LossKind::Synthesized => Verdict::Semantic,
+            Some(_) => Verdict::Lossy,
+        }
+    }
+
+    /// The entry of a code, if it happened.
+    pub fn get(&self, code: &str) -> Option<&Loss> {
+        self.entries.iter().find(|loss| loss.code == code)
+    }
+
+    /// Notes one loss of `code` at `place`.
+    pub(crate) fn add(&mut self, code: Code, place: impl FnOnce() -> String) {
+        self.add_many(code, 1, place);
+    }
+
+    /// Notes `count` losses of `code`, the first of them at `place`.
+    pub(crate) fn add_many(&mut self, code: Code, count: u64, place: impl FnOnce() -> String) {
+        if count == 0 {
+            return;
+        }
+        let key = |loss: &Loss| (std::cmp::Reverse(loss.kind), loss.code);
+        let wanted = (std::cmp::Reverse(code.kind), code.code);
+        let at = match self.entries.binary_search_by_key(&wanted, key) {
+            Ok(at) => at,
+            Err(at) => {
+                let Code { code, kind } = code;
+                self.entries.insert(at, Loss { code, kind, count: 0, first: Vec::new() });
+                at
+            }
+        };
+        let loss = &mut self.entries[at];
+        loss.count += count;
+        if loss.first.len() < 3 {
+            let place = place();
+            if !place.is_empty() && !loss.first.contains(&place) {
+                loss.first.push(place);
+            }
+        }
+    }
+
+    /// Adds the losses of another conversion.
+    pub fn merge(&mut self, other: &Losses) {
+        for loss in other.iter() {
+            let code = Code { code: loss.code, kind: loss.kind };
+            let mut places = loss.first.iter();
+            self.add_many(code, loss.count, || places.next().cloned().unwrap_or_default());
+        }
+    }
+}
+
+/// A code and its kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Code {
+    pub(crate) code: &'static str,
+    pub(crate) kind: LossKind,
+}
+
+macro_rules! codes {
+    ($($kind:ident { $($name:ident = $code:literal: $when:literal;)* })*) => {
+        $($(
+            #[doc = $when]
+            #[allow(dead_code)]
+            pub(crate) const $name: Code = Code { code: $code, kind: LossKind::$kind };
+        )*)*
+
+        /// Every loss code: the code, its kind and when it happens. Codes are stable.
+        ///
+        /// ```
+        /// assert!(otlp_profiles::LOSS_CODES.iter().any(|(code, _, _)| *code == "temporality.dropped"));
+        /// ```
+        pub const LOSS_CODES: &[(&str, LossKind, &str)] = &[$($(($code, LossKind::$kind, $when),)*)*];
+    };
+}
+
+codes! {
+    Note {
+        IDS_RENUMBERED = "ids.renumbered": "ids that were not 1, 2, 3 … became so";
+        DEDUP_STRING = "dedup.string": "equal strings became one";
+        DEDUP_MAPPING = "dedup.mapping": "equal mappings became one";
+        DEDUP_LOCATION = "dedup.location": "equal locations became one";
+        DEDUP_FUNCTION = "dedup.function": "equal functions became one";
+        DEDUP_STACK = "dedup.stack": "equal stacks became one";
+        DEDUP_ATTRIBUTE = "dedup.attribute": "equal attributes became one";
+        ORPHAN_DROPPED = "orphan.dropped": "table rows that nothing refers to were left out";
+        ORDER_SAMPLES = "order.samples": "samples are in another order";
+    }
+    Synthesized {
+        DEFAULT_SYNTHESIZED = "default.synthesized": "the default sample type is that of the first profile";
+        DEFAULT_NO_MATCH = "default.no_match": "the default sample type names no sample type";
+        PROFILE_ID_SYNTHESIZED = "profile_id.synthesized": "the generation requires a profile id; it was made from the content";
+        TEMPORALITY_ASSUMED = "temporality.assumed": "the generation requires a temporality; a rule chose it by the sample type";
+        FLAGS_INFERRED = "mapping.flags_inferred": "the mapping's has_* flags were inferred from its locations";
+        BUILD_ID_GUESS = "mapping.build_id_guess": "a build id of no known form was taken for a GNU one";
+        FUNCTION_SYNTHESIZED = "function.empty_synthesized": "a line without a function got an empty one";
+        G1_ZERO_MAPPING = "g1.zero_mapping": "mapping index 0 was taken for the first mapping";
+        G1_ZERO_LINK = "g1.zero_link": "link index 0 was taken for none, though the first link is a real one";
+        G1_ONE_BASED = "g1.one_based": "indices were taken to count from 1";
+        G1_TIMESTAMP_UNIT = "g1.timestamp_unit": "timestamps lie outside the profile unless they are not nanoseconds";
+        LABEL_ZERO = "label.zero_or_empty": "a label is a zero number or an empty text; pprof cannot tell which";
+    }
+    Approximated {
+        INVALID_UTF8 = "string.invalid_utf8": "bytes that are not UTF-8 became U+FFFD";
+        TIME_NEGATIVE = "time.negative": "a negative time or duration became 0";
+        TIME_OVERFLOW = "time.overflow": "a time or duration past 2⁶³ was cut there";
+        TIME_CONFLICT = "time.conflict": "two fields disagree about the time; the inner one won";
+        VALUE_SPLIT = "timestamps.value_split": "a total was divided among its timestamps";
+        LABEL_MIXED = "label.mixed": "labels of one key and several kinds became a list of pairs";
+        ATTR_BOOL = "attr.type_bool": "a bool became a text";
+        ATTR_DOUBLE = "attr.type_double": "a double became a text";
+        ATTR_BYTES = "attr.type_bytes": "bytes became a text of hex digits";
+        ATTR_KVLIST = "attr.type_kvlist": "a list of pairs became JSON";
+        ATTR_ARRAY1 = "attr.array1": "a list of one became its element";
+        ATTR_EMPTY_STRING = "attr.empty_string": "an empty text comes back as the integer 0";
+        ATTR_UNIT_ON_STRING = "attr.unit_on_string": "a text lost its unit";
+        UNIT_KEY_CONFLICT = "unit.key_conflict": "a key has several units where the generation has one a key";
+        UNIT_DUPLICATE = "unit.duplicate": "a key was given two units; the first won";
+        COLUMNS_ZERO_FILLED = "columns.zero_filled": "a sample missing from one profile got the value 0 there";
+        SAMPLE_MERGED = "sample.merged": "samples of equal identity were added up";
+        LINK_TEXT_CHANGED = "link.text_changed": "the text of a trace or span id changed its form";
+        SERIES_EXPANDED = "series.expanded": "values without timestamps became samples of their own";
+    }
+    Dropped {
+        RESOURCE_DROPPED = "resource.dropped": "the format has no resource";
+        SCOPE_DROPPED = "scope.dropped": "the format has no scope";
+        SCHEMA_URL_DROPPED = "schema_url.dropped": "the format has no schema url";
+        ENTITY_REFS_DROPPED = "entity_refs.dropped": "the format has no entity references";
+        PROFILE_ID_DROPPED = "profile_id.dropped": "the format has no profile id";
+        DROPPED_COUNT_DROPPED = "dropped_count.dropped": "the format has no count of dropped attributes";
+        ORIGINAL_DROPPED = "original.dropped": "the format has no original payload";
+        TEMPORALITY_DROPPED = "temporality.dropped": "the format has no aggregation temporality";
+        TIMESTAMPS_DROPPED = "timestamps.dropped": "timestamps were left out";
+        ATTR_PROFILE_DROPPED = "attr.profile.dropped": "the format has no such attribute of a profile";
+        ATTR_LOCATION_DROPPED = "attr.location.dropped": "the format has no such attribute of a location";
+        ATTR_MAPPING_DROPPED = "attr.mapping.dropped": "the format has no such attribute of a mapping";
+        ATTR_EMPTY = "attr.empty": "an attribute without a value was left out";
+        UNIT_DROPPED = "unit.dropped": "the format has no units";
+        LINK_LABEL_CONFLICT = "link.label_conflict": "a link was left out because a label has its key";
+        LINK_INVALID = "link.invalid": "a link whose ids are not 16 and 8 bytes, or all zero";
+        BUILD_ID_EXTRA = "mapping.build_id_extra": "the format has one build id a mapping";
+        BUILD_ID_KIND = "mapping.build_id_kind": "the format does not say of what kind a build id is";
+        STACKTRACE_ID_DROPPED = "stacktrace_id.dropped": "the format has no stacktrace id";
+        FRAME_TYPE_DROPPED = "frame_type.dropped": "the format has no frame type";
+        PERIOD_DROPPED = "period.dropped": "the format has no period";
+        ZERO_DROPPED = "sample.zero_dropped": "samples of value 0 were left out";
+        PROFILE_ATTR_CONFLICT = "profile_attr.conflict": "profiles joined into one disagree about an attribute";
+        BAD_ORDER = "scope.bad_sample_type_order": "the order of sample types is not a permutation";
+        UNKNOWN_FIELD = "pprof.unknown_field": "a field this crate does not know";
+    }
+    Rejected {
+        BAD_ID = "pprof.bad_id": "an id of 0, or one given twice";
+        DANGLING_LOCATION = "pprof.dangling_location": "a sample names a location that does not exist";
+        DANGLING_FUNCTION = "pprof.dangling_function": "a line names a function that does not exist";
+        DANGLING_MAPPING = "pprof.dangling_mapping": "a location names a mapping that does not exist";
+        BAD_STRING_INDEX = "pprof.bad_string_index": "an index past the string table";
+        VALUE_COUNT = "pprof.value_count": "a sample with more or fewer values than sample types";
+        LABEL_STR_AND_NUM = "label.str_and_num": "a label that is a text and a number";
+        ROW_0 = "table.row_0": "the first row of a table was not the empty one";
+        INDEX_OUT_OF_RANGE = "index.out_of_range": "an index past its table";
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_are_counted_and_sorted() {
+        let mut losses = Losses::default();
+        assert_eq!(losses.verdict(), Verdict::Exact);
+        losses.add(IDS_RENUMBERED, String::new);
+        assert_eq!(losses.verdict(), Verdict::Semantic);
+        for row in 0..5 {
+            losses.add(TEMPORALITY_DROPPED, || format!("profiles[{row}]"));
+        }
+        losses.add(ATTR_BOOL, String::new);
+        assert_eq!(losses.verdict(), Verdict::Lossy);
+        let codes: Vec<_> = losses.iter().map(|loss| (loss.code, loss.count)).collect();
+        assert_eq!(codes, [("temporality.dropped", 5), ("attr.type_bool", 1), ("ids.renumbered", 1)]);
+        assert_eq!(losses.get("temporality.dropped").unwrap().first.len(), 3);
+    }
+
+    #[test]
+    fn codes_are_unique() {
+        let mut codes: Vec<_> = LOSS_CODES.iter().map(|(code, _, _)| code).collect();
+        codes.sort();
+        codes.dedup();
+        assert_eq!(codes.len(), LOSS_CODES.len());
+    }
+}

@@ -1,0 +1,92 @@
+//! OTEP 0239's references: indices as its text says, or pprof's ids, when a pprof was put inside
+//! the container, or ids without the rows saying them, as the OTEP's own converter wrote.
+
+use hashbrown::HashMap;
+
+use crate::format::intake::Intake;
+use crate::format::losses;
+use crate::format::otlp::prove::Target;
+use crate::format::otlp::schema::{Generation, Rows};
+use crate::format::otlp::settle::Shifts;
+use crate::format::otlp::tables::Tables;
+
+type Rowed = HashMap<u64, u32, foldhash::fast::RandomState>;
+
+impl Tables {
+    /// Decides once for a set of tables whether references are ids, and if so resolves them.
+    pub(crate) fn resolve_ids<G: Generation>(&mut self, shifts: &mut Shifts, slices: bool, intake: &mut Intake) {
+        if G::SCHEMA.rows != Rows::FromZero {
+            return;
+        }
+        let by_index = self.indices_hold(shifts);
+        let said = self.ids.location.iter().any(|&id| id != 0);
+        if by_index && (slices || !said) {
+            return;
+        }
+        let location = if said { rows_of(&self.ids.location) } else { counted(self.ids.location.len()) };
+        let (Some(location), Some(function), Some(mapping)) =
+            (location, said_or_counted(&self.ids.function), said_or_counted(&self.ids.mapping))
+        else {
+            return;
+        };
+        if !self.ids_hold(&location, &function, &mapping) {
+            return;
+        }
+        if !said {
+            intake.note(losses::G1_ONE_BASED, String::new, || "indices count from 1 here".to_owned());
+        }
+        self.follow(shifts, &location, &function, &mapping);
+    }
+
+    fn indices_hold(&self, shifts: &Shifts) -> bool {
+        let holds = |target: Target, index: u32| (index as usize) < target.rows || index == 0 && target.rows == 0;
+        self.stacks.rows.items.iter().all(|&index| holds(shifts.location, index))
+            && self.lines.items.iter().all(|line| holds(shifts.function, line.function.0))
+            && self.location_mappings.iter().all(|&index| holds(shifts.mapping, index))
+    }
+
+    fn ids_hold(&self, location: &Rowed, function: &Rowed, mapping: &Rowed) -> bool {
+        let none_or = |rows: &Rowed, id: u32| id == 0 || rows.contains_key(&u64::from(id));
+        self.stacks.rows.items.iter().all(|&id| location.contains_key(&u64::from(id)))
+            && self.lines.items.iter().all(|line| none_or(function, line.function.0))
+            && self.mapping_ids().all(|id| none_or(mapping, id))
+    }
+
+    /// Mapping references as they were on the wire: settling counted those above 0 one up where
+    /// the first mapping is a real one.
+    fn mapping_ids(&self) -> impl Iterator<Item = u32> {
+        self.raw_mappings.iter().copied()
+    }
+
+    fn follow(&mut self, shifts: &mut Shifts, location: &Rowed, function: &Rowed, mapping: &Rowed) {
+        let row = |rows: &Rowed, id: u32, dropped: u32| rows.get(&u64::from(id)).map_or(0, |row| row + 1 - dropped);
+        self.stacks.rows.items.iter_mut().for_each(|id| *id = row(location, *id, 0));
+        let dropped = 1 - shifts.function.shift;
+        self.lines.items.iter_mut().for_each(|line| line.function.0 = row(function, line.function.0, dropped));
+        let dropped = u32::from(self.ids.mapping.len() + 1 != self.mappings.len());
+        self.location_mappings = self.raw_mappings.iter().map(|&id| row(mapping, id, dropped)).collect();
+        shifts.location = Target { rows: self.addresses.len(), shift: 0 };
+        shifts.function = Target { rows: self.functions.len(), shift: 0 };
+        shifts.mapping = Target { rows: self.mappings.len(), shift: 0 };
+    }
+}
+
+/// The rows on the wire by their ids; `None` when an id is 0 or occurs twice.
+fn rows_of(ids: &[u64]) -> Option<Rowed> {
+    let mut rows = Rowed::with_capacity_and_hasher(ids.len(), Default::default());
+    for (row, &id) in ids.iter().enumerate() {
+        if id == 0 || rows.insert(id, row as u32).is_some() {
+            return None;
+        }
+    }
+    Some(rows)
+}
+
+/// Ids 1, 2, 3 ….
+fn counted(rows: usize) -> Option<Rowed> {
+    Some((0..rows).map(|row| (row as u64 + 1, row as u32)).collect())
+}
+
+fn said_or_counted(ids: &[u64]) -> Option<Rowed> {
+    if ids.iter().any(|&id| id != 0) { rows_of(ids) } else { counted(ids.len()) }
+}

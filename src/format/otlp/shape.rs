@@ -1,0 +1,82 @@
+//! How many values and timestamps a sample may have.
+
+use crate::error::{Error, Result};
+use crate::format::intake::Intake;
+use crate::format::losses;
+use crate::format::otlp::read::single_sample_type;
+use crate::format::otlp::samples::RawSamples;
+use crate::format::otlp::schema::Generation;
+use crate::model::ragged::Ragged;
+
+/// Refuses or repairs samples whose values fit neither the sample types nor the timestamps.
+pub(crate) fn check<G: Generation>(samples: &mut RawSamples, types: usize, intake: &mut Intake) -> Result<()> {
+    let rows = samples.stacks.len();
+    let Some(bad) = (if single_sample_type::<G>() { uneven(samples) } else { miscounted(samples, types) }) else {
+        return Ok(());
+    };
+    let (values, times) = (samples.values.row(bad).len(), samples.timestamps.row(bad).len());
+    let wanted = if single_sample_type::<G>() { times } else { types };
+    let error = Error::malformed(format!("{values} values where there should be {wanted}"));
+    intake.repair(losses::VALUE_COUNT, error.within("values").within_row("samples", bad))?;
+    let mut values = Ragged::default();
+    for row in 0..rows {
+        let times = samples.timestamps.row(row).len();
+        let (had, has) = (samples.values.row(row), values_wanted(single_sample_type::<G>(), types, times, samples.values.row(row).len()));
+        values.items.extend(had.iter().copied().chain(std::iter::repeat(0)).take(has));
+        values.end_row_at(row);
+    }
+    samples.values = values;
+    Ok(())
+}
+
+fn values_wanted(single: bool, types: usize, times: usize, had: usize) -> usize {
+    match (single, times, had) {
+        (false, _, _) => types,
+        (true, 0, _) | (true, _, 0) => had,
+        (true, _, _) => times,
+    }
+}
+
+/// The first sample that has values and timestamps, but not as many of each.
+fn uneven(samples: &RawSamples) -> Option<usize> {
+    (0..samples.timestamps.len()).find(|&row| {
+        let (values, times) = (samples.values.row(row).len(), samples.timestamps.row(row).len());
+        values != 0 && times != 0 && values != times
+    })
+}
+
+/// The first sample that has not as many values as there are sample types.
+fn miscounted(samples: &RawSamples, types: usize) -> Option<usize> {
+    let rows = samples.stacks.len();
+    let regular = samples.values.ends.len() == rows || types == 0;
+    let mut wanted = 0;
+    let first = samples.values.ends.iter().position(|&end| {
+        wanted += types;
+        end as usize != wanted
+    });
+    first.or((!regular).then(|| samples.values.ends.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn miscounted_values_are_found_wherever_they_are() {
+        let samples = |values: &[&[i64]]| {
+            let mut samples = RawSamples::default();
+            for (row, values) in values.iter().enumerate() {
+                samples.stacks.push(0);
+                samples.values.items.extend_from_slice(values);
+                samples.values.end_row_at(row);
+            }
+            samples
+        };
+        assert_eq!(miscounted(&samples(&[&[1, 2], &[3, 4]]), 2), None);
+        assert_eq!(miscounted(&samples(&[&[1, 2], &[3], &[4, 5]]), 2), Some(1));
+        assert_eq!(miscounted(&samples(&[&[1, 2], &[]]), 2), Some(1));
+        assert_eq!(miscounted(&samples(&[&[], &[]]), 1), Some(0));
+        assert_eq!(miscounted(&samples(&[&[], &[]]), 0), None);
+        assert_eq!(miscounted(&samples(&[]), 3), None);
+    }
+}

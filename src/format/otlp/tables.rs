@@ -1,0 +1,530 @@
+//! Reading the lookup tables, wherever a generation keeps them.
+
+use crate::error::{Error, Result};
+use crate::format::intake::Intake;
+use crate::format::losses;
+use crate::format::otlp::common;
+use crate::format::otlp::schema::{Generation, Rows};
+use crate::format::texts::{NewAttributes, Stacks, Texts};
+use crate::limits::within;
+use crate::model::dictionary::{Attribute, Function, Line, Link, Mapping};
+use crate::model::id::{FunctionId, StringId};
+use crate::model::ragged::Ragged;
+use crate::wire::read::{Reader, index, packed_indices};
+use crate::wire::{LEN, VARINT, tag};
+
+/// The tables as they are on the wire: ids are numbers, not yet proved.
+#[derive(Debug)]
+pub(crate) struct Tables {
+    pub(crate) texts: Texts,
+    pub(crate) counts: Counts,
+    pub(crate) mappings: Vec<Mapping>,
+    pub(crate) mapping_attributes: Ragged<u32>,
+    pub(crate) mapping_pprof: Vec<MappingPprof>,
+    pub(crate) location_mappings: Vec<u32>,
+    /// The same as they were on the wire, where they may yet turn out to be ids.
+    pub(crate) raw_mappings: Vec<u32>,
+    pub(crate) addresses: Vec<u64>,
+    pub(crate) lines: Ragged<Line>,
+    pub(crate) location_attributes: Ragged<u32>,
+    /// The rows of folded locations.
+    pub(crate) folded: Vec<u32>,
+    /// The rows of locations with a frame type, and the type.
+    pub(crate) frame_types: Vec<(u32, u32)>,
+    pub(crate) functions: Vec<Function>,
+    pub(crate) links: Vec<Link>,
+    pub(crate) attributes: Vec<Attribute>,
+    pub(crate) new_attributes: NewAttributes,
+    /// Units by key, both as string indices.
+    pub(crate) units: Vec<(u32, u32)>,
+    pub(crate) stacks: Stacks,
+    pub(crate) ids: Ids,
+}
+
+/// How many rows each table has on the wire.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Counts {
+    pub(crate) mapping: usize,
+    pub(crate) location: usize,
+    pub(crate) function: usize,
+    pub(crate) link: usize,
+    pub(crate) attribute: usize,
+    pub(crate) unit: usize,
+    pub(crate) stack: usize,
+    pub(crate) string: usize,
+}
+
+/// pprof's own ids of rows, where a schema has them.
+#[derive(Debug, Default)]
+pub(crate) struct Ids {
+    pub(crate) mapping: Vec<u64>,
+    pub(crate) location: Vec<u64>,
+    pub(crate) function: Vec<u64>,
+}
+
+/// What pprof says of a mapping beyond OTLP's current fields.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct MappingPprof {
+    pub(crate) build_id: u32,
+    pub(crate) build_id_kind: u32,
+    /// The four `has_*`, from bit 0.
+    pub(crate) flags: u8,
+}
+
+/// Where a field of a tables' message belongs.
+macro_rules! is {
+    ($tag:ident, $number:expr, $kind:expr) => {
+        $tag == const { tag($number, $kind) }
+    };
+}
+pub(crate) use is;
+
+impl Tables {
+    pub(crate) fn new() -> Self {
+        Self {
+            texts: Texts::new(),
+            counts: Counts::default(),
+            mappings: Vec::new(),
+            mapping_attributes: Ragged::default(),
+            mapping_pprof: Vec::new(),
+            location_mappings: Vec::new(),
+            raw_mappings: Vec::new(),
+            addresses: Vec::new(),
+            lines: Ragged::default(),
+            location_attributes: Ragged::default(),
+            folded: Vec::new(),
+            frame_types: Vec::new(),
+            functions: Vec::new(),
+            links: Vec::new(),
+            attributes: Vec::new(),
+            new_attributes: NewAttributes::after(0),
+            units: Vec::new(),
+            stacks: Stacks::new(),
+            ids: Ids::default(),
+        }
+    }
+
+    /// Counts a row of the table that `tag` belongs to, or takes a string: the first of two passes,
+    /// so that memory is asked for once and texts met in place get ids after those of the table.
+    /// `false`: the field is not of a table.
+    #[inline]
+    pub(crate) fn count<G: Generation>(&mut self, tag: u32, reader: &mut Reader, intake: &mut Intake) -> Result<bool> {
+        let counts = &mut self.counts;
+        if is!(tag, G::SCHEMA.tables.string, LEN) {
+            let row = counts.string;
+            counts.string += 1;
+            let text = reader.bytes()?;
+            self.texts.push_row(text, intake).map_err(|e| e.at(text).within_row("string_table", row))?;
+            return Ok(true);
+        }
+        if is!(tag, G::SCHEMA.tables.location, LEN) {
+            counts.location += 1;
+        } else if is!(tag, G::SCHEMA.tables.function, LEN) {
+            counts.function += 1;
+        } else if is!(tag, G::SCHEMA.tables.stack, LEN) {
+            counts.stack += 1;
+        } else if is!(tag, G::SCHEMA.tables.attribute, LEN) {
+            counts.attribute += 1;
+        } else if is!(tag, G::SCHEMA.tables.mapping, LEN) {
+            counts.mapping += 1;
+        } else if is!(tag, G::SCHEMA.tables.link, LEN) {
+            counts.link += 1;
+        } else if is!(tag, G::SCHEMA.tables.attribute_units, LEN) {
+            counts.unit += 1;
+        } else {
+            return Ok(false);
+        }
+        reader.bytes()?;
+        Ok(true)
+    }
+
+    /// Takes the memory the counted rows need.
+    pub(crate) fn reserve<G: Generation>(&mut self, intake: &mut Intake) -> Result<()> {
+        let Counts { mapping, location, function, link, attribute, unit, stack, string } = self.counts;
+        let largest = [mapping, location, function, link, attribute, unit, stack].into_iter().max().unwrap_or(0);
+        within("max_table_entries", intake.limits().max_table_entries, largest as u64)?;
+        let budget = &mut intake.budget;
+        budget.take::<u32>(string)?;
+        budget.take::<u8>(self.texts.raw.byte_len())?;
+        budget.take::<(Mapping, MappingPprof)>(mapping)?;
+        budget.take::<(u64, [u32; 3])>(location)?;
+        budget.take::<Function>(function)?;
+        budget.take::<Link>(link)?;
+        budget.take::<Attribute>(attribute)?;
+        budget.take::<(u32, u32)>(unit)?;
+        budget.take::<u32>(stack)?;
+        let extra = usize::from(G::SCHEMA.rows != Rows::NullFirst);
+        self.mappings.reserve(mapping);
+        self.location_mappings.reserve(location + extra);
+        self.addresses.reserve(location + extra);
+        self.lines.ends.reserve(location + extra);
+        self.lines.items.reserve(location + extra);
+        self.functions.reserve(function + extra);
+        self.links.reserve(link);
+        self.attributes.reserve(attribute);
+        self.stacks.rows.ends.reserve(stack);
+        self.new_attributes.first = (attribute + extra).max(1) as u32;
+        self.texts.table_rows = string as u32;
+        if G::SCHEMA.rows == Rows::NullFirst {
+            self.stacks.rows.ends.clear();
+        } else {
+            self.push_empty_rows();
+        }
+        Ok(())
+    }
+
+    /// Where row 0 is a row like any other, the model's own comes before it.
+    fn push_empty_rows(&mut self) {
+        self.mappings.push(Mapping::default());
+        self.location_mappings.push(0);
+        self.addresses.push(0);
+        self.lines.end_row();
+        self.functions.push(Function::default());
+        self.links.push(Link::default());
+        self.attributes.push(Attribute::default());
+    }
+
+    /// Reads a row of the table that `tag` belongs to. `false`: the field is not of a table.
+    #[inline]
+    pub(crate) fn read<G: Generation>(&mut self, tag: u32, reader: &mut Reader, intake: &mut Intake) -> Result<bool> {
+        if is!(tag, G::SCHEMA.tables.string, LEN) {
+            reader.bytes()?;
+        } else if is!(tag, G::SCHEMA.tables.location, LEN) {
+            self.location::<G>(reader.bytes()?, intake)
+                .map_err(|e| e.within_row("location_table", self.addresses.len().saturating_sub(own_rows::<G>())))?;
+        } else if is!(tag, G::SCHEMA.tables.function, LEN) {
+            self.function::<G>(reader.bytes()?, intake)
+                .map_err(|e| e.within_row("function_table", self.functions.len().saturating_sub(own_rows::<G>())))?;
+        } else if is!(tag, G::SCHEMA.tables.stack, LEN) {
+            self.stack(reader.bytes()?, intake)
+                .map_err(|e| e.within_row("stack_table", self.stacks.rows.len()))?;
+        } else {
+            return self.read_rare::<G>(tag, reader, intake);
+        }
+        Ok(true)
+    }
+
+    #[inline(never)]
+    fn read_rare<G: Generation>(&mut self, tag: u32, reader: &mut Reader, intake: &mut Intake) -> Result<bool> {
+        let own = own_rows::<G>();
+        if is!(tag, G::SCHEMA.tables.attribute, LEN) {
+            self.attribute::<G>(reader.bytes()?, intake)
+                .map_err(|e| e.within_row("attribute_table", self.attributes.len().saturating_sub(own)))?;
+        } else if is!(tag, G::SCHEMA.tables.mapping, LEN) {
+            self.mapping::<G>(reader.bytes()?, intake)
+                .map_err(|e| e.within_row("mapping_table", self.mappings.len().saturating_sub(own)))?;
+        } else if is!(tag, G::SCHEMA.tables.link, LEN) {
+            self.link(reader.bytes()?, intake)
+                .map_err(|e| e.within_row("link_table", self.links.len().saturating_sub(own)))?;
+        } else if is!(tag, G::SCHEMA.tables.attribute_units, LEN) {
+            self.unit(reader.bytes()?, intake).map_err(|e| e.within_row("attribute_units", self.units.len()))?;
+        } else {
+            return Ok(false);
+        }
+        Ok(true)
+    }
+
+    #[inline]
+    pub(crate) fn location<G: Generation>(&mut self, body: &[u8], intake: &mut Intake) -> Result<()> {
+        let mut reader = Reader::new(body);
+        let row = self.addresses.len();
+        let (mut mapping, mut address, mut id) = (None, 0, 0);
+        while let Some(tag) = reader.tag()? {
+            if is!(tag, G::SCHEMA.location.address, VARINT) {
+                address = reader.varint()?;
+            } else if is!(tag, G::SCHEMA.location.mapping, VARINT) {
+                mapping = Some(reader.index()?);
+            } else if is!(tag, G::SCHEMA.location.lines, LEN) {
+                let line = line(reader.bytes()?, intake)?;
+                self.lines.items.push(line);
+            } else if is!(tag, G::SCHEMA.location.id, VARINT) {
+                id = reader.varint()?;
+            } else {
+                self.location_rare::<G>(tag, row as u32, &mut reader, intake)?;
+            }
+        }
+        self.lines.end_row();
+        let lines = self.lines.row(row).len();
+        if lines > 1 {
+            within("max_lines_per_location", intake.limits().max_lines_per_location, lines as u64)?;
+            intake.budget.take::<Line>(lines)?;
+        }
+        if !self.location_attributes.items.is_empty() {
+            self.location_attributes.end_row_at(row);
+        }
+        self.location_mappings.push(reference::<G>(mapping));
+        self.addresses.push(address);
+        if G::SCHEMA.location.id != 0 {
+            self.ids.location.push(id);
+        }
+        Ok(())
+    }
+
+    #[inline(never)]
+    fn location_rare<G: Generation>(&mut self, tag: u32, row: u32, reader: &mut Reader, intake: &mut Intake) -> Result<()> {
+        if is!(tag, G::SCHEMA.location.attributes, LEN) || is!(tag, G::SCHEMA.location.attributes, VARINT) {
+            indices(tag, reader, &mut self.location_attributes.items, intake)
+        } else if is!(tag, G::SCHEMA.location.is_folded, VARINT) {
+            self.folded.retain(|&folded| folded != row);
+            if reader.varint()? != 0 {
+                self.folded.push(row);
+            }
+            Ok(())
+        } else if is!(tag, G::SCHEMA.location.frame_type, VARINT) {
+            let frame_type = reader.index()?;
+            self.frame_types.retain(|&(location, _)| location != row);
+            if frame_type != 0 {
+                self.frame_types.push((row, frame_type));
+            }
+            Ok(())
+        } else {
+            let schema = const { &G::SCHEMA.location };
+            let known = [
+                (schema.mapping, "mapping_index"),
+                (schema.address, "address"),
+                (schema.lines, "lines"),
+                (schema.is_folded, "is_folded"),
+                (schema.frame_type, "type_index"),
+                (schema.attributes, "attribute_indices"),
+                (schema.id, "id"),
+            ];
+            unknown(reader, tag, "Location", &known, intake)
+        }
+    }
+
+    #[inline]
+    pub(crate) fn function<G: Generation>(&mut self, body: &[u8], intake: &mut Intake) -> Result<()> {
+        let mut reader = Reader::new(body);
+        let (mut function, mut id) = (Function::default(), 0);
+        while let Some(tag) = reader.tag()? {
+            if is!(tag, G::SCHEMA.function.name, VARINT) {
+                function.name = StringId(reader.index()?);
+            } else if is!(tag, G::SCHEMA.function.system_name, VARINT) {
+                function.system_name = StringId(reader.index()?);
+            } else if is!(tag, G::SCHEMA.function.filename, VARINT) {
+                function.filename = StringId(reader.index()?);
+            } else if is!(tag, G::SCHEMA.function.start_line, VARINT) {
+                function.start_line = reader.varint()? as i64;
+            } else if is!(tag, G::SCHEMA.function.id, VARINT) {
+                id = reader.varint()?;
+            } else {
+                let schema = const { &G::SCHEMA.function };
+                let known = [
+                    (schema.name, "name_strindex"),
+                    (schema.system_name, "system_name_strindex"),
+                    (schema.filename, "filename_strindex"),
+                    (schema.start_line, "start_line"),
+                    (schema.id, "id"),
+                ];
+                unknown(&mut reader, tag, "Function", &known, intake)?;
+            }
+        }
+        self.functions.push(function);
+        if G::SCHEMA.function.id != 0 {
+            self.ids.function.push(id);
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn stack(&mut self, body: &[u8], intake: &mut Intake) -> Result<()> {
+        let mut reader = Reader::new(body);
+        let rows = &mut self.stacks.rows;
+        let before = rows.items.len();
+        while let Some(tag) = reader.tag()? {
+            if is!(tag, 1, LEN) {
+                packed_indices(reader.bytes()?, &mut rows.items)?;
+            } else if is!(tag, 1, VARINT) {
+                rows.items.push(reader.index()?);
+            } else {
+                unknown(&mut reader, tag, "Stack", &[(1, "location_indices")], intake)?;
+            }
+        }
+        let depth = rows.items.len() - before;
+        within("max_stack_depth", intake.limits().max_stack_depth, depth as u64)?;
+        intake.budget.take::<u32>(depth)?;
+        rows.end_row();
+        Ok(())
+    }
+
+    pub(crate) fn mapping<G: Generation>(&mut self, body: &[u8], intake: &mut Intake) -> Result<()> {
+        let mut reader = Reader::new(body);
+        let row = self.mappings.len();
+        let (mut mapping, mut pprof, mut id) = (Mapping::default(), MappingPprof::default(), 0);
+        while let Some(tag) = reader.tag()? {
+            if is!(tag, G::SCHEMA.mapping.memory_start, VARINT) {
+                mapping.memory_start = reader.varint()?;
+            } else if is!(tag, G::SCHEMA.mapping.memory_limit, VARINT) {
+                mapping.memory_limit = reader.varint()?;
+            } else if is!(tag, G::SCHEMA.mapping.file_offset, VARINT) {
+                mapping.file_offset = reader.varint()?;
+            } else if is!(tag, G::SCHEMA.mapping.filename, VARINT) {
+                mapping.filename = StringId(reader.index()?);
+            } else if is!(tag, G::SCHEMA.mapping.attributes, LEN) || is!(tag, G::SCHEMA.mapping.attributes, VARINT) {
+                indices(tag, &mut reader, &mut self.mapping_attributes.items, intake)?;
+            } else if is!(tag, G::SCHEMA.mapping.id, VARINT) {
+                id = reader.varint()?;
+            } else {
+                mapping_rare::<G>(tag, &mut pprof, &mut reader, intake)?;
+            }
+        }
+        self.mapping_attributes.end_row_at(row);
+        self.mappings.push(mapping);
+        if pprof != MappingPprof::default() {
+            self.mapping_pprof.resize(row, MappingPprof::default());
+            self.mapping_pprof.push(pprof);
+        }
+        if G::SCHEMA.mapping.id != 0 {
+            self.ids.mapping.push(id);
+        }
+        Ok(())
+    }
+
+    fn link(&mut self, body: &[u8], intake: &mut Intake) -> Result<()> {
+        let mut reader = Reader::new(body);
+        let mut link = Link::default();
+        while let Some(tag) = reader.tag()? {
+            if is!(tag, 1, LEN) {
+                let id = reader.bytes()?;
+                common::fixed_id(id, &mut link.trace_id, losses::LINK_INVALID, intake).map_err(|e| e.within("trace_id"))?;
+            } else if is!(tag, 2, LEN) {
+                let id = reader.bytes()?;
+                common::fixed_id(id, &mut link.span_id, losses::LINK_INVALID, intake).map_err(|e| e.within("span_id"))?;
+            } else {
+                unknown(&mut reader, tag, "Link", &[(1, "trace_id"), (2, "span_id")], intake)?;
+            }
+        }
+        self.links.push(link);
+        Ok(())
+    }
+
+    fn attribute<G: Generation>(&mut self, body: &[u8], intake: &mut Intake) -> Result<()> {
+        let attribute = if G::SCHEMA.tables.attribute_units == 0 {
+            common::key_value_and_unit::<G>(body, &mut self.texts, intake)?
+        } else {
+            let pair = common::key_value::<G>(body, &mut self.texts, intake, 0)?;
+            Attribute { key: pair.key, value: pair.value, unit: StringId::NONE }
+        };
+        self.attributes.push(attribute);
+        Ok(())
+    }
+
+    fn unit(&mut self, body: &[u8], intake: &mut Intake) -> Result<()> {
+        let mut reader = Reader::new(body);
+        let (mut key, mut unit) = (0, 0);
+        while let Some(tag) = reader.tag()? {
+            if is!(tag, 1, VARINT) {
+                key = reader.index()?;
+            } else if is!(tag, 2, VARINT) {
+                unit = reader.index()?;
+            } else {
+                unknown(&mut reader, tag, "AttributeUnit", &[(1, "attribute_key_strindex"), (2, "unit_strindex")], intake)?;
+            }
+        }
+        self.units.push((key, unit));
+        Ok(())
+    }
+}
+
+/// The rows a table has before those of the wire.
+const fn own_rows<G: Generation>() -> usize {
+    match G::SCHEMA.rows {
+        Rows::NullFirst => 0,
+        Rows::FromZero | Rows::Presence => 1,
+    }
+}
+
+/// A mapping or link reference, in the form [`prove`](crate::format::otlp::prove) expects.
+#[inline]
+pub(crate) fn reference<G: Generation>(index: Option<u32>) -> u32 {
+    match G::SCHEMA.rows {
+        Rows::NullFirst | Rows::FromZero => index.unwrap_or(0),
+        Rows::Presence => index.map_or(0, |index| index.saturating_add(1)),
+    }
+}
+
+fn mapping_rare<G: Generation>(tag: u32, pprof: &mut MappingPprof, reader: &mut Reader, intake: &mut Intake) -> Result<()> {
+    let schema = const { &G::SCHEMA.mapping };
+    if is!(tag, G::SCHEMA.mapping.build_id, VARINT) {
+        pprof.build_id = reader.index()?;
+    } else if is!(tag, G::SCHEMA.mapping.build_id_kind, VARINT) {
+        pprof.build_id_kind = index(reader.varint()?);
+    } else if let Some(bit) = (0..4).find(|bit| schema.has_functions != 0 && tag == crate::wire::tag(schema.has_functions + bit, VARINT)) {
+        let flag = u8::from(reader.varint()? != 0) << bit;
+        pprof.flags = pprof.flags & !(1 << bit) | flag;
+    } else {
+        let known = [
+            (schema.memory_start, "memory_start"),
+            (schema.memory_limit, "memory_limit"),
+            (schema.file_offset, "file_offset"),
+            (schema.filename, "filename_strindex"),
+            (schema.build_id, "build_id"),
+            (schema.build_id_kind, "build_id_kind"),
+            (schema.has_functions, "has_functions"),
+            (schema.attributes, "attribute_indices"),
+            (schema.id, "id"),
+        ];
+        unknown(reader, tag, "Mapping", &known, intake)?;
+    }
+    Ok(())
+}
+
+#[inline]
+fn line(body: &[u8], intake: &mut Intake) -> Result<Line> {
+    let mut reader = Reader::new(body);
+    let mut line = Line::default();
+    while let Some(tag) = reader.tag()? {
+        if is!(tag, 1, VARINT) {
+            line.function = FunctionId(reader.index()?);
+        } else if is!(tag, 2, VARINT) {
+            line.line = reader.varint()? as i64;
+        } else if is!(tag, 3, VARINT) {
+            line.column = reader.varint()? as i64;
+        } else {
+            unknown(&mut reader, tag, "Line", &[(1, "function_index"), (2, "line"), (3, "column")], intake)?;
+        }
+    }
+    Ok(line)
+}
+
+/// Indices of attributes, packed or not.
+#[inline]
+pub(crate) fn indices(tag: u32, reader: &mut Reader, out: &mut Vec<u32>, intake: &mut Intake) -> Result<()> {
+    let before = out.len();
+    if tag & 7 == LEN {
+        let body = reader.bytes()?;
+        let mut packed = Reader::new(body);
+        while !packed.is_empty() {
+            out.push(packed.index()?);
+        }
+    } else {
+        out.push(reader.index()?);
+    }
+    let count = out.len() - before;
+    within("max_attributes_per_item", intake.limits().max_attributes_per_item, count as u64)?;
+    intake.budget.take::<u32>(count)
+}
+
+/// A field that is not of the schema is skipped and noted; one that is, in the wrong kind, is an error.
+#[cold]
+#[inline(never)]
+pub(crate) fn unknown(
+    reader: &mut Reader,
+    tag: u32,
+    message: &'static str,
+    known: &[(u32, &'static str)],
+    intake: &mut Intake,
+) -> Result<()> {
+    const KINDS: [&str; 6] = ["varint", "fixed64", "length-delimited", "group", "group end", "fixed32"];
+    let at = reader.rest();
+    let number = tag >> 3;
+    let kind = KINDS.get((tag & 7) as usize).copied().unwrap_or("reserved");
+    if let Some((_, name)) = known.iter().find(|(known, _)| *known == number) {
+        let error = Error::malformed(format!("field {message}.{name} ({number}) is not of wire type {kind}"));
+        return Err(error.at(at).within(name));
+    }
+    reader.skip(tag, intake.limits().max_nesting)?;
+    let place = || format!("{message}.{number}");
+    intake.note(losses::UNKNOWN_FIELD, place, || format!("field {number} of {message} is unknown and was left out"));
+    Ok(())
+}

@@ -1,0 +1,68 @@
+//! Units by key, where a generation has no unit on the attribute.
+
+use hashbrown::HashMap;
+
+use crate::model::dictionary::Dictionary;
+use crate::model::id::{AttributeId, StringId};
+
+/// The unit of each key, and the attributes whose unit is another.
+#[derive(Debug, Default)]
+pub(crate) struct Units {
+    /// Keys with a unit, in the order of their attributes.
+    pub(crate) rows: Vec<(StringId, StringId)>,
+    /// By attribute: whether its unit is not that of its key. Empty where none is.
+    conflicts: Vec<bool>,
+}
+
+impl Units {
+    /// Gives each key the unit that most of its attributes have; the earlier where as many.
+    pub(crate) fn of(dictionary: &Dictionary, attributes: impl Iterator<Item = usize> + Clone) -> Self {
+        let all = dictionary.attributes();
+        let any = attributes.clone().any(|row| all.get(row).is_some_and(|attribute| attribute.unit != StringId::NONE));
+        if !any {
+            return Self::default();
+        }
+        let mut keys: Vec<(StringId, Vec<(StringId, u32)>)> = Vec::new();
+        let mut by_text: HashMap<&str, usize, foldhash::fast::RandomState> = HashMap::default();
+        for attribute in attributes.clone().filter_map(|row| all.get(row)) {
+            let at = *by_text.entry(dictionary.text(attribute.key)).or_insert_with(|| {
+                keys.push((attribute.key, Vec::new()));
+                keys.len() - 1
+            });
+            let units = &mut keys[at].1;
+            match units.iter_mut().find(|(unit, _)| dictionary.text(*unit) == dictionary.text(attribute.unit)) {
+                Some((_, count)) => *count += 1,
+                None => units.push((attribute.unit, 1)),
+            }
+        }
+        let chosen: Vec<(StringId, StringId)> = keys
+            .iter()
+            .map(|(key, units)| {
+                let most = units.iter().rev().max_by_key(|(_, count)| *count);
+                (*key, most.map_or(StringId::NONE, |(unit, _)| *unit))
+            })
+            .collect();
+        let mut conflicts = Vec::new();
+        if keys.iter().any(|(_, units)| units.len() > 1) {
+            conflicts = vec![false; all.len()];
+            for row in attributes {
+                let Some(attribute) = all.get(row) else { continue };
+                let unit = by_text.get(dictionary.text(attribute.key)).map_or(StringId::NONE, |&at| chosen[at].1);
+                conflicts[row] = dictionary.text(unit) != dictionary.text(attribute.unit);
+            }
+        }
+        let rows = chosen.into_iter().filter(|(_, unit)| *unit != StringId::NONE).collect();
+        Self { rows, conflicts }
+    }
+
+    /// Whether the unit of an attribute is not that of its key.
+    #[inline]
+    pub(crate) fn conflict(&self, id: AttributeId) -> bool {
+        self.conflicts.get(id.row()).copied().unwrap_or(false)
+    }
+
+    /// Whether any attribute is in conflict.
+    pub(crate) fn any_conflict(&self) -> bool {
+        self.conflicts.contains(&true)
+    }
+}

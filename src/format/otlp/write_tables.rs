@@ -1,0 +1,599 @@
+//! Writing the lookup tables, wherever a generation keeps them.
+
+use std::marker::PhantomData;
+
+use crate::error::Result;
+use crate::format::build_id;
+use crate::format::columns::{self, DefaultSaid};
+use crate::format::known::{self, BuildId, DEFAULT_SAMPLE_TYPE, Known, KnownAttributes};
+use crate::format::labels::{PAIR_NUMBER, PAIR_TEXT, PAIR_UNIT};
+use crate::format::losses::{self, Losses};
+use crate::format::otlp::refs::TextRefs;
+use crate::format::otlp::schema::{Generation, Rows};
+use crate::format::otlp::units::Units;
+use crate::format::otlp::write::check_rows;
+use crate::format::otlp::write_common;
+use crate::format::select::{Select, Selection, StringTable};
+use crate::model::Profiles;
+use crate::model::dictionary::{Attribute, Dictionary, Function, Mapping};
+use crate::model::id::{AttributeId, LinkId, LocationId, MappingId, StackId, StringId};
+use crate::model::profile::{Profile, ValueType};
+use crate::model::value::{KeyValue, Value};
+use crate::semconv::FRAME_TYPES;
+use crate::wire::write::{
+    field_bytes, field_bytes_nonempty, field_indices, field_message, field_varint, varint,
+};
+use crate::wire::{VARINT, tag};
+
+/// The tables of a payload or of a profile, and how their rows are referred to.
+pub(crate) struct TableWriter<'a, G> {
+    dictionary: &'a Dictionary,
+    known: &'a KnownAttributes,
+    selection: Selection,
+    strings: StringTable,
+    pub(crate) refs: TextRefs,
+    pub(crate) units: Units,
+    /// Whether the model's row 0 is written, so that 0 means none.
+    mapping_row_0: bool,
+    location_row_0: bool,
+    function_row_0: bool,
+    link_row_0: bool,
+    /// The default sample types that profiles must say by an attribute: rows after the others.
+    defaults: Vec<StringId>,
+    generation: PhantomData<G>,
+}
+
+impl<'a, G: Generation> TableWriter<'a, G> {
+    /// The tables that all profiles of a payload share.
+    pub(crate) fn shared(
+        payload: &'a Profiles,
+        known: &'a KnownAttributes,
+        refs: TextRefs,
+        profiles: &[&Profile],
+        losses: &mut Losses,
+    ) -> Result<Self> {
+        let dictionary = &payload.dictionary;
+        let mut tables = Self::new(dictionary, known, refs, Selection::all(dictionary), profiles, StringId::NONE, losses)?;
+        for scope in payload.resources.iter().flat_map(|resource| &resource.scopes) {
+            if columns::default_said(scope, dictionary) == DefaultSaid::Profiles {
+                let names = scope.profiles.iter().map(|profile| profile.default_sample_type);
+                let new: Vec<StringId> = names.filter(|name| *name != StringId::NONE).collect();
+                new.into_iter().for_each(|name| if !tables.defaults.contains(&name) { tables.defaults.push(name) });
+            }
+        }
+        Ok(tables)
+    }
+
+    /// The tables of one profile: all rows where it is the only one, else those it needs.
+    pub(crate) fn own(
+        dictionary: &'a Dictionary,
+        known: &'a KnownAttributes,
+        profiles: &[&Profile],
+        only: bool,
+        default: StringId,
+        losses: &mut Losses,
+    ) -> Result<Self> {
+        let selection = if only { Selection::all(dictionary) } else { Selection::of(dictionary, profiles) };
+        Self::new(dictionary, known, TextRefs::default(), selection, profiles, default, losses)
+    }
+
+    fn new(
+        dictionary: &'a Dictionary,
+        known: &'a KnownAttributes,
+        refs: TextRefs,
+        selection: Selection,
+        profiles: &[&Profile],
+        default: StringId,
+        losses: &mut Losses,
+    ) -> Result<Self> {
+        let strings = StringTable::new(dictionary.strings.len());
+        let mut tables = Self {
+            dictionary,
+            known,
+            selection,
+            strings,
+            refs,
+            units: Units::default(),
+            mapping_row_0: true,
+            location_row_0: true,
+            function_row_0: true,
+            link_row_0: true,
+            defaults: Vec::new(),
+            generation: PhantomData,
+        };
+        if G::SCHEMA.rows != Rows::NullFirst {
+            tables.choose_attributes(profiles);
+            tables.choose_rows_0();
+        }
+        if G::SCHEMA.tables.attribute_units != 0 {
+            tables.units = Units::of(dictionary, tables.selection.attributes.rows());
+            let conflicts = tables.selection.attributes.rows().filter(|&row| tables.units.conflict(AttributeId(row as u32)));
+            losses.add_many(losses::UNIT_KEY_CONFLICT, conflicts.count() as u64, || "attribute_table".to_owned());
+        }
+        tables.mark_strings(profiles, default);
+        tables.check_sizes()?;
+        Ok(tables)
+    }
+
+    /// Leaves out the attributes that are said in fields.
+    fn choose_attributes(&mut self, profiles: &[&Profile]) {
+        let mut used = vec![false; self.dictionary.attributes.len()];
+        let mut mark = |id: AttributeId| {
+            if let Some(used) = used.get_mut(id.row()) {
+                *used = true;
+            }
+        };
+        for profile in profiles {
+            profile.samples.attributes.items.iter().for_each(|&id| mark(id));
+            if G::SCHEMA.profile.attribute_indices != 0 {
+                profile.attributes.iter().filter(|id| !is_profile_field::<G>(self.known.get(**id))).for_each(|&id| mark(id));
+            }
+        }
+        for row in self.selection.mappings.rows() {
+            self.mapping_attributes(row).for_each(&mut mark);
+        }
+        for row in self.selection.locations.rows() {
+            self.location_attributes(row).for_each(&mut mark);
+        }
+        self.selection.attributes = Select::marked(&used);
+    }
+
+    /// Writes the empty row 0 where a reference to none must be told from one to the first row.
+    fn choose_rows_0(&mut self) {
+        let Dictionary { mappings, locations, functions, links, .. } = self.dictionary;
+        let first = self.selection.mappings.rows().next();
+        let empty = |row: usize| mappings.rows[row] == Mapping::default() && mappings.attributes.row(row).is_empty();
+        let from_zero = G::SCHEMA.rows == Rows::FromZero;
+        self.mapping_row_0 = first.is_some_and(empty)
+            || from_zero && first.is_some() && self.selection.locations.rows().any(|row| locations.mappings[row] == MappingId::NONE);
+        self.location_row_0 = self.dictionary.stacks.items.contains(&LocationId::NONE);
+        let first = self.selection.functions.rows().next();
+        let mut lines = self.selection.locations.rows().flat_map(|row| locations.lines.row(row));
+        self.function_row_0 =
+            first.is_some_and(|row| functions[row] == Function::default()) || lines.any(|line| line.function.0 == 0);
+        let first = self.selection.links.rows().next();
+        self.link_row_0 = first.is_some_and(|row| from_zero || links[row] == Default::default());
+    }
+
+    fn mark_strings(&mut self, profiles: &[&Profile], default: StringId) {
+        let Self { dictionary, selection, strings, units, refs, known, .. } = self;
+        for row in selection.functions.rows() {
+            let function = &dictionary.functions[row];
+            [function.name, function.system_name, function.filename].into_iter().for_each(|id| strings.mark(id));
+        }
+        selection.mappings.rows().for_each(|row| strings.mark(dictionary.mappings.rows[row].filename));
+        if G::SCHEMA.tables.attribute_units == 0 {
+            for row in selection.attributes.rows() {
+                strings.mark(dictionary.attributes[row].key);
+                strings.mark(dictionary.attributes[row].unit);
+            }
+        }
+        for (key, unit) in &units.rows {
+            strings.mark(*key);
+            strings.mark(*unit);
+        }
+        for profile in profiles {
+            for value_type in profile.sample_types.iter().chain([&profile.period_type]) {
+                strings.mark(value_type.name);
+                strings.mark(value_type.unit);
+            }
+            profile.samples.stacktrace_ids.iter().for_each(|&id| strings.mark(id));
+            for id in profile.attributes.iter().filter(|id| is_profile_field::<G>(known.get(**id))) {
+                if let Some(attribute) = dictionary.attribute(*id) {
+                    known::texts(&attribute.value).for_each(|text| strings.mark(text));
+                }
+            }
+        }
+        if G::SCHEMA.profile.default_by_name {
+            strings.mark(default);
+        }
+        refs.mark(strings);
+        self.mark_lowered_strings();
+        self.strings.number();
+        let mut refs = std::mem::take(&mut self.refs);
+        refs.number(&self.strings);
+        self.refs = refs;
+    }
+
+    /// The strings of what mappings and locations say in fields, and of labels in place of
+    /// attributes whose unit is not that of their key.
+    fn mark_lowered_strings(&mut self) {
+        let mut texts = Vec::new();
+        if G::SCHEMA.mapping.build_id != 0 {
+            for row in self.selection.mappings.rows() {
+                texts.extend(self.build_id(row).map(|(_, text, _)| text));
+            }
+        }
+        if G::SCHEMA.location.frame_type != 0 {
+            for row in self.selection.locations.rows() {
+                texts.extend(self.frame_type(row).map(|(_, text)| text));
+            }
+        }
+        if G::SCHEMA.sample.label != 0 && self.units.any_conflict() {
+            for row in self.selection.attributes.rows().filter(|&row| self.units.conflict(AttributeId(row as u32))) {
+                let attribute = &self.dictionary.attributes[row];
+                texts.extend([attribute.key, attribute.unit]);
+            }
+        }
+        texts.into_iter().for_each(|text| self.strings.mark(text));
+    }
+
+    fn check_sizes(&self) -> Result<()> {
+        check_rows("mapping_table", self.selection.mappings.len())?;
+        check_rows("location_table", self.selection.locations.len())?;
+        check_rows("function_table", self.selection.functions.len())?;
+        check_rows("attribute_table", self.selection.attributes.len())?;
+        check_rows("string_table", self.strings.len())?;
+        check_rows("stack_table", self.dictionary.stacks.len())
+    }
+
+    /// About how many bytes the tables take.
+    pub(crate) fn estimate(&self) -> usize {
+        let dictionary = self.dictionary;
+        dictionary.strings.text_len()
+            + self.strings.len() * 2
+            + self.selection.locations.len() * 12
+            + self.selection.functions.len() * 8
+            + dictionary.stacks.items.len() * 2
+            + dictionary.stacks.len() * 4
+    }
+
+    /// All tables, in ascending order.
+    pub(crate) fn write_all(&self, out: &mut Vec<u8>) {
+        (1..=18).for_each(|number| self.write(out, number));
+    }
+
+    /// The table of field `number`, if there is one.
+    pub(crate) fn write(&self, out: &mut Vec<u8>, number: u32) {
+        let tables = const { &G::SCHEMA.tables };
+        let Self { dictionary, selection, .. } = self;
+        if number == 0 {
+        } else if number == tables.mapping {
+            self.row_0(out, number, self.mapping_row_0);
+            selection.mappings.rows().for_each(|row| field_message(out, number, |out| self.mapping(out, row)));
+        } else if number == tables.location {
+            self.row_0(out, number, self.location_row_0);
+            selection.locations.rows().for_each(|row| field_message(out, number, |out| self.location(out, row)));
+        } else if number == tables.function {
+            self.row_0(out, number, self.function_row_0);
+            selection.functions.rows().for_each(|row| field_message(out, number, |out| self.function(out, row)));
+        } else if number == tables.link {
+            self.row_0(out, number, self.link_row_0);
+            selection.links.rows().for_each(|row| field_message(out, number, |out| self.link_row(out, row)));
+        } else if number == tables.string {
+            for id in self.strings.ids() {
+                field_bytes(out, number, dictionary.strings.get(id).as_bytes());
+            }
+            if !self.defaults.is_empty() && tables.attribute_units == 0 {
+                field_bytes(out, number, DEFAULT_SAMPLE_TYPE.as_bytes());
+            }
+        } else if number == tables.attribute {
+            self.row_0(out, number, G::SCHEMA.rows == Rows::NullFirst);
+            selection.attributes.rows().for_each(|row| field_message(out, number, |out| self.attribute(out, row)));
+            self.defaults.iter().for_each(|&name| field_message(out, number, |out| self.default_attribute(out, name)));
+        } else if number == tables.attribute_units {
+            for (key, unit) in &self.units.rows {
+                field_message(out, number, |out| {
+                    field_varint(out, 1, self.string(*key).into());
+                    field_varint(out, 2, self.string(*unit).into());
+                });
+            }
+        } else if number == tables.stack {
+            for stack in dictionary.stacks.rows() {
+                field_message(out, number, |out| self.location_indices(out, 1, stack));
+            }
+        }
+    }
+
+    fn row_0(&self, out: &mut Vec<u8>, number: u32, written: bool) {
+        if written {
+            field_bytes(out, number, &[]);
+        }
+    }
+
+    /// The index of a string.
+    #[inline]
+    pub(crate) fn string(&self, id: StringId) -> u32 {
+        self.strings.index(id)
+    }
+
+    /// What is taken off a row's place to make its index.
+    #[inline]
+    fn below(row_0: bool) -> u32 {
+        match G::SCHEMA.rows {
+            Rows::NullFirst => 0,
+            Rows::FromZero | Rows::Presence => u32::from(!row_0),
+        }
+    }
+
+    /// A reference to a mapping or a link, which may be to none.
+    #[inline]
+    fn reference(&self, out: &mut Vec<u8>, number: u32, place: u32, row_0: bool) {
+        let index = place.saturating_sub(Self::below(row_0));
+        if index != 0 {
+            field_varint(out, number, index.into());
+        } else if G::SCHEMA.rows == Rows::Presence && place != 0 {
+            varint(out, tag(number, VARINT).into());
+            out.push(0);
+        }
+    }
+
+    /// A sample's reference to its link.
+    #[inline]
+    pub(crate) fn link(&self, out: &mut Vec<u8>, id: LinkId) {
+        if id != LinkId::NONE {
+            self.reference(out, G::SCHEMA.sample.link, self.selection.links.place(id.0), self.link_row_0);
+        }
+    }
+
+    /// Indices of attributes.
+    #[inline]
+    pub(crate) fn attribute_indices(&self, out: &mut Vec<u8>, number: u32, ids: &[AttributeId]) {
+        let below = Self::below(false);
+        match &self.selection.attributes {
+            Select::All(_) => field_indices(out, number, ids.iter().map(|id| id.0.saturating_sub(below))),
+            select => field_indices(out, number, ids.iter().map(|id| select.place(id.0).saturating_sub(below))),
+        }
+    }
+
+    /// Indices of locations.
+    #[inline]
+    pub(crate) fn location_indices(&self, out: &mut Vec<u8>, number: u32, ids: &[LocationId]) {
+        let below = Self::below(self.location_row_0);
+        match &self.selection.locations {
+            Select::All(_) => field_indices(out, number, ids.iter().map(|id| id.0.saturating_sub(below))),
+            select => field_indices(out, number, ids.iter().map(|id| select.place(id.0).saturating_sub(below))),
+        }
+    }
+
+    /// The index of a stack: the table has them all.
+    #[inline]
+    pub(crate) fn stack(&self, id: StackId) -> u32 {
+        id.0
+    }
+
+    fn location(&self, out: &mut Vec<u8>, row: usize) {
+        let fields = const { &G::SCHEMA.location };
+        let locations = &self.dictionary.locations;
+        let mapping = self.selection.mappings.place(locations.mappings[row].0);
+        self.reference(out, fields.mapping, mapping, self.mapping_row_0);
+        field_varint(out, fields.address, locations.addresses[row]);
+        let below = Self::below(self.function_row_0);
+        for line in locations.lines.row(row) {
+            field_message(out, fields.lines, |out| {
+                let function = self.selection.functions.place(line.function.0).saturating_sub(below);
+                field_varint(out, 1, function.into());
+                field_varint(out, 2, line.line as u64);
+                field_varint(out, 3, line.column as u64);
+            });
+        }
+        if locations.attributes.row(row).is_empty() {
+            return;
+        }
+        if fields.is_folded != 0 && self.folded(row) {
+            field_varint(out, fields.is_folded, 1);
+        }
+        if let Some((_, text)) = self.frame_type(row) {
+            field_varint(out, fields.frame_type, self.string(text).into());
+        }
+        let attributes: Vec<AttributeId> = self.location_attributes(row).collect();
+        self.attribute_indices(out, fields.attributes, &attributes);
+    }
+
+    fn function(&self, out: &mut Vec<u8>, row: usize) {
+        let fields = const { &G::SCHEMA.function };
+        let function = &self.dictionary.functions[row];
+        field_varint(out, fields.name, self.string(function.name).into());
+        field_varint(out, fields.system_name, self.string(function.system_name).into());
+        field_varint(out, fields.filename, self.string(function.filename).into());
+        field_varint(out, fields.start_line, function.start_line as u64);
+    }
+
+    fn mapping(&self, out: &mut Vec<u8>, row: usize) {
+        let fields = const { &G::SCHEMA.mapping };
+        let mapping = &self.dictionary.mappings.rows[row];
+        let attributes: Vec<AttributeId> = self.mapping_attributes(row).collect();
+        let flags = self.mapping_flags(row);
+        field_varint(out, fields.memory_start, mapping.memory_start);
+        field_varint(out, fields.memory_limit, mapping.memory_limit);
+        field_varint(out, fields.file_offset, mapping.file_offset);
+        field_varint(out, fields.filename, self.string(mapping.filename).into());
+        if fields.attributes < fields.has_functions || fields.has_functions == 0 {
+            self.attribute_indices(out, fields.attributes, &attributes);
+        }
+        let build_id = self.build_id(row);
+        if let Some((_, text, _)) = build_id {
+            field_varint(out, fields.build_id, self.string(text).into());
+        }
+        if fields.has_functions != 0 {
+            (0..4).filter(|bit| flags & 1 << bit != 0).for_each(|bit| field_varint(out, fields.has_functions + bit, 1));
+        }
+        if let Some((_, _, kind)) = build_id {
+            field_varint(out, fields.build_id_kind, kind);
+        }
+        if fields.has_functions != 0 && fields.attributes > fields.has_functions {
+            self.attribute_indices(out, fields.attributes, &attributes);
+        }
+    }
+
+    fn link_row(&self, out: &mut Vec<u8>, row: usize) {
+        let link = &self.dictionary.links[row];
+        if *link != Default::default() {
+            field_bytes(out, 1, &link.trace_id);
+            field_bytes(out, 2, &link.span_id);
+        }
+    }
+
+    fn attribute(&self, out: &mut Vec<u8>, row: usize) {
+        let attribute = &self.dictionary.attributes[row];
+        let strings = &self.dictionary.strings;
+        if G::SCHEMA.tables.attribute_units != 0 {
+            return self.attribute_in_place(out, AttributeId(row as u32), attribute);
+        }
+        field_varint(out, 1, self.string(attribute.key).into());
+        if attribute.value != Value::Empty {
+            let inline = TextRefs::default();
+            let refs = if self.refs.values { &self.refs } else { &inline };
+            field_message(out, 2, |out| write_common::any_value::<G>(out, &attribute.value, strings, refs));
+        }
+        field_varint(out, 3, self.string(attribute.unit).into());
+    }
+
+    /// A default sample type that a profile says by an attribute.
+    fn default_attribute(&self, out: &mut Vec<u8>, name: StringId) {
+        if G::SCHEMA.tables.attribute_units == 0 {
+            field_varint(out, 1, self.strings.len() as u64);
+        } else {
+            field_bytes(out, 1, DEFAULT_SAMPLE_TYPE.as_bytes());
+        }
+        field_message(out, 2, |out| field_bytes(out, 1, self.dictionary.text(name).as_bytes()));
+    }
+
+    /// An attribute with its key in place; where its unit is not that of its key, as a pair.
+    pub(crate) fn attribute_in_place(&self, out: &mut Vec<u8>, id: AttributeId, attribute: &Attribute) {
+        let strings = &self.dictionary.strings;
+        if !self.units.conflict(id) {
+            let pair = KeyValue { key: attribute.key, value: attribute.value.clone() };
+            return write_common::key_value::<G>(out, &pair, strings, &self.refs);
+        }
+        let named = |out: &mut Vec<u8>, name: &str, value: &Value| {
+            field_message(out, 1, |out| {
+                field_bytes(out, 1, name.as_bytes());
+                field_message(out, 2, |out| write_common::any_value::<G>(out, value, strings, &self.refs));
+            });
+        };
+        let name = if matches!(attribute.value, Value::String(_)) { PAIR_TEXT } else { PAIR_NUMBER };
+        field_bytes_nonempty(out, 1, strings.get(attribute.key).as_bytes());
+        // AnyValue { array_value { values { kvlist_value { … } } } }
+        field_message(out, 2, |out| {
+            field_message(out, 5, |out| {
+                field_message(out, 1, |out| {
+                    field_message(out, 6, |out| {
+                        named(out, name, &attribute.value);
+                        if attribute.unit != StringId::NONE {
+                            named(out, PAIR_UNIT, &Value::String(attribute.unit));
+                        }
+                    });
+                });
+            });
+        });
+    }
+
+    pub(crate) fn value_type(&self, out: &mut Vec<u8>, value_type: ValueType) {
+        field_varint(out, 1, self.string(value_type.name).into());
+        field_varint(out, 2, self.string(value_type.unit).into());
+        let temporality = value_type.temporality.map_or(0, |temporality| temporality.0);
+        field_varint(out, G::SCHEMA.temporality, temporality as u64);
+    }
+
+    /// The fields a profile's attributes are said in.
+    pub(crate) fn profile_attributes(&self, out: &mut Vec<u8>, number: u32, profile: &Profile, default: StringId) {
+        let fields = const { &G::SCHEMA.profile };
+        let attributes = || profile.attributes.iter().copied();
+        if number == fields.attribute_indices {
+            let kept: Vec<AttributeId> = attributes().filter(|id| !is_profile_field::<G>(self.known.get(*id))).collect();
+            let default = self.defaults.iter().position(|name| *name == default);
+            let default = default.map(|at| (self.selection.attributes.len() + 1 + at) as u32 - Self::below(false));
+            let places = kept.iter().map(|id| self.selection.attributes.place(id.0).saturating_sub(Self::below(false)));
+            let places: Vec<u32> = places.chain(default).collect();
+            field_indices(out, number, places.into_iter());
+        } else if number == fields.attributes {
+            for id in attributes().filter(|id| !is_profile_field::<G>(self.known.get(*id))) {
+                if let Some(attribute) = self.dictionary.attribute(id) {
+                    field_message(out, number, |out| self.attribute_in_place(out, id, attribute));
+                }
+            }
+        }
+        for (field, wanted) in
+            [(fields.comment, Known::Comment), (fields.drop_frames, Known::DropFrames), (fields.keep_frames, Known::KeepFrames)]
+        {
+            if number == field {
+                let of = attributes().filter(|id| self.known.get(*id) == wanted).filter_map(|id| self.dictionary.attribute(id));
+                let texts: Vec<u32> = of.flat_map(|attribute| known::texts(&attribute.value)).map(|id| self.string(id)).collect();
+                if wanted == Known::Comment {
+                    field_indices(out, number, texts.into_iter());
+                } else {
+                    texts.into_iter().for_each(|index| field_varint(out, number, index.into()));
+                }
+            }
+        }
+    }
+
+    /// The mapping flags said in fields.
+    fn mapping_flags(&self, row: usize) -> u32 {
+        let set = |id: &AttributeId| match (self.known.get(*id), self.dictionary.attribute(*id).map(|a| &a.value)) {
+            (Known::MappingFlag(bit), Some(Value::Bool(true))) => 1 << bit,
+            _ => 0,
+        };
+        self.dictionary.mappings.attributes.row(row).iter().map(set).fold(0, |flags, flag| flags | flag)
+    }
+
+    /// The build id said in a field: the attribute, its text, and the kind's number.
+    fn build_id(&self, row: usize) -> Option<(AttributeId, StringId, u64)> {
+        if G::SCHEMA.mapping.build_id == 0 {
+            return None;
+        }
+        let of = |id: &AttributeId| match (self.known.get(*id), &self.dictionary.attribute(*id)?.value) {
+            (Known::BuildId(kind), Value::String(text)) if kind != BuildId::Other => Some((kind, *id, *text)),
+            _ => None,
+        };
+        let (kind, id, text) = self.dictionary.mappings.attributes.row(row).iter().filter_map(of).min_by_key(|(kind, ..)| *kind)?;
+        if kind == BuildId::Htlhash {
+            return Some((id, text, 1));
+        }
+        // Read back, the text alone must say of which kind it is; and an empty one is none.
+        let key = self.dictionary.text(self.dictionary.attribute(id)?.key);
+        let same = build_id::key_of(self.dictionary.text(text).as_bytes()).0 == key;
+        (same && text != StringId::NONE).then_some((id, text, 0))
+    }
+
+    /// The attributes of a mapping that are said as attributes.
+    fn mapping_attributes(&self, row: usize) -> impl Iterator<Item = AttributeId> + '_ {
+        let build_id = self.build_id(row).map(|(id, ..)| id);
+        self.dictionary.mappings.attributes.row(row).iter().copied().filter(move |id| match self.known.get(*id) {
+            Known::MappingFlag(_) => G::SCHEMA.mapping.has_functions == 0,
+            _ => Some(*id) != build_id,
+        })
+    }
+
+    fn folded(&self, row: usize) -> bool {
+        self.dictionary.locations.attributes.row(row).iter().any(|id| {
+            self.known.get(*id) == Known::Folded
+                && self.dictionary.attribute(*id).is_some_and(|attribute| attribute.value == Value::Bool(true))
+        })
+    }
+
+    /// The frame type said in a field. A name that would come back as another stays an attribute.
+    fn frame_type(&self, row: usize) -> Option<(AttributeId, StringId)> {
+        if G::SCHEMA.location.frame_type == 0 {
+            return None;
+        }
+        let ids = self.dictionary.locations.attributes.row(row);
+        let id = ids.iter().find(|id| self.known.get(**id) == Known::FrameType)?;
+        let Value::String(text) = self.dictionary.attribute(*id)?.value else { return None };
+        let name = self.dictionary.text(text);
+        let renamed = name.is_empty() || FRAME_TYPES.iter().any(|(old, new)| name == *old || name == *new);
+        (!renamed).then_some((*id, text))
+    }
+
+    /// The attributes of a location that are said as attributes.
+    fn location_attributes(&self, row: usize) -> impl Iterator<Item = AttributeId> + '_ {
+        let ids = self.dictionary.locations.attributes.row(row);
+        let frame_type = if ids.is_empty() { None } else { self.frame_type(row).map(|(id, _)| id) };
+        ids.iter().copied().filter(move |id| match self.known.get(*id) {
+            Known::Folded => G::SCHEMA.location.is_folded == 0,
+            _ => Some(*id) != frame_type,
+        })
+    }
+}
+
+/// Whether the generation has a field for a profile's attribute.
+pub(crate) fn is_profile_field<G: Generation>(known: Known) -> bool {
+    match known {
+        Known::Comment => G::SCHEMA.profile.comment != 0,
+        Known::DropFrames => G::SCHEMA.profile.drop_frames != 0,
+        Known::KeepFrames => G::SCHEMA.profile.keep_frames != 0,
+        Known::DefaultSampleType => G::SCHEMA.profile.default_by_name,
+        _ => false,
+    }
+}

@@ -1,0 +1,48 @@
+//! pprof's ids: any numbers, though nearly always 1, 2, 3 … in order.
+
+use hashbrown::HashMap;
+
+use crate::error::{Error, Result};
+use crate::format::intake::Intake;
+use crate::format::losses;
+
+/// The rows of a table by their ids. Row 0 is the model's empty row.
+#[derive(Debug)]
+pub(crate) enum Ids {
+    /// Id n is row n, up to the last row.
+    Dense(u32),
+    Sparse(HashMap<u64, u32, foldhash::fast::RandomState>),
+}
+
+impl Ids {
+    /// The ids of a table, in the order of its rows.
+    pub(crate) fn of(ids: &[u64], table: &'static str, intake: &mut Intake) -> Result<Self> {
+        if ids.iter().enumerate().all(|(row, &id)| id == row as u64 + 1) {
+            return Ok(Self::Dense(ids.len() as u32));
+        }
+        intake.budget.take::<[u64; 4]>(ids.len())?;
+        intake.note(losses::IDS_RENUMBERED, || table.to_owned(), || "ids are not 1, 2, 3 …".to_owned());
+        let mut rows = HashMap::with_capacity_and_hasher(ids.len(), Default::default());
+        for (row, &id) in ids.iter().enumerate() {
+            let bad = if id == 0 { true } else { rows.insert(id, row as u32 + 1).is_some() };
+            if bad {
+                let error = Error::malformed(if id == 0 { "an id of 0".to_owned() } else { format!("id {id} is given twice") });
+                intake.repair(losses::BAD_ID, error.within("id").within_row(table, row))?;
+            }
+        }
+        Ok(Self::Sparse(rows))
+    }
+
+    /// The row of an id.
+    #[inline]
+    pub(crate) fn row(&self, id: u64) -> Option<u32> {
+        match self {
+            Self::Dense(last) => (id != 0 && id <= u64::from(*last)).then_some(id as u32),
+            Self::Sparse(rows) => rows.get(&id).copied(),
+        }
+    }
+
+    pub(crate) fn is_dense(&self) -> bool {
+        matches!(self, Self::Dense(_))
+    }
+}

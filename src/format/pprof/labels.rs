@@ -1,0 +1,190 @@
+//! Attributes as labels.
+
+use crate::format::labels::{PAIR_NUMBER, PAIR_TEXT, PAIR_UNIT};
+use crate::format::losses::{self, Losses};
+use crate::format::select::StringTable;
+use crate::model::dictionary::{Attribute, Dictionary};
+use crate::model::id::StringId;
+use crate::model::value::{KeyValue, Value};
+use crate::wire::write::{field_message, field_varint};
+
+/// The strings of a pprof: those of the dictionary that it uses, and those made for it.
+pub(crate) struct PprofStrings {
+    pub(crate) table: StringTable,
+    pub(crate) made: Vec<String>,
+    index: hashbrown::HashMap<String, u32, foldhash::fast::RandomState>,
+}
+
+impl PprofStrings {
+    pub(crate) fn new(strings: usize) -> Self {
+        Self { table: StringTable::new(strings), made: Vec::new(), index: hashbrown::HashMap::default() }
+    }
+
+    /// The index of a text that the dictionary need not have. Only after the table was numbered.
+    pub(crate) fn make(&mut self, text: String) -> u32 {
+        if text.is_empty() {
+            return 0;
+        }
+        let next = (self.table.len() + self.made.len()) as u32;
+        let Self { made, index, .. } = self;
+        *index.entry(text).or_insert_with_key(|text| {
+            made.push(text.clone());
+            next
+        })
+    }
+}
+
+/// What one label says: a text or a number with a unit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Said {
+    Text(StringId),
+    Made(String),
+    Number(i64, StringId),
+}
+
+/// The labels an attribute becomes.
+pub(crate) fn said(attribute: &Attribute, dictionary: &Dictionary, losses: &mut Losses) -> Vec<Said> {
+    let place = || format!("attribute[{}]", dictionary.text(attribute.key));
+    match &attribute.value {
+        Value::Empty => {
+            losses.add(losses::ATTR_EMPTY, place);
+            Vec::new()
+        }
+        Value::Array(values) if values.is_empty() => {
+            losses.add(losses::ATTR_EMPTY, place);
+            Vec::new()
+        }
+        Value::Array(values) => {
+            let pairs = values.iter().all(|value| pair(value, dictionary).is_some());
+            if values.len() == 1 && !pairs {
+                losses.add(losses::ATTR_ARRAY1, place);
+            }
+            let one = |value: &Value, losses: &mut Losses| {
+                pair(value, dictionary).or_else(|| scalar(value, attribute, dictionary, losses))
+            };
+            values.iter().filter_map(|value| one(value, losses)).collect()
+        }
+        value => scalar(value, attribute, dictionary, losses).into_iter().collect(),
+    }
+}
+
+fn scalar(value: &Value, attribute: &Attribute, dictionary: &Dictionary, losses: &mut Losses) -> Option<Said> {
+    let place = || format!("attribute[{}]", dictionary.text(attribute.key));
+    let said = match value {
+        Value::Int(number) => {
+            if *number == 0 && attribute.unit == StringId::NONE {
+                losses.add(losses::LABEL_ZERO, place);
+            }
+            return Some(Said::Number(*number, attribute.unit));
+        }
+        Value::String(StringId::NONE) => {
+            losses.add(losses::ATTR_EMPTY_STRING, place);
+            return Some(Said::Number(0, StringId::NONE));
+        }
+        Value::String(text) => Said::Text(*text),
+        Value::Empty => {
+            losses.add(losses::ATTR_EMPTY, place);
+            return None;
+        }
+        Value::Bool(truth) => {
+            losses.add(losses::ATTR_BOOL, place);
+            Said::Made(truth.to_string())
+        }
+        Value::Double(number) => {
+            losses.add(losses::ATTR_DOUBLE, place);
+            Said::Made(format!("{number:?}"))
+        }
+        Value::Bytes(bytes) => {
+            losses.add(losses::ATTR_BYTES, place);
+            Said::Made(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+        }
+        Value::Array(_) | Value::KeyValues(_) => {
+            losses.add(losses::ATTR_KVLIST, place);
+            let mut text = String::new();
+            json(value, dictionary, &mut text);
+            Said::Made(text)
+        }
+    };
+    if attribute.unit != StringId::NONE {
+        losses.add(losses::ATTR_UNIT_ON_STRING, place);
+    }
+    Some(said)
+}
+
+/// The label that was put into a pair, because a plain value could not say it.
+fn pair(value: &Value, dictionary: &Dictionary) -> Option<Said> {
+    let Value::KeyValues(pairs) = value else { return None };
+    let named = |pair: &KeyValue, name: &str| dictionary.text(pair.key) == name;
+    match &pairs[..] {
+        [KeyValue { value: Value::String(text), .. }] if named(&pairs[0], PAIR_TEXT) => Some(Said::Text(*text)),
+        [KeyValue { value: Value::Int(number), .. }] if named(&pairs[0], PAIR_NUMBER) => {
+            Some(Said::Number(*number, StringId::NONE))
+        }
+        [KeyValue { value: Value::Int(number), .. }, KeyValue { value: Value::String(unit), .. }]
+            if named(&pairs[0], PAIR_NUMBER) && named(&pairs[1], PAIR_UNIT) =>
+        {
+            Some(Said::Number(*number, *unit))
+        }
+        _ => None,
+    }
+}
+
+/// A value as JSON text, as OTLP/JSON would have its content.
+fn json(value: &Value, dictionary: &Dictionary, out: &mut String) {
+    match value {
+        Value::Empty => out.push_str("null"),
+        Value::String(text) => json_text(dictionary.text(*text), out),
+        Value::Bool(truth) => out.push_str(&truth.to_string()),
+        Value::Int(number) => out.push_str(&number.to_string()),
+        Value::Double(number) if number.is_finite() => out.push_str(&format!("{number:?}")),
+        Value::Double(number) => json_text(&number.to_string(), out),
+        Value::Bytes(bytes) => json_text(&bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>(), out),
+        Value::Array(values) => {
+            json_list('[', ']', values.iter(), out, |value, out| json(value, dictionary, out));
+        }
+        Value::KeyValues(pairs) => json_list('{', '}', pairs.iter(), out, |pair, out| {
+            json_text(dictionary.text(pair.key), out);
+            out.push(':');
+            json(&pair.value, dictionary, out);
+        }),
+    }
+}
+
+fn json_list<T>(open: char, close: char, items: impl Iterator<Item = T>, out: &mut String, write: impl Fn(T, &mut String)) {
+    out.push(open);
+    for (at, item) in items.enumerate() {
+        if at > 0 {
+            out.push(',');
+        }
+        write(item, out);
+    }
+    out.push(close);
+}
+
+fn json_text(text: &str, out: &mut String) {
+    out.push('"');
+    for letter in text.chars() {
+        match letter {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            letter if letter < ' ' => out.push_str(&format!("\\u{:04x}", u32::from(letter))),
+            letter => out.push(letter),
+        }
+    }
+    out.push('"');
+}
+
+/// Writes a label of a key.
+pub(crate) fn write_label(out: &mut Vec<u8>, key: u32, said: &Said, strings: &mut PprofStrings) {
+    let (text, number, unit) = match said {
+        Said::Text(text) => (strings.table.index(*text), 0, 0),
+        Said::Made(text) => (strings.make(text.clone()), 0, 0),
+        Said::Number(number, unit) => (0, *number, strings.table.index(*unit)),
+    };
+    field_message(out, 3, |out| {
+        field_varint(out, 1, key.into());
+        field_varint(out, 2, text.into());
+        field_varint(out, 3, number as u64);
+        field_varint(out, 4, unit.into());
+    });
+}

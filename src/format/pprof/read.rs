@@ -1,0 +1,479 @@
+//! Reading pprof: once over the file to count, once for the tables, once for the samples.
+
+use crate::error::{Error, Result};
+use crate::format::intake::Intake;
+use crate::format::losses;
+use crate::format::otlp::lift;
+use crate::format::otlp::tables::{MappingPprof, Tables, is, unknown};
+use crate::format::pprof::ids::Ids;
+use crate::format::pprof::samples::{SampleReader, Shape};
+use crate::format::pprof::{DOC_URL, Rowed, times};
+use crate::format::texts::Texts;
+use crate::limits::within;
+use crate::model::dictionary::{Dictionary, Function, Line, Locations, Mapping, Mappings};
+use crate::model::id::{AttributeId, FunctionId, LocationId, MappingId, StringId};
+use crate::model::profile::{Profile, ValueType};
+use crate::model::ragged::Ragged;
+use crate::model::value::Value;
+use crate::model::{Profiles, ResourceProfiles, ScopeProfiles};
+use crate::semconv;
+use crate::wire::read::Reader;
+use crate::wire::{LEN, VARINT, tag};
+
+const SAMPLE_TYPE: u32 = tag(1, LEN);
+const SAMPLE: u32 = tag(2, LEN);
+const MAPPING: u32 = tag(3, LEN);
+const LOCATION: u32 = tag(4, LEN);
+const FUNCTION: u32 = tag(5, LEN);
+const STRING: u32 = tag(6, LEN);
+
+/// The string table, as places in the file; a string becomes the model's when it is used, so that
+/// equal ones become one and unused ones none.
+#[derive(Debug, Default)]
+pub(crate) struct Table<'a> {
+    rows: Vec<&'a [u8]>,
+    ids: Vec<Option<StringId>>,
+}
+
+impl Table<'_> {
+    /// The model's id of a string.
+    #[inline]
+    pub(crate) fn text(&mut self, index: u32, texts: &mut Texts, intake: &mut Intake) -> Result<StringId> {
+        match self.ids.get(index as usize) {
+            Some(Some(id)) => Ok(*id),
+            _ => self.first_use(index, texts, intake),
+        }
+    }
+
+    fn first_use(&mut self, index: u32, texts: &mut Texts, intake: &mut Intake) -> Result<StringId> {
+        let Some(text) = self.rows.get(index as usize) else {
+            if index != 0 {
+                let shown = crate::format::otlp::common::show(index);
+                let error = Error::malformed(format!("{shown} is past the last of {} strings", self.rows.len()));
+                intake.repair(losses::BAD_STRING_INDEX, error)?;
+            }
+            return Ok(StringId::NONE);
+        };
+        let id = texts.intern(text, intake)?;
+        self.ids[index as usize] = Some(id);
+        Ok(id)
+    }
+}
+
+/// What a first look at the file finds.
+#[derive(Debug, Default)]
+struct Layout<'a> {
+    strings: Table<'a>,
+    samples: usize,
+    sample_types: usize,
+    /// Where samples lie next to one another.
+    runs: Vec<&'a [u8]>,
+    mappings: usize,
+    locations: usize,
+    functions: usize,
+}
+
+/// What is said once.
+#[derive(Debug, Default)]
+struct Header {
+    sample_types: Vec<ValueType>,
+    period_type: ValueType,
+    period: i64,
+    time: i64,
+    duration: i64,
+    comments: Vec<u32>,
+    default_sample_type: u32,
+    drop_frames: u32,
+    keep_frames: u32,
+    doc_url: u32,
+}
+
+/// Reads one pprof.
+pub(crate) fn read(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
+    let mut layout = Layout::of(payload, intake)?;
+    let mut tables = Tables::new();
+    tables.counts.mapping = layout.mappings;
+    tables.counts.location = layout.locations;
+    tables.counts.function = layout.functions;
+    tables.reserve::<Rowed>(intake)?;
+    let header = read_tables(payload, &layout, &mut tables, intake)?;
+    let mappings = Ids::of(&tables.ids.mapping, "mapping", intake)?;
+    let functions = Ids::of(&tables.ids.function, "function", intake)?;
+    let locations = Ids::of(&tables.ids.location, "location", intake)?;
+    if !mappings.is_dense() || !functions.is_dense() {
+        resolve_sparse(payload, &mut tables, &mappings, &functions, intake)?;
+    }
+    let table = &mut layout.strings;
+    let shape = Shape { samples: layout.samples, columns: layout.sample_types };
+    let mut samples = SampleReader::new(shape, &locations, intake)?;
+    for run in &layout.runs {
+        samples.run(run, table, &mut tables, intake)?;
+    }
+    let mut profile = Profile::default();
+    profile.samples = samples.finish(&mut tables, intake)?;
+    header.finish(&mut profile, table, &mut tables, intake)?;
+    let links = std::mem::take(&mut tables.links);
+    let dictionary = finish_tables(tables, links, table, &mappings, &functions, intake)?;
+    if let Some(label) = intake.timestamp_label.clone() {
+        times::fold(&mut profile, &dictionary, &label);
+    }
+    let scope = ScopeProfiles { profiles: vec![profile], ..ScopeProfiles::default() };
+    Ok(Profiles { dictionary, resources: vec![ResourceProfiles { scopes: vec![scope], ..ResourceProfiles::default() }] })
+}
+
+impl<'a> Layout<'a> {
+    fn of(payload: &'a [u8], intake: &mut Intake) -> Result<Self> {
+        let mut layout = Self::default();
+        let mut reader = Reader::new(payload);
+        let limits = *intake.limits();
+        while let Some(tag) = reader.tag()? {
+            match tag {
+                SAMPLE => layout.run(payload, &mut reader)?,
+                LOCATION => layout.locations += usize::from(reader.bytes().map(|_| true)?),
+                FUNCTION => layout.functions += usize::from(reader.bytes().map(|_| true)?),
+                STRING => {
+                    let text = reader.bytes()?;
+                    let row = layout.strings.rows.len();
+                    within("max_strings", limits.max_strings, row as u64 + 1)?;
+                    layout.strings.rows.push(text);
+                }
+                MAPPING => layout.mappings += usize::from(reader.bytes().map(|_| true)?),
+                SAMPLE_TYPE => layout.sample_types += usize::from(reader.bytes().map(|_| true)?),
+                _ => reader.skip(tag, limits.max_nesting)?,
+            }
+        }
+        within("max_samples", limits.max_samples, layout.samples as u64)?;
+        intake.budget.take::<(&[u8], u64)>(layout.strings.rows.len())?;
+        layout.strings.ids = vec![None; layout.strings.rows.len()];
+        layout.strings.check(intake)?;
+        Ok(layout)
+    }
+
+    /// Samples next to one another, from the one whose tag was read.
+    fn run(&mut self, payload: &'a [u8], reader: &mut Reader<'a>) -> Result<()> {
+        let start = payload.len() - reader.rest().len() - 1;
+        loop {
+            reader.bytes()?;
+            self.samples += 1;
+            match reader.rest() {
+                [byte, rest @ ..] if u32::from(*byte) == SAMPLE => reader.resume(rest),
+                _ => break,
+            }
+        }
+        let end = payload.len() - reader.rest().len();
+        self.runs.push(payload.get(start..end).unwrap_or_default());
+        Ok(())
+    }
+}
+
+impl Table<'_> {
+    /// The first string must be there and empty.
+    fn check(&mut self, intake: &mut Intake) -> Result<()> {
+        let error = match self.rows.first() {
+            Some(first) if first.is_empty() => return Ok(()),
+            Some(first) => format!("the first string is {:?}, not the empty one", String::from_utf8_lossy(first)),
+            None => "there is no string, not even the empty one".to_owned(),
+        };
+        intake.repair(losses::ROW_0, Error::malformed(error).within_row("string_table", 0))?;
+        if let Some(first) = self.ids.first_mut() {
+            *first = Some(StringId::NONE);
+        }
+        Ok(())
+    }
+}
+
+/// Everything but the samples.
+fn read_tables(payload: &[u8], layout: &Layout, tables: &mut Tables, intake: &mut Intake) -> Result<Header> {
+    let mut header = Header::default();
+    let mut reader = Reader::new(payload);
+    let mut runs = layout.runs.iter();
+    while let Some(tag) = reader.tag()? {
+        match tag {
+            SAMPLE => {
+                // The runs are met in order: all of one is left behind at once.
+                let length = runs.next().map_or(0, |run| run.len() - 1);
+                reader.resume(reader.rest().get(length..).unwrap_or_default());
+            }
+            LOCATION => {
+                let row = tables.ids.location.len();
+                tables.location::<Rowed>(reader.bytes()?, intake).map_err(|e| e.within_row("location", row))?;
+            }
+            FUNCTION => {
+                let row = tables.ids.function.len();
+                tables.function::<Rowed>(reader.bytes()?, intake).map_err(|e| e.within_row("function", row))?;
+            }
+            STRING => {
+                reader.bytes()?;
+            }
+            MAPPING => {
+                let row = tables.ids.mapping.len();
+                tables.mapping::<Rowed>(reader.bytes()?, intake).map_err(|e| e.within_row("mapping", row))?;
+            }
+            _ => header.field(tag, &mut reader, intake)?,
+        }
+    }
+    Ok(header)
+}
+
+impl Header {
+    fn field(&mut self, tag: u32, reader: &mut Reader, intake: &mut Intake) -> Result<()> {
+        if is!(tag, 1, LEN) {
+            self.sample_types.push(ValueType::default());
+            let row = self.sample_types.len() - 1;
+            value_type(reader.bytes()?, &mut self.sample_types[row], intake).map_err(|e| e.within_row("sample_type", row))?;
+        } else if is!(tag, 7, VARINT) {
+            self.drop_frames = reader.index()?;
+        } else if is!(tag, 8, VARINT) {
+            self.keep_frames = reader.index()?;
+        } else if is!(tag, 9, VARINT) {
+            let time = reader.varint()? as i64;
+            if self.time != 0 && time != 0 {
+                return Err(Error::malformed("a second time: several profiles were put end to end").within("time_nanos"));
+            }
+            self.time = if time == 0 { self.time } else { time };
+        } else if is!(tag, 10, VARINT) {
+            self.duration = reader.varint()? as i64;
+        } else if is!(tag, 11, LEN) {
+            value_type(reader.bytes()?, &mut self.period_type, intake).map_err(|e| e.within("period_type"))?;
+        } else if is!(tag, 12, VARINT) {
+            self.period = reader.varint()? as i64;
+        } else if is!(tag, 13, LEN) || is!(tag, 13, VARINT) {
+            crate::format::otlp::tables::indices(tag, reader, &mut self.comments, intake)?;
+        } else if is!(tag, 14, VARINT) {
+            self.default_sample_type = reader.index()?;
+        } else if is!(tag, DOC_URL, VARINT) {
+            self.doc_url = reader.index()?;
+        } else {
+            let known = [
+                (1, "sample_type"),
+                (2, "sample"),
+                (3, "mapping"),
+                (4, "location"),
+                (5, "function"),
+                (6, "string_table"),
+                (7, "drop_frames"),
+                (8, "keep_frames"),
+                (9, "time_nanos"),
+                (10, "duration_nanos"),
+                (11, "period_type"),
+                (12, "period"),
+                (13, "comment"),
+                (14, "default_sample_type"),
+                (DOC_URL, "doc_url"),
+            ];
+            unknown(reader, tag, "Profile", &known, intake)?;
+        }
+        Ok(())
+    }
+
+    /// What the header says, in the model's words.
+    fn finish(self, profile: &mut Profile, table: &mut Table, tables: &mut Tables, intake: &mut Intake) -> Result<()> {
+        profile.time_unix_nano = self.time.into();
+        profile.duration_nanos = self.duration.into();
+        profile.period = self.period;
+        let mut named = |value_type: ValueType, tables: &mut Tables, intake: &mut Intake| -> Result<ValueType> {
+            let name = table.text(value_type.name.0, &mut tables.texts, intake)?;
+            let unit = table.text(value_type.unit.0, &mut tables.texts, intake)?;
+            Ok(ValueType { name, unit, temporality: None })
+        };
+        for (row, value_type) in self.sample_types.into_iter().enumerate() {
+            let value_type = named(value_type, tables, intake).map_err(|e| e.within_row("sample_type", row))?;
+            profile.sample_types.push(value_type);
+        }
+        profile.period_type = named(self.period_type, tables, intake).map_err(|e| e.within("period_type"))?;
+        let mut text = |index: u32, field: &'static str, tables: &mut Tables, intake: &mut Intake| {
+            table.text(index, &mut tables.texts, intake).map_err(|e| e.within(field))
+        };
+        profile.default_sample_type = text(self.default_sample_type, "default_sample_type", tables, intake)?;
+        let default = profile.default_sample_type;
+        if default != StringId::NONE && !profile.sample_types.iter().any(|value_type| value_type.name == default) {
+            let message = || "names none of the sample types".to_owned();
+            intake.note(losses::DEFAULT_NO_MATCH, || "default_sample_type".to_owned(), message);
+        }
+        let mut attributes = Vec::new();
+        if !self.comments.is_empty() {
+            let mut comments = Vec::with_capacity(self.comments.len());
+            for index in self.comments {
+                comments.push(Value::String(text(index, "comment", tables, intake)?));
+            }
+            attributes.push((semconv::PPROF_PROFILE_COMMENT, Value::Array(comments.into())));
+        }
+        for (index, key, field) in [
+            (self.drop_frames, semconv::PPROF_PROFILE_DROP_FRAMES, "drop_frames"),
+            (self.keep_frames, semconv::PPROF_PROFILE_KEEP_FRAMES, "keep_frames"),
+            (self.doc_url, semconv::PPROF_PROFILE_DOC_URL, "doc_url"),
+        ] {
+            let text = text(index, field, tables, intake)?;
+            if text != StringId::NONE {
+                attributes.push((key, Value::String(text)));
+            }
+        }
+        for (key, value) in attributes {
+            profile.attributes.push(tables.new_attributes.named(key, value, &mut tables.texts, intake)?);
+        }
+        Ok(())
+    }
+}
+
+fn value_type(body: &[u8], value_type: &mut ValueType, intake: &mut Intake) -> Result<()> {
+    let mut reader = Reader::new(body);
+    while let Some(tag) = reader.tag()? {
+        if is!(tag, 1, VARINT) {
+            value_type.name = StringId(reader.index()?);
+        } else if is!(tag, 2, VARINT) {
+            value_type.unit = StringId(reader.index()?);
+        } else {
+            unknown(&mut reader, tag, "ValueType", &[(1, "type"), (2, "unit")], intake)?;
+        }
+    }
+    Ok(())
+}
+
+/// Reads the references of locations again, as the wide ids they are, and finds their rows.
+fn resolve_sparse(payload: &[u8], tables: &mut Tables, mappings: &Ids, functions: &Ids, intake: &mut Intake) -> Result<()> {
+    let mut reader = Reader::new(payload);
+    let (mut row, mut line) = (1, 0);
+    while let Some(tag) = reader.tag()? {
+        if tag != LOCATION {
+            reader.skip(tag, intake.limits().max_nesting)?;
+            continue;
+        }
+        let mut location = Reader::new(reader.bytes()?);
+        while let Some(tag) = location.tag()? {
+            if is!(tag, 2, VARINT) {
+                tables.location_mappings[row] = references(mappings, location.varint()?);
+            } else if is!(tag, 4, LEN) {
+                let mut fields = Reader::new(location.bytes()?);
+                while let Some(tag) = fields.tag()? {
+                    if is!(tag, 1, VARINT) {
+                        tables.lines.items[line].function = FunctionId(references(functions, fields.varint()?));
+                    } else {
+                        fields.skip(tag, intake.limits().max_nesting)?;
+                    }
+                }
+                line += 1;
+            } else {
+                location.skip(tag, intake.limits().max_nesting)?;
+            }
+        }
+        row += 1;
+    }
+    Ok(())
+}
+
+/// The row an id refers to; 0 is none, and an unknown one past every table.
+fn references(ids: &Ids, id: u64) -> u32 {
+    if id == 0 { 0 } else { ids.row(id).unwrap_or(u32::MAX) }
+}
+
+/// Proves the tables, makes attributes of what the model has no fields for, and hands them over.
+fn finish_tables(
+    mut tables: Tables,
+    links: Vec<crate::model::dictionary::Link>,
+    table: &mut Table,
+    mappings: &Ids,
+    functions: &Ids,
+    intake: &mut Intake,
+) -> Result<Dictionary> {
+    let rows = std::mem::take(&mut tables.functions);
+    let functions_table = finish_functions(rows, table, &mut tables, intake)?;
+    let mappings_table = finish_mappings(table, &mut tables, intake)?;
+    let last = |ids: &Ids, rows: usize| if ids.is_dense() { rows } else { u32::MAX as usize };
+    check_lines(&mut tables, last(functions, functions_table.len()), intake)?;
+    check_mappings(&mut tables, last(mappings, mappings_table.rows.len()), intake)?;
+    let attributes = finish_location_attributes(&mut tables, intake)?;
+    let mut all = std::mem::take(&mut tables.attributes);
+    all.append(&mut tables.new_attributes.rows);
+    let stacks = std::mem::take(&mut tables.stacks.rows);
+    Ok(Dictionary {
+        strings: tables.texts.raw.prove(false),
+        mappings: mappings_table,
+        functions: functions_table,
+        locations: Locations {
+            mappings: tables.location_mappings.into_iter().map(MappingId).collect(),
+            addresses: tables.addresses,
+            lines: tables.lines,
+            attributes,
+        },
+        links,
+        attributes: all,
+        stacks: Ragged { items: stacks.items.into_iter().map(LocationId).collect(), ends: stacks.ends },
+    })
+}
+
+fn finish_functions(
+    mut rows: Vec<Function>,
+    table: &mut Table,
+    tables: &mut Tables,
+    intake: &mut Intake,
+) -> Result<Vec<Function>> {
+    for (row, function) in rows.iter_mut().enumerate().skip(1) {
+        let place = |field: &'static str| move |e: Error| e.within(field).within_row("function", row - 1);
+        let texts = &mut tables.texts;
+        function.name = table.text(function.name.0, texts, intake).map_err(place("name"))?;
+        function.system_name = table.text(function.system_name.0, texts, intake).map_err(place("system_name"))?;
+        function.filename = table.text(function.filename.0, texts, intake).map_err(place("filename"))?;
+    }
+    Ok(rows)
+}
+
+fn finish_mappings(table: &mut Table, tables: &mut Tables, intake: &mut Intake) -> Result<Mappings> {
+    let mut rows: Vec<Mapping> = std::mem::take(&mut tables.mappings);
+    for (row, mapping) in rows.iter_mut().enumerate().skip(1) {
+        let place = |e: Error| e.within("filename").within_row("mapping", row - 1);
+        mapping.filename = table.text(mapping.filename.0, &mut tables.texts, intake).map_err(place)?;
+    }
+    let mut attributes = Ragged::default();
+    let mut pprof_rows = std::mem::take(&mut tables.mapping_pprof);
+    let unset = pprof_rows.iter().all(|row| row.flags == 0) && rows.len() > 1;
+    if unset {
+        pprof_rows.resize(pprof_rows.len().max(2), MappingPprof::default());
+    }
+    for (row, pprof) in pprof_rows.into_iter().enumerate() {
+        let place = |e: Error| e.within("build_id").within_row("mapping", row.saturating_sub(1));
+        let build_id = table.text(pprof.build_id, &mut tables.texts, intake).map_err(place)?;
+        lift::mapping(pprof, build_id, tables, &mut attributes.items, intake)?;
+        if unset && row == 1 {
+            attributes.items.extend(lift::unset_flag(tables, intake)?);
+        }
+        attributes.end_row_at(row);
+    }
+    Ok(Mappings { rows, attributes })
+}
+
+/// A line may name no function; one that names an unknown one is refused, or names none.
+fn check_lines(tables: &mut Tables, rows: usize, intake: &mut Intake) -> Result<()> {
+    let Ragged { items, ends } = &mut tables.lines;
+    let largest = items.iter().map(|line| line.function.0).max().unwrap_or(0);
+    let bad = |line: &Line| line.function.0 as usize >= rows || line.function.0 == u32::MAX;
+    if (largest as usize) < rows && largest != u32::MAX {
+        return Ok(());
+    }
+    for (at, line) in items.iter_mut().enumerate().filter(|(_, line)| bad(line)) {
+        let row = ends.partition_point(|&end| end as usize <= at);
+        let error = Error::malformed("the function does not exist").within("function_id");
+        intake.repair(losses::DANGLING_FUNCTION, error.within("line").within_row("location", row.saturating_sub(1)))?;
+        line.function = FunctionId::NONE;
+    }
+    Ok(())
+}
+
+/// As all readers of pprof do, a location of an unknown mapping is taken for one of none.
+fn check_mappings(tables: &mut Tables, rows: usize, intake: &mut Intake) -> Result<()> {
+    for (row, mapping) in tables.location_mappings.iter_mut().enumerate() {
+        if *mapping as usize >= rows || *mapping == u32::MAX {
+            *mapping = 0;
+            let place = || format!("location[{}].mapping_id", row.saturating_sub(1));
+            intake.note(losses::DANGLING_MAPPING, place, || "the mapping does not exist".to_owned());
+        }
+    }
+    Ok(())
+}
+
+fn finish_location_attributes(tables: &mut Tables, intake: &mut Intake) -> Result<Ragged<AttributeId>> {
+    let mut attributes = Ragged::default();
+    for (row, id) in lift::locations(tables, intake)? {
+        attributes.push_at(row as usize, &[id]);
+    }
+    Ok(attributes)
+}

@@ -1,0 +1,426 @@
+//! Reading pprof's samples: the hot path.
+//!
+//! Requirements: equal stacks and equal labels become one row; a stack or label met before is
+//! known by its bytes, and not decoded again; no allocation for a sample.
+
+use foldhash::fast::RandomState;
+use hashbrown::HashTable;
+
+use crate::error::{Error, Result};
+use crate::format::intake::Intake;
+use crate::format::labels::{self, Label};
+use crate::format::losses;
+use crate::format::otlp::tables::{Tables, unknown};
+use crate::format::pprof::ids::Ids;
+use crate::format::pprof::read::Table;
+use crate::format::texts::{Texts, hash_bytes};
+use crate::limits::within;
+use crate::model::dictionary::{Attribute, Link};
+use crate::model::id::{AttributeId, LinkId, StackId};
+use crate::model::ragged::Ragged;
+use crate::model::samples::Samples;
+use crate::model::value::Value;
+use crate::semconv::{LABEL_SPAN_ID, LABEL_TRACE_ID};
+use crate::wire::read::{Reader, packed_indices, packed_varints};
+use crate::wire::write;
+use crate::wire::{LEN, VARINT, tag};
+
+const LOCATION_ID: u32 = tag(1, LEN);
+const LOCATION_ID_UNPACKED: u32 = tag(1, VARINT);
+const VALUE: u32 = tag(2, LEN);
+const VALUE_UNPACKED: u32 = tag(2, VARINT);
+const LABEL: u32 = tag(3, LEN);
+
+/// How many samples and values there will be.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shape {
+    pub(crate) samples: usize,
+    pub(crate) columns: usize,
+}
+
+/// The samples read so far, and what was met in them.
+pub(crate) struct SampleReader<'a> {
+    samples: Samples,
+    columns: usize,
+    ids: &'a Ids,
+    hasher: RandomState,
+    stacks: Seen<'a>,
+    labels: Seen<'a>,
+    /// What each label met is.
+    singles: Vec<Single>,
+    links: HashTable<u32>,
+    /// The labels of one sample.
+    own: Vec<u32>,
+    /// Location ids that were not packed, packed.
+    packed: Vec<u8>,
+}
+
+/// A label that was met.
+#[derive(Debug)]
+struct Single {
+    attribute: Attribute,
+    /// Its row, once it is used as an attribute of its own.
+    id: Option<AttributeId>,
+    role: Role,
+}
+
+/// Whether a label is one of the two that make a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Role {
+    Other,
+    Trace([u8; 16]),
+    Span([u8; 8]),
+}
+
+/// Bytes met before, by number.
+struct Seen<'a> {
+    rows: Vec<Bytes<'a>>,
+    /// Bytes that are nowhere in the file.
+    made: Vec<u8>,
+    index: HashTable<(u64, u32)>,
+}
+
+/// Where bytes lie.
+#[derive(Clone, Copy)]
+enum Bytes<'a> {
+    File(&'a [u8]),
+    Made(u32, u32),
+}
+
+impl<'a> Seen<'a> {
+    fn new() -> Self {
+        Self { rows: Vec::new(), made: Vec::new(), index: HashTable::new() }
+    }
+
+    #[inline]
+    fn find(&self, hash: u64, bytes: &[u8]) -> Option<u32> {
+        let same = |row: u32| match self.rows[row as usize] {
+            Bytes::File(other) => other == bytes,
+            Bytes::Made(start, end) => self.made[start as usize..end as usize] == *bytes,
+        };
+        self.index.find(hash, |&(h, row)| h == hash && same(row)).map(|&(_, row)| row)
+    }
+
+    fn add(&mut self, hash: u64, bytes: Bytes<'a>) -> u32 {
+        let row = self.rows.len() as u32;
+        self.rows.push(bytes);
+        self.index.insert_unique(hash, (hash, row), |&(hash, _)| hash);
+        row
+    }
+
+    fn make(&mut self, bytes: &[u8]) -> Bytes<'a> {
+        let start = self.made.len() as u32;
+        self.made.extend_from_slice(bytes);
+        Bytes::Made(start, self.made.len() as u32)
+    }
+}
+
+impl<'a> SampleReader<'a> {
+    pub(crate) fn new(shape: Shape, ids: &'a Ids, intake: &mut Intake) -> Result<Self> {
+        let Shape { samples, columns } = shape;
+        intake.budget.take::<[u32; 3]>(samples)?;
+        intake.budget.take::<i64>(samples.saturating_mul(columns))?;
+        let mut read = Samples::default();
+        read.stacks.reserve(samples);
+        read.values.ends.reserve(samples);
+        read.values.items.reserve(samples.saturating_mul(columns));
+        Ok(Self {
+            samples: read,
+            columns,
+            ids,
+            hasher: RandomState::default(),
+            stacks: Seen::new(),
+            labels: Seen::new(),
+            singles: Vec::new(),
+            links: HashTable::new(),
+            own: Vec::new(),
+            packed: Vec::new(),
+        })
+    }
+
+    /// Reads samples that lie next to one another.
+    pub(crate) fn run(&mut self, run: &'a [u8], table: &mut Table, tables: &mut Tables, intake: &mut Intake) -> Result<()> {
+        let mut reader = Reader::new(run);
+        while reader.tag()?.is_some() {
+            let row = self.samples.stacks.len();
+            self.sample(reader.bytes()?, table, tables, intake).map_err(|e| e.within_row("sample", row))?;
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn sample(&mut self, body: &'a [u8], table: &mut Table, tables: &mut Tables, intake: &mut Intake) -> Result<()> {
+        let mut reader = Reader::new(body);
+        let mut stack = &[][..];
+        let mut unpacked = false;
+        self.own.clear();
+        while let Some(tag) = reader.tag()? {
+            match tag {
+                LOCATION_ID => {
+                    let ids = reader.bytes()?;
+                    if !stack.is_empty() || unpacked {
+                        self.pack(stack, unpacked);
+                        self.packed.extend_from_slice(ids);
+                        unpacked = true;
+                    } else {
+                        stack = ids;
+                    }
+                }
+                LOCATION_ID_UNPACKED => {
+                    self.pack(stack, unpacked);
+                    unpacked = true;
+                    write::varint(&mut self.packed, reader.varint()?);
+                }
+                VALUE => packed_varints(reader.bytes()?, &mut self.samples.values.items, |value| value as i64)?,
+                VALUE_UNPACKED => self.samples.values.items.push(reader.varint()? as i64),
+                LABEL => {
+                    let label = self.label(reader.bytes()?, table, tables, intake).map_err(|e| e.within("label"))?;
+                    self.own.push(label);
+                }
+                _ => unknown(&mut reader, tag, "Sample", &[(1, "location_id"), (2, "value"), (3, "label")], intake)?,
+            }
+        }
+        let row = self.samples.stacks.len();
+        let stack = if unpacked { self.stack_made(tables, intake)? } else { self.stack(stack, tables, intake)? };
+        self.samples.stacks.push(stack);
+        self.samples.values.end_row_at(row);
+        if self.own.is_empty() { Ok(()) } else { self.attach(row, tables, intake) }
+    }
+
+    /// Begins a list of ids of our own, with those read so far.
+    fn pack(&mut self, stack: &[u8], unpacked: bool) {
+        if !unpacked {
+            self.packed.clear();
+            self.packed.extend_from_slice(stack);
+        }
+    }
+
+    /// The row of a stack by the bytes of its packed ids.
+    #[inline]
+    fn stack(&mut self, body: &'a [u8], tables: &mut Tables, intake: &mut Intake) -> Result<StackId> {
+        if body.is_empty() {
+            return Ok(StackId::NONE);
+        }
+        let hash = hash_bytes(&self.hasher, body);
+        if let Some(row) = self.stacks.find(hash, body) {
+            return Ok(StackId(row + 1));
+        }
+        self.new_stack(body, tables, intake)?;
+        Ok(StackId(self.stacks.add(hash, Bytes::File(body)) + 1))
+    }
+
+    fn stack_made(&mut self, tables: &mut Tables, intake: &mut Intake) -> Result<StackId> {
+        let body = std::mem::take(&mut self.packed);
+        let hash = hash_bytes(&self.hasher, &body);
+        let row = match self.stacks.find(hash, &body) {
+            Some(row) => row,
+            None => {
+                self.new_stack(&body, tables, intake)?;
+                let made = self.stacks.make(&body);
+                self.stacks.add(hash, made)
+            }
+        };
+        self.packed = body;
+        Ok(StackId(row + 1))
+    }
+
+    /// Decodes a stack that was not met before.
+    fn new_stack(&mut self, body: &[u8], tables: &mut Tables, intake: &mut Intake) -> Result<()> {
+        let rows = &mut tables.stacks.rows;
+        let before = rows.items.len();
+        match self.ids {
+            Ids::Dense(last) => {
+                packed_indices(body, &mut rows.items)?;
+                let new = &rows.items[before..];
+                // 0 becomes the largest of all, so that one comparison finds it too.
+                if new.iter().fold(0, |largest, id| largest.max(id.wrapping_sub(1))) >= *last {
+                    dangling(before, |id| id != 0 && id <= *last, &mut rows.items, intake)?;
+                }
+            }
+            Ids::Sparse(ids) => {
+                packed_varints(body, &mut rows.items, |id| ids.get(&id).copied().unwrap_or(0))?;
+                if rows.items[before..].contains(&0) {
+                    dangling(before, |row| row != 0, &mut rows.items, intake)?;
+                }
+            }
+        }
+        let depth = rows.items.len() - before;
+        within("max_stack_depth", intake.limits().max_stack_depth, depth as u64)?;
+        intake.budget.take::<u32>(depth + 8)?;
+        rows.end_row();
+        Ok(())
+    }
+
+    /// The number of a label.
+    #[inline]
+    fn label(&mut self, body: &'a [u8], table: &mut Table, tables: &mut Tables, intake: &mut Intake) -> Result<u32> {
+        let hash = hash_bytes(&self.hasher, body);
+        if let Some(label) = self.labels.find(hash, body) {
+            return Ok(label);
+        }
+        let texts = &mut tables.texts;
+        let attribute =
+            Label::read(body, intake)?.attribute(intake, |index, intake| table.text(index, texts, intake))?;
+        let role = if intake.links { role(&attribute, texts) } else { Role::Other };
+        intake.budget.take::<(Single, [u64; 4])>(1)?;
+        self.singles.push(Single { attribute, id: None, role });
+        Ok(self.labels.add(hash, Bytes::File(body)))
+    }
+
+    /// Makes the labels of a sample its attributes and its link.
+    fn attach(&mut self, row: usize, tables: &mut Tables, intake: &mut Intake) -> Result<()> {
+        within("max_attributes_per_item", intake.limits().max_attributes_per_item, self.own.len() as u64)?;
+        intake.budget.take::<u32>(self.own.len())?;
+        let key = |label: u32| self.singles[label as usize].attribute.key;
+        let repeated = (1..self.own.len()).any(|at| self.own[..at].iter().any(|&earlier| key(earlier) == key(self.own[at])));
+        if repeated {
+            return self.attach_repeated(row, tables, intake);
+        }
+        if self.own.iter().any(|&label| self.singles[label as usize].role != Role::Other) {
+            self.link(row, tables, intake)?;
+        }
+        for at in 0..self.own.len() {
+            let single = &mut self.singles[self.own[at] as usize];
+            let id = match single.id {
+                Some(id) => id,
+                None => *single.id.insert(tables.new_attributes.intern(single.attribute.clone(), intake)?),
+            };
+            self.samples.attributes.items.push(id);
+        }
+        self.samples.attributes.end_row_at(row);
+        Ok(())
+    }
+
+    #[cold]
+    fn attach_repeated(&mut self, row: usize, tables: &mut Tables, intake: &mut Intake) -> Result<()> {
+        let singles: Vec<Attribute> = self.own.iter().map(|&label| self.singles[label as usize].attribute.clone()).collect();
+        let mut ids = Vec::new();
+        labels::group(&singles, &mut ids, &mut tables.texts, &mut tables.new_attributes, intake)?;
+        self.samples.attributes.items.extend(ids.into_iter().map(AttributeId));
+        self.samples.attributes.end_row_at(row);
+        Ok(())
+    }
+
+    /// Takes the two labels of a link out of a sample's, if both are there.
+    fn link(&mut self, row: usize, tables: &mut Tables, intake: &mut Intake) -> Result<()> {
+        let roles = || self.own.iter().map(|&label| self.singles[label as usize].role);
+        let trace = roles().find_map(|role| if let Role::Trace(id) = role { Some(id) } else { None });
+        let span = roles().find_map(|role| if let Role::Span(id) = role { Some(id) } else { None });
+        let (Some(trace_id), Some(span_id)) = (trace, span) else { return Ok(()) };
+        let singles = &self.singles;
+        self.own.retain(|&label| singles[label as usize].role == Role::Other);
+        let link = Link { trace_id, span_id };
+        let hash = hash_bytes(&self.hasher, &[&trace_id[..], &span_id].concat());
+        let links = &mut tables.links;
+        let id = match self.links.find(hash, |&row| links[row as usize] == link) {
+            Some(&row) => row,
+            None => {
+                let id = links.len() as u32;
+                intake.budget.take::<Link>(2)?;
+                links.push(link);
+                let hasher = &self.hasher;
+                self.links.insert_unique(hash, id, |&row| {
+                    let Link { trace_id, span_id } = links[row as usize];
+                    hash_bytes(hasher, &[&trace_id[..], &span_id].concat())
+                });
+                id
+            }
+        };
+        self.samples.links.resize(row, LinkId::NONE);
+        self.samples.links.push(LinkId(id));
+        Ok(())
+    }
+
+    /// The samples; those with other than a value for each sample type are refused or mended.
+    pub(crate) fn finish(mut self, tables: &mut Tables, intake: &mut Intake) -> Result<Samples> {
+        debug_assert_eq!(tables.stacks.rows.len(), self.stacks.rows.len() + 1);
+        let samples = &mut self.samples;
+        if samples.is_empty() {
+            return Ok(self.samples);
+        }
+        if self.columns == 0 {
+            let error = Error::malformed("samples without a sample type");
+            intake.repair(losses::VALUE_COUNT, error.within("sample_type"))?;
+        }
+        let even = |(row, &end): (usize, &u32)| end as usize == (row + 1) * self.columns;
+        let complete = self.columns == 0 || samples.values.ends.len() == samples.stacks.len();
+        if !complete || !samples.values.ends.iter().enumerate().all(even) {
+            mend_values(samples, self.columns, intake)?;
+        }
+        Ok(self.samples)
+    }
+}
+
+/// A location id that no location has: refused, or the frame is left out.
+#[cold]
+fn dangling(before: usize, holds: impl Fn(u32) -> bool, items: &mut Vec<u32>, intake: &mut Intake) -> Result<()> {
+    let mut at = before;
+    while let Some(&id) = items.get(at) {
+        if holds(id) {
+            at += 1;
+            continue;
+        }
+        let error = Error::malformed(format!("location {} does not exist", crate::format::otlp::common::show(id)));
+        intake.repair(losses::DANGLING_LOCATION, error.within_row("location_id", at - before))?;
+        items.remove(at);
+    }
+    Ok(())
+}
+
+#[cold]
+fn mend_values(samples: &mut Samples, columns: usize, intake: &mut Intake) -> Result<()> {
+    let mut mended = Ragged::default();
+    for row in 0..samples.stacks.len() {
+        let values = samples.values.row(row);
+        if values.len() != columns {
+            let error = Error::malformed(format!("{} values where there are {columns} sample types", values.len()));
+            intake.repair(losses::VALUE_COUNT, error.within("value").within_row("sample", row))?;
+        }
+        mended.items.extend(values.iter().copied().chain(std::iter::repeat(0)).take(columns));
+        mended.end_row_at(row);
+    }
+    samples.values = mended;
+    Ok(())
+}
+
+/// Whether a label is half of a link: only a text that comes back as it was is.
+fn role(attribute: &Attribute, texts: &Texts) -> Role {
+    let Value::String(value) = attribute.value else { return Role::Other };
+    let text = |id: crate::model::id::StringId| texts.raw.get(id.row()).unwrap_or_default();
+    match std::str::from_utf8(text(attribute.key)) {
+        Ok(LABEL_TRACE_ID) => hex(text(value)).map_or(Role::Other, Role::Trace),
+        Ok(LABEL_SPAN_ID) => hex(text(value)).map_or(Role::Other, Role::Span),
+        _ => Role::Other,
+    }
+}
+
+/// The bytes that lower-case hex digits say, if they are of that length and not all zero.
+pub(crate) fn hex<const N: usize>(text: &[u8]) -> Option<[u8; N]> {
+    let digit = |byte: u8| match byte {
+        b'0'..=b'9' => Some(byte - b'0'),
+        b'a'..=b'f' => Some(byte - b'a' + 10),
+        _ => None,
+    };
+    let mut bytes = [0; N];
+    if text.len() != 2 * N {
+        return None;
+    }
+    for (byte, pair) in bytes.iter_mut().zip(text.chunks_exact(2)) {
+        let [high, low] = pair else { return None };
+        *byte = digit(*high)? << 4 | digit(*low)?;
+    }
+    (bytes != [0; N]).then_some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_canonical_hex_is_an_id() {
+        assert_eq!(hex::<2>(b"0aff"), Some([10, 255]));
+        for text in [&b"0AFF"[..], b"0000", b"0aff0", b"0xff", b""] {
+            assert_eq!(hex::<2>(text), None);
+        }
+    }
+}

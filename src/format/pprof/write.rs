@@ -1,0 +1,408 @@
+//! Writing pprof: one payload for each set of profiles that are columns of one.
+
+use crate::error::Result;
+use crate::format::WriteOptions;
+use crate::format::columns::{self, Join, Joined};
+use crate::format::known::{self, BuildId, Known, KnownAttributes};
+use crate::format::losses::{self, Losses};
+use crate::format::otlp::write::check_rows;
+use crate::format::pprof::labels::{PprofStrings, Said, said, write_label};
+use crate::format::pprof::unsaid::{self, numbered_comment};
+use crate::format::pprof::{DOC_URL, flags};
+use crate::format::select::Selection;
+use crate::limits::within;
+use crate::model::dictionary::Dictionary;
+use crate::model::id::{AttributeId, LocationId, StringId};
+use crate::model::profile::ValueType;
+use crate::model::ragged::Ragged;
+use crate::model::value::Value;
+use crate::model::{Profiles, ScopeProfiles};
+use crate::wire::write::{field_bytes, field_indices, field_message, field_varint, varint};
+
+/// Writes the profiles, each set of columns a payload.
+pub(crate) fn write(profiles: &Profiles, options: &WriteOptions, losses: &mut Losses) -> Result<Vec<Vec<u8>>> {
+    let dictionary = &profiles.dictionary;
+    let known = KnownAttributes::of(dictionary);
+    unsaid::envelope(profiles, losses);
+    let scopes = profiles.resources.iter().flat_map(|resource| &resource.scopes);
+    let sets: Vec<(&ScopeProfiles, Joined)> = scopes
+        .flat_map(|scope| columns::join(scope, dictionary, Join::Compatible, losses).into_iter().map(move |set| (scope, set)))
+        .collect();
+    let only = sets.len() == 1;
+    let mut payloads = Vec::with_capacity(sets.len());
+    let mut written = 0;
+    for (scope, joined) in &sets {
+        let from_pprof = known.from_pprof || columns::says_pprof(scope, dictionary);
+        let selection = if only || columns::says_pprof(scope, dictionary) {
+            Selection::all(dictionary)
+        } else {
+            Selection::of(dictionary, &joined.profiles)
+        };
+        let mut writer = Writer::new(dictionary, &known, &selection, joined, options, losses);
+        writer.choose_default(scope);
+        let payload = writer.payload(from_pprof)?;
+        written += payload.len() as u64;
+        within("max_output_bytes", options.max_output_bytes, written)?;
+        payloads.push(payload);
+    }
+    Ok(payloads)
+}
+
+/// One pprof being written.
+pub(crate) struct Writer<'a, 'l> {
+    pub(crate) dictionary: &'a Dictionary,
+    known: &'a KnownAttributes,
+    selection: &'a Selection,
+    pub(crate) joined: &'a Joined<'a>,
+    pub(crate) options: &'a WriteOptions,
+    pub(crate) losses: &'l mut Losses,
+    pub(crate) strings: PprofStrings,
+    /// By attribute: the labels it becomes, ready to be copied into samples.
+    pub(crate) labels: Ragged<u8>,
+    /// By stack: its packed location ids as a field, ready to be copied.
+    pub(crate) stacks: Ragged<u8>,
+    default: StringId,
+    /// The id of a function for lines that have none.
+    no_function: u32,
+    /// The id of a location for frames that are none.
+    no_location: u32,
+}
+
+impl<'a, 'l> Writer<'a, 'l> {
+    fn new(
+        dictionary: &'a Dictionary,
+        known: &'a KnownAttributes,
+        selection: &'a Selection,
+        joined: &'a Joined<'a>,
+        options: &'a WriteOptions,
+        losses: &'l mut Losses,
+    ) -> Self {
+        let strings = PprofStrings::new(dictionary.strings.len());
+        Self {
+            dictionary,
+            known,
+            selection,
+            joined,
+            options,
+            losses,
+            strings,
+            labels: Ragged::default(),
+            stacks: Ragged::default(),
+            default: StringId::NONE,
+            no_function: selection.functions.len() as u32 + 1,
+            no_location: selection.locations.len() as u32 + 1,
+        }
+    }
+
+    /// The default sample type: the profile's or the scope's; or the first profile's, where the
+    /// scope does not say which order the columns had, since pprof would show the last.
+    fn choose_default(&mut self, scope: &ScopeProfiles) {
+        let first = self.joined.first();
+        self.default = columns::default_of(first, scope, self.dictionary);
+        if self.default == StringId::NONE && self.joined.profiles.len() > 1 && !self.joined.ordered {
+            self.default = first.sample_types.first().map_or(StringId::NONE, |value_type| value_type.name);
+            self.losses.add(losses::DEFAULT_SYNTHESIZED, || "default_sample_type".to_owned());
+        }
+    }
+
+    fn payload(mut self, from_pprof: bool) -> Result<Vec<u8>> {
+        check_rows("location", self.selection.locations.len())?;
+        unsaid::profile(self.joined, self.dictionary, self.known, self.losses);
+        let said = self.mark_strings();
+        self.encode_labels(said);
+        self.encode_stacks();
+        let samples: usize = self.joined.first().samples.len();
+        let estimate = self.dictionary.strings.text_len()
+            + self.dictionary.strings.len() * 2
+            + self.selection.locations.len() * 22
+            + self.selection.functions.len() * 14
+            + samples * (12 + 6 * self.joined.profiles.len())
+            + self.average_stack() * samples
+            + 1024;
+        let mut out = Vec::with_capacity(estimate);
+        for value_type in self.sample_types() {
+            field_message(&mut out, 1, |out| self.value_type(out, value_type));
+        }
+        self.samples(&mut out)?;
+        self.mappings(&mut out, from_pprof);
+        self.locations(&mut out);
+        self.functions(&mut out);
+        let header = self.header();
+        self.string_table(&mut out);
+        out.extend_from_slice(&header);
+        Ok(out)
+    }
+
+    /// About how many bytes a sample's stack takes.
+    fn average_stack(&self) -> usize {
+        self.stacks.items.len() / self.stacks.ends.len().max(1) + 2
+    }
+
+    /// The sample types; a profile without any measures something that has no name.
+    pub(crate) fn sample_types(&self) -> Vec<ValueType> {
+        let types: Vec<ValueType> = self.joined.sample_types().collect();
+        if types.is_empty() { vec![ValueType::default()] } else { types }
+    }
+
+    /// Marks every string the payload uses; the labels of the attributes that samples use.
+    fn mark_strings(&mut self) -> Vec<(AttributeId, Vec<Said>)> {
+        let Self { dictionary, selection, strings, joined, .. } = self;
+        let table = &mut strings.table;
+        for row in selection.functions.rows() {
+            let function = &dictionary.functions[row];
+            [function.name, function.system_name, function.filename].into_iter().for_each(|id| table.mark(id));
+        }
+        for row in selection.mappings.rows() {
+            table.mark(dictionary.mappings.rows[row].filename);
+            for id in dictionary.mappings.attributes.row(row) {
+                if let Some(Value::String(text)) = dictionary.attribute(*id).map(|attribute| &attribute.value) {
+                    table.mark(*text);
+                }
+            }
+        }
+        for profile in &joined.profiles {
+            for value_type in profile.sample_types.iter().chain([&profile.period_type]) {
+                table.mark(value_type.name);
+                table.mark(value_type.unit);
+            }
+            for attribute in profile.attributes.iter().filter_map(|id| dictionary.attribute(*id)) {
+                known::texts(&attribute.value).for_each(|text| table.mark(text));
+            }
+        }
+        table.mark(self.default);
+        self.mark_labels()
+    }
+
+    fn mark_labels(&mut self) -> Vec<(AttributeId, Vec<Said>)> {
+        let mut used = vec![false; self.dictionary.attributes.len()];
+        for id in &self.joined.first().samples.attributes.items {
+            if let Some(used) = used.get_mut(id.row()) {
+                *used = true;
+            }
+        }
+        let mut all = Vec::new();
+        for (row, attribute) in self.dictionary.attributes.iter().enumerate().filter(|(row, _)| used[*row]) {
+            let said = said(attribute, self.dictionary, self.losses);
+            if !said.is_empty() {
+                self.strings.table.mark(attribute.key);
+            }
+            for said in &said {
+                match said {
+                    Said::Text(id) | Said::Number(_, id) => self.strings.table.mark(*id),
+                    Said::Made(_) => {}
+                }
+            }
+            all.push((AttributeId(row as u32), said));
+        }
+        self.strings.table.number();
+        all
+    }
+
+    fn encode_labels(&mut self, all: Vec<(AttributeId, Vec<Said>)>) {
+        for (id, said) in all {
+            let key = self.dictionary.attribute(id).map_or(0, |attribute| self.strings.table.index(attribute.key));
+            self.labels.skip_to(id.row());
+            said.iter().for_each(|said| write_label(&mut self.labels.items, key, said, &mut self.strings));
+            self.labels.end_row();
+        }
+    }
+
+    fn encode_stacks(&mut self) {
+        let stacks = &self.dictionary.stacks;
+        let mut used = vec![false; stacks.len()];
+        self.joined.first().samples.stacks.iter().for_each(|id| {
+            if let Some(used) = used.get_mut(id.row()) {
+                *used = true;
+            }
+        });
+        self.stacks.items.reserve(stacks.items.len() * 3 / 2);
+        self.stacks.ends.reserve(stacks.len());
+        for (row, stack) in stacks.rows().enumerate() {
+            if used[row] {
+                match &self.selection.locations {
+                    crate::format::select::Select::All(_) if !stack.contains(&LocationId::NONE) => {
+                        field_indices(&mut self.stacks.items, 1, stack.iter().map(|id| id.0));
+                    }
+                    select => {
+                        let id = |id: &LocationId| id.some().map_or(self.no_location, |id| select.place(id.0));
+                        field_indices(&mut self.stacks.items, 1, stack.iter().map(id));
+                    }
+                }
+            }
+            self.stacks.end_row();
+        }
+    }
+
+    fn value_type(&self, out: &mut Vec<u8>, value_type: ValueType) {
+        field_varint(out, 1, self.strings.table.index(value_type.name).into());
+        field_varint(out, 2, self.strings.table.index(value_type.unit).into());
+    }
+
+    fn mappings(&mut self, out: &mut Vec<u8>, from_pprof: bool) {
+        let inferred = (!from_pprof).then(|| flags::infer(self.dictionary));
+        for (at, row) in self.selection.mappings.rows().enumerate() {
+            let mapping = &self.dictionary.mappings.rows[row];
+            let mut flags = 0;
+            let mut build_ids: Vec<(BuildId, StringId)> = Vec::new();
+            for id in self.dictionary.mappings.attributes.row(row) {
+                let Some(attribute) = self.dictionary.attribute(*id) else { continue };
+                match (self.known.get(*id), &attribute.value) {
+                    (Known::MappingFlag(bit), value) => flags |= u32::from(*value == Value::Bool(true)) << bit,
+                    (Known::BuildId(kind), Value::String(text)) if kind != BuildId::Other => build_ids.push((kind, *text)),
+                    _ => self.losses.add(losses::ATTR_MAPPING_DROPPED, || {
+                        format!("mapping[{at}].attribute[{}]", self.dictionary.text(attribute.key))
+                    }),
+                }
+            }
+            build_ids.sort_by_key(|(kind, _)| *kind);
+            self.losses.add_many(losses::BUILD_ID_EXTRA, build_ids.len().saturating_sub(1) as u64, || format!("mapping[{at}]"));
+            if let Some(inferred) = &inferred {
+                flags = inferred.get(row).copied().unwrap_or(0);
+                self.losses.add_many(losses::FLAGS_INFERRED, u64::from(flags != 0), || format!("mapping[{at}]"));
+            }
+            let build_id = build_ids.first().map_or(StringId::NONE, |(_, text)| *text);
+            let kind = build_ids.first().map(|(kind, _)| *kind);
+            self.losses.add_many(losses::BUILD_ID_KIND, u64::from(kind == Some(BuildId::Htlhash)), || format!("mapping[{at}]"));
+            field_message(out, 3, |out| {
+                field_varint(out, 1, at as u64 + 1);
+                field_varint(out, 2, mapping.memory_start);
+                field_varint(out, 3, mapping.memory_limit);
+                field_varint(out, 4, mapping.file_offset);
+                field_varint(out, 5, self.strings.table.index(mapping.filename).into());
+                field_varint(out, 6, self.strings.table.index(build_id).into());
+                (0..4).for_each(|bit| field_varint(out, 7 + bit, (flags >> bit & 1).into()));
+            });
+        }
+    }
+
+    fn locations(&mut self, out: &mut Vec<u8>) {
+        let locations = &self.dictionary.locations;
+        for (at, row) in self.selection.locations.rows().enumerate() {
+            let attributes = locations.attributes.row(row);
+            let folded = !attributes.is_empty() && self.location_attributes(at, attributes);
+            field_message(out, 4, |out| {
+                field_varint(out, 1, at as u64 + 1);
+                field_varint(out, 2, self.selection.mappings.place(locations.mappings[row].0).into());
+                field_varint(out, 3, locations.addresses[row]);
+                for line in locations.lines.row(row) {
+                    field_message(out, 4, |out| {
+                        let function = line.function.some().map_or(self.no_function, |id| self.selection.functions.place(id.0));
+                        field_varint(out, 1, function.into());
+                        field_varint(out, 2, line.line as u64);
+                        field_varint(out, 3, line.column as u64);
+                    });
+                }
+                field_varint(out, 5, folded.into());
+            });
+        }
+        if self.dictionary.stacks.items.contains(&LocationId::NONE) {
+            field_message(out, 4, |out| field_varint(out, 1, self.no_location.into()));
+        }
+    }
+
+    /// Whether a location is folded; what else is said of it is lost.
+    fn location_attributes(&mut self, at: usize, attributes: &[AttributeId]) -> bool {
+        let mut folded = false;
+        for id in attributes {
+            let Some(attribute) = self.dictionary.attribute(*id) else { continue };
+            let code = match self.known.get(*id) {
+                Known::Folded => {
+                    folded |= attribute.value == Value::Bool(true);
+                    continue;
+                }
+                Known::FrameType => losses::FRAME_TYPE_DROPPED,
+                _ => losses::ATTR_LOCATION_DROPPED,
+            };
+            self.losses.add(code, || format!("location[{at}].attribute[{}]", self.dictionary.text(attribute.key)));
+        }
+        folded
+    }
+
+    fn functions(&mut self, out: &mut Vec<u8>) {
+        for (at, row) in self.selection.functions.rows().enumerate() {
+            let function = &self.dictionary.functions[row];
+            field_message(out, 5, |out| {
+                field_varint(out, 1, at as u64 + 1);
+                field_varint(out, 2, self.strings.table.index(function.name).into());
+                field_varint(out, 3, self.strings.table.index(function.system_name).into());
+                field_varint(out, 4, self.strings.table.index(function.filename).into());
+                field_varint(out, 5, function.start_line as u64);
+            });
+        }
+        let lines = self.selection.locations.rows().flat_map(|row| self.dictionary.locations.lines.row(row));
+        let without = lines.filter(|line| line.function.some().is_none()).count();
+        if without > 0 {
+            self.losses.add_many(losses::FUNCTION_SYNTHESIZED, without as u64, || "location.line.function_id".to_owned());
+            field_message(out, 5, |out| field_varint(out, 1, self.no_function.into()));
+        }
+    }
+
+    fn string_table(&self, out: &mut Vec<u8>) {
+        for id in self.strings.table.ids() {
+            field_bytes(out, 6, self.dictionary.strings.bytes(id));
+        }
+        self.strings.made.iter().for_each(|text| field_bytes(out, 6, text.as_bytes()));
+    }
+
+    /// The fields after the string table.
+    fn header(&mut self) -> Vec<u8> {
+        let profile = self.joined.first();
+        let mut out = Vec::new();
+        let drop_frames = self.attribute_text(Known::DropFrames);
+        let keep_frames = self.attribute_text(Known::KeepFrames);
+        let doc_url = self.attribute_text(Known::DocUrl);
+        field_varint(&mut out, 7, drop_frames.into());
+        field_varint(&mut out, 8, keep_frames.into());
+        let time = self.nanos(profile.time_unix_nano, "time_nanos");
+        let duration = self.nanos(profile.duration_nanos, "duration_nanos");
+        field_varint(&mut out, 9, time as u64);
+        field_varint(&mut out, 10, duration as u64);
+        if !profile.period_type.is_none() {
+            field_message(&mut out, 11, |out| self.value_type(out, profile.period_type));
+        }
+        field_varint(&mut out, 12, profile.period as u64);
+        let comments = self.comments();
+        field_indices(&mut out, 13, comments.into_iter());
+        field_varint(&mut out, 14, self.strings.table.index(self.default).into());
+        field_varint(&mut out, DOC_URL, doc_url.into());
+        out
+    }
+
+    /// The text of the first attribute of a kind.
+    fn attribute_text(&self, wanted: Known) -> u32 {
+        let mut of = self.joined.first().attributes.iter().filter(|id| self.known.get(**id) == wanted);
+        let attribute = of.next().and_then(|id| self.dictionary.attribute(*id));
+        let text = attribute.and_then(|attribute| known::texts(&attribute.value).next());
+        text.map_or(0, |text| self.strings.table.index(text))
+    }
+
+    /// The comments: of one list, or each with a number of its own.
+    fn comments(&self) -> Vec<u32> {
+        let attributes = || self.joined.first().attributes.iter();
+        let listed = attributes().filter(|id| self.known.get(**id) == Known::Comment).filter_map(|id| self.dictionary.attribute(*id));
+        let mut comments: Vec<StringId> = listed.flat_map(|attribute| known::texts(&attribute.value)).collect();
+        let mut numbered: Vec<(u64, StringId)> = attributes()
+            .filter_map(|id| self.dictionary.attribute(*id))
+            .filter_map(|attribute| match (numbered_comment(self.dictionary.text(attribute.key)), &attribute.value) {
+                (Some(number), Value::String(text)) => Some((number, *text)),
+                _ => None,
+            })
+            .collect();
+        numbered.sort_by_key(|(number, _)| *number);
+        comments.extend(numbered.into_iter().map(|(_, text)| text));
+        comments.into_iter().map(|text| self.strings.table.index(text)).collect()
+    }
+
+    fn nanos(&mut self, nanos: i128, field: &'static str) -> i64 {
+        i64::try_from(nanos).unwrap_or_else(|_| {
+            self.losses.add(losses::TIME_OVERFLOW, || field.to_owned());
+            i64::MAX
+        })
+    }
+}
+
+/// Appends a value as a packed list of one or more.
+#[inline]
+pub(crate) fn values(out: &mut Vec<u8>, values: &[i64]) {
+    field_message(out, 2, |out| values.iter().for_each(|&value| varint(out, value as u64)));
+}

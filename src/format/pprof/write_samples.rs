@@ -1,0 +1,155 @@
+//! Writing pprof's samples: stacks and labels are ready to be copied.
+
+use crate::error::Result;
+use crate::format::Timestamps;
+use crate::format::losses;
+use crate::format::pprof::labels::{Said, write_label};
+use crate::format::pprof::write::{Writer, values};
+use crate::limits::within;
+use crate::model::dictionary::Link;
+use crate::model::id::LinkId;
+use crate::model::ragged::Ragged;
+use crate::model::samples::SampleRef;
+use crate::semconv::{LABEL_END_TIMESTAMP_NS, LABEL_SPAN_ID, LABEL_TRACE_ID};
+use crate::wire::write::{field_message, field_varint};
+
+impl Writer<'_, '_> {
+    /// All samples.
+    pub(crate) fn samples(&mut self, out: &mut Vec<u8>) -> Result<()> {
+        let joined = self.joined;
+        let columns = self.sample_types().len();
+        let links = self.encode_links();
+        let timestamps = self.choose_timestamps();
+        let mut row_values = Vec::with_capacity(columns);
+        for (row, sample) in joined.first().samples.iter().enumerate() {
+            let [profile] = joined.profiles[..] else {
+                row_values.clear();
+                joined.profiles.iter().for_each(|profile| row_values.extend_from_slice(profile.samples.values.row(row)));
+                self.sample(out, sample, &row_values, None, &links);
+                continue;
+            };
+            let one = profile.sample_types.len() < 2;
+            if sample.timestamps_unix_nano.is_empty() && (!one || sample.values.len() == 1) {
+                self.sample(out, sample, sample.values, None, &links);
+            } else {
+                self.spread(out, sample, row, one, timestamps, &links);
+            }
+            within("max_output_bytes", self.options.max_output_bytes, out.len() as u64)?;
+        }
+        Ok(())
+    }
+
+    /// Expanding timestamps may take more samples than allowed: then they are left out.
+    fn choose_timestamps(&mut self) -> Timestamps {
+        let times = self.joined.first().samples.timestamps.items.len() as u64;
+        match self.options.timestamps {
+            Timestamps::Label if times <= self.options.max_expanded_samples => Timestamps::Label,
+            _ => Timestamps::Drop,
+        }
+    }
+
+    /// A sample with timestamps, or with other than one value for its one sample type.
+    #[cold]
+    fn spread(
+        &mut self,
+        out: &mut Vec<u8>,
+        sample: SampleRef,
+        row: usize,
+        one: bool,
+        timestamps: Timestamps,
+        links: &Ragged<u8>,
+    ) {
+        let times = sample.timestamps_unix_nano;
+        let place = || format!("samples[{row}]");
+        let series = one && (sample.values.is_empty() || sample.values.len() == times.len());
+        if times.is_empty() {
+            let values = if sample.values.is_empty() { &[0][..] } else { sample.values };
+            self.losses.add_many(losses::SERIES_EXPANDED, u64::from(values.len() > 1), place);
+            values.iter().for_each(|&value| self.sample(out, sample, &[value], None, links));
+        } else if timestamps == Timestamps::Drop {
+            self.losses.add_many(losses::TIMESTAMPS_DROPPED, times.len() as u64, place);
+            let total = match sample.values {
+                [] => vec![times.len() as i64],
+                values if series => vec![values.iter().fold(0i64, |sum, value| sum.wrapping_add(*value))],
+                values => values.to_vec(),
+            };
+            self.sample(out, sample, &total, None, links);
+        } else {
+            let split = !series && (times.len() > 1) && sample.values.iter().any(|&value| value != times.len() as i64);
+            self.losses.add_many(losses::VALUE_SPLIT, u64::from(split), place);
+            for (at, &time) in times.iter().enumerate() {
+                let values: Vec<i64> = match sample.values {
+                    [] => vec![1],
+                    values if series => vec![values[at]],
+                    values => values.iter().map(|&total| share(total, times.len(), at)).collect(),
+                };
+                self.sample(out, sample, &values, Some(time), links);
+            }
+        }
+    }
+
+    #[inline]
+    fn sample(&mut self, out: &mut Vec<u8>, sample: SampleRef, row_values: &[i64], time: Option<u64>, links: &Ragged<u8>) {
+        field_message(out, 2, |out| {
+            out.extend_from_slice(self.stacks.row(sample.stack.row()));
+            values(out, row_values);
+            sample.attributes.iter().for_each(|id| out.extend_from_slice(self.labels.row(id.row())));
+            if sample.link != LinkId::NONE {
+                self.link_labels(out, sample, links);
+            }
+            if let Some(time) = time {
+                self.time_label(out, time);
+            }
+        });
+    }
+
+    fn time_label(&mut self, out: &mut Vec<u8>, time: u64) {
+        let key = self.strings.make(LABEL_END_TIMESTAMP_NS.to_owned());
+        let unit = self.strings.make("nanoseconds".to_owned());
+        field_message(out, 3, |out| {
+            field_varint(out, 1, key.into());
+            field_varint(out, 3, time);
+            field_varint(out, 4, unit.into());
+        });
+    }
+
+    /// The two labels of every link, ready to be copied.
+    fn encode_links(&mut self) -> Ragged<u8> {
+        let mut encoded = Ragged::default();
+        if self.joined.first().samples.links.is_empty() || !self.options.links {
+            return encoded;
+        }
+        for link in &self.dictionary.links {
+            if *link != Link::default() {
+                let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+                for (key, id) in [(LABEL_TRACE_ID, hex(&link.trace_id)), (LABEL_SPAN_ID, hex(&link.span_id))] {
+                    let key = self.strings.make(key.to_owned());
+                    write_label(&mut encoded.items, key, &Said::Made(id), &mut self.strings);
+                }
+            }
+            encoded.end_row();
+        }
+        encoded
+    }
+
+    /// The labels of a sample's link, unless it has labels of these keys already.
+    fn link_labels(&mut self, out: &mut Vec<u8>, sample: SampleRef, links: &Ragged<u8>) {
+        let key = |id: &crate::model::id::AttributeId| {
+            self.dictionary.attribute(*id).map_or("", |attribute| self.dictionary.text(attribute.key))
+        };
+        let taken = sample.attributes.iter().any(|id| matches!(key(id), LABEL_TRACE_ID | LABEL_SPAN_ID));
+        let code = if taken { losses::LINK_LABEL_CONFLICT } else { losses::LINK_INVALID };
+        if taken || !self.options.links || links.row(sample.link.row()).is_empty() {
+            self.losses.add(code, || "sample.link_index".to_owned());
+        } else {
+            out.extend_from_slice(links.row(sample.link.row()));
+        }
+    }
+}
+
+/// The share of a total that falls to one of its timestamps; what remains goes to the last.
+fn share(total: i64, parts: usize, at: usize) -> i64 {
+    let parts = parts.max(1) as i64;
+    let rest = if at as i64 + 1 == parts { total.rem_euclid(parts) } else { 0 };
+    total.div_euclid(parts) + rest
+}

@@ -1,0 +1,173 @@
+//! Which rows of the shared tables one output needs.
+
+use crate::model::dictionary::Dictionary;
+use crate::model::profile::Profile;
+
+/// The rows of a table that are written, in order. Row 0 is never among them.
+#[derive(Debug)]
+pub(crate) enum Select {
+    /// All of them: `rows` with row 0.
+    All(usize),
+    /// Some; `place[row]` is 1 + the position among them, 0 for rows left out.
+    Some { rows: Vec<u32>, place: Vec<u32> },
+}
+
+impl Select {
+    pub(crate) fn marked(marks: &[bool]) -> Self {
+        let mut rows = Vec::new();
+        let mut place = vec![0; marks.len()];
+        for (row, _) in marks.iter().enumerate().skip(1).filter(|(_, mark)| **mark) {
+            rows.push(row as u32);
+            place[row] = rows.len() as u32;
+        }
+        if rows.len() + 1 == marks.len() { Self::All(marks.len()) } else { Self::Some { rows, place } }
+    }
+
+    /// 1 + the position of a row among those written; 0 is none.
+    #[inline]
+    pub(crate) fn place(&self, row: u32) -> u32 {
+        match self {
+            Self::All(_) => row,
+            Self::Some { place, .. } => place.get(row as usize).copied().unwrap_or(0),
+        }
+    }
+
+    /// The rows written, in order.
+    pub(crate) fn rows(&self) -> impl Iterator<Item = usize> + Clone + '_ {
+        let (all, some) = match self {
+            Self::All(rows) => (1..*rows, &[][..]),
+            Self::Some { rows, .. } => (0..0, &rows[..]),
+        };
+        all.chain(some.iter().map(|&row| row as usize))
+    }
+
+    /// How many rows are written.
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::All(rows) => rows.saturating_sub(1),
+            Self::Some { rows, .. } => rows.len(),
+        }
+    }
+}
+
+/// The rows of every table that are written.
+#[derive(Debug)]
+pub(crate) struct Selection {
+    pub(crate) mappings: Select,
+    pub(crate) locations: Select,
+    pub(crate) functions: Select,
+    pub(crate) links: Select,
+    pub(crate) attributes: Select,
+}
+
+impl Selection {
+    /// All rows, whether or not anything refers to them.
+    pub(crate) fn all(dictionary: &Dictionary) -> Self {
+        Self {
+            mappings: Select::All(dictionary.mappings.rows.len()),
+            locations: Select::All(dictionary.locations.len()),
+            functions: Select::All(dictionary.functions.len()),
+            links: Select::All(dictionary.links.len()),
+            attributes: Select::All(dictionary.attributes.len()),
+        }
+    }
+
+    /// The rows that some profiles need.
+    pub(crate) fn of(dictionary: &Dictionary, profiles: &[&Profile]) -> Self {
+        let mut stacks = vec![false; dictionary.stacks.len()];
+        let mut links = vec![false; dictionary.links.len()];
+        let mut attributes = vec![false; dictionary.attributes.len()];
+        for profile in profiles {
+            let samples = &profile.samples;
+            samples.stacks.iter().for_each(|id| mark(&mut stacks, id.0));
+            samples.links.iter().for_each(|id| mark(&mut links, id.0));
+            samples.attributes.items.iter().chain(&profile.attributes).for_each(|id| mark(&mut attributes, id.0));
+        }
+        let mut locations = vec![false; dictionary.locations.len()];
+        for (row, _) in stacks.iter().enumerate().filter(|(_, mark)| **mark) {
+            dictionary.stacks.row(row).iter().for_each(|id| mark(&mut locations, id.0));
+        }
+        let mut mappings = vec![false; dictionary.mappings.rows.len()];
+        let mut functions = vec![false; dictionary.functions.len()];
+        for (row, _) in locations.iter().enumerate().filter(|(_, mark)| **mark) {
+            mark(&mut mappings, dictionary.locations.mappings[row].0);
+            dictionary.locations.lines.row(row).iter().for_each(|line| mark(&mut functions, line.function.0));
+            dictionary.locations.attributes.row(row).iter().for_each(|id| mark(&mut attributes, id.0));
+        }
+        for (row, _) in mappings.iter().enumerate().filter(|(_, mark)| **mark) {
+            dictionary.mappings.attributes.row(row).iter().for_each(|id| mark(&mut attributes, id.0));
+        }
+        Self {
+            mappings: Select::marked(&mappings),
+            locations: Select::marked(&locations),
+            functions: Select::marked(&functions),
+            links: Select::marked(&links),
+            attributes: Select::marked(&attributes),
+        }
+    }
+}
+
+#[inline]
+fn mark(marks: &mut [bool], row: u32) {
+    if let Some(mark) = marks.get_mut(row as usize) {
+        *mark = true;
+    }
+}
+
+/// The strings that are written as a table, and the index each gets there.
+#[derive(Debug)]
+pub(crate) struct StringTable {
+    used: Vec<bool>,
+    place: Vec<u32>,
+    rows: usize,
+}
+
+impl StringTable {
+    pub(crate) fn new(strings: usize) -> Self {
+        Self { used: vec![false; strings], place: Vec::new(), rows: 0 }
+    }
+
+    #[inline]
+    pub(crate) fn mark(&mut self, id: crate::model::id::StringId) {
+        mark(&mut self.used, id.0);
+    }
+
+    /// Gives every marked string its index, in order; row 0 is always there.
+    pub(crate) fn number(&mut self) {
+        if let Some(empty) = self.used.first_mut() {
+            *empty = true;
+        }
+        let mut next = 0;
+        self.place = self
+            .used
+            .iter()
+            .map(|&used| {
+                next += u32::from(used);
+                if used { next - 1 } else { 0 }
+            })
+            .collect();
+        self.rows = next as usize;
+    }
+
+    /// The index of a marked string.
+    #[inline]
+    pub(crate) fn index(&self, id: crate::model::id::StringId) -> u32 {
+        self.place.get(id.row()).copied().unwrap_or(0)
+    }
+
+    /// The marked strings, in order of their index.
+    pub(crate) fn ids(&self) -> impl Iterator<Item = crate::model::id::StringId> + '_ {
+        let used = self.used.iter().enumerate().filter(|(_, used)| **used);
+        used.map(|(row, _)| crate::model::id::StringId(row as u32))
+    }
+
+    /// How many strings are marked.
+    pub(crate) fn len(&self) -> usize {
+        self.rows
+    }
+
+    /// Whether a string is marked.
+    pub(crate) fn has(&self, id: crate::model::id::StringId) -> bool {
+        self.used.get(id.row()).copied().unwrap_or(false)
+    }
+}

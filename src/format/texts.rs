@@ -1,0 +1,166 @@
+//! Interning while reading: texts, attributes and stacks that were met before.
+
+use std::hash::{BuildHasher, Hasher};
+
+use foldhash::fast::RandomState;
+use hashbrown::HashTable;
+
+use crate::error::Result;
+use crate::format::intake::Intake;
+use crate::limits::within;
+use crate::model::dictionary::Attribute;
+use crate::model::id::{AttributeId, StringId};
+use crate::model::ragged::Ragged;
+use crate::model::strings::RawStrings;
+use crate::model::value::Value;
+
+/// The texts of a payload while it is read: the rows of its string table first, then the texts
+/// it has in place, each once.
+#[derive(Debug)]
+pub(crate) struct Texts {
+    pub(crate) raw: RawStrings,
+    /// How many of them are rows of the string table.
+    pub(crate) table_rows: u32,
+    index: HashTable<(u64, u32)>,
+    hasher: RandomState,
+}
+
+impl Texts {
+    pub(crate) fn new() -> Self {
+        Self { raw: RawStrings::new(), table_rows: 0, index: HashTable::new(), hasher: RandomState::default() }
+    }
+
+    /// Appends the next row of the string table.
+    #[inline]
+    pub(crate) fn push_row(&mut self, bytes: &[u8], intake: &mut Intake) -> Result<()> {
+        let limits = intake.limits();
+        within("max_string_bytes", limits.max_string_bytes, bytes.len() as u64)?;
+        within("max_strings", limits.max_strings, self.raw.len() as u64 + 1)?;
+        self.raw.push(bytes);
+        Ok(())
+    }
+
+    /// The id of a text, equal to that of an equal one interned before. The empty text is none.
+    pub(crate) fn intern(&mut self, bytes: &[u8], intake: &mut Intake) -> Result<StringId> {
+        if bytes.is_empty() {
+            return Ok(StringId::NONE);
+        }
+        let hash = hash_bytes(&self.hasher, bytes);
+        if let Some(&(_, row)) = self.index.find(hash, |&(h, row)| h == hash && self.raw.get(row as usize) == Some(bytes)) {
+            return Ok(StringId(row));
+        }
+        if self.raw.len() == 0 {
+            self.raw.push(b"");
+        }
+        let row = self.raw.len() as u32;
+        intake.budget.take::<(u64, u64)>(1)?;
+        self.push_row(bytes, intake)?;
+        self.index.insert_unique(hash, (hash, row), |&(hash, _)| hash);
+        Ok(StringId(row))
+    }
+
+    /// [`intern`](Self::intern) for a name of our own.
+    pub(crate) fn name(&mut self, name: &'static str, intake: &mut Intake) -> Result<StringId> {
+        self.intern(name.as_bytes(), intake)
+    }
+}
+
+/// The hash of some bytes.
+#[inline]
+pub(crate) fn hash_bytes(hasher: &RandomState, bytes: &[u8]) -> u64 {
+    let mut state = hasher.build_hasher();
+    state.write(bytes);
+    state.finish()
+}
+
+/// The attributes a reader adds to those of the payload's own table, each once.
+#[derive(Debug)]
+pub(crate) struct NewAttributes {
+    /// The row the first of them gets.
+    pub(crate) first: u32,
+    pub(crate) rows: Vec<Attribute>,
+    index: HashTable<u32>,
+    hasher: RandomState,
+}
+
+impl NewAttributes {
+    pub(crate) fn after(rows: usize) -> Self {
+        Self { first: rows as u32, rows: Vec::new(), index: HashTable::new(), hasher: RandomState::default() }
+    }
+
+    /// The id of an attribute, equal to that of an equal one.
+    pub(crate) fn intern(&mut self, attribute: Attribute, intake: &mut Intake) -> Result<AttributeId> {
+        let Self { first, rows, index, hasher } = self;
+        let hash = hasher.hash_one(&attribute);
+        if let Some(row) = index.find(hash, |&row| rows[row as usize] == attribute) {
+            return Ok(AttributeId(first.saturating_add(*row)));
+        }
+        let row = rows.len() as u32;
+        within("max_table_entries", intake.limits().max_table_entries, u64::from(*first) + u64::from(row) + 1)?;
+        intake.budget.take::<Attribute>(2)?;
+        rows.push(attribute);
+        index.insert_unique(hash, row, |&row| hasher.hash_one(&rows[row as usize]));
+        Ok(AttributeId(first.saturating_add(row)))
+    }
+
+    /// The attribute of a name of our own.
+    pub(crate) fn named(
+        &mut self,
+        key: &'static str,
+        value: Value,
+        texts: &mut Texts,
+        intake: &mut Intake,
+    ) -> Result<AttributeId> {
+        let key = texts.name(key, intake)?;
+        self.intern(Attribute { key, value, unit: StringId::NONE }, intake)
+    }
+
+    /// The row of an id of this list.
+    #[inline]
+    pub(crate) fn get(&self, id: u32) -> Option<&Attribute> {
+        self.rows.get(id.checked_sub(self.first)? as usize)
+    }
+}
+
+/// Stacks met while reading slices, each once. Row 0 is the empty stack.
+#[derive(Debug)]
+pub(crate) struct Stacks {
+    pub(crate) rows: Ragged<u32>,
+    index: HashTable<(u64, u32)>,
+    hasher: RandomState,
+}
+
+impl Stacks {
+    pub(crate) fn new() -> Self {
+        let mut rows = Ragged::default();
+        rows.end_row();
+        Self { rows, index: HashTable::new(), hasher: RandomState::default() }
+    }
+
+    /// The row of a stack.
+    pub(crate) fn intern(&mut self, stack: &[u32], intake: &mut Intake) -> Result<u32> {
+        if stack.is_empty() {
+            return Ok(0);
+        }
+        let hash = self.hash(stack);
+        let Self { rows, index, .. } = self;
+        if let Some(&(_, row)) = index.find(hash, |&(h, row)| h == hash && rows.row(row as usize) == stack) {
+            return Ok(row);
+        }
+        within("max_stack_depth", intake.limits().max_stack_depth, stack.len() as u64)?;
+        intake.budget.take::<u32>(stack.len() + 6)?;
+        let row = rows.len() as u32;
+        rows.push(stack);
+        index.insert_unique(hash, (hash, row), |&(hash, _)| hash);
+        Ok(row)
+    }
+
+    #[inline]
+    fn hash(&self, stack: &[u32]) -> u64 {
+        let mut state = self.hasher.build_hasher();
+        let (pairs, odd) = stack.as_chunks::<2>();
+        pairs.iter().for_each(|[a, b]| state.write_u64(u64::from(*a) | u64::from(*b) << 32));
+        odd.iter().for_each(|&a| state.write_u32(a));
+        state.finish()
+    }
+}

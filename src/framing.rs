@@ -1,0 +1,380 @@
+//! Several messages in one file.
+
+use std::fmt;
+use std::iter::FusedIterator;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::limits::{Limits, within};
+
+/// How several messages share one file or stream.
+///
+/// ```
+/// use otlp_profiles::Framing;
+///
+/// assert_eq!(Framing::LengthPrefixed.to_string(), "length-prefixed");
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Framing {
+    /// Not at all: the payload is the message.
+    #[default]
+    None,
+    /// The Collector's file exporter: before each message its length, 4 bytes big-endian.
+    LengthPrefixed,
+    /// gRPC: before each message a flag, 1 where it is compressed, and its length, 4 bytes
+    /// big-endian.
+    Grpc,
+}
+
+impl fmt::Display for Framing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::None => "none",
+            Self::LengthPrefixed => "length-prefixed",
+            Self::Grpc => "grpc",
+        })
+    }
+}
+
+/// A tag is never less: field numbers begin with 1, and 3 bits tell the wire type.
+const FIRST_TAG: u8 = 8;
+/// The length that would begin with [`FIRST_TAG`], 128 MiB.
+const MAX_PREFIXED: u32 = (FIRST_TAG as u32) << 24;
+
+/// The messages of a payload, in its order; what [`messages`] returns.
+///
+/// ```text
+/// rest ─► │00 00 00 03│0a 01 00│00 00 00 02│0a 00│      framing LengthPrefixed, left 2
+///          length      message  length      message
+/// ```
+///
+/// The chain of lengths was walked to its end before, so this never fails and takes no memory.
+///
+/// ```
+/// use otlp_profiles::{Framing, Limits, messages};
+///
+/// let messages = messages(b"\0\0\0\x03\x0a\x01\0\0\0\0\x02\x0a\0", &Limits::network())?;
+/// assert_eq!(messages.framing(), Framing::LengthPrefixed);
+/// assert_eq!(messages.len(), 2);
+/// assert!(messages.eq([&b"\x0a\x01\0"[..], b"\x0a\0"]));
+/// # Ok::<(), otlp_profiles::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Messages<'a> {
+    framing: Framing,
+    rest: &'a [u8],
+    left: usize, // as many as `rest` splits into
+}
+
+impl Messages<'_> {
+    /// How the messages were framed.
+    pub fn framing(&self) -> Framing {
+        self.framing
+    }
+}
+
+impl<'a> Iterator for Messages<'a> {
+    type Item = &'a [u8];
+
+    fn next(&mut self) -> Option<&'a [u8]> {
+        self.left = self.left.checked_sub(1)?;
+        let (message, rest) = split(self.framing, self.rest)?;
+        self.rest = rest;
+        Some(message)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.left, Some(self.left))
+    }
+}
+
+impl ExactSizeIterator for Messages<'_> {}
+impl FusedIterator for Messages<'_> {}
+
+/// The messages in `payload`, which is itself the only one unless it is framed.
+///
+/// A payload is framed if lengths and messages alternate exactly to its end, no message begins
+/// with a byte less than 8, and one of them at least is not empty.
+///
+/// No bare message is taken for a framed payload. It begins with a tag, and tags are at least 8,
+/// because no field has the number 0. The frames begin with less: gRPC with its flag, 0 or 1, and a
+/// length prefix with its highest byte, less than 8 below 128 MiB; prefixes of more are not
+/// recognised. Text and gzip begin with more than 8 as well. For the two framings to be confused,
+/// one chain of lengths would have to hold in the midst of the other's messages and end where it
+/// ends; where that happens, it is the length prefix, the one that is written to files.
+///
+/// A message may be compressed on its own, as gRPC's flag says and the Collector does on request:
+/// call [`inflate`](crate::inflate) on each, with what the others left of the limit.
+///
+/// ```
+/// use otlp_profiles::{Framing, Level, Limits, deflate, frame, inflate, messages};
+///
+/// let compressed = deflate(b"\x12\x00", Level::DEFAULT);
+/// let stream = frame(Framing::Grpc, [b"\x0a\x00", &compressed[..]])?;
+///
+/// let mut limits = Limits::network();
+/// for message in messages(&stream, &limits)? {
+///     let message = inflate(message, &limits)?;
+///     limits.max_decompressed_bytes -= message.len() as u64;
+///     assert_eq!(message.len(), 2);
+/// }
+/// # Ok::<(), otlp_profiles::Error>(())
+/// ```
+///
+/// # Errors
+///
+/// [`ErrorKind::Limit`] for more messages than `max_table_entries`.
+pub fn messages<'a>(payload: &'a [u8], limits: &Limits) -> Result<Messages<'a>> {
+    for framing in [Framing::LengthPrefixed, Framing::Grpc] {
+        if let Some(left) = count(framing, payload) {
+            within("max_table_entries", limits.max_table_entries, left as u64)?;
+            return Ok(Messages {
+                framing,
+                rest: payload,
+                left,
+            });
+        }
+    }
+    Ok(Messages {
+        framing: Framing::None,
+        rest: payload,
+        left: 1,
+    })
+}
+
+/// How many messages `payload` is in `framing`; `None` if it is something else.
+fn count(framing: Framing, payload: &[u8]) -> Option<usize> {
+    let (mut rest, mut count, mut empty) = (payload, 0, true);
+    while !rest.is_empty() {
+        let message;
+        (message, rest) = split(framing, rest)?;
+        if message.first().is_some_and(|tag| *tag < FIRST_TAG) {
+            return None;
+        }
+        empty &= message.is_empty();
+        count += 1;
+    }
+    // Nothing but lengths of 0 is a file the disk has lost.
+    if empty { None } else { Some(count) }
+}
+
+/// The first message of `bytes` and what follows it.
+fn split(framing: Framing, bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (length, rest) = match framing {
+        Framing::None => return Some((bytes, &[])),
+        Framing::LengthPrefixed => {
+            let (length, rest) = bytes.split_first_chunk()?;
+            (u32::from_be_bytes(*length), rest)
+        }
+        Framing::Grpc => {
+            let ([0 | 1, length @ ..], rest) = bytes.split_first_chunk::<5>()? else {
+                return None;
+            };
+            (u32::from_be_bytes(*length), rest)
+        }
+    };
+    if framing == Framing::LengthPrefixed && length >= MAX_PREFIXED {
+        return None;
+    }
+    rest.split_at_checked(usize::try_from(length).ok()?)
+}
+
+/// One payload of `messages`, which [`messages()`] takes apart again if one of them is not empty.
+///
+/// gRPC's flag is set before messages that are gzip.
+///
+/// ```
+/// use otlp_profiles::{Framing, frame};
+///
+/// assert_eq!(frame(Framing::LengthPrefixed, [b"\x0a\0"])?, b"\0\0\0\x02\x0a\0");
+/// assert_eq!(frame(Framing::Grpc, [b"\x0a\0"])?, b"\0\0\0\0\x02\x0a\0");
+/// assert!(frame(Framing::None, [b"\x0a\0", b"\x0a\0"]).is_err());
+/// # Ok::<(), otlp_profiles::Error>(())
+/// ```
+///
+/// # Errors
+///
+/// [`ErrorKind::Unrepresentable`] for a message of 128 MiB behind a length prefix, of 4 GiB in
+/// gRPC, and without framing for any number of messages but one.
+pub fn frame<M: AsRef<[u8]>>(
+    framing: Framing,
+    messages: impl IntoIterator<Item = M>,
+) -> Result<Vec<u8>> {
+    let mut payload = Vec::new();
+    let mut count = 0u64;
+    for message in messages {
+        let message = message.as_ref();
+        let length = || length(framing, message).map(u32::to_be_bytes);
+        match framing {
+            Framing::None => {}
+            Framing::LengthPrefixed => payload.extend(length()?),
+            Framing::Grpc => {
+                payload.push(u8::from(message.starts_with(&[0x1f, 0x8b])));
+                payload.extend(length()?);
+            }
+        }
+        payload.extend_from_slice(message);
+        count += 1;
+    }
+    match (framing, count) {
+        (Framing::None, 1) | (Framing::LengthPrefixed | Framing::Grpc, _) => Ok(payload),
+        (Framing::None, _) => Err(not_one(count)),
+    }
+}
+
+fn length(framing: Framing, message: &[u8]) -> Result<u32> {
+    let most = if framing == Framing::LengthPrefixed {
+        MAX_PREFIXED - 1
+    } else {
+        u32::MAX
+    };
+    u32::try_from(message.len())
+        .ok()
+        .filter(|length| *length <= most)
+        .ok_or_else(|| {
+            let length = message.len();
+            let message = format!(
+                "a message of {length} bytes is longer than {framing} framing allows ({most})"
+            );
+            Error::new(ErrorKind::Unrepresentable, message)
+        })
+}
+
+#[cold]
+fn not_one(count: u64) -> Error {
+    let message = format!("{count} messages need a framing; without one a file holds exactly 1");
+    Error::new(ErrorKind::Unrepresentable, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compression::{Level, deflate, inflate};
+
+    const FRAMINGS: [Framing; 2] = [Framing::LengthPrefixed, Framing::Grpc];
+
+    fn read(payload: &[u8]) -> (Framing, Vec<&[u8]>) {
+        let messages = messages(payload, &Limits::network()).unwrap();
+        assert_eq!(messages.len(), messages.clone().count());
+        (messages.framing(), messages.collect())
+    }
+
+    #[test]
+    fn what_is_framed_is_taken_apart_again() {
+        let large = [&[0x0a, 0x80, 0x80, 4][..], &[0; 65_536]].concat();
+        let lists: [&[&[u8]]; 4] = [
+            &[b"\x0a\0"],
+            &[b"\x0a\0", b"", b"\x12\0"],
+            &[&large, &large],
+            &[b"", b"", b"\x0a\0"],
+        ];
+        for framing in FRAMINGS {
+            for list in lists {
+                let payload = frame(framing, list).unwrap();
+                assert_eq!(read(&payload), (framing, list.to_vec()));
+            }
+        }
+    }
+
+    #[test]
+    fn a_chain_that_does_not_end_at_the_end_is_a_bare_message() {
+        for framing in FRAMINGS {
+            let payload = frame(framing, [&b"\x0a\0"[..], b"\x12\x01\0"]).unwrap();
+            let first = frame(framing, [b"\x0a\0"]).unwrap().len();
+            for end in (0..payload.len()).filter(|end| *end != first) {
+                assert_eq!(
+                    read(&payload[..end]),
+                    (Framing::None, vec![&payload[..end]])
+                );
+            }
+            let longer = [&payload[..], b"\0"].concat();
+            assert_eq!(read(&longer).0, Framing::None);
+        }
+    }
+
+    #[test]
+    fn no_bare_message_is_taken_for_frames() {
+        // Whatever follows a tag, even a chain that would end exactly.
+        for tag in FIRST_TAG..=u8::MAX {
+            for rest in [&b""[..], b"\0\0\0", b"\0\0\x02\x0a\0", b"\0\0\0\x02\x0a\0"] {
+                let payload = [&[tag], rest].concat();
+                assert_eq!(read(&payload), (Framing::None, vec![&payload[..]]));
+            }
+        }
+    }
+
+    #[test]
+    fn zeros_and_old_binaries_are_not_frames() {
+        for zeros in 0..40 {
+            assert_eq!(read(&vec![0; zeros]).0, Framing::None);
+        }
+        // A gperftools profile: words of 0, 3, 0, period, 0.
+        let words = [0u32, 3, 0, 10_000, 0, 1, 1, 0x7f00];
+        for bytes in [words.map(u32::to_le_bytes), words.map(u32::to_be_bytes)] {
+            assert_eq!(read(&bytes.concat()).0, Framing::None);
+        }
+        // A message that begins with the tag of field 0.
+        assert_eq!(read(b"\0\0\0\x02\x02\0").0, Framing::None);
+        assert_eq!(read(b"\x02\0\0\0\x02\x0a\0").0, Framing::None);
+    }
+
+    #[test]
+    fn messages_may_be_gzip() {
+        let compressed = deflate(b"\x0a\0", Level::DEFAULT);
+        for framing in FRAMINGS {
+            let payload = frame(framing, [&compressed[..], b"\x0a\0"]).unwrap();
+            let (found, messages) = read(&payload);
+            assert_eq!(found, framing);
+            for message in messages {
+                assert_eq!(*inflate(message, &Limits::network()).unwrap(), *b"\x0a\0");
+            }
+        }
+        assert_eq!(frame(Framing::Grpc, [&compressed]).unwrap()[0], 1);
+    }
+
+    #[test]
+    fn messages_are_counted_before_they_are_taken() {
+        let payload = frame(Framing::LengthPrefixed, [b"\x0a\0"; 3]).unwrap();
+        let limits = Limits {
+            max_table_entries: 2,
+            ..Limits::network()
+        };
+        let error = messages(&payload, &limits).unwrap_err().to_string();
+        assert!(
+            error.starts_with("needs 3, more than max_table_entries allows (2)"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn what_a_framing_cannot_hold_is_refused() {
+        assert_eq!(frame(Framing::None, [b"\x0a\0"]).unwrap(), b"\x0a\0");
+        let error = frame(Framing::None, [b"\x0a\0"; 2]).unwrap_err();
+        let message = "2 messages need a framing; without one a file holds exactly 1";
+        assert_eq!(error.to_string(), message);
+        let long = vec![0x0a; MAX_PREFIXED as usize];
+        let error = frame(Framing::LengthPrefixed, [&long]).unwrap_err();
+        let message = "a message of 134217728 bytes is longer than length-prefixed framing allows (134217727)";
+        assert_eq!(error.to_string(), message);
+        assert_eq!(error.kind(), ErrorKind::Unrepresentable);
+    }
+
+    #[test]
+    fn the_collectors_own_file_holds_two_messages() {
+        let corpus = std::env::var_os("OTLP_PROFILES_CORPUS").filter(|path| !path.is_empty());
+        let Some(corpus) = corpus else {
+            eprintln!("SKIPPED: OTLP_PROFILES_CORPUS does not name a corpus to read k8s.otlp of");
+            return;
+        };
+        let path = std::path::Path::new(&corpus).join("public/sig-profiling/k8s.otlp");
+        let payload = std::fs::read(path).unwrap();
+        let (framing, messages) = read(&payload);
+        assert_eq!(framing, Framing::LengthPrefixed);
+        assert_eq!(
+            messages.iter().map(|message| message.len()).sum::<usize>() + 8,
+            payload.len()
+        );
+        assert_eq!(messages.len(), 2);
+        assert_eq!(frame(framing, messages).unwrap(), payload);
+    }
+}

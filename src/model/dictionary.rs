@@ -1,0 +1,274 @@
+//! The tables that all profiles of a payload share.
+
+use crate::model::id::{AttributeId, FunctionId, LinkId, LocationId, MappingId, StackId, StringId};
+use crate::model::ragged::Ragged;
+use crate::model::strings::Strings;
+use crate::model::value::Value;
+
+/// The tables that all profiles of a payload share. Row 0 of each is the empty row, and every id
+/// in a table is a row of the table it points into.
+///
+/// ```text
+/// Sample ─► stacks ─► locations ─► lines ─► functions ─► strings
+///    │                    └─► mappings ─► strings
+///    ├─► attributes ─► strings
+///    └─► links
+/// ```
+///
+/// ```
+/// # fn main() -> otlp_profiles::Result<()> {
+/// # let profile = std::fs::read("testdata/go-cpu-labels.pb.gz").unwrap();
+/// let profiles = otlp_profiles::read(&profile, &Default::default())?.profiles;
+/// let dictionary = profiles.dictionary();
+/// let names: Vec<&str> = dictionary.functions().iter().map(|f| dictionary.text(f.name)).collect();
+/// assert!(names.contains(&"main.main"));
+/// # Ok(()) }
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dictionary {
+    pub(crate) strings: Strings,
+    pub(crate) mappings: Mappings,
+    pub(crate) functions: Vec<Function>,
+    pub(crate) locations: Locations,
+    pub(crate) links: Vec<Link>,
+    pub(crate) attributes: Vec<Attribute>,
+    pub(crate) stacks: Ragged<LocationId>,
+}
+
+impl Default for Dictionary {
+    fn default() -> Self {
+        let mut stacks = Ragged::default();
+        stacks.end_row();
+        Self {
+            strings: Strings::default(),
+            mappings: Mappings::default(),
+            functions: vec![Function::default()],
+            locations: Locations::default(),
+            links: vec![Link::default()],
+            attributes: vec![Attribute::default()],
+            stacks,
+        }
+    }
+}
+
+impl Dictionary {
+    /// All text.
+    pub fn strings(&self) -> &Strings {
+        &self.strings
+    }
+
+    /// The text of `id`.
+    #[inline]
+    pub fn text(&self, id: StringId) -> &str {
+        self.strings.get(id)
+    }
+
+    /// The mapping table.
+    pub fn mappings(&self) -> &Mappings {
+        &self.mappings
+    }
+
+    /// The function table; row 0 is the empty function.
+    pub fn functions(&self) -> &[Function] {
+        &self.functions
+    }
+
+    /// The function of `id`; the empty one when the id is from elsewhere and past the end.
+    pub fn function(&self, id: FunctionId) -> Function {
+        self.functions.get(id.row()).copied().unwrap_or_default()
+    }
+
+    /// The location table.
+    pub fn locations(&self) -> &Locations {
+        &self.locations
+    }
+
+    /// The link table; row 0 is the empty link.
+    pub fn links(&self) -> &[Link] {
+        &self.links
+    }
+
+    /// The link of `id`; the empty one when the id is from elsewhere and past the end.
+    pub fn link(&self, id: LinkId) -> Link {
+        self.links.get(id.row()).copied().unwrap_or_default()
+    }
+
+    /// The attribute table; row 0 is the empty attribute.
+    pub fn attributes(&self) -> &[Attribute] {
+        &self.attributes
+    }
+
+    /// The attribute of `id`, if the id is from here.
+    pub fn attribute(&self, id: AttributeId) -> Option<&Attribute> {
+        self.attributes.get(id.row())
+    }
+
+    /// The stack table: the locations of each stack, leaf first; row 0 is the empty stack.
+    pub fn stacks(&self) -> &Ragged<LocationId> {
+        &self.stacks
+    }
+
+    /// The locations of a stack, leaf first.
+    #[inline]
+    pub fn stack(&self, id: StackId) -> &[LocationId] {
+        self.stacks.row(id.row())
+    }
+}
+
+/// A function of the source code or the binary.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Function {
+    /// The name as people read it.
+    pub name: StringId,
+    /// The name as the system knows it, such as a mangled one.
+    pub system_name: StringId,
+    /// The source file.
+    pub filename: StringId,
+    /// The line where it begins, from 1; 0 is unknown.
+    pub start_line: i64,
+}
+
+/// A line of a location: the function that was there, innermost first where code was inlined.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Line {
+    /// The function.
+    pub function: FunctionId,
+    /// The line, from 1; 0 is unknown.
+    pub line: i64,
+    /// The column, from 1; 0 is unknown.
+    pub column: i64,
+}
+
+/// A binary mapped into memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Mapping {
+    /// The address where the mapping begins.
+    pub memory_start: u64,
+    /// The address where it ends.
+    pub memory_limit: u64,
+    /// The offset in the binary of the first byte mapped.
+    pub file_offset: u64,
+    /// The name of the binary.
+    pub filename: StringId,
+}
+
+/// A span of a trace.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Link {
+    /// The trace.
+    pub trace_id: [u8; 16],
+    /// The span.
+    pub span_id: [u8; 8],
+}
+
+/// A key, a value and the unit it is in.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Attribute {
+    /// The key.
+    pub key: StringId,
+    /// The value.
+    pub value: Value,
+    /// The unit; none is [`StringId::NONE`].
+    pub unit: StringId,
+}
+
+/// The mapping table: one row a binary, and the attributes of each.
+///
+/// ```
+/// # fn main() -> otlp_profiles::Result<()> {
+/// # let profile = std::fs::read("testdata/go-cpu-labels.pb.gz").unwrap();
+/// let profiles = otlp_profiles::read(&profile, &Default::default())?.profiles;
+/// let mappings = profiles.dictionary().mappings();
+/// assert_eq!(mappings.rows()[0], Default::default());
+/// # Ok(()) }
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mappings {
+    pub(crate) rows: Vec<Mapping>,
+    pub(crate) attributes: Ragged<AttributeId>,
+}
+
+impl Default for Mappings {
+    fn default() -> Self {
+        Self { rows: vec![Mapping::default()], attributes: Ragged::default() }
+    }
+}
+
+impl Mappings {
+    /// All mappings; row 0 is the empty one.
+    pub fn rows(&self) -> &[Mapping] {
+        &self.rows
+    }
+
+    /// The mapping of `id`; the empty one when the id is from elsewhere and past the end.
+    pub fn get(&self, id: MappingId) -> Mapping {
+        self.rows.get(id.row()).copied().unwrap_or_default()
+    }
+
+    /// The attributes of a mapping.
+    pub fn attributes(&self, id: MappingId) -> &[AttributeId] {
+        self.attributes.row(id.row())
+    }
+}
+
+/// The location table, by column: the mapping, the address, the lines and the attributes of each.
+///
+/// ```
+/// # fn main() -> otlp_profiles::Result<()> {
+/// # let profile = std::fs::read("testdata/go-cpu-labels.pb.gz").unwrap();
+/// let profiles = otlp_profiles::read(&profile, &Default::default())?.profiles;
+/// let locations = profiles.dictionary().locations();
+/// let leaf = profiles.dictionary().stacks().row(1)[0];
+/// assert!(!locations.lines(leaf).is_empty());
+/// # Ok(()) }
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Locations {
+    pub(crate) mappings: Vec<MappingId>,
+    pub(crate) addresses: Vec<u64>,
+    pub(crate) lines: Ragged<Line>,
+    pub(crate) attributes: Ragged<AttributeId>,
+}
+
+impl Default for Locations {
+    fn default() -> Self {
+        Self {
+            mappings: vec![MappingId::NONE],
+            addresses: vec![0],
+            lines: Ragged::default(),
+            attributes: Ragged::default(),
+        }
+    }
+}
+
+impl Locations {
+    /// The number of locations, the empty one included.
+    #[allow(clippy::len_without_is_empty)]
+    pub fn len(&self) -> usize {
+        self.mappings.len()
+    }
+
+    /// The mapping a location lies in.
+    #[inline]
+    pub fn mapping(&self, id: LocationId) -> MappingId {
+        self.mappings.get(id.row()).copied().unwrap_or_default()
+    }
+
+    /// The address of a location; 0 is unknown.
+    #[inline]
+    pub fn address(&self, id: LocationId) -> u64 {
+        self.addresses.get(id.row()).copied().unwrap_or_default()
+    }
+
+    /// The lines of a location, innermost first.
+    #[inline]
+    pub fn lines(&self, id: LocationId) -> &[Line] {
+        self.lines.row(id.row())
+    }
+
+    /// The attributes of a location.
+    #[inline]
+    pub fn attributes(&self, id: LocationId) -> &[AttributeId] {
+        self.attributes.row(id.row())
+    }
+}

@@ -1,0 +1,66 @@
+//! A typed id for every table: an id of one cannot be used for another, and "none" is not a number.
+
+macro_rules! ids {
+    ($($(#[$doc:meta])* $name:ident)*) => {$(
+        $(#[$doc])*
+        ///
+        /// ```
+        #[doc = concat!("use otlp_profiles::", stringify!($name), ";")]
+        #[doc = concat!("assert_eq!(", stringify!($name), "::default(), ", stringify!($name), "::NONE);")]
+        #[doc = concat!("assert_eq!(", stringify!($name), "::NONE.some(), None);")]
+        /// ```
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(pub(crate) u32);
+
+        impl $name {
+            /// Row 0, which every table keeps empty: "there is none".
+            pub const NONE: Self = Self(0);
+
+            /// The id, or `None` for [`NONE`](Self::NONE).
+            #[inline]
+            pub fn some(self) -> Option<Self> {
+                (self != Self::NONE).then_some(self)
+            }
+
+            /// The number of the row.
+            #[inline]
+            pub fn row(self) -> usize {
+                self.0 as usize
+            }
+        }
+
+        impl Id for $name {
+            #[inline]
+            fn from_row(row: u32) -> Self {
+                Self(row)
+            }
+            #[inline]
+            fn number(self) -> u32 {
+                self.0
+            }
+        }
+    )*};
+}
+
+/// What all ids have in common, for code that is the same for every table.
+pub(crate) trait Id: Copy + Default {
+    fn from_row(row: u32) -> Self;
+    fn number(self) -> u32;
+}
+
+ids! {
+    /// A row of the string table: a text.
+    StringId
+    /// A row of the mapping table: a binary mapped into memory.
+    MappingId
+    /// A row of the location table: an address or a line of code, with what was inlined there.
+    LocationId
+    /// A row of the function table.
+    FunctionId
+    /// A row of the link table: a span of a trace.
+    LinkId
+    /// A row of the attribute table: a key, a value and a unit.
+    AttributeId
+    /// A row of the stack table: a list of locations, leaf first.
+    StackId
+}

@@ -1,0 +1,133 @@
+//! Rows of unequal length, end to end.
+
+/// Rows of unequal length, laid end to end in one array:
+///
+/// ```text
+/// items │ a b c │ d │ e f │       rows 0..4: [a b c] [] [d] [e f]
+/// ends    3       3   4     6
+/// ```
+///
+/// Rows after the last one that was set are empty, so a column that no row uses costs nothing.
+///
+/// ```
+/// # fn main() -> otlp_profiles::Result<()> {
+/// # let profile = std::fs::read("testdata/go-cpu-labels.pb.gz").unwrap();
+/// let profiles = otlp_profiles::read(&profile, &Default::default())?.profiles;
+/// let stacks = profiles.dictionary().stacks();
+/// assert!(stacks.row(0).is_empty(), "row 0 is the empty stack");
+/// assert_eq!(stacks.rows().map(<[_]>::len).sum::<usize>(), stacks.items().len());
+/// # Ok(()) }
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ragged<T> {
+    pub(crate) items: Vec<T>,
+    pub(crate) ends: Vec<u32>,
+}
+
+impl<T> Default for Ragged<T> {
+    fn default() -> Self {
+        Self { items: Vec::new(), ends: Vec::new() }
+    }
+}
+
+impl<T> Ragged<T> {
+    /// Row `row`; empty when it was never set.
+    #[inline]
+    pub fn row(&self, row: usize) -> &[T] {
+        let Some(&end) = self.ends.get(row) else { return &[] };
+        let start = if row == 0 { 0 } else { self.ends[row - 1] };
+        &self.items[start as usize..end as usize]
+    }
+
+    /// The number of rows that were set.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether no row was set.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// All rows that were set, in order.
+    pub fn rows(&self) -> impl ExactSizeIterator<Item = &[T]> {
+        let mut start = 0;
+        self.ends.iter().map(move |&end| {
+            let row = &self.items[start as usize..end as usize];
+            start = end;
+            row
+        })
+    }
+
+    /// The items of all rows, end to end.
+    pub fn items(&self) -> &[T] {
+        &self.items
+    }
+
+    /// Forgets all rows, keeps the memory.
+    pub(crate) fn clear(&mut self) {
+        self.items.clear();
+        self.ends.clear();
+    }
+
+    /// Ends the row that the items pushed since the last end make up.
+    #[inline]
+    pub(crate) fn end_row(&mut self) {
+        self.ends.push(self.items.len() as u32);
+    }
+
+    /// Makes row `row` the next that is set: those between are empty.
+    #[inline]
+    pub(crate) fn skip_to(&mut self, row: usize) {
+        let end = self.ends.last().copied().unwrap_or(0);
+        self.ends.resize(row.max(self.ends.len()), end);
+    }
+
+    /// Ends row `row` with the items pushed since the last end; nothing to do when there are none.
+    #[inline]
+    pub(crate) fn end_row_at(&mut self, row: usize) {
+        let end = self.ends.last().copied().unwrap_or(0);
+        if self.items.len() as u32 != end {
+            self.ends.resize(row, end);
+            self.end_row();
+        }
+    }
+}
+
+impl<T: Clone> Ragged<T> {
+    /// Adds a row.
+    #[inline]
+    pub(crate) fn push(&mut self, row: &[T]) {
+        self.items.extend_from_slice(row);
+        self.end_row();
+    }
+
+    /// Sets row `at`, the next or a later one; an empty row needs no setting.
+    #[inline]
+    pub(crate) fn push_at(&mut self, at: usize, row: &[T]) {
+        if !row.is_empty() {
+            self.skip_to(at);
+            self.push(row);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_that_were_never_set_are_empty() {
+        let mut ragged = Ragged::default();
+        ragged.push_at(0, &[]);
+        ragged.push_at(2, &[1, 2]);
+        ragged.push_at(3, &[3]);
+        ragged.items.push(4);
+        ragged.end_row_at(5);
+        ragged.end_row_at(6);
+        let rows: Vec<&[i32]> = ragged.rows().collect();
+        assert_eq!(rows, [&[][..], &[], &[1, 2], &[3], &[], &[4]]);
+        assert_eq!(ragged.row(2), [1, 2]);
+        assert!(ragged.row(7).is_empty());
+    }
+}

@@ -1,0 +1,105 @@
+//! The samples of a profile, by column.
+
+use crate::model::id::{AttributeId, LinkId, StackId, StringId};
+use crate::model::ragged::Ragged;
+
+/// The samples of a profile, by column. A column that no sample uses is empty.
+///
+/// ```text
+/// stack       s1 │ s2 │ s1
+/// attributes  a1 a2 │ │ a1
+/// link        ─  │ l1 │ ─
+/// values      10 │ 20 │ 5          one for each sample type; with one sample type also
+/// timestamps     │    │            none (each timestamp counts 1) or one for each timestamp
+/// ```
+///
+/// ```
+/// # fn main() -> otlp_profiles::Result<()> {
+/// # let profile = std::fs::read("testdata/go-cpu-labels.pb.gz").unwrap();
+/// let profiles = otlp_profiles::read(&profile, &Default::default())?.profiles;
+/// let samples = profiles.iter().next().unwrap().samples();
+/// let cpu: i64 = samples.iter().map(|sample| sample.values[1]).sum();
+/// assert_eq!(cpu, 1_630_000_000);
+/// # Ok(()) }
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Samples {
+    pub(crate) stacks: Vec<StackId>,
+    /// Shorter than `stacks` where no later sample has a link.
+    pub(crate) links: Vec<LinkId>,
+    pub(crate) attributes: Ragged<AttributeId>,
+    pub(crate) values: Ragged<i64>,
+    pub(crate) timestamps: Ragged<u64>,
+    /// OTEP 0239's id of the stack trace; shorter than `stacks` where no later sample has one.
+    pub(crate) stacktrace_ids: Vec<StringId>,
+}
+
+/// One sample.
+///
+/// ```
+/// # fn main() -> otlp_profiles::Result<()> {
+/// # let profile = std::fs::read("testdata/go-cpu-labels.pb.gz").unwrap();
+/// let profiles = otlp_profiles::read(&profile, &Default::default())?.profiles;
+/// let sample = profiles.iter().next().unwrap().samples().get(0).unwrap();
+/// assert_eq!(sample.values.len(), 2);
+/// assert!(sample.timestamps_unix_nano.is_empty());
+/// # Ok(()) }
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SampleRef<'a> {
+    /// Where it was taken.
+    pub stack: StackId,
+    /// What else is known of it; no two with the same key.
+    pub attributes: &'a [AttributeId],
+    /// The span it was taken in.
+    pub link: LinkId,
+    /// The values.
+    pub values: &'a [i64],
+    /// When it was seen.
+    pub timestamps_unix_nano: &'a [u64],
+    /// OTEP 0239's id of the stack trace.
+    pub stacktrace_id: StringId,
+}
+
+impl Samples {
+    /// The number of samples.
+    pub fn len(&self) -> usize {
+        self.stacks.len()
+    }
+
+    /// Whether there is no sample.
+    pub fn is_empty(&self) -> bool {
+        self.stacks.is_empty()
+    }
+
+    /// Sample `row`.
+    #[inline]
+    pub fn get(&self, row: usize) -> Option<SampleRef<'_>> {
+        Some(SampleRef {
+            stack: *self.stacks.get(row)?,
+            attributes: self.attributes.row(row),
+            link: self.link(row),
+            values: self.values.row(row),
+            timestamps_unix_nano: self.timestamps.row(row),
+            stacktrace_id: self.stacktrace_ids.get(row).copied().unwrap_or_default(),
+        })
+    }
+
+    /// All samples, in order.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = SampleRef<'_>> {
+        (0..self.len()).map(|row| SampleRef {
+            stack: self.stacks[row],
+            attributes: self.attributes.row(row),
+            link: self.link(row),
+            values: self.values.row(row),
+            timestamps_unix_nano: self.timestamps.row(row),
+            stacktrace_id: self.stacktrace_ids.get(row).copied().unwrap_or_default(),
+        })
+    }
+
+    #[inline]
+    pub(crate) fn link(&self, row: usize) -> LinkId {
+        self.links.get(row).copied().unwrap_or_default()
+    }
+}

@@ -1,0 +1,237 @@
+//! All text of a payload, in one arena.
+
+use crate::model::id::StringId;
+
+/// All text of a payload, in one arena: one array of bytes and where each string ends in it.
+///
+/// Row 0 is the empty string. Everything in the arena is UTF-8; a pprof string that was not is
+/// here with U+FFFD in its place, and beside the arena with the bytes it had, so that pprof can
+/// have them back.
+///
+/// ```
+/// # fn main() -> otlp_profiles::Result<()> {
+/// # let profile = std::fs::read("testdata/go-cpu-labels.pb.gz").unwrap();
+/// let profiles = otlp_profiles::read(&profile, &Default::default())?.profiles;
+/// let strings = profiles.dictionary().strings();
+/// assert_eq!(strings.get(Default::default()), "");
+/// assert!(strings.iter().any(|text| text == "main.main"));
+/// # Ok(()) }
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Strings {
+    text: String,
+    ends: Vec<u32>,
+    /// The bytes of the strings that were not UTF-8, by id.
+    raw: Vec<(StringId, Box<[u8]>)>,
+}
+
+impl Default for Strings {
+    fn default() -> Self {
+        Self { text: String::new(), ends: vec![0], raw: Vec::new() }
+    }
+}
+
+impl Strings {
+    /// The text of `id`; the empty one when the id is from elsewhere and past the end.
+    #[inline]
+    pub fn get(&self, id: StringId) -> &str {
+        self.range(id).and_then(|range| self.text.get(range)).unwrap_or_default()
+    }
+
+    /// The bytes the source had for `id`: those of the text, unless they were not UTF-8.
+    #[inline]
+    pub fn bytes(&self, id: StringId) -> &[u8] {
+        match self.raw_of(id) {
+            Some(raw) => raw,
+            None => self.range(id).and_then(|range| self.text.as_bytes().get(range)).unwrap_or_default(),
+        }
+    }
+
+    /// The strings that were not UTF-8 in the source, and the bytes they had.
+    pub fn not_utf8(&self) -> impl ExactSizeIterator<Item = (StringId, &[u8])> {
+        self.raw.iter().map(|(id, bytes)| (*id, &**bytes))
+    }
+
+    /// The number of strings, the empty one included.
+    #[allow(clippy::len_without_is_empty)]
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// All strings, in order of their ids.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &str> {
+        (0..self.ends.len()).map(|row| self.get(StringId(row as u32)))
+    }
+
+    /// The bytes of text.
+    pub fn text_len(&self) -> usize {
+        self.text.len()
+    }
+
+    /// All text, end to end.
+    #[inline]
+    pub(crate) fn arena(&self) -> &str {
+        &self.text
+    }
+
+    /// Where the text of `id` is in the arena.
+    #[inline]
+    pub(crate) fn range(&self, id: StringId) -> Option<std::ops::Range<usize>> {
+        let row = id.row();
+        let end = *self.ends.get(row)? as usize;
+        let start = if row == 0 { 0 } else { *self.ends.get(row - 1)? as usize };
+        Some(start..end)
+    }
+
+    #[inline]
+    fn raw_of(&self, id: StringId) -> Option<&[u8]> {
+        if self.raw.is_empty() {
+            return None;
+        }
+        let at = self.raw.binary_search_by_key(&id, |(id, _)| *id).ok()?;
+        Some(&self.raw[at].1)
+    }
+
+    pub(crate) fn reserve(&mut self, strings: usize, bytes: usize) {
+        self.ends.reserve(strings);
+        self.text.reserve(bytes);
+    }
+
+    /// Forgets all strings but the empty one, keeps the memory.
+    pub(crate) fn clear(&mut self) {
+        self.text.clear();
+        self.ends.truncate(1);
+        self.raw.clear();
+    }
+
+    /// Appends a string, equal or not to one that is there.
+    #[inline]
+    pub(crate) fn push(&mut self, text: &str) -> StringId {
+        self.text.push_str(text);
+        self.end()
+    }
+
+    /// Appends what need not be UTF-8; what is not is kept aside.
+    pub(crate) fn push_bytes(&mut self, bytes: &[u8]) -> StringId {
+        match std::str::from_utf8(bytes) {
+            Ok(text) => self.push(text),
+            Err(_) => {
+                self.text.push_str(&String::from_utf8_lossy(bytes));
+                let id = self.end();
+                self.raw.push((id, bytes.into()));
+                id
+            }
+        }
+    }
+
+    #[inline]
+    fn end(&mut self) -> StringId {
+        let id = StringId(self.ends.len() as u32);
+        self.ends.push(self.text.len() as u32);
+        id
+    }
+}
+
+/// A string table being read: bytes first, proved to be UTF-8 all at once at the end.
+#[derive(Debug)]
+pub(crate) struct RawStrings {
+    bytes: Vec<u8>,
+    ends: Vec<u32>,
+}
+
+impl RawStrings {
+    pub(crate) fn new() -> Self {
+        Self { bytes: Vec::new(), ends: Vec::new() }
+    }
+
+    pub(crate) fn reserve(&mut self, strings: usize, bytes: usize) {
+        self.ends.reserve(strings);
+        self.bytes.reserve(bytes);
+    }
+
+    #[inline]
+    pub(crate) fn push(&mut self, bytes: &[u8]) {
+        self.bytes.extend_from_slice(bytes);
+        self.ends.push(self.bytes.len() as u32);
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Empties the first string.
+    pub(crate) fn clear_first(&mut self) {
+        if let Some(first) = self.ends.first().copied() {
+            self.bytes.drain(..first as usize);
+            self.ends.iter_mut().for_each(|end| *end -= first);
+        }
+    }
+
+    pub(crate) fn byte_len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    pub(crate) fn get(&self, row: usize) -> Option<&[u8]> {
+        let end = *self.ends.get(row)? as usize;
+        let start = if row == 0 { 0 } else { self.ends[row - 1] as usize };
+        self.bytes.get(start..end)
+    }
+
+    /// The table, with an empty row 0 put before the others when `shift` is set.
+    /// The strings that are not UTF-8 are mended and kept aside.
+    pub(crate) fn prove(self, shift: bool) -> Strings {
+        let Self { bytes, mut ends } = self;
+        let whole = match String::from_utf8(bytes) {
+            Ok(text) if ends.iter().all(|&end| text.is_char_boundary(end as usize)) => Ok(text),
+            Ok(text) => Err(text.into_bytes()),
+            Err(error) => Err(error.into_bytes()),
+        };
+        match whole {
+            Ok(text) => {
+                if shift || ends.is_empty() {
+                    ends.insert(0, 0);
+                }
+                Strings { text, ends, raw: Vec::new() }
+            }
+            Err(bytes) => {
+                let table = Self { bytes, ends };
+                let mut strings = Strings { text: String::with_capacity(table.bytes.len()), ends: Vec::new(), raw: Vec::new() };
+                strings.reserve(table.len() + 1, 0);
+                if shift {
+                    strings.end();
+                }
+                for row in 0..table.len() {
+                    strings.push_bytes(table.get(row).unwrap_or_default());
+                }
+                strings
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_utf8_is_kept_aside() {
+        let mut raw = RawStrings::new();
+        for bytes in [&b""[..], b"ok", b"caf\xe9", b"\xc3", b"\xa9"] {
+            raw.push(bytes);
+        }
+        let strings = raw.prove(false);
+        assert_eq!(strings.iter().collect::<Vec<_>>(), ["", "ok", "caf\u{fffd}", "\u{fffd}", "\u{fffd}"]);
+        assert_eq!(strings.bytes(StringId(2)), b"caf\xe9");
+        assert_eq!(strings.bytes(StringId(1)), b"ok");
+        assert_eq!(strings.not_utf8().len(), 3, "two halves of a letter are not a letter");
+        assert_eq!(strings.get(StringId(99)), "");
+    }
+
+    #[test]
+    fn row_0_is_put_before_tables_that_lack_it() {
+        let mut raw = RawStrings::new();
+        raw.push(b"first");
+        assert_eq!(raw.prove(true).iter().collect::<Vec<_>>(), ["", "first"]);
+        assert_eq!(RawStrings::new().prove(false).len(), 1);
+    }
+}

@@ -1,0 +1,127 @@
+//! Attribute values and lists.
+
+use crate::model::id::StringId;
+
+/// The value of an attribute: OpenTelemetry's `AnyValue`. Texts are ids into the string table.
+///
+/// ```
+/// # fn main() -> otlp_profiles::Result<()> {
+/// # let profile = std::fs::read("testdata/go-cpu-labels.pb.gz").unwrap();
+/// use otlp_profiles::Value;
+///
+/// let profiles = otlp_profiles::read(&profile, &Default::default())?.profiles;
+/// let dictionary = profiles.dictionary();
+/// for attribute in dictionary.attributes() {
+///     if let Value::String(text) = attribute.value {
+///         println!("{}: {}", dictionary.text(attribute.key), dictionary.text(text));
+///     }
+/// }
+/// # Ok(()) }
+/// ```
+#[derive(Clone, Debug, Default)]
+pub enum Value {
+    /// No value: the attribute is there and says nothing.
+    #[default]
+    Empty,
+    /// A text.
+    String(StringId),
+    /// A truth.
+    Bool(bool),
+    /// An integer.
+    Int(i64),
+    /// A number.
+    Double(f64),
+    /// Bytes.
+    Bytes(Box<[u8]>),
+    /// A list of values.
+    Array(Box<[Value]>),
+    /// A list of named values.
+    KeyValues(Box<[KeyValue]>),
+}
+
+/// Doubles are equal when their bits are, so that a NaN equals itself and a table can hold it once.
+impl PartialEq for Value {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Empty, Self::Empty) => true,
+            (Self::String(a), Self::String(b)) => a == b,
+            (Self::Bool(a), Self::Bool(b)) => a == b,
+            (Self::Int(a), Self::Int(b)) => a == b,
+            (Self::Double(a), Self::Double(b)) => a.to_bits() == b.to_bits(),
+            (Self::Bytes(a), Self::Bytes(b)) => a == b,
+            (Self::Array(a), Self::Array(b)) => a == b,
+            (Self::KeyValues(a), Self::KeyValues(b)) => a == b,
+            _ => false,
+        }
+    }
+}
+
+impl Eq for Value {}
+
+impl std::hash::Hash for Value {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        std::mem::discriminant(self).hash(state);
+        match self {
+            Self::Empty => {}
+            Self::String(text) => text.hash(state),
+            Self::Bool(truth) => truth.hash(state),
+            Self::Int(number) => number.hash(state),
+            Self::Double(number) => number.to_bits().hash(state),
+            Self::Bytes(bytes) => bytes.hash(state),
+            Self::Array(values) => values.hash(state),
+            Self::KeyValues(pairs) => pairs.hash(state),
+        }
+    }
+}
+
+/// A named value, as resources, scopes and values hold them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct KeyValue {
+    /// The name.
+    pub key: StringId,
+    /// The value.
+    pub value: Value,
+}
+
+impl Value {
+    /// Calls `f` for every text in the value, its keys included.
+    pub(crate) fn for_each_text(&self, f: &mut impl FnMut(StringId)) {
+        match self {
+            Self::String(text) => f(*text),
+            Self::Array(values) => values.iter().for_each(|value| value.for_each_text(f)),
+            Self::KeyValues(pairs) => pairs.iter().for_each(|pair| pair.for_each_text(f)),
+            Self::Empty | Self::Bool(_) | Self::Int(_) | Self::Double(_) | Self::Bytes(_) => {}
+        }
+    }
+
+    /// The same value with every text replaced by what `f` makes of it.
+    pub(crate) fn map_texts(&self, f: &mut impl FnMut(StringId) -> StringId) -> Self {
+        match self {
+            Self::String(text) => Self::String(f(*text)),
+            Self::Array(values) => Self::Array(values.iter().map(|value| value.map_texts(f)).collect()),
+            Self::KeyValues(pairs) => Self::KeyValues(pairs.iter().map(|pair| pair.map_texts(f)).collect()),
+            other => other.clone(),
+        }
+    }
+}
+
+impl KeyValue {
+    pub(crate) fn for_each_text(&self, f: &mut impl FnMut(StringId)) {
+        f(self.key);
+        self.value.for_each_text(f);
+    }
+
+    pub(crate) fn map_texts(&self, f: &mut impl FnMut(StringId) -> StringId) -> Self {
+        Self { key: f(self.key), value: self.value.map_texts(f) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_is_three_words() {
+        assert_eq!(size_of::<Value>(), 3 * size_of::<usize>());
+    }
+}

@@ -1,0 +1,152 @@
+//! Files and pipes: what is written, and what is kept.
+
+use std::fs;
+
+use crate::*;
+
+#[test]
+fn a_pprof_comes_back_with_its_sums() {
+    let room = room("back");
+    for name in PPROFS {
+        copy(name, &room.join(name));
+        let before = sums(&room, name);
+        for to in ["otlp-1.10", "otlp-1.3"] {
+            let (there, back) = (format!("{name}.{to}.otlp"), format!("{name}.{to}.pb.gz"));
+            run(&room, &["convert", name, "-o", &there, "--to", to], 0);
+            run(&room, &["convert", &there, "--from", to, "-o", &back], 0);
+            assert_eq!(info(&room, &there)["messages"][0]["format"], to);
+            assert_eq!(sums(&room, &there), before, "{there}");
+            assert_eq!(sums(&room, &back), before, "{back}");
+        }
+    }
+}
+
+#[test]
+fn equal_input_gives_equal_bytes() {
+    let room = room("equal");
+    for name in PPROFS {
+        copy(name, &room.join(name));
+        for out in ["a.otlp", "b.otlp", "a.pb.gz", "b.pb.gz"] {
+            run(&room, &["convert", name, "-f", "-o", out], 0);
+        }
+        for end in ["otlp", "pb.gz"] {
+            let read = |stem: &str| fs::read(room.join(format!("{stem}.{end}"))).unwrap();
+            assert_eq!(read("a"), read("b"), "{name}");
+        }
+    }
+}
+
+#[test]
+fn a_file_that_exists_is_kept() {
+    let room = room("exists");
+    copy(PPROFS[0], &room.join("in.pb.gz"));
+    fs::write(room.join("out.otlp"), "precious").unwrap();
+    run(&room, &["convert", "in.pb.gz", "-o", "out.otlp"], 4);
+    assert_eq!(fs::read(room.join("out.otlp")).unwrap(), b"precious");
+    let before = fs::read(room.join("in.pb.gz")).unwrap();
+    let output = run(
+        &room,
+        &["convert", "in.pb.gz", "-o", "./in.pb.gz", "--to", "otlp"],
+        4,
+    );
+    assert!(
+        stderr(&output).contains("is the input itself"),
+        "{}",
+        stderr(&output)
+    );
+    assert_eq!(fs::read(room.join("in.pb.gz")).unwrap(), before);
+    run(
+        &room,
+        &["convert", "in.pb.gz", "-o", "out.otlp", "--force"],
+        0,
+    );
+    run(
+        &room,
+        &["convert", "in.pb.gz", "-o", "in.pb.gz", "--force"],
+        0,
+    );
+    assert_eq!(sums(&room, "out.otlp"), sums(&room, "in.pb.gz"));
+    assert_eq!(files(&room), ["in.pb.gz", "out.otlp"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_replaced_file_keeps_its_mode_and_a_link_stays_one() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let room = room("mode");
+    copy(PPROFS[0], &room.join("in.pb.gz"));
+    fs::write(room.join("out.otlp"), "").unwrap();
+    fs::set_permissions(room.join("out.otlp"), fs::Permissions::from_mode(0o640)).unwrap();
+    symlink("out.otlp", room.join("link.otlp")).unwrap();
+    run(
+        &room,
+        &["convert", "in.pb.gz", "-o", "link.otlp", "--force"],
+        0,
+    );
+    let metadata = fs::symlink_metadata(room.join("out.otlp")).unwrap();
+    assert_eq!(metadata.permissions().mode() & 0o777, 0o640);
+    assert!(metadata.len() > 0);
+    assert!(room.join("link.otlp").is_symlink());
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_4_and_a_broken_pipe_is_quiet() {
+    let room = room("full");
+    copy(PPROFS[0], &room.join("a.pb.gz"));
+    for arguments in [
+        &["convert", "a.pb.gz", "--to", "otlp"][..],
+        &["info", "a.pb.gz"],
+        &["info", "--json", "a.pb.gz"],
+    ] {
+        let full = fs::OpenOptions::new()
+            .write(true)
+            .open("/dev/full")
+            .unwrap();
+        let output = command(arguments)
+            .current_dir(&room)
+            .stdout(full)
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(4), "{}", stderr(&output));
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let output = command(arguments)
+            .current_dir(&room)
+            .stdout(writer)
+            .output()
+            .unwrap();
+        assert_eq!(
+            (output.status.code(), stderr(&output).as_str()),
+            (Some(0), "")
+        );
+    }
+    run(
+        &room,
+        &["convert", "a.pb.gz", "--to", "otlp", "-o", "/dev/full"],
+        4,
+    );
+    run(
+        &room,
+        &["convert", "a.pb.gz", "--to", "otlp", "-o", "/dev/null"],
+        0,
+    );
+    run(
+        &room,
+        &[
+            "convert",
+            "a.pb.gz",
+            "--to",
+            "otlp",
+            "-o",
+            "/proc/none/x.otlp",
+        ],
+        4,
+    );
+    run(
+        &room,
+        &["convert", "a.pb.gz", "--to", "otlp", "-o", "a.pb.gz/x.otlp"],
+        4,
+    );
+    assert_eq!(files(&room), ["a.pb.gz"]);
+}
