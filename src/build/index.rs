@@ -35,10 +35,6 @@ impl Index {
         self.0.insert_unique(hash, row, |&row| rehash(row));
     }
 
-    pub(crate) fn reserve(&mut self, rows: usize, rehash: impl Fn(u32) -> u64) {
-        self.0.reserve(rows, |&row| rehash(row));
-    }
-
     /// Forgets all rows, keeps the memory.
     pub(crate) fn clear(&mut self) {
         self.0.clear();

@@ -65,7 +65,8 @@ impl Interner {
         interner
     }
 
-    /// Lets the empty rows be found like any other.
+    /// Lets the empty rows be found like any other; but not that of the locations, because an empty
+    /// location in a stack is a frame, if an odd one, and row 0 is none.
     fn index_row_0(&mut self) {
         let none = |_| 0;
         self.strings.add(self.seed.bytes(b""), 0, none);
@@ -73,13 +74,6 @@ impl Interner {
             .add(hash_mapping(&self.seed, &Mapping::default(), &[]), 0, none);
         self.functions
             .add(self.seed.of(&Function::default()), 0, none);
-        let spot = Spot {
-            mapping: MappingId::NONE,
-            address: 0,
-            lines: &[],
-            attributes: &[],
-        };
-        self.locations.add(hash_location(&self.seed, spot), 0, none);
         self.links.add(self.seed.of(&Link::default()), 0, none);
         self.attributes
             .add(self.seed.of(&Attribute::default()), 0, none);
@@ -245,9 +239,7 @@ impl Interner {
         let hash = hash_location(seed, spot);
         let is_it = |row| {
             let id = LocationId(row);
-            // An empty location in a stack is a frame, if an odd one; row 0 is none.
-            row != 0
-                && table.addresses[id.row()] == spot.address
+            table.addresses[id.row()] == spot.address
                 && table.mappings[id.row()] == spot.mapping
                 && table.lines(id) == spot.lines
                 && table.attributes(id) == spot.attributes

@@ -125,7 +125,9 @@ impl Brand {
     #[inline]
     pub(crate) fn all_rows<T>(&self, keys: &[Key<T>], rows: usize) -> bool {
         #[cfg(debug_assertions)]
-        keys.iter().for_each(|&key| drop(self.row(key, rows)));
+        for &key in keys {
+            let _checked = self.row(key, rows);
+        }
         // Without a branch per key: row 0 becomes the largest number.
         let last = rows as u32 - 1;
         !keys

@@ -7,7 +7,6 @@ use crate::model::id::{
     AttributeId, FunctionId, Id, LinkId, LocationId, MappingId, StackId, StringId,
 };
 use crate::model::profile::{Profile, ValueType};
-use crate::model::ragged::Ragged;
 use crate::model::value::KeyValue;
 use crate::model::{Resource, ResourceProfiles, Scope};
 
@@ -77,7 +76,8 @@ fn absorb_locations(
 ) -> Result<(), Full> {
     let table = other.locations();
     let (mut lines, mut attributes) = (Vec::new(), Vec::new());
-    for id in (0..table.len() as u32).map(LocationId) {
+    remap.locations.push(LocationId::NONE);
+    for id in (1..table.len() as u32).map(LocationId) {
         remap.attribute_set(table.attributes(id), &mut attributes);
         lines.clear();
         lines.extend(table.lines(id).iter().map(|line| Line {

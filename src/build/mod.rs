@@ -12,8 +12,8 @@ mod key;
 mod lists;
 pub(crate) mod merge;
 mod parts;
-// #[cfg(feature = "pprof")]
-// mod report;
+#[cfg(feature = "pprof")]
+mod report;
 pub(crate) mod room;
 mod sample;
 mod samples;

@@ -106,6 +106,9 @@ impl Builder {
                 });
             }
         }
+        if mapping == 0 && place.address == 0 && self.lines.is_empty() && self.set.is_empty() {
+            return Some(0);
+        }
         let mapping = MappingId(mapping);
         let spot = Spot {
             mapping,

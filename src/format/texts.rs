@@ -21,7 +21,7 @@ pub(crate) struct Texts {
     pub(crate) raw: RawStrings,
     /// How many of them are rows of the string table.
     pub(crate) table_rows: u32,
-    index: HashTable<(u64, u32)>,
+    index: HashTable<(u32, u32)>,
     hasher: RandomState,
 }
 
@@ -45,8 +45,9 @@ impl Texts {
         if bytes.is_empty() {
             return Ok(StringId::NONE);
         }
-        let hash = hash_bytes(&self.hasher, bytes);
-        if let Some(&(_, row)) = self.index.find(hash, |&(h, row)| h == hash && self.raw.get(row as usize) == Some(bytes)) {
+        let hash = short_hash(&self.hasher, bytes);
+        let same = |&(low, row): &(u32, u32)| low == hash as u32 && self.raw.get(row as usize) == Some(bytes);
+        if let Some(&(_, row)) = self.index.find(hash, same) {
             return Ok(StringId(row));
         }
         if self.raw.len() == 0 {
@@ -55,8 +56,14 @@ impl Texts {
         let row = self.raw.len() as u32;
         intake.budget.take::<(u64, u64)>(1)?;
         self.push_row(bytes, intake)?;
-        self.index.insert_unique(hash, (hash, row), |&(hash, _)| hash);
+        self.index.insert_unique(hash, (hash as u32, row), |&(low, _)| widened(low));
         Ok(StringId(row))
+    }
+
+    /// Makes room for `texts` texts of `bytes` bytes in all.
+    pub(crate) fn reserve(&mut self, texts: usize, bytes: usize) {
+        self.raw.reserve(texts, bytes);
+        self.index.reserve(texts, |&(low, _)| widened(low));
     }
 
     /// [`intern`](Self::intern) for a name of our own.
@@ -71,6 +78,18 @@ pub(crate) fn hash_bytes(hasher: &RandomState, bytes: &[u8]) -> u64 {
     let mut state = hasher.build_hasher();
     state.write(bytes);
     state.finish()
+}
+
+/// The hash of some bytes, of which a table need keep no more than the low half.
+#[inline]
+pub(crate) fn short_hash(hasher: &RandomState, bytes: &[u8]) -> u64 {
+    widened(hash_bytes(hasher, bytes) as u32)
+}
+
+/// The whole of a short hash, from its low half.
+#[inline]
+pub(crate) fn widened(low: u32) -> u64 {
+    u64::from(low) | u64::from(low) << 32
 }
 
 /// The attributes a reader adds to those of the payload's own table, each once.

@@ -37,7 +37,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The next tag, field number and kind in one; `None` at the end of the message.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn tag(&mut self) -> Result<Option<u32>> {
         match *self.rest {
             [] => Ok(None),
@@ -60,7 +60,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn varint(&mut self) -> Result<u64> {
         match *self.rest {
             [a @ 0..0x80, ref rest @ ..] => {
@@ -75,8 +75,14 @@ impl<'a> Reader<'a> {
         }
     }
 
-    #[inline]
+    #[inline(never)]
     fn long_varint(&mut self) -> Result<u64> {
+        if let [a, b, c @ 0..0x80, rest @ ..] = self.rest
+            && b & 0x80 != 0
+        {
+            self.rest = rest;
+            return Ok(u64::from(a & 0x7f) | u64::from(b & 0x7f) << 7 | u64::from(*c) << 14);
+        }
         let Some((word, _)) = self.rest.split_first_chunk::<8>() else { return self.slow_varint() };
         let word = u64::from_le_bytes(*word);
         let ends = !word & 0x8080_8080_8080_8080;
@@ -107,7 +113,7 @@ impl<'a> Reader<'a> {
     }
 
     /// An int32, uint32 or index: negative numbers come as [`BELOW`], too large ones as [`BEYOND`].
-    #[inline]
+    #[inline(always)]
     pub(crate) fn index(&mut self) -> Result<u32> {
         Ok(index(self.varint()?))
     }
@@ -122,16 +128,16 @@ impl<'a> Reader<'a> {
     }
 
     /// The body of a length-delimited field.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn bytes(&mut self) -> Result<&'a [u8]> {
-        let start = self.rest;
         let length = self.varint()?;
-        if length > self.rest.len() as u64 {
-            return Err(cut_short(length, self.rest.len()).at(start));
+        match self.rest.split_at_checked(usize::try_from(length).unwrap_or(usize::MAX)) {
+            Some((body, rest)) => {
+                self.rest = rest;
+                Ok(body)
+            }
+            None => Err(cut_short(length, self.rest.len()).at(self.rest)),
         }
-        let (body, rest) = self.rest.split_at(length as usize);
-        self.rest = rest;
-        Ok(body)
     }
 
     /// Skips the value of a field whose tag was just read.
@@ -236,54 +242,142 @@ pub(crate) fn count_packed(body: &[u8]) -> usize {
 
 /// Appends the indices of a packed body to `out`.
 ///
-/// Eight of one byte or four of two bytes go in one step; widths that mix go without a branch on
-/// the width, since a mispredicted one costs more than the decoding.
+/// Widths that mix are told apart without a branch on them: a mispredicted one costs more than
+/// the decoding.
 pub(crate) fn packed_indices(body: &[u8], out: &mut Vec<u32>) -> Result<()> {
-    out.reserve(count_packed(body));
+    let count = count_packed(body);
+    if count == body.len() {
+        out.extend(body.iter().map(|&byte| u32::from(byte)));
+        return Ok(());
+    }
+    let first = out.len();
+    out.resize(first + count, 0);
+    let mut free = Slots(&mut out[first..]);
     let mut rest = body;
     while let Some((chunk, _)) = rest.split_first_chunk::<8>() {
         let word = u64::from_le_bytes(*chunk);
-        let more = word & 0x8080_8080_8080_8080;
-        if more == 0 {
-            out.extend_from_slice(&chunk.map(u32::from));
-            rest = &rest[8..];
-        } else if more == 0x0080_0080_0080_0080 {
-            let pairs = (word & 0x007f_007f_007f_007f) | (word & 0x7f00_7f00_7f00_7f00) >> 1;
-            out.extend_from_slice(&[0, 16, 32, 48].map(|at| (pairs >> at) as u32 & 0x3fff));
-            rest = &rest[8..];
+        let more = word & CONTINUES;
+        if more & more >> 8 == 0
+            && let Some(slots) = free.0.first_chunk_mut::<8>()
+        {
+            let filled = ones_and_twos(word, slots);
+            free.skip(filled);
+            rest = &rest[8 - (more >> 63) as usize..];
+            continue;
+        }
+        let [a, b, c, d] = ends_of(more ^ CONTINUES);
+        if more & more >> 8 & more >> 16 & more >> 24 != 0 {
+            // Five bytes or more.
+            rest = wide(rest, &mut free)?;
+        } else if d <= 64 {
+            free.fill([narrow(word, 0, a), narrow(word, a, b), narrow(word, b, c), narrow(word, c, d)]);
+            rest = &rest[(d / 8) as usize..];
         } else {
-            let ends = more ^ 0x8080_8080_8080_8080;
-            let first = (ends.trailing_zeros() / 8 + 1) & 15;
-            let after = ends & ends.wrapping_sub(1);
-            let second = (after.trailing_zeros() / 8 + 1).wrapping_sub(first) & 15;
-            if after == 0 || first > 4 || second > 4 {
-                break_slow(&mut rest, out)?;
-                continue;
-            }
-            let tail = word >> (8 * first);
-            out.extend_from_slice(&[narrow(word, first), narrow(tail, second)]);
-            rest = &rest[(first + second) as usize..];
+            free.fill([narrow(word, 0, a), narrow(word, a, b)]);
+            rest = &rest[(b / 8) as usize..];
         }
     }
-    while !rest.is_empty() {
-        break_slow(&mut rest, out)?;
+    short_tail(body, rest, free)
+}
+
+/// The varints of one and two bytes that end in a word; how many there are.
+///
+/// Every byte is taken for the beginning of a varint, four even and four odd ones at once. Each
+/// value goes to the slot that the number of beginnings before it says, so that what was no
+/// beginning is written over by what is.
+#[inline(always)]
+fn ones_and_twos(word: u64, slots: &mut [u32; 8]) -> usize {
+    const LOW: u64 = 0x00ff_00ff_00ff_00ff;
+    const SEVEN: u64 = 0x007f_007f_007f_007f;
+    const ONE: u64 = 0x0001_0001_0001_0001;
+    let (even, odd, after) = (word & LOW, word >> 8 & LOW, word >> 16 & LOW);
+    let even_values = even & SEVEN | odd << 7 & (even >> 7 & ONE) * 0xffff;
+    let odd_values = odd & SEVEN | after << 7 & (odd >> 7 & ONE) * 0xffff;
+    let more = word & CONTINUES;
+    let begins = (!(more << 8) & CONTINUES) >> 7;
+    let before = begins.wrapping_mul(0x0101_0101_0101_0101);
+    let value = |values: u64, at: u32| values as u32 >> (16 * (at & 1)) & 0xffff;
+    let (even_high, odd_high) = (even_values >> 32, odd_values >> 32);
+    slots[0] = value(even_values, 0);
+    slots[(before & 7) as usize] = value(odd_values, 0);
+    slots[(before >> 8 & 7) as usize] = value(even_values, 1);
+    slots[(before >> 16 & 7) as usize] = value(odd_values, 1);
+    slots[(before >> 24 & 7) as usize] = value(even_high, 0);
+    slots[(before >> 32 & 7) as usize] = value(odd_high, 0);
+    slots[(before >> 40 & 7) as usize] = value(even_high, 1);
+    slots[(before >> 48 & 7) as usize] = value(odd_high, 1);
+    (before >> 56) as usize - (more >> 63) as usize
+}
+
+/// Where the first four varints of a word end, in bits; more than 64 where there are fewer.
+#[inline(always)]
+fn ends_of(ends: u64) -> [u32; 4] {
+    let second = ends & ends.wrapping_sub(1);
+    let third = second & second.wrapping_sub(1);
+    let fourth = third & third.wrapping_sub(1);
+    [ends, second, third, fourth].map(|ends| ends.trailing_zeros() + 1)
+}
+
+/// Where decoded indices go: as many slots as the body has varints.
+struct Slots<'a>(&'a mut [u32]);
+
+impl Slots<'_> {
+    /// Leaves behind the first `filled` slots.
+    #[inline(always)]
+    fn skip(&mut self, filled: usize) {
+        self.0 = std::mem::take(&mut self.0).get_mut(filled..).unwrap_or_default();
+    }
+
+    #[inline(always)]
+    fn fill<const N: usize>(&mut self, values: [u32; N]) {
+        if let Some((slots, left)) = std::mem::take(&mut self.0).split_first_chunk_mut::<N>() {
+            *slots = values;
+            self.0 = left;
+        }
+    }
+}
+
+/// The high bit of every byte: more bytes of the varint follow.
+const CONTINUES: u64 = 0x8080_8080_8080_8080;
+
+/// The last few bytes of a packed body, from one word.
+#[inline]
+fn short_tail(body: &[u8], rest: &[u8], mut free: Slots) -> Result<()> {
+    let mut left = rest.len() as u32;
+    let mut word = match body.last_chunk::<8>() {
+        Some(last) if left > 0 => u64::from_le_bytes(*last) >> (64 - 8 * left),
+        _ => rest.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte)),
+    };
+    while left > 0 {
+        let end = (!word & CONTINUES).trailing_zeros() + 1;
+        if end > 8 * left || end > 32 {
+            let mut rest = &rest[rest.len() - left as usize..];
+            while !rest.is_empty() {
+                rest = wide(rest, &mut free)?;
+            }
+            return Ok(());
+        }
+        free.fill([narrow(word, 0, end)]);
+        word >>= end;
+        left -= end / 8;
     }
     Ok(())
 }
 
-/// A varint of up to four bytes at the low end of `word`.
-#[inline]
-fn narrow(word: u64, length: u32) -> u32 {
-    let word = word as u32 & (u32::MAX >> (32 - 8 * length));
+/// The varint of up to four bytes between two places of a word, in bits.
+#[inline(always)]
+fn narrow(word: u64, start: u32, end: u32) -> u32 {
+    let word = (word >> (start & 63)) as u32 & (u32::MAX >> (32 - (end - start) & 31));
     (word & 0x7f) | (word >> 1 & 0x3f80) | (word >> 2 & 0x1f_c000) | (word >> 3 & 0xfe0_0000)
 }
 
+/// One index of any length.
+#[cold]
 #[inline(never)]
-fn break_slow(rest: &mut &[u8], out: &mut Vec<u32>) -> Result<()> {
+fn wide<'a>(rest: &'a [u8], free: &mut Slots) -> Result<&'a [u8]> {
     let mut reader = Reader::new(rest);
-    out.push(reader.index()?);
-    *rest = reader.rest();
-    Ok(())
+    free.fill([reader.index()?]);
+    Ok(reader.rest())
 }
 
 /// Appends the varints of a packed body to `out`.

@@ -12,8 +12,8 @@ fn a_pprof_comes_back_with_its_sums() {
         let before = sums(&room, name);
         for to in ["otlp-1.10", "otlp-1.3"] {
             let (there, back) = (format!("{name}.{to}.otlp"), format!("{name}.{to}.pb.gz"));
-            run(&room, &["convert", name, "-o", &there, "--to", to], 0);
-            run(&room, &["convert", &there, "--from", to, "-o", &back], 0);
+            run(&room, &format!("convert {name} -o {there} --to {to}"), 0);
+            run(&room, &format!("convert {there} --from {to} -o {back}"), 0);
             assert_eq!(info(&room, &there)["messages"][0]["format"], to);
             assert_eq!(sums(&room, &there), before, "{there}");
             assert_eq!(sums(&room, &back), before, "{back}");
@@ -27,7 +27,7 @@ fn equal_input_gives_equal_bytes() {
     for name in PPROFS {
         copy(name, &room.join(name));
         for out in ["a.otlp", "b.otlp", "a.pb.gz", "b.pb.gz"] {
-            run(&room, &["convert", name, "-f", "-o", out], 0);
+            run(&room, &format!("convert {name} -f -o {out}"), 0);
         }
         for end in ["otlp", "pb.gz"] {
             let read = |stem: &str| fs::read(room.join(format!("{stem}.{end}"))).unwrap();
@@ -41,30 +41,14 @@ fn a_file_that_exists_is_kept() {
     let room = room("exists");
     copy(PPROFS[0], &room.join("in.pb.gz"));
     fs::write(room.join("out.otlp"), "precious").unwrap();
-    run(&room, &["convert", "in.pb.gz", "-o", "out.otlp"], 4);
+    run(&room, "convert in.pb.gz -o out.otlp", 4);
     assert_eq!(fs::read(room.join("out.otlp")).unwrap(), b"precious");
     let before = fs::read(room.join("in.pb.gz")).unwrap();
-    let output = run(
-        &room,
-        &["convert", "in.pb.gz", "-o", "./in.pb.gz", "--to", "otlp"],
-        4,
-    );
-    assert!(
-        stderr(&output).contains("is the input itself"),
-        "{}",
-        stderr(&output)
-    );
+    let output = run(&room, "convert in.pb.gz -o ./in.pb.gz --to otlp", 4);
+    says(&output, "is the input itself");
     assert_eq!(fs::read(room.join("in.pb.gz")).unwrap(), before);
-    run(
-        &room,
-        &["convert", "in.pb.gz", "-o", "out.otlp", "--force"],
-        0,
-    );
-    run(
-        &room,
-        &["convert", "in.pb.gz", "-o", "in.pb.gz", "--force"],
-        0,
-    );
+    run(&room, "convert in.pb.gz -o out.otlp --force", 0);
+    run(&room, "convert in.pb.gz -o in.pb.gz --force", 0);
     assert_eq!(sums(&room, "out.otlp"), sums(&room, "in.pb.gz"));
     assert_eq!(files(&room), ["in.pb.gz", "out.otlp"]);
 }
@@ -78,11 +62,7 @@ fn a_replaced_file_keeps_its_mode_and_a_link_stays_one() {
     fs::write(room.join("out.otlp"), "").unwrap();
     fs::set_permissions(room.join("out.otlp"), fs::Permissions::from_mode(0o640)).unwrap();
     symlink("out.otlp", room.join("link.otlp")).unwrap();
-    run(
-        &room,
-        &["convert", "in.pb.gz", "-o", "link.otlp", "--force"],
-        0,
-    );
+    run(&room, "convert in.pb.gz -o link.otlp --force", 0);
     let metadata = fs::symlink_metadata(room.join("out.otlp")).unwrap();
     assert_eq!(metadata.permissions().mode() & 0o777, 0o640);
     assert!(metadata.len() > 0);
@@ -95,9 +75,9 @@ fn a_full_disk_is_4_and_a_broken_pipe_is_quiet() {
     let room = room("full");
     copy(PPROFS[0], &room.join("a.pb.gz"));
     for arguments in [
-        &["convert", "a.pb.gz", "--to", "otlp"][..],
-        &["info", "a.pb.gz"],
-        &["info", "--json", "a.pb.gz"],
+        "convert a.pb.gz --to otlp",
+        "info a.pb.gz",
+        "info --json a.pb.gz",
     ] {
         let full = fs::OpenOptions::new()
             .write(true)
@@ -121,32 +101,10 @@ fn a_full_disk_is_4_and_a_broken_pipe_is_quiet() {
             (Some(0), "")
         );
     }
-    run(
-        &room,
-        &["convert", "a.pb.gz", "--to", "otlp", "-o", "/dev/full"],
-        4,
-    );
-    run(
-        &room,
-        &["convert", "a.pb.gz", "--to", "otlp", "-o", "/dev/null"],
-        0,
-    );
-    run(
-        &room,
-        &[
-            "convert",
-            "a.pb.gz",
-            "--to",
-            "otlp",
-            "-o",
-            "/proc/none/x.otlp",
-        ],
-        4,
-    );
-    run(
-        &room,
-        &["convert", "a.pb.gz", "--to", "otlp", "-o", "a.pb.gz/x.otlp"],
-        4,
-    );
+    run(&room, "convert a.pb.gz --to otlp -o /dev/full", 4);
+    run(&room, "convert a.pb.gz --to otlp -o /dev/null", 0);
+    run(&room, "convert a.pb.gz --to otlp -o /proc/none/x.otlp", 4);
+    run(&room, "convert a.pb.gz --to otlp -o a.pb.gz/x.otlp", 4);
+    run(&room, "convert a.pb.gz --to otlp -o absent/x.otlp", 4);
     assert_eq!(files(&room), ["a.pb.gz"]);
 }

@@ -8,26 +8,13 @@ use crate::*;
 fn a_refused_loss_writes_nothing() {
     let room = room("deny");
     copy(OTLP_1_3, &room.join("old.otlp"));
-    let arguments = ["convert", "old.otlp", "-o", "new.otlp", "--deny-loss"];
-    let output = run(&room, &arguments, 1);
-    assert!(
-        stderr(&output).contains("temporality.dropped"),
-        "{}",
-        stderr(&output)
-    );
+    let output = run(&room, "convert old.otlp -o new.otlp --deny-loss", 1);
+    says(&output, "temporality.dropped");
     assert_eq!(files(&room), ["old.otlp"]);
-    let output = run(&room, &arguments[..4], 0);
-    assert!(
-        stderr(&output).contains("temporality.dropped"),
-        "{}",
-        stderr(&output)
-    );
+    let output = run(&room, "convert old.otlp -o new.otlp", 0);
+    says(&output, "temporality.dropped");
     copy(PPROFS[0], &room.join("exact.pb.gz"));
-    let output = run(
-        &room,
-        &["convert", "exact.pb.gz", "-o", "exact.otlp", "--deny-loss"],
-        0,
-    );
+    let output = run(&room, "convert exact.pb.gz -o exact.otlp --deny-loss", 0);
     assert_eq!(stderr(&output), "", "an exact conversion is silent");
 }
 
@@ -35,11 +22,7 @@ fn a_refused_loss_writes_nothing() {
 fn a_report_is_an_object() {
     let room = room("report");
     copy(OTLP_1_3, &room.join("old.otlp"));
-    let output = run(
-        &room,
-        &["convert", "old.otlp", "-o", "new.otlp", "--report", "json"],
-        0,
-    );
+    let output = run(&room, "convert old.otlp -o new.otlp --report json", 0);
     let stderr = stderr(&output);
     let line = stderr.lines().find(|line| line.starts_with('{')).unwrap();
     let report: Value = serde_json::from_str(line).unwrap();

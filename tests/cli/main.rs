@@ -4,9 +4,9 @@
 
 mod exits;
 mod files;
+mod log;
 mod losses;
 mod many;
-mod says;
 
 use std::fs;
 use std::io::Write;
@@ -35,10 +35,10 @@ pub(crate) fn room(test: &str) -> PathBuf {
     path
 }
 
-pub(crate) fn command(arguments: &[&str]) -> Command {
+pub(crate) fn command(arguments: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_otlp-profiles"));
     command
-        .args(arguments)
+        .args(arguments.split(' '))
         .env_remove("OTLP_PROFILES_LOG")
         .stdin(Stdio::null());
     command
@@ -46,19 +46,19 @@ pub(crate) fn command(arguments: &[&str]) -> Command {
 
 /// Runs the command in `room` and checks how it ends.
 #[track_caller]
-pub(crate) fn run(room: &Path, arguments: &[&str], exit: i32) -> Output {
+pub(crate) fn run(room: &Path, arguments: &str, exit: i32) -> Output {
     let output = command(arguments).current_dir(room).output().unwrap();
     assert_eq!(
         output.status.code(),
         Some(exit),
-        "{arguments:?}: {}",
+        "{arguments}: {}",
         stderr(&output)
     );
     output
 }
 
 #[track_caller]
-pub(crate) fn run_with_stdin(room: &Path, arguments: &[&str], stdin: &[u8], exit: i32) -> Output {
+pub(crate) fn run_with_stdin(room: &Path, arguments: &str, stdin: &[u8], exit: i32) -> Output {
     let mut command = command(arguments);
     command
         .current_dir(room)
@@ -71,7 +71,7 @@ pub(crate) fn run_with_stdin(room: &Path, arguments: &[&str], stdin: &[u8], exit
     assert_eq!(
         output.status.code(),
         Some(exit),
-        "{arguments:?}: {}",
+        "{arguments}: {}",
         stderr(&output)
     );
     output
@@ -79,6 +79,13 @@ pub(crate) fn run_with_stdin(room: &Path, arguments: &[&str], stdin: &[u8], exit
 
 pub(crate) fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// Checks that stderr contains a text.
+#[track_caller]
+pub(crate) fn says(output: &Output, text: &str) {
+    let stderr = stderr(output);
+    assert!(stderr.contains(text), "no {text:?} in {stderr}");
 }
 
 /// The lines of a level in the log.
@@ -94,7 +101,7 @@ pub(crate) fn lines(output: &Output, level: &str) -> Vec<String> {
 /// What `info --json` says of a file.
 #[track_caller]
 pub(crate) fn info(room: &Path, file: &str) -> Value {
-    let output = run(room, &["info", "--json", file], 0);
+    let output = run(room, &format!("info --json {file}"), 0);
     let document: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(document["schema"], "otlp-profiles/info/1");
     document["files"][0].clone()

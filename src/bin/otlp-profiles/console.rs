@@ -202,7 +202,7 @@ impl Console {
 
     /// An input is next; the bar appears when there was enough to do.
     pub(crate) fn next(&self, name: &str) {
-        self.bar.set_message(name.to_owned());
+        self.bar.set_message(shown(name));
         if self.begun.elapsed() >= PATIENCE && self.bar.length().is_some_and(|files| files > 1) {
             self.show_bar();
         }

@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 use std::fmt::Display;
 
-use otlp_profiles::{LocationId, Profiles};
+use otlp_profiles::{Dictionary, LocationId, Profiles};
 
 use crate::console::{Console, Level, Line};
+use crate::text::hex;
 
 /// Logs the tables and samples of `profiles`, each entry with its index.
 pub(crate) fn entries(profiles: &Profiles, console: &Console) {
@@ -64,6 +65,10 @@ fn tables(profiles: &Profiles, console: &Console) {
             .with("filename", filename)
             .log();
     }
+    frames(dictionary, console);
+}
+
+fn frames(dictionary: &Dictionary, console: &Console) {
     let used: BTreeSet<LocationId> = dictionary.stacks().items().iter().copied().collect();
     for id in used {
         let functions = dictionary
@@ -75,6 +80,13 @@ fn tables(profiles: &Profiles, console: &Console) {
         entry(console, "location", id.row())
             .with("address", address)
             .with("function_indices", indices(functions))
+            .log();
+    }
+    for (row, link) in dictionary.links().iter().enumerate() {
+        let (trace, span) = (hex(&link.trace_id), hex(&link.span_id));
+        entry(console, "link", row)
+            .with("trace_id", trace)
+            .with("span_id", span)
             .log();
     }
     for (row, attribute) in dictionary.attributes().iter().enumerate() {

@@ -96,6 +96,7 @@ pub(crate) fn read(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
     tables.counts.location = layout.locations;
     tables.counts.function = layout.functions;
     tables.reserve::<Rowed>(intake)?;
+    tables.texts.reserve(layout.strings.rows.len(), layout.strings.rows.iter().map(|text| text.len()).sum());
     let header = read_tables(payload, &layout, &mut tables, intake)?;
     let mappings = Ids::of(&tables.ids.mapping, "mapping", intake)?;
     let functions = Ids::of(&tables.ids.function, "function", intake)?;

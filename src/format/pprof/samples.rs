@@ -13,7 +13,7 @@ use crate::format::losses;
 use crate::format::otlp::tables::{Tables, unknown};
 use crate::format::pprof::ids::Ids;
 use crate::format::pprof::read::Table;
-use crate::format::texts::{Texts, hash_bytes};
+use crate::format::texts::{Texts, hash_bytes, short_hash, widened};
 use crate::limits::within;
 use crate::model::dictionary::{Attribute, Link};
 use crate::model::id::{AttributeId, LinkId, StackId};
@@ -30,6 +30,9 @@ const LOCATION_ID_UNPACKED: u32 = tag(1, VARINT);
 const VALUE: u32 = tag(2, LEN);
 const VALUE_UNPACKED: u32 = tag(2, VARINT);
 const LABEL: u32 = tag(3, LEN);
+
+/// The stacks that room is made for before any is met.
+const MOST_ROOM: usize = 1 << 16;
 
 /// How many samples and values there will be.
 #[derive(Clone, Copy, Debug)]
@@ -77,7 +80,7 @@ struct Seen<'a> {
     rows: Vec<Bytes<'a>>,
     /// Bytes that are nowhere in the file.
     made: Vec<u8>,
-    index: HashTable<(u64, u32)>,
+    index: HashTable<(u32, u32)>,
 }
 
 /// Where bytes lie.
@@ -88,8 +91,8 @@ enum Bytes<'a> {
 }
 
 impl<'a> Seen<'a> {
-    fn new() -> Self {
-        Self { rows: Vec::new(), made: Vec::new(), index: HashTable::new() }
+    fn with_room(rows: usize) -> Self {
+        Self { rows: Vec::with_capacity(rows), made: Vec::new(), index: HashTable::with_capacity(rows) }
     }
 
     #[inline]
@@ -98,13 +101,13 @@ impl<'a> Seen<'a> {
             Bytes::File(other) => other == bytes,
             Bytes::Made(start, end) => self.made[start as usize..end as usize] == *bytes,
         };
-        self.index.find(hash, |&(h, row)| h == hash && same(row)).map(|&(_, row)| row)
+        self.index.find(hash, |&(low, row)| low == hash as u32 && same(row)).map(|&(_, row)| row)
     }
 
     fn add(&mut self, hash: u64, bytes: Bytes<'a>) -> u32 {
         let row = self.rows.len() as u32;
         self.rows.push(bytes);
-        self.index.insert_unique(hash, (hash, row), |&(hash, _)| hash);
+        self.index.insert_unique(hash, (hash as u32, row), |&(low, _)| widened(low));
         row
     }
 
@@ -129,8 +132,8 @@ impl<'a> SampleReader<'a> {
             columns,
             ids,
             hasher: RandomState::default(),
-            stacks: Seen::new(),
-            labels: Seen::new(),
+            stacks: Seen::with_room(samples.min(MOST_ROOM)),
+            labels: Seen::with_room(0),
             singles: Vec::new(),
             links: HashTable::new(),
             own: Vec::new(),
@@ -201,7 +204,7 @@ impl<'a> SampleReader<'a> {
         if body.is_empty() {
             return Ok(StackId::NONE);
         }
-        let hash = hash_bytes(&self.hasher, body);
+        let hash = short_hash(&self.hasher, body);
         if let Some(row) = self.stacks.find(hash, body) {
             return Ok(StackId(row + 1));
         }
@@ -211,7 +214,7 @@ impl<'a> SampleReader<'a> {
 
     fn stack_made(&mut self, tables: &mut Tables, intake: &mut Intake) -> Result<StackId> {
         let body = std::mem::take(&mut self.packed);
-        let hash = hash_bytes(&self.hasher, &body);
+        let hash = short_hash(&self.hasher, &body);
         let row = match self.stacks.find(hash, &body) {
             Some(row) => row,
             None => {
@@ -254,7 +257,7 @@ impl<'a> SampleReader<'a> {
     /// The number of a label.
     #[inline]
     fn label(&mut self, body: &'a [u8], table: &mut Table, tables: &mut Tables, intake: &mut Intake) -> Result<u32> {
-        let hash = hash_bytes(&self.hasher, body);
+        let hash = short_hash(&self.hasher, body);
         if let Some(label) = self.labels.find(hash, body) {
             return Ok(label);
         }

@@ -222,3 +222,25 @@ fn unambiguous(certainty: &Certainty, format: &dyn Format) -> Result<(), Failure
         _ => Ok(()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_guess_is_not_converted() -> Result<(), String> {
+        let format = otlp_profiles::format("otlp").ok_or("no such format")?;
+        let exit = |certainty| {
+            unambiguous(&certainty, format)
+                .err()
+                .map(|failure| failure.exit)
+        };
+        assert_eq!(exit(Certainty::Certain), None);
+        assert_eq!(exit(Certainty::Preferred(vec!["otlp-1.9"])), None);
+        assert_eq!(
+            exit(Certainty::Ambiguous(vec!["otlp-1.9"])),
+            Some(Exit::Ambiguous)
+        );
+        Ok(())
+    }
+}

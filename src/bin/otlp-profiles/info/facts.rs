@@ -3,6 +3,8 @@
 use otlp_profiles::{AttributeId, Dictionary, KeyValue, Profile, StringId, Value};
 use serde_json::{Map, Number, Value as Json, json};
 
+use crate::text::hex;
+
 /// The sum of the values of each sample type of a profile, in its order.
 pub(crate) fn sums(profile: &Profile) -> Vec<i128> {
     let types = profile.sample_types().len();
@@ -93,8 +95,4 @@ fn value(dictionary: &Dictionary, of: &Value) -> Json {
         Value::Array(values) => values.iter().map(|one| value(dictionary, one)).collect(),
         Value::KeyValues(list) => pairs(dictionary, list),
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

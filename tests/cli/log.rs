@@ -29,26 +29,18 @@ fn the_log_has_a_line_for_each_unit_of_work() {
     PPROFS
         .iter()
         .for_each(|name| copy(name, &room.join("in").join(name)));
-    let output = run(&room, &["convert", "in", "--to", "otlp", "-o", "quiet"], 0);
+    let output = run(&room, "convert in --to otlp -o quiet", 0);
     assert_eq!(lines(&output, "INFO"), [""; 0]);
-    let output = run(
-        &room,
-        &["-v", "convert", "in", "--to", "otlp", "-o", "loud"],
-        0,
-    );
+    let output = run(&room, "-v convert in --to otlp -o loud", 0);
     let units = lines(&output, "INFO");
     assert_eq!(units.len(), 3, "{units:#?}");
     assert!(units.iter().all(|line| is_unit_of_work(line)), "{units:#?}");
-    let output = run(
-        &room,
-        &["-vv", "convert", "in", "--to", "otlp", "-o", "steps"],
-        0,
-    );
+    let output = run(&room, "-vv convert in --to otlp -o steps", 0);
     let steps = lines(&output, "DEBUG");
     let count = |word: &str| steps.iter().filter(|line| line.contains(word)).count();
     assert!(count("] Starting ") > 0);
     assert_eq!(count("] Starting "), count(" ended after "), "{steps:#?}");
-    let mut json = command(&["-v", "convert", "in", "--to", "otlp", "-o", "json"]);
+    let mut json = command("-v convert in --to otlp -o json");
     let output = json
         .current_dir(&room)
         .env("OTLP_PROFILES_LOG", "json")
@@ -73,7 +65,7 @@ fn the_log_says_once_what_is_deprecated_and_what_failed() {
     for name in ["a", "b", "c"] {
         copy(OTLP_1_3, &room.join(format!("in/{name}.otlp")));
     }
-    let output = run(&room, &["convert", "in", "--to", "otlp", "-o", "out"], 0);
+    let output = run(&room, "convert in --to otlp -o out", 0);
     let warnings = lines(&output, "WARNING");
     let deprecated: Vec<_> = warnings
         .iter()
@@ -90,7 +82,7 @@ fn the_log_says_once_what_is_deprecated_and_what_failed() {
         .collect();
     assert_eq!(lost.len(), 1, "{warnings:#?}");
     fs::write(room.join("bad.pb.gz"), b"\x1f\x8b\x08\0\0").unwrap();
-    let output = run(&room, &["convert", "bad.pb.gz", "-o", "bad.otlp"], 3);
+    let output = run(&room, "convert bad.pb.gz -o bad.otlp", 3);
     let errors = lines(&output, "ERROR");
     assert_eq!(errors.len(), 1, "{errors:#?}");
     assert!(

@@ -1,0 +1,69 @@
+//! Profiles this very process for a second and writes what it saw twice: `cpu.otlp`, for anything
+//! that reads OTLP, and `cpu.pb.gz`, for `go tool pprof` and its like.
+//!
+//! ```sh
+//! cargo run --release --features pprof --example profile_self [folder]
+//! ```
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use otlp_profiles::{Builder, Level, WriteOptions, deflate, format, write};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let folder = PathBuf::from(std::env::args().nth(1).unwrap_or_else(|| ".".into()));
+
+    let guard = pprof::ProfilerGuard::new(997)?;
+    work(Duration::from_secs(1));
+    let report = guard.report().build()?;
+
+    let mut builder = Builder::new();
+    builder.resource([("service.name", "profile_self")]);
+    builder.scope("pprof-rs", "0.15");
+    builder.report(&report);
+    let profiles = builder.finish()?;
+
+    let options = WriteOptions::default();
+    let otlp = write(&profiles, format("otlp").ok_or("no format otlp")?, &options)?;
+    std::fs::write(folder.join("cpu.otlp"), &otlp.payload)?;
+    let pprof = write(
+        &profiles,
+        format("pprof").ok_or("no format pprof")?,
+        &options,
+    )?;
+    std::fs::write(
+        folder.join("cpu.pb.gz"),
+        deflate(&pprof.payload, Level::DEFAULT),
+    )?;
+
+    let samples: usize = profiles.iter().map(|profile| profile.samples().len()).sum();
+    println!(
+        "{samples} distinct samples, {} bytes as OTLP",
+        otlp.payload.len()
+    );
+    for loss in pprof.losses.iter() {
+        println!("pprof cannot say: {loss}");
+    }
+    Ok(())
+}
+
+/// Something to see: counts how often numbers share their digits.
+fn work(time: Duration) {
+    let start = Instant::now();
+    let mut seen = BTreeMap::<String, u32>::new();
+    for number in 0u64.. {
+        *seen.entry(digits(number)).or_default() += 1;
+        if number % 1024 == 0 && start.elapsed() > time {
+            break;
+        }
+    }
+    std::hint::black_box(seen.len());
+}
+
+fn digits(number: u64) -> String {
+    let mut digits = number.to_string().into_bytes();
+    digits.sort_unstable();
+    String::from_utf8_lossy(&digits).into_owned()
+}

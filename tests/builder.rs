@@ -1,0 +1,539 @@
+//! What the builder promises, one promise a test.
+
+use otlp_profiles::build::{AnyValue, Binary, Frame, Key, Place, SourceLine, Symbol, WhenFull};
+use otlp_profiles::{
+    Builder, ErrorKind, FORMATS, Limits, Profile, ProfileId, Profiles, ReadOptions, Value,
+    WriteOptions, format, read, semconv, write,
+};
+
+const NOW: u64 = 1_763_640_000_000_000_000;
+
+fn only(profiles: &Profiles) -> &Profile {
+    assert_eq!(profiles.iter().count(), 1);
+    profiles.iter().next().unwrap()
+}
+
+fn names(profiles: &Profiles, sample: usize) -> Vec<&str> {
+    let dictionary = profiles.dictionary();
+    let stack = dictionary.stack(only(profiles).samples().get(sample).unwrap().stack);
+    let lines = stack
+        .iter()
+        .flat_map(|&location| dictionary.locations().lines(location));
+    lines
+        .map(|line| dictionary.text(dictionary.function(line.function).name))
+        .collect()
+}
+
+#[test]
+fn names_go_from_the_root_to_the_leaf_and_come_out_leaf_first() {
+    let mut builder = Builder::new();
+    let cpu = builder.profile("cpu", "nanoseconds");
+    builder.sample(cpu, ["main", "serve", "parse"]).value(1);
+    assert_eq!(
+        names(&builder.finish().unwrap(), 0),
+        ["parse", "serve", "main"]
+    );
+}
+
+#[test]
+fn locations_go_from_the_leaf_to_the_root() {
+    let mut builder = Builder::new();
+    let cpu = builder.profile("cpu", "nanoseconds");
+    let [main, parse] = ["main", "parse"].map(|name| builder.frame(name, "", 0));
+    let stack = builder.stack(&[parse, main]);
+    assert_eq!(stack, builder.path(["main", "parse"]));
+    builder.sample(cpu, stack).value(1);
+    assert_eq!(names(&builder.finish().unwrap(), 0), ["parse", "main"]);
+}
+
+#[test]
+fn equal_samples_are_added_up_whatever_the_order_of_their_attributes() {
+    let mut builder = Builder::new();
+    let cpu = builder.profile("cpu", "nanoseconds");
+    let a = builder.attribute("a", 1);
+    let b = builder.attribute("b", 2);
+    builder
+        .sample(cpu, ["main"])
+        .value(3)
+        .attribute(a)
+        .attribute(b);
+    builder
+        .sample(cpu, ["main"])
+        .value(4)
+        .attribute(b)
+        .attribute(a);
+    builder.sample(cpu, ["main"]).value(5).attribute(a);
+    let profiles = builder.finish().unwrap();
+    let values: Vec<_> = only(&profiles)
+        .samples()
+        .iter()
+        .map(|sample| sample.values.to_vec())
+        .collect();
+    assert_eq!(values, [[7], [5]]);
+}
+
+#[test]
+fn the_later_of_two_attributes_with_one_key_counts() {
+    let mut builder = Builder::new();
+    let cpu = builder.profile("cpu", "nanoseconds");
+    builder
+        .sample(cpu, ["main"])
+        .value(1)
+        .attr("k", 1)
+        .attr("k", 2)
+        .attr("", 3);
+    let profiles = builder.finish().unwrap();
+    let [id] = only(&profiles).samples().get(0).unwrap().attributes else {
+        panic!()
+    };
+    assert_eq!(
+        profiles.dictionary().attribute(*id).unwrap().value,
+        Value::Int(2)
+    );
+}
+
+#[test]
+fn attributes_of_mappings_and_locations_are_sets() {
+    let mut builder = Builder::new();
+    let [a, b] = ["a", "b"].map(|key| builder.attribute(key, 1));
+    let mapping = builder.mapping(Binary::new("x").attributes(&[a, b]));
+    assert_eq!(
+        mapping,
+        builder.mapping(Binary::new("x").attributes(&[b, a, a, Key::NONE]))
+    );
+    let location = builder.location(Place {
+        address: 1,
+        attributes: &[b, a],
+        ..Place::default()
+    });
+    assert_eq!(
+        location,
+        builder.location(Place {
+            address: 1,
+            attributes: &[a, b],
+            ..Place::default()
+        })
+    );
+}
+
+#[test]
+fn nothing_said_is_one() {
+    let mut builder = Builder::new();
+    let heap = builder.profile_of(&[("objects", "count"), ("space", "bytes")]);
+    builder.sample(heap, ["main"]);
+    builder.sample(heap, ["main"]).value(4);
+    builder.sample(heap, ["main"]).values(&[1, 2, 3]);
+    assert_eq!(builder.dropped().values, 1);
+    assert_eq!(
+        only(&builder.finish().unwrap())
+            .samples()
+            .get(0)
+            .unwrap()
+            .values,
+        [6, 3]
+    );
+}
+
+#[test]
+fn each_shape_is_a_profile_of_its_own() {
+    let mut builder = Builder::new();
+    let cpu = builder.profile("cpu", "nanoseconds");
+    builder.details(cpu).id(ProfileId([1; 16]));
+    builder.sample(cpu, ["main"]).value(5).at(NOW + 2);
+    builder.sample(cpu, ["main"]).at(NOW);
+    builder.sample(cpu, ["main"]).value(1);
+    builder.sample(cpu, ["main"]).value(7).at(NOW + 1);
+    builder.sample(cpu, ["serve"]).at(NOW);
+    let profiles = builder.finish().unwrap();
+    let [totals, events, series] = &profiles.iter().collect::<Vec<_>>()[..] else {
+        panic!()
+    };
+    let first = |profile: &Profile| {
+        let sample = profile.samples().get(0).unwrap();
+        (sample.values.to_vec(), sample.timestamps_unix_nano.to_vec())
+    };
+    assert_eq!(first(totals), (vec![1], vec![]));
+    assert_eq!(first(events), (vec![], vec![NOW]));
+    assert_eq!(events.samples().len(), 2);
+    assert_eq!(first(series), (vec![7, 5], vec![NOW + 1, NOW + 2]));
+    let ids: Vec<_> = profiles.iter().map(Profile::profile_id).collect();
+    assert_eq!(
+        ids,
+        [ProfileId([1; 16]), ProfileId::NONE, ProfileId::NONE],
+        "an id is said once"
+    );
+}
+
+#[test]
+fn timestamps_of_several_columns_become_a_profile_each() {
+    let mut builder = Builder::new();
+    let profile = builder.profile_of(&[("samples", "count"), ("cpu", "nanoseconds")]);
+    builder
+        .sample(profile, ["main"])
+        .values(&[1, 10])
+        .at(NOW)
+        .at(NOW + 1);
+    let profiles = builder.finish().unwrap();
+    let columns: Vec<_> = profiles
+        .iter()
+        .map(|profile| profile.samples().get(0).unwrap().values.to_vec())
+        .collect();
+    assert_eq!(columns, [[1, 1], [10, 10]]);
+}
+
+#[test]
+fn the_window_holds_every_timestamp() {
+    let mut builder = Builder::new();
+    let cpu = builder.profile("cpu", "nanoseconds");
+    builder.details(cpu).window(NOW, 10);
+    builder.sample(cpu, ["main"]).at(NOW - 5).at(NOW + 10);
+    let profiles = builder.finish().unwrap();
+    let profile = only(&profiles);
+    assert_eq!(
+        (profile.time_unix_nano(), profile.duration_nanos()),
+        (i128::from(NOW - 5), 16)
+    );
+}
+
+#[test]
+fn profiles_without_samples_are_left_out_with_all_that_is_theirs() {
+    let mut builder = Builder::new();
+    builder.resource([("service.name", "nobody")]);
+    let empty = builder.profile("empty", "count");
+    builder.details(empty).attr("k", "v");
+    builder.frame("nowhere", "nowhere.rs", 1);
+    let profiles = builder.finish().unwrap();
+    assert_eq!(profiles, Profiles::default());
+}
+
+#[test]
+fn what_says_nothing_is_none() {
+    let mut builder = Builder::new();
+    assert_eq!(builder.string(""), Key::NONE);
+    assert_eq!(builder.function(Symbol::default().start_line(3)), Key::NONE);
+    assert_eq!(builder.mapping(Binary::default().range(5, 5, 0)), Key::NONE);
+    let line = SourceLine {
+        function: Key::NONE,
+        line: 3,
+        column: 1,
+    };
+    assert_eq!(
+        builder.location(Place {
+            lines: &[line],
+            ..Place::default()
+        }),
+        Key::NONE
+    );
+    assert_eq!(
+        builder.named_frame(Frame::new("").kind("native")),
+        Key::NONE
+    );
+    assert_eq!(builder.stack(&[Key::NONE]), Key::NONE);
+    assert_eq!(builder.attribute("", 1), Key::NONE);
+    assert_eq!(builder.link([0; 16], [1; 8]), Key::NONE);
+    assert_eq!(builder.link([1; 16], [0; 8]), Key::NONE);
+}
+
+#[test]
+fn frames_are_found_by_content_wherever_their_names_are() {
+    let mut builder = Builder::new();
+    let first = builder.frame("main", "a.rs", 1);
+    let mut moved = String::from("main");
+    assert_eq!(builder.frame(&moved, "a.rs", 1), first);
+    // The same memory, another name: what is remembered of the place must not count.
+    moved.replace_range(.., "niam");
+    let second = builder.frame(&moved, "a.rs", 1);
+    assert_ne!(second, first);
+    moved.replace_range(.., "main");
+    assert_eq!(builder.frame(&moved, "a.rs", 1), first);
+    assert_ne!(builder.frame("main", "a.rs", 2), first);
+    assert_ne!(builder.frame("main", "b.rs", 1), first);
+    assert_ne!(
+        builder.named_frame(Frame::new("main").at("a.rs", 1).kind("native")),
+        first
+    );
+}
+
+#[test]
+fn a_limit_is_an_error_that_names_it() {
+    let full: [(Limits, &str); 8] = [
+        (
+            Limits {
+                max_strings: 4,
+                ..Limits::network()
+            },
+            "max_strings",
+        ),
+        (
+            Limits {
+                max_string_bytes: 2,
+                ..Limits::network()
+            },
+            "max_string_bytes",
+        ),
+        (
+            Limits {
+                max_table_entries: 3,
+                ..Limits::network()
+            },
+            "max_table_entries",
+        ),
+        (
+            Limits {
+                max_samples: 2,
+                ..Limits::network()
+            },
+            "max_samples",
+        ),
+        (
+            Limits {
+                max_stack_depth: 1,
+                ..Limits::network()
+            },
+            "max_stack_depth",
+        ),
+        (
+            Limits {
+                max_attributes_per_item: 1,
+                ..Limits::network()
+            },
+            "max_attributes_per_item",
+        ),
+        (
+            Limits {
+                max_owned_bytes: 200,
+                ..Limits::network()
+            },
+            "max_owned_bytes",
+        ),
+        (
+            Limits {
+                max_nesting: 8,
+                ..Limits::network()
+            },
+            "max_nesting",
+        ),
+    ];
+    for (limits, name) in full {
+        for when_full in [WhenFull::Refuse, WhenFull::Drop] {
+            let mut builder = Builder::with_limits(limits, when_full);
+            let cpu = builder.profile("cpu", "ns");
+            for sample in 0..100 {
+                let name = format!("f{sample}");
+                let list = AnyValue::Array(&[AnyValue::Array(&[AnyValue::Int(1)])]);
+                builder
+                    .sample(cpu, ["m", &name])
+                    .value(1)
+                    .attr("a", 1)
+                    .attr("b", list)
+                    .at(NOW);
+            }
+            let dropped = builder.dropped();
+            assert!(dropped.samples + dropped.attributes > 0, "{name}");
+            assert!(builder.owned_bytes() <= limits.max_owned_bytes);
+            match when_full {
+                WhenFull::Drop => {
+                    let profiles = builder.finish().unwrap();
+                    let counts = profiles
+                        .iter()
+                        .map(|profile| u64::from(profile.dropped_attributes_count()));
+                    assert!(counts.sum::<u64>() <= dropped.attributes, "{name}");
+                }
+                WhenFull::Refuse => {
+                    let error = builder.finish().unwrap_err();
+                    assert_eq!(error.kind(), ErrorKind::Limit);
+                    assert!(error.to_string().contains(name), "{error}");
+                    builder.reset();
+                    assert_eq!(builder.finish().unwrap(), Profiles::default());
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn dropped_attributes_are_counted_where_the_format_counts_them() {
+    let limits = Limits {
+        max_attributes_per_item: 1,
+        ..Limits::network()
+    };
+    let mut builder = Builder::with_limits(limits, WhenFull::Drop);
+    builder.resource([("a", 1), ("b", 2)]);
+    builder.scope_with("s", "", [("a", 1), ("b", 2), ("c", 3)]);
+    let cpu = builder.profile("cpu", "nanoseconds");
+    builder.details(cpu).attr("a", 1).attr("b", 2);
+    builder
+        .sample(cpu, ["main"])
+        .attr("a", 1)
+        .attr("b", 2)
+        .attr("c", 3);
+    assert_eq!(builder.dropped().attributes, 6);
+    let profiles = builder.finish().unwrap();
+    let resource = &profiles.resource_profiles()[0];
+    assert_eq!(resource.resource().dropped_attributes_count(), 1);
+    assert_eq!(
+        resource.scope_profiles()[0]
+            .scope()
+            .dropped_attributes_count(),
+        2
+    );
+    assert_eq!(only(&profiles).dropped_attributes_count(), 3);
+}
+
+#[test]
+#[cfg(debug_assertions)]
+fn a_foreign_key_is_caught_while_debugging() {
+    let mut other = Builder::new();
+    let foreign = other.path(["a"]);
+    let caught = std::panic::catch_unwind(move || {
+        let mut builder = Builder::new();
+        let cpu = builder.profile("cpu", "nanoseconds");
+        builder.path(["b"]);
+        drop(builder.sample(cpu, foreign));
+    });
+    assert!(caught.is_err());
+}
+
+#[test]
+#[cfg(not(debug_assertions))]
+fn a_foreign_key_harms_nobody_in_release() {
+    let mut other = Builder::new();
+    let foreign = (0..99)
+        .map(|line| other.frame("a", "b", line))
+        .collect::<Vec<_>>();
+    let mut builder = Builder::new();
+    let cpu = builder.profile("cpu", "nanoseconds");
+    let stack = builder.stack(&foreign);
+    builder.sample(cpu, stack).value(1);
+    assert_eq!(builder.finish().unwrap().dictionary().stacks().len(), 1);
+}
+
+#[test]
+fn a_builder_can_be_sent() {
+    fn sent<T: Send + Sync>() {}
+    sent::<Builder>();
+    sent::<Key<Profile>>();
+}
+
+/// A bit of everything.
+fn everything() -> Profiles {
+    let mut builder = Builder::new();
+    builder.resource([
+        ("service.name", AnyValue::from("checkout")),
+        ("process.pid", 4711.into()),
+    ]);
+    builder.scope("my-profiler", "1.2.3");
+    let build_id = builder.attribute(
+        semconv::BUILD_ID_GNU,
+        "c89b11207f6479603b0d49bf291c092c2b719293",
+    );
+    let libc = builder.mapping(
+        Binary::new("/lib/libc.so.6")
+            .range(0x1000, 0x9000, 0)
+            .attributes(&[build_id]),
+    );
+    let read = builder.address(libc, 0x1234);
+    let inner = builder.function(
+        Symbol::new("inner")
+            .system_name("_inner")
+            .file("a.c")
+            .start_line(3),
+    );
+    let outer = builder.function(Symbol::new("outer"));
+    let lines = [
+        SourceLine {
+            function: inner,
+            line: 4,
+            column: 2,
+        },
+        SourceLine {
+            function: outer,
+            line: 40,
+            column: 0,
+        },
+    ];
+    let inlined = builder.location(Place {
+        mapping: libc,
+        address: 0x4321,
+        lines: &lines,
+        attributes: &[],
+    });
+    let module = builder.named_frame(Frame::new("<module>").at("app.py", 3).kind("cpython"));
+    let native = builder.stack(&[read, inlined]);
+    let python = builder.stack(&[module, inlined]);
+    let worker = builder.attribute("thread.name", "worker-1");
+    let size = builder.attribute_in("request.size", 512, "By");
+    let link = builder.link([7; 16], [9; 8]);
+
+    let cpu = builder.profile("cpu", "nanoseconds");
+    builder
+        .details(cpu)
+        .window(NOW, 60_000_000_000)
+        .period("cpu", "nanoseconds", 10_000_000)
+        .id(ProfileId([3; 16]));
+    builder
+        .sample(cpu, native)
+        .value(10_000_000)
+        .attribute(worker)
+        .link(link);
+    builder
+        .sample(cpu, python)
+        .value(20_000_000)
+        .attribute(worker)
+        .attribute(size);
+    let heap = builder.profile_of(&[("objects", "count"), ("space", "bytes")]);
+    builder.sample(heap, python).values(&[1, 4096]);
+    let wall = builder.profile("wall", "nanoseconds");
+    builder.sample(wall, native).at(NOW + 1).at(NOW + 2);
+    let off_cpu = builder.profile("off_cpu", "nanoseconds");
+    builder
+        .sample(off_cpu, ["main", "read"])
+        .value(1_500)
+        .at(NOW + 5);
+    builder.finish().unwrap()
+}
+
+#[test]
+fn what_is_built_can_be_written_in_every_format_and_read_without_a_finding() {
+    let profiles = everything();
+    for format in FORMATS {
+        // Formats that have no timestamps, or one column a profile, say it another way.
+        let Ok((payloads, _)) =
+            otlp_profiles::write_all(&profiles, *format, &WriteOptions::default())
+        else {
+            panic!("{}", format.name());
+        };
+        let options = ReadOptions {
+            from: Some(*format),
+            ..ReadOptions::default()
+        };
+        for payload in payloads {
+            let reading = read(&payload, &options).unwrap();
+            assert!(reading.profiles.iter().count() > 0, "{}", format.name());
+        }
+    }
+}
+
+#[test]
+fn what_is_built_comes_back_from_otlp_as_it_was() {
+    let profiles = everything();
+    let otlp = write(&profiles, format("otlp").unwrap(), &WriteOptions::default()).unwrap();
+    let options = ReadOptions {
+        from: format("otlp"),
+        ..ReadOptions::default()
+    };
+    let again = read(&otlp.payload, &options).unwrap();
+    assert!(
+        again
+            .findings
+            .iter()
+            .all(|finding| finding.severity < otlp_profiles::Severity::Warning)
+    );
+    let rewritten = write(
+        &again.profiles,
+        format("otlp").unwrap(),
+        &WriteOptions::default(),
+    )
+    .unwrap();
+    assert_eq!(rewritten.payload, otlp.payload);
+}

@@ -1,0 +1,127 @@
+//! The model as a [`Doc`]: its meaning by its public accessors alone.
+
+use otlp_profiles::{self as crate_, AttributeId, Dictionary, LinkId, Profiles, StackId, Value};
+
+use super::doc::{Attribute, Doc, Function, Location, Mapping, Profile, Resource, Sample, Scope, Tables, Type, Val};
+
+/// What the model says. Row 0 of every table is "none", and so is not a row of the `Doc`.
+pub fn doc_of(profiles: &Profiles) -> Doc {
+    let dictionary = profiles.dictionary();
+    let text = |id| dictionary.text(id).to_owned();
+    let pairs = |pairs: &[crate_::KeyValue]| pairs.iter().map(|p| (text(p.key), val(&p.value, dictionary))).collect::<Vec<_>>();
+    let entity = |e: &crate_::EntityRef| {
+        let keys = |keys: &[crate_::StringId]| keys.iter().map(|key| text(*key)).collect();
+        (text(e.schema_url), text(e.entity_type), keys(&e.id_keys), keys(&e.description_keys))
+    };
+    let scope = |scope: &crate_::ScopeProfiles| Scope {
+        name: text(scope.scope().name()),
+        version: text(scope.scope().version()),
+        attributes: pairs(scope.scope().attributes()),
+        dropped: scope.scope().dropped_attributes_count(),
+        schema_url: text(scope.schema_url()),
+        profiles: scope.profiles().iter().map(|p| profile(p, dictionary)).collect(),
+    };
+    let resource = |r: &crate_::ResourceProfiles| Resource {
+        attributes: pairs(r.resource().attributes()),
+        dropped: r.resource().dropped_attributes_count(),
+        entities: r.resource().entity_refs().iter().map(entity).collect(),
+        schema_url: text(r.schema_url()),
+        scopes: r.scope_profiles().iter().map(scope).collect(),
+    };
+    Doc { resources: profiles.resource_profiles().iter().map(resource).collect(), tables: tables(dictionary) }
+}
+
+fn row(id: usize) -> Option<usize> {
+    id.checked_sub(1)
+}
+
+fn rows(ids: &[AttributeId]) -> Vec<usize> {
+    ids.iter().map(|id| row(id.row()).expect("no list holds attribute 0")).collect()
+}
+
+fn profile(profile: &crate_::Profile, dictionary: &Dictionary) -> Profile {
+    let text = |id| dictionary.text(id).to_owned();
+    let kind = |kind: &crate_::ValueType| Type {
+        name: text(kind.name),
+        unit: text(kind.unit),
+        temporality: kind.temporality.map_or(0, |temporality| temporality.0),
+    };
+    let sample = |sample: crate_::SampleRef| Sample {
+        stack: (sample.stack != StackId::NONE).then(|| sample.stack.row() - 1),
+        attributes: rows(sample.attributes),
+        link: (sample.link != LinkId::NONE).then(|| sample.link.row() - 1),
+        stacktrace_id: text(sample.stacktrace_id),
+        values: sample.values.to_vec(),
+        times: sample.timestamps_unix_nano.to_vec(),
+    };
+    let (format, bytes) = profile.original_payload();
+    Profile {
+        id: profile.profile_id().0,
+        time: profile.time_unix_nano(),
+        duration: profile.duration_nanos(),
+        types: profile.sample_types().iter().map(kind).collect(),
+        default: text(profile.default_sample_type()),
+        period_type: kind(&profile.period_type()),
+        period: profile.period(),
+        attributes: rows(profile.attributes()),
+        dropped: profile.dropped_attributes_count(),
+        original: (text(format), bytes.to_vec()),
+        samples: profile.samples().iter().map(sample).collect(),
+        ..Profile::default()
+    }
+}
+
+pub fn tables(dictionary: &Dictionary) -> Tables {
+    let text = |id| dictionary.text(id).to_owned();
+    let mappings = dictionary.mappings();
+    let locations = dictionary.locations();
+    // Ids are made by no one but the crate: those of all rows are found where they are used.
+    let mut tables = Tables::default();
+    for attribute in &dictionary.attributes()[1..] {
+        let value = val(&attribute.value, dictionary);
+        tables.attributes.push(Attribute { key: text(attribute.key), value, unit: text(attribute.unit) });
+    }
+    for function in &dictionary.functions()[1..] {
+        let names = [function.name, function.system_name, function.filename].map(text);
+        tables.functions.push(Function { names, start_line: function.start_line });
+    }
+    tables.links = dictionary.links()[1..].iter().map(|link| (link.trace_id, link.span_id)).collect();
+    tables.mappings = vec![Mapping::default(); mappings.rows().len() - 1];
+    for (place, mapping) in tables.mappings.iter_mut().zip(&mappings.rows()[1..]) {
+        place.range = [mapping.memory_start, mapping.memory_limit, mapping.file_offset];
+        place.filename = text(mapping.filename);
+    }
+    tables.locations = vec![Location::default(); locations.len() - 1];
+    for stack in dictionary.stacks().rows().skip(1) {
+        for &id in stack {
+            let lines = locations.lines(id).iter();
+            let Some(at) = row(id.row()) else { continue };
+            let mapping = locations.mapping(id);
+            tables.locations[at] = Location {
+                mapping: row(mapping.row()),
+                address: locations.address(id),
+                lines: lines.map(|line| (row(line.function.row()), line.line, line.column)).collect(),
+                attributes: rows(locations.attributes(id)),
+                ..Location::default()
+            };
+            if let Some(at) = row(mapping.row()) {
+                tables.mappings[at].attributes = rows(mappings.attributes(mapping));
+            }
+        }
+        tables.stacks.push(stack.iter().map(|id| row(id.row()).expect("no stack holds location 0")).collect());
+    }
+    tables
+}
+
+fn val(value: &Value, dictionary: &Dictionary) -> Val {
+    match value {
+        Value::Empty => Val::Empty,
+        Value::String(id) => Val::str(dictionary.text(*id)),
+        Value::Bool(truth) => Val::Bool(*truth),
+        Value::Int(number) => Val::Int(*number),
+        Value::Double(number) => Val::Double(*number),
+        Value::Bytes(bytes) => Val::Bytes(bytes.to_vec()),
+        Value::Array(values) => Val::Array(values.iter().map(|v| val(v, dictionary)).collect()),
+        Value::KeyValues(pairs) => Val::Map(pairs.iter().map(|p| (dictionary.text(p.key).to_owned(), val(&p.value, dictionary))).collect()),
+    }
+}
