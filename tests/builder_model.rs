@@ -130,6 +130,12 @@ fn call() -> impl Strategy<Value = Call> {
     prop_oneof![3 => tables, 1 => tree, 3 => sample]
 }
 
+/// A key and its value, a name and its unit.
+type Word = (String, String);
+
+/// The resource, the scope and the types of a profile.
+type Home = (Set, (String, Set), Vec<Word>);
+
 /// Attributes by key.
 type Set = BTreeMap<String, String>;
 
@@ -159,11 +165,11 @@ struct Pair {
     mappings: Vec<(Key<MappingId>, String)>,
     locations: Vec<(Key<LocationId>, String)>,
     stacks: Vec<(Key<StackId>, Vec<String>)>,
-    attributes: Vec<(Key<AttributeId>, Option<(String, String)>)>,
+    attributes: Vec<(Key<AttributeId>, Option<Word>)>,
     links: Vec<(Key<LinkId>, String)>,
     resources: Vec<(Key<Resource>, Set)>,
     scopes: Vec<(Key<Scope>, (Set, String, Set))>,
-    profiles: Vec<(Key<Profile>, (Set, (String, Set), Vec<(String, String)>))>,
+    profiles: Vec<(Key<Profile>, Home)>,
     current: (Set, String, Set),
     samples: BTreeMap<Identity, Seen>,
 }
@@ -939,7 +945,7 @@ fn assert_same(pair: &mut Pair) -> Profiles {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn what_is_built_is_what_was_said(calls in prop::collection::vec(call(), 0..150)) {

@@ -1,6 +1,6 @@
 //! The example that sends to a collector, against a server on this machine that answers like one.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};

@@ -3,12 +3,11 @@
 use std::hash::{Hash, Hasher};
 
 use crate::build::index::{Index, Number, Seed, write_ids};
-use crate::build::room::{Full, Room, at_most, column};
+use crate::build::room::{Full, Room, at_most, column, heap_bytes};
 use crate::limits::Limits;
 use crate::model::dictionary::{Attribute, Dictionary, Function, Line, Link, Locations, Mapping};
 use crate::model::id::{AttributeId, FunctionId, LinkId, LocationId, MappingId, StackId, StringId};
 use crate::model::strings::Strings;
-use crate::model::value::Value;
 
 /// A dictionary that holds every row once: a row that is already there is found, not added.
 ///
@@ -363,24 +362,6 @@ fn clear(dictionary: &mut Dictionary) {
     attributes.truncate(1);
     stacks.clear();
     stacks.end_row();
-}
-
-/// The bytes a value owns beside itself.
-fn heap_bytes(value: &Value) -> usize {
-    match value {
-        Value::Bytes(bytes) => bytes.len(),
-        Value::Array(values) => {
-            size_of_val::<[_]>(values) + values.iter().map(heap_bytes).sum::<usize>()
-        }
-        Value::KeyValues(pairs) => {
-            let inner = pairs
-                .iter()
-                .map(|pair| heap_bytes(&pair.value))
-                .sum::<usize>();
-            size_of_val::<[_]>(pairs) + inner
-        }
-        Value::Empty | Value::String(_) | Value::Bool(_) | Value::Int(_) | Value::Double(_) => 0,
-    }
 }
 
 fn hash_mapping(seed: &Seed, mapping: &Mapping, attributes: &[AttributeId]) -> u64 {

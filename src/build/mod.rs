@@ -1,6 +1,31 @@
 //! Building profiles: from a running profiler to [`Profiles`].
 //!
-//! See [`Builder`].
+//! For those who have names, [`Builder`] needs two lines. Those who have addresses say which binary
+//! each lies in and leave the names to whoever has the binary:
+//!
+//! ```
+//! use otlp_profiles::build::Binary;
+//! use otlp_profiles::{Builder, WriteOptions, format, semconv, write};
+//!
+//! let mut builder = Builder::new();
+//! builder.resource([("service.name", "checkout")]);
+//! builder.scope("my-profiler", "1.0.0");
+//! let cpu = builder.profile("cpu", "nanoseconds");
+//! builder.details(cpu).window(1_763_640_000_000_000_000, 60_000_000_000).period("cpu", "nanoseconds", 10_000_000);
+//!
+//! let build_id = builder.attribute(semconv::BUILD_ID_GNU, "c89b11207f6479603b0d49bf291c092c2b719293");
+//! let server = Binary::new("/usr/bin/server").range(0x40_0000, 0x80_0000, 0);
+//! let server = builder.mapping(server.attributes(&[build_id]));
+//!
+//! // What an unwinder gives, the leaf first.
+//! let stack = [0x40_1234, 0x40_5678].map(|address| builder.address(server, address));
+//! let stack = builder.stack(&stack);
+//! builder.sample(cpu, stack).value(10_000_000).attr("thread.name", "worker-1");
+//!
+//! let written = write(&builder.finish()?, format("otlp").unwrap(), &WriteOptions::default())?;
+//! assert!(written.losses.is_empty());
+//! # Ok::<(), otlp_profiles::Error>(())
+//! ```
 
 mod build_id;
 mod compact;

@@ -2,6 +2,7 @@
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::{Limits, past};
+use crate::model::value::Value;
 
 /// What one entry of an index costs, its share of the empty ones included.
 const INDEX_BYTES: usize = 8;
@@ -125,4 +126,22 @@ pub(crate) fn at_most(name: &'static str, limit: u64, wanted: u64) -> Result<(),
 /// `Ok` when `more` items still fit behind `items` others in a column of rows.
 pub(crate) fn column(items: usize, more: usize) -> Result<(), Full> {
     at_most("", u64::from(u32::MAX), items as u64 + more as u64)
+}
+
+/// The bytes a value owns beside itself.
+pub(crate) fn heap_bytes(value: &Value) -> usize {
+    match value {
+        Value::Bytes(bytes) => bytes.len(),
+        Value::Array(values) => {
+            size_of_val::<[_]>(values) + values.iter().map(heap_bytes).sum::<usize>()
+        }
+        Value::KeyValues(pairs) => {
+            let inner = pairs
+                .iter()
+                .map(|pair| heap_bytes(&pair.value))
+                .sum::<usize>();
+            size_of_val::<[_]>(pairs) + inner
+        }
+        Value::Empty | Value::String(_) | Value::Bool(_) | Value::Int(_) | Value::Double(_) => 0,
+    }
 }

@@ -1,9 +1,11 @@
 //! One sample, on its way into a profile.
 
+use crate::build::interner::Interner;
 use crate::build::key::Key;
 use crate::build::lists;
 use crate::build::parts::{AnyValue, Frame, Text};
 use crate::build::samples::{Identity, Shape, identity_hash};
+use crate::build::tree::Draft;
 use crate::build::{Builder, Full};
 use crate::model::id::{AttributeId, LinkId, StackId};
 use crate::model::profile::Profile;
@@ -143,32 +145,35 @@ impl Builder {
             times,
             dropped: dropped_attributes,
         } = pending;
-        let draft = &mut tree.profiles[profile];
-        let columns = draft.profile.sample_types.len();
-        let shape = shape_of(values, times, columns, &mut dropped.values);
-        if *dropped_attributes != 0 {
-            let count = &mut draft.profile.dropped_attributes_count;
-            *count = count.saturating_add(*dropped_attributes);
-        }
-        let lane = &mut draft.lanes[shape as usize];
+        let Draft { profile, lanes, .. } = &mut tree.profiles[profile];
+        let shape = shape_of(
+            values,
+            times,
+            profile.sample_types.len(),
+            &mut dropped.values,
+        );
+        let count = &mut profile.dropped_attributes_count;
+        *count = count.saturating_add(*dropped_attributes);
         if attributes.len() > 1 {
             attributes.sort_unstable();
+        }
+        let Interner { room, seed, .. } = interner;
+        let lane = &mut lanes[shape as usize];
+        if shape != Shape::Totals {
+            lane.make_room_for_ticks(room, times.len(), values.len())?;
         }
         let identity = Identity {
             stack,
             attributes,
             link,
         };
-        let hash = identity_hash(&interner.seed, identity);
-        if shape != Shape::Totals {
-            lane.make_room_for_ticks(&mut interner.room, times.len(), values.len())?;
-        }
+        let hash = identity_hash(seed, identity);
         let row = match lane.find(hash, identity) {
             Some(row) => row,
             None => {
-                lane.make_room(&mut interner.room, *samples, identity, values.len())?;
+                lane.make_room(room, *samples, identity, values.len())?;
                 *samples += 1;
-                lane.add(hash, identity, &interner.seed)
+                lane.add(hash, identity, seed)
             }
         };
         match shape {

@@ -4,6 +4,7 @@ pub(crate) mod intake;
 mod build_id;
 mod columns;
 pub(crate) mod detect;
+mod json;
 mod known;
 mod labels;
 pub(crate) mod losses;
@@ -87,6 +88,7 @@ pub static FORMATS: &[&dyn Format] = &[
     &otlp::OTLP_1_5,
     &otlp::OTLP_1_4,
     &otlp::OTLP_1_3,
+    &json::OtlpJson,
     &pprof::Pprof,
 ];
 

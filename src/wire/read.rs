@@ -7,42 +7,56 @@ use crate::wire::{END_GROUP, FIXED32, FIXED64, LEN, START_GROUP, VARINT};
 /// The fields of one message, one after another.
 ///
 /// A reader never runs past its message: lengths are compared with what is left, and every call
-/// consumes at least one byte or fails.
+/// consumes at least one byte or fails. It does look past it, as far as the payload goes, so that
+/// a varint can be taken from one word whatever its width.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reader<'a> {
-    rest: &'a [u8],
+    /// The payload, from the beginning of the message or before.
+    payload: &'a [u8],
+    /// Where the next byte is.
+    at: usize,
+    /// Where the message ends, within the payload.
+    end: usize,
 }
 
 impl<'a> Reader<'a> {
     #[inline]
     pub(crate) fn new(message: &'a [u8]) -> Self {
-        Self { rest: message }
+        Self { payload: message, at: 0, end: message.len() }
     }
 
     /// What is left to read.
     #[inline]
     pub(crate) fn rest(&self) -> &'a [u8] {
-        self.rest
+        self.payload.get(self.at..self.end).unwrap_or_default()
     }
 
-    /// Goes on at `rest`, a later part of the same message.
+    /// Leaves `bytes` bytes behind.
     #[inline]
-    pub(crate) fn resume(&mut self, rest: &'a [u8]) {
-        self.rest = rest;
+    pub(crate) fn pass(&mut self, bytes: usize) {
+        self.at = self.end.min(self.at.saturating_add(bytes));
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn is_empty(&self) -> bool {
-        self.rest.is_empty()
+        self.at >= self.end
+    }
+
+    /// The next byte of the payload, if it is one that ends a varint.
+    #[inline(always)]
+    fn last_byte(&self) -> Option<u8> {
+        self.payload.get(self.at).copied().filter(|byte| *byte < 0x80)
     }
 
     /// The next tag, field number and kind in one; `None` at the end of the message.
     #[inline(always)]
     pub(crate) fn tag(&mut self) -> Result<Option<u32>> {
-        match *self.rest {
-            [] => Ok(None),
-            [byte @ 8..0x80, ref rest @ ..] => {
-                self.rest = rest;
+        if self.at >= self.end {
+            return Ok(None);
+        }
+        match self.last_byte() {
+            Some(byte) if byte >= 8 => {
+                self.at += 1;
                 Ok(Some(u32::from(byte)))
             }
             _ => self.long_tag().map(Some),
@@ -51,9 +65,9 @@ impl<'a> Reader<'a> {
 
     #[inline(never)]
     fn long_tag(&mut self) -> Result<u32> {
-        let start = self.rest;
+        let start = self.rest();
         let tag = self.varint()?;
-        let length = start.len() - self.rest.len();
+        let length = start.len() - self.rest().len();
         match u32::try_from(tag) {
             Ok(tag) if length <= 5 && tag >> 3 != 0 => Ok(tag),
             _ => Err(bad_tag(tag, length).at(start)),
@@ -62,54 +76,46 @@ impl<'a> Reader<'a> {
 
     #[inline(always)]
     pub(crate) fn varint(&mut self) -> Result<u64> {
-        match *self.rest {
-            [a @ 0..0x80, ref rest @ ..] => {
-                self.rest = rest;
-                Ok(u64::from(a))
+        match self.last_byte() {
+            Some(byte) if self.at < self.end => {
+                self.at += 1;
+                Ok(u64::from(byte))
             }
-            [a, b @ 0..0x80, ref rest @ ..] => {
-                self.rest = rest;
-                Ok(u64::from(a & 0x7f) | u64::from(b) << 7)
-            }
-            _ => self.long_varint(),
+            _ => self.wide_varint(),
         }
     }
 
-    #[inline(never)]
-    fn long_varint(&mut self) -> Result<u64> {
-        if let [a, b, c @ 0..0x80, rest @ ..] = self.rest
-            && b & 0x80 != 0
-        {
-            self.rest = rest;
-            return Ok(u64::from(a & 0x7f) | u64::from(b & 0x7f) << 7 | u64::from(*c) << 14);
-        }
-        let Some((word, _)) = self.rest.split_first_chunk::<8>() else { return self.slow_varint() };
+    /// A varint of two bytes or more, with no branch on how many but for the very long.
+    #[inline]
+    fn wide_varint(&mut self) -> Result<u64> {
+        let Some(word) = self.payload.get(self.at..).and_then(<[u8]>::first_chunk::<8>) else { return self.slow_varint() };
         let word = u64::from_le_bytes(*word);
-        let ends = !word & 0x8080_8080_8080_8080;
-        if ends == 0 {
+        let ends = !word & CONTINUES;
+        let end = ends.trailing_zeros() + 1;
+        let at = self.at + (end / 8) as usize;
+        if at > self.end || ends == 0 {
             return self.slow_varint();
         }
-        let length = (ends.trailing_zeros() / 8 + 1) as usize;
-        let word = word & (ends ^ ends.wrapping_sub(1));
-        self.rest = &self.rest[length..];
-        Ok(compact(word))
+        self.at = at;
+        Ok(if end <= 32 { narrow(word, 0, end).into() } else { compact(word & (ends ^ ends.wrapping_sub(1))) })
     }
 
     #[cold]
     #[inline(never)]
     fn slow_varint(&mut self) -> Result<u64> {
+        let rest = self.rest();
         let mut value = 0;
-        for (at, &byte) in self.rest.iter().enumerate().take(10) {
+        for (at, &byte) in rest.iter().enumerate().take(10) {
             if at == 9 && byte > 1 {
-                return Err(Error::malformed("a varint of more than 64 bits").at(self.rest));
+                return Err(Error::malformed("a varint of more than 64 bits").at(rest));
             }
             value |= u64::from(byte & 0x7f) << (7 * at);
             if byte < 0x80 {
-                self.rest = &self.rest[at + 1..];
+                self.pass(at + 1);
                 return Ok(value);
             }
         }
-        Err(Error::malformed("the message ends inside a varint").at(self.rest))
+        Err(Error::malformed("the message ends inside a varint").at(rest))
     }
 
     /// An int32, uint32 or index: negative numbers come as [`BELOW`], too large ones as [`BEYOND`].
@@ -120,24 +126,33 @@ impl<'a> Reader<'a> {
 
     #[inline]
     pub(crate) fn fixed64(&mut self) -> Result<u64> {
-        let Some((word, rest)) = self.rest.split_first_chunk::<8>() else {
-            return Err(cut_short(8, self.rest.len()).at(self.rest));
-        };
-        self.rest = rest;
-        Ok(u64::from_le_bytes(*word))
+        match self.rest().first_chunk::<8>() {
+            Some(word) => {
+                self.at += 8;
+                Ok(u64::from_le_bytes(*word))
+            }
+            None => Err(cut_short(8, self.rest().len()).at(self.rest())),
+        }
     }
 
     /// The body of a length-delimited field.
     #[inline(always)]
     pub(crate) fn bytes(&mut self) -> Result<&'a [u8]> {
+        self.message().map(|message| message.rest())
+    }
+
+    /// The fields of an embedded message.
+    #[inline(always)]
+    pub(crate) fn message(&mut self) -> Result<Self> {
         let length = self.varint()?;
-        match self.rest.split_at_checked(usize::try_from(length).unwrap_or(usize::MAX)) {
-            Some((body, rest)) => {
-                self.rest = rest;
-                Ok(body)
-            }
-            None => Err(cut_short(length, self.rest.len()).at(self.rest)),
+        let left = self.end - self.at;
+        if length > left as u64 {
+            return Err(cut_short(length, left).at(self.rest()));
         }
+        let end = self.at + length as usize;
+        let message = Self { end, ..*self };
+        self.at = end;
+        Ok(message)
     }
 
     /// Skips the value of a field whose tag was just read.
@@ -153,16 +168,14 @@ impl<'a> Reader<'a> {
     #[cold]
     #[inline(never)]
     fn skip_rare(&mut self, tag: u32, max_nesting: u64) -> Result<()> {
-        let start = self.rest;
+        let start = self.rest();
         match tag & 7 {
             FIXED64 => self.fixed64().map(|_| ()),
-            FIXED32 => match self.rest.split_first_chunk::<4>() {
-                Some((_, rest)) => {
-                    self.rest = rest;
-                    Ok(())
-                }
-                None => Err(cut_short(4, self.rest.len()).at(start)),
-            },
+            FIXED32 if self.rest().len() >= 4 => {
+                self.pass(4);
+                Ok(())
+            }
+            FIXED32 => Err(cut_short(4, self.rest().len()).at(start)),
             START_GROUP => self.skip_group(tag >> 3, max_nesting),
             END_GROUP => Err(Error::malformed(format!("group {} ends but did not begin", tag >> 3)).at(start)),
             kind => Err(Error::malformed(format!("wire type {kind} does not exist (field {})", tag >> 3)).at(start)),
@@ -171,7 +184,7 @@ impl<'a> Reader<'a> {
 
     /// Groups occur in no profiles schema, but any field may be unknown to us; no recursion.
     fn skip_group(&mut self, number: u32, max_nesting: u64) -> Result<()> {
-        let start = self.rest;
+        let start = self.rest();
         let mut open = vec![number];
         while let Some(&innermost) = open.last() {
             let Some(tag) = self.tag()? else {
@@ -381,14 +394,10 @@ fn wide<'a>(rest: &'a [u8], free: &mut Slots) -> Result<&'a [u8]> {
 }
 
 /// Appends the varints of a packed body to `out`.
-#[inline]
-pub(crate) fn packed_varints<T>(body: &[u8], out: &mut Vec<T>, of: impl Fn(u64) -> T) -> Result<()> {
-    let mut reader = Reader::new(body);
-    if body.len() > 2 {
-        out.reserve(count_packed(body));
-    }
-    while !reader.is_empty() {
-        out.push(of(reader.varint()?));
+#[inline(always)]
+pub(crate) fn packed_varints<T>(mut body: Reader, out: &mut Vec<T>, of: impl Fn(u64) -> T) -> Result<()> {
+    while !body.is_empty() {
+        out.push(of(body.varint()?));
     }
     Ok(())
 }

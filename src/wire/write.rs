@@ -2,38 +2,42 @@
 
 use crate::wire::{FIXED64, LEN, VARINT, tag};
 
+/// Appends the low `length` bytes of a word: all eight are stored, which needs no branch.
+#[inline(always)]
+fn put(out: &mut Vec<u8>, word: u64, length: usize) {
+    let end = out.len() + length;
+    out.extend_from_slice(&word.to_le_bytes());
+    out.truncate(end);
+}
+
 /// Appends a varint.
 #[inline]
 pub(crate) fn varint(out: &mut Vec<u8>, value: u64) {
     if value < 0x80 {
         out.push(value as u8);
-    } else if value < 0x4000 {
-        out.extend_from_slice(&[value as u8 | 0x80, (value >> 7) as u8]);
+    } else if value < 1 << 56 {
+        let length = varint_len(value);
+        put(out, spread(value) | more(length), length);
     } else {
-        long_varint(out, value);
+        longest_varint(out, value);
     }
 }
 
+/// The high bits that say that more bytes follow, of all but the last of `length` bytes.
+#[inline(always)]
+fn more(length: usize) -> u64 {
+    0x8080_8080_8080_8080 & ((1 << (8 * (length - 1))) - 1)
+}
+
+#[cold]
 #[inline(never)]
-fn long_varint(out: &mut Vec<u8>, value: u64) {
-    if value < 1 << 56 {
-        let length = varint_len(value);
-        let word = (spread(value) | (0x8080_8080_8080_8080 & ((1 << (8 * (length - 1))) - 1))).to_le_bytes();
-        let end = out.len() + length;
-        out.extend_from_slice(&word);
-        out.truncate(end);
-    } else {
-        let mut left = value;
-        let mut bytes = [0u8; 10];
-        let mut at = 0;
-        while left >= 0x80 {
-            bytes[at] = left as u8 | 0x80;
-            left >>= 7;
-            at += 1;
-        }
-        bytes[at] = left as u8;
-        out.extend_from_slice(&bytes[..=at]);
+fn longest_varint(out: &mut Vec<u8>, value: u64) {
+    let mut left = value;
+    while left >= 0x80 {
+        out.push(left as u8 | 0x80);
+        left >>= 7;
     }
+    out.push(left as u8);
 }
 
 /// The bytes a varint takes.
@@ -51,10 +55,19 @@ fn spread(value: u64) -> u64 {
 }
 
 /// A singular varint field, left out when it is 0 or the schema lacks it.
-#[inline]
+#[inline(always)]
 pub(crate) fn field_varint(out: &mut Vec<u8>, number: u32, value: u64) {
-    if value != 0 && number != 0 {
-        varint(out, u64::from(tag(number, VARINT)));
+    if value == 0 || number == 0 {
+        return;
+    }
+    let tag = u64::from(tag(number, VARINT));
+    if value < 0x80 && tag < 0x80 {
+        put(out, tag | value << 8, 2);
+    } else if value < 1 << 49 && tag < 0x80 {
+        let length = varint_len(value);
+        put(out, tag | (spread(value) | more(length)) << 8, 1 + length);
+    } else {
+        varint(out, tag);
         varint(out, value);
     }
 }
@@ -71,8 +84,13 @@ pub(crate) fn field_fixed64(out: &mut Vec<u8>, number: u32, value: u64) {
 /// A length-delimited field, written even when it is empty.
 #[inline]
 pub(crate) fn field_bytes(out: &mut Vec<u8>, number: u32, body: &[u8]) {
-    varint(out, u64::from(tag(number, LEN)));
-    varint(out, body.len() as u64);
+    let tag = u64::from(tag(number, LEN));
+    if tag < 0x80 && body.len() < 0x80 {
+        put(out, tag | (body.len() as u64) << 8, 2);
+    } else {
+        varint(out, tag);
+        varint(out, body.len() as u64);
+    }
     out.extend_from_slice(body);
 }
 
@@ -89,7 +107,8 @@ pub(crate) fn field_bytes_nonempty(out: &mut Vec<u8>, number: u32, body: &[u8]) 
 /// One byte is kept for the length; the rare body of 128 bytes or more is moved when it is known.
 #[inline]
 pub(crate) fn field_message(out: &mut Vec<u8>, number: u32, fill: impl FnOnce(&mut Vec<u8>)) {
-    varint(out, u64::from(tag(number, LEN)));
+    let tag = u64::from(tag(number, LEN));
+    if tag < 0x80 { out.push(tag as u8) } else { varint(out, tag) }
     delimited(out, fill);
 }
 
@@ -121,33 +140,48 @@ fn widen_length(out: &mut Vec<u8>, at: usize, length: usize) {
     out[at + more] = left as u8;
 }
 
-/// A message field whose body may be large: room is kept for a length of `room` bytes or less.
-///
-/// A message of megabytes is not moved to make room for its length: the length is written in
-/// the `room` bytes kept, and only a wrong guess moves the body.
+/// A message field whose body may be large.
 #[inline]
 pub(crate) fn field_large(out: &mut Vec<u8>, number: u32, expected: usize, fill: impl FnOnce(&mut Vec<u8>)) {
     varint(out, u64::from(tag(number, LEN)));
+    delimited_large(out, expected, fill);
+}
+
+/// A length and the body that `fill` appends.
+///
+/// A body of megabytes is not moved to make room for its length: as much room is kept as the
+/// expected length needs, and only a wrong guess moves the body.
+#[inline]
+fn delimited_large(out: &mut Vec<u8>, expected: usize, fill: impl FnOnce(&mut Vec<u8>)) {
     let room = varint_len(expected as u64);
     let at = out.len();
     out.extend_from_slice(&[0; 10][..room]);
     fill(out);
     let length = out.len() - at - room;
+    if varint_len(length as u64) != room {
+        make_room(out, at, room, length);
+    }
+    let mut left = length;
+    for byte in &mut out[at..] {
+        *byte = left as u8 | if left < 0x80 { 0 } else { 0x80 };
+        left >>= 7;
+        if left == 0 {
+            break;
+        }
+    }
+}
+
+/// Moves a body so that `room` bytes before it become as many as its length needs.
+#[cold]
+#[inline(never)]
+fn make_room(out: &mut Vec<u8>, at: usize, room: usize, length: usize) {
     let needed = varint_len(length as u64);
     let end = out.len();
     if needed > room {
         out.extend_from_slice(&[0; 9][..needed - room]);
-        out.copy_within(at + room..end, at + needed);
-    } else if needed < room {
-        out.copy_within(at + room..end, at + needed);
-        out.truncate(end - (room - needed));
     }
-    let mut left = length;
-    for byte in &mut out[at..at + needed - 1] {
-        *byte = left as u8 | 0x80;
-        left >>= 7;
-    }
-    out[at + needed - 1] = left as u8;
+    out.copy_within(at + room..end, at + needed);
+    out.truncate(at + needed + length);
 }
 
 /// A packed repeated field of indices, left out when it is empty.
@@ -161,42 +195,58 @@ pub(crate) fn field_indices(out: &mut Vec<u8>, number: u32, values: impl ExactSi
 }
 
 /// A length and packed indices.
+///
+/// What the largest needs is found first: widths up to three bytes are then stored without a
+/// branch, which would be mispredicted where widths mix.
 #[inline]
 pub(crate) fn delimited_indices(out: &mut Vec<u8>, values: impl ExactSizeIterator<Item = u32> + Clone) {
-    let length: usize = values.clone().map(|value| index_len(value) as usize).sum();
-    varint(out, length as u64);
-    indices(out, values, length);
-}
-
-#[inline]
-fn index_len(value: u32) -> u32 {
-    1 + u32::from(value >= 1 << 7) + u32::from(value >= 1 << 14) + u32::from(value >= 1 << 21) + u32::from(value >= 1 << 28)
-}
-
-/// Packed indices whose encoding is known to take `length` bytes.
-#[inline]
-fn indices(out: &mut Vec<u8>, values: impl ExactSizeIterator<Item = u32>, length: usize) {
-    if length == values.len() {
+    let all = values.clone().fold(0, |all, value| all | value);
+    let count = values.len();
+    if all < 1 << 7 {
+        varint(out, count as u64);
         out.extend(values.map(|value| value as u8));
+    } else if all < 1 << 14 {
+        delimited_large(out, 2 * count, |out| in_blocks(out, values, up_to_two));
+    } else if all < 1 << 21 {
+        delimited_large(out, 2 * count, |out| in_blocks(out, values, up_to_three));
     } else {
-        // A branch on every width would be mispredicted where widths mix.
-        let mut block = [0u8; 256];
-        let mut at = 0;
-        for value in values {
-            if at > 256 - 8 {
-                out.extend_from_slice(&block[..at]);
-                at = 0;
-            }
-            let length = index_len(value);
-            let more = 0x8080_8080_u64 & ((1 << (8 * (length - 1))) - 1);
-            let word = spread(u64::from(value)) | more;
-            if let Some(place) = block[at..].first_chunk_mut::<8>() {
-                *place = word.to_le_bytes();
-            }
-            at += length as usize;
-        }
-        out.extend_from_slice(&block[..at]);
+        delimited_large(out, 4 * count, |out| values.for_each(|value| varint(out, value.into())));
     }
+}
+
+/// A varint of one or two bytes, and which.
+#[inline(always)]
+fn up_to_two(value: u32) -> (u32, usize) {
+    let two = u32::from(value >= 1 << 7);
+    (value & 0x7f | value << 1 & 0x7f00 | two << 7, 1 + two as usize)
+}
+
+/// A varint of up to three bytes, and of how many.
+#[inline(always)]
+fn up_to_three(value: u32) -> (u32, usize) {
+    let (two, three) = (u32::from(value >= 1 << 7), u32::from(value >= 1 << 14));
+    let word = value & 0x7f | value << 1 & 0x7f00 | value << 2 & 0x7f_0000;
+    (word | two << 7 | three << 15, (1 + two + three) as usize)
+}
+
+/// Appends varints of up to four bytes, a block at a time.
+#[inline(always)]
+fn in_blocks(out: &mut Vec<u8>, values: impl Iterator<Item = u32>, encode: impl Fn(u32) -> (u32, usize)) {
+    const BLOCK: usize = 256;
+    let mut block = [0u8; BLOCK];
+    let mut at = 0;
+    for value in values {
+        let (word, length) = encode(value);
+        if let Some(place) = block.get_mut(at..).and_then(<[u8]>::first_chunk_mut::<4>) {
+            *place = word.to_le_bytes();
+        }
+        at += length;
+        if at > BLOCK - 4 {
+            out.extend_from_slice(&block[..at]);
+            at = 0;
+        }
+    }
+    out.extend_from_slice(&block[..at]);
 }
 
 /// A packed repeated field of 64-bit varints, left out when it is empty.

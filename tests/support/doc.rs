@@ -12,11 +12,20 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-#[derive(Clone, Debug, Default, PartialEq)]
+use proptest::test_runner::TestCaseError;
+
+#[derive(Clone, Default, PartialEq)]
 pub struct Doc {
     pub resources: Vec<Resource>,
     /// What the profiles refer to, unless they have tables of their own.
     pub tables: Tables,
+}
+
+/// On one line, also where several are asked for.
+impl std::fmt::Debug for Doc {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:?} {:?}", self.resources, self.tables)
+    }
 }
 
 /// Rows as they are on the wire, but for an empty first one; references count from 0.
@@ -66,8 +75,6 @@ pub struct Profile {
     pub drop_frames: String,
     pub keep_frames: String,
     pub attributes: Vec<usize>,
-    /// Attributes the profile holds itself.
-    pub in_place: Vec<(String, Val)>,
     pub dropped: u32,
     pub original: (String, Vec<u8>),
     pub samples: Vec<Sample>,
@@ -208,7 +215,7 @@ fn say_profile(profile: &Profile, tables: &Tables, mask: Mask, out: &mut Vec<Str
     out.push(format!("      default {:?}", profile.default));
     out.push(format!("      period {} of {}", profile.period, named(&profile.period_type)));
     out.push(format!("      dropped {} original {:?}", profile.dropped, profile.original));
-    let mut own: Vec<(String, Val)> = profile.in_place.clone();
+    let mut own: Vec<(String, Val)> = Vec::new();
     let comments = Val::Array(profile.comments.iter().map(|text| Val::str(text)).collect());
     own.extend((!profile.comments.is_empty()).then_some(("pprof.profile.comment".to_owned(), comments)));
     for (key, text) in [("drop", &profile.drop_frames), ("keep", &profile.keep_frames)] {
@@ -331,11 +338,8 @@ pub fn build_id_key(text: &str) -> &'static str {
 }
 
 /// Fails with the first lines that differ.
-#[track_caller]
-pub fn assert_same(what: &str, expected: &[String], got: &[String]) {
-    if let Some(difference) = difference(expected, got) {
-        panic!("{what}: {difference}");
-    }
+pub fn same(what: &str, expected: &[String], got: &[String]) -> Result<(), TestCaseError> {
+    difference(expected, got).map_or(Ok(()), |difference| Err(TestCaseError::fail(format!("{what}: {difference}"))))
 }
 
 pub fn difference(expected: &[String], got: &[String]) -> Option<String> {

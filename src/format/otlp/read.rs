@@ -218,7 +218,7 @@ impl Draft {
         let mut reader = Reader::new(body);
         while let Some(tag) = reader.tag()? {
             if is!(tag, G::SCHEMA.profile.samples, LEN) {
-                let body = reader.bytes()?;
+                let body = reader.message()?;
                 sample::<G>(body, &mut self.samples, &self.location_indices, tables, intake)
                     .map_err(|e| e.within_row("samples", self.samples.stacks.len()))?;
             } else if is!(tag, G::SCHEMA.profile.location_indices, LEN) {

@@ -34,13 +34,12 @@ impl RawSamples {
 /// Reads one sample into the columns.
 #[inline]
 pub(crate) fn sample<G: Generation>(
-    body: &[u8],
+    mut reader: Reader,
     samples: &mut RawSamples,
     location_indices: &[u32],
     tables: &mut Tables,
     intake: &mut Intake,
 ) -> Result<()> {
-    let mut reader = Reader::new(body);
     let (mut stack, mut link, mut start, mut length) = (0, None, 0, 0);
     let mut rare = Rare::default();
     while let Some(tag) = reader.tag()? {
@@ -51,7 +50,7 @@ pub(crate) fn sample<G: Generation>(
         } else if is!(tag, G::SCHEMA.sample.slice_length, VARINT) {
             length = reader.index()?;
         } else if is!(tag, G::SCHEMA.sample.values, LEN) {
-            packed_varints(reader.bytes()?, &mut samples.values.items, |value| value as i64)?;
+            packed_varints(reader.message()?, &mut samples.values.items, |value| value as i64)?;
         } else if is!(tag, G::SCHEMA.sample.values, VARINT) {
             samples.values.items.push(reader.varint()? as i64);
         } else if is!(tag, G::SCHEMA.sample.attributes, LEN) || is!(tag, G::SCHEMA.sample.attributes, VARINT) {
@@ -63,7 +62,7 @@ pub(crate) fn sample<G: Generation>(
         } else if G::SCHEMA.sample.fixed_timestamps && is!(tag, G::SCHEMA.sample.timestamps, FIXED64) {
             samples.timestamps.items.push(reader.fixed64()?);
         } else if !G::SCHEMA.sample.fixed_timestamps && is!(tag, G::SCHEMA.sample.timestamps, LEN) {
-            packed_varints(reader.bytes()?, &mut samples.timestamps.items, |time| time)?;
+            packed_varints(reader.message()?, &mut samples.timestamps.items, |time| time)?;
         } else if !G::SCHEMA.sample.fixed_timestamps && is!(tag, G::SCHEMA.sample.timestamps, VARINT) {
             samples.timestamps.items.push(reader.varint()?);
         } else {

@@ -190,13 +190,13 @@ impl Tables {
         if is!(tag, G::SCHEMA.tables.string, LEN) {
             reader.bytes()?;
         } else if is!(tag, G::SCHEMA.tables.location, LEN) {
-            self.location::<G>(reader.bytes()?, intake)
+            self.location::<G>(reader.message()?, intake)
                 .map_err(|e| e.within_row("location_table", self.addresses.len().saturating_sub(own_rows::<G>())))?;
         } else if is!(tag, G::SCHEMA.tables.function, LEN) {
-            self.function::<G>(reader.bytes()?, intake)
+            self.function::<G>(reader.message()?, intake)
                 .map_err(|e| e.within_row("function_table", self.functions.len().saturating_sub(own_rows::<G>())))?;
         } else if is!(tag, G::SCHEMA.tables.stack, LEN) {
-            self.stack(reader.bytes()?, intake)
+            self.stack(reader.message()?, intake)
                 .map_err(|e| e.within_row("stack_table", self.stacks.rows.len()))?;
         } else {
             return self.read_rare::<G>(tag, reader, intake);
@@ -225,8 +225,7 @@ impl Tables {
     }
 
     #[inline]
-    pub(crate) fn location<G: Generation>(&mut self, body: &[u8], intake: &mut Intake) -> Result<()> {
-        let mut reader = Reader::new(body);
+    pub(crate) fn location<G: Generation>(&mut self, mut reader: Reader, intake: &mut Intake) -> Result<()> {
         let row = self.addresses.len();
         let (mut mapping, mut address, mut id) = (None, 0, 0);
         while let Some(tag) = reader.tag()? {
@@ -235,7 +234,7 @@ impl Tables {
             } else if is!(tag, G::SCHEMA.location.mapping, VARINT) {
                 mapping = Some(reader.index()?);
             } else if is!(tag, G::SCHEMA.location.lines, LEN) {
-                let line = line(reader.bytes()?, intake)?;
+                let line = line(reader.message()?, intake)?;
                 self.lines.items.push(line);
             } else if is!(tag, G::SCHEMA.location.id, VARINT) {
                 id = reader.varint()?;
@@ -293,8 +292,7 @@ impl Tables {
     }
 
     #[inline]
-    pub(crate) fn function<G: Generation>(&mut self, body: &[u8], intake: &mut Intake) -> Result<()> {
-        let mut reader = Reader::new(body);
+    pub(crate) fn function<G: Generation>(&mut self, mut reader: Reader, intake: &mut Intake) -> Result<()> {
         let (mut function, mut id) = (Function::default(), 0);
         while let Some(tag) = reader.tag()? {
             if is!(tag, G::SCHEMA.function.name, VARINT) {
@@ -327,8 +325,7 @@ impl Tables {
     }
 
     #[inline]
-    fn stack(&mut self, body: &[u8], intake: &mut Intake) -> Result<()> {
-        let mut reader = Reader::new(body);
+    fn stack(&mut self, mut reader: Reader, intake: &mut Intake) -> Result<()> {
         let rows = &mut self.stacks.rows;
         let before = rows.items.len();
         while let Some(tag) = reader.tag()? {
@@ -470,8 +467,7 @@ fn mapping_rare<G: Generation>(tag: u32, pprof: &mut MappingPprof, reader: &mut 
 }
 
 #[inline]
-fn line(body: &[u8], intake: &mut Intake) -> Result<Line> {
-    let mut reader = Reader::new(body);
+fn line(mut reader: Reader, intake: &mut Intake) -> Result<Line> {
     let mut line = Line::default();
     while let Some(tag) = reader.tag()? {
         if is!(tag, 1, VARINT) {
@@ -492,8 +488,7 @@ fn line(body: &[u8], intake: &mut Intake) -> Result<Line> {
 pub(crate) fn indices(tag: u32, reader: &mut Reader, out: &mut Vec<u32>, intake: &mut Intake) -> Result<()> {
     let before = out.len();
     if tag & 7 == LEN {
-        let body = reader.bytes()?;
-        let mut packed = Reader::new(body);
+        let mut packed = reader.message()?;
         while !packed.is_empty() {
             out.push(packed.index()?);
         }

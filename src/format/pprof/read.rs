@@ -157,7 +157,7 @@ impl<'a> Layout<'a> {
             reader.bytes()?;
             self.samples += 1;
             match reader.rest() {
-                [byte, rest @ ..] if u32::from(*byte) == SAMPLE => reader.resume(rest),
+                [byte, ..] if u32::from(*byte) == SAMPLE => reader.pass(1),
                 _ => break,
             }
         }
@@ -193,15 +193,15 @@ fn read_tables(payload: &[u8], layout: &Layout, tables: &mut Tables, intake: &mu
             SAMPLE => {
                 // The runs are met in order: all of one is left behind at once.
                 let length = runs.next().map_or(0, |run| run.len() - 1);
-                reader.resume(reader.rest().get(length..).unwrap_or_default());
+                reader.pass(length);
             }
             LOCATION => {
                 let row = tables.ids.location.len();
-                tables.location::<Rowed>(reader.bytes()?, intake).map_err(|e| e.within_row("location", row))?;
+                tables.location::<Rowed>(reader.message()?, intake).map_err(|e| e.within_row("location", row))?;
             }
             FUNCTION => {
                 let row = tables.ids.function.len();
-                tables.function::<Rowed>(reader.bytes()?, intake).map_err(|e| e.within_row("function", row))?;
+                tables.function::<Rowed>(reader.message()?, intake).map_err(|e| e.within_row("function", row))?;
             }
             STRING => {
                 reader.bytes()?;

@@ -146,14 +146,13 @@ impl<'a> SampleReader<'a> {
         let mut reader = Reader::new(run);
         while reader.tag()?.is_some() {
             let row = self.samples.stacks.len();
-            self.sample(reader.bytes()?, table, tables, intake).map_err(|e| e.within_row("sample", row))?;
+            self.sample(reader.message()?, table, tables, intake).map_err(|e| e.within_row("sample", row))?;
         }
         Ok(())
     }
 
     #[inline]
-    fn sample(&mut self, body: &'a [u8], table: &mut Table, tables: &mut Tables, intake: &mut Intake) -> Result<()> {
-        let mut reader = Reader::new(body);
+    fn sample(&mut self, mut reader: Reader<'a>, table: &mut Table, tables: &mut Tables, intake: &mut Intake) -> Result<()> {
         let mut stack = &[][..];
         let mut unpacked = false;
         self.own.clear();
@@ -174,7 +173,7 @@ impl<'a> SampleReader<'a> {
                     unpacked = true;
                     write::varint(&mut self.packed, reader.varint()?);
                 }
-                VALUE => packed_varints(reader.bytes()?, &mut self.samples.values.items, |value| value as i64)?,
+                VALUE => packed_varints(reader.message()?, &mut self.samples.values.items, |value| value as i64)?,
                 VALUE_UNPACKED => self.samples.values.items.push(reader.varint()? as i64),
                 LABEL => {
                     let label = self.label(reader.bytes()?, table, tables, intake).map_err(|e| e.within("label"))?;
@@ -241,7 +240,7 @@ impl<'a> SampleReader<'a> {
                 }
             }
             Ids::Sparse(ids) => {
-                packed_varints(body, &mut rows.items, |id| ids.get(&id).copied().unwrap_or(0))?;
+                packed_varints(Reader::new(body), &mut rows.items, |id| ids.get(&id).copied().unwrap_or(0))?;
                 if rows.items[before..].contains(&0) {
                     dangling(before, |row| row != 0, &mut rows.items, intake)?;
                 }

@@ -1,0 +1,157 @@
+//! OTLP/JSON: the messages of OTLP by names instead of numbers.
+//!
+//! JSON and the wire say the same messages, so there is no second reader and no second writer of
+//! profiles: one [`table`] of messages and two small translations between text and bytes stand
+//! before those of [`otlp`](super::otlp).
+//!
+//! ```text
+//! JSON ─► read ─► bytes of the generation its names fit ─► otlp::read ─► Profiles
+//! JSON ◄─ write ◄─ bytes of the newest generation ◄─ otlp::write ◄─ Profiles
+//! ```
+
+mod fit;
+mod messages;
+mod read;
+mod scalars;
+mod table;
+mod text;
+mod write;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::format::intake::Intake;
+use crate::format::json::fit::Misfits;
+use crate::format::json::read::Transcoder;
+use crate::format::json::text::Text;
+use crate::format::losses::Losses;
+use crate::format::otlp::schema::Schema;
+use crate::format::{FORMATS, Format, WriteOptions};
+use crate::limits::{Limits, within};
+use crate::model::Profiles;
+
+/// OTLP/JSON.
+///
+/// It is written as the OTLP specification says and in the names of the newest generation. Read is
+/// more: the names of older generations and those of the schema (`stack_index`), numbers in strings
+/// and strings' numbers, names of enums, base64 of every kind.
+///
+/// ```
+/// # fn main() -> otlp_profiles::Result<()> {
+/// use otlp_profiles::{ReadOptions, format, read, write};
+///
+/// let json = format("otlp-json").unwrap();
+/// let bytes = std::fs::read("testdata/go-heap.pb.gz").unwrap();
+/// let profiles = read(&bytes, &Default::default())?.profiles;
+/// let text = write(&profiles, json, &Default::default())?.payload;
+/// assert!(text.starts_with(br#"{"resourceProfiles":[{"#));
+///
+/// let options = ReadOptions { from: Some(json), ..Default::default() };
+/// let otlp = |profiles| write(profiles, format("otlp").unwrap(), &Default::default());
+/// assert_eq!(otlp(&read(&text, &options)?.profiles)?, otlp(&profiles)?);
+/// # Ok(()) }
+/// ```
+#[derive(Debug)]
+pub(crate) struct OtlpJson;
+
+/// A generation, and the format that reads its bytes.
+type Generation = (&'static dyn Format, &'static Schema);
+
+impl Format for OtlpJson {
+    fn name(&self) -> &'static str {
+        "otlp-json"
+    }
+
+    fn aliases(&self) -> &'static [&'static str] {
+        &["json"]
+    }
+
+    fn about(&self) -> &'static str {
+        "OTLP/JSON: the current generation; older ones are read"
+    }
+
+    fn extensions(&self) -> &'static [&'static str] {
+        &["json"]
+    }
+
+    fn read(&self, payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
+        let text = Text::new(payload)?;
+        let limits = *intake.limits();
+        let newest = newest()?;
+        let transcoder =
+            |schema| Transcoder::new(&text, schema, Intake::new(limits, intake.policy));
+        let mut read = transcoder(newest.1);
+        let mut done = read.run();
+        let mut generation = newest;
+        if done.is_err() || !read.intake.findings.is_empty() {
+            generation = best(&text, newest, &limits)?;
+            if generation.1.name != newest.1.name {
+                read = transcoder(generation.1);
+                done = read.run();
+            }
+        }
+        done?;
+        let again = transcoder(generation.1);
+        // Positions in the model are of 32 bits, and the bytes may be more than the text.
+        within(
+            "max_input_bytes",
+            u64::from(u32::MAX - 16),
+            read.out.len() as u64,
+        )?;
+        intake.budget.take::<u8>(read.out.len())?;
+        intake.findings.append(&mut read.intake.findings);
+        generation
+            .0
+            .read(&read.out, intake)
+            .map_err(|error| translated(error, &read.out, again))
+    }
+
+    fn write(
+        &self,
+        profiles: &Profiles,
+        options: &WriteOptions,
+        losses: &mut Losses,
+    ) -> Result<Vec<Vec<u8>>> {
+        let (format, schema) = newest()?;
+        let payloads = format.write(profiles, options, losses)?;
+        let json = |payload: Vec<u8>| write::json(&payload, schema, options.max_output_bytes);
+        payloads.into_iter().map(json).collect()
+    }
+}
+
+/// Every generation, the newest first.
+fn generations() -> impl Iterator<Item = Generation> {
+    FORMATS
+        .iter()
+        .filter_map(|format| Some((*format, format.schema()?)))
+}
+
+fn newest() -> Result<Generation> {
+    let none = || Error::new(ErrorKind::Unrecognised, "no generation of OTLP is known");
+    generations().next().ok_or_else(none)
+}
+
+/// The generation whose names the text fits best; of several the newest, since equal names mean the
+/// same in all.
+fn best(text: &Text, newest: Generation, limits: &Limits) -> Result<Generation> {
+    let mut best = newest;
+    let mut fewest = u64::MAX;
+    for generation in generations() {
+        let misfits = Misfits::of(text, generation.1, limits.max_nesting)?;
+        if misfits < fewest {
+            (best, fewest) = (generation, misfits);
+        }
+        if fewest == 0 {
+            break;
+        }
+    }
+    Ok(best)
+}
+
+/// An error of the bytes, as one of the text.
+#[cold]
+fn translated(error: Error, bytes: &[u8], again: Transcoder) -> Error {
+    let error = error.located(bytes);
+    match error.byte().and_then(|byte| usize::try_from(byte).ok()) {
+        Some(offset) => error.at(again.text_of(offset)),
+        None => error,
+    }
+}

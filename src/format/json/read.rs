@@ -1,0 +1,303 @@
+//! JSON to the bytes of protobuf, which the reader of its generation then reads: budgets, proofs,
+//! repairs and findings are that reader's.
+
+use std::borrow::Cow;
+
+use crate::error::{Error, Result};
+use crate::format::intake::Intake;
+use crate::format::json::messages::{Field, Kind, Message};
+use crate::format::json::scalars::{from_base64, from_hex, number_length, whole};
+use crate::format::json::table::PROFILES_DATA;
+use crate::format::json::text::Text;
+use crate::format::losses;
+use crate::format::otlp::schema::Schema;
+use crate::limits::within;
+use crate::wire::write::varint;
+use crate::wire::{LEN, tag};
+
+/// The objects around the outermost value: what nests without end is counted from there, and by
+/// the reader of the bytes exactly.
+pub(super) const AROUND: u64 = 7;
+/// Every length takes as many bytes, so that nothing moves when it becomes known.
+const LENGTH: usize = 5;
+
+/// Turns JSON of one generation into its bytes.
+pub(super) struct Transcoder<'a> {
+    text: Text<'a>,
+    schema: &'a Schema,
+    pub(super) out: Vec<u8>,
+    /// Names nobody knows go here as findings.
+    pub(super) intake: Intake,
+    /// Where the lists and messages of the open objects begin in `out`, by their field's number.
+    begun: Vec<(u32, usize)>,
+    /// Where in `out` somebody wants to know the text of, and where that is.
+    watch: usize,
+    watched: &'a [u8],
+}
+
+impl<'a> Transcoder<'a> {
+    pub(super) fn new(text: &Text<'a>, schema: &'a Schema, intake: Intake) -> Self {
+        let (out, begun) = (Vec::new(), Vec::new());
+        Self {
+            text: text.clone(),
+            schema,
+            out,
+            intake,
+            begun,
+            watch: 0,
+            watched: &[],
+        }
+    }
+
+    /// The whole message.
+    pub(super) fn run(&mut self) -> Result<()> {
+        self.object(&PROFILES_DATA, 1)?;
+        self.text.end()
+    }
+
+    /// The text of what lies at `offset` in the bytes.
+    pub(super) fn text_of(mut self, offset: usize) -> &'a [u8] {
+        self.watch = offset;
+        // It was transcoded before: whatever comes back is of no interest.
+        self.run().ok();
+        self.watched
+    }
+
+    fn object(&mut self, message: &'static Message, depth: u64) -> Result<()> {
+        let max_nesting = self.intake.limits().max_nesting;
+        within("max_nesting", max_nesting, depth.saturating_sub(AROUND))
+            .map_err(|error| error.at(self.text.rest()))?;
+        self.text.open(b'{', "an object")?;
+        let (begun, mut first) = (self.begun.len(), true);
+        while let Some(key) = self.text.key(&mut first)? {
+            match message.named(&key, self.schema) {
+                // What is null was not said.
+                Some(_) if self.text.word("null") => {}
+                Some((field, number)) => {
+                    if field.many || matches!(field.kind, Kind::Message(_)) {
+                        self.begin(begun, message, field, number);
+                    }
+                    self.member(field, number, depth)?;
+                }
+                None => self.unknown(message, &key)?,
+            }
+        }
+        self.begun.truncate(begun);
+        Ok(())
+    }
+
+    fn unknown(&mut self, message: &Message, key: &str) -> Result<()> {
+        let place = || format!("{}.{}", message.name, shown(key));
+        let said = || {
+            format!(
+                "the key {:?} of {} is unknown and was left out",
+                shown(key),
+                message.name
+            )
+        };
+        self.intake.note(losses::UNKNOWN_FIELD, place, said);
+        self.text.skip(self.intake.limits().max_nesting)
+    }
+
+    /// Notes where a list or a message begins. Of keys said twice the last counts; the wire would
+    /// add the one to the other, so the first is taken out.
+    fn begin(&mut self, begun: usize, message: &Message, field: &Field, number: u32) {
+        let fields = self.begun.get(begun..).unwrap_or_default();
+        if let Some(at) = fields.iter().position(|&(other, _)| other == number) {
+            let (_, start) = self.begun.remove(begun + at);
+            let end = self
+                .begun
+                .get(begun + at)
+                .map_or(self.out.len(), |&(_, start)| start);
+            self.out.drain(start..end);
+            self.begun
+                .iter_mut()
+                .skip(begun + at)
+                .for_each(|(_, later)| *later -= end - start);
+            let place = || format!("{}.{}", message.name, field.name);
+            let said = || format!("{} is said twice; the last one was read", field.name);
+            self.intake.note(losses::UNKNOWN_FIELD, place, said);
+        }
+        self.begun.push((number, self.out.len()));
+    }
+
+    fn member(&mut self, field: &'static Field, number: u32, depth: u64) -> Result<()> {
+        if field.many {
+            return self.list(field, number, depth);
+        }
+        self.tagged(field.kind, number, depth)
+            .map_err(|error| error.within(field.name))
+    }
+
+    fn list(&mut self, field: &'static Field, number: u32, depth: u64) -> Result<()> {
+        let packed = field.kind.wire() != LEN;
+        self.text
+            .open(b'[', "a list")
+            .map_err(|error| error.within(field.name))?;
+        let (mut first, mut row) = (true, 0);
+        let mut elements = |this: &mut Self| -> Result<()> {
+            while this.text.another(&mut first, b']')? {
+                match packed {
+                    true => this.value(field.kind, depth)?,
+                    false => this.tagged(field.kind, number, depth)?,
+                }
+                row += 1;
+            }
+            Ok(())
+        };
+        let done = match packed {
+            true => {
+                varint(&mut self.out, tag(number, LEN).into());
+                self.delimited(elements)
+            }
+            false => elements(self),
+        };
+        done.map_err(|error| error.within_row(field.name, row))
+    }
+
+    fn tagged(&mut self, kind: Kind, number: u32, depth: u64) -> Result<()> {
+        if self.out.len() <= self.watch {
+            self.text.peek();
+            self.watched = self.text.rest();
+        }
+        varint(&mut self.out, tag(number, kind.wire()).into());
+        self.value(kind, depth)
+    }
+
+    fn value(&mut self, kind: Kind, depth: u64) -> Result<()> {
+        match kind {
+            Kind::Message(message) => self.delimited(|this| this.object(message, depth + 1))?,
+            Kind::String => {
+                let text = self.text.string("a string")?;
+                self.delimited(|this| Ok(this.out.extend_from_slice(text.as_bytes())))?;
+            }
+            Kind::Bytes => self.bytes("base64", from_base64)?,
+            Kind::Hex => self.bytes("hex digits, as OTLP writes ids", from_hex)?,
+            Kind::Bool => {
+                let truth = self.text.word("true");
+                if !truth && !self.text.word("false") {
+                    return Err(self.text.wanted("true or false"));
+                }
+                self.out.push(truth.into());
+            }
+            Kind::Int32 | Kind::Int64 => {
+                let number = self.integer(i64::MIN.into(), i64::MAX.into())?;
+                varint(&mut self.out, number as u64);
+            }
+            Kind::Uint32 => {
+                let number = self.integer(0, u32::MAX.into())?;
+                varint(&mut self.out, number as u64);
+            }
+            Kind::Uint64 => {
+                let number = self.integer(0, u64::MAX.into())?;
+                varint(&mut self.out, number as u64);
+            }
+            Kind::Fixed64 => {
+                let number = self.integer(0, u64::MAX.into())?;
+                self.out.extend_from_slice(&(number as u64).to_le_bytes());
+            }
+            Kind::Double => {
+                let number = self.double()?;
+                self.out.extend_from_slice(&number.to_le_bytes());
+            }
+            Kind::Enum(names) => {
+                let number = self.enumerated(names)?;
+                varint(&mut self.out, number as u64);
+            }
+        }
+        Ok(())
+    }
+
+    /// What `fill` appends, and its length before it.
+    fn delimited(&mut self, fill: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
+        let at = self.out.len();
+        self.out.extend_from_slice(&[0x80, 0x80, 0x80, 0x80, 0]);
+        fill(self)?;
+        within(
+            "max_owned_bytes",
+            self.intake.limits().max_owned_bytes,
+            self.out.len() as u64,
+        )?;
+        let mut left = self.out.len() - at - LENGTH;
+        for byte in self.out.iter_mut().skip(at).take(LENGTH) {
+            *byte |= (left & 0x7f) as u8;
+            left >>= 7;
+        }
+        Ok(())
+    }
+
+    fn bytes(&mut self, what: &str, append: fn(&str, &mut Vec<u8>) -> Option<()>) -> Result<()> {
+        let (text, from) = self.string(what)?;
+        let bad = || Error::malformed(format!("{:?} is not {what}", shown(&text))).at(from);
+        self.delimited(|this| append(&text, &mut this.out).ok_or_else(bad))
+    }
+
+    /// A string, and where it begins.
+    fn string(&mut self, what: &str) -> Result<(Cow<'a, str>, &'a [u8])> {
+        self.text.peek();
+        let from = self.text.rest();
+        Ok((self.text.string(what)?, from))
+    }
+
+    /// A number, as such or in a string, and where it begins; a string may say something else.
+    fn number(&mut self, what: &str) -> Result<(Cow<'a, str>, &'a [u8])> {
+        match self.text.peek() {
+            Some(b'"') => self.string(what),
+            _ => {
+                let from = self.text.rest();
+                Ok((self.text.number(what)?.into(), from))
+            }
+        }
+    }
+
+    fn integer(&mut self, least: i128, most: i128) -> Result<i128> {
+        let (text, from) = self.number("a whole number")?;
+        let number = if is_number(&text) { whole(&text) } else { None };
+        let message = match number {
+            Some(number) if (least..=most).contains(&number) => return Ok(number),
+            Some(_) => format!("{} is not between {least} and {most}", shown(&text)),
+            None => format!("{:?} is not a whole number", shown(&text)),
+        };
+        Err(Error::malformed(message).at(from))
+    }
+
+    fn double(&mut self) -> Result<f64> {
+        let (text, from) = self.number("a number")?;
+        let message = match &*text {
+            "NaN" => return Ok(f64::NAN),
+            "Infinity" => return Ok(f64::INFINITY),
+            "-Infinity" => return Ok(f64::NEG_INFINITY),
+            number if is_number(number) => match number.parse::<f64>() {
+                Ok(number) if number.is_finite() => return Ok(number),
+                _ => format!("{} is too large for a double", shown(number)),
+            },
+            text => format!("{:?} is not a number", shown(text)),
+        };
+        Err(Error::malformed(message).at(from))
+    }
+
+    /// The number of an enum's value. OTLP says the number, protobuf's own mapping the name.
+    fn enumerated(&mut self, names: &[&str]) -> Result<i128> {
+        let mut ahead = self.text.clone();
+        if ahead.peek() == Some(b'"') {
+            let name = ahead.string("a name")?;
+            if let Some(number) = names.iter().position(|known| *known == name) {
+                self.text = ahead;
+                return Ok(number as i128);
+            }
+        }
+        self.integer(i32::MIN.into(), i32::MAX.into())
+    }
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && number_length(text.as_bytes()) == text.len()
+}
+
+/// As much of a text as a message shows.
+fn shown(text: &str) -> Cow<'_, str> {
+    match text.char_indices().nth(64) {
+        Some((end, _)) => Cow::Owned(format!("{}…", text.get(..end).unwrap_or_default())),
+        None => Cow::Borrowed(text),
+    }
+}

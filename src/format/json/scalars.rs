@@ -1,0 +1,235 @@
+//! Numbers and bytes as JSON writes them.
+
+/// The bytes of the number that `text` begins with; 0 when it begins with none.
+pub(super) fn number_length(text: &[u8]) -> usize {
+    let digits = |from: usize| {
+        let rest = text.get(from..).unwrap_or_default();
+        rest.iter().take_while(|byte| byte.is_ascii_digit()).count()
+    };
+    let mut at = usize::from(text.first() == Some(&b'-'));
+    at += match (text.get(at), digits(at)) {
+        (_, 0) => return 0,
+        (Some(b'0'), _) => 1,
+        (_, more) => more,
+    };
+    if text.get(at) == Some(&b'.') {
+        match digits(at + 1) {
+            0 => return 0,
+            more => at += 1 + more,
+        }
+    }
+    if let Some(b'e' | b'E') = text.get(at) {
+        at += 1 + usize::from(matches!(text.get(at + 1), Some(b'+' | b'-')));
+        match digits(at) {
+            0 => return 0,
+            more => at += more,
+        }
+    }
+    at
+}
+
+/// The whole number that a JSON number says, however it says it (`10`, `1.0e1`); `None` when it
+/// is not whole, the nearest of 128 bits when it is larger.
+pub(super) fn whole(number: &str) -> Option<i128> {
+    if number.len() <= 18 && number.bytes().all(|byte| byte.is_ascii_digit()) {
+        return number.parse().ok();
+    }
+    let (sign, number) = number
+        .strip_prefix('-')
+        .map_or((1, number), |number| (-1, number));
+    let (digits, exponent) = number.split_once(['e', 'E']).unwrap_or((number, "0"));
+    let (before, behind) = digits.split_once('.').unwrap_or((digits, ""));
+    let mut value = 0i128;
+    let mut zeros = 0usize; // zeros not yet multiplied in: they may be behind the point
+    for digit in before.bytes().chain(behind.bytes()) {
+        zeros += 1;
+        if digit != b'0' {
+            value = value
+                .saturating_mul(power(zeros as i64))
+                .saturating_add((digit - b'0').into());
+            zeros = 0;
+        }
+    }
+    if value == 0 {
+        return Some(0);
+    }
+    let far = if exponent.starts_with('-') {
+        i64::MIN
+    } else {
+        i64::MAX
+    };
+    let exponent = exponent.parse().unwrap_or(far);
+    let shift = exponent
+        .saturating_add(zeros as i64)
+        .saturating_sub(behind.len() as i64);
+    (shift >= 0).then(|| sign * value.saturating_mul(power(shift)))
+}
+
+fn power(exponent: i64) -> i128 {
+    10i128
+        .checked_pow(exponent.clamp(0, 99) as u32)
+        .unwrap_or(i128::MAX)
+}
+
+/// Appends the bytes that hex digits say; `None` when they are not such.
+pub(super) fn from_hex(digits: &str, out: &mut Vec<u8>) -> Option<()> {
+    let (pairs, odd) = digits.as_bytes().as_chunks::<2>();
+    for pair in pairs {
+        let [high, low] = pair.map(|digit| char::from(digit).to_digit(16));
+        out.push((high? << 4 | low?) as u8);
+    }
+    odd.is_empty().then_some(())
+}
+
+/// Appends `bytes` in hex digits.
+pub(super) fn to_hex(bytes: &[u8], out: &mut Vec<u8>) {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    out.extend(
+        bytes
+            .iter()
+            .flat_map(|byte| [byte >> 4, byte & 15])
+            .map(|at| DIGITS[usize::from(at)]),
+    );
+}
+
+/// Appends the bytes that base64 says, of either alphabet, padded or not; `None` when it is not
+/// such.
+pub(super) fn from_base64(text: &str, out: &mut Vec<u8>) -> Option<()> {
+    let text = text
+        .strip_suffix("==")
+        .or_else(|| text.strip_suffix('='))
+        .unwrap_or(text);
+    if text.len() % 4 == 1 {
+        return None;
+    }
+    for group in text.as_bytes().chunks(4) {
+        let mut bits = 0;
+        for &digit in group {
+            bits = bits << 6 | sextet(digit)?;
+        }
+        let bytes = (bits << (6 * (4 - group.len()))).to_be_bytes();
+        out.extend_from_slice(&bytes[1..group.len()]);
+    }
+    Some(())
+}
+
+fn sextet(digit: u8) -> Option<u32> {
+    let value = match digit {
+        b'A'..=b'Z' => digit - b'A',
+        b'a'..=b'z' => digit - b'a' + 26,
+        b'0'..=b'9' => digit - b'0' + 52,
+        b'+' | b'-' => 62,
+        b'/' | b'_' => 63,
+        _ => return None,
+    };
+    Some(value.into())
+}
+
+/// Appends `bytes` in base64 of the standard alphabet, padded.
+pub(super) fn to_base64(bytes: &[u8], out: &mut Vec<u8>) {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    for group in bytes.chunks(3) {
+        let bits = group
+            .iter()
+            .fold(0u32, |bits, &byte| bits << 8 | u32::from(byte))
+            << (8 * (3 - group.len()));
+        let digits = [18, 12, 6, 0].map(|shift| DIGITS[(bits >> shift & 63) as usize]);
+        out.extend_from_slice(&digits[..=group.len()]);
+        out.extend_from_slice(&b"=="[group.len() - 1..]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_those_of_json() {
+        for (text, length) in [
+            ("0", 1),
+            ("-0", 2),
+            ("01", 1),
+            ("10,", 2),
+            ("-1.50e-07]", 9),
+            ("1E5", 3),
+            ("1.e", 0),
+            ("1e+", 0),
+            (".5", 0),
+            ("-", 0),
+            ("", 0),
+            ("+1", 0),
+            ("x", 0),
+            ("1.5.5", 3),
+        ] {
+            assert_eq!(number_length(text.as_bytes()), length, "{text}");
+        }
+    }
+
+    #[test]
+    fn whole_numbers_have_many_forms() {
+        for (text, value) in [
+            ("0", Some(0)),
+            ("-0", Some(0)),
+            ("0.000e99999999999999999999", Some(0)),
+            ("7", Some(7)),
+            ("1e3", Some(1000)),
+            ("1.5e1", Some(15)),
+            ("15e-1", None),
+            ("150e-1", Some(15)),
+            ("-2.50e2", Some(-250)),
+            ("1.0", Some(1)),
+            ("0.1", None),
+            ("1e-99999999999999999999", None),
+            ("18446744073709551615", Some(u64::MAX.into())),
+            ("-9223372036854775808", Some(i64::MIN.into())),
+            ("1e99999999999999999999", Some(i128::MAX)),
+            ("-1e40", Some(-i128::MAX)),
+            ("9007199254740993.0", Some(9007199254740993)),
+            ("100000000000000000000000000000000000000000e-40", Some(10)),
+        ] {
+            let found = whole(text);
+            // What saturates on its way is out of every range at its end.
+            let same = found == value || found.is_some_and(|found| found.unsigned_abs() > 1 << 100);
+            assert!(same, "{text}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn bytes_go_there_and_back() {
+        for length in 0..20u8 {
+            let bytes: Vec<u8> = (0..length).map(|at| at.wrapping_mul(91) ^ 0xfb).collect();
+            let (mut hex, mut base64) = (Vec::new(), Vec::new());
+            to_hex(&bytes, &mut hex);
+            to_base64(&bytes, &mut base64);
+            let (hex, base64) = (
+                String::from_utf8(hex).unwrap(),
+                String::from_utf8(base64).unwrap(),
+            );
+            let url = base64.replace('+', "-").replace('/', "_");
+            for text in [
+                &base64,
+                &url,
+                base64.trim_end_matches('='),
+                url.trim_end_matches('='),
+            ] {
+                let mut back = Vec::new();
+                from_base64(text, &mut back).unwrap();
+                assert_eq!(back, bytes);
+            }
+            for text in [hex.to_uppercase(), hex] {
+                let mut back = Vec::new();
+                from_hex(&text, &mut back).unwrap();
+                assert_eq!(back, bytes);
+            }
+        }
+        let mut out = Vec::new();
+        to_base64(b"foob", &mut out);
+        assert_eq!(out, b"Zm9vYg==");
+        for bad in ["a", "abcde", "ab=c", "ab===", "a b", "äb", "="] {
+            assert!(from_base64(bad, &mut out).is_none() || bad == "=", "{bad}");
+        }
+        for bad in ["a", "0g", "+1", "ä"] {
+            assert!(from_hex(bad, &mut out).is_none(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,357 @@
+//! JSON text, pulled value by value: no tree, no recursion, and every error knows its byte.
+
+use std::borrow::Cow;
+
+use crate::error::{Error, Result};
+use crate::format::json::scalars::number_length;
+use crate::limits::within;
+
+/// A place in a text of JSON.
+#[derive(Clone, Debug)]
+pub(super) struct Text<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+impl<'a> Text<'a> {
+    /// A text from its bytes.
+    pub(super) fn new(payload: &'a [u8]) -> Result<Self> {
+        match std::str::from_utf8(payload) {
+            Ok(text) => Ok(Self { text, at: 0 }),
+            Err(error) => {
+                let at = payload.get(error.valid_up_to()..).unwrap_or_default();
+                Err(Error::malformed("the text is not UTF-8").at(at))
+            }
+        }
+    }
+
+    /// What is left.
+    pub(super) fn rest(&self) -> &'a [u8] {
+        self.text.as_bytes().get(self.at..).unwrap_or_default()
+    }
+
+    /// The next byte that is not white.
+    pub(super) fn peek(&mut self) -> Option<u8> {
+        let rest = self.rest();
+        let white = rest
+            .iter()
+            .position(|byte| !matches!(byte, b' ' | b'\t' | b'\n' | b'\r'));
+        self.at += white.unwrap_or(rest.len());
+        self.rest().first().copied()
+    }
+
+    /// The error of something else standing where `what` is wanted.
+    #[cold]
+    pub(super) fn wanted(&mut self, what: &str) -> Error {
+        self.peek();
+        let message = match self
+            .text
+            .get(self.at..)
+            .and_then(|rest| rest.chars().next())
+        {
+            Some(found) => format!("{what} is wanted where {found:?} stands"),
+            None => format!("the text ends where {what} is wanted"),
+        };
+        Error::malformed(message).at(self.rest())
+    }
+
+    /// Takes the one byte that may stand here.
+    pub(super) fn open(&mut self, byte: u8, what: &str) -> Result<()> {
+        if self.peek() != Some(byte) {
+            return Err(self.wanted(what));
+        }
+        self.at += 1;
+        Ok(())
+    }
+
+    /// Whether another element comes before the bracket `close`, which is taken if none does.
+    pub(super) fn another(&mut self, first: &mut bool, close: u8) -> Result<bool> {
+        if self.peek() == Some(close) {
+            self.at += 1;
+            return Ok(false);
+        }
+        if !std::mem::replace(first, false) {
+            self.open(
+                b',',
+                if close == b'}' {
+                    "',' or '}'"
+                } else {
+                    "',' or ']'"
+                },
+            )?;
+        }
+        Ok(true)
+    }
+
+    /// The key of the next member of an object, up to its value; `None` at the object's end.
+    pub(super) fn key(&mut self, first: &mut bool) -> Result<Option<Cow<'a, str>>> {
+        if !self.another(first, b'}')? {
+            return Ok(None);
+        }
+        let key = self.string("a key")?;
+        self.open(b':', "':'")?;
+        Ok(Some(key))
+    }
+
+    /// Takes `word`, if it stands here.
+    pub(super) fn word(&mut self, word: &str) -> bool {
+        let here = self.peek().is_some() && self.rest().starts_with(word.as_bytes());
+        self.at += if here { word.len() } else { 0 };
+        here
+    }
+
+    /// A number, as it is written.
+    pub(super) fn number(&mut self, what: &str) -> Result<&'a str> {
+        self.peek();
+        match number_length(self.rest()) {
+            0 => Err(self.wanted(what)),
+            length => Ok(self.slice(length)),
+        }
+    }
+
+    /// A string, without its quotes and escapes.
+    pub(super) fn string(&mut self, what: &str) -> Result<Cow<'a, str>> {
+        self.open(b'"', what)?;
+        let run = self.run()?;
+        if self.word("\"") {
+            return Ok(Cow::Borrowed(run));
+        }
+        let mut text = run.to_owned();
+        while self.rest().first() == Some(&b'\\') {
+            text.push(self.escape()?);
+            text.push_str(self.run()?);
+        }
+        self.at += 1;
+        Ok(Cow::Owned(text))
+    }
+
+    /// The next `length` bytes, which end where a character does.
+    fn slice(&mut self, length: usize) -> &'a str {
+        let start = self.at;
+        self.at += length;
+        self.text.get(start..self.at).unwrap_or_default()
+    }
+
+    /// What a string says up to its next escape or its end.
+    fn run(&mut self) -> Result<&'a str> {
+        let rest = self.rest();
+        let Some(length) = rest
+            .iter()
+            .position(|byte| matches!(byte, b'"' | b'\\' | 0..0x20))
+        else {
+            return Err(Error::malformed("the text ends inside a string").at(rest));
+        };
+        if rest.get(length).is_some_and(|&byte| byte < 0x20) {
+            let at = rest.get(length..).unwrap_or_default();
+            return Err(Error::malformed("a control character in a string is not escaped").at(at));
+        }
+        Ok(self.slice(length))
+    }
+
+    fn escape(&mut self) -> Result<char> {
+        let start = self.rest();
+        self.at += 2;
+        Ok(match start.get(1) {
+            Some(b'n') => '\n',
+            Some(b't') => '\t',
+            Some(b'r') => '\r',
+            Some(b'b') => '\x08',
+            Some(b'f') => '\x0c',
+            Some(&byte @ (b'"' | b'\\' | b'/')) => char::from(byte),
+            Some(b'u') => return self.code_point(start),
+            _ => return Err(Error::malformed("an escape that JSON does not have").at(start)),
+        })
+    }
+
+    /// The rest of `\u….`, or of the two of a surrogate pair.
+    fn code_point(&mut self, start: &'a [u8]) -> Result<char> {
+        let high = self.four_digits(start)?;
+        let mut code = high;
+        if (0xd800..0xdc00).contains(&high) && self.rest().starts_with(b"\\u") {
+            self.at += 2;
+            let low = self.four_digits(start)?;
+            // Where the second is no low surrogate, the first one is alone, and no character.
+            if (0xdc00..0xe000).contains(&low) {
+                code = 0x1_0000 + ((high - 0xd800) << 10) + (low - 0xdc00);
+            }
+        }
+        char::from_u32(code)
+            .ok_or_else(|| Error::malformed("half a surrogate pair is no character").at(start))
+    }
+
+    fn four_digits(&mut self, start: &'a [u8]) -> Result<u32> {
+        let digits = self.rest().get(..4).unwrap_or_default();
+        let code = digits.iter().try_fold(0, |code, &digit| {
+            Some(code << 4 | char::from(digit).to_digit(16)?)
+        });
+        self.at += digits.len();
+        let bad = || Error::malformed("\\u wants four hex digits").at(start);
+        code.filter(|_| digits.len() == 4).ok_or_else(bad)
+    }
+
+    /// Skips a value of any kind.
+    pub(super) fn skip(&mut self, max_nesting: u64) -> Result<()> {
+        let mut open = Vec::new();
+        loop {
+            let mut first = false;
+            match self.peek() {
+                Some(bracket @ (b'{' | b'[')) => {
+                    within("max_nesting", max_nesting, open.len() as u64 + 1)
+                        .map_err(|error| error.at(self.rest()))?;
+                    open.push(bracket + 2); // the closing bracket of either kind
+                    self.at += 1;
+                    first = true;
+                }
+                Some(b'"') => drop(self.string("a value")?),
+                _ if ["true", "false", "null"].iter().any(|word| self.word(word)) => {}
+                _ => drop(self.number("a value")?),
+            }
+            loop {
+                match open.last() {
+                    None => return Ok(()),
+                    Some(b'}') if self.key(&mut first)?.is_some() => break,
+                    Some(b']') if self.another(&mut first, b']')? => break,
+                    Some(_) => first = open.pop().is_none(),
+                }
+            }
+        }
+    }
+
+    /// Nothing may follow.
+    pub(super) fn end(&mut self) -> Result<()> {
+        match self.peek() {
+            None => Ok(()),
+            Some(_) => Err(Error::malformed("more follows the end of the message").at(self.rest())),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn string(text: &str) -> Result<String> {
+        let mut text = Text::new(text.as_bytes())?;
+        let string = text.string("a string")?.into_owned();
+        text.end().map(|()| string)
+    }
+
+    fn skip(text: &str) -> Result<()> {
+        let mut text = Text::new(text.as_bytes())?;
+        text.skip(100)?;
+        text.end()
+    }
+
+    #[test]
+    fn strings_lose_their_escapes() {
+        assert_eq!(string(r#" "" "#).unwrap(), "");
+        assert_eq!(
+            string(r#""\"\\\/\b\f\n\r\t""#).unwrap(),
+            "\"\\/\x08\x0c\n\r\t"
+        );
+        assert_eq!(
+            string(r#""a\u00fC😀\uD83D\ude00z\u0000""#).unwrap(),
+            "aü😀😀z\0"
+        );
+        for bad in [
+            r#"""#,
+            r#""a"#,
+            r#""\"#,
+            r#""\""#,
+            r#""\x""#,
+            r#""\u12""#,
+            r#""\u12g4""#,
+            r#""\u+123""#,
+            r#""\ud83d""#,
+            r#""\ude00""#,
+            r#""\ud83d\n""#,
+            r#""\ud83da""#,
+            "\"\n\"",
+            "'a'",
+            "\"\\ü\"",
+            r#""\ud83d\u00e4""#,
+            r#""\ud83d\ud83d""#,
+        ] {
+            assert!(string(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn anything_well_formed_is_skipped() {
+        for good in [
+            "1",
+            "-0.5e+7",
+            "true",
+            "false",
+            "null",
+            "\"\"",
+            "[]",
+            "{}",
+            " [ ] ",
+            "[[],[{}],{\"\":[]}]",
+            "{\"a\":1,\"b\":[1,2,{\"c\":null}],\"a\":{}}",
+            "[1,\t2 ,\r\n3]",
+        ] {
+            skip(good).unwrap();
+        }
+        for bad in [
+            "",
+            " ",
+            "[",
+            "{",
+            "]",
+            "[1",
+            "[1,",
+            "[1,]",
+            "[,1]",
+            "[1 2]",
+            "{\"a\"}",
+            "{\"a\":}",
+            "{\"a\":1,}",
+            "{,}",
+            "{a:1}",
+            "{1:1}",
+            "[1}",
+            "{\"a\":1]",
+            "nul",
+            "tru",
+            "+1",
+            "01",
+            "1.",
+            ".5",
+            "1e",
+            "--1",
+            "NaN",
+            "1 1",
+            "[]]",
+            "nulll",
+            "\u{feff}1",
+        ] {
+            assert!(skip(bad).is_err(), "{bad}");
+        }
+        assert!(skip(&("[".repeat(100) + &"]".repeat(100))).is_ok());
+        assert!(
+            skip(&"[".repeat(100_000))
+                .unwrap_err()
+                .to_string()
+                .contains("max_nesting")
+        );
+    }
+
+    #[test]
+    fn errors_know_their_byte() {
+        let payload = b"{\"a\": [1, x]}";
+        let error = Text::new(payload)
+            .unwrap()
+            .skip(9)
+            .unwrap_err()
+            .located(payload);
+        assert_eq!(
+            error.to_string(),
+            "a value is wanted where 'x' stands (byte 10)"
+        );
+        let payload = b"{\"a\": \xff}";
+        let error = Text::new(payload).unwrap_err().located(payload);
+        assert_eq!(error.to_string(), "the text is not UTF-8 (byte 6)");
+    }
+}

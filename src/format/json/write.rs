@@ -1,0 +1,155 @@
+//! The bytes of protobuf to JSON: what this crate's own writer wrote, by names instead of numbers.
+
+use std::io::Write;
+
+use crate::error::Result;
+use crate::format::json::messages::{Field, Kind, Message, camel};
+use crate::format::json::scalars::{to_base64, to_hex};
+use crate::format::json::table::PROFILES_DATA;
+use crate::format::otlp::schema::Schema;
+use crate::limits::within;
+use crate::wire::LEN;
+use crate::wire::read::Reader;
+
+/// The JSON of a payload of the generation.
+pub(super) fn json(payload: &[u8], schema: &Schema, max_output_bytes: u64) -> Result<Vec<u8>> {
+    let out = Vec::with_capacity(payload.len().saturating_mul(2));
+    let mut writer = Writer {
+        out,
+        schema,
+        max_output_bytes,
+    };
+    writer.object(&PROFILES_DATA, payload)?;
+    Ok(writer.out)
+}
+
+struct Writer<'a> {
+    out: Vec<u8>,
+    schema: &'a Schema,
+    max_output_bytes: u64,
+}
+
+impl Writer<'_> {
+    /// A message. The elements of a list follow one another on the wire, so a list is open as long
+    /// as its number comes again.
+    fn object(&mut self, message: &Message, body: &[u8]) -> Result<()> {
+        self.out.push(b'{');
+        let mut reader = Reader::new(body);
+        let mut open: Option<u32> = None;
+        let mut first = true;
+        while let Some(tag) = reader.tag()? {
+            let number = tag >> 3;
+            let Some(field) = message.numbered(number, self.schema) else {
+                reader.skip(tag, u64::MAX)?;
+                continue;
+            };
+            if open == Some(number) {
+                self.out.push(b',');
+            } else {
+                self.out
+                    .extend_from_slice(if open.is_some() { b"]" } else { b"" });
+                self.out.extend_from_slice(if first { b"" } else { b"," });
+                self.key(field);
+                open = field.many.then_some(number);
+            }
+            first = false;
+            self.member(field, tag & 7, &mut reader)?;
+            within(
+                "max_output_bytes",
+                self.max_output_bytes,
+                self.out.len() as u64,
+            )?;
+        }
+        self.out
+            .extend_from_slice(if open.is_some() { b"]}" } else { b"}" });
+        Ok(())
+    }
+
+    fn key(&mut self, field: &Field) {
+        self.out.push(b'"');
+        self.out.extend(camel(field.name_in(self.schema)));
+        self.out
+            .extend_from_slice(if field.many { b"\":[" } else { b"\":" });
+    }
+
+    fn member(&mut self, field: &Field, wire: u32, reader: &mut Reader) -> Result<()> {
+        if wire != LEN || field.kind.wire() == LEN {
+            return self.value(field.kind, reader);
+        }
+        let mut packed = Reader::new(reader.bytes()?);
+        while !packed.is_empty() {
+            self.value(field.kind, &mut packed)?;
+            self.out
+                .extend_from_slice(if packed.is_empty() { b"" } else { b"," });
+        }
+        Ok(())
+    }
+
+    fn value(&mut self, kind: Kind, reader: &mut Reader) -> Result<()> {
+        match kind {
+            Kind::Message(message) => self.object(message, reader.bytes()?)?,
+            Kind::String => self.string(&String::from_utf8_lossy(reader.bytes()?)),
+            Kind::Bytes => self.quoted(reader.bytes()?, to_base64),
+            Kind::Hex => self.quoted(reader.bytes()?, to_hex),
+            Kind::Bool => {
+                let truth = reader.varint()? != 0;
+                self.out
+                    .extend_from_slice(if truth { b"true" } else { b"false" });
+            }
+            Kind::Int32 | Kind::Enum(_) => self.print(format_args!("{}", reader.varint()? as i32)),
+            Kind::Uint32 => self.print(format_args!("{}", reader.varint()? as u32)),
+            Kind::Int64 => self.print(format_args!("\"{}\"", reader.varint()? as i64)),
+            Kind::Uint64 => self.print(format_args!("\"{}\"", reader.varint()?)),
+            Kind::Fixed64 => self.print(format_args!("\"{}\"", reader.fixed64()?)),
+            Kind::Double => self.double(f64::from_bits(reader.fixed64()?)),
+        }
+        Ok(())
+    }
+
+    fn print(&mut self, text: std::fmt::Arguments) {
+        // A vector takes whatever is written to it.
+        self.out.write_fmt(text).ok();
+    }
+
+    fn double(&mut self, number: f64) {
+        match number {
+            number if number.is_finite() => self.print(format_args!("{number:?}")),
+            number if number.is_nan() => self.print(format_args!("\"NaN\"")),
+            number => self.print(format_args!(
+                "\"{}Infinity\"",
+                if number < 0.0 { "-" } else { "" }
+            )),
+        }
+    }
+
+    fn quoted(&mut self, bytes: &[u8], append: fn(&[u8], &mut Vec<u8>)) {
+        self.out.push(b'"');
+        append(bytes, &mut self.out);
+        self.out.push(b'"');
+    }
+
+    fn string(&mut self, text: &str) {
+        self.out.push(b'"');
+        for run in text.split_inclusive(|c| matches!(c, '"' | '\\' | '\0'..' ')) {
+            let mut plain = run.chars();
+            match plain.next_back() {
+                Some(escaped @ ('"' | '\\' | '\0'..' ')) => {
+                    self.out.extend_from_slice(plain.as_str().as_bytes());
+                    self.escape(escaped);
+                }
+                _ => self.out.extend_from_slice(run.as_bytes()),
+            }
+        }
+        self.out.push(b'"');
+    }
+
+    fn escape(&mut self, escaped: char) {
+        match escaped {
+            '"' | '\\' => self.print(format_args!("\\{escaped}")),
+            '\n' => self.out.extend_from_slice(b"\\n"),
+            '\r' => self.out.extend_from_slice(b"\\r"),
+            '\t' => self.out.extend_from_slice(b"\\t"),
+            control => self.print(format_args!("\\u{:04x}", u32::from(control))),
+        }
+    }
+}

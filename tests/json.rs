@@ -1,0 +1,520 @@
+//! OTLP/JSON: what is written is what the specification asks for, what is read is more, and
+//! nothing harms.
+#![cfg(feature = "proto-all")]
+
+mod support;
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use otlp_profiles::proto::{self, prost::Message};
+use otlp_profiles::{
+    ErrorKind, Finding, Limits, Policy, Profiles, ReadOptions, Refs, WriteOptions, format,
+};
+use proptest::prelude::*;
+use prost_types::field_descriptor_proto::{Label, Type};
+use prost_types::{FieldDescriptorProto, FileDescriptorSet};
+use support::forms::{FORMS, form};
+use support::generate::{Room, docs};
+use support::{inflated, options, read, testdata, try_read, write};
+
+/// Protobuf's JSON mapping with OTLP's three exceptions, from the compiled schemas: it shares
+/// nothing with the crate.
+struct Oracle(FileDescriptorSet);
+
+#[derive(Clone, Copy)]
+enum Wire<'a> {
+    Number(u64),
+    Bytes(&'a [u8]),
+}
+
+impl Oracle {
+    fn of(generation: &str) -> Self {
+        let schema = match generation {
+            "otlp-1.3" => proto::v1_3::FILE_DESCRIPTOR_SET,
+            "otlp-1.4" => proto::v1_4::FILE_DESCRIPTOR_SET,
+            "otlp-1.5" => proto::v1_5::FILE_DESCRIPTOR_SET,
+            "otlp-1.6" => proto::v1_6::FILE_DESCRIPTOR_SET,
+            "otlp-1.7" => proto::v1_7::FILE_DESCRIPTOR_SET,
+            "otlp-1.8" => proto::v1_8::FILE_DESCRIPTOR_SET,
+            "otlp-1.9" => proto::v1_9::FILE_DESCRIPTOR_SET,
+            _ => proto::v1_10::FILE_DESCRIPTOR_SET,
+        };
+        Self(FileDescriptorSet::decode(schema).unwrap())
+    }
+
+    fn json(&self, payload: &[u8]) -> String {
+        let mut out = String::new();
+        self.message(&mut out, ".ProfilesData", payload);
+        out
+    }
+
+    fn message(&self, out: &mut String, name: &str, body: &[u8]) {
+        let mut said: BTreeMap<u32, Vec<Wire>> = BTreeMap::new();
+        let mut rest = body;
+        while !rest.is_empty() {
+            let tag = varint(&mut rest);
+            let value = match tag & 7 {
+                0 => Wire::Number(varint(&mut rest)),
+                1 => Wire::Number(fixed64(&mut rest)),
+                _ => Wire::Bytes(delimited(&mut rest)),
+            };
+            said.entry((tag >> 3) as u32).or_default().push(value);
+        }
+        let mut messages = self.0.file.iter().flat_map(|file| &file.message_type);
+        let short = name.rsplit('.').next();
+        let message = messages.find(|message| Some(message.name()) == short);
+        out.push('{');
+        for (at, (number, values)) in said.iter().enumerate() {
+            let mut fields = message.unwrap().field.iter();
+            let field = fields.find(|field| field.number() as u32 == *number);
+            let separator = if at > 0 { "," } else { "" };
+            write!(out, "{separator}\"{}\":", field.unwrap().json_name()).unwrap();
+            self.field(out, field.unwrap(), values);
+        }
+        out.push('}');
+    }
+
+    fn field(&self, out: &mut String, field: &FieldDescriptorProto, values: &[Wire]) {
+        if field.label() != Label::Repeated {
+            return self.value(out, field, *values.last().unwrap());
+        }
+        let mut elements = Vec::new();
+        for value in values {
+            let packed = !matches!(field.r#type(), Type::String | Type::Bytes | Type::Message);
+            match *value {
+                Wire::Bytes(mut body) if packed => {
+                    while !body.is_empty() {
+                        let fixed = matches!(field.r#type(), Type::Fixed64);
+                        let number = if fixed { fixed64 } else { varint };
+                        elements.push(Wire::Number(number(&mut body)));
+                    }
+                }
+                value => elements.push(value),
+            }
+        }
+        out.push('[');
+        for (at, element) in elements.iter().enumerate() {
+            out.push_str(if at > 0 { "," } else { "" });
+            self.value(out, field, *element);
+        }
+        out.push(']');
+    }
+
+    fn value(&self, out: &mut String, field: &FieldDescriptorProto, value: Wire) {
+        let hex = ["trace_id", "span_id", "profile_id"].contains(&field.name());
+        match (field.r#type(), value) {
+            (Type::Message, Wire::Bytes(body)) => return self.message(out, field.type_name(), body),
+            (Type::String, Wire::Bytes(text)) => {
+                *out += &serde_json::to_string(std::str::from_utf8(text).unwrap()).unwrap();
+            }
+            (Type::Bytes, Wire::Bytes(bytes)) if hex => {
+                out.push('"');
+                bytes.iter().for_each(|byte| write!(out, "{byte:02x}").unwrap());
+                out.push('"');
+            }
+            (Type::Bytes, Wire::Bytes(bytes)) => write!(out, "\"{}\"", base64(bytes)).unwrap(),
+            (Type::Bool, Wire::Number(number)) => write!(out, "{}", number != 0).unwrap(),
+            (Type::Int32 | Type::Enum, Wire::Number(number)) => write!(out, "{}", number as i32).unwrap(),
+            (Type::Uint32, Wire::Number(number)) => write!(out, "{number}").unwrap(),
+            (Type::Int64, Wire::Number(number)) => write!(out, "\"{}\"", number as i64).unwrap(),
+            (Type::Uint64 | Type::Fixed64, Wire::Number(number)) => write!(out, "\"{number}\"").unwrap(),
+            (Type::Double, Wire::Number(bits)) => match f64::from_bits(bits) {
+                number if number.is_nan() => *out += "\"NaN\"",
+                number if number.is_infinite() => {
+                    *out += if number > 0.0 { "\"Infinity\"" } else { "\"-Infinity\"" };
+                }
+                number => write!(out, "{number:?}").unwrap(),
+            },
+            (kind, _) => panic!("{} is {kind:?}", field.name()),
+        }
+    }
+}
+
+fn varint(rest: &mut &[u8]) -> u64 {
+    let mut value = 0;
+    for at in 0.. {
+        let byte = rest[at];
+        value |= u64::from(byte & 0x7f) << (7 * at);
+        if byte < 0x80 {
+            *rest = &rest[at + 1..];
+            return value;
+        }
+    }
+    unreachable!()
+}
+
+fn fixed64(rest: &mut &[u8]) -> u64 {
+    let (word, after) = rest.split_at(8);
+    *rest = after;
+    u64::from_le_bytes(word.try_into().unwrap())
+}
+
+fn delimited<'a>(rest: &mut &'a [u8]) -> &'a [u8] {
+    let length = varint(rest) as usize;
+    let (body, after) = rest.split_at(length);
+    *rest = after;
+    body
+}
+
+fn base64(bytes: &[u8]) -> String {
+    let digits: Vec<char> = ('A'..='Z').chain('a'..='z').chain('0'..='9').chain(['+', '/']).collect();
+    let bits: Vec<u8> = bytes.iter().flat_map(|byte| (0..8).rev().map(move |at| byte >> at & 1)).collect();
+    let digit = |six: &[u8]| digits[(0..6).fold(0, |all, at| all * 2 + usize::from(*six.get(at).unwrap_or(&0)))];
+    let mut text: String = bits.chunks(6).map(digit).collect();
+    while text.len() % 4 != 0 {
+        text.push('=');
+    }
+    text
+}
+
+/// What is written is what the oracle says of the binary payload, and reads as the same.
+#[track_caller]
+fn there_and_back(profiles: &Profiles) {
+    for refs in [Refs::Auto, Refs::Inline, Refs::Dictionary] {
+        let options = WriteOptions { refs, ..Default::default() };
+        let write = |name| otlp_profiles::write(profiles, format(name).unwrap(), &options).unwrap();
+        let (binary, json) = (write("otlp"), write("otlp-json"));
+        assert_eq!(binary.losses, json.losses);
+        let text = String::from_utf8(json.payload).unwrap();
+        assert_eq!(text, Oracle::of("otlp").json(&binary.payload));
+        let back = otlp_profiles::read(text.as_bytes(), &support::options("otlp-json")).unwrap();
+        assert_eq!(back.findings, []);
+        let otlp = |profiles| otlp_profiles::write(profiles, format("otlp").unwrap(), &options).unwrap();
+        let same = read("otlp", &binary.payload);
+        assert!(otlp(&back.profiles) == otlp(&same), "{text}");
+    }
+}
+
+#[test]
+fn every_file_comes_back() {
+    for (name, bytes) in testdata(&[".pb", ".pb.gz", ".binpb"]) {
+        let format = match name.strip_prefix("otlp-1.") {
+            Some(rest) if rest.starts_with('3') => "otlp-1.3",
+            Some(_) => "otlp",
+            None => "pprof",
+        };
+        there_and_back(&read(format, &inflated(&bytes)));
+    }
+}
+
+fn every_generation() -> impl Strategy<Value = (&'static str, Vec<u8>)> {
+    (0..FORMS.len()).prop_flat_map(move |at| {
+        let form = &FORMS[at];
+        let docs = docs(Room { caps: form.caps, portable: false });
+        // What nothing is measured in says nothing of its generation.
+        let docs = docs.prop_map(|mut doc| {
+            let scopes = doc.resources.iter_mut().flat_map(|resource| &mut resource.scopes);
+            scopes.for_each(|scope| scope.profiles.retain(|profile| !profile.samples.is_empty()));
+            doc
+        });
+        docs.prop_map(move |doc| (form.name, (form.lower)(&doc)))
+    })
+}
+
+proptest! {
+    #[test]
+    fn generated_payloads_come_back((generation, bytes) in every_generation()) {
+        there_and_back(&read(generation, &bytes));
+    }
+
+    /// The JSON of a generation is told by its names and read as its bytes are.
+    #[test]
+    fn json_of_every_generation_is_read((generation, bytes) in every_generation()) {
+        let text = Oracle::of(generation).json(&bytes);
+        let reading = otlp_profiles::read(text.as_bytes(), &options("otlp-json"));
+        let reading = reading.unwrap_or_else(|error| panic!("{generation}: {error}\n{text}"));
+        let binary = otlp_profiles::read(&bytes, &options(generation)).unwrap();
+        prop_assert_eq!(&reading.findings, &binary.findings, "{}: {}", generation, text);
+        prop_assert!(write("otlp", &reading.profiles) == write("otlp", &binary.profiles), "{generation}: {text}");
+        if FORMS[..2].iter().all(|newest| newest.name != generation) && text.contains("\"sampleType\"") {
+            prop_assert!(write(generation, &reading.profiles) == write(generation, &binary.profiles), "{generation}: {text}");
+        }
+    }
+
+    /// What is changed at one place is read or refused; nothing else.
+    #[test]
+    fn damaged_text_is_read_or_refused(
+        (_, bytes) in every_generation(),
+        at in any::<prop::sample::Index>(),
+        with in prop::sample::select(b"\"\\{}[],:0-9.eEtfn \xff\x00".to_vec()),
+        cut in any::<bool>(),
+    ) {
+        let mut text = Oracle::of("otlp").json(&write("otlp", &read("otlp", &SMALL_BYTES.with(Clone::clone))).0).into_bytes();
+        if bytes.len() % 2 == 0 {
+            text = TINY.as_bytes().to_vec();
+        }
+        let at = at.index(text.len());
+        if cut { drop(text.remove(at)) } else { text[at] = with }
+        try_read("otlp-json", &text).ok();
+    }
+}
+
+thread_local! {
+    static SMALL_BYTES: Vec<u8> = {
+        let (_, bytes) = &testdata(&["timestamped-cpu.binpb"])[0];
+        bytes.clone()
+    };
+}
+
+/// Something of everything.
+const TINY: &str = r#"{"resourceProfiles":[{"resource":{"attributes":[{"key":"k","value":{"arrayValue":{"values":[{"stringValue":"é\n"},{"boolValue":false},{"doubleValue":-1.5},{}]}}}],"droppedAttributesCount":1},"scopeProfiles":[{"scope":{"name":"s"},"profiles":[{"sampleType":{"typeStrindex":1,"unitStrindex":2},"samples":[{"stackIndex":1,"attributeIndices":[1],"linkIndex":1,"values":["-7"],"timestampsUnixNano":["1001"]}],"timeUnixNano":"1000","durationNano":"9","period":"3","profileId":"000102030405060708090a0b0c0d0e0f","originalPayloadFormat":"x","originalPayload":"Zm9vYg=="}]}]}],"dictionary":{"mappingTable":[{}],"locationTable":[{},{"address":"18446744073709551615","lines":[{"functionIndex":1,"line":"5"}]}],"functionTable":[{},{"nameStrindex":3}],"linkTable":[{},{"traceId":"00112233445566778899aabbccddeeff","spanId":"0123456789abcdef"}],"stringTable":["","cpu","ns","main","k"],"attributeTable":[{},{"keyStrindex":4,"value":{"bytesValue":"+/8="}}],"stackTable":[{},{"locationIndices":[1]}]}}"#;
+
+fn findings(text: &str) -> Vec<Finding> {
+    otlp_profiles::read(text.as_bytes(), &options("otlp-json")).unwrap().findings
+}
+
+/// The JSON that is written of what a JSON says.
+#[track_caller]
+fn again(text: &str) -> String {
+    String::from_utf8(write("otlp-json", &read("otlp-json", text.as_bytes())).0).unwrap()
+}
+
+#[test]
+fn a_small_one_comes_back_as_it_is() {
+    assert_eq!(again(TINY), TINY);
+    assert_eq!(findings(TINY), []);
+    assert_eq!(again("{}"), again(" {\t} \r\n"));
+}
+
+/// Every change to the text here changes nothing of what it says.
+#[test]
+fn many_forms_say_the_same() {
+    let same: &[(&str, &str)] = &[
+        (r#""1000""#, "1000"),
+        (r#""1000""#, "1e3"),
+        (r#""1000""#, r#""1.0E+3""#),
+        (r#""1000""#, "1000.000"),
+        (r#"["-7"]"#, "[-7]"),
+        (r#"["-7"]"#, "[-0.7e1]"),
+        (r#""stackIndex":1"#, r#""stackIndex":"1""#),
+        (r#""stackIndex":1"#, r#""stackIndex":1.0"#),
+        (r#""stackIndex":1"#, r#""stack_index":1"#),
+        (r#""stackIndex":1"#, r#""\u0073tackIndex":1"#),
+        (r#""stackIndex":1"#, r#""stackIndex":9,"stackIndex":1"#),
+        (r#""18446744073709551615""#, "18446744073709551615"),
+        (r#""18446744073709551615""#, r#""1844674407370955161.5e1""#),
+        ("timestampsUnixNano", "timestamps_unix_nano"),
+        ("droppedAttributesCount\":1", "dropped_attributes_count\":\"1\""),
+        ("-1.5", r#""-1.5""#),
+        ("-1.5", "-15e-1"),
+        (r#""Zm9vYg==""#, r#""Zm9vYg""#),
+        (r#""+/8=""#, r#""-_8""#),
+        (r#""+/8=""#, r#""-_8=""#),
+        (r#""+/8=""#, r#""\u002b\/8""#),
+        ("00112233445566778899aabbccddeeff", "00112233445566778899AABBccddeeff"),
+        (r#"é\n"#, r#"\u00e9\u000a"#),
+        (r#""period":"3""#, r#""period":"3","periodType":null"#),
+        (r#""mappingTable":[{}]"#, r#""mappingTable":[{"memoryStart":null,"attributeIndices":null}]"#),
+        (r#""mappingTable":[{}]"#, r#""mappingTable":[{"memoryStart":"0","attributeIndices":[]}]"#),
+        (r#""period":"3""#, " \"period\"\n:\t\"3\" "),
+        (r#"{"boolValue":false}"#, r#"{"intValue":null,"boolValue":false}"#),
+    ];
+    for (from, to) in same {
+        assert!(TINY.contains(from), "{from}");
+        assert_eq!(again(&TINY.replacen(from, to, 1)), TINY, "{to}");
+        assert_eq!(findings(&TINY.replacen(from, to, 1)), [], "{to}");
+    }
+}
+
+#[test]
+fn texts_and_numbers_mean_what_they_say() {
+    let text = |value: &str| {
+        let json = format!(r#"{{"resourceProfiles":[{{"resource":{{"attributes":[{{"key":"k","value":{value}}}]}}}}]}}"#);
+        let back = again(&json);
+        let from = back.find(r#""value":"#).unwrap() + 8;
+        back[from..back.find("}]}}]").unwrap()].to_owned()
+    };
+    for (value, said) in [
+        (r#"{"stringValue":"\ud83d\uDE00\u0000\"\\\/\b\f\u007f"}"#, "{\"stringValue\":\"😀\\u0000\\\"\\\\/\\u0008\\u000c\x7f\"}"),
+        (r#"{"stringValue":""}"#, r#"{"stringValue":""}"#),
+        (r#"{"intValue":"-9223372036854775808"}"#, r#"{"intValue":"-9223372036854775808"}"#),
+        (r#"{"intValue":-0}"#, r#"{"intValue":"0"}"#),
+        (r#"{"doubleValue":"NaN"}"#, r#"{"doubleValue":"NaN"}"#),
+        (r#"{"doubleValue":"-Infinity"}"#, r#"{"doubleValue":"-Infinity"}"#),
+        (r#"{"doubleValue":"Infinity"}"#, r#"{"doubleValue":"Infinity"}"#),
+        (r#"{"doubleValue":-0.0}"#, r#"{"doubleValue":-0.0}"#),
+        (r#"{"doubleValue":1e400000}"#, ""),
+        (r#"{"doubleValue":5e-324}"#, r#"{"doubleValue":5e-324}"#),
+        (r#"{"doubleValue":1}"#, r#"{"doubleValue":1.0}"#),
+        (r#"{"bytesValue":""}"#, r#"{"bytesValue":""}"#),
+        (r#"{"arrayValue":{}}"#, r#"{"arrayValue":{}}"#),
+        (r#"{"kvlistValue":{"values":[{"key":"a","value":{}}]}}"#, r#"{"kvlistValue":{"values":[{"key":"a"}]}}"#),
+    ] {
+        if !said.is_empty() {
+            assert_eq!(text(value), said);
+        }
+    }
+}
+
+#[test]
+fn what_is_unknown_is_left_out_and_said() {
+    let text = TINY.replacen(r#""stackIndex":1"#, r#""stackIndex":1,"neu":{"a":[1,{"b":null}]},"stackTable":7"#, 1);
+    assert_eq!(again(&text), TINY);
+    let [finding] = &findings(&text)[..] else { panic!("{:?}", findings(&text)) };
+    assert_eq!((finding.code, finding.count, &*finding.place), ("pprof.unknown_field", 2, "Sample.neu"));
+    assert_eq!(finding.message, r#"the key "neu" of Sample is unknown and was left out"#);
+    // Names of the past mean nothing to the present.
+    let [finding] = &findings(&TINY.replacen("stackIndex", "locationsLength", 1))[..] else { panic!() };
+    assert_eq!(finding.place, "Sample.locationsLength");
+}
+
+#[test]
+fn of_keys_said_twice_the_last_counts() {
+    let twice: &[(&str, &str)] = &[
+        (r#""values":["-7"]"#, r#""values":["1","2"],"values":["-7"]"#),
+        (r#""stringTable""#, r#""stringTable":["","x","y"],"string_table":["z"],"stringTable""#),
+        (r#""sampleType":{"#, r#""sampleType":{"typeStrindex":3},"sampleType":{"#),
+        (r#""resourceProfiles":["#, r#""dictionary":{"stackTable":[{}]},"resourceProfiles":[{},{}],"resourceProfiles":["#),
+    ];
+    for (from, to) in twice {
+        let text = TINY.replacen(from, to, 1);
+        assert_eq!(again(&text), TINY, "{to}");
+        let [finding] = &findings(&text)[..] else { panic!("{to}: {:?}", findings(&text)) };
+        assert!(finding.message.ends_with("is said twice; the last one was read"), "{finding}");
+    }
+}
+
+#[test]
+fn errors_name_the_place_and_the_byte() {
+    let sample = "resource_profiles[0].scope_profiles[0].profiles[0].samples[0]";
+    let wrong: &[(&str, &str, String)] = &[
+        (r#""stackIndex":1"#, r#""stackIndex":true"#, format!("{sample}.stack_index: a whole number is wanted where 't' stands")),
+        (r#""stackIndex":1"#, r#""stackIndex":1.5"#, format!("{sample}.stack_index: \"1.5\" is not a whole number")),
+        (r#""stackIndex":1"#, r#""stackIndex":"""#, format!("{sample}.stack_index: \"\" is not a whole number")),
+        (r#"["-7"]"#, r#"["-7",1e19]"#, format!("{sample}.values[1]: 1e19 is not between -9223372036854775808 and 9223372036854775807")),
+        (r#"["1001"]"#, r#"["-1"]"#, format!("{sample}.timestamps_unix_nano[0]: -1 is not between 0 and 18446744073709551615")),
+        (r#"["1001"]"#, r#"["1001""#, format!("{sample}.timestamps_unix_nano[1]: ',' or ']' is wanted where '}}' stands")),
+        ("0123456789abcdef\"", "ASNFZ4mrze8=\"", "dictionary.link_table[1].span_id: \"ASNFZ4mrze8=\" is not hex digits, as OTLP writes ids".to_owned()),
+        (r#""+/8=""#, r#""+/8=a""#, "dictionary.attribute_table[1].value.bytes_value: \"+/8=a\" is not base64".to_owned()),
+        ("-1.5", "1e999", "resource_profiles[0].resource.attributes[0].value.array_value.values[2].double_value: 1e999 is too large for a double".to_owned()),
+        (r#"é\n"#, r#"\ud800"#, "resource_profiles[0].resource.attributes[0].value.array_value.values[0].string_value: half a surrogate pair is no character".to_owned()),
+        (r#""mappingTable":[{}]"#, r#""mappingTable":[null]"#, "dictionary.mapping_table[0]: an object is wanted where 'n' stands".to_owned()),
+        ("Count\":1", "Count\":4294967296", "resource_profiles[0].resource.dropped_attributes_count: 4294967296 is not between 0 and 4294967295".to_owned()),
+    ];
+    for (from, to, message) in wrong {
+        let text = TINY.replacen(from, to, 1);
+        let error = try_read("otlp-json", text.as_bytes()).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Malformed);
+        let said = error.to_string();
+        assert!(said.starts_with(message), "{said}");
+        let byte = error.byte().expect("a byte") as usize;
+        let from = TINY.find(from).unwrap();
+        assert!((from - 1..=from + to.len()).contains(&byte), "{said}");
+    }
+}
+
+/// What only the reader of the bytes can know has its place in the text too.
+#[test]
+fn errors_of_the_bytes_are_errors_of_the_text() {
+    let text = TINY.replacen(r#""stringValue":"é\n""#, r#""stringValueStrindex":77"#, 1);
+    let error = try_read("otlp-json", text.as_bytes()).unwrap_err();
+    let place = "resource_profiles[0].resource.attributes[0].value.array_value.values[0].string_value_strindex";
+    assert_eq!(error.to_string(), format!("{place}: 77 is past the last of 5 strings"));
+
+    let text = TINY.replacen("0123456789abcdef\"", "0123\"", 1);
+    let error = try_read("otlp-json", text.as_bytes()).unwrap_err();
+    assert!(error.to_string().contains("an id of 2 bytes"), "{error}");
+    assert_eq!(error.byte().unwrap() as usize, text.find(r#""0123""#).unwrap());
+    let repair = ReadOptions { policy: Policy::Repair, ..options("otlp-json") };
+    let reading = otlp_profiles::read(text.as_bytes(), &repair).unwrap();
+    assert_eq!(reading.findings[0].code, "link.invalid");
+}
+
+#[test]
+fn every_cut_is_an_error() {
+    for cut in 0..TINY.len() {
+        let error = try_read("otlp-json", &TINY.as_bytes()[..cut]).unwrap_err();
+        assert!(error.byte().is_some(), "{error}");
+    }
+    for more in ["{}", "1", ",", "}", "\0", "\n{}"] {
+        let error = try_read("otlp-json", format!("{TINY}{more}").as_bytes()).unwrap_err();
+        assert!(error.to_string().contains("more follows"), "{error}");
+    }
+    for other in ["", " ", "null", "[]", "1", "\"\"", "\u{feff}{}", "{]", "{\"a\"", "{1:2}"] {
+        assert!(try_read("otlp-json", other.as_bytes()).is_err(), "{other}");
+    }
+    for bytes in [&b"\xff"[..], b"{\"\xc3\":1}", b"{\"a\":\"\xed\xa0\x80\"}"] {
+        assert!(try_read("otlp-json", bytes).unwrap_err().to_string().contains("not UTF-8"));
+    }
+}
+
+#[test]
+fn depth_is_limited_and_costs_nothing() {
+    let many = 100_000;
+    let values = r#"{"arrayValue":{"values":["#;
+    let deep = [
+        "[".repeat(many),
+        r#"{"a":"#.repeat(many),
+        format!(r#"{{"a":{}"#, "[".repeat(many)),
+        format!(r#"{{"resourceProfiles":[{{"resource":{{"attributes":[{{"value":{}"#, values.repeat(many)),
+        format!(r#"{{"resourceProfiles":[{{"sample":{}"#, values.repeat(many)),
+    ];
+    for text in &deep {
+        let error = try_read("otlp-json", text.as_bytes()).unwrap_err();
+        let limit = error.kind() == ErrorKind::Limit && error.to_string().contains("max_nesting");
+        assert!(limit || text.starts_with('['), "{error}");
+    }
+    // As deep as the bytes may be, the text may be.
+    let nested = |depth: usize| {
+        let value = values.repeat(depth) + "{}" + &"]}}".repeat(depth);
+        let open = r#"{"resourceProfiles":[{"resource":{"attributes":[{"value":"#;
+        format!("{open}{value}}}]}}}}]}}")
+    };
+    let deepest = (1..300).take_while(|&depth| try_read("otlp-json", nested(depth).as_bytes()).is_ok()).count();
+    let profiles = read("otlp-json", nested(deepest).as_bytes());
+    there_and_back(&profiles);
+    assert_eq!(deepest, (Limits::network().max_nesting as usize - 4) / 3);
+}
+
+#[test]
+fn limits_hold_for_the_text() {
+    let limited = |limits: Limits| {
+        let options = ReadOptions { limits, ..options("otlp-json") };
+        otlp_profiles::read(TINY.as_bytes(), &options).unwrap_err()
+    };
+    let network = Limits::network();
+    for (limits, name) in [
+        (Limits { max_samples: 0, ..network }, "max_samples"),
+        (Limits { max_strings: 4, ..network }, "max_strings"),
+        (Limits { max_string_bytes: 3, ..network }, "max_string_bytes"),
+        (Limits { max_owned_bytes: 200, ..network }, "max_owned_bytes"),
+        (Limits { max_input_bytes: 100, ..network }, "max_input_bytes"),
+    ] {
+        let error = limited(limits);
+        assert_eq!(error.kind(), ErrorKind::Limit);
+        assert!(error.to_string().contains(name), "{error}");
+    }
+    let options = WriteOptions { max_output_bytes: 500, ..Default::default() };
+    let profiles = read("otlp-json", TINY.as_bytes());
+    let error = otlp_profiles::write(&profiles, format("json").unwrap(), &options).unwrap_err();
+    assert!(error.to_string().contains("max_output_bytes"), "{error}");
+}
+
+/// Keys said again and again, large ones between small ones, take no more than linear time.
+#[test]
+fn repeated_keys_are_cheap() {
+    let large = format!(r#""stringTable":["{}"],"#, "x".repeat(1 << 20));
+    let small = r#""stackTable":[],"linkTable":[{}],"#.repeat(50_000);
+    let text = format!(r#"{{"dictionary":{{{small}{large}{small}"stringTable":[]}}}}"#);
+    try_read("otlp-json", text.as_bytes()).unwrap();
+}
+
+#[test]
+fn older_names_tell_their_generation() {
+    // Of two enums only older generations speak, by number or by name.
+    for temporality in ["2", r#""2""#, r#""AGGREGATION_TEMPORALITY_CUMULATIVE""#] {
+        let text = format!(
+            r#"{{"resourceProfiles":[{{"scopeProfiles":[{{"profiles":[{{"sampleType":[{{"typeStrindex":1,"aggregationTemporality":{temporality}}}],"sample":[{{"value":["4"]}}]}}]}}]}}],"dictionary":{{"stringTable":["","cpu"]}}}}"#
+        );
+        let profiles = read("otlp-json", text.as_bytes());
+        let profile = profiles.iter().next().unwrap();
+        assert_eq!(profile.sample_types()[0].temporality.unwrap().0, 2);
+    }
+    let text = TINY.replacen(r#""period":"3""#, r#""period":"3","aggregationTemporality":1"#, 1);
+    assert_eq!(findings(&text)[0].place, "Profile.aggregationTemporality", "of one misfit each, the newest");
+    let broken = r#"{"resourceProfiles":[{"scopeProfiles":[{"profiles":[{"sampleType":[{"typeStrindex":1}],"sample":[{"value":[true]}]}]}]}]}"#;
+    let error = try_read("otlp-json", broken.as_bytes()).unwrap_err();
+    assert_eq!(error.place(), "resource_profiles[0].scope_profiles[0].profiles[0].samples[0].values[0]");
+    assert!(form("otlp-1.7").caps.columns);
+}

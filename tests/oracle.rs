@@ -1,0 +1,167 @@
+//! prost as the oracle, both ways: what it encodes we read as it means it, what we write it decodes
+//! and would have written with the same bytes; on broken bytes both agree, but for what is listed.
+#![cfg(feature = "proto-all")]
+
+mod support;
+
+use otlp_profiles::ErrorKind;
+use otlp_profiles::proto::pprof;
+use otlp_profiles::proto::prost::Message;
+use proptest::prelude::*;
+use proptest::test_runner::TestCaseError;
+use support::doc::{Doc, Mask, meaning, same};
+use support::forms::{FORMS, Form, form};
+use support::generate::{Room, Tape, docs, pprofs, tapes};
+use support::model::doc_of;
+use support::shrink::{self, check};
+use support::{codes, read, try_read, write};
+
+/// A payload of a generation, and what the crate makes of it.
+fn agrees(form: &Form, doc: &Doc) -> Result<(), TestCaseError> {
+    let name = form.name;
+    let bytes = (form.lower)(doc);
+    let prost = (form.raise)(&bytes).expect("prost decodes what it encoded");
+    let said = meaning(&prost, Mask::default());
+    let model = read(name, &bytes);
+    let ours = doc_of(&model);
+    same(&format!("{name} as read"), &said, &meaning(&ours, Mask::default()))?;
+    let (written, losses) = write(name, &model);
+    let synthesized = ["mapping.build_id_guess", "temporality.assumed"];
+    let codes: Vec<_> = codes(&losses).into_iter().filter(|code| !synthesized.contains(code)).collect();
+    prop_assert_eq!(codes, Vec::<&str>::new(), "{} to itself", name);
+    let again = (form.raise)(&written).expect("prost decodes what we write");
+    same(&format!("{name} as written"), &said, &meaning(&again, Mask::default()))?;
+    // Standard form: fields in order, packed, the shortest varints, no defaults.
+    prop_assert_eq!(&(form.again)(&written).expect("prost decodes what we write"), &written, "{} as prost writes it", name);
+    // Where row 0 is the empty row, the other tables keep their rows and their order.
+    if !form.caps.units_by_key {
+        let tables = [&prost.tables, &again.tables].map(|t| (t.stacks.clone(), t.links.clone(), t.functions.clone(), t.said_locations()));
+        prop_assert_eq!(&tables[0], &tables[1], "{}", name);
+        prop_assert_eq!(&prost.tables.attributes, &again.tables.attributes, "{}", name);
+    }
+    // And what was written once is written the same again.
+    prop_assert_eq!(&write(name, &read(name, &written)).0, &written, "{} written twice", name);
+    Ok(())
+}
+
+fn every_room() -> impl Strategy<Value = (usize, Doc)> {
+    (0..FORMS.len()).prop_flat_map(|at| docs(Room { caps: FORMS[at].caps, portable: false }).prop_map(move |doc| (at, doc)))
+}
+
+proptest! {
+    #![proptest_config(support::generate::config())]
+
+    #[test]
+    fn every_generation_is_read_and_written_as_prost_means_it((at, doc) in every_room()) {
+        check(&doc, shrink::docs, |doc| agrees(&FORMS[at], doc))?;
+    }
+
+    #[test]
+    fn pprof_is_written_in_standard_form(profile in pprofs()) {
+        let (written, _) = write("pprof", &read("pprof", &profile.encode_to_vec()));
+        let decoded = pprof::Profile::decode(&written[..]).expect("prost decodes what we write");
+        let again = decoded.encode_to_vec();
+        // The string table comes before the fields with one number, as readers of streams want it.
+        prop_assert_eq!(again.len(), written.len());
+        prop_assert_eq!(&write("pprof", &read("pprof", &written)).0, &written);
+        let ids = |ids: Vec<u64>| ids.into_iter().eq(1..);
+        let sequential = decoded.location.iter().map(|l| l.id).collect::<Vec<_>>();
+        prop_assert!(sequential.is_empty() || ids_in_order(&sequential), "{:?}", ids(sequential.clone()));
+    }
+
+    /// Bytes that were changed: prost refuses what we refuse, and we what it refuses, but for the
+    /// differences that are documented.
+    #[test]
+    fn broken_bytes_are_refused_by_both((at, doc) in every_room(), numbers in tapes()) {
+        let form = &FORMS[at];
+        let mut bytes = (form.lower)(&doc);
+        mutate(&mut bytes, &mut Tape::new(numbers));
+        verdicts_agree(form.name, &bytes, (form.again)(&bytes))?;
+    }
+
+    #[test]
+    fn broken_pprof_is_refused_by_both(profile in pprofs(), numbers in tapes()) {
+        let mut bytes = profile.encode_to_vec();
+        mutate(&mut bytes, &mut Tape::new(numbers));
+        let prost = pprof::Profile::decode(&bytes[..]).map(|profile| profile.encode_to_vec());
+        verdicts_agree("pprof", &bytes, prost)?;
+    }
+}
+
+fn ids_in_order(ids: &[u64]) -> bool {
+    ids.iter().copied().eq(1..=ids.len() as u64)
+}
+
+/// One to three bytes changed, put in or taken out.
+fn mutate(bytes: &mut Vec<u8>, tape: &mut Tape) {
+    for _ in 0..1 + tape.below(3) {
+        let at = tape.below(bytes.len());
+        match tape.below(4) {
+            0 if at < bytes.len() => bytes[at] ^= 1 << tape.below(8),
+            1 if at < bytes.len() => bytes[at] = tape.number() as u8,
+            2 if at < bytes.len() => _ = bytes.remove(at),
+            3 => bytes.truncate(at),
+            _ => bytes.insert(at, tape.number() as u8),
+        }
+    }
+}
+
+/// * we refuse what prost accepts: references out of range, a first row that is not empty, values
+///   that fit neither types nor times, ids of a wrong length, times given twice: the meaning is broken;
+///   tags of more than five bytes;
+/// * prost refuses what we accept: a string of pprof that is not UTF-8, and values or groups nested
+///   between its limit of 100 and ours.
+fn verdicts_agree(name: &str, bytes: &[u8], prost: Result<Vec<u8>, otlp_profiles::proto::prost::DecodeError>) -> Result<(), TestCaseError> {
+    let ours = try_read(name, bytes);
+    match (&ours, &prost) {
+        (Ok(_), Err(error)) => {
+            let known = name == "pprof" && error.to_string().contains("UTF-8") || error.to_string().contains("recursion limit");
+            prop_assert!(known, "{} refused by prost alone: {} {:02x?}", name, error, bytes);
+        }
+        (Err(error), Ok(_)) => {
+            prop_assert!(error.kind() != ErrorKind::Malformed || is_meaning(error.message()), "{} refused by us alone: {} {:02x?}", name, error, bytes);
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+/// Whether an error is about what the bytes mean, not about how they are encoded.
+fn is_meaning(message: &str) -> bool {
+    const MEANINGS: [&str; 18] = [
+        "is past the last",
+        "negative index",
+        "more than 32 bits",
+        "values where there",
+        "first row is not",
+        "first string is",
+        "there is no string",
+        "where 16 or none",
+        "where 8 or none",
+        "past the last of",
+        "does not exist",
+        "a second time",
+        "given twice",
+        "an id of 0",
+        "a text and the number",
+        "without a sample type",
+        "index 0",
+        "tag of more than 5 bytes",
+    ];
+    MEANINGS.iter().any(|meaning| message.contains(meaning))
+}
+
+/// The harness itself: what a generation can say comes out of prost's types as it went in.
+#[test]
+fn forms_say_what_they_are_given() {
+    for seed in 0..200u32 {
+        let numbers = (0..600).map(|at| (seed * 7919 + at + 1).wrapping_mul(2_654_435_761)).collect::<Vec<u32>>();
+        for form in FORMS {
+            let doc = support::generate::doc(&mut Tape::new(numbers.clone()), Room { caps: form.caps, portable: true });
+            let raised = (form.raise)(&(form.lower)(&doc)).unwrap();
+            let mask = Mask::default();
+            assert_eq!(meaning(&doc, mask), meaning(&raised, mask), "{}", form.name);
+        }
+    }
+    assert!(form("otlp-1.10").caps.entities);
+}

@@ -1,0 +1,171 @@
+//! There and back again, over the registry: pprof through every format, and every generation of
+//! OTLP through every other.
+#![cfg(feature = "proto-all")]
+
+mod support;
+
+use otlp_profiles::proto::pprof;
+use otlp_profiles::proto::prost::Message;
+use otlp_profiles::{FORMATS, LossKind, Losses, ReadOptions, Severity, WriteOptions};
+use proptest::prelude::*;
+use proptest::test_runner::TestCaseError;
+use support::doc::{Doc, Mask, meaning, same};
+use support::forms::{FORMS, form};
+use support::generate::{Room, docs, pprofs};
+use support::model::doc_of;
+use support::shrink::{self, check};
+use support::{codes, kept, read, write};
+
+/// Everything a pprof says comes back from every format, and no report says more than that.
+fn pprof_comes_back(before: &pprof::Profile) -> Result<(), TestCaseError> {
+    let said = support::pprof::meaning(before);
+    let model = read("pprof", &before.encode_to_vec());
+    for format in FORMATS {
+        let name = format.name();
+        let (there, losses) = write(name, &model);
+        let worse = |losses: &Losses, but: &[&str]| {
+            let worse = losses.iter().find(|l| l.kind >= LossKind::Approximated && !but.contains(&l.code));
+            worse.map(|loss| loss.to_string())
+        };
+        prop_assert_eq!(worse(&losses, &["unit.key_conflict"]), None, "pprof to {}", name);
+        let (back, losses) = write("pprof", &read(name, &there));
+        let made_up = ["profile_id.dropped", "temporality.dropped"];
+        prop_assert_eq!(worse(&losses, &made_up), None, "{} to pprof", name);
+        let after = pprof::Profile::decode(&back[..]).expect("a pprof that prost decodes");
+        same(name, &said, &support::pprof::meaning(&after))?;
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(support::generate::config())]
+
+    #[test]
+    fn pprof_through_every_format(profile in pprofs()) {
+        check(&profile, shrink::pprofs, pprof_comes_back)?;
+    }
+
+    #[test]
+    fn the_same_bytes_on_every_run(profile in pprofs()) {
+        let bytes = profile.encode_to_vec();
+        for format in FORMATS {
+            let once = write(format.name(), &read("pprof", &bytes));
+            let twice = write(format.name(), &read("pprof", &bytes));
+            prop_assert_eq!(once, twice);
+        }
+    }
+}
+
+#[test]
+fn negative_times_survive_where_times_are_signed() {
+    let profile = pprof::Profile {
+        string_table: vec![String::new(), "cpu".to_owned()],
+        sample_type: vec![pprof::ValueType { r#type: 1, unit: 0 }],
+        time_nanos: -5,
+        duration_nanos: -6,
+        ..Default::default()
+    };
+    for name in ["otlp-1.3", "otlp-1.4", "otlp-1.5", "otlp-1.6", "otlp-1.7"] {
+        let (there, losses) = write(name, &read("pprof", &profile.encode_to_vec()));
+        assert!(kept(&losses), "{name}: {losses:?}");
+        let back = write("pprof", &read(name, &there)).0;
+        let after = pprof::Profile::decode(&back[..]).unwrap();
+        assert_eq!((after.time_nanos, after.duration_nanos), (-5, -6), "{name}");
+    }
+}
+
+#[test]
+fn bytes_that_are_not_utf8_come_back_through_pprof() {
+    // string_table: "", "cpu", a byte that begins no character; a function and a label have it.
+    let profile = b"\x0a\x02\x08\x01\x12\x0c\x0a\x01\x01\x12\x01\x05\x1a\x04\x08\x01\x10\x02\x22\x06\x08\x01\x22\x02\x08\x01\x2a\x04\x08\x01\x10\x02\x32\x00\x32\x03cpu\x32\x03\xffab";
+    let model = read("pprof", profile);
+    let (back, losses) = write("pprof", &model);
+    assert!(losses.is_empty(), "{losses:?}");
+    assert!(back.windows(5).any(|window| window == b"\x32\x03\xffab"), "{back:x?}");
+    let (_, losses) = write("otlp", &model);
+    assert_eq!(codes(&losses), ["string.invalid_utf8"]);
+}
+
+/// What two generations cannot both say is left out of a comparison.
+fn mask(from: &str, to: &str) -> Mask {
+    let (from, to) = (form(from).caps, form(to).caps);
+    Mask {
+        temporality: !(from.temporality && to.temporality),
+        stacktrace_ids: !(from.stacktrace_id && to.stacktrace_id),
+        entities: !(from.entities && to.entities),
+        profile_ids: false,
+    }
+}
+
+fn every_room(portable: bool) -> impl Strategy<Value = (&'static str, Doc)> {
+    (0..FORMS.len()).prop_flat_map(move |at| {
+        let form = &FORMS[at];
+        docs(Room { caps: form.caps, portable }).prop_map(move |doc| (form.name, doc))
+    })
+}
+
+/// What all generations can say goes through any of them and comes back.
+fn comes_back(from: &str, doc: &Doc) -> Result<(), TestCaseError> {
+    let raise = form(from).raise;
+    let bytes = (form(from).lower)(doc);
+    let before = read(from, &bytes);
+    for to in FORMS {
+        let (there, losses) = write(to.name, &before);
+        let worse = losses.iter().find(|loss| loss.kind >= LossKind::Approximated);
+        prop_assert_eq!(worse, None, "{} to {}", from, to.name);
+        // In the other generation it means the same to prost as to us.
+        let middle = read(to.name, &there);
+        let raised = (to.raise)(&there).expect("prost decodes what we write");
+        let ours = doc_of(&middle);
+        same(to.name, &meaning(&raised, Mask::default()), &meaning(&ours, Mask::default()))?;
+        let after = raise(&write(from, &middle).0).expect("prost decodes what we write");
+        let mask = mask(from, to.name);
+        let what = format!("{from} through {}", to.name);
+        same(&what, &meaning(&raise(&bytes).unwrap(), mask), &meaning(&after, mask))?;
+    }
+    Ok(())
+}
+
+/// A conversion there and back that reports no loss has lost nothing.
+fn losses_are_said(from: &str, doc: &Doc) -> Result<(), TestCaseError> {
+    let raise = form(from).raise;
+    let bytes = (form(from).lower)(doc);
+    let before = raise(&bytes).expect("prost decodes what it encoded");
+    let model = read(from, &bytes);
+    for to in FORMATS {
+        let Ok((payloads, there)) = otlp_profiles::write_all(&model, *to, &WriteOptions::default()) else { continue };
+        let [payload] = &payloads[..] else { continue };
+        let timestamp_label = Some("end_timestamp_ns".to_owned());
+        let options = ReadOptions { timestamp_label, ..support::options(to.name()) };
+        let middle = otlp_profiles::read(payload, &options).expect("we read what we write");
+        let (back, here) = write(from, &middle.profiles);
+        let after = raise(&back).expect("prost decodes what we write");
+        let noticed = middle.findings.iter().any(|finding| finding.severity > Severity::Info);
+        if kept(&there) && kept(&here) && !noticed {
+            // What the source did not say and a rule decided, the report says too.
+            let said = [codes(&there), codes(&here)].concat();
+            let mask = Mask {
+                temporality: said.contains(&"temporality.assumed"),
+                profile_ids: said.contains(&"profile_id.synthesized"),
+                ..Mask::default()
+            };
+            let what = format!("{from} through {} ({:?}, {:?})", to.name(), codes(&there), codes(&here));
+            same(&what, &meaning(&before, mask), &meaning(&after, mask))?;
+        }
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(support::generate::config())]
+
+    #[test]
+    fn portable_payloads_through_every_generation((from, doc) in every_room(true)) {
+        check(&doc, shrink::docs, |doc| comes_back(from, doc))?;
+    }
+
+    #[test]
+    fn no_loss_is_silent((from, doc) in every_room(false)) {
+        check(&doc, shrink::docs, |doc| losses_are_said(from, doc))?;
+    }
+}

@@ -1,0 +1,67 @@
+//! What several tests share.
+#![allow(
+    dead_code,
+    reason = "not every test needs all of it"
+)]
+
+pub mod doc;
+pub mod forms;
+#[path = "gen.rs"]
+pub mod generate;
+pub mod model;
+pub mod pprof;
+pub mod shrink;
+
+use otlp_profiles::{Losses, Profiles, ReadOptions, Verdict, WriteOptions, format};
+
+/// Reads bytes as a format, which must work.
+#[track_caller]
+pub fn read(name: &str, bytes: &[u8]) -> Profiles {
+    try_read(name, bytes).unwrap_or_else(|error| panic!("{name} is not read: {error}"))
+}
+
+pub fn try_read(name: &str, bytes: &[u8]) -> otlp_profiles::Result<Profiles> {
+    Ok(otlp_profiles::read(bytes, &options(name))?.profiles)
+}
+
+pub fn options(name: &str) -> ReadOptions {
+    ReadOptions { from: format(name), ..ReadOptions::default() }
+}
+
+/// Writes one payload of a format, which must work.
+#[track_caller]
+pub fn write(name: &str, profiles: &Profiles) -> (Vec<u8>, Losses) {
+    let format = format(name).expect("a known format");
+    match otlp_profiles::write(profiles, format, &WriteOptions::default()) {
+        Ok(written) => (written.payload, written.losses),
+        Err(error) => panic!("{name} is not written: {error}"),
+    }
+}
+
+pub fn codes(losses: &Losses) -> Vec<&'static str> {
+    losses.iter().map(|loss| loss.code).collect()
+}
+
+/// Whether a conversion claims to have kept the meaning.
+pub fn kept(losses: &Losses) -> bool {
+    losses.verdict() <= Verdict::Semantic
+}
+
+/// Files of `testdata/` whose name ends in one of `endings`, inflated, by name.
+pub fn testdata(endings: &[&str]) -> Vec<(String, Vec<u8>)> {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata");
+    let mut files: Vec<(String, Vec<u8>)> = std::fs::read_dir(folder)
+        .expect("testdata is there")
+        .map(|entry| entry.expect("testdata can be listed").path())
+        .filter_map(|path| Some((path.file_name()?.to_str()?.to_owned(), path)))
+        .filter(|(name, _)| endings.iter().any(|ending| name.ends_with(ending)))
+        .map(|(name, path)| (name, inflated(&std::fs::read(path).expect("testdata can be read"))))
+        .collect();
+    files.sort();
+    assert!(!files.is_empty());
+    files
+}
+
+pub fn inflated(bytes: &[u8]) -> Vec<u8> {
+    otlp_profiles::inflate(bytes, &otlp_profiles::Limits::file()).expect("a whole gzip stream").into_owned()
+}
