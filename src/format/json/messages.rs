@@ -16,13 +16,16 @@ pub(super) struct Message {
     pub(super) fields: &'static [Field],
 }
 
+/// Whether a generation is one of those up to some.
+type Until = fn(&Schema) -> bool;
+
 /// A field of a message.
 #[derive(Debug)]
 pub(super) struct Field {
     /// The name in the schema; JSON says it in lowerCamelCase.
     pub(super) name: &'static str,
     /// Another name, and the generations that had that one.
-    pub(super) old: Option<(&'static str, fn(&Schema) -> bool)>,
+    pub(super) old: Option<(&'static str, Until)>,
     pub(super) number: fn(&Schema) -> u32,
     pub(super) kind: Kind,
     pub(super) many: bool,

@@ -38,15 +38,16 @@ use crate::model::Profiles;
 /// # fn main() -> otlp_profiles::Result<()> {
 /// use otlp_profiles::{ReadOptions, format, read, write};
 ///
-/// let json = format("otlp-json").unwrap();
+/// let options = |name| ReadOptions { from: format(name), ..Default::default() };
+/// let json = |profiles| write(profiles, format("otlp-json").unwrap(), &Default::default());
+///
 /// let bytes = std::fs::read("testdata/go-heap.pb.gz").unwrap();
-/// let profiles = read(&bytes, &Default::default())?.profiles;
-/// let text = write(&profiles, json, &Default::default())?.payload;
+/// let profiles = read(&bytes, &options("pprof"))?.profiles;
+/// let text = json(&profiles)?.payload;
 /// assert!(text.starts_with(br#"{"resourceProfiles":[{"#));
 ///
-/// let options = ReadOptions { from: Some(json), ..Default::default() };
-/// let otlp = |profiles| write(profiles, format("otlp").unwrap(), &Default::default());
-/// assert_eq!(otlp(&read(&text, &options)?.profiles)?, otlp(&profiles)?);
+/// let again = read(&text, &options("otlp-json"))?.profiles;
+/// assert_eq!(json(&again)?.payload, text);
 /// # Ok(()) }
 /// ```
 #[derive(Debug)]
@@ -75,33 +76,28 @@ impl Format for OtlpJson {
     fn read(&self, payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
         let text = Text::new(payload)?;
         let limits = *intake.limits();
-        let newest = newest()?;
         let transcoder =
             |schema| Transcoder::new(&text, schema, Intake::new(limits, intake.policy));
-        let mut read = transcoder(newest.1);
+        let (mut format, mut schema) = newest()?;
+        let mut read = transcoder(schema);
         let mut done = read.run();
-        let mut generation = newest;
         if done.is_err() || !read.intake.findings.is_empty() {
-            generation = best(&text, newest, &limits)?;
-            if generation.1.name != newest.1.name {
-                read = transcoder(generation.1);
+            let newest = schema.name;
+            (format, schema) = best(&text, (format, schema), &limits)?;
+            if schema.name != newest {
+                read = transcoder(schema);
                 done = read.run();
             }
         }
         done?;
-        let again = transcoder(generation.1);
+        let again = transcoder(schema);
         // Positions in the model are of 32 bits, and the bytes may be more than the text.
-        within(
-            "max_input_bytes",
-            u64::from(u32::MAX - 16),
-            read.out.len() as u64,
-        )?;
+        let most = u64::from(u32::MAX - 16);
+        within("max_input_bytes", most, read.out.len() as u64)?;
         intake.budget.take::<u8>(read.out.len())?;
         intake.findings.append(&mut read.intake.findings);
-        generation
-            .0
-            .read(&read.out, intake)
-            .map_err(|error| translated(error, &read.out, again))
+        let profiles = format.read(&read.out, intake);
+        profiles.map_err(|error| translated(error, &read.out, again))
     }
 
     fn write(

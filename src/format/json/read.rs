@@ -28,7 +28,7 @@ pub(super) struct Transcoder<'a> {
     pub(super) out: Vec<u8>,
     /// Names nobody knows go here as findings.
     pub(super) intake: Intake,
-    /// Where the lists and messages of the open objects begin in `out`, by their field's number.
+    /// Where the fields of the open objects begin in `out`, each by its number and once.
     begun: Vec<(u32, usize)>,
     /// Where in `out` somebody wants to know the text of, and where that is.
     watch: usize,
@@ -74,9 +74,7 @@ impl<'a> Transcoder<'a> {
                 // What is null was not said.
                 Some(_) if self.text.word("null") => {}
                 Some((field, number)) => {
-                    if field.many || matches!(field.kind, Kind::Message(_)) {
-                        self.begin(begun, message, field, number);
-                    }
+                    self.begin(begun, message, field, number);
                     self.member(field, number, depth)?;
                 }
                 None => self.unknown(message, &key)?,
@@ -99,21 +97,18 @@ impl<'a> Transcoder<'a> {
         self.text.skip(self.intake.limits().max_nesting)
     }
 
-    /// Notes where a list or a message begins. Of keys said twice the last counts; the wire would
-    /// add the one to the other, so the first is taken out.
+    /// Notes where a field begins. Of a key said twice the last counts: of single numbers and texts
+    /// on the wire too, but there lists and messages add up, so the first is taken out.
     fn begin(&mut self, begun: usize, message: &Message, field: &Field, number: u32) {
-        let fields = self.begun.get(begun..).unwrap_or_default();
-        if let Some(at) = fields.iter().position(|&(other, _)| other == number) {
+        let open = self.begun.get(begun..).unwrap_or_default();
+        if let Some(at) = open.iter().position(|&(other, _)| other == number) {
             let (_, start) = self.begun.remove(begun + at);
-            let end = self
-                .begun
-                .get(begun + at)
-                .map_or(self.out.len(), |&(_, start)| start);
-            self.out.drain(start..end);
-            self.begun
-                .iter_mut()
-                .skip(begun + at)
-                .for_each(|(_, later)| *later -= end - start);
+            if field.many || matches!(field.kind, Kind::Message(_)) {
+                let later = self.begun.get_mut(begun + at..).unwrap_or_default();
+                let end = later.first().map_or(self.out.len(), |&(_, start)| start);
+                later.iter_mut().for_each(|(_, at)| *at -= end - start);
+                self.out.drain(start..end);
+            }
             let place = || format!("{}.{}", message.name, field.name);
             let said = || format!("{} is said twice; the last one was read", field.name);
             self.intake.note(losses::UNKNOWN_FIELD, place, said);
@@ -169,7 +164,10 @@ impl<'a> Transcoder<'a> {
             Kind::Message(message) => self.delimited(|this| this.object(message, depth + 1))?,
             Kind::String => {
                 let text = self.text.string("a string")?;
-                self.delimited(|this| Ok(this.out.extend_from_slice(text.as_bytes())))?;
+                self.delimited(|this| {
+                    this.out.extend_from_slice(text.as_bytes());
+                    Ok(())
+                })?;
             }
             Kind::Bytes => self.bytes("base64", from_base64)?,
             Kind::Hex => self.bytes("hex digits, as OTLP writes ids", from_hex)?,

@@ -8,7 +8,7 @@ use crate::format::losses;
 use crate::format::otlp::prove::Target;
 use crate::format::otlp::schema::{Generation, Rows};
 use crate::format::otlp::settle::Shifts;
-use crate::format::otlp::tables::Tables;
+use crate::format::otlp::tables::{IdColumn, Tables};
 
 type Rowed = HashMap<u64, u32, foldhash::fast::RandomState>;
 
@@ -19,11 +19,11 @@ impl Tables {
             return;
         }
         let by_index = self.indices_hold(shifts);
-        let said = self.ids.location.iter().any(|&id| id != 0);
+        let said = self.ids.location.is_said();
         if by_index && (slices || !said) {
             return;
         }
-        let location = if said { rows_of(&self.ids.location) } else { counted(self.ids.location.len()) };
+        let location = if said { rows_of(&self.ids.location.to_vec()) } else { counted(self.ids.location.len()) };
         let (Some(location), Some(function), Some(mapping)) =
             (location, said_or_counted(&self.ids.function), said_or_counted(&self.ids.mapping))
         else {
@@ -87,6 +87,6 @@ fn counted(rows: usize) -> Option<Rowed> {
     Some((0..rows).map(|row| (row as u64 + 1, row as u32)).collect())
 }
 
-fn said_or_counted(ids: &[u64]) -> Option<Rowed> {
-    if ids.iter().any(|&id| id != 0) { rows_of(ids) } else { counted(ids.len()) }
+fn said_or_counted(ids: &IdColumn) -> Option<Rowed> {
+    if ids.is_said() { rows_of(&ids.to_vec()) } else { counted(ids.len()) }
 }

@@ -164,8 +164,8 @@ impl Tables {
             (Rows::Presence, true) => references.for_each(|mapping| *mapping = mapping.saturating_sub(1)),
             (Rows::FromZero, false) => {
                 // Left out and 0 look alike: the address decides, and no address is taken for yes.
-                let Mapping { memory_start, memory_limit, .. } = self.mappings.get(1).copied().unwrap_or_default();
-                let holds = |address: u64| address == 0 || (memory_start..memory_limit).contains(&address) || memory_limit == 0;
+                let first = self.mappings.get(1).copied().unwrap_or_default();
+                let holds = |address: u64| first.may_hold(address);
                 let mut guessed = None;
                 for (row, mapping) in references.enumerate().skip(1) {
                     if *mapping != 0 {

@@ -57,9 +57,60 @@ pub(crate) struct Counts {
 /// pprof's own ids of rows, where a schema has them.
 #[derive(Debug, Default)]
 pub(crate) struct Ids {
-    pub(crate) mapping: Vec<u64>,
-    pub(crate) location: Vec<u64>,
-    pub(crate) function: Vec<u64>,
+    pub(crate) mapping: IdColumn,
+    pub(crate) location: IdColumn,
+    pub(crate) function: IdColumn,
+}
+
+/// The ids of a table's rows. As long as they are 1, 2, 3 … or left out, they are only counted.
+#[derive(Debug, Default)]
+pub(crate) struct IdColumn {
+    rows: usize,
+    /// 1: the ids counted so far are 1, 2, 3 …; 0: they are left out.
+    step: u64,
+    listed: Vec<u64>,
+}
+
+impl IdColumn {
+    #[inline]
+    pub(crate) fn push(&mut self, id: u64) {
+        if self.rows == 0 && id == 1 {
+            self.step = 1;
+        }
+        if self.listed.is_empty() && id == self.step * (self.rows as u64 + 1) {
+            self.rows += 1;
+        } else {
+            self.list(id);
+        }
+    }
+
+    #[cold]
+    fn list(&mut self, id: u64) {
+        if self.listed.is_empty() {
+            self.listed = self.to_vec();
+        }
+        self.listed.push(id);
+        self.rows += 1;
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.rows
+    }
+
+    /// Whether the ids are 1, 2, 3 ….
+    pub(crate) fn is_counted(&self) -> bool {
+        self.rows == 0 || self.listed.is_empty() && self.step == 1
+    }
+
+    /// Whether any row has an id.
+    pub(crate) fn is_said(&self) -> bool {
+        self.step == 1 || self.listed.iter().any(|&id| id != 0)
+    }
+
+    /// The ids.
+    pub(crate) fn to_vec(&self) -> Vec<u64> {
+        if self.listed.is_empty() { (1..=self.rows as u64).map(|row| row * self.step).collect() } else { self.listed.clone() }
+    }
 }
 
 /// What pprof says of a mapping beyond OTLP's current fields.

@@ -19,7 +19,7 @@ use crate::limits::within;
 use crate::model::dictionary::Dictionary;
 use crate::model::id::StringId;
 use crate::model::profile::{AggregationTemporality, Profile, ProfileId, ValueType};
-use crate::model::value::{KeyValue, Value};
+use crate::model::value::Value;
 use crate::model::{Profiles, ResourceProfiles, ScopeProfiles};
 use crate::semconv::{PPROF_SCOPE_DEFAULT_SAMPLE_TYPE, PPROF_SCOPE_SAMPLE_TYPE_ORDER};
 use crate::wire::write::{
@@ -254,16 +254,25 @@ impl<'a, G: Generation> Writer<'a, G> {
 
     /// One profile, and the container around it where there is one.
     fn part(&mut self, out: &mut Vec<u8>, part: &Part<'a>, default: Default, shared: Option<&TableWriter<'_, G>>) -> Result<()> {
+        let own;
+        let tables = match (shared, part) {
+            (Some(tables), _) => tables,
+            (None, Part::Joined(joined)) => {
+                own = TableWriter::<G>::own(self.dictionary, self.known, &joined.profiles, self.only, default.name, self.losses)?;
+                &own
+            }
+            (None, Part::Column(..)) => return Ok(()),
+        };
         if G::SCHEMA.container.profile == 0 {
-            return self.profile(out, part, default, shared);
+            return self.profile(out, part, default, tables);
         }
-        let mut body = Vec::with_capacity(profile_estimate::<G>(part.first()));
-        self.profile(&mut body, part, default, shared)?;
-        self.container(out, part, &body);
+        let mut body = Vec::with_capacity(tables.estimate() + profile_estimate::<G>(part.first()));
+        self.profile(&mut body, part, default, tables)?;
+        self.container(out, part, &body, tables);
         Ok(())
     }
 
-    fn container(&mut self, out: &mut Vec<u8>, part: &Part, body: &[u8]) {
+    fn container(&mut self, out: &mut Vec<u8>, part: &Part, body: &[u8], tables: &TableWriter<'_, G>) {
         let profile = part.first();
         let fields = const { &G::SCHEMA.container };
         let id = self.required_id(profile.profile_id, body);
@@ -275,13 +284,7 @@ impl<'a, G: Generation> Writer<'a, G> {
         for attribute in &profile.attributes {
             let kept = self.dictionary.attribute(*attribute).filter(|_| !is_profile_field::<G>(self.known.get(*attribute)));
             if let Some(kept) = kept {
-                let pair = KeyValue { key: kept.key, value: kept.value.clone() };
-                if kept.unit != StringId::NONE {
-                    self.losses.add(losses::UNIT_DROPPED, || self.dictionary.text(kept.key).to_owned());
-                }
-                field_message(out, fields.attributes, |out| {
-                    write_common::key_value::<G>(out, &pair, &self.dictionary.strings, self.refs);
-                });
+                field_message(out, fields.attributes, |out| tables.attribute_in_place(out, *attribute, kept));
             }
         }
         field_varint(out, fields.dropped_attributes_count, profile.dropped_attributes_count.into());
@@ -301,16 +304,7 @@ impl<'a, G: Generation> Writer<'a, G> {
     }
 
     /// A profile, its fields in ascending order.
-    fn profile(&mut self, out: &mut Vec<u8>, part: &Part<'a>, default: Default, shared: Option<&TableWriter<'_, G>>) -> Result<()> {
-        let own;
-        let tables = match shared {
-            Some(tables) => tables,
-            None => {
-                let Part::Joined(joined) = part else { return Ok(()) };
-                own = TableWriter::<G>::own(self.dictionary, self.known, &joined.profiles, self.only, default.name, self.losses)?;
-                &own
-            }
-        };
+    fn profile(&mut self, out: &mut Vec<u8>, part: &Part<'a>, default: Default, tables: &TableWriter<'_, G>) -> Result<()> {
         let slices = (G::SCHEMA.tables.stack == 0).then(|| {
             Slices::of(&self.dictionary.stacks, part.first().samples.stacks.iter().copied())
         });

@@ -1,6 +1,7 @@
 //! Writing samples: the hot path.
 
 use crate::error::Result;
+use crate::format::columns;
 use crate::format::losses;
 use crate::format::otlp::schema::Generation;
 use crate::format::otlp::slices::Slices;
@@ -31,8 +32,8 @@ impl<G: Generation> Writer<'_, G> {
                     let mut values = Vec::with_capacity(profiles.len());
                     for (row, sample) in profiles[0].samples.iter().enumerate() {
                         values.clear();
-                        profiles.iter().for_each(|profile| values.extend_from_slice(profile.samples.values.row(row)));
-                        self.sample(out, sample, &values, &[], tables, slices);
+                        values.extend(profiles.iter().map(|profile| columns::total(profile, row)));
+                        self.sample(out, sample, &values, sample.timestamps_unix_nano, tables, slices);
                     }
                     Ok(())
                 }
@@ -54,7 +55,8 @@ impl<G: Generation> Writer<'_, G> {
                 self.sample(out, sample, &[], times, tables, None);
             } else if total_of_many && times.len() > 1 {
                 self.losses.add(losses::VALUE_SPLIT, || format!("samples[{row}]"));
-                divide(values[0], times.len(), &mut series);
+                series.clear();
+                series.extend((0..times.len()).map(|at| columns::share(values[0], times.len(), at)));
                 self.sample(out, sample, &series, times, tables, None);
             } else {
                 self.sample(out, sample, values, times, tables, None);
@@ -173,30 +175,5 @@ impl<G: Generation> Writer<'_, G> {
     /// Whether an attribute of a sample is written as a label.
     fn as_label(&self, id: AttributeId, tables: &TableWriter<'_, G>) -> bool {
         tables.units.conflict(id) && self.dictionary.attribute(id).is_some_and(|a| matches!(a.value, Value::Int(_)))
-    }
-}
-
-/// A total as a value for each of `parts` timestamps; what remains goes to the last.
-fn divide(total: i64, parts: usize, out: &mut Vec<i64>) {
-    let parts = parts.max(1) as i64;
-    out.clear();
-    out.resize(parts as usize, total.div_euclid(parts));
-    if let Some(last) = out.last_mut() {
-        *last += total.rem_euclid(parts);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_total_is_divided_and_nothing_is_lost() {
-        let mut out = Vec::new();
-        for (total, parts, expected) in [(6, 3, vec![2, 2, 2]), (7, 3, vec![2, 2, 3]), (-7, 3, vec![-3, -3, -1]), (1, 1, vec![1])] {
-            divide(total, parts, &mut out);
-            assert_eq!(out, expected);
-            assert_eq!(out.iter().sum::<i64>(), total);
-        }
     }
 }

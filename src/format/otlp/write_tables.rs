@@ -106,7 +106,9 @@ impl<'a, G: Generation> TableWriter<'a, G> {
             tables.choose_rows_0();
         }
         if G::SCHEMA.tables.attribute_units != 0 {
-            tables.units = Units::of(dictionary, tables.selection.attributes.rows());
+            let in_place = profiles.iter().filter(|_| G::SCHEMA.profile.attribute_indices == 0).flat_map(|p| &p.attributes);
+            let in_place: Vec<usize> = in_place.filter(|id| !is_profile_field::<G>(known.get(**id))).map(|id| id.row()).collect();
+            tables.units = Units::of(dictionary, tables.selection.attributes.rows().chain(in_place.iter().copied()));
             let conflicts = tables.selection.attributes.rows().filter(|&row| tables.units.conflict(AttributeId(row as u32)));
             losses.add_many(losses::UNIT_KEY_CONFLICT, conflicts.count() as u64, || "attribute_table".to_owned());
         }
@@ -144,8 +146,14 @@ impl<'a, G: Generation> TableWriter<'a, G> {
         let first = self.selection.mappings.rows().next();
         let empty = |row: usize| mappings.rows[row] == Mapping::default() && mappings.attributes.row(row).is_empty();
         let from_zero = G::SCHEMA.rows == Rows::FromZero;
-        self.mapping_row_0 = first.is_some_and(empty)
-            || from_zero && first.is_some() && self.selection.locations.rows().any(|row| locations.mappings[row] == MappingId::NONE);
+        // Where index 0 is a guess, it must be the right one for every location.
+        let guessed = |row: usize, first: usize| {
+            let none = locations.mappings[row] == MappingId::NONE;
+            none || locations.mappings[row].row() == first && !mappings.rows[first].may_hold(locations.addresses[row])
+        };
+        self.mapping_row_0 = first.is_some_and(|first| {
+            empty(first) || from_zero && self.selection.locations.rows().any(|row| guessed(row, first))
+        });
         self.location_row_0 = self.dictionary.stacks.items.contains(&LocationId::NONE);
         let first = self.selection.functions.rows().next();
         let mut lines = self.selection.locations.rows().flat_map(|row| locations.lines.row(row));
@@ -462,21 +470,24 @@ impl<'a, G: Generation> TableWriter<'a, G> {
                 field_message(out, 2, |out| write_common::any_value::<G>(out, value, strings, &self.refs));
             });
         };
-        let name = if matches!(attribute.value, Value::String(_)) { PAIR_TEXT } else { PAIR_NUMBER };
-        field_bytes_nonempty(out, 1, strings.get(attribute.key).as_bytes());
-        // AnyValue { array_value { values { kvlist_value { … } } } }
-        field_message(out, 2, |out| {
-            field_message(out, 5, |out| {
-                field_message(out, 1, |out| {
-                    field_message(out, 6, |out| {
-                        named(out, name, &attribute.value);
-                        if attribute.unit != StringId::NONE {
-                            named(out, PAIR_UNIT, &Value::String(attribute.unit));
-                        }
-                    });
+        let pair = |out: &mut Vec<u8>, value: &Value| {
+            let name = if matches!(value, Value::String(_)) { PAIR_TEXT } else { PAIR_NUMBER };
+            // AnyValue { kvlist_value { … } }
+            field_message(out, 1, |out| {
+                field_message(out, 6, |out| {
+                    named(out, name, value);
+                    if attribute.unit != StringId::NONE {
+                        named(out, PAIR_UNIT, &Value::String(attribute.unit));
+                    }
                 });
             });
-        });
+        };
+        let values = match &attribute.value {
+            Value::Array(values) => &values[..],
+            value => std::slice::from_ref(value),
+        };
+        field_bytes_nonempty(out, 1, strings.get(attribute.key).as_bytes());
+        field_message(out, 2, |out| field_message(out, 5, |out| values.iter().for_each(|value| pair(out, value))));
     }
 
     pub(crate) fn value_type(&self, out: &mut Vec<u8>, value_type: ValueType) {

@@ -5,6 +5,7 @@ use hashbrown::HashMap;
 use crate::error::{Error, Result};
 use crate::format::intake::Intake;
 use crate::format::losses;
+use crate::format::otlp::tables::IdColumn;
 
 /// The rows of a table by their ids. Row 0 is the model's empty row.
 #[derive(Debug)]
@@ -16,10 +17,11 @@ pub(crate) enum Ids {
 
 impl Ids {
     /// The ids of a table, in the order of its rows.
-    pub(crate) fn of(ids: &[u64], table: &'static str, intake: &mut Intake) -> Result<Self> {
-        if ids.iter().enumerate().all(|(row, &id)| id == row as u64 + 1) {
+    pub(crate) fn of(ids: &IdColumn, table: &'static str, intake: &mut Intake) -> Result<Self> {
+        if ids.is_counted() {
             return Ok(Self::Dense(ids.len() as u32));
         }
+        let ids = ids.to_vec();
         intake.budget.take::<[u64; 4]>(ids.len())?;
         intake.note(losses::IDS_RENUMBERED, || table.to_owned(), || "ids are not 1, 2, 3 …".to_owned());
         let mut rows = HashMap::with_capacity_and_hasher(ids.len(), Default::default());

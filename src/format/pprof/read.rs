@@ -31,22 +31,28 @@ const STRING: u32 = tag(6, LEN);
 /// equal ones become one and unused ones none.
 #[derive(Debug, Default)]
 pub(crate) struct Table<'a> {
-    rows: Vec<&'a [u8]>,
-    ids: Vec<Option<StringId>>,
+    payload: &'a [u8],
+    /// Where each string begins, and how long it is.
+    rows: Vec<(u32, u32)>,
+    /// The model's id of each; [`UNUSED`] until it is used.
+    ids: Vec<u32>,
 }
+
+/// No string was given this id.
+const UNUSED: u32 = u32::MAX;
 
 impl Table<'_> {
     /// The model's id of a string.
     #[inline]
     pub(crate) fn text(&mut self, index: u32, texts: &mut Texts, intake: &mut Intake) -> Result<StringId> {
         match self.ids.get(index as usize) {
-            Some(Some(id)) => Ok(*id),
+            Some(&id) if id != UNUSED => Ok(StringId(id)),
             _ => self.first_use(index, texts, intake),
         }
     }
 
     fn first_use(&mut self, index: u32, texts: &mut Texts, intake: &mut Intake) -> Result<StringId> {
-        let Some(text) = self.rows.get(index as usize) else {
+        let Some(text) = self.get(index as usize) else {
             if index != 0 {
                 let shown = crate::format::otlp::common::show(index);
                 let error = Error::malformed(format!("{shown} is past the last of {} strings", self.rows.len()));
@@ -55,8 +61,15 @@ impl Table<'_> {
             return Ok(StringId::NONE);
         };
         let id = texts.intern(text, intake)?;
-        self.ids[index as usize] = Some(id);
+        self.ids[index as usize] = id.0;
         Ok(id)
+    }
+}
+
+impl<'a> Table<'a> {
+    fn get(&self, row: usize) -> Option<&'a [u8]> {
+        let &(start, length) = self.rows.get(row)?;
+        self.payload.get(start as usize..)?.get(..length as usize)
     }
 }
 
@@ -96,7 +109,7 @@ pub(crate) fn read(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
     tables.counts.location = layout.locations;
     tables.counts.function = layout.functions;
     tables.reserve::<Rowed>(intake)?;
-    tables.texts.reserve(layout.strings.rows.len(), layout.strings.rows.iter().map(|text| text.len()).sum());
+    tables.texts.reserve(layout.strings.rows.len(), layout.strings.rows.iter().map(|&(_, length)| length as usize).sum());
     let header = read_tables(payload, &layout, &mut tables, intake)?;
     let mappings = Ids::of(&tables.ids.mapping, "mapping", intake)?;
     let functions = Ids::of(&tables.ids.function, "function", intake)?;
@@ -106,7 +119,7 @@ pub(crate) fn read(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
     }
     let table = &mut layout.strings;
     let shape = Shape { samples: layout.samples, columns: layout.sample_types };
-    let mut samples = SampleReader::new(shape, &locations, intake)?;
+    let mut samples = SampleReader::new(payload, shape, &locations, intake)?;
     for run in &layout.runs {
         samples.run(run, table, &mut tables, intake)?;
     }
@@ -136,7 +149,8 @@ impl<'a> Layout<'a> {
                     let text = reader.bytes()?;
                     let row = layout.strings.rows.len();
                     within("max_strings", limits.max_strings, row as u64 + 1)?;
-                    layout.strings.rows.push(text);
+                    let end = payload.len() - reader.rest().len();
+                    layout.strings.rows.push(((end - text.len()) as u32, text.len() as u32));
                 }
                 MAPPING => layout.mappings += usize::from(reader.bytes().map(|_| true)?),
                 SAMPLE_TYPE => layout.sample_types += usize::from(reader.bytes().map(|_| true)?),
@@ -144,8 +158,9 @@ impl<'a> Layout<'a> {
             }
         }
         within("max_samples", limits.max_samples, layout.samples as u64)?;
-        intake.budget.take::<(&[u8], u64)>(layout.strings.rows.len())?;
-        layout.strings.ids = vec![None; layout.strings.rows.len()];
+        intake.budget.take::<[u32; 3]>(layout.strings.rows.len())?;
+        layout.strings.payload = payload;
+        layout.strings.ids = vec![UNUSED; layout.strings.rows.len()];
         layout.strings.check(intake)?;
         Ok(layout)
     }
@@ -170,14 +185,14 @@ impl<'a> Layout<'a> {
 impl Table<'_> {
     /// The first string must be there and empty.
     fn check(&mut self, intake: &mut Intake) -> Result<()> {
-        let error = match self.rows.first() {
+        let error = match self.get(0) {
             Some(first) if first.is_empty() => return Ok(()),
             Some(first) => format!("the first string is {:?}, not the empty one", String::from_utf8_lossy(first)),
             None => "there is no string, not even the empty one".to_owned(),
         };
         intake.repair(losses::ROW_0, Error::malformed(error).within_row("string_table", 0))?;
         if let Some(first) = self.ids.first_mut() {
-            *first = Some(StringId::NONE);
+            *first = 0;
         }
         Ok(())
     }

@@ -77,49 +77,57 @@ enum Role {
 
 /// Bytes met before, by number.
 struct Seen<'a> {
-    rows: Vec<Bytes<'a>>,
-    /// Bytes that are nowhere in the file.
+    payload: &'a [u8],
+    /// Where they lie: in the payload, or as far behind its end in what was made.
+    rows: Vec<(u32, u32)>,
+    /// Bytes that are nowhere in the payload.
     made: Vec<u8>,
     index: HashTable<(u32, u32)>,
 }
 
-/// Where bytes lie.
-#[derive(Clone, Copy)]
-enum Bytes<'a> {
-    File(&'a [u8]),
-    Made(u32, u32),
-}
-
 impl<'a> Seen<'a> {
-    fn with_room(rows: usize) -> Self {
-        Self { rows: Vec::with_capacity(rows), made: Vec::new(), index: HashTable::with_capacity(rows) }
+    fn with_room(payload: &'a [u8], rows: usize) -> Self {
+        Self { payload, rows: Vec::with_capacity(rows), made: Vec::new(), index: HashTable::with_capacity(rows) }
+    }
+
+    fn get(&self, row: u32) -> Option<&[u8]> {
+        let &(start, length) = self.rows.get(row as usize)?;
+        let rest = match (start as usize).checked_sub(self.payload.len()) {
+            None => self.payload.get(start as usize..),
+            Some(start) => self.made.get(start..),
+        };
+        rest?.get(..length as usize)
     }
 
     #[inline]
     fn find(&self, hash: u64, bytes: &[u8]) -> Option<u32> {
-        let same = |row: u32| match self.rows[row as usize] {
-            Bytes::File(other) => other == bytes,
-            Bytes::Made(start, end) => self.made[start as usize..end as usize] == *bytes,
-        };
+        let same = |row: u32| self.get(row) == Some(bytes);
         self.index.find(hash, |&(low, row)| low == hash as u32 && same(row)).map(|&(_, row)| row)
     }
 
-    fn add(&mut self, hash: u64, bytes: Bytes<'a>) -> u32 {
-        let row = self.rows.len() as u32;
-        self.rows.push(bytes);
-        self.index.insert_unique(hash, (hash as u32, row), |&(low, _)| widened(low));
-        row
+    /// Keeps bytes of the payload.
+    fn add(&mut self, hash: u64, bytes: &[u8]) -> u32 {
+        let start = bytes.as_ptr().addr() - self.payload.as_ptr().addr();
+        self.push(hash, start, bytes.len())
     }
 
-    fn make(&mut self, bytes: &[u8]) -> Bytes<'a> {
-        let start = self.made.len() as u32;
+    /// Keeps bytes that are not of the payload.
+    fn make(&mut self, hash: u64, bytes: &[u8]) -> u32 {
+        let start = self.payload.len() + self.made.len();
         self.made.extend_from_slice(bytes);
-        Bytes::Made(start, self.made.len() as u32)
+        self.push(hash, start, bytes.len())
+    }
+
+    fn push(&mut self, hash: u64, start: usize, length: usize) -> u32 {
+        let row = self.rows.len() as u32;
+        self.rows.push((start as u32, length as u32));
+        self.index.insert_unique(hash, (hash as u32, row), |&(low, _)| widened(low));
+        row
     }
 }
 
 impl<'a> SampleReader<'a> {
-    pub(crate) fn new(shape: Shape, ids: &'a Ids, intake: &mut Intake) -> Result<Self> {
+    pub(crate) fn new(payload: &'a [u8], shape: Shape, ids: &'a Ids, intake: &mut Intake) -> Result<Self> {
         let Shape { samples, columns } = shape;
         intake.budget.take::<[u32; 3]>(samples)?;
         intake.budget.take::<i64>(samples.saturating_mul(columns))?;
@@ -132,8 +140,8 @@ impl<'a> SampleReader<'a> {
             columns,
             ids,
             hasher: RandomState::default(),
-            stacks: Seen::with_room(samples.min(MOST_ROOM)),
-            labels: Seen::with_room(0),
+            stacks: Seen::with_room(payload, samples.min(MOST_ROOM)),
+            labels: Seen::with_room(payload, 0),
             singles: Vec::new(),
             links: HashTable::new(),
             own: Vec::new(),
@@ -208,7 +216,7 @@ impl<'a> SampleReader<'a> {
             return Ok(StackId(row + 1));
         }
         self.new_stack(body, tables, intake)?;
-        Ok(StackId(self.stacks.add(hash, Bytes::File(body)) + 1))
+        Ok(StackId(self.stacks.add(hash, body) + 1))
     }
 
     fn stack_made(&mut self, tables: &mut Tables, intake: &mut Intake) -> Result<StackId> {
@@ -218,8 +226,7 @@ impl<'a> SampleReader<'a> {
             Some(row) => row,
             None => {
                 self.new_stack(&body, tables, intake)?;
-                let made = self.stacks.make(&body);
-                self.stacks.add(hash, made)
+                self.stacks.make(hash, &body)
             }
         };
         self.packed = body;
@@ -266,7 +273,7 @@ impl<'a> SampleReader<'a> {
         let role = if intake.links { role(&attribute, texts) } else { Role::Other };
         intake.budget.take::<(Single, [u64; 4])>(1)?;
         self.singles.push(Single { attribute, id: None, role });
-        Ok(self.labels.add(hash, Bytes::File(body)))
+        Ok(self.labels.add(hash, body))
     }
 
     /// Makes the labels of a sample its attributes and its link.

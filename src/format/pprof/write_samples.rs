@@ -2,6 +2,7 @@
 
 use crate::error::Result;
 use crate::format::Timestamps;
+use crate::format::columns;
 use crate::format::losses;
 use crate::format::pprof::labels::{Said, write_label};
 use crate::format::pprof::write::{Writer, values};
@@ -23,9 +24,8 @@ impl Writer<'_, '_> {
         let mut row_values = Vec::with_capacity(columns);
         for (row, sample) in joined.first().samples.iter().enumerate() {
             let [profile] = joined.profiles[..] else {
-                row_values.clear();
-                joined.profiles.iter().for_each(|profile| row_values.extend_from_slice(profile.samples.values.row(row)));
-                self.sample(out, sample, &row_values, None, &links);
+                self.row_of_columns(out, sample, row, timestamps, &links, &mut row_values);
+                within("max_output_bytes", self.options.max_output_bytes, out.len() as u64)?;
                 continue;
             };
             let one = profile.sample_types.len() < 2;
@@ -37,6 +37,31 @@ impl Writer<'_, '_> {
             within("max_output_bytes", self.options.max_output_bytes, out.len() as u64)?;
         }
         Ok(())
+    }
+
+    /// A sample whose values are in several profiles.
+    fn row_of_columns(
+        &mut self,
+        out: &mut Vec<u8>,
+        sample: SampleRef,
+        row: usize,
+        timestamps: Timestamps,
+        links: &Ragged<u8>,
+        row_values: &mut Vec<i64>,
+    ) {
+        let (times, profiles) = (sample.timestamps_unix_nano, &self.joined.profiles);
+        if times.is_empty() || timestamps == Timestamps::Drop {
+            self.losses.add_many(losses::TIMESTAMPS_DROPPED, times.len() as u64, || format!("samples[{row}]"));
+            row_values.clear();
+            row_values.extend(profiles.iter().map(|profile| columns::total(profile, row)));
+            return self.sample(out, sample, row_values, None, links);
+        }
+        for (at, &time) in times.iter().enumerate() {
+            row_values.clear();
+            let value = |values: &[i64]| values.get(at).copied().unwrap_or(1);
+            row_values.extend(profiles.iter().map(|profile| value(profile.samples.values.row(row))));
+            self.sample(out, sample, row_values, Some(time), links);
+        }
     }
 
     /// Expanding timestamps may take more samples than allowed: then they are left out.
@@ -81,7 +106,7 @@ impl Writer<'_, '_> {
                 let values: Vec<i64> = match sample.values {
                     [] => vec![1],
                     values if series => vec![values[at]],
-                    values => values.iter().map(|&total| share(total, times.len(), at)).collect(),
+                    values => values.iter().map(|&total| columns::share(total, times.len(), at)).collect(),
                 };
                 self.sample(out, sample, &values, Some(time), links);
             }
@@ -145,11 +170,4 @@ impl Writer<'_, '_> {
             out.extend_from_slice(links.row(sample.link.row()));
         }
     }
-}
-
-/// The share of a total that falls to one of its timestamps; what remains goes to the last.
-fn share(total: i64, parts: usize, at: usize) -> i64 {
-    let parts = parts.max(1) as i64;
-    let rest = if at as i64 + 1 == parts { total.rem_euclid(parts) } else { 0 };
-    total.div_euclid(parts) + rest
 }

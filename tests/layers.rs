@@ -1,0 +1,113 @@
+//! A module imports only from its own folder and from lower layers.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// The rooms of the house, by the first word of their path; what they may import is below them.
+const LAYERS: &[(&str, u32)] = &[
+    ("error", 0),
+    ("limits", 0),
+    ("wire", 1),
+    ("compression", 1),
+    ("framing", 1),
+    ("model", 2),
+    ("semconv", 2),
+    ("build", 3),
+    ("format", 4),
+    ("convert", 5),
+    ("check", 6),
+    ("transform", 6),
+    ("proto", 7),
+];
+
+fn layer(room: &str) -> Option<u32> {
+    LAYERS.iter().find(|(name, _)| *name == room).map(|(_, layer)| *layer)
+}
+
+fn sources(folder: &Path, out: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).expect("the sources can be listed") {
+        let path = entry.expect("the sources can be listed").path();
+        if path.is_dir() {
+            sources(&path, out);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            out.push(path);
+        }
+    }
+    out.sort();
+}
+
+/// What a file names of the crate outside its tests: for `crate::a::b` and `crate::{a, b}` the `a`s and `b`s
+/// that follow `crate`.
+fn imports(text: &str) -> Vec<(usize, String)> {
+    let code = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
+    let mut found = Vec::new();
+    for (row, line) in code.lines().enumerate() {
+        let line = line.split("//").next().unwrap_or_default();
+        for (at, _) in line.match_indices("crate::") {
+            // The macro's `$crate` and a path in a string are the same paths.
+            let rest = &line[at + "crate::".len()..];
+            let names = match rest.strip_prefix('{') {
+                Some(list) => list.split(['}', ';']).next().unwrap_or_default().split(',').map(first_word).collect(),
+                None => vec![first_word(rest)],
+            };
+            found.extend(names.into_iter().filter(|name| !name.is_empty()).map(|name| (row + 1, name)));
+        }
+    }
+    found
+}
+
+fn first_word(path: &str) -> String {
+    path.trim_start().chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect()
+}
+
+#[test]
+fn a_module_imports_only_from_its_own_folder_and_lower_layers() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut files = Vec::new();
+    sources(&root, &mut files);
+    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+    let mut wrong = Vec::new();
+    for path in files {
+        let inside = path.strip_prefix(&root).unwrap();
+        let room = inside.iter().next().unwrap().to_str().unwrap().trim_end_matches(".rs").to_owned();
+        if room == "lib" || room == "bin" {
+            continue;
+        }
+        let own = layer(&room).unwrap_or_else(|| panic!("{room} is in no layer: add it to LAYERS and to docs/DESIGN.md"));
+        let text = std::fs::read_to_string(&path).unwrap();
+        for (row, name) in imports(&text) {
+            *seen.entry(room.clone()).or_default() += 1;
+            let place = format!("src/{}:{row}", inside.display());
+            match layer(&name) {
+                _ if name == room => {}
+                Some(other) if other < own => {}
+                Some(other) => wrong.push(format!("{place}: {room} (layer {own}) imports {name} (layer {other})")),
+                // What lib.rs brings to the surface has a room of its own, which should be named.
+                None => wrong.push(format!("{place}: {name} is named without its room")),
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+    // The test reads what it is meant to read.
+    assert!(seen["format"] > 100 && seen["convert"] > 3, "{seen:?}");
+}
+
+#[test]
+fn the_command_uses_the_public_library_alone() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/bin/otlp-profiles");
+    let mut files = Vec::new();
+    sources(&root, &mut files);
+    assert!(!files.is_empty());
+    for path in files {
+        let text = std::fs::read_to_string(&path).unwrap();
+        let includes = text.lines().any(|line| line.contains("#[path") && line.contains("..") && line.contains("src/"));
+        assert!(!includes, "{} includes the library's source", path.display());
+    }
+}
+
+#[test]
+fn imports_are_found_in_every_form() {
+    let text = "use crate::a::b;\nuse crate::{c::d, e};\nfn f() -> crate::g::H {} // crate::no\n#[cfg(test)]\nmod tests {\n    use crate::no;\n}\n";
+    let names: Vec<_> = imports(text).into_iter().map(|(_, name)| name).collect();
+    assert_eq!(names, ["a", "c", "e", "g"]);
+}

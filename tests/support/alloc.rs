@@ -1,0 +1,61 @@
+//! An allocator that counts what one thread asks for. Include it with `#[path]`.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+pub struct Counting;
+
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Cost {
+    /// Allocations, and growths of them.
+    pub count: u64,
+    /// The most bytes held at one time, above those held before.
+    pub peak: i64,
+    /// Bytes held now, above those held before.
+    live: i64,
+}
+
+thread_local! {
+    static COST: Cell<Cost> = const { Cell::new(Cost { count: 0, peak: 0, live: 0 }) };
+}
+
+fn note(count: u64, bytes: i64) {
+    // A thread that is ending has no counter any more.
+    let _ = COST.try_with(|cost| {
+        let mut now = cost.get();
+        now.count += count;
+        now.live += bytes;
+        now.peak = now.peak.max(now.live);
+        cost.set(now);
+    });
+}
+
+// SAFETY: everything is handed to the system's allocator as it came.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        note(1, layout.size() as i64);
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        note(1, layout.size() as i64);
+        unsafe { System.alloc_zeroed(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        note(0, -(layout.size() as i64));
+        unsafe { System.dealloc(pointer, layout) }
+    }
+
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        note(1, size as i64 - layout.size() as i64);
+        unsafe { System.realloc(pointer, layout, size) }
+    }
+}
+
+/// What `work` costs this thread.
+pub fn cost<T>(work: impl FnOnce() -> T) -> (T, Cost) {
+    COST.with(|cost| cost.set(Cost::default()));
+    let done = work();
+    (done, COST.with(Cell::get))
+}
