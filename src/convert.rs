@@ -34,7 +34,13 @@ pub struct ReadOptions {
 
 impl Default for ReadOptions {
     fn default() -> Self {
-        Self { limits: Limits::network(), policy: Policy::Refuse, from: None, links: true, timestamp_label: None }
+        Self {
+            limits: Limits::network(),
+            policy: Policy::Refuse,
+            from: None,
+            links: true,
+            timestamp_label: None,
+        }
     }
 }
 
@@ -115,23 +121,51 @@ pub fn read_all(bytes: &[u8], options: &ReadOptions) -> Result<Vec<Reading>> {
     messages
         .enumerate()
         .map(|(row, message)| {
-            let limits = Limits { max_decompressed_bytes: left, ..*limits };
+            let limits = Limits {
+                max_decompressed_bytes: left,
+                ..*limits
+            };
             let payload = crate::compression::inflate(message, &limits)?;
             left = left.saturating_sub(payload.len() as u64);
-            read_payload(&payload, options).map_err(|e| if row > 0 { e.within_row("message", row) } else { e })
+            read_payload(&payload, options).map_err(|e| {
+                if row > 0 {
+                    e.within_row("message", row)
+                } else {
+                    e
+                }
+            })
         })
         .collect()
 }
 
 fn read_payload(payload: &[u8], options: &ReadOptions) -> Result<Reading> {
     // Positions in the model are of 32 bits.
-    within("max_input_bytes", u64::from(u32::MAX - 16), payload.len() as u64)?;
-    let detected = detect_payload(payload, options.from)?;
+    within(
+        "max_input_bytes",
+        u64::from(u32::MAX - 16),
+        payload.len() as u64,
+    )?;
+    read_detected(payload, detect_payload(payload, options.from)?, options)
+}
+
+/// Reads a payload whose format is known.
+pub(crate) fn read_detected(
+    payload: &[u8],
+    detected: Detected,
+    options: &ReadOptions,
+) -> Result<Reading> {
     let mut intake = Intake::new(options.limits, options.policy);
     intake.links = options.links;
     intake.timestamp_label.clone_from(&options.timestamp_label);
-    let profiles = detected.format.read(payload, &mut intake).map_err(|error| error.located(payload))?;
-    Ok(Reading { profiles, findings: intake.findings, detected })
+    let profiles = detected
+        .format
+        .read(payload, &mut intake)
+        .map_err(|error| error.located(payload))?;
+    Ok(Reading {
+        profiles,
+        findings: intake.findings,
+        detected,
+    })
 }
 
 /// Writes profiles as one payload.
@@ -144,9 +178,16 @@ pub fn write(profiles: &Profiles, format: &dyn Format, options: &WriteOptions) -
     let (mut payloads, losses) = write_all(profiles, format, options)?;
     match (payloads.pop(), payloads.len()) {
         (Some(payload), 0) => Ok(Written { payload, losses }),
-        (None, _) => Err(Error::new(ErrorKind::Unrepresentable, format!("{} cannot say that there is no profile", format.name()))),
+        (None, _) => Err(Error::new(
+            ErrorKind::Unrepresentable,
+            format!("{} cannot say that there is no profile", format.name()),
+        )),
         (_, more) => {
-            let message = format!("{} needs {} payloads for these profiles, one for each scope or shape", format.name(), more + 1);
+            let message = format!(
+                "{} needs {} payloads for these profiles, one for each scope or shape",
+                format.name(),
+                more + 1
+            );
             Err(Error::new(ErrorKind::Unrepresentable, message))
         }
     }
@@ -168,7 +209,11 @@ pub fn write(profiles: &Profiles, format: &dyn Format, options: &WriteOptions) -
 /// assert!(losses.is_empty(), "{losses:?}");
 /// # Ok(()) }
 /// ```
-pub fn write_all(profiles: &Profiles, format: &dyn Format, options: &WriteOptions) -> Result<(Vec<Vec<u8>>, Losses)> {
+pub fn write_all(
+    profiles: &Profiles,
+    format: &dyn Format,
+    options: &WriteOptions,
+) -> Result<(Vec<Vec<u8>>, Losses)> {
     let mut losses = Losses::default();
     let payloads = format.write(profiles, options, &mut losses)?;
     let bytes: u64 = payloads.iter().map(|payload| payload.len() as u64).sum();
@@ -193,7 +238,9 @@ pub fn write_all(profiles: &Profiles, format: &dyn Format, options: &WriteOption
 /// ```
 pub fn detect(bytes: &[u8], options: &ReadOptions) -> Result<Detected> {
     let file = crate::compression::inflate(bytes, &options.limits)?;
-    let first = crate::framing::messages(&file, &options.limits)?.next().unwrap_or_default();
+    let first = crate::framing::messages(&file, &options.limits)?
+        .next()
+        .unwrap_or_default();
     let payload = crate::compression::inflate(first, &options.limits)?;
     detect_payload(&payload, options.from)
 }

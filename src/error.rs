@@ -53,7 +53,13 @@ impl Error {
     #[cold]
     #[inline(never)]
     pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Self(Box::new(Inner { kind, message: message.into(), place: Vec::new(), address: None, byte: None }))
+        Self(Box::new(Inner {
+            kind,
+            message: message.into(),
+            place: Vec::new(),
+            address: None,
+            byte: None,
+        }))
     }
 
     #[cold]

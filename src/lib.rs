@@ -28,7 +28,9 @@ pub use format::losses::{LOSS_CODES, Loss, LossKind, Losses, Verdict};
 pub use format::{FORMATS, Format, Refs, Timestamps, WriteOptions, format};
 pub use framing::{Framing, Messages, frame, messages};
 pub use limits::Limits;
-pub use model::dictionary::{Attribute, Dictionary, Function, Line, Link, Locations, Mapping, Mappings};
+pub use model::dictionary::{
+    Attribute, Dictionary, Function, Line, Link, Locations, Mapping, Mappings,
+};
 pub use model::id::{AttributeId, FunctionId, LinkId, LocationId, MappingId, StackId, StringId};
 pub use model::profile::{AggregationTemporality, Profile, ProfileId, ValueType};
 pub use model::ragged::Ragged;
@@ -36,3 +38,11 @@ pub use model::samples::{SampleRef, Samples};
 pub use model::strings::Strings;
 pub use model::value::{KeyValue, Value};
 pub use model::{EntityRef, Profiles, Resource, ResourceProfiles, Scope, ScopeProfiles};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
+#[cfg(doctest)]
+#[doc = include_str!("../docs/PROFILER_AUTHORS.md")]
+struct ProfilerAuthors;

@@ -48,6 +48,14 @@
 //! Prost drops fields it does not know, and refuses a string that is not UTF-8, which pprof files
 //! do contain. This crate's own readers do neither.
 
+use crate::convert::{ReadOptions, Reading, read_detected, write};
+use crate::error::{Error, ErrorKind, Result};
+use crate::format::detect::{Certainty, Detected};
+use crate::format::losses::Losses;
+use crate::format::{Format, WriteOptions, format};
+use crate::limits::within;
+use crate::model::Profiles;
+
 /// The release of prost these types are made for.
 pub use prost;
 
@@ -165,4 +173,120 @@ pub mod v1_4 {
 #[cfg(feature = "proto-all")]
 pub mod v1_3 {
     generation!("v1_3", v1experimental);
+}
+
+/// A message that is a whole payload, and the format whose it is.
+///
+/// It is implemented for `ProfilesData` and `ExportProfilesServiceRequest` of every generation and
+/// for pprof's `Profile`; not for types of others.
+pub trait Payload: prost::Message + Default + sealed::Sealed {
+    /// The name of the format.
+    const FORMAT: &'static str;
+}
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+macro_rules! payloads {
+    ($($(#[$only:meta])* $format:literal: $message:ty;)*) => {$(
+        $(#[$only])*
+        impl sealed::Sealed for $message {}
+        $(#[$only])*
+        impl Payload for $message {
+            const FORMAT: &'static str = $format;
+        }
+    )*};
+}
+
+payloads! {
+    "pprof": pprof::Profile;
+    "otlp-1.10": v1_10::ProfilesData;
+    "otlp-1.10": v1_10::ExportProfilesServiceRequest;
+    #[cfg(feature = "proto-all")]
+    "otlp-1.9": v1_9::ProfilesData;
+    #[cfg(feature = "proto-all")]
+    "otlp-1.9": v1_9::ExportProfilesServiceRequest;
+    #[cfg(feature = "proto-all")]
+    "otlp-1.8": v1_8::ProfilesData;
+    #[cfg(feature = "proto-all")]
+    "otlp-1.8": v1_8::ExportProfilesServiceRequest;
+    #[cfg(feature = "proto-all")]
+    "otlp-1.7": v1_7::ProfilesData;
+    #[cfg(feature = "proto-all")]
+    "otlp-1.7": v1_7::ExportProfilesServiceRequest;
+    #[cfg(feature = "proto-all")]
+    "otlp-1.6": v1_6::ProfilesData;
+    #[cfg(feature = "proto-all")]
+    "otlp-1.5": v1_5::ProfilesData;
+    #[cfg(feature = "proto-all")]
+    "otlp-1.5": v1_5::ExportProfilesServiceRequest;
+    #[cfg(feature = "proto-all")]
+    "otlp-1.4": v1_4::ProfilesData;
+    #[cfg(feature = "proto-all")]
+    "otlp-1.4": v1_4::ExportProfilesServiceRequest;
+    #[cfg(feature = "proto-all")]
+    "otlp-1.3": v1_3::ProfilesData;
+    #[cfg(feature = "proto-all")]
+    "otlp-1.3": v1_3::ExportProfilesServiceRequest;
+}
+
+/// The format of a type of message.
+fn known<M: Payload>() -> Result<&'static dyn Format> {
+    format(M::FORMAT).ok_or_else(|| {
+        Error::new(
+            ErrorKind::Unrecognised,
+            format!("{} is not a format", M::FORMAT),
+        )
+    })
+}
+
+impl Profiles {
+    /// Takes the profiles of a message.
+    ///
+    /// # Errors
+    ///
+    /// As [`read`](crate::read); the format is that of the message's type.
+    ///
+    /// ```
+    /// # fn main() -> otlp_profiles::Result<()> {
+    /// use otlp_profiles::Profiles;
+    /// use otlp_profiles::proto::{pprof, prost::Message, v1_10};
+    ///
+    /// let bytes = std::fs::read("testdata/rust-cpu.pb").unwrap();
+    /// let message = pprof::Profile::decode(&bytes[..]).unwrap();
+    /// let profiles = Profiles::from_message(&message, &Default::default())?.profiles;
+    /// let (otlp, losses) = profiles.to_message::<v1_10::ProfilesData>(&Default::default())?;
+    /// assert_eq!(otlp.resource_profiles[0].scope_profiles[0].profiles.len(), 2);
+    /// assert!(losses.verdict() < otlp_profiles::Verdict::Lossy);
+    /// # Ok(()) }
+    /// ```
+    pub fn from_message<M: Payload>(message: &M, options: &ReadOptions) -> Result<Reading> {
+        let payload = message.encode_to_vec();
+        within(
+            "max_input_bytes",
+            options.limits.max_input_bytes.min(u64::from(u32::MAX - 16)),
+            payload.len() as u64,
+        )?;
+        let evidence = vec![format!("the message is of a type of {}", M::FORMAT)];
+        let detected = Detected {
+            format: known::<M>()?,
+            certainty: Certainty::Certain,
+            evidence,
+        };
+        read_detected(&payload, detected, options)
+    }
+
+    /// Makes a message of the profiles, and says what it cannot say.
+    ///
+    /// # Errors
+    ///
+    /// As [`write`](crate::write).
+    pub fn to_message<M: Payload>(&self, options: &WriteOptions) -> Result<(M, Losses)> {
+        let written = write(self, known::<M>()?, options)?;
+        let message = M::decode(&written.payload[..]);
+        let message =
+            message.map_err(|error| Error::new(ErrorKind::Unrepresentable, error.to_string()))?;
+        Ok((message, written.losses))
+    }
 }

@@ -8,7 +8,10 @@ use std::path::{Path, PathBuf};
 
 use otlp_profiles::proto::pprof;
 use otlp_profiles::proto::prost::Message;
-use otlp_profiles::{Dictionary, FORMATS, LinkId, Limits, LocationId, Profile, Profiles, ReadOptions, SampleRef, Value};
+use otlp_profiles::{
+    Dictionary, FORMATS, Limits, LinkId, LocationId, Profile, Profiles, ReadOptions, SampleRef,
+    Value,
+};
 use serde_json::Value as Json;
 use sha2::{Digest, Sha256};
 use support::doc::difference;
@@ -32,18 +35,43 @@ fn canonical(profiles: &Profiles) -> Vec<String> {
         }
         let values = values.concat();
         let sums = lines.entry(key).or_insert_with(|| vec![0; values.len()]);
-        sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += value);
+        sums.iter_mut()
+            .zip(values)
+            .for_each(|(sum, value)| *sum += value);
     }
-    let text = |values: Vec<i64>| values.iter().map(i64::to_string).collect::<Vec<_>>().join(",");
-    lines.into_iter().map(|((stack, labels), values)| format!("{stack} [{labels}] {}", text(values))).collect()
+    let text = |values: Vec<i64>| {
+        values
+            .iter()
+            .map(i64::to_string)
+            .collect::<Vec<_>>()
+            .join(",")
+    };
+    lines
+        .into_iter()
+        .map(|((stack, labels), values)| format!("{stack} [{labels}] {}", text(values)))
+        .collect()
 }
 
 fn sample_type_order(profiles: &Profiles) -> Option<Vec<usize>> {
     let scope = profiles.resource_profiles()[0].scope_profiles()[0].scope();
     let dictionary = profiles.dictionary();
-    let order = scope.attributes().iter().find(|a| dictionary.text(a.key) == "pprof.scope.sample_type_order")?;
-    let Value::Array(columns) = &order.value else { return None };
-    columns.iter().map(|column| if let Value::Int(column) = column { usize::try_from(*column).ok() } else { None }).collect()
+    let order = scope
+        .attributes()
+        .iter()
+        .find(|a| dictionary.text(a.key) == "pprof.scope.sample_type_order")?;
+    let Value::Array(columns) = &order.value else {
+        return None;
+    };
+    columns
+        .iter()
+        .map(|column| {
+            if let Value::Int(column) = column {
+                usize::try_from(*column).ok()
+            } else {
+                None
+            }
+        })
+        .collect()
 }
 
 fn stack(sample: SampleRef, dictionary: &Dictionary) -> String {
@@ -52,17 +80,38 @@ fn stack(sample: SampleRef, dictionary: &Dictionary) -> String {
         if lines.is_empty() {
             return vec![format!("0x{:x}", dictionary.locations().address(*id))];
         }
-        let name = |line: &otlp_profiles::Line| dictionary.text(dictionary.function(line.function).name).to_owned();
+        let name = |line: &otlp_profiles::Line| {
+            dictionary
+                .text(dictionary.function(line.function).name)
+                .to_owned()
+        };
         lines.iter().rev().map(name).collect()
     };
-    dictionary.stack(sample.stack).iter().rev().flat_map(frames).collect::<Vec<_>>().join(";")
+    dictionary
+        .stack(sample.stack)
+        .iter()
+        .rev()
+        .flat_map(frames)
+        .collect::<Vec<_>>()
+        .join(";")
 }
 
 fn labels(sample: SampleRef, dictionary: &Dictionary) -> String {
     let mut labels = Vec::new();
-    for attribute in sample.attributes.iter().filter_map(|id| dictionary.attribute(*id)) {
-        let (key, unit) = (dictionary.text(attribute.key), dictionary.text(attribute.unit));
-        let values = if let Value::Array(values) = &attribute.value { &values[..] } else { std::slice::from_ref(&attribute.value) };
+    for attribute in sample
+        .attributes
+        .iter()
+        .filter_map(|id| dictionary.attribute(*id))
+    {
+        let (key, unit) = (
+            dictionary.text(attribute.key),
+            dictionary.text(attribute.unit),
+        );
+        let values = if let Value::Array(values) = &attribute.value {
+            &values[..]
+        } else {
+            std::slice::from_ref(&attribute.value)
+        };
         labels.extend(values.iter().map(|value| match value {
             Value::String(text) => format!("{key}={}", dictionary.text(*text)),
             Value::Int(number) => format!("{key}={number}{unit}"),
@@ -70,7 +119,12 @@ fn labels(sample: SampleRef, dictionary: &Dictionary) -> String {
         }));
     }
     if sample.link != LinkId::NONE {
-        let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+        let hex = |bytes: &[u8]| {
+            bytes
+                .iter()
+                .map(|byte| format!("{byte:02x}"))
+                .collect::<String>()
+        };
         let link = dictionary.link(sample.link);
         labels.push(format!("trace_id={}", hex(&link.trace_id)));
         labels.push(format!("span_id={}", hex(&link.span_id)));
@@ -80,14 +134,25 @@ fn labels(sample: SampleRef, dictionary: &Dictionary) -> String {
 }
 
 fn sha256(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    Sha256::digest(bytes)
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
 }
 
 /// What facts.json says of a pprof, said of the model.
 fn check_facts(name: &str, profiles: &Profiles, facts: &Json) {
     let lines = canonical(profiles);
-    assert_eq!(lines.len() as u64, facts["canon_lines"].as_u64().unwrap(), "{name}");
-    assert_eq!(sha256((lines.join("\n") + "\n").as_bytes()), facts["canon_sha256"], "{name}");
+    assert_eq!(
+        lines.len() as u64,
+        facts["canon_lines"].as_u64().unwrap(),
+        "{name}"
+    );
+    assert_eq!(
+        sha256((lines.join("\n") + "\n").as_bytes()),
+        facts["canon_sha256"],
+        "{name}"
+    );
 }
 
 /// The facts that speak of the file as pprof.
@@ -95,10 +160,17 @@ fn check_pprof_facts(name: &str, profiles: &Profiles, facts: &Json) {
     check_facts(name, profiles, facts);
     let profile = profiles.iter().next().unwrap();
     let dictionary = profiles.dictionary();
-    let kind = |kind: &otlp_profiles::ValueType| serde_json::json!([dictionary.text(kind.name), dictionary.text(kind.unit)]);
-    assert_eq!(profile.sample_types().iter().map(kind).collect::<Json>(), facts["sample_types"], "{name}");
-    let sums: Vec<i64> =
-        (0..profile.sample_types().len()).map(|column| profile.samples().iter().map(|s| s.values[column]).sum()).collect();
+    let kind = |kind: &otlp_profiles::ValueType| {
+        serde_json::json!([dictionary.text(kind.name), dictionary.text(kind.unit)])
+    };
+    assert_eq!(
+        profile.sample_types().iter().map(kind).collect::<Json>(),
+        facts["sample_types"],
+        "{name}"
+    );
+    let sums: Vec<i64> = (0..profile.sample_types().len())
+        .map(|column| profile.samples().iter().map(|s| s.values[column]).sum())
+        .collect();
     assert_eq!(serde_json::json!(sums), facts["sums"], "{name}");
     if !facts["period_type"].is_null() {
         assert_eq!(kind(&profile.period_type()), facts["period_type"], "{name}");
@@ -108,16 +180,35 @@ fn check_pprof_facts(name: &str, profiles: &Profiles, facts: &Json) {
         ("locations", dictionary.locations().len() - 1),
         ("functions", dictionary.functions().len() - 1),
         ("mappings", dictionary.mappings().rows().len() - 1),
-        ("stack_depth_max", dictionary.stacks().rows().map(<[_]>::len).max().unwrap()),
+        (
+            "stack_depth_max",
+            dictionary.stacks().rows().map(<[_]>::len).max().unwrap(),
+        ),
     ];
     for (fact, count) in counts {
-        assert_eq!(count as u64, facts[fact].as_u64().unwrap(), "{name}: {fact}");
+        assert_eq!(
+            count as u64,
+            facts[fact].as_u64().unwrap(),
+            "{name}: {fact}"
+        );
     }
-    let numbers = [("period", profile.period().into()), ("time_nanos", profile.time_unix_nano()), ("duration_nanos", profile.duration_nanos())];
+    let numbers = [
+        ("period", profile.period().into()),
+        ("time_nanos", profile.time_unix_nano()),
+        ("duration_nanos", profile.duration_nanos()),
+    ];
     for (fact, number) in numbers {
-        assert_eq!(number, i128::from(facts[fact].as_i64().unwrap()), "{name}: {fact}");
+        assert_eq!(
+            number,
+            i128::from(facts[fact].as_i64().unwrap()),
+            "{name}: {fact}"
+        );
     }
-    assert_eq!(dictionary.text(profile.default_sample_type()), facts["default_sample_type"], "{name}");
+    assert_eq!(
+        dictionary.text(profile.default_sample_type()),
+        facts["default_sample_type"],
+        "{name}"
+    );
 }
 
 /// A pprof through every format and back: nothing is lost, by prost's reading and by the facts.
@@ -127,7 +218,11 @@ fn there_and_back(name: &str, bytes: &[u8], facts: Option<&Json>) {
     for format in FORMATS {
         let (there, losses) = write(format.name(), &model);
         let utf8 = model.dictionary().strings().not_utf8().len() == 0;
-        assert!(kept(&losses) || !utf8, "{name} to {}: {losses:?}", format.name());
+        assert!(
+            kept(&losses) || !utf8,
+            "{name} to {}: {losses:?}",
+            format.name()
+        );
         let middle = read(format.name(), &there);
         if let Some(facts) = facts {
             check_facts(&format!("{name} as {}", format.name()), &middle, facts);
@@ -135,17 +230,25 @@ fn there_and_back(name: &str, bytes: &[u8], facts: Option<&Json>) {
         let back = write("pprof", &middle).0;
         let after = pprof::Profile::decode(&back[..]);
         if let (Some(before), Ok(after)) = (&before, after) {
-            let difference = difference(&support::pprof::meaning(before), &support::pprof::meaning(&after));
+            let difference = difference(
+                &support::pprof::meaning(before),
+                &support::pprof::meaning(&after),
+            );
             assert_eq!(difference, None, "{name} through {}", format.name());
         }
         if let Some(facts) = facts {
-            check_pprof_facts(&format!("{name} through {}", format.name()), &read("pprof", &back), facts);
+            check_pprof_facts(
+                &format!("{name} through {}", format.name()),
+                &read("pprof", &back),
+                facts,
+            );
         }
     }
 }
 
 fn facts() -> Json {
-    let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/facts.json")).unwrap();
+    let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/facts.json"))
+        .unwrap();
     serde_json::from_str(&text).unwrap()
 }
 
@@ -164,16 +267,31 @@ fn every_pprof_of_testdata_through_every_format() {
 fn every_otlp_file_of_testdata_is_read() {
     let facts = facts();
     for (name, bytes) in testdata(&[".binpb"]) {
-        let format = if name.starts_with("otlp-1.3") { "otlp-1.3" } else { "otlp" };
+        let format = if name.starts_with("otlp-1.3") {
+            "otlp-1.3"
+        } else {
+            "otlp"
+        };
         let profiles = read(format, &bytes);
         let dictionary = profiles.dictionary();
         let found: Vec<Json> = profiles
             .iter()
             .map(|profile| {
                 let kind = profile.sample_types()[0];
-                let value = |s: SampleRef| if s.values.is_empty() { s.timestamps_unix_nano.len() as i64 } else { s.values.iter().sum() };
+                let value = |s: SampleRef| {
+                    if s.values.is_empty() {
+                        s.timestamps_unix_nano.len() as i64
+                    } else {
+                        s.values.iter().sum()
+                    }
+                };
                 let sum: i64 = profile.samples().iter().map(value).sum();
-                serde_json::json!([dictionary.text(kind.name), dictionary.text(kind.unit), profile.samples().len(), sum])
+                serde_json::json!([
+                    dictionary.text(kind.name),
+                    dictionary.text(kind.unit),
+                    profile.samples().len(),
+                    sum
+                ])
             })
             .collect();
         if let Some(expected) = facts[&name].get("otlp_profiles") {
@@ -193,7 +311,9 @@ fn profiles_format(name: &str) -> &str {
 fn corpus() -> Option<PathBuf> {
     let folder = std::env::var_os("OTLP_PROFILES_CORPUS").map(PathBuf::from);
     if folder.is_none() {
-        eprintln!("SKIPPED: OTLP_PROFILES_CORPUS is not set, so the published profiles are not read");
+        eprintln!(
+            "SKIPPED: OTLP_PROFILES_CORPUS is not set, so the published profiles are not read"
+        );
     }
     folder
 }
@@ -201,7 +321,11 @@ fn corpus() -> Option<PathBuf> {
 fn walk(folder: &Path, out: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).expect("the corpus can be listed") {
         let path = entry.expect("the corpus can be listed").path();
-        if path.is_dir() { walk(&path, out) } else { out.push(path) }
+        if path.is_dir() {
+            walk(&path, out)
+        } else {
+            out.push(path)
+        }
     }
     out.sort();
 }
@@ -211,36 +335,66 @@ fn every_pprof_of_the_corpus_through_every_format() {
     let Some(folder) = corpus() else { return };
     let mut paths = Vec::new();
     walk(&folder, &mut paths);
-    let text = std::fs::read_to_string(folder.join("made/facts.json")).expect("the corpus has facts");
+    let text =
+        std::fs::read_to_string(folder.join("made/facts.json")).expect("the corpus has facts");
     let made: Json = serde_json::from_str(&text).expect("facts are JSON");
     let mut read_files = 0;
     for path in paths {
-        let name = path.strip_prefix(&folder).unwrap().to_str().unwrap().to_owned();
-        let gzipped_or_pprof = [".pb", ".pb.gz", ".pprof", ".cpu", ".heap", ".contention"].iter().any(|e| name.ends_with(e));
+        let name = path
+            .strip_prefix(&folder)
+            .unwrap()
+            .to_str()
+            .unwrap()
+            .to_owned();
+        let gzipped_or_pprof = [".pb", ".pb.gz", ".pprof", ".cpu", ".heap", ".contention"]
+            .iter()
+            .any(|e| name.ends_with(e));
         let bytes = std::fs::read(&path).unwrap();
-        let message = if gzipped_or_pprof { inflated(&bytes) } else { continue };
+        let message = if gzipped_or_pprof {
+            inflated(&bytes)
+        } else {
+            continue;
+        };
         // gperftools' and Go's older forms share the endings of pprof's.
         if pprof::Profile::decode(&message[..]).is_err() && !name.ends_with(".pb.gz") {
             continue;
         }
-        let facts = name.strip_prefix("made/").map(|name| &made[name]).filter(|facts| facts["format"] == "pprof");
+        let facts = name
+            .strip_prefix("made/")
+            .map(|name| &made[name])
+            .filter(|facts| facts["format"] == "pprof");
         there_and_back(&name, &message, facts);
         read_files += 1;
     }
-    assert!(read_files > 30, "only {read_files} pprof files in {}", folder.display());
+    assert!(
+        read_files > 30,
+        "only {read_files} pprof files in {}",
+        folder.display()
+    );
 }
 
 #[test]
 fn every_otlp_file_of_the_corpus_is_read() {
     let Some(folder) = corpus() else { return };
     // The published ones are of 1.8; one is framed, with two messages.
-    for (name, messages) in [("public/sig-profiling/profile.otlp", 1), ("public/sig-profiling/k8s.otlp", 2)] {
+    for (name, messages) in [
+        ("public/sig-profiling/profile.otlp", 1),
+        ("public/sig-profiling/k8s.otlp", 2),
+    ] {
         let bytes = std::fs::read(folder.join(name)).unwrap();
-        let options = ReadOptions { limits: Limits::file(), ..support::options("otlp-1.8") };
-        let readings = otlp_profiles::read_all(&bytes, &options).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let options = ReadOptions {
+            limits: Limits::file(),
+            ..support::options("otlp-1.8")
+        };
+        let readings = otlp_profiles::read_all(&bytes, &options)
+            .unwrap_or_else(|error| panic!("{name}: {error}"));
         assert_eq!(readings.len(), messages, "{name}");
         for reading in readings {
-            let samples: usize = reading.profiles.iter().map(|profile| profile.samples().len()).sum();
+            let samples: usize = reading
+                .profiles
+                .iter()
+                .map(|profile| profile.samples().len())
+                .sum();
             assert!(samples > 0, "{name}");
             let written = write("otlp-1.8", &reading.profiles).0;
             let form = support::forms::form("otlp-1.8");

@@ -237,7 +237,11 @@ fn every_generation() -> impl Strategy<Value = (&'static str, Vec<u8>)> {
                 .resources
                 .iter_mut()
                 .flat_map(|resource| &mut resource.scopes);
-            scopes.for_each(|scope| scope.profiles.retain(|profile| !profile.samples.is_empty()));
+            scopes.for_each(|scope| scope.profiles.retain(|profile| !profile.types.is_empty()));
+            // Nor do tables alone, which might be pprof's.
+            doc.resources
+                .resize_with(doc.resources.len().max(1), Default::default);
+            doc.resources[0].schema_url = "https://example.com".to_owned();
             doc
         });
         docs.prop_map(move |doc| (form.name, (form.lower)(&doc)))
@@ -254,12 +258,17 @@ proptest! {
     #[test]
     fn json_of_every_generation_is_read((generation, bytes) in every_generation()) {
         let text = Oracle::of(generation).json(&bytes);
+        let current = FORMS[..2].iter().any(|form| form.name == generation);
+        // Tables alone have the same names in most generations.
+        if !current && !text.contains("\"sampleType\"") {
+            return Ok(());
+        }
         let reading = otlp_profiles::read(text.as_bytes(), &options("otlp-json"));
         let reading = reading.unwrap_or_else(|error| panic!("{generation}: {error}\n{text}"));
         let binary = otlp_profiles::read(&bytes, &options(generation)).unwrap();
         prop_assert_eq!(&reading.findings, &binary.findings, "{}: {}", generation, text);
         prop_assert!(write("otlp", &reading.profiles) == write("otlp", &binary.profiles), "{generation}: {text}");
-        if FORMS[..2].iter().all(|newest| newest.name != generation) && text.contains("\"sampleType\"") {
+        if !current {
             prop_assert!(write(generation, &reading.profiles) == write(generation, &binary.profiles), "{generation}: {text}");
         }
     }

@@ -8,19 +8,37 @@ use std::collections::BTreeSet;
 use otlp_profiles::proto::prost::Message;
 use otlp_profiles::proto::{pprof, v1_3, v1_7, v1_10};
 use otlp_profiles::{LOSS_CODES, Policy, ReadOptions, Timestamps, WriteOptions, format};
-use support::doc::{Attribute, Doc, Function, Location, Mapping, Profile, Resource, Sample, Scope, Type, Val};
+use support::doc::{
+    Attribute, Doc, Function, Location, Mapping, Profile, Resource, Sample, Scope, Type, Val,
+};
 use support::forms::form;
 use support::{codes, options, read, try_read};
 
 /// One profile of one sample, of which every format can say everything.
 fn base() -> Doc {
     let profile = Profile {
-        types: vec![Type { name: "cpu".into(), unit: "ns".into(), temporality: 0 }],
-        samples: vec![Sample { values: vec![5], ..Sample::default() }],
+        types: vec![Type {
+            name: "cpu".into(),
+            unit: "ns".into(),
+            temporality: 0,
+        }],
+        samples: vec![Sample {
+            values: vec![5],
+            ..Sample::default()
+        }],
         ..Profile::default()
     };
-    let scope = Scope { profiles: vec![profile], ..Scope::default() };
-    Doc { resources: vec![Resource { scopes: vec![scope], ..Resource::default() }], ..Doc::default() }
+    let scope = Scope {
+        profiles: vec![profile],
+        ..Scope::default()
+    };
+    Doc {
+        resources: vec![Resource {
+            scopes: vec![scope],
+            ..Resource::default()
+        }],
+        ..Doc::default()
+    }
 }
 
 fn scope(doc: &mut Doc) -> &mut Scope {
@@ -42,21 +60,36 @@ fn attribute(doc: &mut Doc, key: &str, value: Val, unit: &str) {
 }
 
 fn row(doc: &mut Doc, key: &str, value: Val, unit: &str) -> usize {
-    doc.tables.attributes.push(Attribute { key: key.into(), value, unit: unit.into() });
+    doc.tables.attributes.push(Attribute {
+        key: key.into(),
+        value,
+        unit: unit.into(),
+    });
     doc.tables.attributes.len() - 1
 }
 
 /// Gives the sample a stack of one location in a mapping.
 fn located(doc: &mut Doc) {
-    doc.tables.mappings.push(Mapping { range: [0x1000, 0x2000, 0], filename: "a.out".into(), ..Mapping::default() });
-    doc.tables.locations.push(Location { mapping: Some(0), address: 0x1234, ..Location::default() });
+    doc.tables.mappings.push(Mapping {
+        range: [0x1000, 0x2000, 0],
+        filename: "a.out".into(),
+        ..Mapping::default()
+    });
+    doc.tables.locations.push(Location {
+        mapping: Some(0),
+        address: 0x1234,
+        ..Location::default()
+    });
     doc.tables.stacks.push(vec![0]);
     sample(doc).stack = Some(0);
 }
 
 fn lined(doc: &mut Doc, function: Option<usize>) {
     located(doc);
-    doc.tables.functions.push(Function { names: ["main".into(), String::new(), String::new()], start_line: 0 });
+    doc.tables.functions.push(Function {
+        names: ["main".into(), String::new(), String::new()],
+        start_line: 0,
+    });
     doc.tables.locations[0].lines.push((function, 3, 0));
 }
 
@@ -76,7 +109,12 @@ fn second_column(doc: &mut Doc) {
     scope(doc).profiles.push(column);
 }
 
-type Case = (&'static [&'static str], &'static str, &'static str, fn(&mut Doc));
+type Case = (
+    &'static [&'static str],
+    &'static str,
+    &'static str,
+    fn(&mut Doc),
+);
 
 /// The codes, worst first; the generation read; the format written; what the base has besides.
 const CASES: &[Case] = &[
@@ -84,28 +122,79 @@ const CASES: &[Case] = &[
     (&[], "otlp-1.10", "otlp-1.9", |_| {}),
     (&[], "otlp-1.7", "otlp-1.10", |_| {}),
     (&["temporality.assumed"], "otlp-1.10", "otlp-1.8", |_| {}),
-    (&["profile_id.synthesized", "temporality.assumed"], "otlp-1.10", "otlp-1.7", |_| {}),
-    (&["profile_id.synthesized", "temporality.assumed"], "otlp-1.10", "otlp-1.3", |_| {}),
-    (&["temporality.dropped"], "otlp-1.8", "otlp-1.9", |d| profile(d).types[0].temporality = 1),
-    (&["temporality.dropped"], "otlp-1.8", "pprof", |d| profile(d).types[0].temporality = 2),
-    (&["stacktrace_id.dropped"], "otlp-1.3", "otlp-1.10", |d| sample(d).stacktrace_id = "x".into()),
-    (&["stacktrace_id.dropped"], "otlp-1.3", "pprof", |d| sample(d).stacktrace_id = "x".into()),
-    (&["entity_refs.dropped", "profile_id.synthesized", "temporality.assumed"], "otlp-1.10", "otlp-1.5", |d| {
-        d.resources[0].entities.push(("".into(), "service".into(), vec![], vec![]));
+    (
+        &["profile_id.synthesized", "temporality.assumed"],
+        "otlp-1.10",
+        "otlp-1.7",
+        |_| {},
+    ),
+    (
+        &["profile_id.synthesized", "temporality.assumed"],
+        "otlp-1.10",
+        "otlp-1.3",
+        |_| {},
+    ),
+    (&["temporality.dropped"], "otlp-1.8", "otlp-1.9", |d| {
+        profile(d).types[0].temporality = 1
     }),
+    (&["temporality.dropped"], "otlp-1.8", "pprof", |d| {
+        profile(d).types[0].temporality = 2
+    }),
+    (&["stacktrace_id.dropped"], "otlp-1.3", "otlp-1.10", |d| {
+        sample(d).stacktrace_id = "x".into()
+    }),
+    (&["stacktrace_id.dropped"], "otlp-1.3", "pprof", |d| {
+        sample(d).stacktrace_id = "x".into()
+    }),
+    (
+        &[
+            "entity_refs.dropped",
+            "profile_id.synthesized",
+            "temporality.assumed",
+        ],
+        "otlp-1.10",
+        "otlp-1.5",
+        |d| {
+            d.resources[0]
+                .entities
+                .push(("".into(), "service".into(), vec![], vec![]));
+        },
+    ),
     (&["entity_refs.dropped"], "otlp-1.10", "pprof", |d| {
-        d.resources[0].entities.push(("".into(), "service".into(), vec![], vec![]));
+        d.resources[0]
+            .entities
+            .push(("".into(), "service".into(), vec![], vec![]));
     }),
-    (&["resource.dropped"], "otlp-1.10", "pprof", |d| d.resources[0].attributes.push(("k".into(), Val::Int(1)))),
-    (&["scope.dropped"], "otlp-1.10", "pprof", |d| scope(d).name = "go".into()),
-    (&["scope.dropped"], "otlp-1.10", "pprof", |d| scope(d).attributes.push(("k".into(), Val::Int(1)))),
-    (&["schema_url.dropped"], "otlp-1.10", "pprof", |d| scope(d).schema_url = "u".into()),
-    (&["schema_url.dropped"], "otlp-1.10", "pprof", |d| d.resources[0].schema_url = "u".into()),
-    (&["dropped_count.dropped"], "otlp-1.10", "pprof", |d| profile(d).dropped = 1),
-    (&["dropped_count.dropped"], "otlp-1.10", "pprof", |d| scope(d).dropped = 1),
-    (&["dropped_count.dropped"], "otlp-1.10", "pprof", |d| d.resources[0].dropped = 1),
-    (&["profile_id.dropped"], "otlp-1.10", "pprof", |d| profile(d).id = [1; 16]),
-    (&["original.dropped"], "otlp-1.10", "pprof", |d| profile(d).original = ("jfr".into(), vec![1])),
+    (&["resource.dropped"], "otlp-1.10", "pprof", |d| {
+        d.resources[0].attributes.push(("k".into(), Val::Int(1)))
+    }),
+    (&["scope.dropped"], "otlp-1.10", "pprof", |d| {
+        scope(d).name = "go".into()
+    }),
+    (&["scope.dropped"], "otlp-1.10", "pprof", |d| {
+        scope(d).attributes.push(("k".into(), Val::Int(1)))
+    }),
+    (&["schema_url.dropped"], "otlp-1.10", "pprof", |d| {
+        scope(d).schema_url = "u".into()
+    }),
+    (&["schema_url.dropped"], "otlp-1.10", "pprof", |d| {
+        d.resources[0].schema_url = "u".into()
+    }),
+    (&["dropped_count.dropped"], "otlp-1.10", "pprof", |d| {
+        profile(d).dropped = 1
+    }),
+    (&["dropped_count.dropped"], "otlp-1.10", "pprof", |d| {
+        scope(d).dropped = 1
+    }),
+    (&["dropped_count.dropped"], "otlp-1.10", "pprof", |d| {
+        d.resources[0].dropped = 1
+    }),
+    (&["profile_id.dropped"], "otlp-1.10", "pprof", |d| {
+        profile(d).id = [1; 16]
+    }),
+    (&["original.dropped"], "otlp-1.10", "pprof", |d| {
+        profile(d).original = ("jfr".into(), vec![1])
+    }),
     (&["attr.profile.dropped"], "otlp-1.10", "pprof", |d| {
         let row = row(d, "k", Val::Int(1), "");
         profile(d).attributes.push(row);
@@ -125,26 +214,63 @@ const CASES: &[Case] = &[
     }),
     (&["mapping.build_id_extra"], "otlp-1.10", "pprof", |d| {
         located(d);
-        mapping_attribute(d, "process.executable.build_id.gnu", Val::str("0123456789abcdef"));
+        mapping_attribute(
+            d,
+            "process.executable.build_id.gnu",
+            Val::str("0123456789abcdef"),
+        );
         mapping_attribute(d, "process.executable.build_id.go", Val::str("a/b/c/d"));
     }),
     (&["mapping.build_id_kind"], "otlp-1.10", "pprof", |d| {
         located(d);
-        mapping_attribute(d, "process.executable.build_id.htlhash", Val::str("0123456789abcdef"));
+        mapping_attribute(
+            d,
+            "process.executable.build_id.htlhash",
+            Val::str("0123456789abcdef"),
+        );
     }),
-    (&["mapping.flags_inferred"], "otlp-1.10", "pprof", |d| lined(d, Some(0))),
-    (&["function.empty_synthesized", "mapping.flags_inferred"], "otlp-1.10", "pprof", |d| lined(d, None)),
-    (&["attr.type_bool"], "otlp-1.10", "pprof", |d| attribute(d, "k", Val::Bool(true), "")),
-    (&["attr.type_double"], "otlp-1.10", "pprof", |d| attribute(d, "k", Val::Double(1.5), "")),
-    (&["attr.type_bytes"], "otlp-1.10", "pprof", |d| attribute(d, "k", Val::Bytes(vec![1]), "")),
-    (&["attr.type_kvlist"], "otlp-1.10", "pprof", |d| attribute(d, "k", Val::Map(vec![("a".into(), Val::Int(1))]), "")),
-    (&["attr.array1"], "otlp-1.10", "pprof", |d| attribute(d, "k", ints(&[1]), "")),
-    (&[], "otlp-1.10", "pprof", |d| attribute(d, "k", ints(&[1, 2]), "By")),
-    (&["attr.empty"], "otlp-1.10", "pprof", |d| attribute(d, "k", Val::Empty, "")),
-    (&["attr.empty"], "otlp-1.10", "pprof", |d| attribute(d, "k", Val::Array(vec![]), "")),
-    (&["attr.empty_string"], "otlp-1.10", "pprof", |d| attribute(d, "k", Val::str(""), "")),
-    (&["attr.unit_on_string"], "otlp-1.10", "pprof", |d| attribute(d, "k", Val::str("x"), "By")),
-    (&["label.zero_or_empty"], "otlp-1.10", "pprof", |d| attribute(d, "k", Val::Int(0), "")),
+    (&["mapping.flags_inferred"], "otlp-1.10", "pprof", |d| {
+        lined(d, Some(0))
+    }),
+    (
+        &["function.empty_synthesized", "mapping.flags_inferred"],
+        "otlp-1.10",
+        "pprof",
+        |d| lined(d, None),
+    ),
+    (&["attr.type_bool"], "otlp-1.10", "pprof", |d| {
+        attribute(d, "k", Val::Bool(true), "")
+    }),
+    (&["attr.type_double"], "otlp-1.10", "pprof", |d| {
+        attribute(d, "k", Val::Double(1.5), "")
+    }),
+    (&["attr.type_bytes"], "otlp-1.10", "pprof", |d| {
+        attribute(d, "k", Val::Bytes(vec![1]), "")
+    }),
+    (&["attr.type_kvlist"], "otlp-1.10", "pprof", |d| {
+        attribute(d, "k", Val::Map(vec![("a".into(), Val::Int(1))]), "")
+    }),
+    (&["attr.array1"], "otlp-1.10", "pprof", |d| {
+        attribute(d, "k", ints(&[1]), "")
+    }),
+    (&[], "otlp-1.10", "pprof", |d| {
+        attribute(d, "k", ints(&[1, 2]), "By")
+    }),
+    (&["attr.empty"], "otlp-1.10", "pprof", |d| {
+        attribute(d, "k", Val::Empty, "")
+    }),
+    (&["attr.empty"], "otlp-1.10", "pprof", |d| {
+        attribute(d, "k", Val::Array(vec![]), "")
+    }),
+    (&["attr.empty_string"], "otlp-1.10", "pprof", |d| {
+        attribute(d, "k", Val::str(""), "")
+    }),
+    (&["attr.unit_on_string"], "otlp-1.10", "pprof", |d| {
+        attribute(d, "k", Val::str("x"), "By")
+    }),
+    (&["label.zero_or_empty"], "otlp-1.10", "pprof", |d| {
+        attribute(d, "k", Val::Int(0), "")
+    }),
     (&["link.label_conflict"], "otlp-1.10", "pprof", |d| {
         d.tables.links.push(([1; 16], [1; 8]));
         sample(d).link = Some(0);
@@ -154,33 +280,69 @@ const CASES: &[Case] = &[
         d.tables.links.push(([0; 16], [1; 8]));
         sample(d).link = Some(0);
     }),
-    (&["time.negative"], "otlp-1.7", "otlp-1.10", |d| profile(d).time = -1),
-    (&["time.negative"], "otlp-1.7", "otlp-1.8", |d| profile(d).duration = -1),
-    (&["time.overflow"], "otlp-1.10", "pprof", |d| profile(d).time = u64::MAX.into()),
-    (&["time.overflow", "temporality.assumed"], "otlp-1.10", "otlp-1.7", |d| {
-        profile(d).id = [1; 16];
-        profile(d).duration = u64::MAX.into();
+    (&["time.negative"], "otlp-1.7", "otlp-1.10", |d| {
+        profile(d).time = -1
     }),
-    (&["timestamps.value_split"], "otlp-1.7", "otlp-1.10", |d| sample(d).times = vec![1, 2]),
+    (&["time.negative"], "otlp-1.7", "otlp-1.8", |d| {
+        profile(d).duration = -1
+    }),
+    (&["time.overflow"], "otlp-1.10", "pprof", |d| {
+        profile(d).time = u64::MAX.into()
+    }),
+    (
+        &["time.overflow", "temporality.assumed"],
+        "otlp-1.10",
+        "otlp-1.7",
+        |d| {
+            profile(d).id = [1; 16];
+            profile(d).duration = u64::MAX.into();
+        },
+    ),
+    (&["timestamps.value_split"], "otlp-1.7", "otlp-1.10", |d| {
+        sample(d).times = vec![1, 2]
+    }),
     (&[], "otlp-1.7", "otlp-1.10", |d| sample(d).times = vec![1]),
-    (&[], "otlp-1.7", "otlp-1.10", |d| sample(d).times = vec![1, 2, 3, 4, 5]),
-    (&["timestamps.value_split"], "otlp-1.7", "pprof", |d| sample(d).times = vec![1, 2]),
-    (&["unit.key_conflict", "temporality.assumed"], "otlp-1.10", "otlp-1.7", |d| {
-        profile(d).id = [1; 16];
-        attribute(d, "k", Val::Int(1), "By");
-        let mut other = sample(d).clone();
-        other.attributes = vec![row(d, "k", Val::Int(1), "ns")];
-        profile(d).samples.push(other);
+    (&[], "otlp-1.7", "otlp-1.10", |d| {
+        sample(d).times = vec![1, 2, 3, 4, 5]
     }),
-    (&["default.synthesized"], "otlp-1.10", "pprof", second_column),
+    (&["timestamps.value_split"], "otlp-1.7", "pprof", |d| {
+        sample(d).times = vec![1, 2]
+    }),
+    (
+        &["unit.key_conflict", "temporality.assumed"],
+        "otlp-1.10",
+        "otlp-1.7",
+        |d| {
+            profile(d).id = [1; 16];
+            attribute(d, "k", Val::Int(1), "By");
+            let mut other = sample(d).clone();
+            other.attributes = vec![row(d, "k", Val::Int(1), "ns")];
+            profile(d).samples.push(other);
+        },
+    ),
+    (
+        &["default.synthesized"],
+        "otlp-1.10",
+        "pprof",
+        second_column,
+    ),
     (&[], "otlp-1.10", "pprof", |d| {
         second_column(d);
-        scope(d).attributes.push(("pprof.scope.sample_type_order".into(), ints(&[1, 0])));
+        scope(d)
+            .attributes
+            .push(("pprof.scope.sample_type_order".into(), ints(&[1, 0])));
     }),
-    (&["scope.bad_sample_type_order", "default.synthesized"], "otlp-1.10", "pprof", |d| {
-        second_column(d);
-        scope(d).attributes.push(("pprof.scope.sample_type_order".into(), ints(&[0, 0])));
-    }),
+    (
+        &["scope.bad_sample_type_order", "default.synthesized"],
+        "otlp-1.10",
+        "pprof",
+        |d| {
+            second_column(d);
+            scope(d)
+                .attributes
+                .push(("pprof.scope.sample_type_order".into(), ints(&[0, 0])));
+        },
+    ),
 ];
 
 #[test]
@@ -193,7 +355,11 @@ fn each_loss_has_its_code_and_no_other() {
         let what = format!("{from} to {to}: {:?}", &doc);
         assert_eq!(&codes(&losses), expected, "{what}");
         let kinds = losses.iter().map(|loss| (loss.code, loss.kind));
-        let known = |(code, kind)| LOSS_CODES.iter().any(|(known, of, _)| *known == code && *of == kind);
+        let known = |(code, kind)| {
+            LOSS_CODES
+                .iter()
+                .any(|(known, of, _)| *known == code && *of == kind)
+        };
         assert!(kinds.into_iter().all(known), "{what}");
     }
 }
@@ -207,7 +373,9 @@ fn a_unit_that_a_profile_attribute_cannot_keep_is_reported() {
         profile(&mut doc).attributes.push(own);
         let model = read("otlp-1.10", &(form("otlp-1.10").lower)(&doc));
         let losses = support::write(to, &model).1;
-        let told = codes(&losses).into_iter().any(|code| code == "unit.dropped" || code == "unit.key_conflict");
+        let told = codes(&losses)
+            .into_iter()
+            .any(|code| code == "unit.dropped" || code == "unit.key_conflict");
         assert!(told, "{to}: {:?}", codes(&losses));
     }
 }
@@ -221,11 +389,36 @@ fn options_that_lose_say_so() {
     sample(&mut doc).link = Some(0);
     let model = read("otlp-1.10", &(form("otlp-1.10").lower)(&doc));
     let pprof = format("pprof").unwrap();
-    let lost = |options: WriteOptions| codes(&otlp_profiles::write(&model, pprof, &options).unwrap().losses);
+    let lost = |options: WriteOptions| {
+        codes(
+            &otlp_profiles::write(&model, pprof, &options)
+                .unwrap()
+                .losses,
+        )
+    };
     assert_eq!(lost(WriteOptions::default()), [""; 0]);
-    assert_eq!(lost(WriteOptions { timestamps: Timestamps::Drop, ..Default::default() }), ["timestamps.dropped"]);
-    assert_eq!(lost(WriteOptions { max_expanded_samples: 1, ..Default::default() }), ["timestamps.dropped"]);
-    assert_eq!(lost(WriteOptions { links: false, ..Default::default() }).len(), 1);
+    assert_eq!(
+        lost(WriteOptions {
+            timestamps: Timestamps::Drop,
+            ..Default::default()
+        }),
+        ["timestamps.dropped"]
+    );
+    assert_eq!(
+        lost(WriteOptions {
+            max_expanded_samples: 1,
+            ..Default::default()
+        }),
+        ["timestamps.dropped"]
+    );
+    assert_eq!(
+        lost(WriteOptions {
+            links: false,
+            ..Default::default()
+        })
+        .len(),
+        1
+    );
 }
 
 #[test]
@@ -235,7 +428,10 @@ fn values_without_timestamps_become_samples() {
     sample(&mut doc).values = vec![5, 6];
     let bytes = (form("otlp-1.10").lower)(&doc);
     if let Ok(model) = try_read("otlp-1.10", &bytes) {
-        assert_eq!(codes(&support::write("pprof", &model).1), ["series.expanded"]);
+        assert_eq!(
+            codes(&support::write("pprof", &model).1),
+            ["series.expanded"]
+        );
     }
 }
 
@@ -245,32 +441,68 @@ fn whole() -> pprof::Profile {
     pprof::Profile {
         string_table: strings.map(str::to_owned).to_vec(),
         sample_type: vec![pprof::ValueType { r#type: 1, unit: 2 }],
-        sample: vec![pprof::Sample { location_id: vec![1], value: vec![5], label: vec![] }],
-        mapping: vec![pprof::Mapping { id: 1, memory_limit: 9, has_functions: true, ..Default::default() }],
+        sample: vec![pprof::Sample {
+            location_id: vec![1],
+            value: vec![5],
+            label: vec![],
+        }],
+        mapping: vec![pprof::Mapping {
+            id: 1,
+            memory_limit: 9,
+            has_functions: true,
+            ..Default::default()
+        }],
         location: vec![pprof::Location {
             id: 1,
             mapping_id: 1,
-            line: vec![pprof::Line { function_id: 1, line: 1, column: 0 }],
+            line: vec![pprof::Line {
+                function_id: 1,
+                line: 1,
+                column: 0,
+            }],
             ..Default::default()
         }],
-        function: vec![pprof::Function { id: 1, name: 3, ..Default::default() }],
+        function: vec![pprof::Function {
+            id: 1,
+            name: 3,
+            ..Default::default()
+        }],
         ..Default::default()
     }
 }
 
 fn label(key: i64, str: i64, num: i64, num_unit: i64) -> pprof::Label {
-    pprof::Label { key, str, num, num_unit }
+    pprof::Label {
+        key,
+        str,
+        num,
+        num_unit,
+    }
 }
 
 /// The codes of what is noticed when repairs are allowed; and whether it is an error when not.
 fn noticed(name: &str, bytes: &[u8]) -> (Vec<&'static str>, bool) {
-    let options = ReadOptions { policy: Policy::Repair, ..options(name) };
-    let reading = otlp_profiles::read(bytes, &options).unwrap_or_else(|error| panic!("{name} is not repaired: {error}"));
+    let options = ReadOptions {
+        policy: Policy::Repair,
+        ..options(name)
+    };
+    let reading = otlp_profiles::read(bytes, &options)
+        .unwrap_or_else(|error| panic!("{name} is not repaired: {error}"));
     let model = &reading.profiles;
     // What was repaired is whole: it is written, and read again without a word.
-    let (payloads, _) = otlp_profiles::write_all(model, format("otlp").unwrap(), &WriteOptions::default()).unwrap();
-    payloads.iter().for_each(|payload| _ = read("otlp", payload));
-    (reading.findings.iter().map(|finding| finding.code).collect(), try_read(name, bytes).is_err())
+    let (payloads, _) =
+        otlp_profiles::write_all(model, format("otlp").unwrap(), &WriteOptions::default()).unwrap();
+    payloads
+        .iter()
+        .for_each(|payload| _ = read("otlp", payload));
+    (
+        reading
+            .findings
+            .iter()
+            .map(|finding| finding.code)
+            .collect(),
+        try_read(name, bytes).is_err(),
+    )
 }
 
 type Broken = (&'static str, bool, fn(&mut pprof::Profile));
@@ -278,23 +510,48 @@ type Broken = (&'static str, bool, fn(&mut pprof::Profile));
 /// The code, whether it is an error unless repairs are allowed, and what is broken.
 const BROKEN: &[Broken] = &[
     ("pprof.bad_id", true, |p| {
-        p.location.push(pprof::Location { id: 1, ..Default::default() });
+        p.location.push(pprof::Location {
+            id: 1,
+            ..Default::default()
+        });
     }),
-    ("pprof.dangling_location", true, |p| p.sample[0].location_id.push(9)),
-    ("pprof.dangling_function", true, |p| p.location[0].line[0].function_id = 9),
-    ("pprof.dangling_mapping", false, |p| p.location[0].mapping_id = 9),
+    ("pprof.dangling_location", true, |p| {
+        p.sample[0].location_id.push(9)
+    }),
+    ("pprof.dangling_function", true, |p| {
+        p.location[0].line[0].function_id = 9
+    }),
+    ("pprof.dangling_mapping", false, |p| {
+        p.location[0].mapping_id = 9
+    }),
     ("pprof.bad_string_index", true, |p| p.function[0].name = 99),
     ("pprof.bad_string_index", true, |p| p.comment.push(-1)),
     ("pprof.value_count", true, |p| p.sample[0].value.push(1)),
     ("pprof.value_count", true, |p| p.sample[0].value.clear()),
     ("pprof.value_count", true, |p| p.sample_type.clear()),
-    ("table.row_0", true, |p| p.string_table[0] = "not empty".into()),
-    ("label.str_and_num", true, |p| p.sample[0].label.push(label(4, 5, 1, 0))),
-    ("label.zero_or_empty", false, |p| p.sample[0].label.push(label(4, 0, 0, 0))),
-    ("label.mixed", false, |p| p.sample[0].label.extend([label(4, 5, 0, 0), label(4, 0, 1, 0)])),
-    ("label.mixed", false, |p| p.sample[0].label.extend([label(4, 0, 1, 2), label(4, 0, 1, 0)])),
+    ("table.row_0", true, |p| {
+        p.string_table[0] = "not empty".into()
+    }),
+    ("label.str_and_num", true, |p| {
+        p.sample[0].label.push(label(4, 5, 1, 0))
+    }),
+    ("label.zero_or_empty", false, |p| {
+        p.sample[0].label.push(label(4, 0, 0, 0))
+    }),
+    ("label.mixed", false, |p| {
+        p.sample[0]
+            .label
+            .extend([label(4, 5, 0, 0), label(4, 0, 1, 0)])
+    }),
+    ("label.mixed", false, |p| {
+        p.sample[0]
+            .label
+            .extend([label(4, 0, 1, 2), label(4, 0, 1, 0)])
+    }),
     ("default.no_match", false, |p| p.default_sample_type = 5),
-    ("mapping.build_id_guess", false, |p| p.mapping[0].build_id = 5),
+    ("mapping.build_id_guess", false, |p| {
+        p.mapping[0].build_id = 5
+    }),
     ("ids.renumbered", false, |p| {
         p.function[0].id = 7;
         p.location[0].line[0].function_id = 7;
@@ -309,7 +566,10 @@ fn what_is_wrong_with_a_pprof_is_found_by_its_code() {
         breaks(&mut profile);
         let (codes, error) = noticed("pprof", &profile.encode_to_vec());
         // A repeated or odd id is also one that is not in order.
-        let codes: Vec<_> = codes.into_iter().filter(|found| *code == "ids.renumbered" || *found != "ids.renumbered").collect();
+        let codes: Vec<_> = codes
+            .into_iter()
+            .filter(|found| *code == "ids.renumbered" || *found != "ids.renumbered")
+            .collect();
         assert_eq!((codes, error), (vec![*code], *refused), "{profile:?}");
     }
 }
@@ -319,7 +579,11 @@ fn unknown_fields_are_noticed_and_counted() {
     let mut bytes = whole().encode_to_vec();
     bytes.extend(b"\xa2\x06\x01x\xa2\x06\x01y");
     let reading = otlp_profiles::read(&bytes, &options("pprof")).unwrap();
-    let found: Vec<_> = reading.findings.iter().map(|finding| (finding.code, finding.count)).collect();
+    let found: Vec<_> = reading
+        .findings
+        .iter()
+        .map(|finding| (finding.code, finding.count))
+        .collect();
     assert_eq!(found, [("pprof.unknown_field", 2)]);
 }
 
@@ -327,36 +591,83 @@ fn unknown_fields_are_noticed_and_counted() {
 fn otep() -> v1_3::ProfilesData {
     let profile = v1_3::Profile {
         string_table: ["", "cpu", "ns", "main"].map(str::to_owned).to_vec(),
-        sample_type: vec![v1_3::ValueType { r#type: 1, unit: 2, aggregation_temporality: 1 }],
-        sample: vec![v1_3::Sample { locations_start_index: 0, locations_length: 1, value: vec![5], ..Default::default() }],
-        location: vec![v1_3::Location { address: 0x10, ..Default::default() }],
+        sample_type: vec![v1_3::ValueType {
+            r#type: 1,
+            unit: 2,
+            aggregation_temporality: 1,
+        }],
+        sample: vec![v1_3::Sample {
+            locations_start_index: 0,
+            locations_length: 1,
+            value: vec![5],
+            ..Default::default()
+        }],
+        location: vec![v1_3::Location {
+            address: 0x10,
+            ..Default::default()
+        }],
         location_indices: vec![0],
         ..Default::default()
     };
-    let container = v1_3::ProfileContainer { profile_id: vec![1; 16].into(), profile: Some(profile), ..Default::default() };
-    let scope = v1_3::ScopeProfiles { profiles: vec![container], ..Default::default() };
-    let resource = v1_3::ResourceProfiles { scope_profiles: vec![scope], ..Default::default() };
-    v1_3::ProfilesData { resource_profiles: vec![resource] }
+    let container = v1_3::ProfileContainer {
+        profile_id: vec![1; 16].into(),
+        profile: Some(profile),
+        ..Default::default()
+    };
+    let scope = v1_3::ScopeProfiles {
+        profiles: vec![container],
+        ..Default::default()
+    };
+    let resource = v1_3::ResourceProfiles {
+        scope_profiles: vec![scope],
+        ..Default::default()
+    };
+    v1_3::ProfilesData {
+        resource_profiles: vec![resource],
+    }
 }
 
-type Otep = (&'static [&'static str], fn(&mut v1_3::ProfileContainer, &mut v1_3::Profile));
+type Otep = (
+    &'static [&'static str],
+    fn(&mut v1_3::ProfileContainer, &mut v1_3::Profile),
+);
 
 /// What OTEP 0239 leaves open, and the code that says what was decided.
 const OTEP: &[Otep] = &[
     (&[], |_, _| {}),
-    (&["g1.zero_mapping"], |_, p| p.mapping.push(v1_3::Mapping { memory_limit: 0x100, ..Default::default() })),
-    (&[], |_, p| p.mapping.push(v1_3::Mapping { memory_start: 0x100, memory_limit: 0x200, ..Default::default() })),
+    (&["g1.zero_mapping"], |_, p| {
+        p.mapping.push(v1_3::Mapping {
+            memory_limit: 0x100,
+            ..Default::default()
+        })
+    }),
+    (&[], |_, p| {
+        p.mapping.push(v1_3::Mapping {
+            memory_start: 0x100,
+            memory_limit: 0x200,
+            ..Default::default()
+        })
+    }),
     (&["g1.zero_link"], |_, p| {
-        p.link_table.push(v1_3::Link { trace_id: vec![1; 16].into(), span_id: vec![1; 8].into() });
+        p.link_table.push(v1_3::Link {
+            trace_id: vec![1; 16].into(),
+            span_id: vec![1; 8].into(),
+        });
     }),
     (&["g1.one_based"], |_, p| p.location_indices = vec![1]),
     (&["time.conflict"], |c, p| {
         (c.start_time_unix_nano, c.end_time_unix_nano) = (5, 6);
         p.time_nanos = 7;
     }),
-    (&[], |c, _| (c.start_time_unix_nano, c.end_time_unix_nano) = (5, 6)),
-    (&["time.conflict"], |c, _| (c.start_time_unix_nano, c.end_time_unix_nano) = (6, 5)),
-    (&["index.out_of_range"], |_, p| p.sample[0].locations_length = 9),
+    (&[], |c, _| {
+        (c.start_time_unix_nano, c.end_time_unix_nano) = (5, 6)
+    }),
+    (&["time.conflict"], |c, _| {
+        (c.start_time_unix_nano, c.end_time_unix_nano) = (6, 5)
+    }),
+    (&["index.out_of_range"], |_, p| {
+        p.sample[0].locations_length = 9
+    }),
 ];
 
 #[test]
@@ -367,7 +678,11 @@ fn what_the_otep_leaves_open_is_decided_and_said() {
         let mut profile = container.profile.take().unwrap();
         edit(container, &mut profile);
         container.profile = Some(profile);
-        assert_eq!(noticed("otlp-1.3", &data.encode_to_vec()).0, *expected, "{data:?}");
+        assert_eq!(
+            noticed("otlp-1.3", &data.encode_to_vec()).0,
+            *expected,
+            "{data:?}"
+        );
     }
 }
 
@@ -378,28 +693,58 @@ fn a_key_of_two_units_keeps_the_first() {
     let mut data = v1_7::ProfilesData::decode(&(form("otlp-1.7").lower)(&doc)[..]).unwrap();
     let dictionary = data.dictionary.as_mut().unwrap();
     let key = dictionary.attribute_units[0].attribute_key_strindex;
-    dictionary.attribute_units.push(v1_7::AttributeUnit { attribute_key_strindex: key, unit_strindex: 0 });
-    assert_eq!(noticed("otlp-1.7", &data.encode_to_vec()), (vec!["unit.duplicate"], false));
+    dictionary.attribute_units.push(v1_7::AttributeUnit {
+        attribute_key_strindex: key,
+        unit_strindex: 0,
+    });
+    assert_eq!(
+        noticed("otlp-1.7", &data.encode_to_vec()),
+        (vec!["unit.duplicate"], false)
+    );
 }
 
-type Current = (&'static str, fn(&mut v1_10::ProfilesDictionary, &mut v1_10::Profile));
+type Current = (
+    &'static str,
+    fn(&mut v1_10::ProfilesDictionary, &mut v1_10::Profile),
+);
 
 /// What breaks a rule of the current generation; an error unless repairs are allowed.
 const CURRENT: &[Current] = &[
     ("table.row_0", |d, _| d.string_table[0] = "x".into()),
-    ("table.row_0", |d, _| d.stack_table[0].location_indices.push(1)),
+    ("table.row_0", |d, _| {
+        d.stack_table[0].location_indices.push(1)
+    }),
     ("table.row_0", |d, _| d.function_table[0].start_line = 1),
     ("index.out_of_range", |_, p| p.samples[0].stack_index = 99),
     ("index.out_of_range", |_, p| p.samples[0].stack_index = -1),
-    ("index.out_of_range", |_, p| p.samples[0].attribute_indices.push(i32::MAX)),
-    ("index.out_of_range", |_, p| p.attribute_indices.push(i32::MIN)),
+    ("index.out_of_range", |_, p| {
+        p.samples[0].attribute_indices.push(i32::MAX)
+    }),
+    ("index.out_of_range", |_, p| {
+        p.attribute_indices.push(i32::MIN)
+    }),
     ("index.out_of_range", |_, p| p.samples[0].link_index = 7),
-    ("index.out_of_range", |d, _| d.stack_table[1].location_indices[0] = 42),
-    ("index.out_of_range", |d, _| d.location_table[1].mapping_index = 42),
-    ("index.out_of_range", |d, _| d.mapping_table[1].filename_strindex = 42),
-    ("index.out_of_range", |d, _| d.attribute_table[1].key_strindex = 42),
-    ("pprof.value_count", |_, p| p.samples[0].timestamps_unix_nano = vec![1, 2]),
-    ("link.invalid", |d, _| d.link_table.push(v1_10::Link { trace_id: vec![1; 5].into(), span_id: vec![1; 8].into() })),
+    ("index.out_of_range", |d, _| {
+        d.stack_table[1].location_indices[0] = 42
+    }),
+    ("index.out_of_range", |d, _| {
+        d.location_table[1].mapping_index = 42
+    }),
+    ("index.out_of_range", |d, _| {
+        d.mapping_table[1].filename_strindex = 42
+    }),
+    ("index.out_of_range", |d, _| {
+        d.attribute_table[1].key_strindex = 42
+    }),
+    ("pprof.value_count", |_, p| {
+        p.samples[0].timestamps_unix_nano = vec![1, 2]
+    }),
+    ("link.invalid", |d, _| {
+        d.link_table.push(v1_10::Link {
+            trace_id: vec![1; 5].into(),
+            span_id: vec![1; 8].into(),
+        })
+    }),
 ];
 
 #[test]
@@ -409,8 +754,15 @@ fn what_breaks_a_rule_of_today_is_found_by_its_code() {
         located(&mut doc);
         attribute(&mut doc, "k", Val::Int(1), "");
         let mut data = v1_10::ProfilesData::decode(&(form("otlp").lower)(&doc)[..]).unwrap();
-        breaks(data.dictionary.as_mut().unwrap(), &mut data.resource_profiles[0].scope_profiles[0].profiles[0]);
-        assert_eq!(noticed("otlp", &data.encode_to_vec()), (vec![*code], true), "{data:?}");
+        breaks(
+            data.dictionary.as_mut().unwrap(),
+            &mut data.resource_profiles[0].scope_profiles[0].profiles[0],
+        );
+        assert_eq!(
+            noticed("otlp", &data.encode_to_vec()),
+            (vec![*code], true),
+            "{data:?}"
+        );
     }
 }
 
@@ -436,13 +788,27 @@ const UNUSED: &[&str] = &[
 
 #[test]
 fn every_code_has_a_case() {
-    let mut seen: BTreeSet<&str> = CASES.iter().flat_map(|(codes, ..)| codes.iter().copied()).collect();
+    let mut seen: BTreeSet<&str> = CASES
+        .iter()
+        .flat_map(|(codes, ..)| codes.iter().copied())
+        .collect();
     seen.extend(BROKEN.iter().map(|(code, ..)| *code));
     seen.extend(OTEP.iter().flat_map(|(codes, _)| codes.iter().copied()));
     seen.extend(CURRENT.iter().map(|(code, _)| *code));
     // Those of tests of their own.
-    seen.extend(["timestamps.dropped", "series.expanded", "unit.duplicate", "unit.dropped", "string.invalid_utf8", "pprof.unknown_field"]);
-    let missing: Vec<_> = LOSS_CODES.iter().map(|(code, ..)| *code).filter(|code| !seen.contains(code) && !UNUSED.contains(code)).collect();
+    seen.extend([
+        "timestamps.dropped",
+        "series.expanded",
+        "unit.duplicate",
+        "unit.dropped",
+        "string.invalid_utf8",
+        "pprof.unknown_field",
+    ]);
+    let missing: Vec<_> = LOSS_CODES
+        .iter()
+        .map(|(code, ..)| *code)
+        .filter(|code| !seen.contains(code) && !UNUSED.contains(code))
+        .collect();
     assert_eq!(missing, [""; 0]);
     assert!(UNUSED.iter().all(|code| !seen.contains(code)));
 }

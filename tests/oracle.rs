@@ -24,20 +24,48 @@ fn agrees(form: &Form, doc: &Doc) -> Result<(), TestCaseError> {
     let said = meaning(&prost, Mask::default());
     let model = read(name, &bytes);
     let ours = doc_of(&model);
-    same(&format!("{name} as read"), &said, &meaning(&ours, Mask::default()))?;
+    same(
+        &format!("{name} as read"),
+        &said,
+        &meaning(&ours, Mask::default()),
+    )?;
     let (written, losses) = write(name, &model);
     let synthesized = ["mapping.build_id_guess", "temporality.assumed"];
-    let codes: Vec<_> = codes(&losses).into_iter().filter(|code| !synthesized.contains(code)).collect();
+    let codes: Vec<_> = codes(&losses)
+        .into_iter()
+        .filter(|code| !synthesized.contains(code))
+        .collect();
     prop_assert_eq!(codes, Vec::<&str>::new(), "{} to itself", name);
     let again = (form.raise)(&written).expect("prost decodes what we write");
-    same(&format!("{name} as written"), &said, &meaning(&again, Mask::default()))?;
+    same(
+        &format!("{name} as written"),
+        &said,
+        &meaning(&again, Mask::default()),
+    )?;
     // Standard form: fields in order, packed, the shortest varints, no defaults.
-    prop_assert_eq!(&(form.again)(&written).expect("prost decodes what we write"), &written, "{} as prost writes it", name);
+    prop_assert_eq!(
+        &(form.again)(&written).expect("prost decodes what we write"),
+        &written,
+        "{} as prost writes it",
+        name
+    );
     // Where row 0 is the empty row, the other tables keep their rows and their order.
     if !form.caps.units_by_key {
-        let tables = [&prost.tables, &again.tables].map(|t| (t.stacks.clone(), t.links.clone(), t.functions.clone(), t.said_locations()));
+        let tables = [&prost.tables, &again.tables].map(|t| {
+            (
+                t.stacks.clone(),
+                t.links.clone(),
+                t.functions.clone(),
+                t.said_locations(),
+            )
+        });
         prop_assert_eq!(&tables[0], &tables[1], "{}", name);
-        prop_assert_eq!(&prost.tables.attributes, &again.tables.attributes, "{}", name);
+        prop_assert_eq!(
+            &prost.tables.attributes,
+            &again.tables.attributes,
+            "{}",
+            name
+        );
     }
     // Writing settles: at once, or where every profile has tables of its own the second time.
     let again = |bytes: &[u8]| write(name, &read(name, bytes)).0;
@@ -50,7 +78,13 @@ fn agrees(form: &Form, doc: &Doc) -> Result<(), TestCaseError> {
 }
 
 fn every_room() -> impl Strategy<Value = (usize, Doc)> {
-    (0..FORMS.len()).prop_flat_map(|at| docs(Room { caps: FORMS[at].caps, portable: false }).prop_map(move |doc| (at, doc)))
+    (0..FORMS.len()).prop_flat_map(|at| {
+        docs(Room {
+            caps: FORMS[at].caps,
+            portable: false,
+        })
+        .prop_map(move |doc| (at, doc))
+    })
 }
 
 proptest! {
@@ -91,8 +125,20 @@ fn standard_form(profile: &pprof::Profile) -> Result<(), TestCaseError> {
     let (written, _) = write("pprof", &read("pprof", &profile.encode_to_vec()));
     let decoded = pprof::Profile::decode(&written[..]).expect("prost decodes what we write");
     prop_assert_eq!(decoded.encode_to_vec(), &written[..]);
-    prop_assert!(decoded.location.iter().map(|l| l.id).eq(1..=decoded.location.len() as u64));
-    prop_assert!(decoded.function.iter().map(|f| f.id).eq(1..=decoded.function.len() as u64));
+    prop_assert!(
+        decoded
+            .location
+            .iter()
+            .map(|l| l.id)
+            .eq(1..=decoded.location.len() as u64)
+    );
+    prop_assert!(
+        decoded
+            .function
+            .iter()
+            .map(|f| f.id)
+            .eq(1..=decoded.function.len() as u64)
+    );
     let again = |bytes: &[u8]| write("pprof", &read("pprof", bytes)).0;
     let second = again(&written);
     prop_assert_eq!(&again(&second), &second, "written three times");
@@ -118,15 +164,32 @@ fn mutate(bytes: &mut Vec<u8>, tape: &mut Tape) {
 ///   tags of more than five bytes;
 /// * prost refuses what we accept: a string of pprof that is not UTF-8, and values or groups nested
 ///   between its limit of 100 and ours.
-fn verdicts_agree(name: &str, bytes: &[u8], prost: Result<Vec<u8>, otlp_profiles::proto::prost::DecodeError>) -> Result<(), TestCaseError> {
+fn verdicts_agree(
+    name: &str,
+    bytes: &[u8],
+    prost: Result<Vec<u8>, otlp_profiles::proto::prost::DecodeError>,
+) -> Result<(), TestCaseError> {
     let ours = try_read(name, bytes);
     match (&ours, &prost) {
         (Ok(_), Err(error)) => {
-            let known = name == "pprof" && error.to_string().contains("UTF-8") || error.to_string().contains("recursion limit");
-            prop_assert!(known, "{} refused by prost alone: {} {:02x?}", name, error, bytes);
+            let known = name == "pprof" && error.to_string().contains("UTF-8")
+                || error.to_string().contains("recursion limit");
+            prop_assert!(
+                known,
+                "{} refused by prost alone: {} {:02x?}",
+                name,
+                error,
+                bytes
+            );
         }
         (Err(error), Ok(_)) => {
-            prop_assert!(error.kind() != ErrorKind::Malformed || is_meaning(error.message()), "{} refused by us alone: {} {:02x?}", name, error, bytes);
+            prop_assert!(
+                error.kind() != ErrorKind::Malformed || is_meaning(error.message()),
+                "{} refused by us alone: {} {:02x?}",
+                name,
+                error,
+                bytes
+            );
         }
         _ => {}
     }
@@ -162,9 +225,17 @@ fn is_meaning(message: &str) -> bool {
 #[test]
 fn forms_say_what_they_are_given() {
     for seed in 0..200u32 {
-        let numbers = (0..600).map(|at| (seed * 7919 + at + 1).wrapping_mul(2_654_435_761)).collect::<Vec<u32>>();
+        let numbers = (0..600)
+            .map(|at| (seed * 7919 + at + 1).wrapping_mul(2_654_435_761))
+            .collect::<Vec<u32>>();
         for form in FORMS {
-            let doc = support::generate::doc(&mut Tape::new(numbers.clone()), Room { caps: form.caps, portable: true });
+            let doc = support::generate::doc(
+                &mut Tape::new(numbers.clone()),
+                Room {
+                    caps: form.caps,
+                    portable: true,
+                },
+            );
             let raised = (form.raise)(&(form.lower)(&doc)).unwrap();
             let mask = Mask::default();
             assert_eq!(meaning(&doc, mask), meaning(&raised, mask), "{}", form.name);

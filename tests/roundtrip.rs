@@ -24,10 +24,17 @@ fn pprof_comes_back(before: &pprof::Profile) -> Result<(), TestCaseError> {
         let name = format.name();
         let (there, losses) = write(name, &model);
         let worse = |losses: &Losses, but: &[&str]| {
-            let worse = losses.iter().find(|l| l.kind >= LossKind::Approximated && !but.contains(&l.code));
+            let worse = losses
+                .iter()
+                .find(|l| l.kind >= LossKind::Approximated && !but.contains(&l.code));
             worse.map(|loss| loss.to_string())
         };
-        prop_assert_eq!(worse(&losses, &["unit.key_conflict"]), None, "pprof to {}", name);
+        prop_assert_eq!(
+            worse(&losses, &["unit.key_conflict"]),
+            None,
+            "pprof to {}",
+            name
+        );
         let (back, losses) = write("pprof", &read(name, &there));
         let made_up = ["profile_id.dropped", "temporality.dropped"];
         prop_assert_eq!(worse(&losses, &made_up), None, "{} to pprof", name);
@@ -81,7 +88,10 @@ fn bytes_that_are_not_utf8_come_back_through_pprof() {
     let model = read("pprof", profile);
     let (back, losses) = write("pprof", &model);
     assert!(losses.is_empty(), "{losses:?}");
-    assert!(back.windows(5).any(|window| window == b"\x32\x03\xffab"), "{back:x?}");
+    assert!(
+        back.windows(5).any(|window| window == b"\x32\x03\xffab"),
+        "{back:x?}"
+    );
     let (_, losses) = write("otlp", &model);
     assert_eq!(codes(&losses), ["string.invalid_utf8"]);
 }
@@ -100,7 +110,11 @@ fn mask(from: &str, to: &str) -> Mask {
 fn every_room(portable: bool) -> impl Strategy<Value = (&'static str, Doc)> {
     (0..FORMS.len()).prop_flat_map(move |at| {
         let form = &FORMS[at];
-        docs(Room { caps: form.caps, portable }).prop_map(move |doc| (form.name, doc))
+        docs(Room {
+            caps: form.caps,
+            portable,
+        })
+        .prop_map(move |doc| (form.name, doc))
     })
 }
 
@@ -111,17 +125,27 @@ fn comes_back(from: &str, doc: &Doc) -> Result<(), TestCaseError> {
     let before = read(from, &bytes);
     for to in FORMS {
         let (there, losses) = write(to.name, &before);
-        let worse = losses.iter().find(|loss| loss.kind >= LossKind::Approximated);
+        let worse = losses
+            .iter()
+            .find(|loss| loss.kind >= LossKind::Approximated);
         prop_assert_eq!(worse, None, "{} to {}", from, to.name);
         // In the other generation it means the same to prost as to us.
         let middle = read(to.name, &there);
         let raised = (to.raise)(&there).expect("prost decodes what we write");
         let ours = doc_of(&middle);
-        same(to.name, &meaning(&raised, Mask::default()), &meaning(&ours, Mask::default()))?;
+        same(
+            to.name,
+            &meaning(&raised, Mask::default()),
+            &meaning(&ours, Mask::default()),
+        )?;
         let after = raise(&write(from, &middle).0).expect("prost decodes what we write");
         let mask = mask(from, to.name);
         let what = format!("{from} through {}", to.name);
-        same(&what, &meaning(&raise(&bytes).unwrap(), mask), &meaning(&after, mask))?;
+        same(
+            &what,
+            &meaning(&raise(&bytes).unwrap(), mask),
+            &meaning(&after, mask),
+        )?;
     }
     Ok(())
 }
@@ -133,14 +157,23 @@ fn losses_are_said(from: &str, doc: &Doc) -> Result<(), TestCaseError> {
     let before = raise(&bytes).expect("prost decodes what it encoded");
     let model = read(from, &bytes);
     for to in FORMATS {
-        let Ok((payloads, there)) = otlp_profiles::write_all(&model, *to, &WriteOptions::default()) else { continue };
+        let Ok((payloads, there)) = otlp_profiles::write_all(&model, *to, &WriteOptions::default())
+        else {
+            continue;
+        };
         let [payload] = &payloads[..] else { continue };
         let timestamp_label = Some("end_timestamp_ns".to_owned());
-        let options = ReadOptions { timestamp_label, ..support::options(to.name()) };
+        let options = ReadOptions {
+            timestamp_label,
+            ..support::options(to.name())
+        };
         let middle = otlp_profiles::read(payload, &options).expect("we read what we write");
         let (back, here) = write(from, &middle.profiles);
         let after = raise(&back).expect("prost decodes what we write");
-        let noticed = middle.findings.iter().any(|finding| finding.severity > Severity::Info);
+        let noticed = middle
+            .findings
+            .iter()
+            .any(|finding| finding.severity > Severity::Info);
         if kept(&there) && kept(&here) && !noticed {
             // What the source did not say and a rule decided, the report says too.
             let said = [codes(&there), codes(&here)].concat();
@@ -149,7 +182,12 @@ fn losses_are_said(from: &str, doc: &Doc) -> Result<(), TestCaseError> {
                 profile_ids: said.contains(&"profile_id.synthesized"),
                 ..Mask::default()
             };
-            let what = format!("{from} through {} ({:?}, {:?})", to.name(), codes(&there), codes(&here));
+            let what = format!(
+                "{from} through {} ({:?}, {:?})",
+                to.name(),
+                codes(&there),
+                codes(&here)
+            );
             same(&what, &meaning(&before, mask), &meaning(&after, mask))?;
         }
     }

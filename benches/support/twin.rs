@@ -58,7 +58,11 @@ impl<'a> Interner<'a> {
     fn attribute(&mut self, key: i32, value: otlp::any_value::Value, unit: i32) -> i32 {
         let index = self.dictionary.attribute_table.len() as i32;
         let value = Some(otlp::AnyValue { value: Some(value) });
-        self.dictionary.attribute_table.push(otlp::KeyValueAndUnit { key_strindex: key, value, unit_strindex: unit });
+        self.dictionary.attribute_table.push(otlp::KeyValueAndUnit {
+            key_strindex: key,
+            value,
+            unit_strindex: unit,
+        });
         index
     }
 
@@ -74,12 +78,16 @@ impl<'a> Interner<'a> {
             otlp::any_value::Value::IntValue(label.num)
         };
         let index = self.attribute(key, value, unit);
-        self.attributes.insert((key, label.str, label.num, unit), index);
+        self.attributes
+            .insert((key, label.str, label.num, unit), index);
         index
     }
 
     fn value_type(&mut self, value_type: &pprof::ValueType) -> otlp::ValueType {
-        otlp::ValueType { type_strindex: self.string(value_type.r#type), unit_strindex: self.string(value_type.unit) }
+        otlp::ValueType {
+            type_strindex: self.string(value_type.r#type),
+            unit_strindex: self.string(value_type.unit),
+        }
     }
 
     fn tables(&mut self, source: &pprof::Profile) -> HashMap<u64, i32> {
@@ -147,7 +155,10 @@ impl<'a> Interner<'a> {
                 sample_type: Some(self.value_type(value_type)),
                 time_unix_nano: source.time_nanos as u64,
                 duration_nano: source.duration_nanos as u64,
-                period_type: source.period_type.as_ref().map(|value_type| self.value_type(value_type)),
+                period_type: source
+                    .period_type
+                    .as_ref()
+                    .map(|value_type| self.value_type(value_type)),
                 period: source.period,
                 samples: Vec::with_capacity(source.sample.len()),
                 ..Default::default()
@@ -159,12 +170,15 @@ impl<'a> Interner<'a> {
                 Some(&index) => index,
                 None => {
                     let index = self.dictionary.stack_table.len() as i32;
-                    self.dictionary.stack_table.push(otlp::Stack { location_indices: stack.clone() });
+                    self.dictionary.stack_table.push(otlp::Stack {
+                        location_indices: stack.clone(),
+                    });
                     self.stacks.insert(stack, index);
                     index
                 }
             };
-            let attribute_indices: Vec<i32> = sample.label.iter().map(|label| self.label(label)).collect();
+            let attribute_indices: Vec<i32> =
+                sample.label.iter().map(|label| self.label(label)).collect();
             for (profile, &value) in profiles.iter_mut().zip(&sample.value) {
                 profile.samples.push(otlp::Sample {
                     stack_index,
@@ -174,9 +188,15 @@ impl<'a> Interner<'a> {
                 });
             }
         }
-        let scope_profiles = vec![otlp::ScopeProfiles { profiles, ..Default::default() }];
+        let scope_profiles = vec![otlp::ScopeProfiles {
+            profiles,
+            ..Default::default()
+        }];
         otlp::ProfilesData {
-            resource_profiles: vec![otlp::ResourceProfiles { scope_profiles, ..Default::default() }],
+            resource_profiles: vec![otlp::ResourceProfiles {
+                scope_profiles,
+                ..Default::default()
+            }],
             dictionary: Some(self.dictionary),
         }
     }
@@ -188,12 +208,18 @@ pub fn otlp_to_pprof(bytes: &[u8]) -> Vec<u8> {
     let dictionary = source.dictionary.as_ref().expect("dictionary");
     let scope = &source.resource_profiles[0].scope_profiles[0];
     let mut strings: HashMap<&str, i64> = HashMap::new();
-    let mut out = pprof::Profile { string_table: vec![], ..Default::default() };
+    let mut out = pprof::Profile {
+        string_table: vec![],
+        ..Default::default()
+    };
     for text in &dictionary.string_table {
         strings.entry(text).or_insert(out.string_table.len() as i64);
         out.string_table.push(text.clone());
     }
-    let value_type = |v: &otlp::ValueType| pprof::ValueType { r#type: v.type_strindex.into(), unit: v.unit_strindex.into() };
+    let value_type = |v: &otlp::ValueType| pprof::ValueType {
+        r#type: v.type_strindex.into(),
+        unit: v.unit_strindex.into(),
+    };
     for (id, function) in dictionary.function_table.iter().enumerate().skip(1) {
         out.function.push(pprof::Function {
             id: id as u64,
@@ -215,12 +241,20 @@ pub fn otlp_to_pprof(bytes: &[u8]) -> Vec<u8> {
         for &index in &mapping.attribute_indices {
             let attribute = &dictionary.attribute_table[index as usize];
             let key = &dictionary.string_table[attribute.key_strindex as usize];
-            match attribute.value.as_ref().and_then(|value| value.value.as_ref()) {
-                Some(otlp::any_value::Value::StringValue(text)) if key.starts_with("process.executable.build_id") => {
+            match attribute
+                .value
+                .as_ref()
+                .and_then(|value| value.value.as_ref())
+            {
+                Some(otlp::any_value::Value::StringValue(text))
+                    if key.starts_with("process.executable.build_id") =>
+                {
                     out.string_table.push(text.clone());
                     row.build_id = out.string_table.len() as i64 - 1;
                 }
-                Some(otlp::any_value::Value::BoolValue(truth)) if key == "pprof.mapping.has_functions" => {
+                Some(otlp::any_value::Value::BoolValue(truth))
+                    if key == "pprof.mapping.has_functions" =>
+                {
                     row.has_functions = *truth;
                 }
                 _ => {}
@@ -229,7 +263,11 @@ pub fn otlp_to_pprof(bytes: &[u8]) -> Vec<u8> {
         out.mapping.push(row);
     }
     for (id, location) in dictionary.location_table.iter().enumerate().skip(1) {
-        let line = |line: &otlp::Line| pprof::Line { function_id: line.function_index as u64, line: line.line, column: line.column };
+        let line = |line: &otlp::Line| pprof::Line {
+            function_id: line.function_index as u64,
+            line: line.line,
+            column: line.column,
+        };
         out.location.push(pprof::Location {
             id: id as u64,
             mapping_id: location.mapping_index as u64,
@@ -243,15 +281,27 @@ pub fn otlp_to_pprof(bytes: &[u8]) -> Vec<u8> {
     out.duration_nanos = first.duration_nano as i64;
     out.period = first.period;
     out.period_type = first.period_type.as_ref().map(value_type);
-    out.sample_type = scope.profiles.iter().filter_map(|profile| profile.sample_type.as_ref()).map(value_type).collect();
+    out.sample_type = scope
+        .profiles
+        .iter()
+        .filter_map(|profile| profile.sample_type.as_ref())
+        .map(value_type)
+        .collect();
     let mut made: HashMap<String, i64> = HashMap::new();
     for (row, sample) in first.samples.iter().enumerate() {
         let stack = &dictionary.stack_table[sample.stack_index as usize].location_indices;
         let mut label = Vec::new();
         for &index in &sample.attribute_indices {
             let attribute = &dictionary.attribute_table[index as usize];
-            let mut row = pprof::Label { key: attribute.key_strindex.into(), ..Default::default() };
-            match attribute.value.as_ref().and_then(|value| value.value.as_ref()) {
+            let mut row = pprof::Label {
+                key: attribute.key_strindex.into(),
+                ..Default::default()
+            };
+            match attribute
+                .value
+                .as_ref()
+                .and_then(|value| value.value.as_ref())
+            {
                 Some(otlp::any_value::Value::StringValue(text)) => {
                     let next = out.string_table.len() as i64;
                     row.str = *made.entry(text.clone()).or_insert_with(|| {
@@ -269,7 +319,11 @@ pub fn otlp_to_pprof(bytes: &[u8]) -> Vec<u8> {
         }
         out.sample.push(pprof::Sample {
             location_id: stack.iter().map(|&index| index as u64).collect(),
-            value: scope.profiles.iter().map(|profile| profile.samples[row].values[0]).collect(),
+            value: scope
+                .profiles
+                .iter()
+                .map(|profile| profile.samples[row].values[0])
+                .collect(),
             label,
         });
     }

@@ -15,8 +15,6 @@ use crate::semconv::{PPROF_SCOPE_DEFAULT_SAMPLE_TYPE, PPROF_SCOPE_SAMPLE_TYPE_OR
 pub(crate) struct Joined<'a> {
     /// In the order of the columns; a profile may have several.
     pub(crate) profiles: Vec<&'a Profile>,
-    /// The row of the first of them in its scope.
-    pub(crate) row: usize,
     /// The order said by the scope was followed, or none was needed.
     pub(crate) ordered: bool,
 }
@@ -37,31 +35,57 @@ impl<'a> Joined<'a> {
 
     /// All sample types, in the order of the columns.
     pub(crate) fn sample_types(&self) -> impl Iterator<Item = ValueType> + Clone + '_ {
-        self.profiles.iter().flat_map(|profile| profile.sample_types.iter().copied())
+        self.profiles
+            .iter()
+            .flat_map(|profile| profile.sample_types.iter().copied())
     }
 }
 
 /// The default sample type of a profile: its own, or that of its scope.
-pub(crate) fn default_of(profile: &Profile, scope: &ScopeProfiles, dictionary: &Dictionary) -> StringId {
+pub(crate) fn default_of(
+    profile: &Profile,
+    scope: &ScopeProfiles,
+    dictionary: &Dictionary,
+) -> StringId {
     if profile.default_sample_type != StringId::NONE {
         return profile.default_sample_type;
     }
-    let mut own = profile.attributes.iter().filter_map(|id| dictionary.attribute(*id));
+    let mut own = profile
+        .attributes
+        .iter()
+        .filter_map(|id| dictionary.attribute(*id));
     let own = own.find(|attribute| dictionary.text(attribute.key) == DEFAULT_SAMPLE_TYPE);
-    match own.map(|attribute| &attribute.value).or(scope_attribute(scope, PPROF_SCOPE_DEFAULT_SAMPLE_TYPE, dictionary)) {
+    match own.map(|attribute| &attribute.value).or(scope_attribute(
+        scope,
+        PPROF_SCOPE_DEFAULT_SAMPLE_TYPE,
+        dictionary,
+    )) {
         Some(Value::String(name)) => *name,
         _ => StringId::NONE,
     }
 }
 
 /// An attribute of a scope.
-pub(crate) fn scope_attribute<'a>(scope: &'a ScopeProfiles, key: &str, dictionary: &Dictionary) -> Option<&'a Value> {
-    scope.scope.attributes.iter().find(|pair| dictionary.text(pair.key) == key).map(|pair| &pair.value)
+pub(crate) fn scope_attribute<'a>(
+    scope: &'a ScopeProfiles,
+    key: &str,
+    dictionary: &Dictionary,
+) -> Option<&'a Value> {
+    scope
+        .scope
+        .attributes
+        .iter()
+        .find(|pair| dictionary.text(pair.key) == key)
+        .map(|pair| &pair.value)
 }
 
 /// Whether the scope says anything of pprof: then the source could say all that pprof can.
 pub(crate) fn says_pprof(scope: &ScopeProfiles, dictionary: &Dictionary) -> bool {
-    scope.scope.attributes.iter().any(|pair| dictionary.text(pair.key).starts_with("pprof."))
+    scope
+        .scope
+        .attributes
+        .iter()
+        .any(|pair| dictionary.text(pair.key).starts_with("pprof."))
 }
 
 /// How a default sample type is said where profiles have one sample type each.
@@ -90,7 +114,11 @@ pub(crate) fn default_said(scope: &ScopeProfiles, dictionary: &Dictionary) -> De
         Some(name) if name != StringId::NONE => {
             match scope_attribute(scope, PPROF_SCOPE_DEFAULT_SAMPLE_TYPE, dictionary) {
                 None => DefaultSaid::Scope(name),
-                Some(Value::String(already)) if dictionary.text(*already) == dictionary.text(name) => DefaultSaid::Nowhere,
+                Some(Value::String(already))
+                    if dictionary.text(*already) == dictionary.text(name) =>
+                {
+                    DefaultSaid::Nowhere
+                }
                 Some(_) => DefaultSaid::Profiles,
             }
         }
@@ -99,9 +127,14 @@ pub(crate) fn default_said(scope: &ScopeProfiles, dictionary: &Dictionary) -> De
 }
 
 /// The scope's order of sample types: `None` when it says none, `Err` when what it says is no order.
-pub(crate) fn sample_type_order(scope: &ScopeProfiles, dictionary: &Dictionary) -> Option<Result<Vec<usize>, ()>> {
+pub(crate) fn sample_type_order(
+    scope: &ScopeProfiles,
+    dictionary: &Dictionary,
+) -> Option<Result<Vec<usize>, ()>> {
     let said = scope_attribute(scope, PPROF_SCOPE_SAMPLE_TYPE_ORDER, dictionary)?;
-    let Value::Array(values) = said else { return Some(Err(())) };
+    let Value::Array(values) = said else {
+        return Some(Err(()));
+    };
     let order: Option<Vec<usize>> = values
         .iter()
         .map(|value| match value {
@@ -109,12 +142,19 @@ pub(crate) fn sample_type_order(scope: &ScopeProfiles, dictionary: &Dictionary) 
             _ => None,
         })
         .collect();
-    Some(order.filter(|order| is_permutation(order, scope.profiles.len())).ok_or(()))
+    Some(
+        order
+            .filter(|order| is_permutation(order, scope.profiles.len()))
+            .ok_or(()),
+    )
 }
 
 fn is_permutation(order: &[usize], length: usize) -> bool {
     let mut seen = vec![false; length];
-    order.len() == length && order.iter().all(|&at| at < length && !std::mem::replace(&mut seen[at], true))
+    order.len() == length
+        && order
+            .iter()
+            .all(|&at| at < length && !std::mem::replace(&mut seen[at], true))
 }
 
 /// Joins the profiles of a scope.
@@ -126,7 +166,9 @@ pub(crate) fn join<'a>(
 ) -> Vec<Joined<'a>> {
     let order = sample_type_order(scope, dictionary);
     if let Some(Err(())) = order {
-        losses.add(losses::BAD_ORDER, || PPROF_SCOPE_SAMPLE_TYPE_ORDER.to_owned());
+        losses.add(losses::BAD_ORDER, || {
+            PPROF_SCOPE_SAMPLE_TYPE_ORDER.to_owned()
+        });
     }
     let order = order.and_then(Result::ok);
     let mut joined = Vec::new();
@@ -136,7 +178,9 @@ pub(crate) fn join<'a>(
         if rule == Join::Ordered && order.is_none() {
             length = 1;
         }
-        let part = order.as_deref().and_then(|order| part_of(order, row, length));
+        let part = order
+            .as_deref()
+            .and_then(|order| part_of(order, row, length));
         if rule == Join::Ordered && part.is_none() {
             length = 1;
         }
@@ -147,7 +191,10 @@ pub(crate) fn join<'a>(
                 columns[column] = profile;
             }
         }
-        joined.push(Joined { profiles: columns, row, ordered: part.is_some() || length == 1 });
+        joined.push(Joined {
+            profiles: columns,
+            ordered: part.is_some() || length == 1,
+        });
         row += length;
     }
     joined
@@ -156,17 +203,26 @@ pub(crate) fn join<'a>(
 /// The part of an order that rows `row..row + length` are, counted from 0; `None` when they are
 /// not one part.
 fn part_of(order: &[usize], row: usize, length: usize) -> Option<Vec<usize>> {
-    let part: Option<Vec<usize>> = order.get(row..row + length)?.iter().map(|column| column.checked_sub(row)).collect();
+    let part: Option<Vec<usize>> = order
+        .get(row..row + length)?
+        .iter()
+        .map(|column| column.checked_sub(row))
+        .collect();
     part.filter(|part| is_permutation(part, length))
 }
 
 /// How many profiles from the first on are columns of one.
 fn run(profiles: &[Profile], rule: Join) -> usize {
-    let Some(first) = profiles.first() else { return 0 };
+    let Some(first) = profiles.first() else {
+        return 0;
+    };
     if !is_column(first, rule) {
         return 1;
     }
-    1 + profiles[1..].iter().take_while(|other| is_column(other, rule) && compatible(first, other)).count()
+    1 + profiles[1..]
+        .iter()
+        .take_while(|other| is_column(other, rule) && compatible(first, other))
+        .count()
 }
 
 /// Whether a profile can be a column: one sample type, and values that can stand beside others'.
@@ -179,26 +235,43 @@ fn is_column(profile: &Profile, rule: Join) -> bool {
         return false;
     }
     if samples.timestamps.items.is_empty() {
-        return samples.values.ends.len() == samples.len() && samples.values.items.len() == samples.len();
+        return samples.values.ends.len() == samples.len()
+            && samples.values.items.len() == samples.len();
     }
-    samples.iter().all(|sample| match (sample.values, sample.timestamps_unix_nano.len()) {
-        (values, 0) => values.len() == 1,
-        ([], _) => true,
-        (values, times) if values.len() == times => rule == Join::Compatible || was_divided(values),
-        _ => false,
-    })
+    samples.iter().all(
+        |sample| match (sample.values, sample.timestamps_unix_nano.len()) {
+            (values, 0) => values.len() == 1,
+            ([], _) => true,
+            (values, times) if values.len() == times => {
+                rule == Join::Compatible || was_divided(values)
+            }
+            _ => false,
+        },
+    )
 }
 
 /// Whether some values are what a total becomes when it is divided among timestamps.
 fn was_divided(values: &[i64]) -> bool {
-    let Some(total) = values.iter().try_fold(0i64, |sum, value| sum.checked_add(*value)) else { return false };
-    values.iter().enumerate().all(|(at, value)| *value == share(total, values.len(), at))
+    let Some(total) = values
+        .iter()
+        .try_fold(0i64, |sum, value| sum.checked_add(*value))
+    else {
+        return false;
+    };
+    values
+        .iter()
+        .enumerate()
+        .all(|(at, value)| *value == share(total, values.len(), at))
 }
 
 /// The share of a total that falls to one of its timestamps; what remains goes to the last.
 pub(crate) fn share(total: i64, parts: usize, at: usize) -> i64 {
     let parts = parts.max(1) as i64;
-    let rest = if at as i64 + 1 == parts { total.rem_euclid(parts) } else { 0 };
+    let rest = if at as i64 + 1 == parts {
+        total.rem_euclid(parts)
+    } else {
+        0
+    };
     total.div_euclid(parts) + rest
 }
 
@@ -230,16 +303,27 @@ fn same_set(a: &[crate::model::id::AttributeId], b: &[crate::model::id::Attribut
 }
 
 /// The column shown first: the first whose name is the default's, else the last, as pprof has it.
-pub(crate) fn default_column(profile: &Profile, default: StringId, dictionary: &Dictionary) -> usize {
+pub(crate) fn default_column(
+    profile: &Profile,
+    default: StringId,
+    dictionary: &Dictionary,
+) -> usize {
     let named = (default != StringId::NONE)
-        .then(|| profile.sample_types.iter().position(|t| dictionary.text(t.name) == dictionary.text(default)))
+        .then(|| {
+            profile
+                .sample_types
+                .iter()
+                .position(|t| dictionary.text(t.name) == dictionary.text(default))
+        })
         .flatten();
     named.unwrap_or(profile.sample_types.len().saturating_sub(1))
 }
 
 /// The columns of a profile in the order in which they become profiles: the default first.
 pub(crate) fn split_order(columns: usize, default: usize) -> Vec<usize> {
-    std::iter::once(default).chain((0..columns).filter(|&column| column != default)).collect()
+    std::iter::once(default)
+        .chain((0..columns).filter(|&column| column != default))
+        .collect()
 }
 
 #[cfg(test)]
@@ -248,7 +332,12 @@ mod tests {
 
     #[test]
     fn a_total_is_divided_and_nothing_is_lost() {
-        for (total, parts, expected) in [(6, 3, vec![2, 2, 2]), (7, 3, vec![2, 2, 3]), (-7, 3, vec![-3, -3, -1]), (1, 1, vec![1])] {
+        for (total, parts, expected) in [
+            (6, 3, vec![2, 2, 2]),
+            (7, 3, vec![2, 2, 3]),
+            (-7, 3, vec![-3, -3, -1]),
+            (1, 1, vec![1]),
+        ] {
             let shares: Vec<i64> = (0..parts).map(|at| share(total, parts, at)).collect();
             assert_eq!(shares, expected);
             assert_eq!(shares.iter().sum::<i64>(), total);
@@ -259,7 +348,11 @@ mod tests {
 
     #[test]
     fn the_default_column_goes_first_and_the_order_says_where_it_was() {
-        assert_eq!(split_order(4, 3), [3, 0, 1, 2], "the example of the conventions");
+        assert_eq!(
+            split_order(4, 3),
+            [3, 0, 1, 2],
+            "the example of the conventions"
+        );
         assert_eq!(split_order(1, 0), [0]);
         assert_eq!(part_of(&[1, 0, 3, 2], 2, 2), Some(vec![1, 0]));
         assert_eq!(part_of(&[1, 2, 0], 0, 2), None);

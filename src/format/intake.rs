@@ -14,9 +14,10 @@ pub enum Policy {
     Repair,
 }
 
+#[doc(hidden)]
 /// One reading: its budget, its policy, what it noticed.
 #[derive(Debug)]
-pub(crate) struct Intake {
+pub struct Intake {
     pub(crate) budget: Budget,
     pub(crate) policy: Policy,
     pub(crate) links: bool,
@@ -26,7 +27,13 @@ pub(crate) struct Intake {
 
 impl Intake {
     pub(crate) fn new(limits: Limits, policy: Policy) -> Self {
-        Self { budget: Budget::new(limits), policy, links: true, timestamp_label: None, findings: Vec::new() }
+        Self {
+            budget: Budget::new(limits),
+            policy,
+            links: true,
+            timestamp_label: None,
+            findings: Vec::new(),
+        }
     }
 
     pub(crate) fn limits(&self) -> &Limits {
@@ -35,15 +42,30 @@ impl Intake {
 
     /// Something noticed that needs no repair.
     #[cold]
-    pub(crate) fn note(&mut self, code: Code, place: impl FnOnce() -> String, message: impl FnOnce() -> String) {
+    pub(crate) fn note(
+        &mut self,
+        code: Code,
+        place: impl FnOnce() -> String,
+        message: impl FnOnce() -> String,
+    ) {
         let severity = match code.kind {
             LossKind::Note | LossKind::Synthesized => Severity::Info,
             LossKind::Approximated | LossKind::Dropped => Severity::Warning,
             LossKind::Rejected => Severity::Error,
         };
-        match self.findings.iter_mut().find(|finding| finding.code == code.code) {
+        match self
+            .findings
+            .iter_mut()
+            .find(|finding| finding.code == code.code)
+        {
             Some(finding) => finding.count += 1,
-            None => self.findings.push(Finding { severity, code: code.code, count: 1, place: place(), message: message() }),
+            None => self.findings.push(Finding {
+                severity,
+                code: code.code,
+                count: 1,
+                place: place(),
+                message: message(),
+            }),
         }
     }
 

@@ -45,8 +45,15 @@ pub(crate) struct KnownAttributes {
 
 impl KnownAttributes {
     pub(crate) fn of(dictionary: &Dictionary) -> Self {
-        let kinds: Vec<Known> = dictionary.attributes().iter().map(|attribute| known(dictionary, attribute)).collect();
-        let from_pprof = dictionary.attributes().iter().any(|attribute| dictionary.text(attribute.key).starts_with("pprof."));
+        let kinds: Vec<Known> = dictionary
+            .attributes()
+            .iter()
+            .map(|attribute| known(dictionary, attribute))
+            .collect();
+        let from_pprof = dictionary
+            .attributes()
+            .iter()
+            .any(|attribute| dictionary.text(attribute.key).starts_with("pprof."));
         Self { kinds, from_pprof }
     }
 
@@ -77,7 +84,9 @@ fn known(dictionary: &Dictionary, attribute: &Attribute) -> Known {
             semconv::PPROF_PROFILE_DOC_URL => Known::DocUrl,
             semconv::PPROF_PROFILE_COMMENT => Known::Comment,
             DEFAULT_SAMPLE_TYPE => Known::DefaultSampleType,
-            other if other.starts_with("process.executable.build_id.") => Known::BuildId(BuildId::Other),
+            other if other.starts_with("process.executable.build_id.") => {
+                Known::BuildId(BuildId::Other)
+            }
             _ => Known::Other,
         },
         Value::Array(values) if key == semconv::PPROF_PROFILE_COMMENT => {
@@ -87,7 +96,11 @@ fn known(dictionary: &Dictionary, attribute: &Attribute) -> Known {
         _ => Known::Other,
     };
     // A field has no room for a unit.
-    if attribute.unit.some().is_some() { Known::Other } else { known }
+    if attribute.unit.some().is_some() {
+        Known::Other
+    } else {
+        known
+    }
 }
 
 /// The texts of an attribute that is a text or a list of them.
@@ -97,8 +110,9 @@ pub(crate) fn texts(value: &Value) -> impl Iterator<Item = crate::model::id::Str
         Value::Array(values) => (None, &values[..]),
         _ => (None, &[][..]),
     };
-    one.into_iter().chain(many.iter().filter_map(|value| match value {
-        Value::String(text) => Some(*text),
-        _ => None,
-    }))
+    one.into_iter()
+        .chain(many.iter().filter_map(|value| match value {
+            Value::String(text) => Some(*text),
+            _ => None,
+        }))
 }

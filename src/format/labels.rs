@@ -36,7 +36,13 @@ impl Label {
                 UNIT => label.unit = reader.index()?,
                 _ => {
                     let known = [(1, "key"), (2, "str"), (3, "num"), (4, "num_unit")];
-                    crate::format::otlp::tables::unknown(&mut reader, field, "Label", &known, intake)?;
+                    crate::format::otlp::tables::unknown(
+                        &mut reader,
+                        field,
+                        "Label",
+                        &known,
+                        intake,
+                    )?;
                 }
             }
         }
@@ -52,17 +58,28 @@ impl Label {
         let key = text(self.key, intake).map_err(|e| e.within("key"))?;
         if self.text == 0 {
             if self.number == 0 && self.unit == 0 {
-                intake.note(losses::LABEL_ZERO, String::new, || "a label of neither text nor number was read as 0".to_owned());
+                intake.note(losses::LABEL_ZERO, String::new, || {
+                    "a label of neither text nor number was read as 0".to_owned()
+                });
             }
             let unit = text(self.unit, intake).map_err(|e| e.within("num_unit"))?;
-            return Ok(Attribute { key, value: Value::Int(self.number), unit });
+            return Ok(Attribute {
+                key,
+                value: Value::Int(self.number),
+                unit,
+            });
         }
         if self.number != 0 || self.unit != 0 {
-            let error = Error::malformed(format!("a label is a text and the number {}", self.number));
+            let error =
+                Error::malformed(format!("a label is a text and the number {}", self.number));
             intake.repair(losses::LABEL_STR_AND_NUM, error)?;
         }
         let value = Value::String(text(self.text, intake).map_err(|e| e.within("str"))?);
-        Ok(Attribute { key, value, unit: StringId::NONE })
+        Ok(Attribute {
+            key,
+            value,
+            unit: StringId::NONE,
+        })
     }
 }
 
@@ -75,11 +92,21 @@ pub(crate) fn group(
     intake: &mut Intake,
 ) -> Result<()> {
     for (row, single) in singles.iter().enumerate() {
-        if singles[..row].iter().any(|earlier| earlier.key == single.key) {
+        if singles[..row]
+            .iter()
+            .any(|earlier| earlier.key == single.key)
+        {
             continue;
         }
-        let same: Vec<&Attribute> = singles[row..].iter().filter(|other| other.key == single.key).collect();
-        let attribute = if same.len() == 1 { single.clone() } else { list(&same, texts, intake)? };
+        let same: Vec<&Attribute> = singles[row..]
+            .iter()
+            .filter(|other| other.key == single.key)
+            .collect();
+        let attribute = if same.len() == 1 {
+            single.clone()
+        } else {
+            list(&same, texts, intake)?
+        };
         out.push(attributes.intern(attribute, intake)?.0);
     }
     Ok(())
@@ -89,15 +116,25 @@ pub(crate) fn group(
 fn list(same: &[&Attribute], texts: &mut Texts, intake: &mut Intake) -> Result<Attribute> {
     let Attribute { key, unit, .. } = *same[0];
     let alike = same.iter().all(|other| {
-        other.unit == unit && std::mem::discriminant(&other.value) == std::mem::discriminant(&same[0].value)
+        other.unit == unit
+            && std::mem::discriminant(&other.value) == std::mem::discriminant(&same[0].value)
     });
     if alike {
         let value = Value::Array(same.iter().map(|other| other.value.clone()).collect());
         return Ok(Attribute { key, value, unit });
     }
-    intake.note(losses::LABEL_MIXED, String::new, || "labels of one key and several kinds became a list".to_owned());
-    let pairs: Result<Vec<Value>> = same.iter().map(|other| pair(other, texts, intake)).collect();
-    Ok(Attribute { key, value: Value::Array(pairs?.into()), unit: StringId::NONE })
+    intake.note(losses::LABEL_MIXED, String::new, || {
+        "labels of one key and several kinds became a list".to_owned()
+    });
+    let pairs: Result<Vec<Value>> = same
+        .iter()
+        .map(|other| pair(other, texts, intake))
+        .collect();
+    Ok(Attribute {
+        key,
+        value: Value::Array(pairs?.into()),
+        unit: StringId::NONE,
+    })
 }
 
 /// The names of the pairs a label is said by, where a list of plain values cannot say it.
@@ -110,10 +147,20 @@ pub(crate) const PAIR_UNIT: &str = "unit";
 /// `{"str": s}` or `{"num": n, "unit": u}`.
 pub(crate) fn pair(attribute: &Attribute, texts: &mut Texts, intake: &mut Intake) -> Result<Value> {
     let mut pairs = Vec::with_capacity(2);
-    let name = if matches!(attribute.value, Value::String(_)) { PAIR_TEXT } else { PAIR_NUMBER };
-    pairs.push(KeyValue { key: texts.name(name, intake)?, value: attribute.value.clone() });
+    let name = if matches!(attribute.value, Value::String(_)) {
+        PAIR_TEXT
+    } else {
+        PAIR_NUMBER
+    };
+    pairs.push(KeyValue {
+        key: texts.name(name, intake)?,
+        value: attribute.value.clone(),
+    });
     if attribute.unit != StringId::NONE {
-        pairs.push(KeyValue { key: texts.name(PAIR_UNIT, intake)?, value: Value::String(attribute.unit) });
+        pairs.push(KeyValue {
+            key: texts.name(PAIR_UNIT, intake)?,
+            value: Value::String(attribute.unit),
+        });
     }
     Ok(Value::KeyValues(pairs.into()))
 }

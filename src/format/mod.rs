@@ -1,9 +1,9 @@
 //! Formats at the model's doors: each is two arrows, bytes to [`Profiles`] and back.
 
-pub(crate) mod intake;
 mod build_id;
 mod columns;
 pub(crate) mod detect;
+pub(crate) mod intake;
 mod json;
 mod known;
 mod labels;
@@ -69,7 +69,12 @@ pub trait Format: Sync {
 
     /// Writes the profiles: one payload, or several where one cannot hold them all.
     #[doc(hidden)]
-    fn write(&self, profiles: &Profiles, options: &WriteOptions, losses: &mut Losses) -> Result<Vec<Vec<u8>>>;
+    fn write(
+        &self,
+        profiles: &Profiles,
+        options: &WriteOptions,
+        losses: &mut Losses,
+    ) -> Result<Vec<Vec<u8>>>;
 }
 
 impl std::fmt::Debug for dyn Format {
@@ -94,7 +99,10 @@ pub static FORMATS: &[&dyn Format] = &[
 
 /// The format of a name or an alias.
 pub fn format(name: &str) -> Option<&'static dyn Format> {
-    FORMATS.iter().copied().find(|format| format.name() == name || format.aliases().contains(&name))
+    FORMATS
+        .iter()
+        .copied()
+        .find(|format| format.name() == name || format.aliases().contains(&name))
 }
 
 /// How to write where a format leaves a choice.

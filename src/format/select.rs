@@ -20,7 +20,11 @@ impl Select {
             rows.push(row as u32);
             place[row] = rows.len() as u32;
         }
-        if rows.len() + 1 == marks.len() { Self::All(marks.len()) } else { Self::Some { rows, place } }
+        if rows.len() + 1 == marks.len() {
+            Self::All(marks.len())
+        } else {
+            Self::Some { rows, place }
+        }
     }
 
     /// 1 + the position of a row among those written; 0 is none.
@@ -81,21 +85,45 @@ impl Selection {
             let samples = &profile.samples;
             samples.stacks.iter().for_each(|id| mark(&mut stacks, id.0));
             samples.links.iter().for_each(|id| mark(&mut links, id.0));
-            samples.attributes.items.iter().chain(&profile.attributes).for_each(|id| mark(&mut attributes, id.0));
+            samples
+                .attributes
+                .items
+                .iter()
+                .chain(&profile.attributes)
+                .for_each(|id| mark(&mut attributes, id.0));
         }
         let mut locations = vec![false; dictionary.locations.len()];
         for (row, _) in stacks.iter().enumerate().filter(|(_, mark)| **mark) {
-            dictionary.stacks.row(row).iter().for_each(|id| mark(&mut locations, id.0));
+            dictionary
+                .stacks
+                .row(row)
+                .iter()
+                .for_each(|id| mark(&mut locations, id.0));
         }
         let mut mappings = vec![false; dictionary.mappings.rows.len()];
         let mut functions = vec![false; dictionary.functions.len()];
         for (row, _) in locations.iter().enumerate().filter(|(_, mark)| **mark) {
             mark(&mut mappings, dictionary.locations.mappings[row].0);
-            dictionary.locations.lines.row(row).iter().for_each(|line| mark(&mut functions, line.function.0));
-            dictionary.locations.attributes.row(row).iter().for_each(|id| mark(&mut attributes, id.0));
+            dictionary
+                .locations
+                .lines
+                .row(row)
+                .iter()
+                .for_each(|line| mark(&mut functions, line.function.0));
+            dictionary
+                .locations
+                .attributes
+                .row(row)
+                .iter()
+                .for_each(|id| mark(&mut attributes, id.0));
         }
         for (row, _) in mappings.iter().enumerate().filter(|(_, mark)| **mark) {
-            dictionary.mappings.attributes.row(row).iter().for_each(|id| mark(&mut attributes, id.0));
+            dictionary
+                .mappings
+                .attributes
+                .row(row)
+                .iter()
+                .for_each(|id| mark(&mut attributes, id.0));
         }
         Self {
             mappings: Select::marked(&mappings),
@@ -124,7 +152,11 @@ pub(crate) struct StringTable {
 
 impl StringTable {
     pub(crate) fn new(strings: usize) -> Self {
-        Self { used: vec![false; strings], place: Vec::new(), rows: 0 }
+        Self {
+            used: vec![false; strings],
+            place: Vec::new(),
+            rows: 0,
+        }
     }
 
     #[inline]
@@ -164,10 +196,5 @@ impl StringTable {
     /// How many strings are marked.
     pub(crate) fn len(&self) -> usize {
         self.rows
-    }
-
-    /// Whether a string is marked.
-    pub(crate) fn has(&self, id: crate::model::id::StringId) -> bool {
-        self.used.get(id.row()).copied().unwrap_or(false)
     }
 }

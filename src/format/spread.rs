@@ -17,8 +17,12 @@ pub(crate) enum Spread {
 pub(crate) fn spread(values: &[i64], times: &[u64]) -> Spread {
     match (values, times.len()) {
         ([], times) => Spread::Total(times as i64),
-        ([first, rest @ ..], times) if times == values.len() && rest.iter().all(|value| value == first) => {
-            first.checked_mul(times as i64).map_or(Spread::Each, Spread::Total)
+        ([first, rest @ ..], times)
+            if times == values.len() && rest.iter().all(|value| value == first) =>
+        {
+            first
+                .checked_mul(times as i64)
+                .map_or(Spread::Each, Spread::Total)
         }
         ([_], _) => Spread::Plain,
         _ => Spread::Each,
@@ -28,12 +32,21 @@ pub(crate) fn spread(values: &[i64], times: &[u64]) -> Spread {
 /// Whether every total of a column is the number of its timestamps: each counts 1.
 pub(crate) fn column_counts_events(profile: &Profile, column: usize) -> bool {
     let several = profile.sample_types.len() > 1;
-    let samples = || profile.samples.iter().filter(|sample| !sample.timestamps_unix_nano.is_empty());
+    let samples = || {
+        profile
+            .samples
+            .iter()
+            .filter(|sample| !sample.timestamps_unix_nano.is_empty())
+    };
     let totals = |values: &[i64], times: usize| several || values.len() == 1 && times > 1;
     samples().any(|sample| totals(sample.values, sample.timestamps_unix_nano.len()))
         && samples().all(|sample| {
             let times = sample.timestamps_unix_nano.len();
-            let value = if several { sample.values.get(column) } else { sample.values.first() };
+            let value = if several {
+                sample.values.get(column)
+            } else {
+                sample.values.first()
+            };
             (several || sample.values.len() == 1) && value == Some(&(times as i64))
         })
 }

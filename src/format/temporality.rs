@@ -5,11 +5,15 @@ use crate::model::profile::AggregationTemporality;
 /// The temporality of a sample type, by its name: a state is a total, an event a change.
 pub(crate) fn assumed(name: &str, duration_nanos: i128) -> AggregationTemporality {
     match name {
-        "goroutine" | "threadcreate" | "thread" | "objects" | "space" => AggregationTemporality::CUMULATIVE,
+        "goroutine" | "threadcreate" | "thread" | "objects" | "space" => {
+            AggregationTemporality::CUMULATIVE
+        }
         name if name.starts_with("inuse_") => AggregationTemporality::CUMULATIVE,
         // Totals since the process started, unless taken as the difference of two.
         "contentions" | "delay" if duration_nanos == 0 => AggregationTemporality::CUMULATIVE,
-        name if name.starts_with("alloc_") && duration_nanos == 0 => AggregationTemporality::CUMULATIVE,
+        name if name.starts_with("alloc_") && duration_nanos == 0 => {
+            AggregationTemporality::CUMULATIVE
+        }
         "cpu" | "samples" | "wall" | "off_cpu" => AggregationTemporality::DELTA,
         _ if duration_nanos > 0 => AggregationTemporality::DELTA,
         _ => AggregationTemporality::UNSPECIFIED,
@@ -22,8 +26,14 @@ mod tests {
 
     #[test]
     fn states_are_totals_and_events_are_changes() {
-        assert_eq!(assumed("inuse_space", 5), AggregationTemporality::CUMULATIVE);
-        assert_eq!(assumed("alloc_space", 0), AggregationTemporality::CUMULATIVE);
+        assert_eq!(
+            assumed("inuse_space", 5),
+            AggregationTemporality::CUMULATIVE
+        );
+        assert_eq!(
+            assumed("alloc_space", 0),
+            AggregationTemporality::CUMULATIVE
+        );
         assert_eq!(assumed("alloc_space", 5), AggregationTemporality::DELTA);
         assert_eq!(assumed("cpu", 0), AggregationTemporality::DELTA);
         assert_eq!(assumed("other", 0), AggregationTemporality::UNSPECIFIED);

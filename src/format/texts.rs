@@ -27,14 +27,23 @@ pub(crate) struct Texts {
 
 impl Texts {
     pub(crate) fn new() -> Self {
-        Self { raw: RawStrings::new(), table_rows: 0, index: HashTable::new(), hasher: RandomState::default() }
+        Self {
+            raw: RawStrings::new(),
+            table_rows: 0,
+            index: HashTable::new(),
+            hasher: RandomState::default(),
+        }
     }
 
     /// Appends the next row of the string table.
     #[inline]
     pub(crate) fn push_row(&mut self, bytes: &[u8], intake: &mut Intake) -> Result<()> {
         let limits = intake.limits();
-        within("max_string_bytes", limits.max_string_bytes, bytes.len() as u64)?;
+        within(
+            "max_string_bytes",
+            limits.max_string_bytes,
+            bytes.len() as u64,
+        )?;
         within("max_strings", limits.max_strings, self.raw.len() as u64 + 1)?;
         self.raw.push(bytes);
         Ok(())
@@ -46,7 +55,9 @@ impl Texts {
             return Ok(StringId::NONE);
         }
         let hash = short_hash(&self.hasher, bytes);
-        let same = |&(low, row): &(u32, u32)| low == hash as u32 && self.raw.get(row as usize) == Some(bytes);
+        let same = |&(low, row): &(u32, u32)| {
+            low == hash as u32 && self.raw.get(row as usize) == Some(bytes)
+        };
         if let Some(&(_, row)) = self.index.find(hash, same) {
             return Ok(StringId(row));
         }
@@ -56,7 +67,8 @@ impl Texts {
         let row = self.raw.len() as u32;
         intake.budget.take::<(u64, u64)>(1)?;
         self.push_row(bytes, intake)?;
-        self.index.insert_unique(hash, (hash as u32, row), |&(low, _)| widened(low));
+        self.index
+            .insert_unique(hash, (hash as u32, row), |&(low, _)| widened(low));
         Ok(StringId(row))
     }
 
@@ -104,18 +116,36 @@ pub(crate) struct NewAttributes {
 
 impl NewAttributes {
     pub(crate) fn after(rows: usize) -> Self {
-        Self { first: rows as u32, rows: Vec::new(), index: HashTable::new(), hasher: RandomState::default() }
+        Self {
+            first: rows as u32,
+            rows: Vec::new(),
+            index: HashTable::new(),
+            hasher: RandomState::default(),
+        }
     }
 
     /// The id of an attribute, equal to that of an equal one.
-    pub(crate) fn intern(&mut self, attribute: Attribute, intake: &mut Intake) -> Result<AttributeId> {
-        let Self { first, rows, index, hasher } = self;
+    pub(crate) fn intern(
+        &mut self,
+        attribute: Attribute,
+        intake: &mut Intake,
+    ) -> Result<AttributeId> {
+        let Self {
+            first,
+            rows,
+            index,
+            hasher,
+        } = self;
         let hash = hasher.hash_one(&attribute);
         if let Some(row) = index.find(hash, |&row| rows[row as usize] == attribute) {
             return Ok(AttributeId(first.saturating_add(*row)));
         }
         let row = rows.len() as u32;
-        within("max_table_entries", intake.limits().max_table_entries, u64::from(*first) + u64::from(row) + 1)?;
+        within(
+            "max_table_entries",
+            intake.limits().max_table_entries,
+            u64::from(*first) + u64::from(row) + 1,
+        )?;
         intake.budget.take::<Attribute>(2)?;
         rows.push(attribute);
         index.insert_unique(hash, row, |&row| hasher.hash_one(&rows[row as usize]));
@@ -131,7 +161,14 @@ impl NewAttributes {
         intake: &mut Intake,
     ) -> Result<AttributeId> {
         let key = texts.name(key, intake)?;
-        self.intern(Attribute { key, value, unit: StringId::NONE }, intake)
+        self.intern(
+            Attribute {
+                key,
+                value,
+                unit: StringId::NONE,
+            },
+            intake,
+        )
     }
 
     /// The row of an id of this list.
@@ -153,7 +190,11 @@ impl Stacks {
     pub(crate) fn new() -> Self {
         let mut rows = Ragged::default();
         rows.end_row();
-        Self { rows, index: HashTable::new(), hasher: RandomState::default() }
+        Self {
+            rows,
+            index: HashTable::new(),
+            hasher: RandomState::default(),
+        }
     }
 
     /// The row of a stack.
@@ -163,10 +204,16 @@ impl Stacks {
         }
         let hash = self.hash(stack);
         let Self { rows, index, .. } = self;
-        if let Some(&(_, row)) = index.find(hash, |&(h, row)| h == hash && rows.row(row as usize) == stack) {
+        if let Some(&(_, row)) = index.find(hash, |&(h, row)| {
+            h == hash && rows.row(row as usize) == stack
+        }) {
             return Ok(row);
         }
-        within("max_stack_depth", intake.limits().max_stack_depth, stack.len() as u64)?;
+        within(
+            "max_stack_depth",
+            intake.limits().max_stack_depth,
+            stack.len() as u64,
+        )?;
         intake.budget.take::<u32>(stack.len() + 6)?;
         let row = rows.len() as u32;
         rows.push(stack);
@@ -178,7 +225,9 @@ impl Stacks {
     fn hash(&self, stack: &[u32]) -> u64 {
         let mut state = self.hasher.build_hasher();
         let (pairs, odd) = stack.as_chunks::<2>();
-        pairs.iter().for_each(|[a, b]| state.write_u64(u64::from(*a) | u64::from(*b) << 32));
+        pairs
+            .iter()
+            .for_each(|[a, b]| state.write_u64(u64::from(*a) | u64::from(*b) << 32));
         odd.iter().for_each(|&a| state.write_u32(a));
         state.finish()
     }

@@ -155,7 +155,9 @@ pub struct Mapping {
 impl Mapping {
     /// Whether a location of this address may lie in the mapping: where either has no address, yes.
     pub(crate) fn may_hold(&self, address: u64) -> bool {
-        address == 0 || self.memory_limit == 0 || (self.memory_start..self.memory_limit).contains(&address)
+        address == 0
+            || self.memory_limit == 0
+            || (self.memory_start..self.memory_limit).contains(&address)
     }
 }
 
@@ -197,7 +199,10 @@ pub struct Mappings {
 
 impl Default for Mappings {
     fn default() -> Self {
-        Self { rows: vec![Mapping::default()], attributes: Ragged::default() }
+        Self {
+            rows: vec![Mapping::default()],
+            attributes: Ragged::default(),
+        }
     }
 }
 

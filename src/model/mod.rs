@@ -48,7 +48,10 @@ impl Profiles {
 
     /// All profiles, in order.
     pub fn iter(&self) -> impl Iterator<Item = &Profile> {
-        self.resources.iter().flat_map(|resource| &resource.scopes).flat_map(|scope| &scope.profiles)
+        self.resources
+            .iter()
+            .flat_map(|resource| &resource.scopes)
+            .flat_map(|scope| &scope.profiles)
     }
 }
 

@@ -26,7 +26,10 @@ pub struct Ragged<T> {
 
 impl<T> Default for Ragged<T> {
     fn default() -> Self {
-        Self { items: Vec::new(), ends: Vec::new() }
+        Self {
+            items: Vec::new(),
+            ends: Vec::new(),
+        }
     }
 }
 
@@ -34,7 +37,9 @@ impl<T> Ragged<T> {
     /// Row `row`; empty when it was never set.
     #[inline]
     pub fn row(&self, row: usize) -> &[T] {
-        let Some(&end) = self.ends.get(row) else { return &[] };
+        let Some(&end) = self.ends.get(row) else {
+            return &[];
+        };
         let start = if row == 0 { 0 } else { self.ends[row - 1] };
         &self.items[start as usize..end as usize]
     }

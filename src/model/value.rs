@@ -98,8 +98,12 @@ impl Value {
     pub(crate) fn map_texts(&self, f: &mut impl FnMut(StringId) -> StringId) -> Self {
         match self {
             Self::String(text) => Self::String(f(*text)),
-            Self::Array(values) => Self::Array(values.iter().map(|value| value.map_texts(f)).collect()),
-            Self::KeyValues(pairs) => Self::KeyValues(pairs.iter().map(|pair| pair.map_texts(f)).collect()),
+            Self::Array(values) => {
+                Self::Array(values.iter().map(|value| value.map_texts(f)).collect())
+            }
+            Self::KeyValues(pairs) => {
+                Self::KeyValues(pairs.iter().map(|pair| pair.map_texts(f)).collect())
+            }
             other => other.clone(),
         }
     }
@@ -112,7 +116,10 @@ impl KeyValue {
     }
 
     pub(crate) fn map_texts(&self, f: &mut impl FnMut(StringId) -> StringId) -> Self {
-        Self { key: f(self.key), value: self.value.map_texts(f) }
+        Self {
+            key: f(self.key),
+            value: self.value.map_texts(f),
+        }
     }
 }
 

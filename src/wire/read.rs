@@ -22,7 +22,11 @@ pub(crate) struct Reader<'a> {
 impl<'a> Reader<'a> {
     #[inline]
     pub(crate) fn new(message: &'a [u8]) -> Self {
-        Self { payload: message, at: 0, end: message.len() }
+        Self {
+            payload: message,
+            at: 0,
+            end: message.len(),
+        }
     }
 
     /// What is left to read.
@@ -45,7 +49,10 @@ impl<'a> Reader<'a> {
     /// The next byte of the payload, if it is one that ends a varint.
     #[inline(always)]
     fn last_byte(&self) -> Option<u8> {
-        self.payload.get(self.at).copied().filter(|byte| *byte < 0x80)
+        self.payload
+            .get(self.at)
+            .copied()
+            .filter(|byte| *byte < 0x80)
     }
 
     /// The next tag, field number and kind in one; `None` at the end of the message.
@@ -88,7 +95,13 @@ impl<'a> Reader<'a> {
     /// A varint of two bytes or more, with no branch on how many but for the very long.
     #[inline]
     fn wide_varint(&mut self) -> Result<u64> {
-        let Some(word) = self.payload.get(self.at..).and_then(<[u8]>::first_chunk::<8>) else { return self.slow_varint() };
+        let Some(word) = self
+            .payload
+            .get(self.at..)
+            .and_then(<[u8]>::first_chunk::<8>)
+        else {
+            return self.slow_varint();
+        };
         let word = u64::from_le_bytes(*word);
         let ends = !word & CONTINUES;
         let end = ends.trailing_zeros() + 1;
@@ -97,7 +110,11 @@ impl<'a> Reader<'a> {
             return self.slow_varint();
         }
         self.at = at;
-        Ok(if end <= 32 { narrow(word, 0, end).into() } else { compact(word & (ends ^ ends.wrapping_sub(1))) })
+        Ok(if end <= 32 {
+            narrow(word, 0, end).into()
+        } else {
+            compact(word & (ends ^ ends.wrapping_sub(1)))
+        })
     }
 
     #[cold]
@@ -177,8 +194,16 @@ impl<'a> Reader<'a> {
             }
             FIXED32 => Err(cut_short(4, self.rest().len()).at(start)),
             START_GROUP => self.skip_group(tag >> 3, max_nesting),
-            END_GROUP => Err(Error::malformed(format!("group {} ends but did not begin", tag >> 3)).at(start)),
-            kind => Err(Error::malformed(format!("wire type {kind} does not exist (field {})", tag >> 3)).at(start)),
+            END_GROUP => Err(Error::malformed(format!(
+                "group {} ends but did not begin",
+                tag >> 3
+            ))
+            .at(start)),
+            kind => Err(Error::malformed(format!(
+                "wire type {kind} does not exist (field {})",
+                tag >> 3
+            ))
+            .at(start)),
         }
     }
 
@@ -197,7 +222,11 @@ impl<'a> Reader<'a> {
                 }
                 END_GROUP if tag >> 3 == innermost => drop(open.pop()),
                 END_GROUP => {
-                    return Err(Error::malformed(format!("group {innermost} ends as group {}", tag >> 3)).at(start));
+                    return Err(Error::malformed(format!(
+                        "group {innermost} ends as group {}",
+                        tag >> 3
+                    ))
+                    .at(start));
                 }
                 _ => self.skip(tag, max_nesting)?,
             }
@@ -214,7 +243,11 @@ pub(crate) const BEYOND: u32 = u32::MAX - 1;
 /// An index from its varint. Indices are int32 or uint64 on the wire; no table has 2³² − 2 rows.
 #[inline]
 pub(crate) fn index(value: u64) -> u32 {
-    if value < u64::from(BEYOND) { value as u32 } else { far_index(value) }
+    if value < u64::from(BEYOND) {
+        value as u32
+    } else {
+        far_index(value)
+    }
 }
 
 #[cold]
@@ -244,13 +277,17 @@ fn bad_tag(tag: u64, length: usize) -> Error {
 #[cold]
 #[inline(never)]
 fn cut_short(wanted: u64, left: usize) -> Error {
-    Error::malformed(format!("{wanted} bytes are announced where {left} are left"))
+    Error::malformed(format!(
+        "{wanted} bytes are announced where {left} are left"
+    ))
 }
 
 /// The number of varints in a packed body.
 #[inline]
 pub(crate) fn count_packed(body: &[u8]) -> usize {
-    body.chunks(128).map(|chunk| usize::from(chunk.iter().map(|&byte| u8::from(byte < 0x80)).sum::<u8>())).sum()
+    body.chunks(128)
+        .map(|chunk| usize::from(chunk.iter().map(|&byte| u8::from(byte < 0x80)).sum::<u8>()))
+        .sum()
 }
 
 /// Appends the indices of a packed body to `out`.
@@ -283,7 +320,12 @@ pub(crate) fn packed_indices(body: &[u8], out: &mut Vec<u32>) -> Result<()> {
             // Five bytes or more.
             rest = wide(rest, &mut free)?;
         } else if d <= 64 {
-            free.fill([narrow(word, 0, a), narrow(word, a, b), narrow(word, b, c), narrow(word, c, d)]);
+            free.fill([
+                narrow(word, 0, a),
+                narrow(word, a, b),
+                narrow(word, b, c),
+                narrow(word, c, d),
+            ]);
             rest = &rest[(d / 8) as usize..];
         } else {
             free.fill([narrow(word, 0, a), narrow(word, a, b)]);
@@ -304,8 +346,8 @@ fn ones_and_twos(word: u64, slots: &mut [u32; 8]) -> usize {
     const SEVEN: u64 = 0x007f_007f_007f_007f;
     const ONE: u64 = 0x0001_0001_0001_0001;
     let (even, odd, after) = (word & LOW, word >> 8 & LOW, word >> 16 & LOW);
-    let even_values = even & SEVEN | odd << 7 & (even >> 7 & ONE) * 0xffff;
-    let odd_values = odd & SEVEN | after << 7 & (odd >> 7 & ONE) * 0xffff;
+    let even_values = (even & SEVEN) | ((odd << 7) & ((even >> 7 & ONE) * 0xffff));
+    let odd_values = (odd & SEVEN) | ((after << 7) & ((odd >> 7 & ONE) * 0xffff));
     let more = word & CONTINUES;
     let begins = (!(more << 8) & CONTINUES) >> 7;
     let before = begins.wrapping_mul(0x0101_0101_0101_0101);
@@ -338,7 +380,9 @@ impl Slots<'_> {
     /// Leaves behind the first `filled` slots.
     #[inline(always)]
     fn skip(&mut self, filled: usize) {
-        self.0 = std::mem::take(&mut self.0).get_mut(filled..).unwrap_or_default();
+        self.0 = std::mem::take(&mut self.0)
+            .get_mut(filled..)
+            .unwrap_or_default();
     }
 
     #[inline(always)]
@@ -359,7 +403,10 @@ fn short_tail(body: &[u8], rest: &[u8], mut free: Slots) -> Result<()> {
     let mut left = rest.len() as u32;
     let mut word = match body.last_chunk::<8>() {
         Some(last) if left > 0 => u64::from_le_bytes(*last) >> (64 - 8 * left),
-        _ => rest.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte)),
+        _ => rest
+            .iter()
+            .rev()
+            .fold(0, |word, &byte| word << 8 | u64::from(byte)),
     };
     while left > 0 {
         let end = (!word & CONTINUES).trailing_zeros() + 1;
@@ -380,7 +427,7 @@ fn short_tail(body: &[u8], rest: &[u8], mut free: Slots) -> Result<()> {
 /// The varint of up to four bytes between two places of a word, in bits.
 #[inline(always)]
 fn narrow(word: u64, start: u32, end: u32) -> u32 {
-    let word = (word >> (start & 63)) as u32 & (u32::MAX >> (32 - (end - start) & 31));
+    let word = (word >> (start & 63)) as u32 & (u32::MAX >> ((32 - (end - start)) & 31));
     (word & 0x7f) | (word >> 1 & 0x3f80) | (word >> 2 & 0x1f_c000) | (word >> 3 & 0xfe0_0000)
 }
 
@@ -395,7 +442,11 @@ fn wide<'a>(rest: &'a [u8], free: &mut Slots) -> Result<&'a [u8]> {
 
 /// Appends the varints of a packed body to `out`.
 #[inline(always)]
-pub(crate) fn packed_varints<T>(mut body: Reader, out: &mut Vec<T>, of: impl Fn(u64) -> T) -> Result<()> {
+pub(crate) fn packed_varints<T>(
+    mut body: Reader,
+    out: &mut Vec<T>,
+    of: impl Fn(u64) -> T,
+) -> Result<()> {
     while !body.is_empty() {
         out.push(of(body.varint()?));
     }
@@ -406,7 +457,11 @@ pub(crate) fn packed_varints<T>(mut body: Reader, out: &mut Vec<T>, of: impl Fn(
 pub(crate) fn packed_fixed64(body: &[u8], out: &mut Vec<u64>) -> Result<()> {
     let (words, odd) = body.as_chunks::<8>();
     if !odd.is_empty() {
-        return Err(Error::malformed(format!("{} bytes are not a whole number of 8-byte values", body.len())).at(body));
+        return Err(Error::malformed(format!(
+            "{} bytes are not a whole number of 8-byte values",
+            body.len()
+        ))
+        .at(body));
     }
     out.extend(words.iter().map(|word| u64::from_le_bytes(*word)));
     Ok(())
@@ -441,7 +496,11 @@ mod tests {
         }
         assert!(varint(&[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x02]).is_err());
         assert!(varint(&[0xff; 11]).is_err());
-        assert_eq!(varint(&[0x85, 0x80, 0x00]).unwrap().0, 5, "longer than needed is legal");
+        assert_eq!(
+            varint(&[0x85, 0x80, 0x00]).unwrap().0,
+            5,
+            "longer than needed is legal"
+        );
     }
 
     #[test]
@@ -456,7 +515,10 @@ mod tests {
         ] {
             assert!(Reader::new(bytes).tag().is_err(), "{bytes:?}");
         }
-        assert_eq!(Reader::new(b"\xfa\xff\xff\xff\x0f").tag().unwrap(), Some((1 << 29) - 1 << 3 | LEN));
+        assert_eq!(
+            Reader::new(b"\xfa\xff\xff\xff\x0f").tag().unwrap(),
+            Some(((1 << 29) - 1) << 3 | LEN)
+        );
     }
 
     #[test]
@@ -468,7 +530,14 @@ mod tests {
         };
         assert!(skip(&[0x9b, 6, 0x9c, 6]).is_ok());
         assert!(skip(&[0x0b, 0x08, 1, 0x12, 1, 0xff, 0x0c]).is_ok());
-        for bytes in [&[0x0b][..], &[0x0c], &[0x0b, 0x14], &[0x0b, 0x12, 9, 0], &[0x0e, 0], &[0x0f]] {
+        for bytes in [
+            &[0x0b][..],
+            &[0x0c],
+            &[0x0b, 0x14],
+            &[0x0b, 0x12, 9, 0],
+            &[0x0e, 0],
+            &[0x0f],
+        ] {
             assert!(skip(bytes).is_err(), "{bytes:?}");
         }
         let deep: Vec<u8> = std::iter::repeat_n(0x0b, 100_000).collect();
@@ -482,7 +551,9 @@ mod tests {
             let mut body = Vec::new();
             let mut expected = Vec::new();
             for _ in 0..case % 40 {
-                state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+                state = state
+                    .wrapping_mul(6364136223846793005)
+                    .wrapping_add(1442695040888963407);
                 let value = (state >> 33) as u32 >> (state as u32 >> 3 & 31);
                 expected.push(value.min(BEYOND));
                 crate::wire::write::varint(&mut body, u64::from(value));
@@ -493,7 +564,11 @@ mod tests {
             assert_eq!(out, expected);
         }
         let mut out = Vec::new();
-        packed_indices(&[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1, 5], &mut out).unwrap();
+        packed_indices(
+            &[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1, 5],
+            &mut out,
+        )
+        .unwrap();
         assert_eq!(out, [BELOW, 5]);
         assert!(packed_indices(&[1, 0x80], &mut out).is_err());
         assert!(packed_indices(&[0xff; 20], &mut out).is_err());

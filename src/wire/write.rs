@@ -108,7 +108,11 @@ pub(crate) fn field_bytes_nonempty(out: &mut Vec<u8>, number: u32, body: &[u8]) 
 #[inline]
 pub(crate) fn field_message(out: &mut Vec<u8>, number: u32, fill: impl FnOnce(&mut Vec<u8>)) {
     let tag = u64::from(tag(number, LEN));
-    if tag < 0x80 { out.push(tag as u8) } else { varint(out, tag) }
+    if tag < 0x80 {
+        out.push(tag as u8)
+    } else {
+        varint(out, tag)
+    }
     delimited(out, fill);
 }
 
@@ -142,7 +146,12 @@ fn widen_length(out: &mut Vec<u8>, at: usize, length: usize) {
 
 /// A message field whose body may be large.
 #[inline]
-pub(crate) fn field_large(out: &mut Vec<u8>, number: u32, expected: usize, fill: impl FnOnce(&mut Vec<u8>)) {
+pub(crate) fn field_large(
+    out: &mut Vec<u8>,
+    number: u32,
+    expected: usize,
+    fill: impl FnOnce(&mut Vec<u8>),
+) {
     varint(out, u64::from(tag(number, LEN)));
     delimited_large(out, expected, fill);
 }
@@ -186,7 +195,11 @@ fn make_room(out: &mut Vec<u8>, at: usize, room: usize, length: usize) {
 
 /// A packed repeated field of indices, left out when it is empty.
 #[inline]
-pub(crate) fn field_indices(out: &mut Vec<u8>, number: u32, values: impl ExactSizeIterator<Item = u32> + Clone) {
+pub(crate) fn field_indices(
+    out: &mut Vec<u8>,
+    number: u32,
+    values: impl ExactSizeIterator<Item = u32> + Clone,
+) {
     if values.len() == 0 || number == 0 {
         return;
     }
@@ -199,7 +212,10 @@ pub(crate) fn field_indices(out: &mut Vec<u8>, number: u32, values: impl ExactSi
 /// What the largest needs is found first: widths up to three bytes are then stored without a
 /// branch, which would be mispredicted where widths mix.
 #[inline]
-pub(crate) fn delimited_indices(out: &mut Vec<u8>, values: impl ExactSizeIterator<Item = u32> + Clone) {
+pub(crate) fn delimited_indices(
+    out: &mut Vec<u8>,
+    values: impl ExactSizeIterator<Item = u32> + Clone,
+) {
     let all = values.clone().fold(0, |all, value| all | value);
     let count = values.len();
     if all < 1 << 7 {
@@ -210,7 +226,9 @@ pub(crate) fn delimited_indices(out: &mut Vec<u8>, values: impl ExactSizeIterato
     } else if all < 1 << 21 {
         delimited_large(out, 2 * count, |out| in_blocks(out, values, up_to_three));
     } else {
-        delimited_large(out, 4 * count, |out| values.for_each(|value| varint(out, value.into())));
+        delimited_large(out, 4 * count, |out| {
+            values.for_each(|value| varint(out, value.into()))
+        });
     }
 }
 
@@ -218,7 +236,10 @@ pub(crate) fn delimited_indices(out: &mut Vec<u8>, values: impl ExactSizeIterato
 #[inline(always)]
 fn up_to_two(value: u32) -> (u32, usize) {
     let two = u32::from(value >= 1 << 7);
-    (value & 0x7f | value << 1 & 0x7f00 | two << 7, 1 + two as usize)
+    (
+        value & 0x7f | value << 1 & 0x7f00 | two << 7,
+        1 + two as usize,
+    )
 }
 
 /// A varint of up to three bytes, and of how many.
@@ -231,7 +252,11 @@ fn up_to_three(value: u32) -> (u32, usize) {
 
 /// Appends varints of up to four bytes, a block at a time.
 #[inline(always)]
-fn in_blocks(out: &mut Vec<u8>, values: impl Iterator<Item = u32>, encode: impl Fn(u32) -> (u32, usize)) {
+fn in_blocks(
+    out: &mut Vec<u8>,
+    values: impl Iterator<Item = u32>,
+    encode: impl Fn(u32) -> (u32, usize),
+) {
     const BLOCK: usize = 256;
     let mut block = [0u8; BLOCK];
     let mut at = 0;
@@ -251,11 +276,17 @@ fn in_blocks(out: &mut Vec<u8>, values: impl Iterator<Item = u32>, encode: impl 
 
 /// A packed repeated field of 64-bit varints, left out when it is empty.
 #[inline]
-pub(crate) fn field_varints(out: &mut Vec<u8>, number: u32, values: impl ExactSizeIterator<Item = u64>) {
+pub(crate) fn field_varints(
+    out: &mut Vec<u8>,
+    number: u32,
+    values: impl ExactSizeIterator<Item = u64>,
+) {
     if values.len() == 0 || number == 0 {
         return;
     }
-    field_message(out, number, |out| values.for_each(|value| varint(out, value)));
+    field_message(out, number, |out| {
+        values.for_each(|value| varint(out, value))
+    });
 }
 
 /// A packed repeated fixed64 field, left out when it is empty.
@@ -266,7 +297,9 @@ pub(crate) fn field_fixed64s(out: &mut Vec<u8>, number: u32, values: &[u64]) {
     }
     varint(out, u64::from(tag(number, LEN)));
     varint(out, 8 * values.len() as u64);
-    values.iter().for_each(|value| out.extend_from_slice(&value.to_le_bytes()));
+    values
+        .iter()
+        .for_each(|value| out.extend_from_slice(&value.to_le_bytes()));
 }
 
 #[cfg(test)]
@@ -290,10 +323,16 @@ mod tests {
     fn packed_indices_are_what_one_at_a_time_writes() {
         for size in [0usize, 1, 5, 100, 1000] {
             for shift in 0..32 {
-                let values: Vec<u32> = (0..size as u32).map(|i| i.wrapping_mul(2_654_435_761) >> shift).collect();
+                let values: Vec<u32> = (0..size as u32)
+                    .map(|i| i.wrapping_mul(2_654_435_761) >> shift)
+                    .collect();
                 let (mut fast, mut plain) = (Vec::new(), Vec::new());
                 delimited_indices(&mut fast, values.iter().copied());
-                delimited(&mut plain, |out| values.iter().for_each(|&value| varint(out, u64::from(value))));
+                delimited(&mut plain, |out| {
+                    values
+                        .iter()
+                        .for_each(|&value| varint(out, u64::from(value)))
+                });
                 assert_eq!(fast, plain);
             }
         }

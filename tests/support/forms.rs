@@ -12,7 +12,8 @@ use std::iter::once as first;
 use otlp_profiles::proto::prost::{DecodeError, Message};
 
 use super::doc::{
-    self, Attribute, Doc, Function, Location, Mapping, Profile, Resource, Sample, Scope, Tables, Type, Val,
+    self, Attribute, Doc, Function, Location, Mapping, Profile, Resource, Sample, Scope, Tables,
+    Type, Val,
 };
 
 /// What a generation has a field for.
@@ -66,7 +67,11 @@ const NEW: Caps = Caps {
     signed_time: false,
     required_id: false,
 };
-const V1_8: Caps = Caps { comments: true, temporality: true, ..NEW };
+const V1_8: Caps = Caps {
+    comments: true,
+    temporality: true,
+    ..NEW
+};
 const V1_7: Caps = Caps {
     columns: true,
     default: DefaultBy::Column,
@@ -76,8 +81,18 @@ const V1_7: Caps = Caps {
     required_id: true,
     ..V1_8
 };
-const V1_5: Caps = Caps { default: DefaultBy::Name, entities: false, ..V1_7 };
-const V1_3: Caps = Caps { drop_keep: true, build_id: true, frame_type: true, stacktrace_id: true, ..V1_5 };
+const V1_5: Caps = Caps {
+    default: DefaultBy::Name,
+    entities: false,
+    ..V1_7
+};
+const V1_3: Caps = Caps {
+    drop_keep: true,
+    build_id: true,
+    frame_type: true,
+    stacktrace_id: true,
+    ..V1_5
+};
 
 macro_rules! form {
     ($name:literal, $module:ident, $caps:expr) => {
@@ -85,8 +100,14 @@ macro_rules! form {
             name: $name,
             caps: $caps,
             lower: |doc| $module::lower(&desugar(doc, &$caps)).encode_to_vec(),
-            raise: |bytes| Ok($module::raise(&otlp_profiles::proto::$module::ProfilesData::decode(bytes)?)),
-            again: |bytes| Ok(otlp_profiles::proto::$module::ProfilesData::decode(bytes)?.encode_to_vec()),
+            raise: |bytes| {
+                Ok($module::raise(
+                    &otlp_profiles::proto::$module::ProfilesData::decode(bytes)?,
+                ))
+            },
+            again: |bytes| {
+                Ok(otlp_profiles::proto::$module::ProfilesData::decode(bytes)?.encode_to_vec())
+            },
         }
     };
 }
@@ -104,7 +125,10 @@ pub const FORMS: &[Form] = &[
 ];
 
 pub fn form(name: &str) -> &'static Form {
-    FORMS.iter().find(|form| form.name == name || name == "otlp").expect("every generation has a form")
+    FORMS
+        .iter()
+        .find(|form| form.name == name || name == "otlp")
+        .expect("every generation has a form")
 }
 
 /// The document with attributes in place of what the generation has no field for.
@@ -113,37 +137,64 @@ pub fn desugar(doc: &Doc, caps: &Caps) -> Doc {
     let tables = &mut doc.tables;
     let mut rows = std::mem::take(&mut tables.attributes);
     let mut add = |key: String, value: Val| {
-        rows.push(Attribute { key, value, unit: String::new() });
+        rows.push(Attribute {
+            key,
+            value,
+            unit: String::new(),
+        });
         rows.len() - 1
     };
     for mapping in &mut tables.mappings {
         if !caps.flags {
             let flags = std::mem::take(&mut mapping.flags);
-            doc::flag_attributes(flags).into_iter().for_each(|(key, value)| mapping.attributes.push(add(key, value)));
+            doc::flag_attributes(flags)
+                .into_iter()
+                .for_each(|(key, value)| mapping.attributes.push(add(key, value)));
         }
         if !caps.build_id && !mapping.build_id.is_empty() {
             let text = std::mem::take(&mut mapping.build_id);
-            mapping.attributes.push(add(doc::build_id_key(&text).to_owned(), Val::Str(text)));
+            mapping
+                .attributes
+                .push(add(doc::build_id_key(&text).to_owned(), Val::Str(text)));
         }
     }
     for location in &mut tables.locations {
         if !caps.flags && std::mem::take(&mut location.folded) {
-            location.attributes.push(add("pprof.location.is_folded".to_owned(), Val::Bool(true)));
+            location
+                .attributes
+                .push(add("pprof.location.is_folded".to_owned(), Val::Bool(true)));
         }
         if !caps.frame_type && !location.frame_type.is_empty() {
             let text = std::mem::take(&mut location.frame_type);
-            location.attributes.push(add("profile.frame.type".to_owned(), Val::Str(text)));
+            location
+                .attributes
+                .push(add("profile.frame.type".to_owned(), Val::Str(text)));
         }
     }
-    for profile in doc.resources.iter_mut().flat_map(|r| &mut r.scopes).flat_map(|s| &mut s.profiles) {
+    for profile in doc
+        .resources
+        .iter_mut()
+        .flat_map(|r| &mut r.scopes)
+        .flat_map(|s| &mut s.profiles)
+    {
         if !caps.comments && !profile.comments.is_empty() {
-            let texts = std::mem::take(&mut profile.comments).into_iter().map(Val::Str).collect();
-            profile.attributes.push(add("pprof.profile.comment".to_owned(), Val::Array(texts)));
+            let texts = std::mem::take(&mut profile.comments)
+                .into_iter()
+                .map(Val::Str)
+                .collect();
+            profile
+                .attributes
+                .push(add("pprof.profile.comment".to_owned(), Val::Array(texts)));
         }
-        for (key, text) in [("drop", &mut profile.drop_frames), ("keep", &mut profile.keep_frames)] {
+        for (key, text) in [
+            ("drop", &mut profile.drop_frames),
+            ("keep", &mut profile.keep_frames),
+        ] {
             if !caps.drop_keep && !text.is_empty() {
                 let value = Val::Str(std::mem::take(text));
-                profile.attributes.push(add(format!("pprof.profile.{key}_frames"), value));
+                profile
+                    .attributes
+                    .push(add(format!("pprof.profile.{key}_frames"), value));
             }
         }
     }
@@ -165,7 +216,12 @@ struct Strs {
 impl Strs {
     fn new(tables: &Tables) -> Self {
         let refs = tables.repeat_strings;
-        Self { table: vec![String::new()], repeat: tables.repeat_strings, refs, ..Self::default() }
+        Self {
+            table: vec![String::new()],
+            repeat: tables.repeat_strings,
+            refs,
+            ..Self::default()
+        }
     }
 
     fn id(&mut self, text: &str) -> usize {
@@ -195,7 +251,11 @@ impl Strs {
 /// The unit of each key, where units go by key.
 fn units(tables: &Tables) -> Vec<(&str, &str)> {
     let mut units: Vec<(&str, &str)> = Vec::new();
-    for attribute in tables.attributes.iter().filter(|attribute| !attribute.unit.is_empty()) {
+    for attribute in tables
+        .attributes
+        .iter()
+        .filter(|attribute| !attribute.unit.is_empty())
+    {
         if !units.iter().any(|(key, _)| *key == attribute.key) {
             units.push((&attribute.key, &attribute.unit));
         }
@@ -204,11 +264,19 @@ fn units(tables: &Tables) -> Vec<(&str, &str)> {
 }
 
 fn array<const N: usize>(bytes: &[u8]) -> [u8; N] {
-    if bytes.is_empty() { [0; N] } else { bytes.try_into().expect("an id of the right length") }
+    if bytes.is_empty() {
+        [0; N]
+    } else {
+        bytes.try_into().expect("an id of the right length")
+    }
 }
 
 fn id_bytes(id: &[u8; 16]) -> Vec<u8> {
-    if *id == [0; 16] { Vec::new() } else { id.to_vec() }
+    if *id == [0; 16] {
+        Vec::new()
+    } else {
+        id.to_vec()
+    }
 }
 
 /// What all signals share.
@@ -544,28 +612,52 @@ fn slices(profile: &Profile, tables: &Tables) -> (Vec<usize>, Vec<(usize, usize)
 }
 
 /// The stack of a slice, as a row of its own.
-fn stack_row(stacks: &mut Vec<Vec<usize>>, all: &[usize], start: usize, length: usize) -> Option<usize> {
+fn stack_row(
+    stacks: &mut Vec<Vec<usize>>,
+    all: &[usize],
+    start: usize,
+    length: usize,
+) -> Option<usize> {
     stacks.push(all[start..start + length].to_vec());
     (length != 0).then(|| stacks.len() - 1)
 }
 
 /// The attributes a profile holds itself become rows, with the units that go by key.
-fn rows_in_place(tables: &mut Tables, pairs: Vec<(String, Val)>, units: &[(String, String)]) -> Vec<usize> {
+fn rows_in_place(
+    tables: &mut Tables,
+    pairs: Vec<(String, Val)>,
+    units: &[(String, String)],
+) -> Vec<usize> {
     let from = tables.attributes.len();
-    tables.attributes.extend(pairs.into_iter().map(|(key, value)| {
-        let unit = units.iter().find(|(of, _)| *of == key).map(|(_, unit)| unit.clone()).unwrap_or_default();
-        Attribute { key, value, unit }
-    }));
+    tables
+        .attributes
+        .extend(pairs.into_iter().map(|(key, value)| {
+            let unit = units
+                .iter()
+                .find(|(of, _)| *of == key)
+                .map(|(_, unit)| unit.clone())
+                .unwrap_or_default();
+            Attribute { key, value, unit }
+        }));
     (from..tables.attributes.len()).collect()
 }
 
 fn column(types: &[Type], name: &str) -> usize {
-    let named = types.iter().position(|kind| kind.name == name && !name.is_empty());
+    let named = types
+        .iter()
+        .position(|kind| kind.name == name && !name.is_empty());
     named.unwrap_or(types.len().saturating_sub(1))
 }
 
 fn column_name(types: &[Type], column: usize) -> String {
-    if column + 1 == types.len() { String::new() } else { types.get(column).map(|kind| kind.name.clone()).unwrap_or_default() }
+    if column + 1 == types.len() {
+        String::new()
+    } else {
+        types
+            .get(column)
+            .map(|kind| kind.name.clone())
+            .unwrap_or_default()
+    }
 }
 
 /// 1.4 to 1.7: slices, units by key, references that may be absent.
@@ -786,7 +878,7 @@ macro_rules! until_1_7 {
                         values: s.value.clone(),
                         times: s.timestamps_unix_nano.clone(),
                     }).collect();
-                    #[allow(unused_mut)]
+                    #[allow(unused_mut, unused_assignments)]
                     let mut attributes = Vec::new();
                     $(attributes = rows_in_place(&mut tables, vals(&$wire.$in_place, &[]), &units);)?
                     $(attributes.extend(rows(&$wire.$indices));)?
@@ -918,7 +1010,13 @@ mod v1_3 {
 
     fn function(f: &Function, strs: &mut Strs) -> wire::Function {
         let [name, system_name, filename] = [0, 1, 2].map(|at| strs.id(&f.names[at]) as i64);
-        wire::Function { name, system_name, filename, start_line: f.start_line, ..Default::default() }
+        wire::Function {
+            name,
+            system_name,
+            filename,
+            start_line: f.start_line,
+            ..Default::default()
+        }
     }
 
     fn container(p: &Profile, tables: &Tables) -> wire::ProfileContainer {
@@ -940,26 +1038,45 @@ mod v1_3 {
         };
         let mut profile = wire::Profile {
             sample_type: p.types.iter().map(|kind| value_type(kind, strs)).collect(),
-            sample: p.samples.iter().zip(slices).map(|(s, slice)| sample(s, slice, strs)).collect(),
-            mapping: first(wire::Mapping::default()).chain(tables.mappings.iter().map(|m| mapping(m, strs))).collect(),
+            sample: p
+                .samples
+                .iter()
+                .zip(slices)
+                .map(|(s, slice)| sample(s, slice, strs))
+                .collect(),
+            mapping: first(wire::Mapping::default())
+                .chain(tables.mappings.iter().map(|m| mapping(m, strs)))
+                .collect(),
             location: tables.locations.iter().map(|l| location(l, strs)).collect(),
-            function: first(wire::Function::default()).chain(tables.functions.iter().map(|f| function(f, strs))).collect(),
+            function: first(wire::Function::default())
+                .chain(tables.functions.iter().map(|f| function(f, strs)))
+                .collect(),
             string_table: Vec::new(),
             drop_frames: strs.id(&p.drop_frames) as i64,
             keep_frames: strs.id(&p.keep_frames) as i64,
             time_nanos: p.time as i64,
             duration_nanos: p.duration as i64,
-            period_type: (p.period_type != Type::default()).then(|| value_type(&p.period_type, strs)),
+            period_type: (p.period_type != Type::default())
+                .then(|| value_type(&p.period_type, strs)),
             period: p.period,
             comment: p.comments.iter().map(|text| strs.id(text) as i64).collect(),
             default_sample_type: strs.id(&p.default) as i64,
             location_indices: all.iter().map(|row| *row as i64).collect(),
-            attribute_table: tables.attributes.iter().map(|a| key_value(&a.key, &a.value, strs)).collect(),
+            attribute_table: tables
+                .attributes
+                .iter()
+                .map(|a| key_value(&a.key, &a.value, strs))
+                .collect(),
             attribute_units: units(tables)
                 .iter()
-                .map(|(key, unit)| wire::AttributeUnit { attribute_key: strs.id(key) as i64, unit: strs.id(unit) as i64 })
+                .map(|(key, unit)| wire::AttributeUnit {
+                    attribute_key: strs.id(key) as i64,
+                    unit: strs.id(unit) as i64,
+                })
                 .collect(),
-            link_table: first(wire::Link::default()).chain(tables.links.iter().map(link)).collect(),
+            link_table: first(wire::Link::default())
+                .chain(tables.links.iter().map(link))
+                .collect(),
         };
         profile.string_table = std::mem::take(&mut strs.table);
         let start = u64::try_from(p.time).unwrap_or(0);
@@ -970,7 +1087,13 @@ mod v1_3 {
             attributes: p
                 .attributes
                 .iter()
-                .map(|&row| key_value(&tables.attributes[row].key, &tables.attributes[row].value, strs))
+                .map(|&row| {
+                    key_value(
+                        &tables.attributes[row].key,
+                        &tables.attributes[row].value,
+                        strs,
+                    )
+                })
                 .collect(),
             dropped_attributes_count: p.dropped,
             original_payload_format: p.original.0.clone(),
@@ -981,15 +1104,33 @@ mod v1_3 {
 
     pub(super) fn lower(doc: &Doc) -> wire::ProfilesData {
         let strs = &mut Strs::new(&doc.tables);
-        wire::ProfilesData { resource_profiles: envelope(doc, strs, |p, _| container(p, &doc.tables)) }
+        wire::ProfilesData {
+            resource_profiles: envelope(doc, strs, |p, _| container(p, &doc.tables)),
+        }
     }
 
     pub(super) fn raise(data: &wire::ProfilesData) -> Doc {
         let mut profile = |container: &wire::ProfileContainer| {
             let inner = container.profile.clone().unwrap_or_default();
-            let text = |index: i64| inner.string_table.get(index as usize).cloned().unwrap_or_default();
-            let units: Vec<_> = inner.attribute_units.iter().map(|u| (text(u.attribute_key), text(u.unit))).collect();
-            let unit = |key: &str| units.iter().find(|(of, _)| of == key).map(|(_, unit)| unit.clone()).unwrap_or_default();
+            let text = |index: i64| {
+                inner
+                    .string_table
+                    .get(index as usize)
+                    .cloned()
+                    .unwrap_or_default()
+            };
+            let units: Vec<_> = inner
+                .attribute_units
+                .iter()
+                .map(|u| (text(u.attribute_key), text(u.unit)))
+                .collect();
+            let unit = |key: &str| {
+                units
+                    .iter()
+                    .find(|(of, _)| of == key)
+                    .map(|(_, unit)| unit.clone())
+                    .unwrap_or_default()
+            };
             let no_mapping = first_empty(&inner.mapping);
             let no_function = first_empty(&inner.function);
             let no_link = first_empty(&inner.link_table);
@@ -1007,13 +1148,23 @@ mod v1_3 {
             // 0 and none look alike: 0 is the first mapping only where the address may lie in it.
             let holds = |address: u64| {
                 let first = inner.mapping.first();
-                first.is_some_and(|m| address == 0 || m.memory_limit == 0 || (m.memory_start..m.memory_limit).contains(&address))
+                first.is_some_and(|m| {
+                    address == 0
+                        || m.memory_limit == 0
+                        || (m.memory_start..m.memory_limit).contains(&address)
+                })
             };
-            let function_of = |index: u64| down(index, no_function).filter(|row| *row < inner.function.len());
+            let function_of =
+                |index: u64| down(index, no_function).filter(|row| *row < inner.function.len());
             let location = |l: &wire::Location| Location {
-                mapping: down(l.mapping_index, no_mapping).filter(|_| l.mapping_index != 0 || holds(l.address)),
+                mapping: down(l.mapping_index, no_mapping)
+                    .filter(|_| l.mapping_index != 0 || holds(l.address)),
                 address: l.address,
-                lines: l.line.iter().map(|l| (function_of(l.function_index), l.line, l.column)).collect(),
+                lines: l
+                    .line
+                    .iter()
+                    .map(|l| (function_of(l.function_index), l.line, l.column))
+                    .collect(),
                 folded: l.is_folded,
                 frame_type: text(l.type_index.into()),
                 attributes: rows(&l.attributes),
@@ -1022,29 +1173,63 @@ mod v1_3 {
                 names: [f.name, f.system_name, f.filename].map(text),
                 start_line: f.start_line,
             };
-            let attribute = |a: &wire::KeyValue| Attribute { key: a.key.clone(), value: val(&a.value, &[]), unit: unit(&a.key) };
+            let attribute = |a: &wire::KeyValue| Attribute {
+                key: a.key.clone(),
+                value: val(&a.value, &[]),
+                unit: unit(&a.key),
+            };
             let mut tables = Tables {
-                mappings: inner.mapping.iter().skip(usize::from(no_mapping)).map(mapping).collect(),
+                mappings: inner
+                    .mapping
+                    .iter()
+                    .skip(usize::from(no_mapping))
+                    .map(mapping)
+                    .collect(),
                 locations: inner.location.iter().map(location).collect(),
-                functions: inner.function.iter().skip(usize::from(no_function)).map(function).collect(),
-                links: inner.link_table.iter().skip(usize::from(no_link)).map(|l| (array(&l.trace_id), array(&l.span_id))).collect(),
+                functions: inner
+                    .function
+                    .iter()
+                    .skip(usize::from(no_function))
+                    .map(function)
+                    .collect(),
+                links: inner
+                    .link_table
+                    .iter()
+                    .skip(usize::from(no_link))
+                    .map(|l| (array(&l.trace_id), array(&l.span_id)))
+                    .collect(),
                 attributes: inner.attribute_table.iter().map(attribute).collect(),
                 ..Tables::default()
             };
             let attributes = rows_in_place(&mut tables, vals(&container.attributes, &[]), &units);
-            let all: Vec<usize> = inner.location_indices.iter().map(|index| *index as usize).collect();
+            let all: Vec<usize> = inner
+                .location_indices
+                .iter()
+                .map(|index| *index as usize)
+                .collect();
             let un_type = |kind: &wire::ValueType| Type {
                 name: text(kind.r#type),
                 unit: text(kind.unit),
                 temporality: kind.aggregation_temporality,
             };
             let samples = inner.sample.iter().map(|s| {
-                let (start, length) = (s.locations_start_index as usize, s.locations_length as usize);
+                let (start, length) = (
+                    s.locations_start_index as usize,
+                    s.locations_length as usize,
+                );
                 // A label says what an attribute whose unit is not that of its key cannot.
                 let mut attributes = rows(&s.attributes);
                 for label in &s.label {
-                    let value = if label.str == 0 { Val::Int(label.num) } else { Val::Str(text(label.str)) };
-                    tables.attributes.push(Attribute { key: text(label.key), value, unit: text(label.num_unit) });
+                    let value = if label.str == 0 {
+                        Val::Int(label.num)
+                    } else {
+                        Val::Str(text(label.str))
+                    };
+                    tables.attributes.push(Attribute {
+                        key: text(label.key),
+                        value,
+                        unit: text(label.num_unit),
+                    });
                     attributes.push(tables.attributes.len() - 1);
                 }
                 Sample {
@@ -1070,10 +1255,16 @@ mod v1_3 {
                 keep_frames: text(inner.keep_frames),
                 attributes,
                 dropped: container.dropped_attributes_count,
-                original: (container.original_payload_format.clone(), container.original_payload.to_vec()),
+                original: (
+                    container.original_payload_format.clone(),
+                    container.original_payload.to_vec(),
+                ),
                 tables: Some(tables),
             }
         };
-        Doc { resources: resources(&data.resource_profiles, &[], &mut profile), tables: Tables::default() }
+        Doc {
+            resources: resources(&data.resource_profiles, &[], &mut profile),
+            tables: Tables::default(),
+        }
     }
 }

@@ -2,16 +2,29 @@
 
 use otlp_profiles::{self as crate_, AttributeId, Dictionary, LinkId, Profiles, StackId, Value};
 
-use super::doc::{Attribute, Doc, Function, Location, Mapping, Profile, Resource, Sample, Scope, Tables, Type, Val};
+use super::doc::{
+    Attribute, Doc, Function, Location, Mapping, Profile, Resource, Sample, Scope, Tables, Type,
+    Val,
+};
 
 /// What the model says. Row 0 of every table is "none", and so is not a row of the `Doc`.
 pub fn doc_of(profiles: &Profiles) -> Doc {
     let dictionary = profiles.dictionary();
     let text = |id| dictionary.text(id).to_owned();
-    let pairs = |pairs: &[crate_::KeyValue]| pairs.iter().map(|p| (text(p.key), val(&p.value, dictionary))).collect::<Vec<_>>();
+    let pairs = |pairs: &[crate_::KeyValue]| {
+        pairs
+            .iter()
+            .map(|p| (text(p.key), val(&p.value, dictionary)))
+            .collect::<Vec<_>>()
+    };
     let entity = |e: &crate_::EntityRef| {
         let keys = |keys: &[crate_::StringId]| keys.iter().map(|key| text(*key)).collect();
-        (text(e.schema_url), text(e.entity_type), keys(&e.id_keys), keys(&e.description_keys))
+        (
+            text(e.schema_url),
+            text(e.entity_type),
+            keys(&e.id_keys),
+            keys(&e.description_keys),
+        )
     };
     let scope = |scope: &crate_::ScopeProfiles| Scope {
         name: text(scope.scope().name()),
@@ -19,7 +32,11 @@ pub fn doc_of(profiles: &Profiles) -> Doc {
         attributes: pairs(scope.scope().attributes()),
         dropped: scope.scope().dropped_attributes_count(),
         schema_url: text(scope.schema_url()),
-        profiles: scope.profiles().iter().map(|p| profile(p, dictionary)).collect(),
+        profiles: scope
+            .profiles()
+            .iter()
+            .map(|p| profile(p, dictionary))
+            .collect(),
     };
     let resource = |r: &crate_::ResourceProfiles| Resource {
         attributes: pairs(r.resource().attributes()),
@@ -28,7 +45,10 @@ pub fn doc_of(profiles: &Profiles) -> Doc {
         schema_url: text(r.schema_url()),
         scopes: r.scope_profiles().iter().map(scope).collect(),
     };
-    Doc { resources: profiles.resource_profiles().iter().map(resource).collect(), tables: tables(dictionary) }
+    Doc {
+        resources: profiles.resource_profiles().iter().map(resource).collect(),
+        tables: tables(dictionary),
+    }
 }
 
 fn row(id: usize) -> Option<usize> {
@@ -36,7 +56,9 @@ fn row(id: usize) -> Option<usize> {
 }
 
 fn rows(ids: &[AttributeId]) -> Vec<usize> {
-    ids.iter().map(|id| row(id.row()).expect("no list holds attribute 0")).collect()
+    ids.iter()
+        .map(|id| row(id.row()).expect("no list holds attribute 0"))
+        .collect()
 }
 
 fn profile(profile: &crate_::Profile, dictionary: &Dictionary) -> Profile {
@@ -79,16 +101,30 @@ pub fn tables(dictionary: &Dictionary) -> Tables {
     let mut tables = Tables::default();
     for attribute in &dictionary.attributes()[1..] {
         let value = val(&attribute.value, dictionary);
-        tables.attributes.push(Attribute { key: text(attribute.key), value, unit: text(attribute.unit) });
+        tables.attributes.push(Attribute {
+            key: text(attribute.key),
+            value,
+            unit: text(attribute.unit),
+        });
     }
     for function in &dictionary.functions()[1..] {
         let names = [function.name, function.system_name, function.filename].map(text);
-        tables.functions.push(Function { names, start_line: function.start_line });
+        tables.functions.push(Function {
+            names,
+            start_line: function.start_line,
+        });
     }
-    tables.links = dictionary.links()[1..].iter().map(|link| (link.trace_id, link.span_id)).collect();
+    tables.links = dictionary.links()[1..]
+        .iter()
+        .map(|link| (link.trace_id, link.span_id))
+        .collect();
     tables.mappings = vec![Mapping::default(); mappings.rows().len() - 1];
     for (place, mapping) in tables.mappings.iter_mut().zip(&mappings.rows()[1..]) {
-        place.range = [mapping.memory_start, mapping.memory_limit, mapping.file_offset];
+        place.range = [
+            mapping.memory_start,
+            mapping.memory_limit,
+            mapping.file_offset,
+        ];
         place.filename = text(mapping.filename);
     }
     tables.locations = vec![Location::default(); locations.len() - 1];
@@ -100,7 +136,9 @@ pub fn tables(dictionary: &Dictionary) -> Tables {
             tables.locations[at] = Location {
                 mapping: row(mapping.row()),
                 address: locations.address(id),
-                lines: lines.map(|line| (row(line.function.row()), line.line, line.column)).collect(),
+                lines: lines
+                    .map(|line| (row(line.function.row()), line.line, line.column))
+                    .collect(),
                 attributes: rows(locations.attributes(id)),
                 ..Location::default()
             };
@@ -108,7 +146,12 @@ pub fn tables(dictionary: &Dictionary) -> Tables {
                 tables.mappings[at].attributes = rows(mappings.attributes(mapping));
             }
         }
-        tables.stacks.push(stack.iter().map(|id| row(id.row()).expect("no stack holds location 0")).collect());
+        tables.stacks.push(
+            stack
+                .iter()
+                .map(|id| row(id.row()).expect("no stack holds location 0"))
+                .collect(),
+        );
     }
     tables
 }
@@ -122,6 +165,11 @@ fn val(value: &Value, dictionary: &Dictionary) -> Val {
         Value::Double(number) => Val::Double(*number),
         Value::Bytes(bytes) => Val::Bytes(bytes.to_vec()),
         Value::Array(values) => Val::Array(values.iter().map(|v| val(v, dictionary)).collect()),
-        Value::KeyValues(pairs) => Val::Map(pairs.iter().map(|p| (dictionary.text(p.key).to_owned(), val(&p.value, dictionary))).collect()),
+        Value::KeyValues(pairs) => Val::Map(
+            pairs
+                .iter()
+                .map(|p| (dictionary.text(p.key).to_owned(), val(&p.value, dictionary)))
+                .collect(),
+        ),
     }
 }

@@ -17,13 +17,21 @@ pub fn check<T: Clone + std::fmt::Debug>(
         Ok(result) => result.err().map(|error| error.to_string()),
         Err(panic) => {
             let text = panic.downcast_ref::<String>().cloned();
-            Some(text.or(panic.downcast_ref::<&str>().map(|text| (*text).to_owned())).unwrap_or_default())
+            Some(
+                text.or(panic.downcast_ref::<&str>().map(|text| (*text).to_owned()))
+                    .unwrap_or_default(),
+            )
         }
     };
-    let Some(mut failed) = failure(input) else { return Ok(()) };
+    let Some(mut failed) = failure(input) else {
+        return Ok(());
+    };
     std::panic::set_hook(Box::new(|_| {}));
     let mut least = input.clone();
-    while let Some((smaller, how)) = edits(&least).into_iter().find_map(|edit| failure(&edit).map(|how| (edit, how))) {
+    while let Some((smaller, how)) = edits(&least)
+        .into_iter()
+        .find_map(|edit| failure(&edit).map(|how| (edit, how)))
+    {
         (least, failed) = (smaller, how);
     }
     let _ = std::panic::take_hook();
@@ -37,7 +45,12 @@ fn without<T: Clone>(list: &[T]) -> impl Iterator<Item = Vec<T>> + '_ {
 
 /// The document with one thing less, in every way that leaves its references whole.
 pub fn docs(doc: &Doc) -> Vec<Doc> {
-    let mut out: Vec<Doc> = without(&doc.resources).map(|resources| Doc { resources, ..doc.clone() }).collect();
+    let mut out: Vec<Doc> = without(&doc.resources)
+        .map(|resources| Doc {
+            resources,
+            ..doc.clone()
+        })
+        .collect();
     for (r, resource) in doc.resources.iter().enumerate() {
         let mut with = |edit: &dyn Fn(&mut super::doc::Resource)| {
             let mut doc = doc.clone();
@@ -49,12 +62,18 @@ pub fn docs(doc: &Doc) -> Vec<Doc> {
         }
         with(&|r| {
             let scopes = std::mem::take(&mut r.scopes);
-            *r = super::doc::Resource { scopes, ..Default::default() };
+            *r = super::doc::Resource {
+                scopes,
+                ..Default::default()
+            };
         });
         for (s, scope) in resource.scopes.iter().enumerate() {
             with(&|r| {
                 let profiles = std::mem::take(&mut r.scopes[s].profiles);
-                r.scopes[s] = super::doc::Scope { profiles, ..Default::default() };
+                r.scopes[s] = super::doc::Scope {
+                    profiles,
+                    ..Default::default()
+                };
             });
             for profiles in without(&scope.profiles) {
                 with(&|r| r.scopes[s].profiles = profiles.clone());
@@ -66,7 +85,10 @@ pub fn docs(doc: &Doc) -> Vec<Doc> {
             }
         }
     }
-    out.extend(table_edits(&doc.tables).into_iter().map(|tables| Doc { resources: doc.resources.clone(), tables }));
+    out.extend(table_edits(&doc.tables).into_iter().map(|tables| Doc {
+        resources: doc.resources.clone(),
+        tables,
+    }));
     out.retain(|edit| edit != doc && whole(edit));
     out
 }
@@ -104,7 +126,11 @@ fn profile_edits(profile: &Profile) -> Vec<Profile> {
     with(&|p| p.keep_frames.clear());
     with(&|p| p.dropped = 0);
     with(&|p| p.original = Default::default());
-    with(&|p| p.types.iter_mut().for_each(|t| (t.unit, t.temporality) = (String::new(), 0)));
+    with(&|p| {
+        p.types
+            .iter_mut()
+            .for_each(|t| (t.unit, t.temporality) = (String::new(), 0))
+    });
     for at in 0..profile.samples.len() {
         let mut sample = |edit: &dyn Fn(&mut Sample)| with(&|p| edit(&mut p.samples[at]));
         sample(&|s| s.stack = None);
@@ -125,7 +151,9 @@ fn profile_edits(profile: &Profile) -> Vec<Profile> {
     }
     out.retain(|p| {
         let shape = |s: &Sample| {
-            let one = p.types.len() == 1 && (s.times.len() == s.values.len() || s.values.is_empty()) && !s.times.is_empty();
+            let one = p.types.len() == 1
+                && (s.times.len() == s.values.len() || s.values.is_empty())
+                && !s.times.is_empty();
             s.values.len() == p.types.len() || one
         };
         p.samples.iter().all(shape)
@@ -177,12 +205,28 @@ fn table_edits(tables: &Tables) -> Vec<Tables> {
 
 /// Whether every reference has its row.
 fn whole(doc: &Doc) -> bool {
-    let Tables { mappings, locations, functions, stacks, links, attributes, .. } = &doc.tables;
+    let Tables {
+        mappings,
+        locations,
+        functions,
+        stacks,
+        links,
+        attributes,
+        ..
+    } = &doc.tables;
     let known = |rows: &[usize]| rows.iter().all(|&row| row < attributes.len());
-    let profiles = || doc.resources.iter().flat_map(|r| &r.scopes).flat_map(|s| &s.profiles);
+    let profiles = || {
+        doc.resources
+            .iter()
+            .flat_map(|r| &r.scopes)
+            .flat_map(|s| &s.profiles)
+    };
     mappings.iter().all(|m| known(&m.attributes))
         && locations.iter().all(|l| {
-            let lines = l.lines.iter().all(|(function, ..)| function.is_none_or(|row| row < functions.len()));
+            let lines = l
+                .lines
+                .iter()
+                .all(|(function, ..)| function.is_none_or(|row| row < functions.len()));
             known(&l.attributes) && lines && l.mapping.is_none_or(|row| row < mappings.len())
         })
         && stacks.iter().flatten().all(|&row| row < locations.len())
@@ -215,17 +259,30 @@ pub fn pprofs(profile: &pprof::Profile) -> Vec<pprof::Profile> {
     for at in 0..profile.location.len() {
         with(&|p| p.location[at].line.clear());
         with(&|p| p.location[at].mapping_id = 0);
-        if profile.sample.iter().all(|s| !s.location_id.contains(&profile.location[at].id)) {
+        if profile
+            .sample
+            .iter()
+            .all(|s| !s.location_id.contains(&profile.location[at].id))
+        {
             with(&|p| _ = p.location.remove(at));
         }
     }
     for at in 0..profile.mapping.len() {
-        if profile.location.iter().all(|l| l.mapping_id != profile.mapping[at].id) {
+        if profile
+            .location
+            .iter()
+            .all(|l| l.mapping_id != profile.mapping[at].id)
+        {
             with(&|p| _ = p.mapping.remove(at));
         }
     }
     for at in 0..profile.function.len() {
-        if profile.location.iter().flat_map(|l| &l.line).all(|l| l.function_id != profile.function[at].id) {
+        if profile
+            .location
+            .iter()
+            .flat_map(|l| &l.line)
+            .all(|l| l.function_id != profile.function[at].id)
+        {
             with(&|p| _ = p.function.remove(at));
         }
     }

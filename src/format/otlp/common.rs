@@ -15,12 +15,20 @@ use crate::wire::read::Reader;
 use crate::wire::{FIXED64, LEN, VARINT, tag};
 
 /// Bytes that are an id of fixed length, or none at all.
-pub(crate) fn fixed_id<const N: usize>(id: &[u8], out: &mut [u8; N], code: Code, intake: &mut Intake) -> Result<()> {
+pub(crate) fn fixed_id<const N: usize>(
+    id: &[u8],
+    out: &mut [u8; N],
+    code: Code,
+    intake: &mut Intake,
+) -> Result<()> {
     match <&[u8; N]>::try_from(id) {
         Ok(id) => *out = *id,
         Err(_) if id.is_empty() => *out = [0; N],
         Err(_) => {
-            let error = Error::malformed(format!("an id of {} bytes, where {N} or none are wanted", id.len()));
+            let error = Error::malformed(format!(
+                "an id of {} bytes, where {N} or none are wanted",
+                id.len()
+            ));
             intake.repair(code, error.at(id))?;
             *out = [0; N];
         }
@@ -33,7 +41,11 @@ pub(crate) fn table_text(index: u32, texts: &Texts, intake: &mut Intake) -> Resu
     if index < texts.table_rows || index == 0 {
         return Ok(StringId(index));
     }
-    let error = Error::malformed(format!("{} is past the last of {} strings", show(index), texts.table_rows));
+    let error = Error::malformed(format!(
+        "{} is past the last of {} strings",
+        show(index),
+        texts.table_rows
+    ));
     intake.repair(losses::INDEX_OUT_OF_RANGE, error)?;
     Ok(StringId::NONE)
 }
@@ -47,16 +59,23 @@ pub(crate) fn show(index: u32) -> String {
     }
 }
 
-pub(crate) fn key_value_and_unit<G: Generation>(body: &[u8], texts: &mut Texts, intake: &mut Intake) -> Result<Attribute> {
+pub(crate) fn key_value_and_unit<G: Generation>(
+    body: &[u8],
+    texts: &mut Texts,
+    intake: &mut Intake,
+) -> Result<Attribute> {
     let mut reader = Reader::new(body);
     let mut attribute = Attribute::default();
     while let Some(tag) = reader.tag()? {
         if is!(tag, 1, VARINT) {
-            attribute.key = table_text(reader.index()?, texts, intake).map_err(|e| e.within("key_strindex"))?;
+            attribute.key =
+                table_text(reader.index()?, texts, intake).map_err(|e| e.within("key_strindex"))?;
         } else if is!(tag, 2, LEN) {
-            attribute.value = any_value::<G>(reader.bytes()?, texts, intake, 0).map_err(|e| e.within("value"))?;
+            attribute.value =
+                any_value::<G>(reader.bytes()?, texts, intake, 0).map_err(|e| e.within("value"))?;
         } else if is!(tag, 3, VARINT) {
-            attribute.unit = table_text(reader.index()?, texts, intake).map_err(|e| e.within("unit_strindex"))?;
+            attribute.unit = table_text(reader.index()?, texts, intake)
+                .map_err(|e| e.within("unit_strindex"))?;
         } else {
             let known = [(1, "key_strindex"), (2, "value"), (3, "unit_strindex")];
             unknown(&mut reader, tag, "KeyValueAndUnit", &known, intake)?;
@@ -65,7 +84,12 @@ pub(crate) fn key_value_and_unit<G: Generation>(body: &[u8], texts: &mut Texts, 
     Ok(attribute)
 }
 
-pub(crate) fn key_value<G: Generation>(body: &[u8], texts: &mut Texts, intake: &mut Intake, depth: u64) -> Result<KeyValue> {
+pub(crate) fn key_value<G: Generation>(
+    body: &[u8],
+    texts: &mut Texts,
+    intake: &mut Intake,
+    depth: u64,
+) -> Result<KeyValue> {
     let mut reader = Reader::new(body);
     let mut pair = KeyValue::default();
     let mut reference = StringId::NONE;
@@ -73,11 +97,17 @@ pub(crate) fn key_value<G: Generation>(body: &[u8], texts: &mut Texts, intake: &
         if is!(tag, 1, LEN) {
             pair.key = texts.intern(reader.bytes()?, intake)?;
         } else if is!(tag, 2, LEN) {
-            pair.value = any_value::<G>(reader.bytes()?, texts, intake, depth).map_err(|e| e.within("value"))?;
+            pair.value = any_value::<G>(reader.bytes()?, texts, intake, depth)
+                .map_err(|e| e.within("value"))?;
         } else if is!(tag, G::SCHEMA.key_strindex, VARINT) {
-            reference = table_text(reader.index()?, texts, intake).map_err(|e| e.within("key_strindex"))?;
+            reference =
+                table_text(reader.index()?, texts, intake).map_err(|e| e.within("key_strindex"))?;
         } else {
-            let known = [(1, "key"), (2, "value"), (G::SCHEMA.key_strindex, "key_strindex")];
+            let known = [
+                (1, "key"),
+                (2, "value"),
+                (G::SCHEMA.key_strindex, "key_strindex"),
+            ];
             unknown(&mut reader, tag, "KeyValue", &known, intake)?;
         }
     }
@@ -88,7 +118,12 @@ pub(crate) fn key_value<G: Generation>(body: &[u8], texts: &mut Texts, intake: &
     Ok(pair)
 }
 
-fn any_value<G: Generation>(body: &[u8], texts: &mut Texts, intake: &mut Intake, depth: u64) -> Result<Value> {
+fn any_value<G: Generation>(
+    body: &[u8],
+    texts: &mut Texts,
+    intake: &mut Intake,
+    depth: u64,
+) -> Result<Value> {
     // A level is a message AnyValue and a message list in it, and the list's element.
     within("max_nesting", intake.limits().max_nesting, 4 + depth * 3)?;
     let mut reader = Reader::new(body);
@@ -103,20 +138,43 @@ fn any_value<G: Generation>(body: &[u8], texts: &mut Texts, intake: &mut Intake,
         } else if is!(tag, 4, FIXED64) {
             Value::Double(f64::from_bits(reader.fixed64()?))
         } else if is!(tag, 5, LEN) {
-            Value::Array(array::<G>(reader.bytes()?, texts, intake, depth + 1)?.into())
+            // A list said again adds to the first, as protobuf has it.
+            let mut values = match std::mem::take(&mut value) {
+                Value::Array(values) => values.into_vec(),
+                _ => Vec::new(),
+            };
+            values.append(&mut array::<G>(reader.bytes()?, texts, intake, depth + 1)?);
+            Value::Array(values.into())
         } else if is!(tag, 6, LEN) {
-            Value::KeyValues(key_values::<G>(reader.bytes()?, texts, intake, depth + 1)?.into())
+            let mut pairs = match std::mem::take(&mut value) {
+                Value::KeyValues(pairs) => pairs.into_vec(),
+                _ => Vec::new(),
+            };
+            pairs.append(&mut key_values::<G>(
+                reader.bytes()?,
+                texts,
+                intake,
+                depth + 1,
+            )?);
+            Value::KeyValues(pairs.into())
         } else if is!(tag, 7, LEN) {
             let bytes = reader.bytes()?;
             intake.budget.take::<u8>(bytes.len())?;
             Value::Bytes(bytes.into())
         } else if is!(tag, G::SCHEMA.string_value_strindex, VARINT) {
-            match table_text(reader.index()?, texts, intake).map_err(|e| e.within("string_value_strindex"))? {
+            match table_text(reader.index()?, texts, intake)
+                .map_err(|e| e.within("string_value_strindex"))?
+            {
                 StringId::NONE => Value::Empty,
                 text => Value::String(text),
             }
         } else {
-            let known = [(1, "string_value"), (2, "bool_value"), (3, "int_value"), (4, "double_value")];
+            let known = [
+                (1, "string_value"),
+                (2, "bool_value"),
+                (3, "int_value"),
+                (4, "double_value"),
+            ];
             let lists = [(5, "array_value"), (6, "kvlist_value"), (7, "bytes_value")];
             let strindex = [(G::SCHEMA.string_value_strindex, "string_value_strindex")];
             let known: Vec<_> = known.into_iter().chain(lists).chain(strindex).collect();
@@ -127,7 +185,12 @@ fn any_value<G: Generation>(body: &[u8], texts: &mut Texts, intake: &mut Intake,
     Ok(value)
 }
 
-fn array<G: Generation>(body: &[u8], texts: &mut Texts, intake: &mut Intake, depth: u64) -> Result<Vec<Value>> {
+fn array<G: Generation>(
+    body: &[u8],
+    texts: &mut Texts,
+    intake: &mut Intake,
+    depth: u64,
+) -> Result<Vec<Value>> {
     let mut reader = Reader::new(body);
     let mut values = Vec::new();
     while let Some(tag) = reader.tag()? {
@@ -143,7 +206,12 @@ fn array<G: Generation>(body: &[u8], texts: &mut Texts, intake: &mut Intake, dep
     Ok(values)
 }
 
-fn key_values<G: Generation>(body: &[u8], texts: &mut Texts, intake: &mut Intake, depth: u64) -> Result<Vec<KeyValue>> {
+fn key_values<G: Generation>(
+    body: &[u8],
+    texts: &mut Texts,
+    intake: &mut Intake,
+    depth: u64,
+) -> Result<Vec<KeyValue>> {
     let mut reader = Reader::new(body);
     let mut pairs = Vec::new();
     while let Some(tag) = reader.tag()? {
@@ -167,9 +235,14 @@ pub(crate) fn attribute_in_place<G: Generation>(
     intake: &mut Intake,
 ) -> Result<()> {
     let row = out.len();
-    within("max_attributes_per_item", intake.limits().max_attributes_per_item, row as u64 + 1)?;
+    within(
+        "max_attributes_per_item",
+        intake.limits().max_attributes_per_item,
+        row as u64 + 1,
+    )?;
     intake.budget.take::<KeyValue>(2)?;
-    let pair = key_value::<G>(reader.bytes()?, texts, intake, 0).map_err(|e| e.within_row("attributes", row))?;
+    let pair = key_value::<G>(reader.bytes()?, texts, intake, 0)
+        .map_err(|e| e.within_row("attributes", row))?;
     out.push(pair);
     Ok(())
 }
@@ -190,10 +263,15 @@ pub(crate) fn resource<G: Generation>(
         } else if is!(tag, G::SCHEMA.entity_refs, LEN) {
             let row = resource.entity_refs.len();
             intake.budget.take::<EntityRef>(2)?;
-            let entity = entity_ref(reader.bytes()?, texts, intake).map_err(|e| e.within_row("entity_refs", row))?;
+            let entity = entity_ref(reader.bytes()?, texts, intake)
+                .map_err(|e| e.within_row("entity_refs", row))?;
             resource.entity_refs.push(entity);
         } else {
-            let known = [(1, "attributes"), (2, "dropped_attributes_count"), (G::SCHEMA.entity_refs, "entity_refs")];
+            let known = [
+                (1, "attributes"),
+                (2, "dropped_attributes_count"),
+                (G::SCHEMA.entity_refs, "entity_refs"),
+            ];
             unknown(&mut reader, tag, "Resource", &known, intake)?;
         }
     }
@@ -212,9 +290,16 @@ fn entity_ref(body: &[u8], texts: &mut Texts, intake: &mut Intake) -> Result<Ent
         } else if is!(tag, 3, LEN) {
             entity.id_keys.push(texts.intern(reader.bytes()?, intake)?);
         } else if is!(tag, 4, LEN) {
-            entity.description_keys.push(texts.intern(reader.bytes()?, intake)?);
+            entity
+                .description_keys
+                .push(texts.intern(reader.bytes()?, intake)?);
         } else {
-            let known = [(1, "schema_url"), (2, "type"), (3, "id_keys"), (4, "description_keys")];
+            let known = [
+                (1, "schema_url"),
+                (2, "type"),
+                (3, "id_keys"),
+                (4, "description_keys"),
+            ];
             unknown(&mut reader, tag, "EntityRef", &known, intake)?;
         }
     }
@@ -222,7 +307,12 @@ fn entity_ref(body: &[u8], texts: &mut Texts, intake: &mut Intake) -> Result<Ent
 }
 
 /// Reads a scope into `scope`; a second occurrence adds to the first.
-pub(crate) fn scope<G: Generation>(body: &[u8], scope: &mut Scope, texts: &mut Texts, intake: &mut Intake) -> Result<()> {
+pub(crate) fn scope<G: Generation>(
+    body: &[u8],
+    scope: &mut Scope,
+    texts: &mut Texts,
+    intake: &mut Intake,
+) -> Result<()> {
     let mut reader = Reader::new(body);
     while let Some(tag) = reader.tag()? {
         if is!(tag, 1, LEN) {
@@ -234,7 +324,12 @@ pub(crate) fn scope<G: Generation>(body: &[u8], scope: &mut Scope, texts: &mut T
         } else if is!(tag, 4, VARINT) {
             scope.dropped_attributes_count = reader.varint()? as u32;
         } else {
-            let known = [(1, "name"), (2, "version"), (3, "attributes"), (4, "dropped_attributes_count")];
+            let known = [
+                (1, "name"),
+                (2, "version"),
+                (3, "attributes"),
+                (4, "dropped_attributes_count"),
+            ];
             unknown(&mut reader, tag, "InstrumentationScope", &known, intake)?;
         }
     }

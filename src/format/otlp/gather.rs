@@ -22,35 +22,62 @@ struct Placed {
 
 /// The generations whose tables are shared by all profiles.
 pub(crate) fn shared<G: Generation>(reading: Reading, intake: &mut Intake) -> Result<Profiles> {
-    let Reading { mut resources, tables, drafts } = reading;
-    let (dictionary, placed) = unit::<G>(tables, drafts, intake).map_err(|e| match G::SCHEMA.home {
-        super::schema::Home::Dictionary if !e.place().starts_with("resource_profiles") => e.within("dictionary"),
-        _ => e,
-    })?;
+    let Reading {
+        mut resources,
+        tables,
+        drafts,
+    } = reading;
+    let (dictionary, placed) =
+        unit::<G>(tables, drafts, intake).map_err(|e| match G::SCHEMA.home {
+            super::schema::Home::Dictionary if !e.place().starts_with("resource_profiles") => {
+                e.within("dictionary")
+            }
+            _ => e,
+        })?;
     place(placed, &mut resources);
-    Ok(Profiles { dictionary, resources })
+    Ok(Profiles {
+        dictionary,
+        resources,
+    })
 }
 
 /// The generations whose tables are in every profile: the first one's become the payload's, the
 /// others' are added to them.
 pub(crate) fn by_profile<G: Generation>(reading: Reading, intake: &mut Intake) -> Result<Profiles> {
-    let Reading { mut resources, tables: outer, drafts } = reading;
+    let Reading {
+        mut resources,
+        tables: outer,
+        drafts,
+    } = reading;
     let single = drafts.len() <= 1;
     let mut interner = Interner::new(*intake.limits());
     let mut dictionary = Dictionary::default();
     let mut placed = Vec::new();
     for mut draft in drafts {
         let at = draft.at;
-        let tables = draft.tables.take().map_or_else(Tables::new, |tables| *tables);
+        let tables = draft
+            .tables
+            .take()
+            .map_or_else(Tables::new, |tables| *tables);
         let (own, mut profiles) = unit::<G>(tables, vec![draft], intake).map_err(|e| {
             let located = e.place().starts_with("resource_profiles");
-            if located { e } else { Draft { at, ..Draft::default() }.place(e) }
+            if located {
+                e
+            } else {
+                Draft {
+                    at,
+                    ..Draft::default()
+                }
+                .place(e)
+            }
         })?;
         if single {
             dictionary = own;
         } else {
             let remap = absorb(&mut interner, &own)?;
-            profiles.iter_mut().for_each(|placed| remap.profile(&mut placed.profile));
+            profiles
+                .iter_mut()
+                .for_each(|placed| remap.profile(&mut placed.profile));
         }
         placed.append(&mut profiles);
     }
@@ -58,19 +85,32 @@ pub(crate) fn by_profile<G: Generation>(reading: Reading, intake: &mut Intake) -
         dictionary = interner.dictionary;
     }
     let texts = outer.texts.raw.prove(false);
-    rename_texts(&mut resources, &mut |id| dictionary.strings.push(texts.get(id)));
+    rename_texts(&mut resources, &mut |id| {
+        dictionary.strings.push(texts.get(id))
+    });
     place(placed, &mut resources);
-    Ok(Profiles { dictionary, resources })
+    Ok(Profiles {
+        dictionary,
+        resources,
+    })
 }
 
 /// Settles, lifts and proves one set of tables and the profiles that use it.
-fn unit<G: Generation>(mut tables: Tables, drafts: Vec<Draft>, intake: &mut Intake) -> Result<(Dictionary, Vec<Placed>)> {
+fn unit<G: Generation>(
+    mut tables: Tables,
+    drafts: Vec<Draft>,
+    intake: &mut Intake,
+) -> Result<(Dictionary, Vec<Placed>)> {
     let mut shifts = tables.settle::<G>(intake)?;
-    let slices = drafts.iter().any(|draft| !draft.location_indices.is_empty());
+    let slices = drafts
+        .iter()
+        .any(|draft| !draft.location_indices.is_empty());
     tables.resolve_ids::<G>(&mut shifts, slices, intake);
     let mut drafts = drafts;
     for draft in &mut drafts {
-        draft.lift::<G>(&mut tables, &shifts, intake).map_err(|e| draft.place(e))?;
+        draft
+            .lift::<G>(&mut tables, &shifts, intake)
+            .map_err(|e| draft.place(e))?;
     }
     shifts.count_new_attributes(&tables);
     let stacks = tables.stacks.rows.len();
@@ -78,15 +118,25 @@ fn unit<G: Generation>(mut tables: Tables, drafts: Vec<Draft>, intake: &mut Inta
     let mut placed = Vec::with_capacity(drafts.len());
     for draft in drafts {
         let at = draft.at;
-        placed.push(Placed { at, profile: draft.finish::<G>(&shifts, stacks, intake)? });
+        placed.push(Placed {
+            at,
+            profile: draft.finish::<G>(&shifts, stacks, intake)?,
+        });
     }
     Ok((dictionary, placed))
 }
 
 /// Puts the profiles into their scopes.
 fn place(placed: Vec<Placed>, resources: &mut [ResourceProfiles]) {
-    for Placed { at: [resource, scope, _], profile } in placed {
-        if let Some(scope) = resources.get_mut(resource).and_then(|resource| resource.scopes.get_mut(scope)) {
+    for Placed {
+        at: [resource, scope, _],
+        profile,
+    } in placed
+    {
+        if let Some(scope) = resources
+            .get_mut(resource)
+            .and_then(|resource| resource.scopes.get_mut(scope))
+        {
             scope.profiles.push(profile);
         }
     }
@@ -94,15 +144,26 @@ fn place(placed: Vec<Placed>, resources: &mut [ResourceProfiles]) {
 
 /// Gives the texts of resources and scopes new ids.
 fn rename_texts(resources: &mut [ResourceProfiles], push: &mut impl FnMut(StringId) -> StringId) {
-    let mut renamed = hashbrown::HashMap::<StringId, StringId, foldhash::fast::RandomState>::default();
-    let mut rename = |id: StringId| if id == StringId::NONE { id } else { *renamed.entry(id).or_insert_with(|| push(id)) };
+    let mut renamed =
+        hashbrown::HashMap::<StringId, StringId, foldhash::fast::RandomState>::default();
+    let mut rename = |id: StringId| {
+        if id == StringId::NONE {
+            id
+        } else {
+            *renamed.entry(id).or_insert_with(|| push(id))
+        }
+    };
     for resource in resources {
         rename_pairs(&mut resource.resource.attributes, &mut rename);
         resource.schema_url = rename(resource.schema_url);
         for entity in &mut resource.resource.entity_refs {
             entity.schema_url = rename(entity.schema_url);
             entity.entity_type = rename(entity.entity_type);
-            entity.id_keys.iter_mut().chain(&mut entity.description_keys).for_each(|key| *key = rename(*key));
+            entity
+                .id_keys
+                .iter_mut()
+                .chain(&mut entity.description_keys)
+                .for_each(|key| *key = rename(*key));
         }
         for scope in &mut resource.scopes {
             scope.schema_url = rename(scope.schema_url);
@@ -114,5 +175,7 @@ fn rename_texts(resources: &mut [ResourceProfiles], push: &mut impl FnMut(String
 }
 
 fn rename_pairs(pairs: &mut [KeyValue], rename: &mut impl FnMut(StringId) -> StringId) {
-    pairs.iter_mut().for_each(|pair| *pair = pair.map_texts(rename));
+    pairs
+        .iter_mut()
+        .for_each(|pair| *pair = pair.map_texts(rename));
 }

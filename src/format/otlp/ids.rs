@@ -14,7 +14,12 @@ type Rowed = HashMap<u64, u32, foldhash::fast::RandomState>;
 
 impl Tables {
     /// Decides once for a set of tables whether references are ids, and if so resolves them.
-    pub(crate) fn resolve_ids<G: Generation>(&mut self, shifts: &mut Shifts, slices: bool, intake: &mut Intake) {
+    pub(crate) fn resolve_ids<G: Generation>(
+        &mut self,
+        shifts: &mut Shifts,
+        slices: bool,
+        intake: &mut Intake,
+    ) {
         if G::SCHEMA.rows != Rows::FromZero {
             return;
         }
@@ -23,32 +28,61 @@ impl Tables {
         if by_index && (slices || !said) {
             return;
         }
-        let location = if said { rows_of(&self.ids.location.to_vec()) } else { counted(self.ids.location.len()) };
-        let (Some(location), Some(function), Some(mapping)) =
-            (location, said_or_counted(&self.ids.function), said_or_counted(&self.ids.mapping))
-        else {
+        let location = if said {
+            rows_of(&self.ids.location.to_vec())
+        } else {
+            counted(self.ids.location.len())
+        };
+        let (Some(location), Some(function), Some(mapping)) = (
+            location,
+            said_or_counted(&self.ids.function),
+            said_or_counted(&self.ids.mapping),
+        ) else {
             return;
         };
         if !self.ids_hold(&location, &function, &mapping) {
             return;
         }
         if !said {
-            intake.note(losses::G1_ONE_BASED, String::new, || "indices count from 1 here".to_owned());
+            intake.note(losses::G1_ONE_BASED, String::new, || {
+                "indices count from 1 here".to_owned()
+            });
         }
         self.follow(shifts, &location, &function, &mapping);
     }
 
     fn indices_hold(&self, shifts: &Shifts) -> bool {
-        let holds = |target: Target, index: u32| (index as usize) < target.rows || index == 0 && target.rows == 0;
-        self.stacks.rows.items.iter().all(|&index| holds(shifts.location, index))
-            && self.lines.items.iter().all(|line| holds(shifts.function, line.function.0))
-            && self.location_mappings.iter().all(|&index| holds(shifts.mapping, index))
+        let holds = |target: Target, index: u32| {
+            (index as usize) < target.rows || index == 0 && target.rows == 0
+        };
+        self.stacks
+            .rows
+            .items
+            .iter()
+            .all(|&index| holds(shifts.location, index))
+            && self
+                .lines
+                .items
+                .iter()
+                .all(|line| holds(shifts.function, line.function.0))
+            && self
+                .location_mappings
+                .iter()
+                .all(|&index| holds(shifts.mapping, index))
     }
 
     fn ids_hold(&self, location: &Rowed, function: &Rowed, mapping: &Rowed) -> bool {
         let none_or = |rows: &Rowed, id: u32| id == 0 || rows.contains_key(&u64::from(id));
-        self.stacks.rows.items.iter().all(|&id| location.contains_key(&u64::from(id)))
-            && self.lines.items.iter().all(|line| none_or(function, line.function.0))
+        self.stacks
+            .rows
+            .items
+            .iter()
+            .all(|&id| location.contains_key(&u64::from(id)))
+            && self
+                .lines
+                .items
+                .iter()
+                .all(|line| none_or(function, line.function.0))
             && self.mapping_ids().all(|id| none_or(mapping, id))
     }
 
@@ -59,15 +93,37 @@ impl Tables {
     }
 
     fn follow(&mut self, shifts: &mut Shifts, location: &Rowed, function: &Rowed, mapping: &Rowed) {
-        let row = |rows: &Rowed, id: u32, dropped: u32| rows.get(&u64::from(id)).map_or(0, |row| row + 1 - dropped);
-        self.stacks.rows.items.iter_mut().for_each(|id| *id = row(location, *id, 0));
+        let row = |rows: &Rowed, id: u32, dropped: u32| {
+            rows.get(&u64::from(id)).map_or(0, |row| row + 1 - dropped)
+        };
+        self.stacks
+            .rows
+            .items
+            .iter_mut()
+            .for_each(|id| *id = row(location, *id, 0));
         let dropped = 1 - shifts.function.shift;
-        self.lines.items.iter_mut().for_each(|line| line.function.0 = row(function, line.function.0, dropped));
+        self.lines
+            .items
+            .iter_mut()
+            .for_each(|line| line.function.0 = row(function, line.function.0, dropped));
         let dropped = u32::from(self.ids.mapping.len() + 1 != self.mappings.len());
-        self.location_mappings = self.raw_mappings.iter().map(|&id| row(mapping, id, dropped)).collect();
-        shifts.location = Target { rows: self.addresses.len(), shift: 0 };
-        shifts.function = Target { rows: self.functions.len(), shift: 0 };
-        shifts.mapping = Target { rows: self.mappings.len(), shift: 0 };
+        self.location_mappings = self
+            .raw_mappings
+            .iter()
+            .map(|&id| row(mapping, id, dropped))
+            .collect();
+        shifts.location = Target {
+            rows: self.addresses.len(),
+            shift: 0,
+        };
+        shifts.function = Target {
+            rows: self.functions.len(),
+            shift: 0,
+        };
+        shifts.mapping = Target {
+            rows: self.mappings.len(),
+            shift: 0,
+        };
     }
 }
 
@@ -88,5 +144,9 @@ fn counted(rows: usize) -> Option<Rowed> {
 }
 
 fn said_or_counted(ids: &IdColumn) -> Option<Rowed> {
-    if ids.is_said() { rows_of(&ids.to_vec()) } else { counted(ids.len()) }
+    if ids.is_said() {
+        rows_of(&ids.to_vec())
+    } else {
+        counted(ids.len())
+    }
 }

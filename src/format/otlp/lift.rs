@@ -61,7 +61,11 @@ impl Draft {
         self.profile.attributes = prove::column(raw, shifts.attributes, intake, place)?;
         for KeyValue { key, value } in std::mem::take(&mut self.attributes_in_place) {
             let unit = shifts.unit_of(key);
-            self.profile.attributes.push(tables.new_attributes.intern(Attribute { key, value, unit }, intake)?);
+            self.profile.attributes.push(
+                tables
+                    .new_attributes
+                    .intern(Attribute { key, value, unit }, intake)?,
+            );
         }
         self.lift_comments(tables, intake)?;
         for (index, key) in [
@@ -70,7 +74,12 @@ impl Draft {
         ] {
             if index != 0 {
                 let text = common::table_text(index, &tables.texts, intake)?;
-                let id = tables.new_attributes.named(key, Value::String(text), &mut tables.texts, intake)?;
+                let id = tables.new_attributes.named(
+                    key,
+                    Value::String(text),
+                    &mut tables.texts,
+                    intake,
+                )?;
                 self.profile.attributes.push(id);
             }
         }
@@ -88,10 +97,19 @@ impl Draft {
         let comments: Result<Vec<Value>> = self
             .comments
             .iter()
-            .map(|&index| common::table_text(index, texts, intake).map(Value::String).map_err(|e| e.within("comment_strindices")))
+            .map(|&index| {
+                common::table_text(index, texts, intake)
+                    .map(Value::String)
+                    .map_err(|e| e.within("comment_strindices"))
+            })
             .collect();
         let value = Value::Array(comments?.into());
-        let id = tables.new_attributes.named(semconv::PPROF_PROFILE_COMMENT, value, &mut tables.texts, intake)?;
+        let id = tables.new_attributes.named(
+            semconv::PPROF_PROFILE_COMMENT,
+            value,
+            &mut tables.texts,
+            intake,
+        )?;
         self.profile.attributes.push(id);
         Ok(())
     }
@@ -105,7 +123,8 @@ impl Draft {
         let duration = (end - start).max(0);
         let profile = &mut self.profile;
         let (time, took) = (profile.time_unix_nano, profile.duration_nanos);
-        let agrees = (time == 0 || time == start) && (took <= 0 || took == duration) && end >= start;
+        let agrees =
+            (time == 0 || time == start) && (took <= 0 || took == duration) && end >= start;
         if !agrees {
             intake.note(losses::TIME_CONFLICT, String::new, || {
                 format!("the container says {start} to {end}, the profile {time} and {took}")
@@ -121,16 +140,25 @@ impl Draft {
 
     fn lift_value_types(&mut self, tables: &Tables, intake: &mut Intake) -> Result<()> {
         let mut prove = |value_type: &mut ValueType, field: &'static str| -> Result<()> {
-            value_type.name = common::table_text(value_type.name.0, &tables.texts, intake).map_err(|e| e.within(field))?;
-            value_type.unit = common::table_text(value_type.unit.0, &tables.texts, intake).map_err(|e| e.within(field))?;
+            value_type.name = common::table_text(value_type.name.0, &tables.texts, intake)
+                .map_err(|e| e.within(field))?;
+            value_type.unit = common::table_text(value_type.unit.0, &tables.texts, intake)
+                .map_err(|e| e.within(field))?;
             Ok(())
         };
-        self.profile.sample_types.iter_mut().try_for_each(|value_type| prove(value_type, "sample_type"))?;
+        self.profile
+            .sample_types
+            .iter_mut()
+            .try_for_each(|value_type| prove(value_type, "sample_type"))?;
         prove(&mut self.profile.period_type, "period_type")
     }
 
     /// The name of the default sample type, where one is said.
-    fn default_name<G: Generation>(&self, tables: &Tables, intake: &mut Intake) -> Result<StringId> {
+    fn default_name<G: Generation>(
+        &self,
+        tables: &Tables,
+        intake: &mut Intake,
+    ) -> Result<StringId> {
         let types = &self.profile.sample_types;
         if G::SCHEMA.profile.default_sample_type == 0 {
             return Ok(StringId::NONE);
@@ -144,27 +172,51 @@ impl Draft {
         if column + 1 == types.len() {
             return Ok(StringId::NONE);
         }
-        Ok(types.get(column).map_or(StringId::NONE, |default| default.name))
+        Ok(types
+            .get(column)
+            .map_or(StringId::NONE, |default| default.name))
     }
 
     /// Proves the samples and hands the profile over.
-    pub(crate) fn finish<G: Generation>(mut self, shifts: &Shifts, stacks: usize, intake: &mut Intake) -> Result<Profile> {
+    pub(crate) fn finish<G: Generation>(
+        mut self,
+        shifts: &Shifts,
+        stacks: usize,
+        intake: &mut Intake,
+    ) -> Result<Profile> {
         let mut raw = std::mem::take(&mut self.samples);
-        super::shape::check::<G>(&mut raw, self.profile.sample_types.len(), intake).map_err(|e| self.place(e))?;
+        super::shape::check::<G>(&mut raw, self.profile.sample_types.len(), intake)
+            .map_err(|e| self.place(e))?;
         let place = |field: &'static str| {
             let at = &self;
             move |error: Error, row: usize| at.place(error.within(field).within_row("samples", row))
         };
-        let stacks = Target { rows: stacks, shift: 0 };
+        let stacks = Target {
+            rows: stacks,
+            shift: 0,
+        };
         let samples = Samples {
             stacks: prove::column(raw.stacks, stacks, intake, place("stack_index"))?,
-            links: prove::column(shifts.links(raw.links), shifts.link, intake, place("link_index"))?,
-            attributes: prove::ragged(raw.attributes, shifts.sample_attributes, intake, |error, row, at| {
-                place("attribute_indices")(error.element(at), row)
-            })?,
+            links: prove::column(
+                shifts.links(raw.links),
+                shifts.link,
+                intake,
+                place("link_index"),
+            )?,
+            attributes: prove::ragged(
+                raw.attributes,
+                shifts.sample_attributes,
+                intake,
+                |error, row, at| place("attribute_indices")(error.element(at), row),
+            )?,
             values: raw.values,
             timestamps: raw.timestamps,
-            stacktrace_ids: prove::column(raw.stacktrace_ids, shifts.strings, intake, place("stacktrace_id_index"))?,
+            stacktrace_ids: prove::column(
+                raw.stacktrace_ids,
+                shifts.strings,
+                intake,
+                place("stacktrace_id_index"),
+            )?,
         };
         self.profile.samples = samples;
         Ok(self.profile)
@@ -172,7 +224,11 @@ impl Draft {
 }
 
 /// A field of a profile that this generation does not know.
-pub(crate) fn unknown_field<G: Generation>(tag: u32, reader: &mut Reader, intake: &mut Intake) -> Result<()> {
+pub(crate) fn unknown_field<G: Generation>(
+    tag: u32,
+    reader: &mut Reader,
+    intake: &mut Intake,
+) -> Result<()> {
     let (schema, tables) = const { (&G::SCHEMA.profile, &G::SCHEMA.tables) };
     let fields = [
         (schema.sample_type, "sample_type"),
@@ -202,15 +258,31 @@ pub(crate) fn unknown_field<G: Generation>(tag: u32, reader: &mut Reader, intake
         (tables.attribute, "attribute_table"),
         (tables.attribute_units, "attribute_units"),
     ];
-    let own: &[_] = if G::SCHEMA.home == super::schema::Home::Profile { &own_tables } else { &[] };
-    let known: Vec<_> = fields.iter().chain(own).copied().filter(|(number, _)| *number != 0).collect();
+    let own: &[_] = if G::SCHEMA.home == super::schema::Home::Profile {
+        &own_tables
+    } else {
+        &[]
+    };
+    let known: Vec<_> = fields
+        .iter()
+        .chain(own)
+        .copied()
+        .filter(|(number, _)| *number != 0)
+        .collect();
     unknown(reader, tag, "Profile", &known, intake)
 }
 
 /// Makes attributes of what pprof says of mappings in fields.
-pub(crate) fn mappings(tables: &mut Tables, first_row: usize, intake: &mut Intake) -> Result<Vec<Vec<AttributeId>>> {
+pub(crate) fn mappings(
+    tables: &mut Tables,
+    first_row: usize,
+    intake: &mut Intake,
+) -> Result<Vec<Vec<AttributeId>>> {
     let mut lifted = vec![Vec::new(); tables.mapping_pprof.len()];
-    for (row, pprof) in std::mem::take(&mut tables.mapping_pprof).into_iter().enumerate() {
+    for (row, pprof) in std::mem::take(&mut tables.mapping_pprof)
+        .into_iter()
+        .enumerate()
+    {
         let wire = row.saturating_sub(first_row);
         let build_id = common::table_text(pprof.build_id, &tables.texts, intake)
             .map_err(|e| e.within("build_id").within_row("mapping_table", wire))?;
@@ -229,11 +301,21 @@ pub(crate) fn mapping(
 ) -> Result<()> {
     if build_id != StringId::NONE {
         let key = build_id_key(pprof.build_id_kind, build_id, tables, intake);
-        out.push(tables.new_attributes.named(key, Value::String(build_id), &mut tables.texts, intake)?);
+        out.push(tables.new_attributes.named(
+            key,
+            Value::String(build_id),
+            &mut tables.texts,
+            intake,
+        )?);
     }
     for (bit, key) in semconv_flags().into_iter().enumerate() {
         if pprof.flags & 1 << bit != 0 {
-            out.push(tables.new_attributes.named(key, Value::Bool(true), &mut tables.texts, intake)?);
+            out.push(tables.new_attributes.named(
+                key,
+                Value::Bool(true),
+                &mut tables.texts,
+                intake,
+            )?);
         }
     }
     Ok(())
@@ -242,13 +324,27 @@ pub(crate) fn mapping(
 /// An attribute that says a flag is not set, where otherwise nothing of pprof's would be said and
 /// readers would infer the flags from the locations.
 pub(crate) fn unset_flag(tables: &mut Tables, intake: &mut Intake) -> Result<Option<AttributeId>> {
-    let Tables { texts, new_attributes, attributes, lines, .. } = &*tables;
-    let pprof = |attribute: &Attribute| texts.raw.get(attribute.key.row()).is_some_and(|key| key.starts_with(b"pprof."));
+    let Tables {
+        texts,
+        new_attributes,
+        attributes,
+        lines,
+        ..
+    } = &*tables;
+    let pprof = |attribute: &Attribute| {
+        texts
+            .raw
+            .get(attribute.key.row())
+            .is_some_and(|key| key.starts_with(b"pprof."))
+    };
     if lines.items.is_empty() || attributes.iter().chain(&new_attributes.rows).any(pprof) {
         return Ok(None);
     }
     let key = semconv::PPROF_MAPPING_HAS_FUNCTIONS;
-    tables.new_attributes.named(key, Value::Bool(false), &mut tables.texts, intake).map(Some)
+    tables
+        .new_attributes
+        .named(key, Value::Bool(false), &mut tables.texts, intake)
+        .map(Some)
 }
 
 /// The keys of pprof's four mapping flags, in the order of their fields.
@@ -269,28 +365,46 @@ fn build_id_key(kind: u32, text: StringId, tables: &Tables, intake: &mut Intake)
     let (key, sure) = build_id::key_of(text);
     if !sure {
         let shown = String::from_utf8_lossy(text).into_owned();
-        intake.note(losses::BUILD_ID_GUESS, String::new, || format!("{shown:?} was taken for a GNU build id"));
+        intake.note(losses::BUILD_ID_GUESS, String::new, || {
+            format!("{shown:?} was taken for a GNU build id")
+        });
     }
     key
 }
 
 /// Makes attributes of what pprof says of locations in fields: pairs of a row and an attribute, by row.
-pub(crate) fn locations(tables: &mut Tables, intake: &mut Intake) -> Result<Vec<(u32, AttributeId)>> {
+pub(crate) fn locations(
+    tables: &mut Tables,
+    intake: &mut Intake,
+) -> Result<Vec<(u32, AttributeId)>> {
     let mut lifted = Vec::new();
     for row in std::mem::take(&mut tables.folded) {
         let key = semconv::PPROF_LOCATION_IS_FOLDED;
-        lifted.push((row, tables.new_attributes.named(key, Value::Bool(true), &mut tables.texts, intake)?));
+        lifted.push((
+            row,
+            tables
+                .new_attributes
+                .named(key, Value::Bool(true), &mut tables.texts, intake)?,
+        ));
     }
     for (row, frame_type) in std::mem::take(&mut tables.frame_types) {
-        let text = common::table_text(frame_type, &tables.texts, intake).map_err(|e| e.within("type_index"))?;
+        let text = common::table_text(frame_type, &tables.texts, intake)
+            .map_err(|e| e.within("type_index"))?;
         let name = tables.texts.raw.get(text.row()).unwrap_or_default();
-        let renamed = semconv::FRAME_TYPES.iter().find(|(old, _)| old.as_bytes() == name);
+        let renamed = semconv::FRAME_TYPES
+            .iter()
+            .find(|(old, _)| old.as_bytes() == name);
         let text = match renamed {
             Some((_, new)) => tables.texts.name(new, intake)?,
             None => text,
         };
         let key = semconv::PROFILE_FRAME_TYPE;
-        lifted.push((row, tables.new_attributes.named(key, Value::String(text), &mut tables.texts, intake)?));
+        lifted.push((
+            row,
+            tables
+                .new_attributes
+                .named(key, Value::String(text), &mut tables.texts, intake)?,
+        ));
     }
     lifted.sort_unstable();
     Ok(lifted)

@@ -78,14 +78,32 @@ impl<G: Generation> Format for Otlp<G> {
         read::read::<G>(payload, intake)
     }
 
-    fn write(&self, profiles: &Profiles, options: &WriteOptions, losses: &mut Losses) -> Result<Vec<Vec<u8>>> {
+    fn write(
+        &self,
+        profiles: &Profiles,
+        options: &WriteOptions,
+        losses: &mut Losses,
+    ) -> Result<Vec<Vec<u8>>> {
         Ok(vec![write::write::<G>(profiles, options, losses)?])
     }
 }
 
-const fn old<G>(about: &'static str, aliases: &'static [&'static str], gzip_on_disk: bool) -> Otlp<G> {
-    let deprecated = Some("readers of today expect another layout; write it only for a reader that must have it");
-    Otlp { about, aliases, extensions: &[], gzip_on_disk, deprecated, generation: std::marker::PhantomData }
+const fn old<G>(
+    about: &'static str,
+    aliases: &'static [&'static str],
+    gzip_on_disk: bool,
+) -> Otlp<G> {
+    let deprecated = Some(
+        "readers of today expect another layout; write it only for a reader that must have it",
+    );
+    Otlp {
+        about,
+        aliases,
+        extensions: &[],
+        gzip_on_disk,
+        deprecated,
+        generation: std::marker::PhantomData,
+    }
 }
 
 pub(crate) static OTLP_1_10: Otlp<v1_10::V1_10> = Otlp {
@@ -99,8 +117,12 @@ pub(crate) static OTLP_1_10: Otlp<v1_10::V1_10> = Otlp {
 pub(crate) static OTLP_1_9: Otlp<v1_9::V1_9> = old("OTLP 1.9, v1development", &[], false);
 pub(crate) static OTLP_1_8: Otlp<v1_8::V1_8> = old("OTLP 1.8, v1development", &[], false);
 pub(crate) static OTLP_1_7: Otlp<v1_7::V1_7> = old("OTLP 1.7, v1development", &[], true);
-pub(crate) static OTLP_1_6: Otlp<v1_6::V1_6> = old("OTLP 1.6, v1development: files only", &[], true);
+pub(crate) static OTLP_1_6: Otlp<v1_6::V1_6> =
+    old("OTLP 1.6, v1development: files only", &[], true);
 pub(crate) static OTLP_1_5: Otlp<v1_5::V1_5> = old("OTLP 1.5, v1development", &[], true);
 pub(crate) static OTLP_1_4: Otlp<v1_4::V1_4> = old("OTLP 1.4, v1development", &[], true);
-pub(crate) static OTLP_1_3: Otlp<v1_3::V1_3> =
-    old("OTLP 1.3, v1experimental: OTEP 0239", &["otlp-1.3.1", "otlp-1.3.2", "otep-0239"], true);
+pub(crate) static OTLP_1_3: Otlp<v1_3::V1_3> = old(
+    "OTLP 1.3, v1experimental: OTEP 0239",
+    &["otlp-1.3.1", "otlp-1.3.2", "otep-0239"],
+    true,
+);

@@ -34,7 +34,10 @@ pub(crate) fn column<I: Id>(
     if !target.holds(largest(&indices)) && !indices.is_empty() {
         repair(&mut indices, target, intake, place)?;
     }
-    Ok(indices.into_iter().map(|index| I::from_row(shifted(index, target.shift))).collect())
+    Ok(indices
+        .into_iter()
+        .map(|index| I::from_row(shifted(index, target.shift)))
+        .collect())
 }
 
 /// [`column`] for rows of unequal length; `place` gets the row and the position in it.
@@ -55,7 +58,12 @@ pub(crate) fn ragged<I: Id>(
 
 /// Proves one index. 0 of an empty table is none.
 #[inline]
-pub(crate) fn one<I: Id>(index: u32, target: Target, intake: &mut Intake, field: &'static str) -> Result<I> {
+pub(crate) fn one<I: Id>(
+    index: u32,
+    target: Target,
+    intake: &mut Intake,
+    field: &'static str,
+) -> Result<I> {
     if target.holds(index) {
         return Ok(I::from_row(index + target.shift));
     }
@@ -98,8 +106,17 @@ fn repair(
 }
 
 #[cold]
-fn refuse(index: u32, target: Target, intake: &mut Intake, place: impl FnOnce(Error) -> Error) -> Result<()> {
-    let error = Error::malformed(format!("{} is past the last of {} rows", show(index), target.rows));
+fn refuse(
+    index: u32,
+    target: Target,
+    intake: &mut Intake,
+    place: impl FnOnce(Error) -> Error,
+) -> Result<()> {
+    let error = Error::malformed(format!(
+        "{} is past the last of {} rows",
+        show(index),
+        target.rows
+    ));
     intake.repair(losses::INDEX_OUT_OF_RANGE, place(error))
 }
 
@@ -113,14 +130,19 @@ mod tests {
     #[test]
     fn an_index_past_its_table_is_refused_or_repaired() {
         let target = Target { rows: 3, shift: 1 };
-        let place = |error: Error, row: usize| error.within("stack_index").within_row("samples", row);
+        let place =
+            |error: Error, row: usize| error.within("stack_index").within_row("samples", row);
         let mut intake = Intake::new(Limits::network(), Policy::Refuse);
         let proved: Vec<StackId> = column(vec![0, 2, 1], target, &mut intake, place).unwrap();
         assert_eq!(proved, [StackId(1), StackId(3), StackId(2)]);
         let error = column::<StackId>(vec![0, 4096], target, &mut intake, place).unwrap_err();
-        assert_eq!(error.to_string(), "samples[1].stack_index: 4096 is past the last of 3 rows");
+        assert_eq!(
+            error.to_string(),
+            "samples[1].stack_index: 4096 is past the last of 3 rows"
+        );
         let mut intake = Intake::new(Limits::network(), Policy::Repair);
-        let proved: Vec<StackId> = column(vec![0, u32::MAX, 2], target, &mut intake, place).unwrap();
+        let proved: Vec<StackId> =
+            column(vec![0, u32::MAX, 2], target, &mut intake, place).unwrap();
         assert_eq!(proved, [StackId(1), StackId(0), StackId(3)]);
         assert_eq!(intake.findings[0].code, "index.out_of_range");
     }

@@ -1,7 +1,7 @@
 //! Reading a payload: resources, scopes, profiles. The tables are read by [`tables`](super::tables),
 //! ids proved and pprof's fields lifted by [`lift`](super::lift).
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::format::intake::Intake;
 use crate::format::losses;
 use crate::format::otlp::lift::{self, Draft};
@@ -26,7 +26,11 @@ pub(crate) struct Reading {
 
 /// Reads one payload of the generation.
 pub(crate) fn read<G: Generation>(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
-    let mut reading = Reading { resources: Vec::new(), tables: Tables::new(), drafts: Vec::new() };
+    let mut reading = Reading {
+        resources: Vec::new(),
+        tables: Tables::new(),
+        drafts: Vec::new(),
+    };
     reading.count::<G>(payload, intake)?;
     reading.payload::<G>(payload, intake)?;
     match G::SCHEMA.home {
@@ -43,11 +47,17 @@ impl Reading {
             if G::SCHEMA.home == Home::Dictionary && tag == const { self::tag(2, LEN) } {
                 let mut dictionary = Reader::new(reader.bytes()?);
                 while let Some(tag) = dictionary.tag()? {
-                    if !self.tables.count::<G>(tag, &mut dictionary, intake).map_err(|e| e.within("dictionary"))? {
+                    if !self
+                        .tables
+                        .count::<G>(tag, &mut dictionary, intake)
+                        .map_err(|e| e.within("dictionary"))?
+                    {
                         dictionary.skip(tag, intake.limits().max_nesting)?;
                     }
                 }
-            } else if G::SCHEMA.home != Home::Data || !self.tables.count::<G>(tag, &mut reader, intake)? {
+            } else if G::SCHEMA.home != Home::Data
+                || !self.tables.count::<G>(tag, &mut reader, intake)?
+            {
                 reader.skip(tag, intake.limits().max_nesting)?;
             }
         }
@@ -60,11 +70,21 @@ impl Reading {
             if is!(tag, 1, LEN) {
                 let row = self.resources.len();
                 let body = reader.bytes()?;
-                self.resource::<G>(body, intake).map_err(|e| e.within_row("resource_profiles", row))?;
+                self.resource::<G>(body, intake)
+                    .map_err(|e| e.within_row("resource_profiles", row))?;
             } else if G::SCHEMA.home == Home::Dictionary && tag == const { self::tag(2, LEN) } {
-                self.dictionary::<G>(reader.bytes()?, intake).map_err(|e| e.within("dictionary"))?;
-            } else if G::SCHEMA.home != Home::Data || !self.tables.read::<G>(tag, &mut reader, intake)? {
-                let known = [(1, "resource_profiles"), (2 * u32::from(G::SCHEMA.home == Home::Dictionary), "dictionary")];
+                self.dictionary::<G>(reader.bytes()?, intake)
+                    .map_err(|e| e.within("dictionary"))?;
+            } else if G::SCHEMA.home != Home::Data
+                || !self.tables.read::<G>(tag, &mut reader, intake)?
+            {
+                let known = [
+                    (1, "resource_profiles"),
+                    (
+                        2 * u32::from(G::SCHEMA.home == Home::Dictionary),
+                        "dictionary",
+                    ),
+                ];
                 unknown(&mut reader, tag, "ProfilesData", &known, intake)?;
             }
         }
@@ -101,10 +121,13 @@ impl Reading {
             if is!(tag, 2, LEN) {
                 let scope = self.resources[row].scopes.len();
                 let body = reader.bytes()?;
-                self.scope::<G>(body, row, intake).map_err(|e| e.within_row("scope_profiles", scope))?;
+                self.scope::<G>(body, row, intake)
+                    .map_err(|e| e.within_row("scope_profiles", scope))?;
                 continue;
             }
-            let Self { resources, tables, .. } = self;
+            let Self {
+                resources, tables, ..
+            } = self;
             let resource = &mut resources[row];
             if is!(tag, 1, LEN) {
                 let body = reader.bytes()?;
@@ -120,25 +143,36 @@ impl Reading {
         Ok(())
     }
 
-    fn scope<G: Generation>(&mut self, body: &[u8], resource: usize, intake: &mut Intake) -> Result<()> {
+    fn scope<G: Generation>(
+        &mut self,
+        body: &[u8],
+        resource: usize,
+        intake: &mut Intake,
+    ) -> Result<()> {
         intake.budget.take::<ScopeProfiles>(2)?;
         let row = self.resources[resource].scopes.len();
-        self.resources[resource].scopes.push(ScopeProfiles::default());
+        self.resources[resource]
+            .scopes
+            .push(ScopeProfiles::default());
         let mut reader = Reader::new(body);
         let mut profiles = 0;
         while let Some(tag) = reader.tag()? {
             if is!(tag, 2, LEN) {
                 let body = reader.bytes()?;
                 let at = [resource, row, profiles];
-                self.profile::<G>(body, at, intake).map_err(|e| e.within_row("profiles", profiles))?;
+                self.profile::<G>(body, at, intake)
+                    .map_err(|e| e.within_row("profiles", profiles))?;
                 profiles += 1;
                 continue;
             }
-            let Self { resources, tables, .. } = self;
+            let Self {
+                resources, tables, ..
+            } = self;
             let scope = &mut resources[resource].scopes[row];
             if is!(tag, 1, LEN) {
                 let body = reader.bytes()?;
-                common::scope::<G>(body, &mut scope.scope, &mut tables.texts, intake).map_err(|e| e.within("scope"))?;
+                common::scope::<G>(body, &mut scope.scope, &mut tables.texts, intake)
+                    .map_err(|e| e.within("scope"))?;
             } else if is!(tag, 3, LEN) {
                 scope.schema_url = tables.texts.intern(reader.bytes()?, intake)?;
             } else {
@@ -149,9 +183,17 @@ impl Reading {
         Ok(())
     }
 
-    fn profile<G: Generation>(&mut self, body: &[u8], at: [usize; 3], intake: &mut Intake) -> Result<()> {
+    fn profile<G: Generation>(
+        &mut self,
+        body: &[u8],
+        at: [usize; 3],
+        intake: &mut Intake,
+    ) -> Result<()> {
         intake.budget.take::<Draft>(2)?;
-        let mut draft = Draft { at, ..Draft::default() };
+        let mut draft = Draft {
+            at,
+            ..Draft::default()
+        };
         match G::SCHEMA.home {
             Home::Profile => {
                 intake.budget.take::<Tables>(1)?;
@@ -172,9 +214,15 @@ impl Reading {
 
 impl Draft {
     /// OTEP 0239's container around a profile.
-    fn container<G: Generation>(&mut self, body: &[u8], tables: &mut Tables, intake: &mut Intake) -> Result<()> {
+    fn container<G: Generation>(
+        &mut self,
+        body: &[u8],
+        tables: &mut Tables,
+        intake: &mut Intake,
+    ) -> Result<()> {
         let inner = inner_profile::<G>(body, intake)?;
-        self.body::<G>(&inner, tables, intake).map_err(|e| e.within("profile"))?;
+        self.body::<G>(&inner, tables, intake)
+            .map_err(|e| e.within("profile"))?;
         let mut reader = Reader::new(body);
         while let Some(tag) = reader.tag()? {
             let profile = &mut self.profile;
@@ -187,7 +235,12 @@ impl Draft {
             } else if is!(tag, G::SCHEMA.container.end, FIXED64) {
                 self.end = reader.fixed64()?;
             } else if is!(tag, G::SCHEMA.container.attributes, LEN) {
-                common::attribute_in_place::<G>(&mut reader, &mut self.attributes_in_place, &mut tables.texts, intake)?;
+                common::attribute_in_place::<G>(
+                    &mut reader,
+                    &mut self.attributes_in_place,
+                    &mut tables.texts,
+                    intake,
+                )?;
             } else if is!(tag, G::SCHEMA.container.dropped_attributes_count, VARINT) {
                 profile.dropped_attributes_count = reader.varint()? as u32;
             } else if is!(tag, G::SCHEMA.container.original_payload_format, LEN) {
@@ -213,26 +266,44 @@ impl Draft {
     }
 
     /// A profile: first what must be known before its samples are read, then all of it.
-    pub(crate) fn body<G: Generation>(&mut self, body: &[u8], tables: &mut Tables, intake: &mut Intake) -> Result<()> {
+    pub(crate) fn body<G: Generation>(
+        &mut self,
+        body: &[u8],
+        tables: &mut Tables,
+        intake: &mut Intake,
+    ) -> Result<()> {
         self.count::<G>(body, tables, intake)?;
         let mut reader = Reader::new(body);
         while let Some(tag) = reader.tag()? {
             if is!(tag, G::SCHEMA.profile.samples, LEN) {
                 let body = reader.message()?;
-                sample::<G>(body, &mut self.samples, &self.location_indices, tables, intake)
-                    .map_err(|e| e.within_row("samples", self.samples.stacks.len()))?;
+                sample::<G>(
+                    body,
+                    &mut self.samples,
+                    &self.location_indices,
+                    tables,
+                    intake,
+                )
+                .map_err(|e| e.within_row("samples", self.samples.stacks.len()))?;
             } else if is!(tag, G::SCHEMA.profile.location_indices, LEN) {
                 reader.bytes()?;
             } else if is!(tag, G::SCHEMA.profile.location_indices, VARINT) {
                 reader.varint()?;
-            } else if G::SCHEMA.home != Home::Profile || !tables.read::<G>(tag, &mut reader, intake)? {
+            } else if G::SCHEMA.home != Home::Profile
+                || !tables.read::<G>(tag, &mut reader, intake)?
+            {
                 self.field::<G>(tag, &mut reader, tables, intake)?;
             }
         }
         Ok(())
     }
 
-    fn count<G: Generation>(&mut self, body: &[u8], tables: &mut Tables, intake: &mut Intake) -> Result<()> {
+    fn count<G: Generation>(
+        &mut self,
+        body: &[u8],
+        tables: &mut Tables,
+        intake: &mut Intake,
+    ) -> Result<()> {
         let mut reader = Reader::new(body);
         let mut samples = 0;
         while let Some(tag) = reader.tag()? {
@@ -242,22 +313,35 @@ impl Draft {
             } else if is!(tag, G::SCHEMA.profile.location_indices, LEN) {
                 let packed = reader.bytes()?;
                 intake.budget.take::<u32>(packed.len())?;
-                packed_indices(packed, &mut self.location_indices).map_err(|e| e.within("location_indices"))?;
+                packed_indices(packed, &mut self.location_indices)
+                    .map_err(|e| e.within("location_indices"))?;
             } else if is!(tag, G::SCHEMA.profile.location_indices, VARINT) {
                 intake.budget.take::<u32>(2)?;
                 self.location_indices.push(reader.index()?);
-            } else if G::SCHEMA.home != Home::Profile || !tables.count::<G>(tag, &mut reader, intake)? {
+            } else if G::SCHEMA.home != Home::Profile
+                || !tables.count::<G>(tag, &mut reader, intake)?
+            {
                 reader.skip(tag, intake.limits().max_nesting)?;
             }
         }
         within("max_samples", intake.limits().max_samples, samples as u64)?;
         intake.budget.take::<(u64, [u32; 4])>(samples)?;
         self.samples.reserve(samples);
-        if G::SCHEMA.home == Home::Profile { tables.reserve::<G>(intake) } else { Ok(()) }
+        if G::SCHEMA.home == Home::Profile {
+            tables.reserve::<G>(intake)
+        } else {
+            Ok(())
+        }
     }
 
     #[inline(never)]
-    fn field<G: Generation>(&mut self, tag: u32, reader: &mut Reader, tables: &mut Tables, intake: &mut Intake) -> Result<()> {
+    fn field<G: Generation>(
+        &mut self,
+        tag: u32,
+        reader: &mut Reader,
+        tables: &mut Tables,
+        intake: &mut Intake,
+    ) -> Result<()> {
         let profile = &mut self.profile;
         if is!(tag, G::SCHEMA.profile.sample_type, LEN) {
             let body = reader.bytes()?;
@@ -268,10 +352,12 @@ impl Draft {
                 profile.sample_types.push(no_value_type::<G>());
             }
             if let Some(last) = profile.sample_types.last_mut() {
-                value_type::<G>(body, last, intake).map_err(|e| e.within_row("sample_type", row))?;
+                value_type::<G>(body, last, intake)
+                    .map_err(|e| e.within_row("sample_type", row))?;
             }
         } else if is!(tag, G::SCHEMA.profile.period_type, LEN) {
-            value_type::<G>(reader.bytes()?, &mut profile.period_type, intake).map_err(|e| e.within("period_type"))?;
+            value_type::<G>(reader.bytes()?, &mut profile.period_type, intake)
+                .map_err(|e| e.within("period_type"))?;
         } else if is!(tag, G::SCHEMA.profile.period, VARINT) {
             profile.period = reader.varint()? as i64;
         } else if is!(tag, G::SCHEMA.profile.time, FIXED64) && G::SCHEMA.profile.unsigned_time {
@@ -281,7 +367,11 @@ impl Draft {
         } else if is!(tag, G::SCHEMA.profile.duration, VARINT) {
             let nanos = reader.varint()?;
             let signed = !G::SCHEMA.profile.unsigned_time;
-            profile.duration_nanos = if signed { (nanos as i64).into() } else { nanos.into() };
+            profile.duration_nanos = if signed {
+                (nanos as i64).into()
+            } else {
+                nanos.into()
+            };
         } else {
             return self.field_rare::<G>(tag, reader, tables, intake);
         }
@@ -307,14 +397,21 @@ impl Draft {
         } else if is!(tag, G::SCHEMA.profile.profile_id, LEN) {
             profile_id(reader.bytes()?, profile, intake)?;
         } else if is!(tag, G::SCHEMA.profile.attributes, LEN) {
-            common::attribute_in_place::<G>(reader, &mut self.attributes_in_place, &mut tables.texts, intake)?;
+            common::attribute_in_place::<G>(
+                reader,
+                &mut self.attributes_in_place,
+                &mut tables.texts,
+                intake,
+            )?;
         } else if is!(tag, G::SCHEMA.profile.dropped_attributes_count, VARINT) {
             profile.dropped_attributes_count = reader.varint()? as u32;
         } else if is!(tag, G::SCHEMA.profile.original_payload_format, LEN) {
             profile.original_payload_format = tables.texts.intern(reader.bytes()?, intake)?;
         } else if is!(tag, G::SCHEMA.profile.original_payload, LEN) {
             original_payload(reader.bytes()?, profile, intake)?;
-        } else if is!(tag, G::SCHEMA.profile.attribute_indices, LEN) || is!(tag, G::SCHEMA.profile.attribute_indices, VARINT) {
+        } else if is!(tag, G::SCHEMA.profile.attribute_indices, LEN)
+            || is!(tag, G::SCHEMA.profile.attribute_indices, VARINT)
+        {
             indices(tag, reader, &mut self.attributes, intake)?;
         } else {
             return lift::unknown_field::<G>(tag, reader, intake);
@@ -331,10 +428,17 @@ pub(crate) const fn single_sample_type<G: Generation>() -> bool {
 /// A value type nothing was said of.
 fn no_value_type<G: Generation>() -> ValueType {
     let temporality = (G::SCHEMA.temporality != 0).then_some(AggregationTemporality::UNSPECIFIED);
-    ValueType { temporality, ..ValueType::default() }
+    ValueType {
+        temporality,
+        ..ValueType::default()
+    }
 }
 
-fn value_type<G: Generation>(body: &[u8], value_type: &mut ValueType, intake: &mut Intake) -> Result<()> {
+fn value_type<G: Generation>(
+    body: &[u8],
+    value_type: &mut ValueType,
+    intake: &mut Intake,
+) -> Result<()> {
     let mut reader = Reader::new(body);
     while let Some(tag) = reader.tag()? {
         if is!(tag, 1, VARINT) {
@@ -344,7 +448,11 @@ fn value_type<G: Generation>(body: &[u8], value_type: &mut ValueType, intake: &m
         } else if is!(tag, G::SCHEMA.temporality, VARINT) {
             value_type.temporality = Some(AggregationTemporality(reader.varint()? as i32));
         } else {
-            let known = [(1, "type_strindex"), (2, "unit_strindex"), (G::SCHEMA.temporality, "aggregation_temporality")];
+            let known = [
+                (1, "type_strindex"),
+                (2, "unit_strindex"),
+                (G::SCHEMA.temporality, "aggregation_temporality"),
+            ];
             unknown(&mut reader, tag, "ValueType", &known, intake)?;
         }
     }
@@ -352,7 +460,13 @@ fn value_type<G: Generation>(body: &[u8], value_type: &mut ValueType, intake: &m
 }
 
 fn profile_id(id: &[u8], profile: &mut Profile, intake: &mut Intake) -> Result<()> {
-    common::fixed_id(id, &mut profile.profile_id.0, losses::PROFILE_ID_DROPPED, intake).map_err(|e| e.within("profile_id"))
+    common::fixed_id(
+        id,
+        &mut profile.profile_id.0,
+        losses::PROFILE_ID_DROPPED,
+        intake,
+    )
+    .map_err(|e| e.within("profile_id"))
 }
 
 fn original_payload(bytes: &[u8], profile: &mut Profile, intake: &mut Intake) -> Result<()> {
@@ -362,7 +476,10 @@ fn original_payload(bytes: &[u8], profile: &mut Profile, intake: &mut Intake) ->
 }
 
 /// The profile in a container. Said several times, its parts are one message after another.
-fn inner_profile<'a, G: Generation>(body: &'a [u8], intake: &mut Intake) -> Result<std::borrow::Cow<'a, [u8]>> {
+fn inner_profile<'a, G: Generation>(
+    body: &'a [u8],
+    intake: &mut Intake,
+) -> Result<std::borrow::Cow<'a, [u8]>> {
     let mut reader = Reader::new(body);
     let mut inner: Option<std::borrow::Cow<'a, [u8]>> = None;
     while let Some(tag) = reader.tag()? {
@@ -380,10 +497,4 @@ fn inner_profile<'a, G: Generation>(body: &'a [u8], intake: &mut Intake) -> Resu
         }
     }
     Ok(inner.unwrap_or_default())
-}
-
-/// The error of an index past its table.
-#[cold]
-pub(crate) fn past_the_last(index: u32, rows: usize) -> Error {
-    Error::malformed(format!("{} is past the last of {rows} rows", common::show(index)))
 }

@@ -1,8 +1,9 @@
 //! Reading samples: the hot path.
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::format::intake::Intake;
 use crate::format::labels::{self, Label};
+use crate::format::losses;
 use crate::format::otlp::common;
 use crate::format::otlp::schema::Generation;
 use crate::format::otlp::tables::{Tables, indices, is, reference, unknown};
@@ -50,20 +51,30 @@ pub(crate) fn sample<G: Generation>(
         } else if is!(tag, G::SCHEMA.sample.slice_length, VARINT) {
             length = reader.index()?;
         } else if is!(tag, G::SCHEMA.sample.values, LEN) {
-            packed_varints(reader.message()?, &mut samples.values.items, |value| value as i64)?;
+            packed_varints(reader.message()?, &mut samples.values.items, |value| {
+                value as i64
+            })?;
         } else if is!(tag, G::SCHEMA.sample.values, VARINT) {
             samples.values.items.push(reader.varint()? as i64);
-        } else if is!(tag, G::SCHEMA.sample.attributes, LEN) || is!(tag, G::SCHEMA.sample.attributes, VARINT) {
+        } else if is!(tag, G::SCHEMA.sample.attributes, LEN)
+            || is!(tag, G::SCHEMA.sample.attributes, VARINT)
+        {
             indices(tag, &mut reader, &mut samples.attributes.items, intake)?;
         } else if is!(tag, G::SCHEMA.sample.link, VARINT) {
             link = Some(reader.index()?);
         } else if G::SCHEMA.sample.fixed_timestamps && is!(tag, G::SCHEMA.sample.timestamps, LEN) {
             packed_fixed64(reader.bytes()?, &mut samples.timestamps.items)?;
-        } else if G::SCHEMA.sample.fixed_timestamps && is!(tag, G::SCHEMA.sample.timestamps, FIXED64) {
+        } else if G::SCHEMA.sample.fixed_timestamps
+            && is!(tag, G::SCHEMA.sample.timestamps, FIXED64)
+        {
             samples.timestamps.items.push(reader.fixed64()?);
         } else if !G::SCHEMA.sample.fixed_timestamps && is!(tag, G::SCHEMA.sample.timestamps, LEN) {
-            packed_varints(reader.message()?, &mut samples.timestamps.items, |time| time)?;
-        } else if !G::SCHEMA.sample.fixed_timestamps && is!(tag, G::SCHEMA.sample.timestamps, VARINT) {
+            packed_varints(reader.message()?, &mut samples.timestamps.items, |time| {
+                time
+            })?;
+        } else if !G::SCHEMA.sample.fixed_timestamps
+            && is!(tag, G::SCHEMA.sample.timestamps, VARINT)
+        {
             samples.timestamps.items.push(reader.varint()?);
         } else {
             rare.field::<G>(tag, &mut reader, intake)?;
@@ -80,11 +91,14 @@ pub(crate) fn sample<G: Generation>(
     if !samples.timestamps.items.is_empty() {
         samples.timestamps.end_row_at(row);
     }
-    if let Some(link) = link {
+    let link = reference::<G>(link);
+    if link != 0 {
         samples.links.resize(row, 0);
-        samples.links.push(reference::<G>(Some(link)));
+        samples.links.push(link);
     }
-    intake.budget.take::<u64>(samples.values.row(row).len().saturating_sub(1))
+    intake
+        .budget
+        .take::<u64>(samples.values.row(row).len().saturating_sub(1))
 }
 
 /// What only OTEP 0239's samples have.
@@ -97,7 +111,12 @@ struct Rare {
 
 impl Rare {
     #[inline(never)]
-    fn field<G: Generation>(&mut self, tag: u32, reader: &mut Reader, intake: &mut Intake) -> Result<()> {
+    fn field<G: Generation>(
+        &mut self,
+        tag: u32,
+        reader: &mut Reader,
+        intake: &mut Intake,
+    ) -> Result<()> {
         if is!(tag, G::SCHEMA.sample.location_index, LEN) {
             let body = reader.bytes()?;
             intake.budget.take::<u32>(body.len())?;
@@ -145,7 +164,9 @@ impl Rare {
             samples.location_lists |= !self.locations.is_empty();
             return tables.stacks.intern(&self.locations, intake);
         }
-        let slice = (start as usize).checked_add(length as usize).and_then(|end| location_indices.get(start as usize..end));
+        let slice = (start as usize)
+            .checked_add(length as usize)
+            .and_then(|end| location_indices.get(start as usize..end));
         match slice {
             Some(stack) => tables.stacks.intern(stack, intake),
             None => {
@@ -156,7 +177,13 @@ impl Rare {
     }
 
     #[inline]
-    fn finish(&self, row: usize, samples: &mut RawSamples, tables: &mut Tables, intake: &mut Intake) -> Result<()> {
+    fn finish(
+        &self,
+        row: usize,
+        samples: &mut RawSamples,
+        tables: &mut Tables,
+        intake: &mut Intake,
+    ) -> Result<()> {
         if self.stacktrace_id != 0 {
             samples.stacktrace_ids.resize(row, 0);
             samples.stacktrace_ids.push(self.stacktrace_id);
@@ -170,14 +197,28 @@ impl Rare {
 
 /// Adds a sample's labels to its attributes.
 #[inline(never)]
-fn attach(labels: &[Label], out: &mut Vec<u32>, tables: &mut Tables, intake: &mut Intake) -> Result<()> {
-    let Tables { texts, new_attributes, .. } = tables;
+fn attach(
+    labels: &[Label],
+    out: &mut Vec<u32>,
+    tables: &mut Tables,
+    intake: &mut Intake,
+) -> Result<()> {
+    let Tables {
+        texts,
+        new_attributes,
+        ..
+    } = tables;
     let text = |index, intake: &mut Intake| common::table_text(index, texts, intake);
-    let singles: Result<Vec<_>> = labels.iter().map(|label| label.attribute(intake, text)).collect();
+    let singles: Result<Vec<_>> = labels
+        .iter()
+        .map(|label| label.attribute(intake, text))
+        .collect();
     let before = out.len();
     labels::group(&singles?, out, texts, new_attributes, intake)?;
     // The ids are the model's; the column is shifted by the model's own row 0 later.
-    out[before..].iter_mut().for_each(|id| *id = id.saturating_sub(1));
+    out[before..]
+        .iter_mut()
+        .for_each(|id| *id = id.saturating_sub(1));
     Ok(())
 }
 
@@ -188,6 +229,8 @@ fn bad_slice(start: u32, length: u32, indices: usize, intake: &mut Intake) -> Re
         (true, true) => format!("{start} + {length}"),
         _ => format!("{} + {}", show(start), show(length)),
     };
-    let error = crate::Error::malformed(format!("the slice ends at {end}, past the last of {indices} location_indices"));
-    intake.repair(crate::format::losses::INDEX_OUT_OF_RANGE, error.within("locations_length"))
+    let error = Error::malformed(format!(
+        "the slice ends at {end}, past the last of {indices} location_indices"
+    ));
+    intake.repair(losses::INDEX_OUT_OF_RANGE, error.within("locations_length"))
 }

@@ -9,7 +9,9 @@ use crate::format::otlp::prove::{self, Target};
 use crate::format::otlp::schema::{Generation, Rows};
 use crate::format::otlp::tables::{MappingPprof, Tables};
 use crate::format::otlp::{common, lift};
-use crate::model::dictionary::{Attribute, Dictionary, Function, Link, Locations, Mapping, Mappings};
+use crate::model::dictionary::{
+    Attribute, Dictionary, Function, Link, Locations, Mapping, Mappings,
+};
 use crate::model::id::{AttributeId, StringId};
 use crate::model::ragged::Ragged;
 
@@ -44,9 +46,14 @@ impl Shifts {
     pub(crate) fn links(&self, mut links: Vec<u32>) -> Vec<u32> {
         match (self.rows, self.link_row_0) {
             (Rows::NullFirst, _) | (Rows::Presence, false) | (Rows::FromZero, true) => {}
-            (Rows::Presence, true) => links.iter_mut().for_each(|link| *link = link.saturating_sub(1)),
+            (Rows::Presence, true) => links
+                .iter_mut()
+                .for_each(|link| *link = link.saturating_sub(1)),
             // A reference to the first link cannot be told from none.
-            (Rows::FromZero, false) => links.iter_mut().filter(|link| **link != 0).for_each(|link| *link = link.saturating_add(1)),
+            (Rows::FromZero, false) => links
+                .iter_mut()
+                .filter(|link| **link != 0)
+                .for_each(|link| *link = link.saturating_add(1)),
         }
         links
     }
@@ -63,25 +70,46 @@ impl Tables {
             self.check_row_0(intake)?;
         } else {
             let mapping_row_0 = self.drop_empty_mapping();
-            function_row_0 = drop_if(&mut self.functions, |function| *function == Function::default());
+            function_row_0 = drop_if(&mut self.functions, |function| {
+                *function == Function::default()
+            });
             link_row_0 = drop_if(&mut self.links, |link| *link == Link::default());
             self.mapping_references::<G>(mapping_row_0, intake);
             if rows == Rows::FromZero && !link_row_0 && self.links.len() > 1 {
-                let message = || "the first link is a real one, and no sample can refer to it".to_owned();
+                let message =
+                    || "the first link is a real one, and no sample can refer to it".to_owned();
                 intake.note(losses::G1_ZERO_LINK, || "link_table[0]".to_owned(), message);
             }
         }
         let own = u32::from(rows != Rows::NullFirst);
         let wire = |rows: usize| rows - own as usize;
-        let attributes = Target { rows: wire(self.attributes.len()), shift: own };
+        let attributes = Target {
+            rows: wire(self.attributes.len()),
+            shift: own,
+        };
         Ok(Shifts {
-            strings: Target { rows: self.texts.table_rows as usize, shift: 0 },
-            mapping: Target { rows: self.mappings.len(), shift: 0 },
-            function: Target { rows: self.functions.len() - usize::from(!function_row_0), shift: u32::from(!function_row_0) },
-            location: Target { rows: wire(self.addresses.len()), shift: own },
+            strings: Target {
+                rows: self.texts.table_rows as usize,
+                shift: 0,
+            },
+            mapping: Target {
+                rows: self.mappings.len(),
+                shift: 0,
+            },
+            function: Target {
+                rows: self.functions.len() - usize::from(!function_row_0),
+                shift: u32::from(!function_row_0),
+            },
+            location: Target {
+                rows: wire(self.addresses.len()),
+                shift: own,
+            },
             attributes,
             sample_attributes: attributes,
-            link: Target { rows: self.links.len(), shift: 0 },
+            link: Target {
+                rows: self.links.len(),
+                shift: 0,
+            },
             rows,
             link_row_0,
             units,
@@ -93,7 +121,8 @@ impl Tables {
             None | Some(b"") => Ok(()),
             Some(first) => {
                 let shown = String::from_utf8_lossy(first).into_owned();
-                let error = Error::malformed(format!("the first string is {shown:?}, not the empty one"));
+                let error =
+                    Error::malformed(format!("the first string is {shown:?}, not the empty one"));
                 intake.repair(losses::ROW_0, error.within_row("string_table", 0))?;
                 self.texts.raw.clear_first();
                 Ok(())
@@ -108,15 +137,37 @@ impl Tables {
             address != 0 || self.location_mappings[0] != 0 || has
         });
         let bad = [
-            ("mapping_table", self.mappings.first().is_some_and(|row| *row != Mapping::default()) || !self.mapping_attributes.row(0).is_empty()),
+            (
+                "mapping_table",
+                self.mappings
+                    .first()
+                    .is_some_and(|row| *row != Mapping::default())
+                    || !self.mapping_attributes.row(0).is_empty(),
+            ),
             ("location_table", location),
-            ("function_table", self.functions.first().is_some_and(|row| *row != Function::default())),
-            ("link_table", self.links.first().is_some_and(|row| *row != Link::default())),
-            ("attribute_table", self.attributes.first().is_some_and(|row| *row != Attribute::default())),
+            (
+                "function_table",
+                self.functions
+                    .first()
+                    .is_some_and(|row| *row != Function::default()),
+            ),
+            (
+                "link_table",
+                self.links
+                    .first()
+                    .is_some_and(|row| *row != Link::default()),
+            ),
+            (
+                "attribute_table",
+                self.attributes
+                    .first()
+                    .is_some_and(|row| *row != Attribute::default()),
+            ),
             ("stack_table", !self.stacks.rows.row(0).is_empty()),
         ];
         for (table, _) in bad.into_iter().filter(|(_, bad)| *bad) {
-            let error = Error::malformed("the first row is not the empty one, which index 0 stands for");
+            let error =
+                Error::malformed("the first row is not the empty one, which index 0 stands for");
             intake.repair(losses::ROW_0, error.within_row(table, 0))?;
         }
         self.empty_row_0();
@@ -138,9 +189,15 @@ impl Tables {
 
     /// An all-zero first mapping stands for none; the model has that row already.
     fn drop_empty_mapping(&mut self) -> bool {
-        let empty = self.mappings.get(1).is_none_or(|row| *row == Mapping::default())
+        let empty = self
+            .mappings
+            .get(1)
+            .is_none_or(|row| *row == Mapping::default())
             && self.mapping_attributes.row(1).is_empty()
-            && self.mapping_pprof.get(1).is_none_or(|row| *row == MappingPprof::default());
+            && self
+                .mapping_pprof
+                .get(1)
+                .is_none_or(|row| *row == MappingPprof::default());
         if empty && self.mappings.len() > 1 {
             self.mappings.remove(1);
             if self.mapping_attributes.ends.len() > 1 {
@@ -161,7 +218,9 @@ impl Tables {
         let references = self.location_mappings.iter_mut();
         match (G::SCHEMA.rows, row_0) {
             (Rows::NullFirst, _) | (Rows::Presence, false) | (Rows::FromZero, true) => {}
-            (Rows::Presence, true) => references.for_each(|mapping| *mapping = mapping.saturating_sub(1)),
+            (Rows::Presence, true) => {
+                references.for_each(|mapping| *mapping = mapping.saturating_sub(1))
+            }
             (Rows::FromZero, false) => {
                 // Left out and 0 look alike: the address decides, and no address is taken for yes.
                 let first = self.mappings.get(1).copied().unwrap_or_default();
@@ -177,14 +236,19 @@ impl Tables {
                 }
                 if let Some(row) = guessed {
                     let place = || format!("location_table[{row}].mapping_index");
-                    intake.note(losses::G1_ZERO_MAPPING, place, || "0 was taken for the first mapping".to_owned());
+                    intake.note(losses::G1_ZERO_MAPPING, place, || {
+                        "0 was taken for the first mapping".to_owned()
+                    });
                 }
             }
         }
     }
 
     /// The unit of each key that has one, by the id the key has in attributes.
-    fn units_by_key(&mut self, intake: &mut Intake) -> Result<HashMap<StringId, StringId, foldhash::fast::RandomState>> {
+    fn units_by_key(
+        &mut self,
+        intake: &mut Intake,
+    ) -> Result<HashMap<StringId, StringId, foldhash::fast::RandomState>> {
         let mut units = HashMap::default();
         for (row, (key, unit)) in std::mem::take(&mut self.units).into_iter().enumerate() {
             let place = |e: Error| e.within_row("attribute_units", row);
@@ -196,7 +260,9 @@ impl Tables {
             let first = *units.entry(key).or_insert(unit);
             if first != unit {
                 let place = || format!("attribute_units[{row}]");
-                intake.note(losses::UNIT_DUPLICATE, place, || "the key has another unit already".to_owned());
+                intake.note(losses::UNIT_DUPLICATE, place, || {
+                    "the key has another unit already".to_owned()
+                });
             }
         }
         for attribute in &mut self.attributes {
@@ -208,23 +274,36 @@ impl Tables {
     }
 
     /// Proves every table and hands them over.
-    pub(crate) fn finish<G: Generation>(mut self, shifts: &Shifts, intake: &mut Intake) -> Result<Dictionary> {
+    pub(crate) fn finish<G: Generation>(
+        mut self,
+        shifts: &Shifts,
+        intake: &mut Intake,
+    ) -> Result<Dictionary> {
         let own = usize::from(G::SCHEMA.rows != Rows::NullFirst);
         let mut lifted_mappings = lift::mappings(&mut self, own, intake)?;
         let lifted_locations = lift::locations(&mut self, intake)?;
-        if G::SCHEMA.mapping.has_functions != 0 && self.mappings.len() > 1 {
-            if let Some(unset) = lift::unset_flag(&mut self, intake)? {
-                lifted_mappings.resize(lifted_mappings.len().max(2), Vec::new());
-                lifted_mappings[1].push(unset);
-            }
+        if G::SCHEMA.mapping.has_functions != 0
+            && self.mappings.len() > 1
+            && let Some(unset) = lift::unset_flag(&mut self, intake)?
+        {
+            lifted_mappings.resize(lifted_mappings.len().max(2), Vec::new());
+            lifted_mappings[1].push(unset);
         }
         let functions = self.prove_functions(shifts, own, intake)?;
         let mappings = self.prove_mappings(shifts, own, lifted_mappings, intake)?;
         let locations = self.prove_locations(shifts, own, lifted_locations, intake)?;
         let repaired = intake.findings.len();
-        let mut stacks = prove::ragged(std::mem::take(&mut self.stacks.rows), shifts.location, intake, |error, row, at| {
-            error.element(at).within("location_indices").within_row("stack_table", row)
-        })?;
+        let mut stacks = prove::ragged(
+            std::mem::take(&mut self.stacks.rows),
+            shifts.location,
+            intake,
+            |error, row, at| {
+                error
+                    .element(at)
+                    .within("location_indices")
+                    .within_row("stack_table", row)
+            },
+        )?;
         if intake.findings.len() != repaired {
             drop_frames(&mut stacks);
         }
@@ -232,19 +311,49 @@ impl Tables {
         attributes.append(&mut self.new_attributes.rows);
         let strings = self.texts.raw.prove(false);
         if let Some((id, bytes)) = strings.not_utf8().next() {
-            let error = Error::malformed(format!("{:?} is not UTF-8", String::from_utf8_lossy(bytes)));
-            intake.repair(losses::INVALID_UTF8, error.within_row("string_table", id.row()))?;
+            let error =
+                Error::malformed(format!("{:?} is not UTF-8", String::from_utf8_lossy(bytes)));
+            intake.repair(
+                losses::INVALID_UTF8,
+                error.within_row("string_table", id.row()),
+            )?;
         }
-        Ok(Dictionary { strings, mappings, functions, locations, links: self.links, attributes, stacks })
+        Ok(Dictionary {
+            strings,
+            mappings,
+            functions,
+            locations,
+            links: self.links,
+            attributes,
+            stacks,
+        })
     }
 
-    fn prove_functions(&mut self, shifts: &Shifts, own: usize, intake: &mut Intake) -> Result<Vec<Function>> {
+    fn prove_functions(
+        &mut self,
+        shifts: &Shifts,
+        own: usize,
+        intake: &mut Intake,
+    ) -> Result<Vec<Function>> {
         let mut functions = std::mem::take(&mut self.functions);
-        let largest = functions.iter().map(|f| f.name.0.max(f.system_name.0).max(f.filename.0)).max().unwrap_or(0);
+        let largest = functions
+            .iter()
+            .map(|f| f.name.0.max(f.system_name.0).max(f.filename.0))
+            .max()
+            .unwrap_or(0);
         if largest as usize >= shifts.strings.rows {
             for (row, function) in functions.iter_mut().enumerate() {
-                let Function { name, system_name, filename, .. } = function;
-                let fields = [(name, "name_strindex"), (system_name, "system_name_strindex"), (filename, "filename_strindex")];
+                let Function {
+                    name,
+                    system_name,
+                    filename,
+                    ..
+                } = function;
+                let fields = [
+                    (name, "name_strindex"),
+                    (system_name, "system_name_strindex"),
+                    (filename, "filename_strindex"),
+                ];
                 for (id, field) in fields {
                     *id = prove::one(id.0, shifts.strings, intake, field)
                         .map_err(|e| e.within_row("function_table", row.saturating_sub(own)))?;
@@ -263,15 +372,30 @@ impl Tables {
     ) -> Result<Mappings> {
         let mut rows = std::mem::take(&mut self.mappings);
         for (row, mapping) in rows.iter_mut().enumerate() {
-            mapping.filename = prove::one(mapping.filename.0, shifts.strings, intake, "filename_strindex")
-                .map_err(|e| e.within_row("mapping_table", row.saturating_sub(own)))?;
+            mapping.filename = prove::one(
+                mapping.filename.0,
+                shifts.strings,
+                intake,
+                "filename_strindex",
+            )
+            .map_err(|e| e.within_row("mapping_table", row.saturating_sub(own)))?;
         }
-        let from_wire: Ragged<AttributeId> =
-            prove::ragged(std::mem::take(&mut self.mapping_attributes), shifts.attributes, intake, |error, row, at| {
-                error.element(at).within("attribute_indices").within_row("mapping_table", row.saturating_sub(own))
-            })?;
+        let from_wire: Ragged<AttributeId> = prove::ragged(
+            std::mem::take(&mut self.mapping_attributes),
+            shifts.attributes,
+            intake,
+            |error, row, at| {
+                error
+                    .element(at)
+                    .within("attribute_indices")
+                    .within_row("mapping_table", row.saturating_sub(own))
+            },
+        )?;
         if lifted.is_empty() {
-            return Ok(Mappings { rows, attributes: from_wire });
+            return Ok(Mappings {
+                rows,
+                attributes: from_wire,
+            });
         }
         let mut attributes = Ragged::default();
         for row in 0..rows.len() {
@@ -288,9 +412,15 @@ impl Tables {
 
     /// Whether one of the attributes has the key of the new attribute `id`.
     fn has_key(&self, attributes: &[AttributeId], id: AttributeId) -> bool {
-        let key = self.new_attributes.get(id.0).map(|new| self.texts.raw.get(new.key.row()));
+        let key = self
+            .new_attributes
+            .get(id.0)
+            .map(|new| self.texts.raw.get(new.key.row()));
         attributes.iter().any(|other| {
-            let other = self.attributes.get(other.row()).map(|other| self.texts.raw.get(other.key.row()));
+            let other = self
+                .attributes
+                .get(other.row())
+                .map(|other| self.texts.raw.get(other.key.row()));
             other == key
         })
     }
@@ -302,18 +432,29 @@ impl Tables {
         lifted: Vec<(u32, AttributeId)>,
         intake: &mut Intake,
     ) -> Result<Locations> {
-        let place = |error: Error, row: usize| error.within_row("location_table", row.saturating_sub(own));
-        let mappings = prove::column(std::mem::take(&mut self.location_mappings), shifts.mapping, intake, |error, row| {
-            place(error.within("mapping_index"), row)
-        })?;
+        let place =
+            |error: Error, row: usize| error.within_row("location_table", row.saturating_sub(own));
+        let mappings = prove::column(
+            std::mem::take(&mut self.location_mappings),
+            shifts.mapping,
+            intake,
+            |error, row| place(error.within("mapping_index"), row),
+        )?;
         let lines = self.prove_lines(shifts, own, intake)?;
-        let from_wire: Ragged<AttributeId> =
-            prove::ragged(std::mem::take(&mut self.location_attributes), shifts.attributes, intake, |error, row, at| {
-                place(error.element(at).within("attribute_indices"), row)
-            })?;
+        let from_wire: Ragged<AttributeId> = prove::ragged(
+            std::mem::take(&mut self.location_attributes),
+            shifts.attributes,
+            intake,
+            |error, row, at| place(error.element(at).within("attribute_indices"), row),
+        )?;
         let addresses = std::mem::take(&mut self.addresses);
         if lifted.is_empty() {
-            return Ok(Locations { mappings, addresses, lines, attributes: from_wire });
+            return Ok(Locations {
+                mappings,
+                addresses,
+                lines,
+                attributes: from_wire,
+            });
         }
         let mut attributes = Ragged::default();
         let mut lifted = lifted.into_iter().peekable();
@@ -326,7 +467,12 @@ impl Tables {
             }
             attributes.end_row_at(row);
         }
-        Ok(Locations { mappings, addresses, lines, attributes })
+        Ok(Locations {
+            mappings,
+            addresses,
+            lines,
+            attributes,
+        })
     }
 
     fn prove_lines(
@@ -336,16 +482,28 @@ impl Tables {
         intake: &mut Intake,
     ) -> Result<Ragged<crate::model::dictionary::Line>> {
         let mut lines = std::mem::take(&mut self.lines);
-        let largest = lines.items.iter().map(|line| line.function.0).max().unwrap_or(0);
+        let largest = lines
+            .items
+            .iter()
+            .map(|line| line.function.0)
+            .max()
+            .unwrap_or(0);
         let Target { rows, shift } = shifts.function;
         if largest as usize >= rows {
             for (at, line) in lines.items.iter_mut().enumerate() {
                 let row = lines.ends.partition_point(|&end| end as usize <= at);
-                line.function = prove::one(line.function.0, shifts.function, intake, "function_index")
-                    .map_err(|e| e.within("lines").within_row("location_table", row.saturating_sub(own)))?;
+                line.function =
+                    prove::one(line.function.0, shifts.function, intake, "function_index")
+                        .map_err(|e| {
+                            e.within("lines")
+                                .within_row("location_table", row.saturating_sub(own))
+                        })?;
             }
         } else if shift != 0 {
-            lines.items.iter_mut().for_each(|line| line.function.0 += shift);
+            lines
+                .items
+                .iter_mut()
+                .for_each(|line| line.function.0 += shift);
         }
         Ok(lines)
     }
@@ -367,7 +525,8 @@ fn drop_if<T>(rows: &mut Vec<T>, empty: impl Fn(&T) -> bool) -> bool {
 fn drop_frames(stacks: &mut Ragged<crate::model::id::LocationId>) {
     let mut kept = Ragged::default();
     for stack in stacks.rows() {
-        kept.items.extend(stack.iter().filter(|id| id.some().is_some()));
+        kept.items
+            .extend(stack.iter().filter(|id| id.some().is_some()));
         kept.end_row();
     }
     *stacks = kept;

@@ -23,9 +23,15 @@ pub(crate) struct Slices {
 impl Slices {
     /// Lays out the stacks that `used` names, each once.
     pub(crate) fn of(stacks: &Ragged<LocationId>, used: impl Iterator<Item = StackId>) -> Self {
-        let mut slices = Self { locations: Vec::new(), starts: vec![u32::MAX; stacks.len()] };
+        let mut slices = Self {
+            locations: Vec::new(),
+            starts: vec![u32::MAX; stacks.len()],
+        };
         let order = longest_first(stacks, used);
-        let cells: usize = order.iter().map(|&row| stacks.row(row as usize).len()).sum();
+        let cells: usize = order
+            .iter()
+            .map(|&row| stacks.row(row as usize).len())
+            .sum();
         slices.locations.reserve(cells / 2);
         let wanted = Wanted::of(stacks, &order);
         for &row in &order {
@@ -37,7 +43,11 @@ impl Slices {
     /// Where the slice of a stack begins. An empty one may begin anywhere.
     #[inline]
     pub(crate) fn start(&self, stack: StackId) -> u32 {
-        self.starts.get(stack.row()).copied().filter(|&start| start != u32::MAX).unwrap_or(0)
+        self.starts
+            .get(stack.row())
+            .copied()
+            .filter(|&start| start != u32::MAX)
+            .unwrap_or(0)
     }
 
     /// Appends a stack, unless a longer one holds it, and finds those it holds.
@@ -52,7 +62,11 @@ impl Slices {
         let mut hash = wanted.rolling();
         for (at, &location) in stack.iter().enumerate().skip(1).rev() {
             let hash = hash.push(location);
-            let Some(shorter) = wanted.find(hash, |other| stacks.row(other as usize) == &stack[at..]) else { continue };
+            let Some(shorter) =
+                wanted.find(hash, |other| stacks.row(other as usize) == &stack[at..])
+            else {
+                continue;
+            };
             if self.starts[shorter as usize] == u32::MAX {
                 self.starts[shorter as usize] = start + at as u32;
             }
@@ -75,7 +89,8 @@ fn longest_first(stacks: &Ragged<LocationId>, used: impl Iterator<Item = StackId
     rows.sort_unstable();
     // A counting sort: the number of longer ones is where a length begins.
     let mut begins = vec![0u32; longest + 2];
-    rows.iter().for_each(|&row| begins[longest - stacks.row(row as usize).len() + 1] += 1);
+    rows.iter()
+        .for_each(|&row| begins[longest - stacks.row(row as usize).len() + 1] += 1);
     for at in 1..begins.len() {
         begins[at] += begins[at - 1];
     }
@@ -115,15 +130,25 @@ impl Wanted {
         let bits = (order.len().max(8) * 8).next_power_of_two();
         let seed = RandomState::default().hash_one(bits);
         let rows = HashTable::with_capacity(order.len());
-        let mut wanted = Self { rows, seed, filter: vec![0; bits / 64], mask: bits as u64 - 1 };
+        let mut wanted = Self {
+            rows,
+            seed,
+            filter: vec![0; bits / 64],
+            mask: bits as u64 - 1,
+        };
         for &row in order {
             let mut rolling = wanted.rolling();
             let stack = stacks.row(row as usize);
-            let hash = stack.iter().rev().fold(0, |_, &location| rolling.push(location));
+            let hash = stack
+                .iter()
+                .rev()
+                .fold(0, |_, &location| rolling.push(location));
             if !stack.is_empty() {
                 let bit = hash & wanted.mask;
                 wanted.filter[(bit / 64) as usize] |= 1 << (bit % 64);
-                wanted.rows.insert_unique(hash, (hash, row), |&(hash, _)| hash);
+                wanted
+                    .rows
+                    .insert_unique(hash, (hash, row), |&(hash, _)| hash);
             }
         }
         wanted
@@ -139,7 +164,9 @@ impl Wanted {
         if self.filter[(bit / 64) as usize] >> (bit % 64) & 1 == 0 {
             return None;
         }
-        self.rows.find(hash, |&(h, row)| h == hash && same(row)).map(|&(_, row)| row)
+        self.rows
+            .find(hash, |&(h, row)| h == hash && same(row))
+            .map(|&(_, row)| row)
     }
 }
 
@@ -159,7 +186,11 @@ mod tests {
     fn callers_are_slices_of_those_they_call() {
         let stacks = ragged(&[&[], &[2, 1], &[3, 2, 1], &[1], &[3, 1], &[2]]);
         let slices = Slices::of(&stacks, (0..6).map(StackId));
-        assert_eq!(slices.locations.len(), 3 + 2 + 1, "2 1 and 1 are in 3 2 1; 2 is no suffix");
+        assert_eq!(
+            slices.locations.len(),
+            3 + 2 + 1,
+            "2 1 and 1 are in 3 2 1; 2 is no suffix"
+        );
         for row in 0..6 {
             let start = slices.start(StackId(row)) as usize;
             let stack = stacks.row(row as usize);

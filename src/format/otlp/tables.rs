@@ -109,7 +109,11 @@ impl IdColumn {
 
     /// The ids.
     pub(crate) fn to_vec(&self) -> Vec<u64> {
-        if self.listed.is_empty() { (1..=self.rows as u64).map(|row| row * self.step).collect() } else { self.listed.clone() }
+        if self.listed.is_empty() {
+            (1..=self.rows as u64).map(|row| row * self.step).collect()
+        } else {
+            self.listed.clone()
+        }
     }
 }
 
@@ -159,13 +163,20 @@ impl Tables {
     /// so that memory is asked for once and texts met in place get ids after those of the table.
     /// `false`: the field is not of a table.
     #[inline]
-    pub(crate) fn count<G: Generation>(&mut self, tag: u32, reader: &mut Reader, intake: &mut Intake) -> Result<bool> {
+    pub(crate) fn count<G: Generation>(
+        &mut self,
+        tag: u32,
+        reader: &mut Reader,
+        intake: &mut Intake,
+    ) -> Result<bool> {
         let counts = &mut self.counts;
         if is!(tag, G::SCHEMA.tables.string, LEN) {
             let row = counts.string;
             counts.string += 1;
             let text = reader.bytes()?;
-            self.texts.push_row(text, intake).map_err(|e| e.at(text).within_row("string_table", row))?;
+            self.texts
+                .push_row(text, intake)
+                .map_err(|e| e.at(text).within_row("string_table", row))?;
             return Ok(true);
         }
         if is!(tag, G::SCHEMA.tables.location, LEN) {
@@ -191,9 +202,25 @@ impl Tables {
 
     /// Takes the memory the counted rows need.
     pub(crate) fn reserve<G: Generation>(&mut self, intake: &mut Intake) -> Result<()> {
-        let Counts { mapping, location, function, link, attribute, unit, stack, string } = self.counts;
-        let largest = [mapping, location, function, link, attribute, unit, stack].into_iter().max().unwrap_or(0);
-        within("max_table_entries", intake.limits().max_table_entries, largest as u64)?;
+        let Counts {
+            mapping,
+            location,
+            function,
+            link,
+            attribute,
+            unit,
+            stack,
+            string,
+        } = self.counts;
+        let largest = [mapping, location, function, link, attribute, unit, stack]
+            .into_iter()
+            .max()
+            .unwrap_or(0);
+        within(
+            "max_table_entries",
+            intake.limits().max_table_entries,
+            largest as u64,
+        )?;
         let budget = &mut intake.budget;
         budget.take::<u32>(string)?;
         budget.take::<u8>(self.texts.raw.byte_len())?;
@@ -237,15 +264,28 @@ impl Tables {
 
     /// Reads a row of the table that `tag` belongs to. `false`: the field is not of a table.
     #[inline]
-    pub(crate) fn read<G: Generation>(&mut self, tag: u32, reader: &mut Reader, intake: &mut Intake) -> Result<bool> {
+    pub(crate) fn read<G: Generation>(
+        &mut self,
+        tag: u32,
+        reader: &mut Reader,
+        intake: &mut Intake,
+    ) -> Result<bool> {
         if is!(tag, G::SCHEMA.tables.string, LEN) {
             reader.bytes()?;
         } else if is!(tag, G::SCHEMA.tables.location, LEN) {
-            self.location::<G>(reader.message()?, intake)
-                .map_err(|e| e.within_row("location_table", self.addresses.len().saturating_sub(own_rows::<G>())))?;
+            self.location::<G>(reader.message()?, intake).map_err(|e| {
+                e.within_row(
+                    "location_table",
+                    self.addresses.len().saturating_sub(own_rows::<G>()),
+                )
+            })?;
         } else if is!(tag, G::SCHEMA.tables.function, LEN) {
-            self.function::<G>(reader.message()?, intake)
-                .map_err(|e| e.within_row("function_table", self.functions.len().saturating_sub(own_rows::<G>())))?;
+            self.function::<G>(reader.message()?, intake).map_err(|e| {
+                e.within_row(
+                    "function_table",
+                    self.functions.len().saturating_sub(own_rows::<G>()),
+                )
+            })?;
         } else if is!(tag, G::SCHEMA.tables.stack, LEN) {
             self.stack(reader.message()?, intake)
                 .map_err(|e| e.within_row("stack_table", self.stacks.rows.len()))?;
@@ -256,19 +296,27 @@ impl Tables {
     }
 
     #[inline(never)]
-    fn read_rare<G: Generation>(&mut self, tag: u32, reader: &mut Reader, intake: &mut Intake) -> Result<bool> {
+    fn read_rare<G: Generation>(
+        &mut self,
+        tag: u32,
+        reader: &mut Reader,
+        intake: &mut Intake,
+    ) -> Result<bool> {
         let own = own_rows::<G>();
         if is!(tag, G::SCHEMA.tables.attribute, LEN) {
-            self.attribute::<G>(reader.bytes()?, intake)
-                .map_err(|e| e.within_row("attribute_table", self.attributes.len().saturating_sub(own)))?;
+            self.attribute::<G>(reader.bytes()?, intake).map_err(|e| {
+                e.within_row("attribute_table", self.attributes.len().saturating_sub(own))
+            })?;
         } else if is!(tag, G::SCHEMA.tables.mapping, LEN) {
-            self.mapping::<G>(reader.bytes()?, intake)
-                .map_err(|e| e.within_row("mapping_table", self.mappings.len().saturating_sub(own)))?;
+            self.mapping::<G>(reader.bytes()?, intake).map_err(|e| {
+                e.within_row("mapping_table", self.mappings.len().saturating_sub(own))
+            })?;
         } else if is!(tag, G::SCHEMA.tables.link, LEN) {
             self.link(reader.bytes()?, intake)
                 .map_err(|e| e.within_row("link_table", self.links.len().saturating_sub(own)))?;
         } else if is!(tag, G::SCHEMA.tables.attribute_units, LEN) {
-            self.unit(reader.bytes()?, intake).map_err(|e| e.within_row("attribute_units", self.units.len()))?;
+            self.unit(reader.bytes()?, intake)
+                .map_err(|e| e.within_row("attribute_units", self.units.len()))?;
         } else {
             return Ok(false);
         }
@@ -276,7 +324,11 @@ impl Tables {
     }
 
     #[inline]
-    pub(crate) fn location<G: Generation>(&mut self, mut reader: Reader, intake: &mut Intake) -> Result<()> {
+    pub(crate) fn location<G: Generation>(
+        &mut self,
+        mut reader: Reader,
+        intake: &mut Intake,
+    ) -> Result<()> {
         let row = self.addresses.len();
         let (mut mapping, mut address, mut id) = (None, 0, 0);
         while let Some(tag) = reader.tag()? {
@@ -296,7 +348,11 @@ impl Tables {
         self.lines.end_row();
         let lines = self.lines.row(row).len();
         if lines > 1 {
-            within("max_lines_per_location", intake.limits().max_lines_per_location, lines as u64)?;
+            within(
+                "max_lines_per_location",
+                intake.limits().max_lines_per_location,
+                lines as u64,
+            )?;
             intake.budget.take::<Line>(lines)?;
         }
         if !self.location_attributes.items.is_empty() {
@@ -311,8 +367,16 @@ impl Tables {
     }
 
     #[inline(never)]
-    fn location_rare<G: Generation>(&mut self, tag: u32, row: u32, reader: &mut Reader, intake: &mut Intake) -> Result<()> {
-        if is!(tag, G::SCHEMA.location.attributes, LEN) || is!(tag, G::SCHEMA.location.attributes, VARINT) {
+    fn location_rare<G: Generation>(
+        &mut self,
+        tag: u32,
+        row: u32,
+        reader: &mut Reader,
+        intake: &mut Intake,
+    ) -> Result<()> {
+        if is!(tag, G::SCHEMA.location.attributes, LEN)
+            || is!(tag, G::SCHEMA.location.attributes, VARINT)
+        {
             indices(tag, reader, &mut self.location_attributes.items, intake)
         } else if is!(tag, G::SCHEMA.location.is_folded, VARINT) {
             self.folded.retain(|&folded| folded != row);
@@ -343,7 +407,11 @@ impl Tables {
     }
 
     #[inline]
-    pub(crate) fn function<G: Generation>(&mut self, mut reader: Reader, intake: &mut Intake) -> Result<()> {
+    pub(crate) fn function<G: Generation>(
+        &mut self,
+        mut reader: Reader,
+        intake: &mut Intake,
+    ) -> Result<()> {
         let (mut function, mut id) = (Function::default(), 0);
         while let Some(tag) = reader.tag()? {
             if is!(tag, G::SCHEMA.function.name, VARINT) {
@@ -385,17 +453,31 @@ impl Tables {
             } else if is!(tag, 1, VARINT) {
                 rows.items.push(reader.index()?);
             } else {
-                unknown(&mut reader, tag, "Stack", &[(1, "location_indices")], intake)?;
+                unknown(
+                    &mut reader,
+                    tag,
+                    "Stack",
+                    &[(1, "location_indices")],
+                    intake,
+                )?;
             }
         }
         let depth = rows.items.len() - before;
-        within("max_stack_depth", intake.limits().max_stack_depth, depth as u64)?;
+        within(
+            "max_stack_depth",
+            intake.limits().max_stack_depth,
+            depth as u64,
+        )?;
         intake.budget.take::<u32>(depth)?;
         rows.end_row();
         Ok(())
     }
 
-    pub(crate) fn mapping<G: Generation>(&mut self, body: &[u8], intake: &mut Intake) -> Result<()> {
+    pub(crate) fn mapping<G: Generation>(
+        &mut self,
+        body: &[u8],
+        intake: &mut Intake,
+    ) -> Result<()> {
         let mut reader = Reader::new(body);
         let row = self.mappings.len();
         let (mut mapping, mut pprof, mut id) = (Mapping::default(), MappingPprof::default(), 0);
@@ -408,7 +490,9 @@ impl Tables {
                 mapping.file_offset = reader.varint()?;
             } else if is!(tag, G::SCHEMA.mapping.filename, VARINT) {
                 mapping.filename = StringId(reader.index()?);
-            } else if is!(tag, G::SCHEMA.mapping.attributes, LEN) || is!(tag, G::SCHEMA.mapping.attributes, VARINT) {
+            } else if is!(tag, G::SCHEMA.mapping.attributes, LEN)
+                || is!(tag, G::SCHEMA.mapping.attributes, VARINT)
+            {
                 indices(tag, &mut reader, &mut self.mapping_attributes.items, intake)?;
             } else if is!(tag, G::SCHEMA.mapping.id, VARINT) {
                 id = reader.varint()?;
@@ -434,12 +518,20 @@ impl Tables {
         while let Some(tag) = reader.tag()? {
             if is!(tag, 1, LEN) {
                 let id = reader.bytes()?;
-                common::fixed_id(id, &mut link.trace_id, losses::LINK_INVALID, intake).map_err(|e| e.within("trace_id"))?;
+                common::fixed_id(id, &mut link.trace_id, losses::LINK_INVALID, intake)
+                    .map_err(|e| e.within("trace_id"))?;
             } else if is!(tag, 2, LEN) {
                 let id = reader.bytes()?;
-                common::fixed_id(id, &mut link.span_id, losses::LINK_INVALID, intake).map_err(|e| e.within("span_id"))?;
+                common::fixed_id(id, &mut link.span_id, losses::LINK_INVALID, intake)
+                    .map_err(|e| e.within("span_id"))?;
             } else {
-                unknown(&mut reader, tag, "Link", &[(1, "trace_id"), (2, "span_id")], intake)?;
+                unknown(
+                    &mut reader,
+                    tag,
+                    "Link",
+                    &[(1, "trace_id"), (2, "span_id")],
+                    intake,
+                )?;
             }
         }
         self.links.push(link);
@@ -451,7 +543,11 @@ impl Tables {
             common::key_value_and_unit::<G>(body, &mut self.texts, intake)?
         } else {
             let pair = common::key_value::<G>(body, &mut self.texts, intake, 0)?;
-            Attribute { key: pair.key, value: pair.value, unit: StringId::NONE }
+            Attribute {
+                key: pair.key,
+                value: pair.value,
+                unit: StringId::NONE,
+            }
         };
         self.attributes.push(attribute);
         Ok(())
@@ -466,7 +562,13 @@ impl Tables {
             } else if is!(tag, 2, VARINT) {
                 unit = reader.index()?;
             } else {
-                unknown(&mut reader, tag, "AttributeUnit", &[(1, "attribute_key_strindex"), (2, "unit_strindex")], intake)?;
+                unknown(
+                    &mut reader,
+                    tag,
+                    "AttributeUnit",
+                    &[(1, "attribute_key_strindex"), (2, "unit_strindex")],
+                    intake,
+                )?;
             }
         }
         self.units.push((key, unit));
@@ -491,13 +593,20 @@ pub(crate) fn reference<G: Generation>(index: Option<u32>) -> u32 {
     }
 }
 
-fn mapping_rare<G: Generation>(tag: u32, pprof: &mut MappingPprof, reader: &mut Reader, intake: &mut Intake) -> Result<()> {
+fn mapping_rare<G: Generation>(
+    tag: u32,
+    pprof: &mut MappingPprof,
+    reader: &mut Reader,
+    intake: &mut Intake,
+) -> Result<()> {
     let schema = const { &G::SCHEMA.mapping };
     if is!(tag, G::SCHEMA.mapping.build_id, VARINT) {
         pprof.build_id = reader.index()?;
     } else if is!(tag, G::SCHEMA.mapping.build_id_kind, VARINT) {
         pprof.build_id_kind = index(reader.varint()?);
-    } else if let Some(bit) = (0..4).find(|bit| schema.has_functions != 0 && tag == crate::wire::tag(schema.has_functions + bit, VARINT)) {
+    } else if let Some(bit) = (0..4).find(|bit| {
+        schema.has_functions != 0 && tag == crate::wire::tag(schema.has_functions + bit, VARINT)
+    }) {
         let flag = u8::from(reader.varint()? != 0) << bit;
         pprof.flags = pprof.flags & !(1 << bit) | flag;
     } else {
@@ -528,7 +637,13 @@ fn line(mut reader: Reader, intake: &mut Intake) -> Result<Line> {
         } else if is!(tag, 3, VARINT) {
             line.column = reader.varint()? as i64;
         } else {
-            unknown(&mut reader, tag, "Line", &[(1, "function_index"), (2, "line"), (3, "column")], intake)?;
+            unknown(
+                &mut reader,
+                tag,
+                "Line",
+                &[(1, "function_index"), (2, "line"), (3, "column")],
+                intake,
+            )?;
         }
     }
     Ok(line)
@@ -536,7 +651,12 @@ fn line(mut reader: Reader, intake: &mut Intake) -> Result<Line> {
 
 /// Indices of attributes, packed or not.
 #[inline]
-pub(crate) fn indices(tag: u32, reader: &mut Reader, out: &mut Vec<u32>, intake: &mut Intake) -> Result<()> {
+pub(crate) fn indices(
+    tag: u32,
+    reader: &mut Reader,
+    out: &mut Vec<u32>,
+    intake: &mut Intake,
+) -> Result<()> {
     let before = out.len();
     if tag & 7 == LEN {
         let mut packed = reader.message()?;
@@ -547,7 +667,11 @@ pub(crate) fn indices(tag: u32, reader: &mut Reader, out: &mut Vec<u32>, intake:
         out.push(reader.index()?);
     }
     let count = out.len() - before;
-    within("max_attributes_per_item", intake.limits().max_attributes_per_item, count as u64)?;
+    within(
+        "max_attributes_per_item",
+        intake.limits().max_attributes_per_item,
+        count as u64,
+    )?;
     intake.budget.take::<u32>(count)
 }
 
@@ -561,16 +685,27 @@ pub(crate) fn unknown(
     known: &[(u32, &'static str)],
     intake: &mut Intake,
 ) -> Result<()> {
-    const KINDS: [&str; 6] = ["varint", "fixed64", "length-delimited", "group", "group end", "fixed32"];
+    const KINDS: [&str; 6] = [
+        "varint",
+        "fixed64",
+        "length-delimited",
+        "group",
+        "group end",
+        "fixed32",
+    ];
     let at = reader.rest();
     let number = tag >> 3;
     let kind = KINDS.get((tag & 7) as usize).copied().unwrap_or("reserved");
     if let Some((_, name)) = known.iter().find(|(known, _)| *known == number) {
-        let error = Error::malformed(format!("field {message}.{name} ({number}) is not of wire type {kind}"));
+        let error = Error::malformed(format!(
+            "field {message}.{name} ({number}) is not of wire type {kind}"
+        ));
         return Err(error.at(at).within(name));
     }
     reader.skip(tag, intake.limits().max_nesting)?;
     let place = || format!("{message}.{number}");
-    intake.note(losses::UNKNOWN_FIELD, place, || format!("field {number} of {message} is unknown and was left out"));
+    intake.note(losses::UNKNOWN_FIELD, place, || {
+        format!("field {number} of {message} is unknown and was left out")
+    });
     Ok(())
 }

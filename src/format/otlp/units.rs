@@ -16,21 +16,32 @@ pub(crate) struct Units {
 
 impl Units {
     /// Gives each key the unit that most of its attributes have; the earlier where as many.
-    pub(crate) fn of(dictionary: &Dictionary, attributes: impl Iterator<Item = usize> + Clone) -> Self {
+    pub(crate) fn of(
+        dictionary: &Dictionary,
+        attributes: impl Iterator<Item = usize> + Clone,
+    ) -> Self {
         let all = dictionary.attributes();
-        let any = attributes.clone().any(|row| all.get(row).is_some_and(|attribute| attribute.unit != StringId::NONE));
+        let any = attributes.clone().any(|row| {
+            all.get(row)
+                .is_some_and(|attribute| attribute.unit != StringId::NONE)
+        });
         if !any {
             return Self::default();
         }
         let mut keys: Vec<(StringId, Vec<(StringId, u32)>)> = Vec::new();
         let mut by_text: HashMap<&str, usize, foldhash::fast::RandomState> = HashMap::default();
         for attribute in attributes.clone().filter_map(|row| all.get(row)) {
-            let at = *by_text.entry(dictionary.text(attribute.key)).or_insert_with(|| {
-                keys.push((attribute.key, Vec::new()));
-                keys.len() - 1
-            });
+            let at = *by_text
+                .entry(dictionary.text(attribute.key))
+                .or_insert_with(|| {
+                    keys.push((attribute.key, Vec::new()));
+                    keys.len() - 1
+                });
             let units = &mut keys[at].1;
-            match units.iter_mut().find(|(unit, _)| dictionary.text(*unit) == dictionary.text(attribute.unit)) {
+            match units
+                .iter_mut()
+                .find(|(unit, _)| dictionary.text(*unit) == dictionary.text(attribute.unit))
+            {
                 Some((_, count)) => *count += 1,
                 None => units.push((attribute.unit, 1)),
             }
@@ -46,12 +57,19 @@ impl Units {
         if keys.iter().any(|(_, units)| units.len() > 1) {
             conflicts = vec![false; all.len()];
             for row in attributes {
-                let Some(attribute) = all.get(row) else { continue };
-                let unit = by_text.get(dictionary.text(attribute.key)).map_or(StringId::NONE, |&at| chosen[at].1);
+                let Some(attribute) = all.get(row) else {
+                    continue;
+                };
+                let unit = by_text
+                    .get(dictionary.text(attribute.key))
+                    .map_or(StringId::NONE, |&at| chosen[at].1);
                 conflicts[row] = dictionary.text(unit) != dictionary.text(attribute.unit);
             }
         }
-        let rows = chosen.into_iter().filter(|(_, unit)| *unit != StringId::NONE).collect();
+        let rows = chosen
+            .into_iter()
+            .filter(|(_, unit)| *unit != StringId::NONE)
+            .collect();
         Self { rows, conflicts }
     }
 

@@ -74,8 +74,22 @@ impl Generation for V1_3 {
             build_id_kind: 11,
             attributes: 12,
         },
-        location: Location { id: 1, mapping: 2, address: 3, lines: 4, is_folded: 5, frame_type: 6, attributes: 7 },
-        function: Function { id: 1, name: 2, system_name: 3, filename: 4, start_line: 5 },
+        location: Location {
+            id: 1,
+            mapping: 2,
+            address: 3,
+            lines: 4,
+            is_folded: 5,
+            frame_type: 6,
+            attributes: 7,
+        },
+        function: Function {
+            id: 1,
+            name: 2,
+            system_name: 3,
+            filename: 4,
+            start_line: 5,
+        },
         ..NEXT
     };
 }

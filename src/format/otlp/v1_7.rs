@@ -1,7 +1,9 @@
 //! OTLP 1.7: several sample types a profile, no empty row 0, slices of `location_indices` instead
 //! of a stack table, units by key, pprof's flags, signed times.
 
-use crate::format::otlp::schema::{Generation, Location, Mapping, Profile, Rows, Sample, Schema, Tables};
+use crate::format::otlp::schema::{
+    Generation, Location, Mapping, Profile, Rows, Sample, Schema, Tables,
+};
 use crate::format::otlp::v1_8::V1_8;
 
 pub(crate) struct V1_7;
@@ -12,7 +14,11 @@ impl Generation for V1_7 {
     const SCHEMA: Schema = Schema {
         name: "otlp-1.7",
         rows: Rows::Presence,
-        tables: Tables { attribute_units: 7, stack: 0, ..NEXT.tables },
+        tables: Tables {
+            attribute_units: 7,
+            stack: 0,
+            ..NEXT.tables
+        },
         profile: Profile {
             location_indices: 3,
             time: 4,
@@ -40,8 +46,15 @@ impl Generation for V1_7 {
             fixed_timestamps: false,
             ..NEXT.sample
         },
-        mapping: Mapping { has_functions: 6, ..NEXT.mapping },
-        location: Location { is_folded: 4, attributes: 5, ..NEXT.location },
+        mapping: Mapping {
+            has_functions: 6,
+            ..NEXT.mapping
+        },
+        location: Location {
+            is_folded: 4,
+            attributes: 5,
+            ..NEXT.location
+        },
         ..NEXT
     };
 }

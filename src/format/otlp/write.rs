@@ -27,7 +27,11 @@ use crate::wire::write::{
 };
 
 /// Writes one payload of the generation.
-pub(crate) fn write<G: Generation>(profiles: &Profiles, options: &WriteOptions, losses: &mut Losses) -> Result<Vec<u8>> {
+pub(crate) fn write<G: Generation>(
+    profiles: &Profiles,
+    options: &WriteOptions,
+    losses: &mut Losses,
+) -> Result<Vec<u8>> {
     let dictionary = &profiles.dictionary;
     let known = KnownAttributes::of(dictionary);
     let refs = TextRefs::of::<G>(profiles, options);
@@ -35,24 +39,45 @@ pub(crate) fn write<G: Generation>(profiles: &Profiles, options: &WriteOptions, 
     let all: Vec<&Profile> = profiles.iter().collect();
     let shared = match G::SCHEMA.home {
         Home::Profile => None,
-        Home::Data | Home::Dictionary => Some(TableWriter::<G>::shared(profiles, &known, refs, &all, losses)?),
+        Home::Data | Home::Dictionary => Some(TableWriter::<G>::shared(
+            profiles, &known, refs, &all, losses,
+        )?),
     };
-    let refs = shared.as_ref().map(|tables| tables.refs.clone()).unwrap_or_default();
+    let refs = shared
+        .as_ref()
+        .map(|tables| tables.refs.clone())
+        .unwrap_or_default();
     let only = all.len() <= 1;
-    let mut writer = Writer::<G> { dictionary, known: &known, refs: &refs, only, options, losses, generation: PhantomData };
+    let mut writer = Writer::<G> {
+        dictionary,
+        known: &known,
+        refs: &refs,
+        only,
+        options,
+        losses,
+        generation: PhantomData,
+    };
     let mut out = Vec::with_capacity(estimate::<G>(profiles));
     for (row, resource) in profiles.resources.iter().enumerate() {
         let expected = out.capacity();
         let mut result = Ok(());
         field_large(&mut out, 1, expected, |out| {
-            result = writer.resource(out, resource, shared.as_ref()).map_err(|e| e.within_row("resource_profiles", row));
+            result = writer
+                .resource(out, resource, shared.as_ref())
+                .map_err(|e| e.within_row("resource_profiles", row));
         });
         result?;
-        within("max_output_bytes", options.max_output_bytes, out.len() as u64)?;
+        within(
+            "max_output_bytes",
+            options.max_output_bytes,
+            out.len() as u64,
+        )?;
     }
     if let Some(tables) = shared {
         match G::SCHEMA.home {
-            Home::Dictionary => field_large(&mut out, 2, tables.estimate(), |out| tables.write_all(out)),
+            Home::Dictionary => {
+                field_large(&mut out, 2, tables.estimate(), |out| tables.write_all(out))
+            }
             Home::Data | Home::Profile => tables.write_all(&mut out),
         }
     }
@@ -69,29 +94,51 @@ fn estimate<G: Generation>(profiles: &Profiles) -> usize {
         + dictionary.stacks.items.len() * 5 / 2
         + dictionary.stacks.len() * 5
         + dictionary.attributes.len() * 24;
-    let samples: usize = profiles.iter().map(|profile| profile_estimate::<G>(profile)).sum();
+    let samples: usize = profiles
+        .iter()
+        .map(|profile| profile_estimate::<G>(profile))
+        .sum();
     tables + samples + 1024
 }
 
 fn profile_estimate<G: Generation>(profile: &Profile) -> usize {
     let samples = &profile.samples;
     let row = samples.len() * 8 + samples.attributes.items.len() * 2;
-    let columns = if single_sample_type::<G>() { profile.sample_types.len().max(1) } else { 1 };
+    let columns = if single_sample_type::<G>() {
+        profile.sample_types.len().max(1)
+    } else {
+        1
+    };
     row * columns + samples.values.items.len() * 5 + samples.timestamps.items.len() * 9 + 256
 }
 
 /// What no row of the payload can say.
 fn note_lost_texts<G: Generation>(profiles: &Profiles, losses: &mut Losses) {
     let strings = &profiles.dictionary.strings;
-    losses.add_many(losses::INVALID_UTF8, strings.not_utf8().len() as u64, || {
-        strings.not_utf8().next().map_or(String::new(), |(id, _)| format!("{:?}", strings.get(id)))
-    });
+    losses.add_many(
+        losses::INVALID_UTF8,
+        strings.not_utf8().len() as u64,
+        || {
+            strings
+                .not_utf8()
+                .next()
+                .map_or(String::new(), |(id, _)| format!("{:?}", strings.get(id)))
+        },
+    );
     if G::SCHEMA.entity_refs == 0 {
-        let lost: usize = profiles.resources.iter().map(|resource| resource.resource.entity_refs.len()).sum();
-        losses.add_many(losses::ENTITY_REFS_DROPPED, lost as u64, || "resource.entity_refs".to_owned());
+        let lost: usize = profiles
+            .resources
+            .iter()
+            .map(|resource| resource.resource.entity_refs.len())
+            .sum();
+        losses.add_many(losses::ENTITY_REFS_DROPPED, lost as u64, || {
+            "resource.entity_refs".to_owned()
+        });
     }
     if G::SCHEMA.sample.stacktrace_id == 0 {
-        profiles.iter().for_each(|profile| shape_losses::stacktrace_ids(profile, losses));
+        profiles
+            .iter()
+            .for_each(|profile| shape_losses::stacktrace_ids(profile, losses));
     }
 }
 
@@ -136,24 +183,41 @@ impl<'a> Part<'a> {
 
     fn sample_types(&self) -> Vec<ValueType> {
         match self {
-            Self::Column(profile, column) => profile.sample_types.get(*column).copied().into_iter().collect(),
+            Self::Column(profile, column) => profile
+                .sample_types
+                .get(*column)
+                .copied()
+                .into_iter()
+                .collect(),
             Self::Joined(joined) => joined.sample_types().collect(),
         }
     }
 }
 
 impl<'a, G: Generation> Writer<'a, G> {
-    fn resource(&mut self, out: &mut Vec<u8>, resource: &'a ResourceProfiles, shared: Option<&TableWriter<'_, G>>) -> Result<()> {
+    fn resource(
+        &mut self,
+        out: &mut Vec<u8>,
+        resource: &'a ResourceProfiles,
+        shared: Option<&TableWriter<'_, G>>,
+    ) -> Result<()> {
         if !resource.resource.is_empty() {
             field_message(out, 1, |out| {
-                write_common::resource::<G>(out, &resource.resource, &self.dictionary.strings, self.refs);
+                write_common::resource::<G>(
+                    out,
+                    &resource.resource,
+                    &self.dictionary.strings,
+                    self.refs,
+                );
             });
         }
         for (row, scope) in resource.scopes.iter().enumerate() {
             let expected = scope.profiles.iter().map(profile_estimate::<G>).sum();
             let mut result = Ok(());
             field_large(out, 2, expected, |out| {
-                result = self.scope(out, scope, shared).map_err(|e| e.within_row("scope_profiles", row));
+                result = self
+                    .scope(out, scope, shared)
+                    .map_err(|e| e.within_row("scope_profiles", row));
             });
             result?;
         }
@@ -161,7 +225,12 @@ impl<'a, G: Generation> Writer<'a, G> {
         Ok(())
     }
 
-    fn scope(&mut self, out: &mut Vec<u8>, scope: &'a ScopeProfiles, shared: Option<&TableWriter<'_, G>>) -> Result<()> {
+    fn scope(
+        &mut self,
+        out: &mut Vec<u8>,
+        scope: &'a ScopeProfiles,
+        shared: Option<&TableWriter<'_, G>>,
+    ) -> Result<()> {
         let parts = self.parts(scope);
         let said = self.default_said(scope, &parts);
         let hidden = self.hidden_attributes(scope, &parts);
@@ -170,19 +239,39 @@ impl<'a, G: Generation> Writer<'a, G> {
             DefaultSaid::Scope(name) => Some(name),
             DefaultSaid::Nowhere | DefaultSaid::Profiles => None,
         };
-        let added = write_common::ScopeSaid { scope: &scope.scope, hidden: &hidden, order: order.as_deref(), default };
+        let added = write_common::ScopeSaid {
+            scope: &scope.scope,
+            hidden: &hidden,
+            order: order.as_deref(),
+            default,
+        };
         if !added.is_empty(self.dictionary) {
-            field_message(out, 1, |out| write_common::scope::<G>(out, &added, self.dictionary, self.refs));
+            field_message(out, 1, |out| {
+                write_common::scope::<G>(out, &added, self.dictionary, self.refs)
+            });
         }
         for (row, part) in parts.iter().enumerate() {
             let mut result = Ok(());
-            let own = if said == DefaultSaid::Profiles { part.first().default_sample_type } else { StringId::NONE };
-            let default = Default { name: part.default(scope, self.dictionary), own };
+            let own = if said == DefaultSaid::Profiles {
+                part.first().default_sample_type
+            } else {
+                StringId::NONE
+            };
+            let default = Default {
+                name: part.default(scope, self.dictionary),
+                own,
+            };
             field_large(out, 2, profile_estimate::<G>(part.first()), |out| {
-                result = self.part(out, part, default, shared).map_err(|e| e.within_row("profiles", row));
+                result = self
+                    .part(out, part, default, shared)
+                    .map_err(|e| e.within_row("profiles", row));
             });
             result?;
-            within("max_output_bytes", self.options.max_output_bytes, out.len() as u64)?;
+            within(
+                "max_output_bytes",
+                self.options.max_output_bytes,
+                out.len() as u64,
+            )?;
         }
         field_bytes_nonempty(out, 3, self.dictionary.text(scope.schema_url).as_bytes());
         Ok(())
@@ -196,7 +285,11 @@ impl<'a, G: Generation> Writer<'a, G> {
         }
         let mut parts = Vec::new();
         for profile in &scope.profiles {
-            parts.extend(self.split_order(scope, profile).into_iter().map(|column| Part::Column(profile, column)));
+            parts.extend(
+                self.split_order(scope, profile)
+                    .into_iter()
+                    .map(|column| Part::Column(profile, column)),
+            );
         }
         parts
     }
@@ -209,13 +302,22 @@ impl<'a, G: Generation> Writer<'a, G> {
 
     /// Where profiles become several, the order their sample types had.
     fn order(&self, scope: &ScopeProfiles) -> Option<Vec<i64>> {
-        if !single_sample_type::<G>() || scope.profiles.iter().all(|profile| profile.sample_types.len() < 2) {
+        if !single_sample_type::<G>()
+            || scope
+                .profiles
+                .iter()
+                .all(|profile| profile.sample_types.len() < 2)
+        {
             return None;
         }
         let mut order = Vec::new();
         for profile in &scope.profiles {
             let first = order.len();
-            order.extend(self.split_order(scope, profile).into_iter().map(|column| (first + column) as i64));
+            order.extend(
+                self.split_order(scope, profile)
+                    .into_iter()
+                    .map(|column| (first + column) as i64),
+            );
         }
         Some(order)
     }
@@ -237,7 +339,10 @@ impl<'a, G: Generation> Writer<'a, G> {
         if self.order(scope).is_some() || parts.iter().any(joined) {
             hidden.push(PPROF_SCOPE_SAMPLE_TYPE_ORDER);
         }
-        if !single_sample_type::<G>() && !parts.is_empty() && (G::SCHEMA.profile.default_by_name || self.columns_say(scope, parts)) {
+        if !single_sample_type::<G>()
+            && !parts.is_empty()
+            && (G::SCHEMA.profile.default_by_name || self.columns_say(scope, parts))
+        {
             hidden.push(PPROF_SCOPE_DEFAULT_SAMPLE_TYPE);
         }
         hidden
@@ -253,12 +358,25 @@ impl<'a, G: Generation> Writer<'a, G> {
     }
 
     /// One profile, and the container around it where there is one.
-    fn part(&mut self, out: &mut Vec<u8>, part: &Part<'a>, default: Default, shared: Option<&TableWriter<'_, G>>) -> Result<()> {
+    fn part(
+        &mut self,
+        out: &mut Vec<u8>,
+        part: &Part<'a>,
+        default: Default,
+        shared: Option<&TableWriter<'_, G>>,
+    ) -> Result<()> {
         let own;
         let tables = match (shared, part) {
             (Some(tables), _) => tables,
             (None, Part::Joined(joined)) => {
-                own = TableWriter::<G>::own(self.dictionary, self.known, &joined.profiles, self.only, default.name, self.losses)?;
+                own = TableWriter::<G>::own(
+                    self.dictionary,
+                    self.known,
+                    &joined.profiles,
+                    self.only,
+                    default.name,
+                    self.losses,
+                )?;
                 &own
             }
             (None, Part::Column(..)) => return Ok(()),
@@ -272,7 +390,13 @@ impl<'a, G: Generation> Writer<'a, G> {
         Ok(())
     }
 
-    fn container(&mut self, out: &mut Vec<u8>, part: &Part, body: &[u8], tables: &TableWriter<'_, G>) {
+    fn container(
+        &mut self,
+        out: &mut Vec<u8>,
+        part: &Part,
+        body: &[u8],
+        tables: &TableWriter<'_, G>,
+    ) {
         let profile = part.first();
         let fields = const { &G::SCHEMA.container };
         let id = self.required_id(profile.profile_id, body);
@@ -280,14 +404,27 @@ impl<'a, G: Generation> Writer<'a, G> {
         let clock = |nanos: i128| u64::try_from(nanos).unwrap_or(0);
         let start = clock(profile.time_unix_nano);
         field_fixed64(out, fields.start, start);
-        field_fixed64(out, fields.end, start.saturating_add(clock(profile.duration_nanos)));
+        field_fixed64(
+            out,
+            fields.end,
+            start.saturating_add(clock(profile.duration_nanos)),
+        );
         for attribute in &profile.attributes {
-            let kept = self.dictionary.attribute(*attribute).filter(|_| !is_profile_field::<G>(self.known.get(*attribute)));
+            let kept = self
+                .dictionary
+                .attribute(*attribute)
+                .filter(|_| !is_profile_field::<G>(self.known.get(*attribute)));
             if let Some(kept) = kept {
-                field_message(out, fields.attributes, |out| tables.attribute_in_place(out, *attribute, kept));
+                field_message(out, fields.attributes, |out| {
+                    tables.attribute_in_place(out, *attribute, kept)
+                });
             }
         }
-        field_varint(out, fields.dropped_attributes_count, profile.dropped_attributes_count.into());
+        field_varint(
+            out,
+            fields.dropped_attributes_count,
+            profile.dropped_attributes_count.into(),
+        );
         let format = self.dictionary.text(profile.original_payload_format);
         field_bytes_nonempty(out, fields.original_payload_format, format.as_bytes());
         field_bytes_nonempty(out, fields.original_payload, &profile.original_payload);
@@ -296,17 +433,31 @@ impl<'a, G: Generation> Writer<'a, G> {
 
     /// The id where one is required: the profile's own, the caller's, or one made of the content.
     fn required_id(&mut self, id: ProfileId, body: &[u8]) -> ProfileId {
-        if let Some(id) = self.options.profile_id.or((id != ProfileId::NONE).then_some(id)) {
+        if let Some(id) = self
+            .options
+            .profile_id
+            .or((id != ProfileId::NONE).then_some(id))
+        {
             return id;
         }
-        self.losses.add(losses::PROFILE_ID_SYNTHESIZED, || "profile_id".to_owned());
+        self.losses
+            .add(losses::PROFILE_ID_SYNTHESIZED, || "profile_id".to_owned());
         ProfileId((xxhash_rust::xxh3::xxh3_128(body) | 1).to_be_bytes())
     }
 
     /// A profile, its fields in ascending order.
-    fn profile(&mut self, out: &mut Vec<u8>, part: &Part<'a>, default: Default, tables: &TableWriter<'_, G>) -> Result<()> {
+    fn profile(
+        &mut self,
+        out: &mut Vec<u8>,
+        part: &Part<'a>,
+        default: Default,
+        tables: &TableWriter<'_, G>,
+    ) -> Result<()> {
         let slices = (G::SCHEMA.tables.stack == 0).then(|| {
-            Slices::of(&self.dictionary.stacks, part.first().samples.stacks.iter().copied())
+            Slices::of(
+                &self.dictionary.stacks,
+                part.first().samples.stacks.iter().copied(),
+            )
         });
         for number in 1..=22 {
             if G::SCHEMA.home == Home::Profile {
@@ -316,7 +467,11 @@ impl<'a, G: Generation> Writer<'a, G> {
                 self.samples(out, part, tables, slices.as_ref())?;
             } else if number == G::SCHEMA.profile.location_indices {
                 let locations = slices.iter().flat_map(|slices| &slices.locations);
-                tables.location_indices(out, number, locations.copied().collect::<Vec<_>>().as_slice());
+                tables.location_indices(
+                    out,
+                    number,
+                    locations.copied().collect::<Vec<_>>().as_slice(),
+                );
             } else {
                 self.field(out, number, part, default, tables);
             }
@@ -324,7 +479,14 @@ impl<'a, G: Generation> Writer<'a, G> {
         Ok(())
     }
 
-    fn field(&mut self, out: &mut Vec<u8>, number: u32, part: &Part, default: Default, tables: &TableWriter<'_, G>) {
+    fn field(
+        &mut self,
+        out: &mut Vec<u8>,
+        number: u32,
+        part: &Part,
+        default: Default,
+        tables: &TableWriter<'_, G>,
+    ) {
         let fields = const { &G::SCHEMA.profile };
         let profile = part.first();
         if number == fields.sample_type {
@@ -334,12 +496,19 @@ impl<'a, G: Generation> Writer<'a, G> {
             }
         } else if number == fields.period_type {
             if !profile.period_type.is_none() {
-                let value_type = ValueType { temporality: self.kept_temporality(profile.period_type), ..profile.period_type };
+                let value_type = ValueType {
+                    temporality: self.kept_temporality(profile.period_type),
+                    ..profile.period_type
+                };
                 field_message(out, number, |out| tables.value_type(out, value_type));
             }
         } else if number == fields.time {
             let nanos = self.nanos(profile.time_unix_nano, "time_unix_nano");
-            if fields.unsigned_time { field_fixed64(out, number, nanos) } else { field_varint(out, number, nanos) }
+            if fields.unsigned_time {
+                field_fixed64(out, number, nanos)
+            } else {
+                field_varint(out, number, nanos)
+            }
         } else if number == fields.duration {
             let nanos = self.nanos(profile.duration_nanos, "duration_nano");
             field_varint(out, number, nanos);
@@ -350,7 +519,14 @@ impl<'a, G: Generation> Writer<'a, G> {
         }
     }
 
-    fn rare_field(&mut self, out: &mut Vec<u8>, number: u32, part: &Part, default: Default, tables: &TableWriter<'_, G>) {
+    fn rare_field(
+        &mut self,
+        out: &mut Vec<u8>,
+        number: u32,
+        part: &Part,
+        default: Default,
+        tables: &TableWriter<'_, G>,
+    ) {
         let fields = const { &G::SCHEMA.profile };
         let profile = part.first();
         if number == fields.profile_id {
@@ -364,7 +540,13 @@ impl<'a, G: Generation> Writer<'a, G> {
         } else if number == fields.dropped_attributes_count {
             field_varint(out, number, profile.dropped_attributes_count.into());
         } else if number == fields.original_payload_format {
-            field_bytes_nonempty(out, number, self.dictionary.text(profile.original_payload_format).as_bytes());
+            field_bytes_nonempty(
+                out,
+                number,
+                self.dictionary
+                    .text(profile.original_payload_format)
+                    .as_bytes(),
+            );
         } else if number == fields.original_payload {
             field_bytes_nonempty(out, number, &profile.original_payload);
         } else if number == fields.default_sample_type {
@@ -381,8 +563,12 @@ impl<'a, G: Generation> Writer<'a, G> {
 
     fn default_column(&self, types: &[ValueType], default: StringId) -> usize {
         let wanted = self.dictionary.text(default);
-        let named = types.iter().position(|value_type| self.dictionary.text(value_type.name) == wanted);
-        named.filter(|_| default != StringId::NONE).unwrap_or(types.len().saturating_sub(1))
+        let named = types
+            .iter()
+            .position(|value_type| self.dictionary.text(value_type.name) == wanted);
+        named
+            .filter(|_| default != StringId::NONE)
+            .unwrap_or(types.len().saturating_sub(1))
     }
 
     /// A time or duration as this generation holds it.
@@ -402,20 +588,33 @@ impl<'a, G: Generation> Writer<'a, G> {
     fn with_temporality(&mut self, value_type: ValueType, profile: &Profile) -> ValueType {
         let temporality = match value_type.temporality {
             None if G::SCHEMA.temporality != 0 => {
-                self.losses.add(losses::TEMPORALITY_ASSUMED, || self.dictionary.text(value_type.name).to_owned());
-                Some(temporality::assumed(self.dictionary.text(value_type.name), profile.duration_nanos))
+                self.losses.add(losses::TEMPORALITY_ASSUMED, || {
+                    self.dictionary.text(value_type.name).to_owned()
+                });
+                Some(temporality::assumed(
+                    self.dictionary.text(value_type.name),
+                    profile.duration_nanos,
+                ))
             }
             _ => self.kept_temporality(value_type),
         };
-        ValueType { temporality, ..value_type }
+        ValueType {
+            temporality,
+            ..value_type
+        }
     }
 
     fn kept_temporality(&mut self, value_type: ValueType) -> Option<AggregationTemporality> {
         if G::SCHEMA.temporality != 0 {
             return value_type.temporality;
         }
-        if value_type.temporality.is_some_and(|said| said != AggregationTemporality::UNSPECIFIED) {
-            self.losses.add(losses::TEMPORALITY_DROPPED, || self.dictionary.text(value_type.name).to_owned());
+        if value_type
+            .temporality
+            .is_some_and(|said| said != AggregationTemporality::UNSPECIFIED)
+        {
+            self.losses.add(losses::TEMPORALITY_DROPPED, || {
+                self.dictionary.text(value_type.name).to_owned()
+            });
         }
         None
     }
@@ -424,7 +623,8 @@ impl<'a, G: Generation> Writer<'a, G> {
 /// The error of more rows than the generation's indices can count.
 pub(crate) fn check_rows(table: &'static str, rows: usize) -> Result<()> {
     if rows > i32::MAX as usize {
-        let message = format!("{table} has {rows} rows, more than the 2147483647 an index can count");
+        let message =
+            format!("{table} has {rows} rows, more than the 2147483647 an index can count");
         return Err(Error::new(ErrorKind::Unrepresentable, message));
     }
     Ok(())

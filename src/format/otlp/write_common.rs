@@ -13,7 +13,12 @@ use crate::wire::write::{field_bytes, field_bytes_nonempty, field_message, field
 use crate::wire::{FIXED64, VARINT, tag};
 
 /// A value; where `refs` has an index for a text, it is said by that.
-pub(crate) fn any_value<G: Generation>(out: &mut Vec<u8>, value: &Value, strings: &Strings, refs: &TextRefs) {
+pub(crate) fn any_value<G: Generation>(
+    out: &mut Vec<u8>,
+    value: &Value,
+    strings: &Strings,
+    refs: &TextRefs,
+) {
     match value {
         Value::Empty => {}
         Value::String(text) => match refs.index(*text) {
@@ -30,35 +35,53 @@ pub(crate) fn any_value<G: Generation>(out: &mut Vec<u8>, value: &Value, strings
             out.extend_from_slice(&number.to_bits().to_le_bytes());
         }
         Value::Array(values) => field_message(out, 5, |out| {
-            values.iter().for_each(|value| field_message(out, 1, |out| any_value::<G>(out, value, strings, refs)));
+            values.iter().for_each(|value| {
+                field_message(out, 1, |out| any_value::<G>(out, value, strings, refs))
+            });
         }),
         Value::KeyValues(pairs) => field_message(out, 6, |out| {
-            pairs.iter().for_each(|pair| field_message(out, 1, |out| key_value::<G>(out, pair, strings, refs)));
+            pairs.iter().for_each(|pair| {
+                field_message(out, 1, |out| key_value::<G>(out, pair, strings, refs))
+            });
         }),
         Value::Bytes(bytes) => field_bytes(out, 7, bytes),
     }
 }
 
 /// A named value.
-pub(crate) fn key_value<G: Generation>(out: &mut Vec<u8>, pair: &KeyValue, strings: &Strings, refs: &TextRefs) {
+pub(crate) fn key_value<G: Generation>(
+    out: &mut Vec<u8>,
+    pair: &KeyValue,
+    strings: &Strings,
+    refs: &TextRefs,
+) {
     let index = refs.index(pair.key);
     if index == 0 {
         field_bytes_nonempty(out, 1, strings.get(pair.key).as_bytes());
     }
     if pair.value != Value::Empty {
-        field_message(out, 2, |out| any_value::<G>(out, &pair.value, strings, refs));
+        field_message(out, 2, |out| {
+            any_value::<G>(out, &pair.value, strings, refs)
+        });
     }
     field_varint(out, G::SCHEMA.key_strindex, index.into());
 }
 
-pub(crate) fn resource<G: Generation>(out: &mut Vec<u8>, resource: &Resource, strings: &Strings, refs: &TextRefs) {
+pub(crate) fn resource<G: Generation>(
+    out: &mut Vec<u8>,
+    resource: &Resource,
+    strings: &Strings,
+    refs: &TextRefs,
+) {
     for pair in &resource.attributes {
         field_message(out, 1, |out| key_value::<G>(out, pair, strings, refs));
     }
     field_varint(out, 2, resource.dropped_attributes_count.into());
     if G::SCHEMA.entity_refs != 0 {
         for entity in &resource.entity_refs {
-            field_message(out, G::SCHEMA.entity_refs, |out| entity_ref(out, entity, strings));
+            field_message(out, G::SCHEMA.entity_refs, |out| {
+                entity_ref(out, entity, strings)
+            });
         }
     }
 }
@@ -67,8 +90,14 @@ fn entity_ref(out: &mut Vec<u8>, entity: &EntityRef, strings: &Strings) {
     let text = |id: StringId| strings.get(id).as_bytes();
     field_bytes_nonempty(out, 1, text(entity.schema_url));
     field_bytes_nonempty(out, 2, text(entity.entity_type));
-    entity.id_keys.iter().for_each(|&key| field_bytes(out, 3, text(key)));
-    entity.description_keys.iter().for_each(|&key| field_bytes(out, 4, text(key)));
+    entity
+        .id_keys
+        .iter()
+        .for_each(|&key| field_bytes(out, 3, text(key)));
+    entity
+        .description_keys
+        .iter()
+        .for_each(|&key| field_bytes(out, 4, text(key)));
 }
 
 /// A scope, less the attributes that the generation says elsewhere, and the order it adds.
@@ -81,17 +110,31 @@ pub(crate) struct ScopeSaid<'a> {
 
 impl ScopeSaid<'_> {
     fn attributes<'b>(&'b self, dictionary: &'b Dictionary) -> impl Iterator<Item = &'b KeyValue> {
-        self.scope.attributes.iter().filter(|pair| !self.hidden.contains(&dictionary.text(pair.key)))
+        self.scope
+            .attributes
+            .iter()
+            .filter(|pair| !self.hidden.contains(&dictionary.text(pair.key)))
     }
 
     /// Whether there is nothing to say.
     pub(crate) fn is_empty(&self, dictionary: &Dictionary) -> bool {
-        let bare = Scope { attributes: Vec::new(), ..self.scope.clone() };
-        bare.is_empty() && self.order.is_none() && self.default.is_none() && self.attributes(dictionary).next().is_none()
+        let bare = Scope {
+            attributes: Vec::new(),
+            ..self.scope.clone()
+        };
+        bare.is_empty()
+            && self.order.is_none()
+            && self.default.is_none()
+            && self.attributes(dictionary).next().is_none()
     }
 }
 
-pub(crate) fn scope<G: Generation>(out: &mut Vec<u8>, said: &ScopeSaid, dictionary: &Dictionary, refs: &TextRefs) {
+pub(crate) fn scope<G: Generation>(
+    out: &mut Vec<u8>,
+    said: &ScopeSaid,
+    dictionary: &Dictionary,
+    refs: &TextRefs,
+) {
     let strings = &dictionary.strings;
     field_bytes_nonempty(out, 1, strings.get(said.scope.name).as_bytes());
     field_bytes_nonempty(out, 2, strings.get(said.scope.version).as_bytes());
@@ -102,13 +145,17 @@ pub(crate) fn scope<G: Generation>(out: &mut Vec<u8>, said: &ScopeSaid, dictiona
         field_message(out, 3, |out| {
             field_bytes(out, 1, PPROF_SCOPE_DEFAULT_SAMPLE_TYPE.as_bytes());
             let value = Value::String(default);
-            field_message(out, 2, |out| any_value::<G>(out, &value, strings, &TextRefs::default()));
+            field_message(out, 2, |out| {
+                any_value::<G>(out, &value, strings, &TextRefs::default())
+            });
         });
     }
     if let Some(order) = said.order {
         field_message(out, 3, |out| {
             field_bytes(out, 1, PPROF_SCOPE_SAMPLE_TYPE_ORDER.as_bytes());
-            field_message(out, 2, |out| any_value::<G>(out, &ints(order), strings, &TextRefs::default()));
+            field_message(out, 2, |out| {
+                any_value::<G>(out, &ints(order), strings, &TextRefs::default())
+            });
         });
     }
     field_varint(out, 4, said.scope.dropped_attributes_count.into());

@@ -33,7 +33,14 @@ impl<G: Generation> Writer<'_, G> {
                     for (row, sample) in profiles[0].samples.iter().enumerate() {
                         values.clear();
                         values.extend(profiles.iter().map(|profile| columns::total(profile, row)));
-                        self.sample(out, sample, &values, sample.timestamps_unix_nano, tables, slices);
+                        self.sample(
+                            out,
+                            sample,
+                            &values,
+                            sample.timestamps_unix_nano,
+                            tables,
+                            slices,
+                        );
                     }
                     Ok(())
                 }
@@ -42,21 +49,36 @@ impl<G: Generation> Writer<'_, G> {
     }
 
     /// A column, where a profile has one sample type.
-    fn column(&mut self, out: &mut Vec<u8>, profile: &Profile, column: usize, tables: &TableWriter<'_, G>) -> Result<()> {
+    fn column(
+        &mut self,
+        out: &mut Vec<u8>,
+        profile: &Profile,
+        column: usize,
+        tables: &TableWriter<'_, G>,
+    ) -> Result<()> {
         let single = profile.sample_types.len() < 2;
         let timed = !profile.samples.timestamps.items.is_empty();
         let events = timed && column_counts_events(profile, column);
         let mut series = Vec::new();
         for (row, sample) in profile.samples.iter().enumerate() {
-            let values = if single { sample.values } else { sample.values.get(column..=column).unwrap_or_default() };
+            let values = if single {
+                sample.values
+            } else {
+                sample.values.get(column..=column).unwrap_or_default()
+            };
             let times = sample.timestamps_unix_nano;
-            let total_of_many = timed && values.len() == 1 && !times.is_empty() && (times.len() > 1 || events || !single);
+            let total_of_many = timed
+                && values.len() == 1
+                && !times.is_empty()
+                && (times.len() > 1 || events || !single);
             if total_of_many && events {
                 self.sample(out, sample, &[], times, tables, None);
             } else if total_of_many && times.len() > 1 {
-                self.losses.add(losses::VALUE_SPLIT, || format!("samples[{row}]"));
+                self.losses
+                    .add(losses::VALUE_SPLIT, || format!("samples[{row}]"));
                 series.clear();
-                series.extend((0..times.len()).map(|at| columns::share(values[0], times.len(), at)));
+                series
+                    .extend((0..times.len()).map(|at| columns::share(values[0], times.len(), at)));
                 self.sample(out, sample, &series, times, tables, None);
             } else {
                 self.sample(out, sample, values, times, tables, None);
@@ -79,19 +101,35 @@ impl<G: Generation> Writer<'_, G> {
         for (row, sample) in profile.samples.iter().enumerate() {
             let (values, times) = (sample.values, sample.timestamps_unix_nano);
             let plain = several || values.len() == 1 || profile.sample_types.is_empty();
-            let how = if plain { Spread::Plain } else { spread(values, times) };
+            let how = if plain {
+                Spread::Plain
+            } else {
+                spread(values, times)
+            };
             match how {
                 Spread::Plain => self.sample(out, sample, values, times, tables, slices),
                 Spread::Total(total) => self.sample(out, sample, &[total], times, tables, slices),
                 Spread::Each => {
                     if times.is_empty() {
-                        self.losses.add(losses::SERIES_EXPANDED, || format!("samples[{row}]"));
+                        self.losses
+                            .add(losses::SERIES_EXPANDED, || format!("samples[{row}]"));
                     }
                     for (at, &value) in values.iter().enumerate() {
-                        self.sample(out, sample, &[value], times.get(at..=at).unwrap_or_default(), tables, slices);
+                        self.sample(
+                            out,
+                            sample,
+                            &[value],
+                            times.get(at..=at).unwrap_or_default(),
+                            tables,
+                            slices,
+                        );
                     }
                     written += values.len() as u64;
-                    within("max_expanded_samples", self.options.max_expanded_samples, written)?;
+                    within(
+                        "max_expanded_samples",
+                        self.options.max_expanded_samples,
+                        written,
+                    )?;
                 }
             }
         }
@@ -110,7 +148,9 @@ impl<G: Generation> Writer<'_, G> {
         slices: Option<&Slices>,
     ) {
         let fields = const { &G::SCHEMA.sample };
-        let write_values = |out: &mut Vec<u8>| field_varints(out, fields.values, values.iter().map(|&value| value as u64));
+        let write_values = |out: &mut Vec<u8>| {
+            field_varints(out, fields.values, values.iter().map(|&value| value as u64))
+        };
         field_message(out, G::SCHEMA.profile.samples, |out| {
             let mut labels = false;
             if G::SCHEMA.tables.stack != 0 {
@@ -128,20 +168,32 @@ impl<G: Generation> Writer<'_, G> {
                     field_varint(out, fields.slice_start, slices.start(sample.stack).into());
                     field_varint(out, fields.slice_length, length as u64);
                 }
-                field_varint(out, fields.stacktrace_id, tables.string(sample.stacktrace_id).into());
+                field_varint(
+                    out,
+                    fields.stacktrace_id,
+                    tables.string(sample.stacktrace_id).into(),
+                );
                 if fields.values > fields.slice_start {
                     write_values(out);
                 }
             }
             if labels {
-                let kept: Vec<AttributeId> =
-                    sample.attributes.iter().copied().filter(|id| !self.as_label(*id, tables)).collect();
+                let kept: Vec<AttributeId> = sample
+                    .attributes
+                    .iter()
+                    .copied()
+                    .filter(|id| !self.as_label(*id, tables))
+                    .collect();
                 tables.attribute_indices(out, fields.attributes, &kept);
             } else {
                 tables.attribute_indices(out, fields.attributes, sample.attributes);
             }
+            let values_after = G::SCHEMA.tables.stack != 0 && fields.values > fields.attributes;
+            if values_after && fields.values < fields.link {
+                write_values(out);
+            }
             tables.link(out, sample.link);
-            if fields.values > fields.link {
+            if values_after && fields.values > fields.link {
                 write_values(out);
             }
             if fields.fixed_timestamps {
@@ -154,14 +206,23 @@ impl<G: Generation> Writer<'_, G> {
 
     /// Writes the attributes whose unit is not that of their key as labels; whether there was one.
     #[inline]
-    fn labels(&self, out: &mut Vec<u8>, attributes: &[AttributeId], tables: &TableWriter<'_, G>) -> bool {
+    fn labels(
+        &self,
+        out: &mut Vec<u8>,
+        attributes: &[AttributeId],
+        tables: &TableWriter<'_, G>,
+    ) -> bool {
         if !tables.units.any_conflict() {
             return false;
         }
         let mut any = false;
         for id in attributes.iter().filter(|id| self.as_label(**id, tables)) {
-            let Some(attribute) = self.dictionary.attribute(*id) else { continue };
-            let Value::Int(number) = attribute.value else { continue };
+            let Some(attribute) = self.dictionary.attribute(*id) else {
+                continue;
+            };
+            let Value::Int(number) = attribute.value else {
+                continue;
+            };
             any = true;
             field_message(out, G::SCHEMA.sample.label, |out| {
                 field_varint(out, 1, tables.string(attribute.key).into());
@@ -174,6 +235,10 @@ impl<G: Generation> Writer<'_, G> {
 
     /// Whether an attribute of a sample is written as a label.
     fn as_label(&self, id: AttributeId, tables: &TableWriter<'_, G>) -> bool {
-        tables.units.conflict(id) && self.dictionary.attribute(id).is_some_and(|a| matches!(a.value, Value::Int(_)))
+        tables.units.conflict(id)
+            && self
+                .dictionary
+                .attribute(id)
+                .is_some_and(|a| matches!(a.value, Value::Int(_)))
     }
 }

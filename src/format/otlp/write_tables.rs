@@ -53,12 +53,31 @@ impl<'a, G: Generation> TableWriter<'a, G> {
         losses: &mut Losses,
     ) -> Result<Self> {
         let dictionary = &payload.dictionary;
-        let mut tables = Self::new(dictionary, known, refs, Selection::all(dictionary), profiles, StringId::NONE, losses)?;
-        for scope in payload.resources.iter().flat_map(|resource| &resource.scopes) {
+        let mut tables = Self::new(
+            dictionary,
+            known,
+            refs,
+            Selection::all(dictionary),
+            profiles,
+            StringId::NONE,
+            losses,
+        )?;
+        for scope in payload
+            .resources
+            .iter()
+            .flat_map(|resource| &resource.scopes)
+        {
             if columns::default_said(scope, dictionary) == DefaultSaid::Profiles {
-                let names = scope.profiles.iter().map(|profile| profile.default_sample_type);
+                let names = scope
+                    .profiles
+                    .iter()
+                    .map(|profile| profile.default_sample_type);
                 let new: Vec<StringId> = names.filter(|name| *name != StringId::NONE).collect();
-                new.into_iter().for_each(|name| if !tables.defaults.contains(&name) { tables.defaults.push(name) });
+                new.into_iter().for_each(|name| {
+                    if !tables.defaults.contains(&name) {
+                        tables.defaults.push(name)
+                    }
+                });
             }
         }
         Ok(tables)
@@ -73,8 +92,20 @@ impl<'a, G: Generation> TableWriter<'a, G> {
         default: StringId,
         losses: &mut Losses,
     ) -> Result<Self> {
-        let selection = if only { Selection::all(dictionary) } else { Selection::of(dictionary, profiles) };
-        Self::new(dictionary, known, TextRefs::default(), selection, profiles, default, losses)
+        let selection = if only {
+            Selection::all(dictionary)
+        } else {
+            Selection::of(dictionary, profiles)
+        };
+        Self::new(
+            dictionary,
+            known,
+            TextRefs::default(),
+            selection,
+            profiles,
+            default,
+            losses,
+        )
     }
 
     fn new(
@@ -106,11 +137,31 @@ impl<'a, G: Generation> TableWriter<'a, G> {
             tables.choose_rows_0();
         }
         if G::SCHEMA.tables.attribute_units != 0 {
-            let in_place = profiles.iter().filter(|_| G::SCHEMA.profile.attribute_indices == 0).flat_map(|p| &p.attributes);
-            let in_place: Vec<usize> = in_place.filter(|id| !is_profile_field::<G>(known.get(**id))).map(|id| id.row()).collect();
-            tables.units = Units::of(dictionary, tables.selection.attributes.rows().chain(in_place.iter().copied()));
-            let conflicts = tables.selection.attributes.rows().filter(|&row| tables.units.conflict(AttributeId(row as u32)));
-            losses.add_many(losses::UNIT_KEY_CONFLICT, conflicts.count() as u64, || "attribute_table".to_owned());
+            let in_place = profiles
+                .iter()
+                .filter(|_| G::SCHEMA.profile.attribute_indices == 0)
+                .flat_map(|p| &p.attributes);
+            let in_place: Vec<usize> = in_place
+                .filter(|id| !is_profile_field::<G>(known.get(**id)))
+                .map(|id| id.row())
+                .collect();
+            tables.units = Units::of(
+                dictionary,
+                tables
+                    .selection
+                    .attributes
+                    .rows()
+                    .chain(in_place.iter().copied()),
+            );
+            let conflicts = tables
+                .selection
+                .attributes
+                .rows()
+                .chain(in_place.iter().copied())
+                .filter(|&row| tables.units.conflict(AttributeId(row as u32)));
+            losses.add_many(losses::UNIT_KEY_CONFLICT, conflicts.count() as u64, || {
+                "attribute_table".to_owned()
+            });
         }
         tables.mark_strings(profiles, default);
         tables.check_sizes()?;
@@ -126,9 +177,18 @@ impl<'a, G: Generation> TableWriter<'a, G> {
             }
         };
         for profile in profiles {
-            profile.samples.attributes.items.iter().for_each(|&id| mark(id));
+            profile
+                .samples
+                .attributes
+                .items
+                .iter()
+                .for_each(|&id| mark(id));
             if G::SCHEMA.profile.attribute_indices != 0 {
-                profile.attributes.iter().filter(|id| !is_profile_field::<G>(self.known.get(**id))).for_each(|&id| mark(id));
+                profile
+                    .attributes
+                    .iter()
+                    .filter(|id| !is_profile_field::<G>(self.known.get(**id)))
+                    .for_each(|&id| mark(id));
             }
         }
         for row in self.selection.mappings.rows() {
@@ -142,34 +202,66 @@ impl<'a, G: Generation> TableWriter<'a, G> {
 
     /// Writes the empty row 0 where a reference to none must be told from one to the first row.
     fn choose_rows_0(&mut self) {
-        let Dictionary { mappings, locations, functions, links, .. } = self.dictionary;
+        let Dictionary {
+            mappings,
+            locations,
+            functions,
+            links,
+            ..
+        } = self.dictionary;
         let first = self.selection.mappings.rows().next();
-        let empty = |row: usize| mappings.rows[row] == Mapping::default() && mappings.attributes.row(row).is_empty();
+        let empty = |row: usize| {
+            mappings.rows[row] == Mapping::default() && mappings.attributes.row(row).is_empty()
+        };
         let from_zero = G::SCHEMA.rows == Rows::FromZero;
         // Where index 0 is a guess, it must be the right one for every location.
         let guessed = |row: usize, first: usize| {
             let none = locations.mappings[row] == MappingId::NONE;
-            none || locations.mappings[row].row() == first && !mappings.rows[first].may_hold(locations.addresses[row])
+            none || locations.mappings[row].row() == first
+                && !mappings.rows[first].may_hold(locations.addresses[row])
         };
         self.mapping_row_0 = first.is_some_and(|first| {
-            empty(first) || from_zero && self.selection.locations.rows().any(|row| guessed(row, first))
+            empty(first)
+                || from_zero
+                    && self
+                        .selection
+                        .locations
+                        .rows()
+                        .any(|row| guessed(row, first))
         });
         self.location_row_0 = self.dictionary.stacks.items.contains(&LocationId::NONE);
         let first = self.selection.functions.rows().next();
-        let mut lines = self.selection.locations.rows().flat_map(|row| locations.lines.row(row));
-        self.function_row_0 =
-            first.is_some_and(|row| functions[row] == Function::default()) || lines.any(|line| line.function.0 == 0);
+        let mut lines = self
+            .selection
+            .locations
+            .rows()
+            .flat_map(|row| locations.lines.row(row));
+        self.function_row_0 = first.is_some_and(|row| functions[row] == Function::default())
+            || lines.any(|line| line.function.0 == 0);
         let first = self.selection.links.rows().next();
         self.link_row_0 = first.is_some_and(|row| from_zero || links[row] == Default::default());
     }
 
     fn mark_strings(&mut self, profiles: &[&Profile], default: StringId) {
-        let Self { dictionary, selection, strings, units, refs, known, .. } = self;
+        let Self {
+            dictionary,
+            selection,
+            strings,
+            units,
+            refs,
+            known,
+            ..
+        } = self;
         for row in selection.functions.rows() {
             let function = &dictionary.functions[row];
-            [function.name, function.system_name, function.filename].into_iter().for_each(|id| strings.mark(id));
+            [function.name, function.system_name, function.filename]
+                .into_iter()
+                .for_each(|id| strings.mark(id));
         }
-        selection.mappings.rows().for_each(|row| strings.mark(dictionary.mappings.rows[row].filename));
+        selection
+            .mappings
+            .rows()
+            .for_each(|row| strings.mark(dictionary.mappings.rows[row].filename));
         if G::SCHEMA.tables.attribute_units == 0 {
             for row in selection.attributes.rows() {
                 strings.mark(dictionary.attributes[row].key);
@@ -185,8 +277,16 @@ impl<'a, G: Generation> TableWriter<'a, G> {
                 strings.mark(value_type.name);
                 strings.mark(value_type.unit);
             }
-            profile.samples.stacktrace_ids.iter().for_each(|&id| strings.mark(id));
-            for id in profile.attributes.iter().filter(|id| is_profile_field::<G>(known.get(**id))) {
+            profile
+                .samples
+                .stacktrace_ids
+                .iter()
+                .for_each(|&id| strings.mark(id));
+            for id in profile
+                .attributes
+                .iter()
+                .filter(|id| is_profile_field::<G>(known.get(**id)))
+            {
                 if let Some(attribute) = dictionary.attribute(*id) {
                     known::texts(&attribute.value).for_each(|text| strings.mark(text));
                 }
@@ -218,7 +318,12 @@ impl<'a, G: Generation> TableWriter<'a, G> {
             }
         }
         if G::SCHEMA.sample.label != 0 && self.units.any_conflict() {
-            for row in self.selection.attributes.rows().filter(|&row| self.units.conflict(AttributeId(row as u32))) {
+            for row in self
+                .selection
+                .attributes
+                .rows()
+                .filter(|&row| self.units.conflict(AttributeId(row as u32)))
+            {
                 let attribute = &self.dictionary.attributes[row];
                 texts.extend([attribute.key, attribute.unit]);
             }
@@ -254,20 +359,36 @@ impl<'a, G: Generation> TableWriter<'a, G> {
     /// The table of field `number`, if there is one.
     pub(crate) fn write(&self, out: &mut Vec<u8>, number: u32) {
         let tables = const { &G::SCHEMA.tables };
-        let Self { dictionary, selection, .. } = self;
+        let Self {
+            dictionary,
+            selection,
+            ..
+        } = self;
         if number == 0 {
         } else if number == tables.mapping {
             self.row_0(out, number, self.mapping_row_0);
-            selection.mappings.rows().for_each(|row| field_message(out, number, |out| self.mapping(out, row)));
+            selection
+                .mappings
+                .rows()
+                .for_each(|row| field_message(out, number, |out| self.mapping(out, row)));
         } else if number == tables.location {
             self.row_0(out, number, self.location_row_0);
-            selection.locations.rows().for_each(|row| field_message(out, number, |out| self.location(out, row)));
+            selection
+                .locations
+                .rows()
+                .for_each(|row| field_message(out, number, |out| self.location(out, row)));
         } else if number == tables.function {
             self.row_0(out, number, self.function_row_0);
-            selection.functions.rows().for_each(|row| field_message(out, number, |out| self.function(out, row)));
+            selection
+                .functions
+                .rows()
+                .for_each(|row| field_message(out, number, |out| self.function(out, row)));
         } else if number == tables.link {
             self.row_0(out, number, self.link_row_0);
-            selection.links.rows().for_each(|row| field_message(out, number, |out| self.link_row(out, row)));
+            selection
+                .links
+                .rows()
+                .for_each(|row| field_message(out, number, |out| self.link_row(out, row)));
         } else if number == tables.string {
             for id in self.strings.ids() {
                 field_bytes(out, number, dictionary.strings.get(id).as_bytes());
@@ -277,8 +398,13 @@ impl<'a, G: Generation> TableWriter<'a, G> {
             }
         } else if number == tables.attribute {
             self.row_0(out, number, G::SCHEMA.rows == Rows::NullFirst);
-            selection.attributes.rows().for_each(|row| field_message(out, number, |out| self.attribute(out, row)));
-            self.defaults.iter().for_each(|&name| field_message(out, number, |out| self.default_attribute(out, name)));
+            selection
+                .attributes
+                .rows()
+                .for_each(|row| field_message(out, number, |out| self.attribute(out, row)));
+            self.defaults.iter().for_each(|&name| {
+                field_message(out, number, |out| self.default_attribute(out, name))
+            });
         } else if number == tables.attribute_units {
             for (key, unit) in &self.units.rows {
                 field_message(out, number, |out| {
@@ -330,7 +456,12 @@ impl<'a, G: Generation> TableWriter<'a, G> {
     #[inline]
     pub(crate) fn link(&self, out: &mut Vec<u8>, id: LinkId) {
         if id != LinkId::NONE {
-            self.reference(out, G::SCHEMA.sample.link, self.selection.links.place(id.0), self.link_row_0);
+            self.reference(
+                out,
+                G::SCHEMA.sample.link,
+                self.selection.links.place(id.0),
+                self.link_row_0,
+            );
         }
     }
 
@@ -339,8 +470,15 @@ impl<'a, G: Generation> TableWriter<'a, G> {
     pub(crate) fn attribute_indices(&self, out: &mut Vec<u8>, number: u32, ids: &[AttributeId]) {
         let below = Self::below(false);
         match &self.selection.attributes {
-            Select::All(_) => field_indices(out, number, ids.iter().map(|id| id.0.saturating_sub(below))),
-            select => field_indices(out, number, ids.iter().map(|id| select.place(id.0).saturating_sub(below))),
+            Select::All(_) => {
+                field_indices(out, number, ids.iter().map(|id| id.0.saturating_sub(below)))
+            }
+            select => field_indices(
+                out,
+                number,
+                ids.iter()
+                    .map(|id| select.place(id.0).saturating_sub(below)),
+            ),
         }
     }
 
@@ -349,8 +487,15 @@ impl<'a, G: Generation> TableWriter<'a, G> {
     pub(crate) fn location_indices(&self, out: &mut Vec<u8>, number: u32, ids: &[LocationId]) {
         let below = Self::below(self.location_row_0);
         match &self.selection.locations {
-            Select::All(_) => field_indices(out, number, ids.iter().map(|id| id.0.saturating_sub(below))),
-            select => field_indices(out, number, ids.iter().map(|id| select.place(id.0).saturating_sub(below))),
+            Select::All(_) => {
+                field_indices(out, number, ids.iter().map(|id| id.0.saturating_sub(below)))
+            }
+            select => field_indices(
+                out,
+                number,
+                ids.iter()
+                    .map(|id| select.place(id.0).saturating_sub(below)),
+            ),
         }
     }
 
@@ -369,7 +514,11 @@ impl<'a, G: Generation> TableWriter<'a, G> {
         let below = Self::below(self.function_row_0);
         for line in locations.lines.row(row) {
             field_message(out, fields.lines, |out| {
-                let function = self.selection.functions.place(line.function.0).saturating_sub(below);
+                let function = self
+                    .selection
+                    .functions
+                    .place(line.function.0)
+                    .saturating_sub(below);
                 field_varint(out, 1, function.into());
                 field_varint(out, 2, line.line as u64);
                 field_varint(out, 3, line.column as u64);
@@ -392,7 +541,11 @@ impl<'a, G: Generation> TableWriter<'a, G> {
         let fields = const { &G::SCHEMA.function };
         let function = &self.dictionary.functions[row];
         field_varint(out, fields.name, self.string(function.name).into());
-        field_varint(out, fields.system_name, self.string(function.system_name).into());
+        field_varint(
+            out,
+            fields.system_name,
+            self.string(function.system_name).into(),
+        );
         field_varint(out, fields.filename, self.string(function.filename).into());
         field_varint(out, fields.start_line, function.start_line as u64);
     }
@@ -414,7 +567,9 @@ impl<'a, G: Generation> TableWriter<'a, G> {
             field_varint(out, fields.build_id, self.string(text).into());
         }
         if fields.has_functions != 0 {
-            (0..4).filter(|bit| flags & 1 << bit != 0).for_each(|bit| field_varint(out, fields.has_functions + bit, 1));
+            (0..4)
+                .filter(|bit| flags & 1 << bit != 0)
+                .for_each(|bit| field_varint(out, fields.has_functions + bit, 1));
         }
         if let Some((_, _, kind)) = build_id {
             field_varint(out, fields.build_id_kind, kind);
@@ -441,8 +596,14 @@ impl<'a, G: Generation> TableWriter<'a, G> {
         field_varint(out, 1, self.string(attribute.key).into());
         if attribute.value != Value::Empty {
             let inline = TextRefs::default();
-            let refs = if self.refs.values { &self.refs } else { &inline };
-            field_message(out, 2, |out| write_common::any_value::<G>(out, &attribute.value, strings, refs));
+            let refs = if self.refs.values {
+                &self.refs
+            } else {
+                &inline
+            };
+            field_message(out, 2, |out| {
+                write_common::any_value::<G>(out, &attribute.value, strings, refs)
+            });
         }
         field_varint(out, 3, self.string(attribute.unit).into());
     }
@@ -454,24 +615,45 @@ impl<'a, G: Generation> TableWriter<'a, G> {
         } else {
             field_bytes(out, 1, DEFAULT_SAMPLE_TYPE.as_bytes());
         }
-        field_message(out, 2, |out| field_bytes(out, 1, self.dictionary.text(name).as_bytes()));
+        field_message(out, 2, |out| {
+            field_bytes(out, 1, self.dictionary.text(name).as_bytes())
+        });
     }
 
     /// An attribute with its key in place; where its unit is not that of its key, as a pair.
-    pub(crate) fn attribute_in_place(&self, out: &mut Vec<u8>, id: AttributeId, attribute: &Attribute) {
+    pub(crate) fn attribute_in_place(
+        &self,
+        out: &mut Vec<u8>,
+        id: AttributeId,
+        attribute: &Attribute,
+    ) {
         let strings = &self.dictionary.strings;
         if !self.units.conflict(id) {
-            let pair = KeyValue { key: attribute.key, value: attribute.value.clone() };
+            let pair = KeyValue {
+                key: attribute.key,
+                value: attribute.value.clone(),
+            };
             return write_common::key_value::<G>(out, &pair, strings, &self.refs);
         }
         let named = |out: &mut Vec<u8>, name: &str, value: &Value| {
             field_message(out, 1, |out| {
                 field_bytes(out, 1, name.as_bytes());
-                field_message(out, 2, |out| write_common::any_value::<G>(out, value, strings, &self.refs));
+                field_message(out, 2, |out| {
+                    write_common::any_value::<G>(out, value, strings, &self.refs)
+                });
             });
         };
         let pair = |out: &mut Vec<u8>, value: &Value| {
-            let name = if matches!(value, Value::String(_)) { PAIR_TEXT } else { PAIR_NUMBER };
+            if matches!(value, Value::KeyValues(_)) {
+                return field_message(out, 1, |out| {
+                    write_common::any_value::<G>(out, value, strings, &self.refs);
+                });
+            }
+            let name = if matches!(value, Value::String(_)) {
+                PAIR_TEXT
+            } else {
+                PAIR_NUMBER
+            };
             // AnyValue { kvlist_value { … } }
             field_message(out, 1, |out| {
                 field_message(out, 6, |out| {
@@ -487,44 +669,75 @@ impl<'a, G: Generation> TableWriter<'a, G> {
             value => std::slice::from_ref(value),
         };
         field_bytes_nonempty(out, 1, strings.get(attribute.key).as_bytes());
-        field_message(out, 2, |out| field_message(out, 5, |out| values.iter().for_each(|value| pair(out, value))));
+        field_message(out, 2, |out| {
+            field_message(out, 5, |out| {
+                values.iter().for_each(|value| pair(out, value))
+            })
+        });
     }
 
     pub(crate) fn value_type(&self, out: &mut Vec<u8>, value_type: ValueType) {
         field_varint(out, 1, self.string(value_type.name).into());
         field_varint(out, 2, self.string(value_type.unit).into());
-        let temporality = value_type.temporality.map_or(0, |temporality| temporality.0);
+        let temporality = value_type
+            .temporality
+            .map_or(0, |temporality| temporality.0);
         field_varint(out, G::SCHEMA.temporality, temporality as u64);
     }
 
     /// The fields a profile's attributes are said in.
-    pub(crate) fn profile_attributes(&self, out: &mut Vec<u8>, number: u32, profile: &Profile, default: StringId) {
+    pub(crate) fn profile_attributes(
+        &self,
+        out: &mut Vec<u8>,
+        number: u32,
+        profile: &Profile,
+        default: StringId,
+    ) {
         let fields = const { &G::SCHEMA.profile };
         let attributes = || profile.attributes.iter().copied();
         if number == fields.attribute_indices {
-            let kept: Vec<AttributeId> = attributes().filter(|id| !is_profile_field::<G>(self.known.get(*id))).collect();
+            let kept: Vec<AttributeId> = attributes()
+                .filter(|id| !is_profile_field::<G>(self.known.get(*id)))
+                .collect();
             let default = self.defaults.iter().position(|name| *name == default);
-            let default = default.map(|at| (self.selection.attributes.len() + 1 + at) as u32 - Self::below(false));
-            let places = kept.iter().map(|id| self.selection.attributes.place(id.0).saturating_sub(Self::below(false)));
+            let default = default
+                .map(|at| (self.selection.attributes.len() + 1 + at) as u32 - Self::below(false));
+            let places = kept.iter().map(|id| {
+                self.selection
+                    .attributes
+                    .place(id.0)
+                    .saturating_sub(Self::below(false))
+            });
             let places: Vec<u32> = places.chain(default).collect();
             field_indices(out, number, places.into_iter());
         } else if number == fields.attributes {
             for id in attributes().filter(|id| !is_profile_field::<G>(self.known.get(*id))) {
                 if let Some(attribute) = self.dictionary.attribute(id) {
-                    field_message(out, number, |out| self.attribute_in_place(out, id, attribute));
+                    field_message(out, number, |out| {
+                        self.attribute_in_place(out, id, attribute)
+                    });
                 }
             }
         }
-        for (field, wanted) in
-            [(fields.comment, Known::Comment), (fields.drop_frames, Known::DropFrames), (fields.keep_frames, Known::KeepFrames)]
-        {
+        for (field, wanted) in [
+            (fields.comment, Known::Comment),
+            (fields.drop_frames, Known::DropFrames),
+            (fields.keep_frames, Known::KeepFrames),
+        ] {
             if number == field {
-                let of = attributes().filter(|id| self.known.get(*id) == wanted).filter_map(|id| self.dictionary.attribute(id));
-                let texts: Vec<u32> = of.flat_map(|attribute| known::texts(&attribute.value)).map(|id| self.string(id)).collect();
+                let of = attributes()
+                    .filter(|id| self.known.get(*id) == wanted)
+                    .filter_map(|id| self.dictionary.attribute(id));
+                let texts: Vec<u32> = of
+                    .flat_map(|attribute| known::texts(&attribute.value))
+                    .map(|id| self.string(id))
+                    .collect();
                 if wanted == Known::Comment {
                     field_indices(out, number, texts.into_iter());
                 } else {
-                    texts.into_iter().for_each(|index| field_varint(out, number, index.into()));
+                    texts
+                        .into_iter()
+                        .for_each(|index| field_varint(out, number, index.into()));
                 }
             }
         }
@@ -532,11 +745,20 @@ impl<'a, G: Generation> TableWriter<'a, G> {
 
     /// The mapping flags said in fields.
     fn mapping_flags(&self, row: usize) -> u32 {
-        let set = |id: &AttributeId| match (self.known.get(*id), self.dictionary.attribute(*id).map(|a| &a.value)) {
+        let set = |id: &AttributeId| match (
+            self.known.get(*id),
+            self.dictionary.attribute(*id).map(|a| &a.value),
+        ) {
             (Known::MappingFlag(bit), Some(Value::Bool(true))) => 1 << bit,
             _ => 0,
         };
-        self.dictionary.mappings.attributes.row(row).iter().map(set).fold(0, |flags, flag| flags | flag)
+        self.dictionary
+            .mappings
+            .attributes
+            .row(row)
+            .iter()
+            .map(set)
+            .fold(0, |flags, flag| flags | flag)
     }
 
     /// The build id said in a field: the attribute, its text, and the kind's number.
@@ -544,11 +766,23 @@ impl<'a, G: Generation> TableWriter<'a, G> {
         if G::SCHEMA.mapping.build_id == 0 {
             return None;
         }
-        let of = |id: &AttributeId| match (self.known.get(*id), &self.dictionary.attribute(*id)?.value) {
-            (Known::BuildId(kind), Value::String(text)) if kind != BuildId::Other => Some((kind, *id, *text)),
+        let of = |id: &AttributeId| match (
+            self.known.get(*id),
+            &self.dictionary.attribute(*id)?.value,
+        ) {
+            (Known::BuildId(kind), Value::String(text)) if kind != BuildId::Other => {
+                Some((kind, *id, *text))
+            }
             _ => None,
         };
-        let (kind, id, text) = self.dictionary.mappings.attributes.row(row).iter().filter_map(of).min_by_key(|(kind, ..)| *kind)?;
+        let (kind, id, text) = self
+            .dictionary
+            .mappings
+            .attributes
+            .row(row)
+            .iter()
+            .filter_map(of)
+            .min_by_key(|(kind, ..)| *kind)?;
         if kind == BuildId::Htlhash {
             return Some((id, text, 1));
         }
@@ -561,17 +795,31 @@ impl<'a, G: Generation> TableWriter<'a, G> {
     /// The attributes of a mapping that are said as attributes.
     fn mapping_attributes(&self, row: usize) -> impl Iterator<Item = AttributeId> + '_ {
         let build_id = self.build_id(row).map(|(id, ..)| id);
-        self.dictionary.mappings.attributes.row(row).iter().copied().filter(move |id| match self.known.get(*id) {
-            Known::MappingFlag(_) => G::SCHEMA.mapping.has_functions == 0,
-            _ => Some(*id) != build_id,
-        })
+        self.dictionary
+            .mappings
+            .attributes
+            .row(row)
+            .iter()
+            .copied()
+            .filter(move |id| match self.known.get(*id) {
+                Known::MappingFlag(_) => G::SCHEMA.mapping.has_functions == 0,
+                _ => Some(*id) != build_id,
+            })
     }
 
     fn folded(&self, row: usize) -> bool {
-        self.dictionary.locations.attributes.row(row).iter().any(|id| {
-            self.known.get(*id) == Known::Folded
-                && self.dictionary.attribute(*id).is_some_and(|attribute| attribute.value == Value::Bool(true))
-        })
+        self.dictionary
+            .locations
+            .attributes
+            .row(row)
+            .iter()
+            .any(|id| {
+                self.known.get(*id) == Known::Folded
+                    && self
+                        .dictionary
+                        .attribute(*id)
+                        .is_some_and(|attribute| attribute.value == Value::Bool(true))
+            })
     }
 
     /// The frame type said in a field. A name that would come back as another stays an attribute.
@@ -580,21 +828,34 @@ impl<'a, G: Generation> TableWriter<'a, G> {
             return None;
         }
         let ids = self.dictionary.locations.attributes.row(row);
-        let id = ids.iter().find(|id| self.known.get(**id) == Known::FrameType)?;
-        let Value::String(text) = self.dictionary.attribute(*id)?.value else { return None };
+        let id = ids
+            .iter()
+            .find(|id| self.known.get(**id) == Known::FrameType)?;
+        let Value::String(text) = self.dictionary.attribute(*id)?.value else {
+            return None;
+        };
         let name = self.dictionary.text(text);
-        let renamed = name.is_empty() || FRAME_TYPES.iter().any(|(old, new)| name == *old || name == *new);
+        let renamed = name.is_empty()
+            || FRAME_TYPES
+                .iter()
+                .any(|(old, new)| name == *old || name == *new);
         (!renamed).then_some((*id, text))
     }
 
     /// The attributes of a location that are said as attributes.
     fn location_attributes(&self, row: usize) -> impl Iterator<Item = AttributeId> + '_ {
         let ids = self.dictionary.locations.attributes.row(row);
-        let frame_type = if ids.is_empty() { None } else { self.frame_type(row).map(|(id, _)| id) };
-        ids.iter().copied().filter(move |id| match self.known.get(*id) {
-            Known::Folded => G::SCHEMA.location.is_folded == 0,
-            _ => Some(*id) != frame_type,
-        })
+        let frame_type = if ids.is_empty() {
+            None
+        } else {
+            self.frame_type(row).map(|(id, _)| id)
+        };
+        ids.iter()
+            .copied()
+            .filter(move |id| match self.known.get(*id) {
+                Known::Folded => G::SCHEMA.location.is_folded == 0,
+                _ => Some(*id) != frame_type,
+            })
     }
 }
 

@@ -23,12 +23,24 @@ impl Ids {
         }
         let ids = ids.to_vec();
         intake.budget.take::<[u64; 4]>(ids.len())?;
-        intake.note(losses::IDS_RENUMBERED, || table.to_owned(), || "ids are not 1, 2, 3 …".to_owned());
+        intake.note(
+            losses::IDS_RENUMBERED,
+            || table.to_owned(),
+            || "ids are not 1, 2, 3 …".to_owned(),
+        );
         let mut rows = HashMap::with_capacity_and_hasher(ids.len(), Default::default());
         for (row, &id) in ids.iter().enumerate() {
-            let bad = if id == 0 { true } else { rows.insert(id, row as u32 + 1).is_some() };
+            let bad = if id == 0 {
+                true
+            } else {
+                rows.insert(id, row as u32 + 1).is_some()
+            };
             if bad {
-                let error = Error::malformed(if id == 0 { "an id of 0".to_owned() } else { format!("id {id} is given twice") });
+                let error = Error::malformed(if id == 0 {
+                    "an id of 0".to_owned()
+                } else {
+                    format!("id {id} is given twice")
+                });
                 intake.repair(losses::BAD_ID, error.within("id").within_row(table, row))?;
             }
         }

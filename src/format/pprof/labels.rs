@@ -17,7 +17,11 @@ pub(crate) struct PprofStrings {
 
 impl PprofStrings {
     pub(crate) fn new(strings: usize) -> Self {
-        Self { table: StringTable::new(strings), made: Vec::new(), index: hashbrown::HashMap::default() }
+        Self {
+            table: StringTable::new(strings),
+            made: Vec::new(),
+            index: hashbrown::HashMap::default(),
+        }
     }
 
     /// The index of a text that the dictionary need not have. Only after the table was numbered.
@@ -42,33 +46,37 @@ pub(crate) enum Said {
     Number(i64, StringId),
 }
 
-/// The labels an attribute becomes.
-pub(crate) fn said(attribute: &Attribute, dictionary: &Dictionary, losses: &mut Losses) -> Vec<Said> {
+/// Appends the labels an attribute becomes.
+pub(crate) fn said(
+    attribute: &Attribute,
+    dictionary: &Dictionary,
+    losses: &mut Losses,
+    out: &mut Vec<Said>,
+) {
     let place = || format!("attribute[{}]", dictionary.text(attribute.key));
     match &attribute.value {
-        Value::Empty => {
-            losses.add(losses::ATTR_EMPTY, place);
-            Vec::new()
-        }
-        Value::Array(values) if values.is_empty() => {
-            losses.add(losses::ATTR_EMPTY, place);
-            Vec::new()
-        }
         Value::Array(values) => {
             let pairs = values.iter().all(|value| pair(value, dictionary).is_some());
-            if values.len() == 1 && !pairs {
-                losses.add(losses::ATTR_ARRAY1, place);
+            match values.len() {
+                0 => losses.add(losses::ATTR_EMPTY, place),
+                1 if !pairs => losses.add(losses::ATTR_ARRAY1, place),
+                _ => {}
             }
-            let one = |value: &Value, losses: &mut Losses| {
-                pair(value, dictionary).or_else(|| scalar(value, attribute, dictionary, losses))
-            };
-            values.iter().filter_map(|value| one(value, losses)).collect()
+            for value in values {
+                let pair = pair(value, dictionary);
+                out.extend(pair.or_else(|| scalar(value, attribute, dictionary, losses)));
+            }
         }
-        value => scalar(value, attribute, dictionary, losses).into_iter().collect(),
+        value => out.extend(scalar(value, attribute, dictionary, losses)),
     }
 }
 
-fn scalar(value: &Value, attribute: &Attribute, dictionary: &Dictionary, losses: &mut Losses) -> Option<Said> {
+fn scalar(
+    value: &Value,
+    attribute: &Attribute,
+    dictionary: &Dictionary,
+    losses: &mut Losses,
+) -> Option<Said> {
     let place = || format!("attribute[{}]", dictionary.text(attribute.key));
     let said = match value {
         Value::Int(number) => {
@@ -113,16 +121,33 @@ fn scalar(value: &Value, attribute: &Attribute, dictionary: &Dictionary, losses:
 
 /// The label that was put into a pair, because a plain value could not say it.
 fn pair(value: &Value, dictionary: &Dictionary) -> Option<Said> {
-    let Value::KeyValues(pairs) = value else { return None };
+    let Value::KeyValues(pairs) = value else {
+        return None;
+    };
     let named = |pair: &KeyValue, name: &str| dictionary.text(pair.key) == name;
     match &pairs[..] {
-        [KeyValue { value: Value::String(text), .. }] if named(&pairs[0], PAIR_TEXT) => Some(Said::Text(*text)),
-        [KeyValue { value: Value::Int(number), .. }] if named(&pairs[0], PAIR_NUMBER) => {
-            Some(Said::Number(*number, StringId::NONE))
-        }
-        [KeyValue { value: Value::Int(number), .. }, KeyValue { value: Value::String(unit), .. }]
-            if named(&pairs[0], PAIR_NUMBER) && named(&pairs[1], PAIR_UNIT) =>
-        {
+        [
+            KeyValue {
+                value: Value::String(text),
+                ..
+            },
+        ] if named(&pairs[0], PAIR_TEXT) => Some(Said::Text(*text)),
+        [
+            KeyValue {
+                value: Value::Int(number),
+                ..
+            },
+        ] if named(&pairs[0], PAIR_NUMBER) => Some(Said::Number(*number, StringId::NONE)),
+        [
+            KeyValue {
+                value: Value::Int(number),
+                ..
+            },
+            KeyValue {
+                value: Value::String(unit),
+                ..
+            },
+        ] if named(&pairs[0], PAIR_NUMBER) && named(&pairs[1], PAIR_UNIT) => {
             Some(Said::Number(*number, *unit))
         }
         _ => None,
@@ -138,9 +163,17 @@ fn json(value: &Value, dictionary: &Dictionary, out: &mut String) {
         Value::Int(number) => out.push_str(&number.to_string()),
         Value::Double(number) if number.is_finite() => out.push_str(&format!("{number:?}")),
         Value::Double(number) => json_text(&number.to_string(), out),
-        Value::Bytes(bytes) => json_text(&bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>(), out),
+        Value::Bytes(bytes) => json_text(
+            &bytes
+                .iter()
+                .map(|byte| format!("{byte:02x}"))
+                .collect::<String>(),
+            out,
+        ),
         Value::Array(values) => {
-            json_list('[', ']', values.iter(), out, |value, out| json(value, dictionary, out));
+            json_list('[', ']', values.iter(), out, |value, out| {
+                json(value, dictionary, out)
+            });
         }
         Value::KeyValues(pairs) => json_list('{', '}', pairs.iter(), out, |pair, out| {
             json_text(dictionary.text(pair.key), out);
@@ -150,7 +183,13 @@ fn json(value: &Value, dictionary: &Dictionary, out: &mut String) {
     }
 }
 
-fn json_list<T>(open: char, close: char, items: impl Iterator<Item = T>, out: &mut String, write: impl Fn(T, &mut String)) {
+fn json_list<T>(
+    open: char,
+    close: char,
+    items: impl Iterator<Item = T>,
+    out: &mut String,
+    write: impl Fn(T, &mut String),
+) {
     out.push(open);
     for (at, item) in items.enumerate() {
         if at > 0 {

@@ -13,7 +13,9 @@ mod write_samples;
 use crate::error::Result;
 use crate::format::intake::Intake;
 use crate::format::losses::Losses;
-use crate::format::otlp::schema::{Container, Generation, Home, Location, Mapping, Profile, Rows, Sample, Schema, Tables};
+use crate::format::otlp::schema::{
+    Container, Generation, Home, Location, Mapping, Profile, Rows, Sample, Schema, Tables,
+};
 use crate::format::otlp::v1_3::V1_3;
 use crate::format::{Format, WriteOptions};
 use crate::model::Profiles;
@@ -32,9 +34,17 @@ impl Generation for Rowed {
         name: "pprof",
         home: Home::Profile,
         rows: Rows::FromZero,
-        tables: Tables { attribute: 0, attribute_units: 0, link: 0, ..NEXT.tables },
+        tables: Tables {
+            attribute: 0,
+            attribute_units: 0,
+            link: 0,
+            ..NEXT.tables
+        },
         container: Container::NONE,
-        profile: Profile { location_indices: 0, ..NEXT.profile },
+        profile: Profile {
+            location_indices: 0,
+            ..NEXT.profile
+        },
         sample: Sample {
             slice_start: 0,
             slice_length: 0,
@@ -44,8 +54,16 @@ impl Generation for Rowed {
             timestamps: 0,
             ..NEXT.sample
         },
-        mapping: Mapping { build_id_kind: 0, attributes: 0, ..NEXT.mapping },
-        location: Location { frame_type: 0, attributes: 0, ..NEXT.location },
+        mapping: Mapping {
+            build_id_kind: 0,
+            attributes: 0,
+            ..NEXT.mapping
+        },
+        location: Location {
+            frame_type: 0,
+            attributes: 0,
+            ..NEXT.location
+        },
         temporality: 0,
         ..NEXT
     };
@@ -75,7 +93,12 @@ impl Format for Pprof {
         read::read(payload, intake)
     }
 
-    fn write(&self, profiles: &Profiles, options: &WriteOptions, losses: &mut Losses) -> Result<Vec<Vec<u8>>> {
+    fn write(
+        &self,
+        profiles: &Profiles,
+        options: &WriteOptions,
+        losses: &mut Losses,
+    ) -> Result<Vec<Vec<u8>>> {
         write::write(profiles, options, losses)
     }
 }

@@ -44,18 +44,31 @@ const UNUSED: u32 = u32::MAX;
 impl Table<'_> {
     /// The model's id of a string.
     #[inline]
-    pub(crate) fn text(&mut self, index: u32, texts: &mut Texts, intake: &mut Intake) -> Result<StringId> {
+    pub(crate) fn text(
+        &mut self,
+        index: u32,
+        texts: &mut Texts,
+        intake: &mut Intake,
+    ) -> Result<StringId> {
         match self.ids.get(index as usize) {
             Some(&id) if id != UNUSED => Ok(StringId(id)),
             _ => self.first_use(index, texts, intake),
         }
     }
 
-    fn first_use(&mut self, index: u32, texts: &mut Texts, intake: &mut Intake) -> Result<StringId> {
+    fn first_use(
+        &mut self,
+        index: u32,
+        texts: &mut Texts,
+        intake: &mut Intake,
+    ) -> Result<StringId> {
         let Some(text) = self.get(index as usize) else {
             if index != 0 {
                 let shown = crate::format::otlp::common::show(index);
-                let error = Error::malformed(format!("{shown} is past the last of {} strings", self.rows.len()));
+                let error = Error::malformed(format!(
+                    "{shown} is past the last of {} strings",
+                    self.rows.len()
+                ));
                 intake.repair(losses::BAD_STRING_INDEX, error)?;
             }
             return Ok(StringId::NONE);
@@ -109,7 +122,15 @@ pub(crate) fn read(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
     tables.counts.location = layout.locations;
     tables.counts.function = layout.functions;
     tables.reserve::<Rowed>(intake)?;
-    tables.texts.reserve(layout.strings.rows.len(), layout.strings.rows.iter().map(|&(_, length)| length as usize).sum());
+    tables.texts.reserve(
+        layout.strings.rows.len(),
+        layout
+            .strings
+            .rows
+            .iter()
+            .map(|&(_, length)| length as usize)
+            .sum(),
+    );
     let header = read_tables(payload, &layout, &mut tables, intake)?;
     let mappings = Ids::of(&tables.ids.mapping, "mapping", intake)?;
     let functions = Ids::of(&tables.ids.function, "function", intake)?;
@@ -118,21 +139,35 @@ pub(crate) fn read(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
         resolve_sparse(payload, &mut tables, &mappings, &functions, intake)?;
     }
     let table = &mut layout.strings;
-    let shape = Shape { samples: layout.samples, columns: layout.sample_types };
+    let shape = Shape {
+        samples: layout.samples,
+        columns: layout.sample_types,
+    };
     let mut samples = SampleReader::new(payload, shape, &locations, intake)?;
     for run in &layout.runs {
         samples.run(run, table, &mut tables, intake)?;
     }
-    let mut profile = Profile::default();
-    profile.samples = samples.finish(&mut tables, intake)?;
+    let mut profile = Profile {
+        samples: samples.finish(&mut tables, intake)?,
+        ..Profile::default()
+    };
     header.finish(&mut profile, table, &mut tables, intake)?;
     let links = std::mem::take(&mut tables.links);
     let dictionary = finish_tables(tables, links, table, &mappings, &functions, intake)?;
     if let Some(label) = intake.timestamp_label.clone() {
         times::fold(&mut profile, &dictionary, &label);
     }
-    let scope = ScopeProfiles { profiles: vec![profile], ..ScopeProfiles::default() };
-    Ok(Profiles { dictionary, resources: vec![ResourceProfiles { scopes: vec![scope], ..ResourceProfiles::default() }] })
+    let scope = ScopeProfiles {
+        profiles: vec![profile],
+        ..ScopeProfiles::default()
+    };
+    Ok(Profiles {
+        dictionary,
+        resources: vec![ResourceProfiles {
+            scopes: vec![scope],
+            ..ResourceProfiles::default()
+        }],
+    })
 }
 
 impl<'a> Layout<'a> {
@@ -150,7 +185,10 @@ impl<'a> Layout<'a> {
                     let row = layout.strings.rows.len();
                     within("max_strings", limits.max_strings, row as u64 + 1)?;
                     let end = payload.len() - reader.rest().len();
-                    layout.strings.rows.push(((end - text.len()) as u32, text.len() as u32));
+                    layout
+                        .strings
+                        .rows
+                        .push(((end - text.len()) as u32, text.len() as u32));
                 }
                 MAPPING => layout.mappings += usize::from(reader.bytes().map(|_| true)?),
                 SAMPLE_TYPE => layout.sample_types += usize::from(reader.bytes().map(|_| true)?),
@@ -186,11 +224,17 @@ impl Table<'_> {
     /// The first string must be there and empty.
     fn check(&mut self, intake: &mut Intake) -> Result<()> {
         let error = match self.get(0) {
-            Some(first) if first.is_empty() => return Ok(()),
-            Some(first) => format!("the first string is {:?}, not the empty one", String::from_utf8_lossy(first)),
+            Some([]) => return Ok(()),
+            Some(first) => format!(
+                "the first string is {:?}, not the empty one",
+                String::from_utf8_lossy(first)
+            ),
             None => "there is no string, not even the empty one".to_owned(),
         };
-        intake.repair(losses::ROW_0, Error::malformed(error).within_row("string_table", 0))?;
+        intake.repair(
+            losses::ROW_0,
+            Error::malformed(error).within_row("string_table", 0),
+        )?;
         if let Some(first) = self.ids.first_mut() {
             *first = 0;
         }
@@ -199,7 +243,12 @@ impl Table<'_> {
 }
 
 /// Everything but the samples.
-fn read_tables(payload: &[u8], layout: &Layout, tables: &mut Tables, intake: &mut Intake) -> Result<Header> {
+fn read_tables(
+    payload: &[u8],
+    layout: &Layout,
+    tables: &mut Tables,
+    intake: &mut Intake,
+) -> Result<Header> {
     let mut header = Header::default();
     let mut reader = Reader::new(payload);
     let mut runs = layout.runs.iter();
@@ -212,18 +261,24 @@ fn read_tables(payload: &[u8], layout: &Layout, tables: &mut Tables, intake: &mu
             }
             LOCATION => {
                 let row = tables.ids.location.len();
-                tables.location::<Rowed>(reader.message()?, intake).map_err(|e| e.within_row("location", row))?;
+                tables
+                    .location::<Rowed>(reader.message()?, intake)
+                    .map_err(|e| e.within_row("location", row))?;
             }
             FUNCTION => {
                 let row = tables.ids.function.len();
-                tables.function::<Rowed>(reader.message()?, intake).map_err(|e| e.within_row("function", row))?;
+                tables
+                    .function::<Rowed>(reader.message()?, intake)
+                    .map_err(|e| e.within_row("function", row))?;
             }
             STRING => {
                 reader.bytes()?;
             }
             MAPPING => {
                 let row = tables.ids.mapping.len();
-                tables.mapping::<Rowed>(reader.bytes()?, intake).map_err(|e| e.within_row("mapping", row))?;
+                tables
+                    .mapping::<Rowed>(reader.bytes()?, intake)
+                    .map_err(|e| e.within_row("mapping", row))?;
             }
             _ => header.field(tag, &mut reader, intake)?,
         }
@@ -234,9 +289,11 @@ fn read_tables(payload: &[u8], layout: &Layout, tables: &mut Tables, intake: &mu
 impl Header {
     fn field(&mut self, tag: u32, reader: &mut Reader, intake: &mut Intake) -> Result<()> {
         if is!(tag, 1, LEN) {
+            intake.budget.take::<ValueType>(3)?;
             self.sample_types.push(ValueType::default());
             let row = self.sample_types.len() - 1;
-            value_type(reader.bytes()?, &mut self.sample_types[row], intake).map_err(|e| e.within_row("sample_type", row))?;
+            value_type(reader.bytes()?, &mut self.sample_types[row], intake)
+                .map_err(|e| e.within_row("sample_type", row))?;
         } else if is!(tag, 7, VARINT) {
             self.drop_frames = reader.index()?;
         } else if is!(tag, 8, VARINT) {
@@ -244,13 +301,17 @@ impl Header {
         } else if is!(tag, 9, VARINT) {
             let time = reader.varint()? as i64;
             if self.time != 0 && time != 0 {
-                return Err(Error::malformed("a second time: several profiles were put end to end").within("time_nanos"));
+                return Err(Error::malformed(
+                    "a second time: several profiles were put end to end",
+                )
+                .within("time_nanos"));
             }
             self.time = if time == 0 { self.time } else { time };
         } else if is!(tag, 10, VARINT) {
             self.duration = reader.varint()? as i64;
         } else if is!(tag, 11, LEN) {
-            value_type(reader.bytes()?, &mut self.period_type, intake).map_err(|e| e.within("period_type"))?;
+            value_type(reader.bytes()?, &mut self.period_type, intake)
+                .map_err(|e| e.within("period_type"))?;
         } else if is!(tag, 12, VARINT) {
             self.period = reader.varint()? as i64;
         } else if is!(tag, 13, LEN) || is!(tag, 13, VARINT) {
@@ -283,28 +344,60 @@ impl Header {
     }
 
     /// What the header says, in the model's words.
-    fn finish(self, profile: &mut Profile, table: &mut Table, tables: &mut Tables, intake: &mut Intake) -> Result<()> {
+    fn finish(
+        self,
+        profile: &mut Profile,
+        table: &mut Table,
+        tables: &mut Tables,
+        intake: &mut Intake,
+    ) -> Result<()> {
         profile.time_unix_nano = self.time.into();
         profile.duration_nanos = self.duration.into();
         profile.period = self.period;
-        let mut named = |value_type: ValueType, tables: &mut Tables, intake: &mut Intake| -> Result<ValueType> {
+        let mut named = |value_type: ValueType,
+                         tables: &mut Tables,
+                         intake: &mut Intake|
+         -> Result<ValueType> {
             let name = table.text(value_type.name.0, &mut tables.texts, intake)?;
             let unit = table.text(value_type.unit.0, &mut tables.texts, intake)?;
-            Ok(ValueType { name, unit, temporality: None })
+            Ok(ValueType {
+                name,
+                unit,
+                temporality: None,
+            })
         };
         for (row, value_type) in self.sample_types.into_iter().enumerate() {
-            let value_type = named(value_type, tables, intake).map_err(|e| e.within_row("sample_type", row))?;
+            let value_type =
+                named(value_type, tables, intake).map_err(|e| e.within_row("sample_type", row))?;
             profile.sample_types.push(value_type);
         }
-        profile.period_type = named(self.period_type, tables, intake).map_err(|e| e.within("period_type"))?;
-        let mut text = |index: u32, field: &'static str, tables: &mut Tables, intake: &mut Intake| {
-            table.text(index, &mut tables.texts, intake).map_err(|e| e.within(field))
-        };
-        profile.default_sample_type = text(self.default_sample_type, "default_sample_type", tables, intake)?;
+        profile.period_type =
+            named(self.period_type, tables, intake).map_err(|e| e.within("period_type"))?;
+        let mut text =
+            |index: u32, field: &'static str, tables: &mut Tables, intake: &mut Intake| {
+                table
+                    .text(index, &mut tables.texts, intake)
+                    .map_err(|e| e.within(field))
+            };
+        profile.default_sample_type = text(
+            self.default_sample_type,
+            "default_sample_type",
+            tables,
+            intake,
+        )?;
         let default = profile.default_sample_type;
-        if default != StringId::NONE && !profile.sample_types.iter().any(|value_type| value_type.name == default) {
+        if default != StringId::NONE
+            && !profile
+                .sample_types
+                .iter()
+                .any(|value_type| value_type.name == default)
+        {
             let message = || "names none of the sample types".to_owned();
-            intake.note(losses::DEFAULT_NO_MATCH, || "default_sample_type".to_owned(), message);
+            intake.note(
+                losses::DEFAULT_NO_MATCH,
+                || "default_sample_type".to_owned(),
+                message,
+            );
         }
         let mut attributes = Vec::new();
         if !self.comments.is_empty() {
@@ -312,11 +405,22 @@ impl Header {
             for index in self.comments {
                 comments.push(Value::String(text(index, "comment", tables, intake)?));
             }
-            attributes.push((semconv::PPROF_PROFILE_COMMENT, Value::Array(comments.into())));
+            attributes.push((
+                semconv::PPROF_PROFILE_COMMENT,
+                Value::Array(comments.into()),
+            ));
         }
         for (index, key, field) in [
-            (self.drop_frames, semconv::PPROF_PROFILE_DROP_FRAMES, "drop_frames"),
-            (self.keep_frames, semconv::PPROF_PROFILE_KEEP_FRAMES, "keep_frames"),
+            (
+                self.drop_frames,
+                semconv::PPROF_PROFILE_DROP_FRAMES,
+                "drop_frames",
+            ),
+            (
+                self.keep_frames,
+                semconv::PPROF_PROFILE_KEEP_FRAMES,
+                "keep_frames",
+            ),
             (self.doc_url, semconv::PPROF_PROFILE_DOC_URL, "doc_url"),
         ] {
             let text = text(index, field, tables, intake)?;
@@ -325,7 +429,12 @@ impl Header {
             }
         }
         for (key, value) in attributes {
-            profile.attributes.push(tables.new_attributes.named(key, value, &mut tables.texts, intake)?);
+            profile.attributes.push(tables.new_attributes.named(
+                key,
+                value,
+                &mut tables.texts,
+                intake,
+            )?);
         }
         Ok(())
     }
@@ -339,14 +448,26 @@ fn value_type(body: &[u8], value_type: &mut ValueType, intake: &mut Intake) -> R
         } else if is!(tag, 2, VARINT) {
             value_type.unit = StringId(reader.index()?);
         } else {
-            unknown(&mut reader, tag, "ValueType", &[(1, "type"), (2, "unit")], intake)?;
+            unknown(
+                &mut reader,
+                tag,
+                "ValueType",
+                &[(1, "type"), (2, "unit")],
+                intake,
+            )?;
         }
     }
     Ok(())
 }
 
 /// Reads the references of locations again, as the wide ids they are, and finds their rows.
-fn resolve_sparse(payload: &[u8], tables: &mut Tables, mappings: &Ids, functions: &Ids, intake: &mut Intake) -> Result<()> {
+fn resolve_sparse(
+    payload: &[u8],
+    tables: &mut Tables,
+    mappings: &Ids,
+    functions: &Ids,
+    intake: &mut Intake,
+) -> Result<()> {
     let mut reader = Reader::new(payload);
     let (mut row, mut line) = (1, 0);
     while let Some(tag) = reader.tag()? {
@@ -362,7 +483,8 @@ fn resolve_sparse(payload: &[u8], tables: &mut Tables, mappings: &Ids, functions
                 let mut fields = Reader::new(location.bytes()?);
                 while let Some(tag) = fields.tag()? {
                     if is!(tag, 1, VARINT) {
-                        tables.lines.items[line].function = FunctionId(references(functions, fields.varint()?));
+                        tables.lines.items[line].function =
+                            FunctionId(references(functions, fields.varint()?));
                     } else {
                         fields.skip(tag, intake.limits().max_nesting)?;
                     }
@@ -379,7 +501,11 @@ fn resolve_sparse(payload: &[u8], tables: &mut Tables, mappings: &Ids, functions
 
 /// The row an id refers to; 0 is none, and an unknown one past every table.
 fn references(ids: &Ids, id: u64) -> u32 {
-    if id == 0 { 0 } else { ids.row(id).unwrap_or(u32::MAX) }
+    if id == 0 {
+        0
+    } else {
+        ids.row(id).unwrap_or(u32::MAX)
+    }
 }
 
 /// Proves the tables, makes attributes of what the model has no fields for, and hands them over.
@@ -394,9 +520,19 @@ fn finish_tables(
     let rows = std::mem::take(&mut tables.functions);
     let functions_table = finish_functions(rows, table, &mut tables, intake)?;
     let mappings_table = finish_mappings(table, &mut tables, intake)?;
-    let last = |ids: &Ids, rows: usize| if ids.is_dense() { rows } else { u32::MAX as usize };
+    let last = |ids: &Ids, rows: usize| {
+        if ids.is_dense() {
+            rows
+        } else {
+            u32::MAX as usize
+        }
+    };
     check_lines(&mut tables, last(functions, functions_table.len()), intake)?;
-    check_mappings(&mut tables, last(mappings, mappings_table.rows.len()), intake)?;
+    check_mappings(
+        &mut tables,
+        last(mappings, mappings_table.rows.len()),
+        intake,
+    )?;
     let attributes = finish_location_attributes(&mut tables, intake)?;
     let mut all = std::mem::take(&mut tables.attributes);
     all.append(&mut tables.new_attributes.rows);
@@ -406,14 +542,21 @@ fn finish_tables(
         mappings: mappings_table,
         functions: functions_table,
         locations: Locations {
-            mappings: tables.location_mappings.into_iter().map(MappingId).collect(),
+            mappings: tables
+                .location_mappings
+                .into_iter()
+                .map(MappingId)
+                .collect(),
             addresses: tables.addresses,
             lines: tables.lines,
             attributes,
         },
         links,
         attributes: all,
-        stacks: Ragged { items: stacks.items.into_iter().map(LocationId).collect(), ends: stacks.ends },
+        stacks: Ragged {
+            items: stacks.items.into_iter().map(LocationId).collect(),
+            ends: stacks.ends,
+        },
     })
 }
 
@@ -424,20 +567,33 @@ fn finish_functions(
     intake: &mut Intake,
 ) -> Result<Vec<Function>> {
     for (row, function) in rows.iter_mut().enumerate().skip(1) {
-        let place = |field: &'static str| move |e: Error| e.within(field).within_row("function", row - 1);
+        let place =
+            |field: &'static str| move |e: Error| e.within(field).within_row("function", row - 1);
         let texts = &mut tables.texts;
-        function.name = table.text(function.name.0, texts, intake).map_err(place("name"))?;
-        function.system_name = table.text(function.system_name.0, texts, intake).map_err(place("system_name"))?;
-        function.filename = table.text(function.filename.0, texts, intake).map_err(place("filename"))?;
+        function.name = table
+            .text(function.name.0, texts, intake)
+            .map_err(place("name"))?;
+        function.system_name = table
+            .text(function.system_name.0, texts, intake)
+            .map_err(place("system_name"))?;
+        function.filename = table
+            .text(function.filename.0, texts, intake)
+            .map_err(place("filename"))?;
     }
     Ok(rows)
 }
 
-fn finish_mappings(table: &mut Table, tables: &mut Tables, intake: &mut Intake) -> Result<Mappings> {
+fn finish_mappings(
+    table: &mut Table,
+    tables: &mut Tables,
+    intake: &mut Intake,
+) -> Result<Mappings> {
     let mut rows: Vec<Mapping> = std::mem::take(&mut tables.mappings);
     for (row, mapping) in rows.iter_mut().enumerate().skip(1) {
         let place = |e: Error| e.within("filename").within_row("mapping", row - 1);
-        mapping.filename = table.text(mapping.filename.0, &mut tables.texts, intake).map_err(place)?;
+        mapping.filename = table
+            .text(mapping.filename.0, &mut tables.texts, intake)
+            .map_err(place)?;
     }
     let mut attributes = Ragged::default();
     let mut pprof_rows = std::mem::take(&mut tables.mapping_pprof);
@@ -446,8 +602,13 @@ fn finish_mappings(table: &mut Table, tables: &mut Tables, intake: &mut Intake) 
         pprof_rows.resize(pprof_rows.len().max(2), MappingPprof::default());
     }
     for (row, pprof) in pprof_rows.into_iter().enumerate() {
-        let place = |e: Error| e.within("build_id").within_row("mapping", row.saturating_sub(1));
-        let build_id = table.text(pprof.build_id, &mut tables.texts, intake).map_err(place)?;
+        let place = |e: Error| {
+            e.within("build_id")
+                .within_row("mapping", row.saturating_sub(1))
+        };
+        let build_id = table
+            .text(pprof.build_id, &mut tables.texts, intake)
+            .map_err(place)?;
         lift::mapping(pprof, build_id, tables, &mut attributes.items, intake)?;
         if unset && row == 1 {
             attributes.items.extend(lift::unset_flag(tables, intake)?);
@@ -468,7 +629,12 @@ fn check_lines(tables: &mut Tables, rows: usize, intake: &mut Intake) -> Result<
     for (at, line) in items.iter_mut().enumerate().filter(|(_, line)| bad(line)) {
         let row = ends.partition_point(|&end| end as usize <= at);
         let error = Error::malformed("the function does not exist").within("function_id");
-        intake.repair(losses::DANGLING_FUNCTION, error.within("line").within_row("location", row.saturating_sub(1)))?;
+        intake.repair(
+            losses::DANGLING_FUNCTION,
+            error
+                .within("line")
+                .within_row("location", row.saturating_sub(1)),
+        )?;
         line.function = FunctionId::NONE;
     }
     Ok(())
@@ -480,13 +646,18 @@ fn check_mappings(tables: &mut Tables, rows: usize, intake: &mut Intake) -> Resu
         if *mapping as usize >= rows || *mapping == u32::MAX {
             *mapping = 0;
             let place = || format!("location[{}].mapping_id", row.saturating_sub(1));
-            intake.note(losses::DANGLING_MAPPING, place, || "the mapping does not exist".to_owned());
+            intake.note(losses::DANGLING_MAPPING, place, || {
+                "the mapping does not exist".to_owned()
+            });
         }
     }
     Ok(())
 }
 
-fn finish_location_attributes(tables: &mut Tables, intake: &mut Intake) -> Result<Ragged<AttributeId>> {
+fn finish_location_attributes(
+    tables: &mut Tables,
+    intake: &mut Intake,
+) -> Result<Ragged<AttributeId>> {
     let mut attributes = Ragged::default();
     for (row, id) in lift::locations(tables, intake)? {
         attributes.push_at(row as usize, &[id]);

@@ -87,7 +87,12 @@ struct Seen<'a> {
 
 impl<'a> Seen<'a> {
     fn with_room(payload: &'a [u8], rows: usize) -> Self {
-        Self { payload, rows: Vec::with_capacity(rows), made: Vec::new(), index: HashTable::with_capacity(rows) }
+        Self {
+            payload,
+            rows: Vec::with_capacity(rows),
+            made: Vec::new(),
+            index: HashTable::with_capacity(rows),
+        }
     }
 
     fn get(&self, row: u32) -> Option<&[u8]> {
@@ -102,7 +107,9 @@ impl<'a> Seen<'a> {
     #[inline]
     fn find(&self, hash: u64, bytes: &[u8]) -> Option<u32> {
         let same = |row: u32| self.get(row) == Some(bytes);
-        self.index.find(hash, |&(low, row)| low == hash as u32 && same(row)).map(|&(_, row)| row)
+        self.index
+            .find(hash, |&(low, row)| low == hash as u32 && same(row))
+            .map(|&(_, row)| row)
     }
 
     /// Keeps bytes of the payload.
@@ -121,13 +128,19 @@ impl<'a> Seen<'a> {
     fn push(&mut self, hash: u64, start: usize, length: usize) -> u32 {
         let row = self.rows.len() as u32;
         self.rows.push((start as u32, length as u32));
-        self.index.insert_unique(hash, (hash as u32, row), |&(low, _)| widened(low));
+        self.index
+            .insert_unique(hash, (hash as u32, row), |&(low, _)| widened(low));
         row
     }
 }
 
 impl<'a> SampleReader<'a> {
-    pub(crate) fn new(payload: &'a [u8], shape: Shape, ids: &'a Ids, intake: &mut Intake) -> Result<Self> {
+    pub(crate) fn new(
+        payload: &'a [u8],
+        shape: Shape,
+        ids: &'a Ids,
+        intake: &mut Intake,
+    ) -> Result<Self> {
         let Shape { samples, columns } = shape;
         intake.budget.take::<[u32; 3]>(samples)?;
         intake.budget.take::<i64>(samples.saturating_mul(columns))?;
@@ -150,17 +163,30 @@ impl<'a> SampleReader<'a> {
     }
 
     /// Reads samples that lie next to one another.
-    pub(crate) fn run(&mut self, run: &'a [u8], table: &mut Table, tables: &mut Tables, intake: &mut Intake) -> Result<()> {
+    pub(crate) fn run(
+        &mut self,
+        run: &'a [u8],
+        table: &mut Table,
+        tables: &mut Tables,
+        intake: &mut Intake,
+    ) -> Result<()> {
         let mut reader = Reader::new(run);
         while reader.tag()?.is_some() {
             let row = self.samples.stacks.len();
-            self.sample(reader.message()?, table, tables, intake).map_err(|e| e.within_row("sample", row))?;
+            self.sample(reader.message()?, table, tables, intake)
+                .map_err(|e| e.within_row("sample", row))?;
         }
         Ok(())
     }
 
     #[inline]
-    fn sample(&mut self, mut reader: Reader<'a>, table: &mut Table, tables: &mut Tables, intake: &mut Intake) -> Result<()> {
+    fn sample(
+        &mut self,
+        mut reader: Reader<'a>,
+        table: &mut Table,
+        tables: &mut Tables,
+        intake: &mut Intake,
+    ) -> Result<()> {
         let mut stack = &[][..];
         let mut unpacked = false;
         self.own.clear();
@@ -181,20 +207,40 @@ impl<'a> SampleReader<'a> {
                     unpacked = true;
                     write::varint(&mut self.packed, reader.varint()?);
                 }
-                VALUE => packed_varints(reader.message()?, &mut self.samples.values.items, |value| value as i64)?,
+                VALUE => {
+                    packed_varints(reader.message()?, &mut self.samples.values.items, |value| {
+                        value as i64
+                    })?
+                }
                 VALUE_UNPACKED => self.samples.values.items.push(reader.varint()? as i64),
                 LABEL => {
-                    let label = self.label(reader.bytes()?, table, tables, intake).map_err(|e| e.within("label"))?;
+                    let label = self
+                        .label(reader.bytes()?, table, tables, intake)
+                        .map_err(|e| e.within("label"))?;
                     self.own.push(label);
                 }
-                _ => unknown(&mut reader, tag, "Sample", &[(1, "location_id"), (2, "value"), (3, "label")], intake)?,
+                _ => unknown(
+                    &mut reader,
+                    tag,
+                    "Sample",
+                    &[(1, "location_id"), (2, "value"), (3, "label")],
+                    intake,
+                )?,
             }
         }
         let row = self.samples.stacks.len();
-        let stack = if unpacked { self.stack_made(tables, intake)? } else { self.stack(stack, tables, intake)? };
+        let stack = if unpacked {
+            self.stack_made(tables, intake)?
+        } else {
+            self.stack(stack, tables, intake)?
+        };
         self.samples.stacks.push(stack);
         self.samples.values.end_row_at(row);
-        if self.own.is_empty() { Ok(()) } else { self.attach(row, tables, intake) }
+        if self.own.is_empty() {
+            Ok(())
+        } else {
+            self.attach(row, tables, intake)
+        }
     }
 
     /// Begins a list of ids of our own, with those read so far.
@@ -207,7 +253,12 @@ impl<'a> SampleReader<'a> {
 
     /// The row of a stack by the bytes of its packed ids.
     #[inline]
-    fn stack(&mut self, body: &'a [u8], tables: &mut Tables, intake: &mut Intake) -> Result<StackId> {
+    fn stack(
+        &mut self,
+        body: &'a [u8],
+        tables: &mut Tables,
+        intake: &mut Intake,
+    ) -> Result<StackId> {
         if body.is_empty() {
             return Ok(StackId::NONE);
         }
@@ -242,19 +293,29 @@ impl<'a> SampleReader<'a> {
                 packed_indices(body, &mut rows.items)?;
                 let new = &rows.items[before..];
                 // 0 becomes the largest of all, so that one comparison finds it too.
-                if new.iter().fold(0, |largest, id| largest.max(id.wrapping_sub(1))) >= *last {
+                if new
+                    .iter()
+                    .fold(0, |largest, id| largest.max(id.wrapping_sub(1)))
+                    >= *last
+                {
                     dangling(before, |id| id != 0 && id <= *last, &mut rows.items, intake)?;
                 }
             }
             Ids::Sparse(ids) => {
-                packed_varints(Reader::new(body), &mut rows.items, |id| ids.get(&id).copied().unwrap_or(0))?;
+                packed_varints(Reader::new(body), &mut rows.items, |id| {
+                    ids.get(&id).copied().unwrap_or(0)
+                })?;
                 if rows.items[before..].contains(&0) {
                     dangling(before, |row| row != 0, &mut rows.items, intake)?;
                 }
             }
         }
         let depth = rows.items.len() - before;
-        within("max_stack_depth", intake.limits().max_stack_depth, depth as u64)?;
+        within(
+            "max_stack_depth",
+            intake.limits().max_stack_depth,
+            depth as u64,
+        )?;
         intake.budget.take::<u32>(depth + 8)?;
         rows.end_row();
         Ok(())
@@ -262,37 +323,67 @@ impl<'a> SampleReader<'a> {
 
     /// The number of a label.
     #[inline]
-    fn label(&mut self, body: &'a [u8], table: &mut Table, tables: &mut Tables, intake: &mut Intake) -> Result<u32> {
+    fn label(
+        &mut self,
+        body: &'a [u8],
+        table: &mut Table,
+        tables: &mut Tables,
+        intake: &mut Intake,
+    ) -> Result<u32> {
         let hash = short_hash(&self.hasher, body);
         if let Some(label) = self.labels.find(hash, body) {
             return Ok(label);
         }
         let texts = &mut tables.texts;
-        let attribute =
-            Label::read(body, intake)?.attribute(intake, |index, intake| table.text(index, texts, intake))?;
-        let role = if intake.links { role(&attribute, texts) } else { Role::Other };
+        let attribute = Label::read(body, intake)?
+            .attribute(intake, |index, intake| table.text(index, texts, intake))?;
+        let role = if intake.links {
+            role(&attribute, texts)
+        } else {
+            Role::Other
+        };
         intake.budget.take::<(Single, [u64; 4])>(1)?;
-        self.singles.push(Single { attribute, id: None, role });
+        self.singles.push(Single {
+            attribute,
+            id: None,
+            role,
+        });
         Ok(self.labels.add(hash, body))
     }
 
     /// Makes the labels of a sample its attributes and its link.
     fn attach(&mut self, row: usize, tables: &mut Tables, intake: &mut Intake) -> Result<()> {
-        within("max_attributes_per_item", intake.limits().max_attributes_per_item, self.own.len() as u64)?;
+        within(
+            "max_attributes_per_item",
+            intake.limits().max_attributes_per_item,
+            self.own.len() as u64,
+        )?;
         intake.budget.take::<u32>(self.own.len())?;
         let key = |label: u32| self.singles[label as usize].attribute.key;
-        let repeated = (1..self.own.len()).any(|at| self.own[..at].iter().any(|&earlier| key(earlier) == key(self.own[at])));
+        let repeated = (1..self.own.len()).any(|at| {
+            self.own[..at]
+                .iter()
+                .any(|&earlier| key(earlier) == key(self.own[at]))
+        });
         if repeated {
             return self.attach_repeated(row, tables, intake);
         }
-        if self.own.iter().any(|&label| self.singles[label as usize].role != Role::Other) {
+        if self
+            .own
+            .iter()
+            .any(|&label| self.singles[label as usize].role != Role::Other)
+        {
             self.link(row, tables, intake)?;
         }
         for at in 0..self.own.len() {
             let single = &mut self.singles[self.own[at] as usize];
             let id = match single.id {
                 Some(id) => id,
-                None => *single.id.insert(tables.new_attributes.intern(single.attribute.clone(), intake)?),
+                None => *single.id.insert(
+                    tables
+                        .new_attributes
+                        .intern(single.attribute.clone(), intake)?,
+                ),
             };
             self.samples.attributes.items.push(id);
         }
@@ -301,23 +392,60 @@ impl<'a> SampleReader<'a> {
     }
 
     #[cold]
-    fn attach_repeated(&mut self, row: usize, tables: &mut Tables, intake: &mut Intake) -> Result<()> {
-        let singles: Vec<Attribute> = self.own.iter().map(|&label| self.singles[label as usize].attribute.clone()).collect();
+    fn attach_repeated(
+        &mut self,
+        row: usize,
+        tables: &mut Tables,
+        intake: &mut Intake,
+    ) -> Result<()> {
+        let singles: Vec<Attribute> = self
+            .own
+            .iter()
+            .map(|&label| self.singles[label as usize].attribute.clone())
+            .collect();
         let mut ids = Vec::new();
-        labels::group(&singles, &mut ids, &mut tables.texts, &mut tables.new_attributes, intake)?;
-        self.samples.attributes.items.extend(ids.into_iter().map(AttributeId));
+        labels::group(
+            &singles,
+            &mut ids,
+            &mut tables.texts,
+            &mut tables.new_attributes,
+            intake,
+        )?;
+        self.samples
+            .attributes
+            .items
+            .extend(ids.into_iter().map(AttributeId));
         self.samples.attributes.end_row_at(row);
         Ok(())
     }
 
     /// Takes the two labels of a link out of a sample's, if both are there.
     fn link(&mut self, row: usize, tables: &mut Tables, intake: &mut Intake) -> Result<()> {
-        let roles = || self.own.iter().map(|&label| self.singles[label as usize].role);
-        let trace = roles().find_map(|role| if let Role::Trace(id) = role { Some(id) } else { None });
-        let span = roles().find_map(|role| if let Role::Span(id) = role { Some(id) } else { None });
-        let (Some(trace_id), Some(span_id)) = (trace, span) else { return Ok(()) };
+        let roles = || {
+            self.own
+                .iter()
+                .map(|&label| self.singles[label as usize].role)
+        };
+        let trace = roles().find_map(|role| {
+            if let Role::Trace(id) = role {
+                Some(id)
+            } else {
+                None
+            }
+        });
+        let span = roles().find_map(|role| {
+            if let Role::Span(id) = role {
+                Some(id)
+            } else {
+                None
+            }
+        });
+        let (Some(trace_id), Some(span_id)) = (trace, span) else {
+            return Ok(());
+        };
         let singles = &self.singles;
-        self.own.retain(|&label| singles[label as usize].role == Role::Other);
+        self.own
+            .retain(|&label| singles[label as usize].role == Role::Other);
         let link = Link { trace_id, span_id };
         let hash = hash_bytes(&self.hasher, &[&trace_id[..], &span_id].concat());
         let links = &mut tables.links;
@@ -362,15 +490,26 @@ impl<'a> SampleReader<'a> {
 
 /// A location id that no location has: refused, or the frame is left out.
 #[cold]
-fn dangling(before: usize, holds: impl Fn(u32) -> bool, items: &mut Vec<u32>, intake: &mut Intake) -> Result<()> {
+fn dangling(
+    before: usize,
+    holds: impl Fn(u32) -> bool,
+    items: &mut Vec<u32>,
+    intake: &mut Intake,
+) -> Result<()> {
     let mut at = before;
     while let Some(&id) = items.get(at) {
         if holds(id) {
             at += 1;
             continue;
         }
-        let error = Error::malformed(format!("location {} does not exist", crate::format::otlp::common::show(id)));
-        intake.repair(losses::DANGLING_LOCATION, error.within_row("location_id", at - before))?;
+        let error = Error::malformed(format!(
+            "location {} does not exist",
+            crate::format::otlp::common::show(id)
+        ));
+        intake.repair(
+            losses::DANGLING_LOCATION,
+            error.within_row("location_id", at - before),
+        )?;
         items.remove(at);
     }
     Ok(())
@@ -382,10 +521,22 @@ fn mend_values(samples: &mut Samples, columns: usize, intake: &mut Intake) -> Re
     for row in 0..samples.stacks.len() {
         let values = samples.values.row(row);
         if values.len() != columns {
-            let error = Error::malformed(format!("{} values where there are {columns} sample types", values.len()));
-            intake.repair(losses::VALUE_COUNT, error.within("value").within_row("sample", row))?;
+            let error = Error::malformed(format!(
+                "{} values where there are {columns} sample types",
+                values.len()
+            ));
+            intake.repair(
+                losses::VALUE_COUNT,
+                error.within("value").within_row("sample", row),
+            )?;
         }
-        mended.items.extend(values.iter().copied().chain(std::iter::repeat(0)).take(columns));
+        mended.items.extend(
+            values
+                .iter()
+                .copied()
+                .chain(std::iter::repeat(0))
+                .take(columns),
+        );
         mended.end_row_at(row);
     }
     samples.values = mended;
@@ -394,7 +545,9 @@ fn mend_values(samples: &mut Samples, columns: usize, intake: &mut Intake) -> Re
 
 /// Whether a label is half of a link: only a text that comes back as it was is.
 fn role(attribute: &Attribute, texts: &Texts) -> Role {
-    let Value::String(value) = attribute.value else { return Role::Other };
+    let Value::String(value) = attribute.value else {
+        return Role::Other;
+    };
     let text = |id: crate::model::id::StringId| texts.raw.get(id.row()).unwrap_or_default();
     match std::str::from_utf8(text(attribute.key)) {
         Ok(LABEL_TRACE_ID) => hex(text(value)).map_or(Role::Other, Role::Trace),

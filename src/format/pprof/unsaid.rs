@@ -8,7 +8,9 @@ use crate::model::dictionary::Dictionary;
 use crate::model::id::StringId;
 use crate::model::profile::{AggregationTemporality, Profile, ProfileId};
 use crate::model::{Profiles, ResourceProfiles, ScopeProfiles};
-use crate::semconv::{PPROF_PROFILE_COMMENT, PPROF_SCOPE_DEFAULT_SAMPLE_TYPE, PPROF_SCOPE_SAMPLE_TYPE_ORDER};
+use crate::semconv::{
+    PPROF_PROFILE_COMMENT, PPROF_SCOPE_DEFAULT_SAMPLE_TYPE, PPROF_SCOPE_SAMPLE_TYPE_ORDER,
+};
 
 /// Counts what is said of resources and scopes.
 pub(crate) fn envelope(profiles: &Profiles, losses: &mut Losses) {
@@ -20,58 +22,122 @@ pub(crate) fn envelope(profiles: &Profiles, losses: &mut Losses) {
     }
 }
 
-fn resource_unsaid(profiles: &ResourceProfiles, row: usize, dictionary: &Dictionary, losses: &mut Losses) {
+fn resource_unsaid(
+    profiles: &ResourceProfiles,
+    row: usize,
+    dictionary: &Dictionary,
+    losses: &mut Losses,
+) {
     let resource = &profiles.resource;
     for pair in &resource.attributes {
-        losses.add(losses::RESOURCE_DROPPED, || format!("resource_profiles[{row}].resource.{}", dictionary.text(pair.key)));
+        losses.add(losses::RESOURCE_DROPPED, || {
+            format!(
+                "resource_profiles[{row}].resource.{}",
+                dictionary.text(pair.key)
+            )
+        });
     }
-    losses.add_many(losses::ENTITY_REFS_DROPPED, resource.entity_refs.len() as u64, || "resource.entity_refs".to_owned());
+    losses.add_many(
+        losses::ENTITY_REFS_DROPPED,
+        resource.entity_refs.len() as u64,
+        || "resource.entity_refs".to_owned(),
+    );
     let counted = u64::from(resource.dropped_attributes_count != 0);
-    losses.add_many(losses::DROPPED_COUNT_DROPPED, counted, || "resource.dropped_attributes_count".to_owned());
+    losses.add_many(losses::DROPPED_COUNT_DROPPED, counted, || {
+        "resource.dropped_attributes_count".to_owned()
+    });
     let url = u64::from(profiles.schema_url != StringId::NONE);
-    losses.add_many(losses::SCHEMA_URL_DROPPED, url, || "resource_profiles.schema_url".to_owned());
+    losses.add_many(losses::SCHEMA_URL_DROPPED, url, || {
+        "resource_profiles.schema_url".to_owned()
+    });
 }
 
 fn scope_unsaid(profiles: &ScopeProfiles, dictionary: &Dictionary, losses: &mut Losses) {
     let scope = &profiles.scope;
     for (id, field) in [(scope.name, "scope.name"), (scope.version, "scope.version")] {
-        losses.add_many(losses::SCOPE_DROPPED, u64::from(id != StringId::NONE), || field.to_owned());
+        losses.add_many(
+            losses::SCOPE_DROPPED,
+            u64::from(id != StringId::NONE),
+            || field.to_owned(),
+        );
     }
-    let said = [PPROF_SCOPE_DEFAULT_SAMPLE_TYPE, PPROF_SCOPE_SAMPLE_TYPE_ORDER];
-    for pair in scope.attributes.iter().filter(|pair| !said.contains(&dictionary.text(pair.key))) {
-        losses.add(losses::SCOPE_DROPPED, || format!("scope.{}", dictionary.text(pair.key)));
+    let said = [
+        PPROF_SCOPE_DEFAULT_SAMPLE_TYPE,
+        PPROF_SCOPE_SAMPLE_TYPE_ORDER,
+    ];
+    for pair in scope
+        .attributes
+        .iter()
+        .filter(|pair| !said.contains(&dictionary.text(pair.key)))
+    {
+        losses.add(losses::SCOPE_DROPPED, || {
+            format!("scope.{}", dictionary.text(pair.key))
+        });
     }
     let counted = u64::from(scope.dropped_attributes_count != 0);
-    losses.add_many(losses::DROPPED_COUNT_DROPPED, counted, || "scope.dropped_attributes_count".to_owned());
+    losses.add_many(losses::DROPPED_COUNT_DROPPED, counted, || {
+        "scope.dropped_attributes_count".to_owned()
+    });
     let url = u64::from(profiles.schema_url != StringId::NONE);
-    losses.add_many(losses::SCHEMA_URL_DROPPED, url, || "scope_profiles.schema_url".to_owned());
+    losses.add_many(losses::SCHEMA_URL_DROPPED, url, || {
+        "scope_profiles.schema_url".to_owned()
+    });
 }
 
 /// Counts what is said of a profile.
-pub(crate) fn profile(joined: &Joined, dictionary: &Dictionary, known: &KnownAttributes, losses: &mut Losses) {
+pub(crate) fn profile(
+    joined: &Joined,
+    dictionary: &Dictionary,
+    known: &KnownAttributes,
+    losses: &mut Losses,
+) {
     for profile in &joined.profiles {
         let some = |yes: bool| u64::from(yes);
-        losses.add_many(losses::PROFILE_ID_DROPPED, some(profile.profile_id != ProfileId::NONE), || "profile_id".to_owned());
+        losses.add_many(
+            losses::PROFILE_ID_DROPPED,
+            some(profile.profile_id != ProfileId::NONE),
+            || "profile_id".to_owned(),
+        );
         let counted = profile.dropped_attributes_count != 0;
-        losses.add_many(losses::DROPPED_COUNT_DROPPED, some(counted), || "dropped_attributes_count".to_owned());
-        let original = !profile.original_payload.is_empty() || profile.original_payload_format != StringId::NONE;
-        losses.add_many(losses::ORIGINAL_DROPPED, some(original), || "original_payload".to_owned());
+        losses.add_many(losses::DROPPED_COUNT_DROPPED, some(counted), || {
+            "dropped_attributes_count".to_owned()
+        });
+        let original = !profile.original_payload.is_empty()
+            || profile.original_payload_format != StringId::NONE;
+        losses.add_many(losses::ORIGINAL_DROPPED, some(original), || {
+            "original_payload".to_owned()
+        });
         for value_type in profile.sample_types.iter().chain([&profile.period_type]) {
-            let said = value_type.temporality.is_some_and(|said| said != AggregationTemporality::UNSPECIFIED);
-            losses.add_many(losses::TEMPORALITY_DROPPED, some(said), || dictionary.text(value_type.name).to_owned());
+            let said = value_type
+                .temporality
+                .is_some_and(|said| said != AggregationTemporality::UNSPECIFIED);
+            losses.add_many(losses::TEMPORALITY_DROPPED, some(said), || {
+                dictionary.text(value_type.name).to_owned()
+            });
         }
         shape_losses::stacktrace_ids(profile, losses);
     }
     attributes(joined.first(), dictionary, known, losses);
 }
 
-fn attributes(profile: &Profile, dictionary: &Dictionary, known: &KnownAttributes, losses: &mut Losses) {
+fn attributes(
+    profile: &Profile,
+    dictionary: &Dictionary,
+    known: &KnownAttributes,
+    losses: &mut Losses,
+) {
     for id in &profile.attributes {
         let said = matches!(
             known.get(*id),
-            Known::Comment | Known::DropFrames | Known::KeepFrames | Known::DocUrl | Known::DefaultSampleType
+            Known::Comment
+                | Known::DropFrames
+                | Known::KeepFrames
+                | Known::DocUrl
+                | Known::DefaultSampleType
         );
-        let Some(attribute) = dictionary.attribute(*id).filter(|_| !said) else { continue };
+        let Some(attribute) = dictionary.attribute(*id).filter(|_| !said) else {
+            continue;
+        };
         let key = dictionary.text(attribute.key);
         if numbered_comment(key).is_none() {
             losses.add(losses::ATTR_PROFILE_DROPPED, || format!("attribute[{key}]"));
@@ -81,5 +147,8 @@ fn attributes(profile: &Profile, dictionary: &Dictionary, known: &KnownAttribute
 
 /// The number of a comment that has a key of its own, as one converter writes them.
 pub(crate) fn numbered_comment(key: &str) -> Option<u64> {
-    key.strip_prefix(PPROF_PROFILE_COMMENT)?.strip_prefix('.')?.parse().ok()
+    key.strip_prefix(PPROF_PROFILE_COMMENT)?
+        .strip_prefix('.')?
+        .parse()
+        .ok()
 }

@@ -20,13 +20,24 @@ use crate::model::{Profiles, ScopeProfiles};
 use crate::wire::write::{field_bytes, field_indices, field_message, field_varint, varint};
 
 /// Writes the profiles, each set of columns a payload.
-pub(crate) fn write(profiles: &Profiles, options: &WriteOptions, losses: &mut Losses) -> Result<Vec<Vec<u8>>> {
+pub(crate) fn write(
+    profiles: &Profiles,
+    options: &WriteOptions,
+    losses: &mut Losses,
+) -> Result<Vec<Vec<u8>>> {
     let dictionary = &profiles.dictionary;
     let known = KnownAttributes::of(dictionary);
     unsaid::envelope(profiles, losses);
-    let scopes = profiles.resources.iter().flat_map(|resource| &resource.scopes);
+    let scopes = profiles
+        .resources
+        .iter()
+        .flat_map(|resource| &resource.scopes);
     let sets: Vec<(&ScopeProfiles, Joined)> = scopes
-        .flat_map(|scope| columns::join(scope, dictionary, Join::Compatible, losses).into_iter().map(move |set| (scope, set)))
+        .flat_map(|scope| {
+            columns::join(scope, dictionary, Join::Compatible, losses)
+                .into_iter()
+                .map(move |set| (scope, set))
+        })
         .collect();
     let only = sets.len() == 1;
     let mut payloads = Vec::with_capacity(sets.len());
@@ -99,9 +110,15 @@ impl<'a, 'l> Writer<'a, 'l> {
     fn choose_default(&mut self, scope: &ScopeProfiles) {
         let first = self.joined.first();
         self.default = columns::default_of(first, scope, self.dictionary);
-        if self.default == StringId::NONE && self.joined.profiles.len() > 1 && !self.joined.ordered {
-            self.default = first.sample_types.first().map_or(StringId::NONE, |value_type| value_type.name);
-            self.losses.add(losses::DEFAULT_SYNTHESIZED, || "default_sample_type".to_owned());
+        if self.default == StringId::NONE && self.joined.profiles.len() > 1 && !self.joined.ordered
+        {
+            self.default = first
+                .sample_types
+                .first()
+                .map_or(StringId::NONE, |value_type| value_type.name);
+            self.losses.add(losses::DEFAULT_SYNTHESIZED, || {
+                "default_sample_type".to_owned()
+            });
         }
     }
 
@@ -141,21 +158,35 @@ impl<'a, 'l> Writer<'a, 'l> {
     /// The sample types; a profile without any measures something that has no name.
     pub(crate) fn sample_types(&self) -> Vec<ValueType> {
         let types: Vec<ValueType> = self.joined.sample_types().collect();
-        if types.is_empty() { vec![ValueType::default()] } else { types }
+        if types.is_empty() {
+            vec![ValueType::default()]
+        } else {
+            types
+        }
     }
 
     /// Marks every string the payload uses; the labels of the attributes that samples use.
-    fn mark_strings(&mut self) -> Vec<(AttributeId, Vec<Said>)> {
-        let Self { dictionary, selection, strings, joined, .. } = self;
+    fn mark_strings(&mut self) -> Ragged<Said> {
+        let Self {
+            dictionary,
+            selection,
+            strings,
+            joined,
+            ..
+        } = self;
         let table = &mut strings.table;
         for row in selection.functions.rows() {
             let function = &dictionary.functions[row];
-            [function.name, function.system_name, function.filename].into_iter().for_each(|id| table.mark(id));
+            [function.name, function.system_name, function.filename]
+                .into_iter()
+                .for_each(|id| table.mark(id));
         }
         for row in selection.mappings.rows() {
             table.mark(dictionary.mappings.rows[row].filename);
             for id in dictionary.mappings.attributes.row(row) {
-                if let Some(Value::String(text)) = dictionary.attribute(*id).map(|attribute| &attribute.value) {
+                if let Some(Value::String(text)) =
+                    dictionary.attribute(*id).map(|attribute| &attribute.value)
+                {
                     table.mark(*text);
                 }
             }
@@ -165,7 +196,11 @@ impl<'a, 'l> Writer<'a, 'l> {
                 table.mark(value_type.name);
                 table.mark(value_type.unit);
             }
-            for attribute in profile.attributes.iter().filter_map(|id| dictionary.attribute(*id)) {
+            for attribute in profile
+                .attributes
+                .iter()
+                .filter_map(|id| dictionary.attribute(*id))
+            {
                 known::texts(&attribute.value).for_each(|text| table.mark(text));
             }
         }
@@ -173,36 +208,40 @@ impl<'a, 'l> Writer<'a, 'l> {
         self.mark_labels()
     }
 
-    fn mark_labels(&mut self) -> Vec<(AttributeId, Vec<Said>)> {
+    fn mark_labels(&mut self) -> Ragged<Said> {
         let mut used = vec![false; self.dictionary.attributes.len()];
         for id in &self.joined.first().samples.attributes.items {
             if let Some(used) = used.get_mut(id.row()) {
                 *used = true;
             }
         }
-        let mut all = Vec::new();
-        for (row, attribute) in self.dictionary.attributes.iter().enumerate().filter(|(row, _)| used[*row]) {
-            let said = said(attribute, self.dictionary, self.losses);
-            if !said.is_empty() {
+        let mut all = Ragged::default();
+        for (attribute, used) in self.dictionary.attributes.iter().zip(used) {
+            let before = all.items.len();
+            if used {
+                said(attribute, self.dictionary, self.losses, &mut all.items);
+            }
+            if all.items.len() > before {
                 self.strings.table.mark(attribute.key);
             }
-            for said in &said {
+            for said in &all.items[before..] {
                 match said {
                     Said::Text(id) | Said::Number(_, id) => self.strings.table.mark(*id),
                     Said::Made(_) => {}
                 }
             }
-            all.push((AttributeId(row as u32), said));
+            all.end_row();
         }
         self.strings.table.number();
         all
     }
 
-    fn encode_labels(&mut self, all: Vec<(AttributeId, Vec<Said>)>) {
-        for (id, said) in all {
-            let key = self.dictionary.attribute(id).map_or(0, |attribute| self.strings.table.index(attribute.key));
-            self.labels.skip_to(id.row());
-            said.iter().for_each(|said| write_label(&mut self.labels.items, key, said, &mut self.strings));
+    fn encode_labels(&mut self, all: Ragged<Said>) {
+        for (attribute, said) in self.dictionary.attributes.iter().zip(all.rows()) {
+            let key = self.strings.table.index(attribute.key);
+            for said in said {
+                write_label(&mut self.labels.items, key, said, &mut self.strings);
+            }
             self.labels.end_row();
         }
     }
@@ -224,7 +263,9 @@ impl<'a, 'l> Writer<'a, 'l> {
                         field_indices(&mut self.stacks.items, 1, stack.iter().map(|id| id.0));
                     }
                     select => {
-                        let id = |id: &LocationId| id.some().map_or(self.no_location, |id| select.place(id.0));
+                        let id = |id: &LocationId| {
+                            id.some().map_or(self.no_location, |id| select.place(id.0))
+                        };
                         field_indices(&mut self.stacks.items, 1, stack.iter().map(id));
                     }
                 }
@@ -245,24 +286,44 @@ impl<'a, 'l> Writer<'a, 'l> {
             let mut flags = 0;
             let mut build_ids: Vec<(BuildId, StringId)> = Vec::new();
             for id in self.dictionary.mappings.attributes.row(row) {
-                let Some(attribute) = self.dictionary.attribute(*id) else { continue };
+                let Some(attribute) = self.dictionary.attribute(*id) else {
+                    continue;
+                };
                 match (self.known.get(*id), &attribute.value) {
-                    (Known::MappingFlag(bit), value) => flags |= u32::from(*value == Value::Bool(true)) << bit,
-                    (Known::BuildId(kind), Value::String(text)) if kind != BuildId::Other => build_ids.push((kind, *text)),
+                    (Known::MappingFlag(bit), value) => {
+                        flags |= u32::from(*value == Value::Bool(true)) << bit
+                    }
+                    (Known::BuildId(kind), Value::String(text)) if kind != BuildId::Other => {
+                        build_ids.push((kind, *text))
+                    }
                     _ => self.losses.add(losses::ATTR_MAPPING_DROPPED, || {
-                        format!("mapping[{at}].attribute[{}]", self.dictionary.text(attribute.key))
+                        format!(
+                            "mapping[{at}].attribute[{}]",
+                            self.dictionary.text(attribute.key)
+                        )
                     }),
                 }
             }
             build_ids.sort_by_key(|(kind, _)| *kind);
-            self.losses.add_many(losses::BUILD_ID_EXTRA, build_ids.len().saturating_sub(1) as u64, || format!("mapping[{at}]"));
+            self.losses.add_many(
+                losses::BUILD_ID_EXTRA,
+                build_ids.len().saturating_sub(1) as u64,
+                || format!("mapping[{at}]"),
+            );
             if let Some(inferred) = &inferred {
                 flags = inferred.get(row).copied().unwrap_or(0);
-                self.losses.add_many(losses::FLAGS_INFERRED, u64::from(flags != 0), || format!("mapping[{at}]"));
+                self.losses
+                    .add_many(losses::FLAGS_INFERRED, u64::from(flags != 0), || {
+                        format!("mapping[{at}]")
+                    });
             }
             let build_id = build_ids.first().map_or(StringId::NONE, |(_, text)| *text);
             let kind = build_ids.first().map(|(kind, _)| *kind);
-            self.losses.add_many(losses::BUILD_ID_KIND, u64::from(kind == Some(BuildId::Htlhash)), || format!("mapping[{at}]"));
+            self.losses.add_many(
+                losses::BUILD_ID_KIND,
+                u64::from(kind == Some(BuildId::Htlhash)),
+                || format!("mapping[{at}]"),
+            );
             field_message(out, 3, |out| {
                 field_varint(out, 1, at as u64 + 1);
                 field_varint(out, 2, mapping.memory_start);
@@ -282,11 +343,21 @@ impl<'a, 'l> Writer<'a, 'l> {
             let folded = !attributes.is_empty() && self.location_attributes(at, attributes);
             field_message(out, 4, |out| {
                 field_varint(out, 1, at as u64 + 1);
-                field_varint(out, 2, self.selection.mappings.place(locations.mappings[row].0).into());
+                field_varint(
+                    out,
+                    2,
+                    self.selection
+                        .mappings
+                        .place(locations.mappings[row].0)
+                        .into(),
+                );
                 field_varint(out, 3, locations.addresses[row]);
                 for line in locations.lines.row(row) {
                     field_message(out, 4, |out| {
-                        let function = line.function.some().map_or(self.no_function, |id| self.selection.functions.place(id.0));
+                        let function = line
+                            .function
+                            .some()
+                            .map_or(self.no_function, |id| self.selection.functions.place(id.0));
                         field_varint(out, 1, function.into());
                         field_varint(out, 2, line.line as u64);
                         field_varint(out, 3, line.column as u64);
@@ -304,7 +375,9 @@ impl<'a, 'l> Writer<'a, 'l> {
     fn location_attributes(&mut self, at: usize, attributes: &[AttributeId]) -> bool {
         let mut folded = false;
         for id in attributes {
-            let Some(attribute) = self.dictionary.attribute(*id) else { continue };
+            let Some(attribute) = self.dictionary.attribute(*id) else {
+                continue;
+            };
             let code = match self.known.get(*id) {
                 Known::Folded => {
                     folded |= attribute.value == Value::Bool(true);
@@ -313,7 +386,12 @@ impl<'a, 'l> Writer<'a, 'l> {
                 Known::FrameType => losses::FRAME_TYPE_DROPPED,
                 _ => losses::ATTR_LOCATION_DROPPED,
             };
-            self.losses.add(code, || format!("location[{at}].attribute[{}]", self.dictionary.text(attribute.key)));
+            self.losses.add(code, || {
+                format!(
+                    "location[{at}].attribute[{}]",
+                    self.dictionary.text(attribute.key)
+                )
+            });
         }
         folded
     }
@@ -324,15 +402,26 @@ impl<'a, 'l> Writer<'a, 'l> {
             field_message(out, 5, |out| {
                 field_varint(out, 1, at as u64 + 1);
                 field_varint(out, 2, self.strings.table.index(function.name).into());
-                field_varint(out, 3, self.strings.table.index(function.system_name).into());
+                field_varint(
+                    out,
+                    3,
+                    self.strings.table.index(function.system_name).into(),
+                );
                 field_varint(out, 4, self.strings.table.index(function.filename).into());
                 field_varint(out, 5, function.start_line as u64);
             });
         }
-        let lines = self.selection.locations.rows().flat_map(|row| self.dictionary.locations.lines.row(row));
+        let lines = self
+            .selection
+            .locations
+            .rows()
+            .flat_map(|row| self.dictionary.locations.lines.row(row));
         let without = lines.filter(|line| line.function.some().is_none()).count();
         if without > 0 {
-            self.losses.add_many(losses::FUNCTION_SYNTHESIZED, without as u64, || "location.line.function_id".to_owned());
+            self.losses
+                .add_many(losses::FUNCTION_SYNTHESIZED, without as u64, || {
+                    "location.line.function_id".to_owned()
+                });
             field_message(out, 5, |out| field_varint(out, 1, self.no_function.into()));
         }
     }
@@ -341,7 +430,10 @@ impl<'a, 'l> Writer<'a, 'l> {
         for id in self.strings.table.ids() {
             field_bytes(out, 6, self.dictionary.strings.bytes(id));
         }
-        self.strings.made.iter().for_each(|text| field_bytes(out, 6, text.as_bytes()));
+        self.strings
+            .made
+            .iter()
+            .for_each(|text| field_bytes(out, 6, text.as_bytes()));
     }
 
     /// The fields after the string table.
@@ -358,7 +450,9 @@ impl<'a, 'l> Writer<'a, 'l> {
         field_varint(&mut out, 9, time as u64);
         field_varint(&mut out, 10, duration as u64);
         if !profile.period_type.is_none() {
-            field_message(&mut out, 11, |out| self.value_type(out, profile.period_type));
+            field_message(&mut out, 11, |out| {
+                self.value_type(out, profile.period_type)
+            });
         }
         field_varint(&mut out, 12, profile.period as u64);
         let comments = self.comments();
@@ -370,7 +464,12 @@ impl<'a, 'l> Writer<'a, 'l> {
 
     /// The text of the first attribute of a kind.
     fn attribute_text(&self, wanted: Known) -> u32 {
-        let mut of = self.joined.first().attributes.iter().filter(|id| self.known.get(**id) == wanted);
+        let mut of = self
+            .joined
+            .first()
+            .attributes
+            .iter()
+            .filter(|id| self.known.get(**id) == wanted);
         let attribute = of.next().and_then(|id| self.dictionary.attribute(*id));
         let text = attribute.and_then(|attribute| known::texts(&attribute.value).next());
         text.map_or(0, |text| self.strings.table.index(text))
@@ -379,18 +478,30 @@ impl<'a, 'l> Writer<'a, 'l> {
     /// The comments: of one list, or each with a number of its own.
     fn comments(&self) -> Vec<u32> {
         let attributes = || self.joined.first().attributes.iter();
-        let listed = attributes().filter(|id| self.known.get(**id) == Known::Comment).filter_map(|id| self.dictionary.attribute(*id));
-        let mut comments: Vec<StringId> = listed.flat_map(|attribute| known::texts(&attribute.value)).collect();
+        let listed = attributes()
+            .filter(|id| self.known.get(**id) == Known::Comment)
+            .filter_map(|id| self.dictionary.attribute(*id));
+        let mut comments: Vec<StringId> = listed
+            .flat_map(|attribute| known::texts(&attribute.value))
+            .collect();
         let mut numbered: Vec<(u64, StringId)> = attributes()
             .filter_map(|id| self.dictionary.attribute(*id))
-            .filter_map(|attribute| match (numbered_comment(self.dictionary.text(attribute.key)), &attribute.value) {
-                (Some(number), Value::String(text)) => Some((number, *text)),
-                _ => None,
+            .filter_map(|attribute| {
+                match (
+                    numbered_comment(self.dictionary.text(attribute.key)),
+                    &attribute.value,
+                ) {
+                    (Some(number), Value::String(text)) => Some((number, *text)),
+                    _ => None,
+                }
             })
             .collect();
         numbered.sort_by_key(|(number, _)| *number);
         comments.extend(numbered.into_iter().map(|(_, text)| text));
-        comments.into_iter().map(|text| self.strings.table.index(text)).collect()
+        comments
+            .into_iter()
+            .map(|text| self.strings.table.index(text))
+            .collect()
     }
 
     fn nanos(&mut self, nanos: i128, field: &'static str) -> i64 {
@@ -404,5 +515,7 @@ impl<'a, 'l> Writer<'a, 'l> {
 /// Appends a value as a packed list of one or more.
 #[inline]
 pub(crate) fn values(out: &mut Vec<u8>, values: &[i64]) {
-    field_message(out, 2, |out| values.iter().for_each(|&value| varint(out, value as u64)));
+    field_message(out, 2, |out| {
+        values.iter().for_each(|&value| varint(out, value as u64))
+    });
 }

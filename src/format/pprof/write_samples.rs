@@ -7,7 +7,6 @@ use crate::format::losses;
 use crate::format::pprof::labels::{Said, write_label};
 use crate::format::pprof::write::{Writer, values};
 use crate::limits::within;
-use crate::model::dictionary::Link;
 use crate::model::id::LinkId;
 use crate::model::ragged::Ragged;
 use crate::model::samples::SampleRef;
@@ -25,7 +24,11 @@ impl Writer<'_, '_> {
         for (row, sample) in joined.first().samples.iter().enumerate() {
             let [profile] = joined.profiles[..] else {
                 self.row_of_columns(out, sample, row, timestamps, &links, &mut row_values);
-                within("max_output_bytes", self.options.max_output_bytes, out.len() as u64)?;
+                within(
+                    "max_output_bytes",
+                    self.options.max_output_bytes,
+                    out.len() as u64,
+                )?;
                 continue;
             };
             let one = profile.sample_types.len() < 2;
@@ -34,7 +37,11 @@ impl Writer<'_, '_> {
             } else {
                 self.spread(out, sample, row, one, timestamps, &links);
             }
-            within("max_output_bytes", self.options.max_output_bytes, out.len() as u64)?;
+            within(
+                "max_output_bytes",
+                self.options.max_output_bytes,
+                out.len() as u64,
+            )?;
         }
         Ok(())
     }
@@ -51,7 +58,10 @@ impl Writer<'_, '_> {
     ) {
         let (times, profiles) = (sample.timestamps_unix_nano, &self.joined.profiles);
         if times.is_empty() || timestamps == Timestamps::Drop {
-            self.losses.add_many(losses::TIMESTAMPS_DROPPED, times.len() as u64, || format!("samples[{row}]"));
+            self.losses
+                .add_many(losses::TIMESTAMPS_DROPPED, times.len() as u64, || {
+                    format!("samples[{row}]")
+                });
             row_values.clear();
             row_values.extend(profiles.iter().map(|profile| columns::total(profile, row)));
             return self.sample(out, sample, row_values, None, links);
@@ -59,7 +69,11 @@ impl Writer<'_, '_> {
         for (at, &time) in times.iter().enumerate() {
             row_values.clear();
             let value = |values: &[i64]| values.get(at).copied().unwrap_or(1);
-            row_values.extend(profiles.iter().map(|profile| value(profile.samples.values.row(row))));
+            row_values.extend(
+                profiles
+                    .iter()
+                    .map(|profile| value(profile.samples.values.row(row))),
+            );
             self.sample(out, sample, row_values, Some(time), links);
         }
     }
@@ -88,25 +102,46 @@ impl Writer<'_, '_> {
         let place = || format!("samples[{row}]");
         let series = one && (sample.values.is_empty() || sample.values.len() == times.len());
         if times.is_empty() {
-            let values = if sample.values.is_empty() { &[0][..] } else { sample.values };
-            self.losses.add_many(losses::SERIES_EXPANDED, u64::from(values.len() > 1), place);
-            values.iter().for_each(|&value| self.sample(out, sample, &[value], None, links));
+            let values = if sample.values.is_empty() {
+                &[0][..]
+            } else {
+                sample.values
+            };
+            self.losses
+                .add_many(losses::SERIES_EXPANDED, u64::from(values.len() > 1), place);
+            values
+                .iter()
+                .for_each(|&value| self.sample(out, sample, &[value], None, links));
         } else if timestamps == Timestamps::Drop {
-            self.losses.add_many(losses::TIMESTAMPS_DROPPED, times.len() as u64, place);
+            self.losses
+                .add_many(losses::TIMESTAMPS_DROPPED, times.len() as u64, place);
             let total = match sample.values {
                 [] => vec![times.len() as i64],
-                values if series => vec![values.iter().fold(0i64, |sum, value| sum.wrapping_add(*value))],
+                values if series => vec![
+                    values
+                        .iter()
+                        .fold(0i64, |sum, value| sum.wrapping_add(*value)),
+                ],
                 values => values.to_vec(),
             };
             self.sample(out, sample, &total, None, links);
         } else {
-            let split = !series && (times.len() > 1) && sample.values.iter().any(|&value| value != times.len() as i64);
-            self.losses.add_many(losses::VALUE_SPLIT, u64::from(split), place);
+            let split = !series
+                && (times.len() > 1)
+                && sample
+                    .values
+                    .iter()
+                    .any(|&value| value != times.len() as i64);
+            self.losses
+                .add_many(losses::VALUE_SPLIT, u64::from(split), place);
             for (at, &time) in times.iter().enumerate() {
                 let values: Vec<i64> = match sample.values {
                     [] => vec![1],
                     values if series => vec![values[at]],
-                    values => values.iter().map(|&total| columns::share(total, times.len(), at)).collect(),
+                    values => values
+                        .iter()
+                        .map(|&total| columns::share(total, times.len(), at))
+                        .collect(),
                 };
                 self.sample(out, sample, &values, Some(time), links);
             }
@@ -114,11 +149,21 @@ impl Writer<'_, '_> {
     }
 
     #[inline]
-    fn sample(&mut self, out: &mut Vec<u8>, sample: SampleRef, row_values: &[i64], time: Option<u64>, links: &Ragged<u8>) {
+    fn sample(
+        &mut self,
+        out: &mut Vec<u8>,
+        sample: SampleRef,
+        row_values: &[i64],
+        time: Option<u64>,
+        links: &Ragged<u8>,
+    ) {
         field_message(out, 2, |out| {
             out.extend_from_slice(self.stacks.row(sample.stack.row()));
             values(out, row_values);
-            sample.attributes.iter().for_each(|id| out.extend_from_slice(self.labels.row(id.row())));
+            sample
+                .attributes
+                .iter()
+                .for_each(|id| out.extend_from_slice(self.labels.row(id.row())));
             if sample.link != LinkId::NONE {
                 self.link_labels(out, sample, links);
             }
@@ -145,9 +190,17 @@ impl Writer<'_, '_> {
             return encoded;
         }
         for link in &self.dictionary.links {
-            if *link != Link::default() {
-                let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
-                for (key, id) in [(LABEL_TRACE_ID, hex(&link.trace_id)), (LABEL_SPAN_ID, hex(&link.span_id))] {
+            if link.trace_id != [0; 16] && link.span_id != [0; 8] {
+                let hex = |bytes: &[u8]| {
+                    bytes
+                        .iter()
+                        .map(|byte| format!("{byte:02x}"))
+                        .collect::<String>()
+                };
+                for (key, id) in [
+                    (LABEL_TRACE_ID, hex(&link.trace_id)),
+                    (LABEL_SPAN_ID, hex(&link.span_id)),
+                ] {
                     let key = self.strings.make(key.to_owned());
                     write_label(&mut encoded.items, key, &Said::Made(id), &mut self.strings);
                 }
@@ -160,10 +213,19 @@ impl Writer<'_, '_> {
     /// The labels of a sample's link, unless it has labels of these keys already.
     fn link_labels(&mut self, out: &mut Vec<u8>, sample: SampleRef, links: &Ragged<u8>) {
         let key = |id: &crate::model::id::AttributeId| {
-            self.dictionary.attribute(*id).map_or("", |attribute| self.dictionary.text(attribute.key))
+            self.dictionary
+                .attribute(*id)
+                .map_or("", |attribute| self.dictionary.text(attribute.key))
         };
-        let taken = sample.attributes.iter().any(|id| matches!(key(id), LABEL_TRACE_ID | LABEL_SPAN_ID));
-        let code = if taken { losses::LINK_LABEL_CONFLICT } else { losses::LINK_INVALID };
+        let taken = sample
+            .attributes
+            .iter()
+            .any(|id| matches!(key(id), LABEL_TRACE_ID | LABEL_SPAN_ID));
+        let code = if taken {
+            losses::LINK_LABEL_CONFLICT
+        } else {
+            losses::LINK_INVALID
+        };
         if taken || !self.options.links || links.row(sample.link.row()).is_empty() {
             self.losses.add(code, || "sample.link_index".to_owned());
         } else {

@@ -1,0 +1,28 @@
+//! What is read is written, and read again it is written as the same bytes.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use otlp_profiles::{FORMATS, ReadOptions, WriteOptions, read, write};
+
+fuzz_target!(|input: (u8, &[u8])| {
+    let format = FORMATS[input.0 as usize % FORMATS.len()];
+    let options = ReadOptions {
+        from: Some(format),
+        ..ReadOptions::default()
+    };
+    let again = |bytes: &[u8]| {
+        Some(
+            write(
+                &read(bytes, &options).ok()?.profiles,
+                format,
+                &WriteOptions::default(),
+            )
+            .ok()?
+            .payload,
+        )
+    };
+    // The first time brings the tables into their order, the second the strings.
+    let Some(first) = again(input.1) else { return };
+    let second = again(&first).expect("what was written is read and written");
+    assert_eq!(again(&second).as_ref(), Some(&second));
+});

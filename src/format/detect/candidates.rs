@@ -1,0 +1,128 @@
+//! What a payload may be.
+
+use std::sync::LazyLock;
+
+use super::grammar::{Grammar, Message};
+use super::{events, generations, pprof, signals};
+use crate::format::{FORMATS, Format, format};
+
+/// A grammar, and what it means when a payload fits it.
+#[derive(Debug)]
+pub(super) struct Candidate {
+    pub(super) grammar: Grammar,
+    pub(super) answer: Answer,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Answer {
+    /// It is read as this.
+    Format(&'static dyn Format),
+    /// It is not read.
+    Other(Other),
+}
+
+/// Something that is recognised but no profile this crate reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Other {
+    /// `an export request for traces`.
+    pub(super) what: &'static str,
+    /// What to do with it.
+    pub(super) advice: &'static str,
+    /// Whether it looks like profiles until a record of it is seen.
+    pub(super) signal: bool,
+}
+
+impl Candidate {
+    pub(super) fn format(&self) -> Option<&'static dyn Format> {
+        match self.answer {
+            Answer::Format(format) => Some(format),
+            Answer::Other(_) => None,
+        }
+    }
+}
+
+/// All candidates: the formats in the order of their registry, then what is only named.
+pub(super) static CANDIDATES: LazyLock<Vec<Candidate>> = LazyLock::new(|| candidates(FORMATS));
+
+pub(super) fn candidates(formats: &[&'static dyn Format]) -> Vec<Candidate> {
+    let mut all: Vec<Candidate> = formats
+        .iter()
+        .filter_map(|&format| readable(format))
+        .collect();
+    let containers = formats
+        .iter()
+        .filter_map(|format| format.schema())
+        .filter(|schema| schema.container.profile != 0);
+    all.extend(containers.map(|schema| named(generations::bare(schema), BARE)));
+    // A metric's two texts may have the lengths of a span's ids; ids are no texts.
+    let signals = [
+        (signals::metrics(), METRICS),
+        (signals::logs(), LOGS),
+        (signals::traces(), TRACES),
+    ];
+    all.extend(signals.map(|(grammar, other)| named(grammar, other)));
+    all.push(named(signals::response(), RESPONSE));
+    all.extend([Message::Profile, Message::Data].map(|root| read_events(events::grammar(root))));
+    all
+}
+
+fn readable(format: &'static dyn Format) -> Option<Candidate> {
+    let grammar = match format.schema() {
+        Some(schema) => generations::grammar(schema),
+        None if format.name() == "pprof" => pprof::grammar(),
+        None => return None,
+    };
+    Some(Candidate {
+        grammar,
+        answer: Answer::Format(format),
+    })
+}
+
+fn named(grammar: Grammar, other: Other) -> Candidate {
+    Candidate {
+        grammar,
+        answer: Answer::Other(other),
+    }
+}
+
+/// Timestamped events, read if there is a format that reads them.
+fn read_events(grammar: Grammar) -> Candidate {
+    match format("events") {
+        Some(format) => Candidate {
+            grammar,
+            answer: Answer::Format(format),
+        },
+        None => named(grammar, EVENTS),
+    }
+}
+
+const BARE: Other = Other {
+    what: "an extended pprof profile of OTEP 0239 without its container",
+    advice: "wrap it in ProfileContainer.profile (field 8) inside a ProfilesData",
+    signal: false,
+};
+const TRACES: Other = Other {
+    what: "an OTLP export request for traces",
+    advice: "this reads profiles only; send it to a receiver of traces",
+    signal: true,
+};
+const METRICS: Other = Other {
+    what: "an OTLP export request for metrics",
+    advice: "this reads profiles only; send it to a receiver of metrics",
+    signal: true,
+};
+const LOGS: Other = Other {
+    what: "an OTLP export request for logs",
+    advice: "this reads profiles only; send it to a receiver of logs",
+    signal: true,
+};
+const RESPONSE: Other = Other {
+    what: "an OTLP export response",
+    advice: "this is what a receiver answered; the profiles are in the request",
+    signal: false,
+};
+const EVENTS: Other = Other {
+    what: "a profile of timestamped events, a proposal that was never released",
+    advice: "have the producer write OTLP profiles or pprof",
+    signal: false,
+};

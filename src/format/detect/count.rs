@@ -1,0 +1,118 @@
+//! Counting the tables of a payload before it is walked, because references may stand before what
+//! they refer to.
+
+use super::grammar::{Holds, Message, Table};
+use super::rows::{Rows, is_null};
+use super::score::Why;
+use super::walk::Walk;
+use crate::format::otlp::schema::Rows as RowZero;
+use crate::wire::read::{Reader, count_packed};
+use crate::wire::{LEN, VARINT};
+
+impl Walk<'_> {
+    /// Counts the tables that a message brings for all that is in it.
+    pub(super) fn count_tables(&mut self, message: Message, body: &[u8]) {
+        if matches!(message, Message::Data | Message::Profile) {
+            if self.grammar.counts(message) {
+                self.grammar
+                    .fields(message)
+                    .filter_map(|(_, field)| field.holds.table())
+                    .for_each(|table| self.rows.reset(table));
+                self.count(message, body);
+            }
+            if self
+                .grammar
+                .fields(message)
+                .any(|(_, field)| field.holds == Holds::One(Message::Dictionary))
+            {
+                self.count_dictionary(body);
+            }
+        }
+    }
+
+    /// Counts the rows of the tables in a message, so that references to them can be followed
+    /// wherever they stand.
+    fn count(&mut self, message: Message, body: &[u8]) {
+        let mut reader = Reader::new(body);
+        let mut left = self.bounds.fields;
+        while let Ok(Some(tag)) = reader.tag() {
+            if left == 0 {
+                self.unknown_rows(message);
+                break;
+            }
+            left -= 1;
+            self.at = (tag >> 3, tag & 7);
+            let holds = self
+                .grammar
+                .field(message, tag >> 3)
+                .map(|field| field.holds);
+            match (holds.and_then(Holds::table), tag & 7) {
+                (Some(Table::Slice), VARINT) => self.rows.add(Table::Slice, 1),
+                (Some(table), LEN) => match reader.bytes() {
+                    Ok(row) => self.row(table, row),
+                    Err(_) => break,
+                },
+                _ if reader.skip(tag, 0).is_err() => break,
+                _ => {}
+            }
+        }
+    }
+
+    fn row(&mut self, table: Table, row: &[u8]) {
+        if table == Table::Slice {
+            // Counting takes time in proportion; it waits until the rest decides nothing.
+            let count = if row.len() > self.bounds.fields as usize {
+                Rows::UNKNOWN
+            } else {
+                count_packed(row) as u64
+            };
+            return self.rows.add(table, count);
+        }
+        let wanted = self.grammar.rows == RowZero::NullFirst && table.has_null_row()
+            || table == Table::String;
+        if self.rows.count(table) == 0 && wanted && !is_null(row) {
+            self.clash(Why::RowZero(table));
+        }
+        if table == Table::Attribute {
+            self.rows.add_key(row);
+        }
+        self.rows.add(table, 1);
+    }
+
+    fn unknown_rows(&mut self, message: Message) {
+        self.outcome.cut = true;
+        let tables = self
+            .grammar
+            .fields(message)
+            .filter_map(|(_, field)| field.holds.table());
+        // Encoders write sample types first; one that does not is seen whole in a later round.
+        for table in tables.filter(|table| *table != Table::SampleType) {
+            self.rows.add(table, Rows::UNKNOWN);
+        }
+    }
+
+    fn count_dictionary(&mut self, body: &[u8]) {
+        let mut reader = Reader::new(body);
+        let mut left = self.bounds.fields;
+        let path = self.path;
+        while let Ok(Some(tag)) = reader.tag() {
+            if left == 0 {
+                self.unknown_rows(Message::Dictionary);
+                break;
+            }
+            left -= 1;
+            if tag & 7 != LEN {
+                if reader.skip(tag, 0).is_err() {
+                    break;
+                }
+                continue;
+            }
+            let Ok(inner) = reader.bytes() else { break };
+            if self.grammar.inner(Message::Data, tag >> 3) == Some(Message::Dictionary) {
+                self.path = path.into(tag >> 3);
+                self.count(Message::Dictionary, inner);
+                self.path = path;
+            }
+        }
+    }
+}

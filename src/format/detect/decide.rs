@@ -1,0 +1,386 @@
+//! Which of the candidates a payload is.
+
+use super::candidates::{Answer, Candidate};
+use super::grammar::{Grammar, Holds, Message, Table, bit};
+use super::scan::is_common;
+use super::score::{Outcome, Score};
+use super::walk::{Bounds, walk};
+use super::{Certainty, Detected, words};
+use crate::error::{Error, ErrorKind, Result};
+use crate::format::Format;
+use crate::format::otlp::schema::Rows;
+
+/// A candidate, and how the payload fits it.
+pub(super) struct Trial<'c> {
+    pub(super) candidate: &'c Candidate,
+    pub(super) outcome: Outcome,
+}
+
+impl Trial<'_> {
+    pub(super) fn name(&self) -> &'static str {
+        self.candidate.grammar.name
+    }
+
+    fn is_possible(&self) -> bool {
+        self.outcome.score.hard == 0
+    }
+
+    fn is_likely(&self) -> bool {
+        self.is_possible() && self.outcome.is_plausible()
+    }
+
+    /// Whether it is another signal, a record of it was seen, and nothing that it does not know.
+    fn is_other_signal(&self) -> bool {
+        let signal = matches!(self.candidate.answer, Answer::Other(other) if other.signal);
+        signal && self.outcome.used(Message::Record) != 0 && self.outcome.score.soft == 0
+    }
+
+    /// The order of trials, the best first; orphans count only between those for which every
+    /// unused row is one.
+    fn rank(&self, orphans: bool) -> Score {
+        let orphans = if orphans {
+            self.outcome.score.orphans
+        } else {
+            0
+        };
+        Score {
+            orphans,
+            ..self.outcome.score
+        }
+    }
+}
+
+/// Which candidate `payload` is, if any is likely.
+pub(super) fn decide(
+    candidates: &[Candidate],
+    payload: &[u8],
+    hint: Option<&'static dyn Format>,
+) -> Result<Option<Detected>> {
+    let trials = trials(candidates, payload);
+    let ties = best(&trials);
+    let hinted =
+        hint.and_then(|hint| Some((hint, trials.iter().find(|trial| is_format(trial, hint))?)));
+    let readable = ties
+        .first()
+        .is_some_and(|trial| trial.candidate.format().is_some());
+    if let Some((hint, trial)) = hinted.filter(|(_, trial)| trial.is_likely() && readable) {
+        return Ok(Some(as_hinted(hint, trial, &trials, &ties)));
+    }
+    let Some(&winner) = ties.first() else {
+        return match hint {
+            Some(_) => Ok(None),
+            None => Ok(broken(candidates, payload)),
+        };
+    };
+    let format = match winner.candidate.answer {
+        Answer::Format(format) => format,
+        Answer::Other(other) => return Err(unrecognised(other.what, other.advice)),
+    };
+    match hint {
+        Some(hint) if hint.name() != format.name() => {
+            Err(contradicted(hint, hinted.map(|(_, trial)| trial), winner))
+        }
+        _ => {
+            let certainty = certainty(&ties);
+            let mut evidence = words::evidence(winner, &trials);
+            if let Certainty::Preferred(others) = &certainty {
+                evidence.push(words::preference(
+                    winner.name(),
+                    others,
+                    winner.outcome.score.orphans,
+                ));
+            }
+            Ok(Some(Detected {
+                format,
+                certainty,
+                evidence,
+            }))
+        }
+    }
+}
+
+/// The error of what is recognised but not read.
+pub(super) fn unrecognised(what: &str, advice: &str) -> Error {
+    Error::new(
+        ErrorKind::Unrecognised,
+        format!("this is {what}, not profiles this reads: {advice}"),
+    )
+}
+
+fn is_format(trial: &Trial, hint: &'static dyn Format) -> bool {
+    trial
+        .candidate
+        .format()
+        .is_some_and(|format| format.name() == hint.name())
+}
+
+/// Tries all candidates on the beginnings of all lists; those that are left on more of it, until
+/// one alone is without fault or all was seen.
+fn trials<'c>(candidates: &'c [Candidate], payload: &[u8]) -> Vec<Trial<'c>> {
+    let mut trials: Vec<Trial> = Vec::with_capacity(candidates.len());
+    for (round, bounds) in Bounds::ROUNDS.into_iter().enumerate() {
+        if round == 0 {
+            let all = candidates.iter();
+            trials.extend(all.map(|candidate| Trial {
+                candidate,
+                outcome: walk(&candidate.grammar, payload, bounds),
+            }));
+        } else {
+            for trial in trials
+                .iter_mut()
+                .filter(|trial| trial.is_possible() && trial.outcome.cut)
+            {
+                trial.outcome = walk(&trial.candidate.grammar, payload, bounds);
+            }
+        }
+        if is_decided(&trials, payload) {
+            break;
+        }
+    }
+    trials
+}
+
+/// Whether one format is without fault and no other, or those that are read all alike, or nothing
+/// is left to choose from. What is only named and is not without fault by its own records loses to
+/// a format that is.
+fn is_decided(trials: &[Trial], payload: &[u8]) -> bool {
+    let possible = || trials.iter().filter(|trial| trial.is_possible());
+    let clean =
+        possible().filter(|trial| trial.outcome.is_clean() && trial.outcome.score.soft == 0);
+    let mut rivals =
+        clean.filter(|trial| trial.candidate.format().is_some() || trial.is_other_signal());
+    let Some(first) = rivals.next() else {
+        return possible().count() < 2;
+    };
+    let others: Vec<_> = rivals.collect();
+    others.is_empty() || first.outcome.cut && are_settled(first, &others, payload)
+}
+
+/// Whether some trials, by all that is in the payload, are of formats that read it alike.
+fn are_settled(first: &Trial, others: &[&Trial], payload: &[u8]) -> bool {
+    let ours = &first.candidate.grammar;
+    let same = |theirs: &Grammar| ours.rows == theirs.rows && ours.series == theirs.series;
+    let alike = |other: &&Trial| same(&other.candidate.grammar) && is_equivalent(first, other);
+    let grammars: Vec<_> = others
+        .iter()
+        .map(|other| &other.candidate.grammar)
+        .collect();
+    others.iter().all(alike) && is_common(ours, &grammars, payload)
+}
+
+/// The trials that fit best and equally well, in the order of the candidates.
+fn best<'a, 'c>(trials: &'a [Trial<'c>]) -> Vec<&'a Trial<'c>> {
+    let likely = || trials.iter().filter(|trial| trial.is_likely());
+    let Some(least) = likely().map(|trial| trial.rank(false)).min() else {
+        return Vec::new();
+    };
+    let mut ties: Vec<&Trial> = likely()
+        .filter(|trial| trial.rank(false) == least)
+        .collect();
+    if let Some(&signal) = ties.iter().find(|trial| trial.is_other_signal()) {
+        return vec![signal];
+    }
+    if ties.iter().any(|trial| trial.candidate.format().is_some()) {
+        ties.retain(|trial| trial.candidate.format().is_some());
+    }
+    if ties
+        .iter()
+        .all(|trial| trial.candidate.grammar.rows == Rows::NullFirst && !trial.outcome.cut)
+    {
+        by_orphans(&mut ties);
+    }
+    if let Some(preferred) = ties
+        .iter()
+        .position(|trial| ties.iter().all(|other| is_preferred(trial, other)))
+    {
+        let preferred = ties.remove(preferred);
+        ties.insert(0, preferred);
+    }
+    ties
+}
+
+/// Puts those first that leave the fewest attributes unused, and drops those that leave more:
+/// a misread value uses no attribute. Where one list may be either, orphans are only a hint.
+fn by_orphans(ties: &mut Vec<&Trial>) {
+    ties.sort_by_key(|trial| trial.rank(true));
+    if let Some(&first) = ties.first() {
+        let fewest = first.rank(true);
+        ties.retain(|trial| trial.rank(true) == fewest || is_either(first, trial));
+    }
+}
+
+/// Whether two candidates read the payload alike: what was seen of it has the same meaning in both.
+fn is_equivalent(a: &Trial, b: &Trial) -> bool {
+    let (ours, theirs) = (&a.candidate.grammar, &b.candidate.grammar);
+    let fields = same_fields(a, ours, theirs) && same_fields(b, theirs, ours);
+    // Without a violation of the newer rule, rows 0 are empty, and those that are mean none before too.
+    let null =
+        ours.rows == theirs.rows || a.outcome.score.semantic == 0 && b.outcome.score.semantic == 0;
+    fields && null && (ours.series == theirs.series || a.outcome.samples == 0)
+}
+
+fn same_fields(trial: &Trial, ours: &Grammar, theirs: &Grammar) -> bool {
+    let used = |message: Message, number: u32| trial.outcome.used(message) & bit(number) != 0;
+    Message::ALL.into_iter().all(|message| {
+        let mut fields = ours
+            .fields(message)
+            .filter(|&(number, _)| used(message, number));
+        fields.all(|(number, field)| {
+            theirs
+                .field(message, number)
+                .is_some_and(|other| same(field.holds, other.holds, field.name == other.name))
+        })
+    })
+}
+
+/// Whether what a field holds is the same; a list of one and one alone are.
+fn same(ours: Holds, theirs: Holds, name: bool) -> bool {
+    let message = |holds| match holds {
+        Holds::One(message) | Holds::Many(message) | Holds::Row(Table::SampleType, message) => {
+            Some(message)
+        }
+        _ => None,
+    };
+    name && (ours == theirs || message(ours).is_some() && message(ours) == message(theirs))
+}
+
+/// Whether a reading is more likely than another that fits as well: the one that leaves fewer
+/// attributes unused; else, where one list may be either, the one that takes it for attributes.
+/// Profilers on CPU write timestamps and attributes; values of each time without any attribute
+/// nobody is known to write.
+fn is_preferred(trial: &Trial, other: &Trial) -> bool {
+    let (ours, theirs) = (trial.outcome.score.orphans, other.outcome.score.orphans);
+    let likelier = if ours == theirs {
+        lists(trial) == Some(Holds::Indices(Table::Attribute))
+    } else {
+        ours < theirs
+    };
+    is_equivalent(trial, other) || is_either(trial, other) && likelier
+}
+
+/// Whether every sample has timestamps and as many numbers in one list, which one reading takes
+/// for attributes and the other for values.
+fn is_either(one: &Trial, other: &Trial) -> bool {
+    let timed =
+        |trial: &Trial| trial.outcome.samples > 0 && trial.outcome.timed == trial.outcome.samples;
+    timed(one)
+        && timed(other)
+        && lists(one).is_some()
+        && lists(other).is_some()
+        && lists(one) != lists(other)
+}
+
+/// What all numbers of all samples are by a reading, if they are one thing.
+fn lists(trial: &Trial) -> Option<Holds> {
+    let used = |holds: Holds| {
+        let mut fields = trial.candidate.grammar.fields(Message::Sample);
+        fields.any(|(number, field)| {
+            field.holds == holds && trial.outcome.used(Message::Sample) & bit(number) != 0
+        })
+    };
+    match (used(Holds::Indices(Table::Attribute)), used(Holds::Values)) {
+        (true, false) => Some(Holds::Indices(Table::Attribute)),
+        (false, true) => Some(Holds::Values),
+        _ => None,
+    }
+}
+
+fn certainty(ties: &[&Trial]) -> Certainty {
+    let Some((winner, others)) = ties.split_first() else {
+        return Certainty::Certain;
+    };
+    let different: Vec<_> = others
+        .iter()
+        .filter(|other| !is_equivalent(winner, other))
+        .collect();
+    if others.is_empty() {
+        Certainty::Certain
+    } else if different.is_empty() {
+        Certainty::Equivalent(others.iter().map(|trial| trial.name()).collect())
+    } else {
+        let names = different.iter().map(|trial| trial.name()).collect();
+        let preferred = different.iter().all(|other| is_preferred(winner, other));
+        if preferred {
+            Certainty::Preferred(names)
+        } else {
+            Certainty::Ambiguous(names)
+        }
+    }
+}
+
+/// What the hint says, which nothing contradicts.
+fn as_hinted(
+    hint: &'static dyn Format,
+    hinted: &Trial,
+    trials: &[Trial],
+    ties: &[&Trial],
+) -> Detected {
+    let mut evidence = words::evidence(hinted, trials);
+    let others: Vec<_> = ties
+        .iter()
+        .filter(|trial| trial.name() != hinted.name() && trial.candidate.format().is_some())
+        .collect();
+    let tied = ties.iter().any(|trial| trial.name() == hinted.name());
+    let different: Vec<_> = others
+        .iter()
+        .filter(|other| !tied || !is_equivalent(hinted, other))
+        .map(|trial| trial.name())
+        .collect();
+    let certainty = if others.is_empty() {
+        Certainty::Certain
+    } else if different.is_empty() {
+        Certainty::Equivalent(others.iter().map(|trial| trial.name()).collect())
+    } else {
+        evidence.push(format!("{} was asked for", hinted.name()));
+        if let Some(best) = ties.first().filter(|_| !tied) {
+            evidence.push(format!(
+                "{} fits better: {}",
+                best.name(),
+                words::fault(hinted)
+            ));
+        }
+        Certainty::Preferred(different)
+    };
+    Detected {
+        format: hint,
+        certainty,
+        evidence,
+    }
+}
+
+fn contradicted(hint: &'static dyn Format, hinted: Option<&Trial>, winner: &Trial) -> Error {
+    let fault = hinted
+        .map(|trial| format!(" ({})", words::fault(trial)))
+        .unwrap_or_default();
+    let (hint, name) = (hint.name(), winner.name());
+    Error::malformed(format!(
+        "the payload is not {hint}{fault}; it is {name}: leave out the format, or name {name}"
+    ))
+}
+
+/// What a payload was before it broke, if enough of it is left to tell. The reader then says where
+/// it is broken.
+fn broken(candidates: &[Candidate], payload: &[u8]) -> Option<Detected> {
+    let known = candidates
+        .iter()
+        .filter(|candidate| candidate.format().is_some());
+    let trials: Vec<Trial> = known
+        .map(|candidate| Trial {
+            candidate,
+            outcome: walk(&candidate.grammar, payload, Bounds::TOLERANT),
+        })
+        .filter(|trial| trial.outcome.is_plausible())
+        .filter(|trial| trial.outcome.known / 32 >= trial.outcome.score.hard)
+        .collect();
+    let winner = trials.iter().min_by_key(|trial| trial.rank(false))?;
+    let evidence = vec![format!(
+        "it is broken, and nearest to {}: {}",
+        winner.name(),
+        words::fault(winner)
+    )];
+    Some(Detected {
+        format: winner.candidate.format()?,
+        certainty: Certainty::Certain,
+        evidence,
+    })
+}

@@ -1,0 +1,395 @@
+//! What a format says of every field of its messages: what detection walks a payload with.
+
+use crate::format::otlp::schema::Rows;
+use crate::wire::{FIXED32, FIXED64, LEN, VARINT};
+
+/// The messages of all the formats that are told apart, by what they are for.
+///
+/// A message holds only messages further down this list, so a walk is as deep as the list is long
+/// at most, whatever the payload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Message {
+    Data,
+    Dictionary,
+    ResourceProfiles,
+    ScopeProfiles,
+    Resource,
+    Scope,
+    EntityRef,
+    Container,
+    Profile,
+    /// A span, a metric or a log record; the status of a response.
+    Record,
+    Event,
+    EventType,
+    Clock,
+    Sample,
+    Label,
+    ValueType,
+    Mapping,
+    Location,
+    Line,
+    Function,
+    Link,
+    Stack,
+    AttributeUnit,
+    KeyValueAndUnit,
+    KeyValue,
+    AnyValue,
+}
+
+impl Message {
+    pub(super) const COUNT: usize = Self::AnyValue as usize + 1;
+
+    pub(super) const ALL: [Self; Self::COUNT] = [
+        Self::Data,
+        Self::Dictionary,
+        Self::ResourceProfiles,
+        Self::ScopeProfiles,
+        Self::Resource,
+        Self::Scope,
+        Self::EntityRef,
+        Self::Container,
+        Self::Profile,
+        Self::Record,
+        Self::Event,
+        Self::EventType,
+        Self::Clock,
+        Self::Sample,
+        Self::Label,
+        Self::ValueType,
+        Self::Mapping,
+        Self::Location,
+        Self::Line,
+        Self::Function,
+        Self::Link,
+        Self::Stack,
+        Self::AttributeUnit,
+        Self::KeyValueAndUnit,
+        Self::KeyValue,
+        Self::AnyValue,
+    ];
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Data => "ProfilesData",
+            Self::Dictionary => "ProfilesDictionary",
+            Self::ResourceProfiles => "ResourceProfiles",
+            Self::ScopeProfiles => "ScopeProfiles",
+            Self::Resource => "Resource",
+            Self::Scope => "InstrumentationScope",
+            Self::EntityRef => "EntityRef",
+            Self::Container => "ProfileContainer",
+            Self::Profile => "Profile",
+            Self::Record => "record",
+            Self::Event => "Event",
+            Self::EventType => "EventType",
+            Self::Clock => "Clock",
+            Self::Sample => "Sample",
+            Self::Label => "Label",
+            Self::ValueType => "ValueType",
+            Self::Mapping => "Mapping",
+            Self::Location => "Location",
+            Self::Line => "Line",
+            Self::Function => "Function",
+            Self::Link => "Link",
+            Self::Stack => "Stack",
+            Self::AttributeUnit => "AttributeUnit",
+            Self::KeyValueAndUnit => "KeyValueAndUnit",
+            Self::KeyValue => "KeyValue",
+            Self::AnyValue => "AnyValue",
+        }
+    }
+}
+
+/// The tables that references go to, and other lists whose length matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Table {
+    Mapping,
+    Location,
+    Function,
+    Link,
+    String,
+    Attribute,
+    AttributeUnit,
+    Stack,
+    /// `Profile.location_indices`, which samples refer to slices of.
+    Slice,
+    /// The sample types of a profile.
+    SampleType,
+}
+
+impl Table {
+    pub(super) const COUNT: usize = Self::SampleType as usize + 1;
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Mapping => "mapping table",
+            Self::Location => "location table",
+            Self::Function => "function table",
+            Self::Link => "link table",
+            Self::String => "string table",
+            Self::Attribute => "attribute table",
+            Self::AttributeUnit => "attribute units",
+            Self::Stack => "stack table",
+            Self::Slice => "location indices",
+            Self::SampleType => "sample types",
+        }
+    }
+
+    /// Whether row 0 is the empty row where row 0 of every table is.
+    pub(super) fn has_null_row(self) -> bool {
+        !matches!(
+            self,
+            Self::String | Self::AttributeUnit | Self::Slice | Self::SampleType
+        )
+    }
+}
+
+/// What a field holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Holds {
+    Number,
+    /// 0 or 1.
+    Flag,
+    /// A number of at most 31 bits.
+    Small,
+    /// A row of a table.
+    Index(Table),
+    /// Where a slice begins, and how long it is.
+    SliceStart,
+    SliceLength,
+    Fixed64,
+    Text,
+    Bytes,
+    /// Bytes of one length, or none.
+    Id(u8),
+    One(Message),
+    Many(Message),
+    /// A row of a table.
+    Row(Table, Message),
+    /// A text of the string table.
+    Strings,
+    /// One of several texts.
+    Texts,
+    /// One of several messages that are not looked into.
+    Opaques,
+    Fixed32,
+    /// Rows of a table.
+    Indices(Table),
+    /// The same, and a list that slices are taken of.
+    SliceIndices(Table),
+    /// Numbers that are not references by row.
+    Numbers,
+    Values,
+    Times,
+    FixedTimes,
+}
+
+impl Holds {
+    /// The kind its bytes have where an encoder packs what can be packed.
+    pub(super) fn kind(self) -> u32 {
+        match self {
+            Self::Number
+            | Self::Flag
+            | Self::Small
+            | Self::Index(_)
+            | Self::SliceStart
+            | Self::SliceLength => VARINT,
+            Self::Fixed64 => FIXED64,
+            Self::Fixed32 => FIXED32,
+            _ => LEN,
+        }
+    }
+
+    /// The kind its bytes have where each number is a field of its own.
+    pub(super) fn unpacked_kind(self) -> Option<u32> {
+        match self {
+            Self::Indices(_)
+            | Self::SliceIndices(_)
+            | Self::Numbers
+            | Self::Values
+            | Self::Times => Some(VARINT),
+            Self::FixedTimes => Some(FIXED64),
+            _ => None,
+        }
+    }
+
+    pub(super) fn repeats(self) -> bool {
+        let list = matches!(
+            self,
+            Self::Many(_) | Self::Row(..) | Self::Strings | Self::Texts | Self::Opaques
+        );
+        list || self.unpacked_kind().is_some()
+    }
+
+    /// The list that an occurrence of the field makes longer by one.
+    pub(super) fn table(self) -> Option<Table> {
+        match self {
+            Self::Row(table, _) => Some(table),
+            Self::Strings => Some(Table::String),
+            Self::SliceIndices(_) => Some(Table::Slice),
+            _ => None,
+        }
+    }
+}
+
+/// A field: its name, and what it holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Field {
+    pub(super) name: &'static str,
+    pub(super) holds: Holds,
+}
+
+/// Fields of messages: the number of each, its name, and what it holds.
+pub(super) type Fields = &'static [(Message, &'static [(u32, &'static str, Holds)])];
+
+/// The fields of all messages of one format, by number.
+#[derive(Clone, Debug)]
+pub(super) struct Grammar {
+    pub(super) name: &'static str,
+    /// What the payload is.
+    pub(super) root: Message,
+    pub(super) rows: Rows,
+    /// Whether its encoders pack numbers.
+    pub(super) packs: bool,
+    /// Whether its texts are UTF-8.
+    pub(super) utf8: bool,
+    /// Whether a profile has one sample type, and values and times are a series.
+    pub(super) series: bool,
+    fields: [Vec<Option<Field>>; Message::COUNT],
+    required: [u32; Message::COUNT],
+    /// Fields that are both there or neither.
+    pairs: Vec<(Message, u32, u32)>,
+}
+
+/// Fields up to this number can be told to have been seen; no format has one past 24.
+pub(super) const LAST_NUMBER: u32 = 31;
+
+impl Grammar {
+    pub(super) fn new(name: &'static str, root: Message) -> Self {
+        Self {
+            name,
+            root,
+            rows: Rows::NullFirst,
+            packs: true,
+            utf8: true,
+            series: true,
+            fields: [const { Vec::new() }; Message::COUNT],
+            required: [0; Message::COUNT],
+            pairs: Vec::new(),
+        }
+    }
+
+    /// Adds fields to a message; number 0 is a field that this format lacks.
+    pub(super) fn add(
+        &mut self,
+        message: Message,
+        fields: &[(u32, &'static str, Holds)],
+    ) -> &mut Self {
+        if let Some(known) = self.fields.get_mut(message as usize) {
+            for &(number, name, holds) in fields
+                .iter()
+                .filter(|field| (1..=LAST_NUMBER).contains(&field.0))
+            {
+                let end = known.len().max(number as usize + 1);
+                known.resize(end, None);
+                if let Some(slot) = known.get_mut(number as usize) {
+                    *slot = Some(Field { name, holds });
+                }
+            }
+        }
+        self
+    }
+
+    /// Adds the fields of several messages.
+    pub(super) fn add_all(&mut self, messages: Fields) -> &mut Self {
+        for (message, fields) in messages {
+            self.add(*message, fields);
+        }
+        self
+    }
+
+    /// Says that every such message has this field.
+    pub(super) fn require(&mut self, message: Message, number: u32) -> &mut Self {
+        if let Some(required) = self.required.get_mut(message as usize) {
+            *required |= bit(number);
+        }
+        self
+    }
+
+    /// Says that a message has both fields or neither.
+    pub(super) fn pair(&mut self, message: Message, one: u32, other: u32) -> &mut Self {
+        self.pairs.push((message, one, other));
+        self
+    }
+
+    #[inline]
+    pub(super) fn field(&self, message: Message, number: u32) -> Option<&Field> {
+        self.fields
+            .get(message as usize)?
+            .get(number as usize)?
+            .as_ref()
+    }
+
+    /// The highest number a field of the message has.
+    pub(super) fn last(&self, message: Message) -> u32 {
+        self.fields
+            .get(message as usize)
+            .map_or(0, |fields| fields.len().saturating_sub(1) as u32)
+    }
+
+    /// A field that such a message has, and that is not among those `seen`.
+    pub(super) fn missing(&self, message: Message, seen: u32) -> Option<u32> {
+        let missing = self.required.get(message as usize)? & !seen;
+        if missing != 0 {
+            return Some(missing.trailing_zeros());
+        }
+        let has = |number: u32| seen & bit(number) != 0;
+        self.pairs
+            .iter()
+            .filter(|pair| pair.0 == message)
+            .find_map(|&(_, one, other)| match (has(one), has(other)) {
+                (true, false) => Some(other),
+                (false, true) => Some(one),
+                _ => None,
+            })
+    }
+
+    /// Whether the message holds a table or another list that is counted before it is walked.
+    pub(super) fn counts(&self, message: Message) -> bool {
+        let fields = self.fields.get(message as usize);
+        fields.is_some_and(|fields| {
+            fields
+                .iter()
+                .flatten()
+                .any(|field| field.holds.table().is_some())
+        })
+    }
+
+    /// The fields of a message, by number.
+    pub(super) fn fields(&self, message: Message) -> impl Iterator<Item = (u32, &Field)> {
+        let fields = self
+            .fields
+            .get(message as usize)
+            .map_or(&[][..], |fields| fields);
+        fields
+            .iter()
+            .zip(0..)
+            .filter_map(|(field, number)| Some((number, field.as_ref()?)))
+    }
+
+    /// The message a field holds.
+    pub(super) fn inner(&self, message: Message, number: u32) -> Option<Message> {
+        match self.field(message, number)?.holds {
+            Holds::One(inner) | Holds::Many(inner) | Holds::Row(_, inner) => Some(inner),
+            _ => None,
+        }
+    }
+}
+
+/// The bit of a field number in a set of them; numbers past the last have none.
+#[inline]
+pub(super) fn bit(number: u32) -> u32 {
+    1u32.checked_shl(number).unwrap_or(0)
+}

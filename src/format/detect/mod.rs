@@ -1,0 +1,430 @@
+//! Which format some bytes are.
+//!
+//! The messages of all formats are protobuf, and protobuf says neither its schema nor its version.
+//! What differs is which numbers fields have, and the kinds of their bytes. Each format's
+//! [`Grammar`](grammar::Grammar) says that; those of the generations of OTLP are derived from their
+//! schemas, so a new generation is detected by being registered. The payload is walked by each
+//! grammar and the misfits are counted: contradictions first, then fields and references that lead
+//! nowhere, then oddities. The beginnings of all lists are walked, and more only while several
+//! formats fit.
+
+mod candidates;
+mod count;
+mod decide;
+mod events;
+mod generations;
+mod grammar;
+mod magic;
+mod pprof;
+mod rows;
+mod scan;
+mod score;
+mod shared;
+mod signals;
+mod text;
+mod walk;
+mod words;
+
+use crate::error::Result;
+use crate::format::{FORMATS, Format};
+
+/// Which format a payload is, how sure that is, and why.
+///
+/// ```
+/// # fn main() -> otlp_profiles::Result<()> {
+/// let bytes = std::fs::read("testdata/go-heap.pb.gz").unwrap();
+/// let detected = otlp_profiles::detect(&bytes, &Default::default())?;
+/// assert_eq!(detected.format.name(), "pprof");
+/// assert_eq!(detected.certainty, otlp_profiles::Certainty::Certain);
+/// assert!(!detected.evidence.is_empty());
+/// # Ok(()) }
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Detected {
+    /// The format it is read as.
+    pub format: &'static dyn Format,
+    /// How sure that is.
+    pub certainty: Certainty,
+    /// Why, in words.
+    pub evidence: Vec<String>,
+}
+
+/// How sure a detection is.
+///
+/// ```
+/// use otlp_profiles::Certainty;
+///
+/// assert_eq!(Certainty::Equivalent(vec!["otlp-1.9"]).to_string(), "the same as otlp-1.9");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Certainty {
+    /// No other format has this shape.
+    Certain,
+    /// Others read it to the same profiles.
+    Equivalent(Vec<&'static str>),
+    /// Others read it to something else; this reading is the likely one.
+    Preferred(Vec<&'static str>),
+    /// Others read it to something else, as likely.
+    Ambiguous(Vec<&'static str>),
+}
+
+impl std::fmt::Display for Certainty {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Certain => f.write_str("certain"),
+            Self::Equivalent(others) => write!(f, "the same as {}", others.join(", ")),
+            Self::Preferred(others) => write!(f, "preferred to {}", others.join(", ")),
+            Self::Ambiguous(others) => write!(f, "ambiguous with {}", others.join(", ")),
+        }
+    }
+}
+
+/// Which format an inflated, unframed payload is.
+///
+/// A hint decides between formats that fit. It is taken at its word where nothing was recognised,
+/// because the reader then says best what is wrong; it is refused where it cannot be true.
+pub(crate) fn detect_payload(
+    payload: &[u8],
+    hint: Option<&'static dyn Format>,
+) -> Result<Detected> {
+    if payload.is_empty() {
+        return empty(hint);
+    }
+    if let Some(known) = magic::binary(payload) {
+        return match hint {
+            Some(format) if !is_protobuf(format) && known.reads().is_none() => {
+                Ok(at_its_word(format))
+            }
+            Some(format) => known.answer_instead(format),
+            None => known.answer(),
+        };
+    }
+    if let Some(detected) = decide::decide(&candidates::CANDIDATES, payload, hint)? {
+        return Ok(detected);
+    }
+    match hint {
+        Some(format) => Ok(at_its_word(format)),
+        None => text::detect(payload).unwrap_or_else(|| Err(magic::nothing(payload))),
+    }
+}
+
+/// No bytes are a valid message of every generation, with nothing in it.
+fn empty(hint: Option<&'static dyn Format>) -> Result<Detected> {
+    let otlp = || {
+        FORMATS
+            .iter()
+            .copied()
+            .filter(|format| format.schema().is_some())
+    };
+    let Some(format) = hint.or_else(|| otlp().next()) else {
+        return Err(magic::nothing(&[]));
+    };
+    let others: Vec<_> = otlp()
+        .map(|other| other.name())
+        .filter(|&name| name != format.name())
+        .collect();
+    let certainty = if format.schema().is_some() {
+        Certainty::Equivalent(others)
+    } else {
+        Certainty::Certain
+    };
+    let evidence = vec!["no bytes: a message of OTLP in which nothing is said".to_owned()];
+    Ok(Detected {
+        format,
+        certainty,
+        evidence,
+    })
+}
+
+fn is_protobuf(format: &dyn Format) -> bool {
+    format.schema().is_some() || format.name() == "pprof"
+}
+
+fn at_its_word(format: &'static dyn Format) -> Detected {
+    let evidence = vec![format!(
+        "nothing was recognised; {} was asked for",
+        format.name()
+    )];
+    Detected {
+        format,
+        certainty: Certainty::Certain,
+        evidence,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::candidates::candidates;
+    use super::*;
+    use crate::error::ErrorKind;
+    use crate::format::intake::Intake;
+    use crate::format::losses::Losses;
+    use crate::format::otlp::schema::{Sample, Schema};
+    use crate::format::{WriteOptions, format};
+    use crate::model::Profiles;
+    use crate::wire::write::varint;
+
+    /// The bytes of a message: its fields' numbers, and each a varint or bytes.
+    fn message(fields: &[(u64, Result<u64, Vec<u8>>)]) -> Vec<u8> {
+        let mut out = Vec::new();
+        for (number, value) in fields {
+            match value {
+                Ok(value) => {
+                    varint(&mut out, number << 3);
+                    varint(&mut out, *value);
+                }
+                Err(bytes) => {
+                    varint(&mut out, number << 3 | 2);
+                    varint(&mut out, bytes.len() as u64);
+                    out.extend_from_slice(bytes);
+                }
+            }
+        }
+        out
+    }
+
+    fn text(text: &str) -> Result<u64, Vec<u8>> {
+        Err(text.as_bytes().to_vec())
+    }
+
+    /// A payload whose dictionary holds one stack and one attribute, with these fields in its sample.
+    fn payload(sample: &[(u64, Result<u64, Vec<u8>>)]) -> Vec<u8> {
+        let profile = message(&[
+            (1, Err(message(&[(1, Ok(1)), (2, Ok(2))]))),
+            (2, Err(message(sample))),
+        ]);
+        let scope = message(&[(2, Err(profile))]);
+        let attribute = message(&[(1, Ok(3)), (2, Err(message(&[(3, Ok(7))])))]);
+        let strings = ["", "samples", "count", "thread.id"].map(|string| (5, text(string)));
+        let mut dictionary = message(&strings);
+        dictionary.extend(message(&[
+            (2, Err(Vec::new())),
+            (2, Err(message(&[(2, Ok(4096))]))),
+        ]));
+        dictionary.extend(message(&[(6, Err(Vec::new())), (6, Err(attribute))]));
+        dictionary.extend(message(&[
+            (7, Err(Vec::new())),
+            (7, Err(message(&[(1, Err(vec![1]))]))),
+        ]));
+        message(&[(1, Err(message(&[(2, Err(scope))]))), (2, Err(dictionary))])
+    }
+
+    fn answer(payload: &[u8]) -> String {
+        match detect_payload(payload, None) {
+            Ok(detected) => format!(
+                "{} ({}): {}",
+                detected.format.name(),
+                detected.certainty,
+                detected.evidence.join("; ")
+            ),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    #[test]
+    fn a_generation_is_told_by_the_fields_of_its_samples() {
+        let newest = payload(&[(1, Ok(1)), (2, Err(vec![1])), (4, Err(vec![9]))]);
+        let before = payload(&[(1, Ok(1)), (2, Err(vec![9])), (3, Err(vec![1]))]);
+        assert!(answer(&newest).starts_with(
+            "otlp-1.10 (certain): Sample field 4 is packed: values of otlp-1.10, not of otlp-1.9"
+        ));
+        assert!(answer(&before).starts_with("otlp-1.9 (the same as otlp-1.8): Sample field 3 is packed: attribute_indices of otlp-1.9, not of otlp-1.10"));
+    }
+
+    #[test]
+    fn what_cannot_be_told_is_equivalent_or_preferred_as_it_reads() {
+        let time = vec![0, 0, 0, 0, 0, 0, 0, 16];
+        let same = payload(&[(1, Ok(1)), (5, Err(time.clone()))]);
+        assert!(!answer(&same).contains("preferred"), "{}", answer(&same));
+        let either = payload(&[(1, Ok(1)), (2, Err(vec![1])), (5, Err(time.clone()))]);
+        assert!(
+            answer(&either).starts_with("otlp-1.10 (preferred to otlp-1.9, otlp-1.8)"),
+            "{}",
+            answer(&either)
+        );
+        let values = payload(&[(1, Ok(1)), (2, Err(vec![2])), (5, Err(time))]);
+        assert!(
+            answer(&values).starts_with("otlp-1.9 (the same as otlp-1.8)"),
+            "{}",
+            answer(&values)
+        );
+    }
+
+    #[test]
+    fn a_hint_decides_between_what_fits_and_is_refused_where_it_cannot_be() {
+        let either = payload(&[
+            (1, Ok(1)),
+            (2, Err(vec![1])),
+            (5, Err(vec![0, 0, 0, 0, 0, 0, 0, 16])),
+        ]);
+        let detected = detect_payload(&either, format("otlp-1.9")).unwrap();
+        assert_eq!(
+            (detected.format.name(), detected.certainty),
+            ("otlp-1.9", Certainty::Preferred(vec!["otlp-1.10"]))
+        );
+        for wrong in ["pprof", "otlp-1.9", "otlp-1.3"] {
+            let error = detect_payload(&payload(&[(1, Ok(1)), (4, Err(vec![9]))]), format(wrong))
+                .unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Malformed);
+            let text = error.to_string();
+            assert!(
+                text.starts_with(&format!("the payload is not {wrong}"))
+                    && text.contains("it is otlp-1.10"),
+                "{text}"
+            );
+        }
+        let nothing = detect_payload(b"\x07\x07\x07", format("otlp-1.9")).unwrap();
+        assert_eq!(nothing.format.name(), "otlp-1.9");
+    }
+
+    #[test]
+    fn a_field_above_all_is_called_newer() {
+        let newer = payload(&[(1, Ok(1)), (2, Err(vec![1])), (4, Err(vec![9])), (6, Ok(1))]);
+        let answer = answer(&newer);
+        assert!(answer.starts_with("otlp-1.10 (certain)"), "{answer}");
+        assert!(
+            answer.ends_with(
+                "Sample field 6 is above all of otlp-1.10: a newer generation, or an extension"
+            ),
+            "{answer}"
+        );
+    }
+
+    #[test]
+    fn what_was_cut_off_is_still_told() {
+        let mut whole = payload(&[(1, Ok(1)), (2, Err(vec![1])), (4, Err(vec![9]))]);
+        let strings: Vec<u8> = (0..100)
+            .flat_map(|_| message(&[(5, text("name"))]))
+            .collect();
+        whole.extend(message(&[(2, Err(strings))]));
+        whole.truncate(whole.len() - 3);
+        assert!(
+            answer(&whole)
+                .starts_with("otlp-1.10 (certain): it is broken, and nearest to otlp-1.10"),
+            "{}",
+            answer(&whole)
+        );
+    }
+
+    #[test]
+    fn no_bytes_are_a_message_about_nothing() {
+        let detected = detect_payload(b"", None).unwrap();
+        assert_eq!(detected.format.name(), "otlp-1.10");
+        assert!(
+            matches!(detected.certainty, Certainty::Equivalent(others) if others.contains(&"otlp-1.3") && !others.contains(&"pprof"))
+        );
+        assert_eq!(
+            detect_payload(b"", format("pprof")).unwrap().format.name(),
+            "pprof"
+        );
+        assert!(
+            answer(b"\x32\x00").starts_with("pprof (certain)"),
+            "{}",
+            answer(b"\x32\x00")
+        );
+        assert!(
+            answer(b"\x0a\x00").starts_with("otlp-1.10 (the same as otlp-1.9"),
+            "{}",
+            answer(b"\x0a\x00")
+        );
+    }
+
+    #[test]
+    fn files_of_other_kinds_are_named() {
+        for (bytes, name) in [
+            (&b"FLR\0\0\x02"[..], "Java Flight Recorder"),
+            (b"PERFILE2\x68", "perf.data"),
+            (b"\x28\xb5\x2f\xfd\x24", "zstd"),
+            (b"\x7fELF\x02", "ELF"),
+            (b"{\"resourceSpans\":[]}", "OTLP traces as JSON"),
+            (b" \n{\"a\":1}", "JSON"),
+            (
+                b"heap profile: 1: 2 [3: 4] @ heap_v2/1\n",
+                "heap profile in pprof's old text form",
+            ),
+            (b"goroutine profile: total 3\n1 @ 0x1\n", "Go count profile"),
+            (b"--- contentionz 1 ---\n", "contention profile"),
+            (b"--- threadz 1 ---\n", "thread profile"),
+            (b"main;run;poll 42\nmain;idle 7\n", "folded stacks"),
+            (
+                b"\0\0\0\0\x03\0\0\0\0\0\0\0\x10\x27\0\0\0\0\0\0",
+                "gperftools' old binary form",
+            ),
+            (b"hello, world\n", "plain text"),
+            (b"\xff\xfe\xfd", "nor whole protobuf"),
+            (b"\x78\x01", "this is protobuf, but no message of profiles"),
+        ] {
+            let answer = answer(bytes);
+            assert!(answer.contains(name), "{name}: {answer}");
+        }
+    }
+
+    /// A generation to come: values have moved, and a sample says its weight.
+    #[derive(Debug)]
+    struct MadeUp(Schema);
+
+    impl Format for MadeUp {
+        fn name(&self) -> &'static str {
+            self.0.name
+        }
+
+        fn about(&self) -> &'static str {
+            "a generation to come"
+        }
+
+        fn schema(&self) -> Option<&'static Schema> {
+            Some(Box::leak(Box::new(self.0)))
+        }
+
+        fn read(&self, _: &[u8], _: &mut Intake) -> Result<Profiles> {
+            Ok(Profiles::default())
+        }
+
+        fn write(&self, _: &Profiles, _: &WriteOptions, _: &mut Losses) -> Result<Vec<Vec<u8>>> {
+            Ok(Vec::new())
+        }
+    }
+
+    #[test]
+    fn a_new_generation_is_detected_by_being_registered() {
+        let newest = format("otlp-1.10")
+            .and_then(|format| format.schema())
+            .unwrap();
+        let sample = Sample {
+            values: 6,
+            ..newest.sample
+        };
+        let made_up = Box::leak(Box::new(MadeUp(Schema {
+            name: "otlp-9.9",
+            sample,
+            ..*newest
+        })));
+        let formats: Vec<&'static dyn Format> = std::iter::once(&*made_up as &dyn Format)
+            .chain(FORMATS.iter().copied())
+            .collect();
+        let candidates = candidates(&formats);
+        let decide = |payload: &[u8]| decide::decide(&candidates, payload, None).unwrap().unwrap();
+
+        let detected = decide(&payload(&[
+            (1, Ok(1)),
+            (2, Err(vec![1])),
+            (6, Err(vec![9])),
+        ]));
+        assert_eq!(
+            (detected.format.name(), detected.certainty),
+            ("otlp-9.9", Certainty::Certain)
+        );
+        assert!(
+            detected.evidence[0]
+                .starts_with("Sample field 6 is packed: values of otlp-9.9, not of otlp-1.10")
+        );
+        assert_eq!(
+            decide(&payload(&[(1, Ok(1)), (4, Err(vec![9]))]))
+                .format
+                .name(),
+            "otlp-1.10"
+        );
+    }
+}

@@ -1,0 +1,118 @@
+//! What is known of the tables while a payload is walked, in room that does not grow with them.
+
+use super::grammar::Table;
+use crate::wire::read::Reader;
+use crate::wire::{LEN, VARINT};
+
+/// Attributes that are followed one by one.
+const FOLLOWED: usize = 4096;
+
+/// How many rows every table has, and which attributes are referred to.
+pub(super) struct Rows {
+    counts: [u64; Table::COUNT],
+    /// What the key of each attribute is known by.
+    keys: Vec<u32>,
+    used: [u64; FOLLOWED / 64],
+}
+
+impl Rows {
+    /// More than any reference: the table was not counted.
+    pub(super) const UNKNOWN: u64 = u64::MAX;
+
+    pub(super) fn new() -> Self {
+        Self {
+            counts: [0; Table::COUNT],
+            keys: Vec::new(),
+            used: [0; FOLLOWED / 64],
+        }
+    }
+
+    #[inline]
+    pub(super) fn count(&self, table: Table) -> u64 {
+        self.counts
+            .get(table as usize)
+            .copied()
+            .unwrap_or(Self::UNKNOWN)
+    }
+
+    pub(super) fn reset(&mut self, table: Table) {
+        if let Some(count) = self.counts.get_mut(table as usize) {
+            *count = 0;
+        }
+        if table == Table::Attribute {
+            self.keys.clear();
+            self.used = [0; FOLLOWED / 64];
+        }
+    }
+
+    pub(super) fn add(&mut self, table: Table, rows: u64) {
+        if let Some(count) = self.counts.get_mut(table as usize) {
+            *count = count.saturating_add(rows);
+        }
+    }
+
+    /// Notes the key of the next attribute.
+    pub(super) fn add_key(&mut self, attribute: &[u8]) {
+        if self.keys.len() < FOLLOWED {
+            self.keys.push(key(attribute).unwrap_or(0));
+        }
+    }
+
+    /// What the key of an attribute is known by; attributes past those followed are all different.
+    pub(super) fn key(&self, row: u64) -> u32 {
+        let key = usize::try_from(row).ok().and_then(|row| self.keys.get(row));
+        key.copied().unwrap_or(row as u32 | 1 << 31)
+    }
+
+    pub(super) fn use_attribute(&mut self, row: u64) {
+        if let Some(word) = self.used.get_mut((row / 64).min(FOLLOWED as u64) as usize) {
+            *word |= 1 << (row % 64);
+        }
+    }
+
+    /// Attributes other than row 0, of those followed, that nothing refers to.
+    pub(super) fn orphans(&self) -> u32 {
+        let rows = self.count(Table::Attribute).min(FOLLOWED as u64) as u32;
+        let used: u32 = self.used.iter().map(|word| word.count_ones()).sum();
+        let zero = self.used.first().map_or(0, |word| (word & 1) as u32);
+        rows.saturating_sub(1).saturating_sub(used - zero)
+    }
+}
+
+/// A number for the key of an attribute: its row in the string table, or a hash of its text.
+fn key(attribute: &[u8]) -> Option<u32> {
+    let mut reader = Reader::new(attribute);
+    while let Some(tag) = reader.tag().ok()? {
+        match (tag >> 3, tag & 7) {
+            (1, VARINT) => return Some(reader.varint().ok()? as u32 & (u32::MAX >> 1)),
+            (1, LEN) => {
+                let text = reader.bytes().ok()?.iter().take(256);
+                let hash = text.fold(0x811c_9dc5_u32, |hash, &byte| {
+                    (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
+                });
+                return Some(hash & (u32::MAX >> 1));
+            }
+            _ => reader.skip(tag, 0).ok()?,
+        }
+    }
+    None
+}
+
+/// Whether a row is empty: every field of it is 0, or has no bytes or only zeros, as the ids of an
+/// empty link may. An empty text is empty.
+pub(super) fn is_null(row: &[u8]) -> bool {
+    let mut reader = Reader::new(row);
+    while let Ok(Some(tag)) = reader.tag() {
+        let null = match tag & 7 {
+            VARINT => reader.varint().is_ok_and(|value| value == 0),
+            LEN => reader
+                .bytes()
+                .is_ok_and(|bytes| bytes.len() <= 16 && bytes.iter().all(|&byte| byte == 0)),
+            _ => false,
+        };
+        if !null {
+            return false;
+        }
+    }
+    reader.is_empty()
+}

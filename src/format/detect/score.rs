@@ -1,0 +1,173 @@
+//! How well a payload fits a grammar, and where it does not.
+
+use super::grammar::{Message, Table};
+
+/// What does not fit, the heavier kind first. Sums of one kind are compared before the next kind
+/// is looked at, so no number of small oddities weighs as much as one contradiction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Score {
+    /// Bytes this format cannot have.
+    pub(super) hard: u32,
+    /// Fields and references that lead nowhere.
+    pub(super) structural: u32,
+    /// What an unusual encoder or a newer generation writes.
+    pub(super) soft: u32,
+    /// What breaks a rule of the format.
+    pub(super) semantic: u32,
+    /// Attributes that nothing refers to.
+    pub(super) orphans: u32,
+}
+
+/// Why something does not fit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Why {
+    /// The field holds something else, by the kind of its bytes.
+    Kind,
+    /// The bytes of the message, or of its packed numbers, are not fields.
+    Broken,
+    /// No field has the number, though fields beside it are known.
+    Unknown,
+    /// A field said once is said again.
+    Repeated,
+    /// A reference to a row that a table does not have.
+    Past(Table),
+    /// A number that the field has no room for.
+    Large,
+    /// A text that is not UTF-8.
+    Text,
+    /// The number is above all that are known.
+    Beyond,
+    Unpacked,
+    /// Row 0 of a table should be the empty row, or the empty text.
+    RowZero(Table),
+    IdLength,
+    /// Values, timestamps and sample types do not go together.
+    Shape,
+    /// Row 0, which means none, in a list of attributes.
+    Null,
+    /// The same attribute twice on one thing.
+    Twice,
+    /// A field that is always there is not.
+    Missing,
+}
+
+impl Why {
+    fn class(self, score: &mut Score) -> &mut u32 {
+        match self {
+            Self::Kind | Self::Broken => &mut score.hard,
+            Self::Unknown | Self::Repeated | Self::Past(_) | Self::Large | Self::Text => {
+                &mut score.structural
+            }
+            Self::Beyond | Self::Unpacked => &mut score.soft,
+            _ => &mut score.semantic,
+        }
+    }
+}
+
+/// The numbers of the fields that lead from the payload to a message.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Path {
+    numbers: [u8; 8],
+    length: u8,
+}
+
+impl Path {
+    /// One field further in; what is deeper than any grammar is not told apart.
+    pub(super) fn into(mut self, number: u32) -> Self {
+        if let Some(slot) = self.numbers.get_mut(usize::from(self.length)) {
+            *slot = number as u8;
+            self.length += 1;
+        }
+        self
+    }
+
+    pub(super) fn numbers(&self) -> impl Iterator<Item = u32> {
+        self.numbers
+            .iter()
+            .take(usize::from(self.length))
+            .map(|&number| u32::from(number))
+    }
+}
+
+/// Something that does not fit, and where.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Clash {
+    /// The message.
+    pub(super) path: Path,
+    /// Its field.
+    pub(super) number: u32,
+    /// The kind of the field's bytes.
+    pub(super) kind: u32,
+    pub(super) why: Why,
+}
+
+/// What a walk of a payload by one grammar found.
+#[derive(Clone, Debug)]
+pub(super) struct Outcome {
+    pub(super) score: Score,
+    /// The first clash of the heaviest kind.
+    pub(super) worst: Option<Clash>,
+    /// The numbers of the fields met in each message.
+    pub(super) used: [u32; Message::COUNT],
+    /// Fields that are in the grammar.
+    pub(super) known: u32,
+    /// Fields that are not.
+    pub(super) unknown: u32,
+    /// Whether part of the payload was passed over.
+    pub(super) cut: bool,
+    pub(super) samples: u32,
+    /// Samples that have timestamps and as many numbers in the list before them.
+    pub(super) timed: u32,
+}
+
+impl Outcome {
+    pub(super) fn new() -> Self {
+        Self {
+            score: Score::default(),
+            worst: None,
+            used: [0; Message::COUNT],
+            known: 0,
+            unknown: 0,
+            cut: false,
+            samples: 0,
+            timed: 0,
+        }
+    }
+
+    /// Counts a clash, and keeps it if it is heavier than all before.
+    #[cold]
+    pub(super) fn clash(&mut self, clash: Clash) {
+        let before = self.score;
+        let count = clash.why.class(&mut self.score);
+        *count = count.saturating_add(1);
+        let heavier = |now: u32, before: u32| now > before && before == 0;
+        let (now, then) = (&self.score, &before);
+        let first_heaviest = if now.hard > 0 {
+            heavier(now.hard, then.hard)
+        } else if now.structural > 0 {
+            heavier(now.structural, then.structural)
+        } else if now.soft > 0 {
+            heavier(now.soft, then.soft)
+        } else {
+            heavier(now.semantic, then.semantic)
+        };
+        if first_heaviest {
+            self.worst = Some(clash);
+        }
+    }
+
+    /// The fields met in a message.
+    pub(super) fn used(&self, message: Message) -> u32 {
+        self.used.get(message as usize).copied().unwrap_or(0)
+    }
+
+    /// Whether the walk found nothing amiss but what newer generations bring.
+    pub(super) fn is_clean(&self) -> bool {
+        self.score.hard == 0 && self.score.structural == 0 && self.score.semantic == 0
+    }
+
+    /// Whether more of it is known than not, and enough if something is amiss.
+    pub(super) fn is_plausible(&self) -> bool {
+        self.known > self.unknown.saturating_mul(2) && (self.is_clean() || self.known >= 4)
+    }
+}

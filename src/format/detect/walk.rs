@@ -1,0 +1,387 @@
+//! Walking a payload, or the beginnings of its lists, by a grammar.
+//!
+//! The grammar's messages hold only messages further down their list, so the walk is not as deep
+//! as the input says but as the grammar does. It takes memory for one outcome, whatever the size.
+
+use super::grammar::{Field, Grammar, Holds, Message, Table, bit};
+use super::rows::Rows;
+use super::score::{Clash, Outcome, Path, Why};
+use crate::format::otlp::schema::Rows as RowZero;
+use crate::wire::read::{Reader, count_packed};
+use crate::wire::{FIXED32, FIXED64, LEN, VARINT};
+
+/// How much of a payload is walked: a fraction first, all of it only while nothing is decided.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bounds {
+    /// Messages of each kind.
+    pub(super) messages: u32,
+    /// Fields of each kind of message, those passed over included.
+    pub(super) fields: u32,
+    /// Numbers of each packed list.
+    pub(super) numbers: usize,
+    /// Whether the walk goes on after what cannot be.
+    pub(super) tolerant: bool,
+}
+
+impl Bounds {
+    pub(super) const ROUNDS: [Self; 5] = [
+        Self::first(8, 64),
+        Self::first(64, 1 << 9),
+        Self::first(1 << 9, 1 << 12),
+        Self::first(1 << 12, 1 << 15),
+        Self {
+            messages: u32::MAX,
+            fields: u32::MAX,
+            numbers: usize::MAX,
+            tolerant: false,
+        },
+    ];
+    /// For payloads that are broken by any grammar.
+    pub(super) const TOLERANT: Self = Self {
+        tolerant: true,
+        ..Self::first(64, 1 << 10)
+    };
+
+    const fn first(messages: u32, fields: u32) -> Self {
+        Self {
+            messages,
+            fields,
+            numbers: messages as usize,
+            tolerant: false,
+        }
+    }
+}
+
+/// Walks `payload`.
+pub(super) fn walk(grammar: &Grammar, payload: &[u8], bounds: Bounds) -> Outcome {
+    let mut walk = Walk {
+        grammar,
+        bounds,
+        outcome: Outcome::new(),
+        rows: Rows::new(),
+        messages: [0; Message::COUNT],
+        fields: [0; Message::COUNT],
+        texts: 0,
+        path: Path::default(),
+        at: (0, 0),
+        referred: false,
+        stopped: false,
+    };
+    walk.message(grammar.root, payload);
+    walk.finish()
+}
+
+pub(super) struct Walk<'g> {
+    pub(super) grammar: &'g Grammar,
+    pub(super) bounds: Bounds,
+    pub(super) outcome: Outcome,
+    pub(super) rows: Rows,
+    pub(super) messages: [u32; Message::COUNT],
+    pub(super) fields: [u32; Message::COUNT],
+    pub(super) texts: u32,
+    /// The message walked.
+    pub(super) path: Path,
+    /// The field walked: its number, the kind of its bytes.
+    pub(super) at: (u32, u32),
+    /// Whether anything refers to a row.
+    pub(super) referred: bool,
+    pub(super) stopped: bool,
+}
+
+/// The value of a field.
+#[derive(Clone, Copy)]
+enum Value<'a> {
+    Number(u64),
+    Fixed,
+    Bytes(&'a [u8]),
+}
+
+/// What the fields of one message say together.
+#[derive(Default)]
+struct State {
+    seen: u32,
+    values: usize,
+    times: usize,
+    attributes: usize,
+    slice_start: u64,
+    slice_length: u64,
+    /// The first attributes, and how many there are here.
+    keys: [u32; 16],
+    key_count: usize,
+}
+
+impl Walk<'_> {
+    fn message(&mut self, message: Message, body: &[u8]) {
+        if !step(&mut self.messages, message, self.bounds.messages) {
+            self.outcome.cut = true;
+            return;
+        }
+        self.count_tables(message, body);
+        let mut state = State::default();
+        let mut reader = Reader::new(body);
+        let mut whole = true;
+        while !self.stopped {
+            let Ok(tag) = reader.tag() else {
+                self.clash(Why::Broken);
+                break;
+            };
+            let Some(tag) = tag else { break };
+            if !step(&mut self.fields, message, self.bounds.fields) {
+                (self.outcome.cut, whole) = (true, false);
+                break;
+            }
+            self.at = (tag >> 3, tag & 7);
+            let Some(value) = self.value(&mut reader, tag) else {
+                break;
+            };
+            self.field(message, value, &mut state);
+        }
+        self.leave(message, &state, whole);
+    }
+
+    /// The value of the field whose tag was read; where it is cut short, what there is of it.
+    fn value<'a>(&mut self, reader: &mut Reader<'a>, tag: u32) -> Option<Value<'a>> {
+        let rest = reader.rest();
+        let value = match tag & 7 {
+            VARINT => reader.varint().ok().map(Value::Number),
+            LEN => reader.bytes().ok().map(Value::Bytes),
+            FIXED64 | FIXED32 => reader.skip(tag, 0).ok().map(|()| Value::Fixed),
+            // No format here has groups.
+            _ => None,
+        };
+        if value.is_none() {
+            self.clash(Why::Broken);
+            if self.bounds.tolerant && tag & 7 == LEN {
+                let mut short = Reader::new(rest);
+                short.varint().ok()?;
+                *reader = Reader::new(&[]);
+                return Some(Value::Bytes(short.rest()));
+            }
+        }
+        value
+    }
+
+    fn field(&mut self, message: Message, value: Value, state: &mut State) {
+        let (number, kind) = self.at;
+        let Some(&Field { holds, .. }) = self.grammar.field(message, number) else {
+            self.outcome.unknown = self.outcome.unknown.saturating_add(1);
+            let beyond = number > self.grammar.last(message);
+            self.clash(if beyond { Why::Beyond } else { Why::Unknown });
+            return;
+        };
+        if holds.kind() != kind {
+            if holds.unpacked_kind() != Some(kind) {
+                self.clash(Why::Kind);
+                return;
+            }
+            if self.grammar.packs {
+                self.clash(Why::Unpacked);
+            }
+        }
+        let bit = bit(number);
+        if state.seen & bit != 0 && !holds.repeats() {
+            self.clash(Why::Repeated);
+        }
+        state.seen |= bit;
+        self.outcome.known = self.outcome.known.saturating_add(1);
+        match value {
+            Value::Number(value) => self.number(holds, value, state),
+            Value::Bytes(body) => self.bytes(holds, body, state),
+            Value::Fixed if holds == Holds::FixedTimes => state.times += 1,
+            Value::Fixed => {}
+        }
+    }
+
+    /// A number, or one of a list that is not packed.
+    fn number(&mut self, holds: Holds, value: u64, state: &mut State) {
+        match holds {
+            Holds::Flag if value > 1 => self.clash(Why::Large),
+            Holds::Small if value as i32 as i64 as u64 != value && value > u64::from(u32::MAX) => {
+                self.clash(Why::Large)
+            }
+            Holds::Index(table) => self.refer(table, value),
+            Holds::SliceStart => state.slice_start = value,
+            Holds::SliceLength => state.slice_length = value,
+            Holds::Indices(Table::Attribute) => self.attribute(value, state),
+            Holds::Indices(table) | Holds::SliceIndices(table) => self.refer(table, value),
+            Holds::Values => state.values += 1,
+            Holds::Times => state.times += 1,
+            _ => {}
+        }
+    }
+
+    fn bytes(&mut self, holds: Holds, body: &[u8], state: &mut State) {
+        match holds {
+            Holds::One(inner) | Holds::Many(inner) | Holds::Row(_, inner) => {
+                self.inner(inner, body)
+            }
+            Holds::Text | Holds::Texts | Holds::Strings => self.text(body),
+            Holds::Id(length) if !body.is_empty() && body.len() != usize::from(length) => {
+                self.clash(Why::IdLength)
+            }
+            Holds::FixedTimes if !body.len().is_multiple_of(8) => self.clash(Why::Broken),
+            Holds::FixedTimes => state.times += body.len() / 8,
+            _ if holds.unpacked_kind().is_some() => self.packed(holds, body, state),
+            _ => {}
+        }
+    }
+
+    fn inner(&mut self, message: Message, body: &[u8]) {
+        let (path, at) = (self.path, self.at);
+        self.path = path.into(at.0);
+        self.message(message, body);
+        (self.path, self.at) = (path, at);
+    }
+
+    /// The numbers of a packed list, of which a walk looks at the first ones.
+    fn packed(&mut self, holds: Holds, body: &[u8], state: &mut State) {
+        let mut reader = Reader::new(body);
+        for _ in 0..self.bounds.numbers {
+            if reader.is_empty() || self.stopped {
+                return;
+            }
+            match reader.varint() {
+                Ok(value) => self.number(holds, value, state),
+                Err(_) => return self.clash(Why::Broken),
+            }
+        }
+        self.outcome.cut |= !reader.is_empty();
+        match holds {
+            Holds::Values => state.values += count_packed(reader.rest()),
+            Holds::Times => state.times += count_packed(reader.rest()),
+            _ => {}
+        }
+    }
+
+    fn text(&mut self, body: &[u8]) {
+        if self.grammar.utf8 && self.texts < self.bounds.messages && !is_text(body) {
+            self.clash(Why::Text);
+        }
+        self.texts = self.texts.saturating_add(1);
+    }
+
+    fn refer(&mut self, table: Table, row: u64) {
+        self.referred |= row != 0;
+        // Where row 0 is a row like any other, pprof's ids, which begin with 1, were written too.
+        let one_based =
+            u64::from(self.grammar.rows == RowZero::FromZero && table == Table::Location);
+        if row != 0 && row >= self.rows.count(table).saturating_add(one_based) {
+            self.clash(Why::Past(table));
+        }
+    }
+
+    fn attribute(&mut self, row: u64, state: &mut State) {
+        self.refer(Table::Attribute, row);
+        self.rows.use_attribute(row);
+        state.attributes += 1;
+        if row == 0 && self.grammar.rows == RowZero::NullFirst {
+            self.clash(Why::Null);
+        }
+        let key = self.rows.key(row);
+        let before = state.keys.iter().take(state.key_count);
+        if before.into_iter().any(|&other| other == key) {
+            self.clash(Why::Twice);
+        } else if let Some(slot) = state.keys.get_mut(state.key_count) {
+            *slot = key;
+            state.key_count += 1;
+        }
+    }
+
+    /// What only the whole message tells.
+    fn leave(&mut self, message: Message, state: &State, whole: bool) {
+        if let Some(used) = self.outcome.used.get_mut(message as usize) {
+            *used |= state.seen;
+        }
+        if !whole || self.stopped {
+            return;
+        }
+        if let Some(number) = self.grammar.missing(message, state.seen) {
+            self.at.0 = number;
+            self.clash(Why::Missing);
+        }
+        match message {
+            Message::Sample => self.sample(state),
+            Message::Data => {
+                let dictionary = self
+                    .grammar
+                    .fields(message)
+                    .find(|(_, field)| field.holds == Holds::One(Message::Dictionary));
+                if let Some((number, _)) =
+                    dictionary.filter(|(number, _)| self.referred && state.seen & bit(*number) == 0)
+                {
+                    self.at.0 = number;
+                    self.clash(Why::Missing);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn sample(&mut self, state: &State) {
+        self.referred = true;
+        self.outcome.samples += 1;
+        let listed = if state.values > 0 {
+            state.values
+        } else {
+            state.attributes
+        };
+        let one_list = state.values == 0 || state.attributes == 0;
+        self.outcome.timed += u32::from(state.times > 0 && listed == state.times && one_list);
+        let types = self.rows.count(Table::SampleType);
+        let right = match (self.grammar.series, state.times, state.values) {
+            (true, 0, values) => values == 1,
+            (true, times, values) => values == 0 || values == times,
+            (false, _, values) => types == Rows::UNKNOWN || values as u64 == types,
+        };
+        if !right {
+            self.clash(Why::Shape);
+        }
+        if state.slice_start.saturating_add(state.slice_length) > self.rows.count(Table::Slice)
+            && state.slice_length > 0
+        {
+            self.clash(Why::Past(Table::Slice));
+        }
+    }
+
+    #[cold]
+    pub(super) fn clash(&mut self, why: Why) {
+        let (number, kind) = self.at;
+        self.outcome.clash(Clash {
+            path: self.path,
+            number,
+            kind,
+            why,
+        });
+        self.stopped = self.outcome.score.hard > 0 && !self.bounds.tolerant;
+    }
+
+    fn finish(self) -> Outcome {
+        let mut outcome = self.outcome;
+        if self.grammar.rows == RowZero::NullFirst && !outcome.cut {
+            outcome.score.orphans = self.rows.orphans();
+        }
+        outcome
+    }
+}
+
+/// Takes one step of those a kind of message is allowed.
+#[inline]
+fn step(taken: &mut [u32; Message::COUNT], message: Message, most: u32) -> bool {
+    match taken.get_mut(message as usize) {
+        Some(steps) if *steps < most => {
+            *steps += 1;
+            true
+        }
+        _ => false,
+    }
+}
+
+/// Whether a text, by its first kilobyte, is UTF-8.
+fn is_text(body: &[u8]) -> bool {
+    let start = body.get(..1024).unwrap_or(body);
+    match std::str::from_utf8(start) {
+        Ok(_) => true,
+        // A character may be cut where the kilobyte ends.
+        Err(error) => start.len() < body.len() && error.error_len().is_none(),
+    }
+}

@@ -1,0 +1,184 @@
+//! What a decision rests on, in sentences.
+
+use super::decide::Trial;
+use super::grammar::{Field, Grammar, Holds, Message};
+use super::score::{Clash, Path, Why};
+use crate::wire::{FIXED32, FIXED64, LEN, VARINT};
+
+/// More sentences tell nobody more.
+const SENTENCES: usize = 6;
+
+/// Why the winner, and not the other formats: a sentence for each thing that speaks against some of
+/// them, in the order of the candidates, then what is odd about the winner itself.
+pub(super) fn evidence(winner: &Trial, trials: &[Trial]) -> Vec<String> {
+    let ours = &winner.candidate.grammar;
+    let rivals = trials
+        .iter()
+        .filter(|trial| trial.candidate.format().is_some() && trial.name() != winner.name());
+    let mut against: Vec<(Clash, &Grammar, Vec<&str>)> = Vec::new();
+    for (rival, clash) in rivals.filter_map(|rival| Some((rival, rival.outcome.worst?))) {
+        if Some(clash) == winner.outcome.worst {
+            continue;
+        }
+        match against.iter_mut().find(|(other, ..)| *other == clash) {
+            Some((_, _, names)) => names.push(rival.name()),
+            None => against.push((clash, &rival.candidate.grammar, vec![rival.name()])),
+        }
+    }
+    let sentences = against
+        .iter()
+        .map(|(clash, theirs, names)| sentence(ours, theirs, clash, &names.join(", ")));
+    let mut evidence: Vec<String> = sentences.take(SENTENCES).collect();
+    evidence.extend(odd(winner));
+    evidence
+}
+
+/// What speaks against one reading most.
+pub(super) fn fault(trial: &Trial) -> String {
+    let grammar = &trial.candidate.grammar;
+    match &trial.outcome.worst {
+        Some(clash) => format!("{} {}", place(grammar, clash), says(grammar, clash)),
+        None => "nothing speaks against it but attributes that are not used".to_owned(),
+    }
+}
+
+/// Why a reading is preferred to others that fit.
+pub(super) fn preference(name: &str, others: &[&str], orphans: u32) -> String {
+    let others = others.join(", ");
+    let unused = if orphans == 0 {
+        "uses all attributes"
+    } else {
+        "uses no fewer attributes"
+    };
+    format!(
+        "every sample has as many numbers as timestamps, values of one and attributes of the other: {name} {unused}, {others} would fit too"
+    )
+}
+
+/// What is odd about the winner.
+fn odd(winner: &Trial) -> Option<String> {
+    let clash = winner.outcome.worst.as_ref()?;
+    let grammar = &winner.candidate.grammar;
+    let place = place(grammar, clash);
+    Some(match clash.why {
+        Why::Beyond => format!(
+            "{place} is above all of {}: a newer generation, or an extension",
+            grammar.name
+        ),
+        _ => format!("odd for {}: {place} {}", grammar.name, says(grammar, clash)),
+    })
+}
+
+/// What speaks for one format and against others.
+fn sentence(ours: &Grammar, theirs: &Grammar, clash: &Clash, names: &str) -> String {
+    let speaks = matches!(
+        clash.why,
+        Why::Kind | Why::Unknown | Why::Beyond | Why::Repeated | Why::Broken
+    );
+    let Some((message, number, field, inside)) = seen_by(ours, clash).filter(|_| speaks) else {
+        return format!(
+            "as {names}, {} {}",
+            place(theirs, clash),
+            says(theirs, clash)
+        );
+    };
+    let what = match clash.why {
+        _ if inside => "is length-delimited".to_owned(),
+        Why::Repeated => "is repeated".to_owned(),
+        _ => format!("is {}", kind(clash.kind, field)),
+    };
+    format!(
+        "{} field {number} {what}: {} of {}, not of {names}",
+        message.name(),
+        field.name,
+        ours.name
+    )
+}
+
+/// The field where a clash is, as another grammar sees it: the field itself, or one that is not
+/// looked into and has it inside.
+fn seen_by<'g>(ours: &'g Grammar, clash: &Clash) -> Option<(Message, u32, &'g Field, bool)> {
+    let mut message = ours.root;
+    for number in clash.path.numbers() {
+        match ours.inner(message, number) {
+            Some(inner) => message = inner,
+            None => return Some((message, number, ours.field(message, number)?, true)),
+        }
+    }
+    Some((
+        message,
+        clash.number,
+        ours.field(message, clash.number)?,
+        false,
+    ))
+}
+
+/// `Sample field 4`, by a grammar's names.
+fn place(grammar: &Grammar, clash: &Clash) -> String {
+    let message = follow(grammar, clash.path).map_or("the message", |message| message.name());
+    match clash.number {
+        0 => message.to_owned(),
+        number => format!("{message} field {number}"),
+    }
+}
+
+/// The message that a path leads to.
+fn follow(grammar: &Grammar, path: Path) -> Option<Message> {
+    path.numbers().try_fold(grammar.root, |message, number| {
+        grammar.inner(message, number)
+    })
+}
+
+/// What is wrong with a field, by the grammar it is wrong by.
+fn says(grammar: &Grammar, clash: &Clash) -> String {
+    let field =
+        follow(grammar, clash.path).and_then(|message| grammar.field(message, clash.number));
+    let name = field.map_or("no field", |field| field.name);
+    match clash.why {
+        Why::Kind => format!(
+            "({name}) would be {}",
+            field.map_or("absent", |field| expected(field.holds))
+        ),
+        Why::Broken => format!("({name}) would be broken"),
+        Why::Unknown | Why::Beyond => "would not exist".to_owned(),
+        Why::Repeated => format!("({name}) would be there twice"),
+        Why::Past(table) => format!("({name}) would lead past the {}", table.name()),
+        Why::Large => format!("({name}) would be too large"),
+        Why::Text => format!("({name}) would be text that is not UTF-8"),
+        Why::Unpacked => format!("({name}) would be unpacked"),
+        Why::RowZero(table) => format!(
+            "({name}) would begin the {} with a row that is not empty",
+            table.name()
+        ),
+        Why::IdLength => format!("({name}) would have a wrong length"),
+        Why::Shape => {
+            "would end a sample whose values fit neither its timestamps nor the sample types"
+                .to_owned()
+        }
+        Why::Null => format!("({name}) would hold the empty attribute"),
+        Why::Twice => format!("({name}) would hold an attribute twice"),
+        Why::Missing => format!("({name}) would be missing"),
+    }
+}
+
+fn expected(holds: Holds) -> &'static str {
+    match holds.kind() {
+        VARINT => "a varint",
+        FIXED64 => "8 bytes",
+        FIXED32 => "4 bytes",
+        _ if holds.unpacked_kind().is_some() => "packed",
+        _ => "length-delimited",
+    }
+}
+
+/// What kind the bytes of a field are.
+fn kind(kind: u32, field: &Field) -> &'static str {
+    match kind {
+        VARINT => "a varint",
+        FIXED64 => "8 bytes",
+        FIXED32 => "4 bytes",
+        LEN if field.holds.unpacked_kind().is_some() => "packed",
+        LEN => "length-delimited",
+        _ => "a group",
+    }
+}

@@ -1,0 +1,1126 @@
+//! What detection says of payloads of every generation, of pprof, of other signals and of noise.
+
+#![cfg(feature = "proto-all")]
+
+use otlp_profiles::proto::prost::Message;
+use otlp_profiles::proto::{pprof, v1_3, v1_4, v1_5, v1_6, v1_7, v1_8, v1_9, v1_10};
+use otlp_profiles::{Certainty, Detected, ErrorKind, Limits, ReadOptions, detect, format};
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+/// Profiles that every generation can say, as far as it can.
+#[derive(Clone, Debug)]
+struct Input {
+    profiles: Vec<Profile>,
+    locations: usize,
+    mappings: usize,
+    links: usize,
+    units: bool,
+    resource: bool,
+    references: bool,
+}
+
+#[derive(Clone, Debug)]
+struct Profile {
+    samples: Vec<Sample>,
+    types: usize,
+    time: u64,
+    duration: u64,
+    period: i64,
+    id: bool,
+    dropped: u32,
+    original: bool,
+    attributes: bool,
+    comments: usize,
+    temporality: i32,
+}
+
+#[derive(Clone, Debug)]
+struct Sample {
+    stack: usize,
+    attributes: [bool; 5],
+    link: bool,
+    value: i64,
+    valued: bool,
+    times: usize,
+}
+
+fn sample() -> impl Strategy<Value = Sample> {
+    let attributes = prop_oneof![2 => Just([false; 5]), 3 => any::<[bool; 5]>()];
+    let value = prop_oneof![1i64..9, any::<i64>()];
+    let times = prop_oneof![3 => Just(0), 2 => 0usize..4];
+    (
+        0usize..4,
+        attributes,
+        prop::bool::weighted(0.2),
+        value,
+        any::<bool>(),
+        times,
+    )
+        .prop_map(|(stack, attributes, link, value, valued, times)| Sample {
+            stack,
+            attributes,
+            link,
+            value,
+            valued,
+            times,
+        })
+}
+
+fn profile() -> impl Strategy<Value = Profile> {
+    let numbers = (
+        prop_oneof![Just(0), 1u64 << 60..1 << 61],
+        prop_oneof![Just(0), 1u64..1 << 40],
+        prop_oneof![Just(0), 1i64..1 << 30],
+    );
+    let rare = || prop::bool::weighted(0.3);
+    (
+        vec(sample(), 0..4),
+        1usize..3,
+        numbers,
+        rare(),
+        rare(),
+        rare(),
+        0u32..2,
+        0usize..2,
+        0..3i32,
+    )
+        .prop_map(
+            |(
+                samples,
+                types,
+                (time, duration, period),
+                id,
+                original,
+                attributes,
+                dropped,
+                comments,
+                temporality,
+            )| Profile {
+                samples,
+                types,
+                time,
+                duration,
+                period,
+                id,
+                dropped,
+                original,
+                attributes,
+                comments,
+                temporality,
+            },
+        )
+}
+
+fn input() -> impl Strategy<Value = Input> {
+    (
+        vec(profile(), 0..3),
+        1usize..5,
+        0usize..3,
+        0usize..3,
+        any::<bool>(),
+        any::<bool>(),
+        any::<bool>(),
+    )
+        .prop_map(
+            |(profiles, locations, mappings, links, units, resource, references)| Input {
+                profiles,
+                locations,
+                mappings,
+                links,
+                units,
+                resource,
+                references,
+            },
+        )
+}
+
+const STRINGS: [&str; 12] = [
+    "",
+    "samples",
+    "count",
+    "main",
+    "main.rs",
+    "a",
+    "b",
+    "c",
+    "d",
+    "e",
+    "/usr/bin/app",
+    "a comment",
+];
+
+/// Random, as profile ids are.
+const PROFILE_ID: [u8; 16] = *b"\xb3\x1c\x9e\x07\xd4\x55\x4a\xf2\x8b\xe0\x61\x3d\xc7\x12\xa8\x6f";
+
+impl Input {
+    /// The attributes that anything refers to, each with what its row will be if rows begin with `first`.
+    fn attributes(&self) -> Vec<usize> {
+        let samples = self.profiles.iter().flat_map(|profile| &profile.samples);
+        let used = |row: usize| samples.clone().any(|sample| sample.attributes[row]);
+        (0..5)
+            .filter(|&row| {
+                used(row) || row == 0 && self.profiles.iter().any(|profile| profile.attributes)
+            })
+            .collect()
+    }
+
+    fn rows(&self, sample: &Sample, first: usize) -> Vec<usize> {
+        let rows = self.attributes();
+        let at = |row: usize| rows.iter().position(|&other| other == row).unwrap() + first;
+        (0..5)
+            .filter(|&row| sample.attributes[row])
+            .map(at)
+            .collect()
+    }
+
+    fn link(&self, sample: &Sample) -> Option<usize> {
+        self.links.checked_sub(1).filter(|_| sample.link)
+    }
+
+    fn stack(&self, sample: &Sample) -> (usize, usize) {
+        let start = sample.stack.min(self.locations - 1);
+        (start, self.locations - start)
+    }
+}
+
+impl Sample {
+    fn times(&self) -> Vec<u64> {
+        (0..self.times as u64).map(|at| (1 << 60) + at).collect()
+    }
+
+    /// A value for each timestamp, or one, or none.
+    fn series(&self) -> Vec<i64> {
+        match (self.times, self.valued) {
+            (0, _) => vec![self.value],
+            (_, false) => Vec::new(),
+            (times, true) => vec![self.value; times],
+        }
+    }
+}
+
+/// Attributes in place: of a resource, or a table of them.
+macro_rules! key_value {
+    ($version:ident, $key:expr) => {{
+        let value = $version::any_value::Value::StringValue(format!("value of {}", $key));
+        let value = Some($version::AnyValue { value: Some(value) });
+        #[allow(clippy::needless_update)]
+        $version::KeyValue {
+            key: $key.into(),
+            value,
+            ..Default::default()
+        }
+    }};
+}
+
+/// One resource, one scope, and profiles.
+macro_rules! envelope {
+    ($version:ident, $input:expr, $profiles:expr) => {{
+        let attributes = if $input.resource {
+            vec![key_value!($version, "service.name")]
+        } else {
+            Vec::new()
+        };
+        let resource = Some($version::Resource {
+            attributes,
+            ..Default::default()
+        });
+        let scope = Some($version::InstrumentationScope {
+            name: "scope".into(),
+            ..Default::default()
+        });
+        let scope = $version::ScopeProfiles {
+            scope,
+            profiles: $profiles,
+            ..Default::default()
+        };
+        vec![$version::ResourceProfiles {
+            resource,
+            scope_profiles: vec![scope],
+            ..Default::default()
+        }]
+    }};
+}
+
+/// A generation whose tables begin with the empty row.
+macro_rules! series {
+    ($name:ident, $version:ident, $samples:ident, $lines:ident, $value_type:expr, $profile:expr, $resources:expr) => {
+        fn $name(input: &Input) -> Vec<u8> {
+            use $version::*;
+            let value_type = |profile: &super_profile::Profile| {
+                let mut value_type = ValueType {
+                    type_strindex: 1,
+                    unit_strindex: 2,
+                    ..Default::default()
+                };
+                $value_type(&mut value_type, profile);
+                Some(value_type)
+            };
+            let profiles = input.profiles.iter().map(|from| {
+                let samples = from.samples.iter().map(|sample| Sample {
+                    stack_index: 1 + sample.stack.min(input.locations - 1) as i32,
+                    values: sample.series(),
+                    attribute_indices: input
+                        .rows(sample, 1)
+                        .into_iter()
+                        .map(|row| row as i32)
+                        .collect(),
+                    link_index: input.link(sample).map_or(0, |row| row as i32 + 1),
+                    timestamps_unix_nano: sample.times(),
+                });
+                let mut profile = Profile {
+                    sample_type: value_type(from),
+                    $samples: samples.collect(),
+                    time_unix_nano: from.time,
+                    duration_nano: from.duration,
+                    period: from.period,
+                    period_type: (from.period != 0).then(|| value_type(from)).flatten(),
+                    dropped_attributes_count: from.dropped,
+                    profile_id: if from.id {
+                        PROFILE_ID.to_vec().into()
+                    } else {
+                        Default::default()
+                    },
+                    attribute_indices: if from.attributes { vec![1] } else { Vec::new() },
+                    ..Default::default()
+                };
+                if from.original {
+                    profile.original_payload_format = "pprof".into();
+                    profile.original_payload = b"\x0a\x00"[..].into();
+                }
+                $profile(&mut profile, from);
+                profile
+            });
+            let empty = Mapping::default();
+            let mapping = Mapping {
+                memory_start: 4096,
+                memory_limit: 8192,
+                filename_strindex: 10,
+                ..Default::default()
+            };
+            let location = |row: usize| Location {
+                mapping_index: input.mappings as i32,
+                address: 4096 + row as u64,
+                $lines: vec![Line {
+                    function_index: 1,
+                    line: 5,
+                    column: 0,
+                }],
+                ..Default::default()
+            };
+            let stack = |row: usize| Stack {
+                location_indices: (1 + row as i32..=input.locations as i32).collect(),
+            };
+            let attribute = |row: usize| KeyValueAndUnit {
+                key_strindex: 5 + row as i32,
+                value: Some(AnyValue {
+                    value: Some(any_value::Value::IntValue(row as i64)),
+                }),
+                unit_strindex: if input.units { 2 } else { 0 },
+            };
+            let link = |row: usize| Link {
+                trace_id: vec![1 + row as u8; 16].into(),
+                span_id: vec![1; 8].into(),
+            };
+            let dictionary = ProfilesDictionary {
+                mapping_table: std::iter::once(empty)
+                    .chain((0..input.mappings).map(|_| mapping.clone()))
+                    .collect(),
+                location_table: std::iter::once(Location::default())
+                    .chain((0..input.locations).map(location))
+                    .collect(),
+                function_table: vec![
+                    Function::default(),
+                    Function {
+                        name_strindex: 3,
+                        filename_strindex: 4,
+                        ..Default::default()
+                    },
+                ],
+                link_table: std::iter::once(Link::default())
+                    .chain((0..input.links).map(link))
+                    .collect(),
+                string_table: STRINGS.map(Into::into).into(),
+                attribute_table: std::iter::once(KeyValueAndUnit::default())
+                    .chain(input.attributes().into_iter().map(attribute))
+                    .collect(),
+                stack_table: std::iter::once(Stack::default())
+                    .chain((0..input.locations).map(stack))
+                    .collect(),
+            };
+            let mut resource_profiles = envelope!($version, input, profiles.collect());
+            $resources(&mut resource_profiles, input);
+            ProfilesData {
+                resource_profiles,
+                dictionary: Some(dictionary),
+            }
+            .encode_to_vec()
+        }
+    };
+}
+
+mod super_profile {
+    pub(crate) use super::Profile;
+}
+
+fn nothing<T, U>(_: &mut T, _: &U) {}
+
+series!(
+    encode_1_10,
+    v1_10,
+    samples,
+    lines,
+    nothing,
+    nothing,
+    |all: &mut Vec<ResourceProfiles>, input: &Input| {
+        for pair in all
+            .iter_mut()
+            .flat_map(|one| &mut one.resource.as_mut().unwrap().attributes)
+            .filter(|_| input.references)
+        {
+            (pair.key, pair.key_strindex) = (String::new(), 3);
+        }
+    }
+);
+series!(encode_1_9, v1_9, samples, lines, nothing, nothing, nothing);
+series!(
+    encode_1_8,
+    v1_8,
+    sample,
+    line,
+    |value_type: &mut ValueType, from: &super_profile::Profile| value_type
+        .aggregation_temporality =
+        from.temporality,
+    |profile: &mut Profile, from: &super_profile::Profile| profile.comment_strindices =
+        vec![11; from.comments],
+    nothing
+);
+
+/// Rows that do not begin with the empty row, and the samples that refer to them.
+macro_rules! rows {
+    ($version:ident, $input:ident) => {{
+        use $version::*;
+        let value_type = |from: &super_profile::Profile| ValueType {
+            type_strindex: 1,
+            unit_strindex: 2,
+            aggregation_temporality: from.temporality,
+        };
+        let sample = move |from: &super_profile::Profile, sample: &super_sample::Sample| {
+            let (start, length) = $input.stack(sample);
+            Sample {
+                locations_start_index: start as i32,
+                locations_length: length as i32,
+                value: vec![sample.value; from.types],
+                attribute_indices: $input
+                    .rows(sample, 0)
+                    .into_iter()
+                    .map(|row| row as i32)
+                    .collect(),
+                link_index: $input.link(sample).map(|row| row as i32),
+                timestamps_unix_nano: sample.times(),
+            }
+        };
+        let mapping = Mapping {
+            memory_start: 4096,
+            memory_limit: 8192,
+            filename_strindex: 10,
+            has_functions: true,
+            ..Default::default()
+        };
+        let location = |row: usize| Location {
+            mapping_index: ($input.mappings > 0).then_some(0),
+            address: 4096 + row as u64,
+            line: vec![Line {
+                function_index: 0,
+                line: 5,
+                column: 0,
+            }],
+            ..Default::default()
+        };
+        let link = |row: usize| Link {
+            trace_id: vec![1 + row as u8; 16].into(),
+            span_id: vec![1; 8].into(),
+        };
+        let unit = AttributeUnit {
+            attribute_key_strindex: 5,
+            unit_strindex: 2,
+        };
+        (
+            value_type,
+            sample,
+            vec![mapping; $input.mappings],
+            (0..$input.locations).map(location).collect::<Vec<_>>(),
+            vec![Function {
+                name_strindex: 3,
+                filename_strindex: 4,
+                ..Default::default()
+            }],
+            (0..$input.links).map(link).collect::<Vec<_>>(),
+            $input
+                .attributes()
+                .into_iter()
+                .map(|row| key_value!($version, STRINGS[5 + row]))
+                .collect::<Vec<_>>(),
+            if $input.units { vec![unit] } else { Vec::new() },
+        )
+    }};
+}
+
+mod super_sample {
+    pub(crate) use super::Sample;
+}
+
+/// What a profile says beside its samples.
+macro_rules! rest {
+    ($version:ident, $from:ident, $value_type:expr, $sample:expr) => {
+        $version::Profile {
+            sample_type: vec![$value_type($from); $from.types],
+            sample: $from
+                .samples
+                .iter()
+                .map(|one| $sample($from, one))
+                .collect(),
+            time_nanos: $from.time as i64,
+            duration_nanos: $from.duration as i64,
+            period: $from.period,
+            period_type: ($from.period != 0).then(|| $value_type($from)),
+            comment_strindices: vec![11; $from.comments],
+            profile_id: if $from.id {
+                PROFILE_ID.to_vec().into()
+            } else {
+                Default::default()
+            },
+            dropped_attributes_count: $from.dropped,
+            original_payload_format: if $from.original {
+                "pprof".into()
+            } else {
+                String::new()
+            },
+            original_payload: if $from.original {
+                b"\x0a\x00"[..].into()
+            } else {
+                Default::default()
+            },
+            ..Default::default()
+        }
+    };
+}
+
+fn all_locations(input: &Input) -> Vec<i32> {
+    (0..input.locations as i32).collect()
+}
+
+macro_rules! shared_tables {
+    ($name:ident, $version:ident, |$profiles:ident, $tables:ident| $data:expr) => {
+        fn $name(input: &Input) -> Vec<u8> {
+            let (value_type, sample, mappings, locations, functions, links, attributes, units) =
+                rows!($version, input);
+            let profiles = input.profiles.iter().map(|from| $version::Profile {
+                location_indices: all_locations(input),
+                attribute_indices: if from.attributes { vec![0] } else { Vec::new() },
+                ..rest!($version, from, value_type, sample)
+            });
+            let $profiles = envelope!($version, input, profiles.collect());
+            let $tables = (
+                mappings,
+                locations,
+                functions,
+                links,
+                STRINGS.map(String::from).to_vec(),
+                attributes,
+                units,
+            );
+            $data.encode_to_vec()
+        }
+    };
+}
+
+shared_tables!(encode_1_7, v1_7, |resource_profiles, tables| {
+    v1_7::ProfilesData {
+        resource_profiles,
+        dictionary: Some(v1_7::ProfilesDictionary {
+            mapping_table: tables.0,
+            location_table: tables.1,
+            function_table: tables.2,
+            link_table: tables.3,
+            string_table: tables.4,
+            attribute_table: tables.5,
+            attribute_units: tables.6,
+        }),
+    }
+});
+shared_tables!(encode_1_6, v1_6, |resource_profiles, tables| {
+    v1_6::ProfilesData {
+        resource_profiles,
+        mapping_table: tables.0,
+        location_table: tables.1,
+        function_table: tables.2,
+        link_table: tables.3,
+        string_table: tables.4,
+        attribute_table: tables.5,
+        attribute_units: tables.6,
+    }
+});
+
+macro_rules! own_tables {
+    ($name:ident, $version:ident, $attributes:expr) => {
+        fn $name(input: &Input) -> Vec<u8> {
+            let (value_type, sample, mappings, locations, functions, links, attributes, units) =
+                rows!($version, input);
+            let profiles = input.profiles.iter().map(|from| {
+                let mut profile = $version::Profile {
+                    location_indices: all_locations(input),
+                    mapping_table: mappings.clone(),
+                    location_table: locations.clone(),
+                    function_table: functions.clone(),
+                    link_table: links.clone(),
+                    string_table: STRINGS.map(String::from).to_vec(),
+                    attribute_table: attributes.clone(),
+                    attribute_units: units.clone(),
+                    ..rest!($version, from, value_type, sample)
+                };
+                $attributes(&mut profile, from);
+                profile
+            });
+            let resource_profiles = envelope!($version, input, profiles.collect());
+            $version::ProfilesData { resource_profiles }.encode_to_vec()
+        }
+    };
+}
+
+own_tables!(
+    encode_1_5,
+    v1_5,
+    |profile: &mut v1_5::Profile, from: &Profile| {
+        profile.attribute_indices = if from.attributes { vec![0] } else { Vec::new() };
+    }
+);
+own_tables!(
+    encode_1_4,
+    v1_4,
+    |profile: &mut v1_4::Profile, from: &Profile| {
+        profile.attributes = if from.attributes {
+            vec![key_value!(v1_4, "host.name")]
+        } else {
+            Vec::new()
+        };
+    }
+);
+
+fn encode_1_3(input: &Input) -> Vec<u8> {
+    let containers = input.profiles.iter().map(|from| v1_3::ProfileContainer {
+        profile_id: if from.id {
+            PROFILE_ID.to_vec().into()
+        } else {
+            Default::default()
+        },
+        start_time_unix_nano: from.time,
+        end_time_unix_nano: if from.time == 0 {
+            0
+        } else {
+            from.time + from.duration
+        },
+        attributes: if from.attributes {
+            vec![key_value!(v1_3, "host.name")]
+        } else {
+            Vec::new()
+        },
+        dropped_attributes_count: from.dropped,
+        profile: Some(inner_1_3(input, from)),
+        ..Default::default()
+    });
+    let resource_profiles = envelope!(v1_3, input, containers.collect());
+    v1_3::ProfilesData { resource_profiles }.encode_to_vec()
+}
+
+fn inner_1_3(input: &Input, from: &Profile) -> v1_3::Profile {
+    let value_type = v1_3::ValueType {
+        r#type: 1,
+        unit: 2,
+        aggregation_temporality: from.temporality,
+    };
+    let samples = from.samples.iter().map(|sample| {
+        let (start, length) = input.stack(sample);
+        v1_3::Sample {
+            locations_start_index: start as u64,
+            locations_length: length as u64,
+            value: vec![sample.value; from.types],
+            attributes: input
+                .rows(sample, 0)
+                .into_iter()
+                .map(|row| row as u64)
+                .collect(),
+            link: input.link(sample).unwrap_or(0) as u64,
+            timestamps_unix_nano: sample.times(),
+            ..Default::default()
+        }
+    });
+    let location = |row: usize| v1_3::Location {
+        address: 4096 + row as u64,
+        line: vec![v1_3::Line {
+            function_index: 0,
+            line: 5,
+            column: 0,
+        }],
+        ..Default::default()
+    };
+    v1_3::Profile {
+        sample_type: vec![value_type; from.types],
+        sample: samples.collect(),
+        location: (0..input.locations).map(location).collect(),
+        location_indices: (0..input.locations as i64).collect(),
+        function: vec![v1_3::Function {
+            name: 3,
+            filename: 4,
+            ..Default::default()
+        }],
+        string_table: STRINGS.map(String::from).to_vec(),
+        attribute_table: input
+            .attributes()
+            .into_iter()
+            .map(|row| key_value!(v1_3, STRINGS[5 + row]))
+            .collect(),
+        link_table: (0..input.links)
+            .map(|row| v1_3::Link {
+                trace_id: vec![row as u8; 16].into(),
+                span_id: vec![1; 8].into(),
+            })
+            .collect(),
+        period: from.period,
+        ..Default::default()
+    }
+}
+
+fn encode_pprof(input: &Input) -> Vec<u8> {
+    let from = input.profiles.first();
+    let types = from.map_or(1, |from| from.types);
+    let samples = from.iter().flat_map(|from| &from.samples).map(|sample| {
+        let (start, _) = input.stack(sample);
+        let label = |row: usize| pprof::Label {
+            key: 5 + row as i64,
+            str: 3,
+            ..Default::default()
+        };
+        pprof::Sample {
+            location_id: (start as u64 + 1..=input.locations as u64).collect(),
+            value: vec![sample.value; types],
+            label: (0..5)
+                .filter(|&row| sample.attributes[row])
+                .map(label)
+                .collect(),
+        }
+    });
+    let location = |row: usize| pprof::Location {
+        id: row as u64 + 1,
+        address: 4096 + row as u64,
+        line: vec![pprof::Line {
+            function_id: 1,
+            line: 5,
+            ..Default::default()
+        }],
+        ..Default::default()
+    };
+    let profile = pprof::Profile {
+        sample_type: vec![pprof::ValueType { r#type: 1, unit: 2 }; types],
+        sample: samples.collect(),
+        location: (0..input.locations).map(location).collect(),
+        function: vec![pprof::Function {
+            id: 1,
+            name: 3,
+            filename: 4,
+            ..Default::default()
+        }],
+        string_table: STRINGS.map(String::from).to_vec(),
+        time_nanos: from.map_or(0, |from| from.time as i64),
+        period: from.map_or(0, |from| from.period),
+        comment: vec![11; from.map_or(0, |from| from.comments)],
+        doc_url: if input.references { 11 } else { 0 },
+        ..Default::default()
+    };
+    profile.encode_to_vec()
+}
+
+type Encode = fn(&Input) -> Vec<u8>;
+
+const ENCODERS: [(&str, Encode); 9] = [
+    ("otlp-1.10", encode_1_10),
+    ("otlp-1.9", encode_1_9),
+    ("otlp-1.8", encode_1_8),
+    ("otlp-1.7", encode_1_7),
+    ("otlp-1.6", encode_1_6),
+    ("otlp-1.5", encode_1_5),
+    ("otlp-1.4", encode_1_4),
+    ("otlp-1.3", encode_1_3),
+    ("pprof", encode_pprof),
+];
+
+fn found(payload: &[u8]) -> Detected {
+    detect(payload, &ReadOptions::default()).unwrap()
+}
+
+fn as_format(payload: &[u8], name: &str) -> otlp_profiles::Result<Detected> {
+    detect(
+        payload,
+        &ReadOptions {
+            from: format(name),
+            ..Default::default()
+        },
+    )
+}
+
+/// Names in the answer other than the format itself.
+fn others(certainty: &Certainty) -> &[&'static str] {
+    match certainty {
+        Certainty::Equivalent(names)
+        | Certainty::Preferred(names)
+        | Certainty::Ambiguous(names) => names,
+        _ => &[],
+    }
+}
+
+/// Every sample has timestamps, and as many numbers in one other list.
+fn timed(input: &Input) -> bool {
+    input
+        .profiles
+        .iter()
+        .flat_map(|profile| &profile.samples)
+        .all(|sample| {
+            let attributes = sample.attributes.iter().filter(|&&has| has).count();
+            let values = if sample.valued { sample.times } else { 0 };
+            sample.times > 0
+                && (attributes == 0 || values == 0)
+                && attributes.max(values) == sample.times
+        })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1024, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// The truth is among the answers, and the answer is unsure only where §1.5 of what is known
+    /// about the generations says that nobody can be sure.
+    #[test]
+    fn every_generation_is_found(input in input()) {
+        for (name, encode) in ENCODERS {
+            let payload = encode(&input);
+            let detected = found(&payload);
+            let others = others(&detected.certainty);
+            let answer = format!("{} ({}): {:#?}", detected.format.name(), detected.certainty, detected.evidence);
+            prop_assert!(detected.format.name() == name || others.contains(&name), "{name} is taken for {answer}");
+            match detected.certainty {
+                Certainty::Preferred(_) => prop_assert!(timed(&input), "{name}: {answer}"),
+                Certainty::Ambiguous(_) => prop_assert!(false, "{name}: {answer}"),
+                _ => {}
+            }
+        }
+    }
+
+    /// The true hint is always followed, and says the same with certainty or names who else it fits.
+    #[test]
+    fn a_true_hint_is_followed(input in input()) {
+        for (name, encode) in ENCODERS {
+            let detected = as_format(&encode(&input), name).unwrap();
+            prop_assert_eq!(detected.format.name(), name);
+            prop_assert!(!matches!(detected.certainty, Certainty::Ambiguous(_)));
+        }
+    }
+
+    #[test]
+    fn noise_is_no_profile(bytes in vec(any::<u8>(), 12..400)) {
+        if let Ok(detected) = detect(&bytes, &ReadOptions::default()) {
+            prop_assert!(false, "{} ({}): {:?}", detected.format.name(), detected.certainty, detected.evidence);
+        }
+    }
+
+    /// Whatever is done to a payload, there is an answer or an error.
+    #[test]
+    fn broken_payloads_get_an_answer(input in input(), which in 0..ENCODERS.len(), at in any::<prop::sample::Index>(), byte: u8, cut: bool) {
+        let mut payload = ENCODERS[which].1(&input);
+        if cut { payload.truncate(at.index(payload.len())) } else { let at = at.index(payload.len()); payload[at] = byte }
+        for hint in [None, Some("pprof"), Some("otlp-1.10"), Some("otlp-1.3")] {
+            let _ = detect(&payload, &ReadOptions { from: hint.and_then(format), ..Default::default() });
+        }
+    }
+}
+
+/// Whether two readings of one payload are the same, as far as the newest generation can say it.
+fn reads_as(payload: &[u8], name: &str) -> Option<Vec<u8>> {
+    let options = ReadOptions {
+        from: format(name),
+        ..Default::default()
+    };
+    let profiles = otlp_profiles::read(payload, &options).ok()?.profiles;
+    let written = otlp_profiles::write(&profiles, format("otlp").unwrap(), &Default::default());
+    Some(written.unwrap().payload)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// What is called equivalent is read to the same profiles.
+    #[test]
+    fn equivalent_means_equal(input in input()) {
+        for (name, encode) in ENCODERS {
+            let payload = encode(&input);
+            let detected = found(&payload);
+            if let Certainty::Equivalent(others) = detected.certainty {
+                let first = reads_as(&payload, detected.format.name());
+                prop_assert!(first.is_some(), "{} is not read as {}", name, detected.format.name());
+                for other in others {
+                    prop_assert_eq!(&first, &reads_as(&payload, other), "{} as {} and {}", name, detected.format.name(), other);
+                }
+            }
+        }
+    }
+}
+
+/// The records of the other signals, as far as they matter here.
+mod signals {
+    use otlp_profiles::proto::v1_10::{AnyValue, InstrumentationScope, KeyValue, Resource};
+
+    #[derive(Clone, PartialEq, prost::Message)]
+    pub(crate) struct Request<R: prost::Message + Default + std::fmt::Debug> {
+        #[prost(message, repeated, tag = "1")]
+        pub(crate) resources: Vec<Records<R>>,
+    }
+
+    #[derive(Clone, PartialEq, prost::Message)]
+    pub(crate) struct Records<R: prost::Message + Default + std::fmt::Debug> {
+        #[prost(message, optional, tag = "1")]
+        pub(crate) resource: Option<Resource>,
+        #[prost(message, repeated, tag = "2")]
+        pub(crate) scopes: Vec<Scope<R>>,
+    }
+
+    #[derive(Clone, PartialEq, prost::Message)]
+    pub(crate) struct Scope<R: prost::Message + Default + std::fmt::Debug> {
+        #[prost(message, optional, tag = "1")]
+        pub(crate) scope: Option<InstrumentationScope>,
+        #[prost(message, repeated, tag = "2")]
+        pub(crate) records: Vec<R>,
+    }
+
+    #[derive(Clone, PartialEq, prost::Message)]
+    pub(crate) struct Span {
+        #[prost(bytes = "vec", tag = "1")]
+        pub(crate) trace_id: Vec<u8>,
+        #[prost(bytes = "vec", tag = "2")]
+        pub(crate) span_id: Vec<u8>,
+        #[prost(string, tag = "5")]
+        pub(crate) name: String,
+        #[prost(int32, tag = "6")]
+        pub(crate) kind: i32,
+        #[prost(fixed64, tag = "7")]
+        pub(crate) start: u64,
+        #[prost(fixed64, tag = "8")]
+        pub(crate) end: u64,
+        #[prost(message, repeated, tag = "9")]
+        pub(crate) attributes: Vec<KeyValue>,
+    }
+
+    #[derive(Clone, PartialEq, prost::Message)]
+    pub(crate) struct Log {
+        #[prost(fixed64, tag = "1")]
+        pub(crate) time: u64,
+        #[prost(int32, tag = "2")]
+        pub(crate) severity: i32,
+        #[prost(string, tag = "3")]
+        pub(crate) severity_text: String,
+        #[prost(message, optional, tag = "5")]
+        pub(crate) body: Option<AnyValue>,
+        #[prost(message, repeated, tag = "6")]
+        pub(crate) attributes: Vec<KeyValue>,
+        #[prost(fixed64, tag = "11")]
+        pub(crate) observed: u64,
+    }
+
+    #[derive(Clone, PartialEq, prost::Message)]
+    pub(crate) struct Metric {
+        #[prost(string, tag = "1")]
+        pub(crate) name: String,
+        #[prost(string, tag = "2")]
+        pub(crate) description: String,
+        #[prost(string, tag = "3")]
+        pub(crate) unit: String,
+        #[prost(message, optional, tag = "5")]
+        pub(crate) gauge: Option<Points>,
+        #[prost(message, optional, tag = "7")]
+        pub(crate) sum: Option<Points>,
+    }
+
+    #[derive(Clone, PartialEq, prost::Message)]
+    pub(crate) struct Points {
+        #[prost(message, repeated, tag = "1")]
+        pub(crate) points: Vec<Point>,
+        #[prost(int32, tag = "2")]
+        pub(crate) temporality: i32,
+    }
+
+    #[derive(Clone, PartialEq, prost::Message)]
+    pub(crate) struct Point {
+        #[prost(fixed64, tag = "3")]
+        pub(crate) time: u64,
+        #[prost(sfixed64, tag = "6")]
+        pub(crate) value: i64,
+        #[prost(message, repeated, tag = "7")]
+        pub(crate) attributes: Vec<KeyValue>,
+    }
+}
+
+fn request<R: Message + Default + std::fmt::Debug>(records: Vec<R>) -> Vec<u8> {
+    let attributes = vec![key_value!(v1_10, "service.name")];
+    let resource = Some(v1_10::Resource {
+        attributes,
+        ..Default::default()
+    });
+    let scopes = vec![signals::Scope {
+        scope: None,
+        records,
+    }];
+    signals::Request {
+        resources: vec![signals::Records { resource, scopes }],
+    }
+    .encode_to_vec()
+}
+
+fn refused(payload: &[u8], name: &str) -> Result<(), TestCaseError> {
+    match detect(payload, &ReadOptions::default()) {
+        Ok(detected) => prop_assert!(
+            false,
+            "{name}: {} ({}): {:?}",
+            detected.format.name(),
+            detected.certainty,
+            detected.evidence
+        ),
+        Err(error) => {
+            prop_assert_eq!(error.kind(), ErrorKind::Unrecognised);
+            prop_assert!(error.to_string().contains(name), "{}: {}", name, error);
+        }
+    }
+    Ok(())
+}
+
+fn attributes() -> impl Strategy<Value = Vec<v1_10::KeyValue>> {
+    vec("[a-z.]{1,12}", 0..3).prop_map(|keys| {
+        keys.into_iter()
+            .map(|key| key_value!(v1_10, key.clone()))
+            .collect()
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1024, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn traces_are_named(spans in vec(("[a-zA-Z/ ]{0,16}", any::<[u8; 16]>(), 0..6i32, any::<u32>(), attributes()), 1..5)) {
+        let span = |(name, id, kind, time, attributes): (String, [u8; 16], i32, u32, Vec<v1_10::KeyValue>)| {
+            let start = if time % 3 == 0 { 0 } else { (1 << 60) + u64::from(time) };
+            signals::Span { trace_id: id.to_vec(), span_id: id[..8].to_vec(), name, kind, start, end: start, attributes }
+        };
+        refused(&request(spans.into_iter().map(span).collect()), "traces")?;
+    }
+
+    #[test]
+    fn metrics_are_named(metrics in vec(("[a-z.]{1,16}", "[a-z ]{0,12}", "[a-z]{0,2}", any::<bool>(), any::<i64>(), attributes()), 1..5)) {
+        let metric = |(name, description, unit, sum, value, attributes)| {
+            let points = Some(signals::Points { points: vec![signals::Point { time: 1 << 60, value, attributes }], temporality: i32::from(sum) * 2 });
+            let (gauge, sum) = if sum { (None, points) } else { (points, None) };
+            signals::Metric { name, description, unit, gauge, sum }
+        };
+        refused(&request(metrics.into_iter().map(metric).collect()), "metrics")?;
+    }
+
+    #[test]
+    fn logs_are_named(logs in vec(("[a-zA-Z0-9 ]{1,30}", 0..24i32, any::<bool>(), any::<bool>(), attributes()), 1..5)) {
+        let log = |(text, severity, timed, observed, attributes): (String, i32, bool, bool, _)| signals::Log {
+            time: u64::from(timed) << 60,
+            severity,
+            severity_text: if severity > 8 { "INFO".into() } else { String::new() },
+            body: Some(v1_10::AnyValue { value: Some(v1_10::any_value::Value::StringValue(text)) }),
+            attributes,
+            observed: u64::from(observed) << 60,
+        };
+        refused(&request(logs.into_iter().map(log).collect()), "logs")?;
+    }
+
+    #[test]
+    fn responses_are_named(rejected in 1..i64::MAX, error_message in "[a-z ]{0,30}") {
+        let partial_success = Some(v1_10::ExportProfilesPartialSuccess { rejected_profiles: rejected, error_message });
+        refused(&v1_10::ExportProfilesServiceResponse { partial_success }.encode_to_vec(), "response")?;
+    }
+
+    /// A profile of OTEP 0239 without its container is named; pprof says none of what it adds.
+    #[test]
+    fn bare_profiles_are_named(input in input()) {
+        for profile in input.profiles.iter().filter(|profile| !profile.samples.is_empty()) {
+            refused(&inner_1_3(&input, profile).encode_to_vec(), "without its container")?;
+        }
+    }
+}
+
+/// Every file of the tree that is a profile, by what its name says.
+fn files(folder: &std::path::Path, found: &mut Vec<std::path::PathBuf>) {
+    for entry in std::fs::read_dir(folder).unwrap().flatten() {
+        if entry.path().is_dir() {
+            files(&entry.path(), found)
+        } else {
+            found.push(entry.path())
+        }
+    }
+}
+
+fn expected(name: &str) -> Option<&'static str> {
+    let ends = |endings: &[&str]| endings.iter().any(|ending| name.ends_with(ending));
+    if name.contains("otlp-1.11") && ends(&[".binpb"]) {
+        Some("otlp-1.10")
+    } else if name.contains("otlp-1.3") && ends(&[".binpb"]) || ends(&[".v1experimental.binpb"]) {
+        Some("otlp-1.3")
+    } else if ends(&["k8s.otlp", "profile.otlp"]) {
+        Some("otlp-1.8")
+    } else if ends(&[".pb.gz", ".pb", ".pprof", "large.cpu"]) {
+        Some("pprof")
+    } else {
+        None
+    }
+}
+
+/// Real files are what they are, and certainly; files that are no profiles are refused.
+#[test]
+fn real_files_are_found() {
+    let corpus = std::env::var_os("OTLP_PROFILES_CORPUS");
+    let mut paths = Vec::new();
+    files("testdata".as_ref(), &mut paths);
+    corpus
+        .iter()
+        .for_each(|corpus| files(corpus.as_ref(), &mut paths));
+    let mut profiles = 0;
+    for path in paths {
+        let options = ReadOptions {
+            limits: Limits::file(),
+            ..Default::default()
+        };
+        let answer = detect(&std::fs::read(&path).unwrap(), &options);
+        match (expected(&path.to_string_lossy()), answer) {
+            (Some(name), Ok(detected)) => {
+                assert_eq!(
+                    (detected.format.name(), &detected.certainty),
+                    (name, &Certainty::Certain),
+                    "{path:?}"
+                );
+                assert!(!detected.evidence.is_empty(), "{path:?}");
+                profiles += 1;
+            }
+            (Some(name), Err(error)) => panic!("{path:?} is {name}: {error}"),
+            (None, Ok(detected)) => {
+                // Formats that are read by their first bytes.
+                assert!(
+                    detected.format.schema().is_none() && detected.format.name() != "pprof",
+                    "{path:?}: {detected:?}"
+                );
+            }
+            (None, Err(error)) => {
+                assert_eq!(error.kind(), ErrorKind::Unrecognised, "{path:?}: {error}")
+            }
+        }
+    }
+    assert!(profiles > 10);
+}

@@ -1,0 +1,686 @@
+//! Input nobody should send: no reader panics, takes memory out of proportion, or believes it.
+#![cfg(feature = "proto-all")]
+
+#[path = "support/alloc.rs"]
+mod alloc;
+mod support;
+#[path = "support/wire.rs"]
+mod wire;
+
+use alloc::{Counting, cost};
+use otlp_profiles::proto::{pprof, prost::Message, v1_10};
+use otlp_profiles::{
+    ErrorKind, FORMATS, Level, Limits, Policy, Profiles, ReadOptions, WriteOptions, deflate,
+};
+use proptest::prelude::*;
+use support::doc::Doc;
+use support::forms::{FORMS, form};
+use support::generate::{Room, Tape, doc};
+use support::{options, read, testdata, try_read, write};
+use wire::{
+    FIXED32, FIXED64, GROUP, GROUP_END, LEN, VARINT, deep, int, len, nest, overlong, tag, varint,
+};
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
+
+const MIB: i64 = 1 << 20;
+
+/// The formats of protobuf.
+fn protobufs() -> impl Iterator<Item = &'static str> {
+    FORMATS
+        .iter()
+        .map(|format| format.name())
+        .filter(|name| *name != "otlp-json")
+}
+
+/// A small payload of each format that has something in most of its messages.
+fn small(name: &str) -> Vec<u8> {
+    let numbers = |seed: u32| {
+        let at = (1..=500u32).map(move |at| at + seed * 1000);
+        at.map(|at| at.wrapping_mul(2_654_435_761) >> 3).collect()
+    };
+    let room = Room {
+        caps: form("otlp").caps,
+        portable: true,
+    };
+    let rich = |doc: &Doc| {
+        let scopes = doc.resources.iter().flat_map(|r| &r.scopes);
+        let profiles: Vec<_> = scopes.flat_map(|s| &s.profiles).collect();
+        profiles.len() == 1 && profiles[0].samples.len() > 2 && doc.tables.stacks.len() > 1
+    };
+    let mut documents = (0..).map(|seed| doc(&mut Tape::new(numbers(seed)), room));
+    let document = documents.find(rich).expect("one of many");
+    match name {
+        "pprof" => support::generate::pprof_profile(&mut Tape::new(
+            (1..=200u32).map(|at| at.wrapping_mul(40_503_001)).collect(),
+        ))
+        .encode_to_vec(),
+        "otlp-json" => write(name, &read("otlp", &(form("otlp").lower)(&document))).0,
+        _ => (form(name).lower)(&document),
+    }
+}
+
+/// Reads with either policy; what is read is whole: it can be written as anything.
+fn survive(name: &str, bytes: &[u8]) -> otlp_profiles::Result<Profiles> {
+    let repairing = ReadOptions {
+        policy: Policy::Repair,
+        ..options(name)
+    };
+    if let Ok(readings) = otlp_profiles::read_all(bytes, &repairing) {
+        for reading in readings {
+            for format in ["pprof", "otlp", "otlp-1.3"] {
+                let _ = otlp_profiles::write_all(
+                    &reading.profiles,
+                    otlp_profiles::format(format).unwrap(),
+                    &WriteOptions::default(),
+                );
+            }
+        }
+    }
+    let _ = otlp_profiles::detect(bytes, &ReadOptions::default());
+    let _ = otlp_profiles::read_all(bytes, &ReadOptions::default());
+    try_read(name, bytes)
+}
+
+#[test]
+fn illegal_tags_are_refused() {
+    let mut cases = Vec::new();
+    for kind in [VARINT, FIXED64, LEN, FIXED32] {
+        cases.push([vec![kind], vec![0; 8]].concat()); // field 0
+    }
+    cases.push([varint((1 << 29) << 3), vec![0]].concat());
+    cases.push([varint(u64::MAX >> 3 << 3), vec![0]].concat());
+    cases.push([overlong(100 << 3, 6), vec![0]].concat());
+    cases.push([overlong(100 << 3, 11), vec![0]].concat());
+    for kind in [6, 7] {
+        for number in [1, 2, 6, 100, 1000] {
+            cases.push([tag(number, kind), vec![0; 8]].concat());
+        }
+    }
+    for name in protobufs() {
+        for case in &cases {
+            for bytes in [case.clone(), [small(name), case.clone()].concat()] {
+                assert!(survive(name, &bytes).is_err(), "{name} reads {bytes:02x?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn illegal_lengths_are_refused() {
+    for name in protobufs() {
+        for length in [
+            u64::MAX,
+            1 << 63,
+            1 << 32,
+            u64::from(u32::MAX),
+            1 << 31,
+            1 << 20,
+            3,
+        ] {
+            for number in [1, 2, 3, 4, 5, 6, 7, 100] {
+                let bytes = [small(name), tag(number, LEN), varint(length), vec![0, 0]].concat();
+                assert!(
+                    survive(name, &bytes).is_err(),
+                    "{name} reads field {number} of {length} bytes"
+                );
+            }
+        }
+        let bytes = [tag(1, LEN), overlong(0, 11)].concat();
+        assert!(
+            survive(name, &bytes).is_err(),
+            "{name} reads a length of 11 bytes"
+        );
+    }
+}
+
+#[test]
+fn unmatched_groups_are_refused_and_whole_ones_skipped() {
+    let (begin, end) = (tag(200, GROUP), tag(200, GROUP_END));
+    let bad = [
+        end.clone(),
+        begin.clone(),
+        [begin.clone(), begin.clone(), end.clone()].concat(),
+        [begin.clone(), tag(201, GROUP_END)].concat(),
+        [
+            begin.clone(),
+            tag(201, GROUP),
+            end.clone(),
+            tag(201, GROUP_END),
+        ]
+        .concat(),
+        [begin.clone(), len(1, &end)].concat(),
+        [tag(1, GROUP), tag(1, GROUP_END)].concat(),
+    ];
+    let good = [
+        [begin.clone(), end.clone()].concat(),
+        [
+            begin.clone(),
+            int(1, 5),
+            len(2, b"x"),
+            begin.clone(),
+            end.clone(),
+            end.clone(),
+        ]
+        .concat(),
+    ];
+    for name in protobufs() {
+        for case in &bad {
+            assert!(
+                survive(name, &[small(name), case.clone()].concat()).is_err(),
+                "{name} reads {case:02x?}"
+            );
+        }
+        for case in &good {
+            let model = survive(name, &[small(name), case.clone()].concat())
+                .unwrap_or_else(|e| panic!("{name}: {e}"));
+            assert_eq!(model, read(name, &small(name)), "{name}");
+        }
+        let deep: Vec<u8> = begin
+            .iter()
+            .copied()
+            .cycle()
+            .take(begin.len() * 100_000)
+            .collect();
+        assert!(survive(name, &deep).is_err(), "{name}");
+    }
+}
+
+#[test]
+fn every_prefix_of_a_small_payload_is_an_end_or_an_error() {
+    for name in FORMATS.iter().map(|format| format.name()) {
+        let bytes = small(name);
+        assert!(bytes.len() > 60, "{name}: {}", bytes.len());
+        let read = (0..bytes.len())
+            .filter(|&end| survive(name, &bytes[..end]).is_ok())
+            .count();
+        // Only where a field of the outermost message ends; pprof's many are the strings' and the tables'.
+        let fields = top_level_fields(name, &bytes);
+        assert!(
+            read <= fields,
+            "{name}: {read} prefixes of {} bytes in {fields} fields are read",
+            bytes.len()
+        );
+    }
+}
+
+fn top_level_fields(name: &str, bytes: &[u8]) -> usize {
+    if name == "otlp-json" {
+        return 2;
+    }
+    let (mut at, mut fields) = (0, 1);
+    while at < bytes.len() {
+        let mut varint = || {
+            let (mut value, mut shift) = (0u64, 0);
+            loop {
+                value |= u64::from(bytes[at] & 0x7f) << shift;
+                (at, shift) = (at + 1, shift + 7);
+                if bytes[at - 1] < 0x80 {
+                    return value;
+                }
+            }
+        };
+        if varint() & 7 == u64::from(LEN) {
+            let length = varint() as usize;
+            at += length;
+        } else {
+            varint();
+        }
+        fields += 1;
+    }
+    fields
+}
+
+#[test]
+fn every_prefix_of_recorded_payloads_is_survived() {
+    for (name, bytes) in testdata(&[
+        "threadcreate.pb.gz",
+        "mutex.pb.gz",
+        "block.pb.gz",
+        "gperftools-heap.pb.gz",
+        ".binpb",
+    ]) {
+        let format = match &*name {
+            name if name.contains(".pb.") => "pprof",
+            name if name.starts_with("otlp-1.3") => "otlp-1.3",
+            _ => "otlp",
+        };
+        for end in 0..bytes.len() {
+            let _ = survive(format, &bytes[..end]);
+        }
+        // Of a gzip stream no prefix is whole.
+        let gzip = deflate(&bytes, Level::default());
+        for end in 2..gzip.len() {
+            assert!(
+                otlp_profiles::read_all(&gzip[..end], &options(format)).is_err(),
+                "{name}, {end} bytes of gzip"
+            );
+        }
+    }
+}
+
+/// One field said in every way the wire allows: the same values.
+#[test]
+fn packed_unpacked_and_split_lists_are_one() {
+    let strings = nest(&[5], b"");
+    let dictionary = |stack: &[u8]| {
+        let location = |address| len(2, &int(2, address));
+        let rows = [
+            len(2, b""),
+            location(7),
+            location(8),
+            strings.clone(),
+            len(7, b""),
+            len(7, stack),
+        ]
+        .concat();
+        len(2, &rows)
+    };
+    let profile = |sample: &[u8]| nest(&[1, 2, 2], &[len(1, b""), len(2, sample)].concat());
+    let stacks = [
+        len(1, &[1, 2, 1]),
+        [int(1, 1), int(1, 2), int(1, 1)].concat(),
+        [len(1, &[1]), len(1, &[2, 1])].concat(),
+        [int(1, 1), len(1, &[]), len(1, &[2]), int(1, 1)].concat(),
+    ];
+    let fixed = |value: u64| value.to_le_bytes();
+    let samples = [
+        [
+            int(1, 1),
+            len(4, &[5, 6]),
+            len(5, &[fixed(1), fixed(2)].concat()),
+        ]
+        .concat(),
+        [
+            len(4, &[5]),
+            int(4, 6),
+            tag(5, FIXED64),
+            fixed(1).to_vec(),
+            len(5, &fixed(2)),
+            int(1, 1),
+        ]
+        .concat(),
+        // The last of a field that is there once counts.
+        [
+            int(1, 0),
+            int(4, 5),
+            int(4, 6),
+            len(5, &[fixed(1), fixed(2)].concat()),
+            int(3, 0),
+            int(1, 1),
+        ]
+        .concat(),
+    ];
+    let mut models = Vec::new();
+    for stack in &stacks {
+        for sample in &samples {
+            for bytes in [
+                [profile(sample), dictionary(stack)].concat(),
+                [dictionary(stack), profile(sample)].concat(),
+            ] {
+                let prost = v1_10::ProfilesData::decode(&bytes[..]).expect("prost reads it");
+                assert_eq!(
+                    prost.dictionary.unwrap().stack_table[1].location_indices,
+                    [1, 2, 1]
+                );
+                models.push(read("otlp", &bytes));
+            }
+        }
+    }
+    let sample = models[0].iter().next().unwrap().samples().get(0).unwrap();
+    assert_eq!(
+        (sample.values, sample.timestamps_unix_nano),
+        (&[5, 6][..], &[1, 2][..])
+    );
+    assert_eq!(models[0].dictionary().stack(sample.stack).len(), 3);
+    assert!(
+        models.iter().all(|model| *model == models[0]),
+        "and so are the models"
+    );
+}
+
+#[test]
+fn messages_given_twice_are_merged_and_oneofs_take_the_last() {
+    let value = |body: &[u8]| nest(&[1, 1, 1], &[len(1, b"k"), len(2, body)].concat());
+    let said = |bytes: &[u8]| {
+        format!(
+            "{:?}",
+            support::model::doc_of(&read("otlp", bytes)).resources
+        )
+    };
+    let cases: [(Vec<u8>, &str); 4] = [
+        (value(&int(3, 0)), "(\"k\", Int(0))"),
+        (
+            value(&[int(3, 7), len(1, b"x")].concat()),
+            "(\"k\", Str(\"x\"))",
+        ),
+        (
+            value(&[len(1, b"x"), int(2, 1)].concat()),
+            "(\"k\", Bool(true))",
+        ),
+        // Two resources in one ResourceProfiles: their attributes add up, the last count counts.
+        (
+            len(
+                1,
+                &[
+                    len(1, &[len(1, &len(1, b"a")), int(2, 5)].concat()),
+                    len(1, &[len(1, &len(1, b"b")), int(2, 6)].concat()),
+                ]
+                .concat(),
+            ),
+            "dropped: 6",
+        ),
+    ];
+    for (bytes, expected) in cases {
+        assert!(said(&bytes).contains(expected), "{}", said(&bytes));
+        let prost = v1_10::ProfilesData::decode(&bytes[..]).expect("prost reads it");
+        assert_eq!(
+            said(&prost.encode_to_vec()),
+            said(&bytes),
+            "as prost merges them"
+        );
+    }
+    // A list said twice in one value is one list; pprof's period type is one message of two halves.
+    let array = |value: u64| len(5, &len(1, &int(3, value)));
+    let twice = value(&[array(1), array(2)].concat());
+    let prost = v1_10::ProfilesData::decode(&twice[..]).expect("prost reads it");
+    assert_eq!(said(&prost.encode_to_vec()), said(&twice));
+    let halves = [
+        len(6, b""),
+        len(6, b"cpu"),
+        len(6, b"ns"),
+        len(11, &int(1, 1)),
+        len(11, &int(2, 2)),
+        int(10, 1),
+        int(10, 2),
+    ]
+    .concat();
+    let model = read("pprof", &halves);
+    let profile = model.iter().next().unwrap();
+    let text = |id| model.dictionary().text(id);
+    assert_eq!(
+        (
+            text(profile.period_type().name),
+            text(profile.period_type().unit),
+            profile.duration_nanos()
+        ),
+        ("cpu", "ns", 2)
+    );
+}
+
+#[test]
+fn numbers_are_as_wide_as_their_fields() {
+    // bool: any number but 0; uint32 and int32: the low half; int64: all of a varint of ten bytes.
+    let count = |value: u64| nest(&[1, 1], &int(2, value));
+    for value in [0, 1, u64::from(u32::MAX), 1 << 32, (1 << 32) + 7, u64::MAX] {
+        let prost = v1_10::ProfilesData::decode(&count(value)[..]).unwrap();
+        let ours = read("otlp", &count(value));
+        let dropped = prost.resource_profiles[0]
+            .resource
+            .as_ref()
+            .unwrap()
+            .dropped_attributes_count;
+        assert_eq!(
+            ours.resource_profiles()[0]
+                .resource()
+                .dropped_attributes_count(),
+            dropped,
+            "{value}"
+        );
+    }
+    for (value, truth) in [
+        (0, false),
+        (1, true),
+        (2, true),
+        (1 << 40, true),
+        (u64::MAX, true),
+    ] {
+        let bytes = [
+            len(6, b""),
+            len(4, &[int(1, 1), int(5, value)].concat()),
+            len(1, b""),
+            len(2, &[int(1, 1), int(2, 3)].concat()),
+        ]
+        .concat();
+        let folded = pprof::Profile::decode(&write("pprof", &read("pprof", &bytes)).0[..])
+            .unwrap()
+            .location[0]
+            .is_folded;
+        assert_eq!(folded, truth, "{value}");
+    }
+    for bytes in 1..=10 {
+        let long = [tag(12, VARINT), overlong(5, bytes), len(6, b"")].concat();
+        assert_eq!(read("pprof", &long).iter().next().unwrap().period(), 5);
+    }
+    assert!(survive("pprof", &[tag(12, VARINT), overlong(5, 11)].concat()).is_err());
+}
+
+#[test]
+fn a_small_gzip_of_empty_messages_is_refused_before_memory_is_taken() {
+    // Two bytes each, inflated from a few thousandths, and a hundred in memory.
+    let inflated = 6 << 20;
+    let fill = |field: &[u8]| {
+        field
+            .iter()
+            .copied()
+            .cycle()
+            .take(inflated / field.len() * field.len())
+            .collect::<Vec<u8>>()
+    };
+    let pprof: [&[u32]; 5] = [&[1], &[2], &[3], &[4], &[5]];
+    let current: [&[u32]; 6] = [&[1], &[1, 2], &[1, 2, 2], &[2, 1], &[2, 2], &[2, 6]];
+    let cases = pprof
+        .map(|path| ("pprof", path))
+        .into_iter()
+        .chain(current.map(|path| ("otlp", path)));
+    for (name, path) in cases {
+        let (outer, last) = path.split_at(path.len() - 1);
+        let bytes = [nest(outer, &fill(&len(last[0], b""))), len(6, b"")].concat();
+        let gzip = deflate(&bytes, Level::default());
+        assert!(gzip.len() < 40_000, "{name} {path:?}: {}", gzip.len());
+        let limits = Limits {
+            max_owned_bytes: 32 << 20,
+            ..Limits::network()
+        };
+        let (result, cost) = cost(|| {
+            otlp_profiles::read(
+                &gzip,
+                &ReadOptions {
+                    limits,
+                    ..options(name)
+                },
+            )
+            .map(drop)
+        });
+        // The inflated bytes themselves, as much again while inflating, and what the budget allows.
+        assert!(
+            cost.peak < 24 * MIB + 40 * MIB,
+            "{name} {path:?}: {} MiB",
+            cost.peak / MIB
+        );
+        let error = result.expect_err(&format!("{name} {path:?} is past the budget"));
+        assert!(
+            matches!(error.kind(), ErrorKind::Limit | ErrorKind::Malformed),
+            "{name} {path:?}: {error}"
+        );
+    }
+}
+
+#[test]
+fn a_gzip_bomb_is_refused_while_inflating() {
+    let bomb = deflate(&vec![0; 80 << 20], Level::default());
+    let (result, cost) = cost(|| otlp_profiles::read(&bomb, &options("otlp")).map(drop));
+    assert_eq!(result.unwrap_err().kind(), ErrorKind::Limit);
+    assert!(cost.peak < 130 * MIB, "{} MiB", cost.peak / MIB);
+    let members: Vec<u8> = deflate(b"", Level::default()).repeat(10_000);
+    assert_eq!(
+        otlp_profiles::read(&members, &options("otlp"))
+            .unwrap_err()
+            .kind(),
+        ErrorKind::Limit
+    );
+}
+
+#[test]
+fn values_inside_values_stop_at_the_limit() {
+    // AnyValue.array_value.values, and kvlist_value.values.value, in a resource and in the dictionary.
+    for path in [&[5, 1][..], &[6, 1, 2]] {
+        for depth in [1, 50, 80] {
+            let value = deep(path, depth);
+            let bytes = nest(&[1, 1, 1], &[len(1, b"k"), len(2, &value)].concat());
+            assert!(
+                survive("otlp", &bytes).is_ok(),
+                "{depth} levels of {path:?}"
+            );
+        }
+        for depth in [200, 3_000, 100_000] {
+            let value = deep(path, depth);
+            for around in [&[1, 1, 1, 2][..], &[2, 6, 2], &[1, 2, 1, 3, 2]] {
+                let error = survive("otlp", &nest(around, &value)).expect_err("too deep");
+                assert!(
+                    matches!(error.kind(), ErrorKind::Limit),
+                    "{depth} levels: {error}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn slices_that_expand_are_bounded() {
+    // 1.3 to 1.7: every sample may say "all of location_indices", so n + m bytes mean n × m frames.
+    let count = 100_000u64;
+    let indices = vec![0u8; count as usize];
+    let samples: Vec<u8> = (0..2_000u64)
+        .flat_map(|start| {
+            len(
+                2,
+                &[int(1, start + 1), int(2, count - start - 1), int(3, 1)].concat(),
+            )
+        })
+        .collect();
+    let profile = [len(1, b""), samples, len(3, &indices)].concat();
+    let bytes = [
+        nest(&[1, 2, 2], &profile),
+        len(2, &[len(2, b""), len(5, b"")].concat()),
+    ]
+    .concat();
+    let (result, cost) = cost(|| try_read("otlp-1.7", &bytes).map(drop));
+    assert_eq!(
+        result.expect_err("200 million frames from 150 kB").kind(),
+        ErrorKind::Limit
+    );
+    assert!(cost.peak < 64 * MIB, "{} MiB", cost.peak / MIB);
+}
+
+#[test]
+fn many_timestamps_do_not_become_more_samples_than_allowed() {
+    let times: Vec<u8> = (0..1000u64).flat_map(u64::to_le_bytes).collect();
+    let bytes = [
+        nest(&[1, 2, 2], &[len(1, b""), len(2, &len(5, &times))].concat()),
+        len(2, &len(5, b"")),
+    ]
+    .concat();
+    let model = read("otlp", &bytes);
+    let options = WriteOptions {
+        max_expanded_samples: 999,
+        ..Default::default()
+    };
+    let written =
+        otlp_profiles::write(&model, otlp_profiles::format("pprof").unwrap(), &options).unwrap();
+    assert_eq!(
+        pprof::Profile::decode(&written.payload[..])
+            .unwrap()
+            .sample
+            .len(),
+        1
+    );
+    assert_eq!(support::codes(&written.losses), ["timestamps.dropped"]);
+    let output = WriteOptions {
+        max_output_bytes: 100,
+        ..Default::default()
+    };
+    for format in FORMATS {
+        let error = otlp_profiles::write(&model, *format, &output)
+            .map(drop)
+            .expect_err(format.name());
+        assert_eq!(error.kind(), ErrorKind::Limit, "{}", format.name());
+    }
+}
+
+#[test]
+fn every_limit_is_checked() {
+    let limits: [(&str, fn(&mut Limits)); 9] = [
+        ("max_input_bytes", |l| l.max_input_bytes = 10),
+        ("max_decompressed_bytes", |l| l.max_decompressed_bytes = 10),
+        ("max_samples", |l| l.max_samples = 1),
+        ("max_strings", |l| l.max_strings = 1),
+        ("max_table_entries", |l| l.max_table_entries = 1),
+        ("max_string_bytes", |l| l.max_string_bytes = 1),
+        ("max_stack_depth", |l| l.max_stack_depth = 1),
+        ("max_lines_per_location", |l| l.max_lines_per_location = 1),
+        ("max_owned_bytes", |l| l.max_owned_bytes = 100),
+    ];
+    let (_, heap) = testdata(&["go-heap.pb.gz"]).remove(0);
+    let model = read("pprof", &heap);
+    for name in protobufs() {
+        let bytes = write(name, &model).0;
+        for (limit, edit) in limits {
+            let mut limits = Limits::network();
+            edit(&mut limits);
+            let input = if limit == "max_decompressed_bytes" {
+                deflate(&bytes, Level::default())
+            } else {
+                bytes.clone()
+            };
+            let error = otlp_profiles::read(
+                &input,
+                &ReadOptions {
+                    limits,
+                    ..options(name)
+                },
+            )
+            .map(drop)
+            .expect_err(limit);
+            assert_eq!(error.kind(), ErrorKind::Limit, "{name}: {error}");
+            assert!(error.message().contains(limit), "{name}, {limit}: {error}");
+        }
+    }
+}
+
+#[test]
+fn fifty_thousand_of_anything_take_linear_time() {
+    let alternating: Vec<u8> = (0..50_000u32).flat_map(|at| int(100 + at % 2, 1)).collect();
+    let merged: Vec<u8> = std::iter::repeat_n(len(1, b""), 50_000).flatten().collect();
+    for (name, bytes) in [
+        ("otlp", [alternating.clone(), len(2, &len(5, b""))].concat()),
+        ("otlp", len(1, &merged)),
+        ("pprof", [alternating, len(6, b"")].concat()),
+    ] {
+        let (result, cost) = cost(|| survive(name, &bytes).map(drop));
+        assert!(result.is_ok() || result.unwrap_err().kind() == ErrorKind::Limit);
+        assert!(cost.count < 1_000, "{name}: {} allocations", cost.count);
+    }
+}
+
+proptest! {
+    #![proptest_config(support::generate::config())]
+
+    #[test]
+    fn random_bytes_are_survived(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
+        for name in FORMATS.iter().map(|format| format.name()) {
+            let _ = survive(name, &bytes);
+        }
+    }
+
+    /// A payload of one generation read as every other.
+    #[test]
+    fn a_generation_taken_for_another_is_survived(at in 0..FORMS.len(), numbers in support::generate::tapes()) {
+        let document = doc(&mut Tape::new(numbers), Room { caps: FORMS[at].caps, portable: false });
+        let bytes = (FORMS[at].lower)(&document);
+        for name in FORMATS.iter().map(|format| format.name()) {
+            let _ = survive(name, &bytes);
+        }
+    }
+}
