@@ -229,7 +229,7 @@ impl Strs {
             return 0;
         }
         self.asked += 1;
-        let again = self.repeat && self.asked % 3 == 0;
+        let again = self.repeat && self.asked.is_multiple_of(3);
         match self.index.get(text) {
             Some(&at) if !again => at,
             _ => {
@@ -242,7 +242,7 @@ impl Strs {
 
     /// The index to say a text by, where one should be.
     fn reference(&mut self, text: &str) -> Option<usize> {
-        let wanted = self.refs && !text.is_empty() && self.asked % 2 == 0;
+        let wanted = self.refs && !text.is_empty() && self.asked.is_multiple_of(2);
         self.asked += 1;
         wanted.then(|| self.id(text))
     }

@@ -60,10 +60,7 @@ pub(super) fn decide(
     let ties = best(&trials);
     let hinted =
         hint.and_then(|hint| Some((hint, trials.iter().find(|trial| is_format(trial, hint))?)));
-    let readable = ties
-        .first()
-        .is_some_and(|trial| trial.candidate.format().is_some());
-    if let Some((hint, trial)) = hinted.filter(|(_, trial)| trial.is_likely() && readable) {
+    if let Some((hint, trial)) = hinted.filter(|(_, trial)| trial.is_likely()) {
         return Ok(Some(as_hinted(hint, trial, &trials, &ties)));
     }
     let Some(&winner) = ties.first() else {
@@ -74,10 +71,17 @@ pub(super) fn decide(
     };
     let format = match winner.candidate.answer {
         Answer::Format(format) => format,
+        // What was asked for and is not impossible goes before what it looks like.
+        Answer::Other(_) if hinted.is_some_and(|(_, trial)| trial.is_possible()) => {
+            return Ok(None);
+        }
         Answer::Other(other) => return Err(unrecognised(other.what, other.advice)),
     };
     match hint {
         Some(hint) if hint.name() != format.name() => {
+            if hinted.is_some_and(|(_, trial)| trial.is_possible()) {
+                return Ok(None);
+            }
             Err(contradicted(hint, hinted.map(|(_, trial)| trial), winner))
         }
         _ => {

@@ -135,6 +135,12 @@ impl<'a, G: Generation> TableWriter<'a, G> {
         if G::SCHEMA.rows != Rows::NullFirst {
             tables.choose_attributes(profiles);
             tables.choose_rows_0();
+        } else if profiles
+            .iter()
+            .flat_map(|p| &p.attributes)
+            .any(|id| is_profile_field::<G>(known.get(*id)))
+        {
+            tables.choose_attributes(profiles);
         }
         if G::SCHEMA.tables.attribute_units != 0 {
             let in_place = profiles
