@@ -613,7 +613,8 @@ fn many_timestamps_do_not_become_more_samples_than_allowed() {
 
 #[test]
 fn every_limit_is_checked() {
-    let limits: [(&str, fn(&mut Limits)); 9] = [
+    type Set = fn(&mut Limits);
+    let limits: [(&str, Set); 9] = [
         ("max_input_bytes", |l| l.max_input_bytes = 10),
         ("max_decompressed_bytes", |l| l.max_decompressed_bytes = 10),
         ("max_samples", |l| l.max_samples = 1),

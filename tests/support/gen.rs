@@ -409,7 +409,9 @@ impl Strings {
     fn id(&mut self, text: &str) -> i64 {
         let known = self.table.iter().position(|known| known == text);
         match known {
-            Some(at) if at == 0 || !(self.repeat && self.table.len().is_multiple_of(3)) => at as i64,
+            Some(at) if at == 0 || !(self.repeat && self.table.len().is_multiple_of(3)) => {
+                at as i64
+            }
             _ => {
                 self.table.push(text.to_owned());
                 self.table.len() as i64 - 1
