@@ -25,7 +25,8 @@ pub enum ErrorKind {
 /// assert_eq!(error.kind(), otlp_profiles::ErrorKind::Unrecognised);
 /// assert_eq!(size_of_val(&error), size_of::<usize>());
 /// ```
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
 pub struct Error(Box<Inner>);
 
 #[derive(Debug)]
@@ -144,21 +145,19 @@ pub(crate) fn place(steps: impl Iterator<Item = Step>) -> String {
     text
 }
 
-impl fmt::Display for Error {
+impl fmt::Display for Inner {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let place = self.place();
+        let place = place(self.place.iter().rev().copied());
         if !place.is_empty() {
             write!(f, "{place}: ")?;
         }
-        f.write_str(&self.0.message)?;
-        match self.0.byte {
+        f.write_str(&self.message)?;
+        match self.byte {
             Some(byte) => write!(f, " (byte {byte})"),
             None => Ok(()),
         }
     }
 }
-
-impl std::error::Error for Error {}
 
 /// How much a [`Finding`] matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -13,7 +13,7 @@ use otlp_profiles::{
     ErrorKind, FORMATS, Level, Limits, Policy, Profiles, ReadOptions, WriteOptions, deflate,
 };
 use proptest::prelude::*;
-use support::doc::Doc;
+use support::doc::{Attribute, Doc, Profile, Resource, Scope, Type, Val};
 use support::forms::{FORMS, form};
 use support::generate::{Room, Tape, doc};
 use support::{options, read, testdata, try_read, write};
@@ -409,6 +409,78 @@ fn messages_given_twice_are_merged_and_oneofs_take_the_last() {
         ),
         ("cpu", "ns", 2)
     );
+}
+
+/// A text of a payload is marked, and one of its bytes made one that begins no character.
+#[test]
+fn text_that_is_not_utf8_is_refused_wherever_it_is() {
+    const MARK: &str = "here it is";
+    let places: [(&str, fn(&mut Doc)); 9] = [
+        ("schema url", |d| d.resources[0].schema_url = MARK.into()),
+        ("resource key", |d| {
+            d.resources[0].attributes = vec![(MARK.into(), Val::Int(1))];
+        }),
+        ("resource value", |d| {
+            d.resources[0].attributes = vec![("k".into(), Val::Array(vec![Val::str(MARK)]))];
+        }),
+        ("scope name", |d| {
+            d.resources[0].scopes[0].name = MARK.into()
+        }),
+        ("scope version", |d| {
+            d.resources[0].scopes[0].version = MARK.into()
+        }),
+        ("scope schema url", |d| {
+            d.resources[0].scopes[0].schema_url = MARK.into()
+        }),
+        ("type", |d| {
+            d.resources[0].scopes[0].profiles[0].types[0].name = MARK.into()
+        }),
+        ("payload format", |d| {
+            d.resources[0].scopes[0].profiles[0].original = (MARK.into(), vec![1]);
+        }),
+        ("attribute", |d| {
+            let (key, value, unit) = ("k".to_owned(), Val::str(MARK), String::new());
+            d.tables.attributes = vec![Attribute { key, value, unit }];
+            d.resources[0].scopes[0].profiles[0].attributes = vec![0];
+        }),
+    ];
+    for form in FORMS {
+        for (place, mark) in places {
+            let mut doc = Doc::default();
+            doc.resources.push(Resource::default());
+            doc.resources[0].scopes.push(Scope::default());
+            let types = vec![Type {
+                name: "cpu".into(),
+                ..Type::default()
+            }];
+            doc.resources[0].scopes[0].profiles.push(Profile {
+                id: [1; 16],
+                types,
+                ..Profile::default()
+            });
+            mark(&mut doc);
+            let mut bytes = (form.lower)(&doc);
+            assert!(
+                try_read(form.name, &bytes).is_ok(),
+                "{}, {place}",
+                form.name
+            );
+            let at = bytes
+                .windows(MARK.len())
+                .position(|window| window == MARK.as_bytes());
+            bytes[at.unwrap_or_else(|| panic!("{} has no {place}", form.name))] = 0xff;
+            assert!(
+                (form.raise)(&bytes).is_err(),
+                "prost reads {place} of {}",
+                form.name
+            );
+            assert!(
+                try_read(form.name, &bytes).is_err(),
+                "{} reads {place}",
+                form.name
+            );
+        }
+    }
 }
 
 #[test]

@@ -60,12 +60,22 @@ fn agrees(form: &Form, doc: &Doc) -> Result<(), TestCaseError> {
             )
         });
         prop_assert_eq!(&tables[0], &tables[1], "{}", name);
-        prop_assert_eq!(
-            &prost.tables.attributes,
-            &again.tables.attributes,
-            "{}",
-            name
-        );
+        // Of the attributes those may be gone that nothing refers to, where others became fields.
+        let mut source = prost.tables.attributes.iter();
+        let in_order = again
+            .tables
+            .attributes
+            .iter()
+            .all(|row| source.any(|before| before == row));
+        prop_assert!(in_order, "{}: {:?}", name, again.tables.attributes);
+        if !form.caps.comments {
+            prop_assert_eq!(
+                prost.tables.attributes.len(),
+                again.tables.attributes.len(),
+                "{}",
+                name
+            );
+        }
     }
     // Writing settles: at once, or where every profile has tables of its own the second time.
     let again = |bytes: &[u8]| write(name, &read(name, bytes)).0;

@@ -64,6 +64,33 @@ proptest! {
 }
 
 #[test]
+fn a_period_type_of_a_temporality_alone_is_kept_or_reported() {
+    let profile = support::doc::Profile {
+        id: [1; 16],
+        period_type: support::doc::Type {
+            temporality: 2,
+            ..Default::default()
+        },
+        ..Default::default()
+    };
+    let mut doc = Doc::default();
+    doc.resources.push(support::doc::Resource::default());
+    doc.resources[0].scopes.push(support::doc::Scope::default());
+    doc.resources[0].scopes[0].profiles.push(profile);
+    let model = read("otlp-1.5", &(form("otlp-1.5").lower)(&doc));
+    for to in FORMS {
+        let (there, losses) = write(to.name, &model);
+        let said = (to.raise)(&there).unwrap();
+        let kept = said.resources[0].scopes[0].profiles[0]
+            .period_type
+            .temporality
+            == 2;
+        let told = codes(&losses).contains(&"temporality.dropped");
+        assert!(kept || told, "{}: {:?}", to.name, codes(&losses));
+    }
+}
+
+#[test]
 fn negative_times_survive_where_times_are_signed() {
     let profile = pprof::Profile {
         string_table: vec![String::new(), "cpu".to_owned()],

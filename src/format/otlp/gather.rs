@@ -2,11 +2,11 @@
 
 use crate::build::interner::Interner;
 use crate::build::merge::absorb;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::format::intake::Intake;
 use crate::format::otlp::lift::Draft;
 use crate::format::otlp::read::Reading;
-use crate::format::otlp::schema::Generation;
+use crate::format::otlp::schema::{Generation, Home};
 use crate::format::otlp::tables::Tables;
 use crate::model::dictionary::Dictionary;
 use crate::model::id::StringId;
@@ -27,11 +27,17 @@ pub(crate) fn shared<G: Generation>(reading: Reading, intake: &mut Intake) -> Re
         tables,
         drafts,
     } = reading;
+    let without_tables = tables.counts.string == 0;
     let (dictionary, placed) =
         unit::<G>(tables, drafts, intake).map_err(|e| match G::SCHEMA.home {
-            super::schema::Home::Dictionary if !e.place().starts_with("resource_profiles") => {
+            Home::Dictionary if !e.place().starts_with("resource_profiles") => {
                 e.within("dictionary")
             }
+            // The request has no field for them; only a file of ProfilesData does.
+            Home::Data if without_tables => Error::new(
+                e.kind(),
+                format!("{e}; an export request of this generation cannot carry its tables"),
+            ),
             _ => e,
         })?;
     place(placed, &mut resources);

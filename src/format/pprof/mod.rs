@@ -82,7 +82,7 @@ impl Format for Pprof {
     }
 
     fn extensions(&self) -> &'static [&'static str] {
-        &["pprof", "pb", "prof"]
+        &["pb", "pprof", "prof"]
     }
 
     fn gzip_on_disk(&self) -> bool {
