@@ -297,14 +297,10 @@ fn every_otlp_file_of_testdata_is_read() {
         if let Some(expected) = facts[&name].get("otlp_profiles") {
             assert_eq!(&Json::from(found), expected, "{name}");
         }
-        let written = write(profiles_format(format), &profiles).0;
-        let again = write(profiles_format(format), &read(format, &written)).0;
+        let written = write(format, &profiles).0;
+        let again = write(format, &read(format, &written)).0;
         assert_eq!(written, again, "{name} is written twice");
     }
-}
-
-fn profiles_format(name: &str) -> &str {
-    name
 }
 
 /// Files other projects publish: `OTLP_PROFILES_CORPUS` says where they are.

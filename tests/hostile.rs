@@ -415,7 +415,8 @@ fn messages_given_twice_are_merged_and_oneofs_take_the_last() {
 #[test]
 fn text_that_is_not_utf8_is_refused_wherever_it_is() {
     const MARK: &str = "here it is";
-    let places: [(&str, fn(&mut Doc)); 9] = [
+    type Mark = fn(&mut Doc);
+    let places: [(&str, Mark); 9] = [
         ("schema url", |d| d.resources[0].schema_url = MARK.into()),
         ("resource key", |d| {
             d.resources[0].attributes = vec![(MARK.into(), Val::Int(1))];
