@@ -1,5 +1,5 @@
 //! What detection says of payloads of every generation, of pprof, of other signals and of noise.
-
+#![allow(clippy::needless_update)]
 #![cfg(feature = "proto-all")]
 
 use otlp_profiles::proto::prost::Message;
@@ -204,7 +204,6 @@ macro_rules! key_value {
     ($version:ident, $key:expr) => {{
         let value = $version::any_value::Value::StringValue(format!("value of {}", $key));
         let value = Some($version::AnyValue { value: Some(value) });
-        #[allow(clippy::needless_update)]
         $version::KeyValue {
             key: $key.into(),
             value,

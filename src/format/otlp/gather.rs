@@ -7,6 +7,7 @@ use crate::format::intake::Intake;
 use crate::format::otlp::lift::Draft;
 use crate::format::otlp::read::Reading;
 use crate::format::otlp::schema::{Generation, Home};
+use crate::format::otlp::settle::prove_texts;
 use crate::format::otlp::tables::Tables;
 use crate::model::dictionary::Dictionary;
 use crate::model::id::StringId;
@@ -90,7 +91,7 @@ pub(crate) fn by_profile<G: Generation>(reading: Reading, intake: &mut Intake) -
     if !single {
         dictionary = interner.dictionary;
     }
-    let texts = outer.texts.raw.prove(false);
+    let texts = prove_texts(outer.texts, intake)?;
     rename_texts(&mut resources, &mut |id| {
         dictionary.strings.push(texts.get(id))
     });

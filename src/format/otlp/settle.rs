@@ -9,11 +9,13 @@ use crate::format::otlp::prove::{self, Target};
 use crate::format::otlp::schema::{Generation, Rows};
 use crate::format::otlp::tables::{MappingPprof, Tables};
 use crate::format::otlp::{common, lift};
+use crate::format::texts::Texts;
 use crate::model::dictionary::{
     Attribute, Dictionary, Function, Link, Locations, Mapping, Mappings,
 };
 use crate::model::id::{AttributeId, StringId};
 use crate::model::ragged::Ragged;
+use crate::model::strings::Strings;
 
 /// What is added to the indices of each table, and the units that go by key.
 #[derive(Debug)]
@@ -309,15 +311,7 @@ impl Tables {
         }
         let mut attributes = self.attributes;
         attributes.append(&mut self.new_attributes.rows);
-        let strings = self.texts.raw.prove(false);
-        if let Some((id, bytes)) = strings.not_utf8().next() {
-            let error =
-                Error::malformed(format!("{:?} is not UTF-8", String::from_utf8_lossy(bytes)));
-            intake.repair(
-                losses::INVALID_UTF8,
-                error.within_row("string_table", id.row()),
-            )?;
-        }
+        let strings = prove_texts(self.texts, intake)?;
         Ok(Dictionary {
             strings,
             mappings,
@@ -507,6 +501,24 @@ impl Tables {
         }
         Ok(lines)
     }
+}
+
+/// Proves that all texts are UTF-8, as those of OTLP must be.
+pub(crate) fn prove_texts(texts: Texts, intake: &mut Intake) -> Result<Strings> {
+    let rows = texts.table_rows as usize;
+    let strings = texts.raw.prove(false);
+    if let Some((id, bytes)) = strings.not_utf8().next() {
+        let shown = String::from_utf8_lossy(bytes);
+        let error = Error::malformed(format!("{shown:?} is not UTF-8"));
+        let in_table = id.row() < rows;
+        let error = if in_table {
+            error.within_row("string_table", id.row())
+        } else {
+            error
+        };
+        intake.repair(losses::INVALID_UTF8, error)?;
+    }
+    Ok(strings)
 }
 
 /// Removes row 1 when it is the empty row that the model has at row 0; whether there is no row 1 that is not.

@@ -495,9 +495,11 @@ impl<'a, G: Generation> Writer<'a, G> {
                 field_message(out, number, |out| tables.value_type(out, value_type));
             }
         } else if number == fields.period_type {
-            if !profile.period_type.is_none() {
+            let temporality = self.kept_temporality(profile.period_type);
+            let said = temporality.is_some_and(|said| said != AggregationTemporality::UNSPECIFIED);
+            if said || !profile.period_type.is_none() {
                 let value_type = ValueType {
-                    temporality: self.kept_temporality(profile.period_type),
+                    temporality,
                     ..profile.period_type
                 };
                 field_message(out, number, |out| tables.value_type(out, value_type));
