@@ -198,7 +198,7 @@ pub fn write(profiles: &Profiles, format: &dyn Format, options: &WriteOptions) -
 ///
 /// # Errors
 ///
-/// As [`write`], but for several payloads.
+/// As [`write()`], but for several payloads.
 ///
 /// ```
 /// # fn main() -> otlp_profiles::Result<()> {
