@@ -1,7 +1,5 @@
 //! Timestamps in labels: samples that differ in nothing else become one with several timestamps.
 
-use std::hash::BuildHasher;
-
 use foldhash::fast::RandomState;
 use hashbrown::HashMap;
 
@@ -12,7 +10,7 @@ use crate::model::samples::Samples;
 use crate::model::value::Value;
 
 /// What makes samples one.
-type Identity<'a> = (StackId, Vec<AttributeId>, LinkId, bool);
+type Identity = (StackId, Vec<AttributeId>, LinkId);
 
 /// Folds the samples of a profile by the numeric label `label`, which is their time.
 ///
@@ -30,9 +28,7 @@ pub(crate) fn fold(profile: &mut Profile, dictionary: &Dictionary, label: &str) 
     };
     let old = std::mem::take(&mut profile.samples);
     let mut groups: Vec<(usize, Vec<(u64, i64)>)> = Vec::new();
-    let mut index: HashMap<Identity, usize, RandomState> =
-        HashMap::with_hasher(RandomState::default());
-    let _ = index.hasher().build_hasher();
+    let mut index: HashMap<Identity, usize, RandomState> = HashMap::default();
     for (row, sample) in old.iter().enumerate() {
         let at = sample.attributes.iter().find_map(time);
         let mut rest: Vec<AttributeId> = sample
@@ -47,7 +43,7 @@ pub(crate) fn fold(profile: &mut Profile, dictionary: &Dictionary, label: &str) 
             None => groups.push((row, Vec::new())),
             Some(nanos) => {
                 let group = *index
-                    .entry((sample.stack, rest, sample.link, true))
+                    .entry((sample.stack, rest, sample.link))
                     .or_insert_with(|| {
                         groups.push((row, Vec::new()));
                         groups.len() - 1
