@@ -6,6 +6,9 @@ use crate::wire::{END_GROUP, FIXED32, FIXED64, LEN, START_GROUP, VARINT};
 
 /// The fields of one message, one after another.
 ///
+/// What is rare is done by functions that take a reader by value and give back where they got to:
+/// a reader whose address goes nowhere stays in registers, and that is most of the speed there is.
+///
 /// A reader never runs past its message: lengths are compared with what is left, and every call
 /// consumes at least one byte or fails. It does look past it, as far as the payload goes, so that
 /// a varint can be taken from one word whatever its width.
@@ -66,17 +69,22 @@ impl<'a> Reader<'a> {
                 self.at += 1;
                 Ok(Some(u32::from(byte)))
             }
-            _ => self.long_tag().map(Some),
+            _ => {
+                let (tag, at) = self.long_tag()?;
+                self.at = at;
+                Ok(Some(tag))
+            }
         }
     }
 
+    /// The next tag, whatever its length, and where it ends.
     #[inline(never)]
-    fn long_tag(&mut self) -> Result<u32> {
+    fn long_tag(mut self) -> Result<(u32, usize)> {
         let start = self.rest();
         let tag = self.varint()?;
         let length = start.len() - self.rest().len();
         match u32::try_from(tag) {
-            Ok(tag) if length <= 5 && tag >> 3 != 0 => Ok(tag),
+            Ok(tag) if length <= 5 && tag >> 3 != 0 => Ok((tag, self.at)),
             _ => Err(bad_tag(tag, length).at(start)),
         }
     }
@@ -93,33 +101,35 @@ impl<'a> Reader<'a> {
     }
 
     /// A varint of two bytes or more, with no branch on how many but for the very long.
-    #[inline]
+    #[inline(always)]
     fn wide_varint(&mut self) -> Result<u64> {
-        let Some(word) = self
+        if let Some(word) = self
             .payload
             .get(self.at..)
             .and_then(<[u8]>::first_chunk::<8>)
-        else {
-            return self.slow_varint();
-        };
-        let word = u64::from_le_bytes(*word);
-        let ends = !word & CONTINUES;
-        let end = ends.trailing_zeros() + 1;
-        let at = self.at + (end / 8) as usize;
-        if at > self.end || ends == 0 {
-            return self.slow_varint();
+        {
+            let word = u64::from_le_bytes(*word);
+            let ends = !word & CONTINUES;
+            let end = ends.trailing_zeros() + 1;
+            let at = self.at + (end / 8) as usize;
+            if at <= self.end && ends != 0 {
+                self.at = at;
+                return Ok(if end <= 32 {
+                    compact_low((word & (ends ^ ends.wrapping_sub(1))) as u32).into()
+                } else {
+                    compact(word & (ends ^ ends.wrapping_sub(1)))
+                });
+            }
         }
+        let (value, at) = self.slow_varint()?;
         self.at = at;
-        Ok(if end <= 32 {
-            narrow(word, 0, end).into()
-        } else {
-            compact(word & (ends ^ ends.wrapping_sub(1)))
-        })
+        Ok(value)
     }
 
+    /// A varint of any length, and where it ends.
     #[cold]
     #[inline(never)]
-    fn slow_varint(&mut self) -> Result<u64> {
+    fn slow_varint(self) -> Result<(u64, usize)> {
         let rest = self.rest();
         let mut value = 0;
         for (at, &byte) in rest.iter().enumerate().take(10) {
@@ -128,8 +138,7 @@ impl<'a> Reader<'a> {
             }
             value |= u64::from(byte & 0x7f) << (7 * at);
             if byte < 0x80 {
-                self.pass(at + 1);
-                return Ok(value);
+                return Ok((value, self.at + at + 1));
             }
         }
         Err(Error::malformed("the message ends inside a varint").at(rest))
@@ -172,39 +181,51 @@ impl<'a> Reader<'a> {
         Ok(message)
     }
 
+    /// The message as a [`Short`], if it is one and the payload goes on far enough behind it.
+    #[inline(always)]
+    pub(crate) fn short(&self) -> Option<Short<'a>> {
+        let window = self.payload.get(self.at..)?.first_chunk()?;
+        let end = self.end.wrapping_sub(self.at);
+        (end <= Short::LONGEST).then_some(Short { window, at: 0, end })
+    }
+
     /// Skips the value of a field whose tag was just read.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn skip(&mut self, tag: u32, max_nesting: u64) -> Result<()> {
         match tag & 7 {
             LEN => self.bytes().map(|_| ()),
             VARINT => self.varint().map(|_| ()),
-            _ => self.skip_rare(tag, max_nesting),
+            _ => {
+                *self = self.past_rare(tag, max_nesting)?;
+                Ok(())
+            }
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn skip_rare(&mut self, tag: u32, max_nesting: u64) -> Result<()> {
+    fn past_rare(mut self, tag: u32, max_nesting: u64) -> Result<Self> {
         let start = self.rest();
         match tag & 7 {
-            FIXED64 => self.fixed64().map(|_| ()),
-            FIXED32 if self.rest().len() >= 4 => {
-                self.pass(4);
-                Ok(())
+            FIXED64 => drop(self.fixed64()?),
+            FIXED32 if self.rest().len() >= 4 => self.pass(4),
+            FIXED32 => return Err(cut_short(4, self.rest().len()).at(start)),
+            START_GROUP => self.skip_group(tag >> 3, max_nesting)?,
+            END_GROUP => {
+                return Err(
+                    Error::malformed(format!("group {} ends but did not begin", tag >> 3))
+                        .at(start),
+                );
             }
-            FIXED32 => Err(cut_short(4, self.rest().len()).at(start)),
-            START_GROUP => self.skip_group(tag >> 3, max_nesting),
-            END_GROUP => Err(Error::malformed(format!(
-                "group {} ends but did not begin",
-                tag >> 3
-            ))
-            .at(start)),
-            kind => Err(Error::malformed(format!(
-                "wire type {kind} does not exist (field {})",
-                tag >> 3
-            ))
-            .at(start)),
+            kind => {
+                return Err(Error::malformed(format!(
+                    "wire type {kind} does not exist (field {})",
+                    tag >> 3
+                ))
+                .at(start));
+            }
         }
+        Ok(self)
     }
 
     /// Groups occur in no profiles schema, but any field may be unknown to us; no recursion.
@@ -233,6 +254,112 @@ impl<'a> Reader<'a> {
         }
         Ok(())
     }
+}
+
+/// The fields of a short message, where they are what nearly every message of its kind has: known
+/// ones, in the usual order, with tags of one byte.
+///
+/// Asking for a field that does not come next says it is not there; so whoever asked for all must
+/// ask at the end whether [all was read](Self::is_done), and if not, take the message for what it
+/// is with a [`Reader`]. In return, no field needs a check against the ends of the payload or of
+/// the message.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Short<'a> {
+    window: &'a [u8; Short::LONGEST + 8],
+    at: usize,
+    end: usize,
+}
+
+impl Short<'_> {
+    /// The longest message that is short.
+    const LONGEST: usize = 64;
+
+    /// The next eight bytes; past the end of the message they are some bytes or other.
+    #[inline(always)]
+    fn word(&self) -> u64 {
+        let at = self.at % Self::LONGEST;
+        let mut word = [0; 8];
+        word.copy_from_slice(&self.window[at..at + 8]);
+        u64::from_le_bytes(word)
+    }
+
+    /// The next field's number, if its tag is `tag`.
+    #[inline(always)]
+    pub(crate) fn optional(&mut self, tag: u32) -> Option<u64> {
+        let word = self.word();
+        if self.at >= self.end || word as u8 != tag as u8 {
+            return None;
+        }
+        // The byte that is not there is none that ends a varint.
+        let (value, length) = short_varint(word >> 8 | 0x80 << 56);
+        self.at += 1 + length;
+        Some(value)
+    }
+
+    /// The next field's number, if its tag is `tag`; otherwise 0, as of a field left out.
+    #[inline(always)]
+    pub(crate) fn number(&mut self, tag: u32) -> u64 {
+        self.optional(tag).unwrap_or(0)
+    }
+
+    /// The next field's message, if its tag is `tag`.
+    #[inline(always)]
+    pub(crate) fn message(&mut self, tag: u32) -> Option<Self> {
+        let length = self.optional(tag)? as usize;
+        let message = Self {
+            end: self.at.wrapping_add(length),
+            ..*self
+        };
+        self.at = message.end;
+        Some(message)
+    }
+
+    /// The next number of a packed field's message.
+    #[inline(always)]
+    pub(crate) fn packed(&mut self) -> Option<u64> {
+        if self.at >= self.end {
+            return None;
+        }
+        let (value, length) = short_varint(self.word());
+        self.at += length;
+        Some(value)
+    }
+
+    /// Whether all of the message was read, to its very end.
+    #[inline(always)]
+    pub(crate) fn is_done(&self) -> bool {
+        self.at == self.end
+    }
+}
+
+/// A varint at the beginning of a word, and its length: one past any message when it is longer
+/// than eight bytes.
+#[inline(always)]
+fn short_varint(word: u64) -> (u64, usize) {
+    if word & 0x80 == 0 {
+        return (word & 0x7f, 1);
+    }
+    if word & 0x8000 == 0 {
+        return (word & 0x7f | word >> 1 & 0x3f80, 2);
+    }
+    let low = word as u32;
+    let ends = !low & CONTINUES as u32;
+    if ends == 0 {
+        return long_varint(word);
+    }
+    let value = compact_low(low & (ends ^ ends.wrapping_sub(1)));
+    (value.into(), (ends.trailing_zeros() as usize + 1) / 8)
+}
+
+/// A varint of five to eight bytes.
+#[inline(never)]
+fn long_varint(word: u64) -> (u64, usize) {
+    let ends = !word & CONTINUES;
+    if ends == 0 {
+        return (0, 2 * Short::LONGEST);
+    }
+    let value = compact(word & (ends ^ ends.wrapping_sub(1)));
+    (value, (ends.trailing_zeros() as usize + 1) / 8)
 }
 
 /// What a negative number becomes where an index was wanted.
@@ -282,6 +409,124 @@ fn cut_short(wanted: u64, left: usize) -> Error {
     ))
 }
 
+/// Appends the indices of a packed body to `out`.
+///
+/// Widths that mix are told apart without a branch on them: a mispredicted one costs more than
+/// the decoding.
+pub(crate) fn packed_indices(body: Reader, out: &mut Vec<u32>) -> Result<()> {
+    let bytes = body.rest();
+    let Some(ahead) = body.payload.get(body.at..body.end + AHEAD) else {
+        return packed_varints(body, out, index);
+    };
+    let first = out.len();
+    match (widest(ahead), bytes.last()) {
+        (1, _) => {
+            out.extend(bytes.iter().map(|&byte| u32::from(byte)));
+            Ok(())
+        }
+        (width @ (2 | 3), Some(..0x80)) => {
+            out.resize(first + bytes.len() + 8, 0);
+            let room = &mut out[first..];
+            let count = match width {
+                2 => by_words::<false>(ahead, room),
+                _ => by_words::<true>(ahead, room),
+            };
+            out.truncate(first + count);
+            Ok(())
+        }
+        _ => packed_varints(body, out, index),
+    }
+}
+
+/// How many bytes of the payload must follow a body that is read by words.
+const AHEAD: usize = 10;
+
+/// Eight bytes as a number.
+#[inline(always)]
+fn word(bytes: &[u8; AHEAD], at: usize) -> u64 {
+    let mut word = [0; 8];
+    word.copy_from_slice(&bytes[at..at + 8]);
+    u64::from_le_bytes(word)
+}
+
+/// The bytes of the longest varint that begins in `ahead` but for its last [`AHEAD`] bytes; 4 also
+/// stands for more.
+#[inline(always)]
+fn widest(ahead: &[u8]) -> u32 {
+    let (mut two, mut three, mut four) = (0, 0, 0);
+    let mut rest = ahead;
+    while let Some(bytes) = rest.first_chunk::<AHEAD>()
+        && rest.len() > AHEAD
+    {
+        let body = u64::MAX >> (64 - 8 * (rest.len() - AHEAD).min(8));
+        let more = word(bytes, 0) & body;
+        two |= more;
+        three |= more & word(bytes, 1);
+        four |= more & word(bytes, 1) & word(bytes, 2);
+        rest = &rest[8.min(rest.len())..];
+    }
+    let any = |more: u64| u32::from(more & CONTINUES != 0);
+    1 + any(two) + any(three) + any(four)
+}
+
+/// Reads the varints that begin in `ahead` but for its last [`AHEAD`] bytes, eight bytes at a time.
+/// None is of more than two bytes, or than three.
+///
+/// Every byte is taken for the beginning of a varint, all eight at once. Each value goes to the
+/// slot that the number of beginnings before it says, so that what was no beginning is written
+/// over by what is.
+#[inline(always)]
+fn by_words<const THREE: bool>(ahead: &[u8], out: &mut [u32]) -> usize {
+    const LOW: u64 = 0x00ff_00ff_00ff_00ff;
+    const LOWEST: u64 = 0x0000_00ff_0000_00ff;
+    const HALF: u64 = 0x0000_ffff_0000_ffff;
+    // Seven bits where a byte goes on.
+    let mask = |more: u64| more - (more >> 7);
+    let mut rest = ahead;
+    let mut filled = 0;
+    let mut carried = 0;
+    while let Some(bytes) = rest.first_chunk::<AHEAD>()
+        && let Some(slots) = out
+            .get_mut(filled..)
+            .and_then(<[u32]>::first_chunk_mut::<8>)
+        && rest.len() > AHEAD
+    {
+        let (first, second) = (word(bytes, 0), word(bytes, 1));
+        let more = first & CONTINUES;
+        let goes_on = more & second;
+        let first = first & !CONTINUES;
+        let second = second & mask(more);
+        let even = (first & LOW) | (second & LOW) << 7;
+        let odd = (first >> 8 & LOW) | (second >> 8 & LOW) << 7;
+        let begins = !(more << 8 | carried) >> 7 & (CONTINUES >> 7);
+        carried = more >> 56;
+        let until = begins.wrapping_mul(0x0101_0101_0101_0101);
+        let values = if THREE {
+            let third = word(bytes, 2) & mask(goes_on);
+            let value = |pair: u64, at: u32| (pair & HALF) | (third >> at & LOWEST) << 14;
+            let pairs = [
+                value(even, 0),
+                value(odd, 8),
+                value(even >> 16, 16),
+                value(odd >> 16, 24),
+            ];
+            [0, 1, 2, 3, 4, 5, 6, 7].map(|at| (pairs[at % 4] >> (32 * (at / 4))) as u32)
+        } else {
+            let pairs = [even, odd];
+            [0, 1, 2, 3, 4, 5, 6, 7].map(|at| (pairs[at % 2] >> (16 * (at / 2))) as u32 & 0xffff)
+        };
+        slots[0] = values[0];
+        for at in 1..8 {
+            slots[(until >> (8 * (at - 1)) & 7) as usize] = values[at];
+        }
+        // Those that begin behind the body are not its own.
+        let within = (rest.len() - AHEAD).min(8);
+        filled += (until >> (8 * (within - 1)) & 0xff) as usize;
+        rest = &rest[8.min(rest.len())..];
+    }
+    filled
+}
+
 /// The number of varints in a packed body.
 #[inline]
 pub(crate) fn count_packed(body: &[u8]) -> usize {
@@ -290,154 +535,13 @@ pub(crate) fn count_packed(body: &[u8]) -> usize {
         .sum()
 }
 
-/// Appends the indices of a packed body to `out`.
-///
-/// Widths that mix are told apart without a branch on them: a mispredicted one costs more than
-/// the decoding.
-pub(crate) fn packed_indices(body: &[u8], out: &mut Vec<u32>) -> Result<()> {
-    let count = count_packed(body);
-    if count == body.len() {
-        out.extend(body.iter().map(|&byte| u32::from(byte)));
-        return Ok(());
-    }
-    let first = out.len();
-    out.resize(first + count, 0);
-    let mut free = Slots(&mut out[first..]);
-    let mut rest = body;
-    while let Some((chunk, _)) = rest.split_first_chunk::<8>() {
-        let word = u64::from_le_bytes(*chunk);
-        let more = word & CONTINUES;
-        if more & more >> 8 == 0
-            && let Some(slots) = free.0.first_chunk_mut::<8>()
-        {
-            let filled = ones_and_twos(word, slots);
-            free.skip(filled);
-            rest = &rest[8 - (more >> 63) as usize..];
-            continue;
-        }
-        let [a, b, c, d] = ends_of(more ^ CONTINUES);
-        if more & more >> 8 & more >> 16 & more >> 24 != 0 {
-            // Five bytes or more.
-            rest = wide(rest, &mut free)?;
-        } else if d <= 64 {
-            free.fill([
-                narrow(word, 0, a),
-                narrow(word, a, b),
-                narrow(word, b, c),
-                narrow(word, c, d),
-            ]);
-            rest = &rest[(d / 8) as usize..];
-        } else {
-            free.fill([narrow(word, 0, a), narrow(word, a, b)]);
-            rest = &rest[(b / 8) as usize..];
-        }
-    }
-    short_tail(body, rest, free)
-}
-
-/// The varints of one and two bytes that end in a word; how many there are.
-///
-/// Every byte is taken for the beginning of a varint, four even and four odd ones at once. Each
-/// value goes to the slot that the number of beginnings before it says, so that what was no
-/// beginning is written over by what is.
-#[inline(always)]
-fn ones_and_twos(word: u64, slots: &mut [u32; 8]) -> usize {
-    const LOW: u64 = 0x00ff_00ff_00ff_00ff;
-    const SEVEN: u64 = 0x007f_007f_007f_007f;
-    const ONE: u64 = 0x0001_0001_0001_0001;
-    let (even, odd, after) = (word & LOW, word >> 8 & LOW, word >> 16 & LOW);
-    let even_values = (even & SEVEN) | ((odd << 7) & ((even >> 7 & ONE) * 0xffff));
-    let odd_values = (odd & SEVEN) | ((after << 7) & ((odd >> 7 & ONE) * 0xffff));
-    let more = word & CONTINUES;
-    let begins = (!(more << 8) & CONTINUES) >> 7;
-    let before = begins.wrapping_mul(0x0101_0101_0101_0101);
-    let value = |values: u64, at: u32| values as u32 >> (16 * (at & 1)) & 0xffff;
-    let (even_high, odd_high) = (even_values >> 32, odd_values >> 32);
-    slots[0] = value(even_values, 0);
-    slots[(before & 7) as usize] = value(odd_values, 0);
-    slots[(before >> 8 & 7) as usize] = value(even_values, 1);
-    slots[(before >> 16 & 7) as usize] = value(odd_values, 1);
-    slots[(before >> 24 & 7) as usize] = value(even_high, 0);
-    slots[(before >> 32 & 7) as usize] = value(odd_high, 0);
-    slots[(before >> 40 & 7) as usize] = value(even_high, 1);
-    slots[(before >> 48 & 7) as usize] = value(odd_high, 1);
-    (before >> 56) as usize - (more >> 63) as usize
-}
-
-/// Where the first four varints of a word end, in bits; more than 64 where there are fewer.
-#[inline(always)]
-fn ends_of(ends: u64) -> [u32; 4] {
-    let second = ends & ends.wrapping_sub(1);
-    let third = second & second.wrapping_sub(1);
-    let fourth = third & third.wrapping_sub(1);
-    [ends, second, third, fourth].map(|ends| ends.trailing_zeros() + 1)
-}
-
-/// Where decoded indices go: as many slots as the body has varints.
-struct Slots<'a>(&'a mut [u32]);
-
-impl Slots<'_> {
-    /// Leaves behind the first `filled` slots.
-    #[inline(always)]
-    fn skip(&mut self, filled: usize) {
-        self.0 = std::mem::take(&mut self.0)
-            .get_mut(filled..)
-            .unwrap_or_default();
-    }
-
-    #[inline(always)]
-    fn fill<const N: usize>(&mut self, values: [u32; N]) {
-        if let Some((slots, left)) = std::mem::take(&mut self.0).split_first_chunk_mut::<N>() {
-            *slots = values;
-            self.0 = left;
-        }
-    }
-}
-
 /// The high bit of every byte: more bytes of the varint follow.
 const CONTINUES: u64 = 0x8080_8080_8080_8080;
 
-/// The last few bytes of a packed body, from one word.
-#[inline]
-fn short_tail(body: &[u8], rest: &[u8], mut free: Slots) -> Result<()> {
-    let mut left = rest.len() as u32;
-    let mut word = match body.last_chunk::<8>() {
-        Some(last) if left > 0 => u64::from_le_bytes(*last) >> (64 - 8 * left),
-        _ => rest
-            .iter()
-            .rev()
-            .fold(0, |word, &byte| word << 8 | u64::from(byte)),
-    };
-    while left > 0 {
-        let end = (!word & CONTINUES).trailing_zeros() + 1;
-        if end > 8 * left || end > 32 {
-            let mut rest = &rest[rest.len() - left as usize..];
-            while !rest.is_empty() {
-                rest = wide(rest, &mut free)?;
-            }
-            return Ok(());
-        }
-        free.fill([narrow(word, 0, end)]);
-        word >>= end;
-        left -= end / 8;
-    }
-    Ok(())
-}
-
-/// The varint of up to four bytes between two places of a word, in bits.
+/// Squeezes the continuation bits out of up to four varint bytes.
 #[inline(always)]
-fn narrow(word: u64, start: u32, end: u32) -> u32 {
-    let word = (word >> (start & 63)) as u32 & (u32::MAX >> ((32 - (end - start)) & 31));
+fn compact_low(word: u32) -> u32 {
     (word & 0x7f) | (word >> 1 & 0x3f80) | (word >> 2 & 0x1f_c000) | (word >> 3 & 0xfe0_0000)
-}
-
-/// One index of any length.
-#[cold]
-#[inline(never)]
-fn wide<'a>(rest: &'a [u8], free: &mut Slots) -> Result<&'a [u8]> {
-    let mut reader = Reader::new(rest);
-    free.fill([reader.index()?]);
-    Ok(reader.rest())
 }
 
 /// Appends the varints of a packed body to `out`.
@@ -559,19 +663,23 @@ mod tests {
                 crate::wire::write::varint(&mut body, u64::from(value));
             }
             assert_eq!(count_packed(&body), expected.len());
-            let mut out = Vec::new();
-            packed_indices(&body, &mut out).unwrap();
-            assert_eq!(out, expected);
+            let length = body.len();
+            for behind in [&[][..], &[0x80; 12], &[0; 12], &[0xff; 12]] {
+                body.truncate(length);
+                body.extend(behind);
+                let mut reader = Reader::new(&body);
+                reader.end = length;
+                let mut out = vec![7];
+                packed_indices(reader, &mut out).unwrap();
+                assert_eq!(out[1..], expected);
+            }
         }
         let mut out = Vec::new();
-        packed_indices(
-            &[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1, 5],
-            &mut out,
-        )
-        .unwrap();
-        assert_eq!(out, [BELOW, 5]);
-        assert!(packed_indices(&[1, 0x80], &mut out).is_err());
-        assert!(packed_indices(&[0xff; 20], &mut out).is_err());
+        let mut read = |body: &[u8]| packed_indices(Reader::new(body), &mut out);
+        read(&[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1, 5]).unwrap();
+        assert!(read(&[1, 0x80]).is_err());
+        assert!(read(&[0xff; 20]).is_err());
+        assert_eq!(out[..2], [BELOW, 5]);
     }
 
     #[test]

@@ -292,7 +292,9 @@ impl Draft {
             } else if G::SCHEMA.home != Home::Profile
                 || !tables.read::<G>(tag, &mut reader, intake)?
             {
-                self.field::<G>(tag, &mut reader, tables, intake)?;
+                let mut rare = reader;
+                self.field::<G>(tag, &mut rare, tables, intake)?;
+                reader = rare;
             }
         }
         Ok(())
@@ -311,8 +313,8 @@ impl Draft {
                 samples += 1;
                 reader.bytes()?;
             } else if is!(tag, G::SCHEMA.profile.location_indices, LEN) {
-                let packed = reader.bytes()?;
-                intake.budget.take::<u32>(packed.len())?;
+                let packed = reader.message()?;
+                intake.budget.take::<u32>(packed.rest().len())?;
                 packed_indices(packed, &mut self.location_indices)
                     .map_err(|e| e.within("location_indices"))?;
             } else if is!(tag, G::SCHEMA.profile.location_indices, VARINT) {

@@ -77,7 +77,7 @@ pub(crate) fn sample<G: Generation>(
         {
             samples.timestamps.items.push(reader.varint()?);
         } else {
-            rare.field::<G>(tag, &mut reader, intake)?;
+            reader = rare.field::<G>(tag, reader, intake)?;
         }
     }
     let row = samples.stacks.len();
@@ -111,26 +111,23 @@ struct Rare {
 
 impl Rare {
     #[inline(never)]
-    fn field<G: Generation>(
+    fn field<'a, G: Generation>(
         &mut self,
         tag: u32,
-        reader: &mut Reader,
+        mut reader: Reader<'a>,
         intake: &mut Intake,
-    ) -> Result<()> {
+    ) -> Result<Reader<'a>> {
         if is!(tag, G::SCHEMA.sample.location_index, LEN) {
-            let body = reader.bytes()?;
-            intake.budget.take::<u32>(body.len())?;
-            packed_indices(body, &mut self.locations)
+            let body = reader.message()?;
+            intake.budget.take::<u32>(body.rest().len())?;
+            packed_indices(body, &mut self.locations)?;
         } else if is!(tag, G::SCHEMA.sample.location_index, VARINT) {
             self.locations.push(reader.index()?);
-            Ok(())
         } else if is!(tag, G::SCHEMA.sample.label, LEN) {
             intake.budget.take::<Label>(2)?;
             self.labels.push(Label::read(reader.bytes()?, intake)?);
-            Ok(())
         } else if is!(tag, G::SCHEMA.sample.stacktrace_id, VARINT) {
             self.stacktrace_id = reader.index()?;
-            Ok(())
         } else {
             let schema = const { &G::SCHEMA.sample };
             let known = [
@@ -145,8 +142,9 @@ impl Rare {
                 (schema.label, "label"),
                 (schema.stacktrace_id, "stacktrace_id_index"),
             ];
-            unknown(reader, tag, "Sample", &known, intake)
+            unknown(&mut reader, tag, "Sample", &known, intake)?;
         }
+        Ok(reader)
     }
 
     /// The row of the sample's stack: a slice of the profile's indices, or else its own list.

@@ -10,7 +10,7 @@ use crate::limits::within;
 use crate::model::dictionary::{Attribute, Function, Line, Link, Mapping};
 use crate::model::id::{FunctionId, StringId};
 use crate::model::ragged::Ragged;
-use crate::wire::read::{Reader, index, packed_indices};
+use crate::wire::read::{Reader, Short, index, packed_indices};
 use crate::wire::{LEN, VARINT, tag};
 
 /// The tables as they are on the wire: ids are numbers, not yet proved.
@@ -162,7 +162,7 @@ impl Tables {
     /// Counts a row of the table that `tag` belongs to, or takes a string: the first of two passes,
     /// so that memory is asked for once and texts met in place get ids after those of the table.
     /// `false`: the field is not of a table.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn count<G: Generation>(
         &mut self,
         tag: u32,
@@ -263,7 +263,7 @@ impl Tables {
     }
 
     /// Reads a row of the table that `tag` belongs to. `false`: the field is not of a table.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn read<G: Generation>(
         &mut self,
         tag: u32,
@@ -289,19 +289,21 @@ impl Tables {
         } else if is!(tag, G::SCHEMA.tables.stack, LEN) {
             self.stack(reader.message()?, intake)
                 .map_err(|e| e.within_row("stack_table", self.stacks.rows.len()))?;
+        } else if let Some(after) = self.read_rare::<G>(tag, *reader, intake)? {
+            *reader = after;
         } else {
-            return self.read_rare::<G>(tag, reader, intake);
+            return Ok(false);
         }
         Ok(true)
     }
 
     #[inline(never)]
-    fn read_rare<G: Generation>(
+    fn read_rare<'a, G: Generation>(
         &mut self,
         tag: u32,
-        reader: &mut Reader,
+        mut reader: Reader<'a>,
         intake: &mut Intake,
-    ) -> Result<bool> {
+    ) -> Result<Option<Reader<'a>>> {
         let own = own_rows::<G>();
         if is!(tag, G::SCHEMA.tables.attribute, LEN) {
             self.attribute::<G>(reader.bytes()?, intake).map_err(|e| {
@@ -318,13 +320,72 @@ impl Tables {
             self.unit(reader.bytes()?, intake)
                 .map_err(|e| e.within_row("attribute_units", self.units.len()))?;
         } else {
-            return Ok(false);
+            return Ok(None);
         }
-        Ok(true)
+        Ok(Some(reader))
     }
 
     #[inline]
     pub(crate) fn location<G: Generation>(
+        &mut self,
+        reader: Reader,
+        intake: &mut Intake,
+    ) -> Result<()> {
+        if let Some(short) = reader.short()
+            && self.short_location::<G>(short)
+        {
+            return Ok(());
+        }
+        self.any_location::<G>(reader, intake)
+    }
+
+    /// A location of one line at most, as nearly all are; Go writes the mapping last.
+    #[inline(always)]
+    fn short_location<G: Generation>(&mut self, mut row: Short) -> bool {
+        let schema = const { &G::SCHEMA.location };
+        let id = match schema.id {
+            0 => 0,
+            id => row.number(tag(id, VARINT)),
+        };
+        let mut mapping = row.optional(tag(schema.mapping, VARINT));
+        let address = row.number(tag(schema.address, VARINT));
+        let line = row.message(tag(schema.lines, LEN));
+        if mapping.is_none() {
+            mapping = row.optional(tag(schema.mapping, VARINT));
+        }
+        if !row.is_done() {
+            return false;
+        }
+        if let Some(mut line) = line {
+            self.lines.items.push(Line {
+                function: FunctionId(index(line.number(tag(1, VARINT)))),
+                line: line.number(tag(2, VARINT)) as i64,
+                column: line.number(tag(3, VARINT)) as i64,
+            });
+            if !line.is_done() {
+                self.lines.items.pop();
+                return false;
+            }
+        }
+        self.end_location::<G>(mapping.map(index), address, id);
+        true
+    }
+
+    #[inline(always)]
+    fn end_location<G: Generation>(&mut self, mapping: Option<u32>, address: u64, id: u64) {
+        self.lines.end_row();
+        if !self.location_attributes.items.is_empty() {
+            self.location_attributes.end_row_at(self.addresses.len());
+        }
+        self.location_mappings.push(reference::<G>(mapping));
+        self.addresses.push(address);
+        if G::SCHEMA.location.id != 0 {
+            self.ids.location.push(id);
+        }
+    }
+
+    #[inline(never)]
+    fn any_location<G: Generation>(
         &mut self,
         mut reader: Reader,
         intake: &mut Intake,
@@ -342,10 +403,10 @@ impl Tables {
             } else if is!(tag, G::SCHEMA.location.id, VARINT) {
                 id = reader.varint()?;
             } else {
-                self.location_rare::<G>(tag, row as u32, &mut reader, intake)?;
+                reader = self.location_rare::<G>(tag, row as u32, reader, intake)?;
             }
         }
-        self.lines.end_row();
+        self.end_location::<G>(mapping, address, id);
         let lines = self.lines.row(row).len();
         if lines > 1 {
             within(
@@ -355,42 +416,37 @@ impl Tables {
             )?;
             intake.budget.take::<Line>(lines)?;
         }
-        if !self.location_attributes.items.is_empty() {
-            self.location_attributes.end_row_at(row);
-        }
-        self.location_mappings.push(reference::<G>(mapping));
-        self.addresses.push(address);
-        if G::SCHEMA.location.id != 0 {
-            self.ids.location.push(id);
-        }
         Ok(())
     }
 
     #[inline(never)]
-    fn location_rare<G: Generation>(
+    fn location_rare<'a, G: Generation>(
         &mut self,
         tag: u32,
         row: u32,
-        reader: &mut Reader,
+        mut reader: Reader<'a>,
         intake: &mut Intake,
-    ) -> Result<()> {
+    ) -> Result<Reader<'a>> {
         if is!(tag, G::SCHEMA.location.attributes, LEN)
             || is!(tag, G::SCHEMA.location.attributes, VARINT)
         {
-            indices(tag, reader, &mut self.location_attributes.items, intake)
+            indices(
+                tag,
+                &mut reader,
+                &mut self.location_attributes.items,
+                intake,
+            )?;
         } else if is!(tag, G::SCHEMA.location.is_folded, VARINT) {
             self.folded.retain(|&folded| folded != row);
             if reader.varint()? != 0 {
                 self.folded.push(row);
             }
-            Ok(())
         } else if is!(tag, G::SCHEMA.location.frame_type, VARINT) {
             let frame_type = reader.index()?;
             self.frame_types.retain(|&(location, _)| location != row);
             if frame_type != 0 {
                 self.frame_types.push((row, frame_type));
             }
-            Ok(())
         } else {
             let schema = const { &G::SCHEMA.location };
             let known = [
@@ -402,40 +458,21 @@ impl Tables {
                 (schema.attributes, "attribute_indices"),
                 (schema.id, "id"),
             ];
-            unknown(reader, tag, "Location", &known, intake)
+            unknown(&mut reader, tag, "Location", &known, intake)?;
         }
+        Ok(reader)
     }
 
     #[inline]
     pub(crate) fn function<G: Generation>(
         &mut self,
-        mut reader: Reader,
+        reader: Reader,
         intake: &mut Intake,
     ) -> Result<()> {
-        let (mut function, mut id) = (Function::default(), 0);
-        while let Some(tag) = reader.tag()? {
-            if is!(tag, G::SCHEMA.function.name, VARINT) {
-                function.name = StringId(reader.index()?);
-            } else if is!(tag, G::SCHEMA.function.system_name, VARINT) {
-                function.system_name = StringId(reader.index()?);
-            } else if is!(tag, G::SCHEMA.function.filename, VARINT) {
-                function.filename = StringId(reader.index()?);
-            } else if is!(tag, G::SCHEMA.function.start_line, VARINT) {
-                function.start_line = reader.varint()? as i64;
-            } else if is!(tag, G::SCHEMA.function.id, VARINT) {
-                id = reader.varint()?;
-            } else {
-                let schema = const { &G::SCHEMA.function };
-                let known = [
-                    (schema.name, "name_strindex"),
-                    (schema.system_name, "system_name_strindex"),
-                    (schema.filename, "filename_strindex"),
-                    (schema.start_line, "start_line"),
-                    (schema.id, "id"),
-                ];
-                unknown(&mut reader, tag, "Function", &known, intake)?;
-            }
-        }
+        let (function, id) = match reader.short().and_then(short_function::<G>) {
+            Some(function) => function,
+            None => any_function::<G>(reader, intake)?,
+        };
         self.functions.push(function);
         if G::SCHEMA.function.id != 0 {
             self.ids.function.push(id);
@@ -449,7 +486,7 @@ impl Tables {
         let before = rows.items.len();
         while let Some(tag) = reader.tag()? {
             if is!(tag, 1, LEN) {
-                packed_indices(reader.bytes()?, &mut rows.items)?;
+                packed_indices(reader.message()?, &mut rows.items)?;
             } else if is!(tag, 1, VARINT) {
                 rows.items.push(reader.index()?);
             } else {
@@ -576,6 +613,52 @@ impl Tables {
     }
 }
 
+/// The fields of a function in their usual order, and its id.
+#[inline(always)]
+fn short_function<G: Generation>(mut row: Short) -> Option<(Function, u64)> {
+    let schema = const { &G::SCHEMA.function };
+    let id = match schema.id {
+        0 => 0,
+        id => row.number(tag(id, VARINT)),
+    };
+    let function = Function {
+        name: StringId(index(row.number(tag(schema.name, VARINT)))),
+        system_name: StringId(index(row.number(tag(schema.system_name, VARINT)))),
+        filename: StringId(index(row.number(tag(schema.filename, VARINT)))),
+        start_line: row.number(tag(schema.start_line, VARINT)) as i64,
+    };
+    row.is_done().then_some((function, id))
+}
+
+#[inline(never)]
+fn any_function<G: Generation>(mut reader: Reader, intake: &mut Intake) -> Result<(Function, u64)> {
+    let (mut function, mut id) = (Function::default(), 0);
+    while let Some(tag) = reader.tag()? {
+        if is!(tag, G::SCHEMA.function.name, VARINT) {
+            function.name = StringId(reader.index()?);
+        } else if is!(tag, G::SCHEMA.function.system_name, VARINT) {
+            function.system_name = StringId(reader.index()?);
+        } else if is!(tag, G::SCHEMA.function.filename, VARINT) {
+            function.filename = StringId(reader.index()?);
+        } else if is!(tag, G::SCHEMA.function.start_line, VARINT) {
+            function.start_line = reader.varint()? as i64;
+        } else if is!(tag, G::SCHEMA.function.id, VARINT) {
+            id = reader.varint()?;
+        } else {
+            let schema = const { &G::SCHEMA.function };
+            let known = [
+                (schema.name, "name_strindex"),
+                (schema.system_name, "system_name_strindex"),
+                (schema.filename, "filename_strindex"),
+                (schema.start_line, "start_line"),
+                (schema.id, "id"),
+            ];
+            unknown(&mut reader, tag, "Function", &known, intake)?;
+        }
+    }
+    Ok((function, id))
+}
+
 /// The rows a table has before those of the wire.
 const fn own_rows<G: Generation>() -> usize {
     match G::SCHEMA.rows {
@@ -650,7 +733,7 @@ fn line(mut reader: Reader, intake: &mut Intake) -> Result<Line> {
 }
 
 /// Indices of attributes, packed or not.
-#[inline]
+#[inline(always)]
 pub(crate) fn indices(
     tag: u32,
     reader: &mut Reader,
@@ -676,8 +759,7 @@ pub(crate) fn indices(
 }
 
 /// A field that is not of the schema is skipped and noted; one that is, in the wrong kind, is an error.
-#[cold]
-#[inline(never)]
+#[inline(always)]
 pub(crate) fn unknown(
     reader: &mut Reader,
     tag: u32,
@@ -685,6 +767,19 @@ pub(crate) fn unknown(
     known: &[(u32, &'static str)],
     intake: &mut Intake,
 ) -> Result<()> {
+    *reader = past_unknown(*reader, tag, message, known, intake)?;
+    Ok(())
+}
+
+#[cold]
+#[inline(never)]
+fn past_unknown<'a>(
+    mut reader: Reader<'a>,
+    tag: u32,
+    message: &'static str,
+    known: &[(u32, &'static str)],
+    intake: &mut Intake,
+) -> Result<Reader<'a>> {
     const KINDS: [&str; 6] = [
         "varint",
         "fixed64",
@@ -707,5 +802,5 @@ pub(crate) fn unknown(
     intake.note(losses::UNKNOWN_FIELD, place, || {
         format!("field {number} of {message} is unknown and was left out")
     });
-    Ok(())
+    Ok(reader)
 }

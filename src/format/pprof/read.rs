@@ -177,7 +177,7 @@ impl<'a> Layout<'a> {
         let limits = *intake.limits();
         while let Some(tag) = reader.tag()? {
             match tag {
-                SAMPLE => layout.run(payload, &mut reader)?,
+                SAMPLE => reader = layout.run(payload, reader)?,
                 LOCATION => layout.locations += usize::from(reader.bytes().map(|_| true)?),
                 FUNCTION => layout.functions += usize::from(reader.bytes().map(|_| true)?),
                 STRING => {
@@ -204,7 +204,7 @@ impl<'a> Layout<'a> {
     }
 
     /// Samples next to one another, from the one whose tag was read.
-    fn run(&mut self, payload: &'a [u8], reader: &mut Reader<'a>) -> Result<()> {
+    fn run(&mut self, payload: &'a [u8], mut reader: Reader<'a>) -> Result<Reader<'a>> {
         let start = payload.len() - reader.rest().len() - 1;
         loop {
             reader.bytes()?;
@@ -216,7 +216,7 @@ impl<'a> Layout<'a> {
         }
         let end = payload.len() - reader.rest().len();
         self.runs.push(payload.get(start..end).unwrap_or_default());
-        Ok(())
+        Ok(reader)
     }
 }
 
@@ -280,14 +280,20 @@ fn read_tables(
                     .mapping::<Rowed>(reader.bytes()?, intake)
                     .map_err(|e| e.within_row("mapping", row))?;
             }
-            _ => header.field(tag, &mut reader, intake)?,
+            _ => reader = header.field(tag, reader, intake)?,
         }
     }
     Ok(header)
 }
 
 impl Header {
-    fn field(&mut self, tag: u32, reader: &mut Reader, intake: &mut Intake) -> Result<()> {
+    #[inline(never)]
+    fn field<'a>(
+        &mut self,
+        tag: u32,
+        mut reader: Reader<'a>,
+        intake: &mut Intake,
+    ) -> Result<Reader<'a>> {
         if is!(tag, 1, LEN) {
             intake.budget.take::<ValueType>(3)?;
             self.sample_types.push(ValueType::default());
@@ -315,7 +321,7 @@ impl Header {
         } else if is!(tag, 12, VARINT) {
             self.period = reader.varint()? as i64;
         } else if is!(tag, 13, LEN) || is!(tag, 13, VARINT) {
-            crate::format::otlp::tables::indices(tag, reader, &mut self.comments, intake)?;
+            crate::format::otlp::tables::indices(tag, &mut reader, &mut self.comments, intake)?;
         } else if is!(tag, 14, VARINT) {
             self.default_sample_type = reader.index()?;
         } else if is!(tag, DOC_URL, VARINT) {
@@ -338,9 +344,9 @@ impl Header {
                 (14, "default_sample_type"),
                 (DOC_URL, "doc_url"),
             ];
-            unknown(reader, tag, "Profile", &known, intake)?;
+            unknown(&mut reader, tag, "Profile", &known, intake)?;
         }
-        Ok(())
+        Ok(reader)
     }
 
     /// What the header says, in the model's words.

@@ -187,23 +187,23 @@ impl<'a> SampleReader<'a> {
         tables: &mut Tables,
         intake: &mut Intake,
     ) -> Result<()> {
-        let mut stack = &[][..];
+        let mut stack = Reader::new(&[]);
         let mut unpacked = false;
         self.own.clear();
         while let Some(tag) = reader.tag()? {
             match tag {
                 LOCATION_ID => {
-                    let ids = reader.bytes()?;
+                    let ids = reader.message()?;
                     if !stack.is_empty() || unpacked {
-                        self.pack(stack, unpacked);
-                        self.packed.extend_from_slice(ids);
+                        self.pack(stack.rest(), unpacked);
+                        self.packed.extend_from_slice(ids.rest());
                         unpacked = true;
                     } else {
                         stack = ids;
                     }
                 }
                 LOCATION_ID_UNPACKED => {
-                    self.pack(stack, unpacked);
+                    self.pack(stack.rest(), unpacked);
                     unpacked = true;
                     write::varint(&mut self.packed, reader.varint()?);
                 }
@@ -255,10 +255,11 @@ impl<'a> SampleReader<'a> {
     #[inline]
     fn stack(
         &mut self,
-        body: &'a [u8],
+        ids: Reader<'a>,
         tables: &mut Tables,
         intake: &mut Intake,
     ) -> Result<StackId> {
+        let body = ids.rest();
         if body.is_empty() {
             return Ok(StackId::NONE);
         }
@@ -266,7 +267,7 @@ impl<'a> SampleReader<'a> {
         if let Some(row) = self.stacks.find(hash, body) {
             return Ok(StackId(row + 1));
         }
-        self.new_stack(body, tables, intake)?;
+        self.new_stack(ids, tables, intake)?;
         Ok(StackId(self.stacks.add(hash, body) + 1))
     }
 
@@ -276,7 +277,7 @@ impl<'a> SampleReader<'a> {
         let row = match self.stacks.find(hash, &body) {
             Some(row) => row,
             None => {
-                self.new_stack(&body, tables, intake)?;
+                self.new_stack(Reader::new(&body), tables, intake)?;
                 self.stacks.make(hash, &body)
             }
         };
@@ -285,30 +286,14 @@ impl<'a> SampleReader<'a> {
     }
 
     /// Decodes a stack that was not met before.
-    fn new_stack(&mut self, body: &[u8], tables: &mut Tables, intake: &mut Intake) -> Result<()> {
+    fn new_stack(&mut self, ids: Reader, tables: &mut Tables, intake: &mut Intake) -> Result<()> {
         let rows = &mut tables.stacks.rows;
         let before = rows.items.len();
         match self.ids {
-            Ids::Dense(last) => {
-                packed_indices(body, &mut rows.items)?;
-                let new = &rows.items[before..];
-                // 0 becomes the largest of all, so that one comparison finds it too.
-                if new
-                    .iter()
-                    .fold(0, |largest, id| largest.max(id.wrapping_sub(1)))
-                    >= *last
-                {
-                    dangling(before, |id| id != 0 && id <= *last, &mut rows.items, intake)?;
-                }
-            }
-            Ids::Sparse(ids) => {
-                packed_varints(Reader::new(body), &mut rows.items, |id| {
-                    ids.get(&id).copied().unwrap_or(0)
-                })?;
-                if rows.items[before..].contains(&0) {
-                    dangling(before, |row| row != 0, &mut rows.items, intake)?;
-                }
-            }
+            Ids::Dense(_) => packed_indices(ids, &mut rows.items)?,
+            Ids::Sparse(rows_of) => packed_varints(ids, &mut rows.items, |id| {
+                rows_of.get(&id).copied().unwrap_or(0)
+            })?,
         }
         let depth = rows.items.len() - before;
         within(
@@ -470,8 +455,19 @@ impl<'a> SampleReader<'a> {
 
     /// The samples; those with other than a value for each sample type are refused or mended.
     pub(crate) fn finish(mut self, tables: &mut Tables, intake: &mut Intake) -> Result<Samples> {
-        debug_assert_eq!(tables.stacks.rows.len(), self.stacks.rows.len() + 1);
+        let stacks = &mut tables.stacks.rows;
+        debug_assert_eq!(stacks.len(), self.stacks.rows.len() + 1);
         let samples = &mut self.samples;
+        let last = match self.ids {
+            Ids::Dense(last) => *last,
+            Ids::Sparse(_) => u32::MAX - 1,
+        };
+        // 0 becomes the largest of all, so that one comparison finds it too.
+        let holds = |id: u32| id.wrapping_sub(1) < last;
+        let largest = |largest: u32, id: &u32| largest.max(id.wrapping_sub(1));
+        if stacks.items.iter().fold(0, largest) >= last && !stacks.items.is_empty() {
+            mend_stacks(stacks, &samples.stacks, holds, intake)?;
+        }
         if samples.is_empty() {
             return Ok(self.samples);
         }
@@ -488,30 +484,36 @@ impl<'a> SampleReader<'a> {
     }
 }
 
-/// A location id that no location has: refused, or the frame is left out.
+/// Leaves out, or refuses, the frames of locations that do not exist.
 #[cold]
-fn dangling(
-    before: usize,
+fn mend_stacks(
+    stacks: &mut Ragged<u32>,
+    of_samples: &[StackId],
     holds: impl Fn(u32) -> bool,
-    items: &mut Vec<u32>,
     intake: &mut Intake,
 ) -> Result<()> {
-    let mut at = before;
-    while let Some(&id) = items.get(at) {
-        if holds(id) {
-            at += 1;
-            continue;
+    let mut mended = Ragged::default();
+    for row in 0..stacks.len() {
+        for (at, &id) in stacks.row(row).iter().enumerate() {
+            if holds(id) {
+                mended.items.push(id);
+                continue;
+            }
+            let sample = of_samples.iter().position(|stack| stack.row() == row);
+            let error = Error::malformed(format!(
+                "location {} does not exist",
+                crate::format::otlp::common::show(id)
+            ));
+            intake.repair(
+                losses::DANGLING_LOCATION,
+                error
+                    .within_row("location_id", at)
+                    .within_row("sample", sample.unwrap_or(0)),
+            )?;
         }
-        let error = Error::malformed(format!(
-            "location {} does not exist",
-            crate::format::otlp::common::show(id)
-        ));
-        intake.repair(
-            losses::DANGLING_LOCATION,
-            error.within_row("location_id", at - before),
-        )?;
-        items.remove(at);
+        mended.end_row();
     }
+    *stacks = mended;
     Ok(())
 }
 
