@@ -156,6 +156,12 @@ impl Budget {
             .saturating_add((rows as u64).saturating_mul(size_of::<T>() as u64));
         within("max_owned_bytes", self.limits.max_owned_bytes, self.owned)
     }
+
+    /// The rows of `T` that could still be taken.
+    pub(crate) fn left<T>(&self) -> usize {
+        let bytes = self.limits.max_owned_bytes.saturating_sub(self.owned);
+        usize::try_from(bytes).unwrap_or(usize::MAX) / size_of::<T>()
+    }
 }
 
 #[cfg(test)]

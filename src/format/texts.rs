@@ -4,6 +4,7 @@ use std::hash::{BuildHasher, Hasher};
 
 use foldhash::fast::RandomState;
 use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
 
 use crate::error::Result;
 use crate::format::intake::Intake;
@@ -38,15 +39,7 @@ impl Texts {
     /// Appends the next row of the string table.
     #[inline]
     pub(crate) fn push_row(&mut self, bytes: &[u8], intake: &mut Intake) -> Result<()> {
-        let limits = intake.limits();
-        within(
-            "max_string_bytes",
-            limits.max_string_bytes,
-            bytes.len() as u64,
-        )?;
-        within("max_strings", limits.max_strings, self.raw.len() as u64 + 1)?;
-        self.raw.push(bytes);
-        Ok(())
+        push_row(&mut self.raw, bytes, intake)
     }
 
     /// The id of a text, equal to that of an equal one interned before. The empty text is none.
@@ -54,21 +47,21 @@ impl Texts {
         if bytes.is_empty() {
             return Ok(StringId::NONE);
         }
-        let hash = short_hash(&self.hasher, bytes);
-        let same = |&(low, row): &(u32, u32)| {
-            low == hash as u32 && self.raw.get(row as usize) == Some(bytes)
-        };
-        if let Some(&(_, row)) = self.index.find(hash, same) {
-            return Ok(StringId(row));
-        }
         if self.raw.len() == 0 {
             self.raw.push(b"");
         }
-        let row = self.raw.len() as u32;
+        let hash = short_hash(&self.hasher, bytes);
+        let Self { raw, index, .. } = self;
+        let same =
+            |&(low, row): &(u32, u32)| low == hash as u32 && raw.get(row as usize) == Some(bytes);
+        let free = match index.entry(hash, same, |&(low, _)| widened(low)) {
+            Entry::Occupied(known) => return Ok(StringId(known.get().1)),
+            Entry::Vacant(free) => free,
+        };
         intake.budget.take::<(u64, u64)>(1)?;
-        self.push_row(bytes, intake)?;
-        self.index
-            .insert_unique(hash, (hash as u32, row), |&(low, _)| widened(low));
+        let row = raw.len() as u32;
+        push_row(raw, bytes, intake)?;
+        free.insert((hash as u32, row));
         Ok(StringId(row))
     }
 
@@ -82,6 +75,19 @@ impl Texts {
     pub(crate) fn name(&mut self, name: &'static str, intake: &mut Intake) -> Result<StringId> {
         self.intern(name.as_bytes(), intake)
     }
+}
+
+#[inline]
+fn push_row(raw: &mut RawStrings, bytes: &[u8], intake: &mut Intake) -> Result<()> {
+    let limits = intake.limits();
+    within(
+        "max_string_bytes",
+        limits.max_string_bytes,
+        bytes.len() as u64,
+    )?;
+    within("max_strings", limits.max_strings, raw.len() as u64 + 1)?;
+    raw.push(bytes);
+    Ok(())
 }
 
 /// The hash of some bytes.

@@ -32,6 +32,16 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// The fields between two bytes of a payload.
+    pub(crate) fn within(payload: &'a [u8], start: usize, end: usize) -> Self {
+        let end = end.min(payload.len());
+        Self {
+            payload,
+            at: start.min(end),
+            end,
+        }
+    }
+
     /// What is left to read.
     #[inline]
     pub(crate) fn rest(&self) -> &'a [u8] {
@@ -181,6 +191,70 @@ impl<'a> Reader<'a> {
         Ok(message)
     }
 
+    /// The next field's tag and message, if it is length-delimited and both its tag and its length
+    /// are the short ones of nearly every row of a table; `None`, and nothing was read, otherwise.
+    #[inline(always)]
+    pub(crate) fn record(&mut self) -> Option<(u32, Self)> {
+        let &[tag, low, high] = self.payload.get(self.at..)?.first_chunk()?;
+        if tag & 0x87 != LEN as u8 || tag < 8 {
+            return None;
+        }
+        let (length, start) = if low < 0x80 {
+            (usize::from(low), self.at + 2)
+        } else if high < 0x80 {
+            (
+                usize::from(low & 0x7f) | usize::from(high) << 7,
+                self.at + 3,
+            )
+        } else {
+            return None;
+        };
+        let end = start + length;
+        if end > self.end {
+            return None;
+        }
+        self.at = end;
+        let message = Self {
+            payload: self.payload,
+            at: start,
+            end,
+        };
+        Some((tag.into(), message))
+    }
+
+    /// The next length-delimited field's tag and message; the others are skipped.
+    #[inline(always)]
+    pub(crate) fn next_record(&mut self, max_nesting: u64) -> Result<Option<(u32, Self)>> {
+        loop {
+            if let Some(record) = self.record() {
+                return Ok(Some(record));
+            }
+            match self.tag()? {
+                None => return Ok(None),
+                Some(tag) if tag & 7 == LEN => return Ok(Some((tag, self.message()?))),
+                Some(tag) => self.skip(tag, max_nesting)?,
+            }
+        }
+    }
+
+    /// The next field's number, if its tag is `tag`, of one byte.
+    #[inline(always)]
+    pub(crate) fn optional(&mut self, tag: u32) -> Result<Option<u64>> {
+        match self.last_byte() {
+            Some(byte) if u32::from(byte) == tag && self.at < self.end => {
+                self.at += 1;
+                self.varint().map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Where the next field is in the payload, in bytes.
+    #[inline(always)]
+    pub(crate) fn at(&self) -> usize {
+        self.at
+    }
+
     /// The message as a [`Short`], if it is one and the payload goes on far enough behind it.
     #[inline(always)]
     pub(crate) fn short(&self) -> Option<Short<'a>> {
@@ -270,7 +344,7 @@ pub(crate) struct Short<'a> {
     end: usize,
 }
 
-impl Short<'_> {
+impl<'a> Short<'a> {
     /// The longest message that is short.
     const LONGEST: usize = 64;
 
@@ -305,13 +379,48 @@ impl Short<'_> {
     /// The next field's message, if its tag is `tag`.
     #[inline(always)]
     pub(crate) fn message(&mut self, tag: u32) -> Option<Self> {
-        let length = self.optional(tag)? as usize;
+        let length = self.optional(tag)?;
+        self.body(length)
+    }
+
+    /// The next field's tag and, of a varint, its number, or else its length.
+    #[inline(always)]
+    pub(crate) fn field(&mut self) -> Option<(u32, u64)> {
+        if self.at >= self.end {
+            return None;
+        }
+        let word = self.word();
+        let (value, length) = short_varint(word >> 8 | 0x80 << 56);
+        self.at += 1 + length;
+        Some((u32::from(word as u8), value))
+    }
+
+    /// The body of the field whose length was just read, if it is within the message.
+    #[inline(always)]
+    pub(crate) fn body(&mut self, length: u64) -> Option<Self> {
         let message = Self {
-            end: self.at.wrapping_add(length),
+            end: self.at.wrapping_add(length as usize),
             ..*self
         };
         self.at = message.end;
-        Some(message)
+        (message.end <= self.end).then_some(message)
+    }
+
+    /// What is left of the message, if the payload has it.
+    #[inline(always)]
+    pub(crate) fn rest(&self) -> Option<&'a [u8]> {
+        self.window.get(self.at..self.end)
+    }
+
+    /// The next eight-byte number of a packed field's message.
+    #[inline(always)]
+    pub(crate) fn fixed64(&mut self) -> Option<u64> {
+        if self.at >= self.end {
+            return None;
+        }
+        let word = self.word();
+        self.at += 8;
+        Some(word)
     }
 
     /// The next number of a packed field's message.
@@ -454,16 +563,24 @@ fn word(bytes: &[u8; AHEAD], at: usize) -> u64 {
 #[inline(always)]
 fn widest(ahead: &[u8]) -> u32 {
     let (mut two, mut three, mut four) = (0, 0, 0);
-    let mut rest = ahead;
-    while let Some(bytes) = rest.first_chunk::<AHEAD>()
-        && rest.len() > AHEAD
-    {
-        let body = u64::MAX >> (64 - 8 * (rest.len() - AHEAD).min(8));
+    let mut look = |bytes: &[u8; AHEAD], body: u64| {
         let more = word(bytes, 0) & body;
+        let longer = more & word(bytes, 1);
         two |= more;
-        three |= more & word(bytes, 1);
-        four |= more & word(bytes, 1) & word(bytes, 2);
-        rest = &rest[8.min(rest.len())..];
+        three |= longer;
+        four |= longer & word(bytes, 2);
+    };
+    let mut rest = ahead;
+    while rest.len() >= AHEAD + 8
+        && let Some(bytes) = rest.first_chunk()
+    {
+        look(bytes, u64::MAX);
+        rest = &rest[8..];
+    }
+    if rest.len() > AHEAD
+        && let Some(bytes) = rest.first_chunk()
+    {
+        look(bytes, u64::MAX >> (8 * (8 + AHEAD - rest.len())));
     }
     let any = |more: u64| u32::from(more & CONTINUES != 0);
     1 + any(two) + any(three) + any(four)

@@ -7,8 +7,11 @@ use crate::format::losses;
 use crate::format::otlp::common;
 use crate::format::otlp::schema::Generation;
 use crate::format::otlp::tables::{Tables, indices, is, reference, unknown};
+use crate::limits::within;
 use crate::model::ragged::Ragged;
-use crate::wire::read::{BEYOND, Reader, packed_fixed64, packed_indices, packed_varints};
+use crate::wire::read::{
+    BEYOND, Reader, Short, index, packed_fixed64, packed_indices, packed_varints,
+};
 use crate::wire::{FIXED64, LEN, VARINT, tag};
 
 /// The samples as they are on the wire: ids are numbers, not yet proved.
@@ -22,6 +25,8 @@ pub(crate) struct RawSamples {
     pub(crate) stacktrace_ids: Vec<u32>,
     /// OTEP 0239's deprecated list of locations, taken apart when it is known what it means.
     pub(crate) location_lists: bool,
+    /// Of the sample being read.
+    rare: Rare,
 }
 
 impl RawSamples {
@@ -35,21 +40,148 @@ impl RawSamples {
 /// Reads one sample into the columns.
 #[inline]
 pub(crate) fn sample<G: Generation>(
-    mut reader: Reader,
+    reader: Reader,
     samples: &mut RawSamples,
     location_indices: &[u32],
     tables: &mut Tables,
     intake: &mut Intake,
 ) -> Result<()> {
-    let (mut stack, mut link, mut start, mut length) = (0, None, 0, 0);
-    let mut rare = Rare::default();
+    let row = samples.stacks.len();
+    let before = samples.lengths();
+    let short = match reader.short() {
+        Some(short) => short_sample::<G>(short, samples),
+        None => None,
+    };
+    let mut fields = match short {
+        Some(fields) => fields,
+        None => {
+            samples.truncate(before);
+            any_sample::<G>(reader, samples, intake)?
+        }
+    };
+    let after = samples.lengths();
+    if after.attributes != before.attributes {
+        let attributes = after.attributes - before.attributes;
+        within(
+            "max_attributes_per_item",
+            intake.limits().max_attributes_per_item,
+            attributes as u64,
+        )?;
+        intake.budget.take::<u32>(attributes)?;
+    }
+    if G::SCHEMA.tables.stack == 0 {
+        fields.stack = otep_sample(row, &fields, location_indices, samples, tables, intake)?;
+    }
+    samples.stacks.push(fields.stack);
+    if samples.lengths().attributes != before.attributes {
+        samples.attributes.end_row_at(row);
+    }
+    if after.timestamps != before.timestamps {
+        samples.timestamps.end_row_at(row);
+    }
+    if after.values != before.values {
+        samples.values.end_row_at(row);
+        let more = after.values - before.values - 1;
+        if more != 0 {
+            intake.budget.take::<u64>(more)?;
+        }
+    }
+    let link = reference::<G>(fields.link);
+    if link != 0 {
+        samples.links.resize(row, 0);
+        samples.links.push(link);
+    }
+    Ok(())
+}
+
+/// How much the columns of lists hold.
+#[derive(Clone, Copy)]
+struct Lengths {
+    values: usize,
+    attributes: usize,
+    timestamps: usize,
+}
+
+impl RawSamples {
+    #[inline(always)]
+    fn lengths(&self) -> Lengths {
+        Lengths {
+            values: self.values.items.len(),
+            attributes: self.attributes.items.len(),
+            timestamps: self.timestamps.items.len(),
+        }
+    }
+
+    #[inline]
+    fn truncate(&mut self, lengths: Lengths) {
+        self.values.items.truncate(lengths.values);
+        self.attributes.items.truncate(lengths.attributes);
+        self.timestamps.items.truncate(lengths.timestamps);
+    }
+}
+
+/// The fields of a sample that have one value.
+#[derive(Clone, Copy, Default)]
+struct Fields {
+    stack: u32,
+    link: Option<u32>,
+    slice_start: u32,
+    slice_length: u32,
+}
+
+/// A sample of few bytes and of the usual fields, the lists packed; `None` when it is not one.
+#[inline(always)]
+fn short_sample<G: Generation>(mut row: Short, samples: &mut RawSamples) -> Option<Fields> {
+    let mut fields = Fields::default();
+    while let Some((tag, value)) = row.field() {
+        if is!(tag, G::SCHEMA.sample.stack, VARINT) {
+            fields.stack = index(value);
+        } else if is!(tag, G::SCHEMA.sample.values, LEN) {
+            let mut values = row.body(value)?;
+            while let Some(value) = values.packed() {
+                samples.values.items.push(value as i64);
+            }
+            values.is_done().then_some(())?;
+        } else if is!(tag, G::SCHEMA.sample.slice_start, VARINT) {
+            fields.slice_start = index(value);
+        } else if is!(tag, G::SCHEMA.sample.slice_length, VARINT) {
+            fields.slice_length = index(value);
+        } else if is!(tag, G::SCHEMA.sample.attributes, LEN) {
+            let mut attributes = row.body(value)?;
+            while let Some(value) = attributes.packed() {
+                samples.attributes.items.push(index(value));
+            }
+            attributes.is_done().then_some(())?;
+        } else if is!(tag, G::SCHEMA.sample.link, VARINT) {
+            fields.link = Some(index(value));
+        } else if G::SCHEMA.sample.fixed_timestamps && is!(tag, G::SCHEMA.sample.timestamps, LEN) {
+            let mut times = row.body(value)?;
+            while let Some(time) = times.fixed64() {
+                samples.timestamps.items.push(time);
+            }
+            times.is_done().then_some(())?;
+        } else {
+            return None;
+        }
+    }
+    row.is_done().then_some(fields)
+}
+
+#[inline(never)]
+fn any_sample<G: Generation>(
+    mut reader: Reader,
+    samples: &mut RawSamples,
+    intake: &mut Intake,
+) -> Result<Fields> {
+    let mut fields = Fields::default();
+    let mut rare = std::mem::take(&mut samples.rare);
     while let Some(tag) = reader.tag()? {
         if is!(tag, G::SCHEMA.sample.stack, VARINT) {
-            stack = reader.index()?;
+            fields.stack = reader.index()?;
         } else if is!(tag, G::SCHEMA.sample.slice_start, VARINT) {
-            start = reader.index()?;
+            fields.slice_start = reader.index()?;
         } else if is!(tag, G::SCHEMA.sample.slice_length, VARINT) {
-            length = reader.index()?;
+            fields.slice_length = reader.index()?;
         } else if is!(tag, G::SCHEMA.sample.values, LEN) {
             packed_varints(reader.message()?, &mut samples.values.items, |value| {
                 value as i64
@@ -61,7 +193,7 @@ pub(crate) fn sample<G: Generation>(
         {
             indices(tag, &mut reader, &mut samples.attributes.items, intake)?;
         } else if is!(tag, G::SCHEMA.sample.link, VARINT) {
-            link = Some(reader.index()?);
+            fields.link = Some(reader.index()?);
         } else if G::SCHEMA.sample.fixed_timestamps && is!(tag, G::SCHEMA.sample.timestamps, LEN) {
             packed_fixed64(reader.bytes()?, &mut samples.timestamps.items)?;
         } else if G::SCHEMA.sample.fixed_timestamps
@@ -80,29 +212,12 @@ pub(crate) fn sample<G: Generation>(
             reader = rare.field::<G>(tag, reader, intake)?;
         }
     }
-    let row = samples.stacks.len();
-    if G::SCHEMA.tables.stack == 0 {
-        stack = rare.stack(start, length, location_indices, samples, tables, intake)?;
-        rare.finish(row, samples, tables, intake)?;
-    }
-    samples.stacks.push(stack);
-    samples.values.end_row_at(row);
-    samples.attributes.end_row_at(row);
-    if !samples.timestamps.items.is_empty() {
-        samples.timestamps.end_row_at(row);
-    }
-    let link = reference::<G>(link);
-    if link != 0 {
-        samples.links.resize(row, 0);
-        samples.links.push(link);
-    }
-    intake
-        .budget
-        .take::<u64>(samples.values.row(row).len().saturating_sub(1))
+    samples.rare = rare;
+    Ok(fields)
 }
 
 /// What only OTEP 0239's samples have.
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Rare {
     locations: Vec<u32>,
     labels: Vec<Label>,
@@ -146,50 +261,46 @@ impl Rare {
         }
         Ok(reader)
     }
+}
 
-    /// The row of the sample's stack: a slice of the profile's indices, or else its own list.
-    #[inline]
-    fn stack(
-        &self,
-        start: u32,
-        length: u32,
-        location_indices: &[u32],
-        samples: &mut RawSamples,
-        tables: &mut Tables,
-        intake: &mut Intake,
-    ) -> Result<u32> {
-        if length == 0 {
-            samples.location_lists |= !self.locations.is_empty();
-            return tables.stacks.intern(&self.locations, intake);
-        }
-        let slice = (start as usize)
-            .checked_add(length as usize)
-            .and_then(|end| location_indices.get(start as usize..end));
-        match slice {
-            Some(stack) => tables.stacks.intern(stack, intake),
-            None => {
-                bad_slice(start, length, location_indices.len(), intake)?;
-                Ok(0)
-            }
-        }
+/// The row of a sample's stack: a slice of the profile's indices, or else its own list.
+#[inline]
+fn otep_sample(
+    row: usize,
+    fields: &Fields,
+    location_indices: &[u32],
+    samples: &mut RawSamples,
+    tables: &mut Tables,
+    intake: &mut Intake,
+) -> Result<u32> {
+    let rare = &mut samples.rare;
+    if rare.stacktrace_id != 0 {
+        samples.stacktrace_ids.resize(row, 0);
+        samples.stacktrace_ids.push(rare.stacktrace_id);
+        rare.stacktrace_id = 0;
     }
-
-    #[inline]
-    fn finish(
-        &self,
-        row: usize,
-        samples: &mut RawSamples,
-        tables: &mut Tables,
-        intake: &mut Intake,
-    ) -> Result<()> {
-        if self.stacktrace_id != 0 {
-            samples.stacktrace_ids.resize(row, 0);
-            samples.stacktrace_ids.push(self.stacktrace_id);
+    if !rare.labels.is_empty() {
+        let out = &mut samples.attributes.items;
+        attach(&rare.labels, out, tables, intake)?;
+        rare.labels.clear();
+    }
+    let (start, length) = (fields.slice_start, fields.slice_length);
+    if length == 0 {
+        samples.location_lists |= !rare.locations.is_empty();
+        let stack = tables.stacks.intern(&rare.locations, intake)?;
+        rare.locations.clear();
+        return Ok(stack);
+    }
+    rare.locations.clear();
+    let slice = (start as usize)
+        .checked_add(length as usize)
+        .and_then(|end| location_indices.get(start as usize..end));
+    match slice {
+        Some(stack) => tables.stacks.intern(stack, intake),
+        None => {
+            bad_slice(start, length, location_indices.len(), intake)?;
+            Ok(0)
         }
-        if !self.labels.is_empty() {
-            attach(&self.labels, &mut samples.attributes.items, tables, intake)?;
-        }
-        Ok(())
     }
 }
 

@@ -391,6 +391,7 @@ impl Tables {
         intake: &mut Intake,
     ) -> Result<()> {
         let row = self.addresses.len();
+        let before = self.lines.items.len();
         let (mut mapping, mut address, mut id) = (None, 0, 0);
         while let Some(tag) = reader.tag()? {
             if is!(tag, G::SCHEMA.location.address, VARINT) {
@@ -406,8 +407,7 @@ impl Tables {
                 reader = self.location_rare::<G>(tag, row as u32, reader, intake)?;
             }
         }
-        self.end_location::<G>(mapping, address, id);
-        let lines = self.lines.row(row).len();
+        let lines = self.lines.items.len() - before;
         if lines > 1 {
             within(
                 "max_lines_per_location",
@@ -416,6 +416,7 @@ impl Tables {
             )?;
             intake.budget.take::<Line>(lines)?;
         }
+        self.end_location::<G>(mapping, address, id);
         Ok(())
     }
 

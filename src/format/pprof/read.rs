@@ -92,11 +92,19 @@ struct Layout<'a> {
     strings: Table<'a>,
     samples: usize,
     sample_types: usize,
-    /// Where samples lie next to one another.
-    runs: Vec<&'a [u8]>,
+    /// Where samples, or strings, lie next to one another.
+    runs: Vec<Run>,
     mappings: usize,
     locations: usize,
     functions: usize,
+}
+
+/// Records of one kind next to one another, by the bytes where they begin and end.
+#[derive(Debug)]
+struct Run {
+    tag: u32,
+    start: usize,
+    end: usize,
 }
 
 /// What is said once.
@@ -138,13 +146,16 @@ pub(crate) fn read(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
     if !mappings.is_dense() || !functions.is_dense() {
         resolve_sparse(payload, &mut tables, &mappings, &functions, intake)?;
     }
+    let runs = || layout.runs.iter().filter(|run| run.tag == SAMPLE);
     let table = &mut layout.strings;
     let shape = Shape {
         samples: layout.samples,
         columns: layout.sample_types,
+        bytes: runs().map(|run| run.end - run.start).sum(),
     };
-    let mut samples = SampleReader::new(payload, shape, &locations, intake)?;
-    for run in &layout.runs {
+    let mut samples = SampleReader::new(payload, shape, &locations, &mut tables, intake)?;
+    for run in runs() {
+        let run = Reader::within(payload, run.start, run.end);
         samples.run(run, table, &mut tables, intake)?;
     }
     let mut profile = Profile {
@@ -175,25 +186,31 @@ impl<'a> Layout<'a> {
         let mut layout = Self::default();
         let mut reader = Reader::new(payload);
         let limits = *intake.limits();
-        while let Some(tag) = reader.tag()? {
+        let mut start = 0;
+        while let Some((tag, record)) = reader.next_record(limits.max_nesting)? {
             match tag {
-                SAMPLE => reader = layout.run(payload, reader)?,
-                LOCATION => layout.locations += usize::from(reader.bytes().map(|_| true)?),
-                FUNCTION => layout.functions += usize::from(reader.bytes().map(|_| true)?),
+                SAMPLE => {
+                    layout.samples += 1;
+                    layout.run(tag, start, reader.at(), intake)?;
+                }
+                LOCATION => layout.locations += 1,
+                FUNCTION => layout.functions += 1,
                 STRING => {
-                    let text = reader.bytes()?;
                     let row = layout.strings.rows.len();
                     within("max_strings", limits.max_strings, row as u64 + 1)?;
-                    let end = payload.len() - reader.rest().len();
+                    let (start_of_text, end) = (record.at(), reader.at());
+                    let length = end - start_of_text;
                     layout
                         .strings
                         .rows
-                        .push(((end - text.len()) as u32, text.len() as u32));
+                        .push((start_of_text as u32, length as u32));
+                    layout.run(tag, start, end, intake)?;
                 }
-                MAPPING => layout.mappings += usize::from(reader.bytes().map(|_| true)?),
-                SAMPLE_TYPE => layout.sample_types += usize::from(reader.bytes().map(|_| true)?),
-                _ => reader.skip(tag, limits.max_nesting)?,
+                MAPPING => layout.mappings += 1,
+                SAMPLE_TYPE => layout.sample_types += 1,
+                _ => {}
             }
+            start = reader.at();
         }
         within("max_samples", limits.max_samples, layout.samples as u64)?;
         intake.budget.take::<[u32; 3]>(layout.strings.rows.len())?;
@@ -203,20 +220,17 @@ impl<'a> Layout<'a> {
         Ok(layout)
     }
 
-    /// Samples next to one another, from the one whose tag was read.
-    fn run(&mut self, payload: &'a [u8], mut reader: Reader<'a>) -> Result<Reader<'a>> {
-        let start = payload.len() - reader.rest().len() - 1;
-        loop {
-            reader.bytes()?;
-            self.samples += 1;
-            match reader.rest() {
-                [byte, ..] if u32::from(*byte) == SAMPLE => reader.pass(1),
-                _ => break,
+    /// Adds a record to the run it goes on with, or begins one.
+    #[inline(always)]
+    fn run(&mut self, tag: u32, start: usize, end: usize, intake: &mut Intake) -> Result<()> {
+        match self.runs.last_mut() {
+            Some(run) if run.end == start && run.tag == tag => run.end = end,
+            _ => {
+                intake.budget.take::<Run>(2)?;
+                self.runs.push(Run { tag, start, end });
             }
         }
-        let end = payload.len() - reader.rest().len();
-        self.runs.push(payload.get(start..end).unwrap_or_default());
-        Ok(reader)
+        Ok(())
     }
 }
 
@@ -252,42 +266,69 @@ fn read_tables(
     let mut header = Header::default();
     let mut reader = Reader::new(payload);
     let mut runs = layout.runs.iter();
-    while let Some(tag) = reader.tag()? {
-        match tag {
-            SAMPLE => {
-                // The runs are met in order: all of one is left behind at once.
-                let length = runs.next().map_or(0, |run| run.len() - 1);
-                reader.pass(length);
+    let mut next = runs.next();
+    loop {
+        if let Some(run) = next
+            && run.start == reader.at()
+        {
+            reader.pass(run.end - run.start);
+            next = runs.next();
+        }
+        let before = reader;
+        match reader.record() {
+            Some((LOCATION, row)) => tables
+                .location::<Rowed>(row, intake)
+                .map_err(|e| e.within_row("location", tables.ids.location.len()))?,
+            Some((FUNCTION, row)) => tables
+                .function::<Rowed>(row, intake)
+                .map_err(|e| e.within_row("function", tables.ids.function.len()))?,
+            _ => {
+                reader = before;
+                match reader.tag()? {
+                    Some(tag) => reader = any_row(tag, reader, &mut header, tables, intake)?,
+                    None => break,
+                }
             }
-            LOCATION => {
-                let row = tables.ids.location.len();
-                tables
-                    .location::<Rowed>(reader.message()?, intake)
-                    .map_err(|e| e.within_row("location", row))?;
-            }
-            FUNCTION => {
-                let row = tables.ids.function.len();
-                tables
-                    .function::<Rowed>(reader.message()?, intake)
-                    .map_err(|e| e.within_row("function", row))?;
-            }
-            STRING => {
-                reader.bytes()?;
-            }
-            MAPPING => {
-                let row = tables.ids.mapping.len();
-                tables
-                    .mapping::<Rowed>(reader.bytes()?, intake)
-                    .map_err(|e| e.within_row("mapping", row))?;
-            }
-            _ => reader = header.field(tag, reader, intake)?,
         }
     }
     Ok(header)
 }
 
+/// A field of the profile that is not a usual row of a table.
+#[inline(never)]
+fn any_row<'a>(
+    tag: u32,
+    mut reader: Reader<'a>,
+    header: &mut Header,
+    tables: &mut Tables,
+    intake: &mut Intake,
+) -> Result<Reader<'a>> {
+    match tag {
+        SAMPLE | STRING => drop(reader.message()?),
+        LOCATION => {
+            let row = tables.ids.location.len();
+            tables
+                .location::<Rowed>(reader.message()?, intake)
+                .map_err(|e| e.within_row("location", row))?;
+        }
+        FUNCTION => {
+            let row = tables.ids.function.len();
+            tables
+                .function::<Rowed>(reader.message()?, intake)
+                .map_err(|e| e.within_row("function", row))?;
+        }
+        MAPPING => {
+            let row = tables.ids.mapping.len();
+            tables
+                .mapping::<Rowed>(reader.bytes()?, intake)
+                .map_err(|e| e.within_row("mapping", row))?;
+        }
+        _ => return header.field(tag, reader, intake),
+    }
+    Ok(reader)
+}
+
 impl Header {
-    #[inline(never)]
     fn field<'a>(
         &mut self,
         tag: u32,

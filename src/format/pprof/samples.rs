@@ -39,6 +39,8 @@ const MOST_ROOM: usize = 1 << 16;
 pub(crate) struct Shape {
     pub(crate) samples: usize,
     pub(crate) columns: usize,
+    /// The bytes of all samples.
+    pub(crate) bytes: usize,
 }
 
 /// The samples read so far, and what was met in them.
@@ -139,11 +141,19 @@ impl<'a> SampleReader<'a> {
         payload: &'a [u8],
         shape: Shape,
         ids: &'a Ids,
+        tables: &mut Tables,
         intake: &mut Intake,
     ) -> Result<Self> {
-        let Shape { samples, columns } = shape;
+        let Shape {
+            samples,
+            columns,
+            bytes,
+        } = shape;
         intake.budget.take::<[u32; 3]>(samples)?;
         intake.budget.take::<i64>(samples.saturating_mul(columns))?;
+        // A guess; what is not used is never touched, and what is too small moves all that is there.
+        let room = intake.budget.left::<u32>().min(bytes / 8 * 5);
+        tables.stacks.rows.items.reserve(room);
         let mut read = Samples::default();
         read.stacks.reserve(samples);
         read.values.ends.reserve(samples);
@@ -165,15 +175,14 @@ impl<'a> SampleReader<'a> {
     /// Reads samples that lie next to one another.
     pub(crate) fn run(
         &mut self,
-        run: &'a [u8],
+        mut run: Reader<'a>,
         table: &mut Table,
         tables: &mut Tables,
         intake: &mut Intake,
     ) -> Result<()> {
-        let mut reader = Reader::new(run);
-        while reader.tag()?.is_some() {
+        while let Some((_, sample)) = run.next_record(0)? {
             let row = self.samples.stacks.len();
-            self.sample(reader.message()?, table, tables, intake)
+            self.sample(sample, table, tables, intake)
                 .map_err(|e| e.within_row("sample", row))?;
         }
         Ok(())
@@ -182,14 +191,90 @@ impl<'a> SampleReader<'a> {
     #[inline]
     fn sample(
         &mut self,
-        mut reader: Reader<'a>,
+        reader: Reader<'a>,
         table: &mut Table,
         tables: &mut Tables,
         intake: &mut Intake,
     ) -> Result<()> {
+        let row = self.samples.stacks.len();
+        let values = self.samples.values.items.len();
+        self.own.clear();
+        let stack = match self.usual(reader, table, tables, intake)? {
+            Some(stack) => self.stack(stack, tables, intake)?,
+            None => {
+                self.samples.values.items.truncate(values);
+                self.own.clear();
+                self.unusual(reader, table, tables, intake)?
+            }
+        };
+        self.samples.stacks.push(stack);
+        self.samples.values.end_row_at(row);
+        if self.own.is_empty() {
+            Ok(())
+        } else {
+            self.attach(row, tables, intake)
+        }
+    }
+
+    /// Reads the values and labels of a sample that has a packed stack, at most values before it
+    /// (as Go writes them) and few bytes behind it; its stack, or `None` when it is not one.
+    #[inline(always)]
+    fn usual(
+        &mut self,
+        mut reader: Reader<'a>,
+        table: &mut Table,
+        tables: &mut Tables,
+        intake: &mut Intake,
+    ) -> Result<Option<Reader<'a>>> {
+        while let Some(value) = reader.optional(VALUE_UNPACKED)? {
+            self.samples.values.items.push(value as i64);
+        }
+        let Some((LOCATION_ID, stack)) = reader.record() else {
+            return Ok(None);
+        };
+        let Some(mut rest) = reader.short() else {
+            return Ok(None);
+        };
+        while let Some((tag, value)) = rest.field() {
+            match tag {
+                VALUE => {
+                    let Some(mut values) = rest.body(value) else {
+                        return Ok(None);
+                    };
+                    while let Some(value) = values.packed() {
+                        self.samples.values.items.push(value as i64);
+                    }
+                    if !values.is_done() {
+                        return Ok(None);
+                    }
+                }
+                VALUE_UNPACKED => self.samples.values.items.push(value as i64),
+                LABEL => {
+                    let Some(body) = rest.body(value).and_then(|body| body.rest()) else {
+                        return Ok(None);
+                    };
+                    let label = self
+                        .label(body, table, tables, intake)
+                        .map_err(|e| e.within("label"))?;
+                    self.own.push(label);
+                }
+                _ => return Ok(None),
+            }
+        }
+        Ok(rest.is_done().then_some(stack))
+    }
+
+    /// Reads the values and labels of any sample; its stack.
+    #[inline(never)]
+    fn unusual(
+        &mut self,
+        mut reader: Reader<'a>,
+        table: &mut Table,
+        tables: &mut Tables,
+        intake: &mut Intake,
+    ) -> Result<StackId> {
         let mut stack = Reader::new(&[]);
         let mut unpacked = false;
-        self.own.clear();
         while let Some(tag) = reader.tag()? {
             match tag {
                 LOCATION_ID => {
@@ -228,18 +313,10 @@ impl<'a> SampleReader<'a> {
                 )?,
             }
         }
-        let row = self.samples.stacks.len();
-        let stack = if unpacked {
-            self.stack_made(tables, intake)?
+        if unpacked {
+            self.stack_made(tables, intake)
         } else {
-            self.stack(stack, tables, intake)?
-        };
-        self.samples.stacks.push(stack);
-        self.samples.values.end_row_at(row);
-        if self.own.is_empty() {
-            Ok(())
-        } else {
-            self.attach(row, tables, intake)
+            self.stack(stack, tables, intake)
         }
     }
 
