@@ -57,18 +57,8 @@ fn spread(value: u64) -> u64 {
 /// A singular varint field, left out when it is 0 or the schema lacks it.
 #[inline(always)]
 pub(crate) fn field_varint(out: &mut Vec<u8>, number: u32, value: u64) {
-    if value == 0 || number == 0 {
-        return;
-    }
-    let tag = u64::from(tag(number, VARINT));
-    if value < 0x80 && tag < 0x80 {
-        put(out, tag | value << 8, 2);
-    } else if value < 1 << 49 && tag < 0x80 {
-        let length = varint_len(value);
-        put(out, tag | (spread(value) | more(length)) << 8, 1 + length);
-    } else {
-        varint(out, tag);
-        varint(out, value);
+    if value != 0 && number != 0 {
+        fields::<32>(out, |fields| fields.varint(number, value));
     }
 }
 
@@ -102,190 +92,262 @@ pub(crate) fn field_bytes_nonempty(out: &mut Vec<u8>, number: u32, body: &[u8]) 
     }
 }
 
-/// A field whose body `fill` appends.
-///
-/// One byte is kept for the length; the rare body of 128 bytes or more is moved when it is known.
-#[inline]
+/// A few fields, put into a window of `N` bytes that was kept for them all at once.
+pub(crate) struct Fields<'a, const N: usize> {
+    window: &'a mut [u8; N],
+    at: usize,
+}
+
+/// Appends fields of `N - 8` bytes at the most.
+#[inline(always)]
+pub(crate) fn fields<const N: usize>(out: &mut Vec<u8>, fill: impl FnOnce(&mut Fields<N>)) {
+    let start = out.len();
+    out.extend_from_slice(&[0; N]);
+    let mut end = start;
+    if let Some(window) = out.last_chunk_mut::<N>() {
+        let mut fields = Fields { window, at: 0 };
+        fill(&mut fields);
+        end += fields.at;
+    }
+    out.truncate(end);
+}
+
+/// A message field of fields of `N - 11` bytes at the most, and of less than 128.
+#[inline(always)]
+pub(crate) fn field_fields<const N: usize>(
+    out: &mut Vec<u8>,
+    number: u32,
+    fill: impl FnOnce(&mut Fields<N>),
+) {
+    const { assert!(N <= 128 + 8) };
+    fields::<N>(out, |fields| fields.message(number, fill));
+}
+
+impl<const N: usize> Fields<'_, N> {
+    /// The low `length` bytes of a word: all eight are stored, which needs no branch.
+    #[inline(always)]
+    fn put(&mut self, word: u64, length: usize) {
+        self.window[self.at..self.at + 8].copy_from_slice(&word.to_le_bytes());
+        self.at += length;
+    }
+
+    /// A varint field, left out when it is 0 or the schema lacks it. It takes up to 12 bytes.
+    #[inline(always)]
+    pub(crate) fn varint(&mut self, number: u32, value: u64) {
+        if value == 0 || number == 0 {
+            return;
+        }
+        let tag = u64::from(tag(number, VARINT));
+        if value < 1 << 49 && tag < 0x80 {
+            let length = varint_len(value);
+            self.put(tag | (spread(value) | more(length)) << 8, 1 + length);
+        } else {
+            self.long_varint(tag);
+            self.long_varint(value);
+        }
+    }
+
+    /// A varint field of an index, left out when it is 0 or the schema lacks it. It takes up to
+    /// 7 bytes.
+    #[inline(always)]
+    pub(crate) fn index(&mut self, number: u32, index: u32) {
+        if index == 0 || number == 0 {
+            return;
+        }
+        let tag = u64::from(tag(number, VARINT));
+        if index < 1 << 21 && tag < 0x80 {
+            let (word, length) = up_to_three(index);
+            self.put(tag | u64::from(word) << 8, 1 + length);
+        } else {
+            self.long_varint(tag);
+            self.long_varint(index.into());
+        }
+    }
+
+    /// A varint field that is 0 and says so.
+    pub(crate) fn zero(&mut self, number: u32) {
+        self.long_varint(tag(number, VARINT).into());
+        self.put(0, 1);
+    }
+
+    /// A varint.
+    #[inline(always)]
+    fn value(&mut self, value: u64) {
+        if value < 1 << 56 {
+            let length = varint_len(value);
+            self.put(spread(value) | more(length), length);
+        } else {
+            self.long_varint(value);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn long_varint(&mut self, value: u64) {
+        let mut left = value;
+        while left >= 0x80 {
+            self.put(left | 0x80, 1);
+            left >>= 7;
+        }
+        self.put(left, 1);
+    }
+
+    /// A message field of less than 128 bytes.
+    #[inline(always)]
+    pub(crate) fn message(&mut self, number: u32, fill: impl FnOnce(&mut Self)) {
+        let tag = u64::from(tag(number, LEN));
+        if tag < 0x80 {
+            self.put(tag, 2)
+        } else {
+            self.put(spread(tag) | more(2), 3)
+        }
+        let start = self.at;
+        fill(self);
+        self.window[start - 1] = (self.at - start) as u8;
+    }
+}
+
+/// A message field; `fill` appends its body. Returns where the body begins.
+#[inline(always)]
 pub(crate) fn field_message(out: &mut Vec<u8>, number: u32, fill: impl FnOnce(&mut Vec<u8>)) {
-    let tag = u64::from(tag(number, LEN));
-    if tag < 0x80 {
-        out.push(tag as u8)
-    } else {
-        varint(out, tag)
-    }
-    delimited(out, fill);
+    field_large(out, number, 0, fill);
 }
 
-/// A length and the body that `fill` appends.
-#[inline]
-pub(crate) fn delimited(out: &mut Vec<u8>, fill: impl FnOnce(&mut Vec<u8>)) {
-    let at = out.len();
-    out.push(0);
-    fill(out);
-    let length = out.len() - at - 1;
-    if length < 0x80 {
-        out[at] = length as u8;
-    } else {
-        widen_length(out, at, length);
-    }
-}
-
-#[inline(never)]
-fn widen_length(out: &mut Vec<u8>, at: usize, length: usize) {
-    let more = varint_len(length as u64) - 1;
-    let end = out.len();
-    out.extend_from_slice(&[0; 9][..more]);
-    out.copy_within(at + 1..end, at + 1 + more);
-    let mut left = length;
-    for byte in &mut out[at..at + more] {
-        *byte = left as u8 | 0x80;
-        left >>= 7;
-    }
-    out[at + more] = left as u8;
-}
-
-/// A message field whose body may be large.
-#[inline]
+/// A message field of about `expected` bytes; `fill` appends its body. Returns where that begins.
+///
+/// As much room is kept for the length as the expected one needs, and only a wrong guess moves the
+/// body.
+#[inline(always)]
 pub(crate) fn field_large(
     out: &mut Vec<u8>,
     number: u32,
     expected: usize,
     fill: impl FnOnce(&mut Vec<u8>),
-) {
-    varint(out, u64::from(tag(number, LEN)));
-    delimited_large(out, expected, fill);
+) -> usize {
+    let tag = u64::from(tag(number, LEN));
+    let room = varint_len(expected as u64);
+    if tag < 0x80 && room <= 2 {
+        put(out, tag, 1 + room);
+    } else {
+        varint(out, tag);
+        out.extend_from_slice(&[0; 10][..room]);
+    }
+    let body = out.len();
+    fill(out);
+    let length = out.len() - body;
+    if room == 1 && length < 0x80 {
+        out[body - 1] = length as u8;
+    } else {
+        return set_length(out, body, room);
+    }
+    body
 }
 
-/// A length and the body that `fill` appends.
-///
-/// A body of megabytes is not moved to make room for its length: as much room is kept as the
-/// expected length needs, and only a wrong guess moves the body.
-#[inline]
-fn delimited_large(out: &mut Vec<u8>, expected: usize, fill: impl FnOnce(&mut Vec<u8>)) {
-    let room = varint_len(expected as u64);
-    let at = out.len();
-    out.extend_from_slice(&[0; 10][..room]);
-    fill(out);
-    let length = out.len() - at - room;
-    if varint_len(length as u64) != room {
-        make_room(out, at, room, length);
+/// Writes the length of the body at the end into the `room` bytes before it; where it needs less
+/// or more of them, the body is moved. Returns where the body is.
+#[inline(never)]
+fn set_length(out: &mut Vec<u8>, body: usize, room: usize) -> usize {
+    let length = out.len() - body;
+    let needed = varint_len(length as u64);
+    let start = body - room;
+    if needed != room {
+        let end = out.len();
+        if needed > room {
+            out.extend_from_slice(&[0; 9][..needed - room]);
+        }
+        out.copy_within(body..end, start + needed);
+        out.truncate(start + needed + length);
     }
     let mut left = length;
-    for byte in &mut out[at..] {
-        *byte = left as u8 | if left < 0x80 { 0 } else { 0x80 };
+    for byte in &mut out[start..start + needed - 1] {
+        *byte = left as u8 | 0x80;
         left >>= 7;
-        if left == 0 {
-            break;
-        }
+    }
+    out[start + needed - 1] = left as u8;
+    start + needed
+}
+
+/// The varints of the indices of a table's rows, ready to be stored.
+#[derive(Debug, Default)]
+pub(crate) struct Codes {
+    /// The bytes of each, and in the highest byte their number.
+    words: Vec<u64>,
+    /// How many bytes 64 of them take, in the mean.
+    mean: usize,
+}
+
+impl Codes {
+    pub(crate) fn of(indices: impl Iterator<Item = u32>) -> Self {
+        let code = |index: u32| {
+            let length = varint_len(u64::from(index));
+            spread(index.into()) | more(length) | (length as u64) << 56
+        };
+        let words: Vec<u64> = indices.map(code).collect();
+        let bytes: usize = words.iter().map(|word| (word >> 56) as usize).sum();
+        let mean = 64 * bytes / words.len().max(1);
+        Self { words, mean }
+    }
+
+    /// About how many bytes some indices take.
+    #[inline]
+    pub(crate) fn expected(&self, indices: usize) -> usize {
+        self.mean * indices / 64
     }
 }
 
-/// Moves a body so that `room` bytes before it become as many as its length needs.
-#[cold]
-#[inline(never)]
-fn make_room(out: &mut Vec<u8>, at: usize, room: usize, length: usize) {
-    let needed = varint_len(length as u64);
-    let end = out.len();
-    if needed > room {
-        out.extend_from_slice(&[0; 9][..needed - room]);
-    }
-    out.copy_within(at + room..end, at + needed);
-    out.truncate(at + needed + length);
-}
-
-/// A packed repeated field of indices, left out when it is empty.
+/// A packed repeated field of the indices of rows, left out when it is empty.
 #[inline]
-pub(crate) fn field_indices(
+pub(crate) fn field_codes<T: Copy>(
     out: &mut Vec<u8>,
     number: u32,
-    values: impl ExactSizeIterator<Item = u32> + Clone,
+    rows: &[T],
+    codes: &Codes,
+    row_of: impl Fn(T) -> usize,
 ) {
-    if values.len() == 0 || number == 0 {
+    /// Rows a window: each takes up to 5 bytes.
+    const ROWS: usize = 16;
+    if rows.is_empty() || number == 0 {
         return;
     }
-    varint(out, u64::from(tag(number, LEN)));
-    delimited_indices(out, values);
-}
-
-/// A length and packed indices.
-///
-/// What the largest needs is found first: widths up to three bytes are then stored without a
-/// branch, which would be mispredicted where widths mix.
-#[inline]
-pub(crate) fn delimited_indices(
-    out: &mut Vec<u8>,
-    values: impl ExactSizeIterator<Item = u32> + Clone,
-) {
-    let all = values.clone().fold(0, |all, value| all | value);
-    let count = values.len();
-    if all < 1 << 7 {
-        varint(out, count as u64);
-        out.extend(values.map(|value| value as u8));
-    } else if all < 1 << 14 {
-        delimited_large(out, 2 * count, |out| in_blocks(out, values, up_to_two));
-    } else if all < 1 << 21 {
-        delimited_large(out, 2 * count, |out| in_blocks(out, values, up_to_three));
-    } else {
-        delimited_large(out, 4 * count, |out| {
-            values.for_each(|value| varint(out, value.into()))
-        });
-    }
-}
-
-/// A varint of one or two bytes, and which.
-#[inline(always)]
-fn up_to_two(value: u32) -> (u32, usize) {
-    let two = u32::from(value >= 1 << 7);
-    (
-        value & 0x7f | value << 1 & 0x7f00 | two << 7,
-        1 + two as usize,
-    )
-}
-
-/// A varint of up to three bytes, and of how many.
-#[inline(always)]
-fn up_to_three(value: u32) -> (u32, usize) {
-    let (two, three) = (u32::from(value >= 1 << 7), u32::from(value >= 1 << 14));
-    let word = value & 0x7f | value << 1 & 0x7f00 | value << 2 & 0x7f_0000;
-    (word | two << 7 | three << 15, (1 + two + three) as usize)
-}
-
-/// Appends varints of up to four bytes, a block at a time.
-#[inline(always)]
-fn in_blocks(
-    out: &mut Vec<u8>,
-    values: impl Iterator<Item = u32>,
-    encode: impl Fn(u32) -> (u32, usize),
-) {
-    const BLOCK: usize = 256;
-    let mut block = [0u8; BLOCK];
-    let mut at = 0;
-    for value in values {
-        let (word, length) = encode(value);
-        if let Some(place) = block.get_mut(at..).and_then(<[u8]>::first_chunk_mut::<4>) {
-            *place = word.to_le_bytes();
+    field_large(out, number, codes.expected(rows.len()), |out| {
+        for rows in rows.chunks(ROWS) {
+            fields::<{ 5 * ROWS + 8 }>(out, |fields| {
+                for &id in rows {
+                    let word = codes.words.get(row_of(id)).copied().unwrap_or(1 << 56);
+                    fields.put(word, (word >> 56) as usize);
+                }
+            });
         }
-        at += length;
-        if at > BLOCK - 4 {
-            out.extend_from_slice(&block[..at]);
-            at = 0;
-        }
-    }
-    out.extend_from_slice(&block[..at]);
+    });
 }
 
-/// A packed repeated field of 64-bit varints, left out when it is empty.
+/// A packed repeated field of varints, left out when it is empty.
 #[inline]
 pub(crate) fn field_varints(
     out: &mut Vec<u8>,
     number: u32,
     values: impl ExactSizeIterator<Item = u64>,
 ) {
+    /// Values of a window: each takes up to 10 bytes.
+    const VALUES: usize = 4;
     if values.len() == 0 || number == 0 {
         return;
     }
+    let mut values = values;
+    if values.len() <= VALUES {
+        return field_fields::<{ 10 * VALUES + 11 }>(out, number, |fields| {
+            values.for_each(|value| fields.value(value))
+        });
+    }
     field_message(out, number, |out| {
-        values.for_each(|value| varint(out, value))
+        while values.len() > 0 {
+            fields::<{ 10 * VALUES + 8 }>(out, |fields| {
+                values
+                    .by_ref()
+                    .take(VALUES)
+                    .for_each(|value| fields.value(value))
+            });
+        }
     });
 }
 
@@ -300,6 +362,14 @@ pub(crate) fn field_fixed64s(out: &mut Vec<u8>, number: u32, values: &[u64]) {
     values
         .iter()
         .for_each(|value| out.extend_from_slice(&value.to_le_bytes()));
+}
+
+/// A varint of up to three bytes, and of how many.
+#[inline(always)]
+fn up_to_three(value: u32) -> (u32, usize) {
+    let (two, three) = (u32::from(value >= 1 << 7), u32::from(value >= 1 << 14));
+    let word = value & 0x7f | value << 1 & 0x7f00 | value << 2 & 0x7f_0000;
+    (word | two << 7 | three << 15, (1 + two + three) as usize)
 }
 
 #[cfg(test)]
@@ -321,17 +391,46 @@ mod tests {
 
     #[test]
     fn packed_indices_are_what_one_at_a_time_writes() {
-        for size in [0usize, 1, 5, 100, 1000] {
+        for size in [1usize, 5, 16, 17, 100, 1000] {
             for shift in 0..32 {
                 let values: Vec<u32> = (0..size as u32)
                     .map(|i| i.wrapping_mul(2_654_435_761) >> shift)
                     .collect();
                 let (mut fast, mut plain) = (Vec::new(), Vec::new());
-                delimited_indices(&mut fast, values.iter().copied());
-                delimited(&mut plain, |out| {
-                    values
-                        .iter()
-                        .for_each(|&value| varint(out, u64::from(value)))
+                let codes = Codes::of(values.iter().copied());
+                let rows: Vec<usize> = (0..size).rev().collect();
+                field_codes(&mut fast, 3, &rows, &codes, |row| row);
+                field_message(&mut plain, 3, |out| {
+                    rows.iter()
+                        .for_each(|&row| varint(out, u64::from(values[row])))
+                });
+                assert_eq!(fast, plain);
+                let mut packed = Vec::new();
+                let reversed = rows.iter().map(|&row| u64::from(values[row]));
+                field_varints(&mut packed, 3, reversed);
+                assert_eq!(packed, plain);
+            }
+        }
+    }
+
+    #[test]
+    fn a_row_is_what_its_fields_are_one_by_one() {
+        for value in (0..64).flat_map(|bit| [1u64 << bit, (1 << bit) - 1, u64::MAX >> bit]) {
+            for number in [1, 15, 16, 18] {
+                let (mut fast, mut plain) = (Vec::new(), Vec::new());
+                field_fields::<64>(&mut fast, number, |fields| {
+                    fields.varint(number, value);
+                    fields.message(number, |fields| fields.index(number, value as u32));
+                });
+                let field = |out: &mut Vec<u8>, value: u64| {
+                    if value != 0 {
+                        varint(out, u64::from(tag(number, VARINT)));
+                        varint(out, value);
+                    }
+                };
+                field_message(&mut plain, number, |out| {
+                    field(out, value);
+                    field_message(out, number, |out| field(out, u64::from(value as u32)));
                 });
                 assert_eq!(fast, plain);
             }
@@ -346,12 +445,10 @@ mod tests {
             field_bytes(&mut expected, 5, &body);
             for guess in [0usize, 127, 128, 1 << 20, 1 << 40] {
                 let mut out = Vec::new();
-                field_large(&mut out, 5, guess, |out| out.extend_from_slice(&body));
+                let start = field_large(&mut out, 5, guess, |out| out.extend_from_slice(&body));
                 assert_eq!(out, expected);
+                assert_eq!(out[start..], body);
             }
-            let mut out = Vec::new();
-            field_message(&mut out, 5, |out| out.extend_from_slice(&body));
-            assert_eq!(out, expected);
         }
     }
 }

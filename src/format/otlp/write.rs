@@ -76,7 +76,7 @@ pub(crate) fn write<G: Generation>(
     if let Some(tables) = shared {
         match G::SCHEMA.home {
             Home::Dictionary => {
-                field_large(&mut out, 2, tables.estimate(), |out| tables.write_all(out))
+                field_large(&mut out, 2, tables.estimate(), |out| tables.write_all(out));
             }
             Home::Data | Home::Profile => tables.write_all(&mut out),
         }

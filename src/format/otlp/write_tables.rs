@@ -15,15 +15,15 @@ use crate::format::otlp::write::check_rows;
 use crate::format::otlp::write_common;
 use crate::format::select::{Select, Selection, StringTable};
 use crate::model::Profiles;
-use crate::model::dictionary::{Attribute, Dictionary, Function, Mapping};
+use crate::model::dictionary::{Attribute, Dictionary, Function, Line, Mapping};
 use crate::model::id::{AttributeId, LinkId, LocationId, MappingId, StackId, StringId};
 use crate::model::profile::{Profile, ValueType};
 use crate::model::value::{KeyValue, Value};
 use crate::semconv::FRAME_TYPES;
 use crate::wire::write::{
-    field_bytes, field_bytes_nonempty, field_indices, field_message, field_varint, varint,
+    Codes, Fields, field_bytes, field_bytes_nonempty, field_codes, field_fields, field_large,
+    field_message, field_varint, field_varints, fields,
 };
-use crate::wire::{VARINT, tag};
 
 /// The tables of a payload or of a profile, and how their rows are referred to.
 pub(crate) struct TableWriter<'a, G> {
@@ -38,6 +38,9 @@ pub(crate) struct TableWriter<'a, G> {
     location_row_0: bool,
     function_row_0: bool,
     link_row_0: bool,
+    /// The index of each location and attribute.
+    locations: Codes,
+    attributes: Codes,
     /// The default sample types that profiles must say by an attribute: rows after the others.
     defaults: Vec<StringId>,
     generation: PhantomData<G>,
@@ -129,6 +132,8 @@ impl<'a, G: Generation> TableWriter<'a, G> {
             location_row_0: true,
             function_row_0: true,
             link_row_0: true,
+            locations: Codes::default(),
+            attributes: Codes::default(),
             defaults: Vec::new(),
             generation: PhantomData,
         };
@@ -169,6 +174,7 @@ impl<'a, G: Generation> TableWriter<'a, G> {
                 "attribute_table".to_owned()
             });
         }
+        tables.encode_indices();
         tables.mark_strings(profiles, default);
         tables.check_sizes()?;
         Ok(tables)
@@ -246,6 +252,21 @@ impl<'a, G: Generation> TableWriter<'a, G> {
             || lines.any(|line| line.function.0 == 0);
         let first = self.selection.links.rows().next();
         self.link_row_0 = first.is_some_and(|row| from_zero || links[row] == Default::default());
+    }
+
+    fn encode_indices(&mut self) {
+        let codes = |select: &Select, rows: usize, row_0: bool| {
+            let below = Self::below(row_0);
+            Codes::of((0..rows as u32).map(|row| select.place(row).saturating_sub(below)))
+        };
+        let Selection {
+            locations,
+            attributes,
+            ..
+        } = &self.selection;
+        let dictionary = self.dictionary;
+        self.locations = codes(locations, dictionary.locations.len(), self.location_row_0);
+        self.attributes = codes(attributes, dictionary.attributes.len(), false);
     }
 
     fn mark_strings(&mut self, profiles: &[&Profile], default: StringId) {
@@ -388,7 +409,7 @@ impl<'a, G: Generation> TableWriter<'a, G> {
             selection
                 .functions
                 .rows()
-                .for_each(|row| field_message(out, number, |out| self.function(out, row)));
+                .for_each(|row| self.function(out, number, row));
         } else if number == tables.link {
             self.row_0(out, number, self.link_row_0);
             selection
@@ -420,7 +441,10 @@ impl<'a, G: Generation> TableWriter<'a, G> {
             }
         } else if number == tables.stack {
             for stack in dictionary.stacks.rows() {
-                field_message(out, number, |out| self.location_indices(out, 1, stack));
+                let expected = self.locations.expected(stack.len()) + 3;
+                field_large(out, number, expected, |out| {
+                    self.location_indices(out, 1, stack)
+                });
             }
         }
     }
@@ -447,14 +471,19 @@ impl<'a, G: Generation> TableWriter<'a, G> {
     }
 
     /// A reference to a mapping or a link, which may be to none.
-    #[inline]
-    fn reference(&self, out: &mut Vec<u8>, number: u32, place: u32, row_0: bool) {
+    #[inline(always)]
+    fn reference<const N: usize>(
+        &self,
+        fields: &mut Fields<N>,
+        number: u32,
+        place: u32,
+        row_0: bool,
+    ) {
         let index = place.saturating_sub(Self::below(row_0));
         if index != 0 {
-            field_varint(out, number, index.into());
+            fields.index(number, index);
         } else if G::SCHEMA.rows == Rows::Presence && place != 0 {
-            varint(out, tag(number, VARINT).into());
-            out.push(0);
+            fields.zero(number);
         }
     }
 
@@ -462,47 +491,23 @@ impl<'a, G: Generation> TableWriter<'a, G> {
     #[inline]
     pub(crate) fn link(&self, out: &mut Vec<u8>, id: LinkId) {
         if id != LinkId::NONE {
-            self.reference(
-                out,
-                G::SCHEMA.sample.link,
-                self.selection.links.place(id.0),
-                self.link_row_0,
-            );
+            let place = self.selection.links.place(id.0);
+            fields::<16>(out, |fields| {
+                self.reference(fields, G::SCHEMA.sample.link, place, self.link_row_0)
+            });
         }
     }
 
     /// Indices of attributes.
     #[inline]
     pub(crate) fn attribute_indices(&self, out: &mut Vec<u8>, number: u32, ids: &[AttributeId]) {
-        let below = Self::below(false);
-        match &self.selection.attributes {
-            Select::All(_) => {
-                field_indices(out, number, ids.iter().map(|id| id.0.saturating_sub(below)))
-            }
-            select => field_indices(
-                out,
-                number,
-                ids.iter()
-                    .map(|id| select.place(id.0).saturating_sub(below)),
-            ),
-        }
+        field_codes(out, number, ids, &self.attributes, AttributeId::row);
     }
 
     /// Indices of locations.
     #[inline]
     pub(crate) fn location_indices(&self, out: &mut Vec<u8>, number: u32, ids: &[LocationId]) {
-        let below = Self::below(self.location_row_0);
-        match &self.selection.locations {
-            Select::All(_) => {
-                field_indices(out, number, ids.iter().map(|id| id.0.saturating_sub(below)))
-            }
-            select => field_indices(
-                out,
-                number,
-                ids.iter()
-                    .map(|id| select.place(id.0).saturating_sub(below)),
-            ),
-        }
+        field_codes(out, number, ids, &self.locations, LocationId::row);
     }
 
     /// The index of a stack: the table has them all.
@@ -511,49 +516,52 @@ impl<'a, G: Generation> TableWriter<'a, G> {
         id.0
     }
 
+    #[inline(always)]
+    fn line<const N: usize>(&self, fields: &mut Fields<N>, line: &Line) {
+        let place = self.selection.functions.place(line.function.0);
+        fields.message(G::SCHEMA.location.lines, |fields| {
+            fields.index(1, place.saturating_sub(Self::below(self.function_row_0)));
+            fields.varint(2, line.line as u64);
+            fields.varint(3, line.column as u64);
+        });
+    }
+
     fn location(&self, out: &mut Vec<u8>, row: usize) {
-        let fields = const { &G::SCHEMA.location };
+        let numbers = const { &G::SCHEMA.location };
         let locations = &self.dictionary.locations;
         let mapping = self.selection.mappings.place(locations.mappings[row].0);
-        self.reference(out, fields.mapping, mapping, self.mapping_row_0);
-        field_varint(out, fields.address, locations.addresses[row]);
-        let below = Self::below(self.function_row_0);
-        for line in locations.lines.row(row) {
-            field_message(out, fields.lines, |out| {
-                let function = self
-                    .selection
-                    .functions
-                    .place(line.function.0)
-                    .saturating_sub(below);
-                field_varint(out, 1, function.into());
-                field_varint(out, 2, line.line as u64);
-                field_varint(out, 3, line.column as u64);
-            });
+        let lines = locations.lines.row(row);
+        let (first, inlined) = lines.split_at(lines.len().min(1));
+        fields::<80>(out, |fields| {
+            self.reference(fields, numbers.mapping, mapping, self.mapping_row_0);
+            fields.varint(numbers.address, locations.addresses[row]);
+            first.iter().for_each(|line| self.line(fields, line));
+        });
+        for line in inlined {
+            fields::<48>(out, |fields| self.line(fields, line));
         }
         if locations.attributes.row(row).is_empty() {
             return;
         }
-        if fields.is_folded != 0 && self.folded(row) {
-            field_varint(out, fields.is_folded, 1);
+        if numbers.is_folded != 0 && self.folded(row) {
+            field_varint(out, numbers.is_folded, 1);
         }
         if let Some((_, text)) = self.frame_type(row) {
-            field_varint(out, fields.frame_type, self.string(text).into());
+            field_varint(out, numbers.frame_type, self.string(text).into());
         }
         let attributes: Vec<AttributeId> = self.location_attributes(row).collect();
-        self.attribute_indices(out, fields.attributes, &attributes);
+        self.attribute_indices(out, numbers.attributes, &attributes);
     }
 
-    fn function(&self, out: &mut Vec<u8>, row: usize) {
-        let fields = const { &G::SCHEMA.function };
+    fn function(&self, out: &mut Vec<u8>, number: u32, row: usize) {
+        let numbers = const { &G::SCHEMA.function };
         let function = &self.dictionary.functions[row];
-        field_varint(out, fields.name, self.string(function.name).into());
-        field_varint(
-            out,
-            fields.system_name,
-            self.string(function.system_name).into(),
-        );
-        field_varint(out, fields.filename, self.string(function.filename).into());
-        field_varint(out, fields.start_line, function.start_line as u64);
+        field_fields::<64>(out, number, |fields| {
+            fields.index(numbers.name, self.string(function.name));
+            fields.index(numbers.system_name, self.string(function.system_name));
+            fields.index(numbers.filename, self.string(function.filename));
+            fields.varint(numbers.start_line, function.start_line as u64);
+        });
     }
 
     fn mapping(&self, out: &mut Vec<u8>, row: usize) {
@@ -715,7 +723,7 @@ impl<'a, G: Generation> TableWriter<'a, G> {
                     .saturating_sub(Self::below(false))
             });
             let places: Vec<u32> = places.chain(default).collect();
-            field_indices(out, number, places.into_iter());
+            field_varints(out, number, places.into_iter().map(u64::from));
         } else if number == fields.attributes {
             for id in attributes().filter(|id| !is_profile_field::<G>(self.known.get(*id))) {
                 if let Some(attribute) = self.dictionary.attribute(id) {
@@ -739,7 +747,7 @@ impl<'a, G: Generation> TableWriter<'a, G> {
                     .map(|id| self.string(id))
                     .collect();
                 if wanted == Known::Comment {
-                    field_indices(out, number, texts.into_iter());
+                    field_varints(out, number, texts.into_iter().map(u64::from));
                 } else {
                     texts
                         .into_iter()

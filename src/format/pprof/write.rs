@@ -11,13 +11,15 @@ use crate::format::pprof::unsaid::{self, numbered_comment};
 use crate::format::pprof::{DOC_URL, flags};
 use crate::format::select::Selection;
 use crate::limits::within;
-use crate::model::dictionary::Dictionary;
+use crate::model::dictionary::{Dictionary, Line};
 use crate::model::id::{AttributeId, LocationId, StringId};
 use crate::model::profile::ValueType;
 use crate::model::ragged::Ragged;
 use crate::model::value::Value;
 use crate::model::{Profiles, ScopeProfiles};
-use crate::wire::write::{field_bytes, field_indices, field_message, field_varint, varint};
+use crate::wire::write::{
+    Codes, Fields, field_bytes, field_fields, field_message, field_varint, field_varints, fields,
+};
 
 /// Writes the profiles, each set of columns a payload.
 pub(crate) fn write(
@@ -70,8 +72,10 @@ pub(crate) struct Writer<'a, 'l> {
     pub(crate) strings: PprofStrings,
     /// By attribute: the labels it becomes, ready to be copied into samples.
     pub(crate) labels: Ragged<u8>,
-    /// By stack: its packed location ids as a field, ready to be copied.
-    pub(crate) stacks: Ragged<u8>,
+    /// By location: its id.
+    pub(crate) locations: Codes,
+    /// By stack: where in the payload its location ids are, once they were written.
+    pub(crate) stacks: Vec<[u32; 2]>,
     default: StringId,
     /// The id of a function for lines that have none.
     no_function: u32,
@@ -98,7 +102,8 @@ impl<'a, 'l> Writer<'a, 'l> {
             losses,
             strings,
             labels: Ragged::default(),
-            stacks: Ragged::default(),
+            locations: Codes::default(),
+            stacks: vec![[0; 2]; dictionary.stacks.len()],
             default: StringId::NONE,
             no_function: selection.functions.len() as u32 + 1,
             no_location: selection.locations.len() as u32 + 1,
@@ -127,14 +132,14 @@ impl<'a, 'l> Writer<'a, 'l> {
         unsaid::profile(self.joined, self.dictionary, self.known, self.losses);
         let said = self.mark_strings();
         self.encode_labels(said);
-        self.encode_stacks();
+        self.encode_locations();
         let samples: usize = self.joined.first().samples.len();
         let estimate = self.dictionary.strings.text_len()
             + self.dictionary.strings.len() * 2
             + self.selection.locations.len() * 22
             + self.selection.functions.len() * 14
             + samples * (12 + 6 * self.joined.profiles.len())
-            + self.average_stack() * samples
+            + self.locations.expected(self.cells())
             + 1024;
         let mut out = Vec::with_capacity(estimate);
         for value_type in self.sample_types() {
@@ -148,11 +153,6 @@ impl<'a, 'l> Writer<'a, 'l> {
         self.string_table(&mut out);
         out.extend_from_slice(&header);
         Ok(out)
-    }
-
-    /// About how many bytes a sample's stack takes.
-    fn average_stack(&self) -> usize {
-        self.stacks.items.len() / self.stacks.ends.len().max(1) + 2
     }
 
     /// The sample types; a profile without any measures something that has no name.
@@ -246,32 +246,19 @@ impl<'a, 'l> Writer<'a, 'l> {
         }
     }
 
-    fn encode_stacks(&mut self) {
-        let stacks = &self.dictionary.stacks;
-        let mut used = vec![false; stacks.len()];
-        self.joined.first().samples.stacks.iter().for_each(|id| {
-            if let Some(used) = used.get_mut(id.row()) {
-                *used = true;
-            }
-        });
-        self.stacks.items.reserve(stacks.items.len() * 3 / 2);
-        self.stacks.ends.reserve(stacks.len());
-        for (row, stack) in stacks.rows().enumerate() {
-            if used[row] {
-                match &self.selection.locations {
-                    crate::format::select::Select::All(_) if !stack.contains(&LocationId::NONE) => {
-                        field_indices(&mut self.stacks.items, 1, stack.iter().map(|id| id.0));
-                    }
-                    select => {
-                        let id = |id: &LocationId| {
-                            id.some().map_or(self.no_location, |id| select.place(id.0))
-                        };
-                        field_indices(&mut self.stacks.items, 1, stack.iter().map(id));
-                    }
-                }
-            }
-            self.stacks.end_row();
-        }
+    fn encode_locations(&mut self) {
+        let places = (1..self.dictionary.locations.len() as u32)
+            .map(|row| self.selection.locations.place(row));
+        self.locations = Codes::of(std::iter::once(self.no_location).chain(places));
+    }
+
+    /// How many locations the stacks of all samples have.
+    fn cells(&self) -> usize {
+        let stacks = &self.joined.first().samples.stacks;
+        stacks
+            .iter()
+            .map(|id| self.dictionary.stack(*id).len())
+            .sum()
     }
 
     fn value_type(&self, out: &mut Vec<u8>, value_type: ValueType) {
@@ -341,27 +328,18 @@ impl<'a, 'l> Writer<'a, 'l> {
         for (at, row) in self.selection.locations.rows().enumerate() {
             let attributes = locations.attributes.row(row);
             let folded = !attributes.is_empty() && self.location_attributes(at, attributes);
+            let mapping = self.selection.mappings.place(locations.mappings[row].0);
+            let lines = locations.lines.row(row);
+            let (first, inlined) = lines.split_at(lines.len().min(1));
             field_message(out, 4, |out| {
-                field_varint(out, 1, at as u64 + 1);
-                field_varint(
-                    out,
-                    2,
-                    self.selection
-                        .mappings
-                        .place(locations.mappings[row].0)
-                        .into(),
-                );
-                field_varint(out, 3, locations.addresses[row]);
-                for line in locations.lines.row(row) {
-                    field_message(out, 4, |out| {
-                        let function = line
-                            .function
-                            .some()
-                            .map_or(self.no_function, |id| self.selection.functions.place(id.0));
-                        field_varint(out, 1, function.into());
-                        field_varint(out, 2, line.line as u64);
-                        field_varint(out, 3, line.column as u64);
-                    });
+                fields::<80>(out, |fields| {
+                    fields.index(1, at as u32 + 1);
+                    fields.index(2, mapping);
+                    fields.varint(3, locations.addresses[row]);
+                    first.iter().for_each(|line| self.line(fields, line));
+                });
+                for line in inlined {
+                    fields::<48>(out, |fields| self.line(fields, line));
                 }
                 field_varint(out, 5, folded.into());
             });
@@ -369,6 +347,19 @@ impl<'a, 'l> Writer<'a, 'l> {
         if self.dictionary.stacks.items.contains(&LocationId::NONE) {
             field_message(out, 4, |out| field_varint(out, 1, self.no_location.into()));
         }
+    }
+
+    #[inline(always)]
+    fn line<const N: usize>(&self, fields: &mut Fields<N>, line: &Line) {
+        let function = line
+            .function
+            .some()
+            .map_or(self.no_function, |id| self.selection.functions.place(id.0));
+        fields.message(4, |fields| {
+            fields.index(1, function);
+            fields.varint(2, line.line as u64);
+            fields.varint(3, line.column as u64);
+        });
     }
 
     /// Whether a location is folded; what else is said of it is lost.
@@ -399,16 +390,12 @@ impl<'a, 'l> Writer<'a, 'l> {
     fn functions(&mut self, out: &mut Vec<u8>) {
         for (at, row) in self.selection.functions.rows().enumerate() {
             let function = &self.dictionary.functions[row];
-            field_message(out, 5, |out| {
-                field_varint(out, 1, at as u64 + 1);
-                field_varint(out, 2, self.strings.table.index(function.name).into());
-                field_varint(
-                    out,
-                    3,
-                    self.strings.table.index(function.system_name).into(),
-                );
-                field_varint(out, 4, self.strings.table.index(function.filename).into());
-                field_varint(out, 5, function.start_line as u64);
+            field_fields::<64>(out, 5, |fields| {
+                fields.index(1, at as u32 + 1);
+                fields.index(2, self.strings.table.index(function.name));
+                fields.index(3, self.strings.table.index(function.system_name));
+                fields.index(4, self.strings.table.index(function.filename));
+                fields.varint(5, function.start_line as u64);
             });
         }
         let lines = self
@@ -456,7 +443,7 @@ impl<'a, 'l> Writer<'a, 'l> {
         }
         field_varint(&mut out, 12, profile.period as u64);
         let comments = self.comments();
-        field_indices(&mut out, 13, comments.into_iter());
+        field_varints(&mut out, 13, comments.into_iter().map(u64::from));
         field_varint(&mut out, 14, self.strings.table.index(self.default).into());
         field_varint(&mut out, DOC_URL, doc_url.into());
         out
@@ -510,12 +497,4 @@ impl<'a, 'l> Writer<'a, 'l> {
             i64::MAX
         })
     }
-}
-
-/// Appends a value as a packed list of one or more.
-#[inline]
-pub(crate) fn values(out: &mut Vec<u8>, values: &[i64]) {
-    field_message(out, 2, |out| {
-        values.iter().for_each(|&value| varint(out, value as u64))
-    });
 }

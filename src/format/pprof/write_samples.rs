@@ -5,13 +5,13 @@ use crate::format::Timestamps;
 use crate::format::columns;
 use crate::format::losses;
 use crate::format::pprof::labels::{Said, write_label};
-use crate::format::pprof::write::{Writer, values};
+use crate::format::pprof::write::Writer;
 use crate::limits::within;
-use crate::model::id::LinkId;
+use crate::model::id::{LinkId, LocationId};
 use crate::model::ragged::Ragged;
 use crate::model::samples::SampleRef;
 use crate::semconv::{LABEL_END_TIMESTAMP_NS, LABEL_SPAN_ID, LABEL_TRACE_ID};
-use crate::wire::write::{field_message, field_varint};
+use crate::wire::write::{field_codes, field_large, field_message, field_varint, field_varints};
 
 impl Writer<'_, '_> {
     /// All samples.
@@ -157,9 +157,19 @@ impl Writer<'_, '_> {
         time: Option<u64>,
         links: &Ragged<u8>,
     ) {
-        field_message(out, 2, |out| {
-            out.extend_from_slice(self.stacks.row(sample.stack.row()));
-            values(out, row_values);
+        let locations = self.dictionary.stack(sample.stack);
+        let expected = self.locations.expected(locations.len()) + 2;
+        let mut stack_len = 0;
+        let body = field_large(out, 2, expected + 4 * row_values.len(), |out| {
+            let start = out.len();
+            match self.stacks.get(sample.stack.row()) {
+                Some(&[begin, end]) if begin != end => {
+                    out.extend_from_within(begin as usize..end as usize)
+                }
+                _ => field_codes(out, 1, locations, &self.locations, LocationId::row),
+            }
+            stack_len = out.len() - start;
+            field_varints(out, 2, row_values.iter().map(|&value| value as u64));
             sample
                 .attributes
                 .iter()
@@ -171,6 +181,10 @@ impl Writer<'_, '_> {
                 self.time_label(out, time);
             }
         });
+        let (stack, end) = (self.stacks.get_mut(sample.stack.row()), body + stack_len);
+        if let (Some(stack), Ok(end)) = (stack, u32::try_from(end)) {
+            *stack = [body as u32, end];
+        }
     }
 
     fn time_label(&mut self, out: &mut Vec<u8>, time: u64) {
