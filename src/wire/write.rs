@@ -55,10 +55,10 @@ fn spread(value: u64) -> u64 {
 }
 
 /// A singular varint field, left out when it is 0 or the schema lacks it.
-#[inline(always)]
+#[inline]
 pub(crate) fn field_varint(out: &mut Vec<u8>, number: u32, value: u64) {
     if value != 0 && number != 0 {
-        fields::<32>(out, |fields| fields.varint(number, value));
+        fields(out, 12, |fields| fields.varint(number, value));
     }
 }
 
@@ -92,122 +92,7 @@ pub(crate) fn field_bytes_nonempty(out: &mut Vec<u8>, number: u32, body: &[u8]) 
     }
 }
 
-/// A few fields, put into a window of `N` bytes that was kept for them all at once.
-pub(crate) struct Fields<'a, const N: usize> {
-    window: &'a mut [u8; N],
-    at: usize,
-}
-
-/// Appends fields of `N - 8` bytes at the most.
-#[inline(always)]
-pub(crate) fn fields<const N: usize>(out: &mut Vec<u8>, fill: impl FnOnce(&mut Fields<N>)) {
-    let start = out.len();
-    out.extend_from_slice(&[0; N]);
-    let mut end = start;
-    if let Some(window) = out.last_chunk_mut::<N>() {
-        let mut fields = Fields { window, at: 0 };
-        fill(&mut fields);
-        end += fields.at;
-    }
-    out.truncate(end);
-}
-
-/// A message field of fields of `N - 11` bytes at the most, and of less than 128.
-#[inline(always)]
-pub(crate) fn field_fields<const N: usize>(
-    out: &mut Vec<u8>,
-    number: u32,
-    fill: impl FnOnce(&mut Fields<N>),
-) {
-    const { assert!(N <= 128 + 8) };
-    fields::<N>(out, |fields| fields.message(number, fill));
-}
-
-impl<const N: usize> Fields<'_, N> {
-    /// The low `length` bytes of a word: all eight are stored, which needs no branch.
-    #[inline(always)]
-    fn put(&mut self, word: u64, length: usize) {
-        self.window[self.at..self.at + 8].copy_from_slice(&word.to_le_bytes());
-        self.at += length;
-    }
-
-    /// A varint field, left out when it is 0 or the schema lacks it. It takes up to 12 bytes.
-    #[inline(always)]
-    pub(crate) fn varint(&mut self, number: u32, value: u64) {
-        if value == 0 || number == 0 {
-            return;
-        }
-        let tag = u64::from(tag(number, VARINT));
-        if value < 1 << 49 && tag < 0x80 {
-            let length = varint_len(value);
-            self.put(tag | (spread(value) | more(length)) << 8, 1 + length);
-        } else {
-            self.long_varint(tag);
-            self.long_varint(value);
-        }
-    }
-
-    /// A varint field of an index, left out when it is 0 or the schema lacks it. It takes up to
-    /// 7 bytes.
-    #[inline(always)]
-    pub(crate) fn index(&mut self, number: u32, index: u32) {
-        if index == 0 || number == 0 {
-            return;
-        }
-        let tag = u64::from(tag(number, VARINT));
-        if index < 1 << 21 && tag < 0x80 {
-            let (word, length) = up_to_three(index);
-            self.put(tag | u64::from(word) << 8, 1 + length);
-        } else {
-            self.long_varint(tag);
-            self.long_varint(index.into());
-        }
-    }
-
-    /// A varint field that is 0 and says so.
-    pub(crate) fn zero(&mut self, number: u32) {
-        self.long_varint(tag(number, VARINT).into());
-        self.put(0, 1);
-    }
-
-    /// A varint.
-    #[inline(always)]
-    fn value(&mut self, value: u64) {
-        if value < 1 << 56 {
-            let length = varint_len(value);
-            self.put(spread(value) | more(length), length);
-        } else {
-            self.long_varint(value);
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn long_varint(&mut self, value: u64) {
-        let mut left = value;
-        while left >= 0x80 {
-            self.put(left | 0x80, 1);
-            left >>= 7;
-        }
-        self.put(left, 1);
-    }
-
-    /// A message field of less than 128 bytes.
-    #[inline(always)]
-    pub(crate) fn message(&mut self, number: u32, fill: impl FnOnce(&mut Self)) {
-        let tag = u64::from(tag(number, LEN));
-        if tag < 0x80 {
-            self.put(tag, 2)
-        } else {
-            self.put(spread(tag) | more(2), 3)
-        }
-        let start = self.at;
-        fill(self);
-        self.window[start - 1] = (self.at - start) as u8;
-    }
-}
-
-/// A message field; `fill` appends its body. Returns where the body begins.
+/// A message field; `fill` appends its body.
 #[inline(always)]
 pub(crate) fn field_message(out: &mut Vec<u8>, number: u32, fill: impl FnOnce(&mut Vec<u8>)) {
     field_large(out, number, 0, fill);
@@ -237,10 +122,10 @@ pub(crate) fn field_large(
     let length = out.len() - body;
     if room == 1 && length < 0x80 {
         out[body - 1] = length as u8;
+        body
     } else {
-        return set_length(out, body, room);
+        set_length(out, body, room)
     }
-    body
 }
 
 /// Writes the length of the body at the end into the `room` bytes before it; where it needs less
@@ -258,34 +143,260 @@ fn set_length(out: &mut Vec<u8>, body: usize, room: usize) -> usize {
         out.copy_within(body..end, start + needed);
         out.truncate(start + needed + length);
     }
-    let mut left = length;
-    for byte in &mut out[start..start + needed - 1] {
-        *byte = left as u8 | 0x80;
-        left >>= 7;
-    }
-    out[start + needed - 1] = left as u8;
+    fill_varint(&mut out[start..start + needed], length);
     start + needed
 }
 
-/// The varints of the indices of a table's rows, ready to be stored.
+/// Writes a varint that takes up all of `place`.
+fn fill_varint(place: &mut [u8], value: usize) {
+    let mut left = value;
+    for byte in place.iter_mut() {
+        *byte = left as u8 | 0x80;
+        left >>= 7;
+    }
+    if let Some(last) = place.last_mut() {
+        *last &= 0x7f;
+    }
+}
+
+/// A record being put into a window at the end of the output, which was kept for all of it at
+/// once. The window must be large enough: every field says how many bytes it may take.
+pub(crate) struct Fields<'a> {
+    window: &'a mut [u8],
+    /// Of 32 bits: that adding to it does not overflow is one check less for every field.
+    at: u32,
+}
+
+/// Appends fields that take up to `room` bytes.
+#[inline(always)]
+pub(crate) fn fields(out: &mut Vec<u8>, room: usize, fill: impl FnOnce(&mut Fields)) {
+    let (start, room) = (out.len(), room + 8);
+    if room <= 64 {
+        out.extend_from_slice(&[0; 64]);
+    } else if room <= 128 {
+        out.extend_from_slice(&[0; 128]);
+    } else {
+        out.resize(start + room, 0);
+    }
+    let mut end = start;
+    if let Some(window) = out.get_mut(start..) {
+        let mut fields = Fields { window, at: 0 };
+        fill(&mut fields);
+        end += fields.at();
+    }
+    out.truncate(end);
+}
+
+/// A message field whose fields take up to `room` bytes.
+#[inline(always)]
+pub(crate) fn record(
+    out: &mut Vec<u8>,
+    number: u32,
+    room: usize,
+    fill: impl FnOnce(&mut Fields),
+) {
+    fields(out, room + Fields::MESSAGE, |fields| {
+        fields.message(number, fill)
+    });
+}
+
+impl Fields<'_> {
+    /// What an index may take.
+    pub(crate) const INDEX: usize = 7;
+    /// What a varint may take.
+    pub(crate) const VARINT: usize = 12;
+    /// What a message, or a packed list, may take beside its content.
+    pub(crate) const MESSAGE: usize = 7;
+
+    /// The low `length` bytes of a word: all eight are stored, which needs no branch.
+    #[inline(always)]
+    fn put(&mut self, word: u64, length: usize) {
+        let at = self.at();
+        self.window[at..at + 8].copy_from_slice(&word.to_le_bytes());
+        self.at += length as u32;
+    }
+
+    #[inline(always)]
+    fn at(&self) -> usize {
+        self.at as usize
+    }
+
+    /// A varint field, left out when it is 0 or the schema lacks it.
+    #[inline(always)]
+    pub(crate) fn varint(&mut self, number: u32, value: u64) {
+        if value == 0 || number == 0 {
+            return;
+        }
+        let tag = u64::from(tag(number, VARINT));
+        if value < 1 << 21 && tag < 0x80 {
+            let (word, length) = up_to_three(value as u32);
+            self.put(tag | u64::from(word) << 8, 1 + length);
+        } else if value < 1 << 49 && tag < 0x80 {
+            let length = varint_len(value);
+            self.put(tag | (spread(value) | more(length)) << 8, 1 + length);
+        } else {
+            self.long_varint(tag);
+            self.long_varint(value);
+        }
+    }
+
+    /// A varint field of an index, left out when it is 0 or the schema lacks it.
+    #[inline(always)]
+    pub(crate) fn index(&mut self, number: u32, index: u32) {
+        self.varint(number, index.into());
+    }
+
+    /// The same, of an index that is ready to be stored.
+    #[inline(always)]
+    pub(crate) fn code(&mut self, number: u32, code: Code) {
+        let tag = u64::from(tag(number, VARINT));
+        if code.0 << 8 == 0 || number == 0 {
+            return;
+        }
+        if tag < 0x80 {
+            self.put(code.0 << 8 | tag, 1 + code.length());
+        } else {
+            self.long_varint(tag);
+            self.put(code.0, code.length());
+        }
+    }
+
+    /// A varint field that is 0 and says so.
+    pub(crate) fn zero(&mut self, number: u32) {
+        self.long_varint(tag(number, VARINT).into());
+        self.put(0, 1);
+    }
+
+    #[inline(always)]
+    fn value(&mut self, value: u64) {
+        if value < 1 << 21 {
+            let (word, length) = up_to_three(value as u32);
+            self.put(word.into(), length);
+        } else if value < 1 << 56 {
+            let length = varint_len(value);
+            self.put(spread(value) | more(length), length);
+        } else {
+            self.long_varint(value);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn long_varint(&mut self, value: u64) {
+        let mut left = value;
+        while left >= 0x80 {
+            self.put(left | 0x80, 1);
+            left >>= 7;
+        }
+        self.put(left, 1);
+    }
+
+    /// A message field.
+    #[inline(always)]
+    pub(crate) fn message(&mut self, number: u32, fill: impl FnOnce(&mut Self)) {
+        let tag = u64::from(tag(number, LEN));
+        if tag < 0x80 {
+            self.put(tag, 2)
+        } else {
+            self.put(spread(tag) | more(2), 3)
+        }
+        let start = self.at();
+        fill(self);
+        let length = self.at() - start;
+        if length < 0x80 {
+            self.window[start - 1] = length as u8;
+        } else {
+            self.widen_length(start);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn widen_length(&mut self, start: usize) {
+        let (end, length) = (self.at(), self.at() - start);
+        let needed = varint_len(length as u64);
+        self.window.copy_within(start..end, start - 1 + needed);
+        fill_varint(&mut self.window[start - 1..start - 1 + needed], length);
+        self.at += needed as u32 - 1;
+    }
+
+    /// A packed field of varints of up to 10 bytes each, left out when there is none.
+    #[inline(always)]
+    pub(crate) fn varints(&mut self, number: u32, values: impl ExactSizeIterator<Item = u64>) {
+        if values.len() != 0 && number != 0 {
+            self.message(number, |fields| {
+                values.for_each(|value| fields.value(value))
+            });
+        }
+    }
+
+    /// A packed field of fixed64, left out when there is none.
+    #[inline(always)]
+    pub(crate) fn fixed64s(&mut self, number: u32, values: &[u64]) {
+        if !values.is_empty() && number != 0 {
+            self.message(number, |fields| {
+                values.iter().for_each(|&value| fields.put(value, 8))
+            });
+        }
+    }
+
+    /// A packed field of indices of up to 5 bytes each, left out when there is none.
+    #[inline(always)]
+    pub(crate) fn codes(&mut self, number: u32, codes: impl ExactSizeIterator<Item = Code>) {
+        if codes.len() != 0 && number != 0 {
+            self.message(number, |fields| {
+                codes.for_each(|code| fields.put(code.0, code.length()))
+            });
+        }
+    }
+}
+
+/// The varint of an index, ready to be stored: its bytes, and in the highest byte their number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Code(u64);
+
+impl Code {
+    const ZERO: Self = Self(1 << 56);
+
+    #[inline(always)]
+    fn length(self) -> usize {
+        (self.0 >> 56) as usize
+    }
+}
+
+/// The codes of the indices of a table's rows.
 #[derive(Debug, Default)]
 pub(crate) struct Codes {
-    /// The bytes of each, and in the highest byte their number.
-    words: Vec<u64>,
+    codes: Vec<Code>,
     /// How many bytes 64 of them take, in the mean.
     mean: usize,
 }
 
 impl Codes {
-    pub(crate) fn of(indices: impl Iterator<Item = u32>) -> Self {
-        let code = |index: u32| {
-            let length = varint_len(u64::from(index));
-            spread(index.into()) | more(length) | (length as u64) << 56
+    pub(crate) fn of(indices: &[u32]) -> Self {
+        let all = indices.iter().fold(0, |all, index| all | index);
+        let codes: Vec<Code> = if all < 1 << 21 {
+            let short = |&index| {
+                let (word, length) = up_to_three(index);
+                Code(u64::from(word) | (length as u64) << 56)
+            };
+            indices.iter().map(short).collect()
+        } else {
+            let any = |&index| {
+                let length = varint_len(u64::from(index));
+                Code(spread(u64::from(index)) | more(length) | (length as u64) << 56)
+            };
+            indices.iter().map(any).collect()
         };
-        let words: Vec<u64> = indices.map(code).collect();
-        let bytes: usize = words.iter().map(|word| (word >> 56) as usize).sum();
-        let mean = 64 * bytes / words.len().max(1);
-        Self { words, mean }
+        let bytes: usize = codes.iter().map(|code| code.length()).sum();
+        let mean = 64 * bytes / codes.len().max(1);
+        Self { codes, mean }
+    }
+
+    /// The code of a row's index.
+    #[inline(always)]
+    pub(crate) fn get(&self, row: usize) -> Code {
+        self.codes.get(row).copied().unwrap_or(Code::ZERO)
     }
 
     /// About how many bytes some indices take.
@@ -295,7 +406,7 @@ impl Codes {
     }
 }
 
-/// A packed repeated field of the indices of rows, left out when it is empty.
+/// A packed repeated field of the indices of any number of rows, left out when it is empty.
 #[inline]
 pub(crate) fn field_codes<T: Copy>(
     out: &mut Vec<u8>,
@@ -305,16 +416,16 @@ pub(crate) fn field_codes<T: Copy>(
     row_of: impl Fn(T) -> usize,
 ) {
     /// Rows a window: each takes up to 5 bytes.
-    const ROWS: usize = 16;
+    const ROWS: usize = 24;
     if rows.is_empty() || number == 0 {
         return;
     }
     field_large(out, number, codes.expected(rows.len()), |out| {
         for rows in rows.chunks(ROWS) {
-            fields::<{ 5 * ROWS + 8 }>(out, |fields| {
-                for &id in rows {
-                    let word = codes.words.get(row_of(id)).copied().unwrap_or(1 << 56);
-                    fields.put(word, (word >> 56) as usize);
+            fields(out, 5 * ROWS, |fields| {
+                for &row in rows {
+                    let code = codes.get(row_of(row));
+                    fields.put(code.0, code.length());
                 }
             });
         }
@@ -328,40 +439,9 @@ pub(crate) fn field_varints(
     number: u32,
     values: impl ExactSizeIterator<Item = u64>,
 ) {
-    /// Values of a window: each takes up to 10 bytes.
-    const VALUES: usize = 4;
-    if values.len() == 0 || number == 0 {
-        return;
-    }
-    let mut values = values;
-    if values.len() <= VALUES {
-        return field_fields::<{ 10 * VALUES + 11 }>(out, number, |fields| {
-            values.for_each(|value| fields.value(value))
-        });
-    }
-    field_message(out, number, |out| {
-        while values.len() > 0 {
-            fields::<{ 10 * VALUES + 8 }>(out, |fields| {
-                values
-                    .by_ref()
-                    .take(VALUES)
-                    .for_each(|value| fields.value(value))
-            });
-        }
+    fields(out, Fields::MESSAGE + 10 * values.len(), |fields| {
+        fields.varints(number, values)
     });
-}
-
-/// A packed repeated fixed64 field, left out when it is empty.
-#[inline]
-pub(crate) fn field_fixed64s(out: &mut Vec<u8>, number: u32, values: &[u64]) {
-    if values.is_empty() || number == 0 {
-        return;
-    }
-    varint(out, u64::from(tag(number, LEN)));
-    varint(out, 8 * values.len() as u64);
-    values
-        .iter()
-        .for_each(|value| out.extend_from_slice(&value.to_le_bytes()));
 }
 
 /// A varint of up to three bytes, and of how many.
@@ -397,7 +477,7 @@ mod tests {
                     .map(|i| i.wrapping_mul(2_654_435_761) >> shift)
                     .collect();
                 let (mut fast, mut plain) = (Vec::new(), Vec::new());
-                let codes = Codes::of(values.iter().copied());
+                let codes = Codes::of(&values);
                 let rows: Vec<usize> = (0..size).rev().collect();
                 field_codes(&mut fast, 3, &rows, &codes, |row| row);
                 field_message(&mut plain, 3, |out| {
@@ -418,7 +498,7 @@ mod tests {
         for value in (0..64).flat_map(|bit| [1u64 << bit, (1 << bit) - 1, u64::MAX >> bit]) {
             for number in [1, 15, 16, 18] {
                 let (mut fast, mut plain) = (Vec::new(), Vec::new());
-                field_fields::<64>(&mut fast, number, |fields| {
+                record(&mut fast, number, 64, |fields| {
                     fields.varint(number, value);
                     fields.message(number, |fields| fields.index(number, value as u32));
                 });

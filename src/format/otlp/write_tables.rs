@@ -13,7 +13,7 @@ use crate::format::otlp::schema::{Generation, Rows};
 use crate::format::otlp::units::Units;
 use crate::format::otlp::write::check_rows;
 use crate::format::otlp::write_common;
-use crate::format::select::{Select, Selection, StringTable};
+use crate::format::select::{Select, Selection, StringTable, holds_none};
 use crate::model::Profiles;
 use crate::model::dictionary::{Attribute, Dictionary, Function, Line, Mapping};
 use crate::model::id::{AttributeId, LinkId, LocationId, MappingId, StackId, StringId};
@@ -21,16 +21,19 @@ use crate::model::profile::{Profile, ValueType};
 use crate::model::value::{KeyValue, Value};
 use crate::semconv::FRAME_TYPES;
 use crate::wire::write::{
-    Codes, Fields, field_bytes, field_bytes_nonempty, field_codes, field_fields, field_large,
-    field_message, field_varint, field_varints, fields,
+    Codes, Fields, field_bytes, field_bytes_nonempty, field_codes, field_large, field_message,
+    field_varint, field_varints, record,
 };
+
+/// What a line of a location may take.
+const LINE: usize = Fields::MESSAGE + Fields::INDEX + 2 * Fields::VARINT;
 
 /// The tables of a payload or of a profile, and how their rows are referred to.
 pub(crate) struct TableWriter<'a, G> {
     dictionary: &'a Dictionary,
     known: &'a KnownAttributes,
     selection: Selection,
-    strings: StringTable,
+    pub(crate) strings: StringTable,
     pub(crate) refs: TextRefs,
     pub(crate) units: Units,
     /// Whether the model's row 0 is written, so that 0 means none.
@@ -38,8 +41,9 @@ pub(crate) struct TableWriter<'a, G> {
     location_row_0: bool,
     function_row_0: bool,
     link_row_0: bool,
-    /// The index of each location and attribute.
+    /// The index of each location, function and attribute.
     locations: Codes,
+    functions: Codes,
     attributes: Codes,
     /// The default sample types that profiles must say by an attribute: rows after the others.
     defaults: Vec<StringId>,
@@ -133,6 +137,7 @@ impl<'a, G: Generation> TableWriter<'a, G> {
             function_row_0: true,
             link_row_0: true,
             locations: Codes::default(),
+            functions: Codes::default(),
             attributes: Codes::default(),
             defaults: Vec::new(),
             generation: PhantomData,
@@ -241,7 +246,7 @@ impl<'a, G: Generation> TableWriter<'a, G> {
                         .rows()
                         .any(|row| guessed(row, first))
         });
-        self.location_row_0 = self.dictionary.stacks.items.contains(&LocationId::NONE);
+        self.location_row_0 = holds_none(&self.dictionary.stacks.items);
         let first = self.selection.functions.rows().next();
         let mut lines = self
             .selection
@@ -255,18 +260,21 @@ impl<'a, G: Generation> TableWriter<'a, G> {
     }
 
     fn encode_indices(&mut self) {
-        let codes = |select: &Select, rows: usize, row_0: bool| {
+        let index = |row_0: bool| {
             let below = Self::below(row_0);
-            Codes::of((0..rows as u32).map(|row| select.place(row).saturating_sub(below)))
+            move |place: u32| place.saturating_sub(below)
         };
-        let Selection {
+        let Dictionary {
             locations,
+            functions,
             attributes,
             ..
-        } = &self.selection;
-        let dictionary = self.dictionary;
-        self.locations = codes(locations, dictionary.locations.len(), self.location_row_0);
-        self.attributes = codes(attributes, dictionary.attributes.len(), false);
+        } = self.dictionary;
+        let selection = &self.selection;
+        let (location_row_0, function_row_0) = (self.location_row_0, self.function_row_0);
+        self.locations = (selection.locations).codes(locations.len(), index(location_row_0));
+        self.functions = (selection.functions).codes(functions.len(), index(function_row_0));
+        self.attributes = (selection.attributes).codes(attributes.len(), index(false));
     }
 
     fn mark_strings(&mut self, profiles: &[&Profile], default: StringId) {
@@ -397,13 +405,13 @@ impl<'a, G: Generation> TableWriter<'a, G> {
             selection
                 .mappings
                 .rows()
-                .for_each(|row| field_message(out, number, |out| self.mapping(out, row)));
+                .for_each(|row| self.mapping(out, number, row));
         } else if number == tables.location {
             self.row_0(out, number, self.location_row_0);
             selection
                 .locations
                 .rows()
-                .for_each(|row| field_message(out, number, |out| self.location(out, row)));
+                .for_each(|row| self.location(out, number, row));
         } else if number == tables.function {
             self.row_0(out, number, self.function_row_0);
             selection
@@ -472,13 +480,7 @@ impl<'a, G: Generation> TableWriter<'a, G> {
 
     /// A reference to a mapping or a link, which may be to none.
     #[inline(always)]
-    fn reference<const N: usize>(
-        &self,
-        fields: &mut Fields<N>,
-        number: u32,
-        place: u32,
-        row_0: bool,
-    ) {
+    fn reference(&self, fields: &mut Fields, number: u32, place: u32, row_0: bool) {
         let index = place.saturating_sub(Self::below(row_0));
         if index != 0 {
             fields.index(number, index);
@@ -488,20 +490,18 @@ impl<'a, G: Generation> TableWriter<'a, G> {
     }
 
     /// A sample's reference to its link.
-    #[inline]
-    pub(crate) fn link(&self, out: &mut Vec<u8>, id: LinkId) {
+    #[inline(always)]
+    pub(crate) fn link(&self, fields: &mut Fields, id: LinkId) {
         if id != LinkId::NONE {
             let place = self.selection.links.place(id.0);
-            fields::<16>(out, |fields| {
-                self.reference(fields, G::SCHEMA.sample.link, place, self.link_row_0)
-            });
+            self.reference(fields, G::SCHEMA.sample.link, place, self.link_row_0);
         }
     }
 
     /// Indices of attributes.
-    #[inline]
-    pub(crate) fn attribute_indices(&self, out: &mut Vec<u8>, number: u32, ids: &[AttributeId]) {
-        field_codes(out, number, ids, &self.attributes, AttributeId::row);
+    #[inline(always)]
+    pub(crate) fn attribute_indices(&self, fields: &mut Fields, number: u32, ids: &[AttributeId]) {
+        fields.codes(number, ids.iter().map(|id| self.attributes.get(id.row())));
     }
 
     /// Indices of locations.
@@ -517,80 +517,90 @@ impl<'a, G: Generation> TableWriter<'a, G> {
     }
 
     #[inline(always)]
-    fn line<const N: usize>(&self, fields: &mut Fields<N>, line: &Line) {
-        let place = self.selection.functions.place(line.function.0);
+    fn line(&self, fields: &mut Fields, line: &Line) {
         fields.message(G::SCHEMA.location.lines, |fields| {
-            fields.index(1, place.saturating_sub(Self::below(self.function_row_0)));
+            fields.code(1, self.functions.get(line.function.row()));
             fields.varint(2, line.line as u64);
             fields.varint(3, line.column as u64);
         });
     }
 
-    fn location(&self, out: &mut Vec<u8>, row: usize) {
+    fn location(&self, out: &mut Vec<u8>, number: u32, row: usize) {
         let numbers = const { &G::SCHEMA.location };
         let locations = &self.dictionary.locations;
         let mapping = self.selection.mappings.place(locations.mappings[row].0);
         let lines = locations.lines.row(row);
-        let (first, inlined) = lines.split_at(lines.len().min(1));
-        fields::<80>(out, |fields| {
+        let attributes = locations.attributes.row(row);
+        let room = 2 * Fields::INDEX
+            + 2 * Fields::VARINT
+            + LINE * lines.len()
+            + Fields::MESSAGE
+            + Fields::INDEX * attributes.len();
+        record(out, number, room, |fields| {
             self.reference(fields, numbers.mapping, mapping, self.mapping_row_0);
             fields.varint(numbers.address, locations.addresses[row]);
-            first.iter().for_each(|line| self.line(fields, line));
+            lines.iter().for_each(|line| self.line(fields, line));
+            if !attributes.is_empty() {
+                self.said_of_location(fields, row);
+            }
         });
-        for line in inlined {
-            fields::<48>(out, |fields| self.line(fields, line));
-        }
-        if locations.attributes.row(row).is_empty() {
-            return;
-        }
+    }
+
+    /// The fields of a location that its attributes are said in.
+    fn said_of_location(&self, fields: &mut Fields, row: usize) {
+        let numbers = const { &G::SCHEMA.location };
         if numbers.is_folded != 0 && self.folded(row) {
-            field_varint(out, numbers.is_folded, 1);
+            fields.varint(numbers.is_folded, 1);
         }
         if let Some((_, text)) = self.frame_type(row) {
-            field_varint(out, numbers.frame_type, self.string(text).into());
+            fields.code(numbers.frame_type, self.strings.code(text));
         }
         let attributes: Vec<AttributeId> = self.location_attributes(row).collect();
-        self.attribute_indices(out, numbers.attributes, &attributes);
+        self.attribute_indices(fields, numbers.attributes, &attributes);
     }
 
     fn function(&self, out: &mut Vec<u8>, number: u32, row: usize) {
         let numbers = const { &G::SCHEMA.function };
         let function = &self.dictionary.functions[row];
-        field_fields::<64>(out, number, |fields| {
-            fields.index(numbers.name, self.string(function.name));
-            fields.index(numbers.system_name, self.string(function.system_name));
-            fields.index(numbers.filename, self.string(function.filename));
+        let strings = &self.strings;
+        record(out, number, 3 * Fields::INDEX + Fields::VARINT, |fields| {
+            fields.code(numbers.name, strings.code(function.name));
+            fields.code(numbers.system_name, strings.code(function.system_name));
+            fields.code(numbers.filename, strings.code(function.filename));
             fields.varint(numbers.start_line, function.start_line as u64);
         });
     }
 
-    fn mapping(&self, out: &mut Vec<u8>, row: usize) {
-        let fields = const { &G::SCHEMA.mapping };
+    fn mapping(&self, out: &mut Vec<u8>, number: u32, row: usize) {
+        let numbers = const { &G::SCHEMA.mapping };
         let mapping = &self.dictionary.mappings.rows[row];
         let attributes: Vec<AttributeId> = self.mapping_attributes(row).collect();
         let flags = self.mapping_flags(row);
-        field_varint(out, fields.memory_start, mapping.memory_start);
-        field_varint(out, fields.memory_limit, mapping.memory_limit);
-        field_varint(out, fields.file_offset, mapping.file_offset);
-        field_varint(out, fields.filename, self.string(mapping.filename).into());
-        if fields.attributes < fields.has_functions || fields.has_functions == 0 {
-            self.attribute_indices(out, fields.attributes, &attributes);
-        }
         let build_id = self.build_id(row);
-        if let Some((_, text, _)) = build_id {
-            field_varint(out, fields.build_id, self.string(text).into());
-        }
-        if fields.has_functions != 0 {
-            (0..4)
-                .filter(|bit| flags & 1 << bit != 0)
-                .for_each(|bit| field_varint(out, fields.has_functions + bit, 1));
-        }
-        if let Some((_, _, kind)) = build_id {
-            field_varint(out, fields.build_id_kind, kind);
-        }
-        if fields.has_functions != 0 && fields.attributes > fields.has_functions {
-            self.attribute_indices(out, fields.attributes, &attributes);
-        }
+        let room = 10 * Fields::VARINT + Fields::MESSAGE + Fields::INDEX * attributes.len();
+        record(out, number, room, |fields| {
+            fields.varint(numbers.memory_start, mapping.memory_start);
+            fields.varint(numbers.memory_limit, mapping.memory_limit);
+            fields.varint(numbers.file_offset, mapping.file_offset);
+            fields.code(numbers.filename, self.strings.code(mapping.filename));
+            if numbers.attributes < numbers.has_functions || numbers.has_functions == 0 {
+                self.attribute_indices(fields, numbers.attributes, &attributes);
+            }
+            if let Some((_, text, _)) = build_id {
+                fields.code(numbers.build_id, self.strings.code(text));
+            }
+            if numbers.has_functions != 0 {
+                (0..4)
+                    .filter(|bit| flags & 1 << bit != 0)
+                    .for_each(|bit| fields.varint(numbers.has_functions + bit, 1));
+            }
+            if let Some((_, _, kind)) = build_id {
+                fields.varint(numbers.build_id_kind, kind);
+            }
+            if numbers.has_functions != 0 && numbers.attributes > numbers.has_functions {
+                self.attribute_indices(fields, numbers.attributes, &attributes);
+            }
+        });
     }
 
     fn link_row(&self, out: &mut Vec<u8>, row: usize) {

@@ -9,16 +9,16 @@ use crate::format::otlp::write::check_rows;
 use crate::format::pprof::labels::{PprofStrings, Said, said, write_label};
 use crate::format::pprof::unsaid::{self, numbered_comment};
 use crate::format::pprof::{DOC_URL, flags};
-use crate::format::select::Selection;
+use crate::format::select::{Selection, holds_none};
 use crate::limits::within;
 use crate::model::dictionary::{Dictionary, Line};
-use crate::model::id::{AttributeId, LocationId, StringId};
+use crate::model::id::{AttributeId, StringId};
 use crate::model::profile::ValueType;
 use crate::model::ragged::Ragged;
 use crate::model::value::Value;
 use crate::model::{Profiles, ScopeProfiles};
 use crate::wire::write::{
-    Codes, Fields, field_bytes, field_fields, field_message, field_varint, field_varints, fields,
+    Codes, Fields, field_bytes, field_message, field_varint, field_varints, record,
 };
 
 /// Writes the profiles, each set of columns a payload.
@@ -61,6 +61,9 @@ pub(crate) fn write(
     Ok(payloads)
 }
 
+/// What a line of a location may take.
+const LINE: usize = Fields::MESSAGE + Fields::INDEX + 2 * Fields::VARINT;
+
 /// One pprof being written.
 pub(crate) struct Writer<'a, 'l> {
     pub(crate) dictionary: &'a Dictionary,
@@ -72,8 +75,9 @@ pub(crate) struct Writer<'a, 'l> {
     pub(crate) strings: PprofStrings,
     /// By attribute: the labels it becomes, ready to be copied into samples.
     pub(crate) labels: Ragged<u8>,
-    /// By location: its id.
+    /// By location and by function: its id.
     pub(crate) locations: Codes,
+    functions: Codes,
     /// By stack: where in the payload its location ids are, once they were written.
     pub(crate) stacks: Vec<[u32; 2]>,
     default: StringId,
@@ -103,6 +107,7 @@ impl<'a, 'l> Writer<'a, 'l> {
             strings,
             labels: Ragged::default(),
             locations: Codes::default(),
+            functions: Codes::default(),
             stacks: vec![[0; 2]; dictionary.stacks.len()],
             default: StringId::NONE,
             no_function: selection.functions.len() as u32 + 1,
@@ -132,7 +137,7 @@ impl<'a, 'l> Writer<'a, 'l> {
         unsaid::profile(self.joined, self.dictionary, self.known, self.losses);
         let said = self.mark_strings();
         self.encode_labels(said);
-        self.encode_locations();
+        self.encode_ids();
         let samples: usize = self.joined.first().samples.len();
         let estimate = self.dictionary.strings.text_len()
             + self.dictionary.strings.len() * 2
@@ -246,10 +251,16 @@ impl<'a, 'l> Writer<'a, 'l> {
         }
     }
 
-    fn encode_locations(&mut self) {
-        let places = (1..self.dictionary.locations.len() as u32)
-            .map(|row| self.selection.locations.place(row));
-        self.locations = Codes::of(std::iter::once(self.no_location).chain(places));
+    fn encode_ids(&mut self) {
+        let Selection {
+            locations,
+            functions,
+            ..
+        } = self.selection;
+        let or = |none: u32| move |place| if place == 0 { none } else { place };
+        let dictionary = self.dictionary;
+        self.locations = locations.codes(dictionary.locations.len(), or(self.no_location));
+        self.functions = functions.codes(dictionary.functions.len(), or(self.no_function));
     }
 
     /// How many locations the stacks of all samples have.
@@ -330,33 +341,24 @@ impl<'a, 'l> Writer<'a, 'l> {
             let folded = !attributes.is_empty() && self.location_attributes(at, attributes);
             let mapping = self.selection.mappings.place(locations.mappings[row].0);
             let lines = locations.lines.row(row);
-            let (first, inlined) = lines.split_at(lines.len().min(1));
-            field_message(out, 4, |out| {
-                fields::<80>(out, |fields| {
-                    fields.index(1, at as u32 + 1);
-                    fields.index(2, mapping);
-                    fields.varint(3, locations.addresses[row]);
-                    first.iter().for_each(|line| self.line(fields, line));
-                });
-                for line in inlined {
-                    fields::<48>(out, |fields| self.line(fields, line));
-                }
-                field_varint(out, 5, folded.into());
+            let room = Fields::INDEX + 3 * Fields::VARINT + LINE * lines.len();
+            record(out, 4, room, |fields| {
+                fields.code(1, self.locations.get(row));
+                fields.index(2, mapping);
+                fields.varint(3, locations.addresses[row]);
+                lines.iter().for_each(|line| self.line(fields, line));
+                fields.varint(5, folded.into());
             });
         }
-        if self.dictionary.stacks.items.contains(&LocationId::NONE) {
+        if holds_none(&self.dictionary.stacks.items) {
             field_message(out, 4, |out| field_varint(out, 1, self.no_location.into()));
         }
     }
 
     #[inline(always)]
-    fn line<const N: usize>(&self, fields: &mut Fields<N>, line: &Line) {
-        let function = line
-            .function
-            .some()
-            .map_or(self.no_function, |id| self.selection.functions.place(id.0));
+    fn line(&self, fields: &mut Fields, line: &Line) {
         fields.message(4, |fields| {
-            fields.index(1, function);
+            fields.code(1, self.functions.get(line.function.row()));
             fields.varint(2, line.line as u64);
             fields.varint(3, line.column as u64);
         });
@@ -388,13 +390,14 @@ impl<'a, 'l> Writer<'a, 'l> {
     }
 
     fn functions(&mut self, out: &mut Vec<u8>) {
-        for (at, row) in self.selection.functions.rows().enumerate() {
+        for row in self.selection.functions.rows() {
             let function = &self.dictionary.functions[row];
-            field_fields::<64>(out, 5, |fields| {
-                fields.index(1, at as u32 + 1);
-                fields.index(2, self.strings.table.index(function.name));
-                fields.index(3, self.strings.table.index(function.system_name));
-                fields.index(4, self.strings.table.index(function.filename));
+            let strings = &self.strings.table;
+            record(out, 5, 4 * Fields::INDEX + Fields::VARINT, |fields| {
+                fields.code(1, self.functions.get(row));
+                fields.code(2, strings.code(function.name));
+                fields.code(3, strings.code(function.system_name));
+                fields.code(4, strings.code(function.filename));
                 fields.varint(5, function.start_line as u64);
             });
         }
