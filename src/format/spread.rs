@@ -1,6 +1,7 @@
 //! Values and timestamps of a sample, where a format has one value a sample and column.
 
 use crate::model::profile::Profile;
+use crate::model::samples::{SampleRef, Samples};
 
 /// How a sample with other than one value becomes samples with one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,6 +12,22 @@ pub(crate) enum Spread {
     Total(i64),
     /// A sample for each value.
     Each,
+}
+
+/// All samples, in order: as [`Samples::iter`], without looking for the begin of every row.
+pub(crate) fn walk(samples: &Samples) -> impl ExactSizeIterator<Item = SampleRef<'_>> {
+    let mut attributes = samples.attributes.rows();
+    let mut values = samples.values.rows();
+    let mut times = samples.timestamps.rows();
+    let stacks = samples.stacks.iter().enumerate();
+    stacks.map(move |(row, &stack)| SampleRef {
+        stack,
+        attributes: attributes.next().unwrap_or_default(),
+        link: samples.link(row),
+        values: values.next().unwrap_or_default(),
+        timestamps_unix_nano: times.next().unwrap_or_default(),
+        stacktrace_id: samples.stacktrace_ids.get(row).copied().unwrap_or_default(),
+    })
 }
 
 /// How the values of a sample with one sample type are said as one.

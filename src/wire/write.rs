@@ -26,7 +26,16 @@ pub(crate) fn varint(out: &mut Vec<u8>, value: u64) {
 /// The high bits that say that more bytes follow, of all but the last of `length` bytes.
 #[inline(always)]
 fn more(length: usize) -> u64 {
-    0x8080_8080_8080_8080 & ((1 << (8 * (length - 1))) - 1)
+    const MORE: [u64; 16] = {
+        let mut more = [0; 16];
+        let mut length = 2;
+        while length <= 8 {
+            more[length] = more[length - 1] << 8 | 0x80;
+            length += 1;
+        }
+        more
+    };
+    MORE[length % 16]
 }
 
 #[cold]
@@ -43,7 +52,8 @@ fn longest_varint(out: &mut Vec<u8>, value: u64) {
 /// The bytes a varint takes.
 #[inline]
 pub(crate) fn varint_len(value: u64) -> usize {
-    ((70 - (value | 1).leading_zeros()) / 7) as usize
+    // The number of bits by seven, rounded up, as long as it is no more than 64.
+    (((value | 1).ilog2() * 9 + 73) >> 6) as usize
 }
 
 /// Puts every seven bits of `value` into a byte of their own.
@@ -143,20 +153,8 @@ fn set_length(out: &mut Vec<u8>, body: usize, room: usize) -> usize {
         out.copy_within(body..end, start + needed);
         out.truncate(start + needed + length);
     }
-    fill_varint(&mut out[start..start + needed], length);
+    long_varint(&mut out[start..], 0, length as u64);
     start + needed
-}
-
-/// Writes a varint that takes up all of `place`.
-fn fill_varint(place: &mut [u8], value: usize) {
-    let mut left = value;
-    for byte in place.iter_mut() {
-        *byte = left as u8 | 0x80;
-        left >>= 7;
-    }
-    if let Some(last) = place.last_mut() {
-        *last &= 0x7f;
-    }
 }
 
 /// A record being put into a window at the end of the output, which was kept for all of it at
@@ -235,15 +233,21 @@ impl Fields<'_> {
             let length = varint_len(value);
             self.put(tag | (spread(value) | more(length)) << 8, 1 + length);
         } else {
-            self.long_varint(tag);
-            self.long_varint(value);
+            self.at = long_varint(self.window, self.at, tag);
+            self.at = long_varint(self.window, self.at, value);
         }
     }
 
-    /// A varint field of an index, left out when it is 0 or the schema lacks it.
+    /// The same, of an index: small ones come together.
     #[inline(always)]
     pub(crate) fn index(&mut self, number: u32, index: u32) {
-        self.varint(number, index.into());
+        let tag = u64::from(tag(number, VARINT));
+        if index == 0 || number == 0 {
+        } else if index < 0x80 && tag < 0x80 {
+            self.put(tag | u64::from(index) << 8, 2);
+        } else {
+            self.varint(number, index.into());
+        }
     }
 
     /// The same, of an index that is ready to be stored.
@@ -256,14 +260,14 @@ impl Fields<'_> {
         if tag < 0x80 {
             self.put(code.0 << 8 | tag, 1 + code.length());
         } else {
-            self.long_varint(tag);
+            self.at = long_varint(self.window, self.at, tag);
             self.put(code.0, code.length());
         }
     }
 
     /// A varint field that is 0 and says so.
     pub(crate) fn zero(&mut self, number: u32) {
-        self.long_varint(tag(number, VARINT).into());
+        self.at = long_varint(self.window, self.at, tag(number, VARINT).into());
         self.put(0, 1);
     }
 
@@ -276,57 +280,48 @@ impl Fields<'_> {
             let length = varint_len(value);
             self.put(spread(value) | more(length), length);
         } else {
-            self.long_varint(value);
+            self.at = long_varint(self.window, self.at, value);
         }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn long_varint(&mut self, value: u64) {
-        let mut left = value;
-        while left >= 0x80 {
-            self.put(left | 0x80, 1);
-            left >>= 7;
-        }
-        self.put(left, 1);
     }
 
     /// A message field.
     #[inline(always)]
     pub(crate) fn message(&mut self, number: u32, fill: impl FnOnce(&mut Self)) {
+        let start = self.begin(number);
+        fill(self);
+        self.end(start);
+    }
+
+    #[inline(always)]
+    fn begin(&mut self, number: u32) -> usize {
         let tag = u64::from(tag(number, LEN));
         if tag < 0x80 {
             self.put(tag, 2)
         } else {
             self.put(spread(tag) | more(2), 3)
         }
-        let start = self.at();
-        fill(self);
+        self.at()
+    }
+
+    #[inline(always)]
+    fn end(&mut self, start: usize) {
         let length = self.at() - start;
         if length < 0x80 {
             self.window[start - 1] = length as u8;
         } else {
-            self.widen_length(start);
+            self.at = widen_length(self.window, start, self.at);
         }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn widen_length(&mut self, start: usize) {
-        let (end, length) = (self.at(), self.at() - start);
-        let needed = varint_len(length as u64);
-        self.window.copy_within(start..end, start - 1 + needed);
-        fill_varint(&mut self.window[start - 1..start - 1 + needed], length);
-        self.at += needed as u32 - 1;
     }
 
     /// A packed field of varints of up to 10 bytes each, left out when there is none.
     #[inline(always)]
     pub(crate) fn varints(&mut self, number: u32, values: impl ExactSizeIterator<Item = u64>) {
         if values.len() != 0 && number != 0 {
-            self.message(number, |fields| {
-                values.for_each(|value| fields.value(value))
-            });
+            let start = self.begin(number);
+            for value in values {
+                self.value(value);
+            }
+            self.end(start);
         }
     }
 
@@ -334,9 +329,11 @@ impl Fields<'_> {
     #[inline(always)]
     pub(crate) fn fixed64s(&mut self, number: u32, values: &[u64]) {
         if !values.is_empty() && number != 0 {
-            self.message(number, |fields| {
-                values.iter().for_each(|&value| fields.put(value, 8))
-            });
+            let start = self.begin(number);
+            for &value in values {
+                self.put(value, 8);
+            }
+            self.end(start);
         }
     }
 
@@ -344,11 +341,40 @@ impl Fields<'_> {
     #[inline(always)]
     pub(crate) fn codes(&mut self, number: u32, codes: impl ExactSizeIterator<Item = Code>) {
         if codes.len() != 0 && number != 0 {
-            self.message(number, |fields| {
-                codes.for_each(|code| fields.put(code.0, code.length()))
-            });
+            let start = self.begin(number);
+            for code in codes {
+                self.put(code.0, code.length());
+            }
+            self.end(start);
         }
     }
+}
+
+// What is rare takes and returns the place by value: so that it can be in a register elsewhere.
+
+#[cold]
+#[inline(never)]
+fn long_varint(window: &mut [u8], at: u32, value: u64) -> u32 {
+    let length = varint_len(value);
+    let start = at as usize;
+    let mut left = value;
+    for byte in &mut window[start..start + length] {
+        *byte = left as u8 | 0x80;
+        left >>= 7;
+    }
+    window[start + length - 1] &= 0x7f;
+    at + length as u32
+}
+
+#[cold]
+#[inline(never)]
+fn widen_length(window: &mut [u8], start: usize, at: u32) -> u32 {
+    let end = at as usize;
+    let length = end - start;
+    let needed = varint_len(length as u64);
+    window.copy_within(start..end, start - 1 + needed);
+    long_varint(window, start as u32 - 1, length as u64);
+    at + needed as u32 - 1
 }
 
 /// The varint of an index, ready to be stored: its bytes, and in the highest byte their number.
@@ -417,17 +443,22 @@ pub(crate) fn field_codes<T: Copy>(
 ) {
     /// Rows a window: each takes up to 5 bytes.
     const ROWS: usize = 24;
+    const WINDOW: usize = 5 * ROWS + 8;
     if rows.is_empty() || number == 0 {
         return;
     }
     field_large(out, number, codes.expected(rows.len()), |out| {
         for rows in rows.chunks(ROWS) {
-            fields(out, 5 * ROWS, |fields| {
+            let (start, mut at) = (out.len(), 0);
+            out.extend_from_slice(&[0; WINDOW]);
+            if let Some(window) = out.last_chunk_mut::<WINDOW>() {
                 for &row in rows {
                     let code = codes.get(row_of(row));
-                    fields.put(code.0, code.length());
+                    window[at..at + 8].copy_from_slice(&code.0.to_le_bytes());
+                    at += code.length();
                 }
-            });
+            }
+            out.truncate(start + at);
         }
     });
 }

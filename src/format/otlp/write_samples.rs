@@ -7,7 +7,7 @@ use crate::format::otlp::schema::Generation;
 use crate::format::otlp::slices::Slices;
 use crate::format::otlp::write::{Part, Writer};
 use crate::format::otlp::write_tables::TableWriter;
-use crate::format::spread::{Spread, column_counts_events, spread};
+use crate::format::spread::{Spread, column_counts_events, spread, walk};
 use crate::limits::within;
 use crate::model::id::AttributeId;
 use crate::model::profile::Profile;
@@ -33,7 +33,7 @@ impl<G: Generation> Writer<'_, G> {
                 [profile] => self.rows(out, profile, tables, slices),
                 profiles => {
                     let mut values = Vec::with_capacity(profiles.len());
-                    for (row, sample) in profiles[0].samples.iter().enumerate() {
+                    for (row, sample) in walk(&profiles[0].samples).enumerate() {
                         values.clear();
                         values.extend(profiles.iter().map(|profile| columns::total(profile, row)));
                         self.sample(
@@ -63,7 +63,7 @@ impl<G: Generation> Writer<'_, G> {
         let timed = !profile.samples.timestamps.items.is_empty();
         let events = timed && column_counts_events(profile, column);
         let mut series = Vec::new();
-        for (row, sample) in profile.samples.iter().enumerate() {
+        for (row, sample) in walk(&profile.samples).enumerate() {
             let values = if single {
                 sample.values
             } else {
@@ -101,7 +101,7 @@ impl<G: Generation> Writer<'_, G> {
     ) -> Result<()> {
         let several = profile.sample_types.len() > 1;
         let mut written = 0;
-        for (row, sample) in profile.samples.iter().enumerate() {
+        for (row, sample) in walk(&profile.samples).enumerate() {
             let (values, times) = (sample.values, sample.timestamps_unix_nano);
             let plain = several || values.len() == 1 || profile.sample_types.is_empty();
             let how = if plain {

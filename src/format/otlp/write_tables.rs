@@ -405,19 +405,19 @@ impl<'a, G: Generation> TableWriter<'a, G> {
             selection
                 .mappings
                 .rows()
-                .for_each(|row| self.mapping(out, number, row));
+                .for_each(|row| self.mapping(out, row));
         } else if number == tables.location {
             self.row_0(out, number, self.location_row_0);
             selection
                 .locations
                 .rows()
-                .for_each(|row| self.location(out, number, row));
+                .for_each(|row| self.location(out, row));
         } else if number == tables.function {
             self.row_0(out, number, self.function_row_0);
             selection
                 .functions
                 .rows()
-                .for_each(|row| self.function(out, number, row));
+                .for_each(|row| self.function(out, row));
         } else if number == tables.link {
             self.row_0(out, number, self.link_row_0);
             selection
@@ -425,8 +425,10 @@ impl<'a, G: Generation> TableWriter<'a, G> {
                 .rows()
                 .for_each(|row| field_message(out, number, |out| self.link_row(out, row)));
         } else if number == tables.string {
-            for id in self.strings.ids() {
-                field_bytes(out, number, dictionary.strings.get(id).as_bytes());
+            let text = dictionary.strings.arena().as_bytes();
+            for range in self.strings.ids().map(|id| dictionary.strings.range(id)) {
+                let range = range.and_then(|range| text.get(range));
+                field_bytes(out, number, range.unwrap_or_default());
             }
             if !self.defaults.is_empty() && tables.attribute_units == 0 {
                 field_bytes(out, number, DEFAULT_SAMPLE_TYPE.as_bytes());
@@ -525,7 +527,7 @@ impl<'a, G: Generation> TableWriter<'a, G> {
         });
     }
 
-    fn location(&self, out: &mut Vec<u8>, number: u32, row: usize) {
+    fn location(&self, out: &mut Vec<u8>, row: usize) {
         let numbers = const { &G::SCHEMA.location };
         let locations = &self.dictionary.locations;
         let mapping = self.selection.mappings.place(locations.mappings[row].0);
@@ -536,7 +538,7 @@ impl<'a, G: Generation> TableWriter<'a, G> {
             + LINE * lines.len()
             + Fields::MESSAGE
             + Fields::INDEX * attributes.len();
-        record(out, number, room, |fields| {
+        record(out, G::SCHEMA.tables.location, room, |fields| {
             self.reference(fields, numbers.mapping, mapping, self.mapping_row_0);
             fields.varint(numbers.address, locations.addresses[row]);
             lines.iter().for_each(|line| self.line(fields, line));
@@ -559,11 +561,11 @@ impl<'a, G: Generation> TableWriter<'a, G> {
         self.attribute_indices(fields, numbers.attributes, &attributes);
     }
 
-    fn function(&self, out: &mut Vec<u8>, number: u32, row: usize) {
+    fn function(&self, out: &mut Vec<u8>, row: usize) {
         let numbers = const { &G::SCHEMA.function };
         let function = &self.dictionary.functions[row];
         let strings = &self.strings;
-        record(out, number, 3 * Fields::INDEX + Fields::VARINT, |fields| {
+        record(out, G::SCHEMA.tables.function, 3 * Fields::INDEX + Fields::VARINT, |fields| {
             fields.code(numbers.name, strings.code(function.name));
             fields.code(numbers.system_name, strings.code(function.system_name));
             fields.code(numbers.filename, strings.code(function.filename));
@@ -571,14 +573,14 @@ impl<'a, G: Generation> TableWriter<'a, G> {
         });
     }
 
-    fn mapping(&self, out: &mut Vec<u8>, number: u32, row: usize) {
+    fn mapping(&self, out: &mut Vec<u8>, row: usize) {
         let numbers = const { &G::SCHEMA.mapping };
         let mapping = &self.dictionary.mappings.rows[row];
         let attributes: Vec<AttributeId> = self.mapping_attributes(row).collect();
         let flags = self.mapping_flags(row);
         let build_id = self.build_id(row);
         let room = 10 * Fields::VARINT + Fields::MESSAGE + Fields::INDEX * attributes.len();
-        record(out, number, room, |fields| {
+        record(out, G::SCHEMA.tables.mapping, room, |fields| {
             fields.varint(numbers.memory_start, mapping.memory_start);
             fields.varint(numbers.memory_limit, mapping.memory_limit);
             fields.varint(numbers.file_offset, mapping.file_offset);

@@ -6,6 +6,7 @@ use crate::format::columns;
 use crate::format::losses;
 use crate::format::pprof::labels::{Said, write_label};
 use crate::format::pprof::write::Writer;
+use crate::format::spread::walk;
 use crate::limits::within;
 use crate::model::id::{LinkId, LocationId};
 use crate::model::ragged::Ragged;
@@ -21,7 +22,7 @@ impl Writer<'_, '_> {
         let links = self.encode_links();
         let timestamps = self.choose_timestamps();
         let mut row_values = Vec::with_capacity(columns);
-        for (row, sample) in joined.first().samples.iter().enumerate() {
+        for (row, sample) in walk(&joined.first().samples).enumerate() {
             let [profile] = joined.profiles[..] else {
                 self.row_of_columns(out, sample, row, timestamps, &links, &mut row_values);
                 within(
