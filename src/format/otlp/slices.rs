@@ -107,12 +107,13 @@ impl Ends {
         }
         for &row in order {
             let stack = stacks.row(row as usize);
-            for (at, location) in stack.iter().enumerate().skip(1) {
-                if let Some([any, met]) = lengths.get_mut(location.row()) {
-                    let bit = Self::bit(stack.len() - at);
-                    if *any & bit != 0 {
-                        *met |= bit;
-                    }
+            let mut bit = Self::bit(stack.len());
+            for location in stack.iter().skip(1) {
+                bit = bit.rotate_right(1);
+                if let Some([any, met]) = lengths.get_mut(location.row())
+                    && *any & bit != 0
+                {
+                    *met |= bit;
                 }
             }
         }

@@ -7,7 +7,7 @@ use crate::format::otlp::schema::Generation;
 use crate::format::otlp::slices::Slices;
 use crate::format::otlp::write::{Part, Writer};
 use crate::format::otlp::write_tables::TableWriter;
-use crate::format::spread::{Spread, column_counts_events, spread, walk};
+use crate::format::spread::{Columns, Spread, Walk, column_counts_events, spread};
 use crate::limits::within;
 use crate::model::id::AttributeId;
 use crate::model::profile::Profile;
@@ -33,17 +33,15 @@ impl<G: Generation> Writer<'_, G> {
                 [profile] => self.rows(out, profile, tables, slices),
                 profiles => {
                     let mut values = Vec::with_capacity(profiles.len());
-                    for (row, sample) in walk(&profiles[0].samples).enumerate() {
+                    let mut walk = Walk::of(&profiles[0].samples);
+                    let mut columns = Columns::of(profiles);
+                    for row in 0..profiles[0].samples.len() {
+                        let sample = walk.next(row);
+                        let times = sample.timestamps_unix_nano;
+                        let totals = columns.next().iter();
                         values.clear();
-                        values.extend(profiles.iter().map(|profile| columns::total(profile, row)));
-                        self.sample(
-                            out,
-                            sample,
-                            &values,
-                            sample.timestamps_unix_nano,
-                            tables,
-                            slices,
-                        );
+                        values.extend(totals.map(|values| columns::total(values, times)));
+                        self.sample(out, sample, &values, times, tables, slices);
                     }
                     Ok(())
                 }
@@ -63,7 +61,9 @@ impl<G: Generation> Writer<'_, G> {
         let timed = !profile.samples.timestamps.items.is_empty();
         let events = timed && column_counts_events(profile, column);
         let mut series = Vec::new();
-        for (row, sample) in walk(&profile.samples).enumerate() {
+        let mut walk = Walk::of(&profile.samples);
+        for row in 0..profile.samples.len() {
+            let sample = walk.next(row);
             let values = if single {
                 sample.values
             } else {
@@ -101,7 +101,9 @@ impl<G: Generation> Writer<'_, G> {
     ) -> Result<()> {
         let several = profile.sample_types.len() > 1;
         let mut written = 0;
-        for (row, sample) in walk(&profile.samples).enumerate() {
+        let mut walk = Walk::of(&profile.samples);
+        for row in 0..profile.samples.len() {
+            let sample = walk.next(row);
             let (values, times) = (sample.values, sample.timestamps_unix_nano);
             let plain = several || values.len() == 1 || profile.sample_types.is_empty();
             let how = if plain {

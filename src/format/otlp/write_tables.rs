@@ -22,7 +22,7 @@ use crate::model::value::{KeyValue, Value};
 use crate::semconv::FRAME_TYPES;
 use crate::wire::write::{
     Codes, Fields, field_bytes, field_bytes_nonempty, field_codes, field_large, field_message,
-    field_varint, field_varints, record,
+    field_text, field_varint, field_varints, record,
 };
 
 /// What a line of a location may take.
@@ -425,10 +425,10 @@ impl<'a, G: Generation> TableWriter<'a, G> {
                 .rows()
                 .for_each(|row| field_message(out, number, |out| self.link_row(out, row)));
         } else if number == tables.string {
-            let text = dictionary.strings.arena().as_bytes();
-            for range in self.strings.ids().map(|id| dictionary.strings.range(id)) {
-                let range = range.and_then(|range| text.get(range));
-                field_bytes(out, number, range.unwrap_or_default());
+            let arena = dictionary.strings.arena().as_bytes();
+            for id in self.strings.ids() {
+                let part = dictionary.strings.range(id).unwrap_or_default();
+                field_text(out, number, arena, part);
             }
             if !self.defaults.is_empty() && tables.attribute_units == 0 {
                 field_bytes(out, number, DEFAULT_SAMPLE_TYPE.as_bytes());

@@ -1,5 +1,7 @@
 //! Writing pprof: one payload for each set of profiles that are columns of one.
 
+use std::ops::Range;
+
 use crate::error::Result;
 use crate::format::WriteOptions;
 use crate::format::columns::{self, Join, Joined};
@@ -18,7 +20,7 @@ use crate::model::ragged::Ragged;
 use crate::model::value::Value;
 use crate::model::{Profiles, ScopeProfiles};
 use crate::wire::write::{
-    Codes, Fields, field_bytes, field_message, field_varint, field_varints, record,
+    Codes, Fields, field_bytes, field_message, field_text, field_varint, field_varints, record,
 };
 
 /// Writes the profiles, each set of columns a payload.
@@ -73,8 +75,10 @@ pub(crate) struct Writer<'a, 'l> {
     pub(crate) options: &'a WriteOptions,
     pub(crate) losses: &'l mut Losses,
     pub(crate) strings: PprofStrings,
-    /// By attribute: the labels it becomes, ready to be copied into samples.
-    pub(crate) labels: Ragged<u8>,
+    /// The labels that attributes become, ready to be copied into samples.
+    pub(crate) labels: Vec<u8>,
+    /// By attribute: where its labels end.
+    label_ends: Vec<u32>,
     /// By location and by function: its id.
     pub(crate) locations: Codes,
     functions: Codes,
@@ -105,7 +109,8 @@ impl<'a, 'l> Writer<'a, 'l> {
             options,
             losses,
             strings,
-            labels: Ragged::default(),
+            labels: Vec::new(),
+            label_ends: Vec::new(),
             locations: Codes::default(),
             functions: Codes::default(),
             stacks: vec![[0; 2]; dictionary.stacks.len()],
@@ -245,10 +250,20 @@ impl<'a, 'l> Writer<'a, 'l> {
         for (attribute, said) in self.dictionary.attributes.iter().zip(all.rows()) {
             let key = self.strings.table.index(attribute.key);
             for said in said {
-                write_label(&mut self.labels.items, key, said, &mut self.strings);
+                write_label(&mut self.labels, key, said, &mut self.strings);
             }
-            self.labels.end_row();
+            self.label_ends.push(self.labels.len() as u32);
         }
+        // So that the last ones are copied as fast as the others.
+        self.labels.extend_from_slice(&[0; 64]);
+    }
+
+    /// Where the labels of an attribute are.
+    #[inline]
+    pub(crate) fn label_of(&self, id: AttributeId) -> Range<usize> {
+        let end = |row: usize| self.label_ends.get(row).map_or(0, |&end| end as usize);
+        let start = id.row().checked_sub(1).map_or(0, end);
+        start..end(id.row()).max(start)
     }
 
     fn encode_ids(&mut self) {
@@ -334,6 +349,7 @@ impl<'a, 'l> Writer<'a, 'l> {
         }
     }
 
+    #[inline(never)]
     fn locations(&mut self, out: &mut Vec<u8>) {
         let locations = &self.dictionary.locations;
         for (at, row) in self.selection.locations.rows().enumerate() {
@@ -389,6 +405,7 @@ impl<'a, 'l> Writer<'a, 'l> {
         folded
     }
 
+    #[inline(never)]
     fn functions(&mut self, out: &mut Vec<u8>) {
         for row in self.selection.functions.rows() {
             let function = &self.dictionary.functions[row];
@@ -416,9 +433,16 @@ impl<'a, 'l> Writer<'a, 'l> {
         }
     }
 
+    #[inline(never)]
     fn string_table(&self, out: &mut Vec<u8>) {
+        let strings = &self.dictionary.strings;
+        let arena = strings.arena().as_bytes();
+        let utf8 = strings.not_utf8().len() == 0;
         for id in self.strings.table.ids() {
-            field_bytes(out, 6, self.dictionary.strings.bytes(id));
+            match strings.range(id) {
+                Some(part) if utf8 => field_text(out, 6, arena, part),
+                _ => field_bytes(out, 6, strings.bytes(id)),
+            }
         }
         self.strings
             .made

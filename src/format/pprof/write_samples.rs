@@ -6,37 +6,40 @@ use crate::format::columns;
 use crate::format::losses;
 use crate::format::pprof::labels::{Said, write_label};
 use crate::format::pprof::write::Writer;
-use crate::format::spread::walk;
+use crate::format::spread::{Columns, Walk};
 use crate::limits::within;
 use crate::model::id::{LinkId, LocationId};
 use crate::model::ragged::Ragged;
 use crate::model::samples::SampleRef;
 use crate::semconv::{LABEL_END_TIMESTAMP_NS, LABEL_SPAN_ID, LABEL_TRACE_ID};
-use crate::wire::write::{field_codes, field_large, field_message, field_varint, field_varints};
+use crate::wire::write::{copy, field_codes, field_large, field_message, field_varint, field_varints};
 
 impl Writer<'_, '_> {
     /// All samples.
     pub(crate) fn samples(&mut self, out: &mut Vec<u8>) -> Result<()> {
         let joined = self.joined;
-        let columns = self.sample_types().len();
         let links = self.encode_links();
         let timestamps = self.choose_timestamps();
-        let mut row_values = Vec::with_capacity(columns);
-        for (row, sample) in walk(&joined.first().samples).enumerate() {
-            let [profile] = joined.profiles[..] else {
-                self.row_of_columns(out, sample, row, timestamps, &links, &mut row_values);
-                within(
-                    "max_output_bytes",
-                    self.options.max_output_bytes,
-                    out.len() as u64,
-                )?;
-                continue;
-            };
-            let one = profile.sample_types.len() < 2;
-            if sample.timestamps_unix_nano.is_empty() && (!one || sample.values.len() == 1) {
-                self.sample(out, sample, sample.values, None, &links);
+        let samples = &joined.first().samples;
+        let mut walk = Walk::of(samples);
+        let mut columns = Columns::of(&joined.profiles);
+        let mut row_values = Vec::with_capacity(joined.profiles.len());
+        for row in 0..samples.len() {
+            let sample = walk.next(row);
+            if let [profile] = joined.profiles[..] {
+                let one = profile.sample_types.len() < 2;
+                if sample.timestamps_unix_nano.is_empty() && (!one || sample.values.len() == 1) {
+                    self.sample(out, sample, sample.values, None, &links);
+                } else {
+                    self.spread(out, sample, row, one, timestamps, &links);
+                }
+            } else if sample.timestamps_unix_nano.is_empty() {
+                row_values.clear();
+                let totals = columns.next().iter();
+                row_values.extend(totals.map(|values| columns::total(values, &[])));
+                self.sample(out, sample, &row_values, None, &links);
             } else {
-                self.spread(out, sample, row, one, timestamps, &links);
+                self.spread_columns(out, sample, row, timestamps, columns.next(), &links);
             }
             within(
                 "max_output_bytes",
@@ -47,35 +50,33 @@ impl Writer<'_, '_> {
         Ok(())
     }
 
-    /// A sample whose values are in several profiles.
-    fn row_of_columns(
+    /// A sample with timestamps, whose values are in several profiles.
+    #[cold]
+    fn spread_columns(
         &mut self,
         out: &mut Vec<u8>,
         sample: SampleRef,
         row: usize,
         timestamps: Timestamps,
+        columns: &[&[i64]],
         links: &Ragged<u8>,
-        row_values: &mut Vec<i64>,
     ) {
-        let (times, profiles) = (sample.timestamps_unix_nano, &self.joined.profiles);
-        if times.is_empty() || timestamps == Timestamps::Drop {
+        let times = sample.timestamps_unix_nano;
+        if timestamps == Timestamps::Drop {
             self.losses
                 .add_many(losses::TIMESTAMPS_DROPPED, times.len() as u64, || {
                     format!("samples[{row}]")
                 });
-            row_values.clear();
-            row_values.extend(profiles.iter().map(|profile| columns::total(profile, row)));
-            return self.sample(out, sample, row_values, None, links);
+            let totals: Vec<i64> = columns
+                .iter()
+                .map(|values| columns::total(values, times))
+                .collect();
+            return self.sample(out, sample, &totals, None, links);
         }
         for (at, &time) in times.iter().enumerate() {
-            row_values.clear();
-            let value = |values: &[i64]| values.get(at).copied().unwrap_or(1);
-            row_values.extend(
-                profiles
-                    .iter()
-                    .map(|profile| value(profile.samples.values.row(row))),
-            );
-            self.sample(out, sample, row_values, Some(time), links);
+            let value = |values: &&[i64]| values.get(at).copied().unwrap_or(1);
+            let values: Vec<i64> = columns.iter().map(value).collect();
+            self.sample(out, sample, &values, Some(time), links);
         }
     }
 
@@ -171,10 +172,9 @@ impl Writer<'_, '_> {
             }
             stack_len = out.len() - start;
             field_varints(out, 2, row_values.iter().map(|&value| value as u64));
-            sample
-                .attributes
-                .iter()
-                .for_each(|id| out.extend_from_slice(self.labels.row(id.row())));
+            for id in sample.attributes {
+                copy(out, &self.labels, self.label_of(*id));
+            }
             if sample.link != LinkId::NONE {
                 self.link_labels(out, sample, links);
             }
