@@ -40,11 +40,11 @@ impl Select {
 
     /// The rows written, in order.
     pub(crate) fn rows(&self) -> impl Iterator<Item = usize> + Clone + '_ {
-        let (all, some) = match self {
-            Self::All(rows) => (1..*rows, &[][..]),
-            Self::Some { rows, .. } => (0..0, &rows[..]),
+        let (places, some) = match self {
+            Self::All(rows) => (1..*rows, None),
+            Self::Some { rows, .. } => (0..rows.len(), Some(rows)),
         };
-        all.chain(some.iter().map(|&row| row as usize))
+        places.map(move |at| some.map_or(at, |rows| rows[at] as usize))
     }
 
     /// By row: what becomes of its place when it is an index, ready to be stored.

@@ -148,8 +148,12 @@ mod tests {
         let mut samples = Samples::default();
         for row in 0..5u32 {
             samples.stacks.push(StackId(row));
-            samples.attributes.push_at(row as usize, &[AttributeId(row)][..row as usize % 2]);
-            samples.values.push_at(row as usize, &[7, 8][..2 - row as usize % 2]);
+            samples
+                .attributes
+                .push_at(row as usize, &[AttributeId(row)][..row as usize % 2]);
+            samples
+                .values
+                .push_at(row as usize, &[7, 8][..2 - row as usize % 2]);
         }
         samples.timestamps.push_at(2, &[1, 2, 3]);
         let mut walk = Walk::of(&samples);

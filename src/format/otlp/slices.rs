@@ -190,7 +190,10 @@ impl Wanted {
         };
         for &row in order {
             let stack = stacks.row(row as usize);
-            if stack.first().is_some_and(|&leaf| ends.met(leaf, stack.len())) {
+            if stack
+                .first()
+                .is_some_and(|&leaf| ends.met(leaf, stack.len()))
+            {
                 let mut rolling = wanted.rolling();
                 rolling.push_all(stack);
                 wanted
@@ -231,6 +234,22 @@ mod tests {
             let start = slices.start(StackId(row)) as usize;
             let stack = stacks.row(row as usize);
             assert_eq!(&slices.locations[start..start + stack.len()], stack);
+        }
+    }
+
+    #[test]
+    fn recursion_is_one_slice_however_deep() {
+        let deepest: Vec<u32> = (0..200).map(|at| 1 + at % 2).collect();
+        let mut rows: Vec<&[u32]> = (1..=200).map(|at| &deepest[at..]).collect();
+        rows.reverse();
+        rows.push(&deepest);
+        let stacks = ragged(&rows);
+        let slices = Slices::of(&stacks, 3, (0..rows.len() as u32).map(StackId));
+        assert_eq!(slices.locations.len(), deepest.len());
+        for (row, stack) in rows.iter().enumerate() {
+            let start = slices.start(StackId(row as u32)) as usize;
+            let found = &slices.locations[start..start + stack.len()];
+            assert!(found.iter().map(|id| id.0).eq(stack.iter().copied()));
         }
     }
 

@@ -36,7 +36,7 @@ impl<G: Generation> Writer<'_, G> {
                     let mut walk = Walk::of(&profiles[0].samples);
                     let mut columns = Columns::of(profiles);
                     for row in 0..profiles[0].samples.len() {
-                        let sample = walk.next(row);
+                        let sample = &walk.next(row);
                         let times = sample.timestamps_unix_nano;
                         let totals = columns.next().iter();
                         values.clear();
@@ -63,7 +63,7 @@ impl<G: Generation> Writer<'_, G> {
         let mut series = Vec::new();
         let mut walk = Walk::of(&profile.samples);
         for row in 0..profile.samples.len() {
-            let sample = walk.next(row);
+            let sample = &walk.next(row);
             let values = if single {
                 sample.values
             } else {
@@ -103,7 +103,7 @@ impl<G: Generation> Writer<'_, G> {
         let mut written = 0;
         let mut walk = Walk::of(&profile.samples);
         for row in 0..profile.samples.len() {
-            let sample = walk.next(row);
+            let sample = &walk.next(row);
             let (values, times) = (sample.values, sample.timestamps_unix_nano);
             let plain = several || values.len() == 1 || profile.sample_types.is_empty();
             let how = if plain {
@@ -145,7 +145,7 @@ impl<G: Generation> Writer<'_, G> {
     fn sample(
         &self,
         out: &mut Vec<u8>,
-        sample: SampleRef,
+        sample: &SampleRef,
         values: &[i64],
         times: &[u64],
         tables: &TableWriter<'_, G>,
@@ -215,12 +215,7 @@ impl<G: Generation> Writer<'_, G> {
     }
 
     /// Writes the attributes whose unit is not that of their key as labels.
-    fn labels(
-        &self,
-        fields: &mut Fields,
-        attributes: &[AttributeId],
-        tables: &TableWriter<'_, G>,
-    ) {
+    fn labels(&self, fields: &mut Fields, attributes: &[AttributeId], tables: &TableWriter<'_, G>) {
         for id in attributes.iter().filter(|id| self.as_label(**id, tables)) {
             let Some(attribute) = self.dictionary.attribute(*id) else {
                 continue;

@@ -565,12 +565,17 @@ impl<'a, G: Generation> TableWriter<'a, G> {
         let numbers = const { &G::SCHEMA.function };
         let function = &self.dictionary.functions[row];
         let strings = &self.strings;
-        record(out, G::SCHEMA.tables.function, 3 * Fields::INDEX + Fields::VARINT, |fields| {
-            fields.code(numbers.name, strings.code(function.name));
-            fields.code(numbers.system_name, strings.code(function.system_name));
-            fields.code(numbers.filename, strings.code(function.filename));
-            fields.varint(numbers.start_line, function.start_line as u64);
-        });
+        record(
+            out,
+            G::SCHEMA.tables.function,
+            3 * Fields::INDEX + Fields::VARINT,
+            |fields| {
+                fields.code(numbers.name, strings.code(function.name));
+                fields.code(numbers.system_name, strings.code(function.system_name));
+                fields.code(numbers.filename, strings.code(function.filename));
+                fields.varint(numbers.start_line, function.start_line as u64);
+            },
+        );
     }
 
     fn mapping(&self, out: &mut Vec<u8>, row: usize) {

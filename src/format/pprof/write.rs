@@ -14,7 +14,7 @@ use crate::format::pprof::{DOC_URL, flags};
 use crate::format::select::{Selection, holds_none};
 use crate::limits::within;
 use crate::model::dictionary::{Dictionary, Line};
-use crate::model::id::{AttributeId, StringId};
+use crate::model::id::{AttributeId, FunctionId, StringId};
 use crate::model::profile::ValueType;
 use crate::model::ragged::Ragged;
 use crate::model::value::Value;
@@ -418,12 +418,19 @@ impl<'a, 'l> Writer<'a, 'l> {
                 fields.varint(5, function.start_line as u64);
             });
         }
-        let lines = self
-            .selection
-            .locations
-            .rows()
-            .flat_map(|row| self.dictionary.locations.lines.row(row));
-        let without = lines.filter(|line| line.function.some().is_none()).count();
+        let lines = &self.dictionary.locations.lines;
+        let mut without = 0;
+        if lines
+            .items
+            .iter()
+            .any(|line| line.function == FunctionId::NONE)
+        {
+            let written = self.selection.locations.rows();
+            without = written
+                .flat_map(|row| lines.row(row))
+                .filter(|line| line.function == FunctionId::NONE)
+                .count();
+        }
         if without > 0 {
             self.losses
                 .add_many(losses::FUNCTION_SYNTHESIZED, without as u64, || {

@@ -12,7 +12,9 @@ use crate::model::id::{LinkId, LocationId};
 use crate::model::ragged::Ragged;
 use crate::model::samples::SampleRef;
 use crate::semconv::{LABEL_END_TIMESTAMP_NS, LABEL_SPAN_ID, LABEL_TRACE_ID};
-use crate::wire::write::{copy, field_codes, field_large, field_message, field_varint, field_varints};
+use crate::wire::write::{
+    copy, field_codes, field_large, field_message, field_varint, field_varints,
+};
 
 impl Writer<'_, '_> {
     /// All samples.
@@ -25,7 +27,7 @@ impl Writer<'_, '_> {
         let mut columns = Columns::of(&joined.profiles);
         let mut row_values = Vec::with_capacity(joined.profiles.len());
         for row in 0..samples.len() {
-            let sample = walk.next(row);
+            let sample = &walk.next(row);
             if let [profile] = joined.profiles[..] {
                 let one = profile.sample_types.len() < 2;
                 if sample.timestamps_unix_nano.is_empty() && (!one || sample.values.len() == 1) {
@@ -55,7 +57,7 @@ impl Writer<'_, '_> {
     fn spread_columns(
         &mut self,
         out: &mut Vec<u8>,
-        sample: SampleRef,
+        sample: &SampleRef,
         row: usize,
         timestamps: Timestamps,
         columns: &[&[i64]],
@@ -94,7 +96,7 @@ impl Writer<'_, '_> {
     fn spread(
         &mut self,
         out: &mut Vec<u8>,
-        sample: SampleRef,
+        sample: &SampleRef,
         row: usize,
         one: bool,
         timestamps: Timestamps,
@@ -154,7 +156,7 @@ impl Writer<'_, '_> {
     fn sample(
         &mut self,
         out: &mut Vec<u8>,
-        sample: SampleRef,
+        sample: &SampleRef,
         row_values: &[i64],
         time: Option<u64>,
         links: &Ragged<u8>,
@@ -226,7 +228,7 @@ impl Writer<'_, '_> {
     }
 
     /// The labels of a sample's link, unless it has labels of these keys already.
-    fn link_labels(&mut self, out: &mut Vec<u8>, sample: SampleRef, links: &Ragged<u8>) {
+    fn link_labels(&mut self, out: &mut Vec<u8>, sample: &SampleRef, links: &Ragged<u8>) {
         let key = |id: &crate::model::id::AttributeId| {
             self.dictionary
                 .attribute(*id)
