@@ -3,7 +3,7 @@
 use crate::model::dictionary::Dictionary;
 use crate::model::id::LocationId;
 use crate::model::profile::Profile;
-use crate::wire::write::{Code, Codes};
+use crate::wire::record::{Code, Codes};
 
 /// The rows of a table that are written, in order. Row 0 is never among them.
 #[derive(Debug)]

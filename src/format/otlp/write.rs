@@ -22,8 +22,9 @@ use crate::model::profile::{AggregationTemporality, Profile, ProfileId, ValueTyp
 use crate::model::value::Value;
 use crate::model::{Profiles, ResourceProfiles, ScopeProfiles};
 use crate::semconv::{PPROF_SCOPE_DEFAULT_SAMPLE_TYPE, PPROF_SCOPE_SAMPLE_TYPE_ORDER};
+use crate::wire::record::field_varint;
 use crate::wire::write::{
-    field_bytes, field_bytes_nonempty, field_fixed64, field_large, field_message, field_varint,
+    field_bytes, field_bytes_nonempty, field_fixed64, field_large, field_message,
 };
 
 /// Writes one payload of the generation.

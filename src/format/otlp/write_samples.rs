@@ -13,7 +13,7 @@ use crate::model::id::AttributeId;
 use crate::model::profile::Profile;
 use crate::model::samples::SampleRef;
 use crate::model::value::Value;
-use crate::wire::write::{Fields, record};
+use crate::wire::record::{Fields, record};
 
 /// What a label may take.
 const LABEL: usize = Fields::MESSAGE + 2 * Fields::INDEX + Fields::VARINT;

@@ -20,9 +20,9 @@ use crate::model::id::{AttributeId, LinkId, LocationId, MappingId, StackId, Stri
 use crate::model::profile::{Profile, ValueType};
 use crate::model::value::{KeyValue, Value};
 use crate::semconv::FRAME_TYPES;
+use crate::wire::record::{Codes, Fields, field_codes, field_varint, field_varints, record};
 use crate::wire::write::{
-    Codes, Fields, field_bytes, field_bytes_nonempty, field_codes, field_large, field_message,
-    field_text, field_varint, field_varints, record,
+    field_bytes, field_bytes_nonempty, field_large, field_message, field_text,
 };
 
 /// What a line of a location may take.

@@ -19,9 +19,8 @@ use crate::model::profile::ValueType;
 use crate::model::ragged::Ragged;
 use crate::model::value::Value;
 use crate::model::{Profiles, ScopeProfiles};
-use crate::wire::write::{
-    Codes, Fields, field_bytes, field_message, field_text, field_varint, field_varints, record,
-};
+use crate::wire::record::{Codes, Fields, field_varint, field_varints, record};
+use crate::wire::write::{field_bytes, field_message, field_text};
 
 /// Writes the profiles, each set of columns a payload.
 pub(crate) fn write(

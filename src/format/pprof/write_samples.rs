@@ -12,9 +12,8 @@ use crate::model::id::{LinkId, LocationId};
 use crate::model::ragged::Ragged;
 use crate::model::samples::SampleRef;
 use crate::semconv::{LABEL_END_TIMESTAMP_NS, LABEL_SPAN_ID, LABEL_TRACE_ID};
-use crate::wire::write::{
-    copy, field_codes, field_large, field_message, field_varint, field_varints,
-};
+use crate::wire::record::{field_codes, field_varint, field_varints};
+use crate::wire::write::{copy, field_large, field_message};
 
 impl Writer<'_, '_> {
     /// All samples.
