@@ -275,10 +275,11 @@ pub(crate) fn share(total: i64, parts: usize, at: usize) -> i64 {
     total.div_euclid(parts) + rest
 }
 
-/// The total that a row of a column stands for.
-pub(crate) fn total(profile: &Profile, row: usize) -> i64 {
-    match profile.samples.values.row(row) {
-        [] => profile.samples.timestamps.row(row).len() as i64,
+/// The total that the values of a sample stand for, or its timestamps where it has none.
+pub(crate) fn total(values: &[i64], times: &[u64]) -> i64 {
+    match values {
+        [value] => *value,
+        [] => times.len() as i64,
         values => values.iter().fold(0, |sum, value| sum.wrapping_add(*value)),
     }
 }

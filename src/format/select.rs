@@ -1,7 +1,9 @@
 //! Which rows of the shared tables one output needs.
 
 use crate::model::dictionary::Dictionary;
+use crate::model::id::LocationId;
 use crate::model::profile::Profile;
+use crate::wire::record::{Code, Codes};
 
 /// The rows of a table that are written, in order. Row 0 is never among them.
 #[derive(Debug)]
@@ -38,11 +40,20 @@ impl Select {
 
     /// The rows written, in order.
     pub(crate) fn rows(&self) -> impl Iterator<Item = usize> + Clone + '_ {
-        let (all, some) = match self {
-            Self::All(rows) => (1..*rows, &[][..]),
-            Self::Some { rows, .. } => (0..0, &rows[..]),
+        let (places, some) = match self {
+            Self::All(rows) => (1..*rows, None),
+            Self::Some { rows, .. } => (0..rows.len(), Some(rows)),
         };
-        all.chain(some.iter().map(|&row| row as usize))
+        places.map(move |at| some.map_or(at, |rows| rows[at] as usize))
+    }
+
+    /// By row: what becomes of its place when it is an index, ready to be stored.
+    pub(crate) fn codes(&self, rows: usize, index: impl Fn(u32) -> u32) -> Codes {
+        let indices: Vec<u32> = match self {
+            Self::All(_) => (0..rows as u32).map(index).collect(),
+            Self::Some { place, .. } => place.iter().map(|&place| index(place)).collect(),
+        };
+        Codes::of(&indices)
     }
 
     /// How many rows are written.
@@ -135,6 +146,13 @@ impl Selection {
     }
 }
 
+/// Whether a location of some stack is none. It looks at all of them: so it can at many at a time.
+pub(crate) fn holds_none(locations: &[LocationId]) -> bool {
+    locations
+        .iter()
+        .fold(false, |any, id| any | (*id == LocationId::NONE))
+}
+
 #[inline]
 fn mark(marks: &mut [bool], row: u32) {
     if let Some(mark) = marks.get_mut(row as usize) {
@@ -147,6 +165,7 @@ fn mark(marks: &mut [bool], row: u32) {
 pub(crate) struct StringTable {
     used: Vec<bool>,
     place: Vec<u32>,
+    codes: Codes,
     rows: usize,
 }
 
@@ -155,6 +174,7 @@ impl StringTable {
         Self {
             used: vec![false; strings],
             place: Vec::new(),
+            codes: Codes::default(),
             rows: 0,
         }
     }
@@ -178,6 +198,7 @@ impl StringTable {
                 if used { next - 1 } else { 0 }
             })
             .collect();
+        self.codes = Codes::of(&self.place);
         self.rows = next as usize;
     }
 
@@ -185,6 +206,12 @@ impl StringTable {
     #[inline]
     pub(crate) fn index(&self, id: crate::model::id::StringId) -> u32 {
         self.place.get(id.row()).copied().unwrap_or(0)
+    }
+
+    /// The same, ready to be stored.
+    #[inline]
+    pub(crate) fn code(&self, id: crate::model::id::StringId) -> Code {
+        self.codes.get(id.row())
     }
 
     /// The marked strings, in order of their index.

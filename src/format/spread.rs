@@ -1,6 +1,9 @@
 //! Values and timestamps of a sample, where a format has one value a sample and column.
 
+use crate::model::id::AttributeId;
 use crate::model::profile::Profile;
+use crate::model::ragged::Ragged;
+use crate::model::samples::{SampleRef, Samples};
 
 /// How a sample with other than one value becomes samples with one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,6 +14,90 @@ pub(crate) enum Spread {
     Total(i64),
     /// A sample for each value.
     Each,
+}
+
+/// All samples, one after the other: as [`Samples::get`], without looking for where each row
+/// begins.
+pub(crate) struct Walk<'a> {
+    samples: &'a Samples,
+    attributes: Rows<'a, AttributeId>,
+    values: Rows<'a, i64>,
+    times: Rows<'a, u64>,
+}
+
+impl<'a> Walk<'a> {
+    pub(crate) fn of(samples: &'a Samples) -> Self {
+        Self {
+            samples,
+            attributes: Rows::of(&samples.attributes),
+            values: Rows::of(&samples.values),
+            times: Rows::of(&samples.timestamps),
+        }
+    }
+
+    /// The next sample, which must be number `row`.
+    #[inline(always)]
+    pub(crate) fn next(&mut self, row: usize) -> SampleRef<'a> {
+        let samples = self.samples;
+        SampleRef {
+            stack: samples.stacks[row],
+            attributes: self.attributes.next(),
+            link: samples.link(row),
+            values: self.values.next(),
+            timestamps_unix_nano: self.times.next(),
+            stacktrace_id: samples.stacktrace_ids.get(row).copied().unwrap_or_default(),
+        }
+    }
+}
+
+/// The values that each of several profiles has for the same samples, one sample after the other.
+pub(crate) struct Columns<'a> {
+    rows: Vec<Rows<'a, i64>>,
+    current: Vec<&'a [i64]>,
+}
+
+impl<'a> Columns<'a> {
+    pub(crate) fn of(profiles: &[&'a Profile]) -> Self {
+        let rows = profiles.iter().map(|p| Rows::of(&p.samples.values));
+        Self {
+            rows: rows.collect(),
+            current: Vec::with_capacity(profiles.len()),
+        }
+    }
+
+    /// The values of the next sample, by profile.
+    #[inline]
+    pub(crate) fn next(&mut self) -> &[&'a [i64]] {
+        let Self { rows, current } = self;
+        current.clear();
+        current.extend(rows.iter_mut().map(Rows::next));
+        current
+    }
+}
+
+struct Rows<'a, T> {
+    items: &'a [T],
+    ends: std::slice::Iter<'a, u32>,
+    start: usize,
+}
+
+impl<'a, T> Rows<'a, T> {
+    fn of(ragged: &'a Ragged<T>) -> Self {
+        Self {
+            items: &ragged.items,
+            ends: ragged.ends.iter(),
+            start: 0,
+        }
+    }
+
+    #[inline(always)]
+    fn next(&mut self) -> &'a [T] {
+        let Some(&end) = self.ends.next() else {
+            return &[];
+        };
+        let start = std::mem::replace(&mut self.start, end as usize);
+        &self.items[start..end as usize]
+    }
 }
 
 /// How the values of a sample with one sample type are said as one.
@@ -54,6 +141,26 @@ pub(crate) fn column_counts_events(profile: &Profile, column: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::id::StackId;
+
+    #[test]
+    fn a_walk_meets_every_sample() {
+        let mut samples = Samples::default();
+        for row in 0..5u32 {
+            samples.stacks.push(StackId(row));
+            samples
+                .attributes
+                .push_at(row as usize, &[AttributeId(row)][..row as usize % 2]);
+            samples
+                .values
+                .push_at(row as usize, &[7, 8][..2 - row as usize % 2]);
+        }
+        samples.timestamps.push_at(2, &[1, 2, 3]);
+        let mut walk = Walk::of(&samples);
+        for row in 0..5 {
+            assert_eq!(Some(walk.next(row)), samples.get(row));
+        }
+    }
 
     #[test]
     fn equal_values_are_a_total_and_others_are_apart() {

@@ -1,6 +1,7 @@
 //! Protobuf fields from and to bytes; knows no profile.
 
 pub(crate) mod read;
+pub(crate) mod record;
 pub(crate) mod write;
 
 /// The kind of a field's bytes, the low three bits of its tag.

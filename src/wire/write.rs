@@ -1,6 +1,8 @@
 //! Fields to bytes.
 
-use crate::wire::{FIXED64, LEN, VARINT, tag};
+use std::ops::Range;
+
+use crate::wire::{FIXED64, LEN, tag};
 
 /// Appends the low `length` bytes of a word: all eight are stored, which needs no branch.
 #[inline(always)]
@@ -25,8 +27,17 @@ pub(crate) fn varint(out: &mut Vec<u8>, value: u64) {
 
 /// The high bits that say that more bytes follow, of all but the last of `length` bytes.
 #[inline(always)]
-fn more(length: usize) -> u64 {
-    0x8080_8080_8080_8080 & ((1 << (8 * (length - 1))) - 1)
+pub(super) fn more(length: usize) -> u64 {
+    const MORE: [u64; 16] = {
+        let mut more = [0; 16];
+        let mut length = 2;
+        while length <= 8 {
+            more[length] = more[length - 1] << 8 | 0x80;
+            length += 1;
+        }
+        more
+    };
+    MORE[length % 16]
 }
 
 #[cold]
@@ -43,33 +54,24 @@ fn longest_varint(out: &mut Vec<u8>, value: u64) {
 /// The bytes a varint takes.
 #[inline]
 pub(crate) fn varint_len(value: u64) -> usize {
-    ((70 - (value | 1).leading_zeros()) / 7) as usize
+    // The number of bits by seven, rounded up, as long as it is no more than 64.
+    (((value | 1).ilog2() * 9 + 73) >> 6) as usize
+}
+
+/// A varint of up to three bytes, and of how many.
+#[inline(always)]
+pub(super) fn up_to_three(value: u32) -> (u32, usize) {
+    let (two, three) = (u32::from(value >= 1 << 7), u32::from(value >= 1 << 14));
+    let word = value & 0x7f | value << 1 & 0x7f00 | value << 2 & 0x7f_0000;
+    (word | two << 7 | three << 15, (1 + two + three) as usize)
 }
 
 /// Puts every seven bits of `value` into a byte of their own.
 #[inline]
-fn spread(value: u64) -> u64 {
+pub(super) fn spread(value: u64) -> u64 {
     let value = (value & 0x0fff_ffff) | (value & 0x00ff_ffff_f000_0000) << 4;
     let value = (value & 0x0000_3fff_0000_3fff) | (value & 0x0fff_c000_0fff_c000) << 2;
     (value & 0x007f_007f_007f_007f) | (value & 0x3f80_3f80_3f80_3f80) << 1
-}
-
-/// A singular varint field, left out when it is 0 or the schema lacks it.
-#[inline(always)]
-pub(crate) fn field_varint(out: &mut Vec<u8>, number: u32, value: u64) {
-    if value == 0 || number == 0 {
-        return;
-    }
-    let tag = u64::from(tag(number, VARINT));
-    if value < 0x80 && tag < 0x80 {
-        put(out, tag | value << 8, 2);
-    } else if value < 1 << 49 && tag < 0x80 {
-        let length = varint_len(value);
-        put(out, tag | (spread(value) | more(length)) << 8, 1 + length);
-    } else {
-        varint(out, tag);
-        varint(out, value);
-    }
 }
 
 /// A singular fixed64 field, left out when it is 0 or the schema lacks it.
@@ -94,6 +96,37 @@ pub(crate) fn field_bytes(out: &mut Vec<u8>, number: u32, body: &[u8]) {
     out.extend_from_slice(body);
 }
 
+/// Appends a part of an arena. A short one is copied as a block of one size, which is cut off
+/// after it: that needs no call.
+#[inline(always)]
+pub(crate) fn copy(out: &mut Vec<u8>, arena: &[u8], part: Range<usize>) {
+    const BLOCK: usize = 64;
+    let block = arena
+        .get(part.start..)
+        .and_then(<[u8]>::first_chunk::<BLOCK>);
+    match block {
+        Some(block) if part.len() <= BLOCK => {
+            let end = out.len() + part.len();
+            out.extend_from_slice(block);
+            out.truncate(end);
+        }
+        _ => out.extend_from_slice(arena.get(part).unwrap_or_default()),
+    }
+}
+
+/// A string field whose text is a part of an arena, written even when it is empty.
+#[inline(always)]
+pub(crate) fn field_text(out: &mut Vec<u8>, number: u32, arena: &[u8], part: Range<usize>) {
+    let tag = u64::from(tag(number, LEN));
+    if tag < 0x80 && part.len() < 0x80 {
+        put(out, tag | (part.len() as u64) << 8, 2);
+    } else {
+        varint(out, tag);
+        varint(out, part.len() as u64);
+    }
+    copy(out, arena, part);
+}
+
 /// A singular string or bytes field, left out when it is empty or the schema lacks it.
 #[inline]
 pub(crate) fn field_bytes_nonempty(out: &mut Vec<u8>, number: u32, body: &[u8]) {
@@ -102,204 +135,74 @@ pub(crate) fn field_bytes_nonempty(out: &mut Vec<u8>, number: u32, body: &[u8]) 
     }
 }
 
-/// A field whose body `fill` appends.
-///
-/// One byte is kept for the length; the rare body of 128 bytes or more is moved when it is known.
-#[inline]
+/// A message field; `fill` appends its body.
+#[inline(always)]
 pub(crate) fn field_message(out: &mut Vec<u8>, number: u32, fill: impl FnOnce(&mut Vec<u8>)) {
-    let tag = u64::from(tag(number, LEN));
-    if tag < 0x80 {
-        out.push(tag as u8)
-    } else {
-        varint(out, tag)
-    }
-    delimited(out, fill);
+    field_large(out, number, 0, fill);
 }
 
-/// A length and the body that `fill` appends.
-#[inline]
-pub(crate) fn delimited(out: &mut Vec<u8>, fill: impl FnOnce(&mut Vec<u8>)) {
-    let at = out.len();
-    out.push(0);
-    fill(out);
-    let length = out.len() - at - 1;
-    if length < 0x80 {
-        out[at] = length as u8;
-    } else {
-        widen_length(out, at, length);
-    }
-}
-
-#[inline(never)]
-fn widen_length(out: &mut Vec<u8>, at: usize, length: usize) {
-    let more = varint_len(length as u64) - 1;
-    let end = out.len();
-    out.extend_from_slice(&[0; 9][..more]);
-    out.copy_within(at + 1..end, at + 1 + more);
-    let mut left = length;
-    for byte in &mut out[at..at + more] {
-        *byte = left as u8 | 0x80;
-        left >>= 7;
-    }
-    out[at + more] = left as u8;
-}
-
-/// A message field whose body may be large.
-#[inline]
+/// A message field of about `expected` bytes; `fill` appends its body. Returns where that begins.
+///
+/// As much room is kept for the length as the expected one needs, and only a wrong guess moves the
+/// body.
+#[inline(always)]
 pub(crate) fn field_large(
     out: &mut Vec<u8>,
     number: u32,
     expected: usize,
     fill: impl FnOnce(&mut Vec<u8>),
-) {
-    varint(out, u64::from(tag(number, LEN)));
-    delimited_large(out, expected, fill);
-}
-
-/// A length and the body that `fill` appends.
-///
-/// A body of megabytes is not moved to make room for its length: as much room is kept as the
-/// expected length needs, and only a wrong guess moves the body.
-#[inline]
-fn delimited_large(out: &mut Vec<u8>, expected: usize, fill: impl FnOnce(&mut Vec<u8>)) {
+) -> usize {
+    let tag = u64::from(tag(number, LEN));
     let room = varint_len(expected as u64);
-    let at = out.len();
-    out.extend_from_slice(&[0; 10][..room]);
-    fill(out);
-    let length = out.len() - at - room;
-    if varint_len(length as u64) != room {
-        make_room(out, at, room, length);
+    if tag < 0x80 && room <= 2 {
+        put(out, tag, 1 + room);
+    } else {
+        varint(out, tag);
+        out.extend_from_slice(&[0; 10][..room]);
     }
-    let mut left = length;
-    for byte in &mut out[at..] {
-        *byte = left as u8 | if left < 0x80 { 0 } else { 0x80 };
-        left >>= 7;
-        if left == 0 {
-            break;
-        }
+    let body = out.len();
+    fill(out);
+    let length = out.len() - body;
+    if room == 1 && length < 0x80 {
+        out[body - 1] = length as u8;
+        body
+    } else {
+        set_length(out, body, room)
     }
 }
 
-/// Moves a body so that `room` bytes before it become as many as its length needs.
+/// Writes the length of the body at the end into the `room` bytes before it; where it needs less
+/// or more of them, the body is moved. Returns where the body is.
+#[inline(never)]
+fn set_length(out: &mut Vec<u8>, body: usize, room: usize) -> usize {
+    let length = out.len() - body;
+    let needed = varint_len(length as u64);
+    let start = body - room;
+    if needed != room {
+        let end = out.len();
+        if needed > room {
+            out.extend_from_slice(&[0; 9][..needed - room]);
+        }
+        out.copy_within(body..end, start + needed);
+        out.truncate(start + needed + length);
+    }
+    long_varint(&mut out[start..], 0, length as u64);
+    start + needed
+}
+
+/// Writes a varint that is rare at a place; returns the place after it.
 #[cold]
 #[inline(never)]
-fn make_room(out: &mut Vec<u8>, at: usize, room: usize, length: usize) {
-    let needed = varint_len(length as u64);
-    let end = out.len();
-    if needed > room {
-        out.extend_from_slice(&[0; 9][..needed - room]);
+pub(super) fn long_varint(window: &mut [u8], at: u32, value: u64) -> u32 {
+    let length = varint_len(value);
+    let start = at as usize;
+    let mut left = value;
+    for byte in &mut window[start..start + length] {
+        *byte = left as u8 | 0x80;
+        left >>= 7;
     }
-    out.copy_within(at + room..end, at + needed);
-    out.truncate(at + needed + length);
-}
-
-/// A packed repeated field of indices, left out when it is empty.
-#[inline]
-pub(crate) fn field_indices(
-    out: &mut Vec<u8>,
-    number: u32,
-    values: impl ExactSizeIterator<Item = u32> + Clone,
-) {
-    if values.len() == 0 || number == 0 {
-        return;
-    }
-    varint(out, u64::from(tag(number, LEN)));
-    delimited_indices(out, values);
-}
-
-/// A length and packed indices.
-///
-/// What the largest needs is found first: widths up to three bytes are then stored without a
-/// branch, which would be mispredicted where widths mix.
-#[inline]
-pub(crate) fn delimited_indices(
-    out: &mut Vec<u8>,
-    values: impl ExactSizeIterator<Item = u32> + Clone,
-) {
-    let all = values.clone().fold(0, |all, value| all | value);
-    let count = values.len();
-    if all < 1 << 7 {
-        varint(out, count as u64);
-        out.extend(values.map(|value| value as u8));
-    } else if all < 1 << 14 {
-        delimited_large(out, 2 * count, |out| in_blocks(out, values, up_to_two));
-    } else if all < 1 << 21 {
-        delimited_large(out, 2 * count, |out| in_blocks(out, values, up_to_three));
-    } else {
-        delimited_large(out, 4 * count, |out| {
-            values.for_each(|value| varint(out, value.into()))
-        });
-    }
-}
-
-/// A varint of one or two bytes, and which.
-#[inline(always)]
-fn up_to_two(value: u32) -> (u32, usize) {
-    let two = u32::from(value >= 1 << 7);
-    (
-        value & 0x7f | value << 1 & 0x7f00 | two << 7,
-        1 + two as usize,
-    )
-}
-
-/// A varint of up to three bytes, and of how many.
-#[inline(always)]
-fn up_to_three(value: u32) -> (u32, usize) {
-    let (two, three) = (u32::from(value >= 1 << 7), u32::from(value >= 1 << 14));
-    let word = value & 0x7f | value << 1 & 0x7f00 | value << 2 & 0x7f_0000;
-    (word | two << 7 | three << 15, (1 + two + three) as usize)
-}
-
-/// Appends varints of up to four bytes, a block at a time.
-#[inline(always)]
-fn in_blocks(
-    out: &mut Vec<u8>,
-    values: impl Iterator<Item = u32>,
-    encode: impl Fn(u32) -> (u32, usize),
-) {
-    const BLOCK: usize = 256;
-    let mut block = [0u8; BLOCK];
-    let mut at = 0;
-    for value in values {
-        let (word, length) = encode(value);
-        if let Some(place) = block.get_mut(at..).and_then(<[u8]>::first_chunk_mut::<4>) {
-            *place = word.to_le_bytes();
-        }
-        at += length;
-        if at > BLOCK - 4 {
-            out.extend_from_slice(&block[..at]);
-            at = 0;
-        }
-    }
-    out.extend_from_slice(&block[..at]);
-}
-
-/// A packed repeated field of 64-bit varints, left out when it is empty.
-#[inline]
-pub(crate) fn field_varints(
-    out: &mut Vec<u8>,
-    number: u32,
-    values: impl ExactSizeIterator<Item = u64>,
-) {
-    if values.len() == 0 || number == 0 {
-        return;
-    }
-    field_message(out, number, |out| {
-        values.for_each(|value| varint(out, value))
-    });
-}
-
-/// A packed repeated fixed64 field, left out when it is empty.
-#[inline]
-pub(crate) fn field_fixed64s(out: &mut Vec<u8>, number: u32, values: &[u64]) {
-    if values.is_empty() || number == 0 {
-        return;
-    }
-    varint(out, u64::from(tag(number, LEN)));
-    varint(out, 8 * values.len() as u64);
-    values
-        .iter()
-        .for_each(|value| out.extend_from_slice(&value.to_le_bytes()));
+    window[start + length - 1] &= 0x7f;
+    at + length as u32
 }
 
 #[cfg(test)]
@@ -320,21 +223,23 @@ mod tests {
     }
 
     #[test]
-    fn packed_indices_are_what_one_at_a_time_writes() {
-        for size in [0usize, 1, 5, 100, 1000] {
-            for shift in 0..32 {
-                let values: Vec<u32> = (0..size as u32)
-                    .map(|i| i.wrapping_mul(2_654_435_761) >> shift)
-                    .collect();
-                let (mut fast, mut plain) = (Vec::new(), Vec::new());
-                delimited_indices(&mut fast, values.iter().copied());
-                delimited(&mut plain, |out| {
-                    values
-                        .iter()
-                        .for_each(|&value| varint(out, u64::from(value)))
-                });
-                assert_eq!(fast, plain);
-            }
+    fn parts_of_an_arena_are_copied_whole_wherever_they_are() {
+        let arena: Vec<u8> = (0..200).collect();
+        for part in [
+            0..0,
+            0..1,
+            3..67,
+            3..68,
+            136..200,
+            137..200,
+            190..200,
+            200..200,
+            0..200,
+        ] {
+            let (mut fast, mut plain) = (vec![1], vec![1]);
+            field_text(&mut fast, 6, &arena, part.clone());
+            field_bytes(&mut plain, 6, &arena[part]);
+            assert_eq!(fast, plain);
         }
     }
 
@@ -346,12 +251,10 @@ mod tests {
             field_bytes(&mut expected, 5, &body);
             for guess in [0usize, 127, 128, 1 << 20, 1 << 40] {
                 let mut out = Vec::new();
-                field_large(&mut out, 5, guess, |out| out.extend_from_slice(&body));
+                let start = field_large(&mut out, 5, guess, |out| out.extend_from_slice(&body));
                 assert_eq!(out, expected);
+                assert_eq!(out[start..], body);
             }
-            let mut out = Vec::new();
-            field_message(&mut out, 5, |out| out.extend_from_slice(&body));
-            assert_eq!(out, expected);
         }
     }
 }

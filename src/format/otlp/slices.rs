@@ -22,7 +22,11 @@ pub(crate) struct Slices {
 
 impl Slices {
     /// Lays out the stacks that `used` names, each once.
-    pub(crate) fn of(stacks: &Ragged<LocationId>, used: impl Iterator<Item = StackId>) -> Self {
+    pub(crate) fn of(
+        stacks: &Ragged<LocationId>,
+        locations: usize,
+        used: impl Iterator<Item = StackId>,
+    ) -> Self {
         let mut slices = Self {
             locations: Vec::new(),
             starts: vec![u32::MAX; stacks.len()],
@@ -32,10 +36,11 @@ impl Slices {
             .iter()
             .map(|&row| stacks.row(row as usize).len())
             .sum();
-        slices.locations.reserve(cells / 2);
-        let wanted = Wanted::of(stacks, &order);
+        slices.locations.reserve(cells);
+        let ends = Ends::of(stacks, locations, &order);
+        let wanted = Wanted::of(stacks, &order, &ends);
         for &row in &order {
-            slices.place(stacks, row, &wanted);
+            slices.place(stacks, row, &ends, &wanted);
         }
         slices
     }
@@ -51,7 +56,7 @@ impl Slices {
     }
 
     /// Appends a stack, unless a longer one holds it, and finds those it holds.
-    fn place(&mut self, stacks: &Ragged<LocationId>, row: u32, wanted: &Wanted) {
+    fn place(&mut self, stacks: &Ragged<LocationId>, row: u32, ends: &Ends, wanted: &Wanted) {
         if self.starts[row as usize] != u32::MAX {
             return;
         }
@@ -59,18 +64,71 @@ impl Slices {
         let start = self.locations.len() as u32;
         self.starts[row as usize] = start;
         self.locations.extend_from_slice(stack);
-        let mut hash = wanted.rolling();
-        for (at, &location) in stack.iter().enumerate().skip(1).rev() {
-            let hash = hash.push(location);
-            let Some(shorter) =
-                wanted.find(hash, |other| stacks.row(other as usize) == &stack[at..])
-            else {
+        if wanted.rows.is_empty() {
+            return;
+        }
+        let mut rolling = wanted.rolling();
+        let mut hashed = stack.len();
+        for at in (1..stack.len()).rev() {
+            if !ends.met(stack[at], stack.len() - at) {
                 continue;
-            };
-            if self.starts[shorter as usize] == u32::MAX {
-                self.starts[shorter as usize] = start + at as u32;
+            }
+            rolling.push_all(&stack[at..hashed]);
+            hashed = at;
+            let (starts, hash) = (&mut self.starts, rolling.0);
+            let shorter = wanted.rows.find(hash, |&(other_hash, other)| {
+                other_hash == hash
+                    && starts[other as usize] == u32::MAX
+                    && stacks.row(other as usize) == &stack[at..]
+            });
+            if let Some(&(_, shorter)) = shorter {
+                starts[shorter as usize] = start + at as u32;
             }
         }
+    }
+}
+
+/// Which stacks may be found in longer ones, by their leaf and their length. Most are not, and
+/// this says so without looking at more of them.
+struct Ends {
+    /// By location: the lengths, modulo 64, of the stacks it is the leaf of; and those of them
+    /// that a longer stack has from the same location on.
+    lengths: Vec<[u64; 2]>,
+}
+
+impl Ends {
+    fn of(stacks: &Ragged<LocationId>, locations: usize, order: &[u32]) -> Self {
+        let mut lengths = vec![[0; 2]; locations];
+        for &row in order {
+            let stack = stacks.row(row as usize);
+            if let Some(leaf) = stack.first().and_then(|leaf| lengths.get_mut(leaf.row())) {
+                leaf[0] |= Self::bit(stack.len());
+            }
+        }
+        for &row in order {
+            let stack = stacks.row(row as usize);
+            let mut bit = Self::bit(stack.len());
+            for location in stack.iter().skip(1) {
+                bit = bit.rotate_right(1);
+                if let Some([any, met]) = lengths.get_mut(location.row())
+                    && *any & bit != 0
+                {
+                    *met |= bit;
+                }
+            }
+        }
+        Self { lengths }
+    }
+
+    fn bit(length: usize) -> u64 {
+        1 << (length % 64)
+    }
+
+    /// Whether a stack of this leaf and length may be both in a longer one and one of its own.
+    #[inline]
+    fn met(&self, leaf: LocationId, length: usize) -> bool {
+        let met = self.lengths.get(leaf.row()).map_or(0, |[_, met]| *met);
+        met & Self::bit(length) != 0
     }
 }
 
@@ -107,48 +165,40 @@ fn longest_first(stacks: &Ragged<LocationId>, used: impl Iterator<Item = StackId
 struct Rolling(u64);
 
 impl Rolling {
+    /// Goes on over the locations between those hashed already and the leaf.
     #[inline]
-    fn push(&mut self, location: LocationId) -> u64 {
-        let wide = u128::from(self.0 ^ u64::from(location.0)) * 0x9e37_79b9_7f4a_7c15;
-        self.0 = (wide as u64) ^ (wide >> 64) as u64;
-        self.0
+    fn push_all(&mut self, locations: &[LocationId]) {
+        for location in locations.iter().rev() {
+            let wide = u128::from(self.0 ^ u64::from(location.0)) * 0x9e37_79b9_7f4a_7c15;
+            self.0 = (wide as u64) ^ (wide >> 64) as u64;
+        }
     }
 }
 
-/// The stacks to be found in longer ones, by their hash.
+/// The stacks that longer ones may hold, by their hash.
 struct Wanted {
     rows: HashTable<(u64, u32)>,
     /// Where hashes begin: unknown to who chose the locations.
     seed: u64,
-    /// One bit for what a hash ends in: most hashes are of no stack, and this says so at once.
-    filter: Vec<u64>,
-    mask: u64,
 }
 
 impl Wanted {
-    fn of(stacks: &Ragged<LocationId>, order: &[u32]) -> Self {
-        let bits = (order.len().max(8) * 8).next_power_of_two();
-        let seed = RandomState::default().hash_one(bits);
-        let rows = HashTable::with_capacity(order.len());
+    fn of(stacks: &Ragged<LocationId>, order: &[u32], ends: &Ends) -> Self {
         let mut wanted = Self {
-            rows,
-            seed,
-            filter: vec![0; bits / 64],
-            mask: bits as u64 - 1,
+            rows: HashTable::new(),
+            seed: RandomState::default().hash_one(order.len()),
         };
         for &row in order {
-            let mut rolling = wanted.rolling();
             let stack = stacks.row(row as usize);
-            let hash = stack
-                .iter()
-                .rev()
-                .fold(0, |_, &location| rolling.push(location));
-            if !stack.is_empty() {
-                let bit = hash & wanted.mask;
-                wanted.filter[(bit / 64) as usize] |= 1 << (bit % 64);
+            if stack
+                .first()
+                .is_some_and(|&leaf| ends.met(leaf, stack.len()))
+            {
+                let mut rolling = wanted.rolling();
+                rolling.push_all(stack);
                 wanted
                     .rows
-                    .insert_unique(hash, (hash, row), |&(hash, _)| hash);
+                    .insert_unique(rolling.0, (rolling.0, row), |&(hash, _)| hash);
             }
         }
         wanted
@@ -156,17 +206,6 @@ impl Wanted {
 
     fn rolling(&self) -> Rolling {
         Rolling(self.seed)
-    }
-
-    #[inline]
-    fn find(&self, hash: u64, same: impl Fn(u32) -> bool) -> Option<u32> {
-        let bit = hash & self.mask;
-        if self.filter[(bit / 64) as usize] >> (bit % 64) & 1 == 0 {
-            return None;
-        }
-        self.rows
-            .find(hash, |&(h, row)| h == hash && same(row))
-            .map(|&(_, row)| row)
     }
 }
 
@@ -185,7 +224,7 @@ mod tests {
     #[test]
     fn callers_are_slices_of_those_they_call() {
         let stacks = ragged(&[&[], &[2, 1], &[3, 2, 1], &[1], &[3, 1], &[2]]);
-        let slices = Slices::of(&stacks, (0..6).map(StackId));
+        let slices = Slices::of(&stacks, 4, (0..6).map(StackId));
         assert_eq!(
             slices.locations.len(),
             3 + 2 + 1,
@@ -199,9 +238,25 @@ mod tests {
     }
 
     #[test]
+    fn recursion_is_one_slice_however_deep() {
+        let deepest: Vec<u32> = (0..200).map(|at| 1 + at % 2).collect();
+        let mut rows: Vec<&[u32]> = (1..=200).map(|at| &deepest[at..]).collect();
+        rows.reverse();
+        rows.push(&deepest);
+        let stacks = ragged(&rows);
+        let slices = Slices::of(&stacks, 3, (0..rows.len() as u32).map(StackId));
+        assert_eq!(slices.locations.len(), deepest.len());
+        for (row, stack) in rows.iter().enumerate() {
+            let start = slices.start(StackId(row as u32)) as usize;
+            let found = &slices.locations[start..start + stack.len()];
+            assert!(found.iter().map(|id| id.0).eq(stack.iter().copied()));
+        }
+    }
+
+    #[test]
     fn only_the_stacks_used_are_laid_out() {
         let stacks = ragged(&[&[], &[1], &[2], &[3]]);
-        let slices = Slices::of(&stacks, [StackId(3), StackId(1), StackId(3)].into_iter());
+        let slices = Slices::of(&stacks, 4, [StackId(3), StackId(1), StackId(3)].into_iter());
         assert_eq!(slices.locations, [LocationId(1), LocationId(3)]);
     }
 }

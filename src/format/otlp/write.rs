@@ -22,8 +22,9 @@ use crate::model::profile::{AggregationTemporality, Profile, ProfileId, ValueTyp
 use crate::model::value::Value;
 use crate::model::{Profiles, ResourceProfiles, ScopeProfiles};
 use crate::semconv::{PPROF_SCOPE_DEFAULT_SAMPLE_TYPE, PPROF_SCOPE_SAMPLE_TYPE_ORDER};
+use crate::wire::record::field_varint;
 use crate::wire::write::{
-    field_bytes, field_bytes_nonempty, field_fixed64, field_large, field_message, field_varint,
+    field_bytes, field_bytes_nonempty, field_fixed64, field_large, field_message,
 };
 
 /// Writes one payload of the generation.
@@ -76,7 +77,7 @@ pub(crate) fn write<G: Generation>(
     if let Some(tables) = shared {
         match G::SCHEMA.home {
             Home::Dictionary => {
-                field_large(&mut out, 2, tables.estimate(), |out| tables.write_all(out))
+                field_large(&mut out, 2, tables.estimate(), |out| tables.write_all(out));
             }
             Home::Data | Home::Profile => tables.write_all(&mut out),
         }
@@ -233,8 +234,8 @@ impl<'a, G: Generation> Writer<'a, G> {
     ) -> Result<()> {
         let parts = self.parts(scope);
         let said = self.default_said(scope, &parts);
-        let hidden = self.hidden_attributes(scope, &parts);
         let order = self.order(scope);
+        let hidden = self.hidden_attributes(scope, &parts, order.is_some());
         let default = match said {
             DefaultSaid::Scope(name) => Some(name),
             DefaultSaid::Nowhere | DefaultSaid::Profiles => None,
@@ -333,10 +334,15 @@ impl<'a, G: Generation> Writer<'a, G> {
     }
 
     /// The scope's attributes that this generation says in other ways.
-    fn hidden_attributes(&self, scope: &ScopeProfiles, parts: &[Part]) -> Vec<&'static str> {
+    fn hidden_attributes(
+        &self,
+        scope: &ScopeProfiles,
+        parts: &[Part],
+        ordered: bool,
+    ) -> Vec<&'static str> {
         let mut hidden = Vec::new();
         let joined = |part: &Part| matches!(part, Part::Joined(joined) if joined.ordered && joined.profiles.len() > 1);
-        if self.order(scope).is_some() || parts.iter().any(joined) {
+        if ordered || parts.iter().any(joined) {
             hidden.push(PPROF_SCOPE_SAMPLE_TYPE_ORDER);
         }
         if !single_sample_type::<G>()
@@ -384,23 +390,21 @@ impl<'a, G: Generation> Writer<'a, G> {
         if G::SCHEMA.container.profile == 0 {
             return self.profile(out, part, default, tables);
         }
-        let mut body = Vec::with_capacity(tables.estimate() + profile_estimate::<G>(part.first()));
-        self.profile(&mut body, part, default, tables)?;
-        self.container(out, part, &body, tables);
-        Ok(())
+        self.container(out, part, default, tables)
     }
 
+    /// The container, and the profile in it: its id may be made of that, so it is put in last.
     fn container(
         &mut self,
         out: &mut Vec<u8>,
-        part: &Part,
-        body: &[u8],
+        part: &Part<'a>,
+        default: Default,
         tables: &TableWriter<'_, G>,
-    ) {
+    ) -> Result<()> {
         let profile = part.first();
         let fields = const { &G::SCHEMA.container };
-        let id = self.required_id(profile.profile_id, body);
-        field_bytes(out, fields.profile_id, &id.0);
+        field_bytes(out, fields.profile_id, &ProfileId::NONE.0);
+        let id_end = out.len();
         let clock = |nanos: i128| u64::try_from(nanos).unwrap_or(0);
         let start = clock(profile.time_unix_nano);
         field_fixed64(out, fields.start, start);
@@ -428,7 +432,14 @@ impl<'a, G: Generation> Writer<'a, G> {
         let format = self.dictionary.text(profile.original_payload_format);
         field_bytes_nonempty(out, fields.original_payload_format, format.as_bytes());
         field_bytes_nonempty(out, fields.original_payload, &profile.original_payload);
-        field_bytes(out, fields.profile, body);
+        let expected = tables.estimate() + profile_estimate::<G>(profile);
+        let mut result = Ok(());
+        let body = field_large(out, fields.profile, expected, |out| {
+            result = self.profile(out, part, default, tables);
+        });
+        let id = self.required_id(profile.profile_id, &out[body..]);
+        out[id_end - id.0.len()..id_end].copy_from_slice(&id.0);
+        result
     }
 
     /// The id where one is required: the profile's own, the caller's, or one made of the content.
@@ -456,6 +467,7 @@ impl<'a, G: Generation> Writer<'a, G> {
         let slices = (G::SCHEMA.tables.stack == 0).then(|| {
             Slices::of(
                 &self.dictionary.stacks,
+                self.dictionary.locations.len(),
                 part.first().samples.stacks.iter().copied(),
             )
         });
@@ -466,12 +478,9 @@ impl<'a, G: Generation> Writer<'a, G> {
             if number == G::SCHEMA.profile.samples {
                 self.samples(out, part, tables, slices.as_ref())?;
             } else if number == G::SCHEMA.profile.location_indices {
-                let locations = slices.iter().flat_map(|slices| &slices.locations);
-                tables.location_indices(
-                    out,
-                    number,
-                    locations.copied().collect::<Vec<_>>().as_slice(),
-                );
+                if let Some(slices) = &slices {
+                    tables.location_indices(out, number, &slices.locations);
+                }
             } else {
                 self.field(out, number, part, default, tables);
             }

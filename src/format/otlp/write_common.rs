@@ -9,7 +9,8 @@ use crate::model::strings::Strings;
 use crate::model::value::{KeyValue, Value};
 use crate::model::{EntityRef, Resource, Scope};
 use crate::semconv::{PPROF_SCOPE_DEFAULT_SAMPLE_TYPE, PPROF_SCOPE_SAMPLE_TYPE_ORDER};
-use crate::wire::write::{field_bytes, field_bytes_nonempty, field_message, field_varint, varint};
+use crate::wire::record::field_varint;
+use crate::wire::write::{field_bytes, field_bytes_nonempty, field_message, varint};
 use crate::wire::{FIXED64, VARINT, tag};
 
 /// A value; where `refs` has an index for a text, it is said by that.

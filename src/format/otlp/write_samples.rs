@@ -7,13 +7,16 @@ use crate::format::otlp::schema::Generation;
 use crate::format::otlp::slices::Slices;
 use crate::format::otlp::write::{Part, Writer};
 use crate::format::otlp::write_tables::TableWriter;
-use crate::format::spread::{Spread, column_counts_events, spread};
+use crate::format::spread::{Columns, Spread, Walk, column_counts_events, spread};
 use crate::limits::within;
 use crate::model::id::AttributeId;
 use crate::model::profile::Profile;
 use crate::model::samples::SampleRef;
 use crate::model::value::Value;
-use crate::wire::write::{field_fixed64s, field_message, field_varint, field_varints};
+use crate::wire::record::{Fields, record};
+
+/// What a label may take.
+const LABEL: usize = Fields::MESSAGE + 2 * Fields::INDEX + Fields::VARINT;
 
 impl<G: Generation> Writer<'_, G> {
     /// All samples of a profile.
@@ -30,17 +33,15 @@ impl<G: Generation> Writer<'_, G> {
                 [profile] => self.rows(out, profile, tables, slices),
                 profiles => {
                     let mut values = Vec::with_capacity(profiles.len());
-                    for (row, sample) in profiles[0].samples.iter().enumerate() {
+                    let mut walk = Walk::of(&profiles[0].samples);
+                    let mut columns = Columns::of(profiles);
+                    for row in 0..profiles[0].samples.len() {
+                        let sample = &walk.next(row);
+                        let times = sample.timestamps_unix_nano;
+                        let totals = columns.next().iter();
                         values.clear();
-                        values.extend(profiles.iter().map(|profile| columns::total(profile, row)));
-                        self.sample(
-                            out,
-                            sample,
-                            &values,
-                            sample.timestamps_unix_nano,
-                            tables,
-                            slices,
-                        );
+                        values.extend(totals.map(|values| columns::total(values, times)));
+                        self.sample(out, sample, &values, times, tables, slices);
                     }
                     Ok(())
                 }
@@ -60,7 +61,9 @@ impl<G: Generation> Writer<'_, G> {
         let timed = !profile.samples.timestamps.items.is_empty();
         let events = timed && column_counts_events(profile, column);
         let mut series = Vec::new();
-        for (row, sample) in profile.samples.iter().enumerate() {
+        let mut walk = Walk::of(&profile.samples);
+        for row in 0..profile.samples.len() {
+            let sample = &walk.next(row);
             let values = if single {
                 sample.values
             } else {
@@ -98,7 +101,9 @@ impl<G: Generation> Writer<'_, G> {
     ) -> Result<()> {
         let several = profile.sample_types.len() > 1;
         let mut written = 0;
-        for (row, sample) in profile.samples.iter().enumerate() {
+        let mut walk = Walk::of(&profile.samples);
+        for row in 0..profile.samples.len() {
+            let sample = &walk.next(row);
             let (values, times) = (sample.values, sample.timestamps_unix_nano);
             let plain = several || values.len() == 1 || profile.sample_types.is_empty();
             let how = if plain {
@@ -137,85 +142,80 @@ impl<G: Generation> Writer<'_, G> {
     }
 
     /// One sample, its fields in ascending order.
-    #[inline]
     fn sample(
         &self,
         out: &mut Vec<u8>,
-        sample: SampleRef,
+        sample: &SampleRef,
         values: &[i64],
         times: &[u64],
         tables: &TableWriter<'_, G>,
         slices: Option<&Slices>,
     ) {
-        let fields = const { &G::SCHEMA.sample };
-        let write_values = |out: &mut Vec<u8>| {
-            field_varints(out, fields.values, values.iter().map(|&value| value as u64))
+        let numbers = const { &G::SCHEMA.sample };
+        let attributes = sample.attributes;
+        let labels = numbers.label != 0 && tables.units.any_conflict();
+        let each = if labels { LABEL } else { Fields::INDEX };
+        let room = 4 * Fields::INDEX
+            + 3 * Fields::MESSAGE
+            + each * attributes.len()
+            + 10 * (values.len() + times.len());
+        let write_values = |fields: &mut Fields| {
+            fields.varints(numbers.values, values.iter().map(|&value| value as u64))
         };
-        field_message(out, G::SCHEMA.profile.samples, |out| {
-            let mut labels = false;
+        record(out, G::SCHEMA.profile.samples, room, |fields| {
             if G::SCHEMA.tables.stack != 0 {
-                field_varint(out, fields.stack, tables.stack(sample.stack).into());
-                if fields.values < fields.attributes {
-                    write_values(out);
+                fields.index(numbers.stack, tables.stack(sample.stack));
+                if numbers.values < numbers.attributes {
+                    write_values(fields);
                 }
             } else {
-                if fields.values < fields.slice_start {
-                    write_values(out);
+                if numbers.values < numbers.slice_start {
+                    write_values(fields);
                 }
-                labels = fields.label != 0 && self.labels(out, sample.attributes, tables);
+                if labels {
+                    self.labels(fields, attributes, tables);
+                }
                 let length = self.dictionary.stack(sample.stack).len();
                 if let Some(slices) = slices.filter(|_| length != 0) {
-                    field_varint(out, fields.slice_start, slices.start(sample.stack).into());
-                    field_varint(out, fields.slice_length, length as u64);
+                    fields.index(numbers.slice_start, slices.start(sample.stack));
+                    fields.varint(numbers.slice_length, length as u64);
                 }
-                field_varint(
-                    out,
-                    fields.stacktrace_id,
-                    tables.string(sample.stacktrace_id).into(),
+                fields.code(
+                    numbers.stacktrace_id,
+                    tables.strings.code(sample.stacktrace_id),
                 );
-                if fields.values > fields.slice_start {
-                    write_values(out);
+                if numbers.values > numbers.slice_start {
+                    write_values(fields);
                 }
             }
             if labels {
-                let kept: Vec<AttributeId> = sample
-                    .attributes
+                let kept: Vec<AttributeId> = attributes
                     .iter()
                     .copied()
                     .filter(|id| !self.as_label(*id, tables))
                     .collect();
-                tables.attribute_indices(out, fields.attributes, &kept);
+                tables.attribute_indices(fields, numbers.attributes, &kept);
             } else {
-                tables.attribute_indices(out, fields.attributes, sample.attributes);
+                tables.attribute_indices(fields, numbers.attributes, attributes);
             }
-            let values_after = G::SCHEMA.tables.stack != 0 && fields.values > fields.attributes;
-            if values_after && fields.values < fields.link {
-                write_values(out);
+            let values_after = G::SCHEMA.tables.stack != 0 && numbers.values > numbers.attributes;
+            if values_after && numbers.values < numbers.link {
+                write_values(fields);
             }
-            tables.link(out, sample.link);
-            if values_after && fields.values > fields.link {
-                write_values(out);
+            tables.link(fields, sample.link);
+            if values_after && numbers.values > numbers.link {
+                write_values(fields);
             }
-            if fields.fixed_timestamps {
-                field_fixed64s(out, fields.timestamps, times);
+            if numbers.fixed_timestamps {
+                fields.fixed64s(numbers.timestamps, times);
             } else {
-                field_varints(out, fields.timestamps, times.iter().copied());
+                fields.varints(numbers.timestamps, times.iter().copied());
             }
         });
     }
 
-    /// Writes the attributes whose unit is not that of their key as labels; whether there was one.
-    #[inline]
-    fn labels(
-        &self,
-        out: &mut Vec<u8>,
-        attributes: &[AttributeId],
-        tables: &TableWriter<'_, G>,
-    ) -> bool {
-        if !tables.units.any_conflict() {
-            return false;
-        }
-        let mut any = false;
+    /// Writes the attributes whose unit is not that of their key as labels.
+    fn labels(&self, fields: &mut Fields, attributes: &[AttributeId], tables: &TableWriter<'_, G>) {
         for id in attributes.iter().filter(|id| self.as_label(**id, tables)) {
             let Some(attribute) = self.dictionary.attribute(*id) else {
                 continue;
@@ -223,14 +223,12 @@ impl<G: Generation> Writer<'_, G> {
             let Value::Int(number) = attribute.value else {
                 continue;
             };
-            any = true;
-            field_message(out, G::SCHEMA.sample.label, |out| {
-                field_varint(out, 1, tables.string(attribute.key).into());
-                field_varint(out, 3, number as u64);
-                field_varint(out, 4, tables.string(attribute.unit).into());
+            fields.message(G::SCHEMA.sample.label, |fields| {
+                fields.code(1, tables.strings.code(attribute.key));
+                fields.varint(3, number as u64);
+                fields.code(4, tables.strings.code(attribute.unit));
             });
         }
-        any
     }
 
     /// Whether an attribute of a sample is written as a label.

@@ -13,24 +13,27 @@ use crate::format::otlp::schema::{Generation, Rows};
 use crate::format::otlp::units::Units;
 use crate::format::otlp::write::check_rows;
 use crate::format::otlp::write_common;
-use crate::format::select::{Select, Selection, StringTable};
+use crate::format::select::{Select, Selection, StringTable, holds_none};
 use crate::model::Profiles;
-use crate::model::dictionary::{Attribute, Dictionary, Function, Mapping};
+use crate::model::dictionary::{Attribute, Dictionary, Function, Line, Mapping};
 use crate::model::id::{AttributeId, LinkId, LocationId, MappingId, StackId, StringId};
 use crate::model::profile::{Profile, ValueType};
 use crate::model::value::{KeyValue, Value};
 use crate::semconv::FRAME_TYPES;
+use crate::wire::record::{Codes, Fields, field_codes, field_varint, field_varints, record};
 use crate::wire::write::{
-    field_bytes, field_bytes_nonempty, field_indices, field_message, field_varint, varint,
+    field_bytes, field_bytes_nonempty, field_large, field_message, field_text,
 };
-use crate::wire::{VARINT, tag};
+
+/// What a line of a location may take.
+const LINE: usize = Fields::MESSAGE + Fields::INDEX + 2 * Fields::VARINT;
 
 /// The tables of a payload or of a profile, and how their rows are referred to.
 pub(crate) struct TableWriter<'a, G> {
     dictionary: &'a Dictionary,
     known: &'a KnownAttributes,
     selection: Selection,
-    strings: StringTable,
+    pub(crate) strings: StringTable,
     pub(crate) refs: TextRefs,
     pub(crate) units: Units,
     /// Whether the model's row 0 is written, so that 0 means none.
@@ -38,6 +41,10 @@ pub(crate) struct TableWriter<'a, G> {
     location_row_0: bool,
     function_row_0: bool,
     link_row_0: bool,
+    /// The index of each location, function and attribute.
+    locations: Codes,
+    functions: Codes,
+    attributes: Codes,
     /// The default sample types that profiles must say by an attribute: rows after the others.
     defaults: Vec<StringId>,
     generation: PhantomData<G>,
@@ -129,6 +136,9 @@ impl<'a, G: Generation> TableWriter<'a, G> {
             location_row_0: true,
             function_row_0: true,
             link_row_0: true,
+            locations: Codes::default(),
+            functions: Codes::default(),
+            attributes: Codes::default(),
             defaults: Vec::new(),
             generation: PhantomData,
         };
@@ -169,6 +179,7 @@ impl<'a, G: Generation> TableWriter<'a, G> {
                 "attribute_table".to_owned()
             });
         }
+        tables.encode_indices();
         tables.mark_strings(profiles, default);
         tables.check_sizes()?;
         Ok(tables)
@@ -235,7 +246,7 @@ impl<'a, G: Generation> TableWriter<'a, G> {
                         .rows()
                         .any(|row| guessed(row, first))
         });
-        self.location_row_0 = self.dictionary.stacks.items.contains(&LocationId::NONE);
+        self.location_row_0 = holds_none(&self.dictionary.stacks.items);
         let first = self.selection.functions.rows().next();
         let mut lines = self
             .selection
@@ -246,6 +257,24 @@ impl<'a, G: Generation> TableWriter<'a, G> {
             || lines.any(|line| line.function.0 == 0);
         let first = self.selection.links.rows().next();
         self.link_row_0 = first.is_some_and(|row| from_zero || links[row] == Default::default());
+    }
+
+    fn encode_indices(&mut self) {
+        let index = |row_0: bool| {
+            let below = Self::below(row_0);
+            move |place: u32| place.saturating_sub(below)
+        };
+        let Dictionary {
+            locations,
+            functions,
+            attributes,
+            ..
+        } = self.dictionary;
+        let selection = &self.selection;
+        let (location_row_0, function_row_0) = (self.location_row_0, self.function_row_0);
+        self.locations = (selection.locations).codes(locations.len(), index(location_row_0));
+        self.functions = (selection.functions).codes(functions.len(), index(function_row_0));
+        self.attributes = (selection.attributes).codes(attributes.len(), index(false));
     }
 
     fn mark_strings(&mut self, profiles: &[&Profile], default: StringId) {
@@ -376,19 +405,19 @@ impl<'a, G: Generation> TableWriter<'a, G> {
             selection
                 .mappings
                 .rows()
-                .for_each(|row| field_message(out, number, |out| self.mapping(out, row)));
+                .for_each(|row| self.mapping(out, row));
         } else if number == tables.location {
             self.row_0(out, number, self.location_row_0);
             selection
                 .locations
                 .rows()
-                .for_each(|row| field_message(out, number, |out| self.location(out, row)));
+                .for_each(|row| self.location(out, row));
         } else if number == tables.function {
             self.row_0(out, number, self.function_row_0);
             selection
                 .functions
                 .rows()
-                .for_each(|row| field_message(out, number, |out| self.function(out, row)));
+                .for_each(|row| self.function(out, row));
         } else if number == tables.link {
             self.row_0(out, number, self.link_row_0);
             selection
@@ -396,8 +425,10 @@ impl<'a, G: Generation> TableWriter<'a, G> {
                 .rows()
                 .for_each(|row| field_message(out, number, |out| self.link_row(out, row)));
         } else if number == tables.string {
+            let arena = dictionary.strings.arena().as_bytes();
             for id in self.strings.ids() {
-                field_bytes(out, number, dictionary.strings.get(id).as_bytes());
+                let part = dictionary.strings.range(id).unwrap_or_default();
+                field_text(out, number, arena, part);
             }
             if !self.defaults.is_empty() && tables.attribute_units == 0 {
                 field_bytes(out, number, DEFAULT_SAMPLE_TYPE.as_bytes());
@@ -420,7 +451,10 @@ impl<'a, G: Generation> TableWriter<'a, G> {
             }
         } else if number == tables.stack {
             for stack in dictionary.stacks.rows() {
-                field_message(out, number, |out| self.location_indices(out, 1, stack));
+                let expected = self.locations.expected(stack.len()) + 3;
+                field_large(out, number, expected, |out| {
+                    self.location_indices(out, 1, stack)
+                });
             }
         }
     }
@@ -447,62 +481,35 @@ impl<'a, G: Generation> TableWriter<'a, G> {
     }
 
     /// A reference to a mapping or a link, which may be to none.
-    #[inline]
-    fn reference(&self, out: &mut Vec<u8>, number: u32, place: u32, row_0: bool) {
+    #[inline(always)]
+    fn reference(&self, fields: &mut Fields, number: u32, place: u32, row_0: bool) {
         let index = place.saturating_sub(Self::below(row_0));
         if index != 0 {
-            field_varint(out, number, index.into());
+            fields.index(number, index);
         } else if G::SCHEMA.rows == Rows::Presence && place != 0 {
-            varint(out, tag(number, VARINT).into());
-            out.push(0);
+            fields.zero(number);
         }
     }
 
     /// A sample's reference to its link.
-    #[inline]
-    pub(crate) fn link(&self, out: &mut Vec<u8>, id: LinkId) {
+    #[inline(always)]
+    pub(crate) fn link(&self, fields: &mut Fields, id: LinkId) {
         if id != LinkId::NONE {
-            self.reference(
-                out,
-                G::SCHEMA.sample.link,
-                self.selection.links.place(id.0),
-                self.link_row_0,
-            );
+            let place = self.selection.links.place(id.0);
+            self.reference(fields, G::SCHEMA.sample.link, place, self.link_row_0);
         }
     }
 
     /// Indices of attributes.
-    #[inline]
-    pub(crate) fn attribute_indices(&self, out: &mut Vec<u8>, number: u32, ids: &[AttributeId]) {
-        let below = Self::below(false);
-        match &self.selection.attributes {
-            Select::All(_) => {
-                field_indices(out, number, ids.iter().map(|id| id.0.saturating_sub(below)))
-            }
-            select => field_indices(
-                out,
-                number,
-                ids.iter()
-                    .map(|id| select.place(id.0).saturating_sub(below)),
-            ),
-        }
+    #[inline(always)]
+    pub(crate) fn attribute_indices(&self, fields: &mut Fields, number: u32, ids: &[AttributeId]) {
+        fields.codes(number, ids.iter().map(|id| self.attributes.get(id.row())));
     }
 
     /// Indices of locations.
     #[inline]
     pub(crate) fn location_indices(&self, out: &mut Vec<u8>, number: u32, ids: &[LocationId]) {
-        let below = Self::below(self.location_row_0);
-        match &self.selection.locations {
-            Select::All(_) => {
-                field_indices(out, number, ids.iter().map(|id| id.0.saturating_sub(below)))
-            }
-            select => field_indices(
-                out,
-                number,
-                ids.iter()
-                    .map(|id| select.place(id.0).saturating_sub(below)),
-            ),
-        }
+        field_codes(out, number, ids, &self.locations, LocationId::row);
     }
 
     /// The index of a stack: the table has them all.
@@ -511,78 +518,96 @@ impl<'a, G: Generation> TableWriter<'a, G> {
         id.0
     }
 
+    #[inline(always)]
+    fn line(&self, fields: &mut Fields, line: &Line) {
+        fields.message(G::SCHEMA.location.lines, |fields| {
+            fields.code(1, self.functions.get(line.function.row()));
+            fields.varint(2, line.line as u64);
+            fields.varint(3, line.column as u64);
+        });
+    }
+
     fn location(&self, out: &mut Vec<u8>, row: usize) {
-        let fields = const { &G::SCHEMA.location };
+        let numbers = const { &G::SCHEMA.location };
         let locations = &self.dictionary.locations;
         let mapping = self.selection.mappings.place(locations.mappings[row].0);
-        self.reference(out, fields.mapping, mapping, self.mapping_row_0);
-        field_varint(out, fields.address, locations.addresses[row]);
-        let below = Self::below(self.function_row_0);
-        for line in locations.lines.row(row) {
-            field_message(out, fields.lines, |out| {
-                let function = self
-                    .selection
-                    .functions
-                    .place(line.function.0)
-                    .saturating_sub(below);
-                field_varint(out, 1, function.into());
-                field_varint(out, 2, line.line as u64);
-                field_varint(out, 3, line.column as u64);
-            });
-        }
-        if locations.attributes.row(row).is_empty() {
-            return;
-        }
-        if fields.is_folded != 0 && self.folded(row) {
-            field_varint(out, fields.is_folded, 1);
+        let lines = locations.lines.row(row);
+        let attributes = locations.attributes.row(row);
+        let room = 2 * Fields::INDEX
+            + 2 * Fields::VARINT
+            + LINE * lines.len()
+            + Fields::MESSAGE
+            + Fields::INDEX * attributes.len();
+        record(out, G::SCHEMA.tables.location, room, |fields| {
+            self.reference(fields, numbers.mapping, mapping, self.mapping_row_0);
+            fields.varint(numbers.address, locations.addresses[row]);
+            lines.iter().for_each(|line| self.line(fields, line));
+            if !attributes.is_empty() {
+                self.said_of_location(fields, row);
+            }
+        });
+    }
+
+    /// The fields of a location that its attributes are said in.
+    fn said_of_location(&self, fields: &mut Fields, row: usize) {
+        let numbers = const { &G::SCHEMA.location };
+        if numbers.is_folded != 0 && self.folded(row) {
+            fields.varint(numbers.is_folded, 1);
         }
         if let Some((_, text)) = self.frame_type(row) {
-            field_varint(out, fields.frame_type, self.string(text).into());
+            fields.code(numbers.frame_type, self.strings.code(text));
         }
         let attributes: Vec<AttributeId> = self.location_attributes(row).collect();
-        self.attribute_indices(out, fields.attributes, &attributes);
+        self.attribute_indices(fields, numbers.attributes, &attributes);
     }
 
     fn function(&self, out: &mut Vec<u8>, row: usize) {
-        let fields = const { &G::SCHEMA.function };
+        let numbers = const { &G::SCHEMA.function };
         let function = &self.dictionary.functions[row];
-        field_varint(out, fields.name, self.string(function.name).into());
-        field_varint(
+        let strings = &self.strings;
+        record(
             out,
-            fields.system_name,
-            self.string(function.system_name).into(),
+            G::SCHEMA.tables.function,
+            3 * Fields::INDEX + Fields::VARINT,
+            |fields| {
+                fields.code(numbers.name, strings.code(function.name));
+                fields.code(numbers.system_name, strings.code(function.system_name));
+                fields.code(numbers.filename, strings.code(function.filename));
+                fields.varint(numbers.start_line, function.start_line as u64);
+            },
         );
-        field_varint(out, fields.filename, self.string(function.filename).into());
-        field_varint(out, fields.start_line, function.start_line as u64);
     }
 
     fn mapping(&self, out: &mut Vec<u8>, row: usize) {
-        let fields = const { &G::SCHEMA.mapping };
+        let numbers = const { &G::SCHEMA.mapping };
         let mapping = &self.dictionary.mappings.rows[row];
         let attributes: Vec<AttributeId> = self.mapping_attributes(row).collect();
         let flags = self.mapping_flags(row);
-        field_varint(out, fields.memory_start, mapping.memory_start);
-        field_varint(out, fields.memory_limit, mapping.memory_limit);
-        field_varint(out, fields.file_offset, mapping.file_offset);
-        field_varint(out, fields.filename, self.string(mapping.filename).into());
-        if fields.attributes < fields.has_functions || fields.has_functions == 0 {
-            self.attribute_indices(out, fields.attributes, &attributes);
-        }
         let build_id = self.build_id(row);
-        if let Some((_, text, _)) = build_id {
-            field_varint(out, fields.build_id, self.string(text).into());
-        }
-        if fields.has_functions != 0 {
-            (0..4)
-                .filter(|bit| flags & 1 << bit != 0)
-                .for_each(|bit| field_varint(out, fields.has_functions + bit, 1));
-        }
-        if let Some((_, _, kind)) = build_id {
-            field_varint(out, fields.build_id_kind, kind);
-        }
-        if fields.has_functions != 0 && fields.attributes > fields.has_functions {
-            self.attribute_indices(out, fields.attributes, &attributes);
-        }
+        let room = 10 * Fields::VARINT + Fields::MESSAGE + Fields::INDEX * attributes.len();
+        record(out, G::SCHEMA.tables.mapping, room, |fields| {
+            fields.varint(numbers.memory_start, mapping.memory_start);
+            fields.varint(numbers.memory_limit, mapping.memory_limit);
+            fields.varint(numbers.file_offset, mapping.file_offset);
+            fields.code(numbers.filename, self.strings.code(mapping.filename));
+            if numbers.attributes < numbers.has_functions || numbers.has_functions == 0 {
+                self.attribute_indices(fields, numbers.attributes, &attributes);
+            }
+            if let Some((_, text, _)) = build_id {
+                fields.code(numbers.build_id, self.strings.code(text));
+            }
+            if numbers.has_functions != 0 {
+                (0..4)
+                    .filter(|bit| flags & 1 << bit != 0)
+                    .for_each(|bit| fields.varint(numbers.has_functions + bit, 1));
+            }
+            if let Some((_, _, kind)) = build_id {
+                fields.varint(numbers.build_id_kind, kind);
+            }
+            if numbers.has_functions != 0 && numbers.attributes > numbers.has_functions {
+                self.attribute_indices(fields, numbers.attributes, &attributes);
+            }
+        });
     }
 
     fn link_row(&self, out: &mut Vec<u8>, row: usize) {
@@ -715,7 +740,7 @@ impl<'a, G: Generation> TableWriter<'a, G> {
                     .saturating_sub(Self::below(false))
             });
             let places: Vec<u32> = places.chain(default).collect();
-            field_indices(out, number, places.into_iter());
+            field_varints(out, number, places.into_iter().map(u64::from));
         } else if number == fields.attributes {
             for id in attributes().filter(|id| !is_profile_field::<G>(self.known.get(*id))) {
                 if let Some(attribute) = self.dictionary.attribute(id) {
@@ -739,7 +764,7 @@ impl<'a, G: Generation> TableWriter<'a, G> {
                     .map(|id| self.string(id))
                     .collect();
                 if wanted == Known::Comment {
-                    field_indices(out, number, texts.into_iter());
+                    field_varints(out, number, texts.into_iter().map(u64::from));
                 } else {
                     texts
                         .into_iter()

@@ -6,7 +6,8 @@ use crate::format::select::StringTable;
 use crate::model::dictionary::{Attribute, Dictionary};
 use crate::model::id::StringId;
 use crate::model::value::{KeyValue, Value};
-use crate::wire::write::{field_message, field_varint};
+use crate::wire::record::field_varint;
+use crate::wire::write::field_message;
 
 /// The strings of a pprof: those of the dictionary that it uses, and those made for it.
 pub(crate) struct PprofStrings {

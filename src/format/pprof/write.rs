@@ -1,5 +1,7 @@
 //! Writing pprof: one payload for each set of profiles that are columns of one.
 
+use std::ops::Range;
+
 use crate::error::Result;
 use crate::format::WriteOptions;
 use crate::format::columns::{self, Join, Joined};
@@ -9,15 +11,16 @@ use crate::format::otlp::write::check_rows;
 use crate::format::pprof::labels::{PprofStrings, Said, said, write_label};
 use crate::format::pprof::unsaid::{self, numbered_comment};
 use crate::format::pprof::{DOC_URL, flags};
-use crate::format::select::Selection;
+use crate::format::select::{Selection, holds_none};
 use crate::limits::within;
-use crate::model::dictionary::Dictionary;
-use crate::model::id::{AttributeId, LocationId, StringId};
+use crate::model::dictionary::{Dictionary, Line};
+use crate::model::id::{AttributeId, FunctionId, StringId};
 use crate::model::profile::ValueType;
 use crate::model::ragged::Ragged;
 use crate::model::value::Value;
 use crate::model::{Profiles, ScopeProfiles};
-use crate::wire::write::{field_bytes, field_indices, field_message, field_varint, varint};
+use crate::wire::record::{Codes, Fields, field_varint, field_varints, record};
+use crate::wire::write::{field_bytes, field_message, field_text};
 
 /// Writes the profiles, each set of columns a payload.
 pub(crate) fn write(
@@ -59,6 +62,9 @@ pub(crate) fn write(
     Ok(payloads)
 }
 
+/// What a line of a location may take.
+const LINE: usize = Fields::MESSAGE + Fields::INDEX + 2 * Fields::VARINT;
+
 /// One pprof being written.
 pub(crate) struct Writer<'a, 'l> {
     pub(crate) dictionary: &'a Dictionary,
@@ -68,10 +74,15 @@ pub(crate) struct Writer<'a, 'l> {
     pub(crate) options: &'a WriteOptions,
     pub(crate) losses: &'l mut Losses,
     pub(crate) strings: PprofStrings,
-    /// By attribute: the labels it becomes, ready to be copied into samples.
-    pub(crate) labels: Ragged<u8>,
-    /// By stack: its packed location ids as a field, ready to be copied.
-    pub(crate) stacks: Ragged<u8>,
+    /// The labels that attributes become, ready to be copied into samples.
+    pub(crate) labels: Vec<u8>,
+    /// By attribute: where its labels end.
+    label_ends: Vec<u32>,
+    /// By location and by function: its id.
+    pub(crate) locations: Codes,
+    functions: Codes,
+    /// By stack: where in the payload its location ids are, once they were written.
+    pub(crate) stacks: Vec<[u32; 2]>,
     default: StringId,
     /// The id of a function for lines that have none.
     no_function: u32,
@@ -97,8 +108,11 @@ impl<'a, 'l> Writer<'a, 'l> {
             options,
             losses,
             strings,
-            labels: Ragged::default(),
-            stacks: Ragged::default(),
+            labels: Vec::new(),
+            label_ends: Vec::new(),
+            locations: Codes::default(),
+            functions: Codes::default(),
+            stacks: vec![[0; 2]; dictionary.stacks.len()],
             default: StringId::NONE,
             no_function: selection.functions.len() as u32 + 1,
             no_location: selection.locations.len() as u32 + 1,
@@ -127,14 +141,14 @@ impl<'a, 'l> Writer<'a, 'l> {
         unsaid::profile(self.joined, self.dictionary, self.known, self.losses);
         let said = self.mark_strings();
         self.encode_labels(said);
-        self.encode_stacks();
+        self.encode_ids();
         let samples: usize = self.joined.first().samples.len();
         let estimate = self.dictionary.strings.text_len()
             + self.dictionary.strings.len() * 2
             + self.selection.locations.len() * 22
             + self.selection.functions.len() * 14
             + samples * (12 + 6 * self.joined.profiles.len())
-            + self.average_stack() * samples
+            + self.locations.expected(self.cells())
             + 1024;
         let mut out = Vec::with_capacity(estimate);
         for value_type in self.sample_types() {
@@ -148,11 +162,6 @@ impl<'a, 'l> Writer<'a, 'l> {
         self.string_table(&mut out);
         out.extend_from_slice(&header);
         Ok(out)
-    }
-
-    /// About how many bytes a sample's stack takes.
-    fn average_stack(&self) -> usize {
-        self.stacks.items.len() / self.stacks.ends.len().max(1) + 2
     }
 
     /// The sample types; a profile without any measures something that has no name.
@@ -240,38 +249,41 @@ impl<'a, 'l> Writer<'a, 'l> {
         for (attribute, said) in self.dictionary.attributes.iter().zip(all.rows()) {
             let key = self.strings.table.index(attribute.key);
             for said in said {
-                write_label(&mut self.labels.items, key, said, &mut self.strings);
+                write_label(&mut self.labels, key, said, &mut self.strings);
             }
-            self.labels.end_row();
+            self.label_ends.push(self.labels.len() as u32);
         }
+        // So that the last ones are copied as fast as the others.
+        self.labels.extend_from_slice(&[0; 64]);
     }
 
-    fn encode_stacks(&mut self) {
-        let stacks = &self.dictionary.stacks;
-        let mut used = vec![false; stacks.len()];
-        self.joined.first().samples.stacks.iter().for_each(|id| {
-            if let Some(used) = used.get_mut(id.row()) {
-                *used = true;
-            }
-        });
-        self.stacks.items.reserve(stacks.items.len() * 3 / 2);
-        self.stacks.ends.reserve(stacks.len());
-        for (row, stack) in stacks.rows().enumerate() {
-            if used[row] {
-                match &self.selection.locations {
-                    crate::format::select::Select::All(_) if !stack.contains(&LocationId::NONE) => {
-                        field_indices(&mut self.stacks.items, 1, stack.iter().map(|id| id.0));
-                    }
-                    select => {
-                        let id = |id: &LocationId| {
-                            id.some().map_or(self.no_location, |id| select.place(id.0))
-                        };
-                        field_indices(&mut self.stacks.items, 1, stack.iter().map(id));
-                    }
-                }
-            }
-            self.stacks.end_row();
-        }
+    /// Where the labels of an attribute are.
+    #[inline]
+    pub(crate) fn label_of(&self, id: AttributeId) -> Range<usize> {
+        let end = |row: usize| self.label_ends.get(row).map_or(0, |&end| end as usize);
+        let start = id.row().checked_sub(1).map_or(0, end);
+        start..end(id.row()).max(start)
+    }
+
+    fn encode_ids(&mut self) {
+        let Selection {
+            locations,
+            functions,
+            ..
+        } = self.selection;
+        let or = |none: u32| move |place| if place == 0 { none } else { place };
+        let dictionary = self.dictionary;
+        self.locations = locations.codes(dictionary.locations.len(), or(self.no_location));
+        self.functions = functions.codes(dictionary.functions.len(), or(self.no_function));
+    }
+
+    /// How many locations the stacks of all samples have.
+    fn cells(&self) -> usize {
+        let stacks = &self.joined.first().samples.stacks;
+        stacks
+            .iter()
+            .map(|id| self.dictionary.stack(*id).len())
+            .sum()
     }
 
     fn value_type(&self, out: &mut Vec<u8>, value_type: ValueType) {
@@ -336,39 +348,35 @@ impl<'a, 'l> Writer<'a, 'l> {
         }
     }
 
+    #[inline(never)]
     fn locations(&mut self, out: &mut Vec<u8>) {
         let locations = &self.dictionary.locations;
         for (at, row) in self.selection.locations.rows().enumerate() {
             let attributes = locations.attributes.row(row);
             let folded = !attributes.is_empty() && self.location_attributes(at, attributes);
-            field_message(out, 4, |out| {
-                field_varint(out, 1, at as u64 + 1);
-                field_varint(
-                    out,
-                    2,
-                    self.selection
-                        .mappings
-                        .place(locations.mappings[row].0)
-                        .into(),
-                );
-                field_varint(out, 3, locations.addresses[row]);
-                for line in locations.lines.row(row) {
-                    field_message(out, 4, |out| {
-                        let function = line
-                            .function
-                            .some()
-                            .map_or(self.no_function, |id| self.selection.functions.place(id.0));
-                        field_varint(out, 1, function.into());
-                        field_varint(out, 2, line.line as u64);
-                        field_varint(out, 3, line.column as u64);
-                    });
-                }
-                field_varint(out, 5, folded.into());
+            let mapping = self.selection.mappings.place(locations.mappings[row].0);
+            let lines = locations.lines.row(row);
+            let room = Fields::INDEX + 3 * Fields::VARINT + LINE * lines.len();
+            record(out, 4, room, |fields| {
+                fields.code(1, self.locations.get(row));
+                fields.index(2, mapping);
+                fields.varint(3, locations.addresses[row]);
+                lines.iter().for_each(|line| self.line(fields, line));
+                fields.varint(5, folded.into());
             });
         }
-        if self.dictionary.stacks.items.contains(&LocationId::NONE) {
+        if holds_none(&self.dictionary.stacks.items) {
             field_message(out, 4, |out| field_varint(out, 1, self.no_location.into()));
         }
+    }
+
+    #[inline(always)]
+    fn line(&self, fields: &mut Fields, line: &Line) {
+        fields.message(4, |fields| {
+            fields.code(1, self.functions.get(line.function.row()));
+            fields.varint(2, line.line as u64);
+            fields.varint(3, line.column as u64);
+        });
     }
 
     /// Whether a location is folded; what else is said of it is lost.
@@ -396,27 +404,32 @@ impl<'a, 'l> Writer<'a, 'l> {
         folded
     }
 
+    #[inline(never)]
     fn functions(&mut self, out: &mut Vec<u8>) {
-        for (at, row) in self.selection.functions.rows().enumerate() {
+        for row in self.selection.functions.rows() {
             let function = &self.dictionary.functions[row];
-            field_message(out, 5, |out| {
-                field_varint(out, 1, at as u64 + 1);
-                field_varint(out, 2, self.strings.table.index(function.name).into());
-                field_varint(
-                    out,
-                    3,
-                    self.strings.table.index(function.system_name).into(),
-                );
-                field_varint(out, 4, self.strings.table.index(function.filename).into());
-                field_varint(out, 5, function.start_line as u64);
+            let strings = &self.strings.table;
+            record(out, 5, 4 * Fields::INDEX + Fields::VARINT, |fields| {
+                fields.code(1, self.functions.get(row));
+                fields.code(2, strings.code(function.name));
+                fields.code(3, strings.code(function.system_name));
+                fields.code(4, strings.code(function.filename));
+                fields.varint(5, function.start_line as u64);
             });
         }
-        let lines = self
-            .selection
-            .locations
-            .rows()
-            .flat_map(|row| self.dictionary.locations.lines.row(row));
-        let without = lines.filter(|line| line.function.some().is_none()).count();
+        let lines = &self.dictionary.locations.lines;
+        let mut without = 0;
+        if lines
+            .items
+            .iter()
+            .any(|line| line.function == FunctionId::NONE)
+        {
+            let written = self.selection.locations.rows();
+            without = written
+                .flat_map(|row| lines.row(row))
+                .filter(|line| line.function == FunctionId::NONE)
+                .count();
+        }
         if without > 0 {
             self.losses
                 .add_many(losses::FUNCTION_SYNTHESIZED, without as u64, || {
@@ -426,9 +439,16 @@ impl<'a, 'l> Writer<'a, 'l> {
         }
     }
 
+    #[inline(never)]
     fn string_table(&self, out: &mut Vec<u8>) {
+        let strings = &self.dictionary.strings;
+        let arena = strings.arena().as_bytes();
+        let utf8 = strings.not_utf8().len() == 0;
         for id in self.strings.table.ids() {
-            field_bytes(out, 6, self.dictionary.strings.bytes(id));
+            match strings.range(id) {
+                Some(part) if utf8 => field_text(out, 6, arena, part),
+                _ => field_bytes(out, 6, strings.bytes(id)),
+            }
         }
         self.strings
             .made
@@ -456,7 +476,7 @@ impl<'a, 'l> Writer<'a, 'l> {
         }
         field_varint(&mut out, 12, profile.period as u64);
         let comments = self.comments();
-        field_indices(&mut out, 13, comments.into_iter());
+        field_varints(&mut out, 13, comments.into_iter().map(u64::from));
         field_varint(&mut out, 14, self.strings.table.index(self.default).into());
         field_varint(&mut out, DOC_URL, doc_url.into());
         out
@@ -510,12 +530,4 @@ impl<'a, 'l> Writer<'a, 'l> {
             i64::MAX
         })
     }
-}
-
-/// Appends a value as a packed list of one or more.
-#[inline]
-pub(crate) fn values(out: &mut Vec<u8>, values: &[i64]) {
-    field_message(out, 2, |out| {
-        values.iter().for_each(|&value| varint(out, value as u64))
-    });
 }

@@ -5,37 +5,42 @@ use crate::format::Timestamps;
 use crate::format::columns;
 use crate::format::losses;
 use crate::format::pprof::labels::{Said, write_label};
-use crate::format::pprof::write::{Writer, values};
+use crate::format::pprof::write::Writer;
+use crate::format::spread::{Columns, Walk};
 use crate::limits::within;
-use crate::model::id::LinkId;
+use crate::model::id::{LinkId, LocationId};
 use crate::model::ragged::Ragged;
 use crate::model::samples::SampleRef;
 use crate::semconv::{LABEL_END_TIMESTAMP_NS, LABEL_SPAN_ID, LABEL_TRACE_ID};
-use crate::wire::write::{field_message, field_varint};
+use crate::wire::record::{field_codes, field_varint, field_varints};
+use crate::wire::write::{copy, field_large, field_message};
 
 impl Writer<'_, '_> {
     /// All samples.
     pub(crate) fn samples(&mut self, out: &mut Vec<u8>) -> Result<()> {
         let joined = self.joined;
-        let columns = self.sample_types().len();
         let links = self.encode_links();
         let timestamps = self.choose_timestamps();
-        let mut row_values = Vec::with_capacity(columns);
-        for (row, sample) in joined.first().samples.iter().enumerate() {
-            let [profile] = joined.profiles[..] else {
-                self.row_of_columns(out, sample, row, timestamps, &links, &mut row_values);
-                within(
-                    "max_output_bytes",
-                    self.options.max_output_bytes,
-                    out.len() as u64,
-                )?;
-                continue;
-            };
-            let one = profile.sample_types.len() < 2;
-            if sample.timestamps_unix_nano.is_empty() && (!one || sample.values.len() == 1) {
-                self.sample(out, sample, sample.values, None, &links);
+        let samples = &joined.first().samples;
+        let mut walk = Walk::of(samples);
+        let mut columns = Columns::of(&joined.profiles);
+        let mut row_values = Vec::with_capacity(joined.profiles.len());
+        for row in 0..samples.len() {
+            let sample = &walk.next(row);
+            if let [profile] = joined.profiles[..] {
+                let one = profile.sample_types.len() < 2;
+                if sample.timestamps_unix_nano.is_empty() && (!one || sample.values.len() == 1) {
+                    self.sample(out, sample, sample.values, None, &links);
+                } else {
+                    self.spread(out, sample, row, one, timestamps, &links);
+                }
+            } else if sample.timestamps_unix_nano.is_empty() {
+                row_values.clear();
+                let totals = columns.next().iter();
+                row_values.extend(totals.map(|values| columns::total(values, &[])));
+                self.sample(out, sample, &row_values, None, &links);
             } else {
-                self.spread(out, sample, row, one, timestamps, &links);
+                self.spread_columns(out, sample, row, timestamps, columns.next(), &links);
             }
             within(
                 "max_output_bytes",
@@ -46,35 +51,33 @@ impl Writer<'_, '_> {
         Ok(())
     }
 
-    /// A sample whose values are in several profiles.
-    fn row_of_columns(
+    /// A sample with timestamps, whose values are in several profiles.
+    #[cold]
+    fn spread_columns(
         &mut self,
         out: &mut Vec<u8>,
-        sample: SampleRef,
+        sample: &SampleRef,
         row: usize,
         timestamps: Timestamps,
+        columns: &[&[i64]],
         links: &Ragged<u8>,
-        row_values: &mut Vec<i64>,
     ) {
-        let (times, profiles) = (sample.timestamps_unix_nano, &self.joined.profiles);
-        if times.is_empty() || timestamps == Timestamps::Drop {
+        let times = sample.timestamps_unix_nano;
+        if timestamps == Timestamps::Drop {
             self.losses
                 .add_many(losses::TIMESTAMPS_DROPPED, times.len() as u64, || {
                     format!("samples[{row}]")
                 });
-            row_values.clear();
-            row_values.extend(profiles.iter().map(|profile| columns::total(profile, row)));
-            return self.sample(out, sample, row_values, None, links);
+            let totals: Vec<i64> = columns
+                .iter()
+                .map(|values| columns::total(values, times))
+                .collect();
+            return self.sample(out, sample, &totals, None, links);
         }
         for (at, &time) in times.iter().enumerate() {
-            row_values.clear();
-            let value = |values: &[i64]| values.get(at).copied().unwrap_or(1);
-            row_values.extend(
-                profiles
-                    .iter()
-                    .map(|profile| value(profile.samples.values.row(row))),
-            );
-            self.sample(out, sample, row_values, Some(time), links);
+            let value = |values: &&[i64]| values.get(at).copied().unwrap_or(1);
+            let values: Vec<i64> = columns.iter().map(value).collect();
+            self.sample(out, sample, &values, Some(time), links);
         }
     }
 
@@ -92,7 +95,7 @@ impl Writer<'_, '_> {
     fn spread(
         &mut self,
         out: &mut Vec<u8>,
-        sample: SampleRef,
+        sample: &SampleRef,
         row: usize,
         one: bool,
         timestamps: Timestamps,
@@ -152,18 +155,27 @@ impl Writer<'_, '_> {
     fn sample(
         &mut self,
         out: &mut Vec<u8>,
-        sample: SampleRef,
+        sample: &SampleRef,
         row_values: &[i64],
         time: Option<u64>,
         links: &Ragged<u8>,
     ) {
-        field_message(out, 2, |out| {
-            out.extend_from_slice(self.stacks.row(sample.stack.row()));
-            values(out, row_values);
-            sample
-                .attributes
-                .iter()
-                .for_each(|id| out.extend_from_slice(self.labels.row(id.row())));
+        let locations = self.dictionary.stack(sample.stack);
+        let expected = self.locations.expected(locations.len()) + 2;
+        let mut stack_len = 0;
+        let body = field_large(out, 2, expected + 4 * row_values.len(), |out| {
+            let start = out.len();
+            match self.stacks.get(sample.stack.row()) {
+                Some(&[begin, end]) if begin != end => {
+                    out.extend_from_within(begin as usize..end as usize)
+                }
+                _ => field_codes(out, 1, locations, &self.locations, LocationId::row),
+            }
+            stack_len = out.len() - start;
+            field_varints(out, 2, row_values.iter().map(|&value| value as u64));
+            for id in sample.attributes {
+                copy(out, &self.labels, self.label_of(*id));
+            }
             if sample.link != LinkId::NONE {
                 self.link_labels(out, sample, links);
             }
@@ -171,6 +183,10 @@ impl Writer<'_, '_> {
                 self.time_label(out, time);
             }
         });
+        let (stack, end) = (self.stacks.get_mut(sample.stack.row()), body + stack_len);
+        if let (Some(stack), Ok(end)) = (stack, u32::try_from(end)) {
+            *stack = [body as u32, end];
+        }
     }
 
     fn time_label(&mut self, out: &mut Vec<u8>, time: u64) {
@@ -211,7 +227,7 @@ impl Writer<'_, '_> {
     }
 
     /// The labels of a sample's link, unless it has labels of these keys already.
-    fn link_labels(&mut self, out: &mut Vec<u8>, sample: SampleRef, links: &Ragged<u8>) {
+    fn link_labels(&mut self, out: &mut Vec<u8>, sample: &SampleRef, links: &Ragged<u8>) {
         let key = |id: &crate::model::id::AttributeId| {
             self.dictionary
                 .attribute(*id)
