@@ -118,6 +118,7 @@ pub fn read_all(bytes: &[u8], options: &ReadOptions) -> Result<Vec<Reading>> {
     let file = crate::compression::inflate(bytes, limits)?;
     let messages = crate::framing::messages(&file, limits)?;
     let mut left = limits.max_decompressed_bytes;
+    let several = messages.len() > 1;
     messages
         .enumerate()
         .map(|(row, message)| {
@@ -128,7 +129,7 @@ pub fn read_all(bytes: &[u8], options: &ReadOptions) -> Result<Vec<Reading>> {
             let payload = crate::compression::inflate(message, &limits)?;
             left = left.saturating_sub(payload.len() as u64);
             read_payload(&payload, options).map_err(|e| {
-                if row > 0 {
+                if several {
                     e.within_row("message", row)
                 } else {
                     e

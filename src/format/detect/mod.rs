@@ -6,8 +6,10 @@
 //! schemas, so a new generation is detected by being registered. The payload is walked by each
 //! grammar and the misfits are counted: contradictions first, then fields and references that lead
 //! nowhere, then oddities. The beginnings of all lists are walked, and more only while several
-//! formats fit.
+//! formats fit. A small payload is walked whole then; of a large one the rest is surveyed, which
+//! costs a small part of reading it, and what the survey finds is walked.
 
+mod bounds;
 mod candidates;
 mod count;
 mod decide;
@@ -17,11 +19,12 @@ mod grammar;
 mod magic;
 mod pprof;
 mod rows;
-mod scan;
 mod score;
 mod shared;
 mod signals;
+mod survey;
 mod text;
+mod trials;
 mod walk;
 mod words;
 
@@ -64,7 +67,8 @@ pub enum Certainty {
     Certain,
     /// Others read it to the same profiles.
     Equivalent(Vec<&'static str>),
-    /// Others read it to something else; this reading is the likely one.
+    /// Others read it to something else, or may: of large payloads not all is looked at. This reading
+    /// is the likely one.
     Preferred(Vec<&'static str>),
     /// Others read it to something else, as likely.
     Ambiguous(Vec<&'static str>),
