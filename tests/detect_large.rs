@@ -1,5 +1,6 @@
 //! What detection says of payloads that are too large to be looked at as a whole, and whose
 //! generation their beginnings do not tell.
+#![allow(clippy::needless_update)]
 #![cfg(feature = "proto-all")]
 
 use otlp_profiles::proto::prost::Message;

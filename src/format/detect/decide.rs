@@ -5,7 +5,7 @@ use super::candidates::{Answer, Candidate};
 use super::grammar::{Holds, Message, Table, bit};
 use super::trials::{Trial, Trials, is_equivalent};
 use super::walk::walk;
-use super::{Certainty, Detected, words};
+use super::{Certainty, Detected, Endpoint, words};
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::Format;
 use crate::format::otlp::schema::Rows;
@@ -15,9 +15,11 @@ pub(super) fn decide(
     candidates: &[Candidate],
     payload: &[u8],
     hint: Option<&'static dyn Format>,
+    endpoint: Option<Endpoint>,
 ) -> Result<Option<Detected>> {
     let Trials { all: trials, whole } = Trials::of(candidates, payload);
-    let ties = best(&trials);
+    let mut ties = best(&trials);
+    let misses = endpoint.filter(|endpoint| !keep_sent_to(*endpoint, &mut ties));
     let hinted =
         hint.and_then(|hint| Some((hint, trials.iter().find(|trial| is_format(trial, hint))?)));
     if let Some((hint, trial)) = hinted.filter(|(_, trial)| trial.is_likely()) {
@@ -56,6 +58,7 @@ pub(super) fn decide(
                     evidence.push(words::partly(others));
                 }
             }
+            evidence.extend(misses.map(words::sent_elsewhere));
             Ok(Some(Detected {
                 format,
                 certainty,
@@ -109,6 +112,21 @@ fn best<'a, 'c>(trials: &'a [Trial<'c>]) -> Vec<&'a Trial<'c>> {
         ties.insert(0, preferred);
     }
     ties
+}
+
+/// Puts those first that are sent to `endpoint`, if there are any, and drops the others but for those
+/// that read the payload alike.
+fn keep_sent_to(endpoint: Endpoint, ties: &mut Vec<&Trial>) -> bool {
+    let is_taken = |trial: &&Trial| {
+        let schema = trial.candidate.format().and_then(Format::schema);
+        schema.is_some_and(|schema| endpoint.takes(schema))
+    };
+    let Some(first) = ties.iter().copied().find(is_taken) else {
+        return false;
+    };
+    ties.retain(|trial| is_taken(trial) || is_equivalent(first, trial));
+    ties.sort_by_key(|trial| !is_taken(trial));
+    true
 }
 
 /// Puts those first that leave the fewest attributes unused, and drops those that leave more:

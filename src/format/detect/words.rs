@@ -1,5 +1,6 @@
 //! What a decision rests on, in sentences.
 
+use super::Endpoint;
 use super::grammar::{Field, Grammar, Holds, Message};
 use super::score::{Clash, Why};
 use super::trials::Trial;
@@ -61,6 +62,11 @@ pub(super) fn partly(others: &[&str]) -> String {
         "not all of it was looked at, since that would take as long as reading it: {} may read the rest differently",
         others.join(", ")
     )
+}
+
+/// That an endpoint was said which nothing that fits is sent to.
+pub(super) fn sent_elsewhere(endpoint: Endpoint) -> String {
+    format!("it was sent to {endpoint}, which no format that fits is sent to")
 }
 
 /// What is odd about the winner.
