@@ -40,17 +40,37 @@ pub(super) struct Survey<'p> {
     pub(super) rows: Option<DictionaryRows>,
     /// Whether there is any field in which the formats differ.
     pub(super) differs: bool,
-    /// Whether everything in which the formats may differ was looked at.
-    pub(super) whole: bool,
+    /// The messages of which some, or the rest of one, were not looked at, though formats differ in
+    /// them: a bit for each.
+    passed: u32,
 }
 
-/// Something to walk: a message, or one field of it.
+impl Survey<'_> {
+    /// Whether everything was looked at in which these formats may differ, which are among those it
+    /// was made for.
+    pub(super) fn saw_all(&self, ours: &Grammar, others: &[&Grammar]) -> bool {
+        let differences = Differences::of(ours, others);
+        let passed = |message: &Message| self.passed & bit(*message as u32) != 0;
+        let mut passed = Message::ALL.into_iter().filter(passed);
+        passed.all(|message| differences.is_same(message))
+            && others.iter().all(|theirs| theirs.root == ours.root)
+    }
+}
+
+/// Something to walk, in the message a path leads to.
 #[derive(Clone, Copy)]
 pub(super) struct Probe<'p> {
     pub(super) path: Path,
-    pub(super) body: &'p [u8],
-    /// Whether it is all of the message.
-    pub(super) whole: bool,
+    pub(super) part: Part<'p>,
+}
+
+/// How much of a message is to be walked.
+#[derive(Clone, Copy)]
+pub(super) enum Part<'p> {
+    Whole(&'p [u8]),
+    Field(&'p [u8]),
+    /// Nothing, but these are all fields it has.
+    Fields(u32),
 }
 
 /// Looks for what tells `ours` from `others`; `seen` are the fields of messages met before.
@@ -63,8 +83,7 @@ pub(super) fn survey<'p>(
     let mut look = Look {
         ours,
         seen,
-        common: [0; Message::COUNT],
-        into: [0; Message::COUNT],
+        differences: Differences::of(ours, others),
         looks: 0,
         next_look: 0,
         new: 0,
@@ -75,45 +94,42 @@ pub(super) fn survey<'p>(
             probes: Vec::new(),
             rows: None,
             differs: false,
-            whole: others.iter().all(|theirs| theirs.root == ours.root),
+            passed: 0,
         },
     };
-    // Messages hold only messages further down the list.
-    for message in Message::ALL.into_iter().rev() {
-        look.compare(message, others);
-    }
-    if !look.is_same(ours.root) {
-        look.message(ours.root, Path::default(), Reader::new(payload), 0);
-    }
+    look.message(ours.root, Path::default(), Reader::new(payload), 0);
     look.found.probes.extend(look.spread.probes);
     look.found.rows = look.counted.then_some(look.rows);
     look.found
 }
 
-struct Look<'g, 'p> {
-    ours: &'g Grammar,
-    seen: &'g [u32; Message::COUNT],
+/// In which fields of messages formats differ.
+struct Differences {
     /// The fields of each message that mean the same to all; all bits where all fields do.
     common: [u32; Message::COUNT],
     /// Those that hold messages in which the formats differ, and the dictionary's.
     into: [u32; Message::COUNT],
-    /// Short messages looked into, and how far into the payload the next one may be.
-    looks: usize,
-    next_look: usize,
-    new: usize,
-    spread: Spread<'p>,
-    rows: DictionaryRows,
-    counted: bool,
-    found: Survey<'p>,
 }
 
-impl<'p> Look<'_, 'p> {
-    fn compare(&mut self, message: Message, others: &[&Grammar]) {
-        let ours = self.ours;
+impl Differences {
+    fn of(ours: &Grammar, others: &[&Grammar]) -> Self {
+        let mut differences = Self {
+            common: [0; Message::COUNT],
+            into: [0; Message::COUNT],
+        };
+        // Messages hold only messages further down the list.
+        for message in Message::ALL.into_iter().rev() {
+            differences.compare(message, ours, others);
+        }
+        differences
+    }
+
+    fn compare(&mut self, message: Message, ours: &Grammar, others: &[&Grammar]) {
         let same = |number: &u32| {
+            let field = ours.field(message, *number);
             others
                 .iter()
-                .all(|theirs| ours.field(message, *number) == theirs.field(message, *number))
+                .all(|theirs| theirs.field(message, *number) == field)
         };
         let inside = |number: &u32| {
             let inner = ours.inner(message, *number);
@@ -138,10 +154,26 @@ impl<'p> Look<'_, 'p> {
     fn is_same(&self, message: Message) -> bool {
         self.masks(message) == (u32::MAX, 0)
     }
+}
 
+struct Look<'g, 'p> {
+    ours: &'g Grammar,
+    seen: &'g [u32; Message::COUNT],
+    differences: Differences,
+    /// Short messages looked into, and how far into the payload the next one may be.
+    looks: usize,
+    next_look: usize,
+    new: usize,
+    spread: Spread<'p>,
+    rows: DictionaryRows,
+    counted: bool,
+    found: Survey<'p>,
+}
+
+impl<'p> Look<'_, 'p> {
     /// Looks at the fields of a message that begins `at` bytes into the payload.
     fn message(&mut self, message: Message, path: Path, mut reader: Reader<'p>, at: usize) {
-        let (common, into) = self.masks(message);
+        let (common, into) = self.differences.masks(message);
         if into == 0 {
             return self.leaf(message, path, reader);
         }
@@ -154,6 +186,10 @@ impl<'p> Look<'_, 'p> {
             let Ok(tag) = reader.tag() else { break };
             let Some(tag) = tag else {
                 self.found.differs |= fields & !common != 0;
+                if fields & new != 0 {
+                    let part = Part::Fields(fields);
+                    self.keep_new(message, Probe { path, part });
+                }
                 return;
             };
             let number = bit(tag >> 3);
@@ -166,8 +202,7 @@ impl<'p> Look<'_, 'p> {
                     rows += pass_alike(&mut reader, tag, ALIKE);
                 } else if inner.left() < SHORT && at < self.next_look {
                     rows += pass_alike(&mut reader, tag, ALIKE.min(self.next_look - at));
-                    self.found.whole = false;
-                    self.counted &= message != Message::Data;
+                    self.pass(self.ours.inner(message, tag >> 3).unwrap_or(message));
                 } else {
                     self.inner(message, tag >> 3, path, inner, at - inner.left());
                 }
@@ -183,14 +218,18 @@ impl<'p> Look<'_, 'p> {
             }
             if number & new != 0 {
                 let length = before.left() - reader.left();
-                let body = before.rest().get(..length).unwrap_or_default();
-                let whole = false;
-                self.keep_new(Probe { path, body, whole });
+                let part = Part::Field(before.rest().get(..length).unwrap_or_default());
+                self.keep_new(message, Probe { path, part });
             }
         }
         // The rest of it is broken, or its fields are too many.
         self.found.differs |= fields & !common != 0;
-        self.found.whole = false;
+        self.pass(message);
+    }
+
+    /// Notes that a message, or some of it, is not looked at.
+    fn pass(&mut self, message: Message) {
+        self.found.passed |= bit(message as u32);
         self.counted &= !matches!(message, Message::Data | Message::Dictionary);
     }
 
@@ -213,12 +252,14 @@ impl<'p> Look<'_, 'p> {
                 break;
             }
         }
-        self.found.whole &= reader.is_empty();
-        let differ = fields & !self.masks(message).0;
-        let whole = true;
-        let probe = Probe { path, body, whole };
+        if !reader.is_empty() {
+            self.pass(message);
+        }
+        let differ = fields & !self.differences.masks(message).0;
+        let part = Part::Whole(body);
+        let probe = Probe { path, part };
         if differ & !self.seen(message) != 0 {
-            self.keep_new(probe);
+            self.keep_new(message, probe);
         } else if differ != 0 {
             self.spread.offer(probe);
         }
@@ -235,12 +276,12 @@ impl<'p> Look<'_, 'p> {
         }
     }
 
-    fn keep_new(&mut self, probe: Probe<'p>) {
+    fn keep_new(&mut self, message: Message, probe: Probe<'p>) {
         if self.new < NEW {
             self.new += 1;
             self.found.probes.push(probe);
         } else {
-            self.found.whole = false;
+            self.pass(message);
         }
     }
 }
@@ -321,15 +362,17 @@ mod tests {
         for at in 0..bytes.len() {
             let probe = Probe {
                 path: Path::default(),
-                body: &bytes[at..],
-                whole: true,
+                part: Part::Whole(&bytes[at..]),
             };
             spread.offer(probe);
         }
         let kept: Vec<usize> = spread
             .probes
             .iter()
-            .map(|probe| bytes.len() - probe.body.len())
+            .map(|probe| match probe.part {
+                Part::Whole(body) => bytes.len() - body.len(),
+                _ => panic!("it was whole"),
+            })
             .collect();
         assert_eq!(kept, (0..10_000).step_by(32).collect::<Vec<_>>());
     }

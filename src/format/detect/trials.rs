@@ -4,7 +4,7 @@ use super::bounds::Bounds;
 use super::candidates::{Answer, Candidate};
 use super::grammar::{Grammar, Holds, Message, Table, bit};
 use super::score::{Outcome, Score};
-use super::survey::{Survey, survey};
+use super::survey::survey;
 use super::walk::{walk, walk_found};
 
 /// A candidate, and how the payload fits it.
@@ -88,33 +88,31 @@ impl<'c> Trials<'c> {
         trials
     }
 
-    /// Looks at all of the payload, if several still fit best and did not see it; again if fewer do
-    /// then, in which less may differ.
+    /// Looks at all of the payload, if several still fit best and did not see it.
     fn survey(&mut self, payload: &[u8], bounds: Bounds) {
-        let mut before = usize::MAX;
-        loop {
-            let contenders = self.contenders();
-            let seen = contenders.iter().all(|trial| !trial.outcome.cut);
-            if contenders.len() < 2 || contenders.len() >= before || seen {
-                return;
-            }
-            before = contenders.len();
-            let Some(survey) = take(&contenders, payload) else {
-                return;
-            };
-            if !bounds.are_whole() {
-                self.whole = survey.whole;
-            }
-            if bounds.are_whole() && (survey.differs || !survey.whole) {
+        let contenders = self.contenders();
+        let seen = contenders.iter().all(|trial| !trial.outcome.cut);
+        let (Some((ours, others)), false) = (grammars(&contenders), seen) else {
+            return;
+        };
+        let surveyed: Vec<_> = contenders.iter().map(|trial| trial.name()).collect();
+        let survey = survey(ours, &others, &used(&contenders), payload);
+        if bounds.are_whole() {
+            if survey.differs || !survey.saw_all(ours, &others) {
                 self.each(|grammar, _| walk(grammar, payload, bounds));
-            } else if survey.differs {
-                self.each(|grammar, outcome| {
-                    let mut outcome = outcome.clone();
-                    outcome.add(&walk_found(grammar, payload, &survey));
-                    outcome
-                });
             }
+            return;
         }
+        if survey.differs {
+            self.each(|grammar, outcome| {
+                let mut outcome = outcome.clone();
+                outcome.add(&walk_found(grammar, payload, &survey));
+                outcome
+            });
+        }
+        let left = self.contenders();
+        self.whole = left.iter().all(|trial| surveyed.contains(&trial.name()))
+            && grammars(&left).is_none_or(|(ours, others)| survey.saw_all(ours, &others));
     }
 
     /// Has those that fit best walk on, and whoever fits as well as they do then: what is worse
@@ -200,16 +198,19 @@ enum Standing {
     Open,
 }
 
-/// A survey of what may tell the trials apart.
-fn take<'p>(trials: &[&Trial], payload: &'p [u8]) -> Option<Survey<'p>> {
+/// The grammar of the first of several trials, and those of the others.
+fn grammars<'c>(trials: &[&Trial<'c>]) -> Option<(&'c Grammar, Vec<&'c Grammar>)> {
     let mut grammars = trials.iter().map(|trial| &trial.candidate.grammar);
-    let ours = grammars.next()?;
-    let others: Vec<_> = grammars.collect();
-    let seen = Message::ALL.map(|message| {
+    let (ours, others): (_, Vec<_>) = (grammars.next()?, grammars.collect());
+    (!others.is_empty()).then_some((ours, others))
+}
+
+/// The fields of messages that any of the trials met.
+fn used(trials: &[&Trial]) -> [u32; Message::COUNT] {
+    Message::ALL.map(|message| {
         let used = trials.iter().map(|trial| trial.outcome.used(message));
         used.fold(0, |all, used| all | used)
-    });
-    Some(survey(ours, &others, &seen, payload))
+    })
 }
 
 /// Whether two trials are of formats that read alike what was seen, by the same rules.

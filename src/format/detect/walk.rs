@@ -8,7 +8,7 @@ use super::bounds::Bounds;
 use super::grammar::{Field, Grammar, Holds, Message, Table, bit};
 use super::rows::Rows;
 use super::score::{Clash, Outcome, Path, Why};
-use super::survey::{DictionaryRows, Probe, Survey};
+use super::survey::{DictionaryRows, Part, Probe, Survey};
 use crate::format::otlp::schema::Rows as RowZero;
 use crate::wire::read::{Reader, count_packed};
 use crate::wire::{FIXED32, FIXED64, LEN, VARINT};
@@ -111,7 +111,11 @@ impl<'g> Walk<'g> {
         if let Some(message) = self.grammar.follow(probe.path.numbers()) {
             (self.messages, self.fields) = ([0; Message::COUNT], [0; Message::COUNT]);
             self.path = probe.path;
-            self.walk_fields(message, probe.body, probe.whole);
+            match probe.part {
+                Part::Whole(body) => self.walk_fields(message, body, true),
+                Part::Field(body) => self.walk_fields(message, body, false),
+                Part::Fields(seen) => self.missing(message, seen),
+            }
         }
     }
 
@@ -294,10 +298,7 @@ impl<'g> Walk<'g> {
         if !whole || self.stopped {
             return;
         }
-        if let Some(number) = self.grammar.missing(message, state.seen) {
-            self.at.0 = number;
-            self.clash(Why::Missing);
-        }
+        self.missing(message, state.seen);
         match message {
             Message::Sample => self.sample(state),
             Message::Data => {
@@ -313,6 +314,13 @@ impl<'g> Walk<'g> {
                 }
             }
             _ => {}
+        }
+    }
+
+    fn missing(&mut self, message: Message, seen: u32) {
+        if let Some(number) = self.grammar.missing(message, seen) {
+            self.at.0 = number;
+            self.clash(Why::Missing);
         }
     }
 
