@@ -1,9 +1,12 @@
-//! What detection costs beside reading: a tenth at most for large payloads.
+//! What detection costs beside reading: a tenth at most for large payloads, also for those that their
+//! beginnings do not tell the generation of.
 
 use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use otlp_profiles::{Limits, ReadOptions, WriteOptions, detect, format, read, write};
+use otlp_profiles::proto::prost::Message;
+use otlp_profiles::proto::v1_10::*;
+use otlp_profiles::{Limits, Policy, ReadOptions, WriteOptions, detect, format, read, write};
 
 #[path = "support/generate.rs"]
 mod generate;
@@ -35,5 +38,104 @@ fn detection(criterion: &mut Criterion) {
     }
 }
 
-criterion_group!(benches, detection);
+/// Payloads of 1.10 that two generations read, by what is in each of their samples.
+fn undecided(criterion: &mut Criterion) {
+    let options = ReadOptions {
+        limits: Limits::file(),
+        policy: Policy::Repair,
+        ..Default::default()
+    };
+    let hinted = ReadOptions {
+        from: format("otlp-1.10"),
+        ..options.clone()
+    };
+    let (stack, times) = (|row| 1 + row as i32 % 1_999, |row| vec![(1 << 60) + row]);
+    let timed = |row| Sample {
+        stack_index: stack(row),
+        timestamps_unix_nano: times(row),
+        ..Default::default()
+    };
+    let on_cpu = |row| Sample {
+        attribute_indices: vec![1 + row as i32 % 50],
+        ..timed(row)
+    };
+    let bare = |row| Sample {
+        stack_index: stack(row),
+        ..Default::default()
+    };
+    for (name, payload) in [
+        ("timestamps", payload(500_000, 2_000, timed)),
+        (
+            "timestamps and an attribute",
+            payload(500_000, 2_000, on_cpu),
+        ),
+        ("the same, many strings", payload(250_000, 250_000, on_cpu)),
+        ("stacks alone", payload(1_000_000, 2_000, bare)),
+        ("nothing", payload(1_000_000, 2_000, |_| Sample::default())),
+    ] {
+        let mut group = criterion.benchmark_group(format!("undecided, {name}"));
+        group
+            .sample_size(10)
+            .throughput(Throughput::Bytes(payload.len() as u64));
+        group.bench_function("detect", |bencher| {
+            bencher.iter(|| detect(black_box(&payload), &options).unwrap())
+        });
+        group.bench_function("read", |bencher| {
+            bencher.iter(|| read(black_box(&payload), &hinted).unwrap())
+        });
+        group.finish();
+    }
+}
+
+fn payload(samples: u64, strings: usize, sample: impl Fn(u64) -> Sample) -> Vec<u8> {
+    let profile = Profile {
+        sample_type: Some(ValueType {
+            type_strindex: 1,
+            unit_strindex: 2,
+        }),
+        samples: (0..samples).map(sample).collect(),
+        ..Default::default()
+    };
+    let location = |row: u64| Location {
+        address: row * 16,
+        ..Default::default()
+    };
+    let attribute = |row| KeyValueAndUnit {
+        key_strindex: 3 * i32::from(row > 0),
+        value: (row > 0).then(|| AnyValue {
+            value: Some(any_value::Value::IntValue(row)),
+        }),
+        ..Default::default()
+    };
+    let stack = |row| Stack {
+        location_indices: (0..5.min(row))
+            .map(|depth| 1 + (row * 7 + depth * 13) % 200)
+            .collect(),
+    };
+    let names = (1..strings).map(|row| format!("function_name_{row}"));
+    let dictionary = ProfilesDictionary {
+        mapping_table: vec![Mapping::default()],
+        location_table: (0..=200).map(location).collect(),
+        function_table: vec![Function::default()],
+        link_table: vec![Link::default()],
+        string_table: std::iter::once(String::new()).chain(names).collect(),
+        attribute_table: (0..=50).map(attribute).collect(),
+        stack_table: (0..2_000).map(stack).collect(),
+    };
+    let scope = ScopeProfiles {
+        profiles: vec![profile],
+        ..Default::default()
+    };
+    let resource = ResourceProfiles {
+        scope_profiles: vec![scope],
+        ..Default::default()
+    };
+    let data = ProfilesData {
+        resource_profiles: vec![resource],
+        dictionary: Some(dictionary),
+    };
+    data.encode_to_vec()
+}
+
+criterion_group!(benches, detection, undecided);
 criterion_main!(benches);

@@ -1,7 +1,7 @@
 //! The front door: bytes of any known kind to profiles, and profiles to bytes.
 
 use crate::error::{Error, ErrorKind, Finding, Result};
-use crate::format::detect::{Detected, detect_payload};
+use crate::format::detect::{Detected, Endpoint, detect_payload};
 use crate::format::intake::{Intake, Policy};
 use crate::format::losses::Losses;
 use crate::format::{Format, WriteOptions};
@@ -26,6 +26,9 @@ pub struct ReadOptions {
     /// The format, where it is known; it decides between readings that are equally good, and is
     /// taken at its word when no other was found.
     pub from: Option<&'static dyn Format>,
+    /// What the payload was sent to, where it came by a network: it decides between generations that
+    /// fit equally well, and never against what the payload says.
+    pub endpoint: Option<Endpoint>,
     /// Whether the pprof labels `trace_id` and `span_id` become links.
     pub links: bool,
     /// The numeric pprof label to take for the time of a sample, such as `end_timestamp_ns`.
@@ -38,6 +41,7 @@ impl Default for ReadOptions {
             limits: Limits::network(),
             policy: Policy::Refuse,
             from: None,
+            endpoint: None,
             links: true,
             timestamp_label: None,
         }
@@ -118,6 +122,7 @@ pub fn read_all(bytes: &[u8], options: &ReadOptions) -> Result<Vec<Reading>> {
     let file = crate::compression::inflate(bytes, limits)?;
     let messages = crate::framing::messages(&file, limits)?;
     let mut left = limits.max_decompressed_bytes;
+    let several = messages.len() > 1;
     messages
         .enumerate()
         .map(|(row, message)| {
@@ -128,7 +133,7 @@ pub fn read_all(bytes: &[u8], options: &ReadOptions) -> Result<Vec<Reading>> {
             let payload = crate::compression::inflate(message, &limits)?;
             left = left.saturating_sub(payload.len() as u64);
             read_payload(&payload, options).map_err(|e| {
-                if row > 0 {
+                if several {
                     e.within_row("message", row)
                 } else {
                     e
@@ -145,7 +150,11 @@ fn read_payload(payload: &[u8], options: &ReadOptions) -> Result<Reading> {
         u64::from(u32::MAX - 16),
         payload.len() as u64,
     )?;
-    read_detected(payload, detect_payload(payload, options.from)?, options)
+    read_detected(
+        payload,
+        detect_payload(payload, options.from, options.endpoint)?,
+        options,
+    )
 }
 
 /// Reads a payload whose format is known.
@@ -242,5 +251,5 @@ pub fn detect(bytes: &[u8], options: &ReadOptions) -> Result<Detected> {
         .next()
         .unwrap_or_default();
     let payload = crate::compression::inflate(first, &options.limits)?;
-    detect_payload(&payload, options.from)
+    detect_payload(&payload, options.from, options.endpoint)
 }

@@ -24,6 +24,8 @@ pub enum Framing {
     /// gRPC: before each message a flag, 1 where it is compressed, and its length, 4 bytes
     /// big-endian.
     Grpc,
+    /// The Collector's file exporter for JSON: one message a line; blank lines are passed over.
+    JsonLines,
 }
 
 impl fmt::Display for Framing {
@@ -32,6 +34,7 @@ impl fmt::Display for Framing {
             Self::None => "none",
             Self::LengthPrefixed => "length-prefixed",
             Self::Grpc => "grpc",
+            Self::JsonLines => "json-lines",
         })
     }
 }
@@ -94,12 +97,15 @@ impl FusedIterator for Messages<'_> {}
 /// The messages in `payload`, which is itself the only one unless it is framed.
 ///
 /// A payload is framed if lengths and messages alternate exactly to its end, no message begins
-/// with a byte less than 8, and one of them at least is not empty.
+/// with a byte less than 8, and one of them at least is not empty. It is JSON lines if its first
+/// line, from brace to brace, is followed by one that begins with a brace: in no JSON object does a
+/// `{` follow a `}`.
 ///
 /// No bare message is taken for a framed payload. It begins with a tag, and tags are at least 8,
 /// because no field has the number 0. The frames begin with less: gRPC with its flag, 0 or 1, and a
 /// length prefix with its highest byte, less than 8 below 128 MiB; prefixes of more are not
-/// recognised. Text and gzip begin with more than 8 as well. For the two framings to be confused,
+/// recognised. Text and gzip begin with more than 8 as well, and a brace is no tag: it would begin a
+/// group. For the two framings to be confused,
 /// one chain of lengths would have to hold in the midst of the other's messages and end where it
 /// ends; where that happens, it is the length prefix, the one that is written to files.
 ///
@@ -125,8 +131,12 @@ impl FusedIterator for Messages<'_> {}
 ///
 /// [`ErrorKind::Limit`] for more messages than `max_table_entries`.
 pub fn messages<'a>(payload: &'a [u8], limits: &Limits) -> Result<Messages<'a>> {
-    for framing in [Framing::LengthPrefixed, Framing::Grpc] {
-        if let Some(left) = count(framing, payload) {
+    for framing in [Framing::LengthPrefixed, Framing::Grpc, Framing::JsonLines] {
+        let count = match framing {
+            Framing::JsonLines => count_lines(payload),
+            _ => count(framing, payload),
+        };
+        if let Some(left) = count {
             within("max_table_entries", limits.max_table_entries, left as u64)?;
             return Ok(Messages {
                 framing,
@@ -158,10 +168,31 @@ fn count(framing: Framing, payload: &[u8]) -> Option<usize> {
     if empty { None } else { Some(count) }
 }
 
+/// How many messages `payload` is as lines of JSON; `None` if it is something else.
+fn count_lines(payload: &[u8]) -> Option<usize> {
+    if !matches!(payload.trim_ascii_start(), [b'{', ..]) {
+        return None;
+    }
+    let mut lines = lines(payload);
+    let (first, second) = (lines.next()?, lines.next()?);
+    (first.ends_with(b"}") && second.starts_with(b"{")).then(|| 2 + lines.count())
+}
+
+fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let lines = text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+    lines.filter(|line| !line.is_empty())
+}
+
 /// The first message of `bytes` and what follows it.
 fn split(framing: Framing, bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     let (length, rest) = match framing {
         Framing::None => return Some((bytes, &[])),
+        Framing::JsonLines => {
+            let text = bytes.trim_ascii_start();
+            let end = text.iter().position(|byte| *byte == b'\n');
+            let (line, rest) = text.split_at_checked(end.unwrap_or(text.len()))?;
+            return Some((line.trim_ascii_end(), rest));
+        }
         Framing::LengthPrefixed => {
             let (length, rest) = bytes.split_first_chunk()?;
             (u32::from_be_bytes(*length), rest)
@@ -181,7 +212,7 @@ fn split(framing: Framing, bytes: &[u8]) -> Option<(&[u8], &[u8])> {
 
 /// One payload of `messages`, which [`messages()`] takes apart again if one of them is not empty.
 ///
-/// gRPC's flag is set before messages that are gzip.
+/// gRPC's flag is set before messages that are gzip. Lines end with a line feed.
 ///
 /// ```
 /// use otlp_profiles::{Framing, frame};
@@ -195,7 +226,7 @@ fn split(framing: Framing, bytes: &[u8]) -> Option<(&[u8], &[u8])> {
 /// # Errors
 ///
 /// [`ErrorKind::Unrepresentable`] for a message of 128 MiB behind a length prefix, of 4 GiB in
-/// gRPC, and without framing for any number of messages but one.
+/// gRPC, for one that is no line, and without framing for any number of messages but one.
 pub fn frame<M: AsRef<[u8]>>(
     framing: Framing,
     messages: impl IntoIterator<Item = M>,
@@ -206,7 +237,8 @@ pub fn frame<M: AsRef<[u8]>>(
         let message = message.as_ref();
         let length = || length(framing, message).map(u32::to_be_bytes);
         match framing {
-            Framing::None => {}
+            Framing::JsonLines if lines(message).count() != 1 => return Err(no_line()),
+            Framing::None | Framing::JsonLines => {}
             Framing::LengthPrefixed => payload.extend(length()?),
             Framing::Grpc => {
                 payload.push(u8::from(message.starts_with(&[0x1f, 0x8b])));
@@ -214,11 +246,14 @@ pub fn frame<M: AsRef<[u8]>>(
             }
         }
         payload.extend_from_slice(message);
+        if framing == Framing::JsonLines {
+            payload.push(b'\n');
+        }
         count += 1;
     }
     match (framing, count) {
-        (Framing::None, 1) | (Framing::LengthPrefixed | Framing::Grpc, _) => Ok(payload),
-        (Framing::None, _) => Err(not_one(count)),
+        (Framing::None, 0 | 2..) => Err(not_one(count)),
+        _ => Ok(payload),
     }
 }
 
@@ -238,6 +273,12 @@ fn length(framing: Framing, message: &[u8]) -> Result<u32> {
             );
             Error::new(ErrorKind::Unrepresentable, message)
         })
+}
+
+#[cold]
+fn no_line() -> Error {
+    let message = "a message of several lines, or of none, is no line of JSON";
+    Error::new(ErrorKind::Unrepresentable, message)
 }
 
 #[cold]
@@ -316,6 +357,37 @@ mod tests {
         // A message that begins with the tag of field 0.
         assert_eq!(read(b"\0\0\0\x02\x02\0").0, Framing::None);
         assert_eq!(read(b"\x02\0\0\0\x02\x0a\0").0, Framing::None);
+    }
+
+    #[test]
+    fn lines_of_json_are_messages() {
+        let two: [&[u8]; 2] = [b"{\"a\":1}", b"{}"];
+        let framed = frame(Framing::JsonLines, two).unwrap();
+        assert_eq!(framed, b"{\"a\":1}\n{}\n");
+        for text in [
+            &framed[..],
+            b"{\"a\":1}\n{}",
+            b"\n {\"a\":1}\r\n\r\n{}\r\n\n",
+        ] {
+            assert_eq!(read(text), (Framing::JsonLines, two.to_vec()));
+        }
+        // What is broken further on is a message that is broken.
+        let broken = b"{}\n{\"a\":\nx";
+        assert_eq!(read(broken).1, [&b"{}"[..], b"{\"a\":", b"x"]);
+        for one in [
+            &b"{}\n"[..],
+            b"{\n\"a\": {}\n}",
+            b"{\"a\":[{}\n,{}]}",
+            b"{\"a\":[\n{},\n{}\n]}",
+            b"[{}\n,{}]",
+            b"{}\nx",
+            b"a\n{}",
+        ] {
+            assert_eq!(read(one), (Framing::None, vec![one]));
+        }
+        for no_line in [&b"{\n}"[..], b"", b"\n"] {
+            assert!(frame(Framing::JsonLines, [no_line]).is_err());
+        }
     }
 
     #[test]

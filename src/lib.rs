@@ -22,7 +22,7 @@ pub use build::Builder;
 pub use compression::{Level, deflate, inflate};
 pub use convert::{ReadOptions, Reading, Written, detect, read, read_all, write, write_all};
 pub use error::{Error, ErrorKind, Finding, Result, Severity};
-pub use format::detect::{Certainty, Detected};
+pub use format::detect::{Certainty, Detected, Endpoint};
 pub use format::intake::Policy;
 pub use format::losses::{LOSS_CODES, Loss, LossKind, Losses, Verdict};
 pub use format::{FORMATS, Format, Refs, Timestamps, WriteOptions, format};

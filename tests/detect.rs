@@ -3,6 +3,9 @@
 #![cfg(feature = "proto-all")]
 
 use otlp_profiles::proto::prost::Message;
+use otlp_profiles::proto::prost::encoding::{
+    WireType, decode_key, decode_varint, encode_key, encode_varint,
+};
 use otlp_profiles::proto::{pprof, v1_3, v1_4, v1_5, v1_6, v1_7, v1_8, v1_9, v1_10};
 use otlp_profiles::{Certainty, Detected, ErrorKind, Limits, ReadOptions, detect, format};
 use proptest::collection::vec;
@@ -45,94 +48,45 @@ struct Sample {
     times: usize,
 }
 
-fn sample() -> impl Strategy<Value = Sample> {
-    let attributes = prop_oneof![2 => Just([false; 5]), 3 => any::<[bool; 5]>()];
-    let value = prop_oneof![1i64..9, any::<i64>()];
-    let times = prop_oneof![3 => Just(0), 2 => 0usize..4];
-    (
-        0usize..4,
-        attributes,
-        prop::bool::weighted(0.2),
-        value,
-        any::<bool>(),
-        times,
-    )
-        .prop_map(|(stack, attributes, link, value, valued, times)| Sample {
-            stack,
-            attributes,
-            link,
-            value,
-            valued,
-            times,
-        })
+prop_compose! {
+    fn sample()(
+        stack in 0usize..4,
+        attributes in prop_oneof![2 => Just([false; 5]), 3 => any::<[bool; 5]>()],
+        link in prop::bool::weighted(0.2),
+        value in prop_oneof![1i64..9, any::<i64>()],
+        valued: bool,
+        times in prop_oneof![3 => Just(0), 2 => 0usize..4],
+    ) -> Sample {
+        Sample { stack, attributes, link, value, valued, times }
+    }
 }
 
-fn profile() -> impl Strategy<Value = Profile> {
-    let numbers = (
-        prop_oneof![Just(0), 1u64 << 60..1 << 61],
-        prop_oneof![Just(0), 1u64..1 << 40],
-        prop_oneof![Just(0), 1i64..1 << 30],
-    );
-    let rare = || prop::bool::weighted(0.3);
-    (
-        vec(sample(), 0..4),
-        1usize..3,
-        numbers,
-        rare(),
-        rare(),
-        rare(),
-        0u32..2,
-        0usize..2,
-        0..3i32,
-    )
-        .prop_map(
-            |(
-                samples,
-                types,
-                (time, duration, period),
-                id,
-                original,
-                attributes,
-                dropped,
-                comments,
-                temporality,
-            )| Profile {
-                samples,
-                types,
-                time,
-                duration,
-                period,
-                id,
-                dropped,
-                original,
-                attributes,
-                comments,
-                temporality,
-            },
-        )
+prop_compose! {
+    fn profile()(
+        samples in vec(sample(), 0..4),
+        types in 1usize..3,
+        time in prop_oneof![Just(0), 1u64 << 60..1 << 61],
+        duration in prop_oneof![Just(0), 1u64..1 << 40],
+        period in prop_oneof![Just(0), 1i64..1 << 30],
+        [id, original, attributes] in [(); 3].map(|()| prop::bool::weighted(0.3)),
+        dropped in 0u32..2,
+        comments in 0usize..2,
+        temporality in 0..3i32,
+    ) -> Profile {
+        Profile { samples, types, time, duration, period, id, dropped, original, attributes, comments, temporality }
+    }
 }
 
-fn input() -> impl Strategy<Value = Input> {
-    (
-        vec(profile(), 0..3),
-        1usize..5,
-        0usize..3,
-        0usize..3,
-        any::<bool>(),
-        any::<bool>(),
-        any::<bool>(),
-    )
-        .prop_map(
-            |(profiles, locations, mappings, links, units, resource, references)| Input {
-                profiles,
-                locations,
-                mappings,
-                links,
-                units,
-                resource,
-                references,
-            },
-        )
+prop_compose! {
+    fn input()(
+        profiles in vec(profile(), 0..3),
+        locations in 1usize..5,
+        mappings in 0usize..3,
+        links in 0usize..3,
+        [units, resource, references] in any::<[bool; 3]>(),
+    ) -> Input {
+        Input { profiles, locations, mappings, links, units, resource, references }
+    }
 }
 
 const STRINGS: [&str; 12] = [
@@ -181,6 +135,34 @@ impl Input {
     fn stack(&self, sample: &Sample) -> (usize, usize) {
         let start = sample.stack.min(self.locations - 1);
         (start, self.locations - start)
+    }
+}
+
+impl Profile {
+    fn id(&self) -> Vec<u8> {
+        if self.id {
+            PROFILE_ID.to_vec()
+        } else {
+            Vec::new()
+        }
+    }
+
+    /// The format of the original payload, and the payload.
+    fn original(&self) -> (&'static str, &'static [u8]) {
+        if self.original {
+            ("pprof", b"\x0a\x00")
+        } else {
+            ("", b"")
+        }
+    }
+
+    /// The one attribute of the profile, where rows begin with `first`.
+    fn attributes(&self, first: i32) -> Vec<i32> {
+        if self.attributes {
+            vec![first]
+        } else {
+            Vec::new()
+        }
     }
 }
 
@@ -275,18 +257,12 @@ macro_rules! series {
                     period: from.period,
                     period_type: (from.period != 0).then(|| value_type(from)).flatten(),
                     dropped_attributes_count: from.dropped,
-                    profile_id: if from.id {
-                        PROFILE_ID.to_vec().into()
-                    } else {
-                        Default::default()
-                    },
-                    attribute_indices: if from.attributes { vec![1] } else { Vec::new() },
+                    profile_id: from.id().into(),
+                    original_payload_format: from.original().0.into(),
+                    original_payload: from.original().1.to_vec().into(),
+                    attribute_indices: from.attributes(1),
                     ..Default::default()
                 };
-                if from.original {
-                    profile.original_payload_format = "pprof".into();
-                    profile.original_payload = b"\x0a\x00"[..].into();
-                }
                 $profile(&mut profile, from);
                 profile
             });
@@ -484,22 +460,10 @@ macro_rules! rest {
             period: $from.period,
             period_type: ($from.period != 0).then(|| $value_type($from)),
             comment_strindices: vec![11; $from.comments],
-            profile_id: if $from.id {
-                PROFILE_ID.to_vec().into()
-            } else {
-                Default::default()
-            },
+            profile_id: $from.id().into(),
             dropped_attributes_count: $from.dropped,
-            original_payload_format: if $from.original {
-                "pprof".into()
-            } else {
-                String::new()
-            },
-            original_payload: if $from.original {
-                b"\x0a\x00"[..].into()
-            } else {
-                Default::default()
-            },
+            original_payload_format: $from.original().0.into(),
+            original_payload: $from.original().1.to_vec().into(),
             ..Default::default()
         }
     };
@@ -516,7 +480,7 @@ macro_rules! shared_tables {
                 rows!($version, input);
             let profiles = input.profiles.iter().map(|from| $version::Profile {
                 location_indices: all_locations(input),
-                attribute_indices: if from.attributes { vec![0] } else { Vec::new() },
+                attribute_indices: from.attributes(0),
                 ..rest!($version, from, value_type, sample)
             });
             let $profiles = envelope!($version, input, profiles.collect());
@@ -591,7 +555,7 @@ own_tables!(
     encode_1_5,
     v1_5,
     |profile: &mut v1_5::Profile, from: &Profile| {
-        profile.attribute_indices = if from.attributes { vec![0] } else { Vec::new() };
+        profile.attribute_indices = from.attributes(0);
     }
 );
 own_tables!(
@@ -608,11 +572,7 @@ own_tables!(
 
 fn encode_1_3(input: &Input) -> Vec<u8> {
     let containers = input.profiles.iter().map(|from| v1_3::ProfileContainer {
-        profile_id: if from.id {
-            PROFILE_ID.to_vec().into()
-        } else {
-            Default::default()
-        },
+        profile_id: from.id().into(),
         start_time_unix_nano: from.time,
         end_time_unix_nano: if from.time == 0 {
             0
@@ -767,6 +727,48 @@ fn as_format(payload: &[u8], name: &str) -> otlp_profiles::Result<Detected> {
     )
 }
 
+/// How sure an answer is that has the truth in it and is no guess.
+fn truth(payload: &[u8], name: &str) -> Result<Certainty, TestCaseError> {
+    let Detected {
+        format,
+        certainty,
+        evidence,
+        ..
+    } = found(payload);
+    let is_in = format.name() == name || others(&certainty).contains(&name);
+    let answer = format!("{name} is {} ({certainty}): {evidence:#?}", format.name());
+    prop_assert!(is_in, "{answer}");
+    prop_assert!(!matches!(certainty, Certainty::Ambiguous(_)), "{answer}");
+    Ok(certainty)
+}
+
+/// The payload with every field that the path leads to `times` times.
+fn grown(mut rest: &[u8], path: &[u32], times: usize) -> Vec<u8> {
+    let mut out = Vec::new();
+    while !rest.is_empty() {
+        let field = rest;
+        let (number, kind) = decode_key(&mut rest).unwrap();
+        let length = match kind {
+            WireType::SixtyFourBit => 8,
+            WireType::LengthDelimited => decode_varint(&mut rest).unwrap() as usize,
+            _ => decode_varint(&mut rest).map(|_| 0).unwrap(),
+        };
+        let body = rest.split_off(..length).unwrap();
+        let field = &field[..field.len() - rest.len()];
+        match path {
+            [last] if *last == number => out.extend(field.repeat(times)),
+            [first, inner @ ..] if *first == number && kind == WireType::LengthDelimited => {
+                let body = grown(body, inner, times);
+                encode_key(number, kind, &mut out);
+                encode_varint(body.len() as u64, &mut out);
+                out.extend(body);
+            }
+            _ => out.extend(field),
+        }
+    }
+    out
+}
+
 /// Names in the answer other than the format itself.
 fn others(certainty: &Certainty) -> &[&'static str] {
     match certainty {
@@ -800,15 +802,8 @@ proptest! {
     #[test]
     fn every_generation_is_found(input in input()) {
         for (name, encode) in ENCODERS {
-            let payload = encode(&input);
-            let detected = found(&payload);
-            let others = others(&detected.certainty);
-            let answer = format!("{} ({}): {:#?}", detected.format.name(), detected.certainty, detected.evidence);
-            prop_assert!(detected.format.name() == name || others.contains(&name), "{name} is taken for {answer}");
-            match detected.certainty {
-                Certainty::Preferred(_) => prop_assert!(timed(&input), "{name}: {answer}"),
-                Certainty::Ambiguous(_) => prop_assert!(false, "{name}: {answer}"),
-                _ => {}
+            if let Certainty::Preferred(_) = truth(&encode(&input), name)? {
+                prop_assert!(timed(&input), "{name}");
             }
         }
     }
@@ -837,6 +832,23 @@ proptest! {
         if cut { payload.truncate(at.index(payload.len())) } else { let at = at.index(payload.len()); payload[at] = byte }
         for hint in [None, Some("pprof"), Some("otlp-1.10"), Some("otlp-1.3")] {
             let _ = detect(&payload, &ReadOptions { from: hint.and_then(format), ..Default::default() });
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// The same where samples are so many that they are not all looked at, one kind after another.
+    #[test]
+    fn large_payloads_are_found(input in input(), times in 1_000usize..9_000) {
+        for (name, encode) in ENCODERS {
+            let samples: &[u32] = match name {
+                "pprof" => &[2],
+                "otlp-1.3" => &[1, 2, 2, 8, 2],
+                _ => &[1, 2, 2, 2],
+            };
+            truth(&grown(&encode(&input), samples, times), name)?;
         }
     }
 }

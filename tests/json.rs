@@ -469,6 +469,7 @@ fn of_keys_said_twice_the_last_counts() {
         let [finding] = &findings(&text)[..] else {
             panic!("{to}: {:?}", findings(&text))
         };
+        assert_eq!(finding.code, "json.duplicate_key");
         assert!(
             finding
                 .message
@@ -476,6 +477,31 @@ fn of_keys_said_twice_the_last_counts() {
             "{finding}"
         );
     }
+}
+
+/// The Collector's file exporter writes a message a line.
+#[test]
+fn lines_are_read_message_by_message() {
+    let read_all = |text: &str| otlp_profiles::read_all(text.as_bytes(), &ReadOptions::default());
+    let readings = read_all(&format!("{TINY}\n{TINY}\r\n\n{TINY}")).unwrap();
+    assert_eq!(readings.len(), 3);
+    for reading in readings {
+        assert_eq!(reading.detected.format.name(), "otlp-json");
+        assert_eq!(write("otlp-json", &reading.profiles).0, TINY.as_bytes());
+    }
+    let broken = TINY.replacen(r#""stackIndex":1"#, r#""stackIndex":true"#, 1);
+    for (text, message) in [
+        (format!("{TINY}\n{broken}\n{TINY}\n"), 1),
+        (format!("{broken}\n{TINY}\n"), 0),
+    ] {
+        let error = read_all(&text).unwrap_err();
+        let place = format!("message[{message}].resource_profiles[0].scope_profiles[0].");
+        assert!(error.place().starts_with(&place), "{error}");
+        assert_eq!(error.byte(), Some(broken.find("true").unwrap() as u64));
+    }
+    let cut = TINY.get(..TINY.len() / 2).unwrap();
+    let error = read_all(&format!("{TINY}\n{cut}")).unwrap_err();
+    assert!(error.place().starts_with("message[1]"), "{error}");
 }
 
 #[test]
@@ -539,7 +565,7 @@ fn every_cut_is_an_error() {
         let error = try_read("otlp-json", &TINY.as_bytes()[..cut]).unwrap_err();
         assert!(error.byte().is_some(), "{error}");
     }
-    for more in ["{}", "1", ",", "}", "\0", "\n{}"] {
+    for more in ["{}", "1", ",", "}", "\0", " {}"] {
         let error = try_read("otlp-json", format!("{TINY}{more}").as_bytes()).unwrap_err();
         assert!(error.to_string().contains("more follows"), "{error}");
     }

@@ -803,6 +803,7 @@ fn every_code_has_a_case() {
         "unit.dropped",
         "string.invalid_utf8",
         "pprof.unknown_field",
+        "json.duplicate_key",
     ]);
     let missing: Vec<_> = LOSS_CODES
         .iter()

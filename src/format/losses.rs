@@ -267,6 +267,7 @@ codes! {
         PROFILE_ATTR_CONFLICT = "profile_attr.conflict": "profiles joined into one disagree about an attribute";
         BAD_ORDER = "scope.bad_sample_type_order": "the order of sample types is not a permutation";
         UNKNOWN_FIELD = "pprof.unknown_field": "a field this crate does not know";
+        DUPLICATE_KEY = "json.duplicate_key": "a key of a JSON object was said again; the last one counts";
     }
     Rejected {
         BAD_ID = "pprof.bad_id": "an id of 0, or one given twice";

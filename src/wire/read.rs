@@ -48,6 +48,12 @@ impl<'a> Reader<'a> {
         self.payload.get(self.at..self.end).unwrap_or_default()
     }
 
+    /// The bytes left to read.
+    #[inline(always)]
+    pub(crate) fn left(&self) -> usize {
+        self.end.saturating_sub(self.at)
+    }
+
     /// Leaves `bytes` bytes behind.
     #[inline]
     pub(crate) fn pass(&mut self, bytes: usize) {

@@ -2,6 +2,7 @@
 
 #![cfg(feature = "cli")]
 
+mod ends;
 mod exits;
 mod files;
 mod log;

@@ -91,3 +91,30 @@ fn several_messages_stay_several() {
     run(&room, "convert file.otlp -o x.pb.gz", 4);
     assert!(!room.join("x-0.pb.gz").exists(), "all are written or none");
 }
+
+/// As the Collector's file exporter writes JSON: a message a line.
+#[test]
+fn lines_of_json_are_messages() {
+    let room = room("lines");
+    for name in &PPROFS[..2] {
+        copy(name, &room.join(name));
+        run(&room, &format!("convert {name} -o {name}.json"), 0);
+    }
+    let message = |name: &str| fs::read(room.join(format!("{name}.json"))).unwrap();
+    let lines = [message(PPROFS[0]), message(PPROFS[1])];
+    let lines = frame(Framing::JsonLines, lines).unwrap();
+    fs::write(room.join("lines.json"), &lines).unwrap();
+    let described = info(&room, "lines.json");
+    assert_eq!(described["framing"], "json-lines");
+    assert_eq!(described["messages"][1]["format"], "otlp-json");
+    for (to, framing) in [("to.json", "json-lines"), ("to.otlp", "length-prefixed")] {
+        run(&room, &format!("convert lines.json -o {to}"), 0);
+        assert_eq!(info(&room, to)["framing"], framing);
+        assert_eq!(sums(&room, to), sums(&room, "lines.json"));
+    }
+    run(&room, "convert to.otlp -o back.json", 0);
+    assert_eq!(sums(&room, "back.json"), sums(&room, "lines.json"));
+    fs::write(room.join("cut.json"), &lines[..lines.len() - 9]).unwrap();
+    let output = run(&room, "convert cut.json -o cut.otlp", 3);
+    says(&output, "message[1]");
+}

@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+mod completions;
 mod console;
 mod convert;
 mod deprecations;
@@ -9,6 +10,7 @@ mod exit;
 mod files;
 mod info;
 mod input;
+mod interrupt;
 mod limits;
 mod output;
 mod reading;
@@ -41,12 +43,15 @@ enum Command {
     Convert(Box<convert::Args>),
     /// Say what files are, and why
     Info(Box<info::Args>),
+    /// Print the script by which a shell completes arguments
+    Completions(completions::Args),
 }
 
 const AFTER_HELP: &str = "\
 Exit codes: 0 done, 1 a loss was refused (--deny-loss), 2 wrong usage, 3 an input cannot be read, \
 recognised or decoded, 4 an output cannot be written, 5 a limit was reached, 6 the generation is \
-ambiguous and --from was not given. With several inputs the highest code wins.
+ambiguous and --from was not given. With several inputs the highest code wins. 130 and 143: \
+interrupted (SIGINT) and terminated (SIGTERM).
 
 OTLP_PROFILES_LOG=json makes every line on stderr a JSON object.";
 
@@ -59,10 +64,12 @@ fn main() -> ExitCode {
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(Exit::Usage.code()));
         }
     };
+    interrupt::watch();
     let console = Console::new(cli.verbose);
     let exit = match cli.command {
         Command::Convert(args) => convert::run(&args, &console),
         Command::Info(args) => info::run(&args, &console),
+        Command::Completions(args) => completions::run(&args, &console),
     };
     ExitCode::from(exit.code())
 }

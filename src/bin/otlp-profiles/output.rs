@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::exit::{Exit, Failure};
 use crate::input::same_file;
+use crate::interrupt::Temporary;
 use crate::text::shown_path;
 
 /// Writes `bytes` to stdout; `false` when nobody reads it any more, which is no failure.
@@ -117,7 +118,10 @@ impl Staged {
                 // It may have come into being meanwhile.
                 may_create(path, None)?;
             }
+            let mut known = Temporary::lock();
             fs::rename(temporary, path).map_err(|error| unwritable(path, &error))?;
+            known.forget(temporary);
+            drop(known);
             // Not all systems can; the file itself is safe.
             let _ = File::open(directory(path)).and_then(|directory| directory.sync_all());
             self.files.pop();
@@ -129,7 +133,9 @@ impl Staged {
 impl Drop for Staged {
     fn drop(&mut self) {
         for (temporary, _) in &self.files {
+            let mut known = Temporary::lock();
             let _ = fs::remove_file(temporary);
+            known.forget(temporary);
         }
     }
 }
@@ -155,13 +161,18 @@ fn create_beside(path: &Path) -> io::Result<(File, PathBuf)> {
             _ => format!(".{pid}-{again}.tmp"),
         });
         let temporary = path.with_file_name(name);
+        let mut known = Temporary::lock();
         match OpenOptions::new()
             .write(true)
             .create_new(true)
             .open(&temporary)
         {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-            result => return result.map(|file| (file, temporary)),
+            Err(error) => return Err(error),
+            Ok(file) => {
+                known.add(&temporary);
+                return Ok((file, temporary));
+            }
         }
     }
     Err(io::Error::other(

@@ -7,7 +7,8 @@ use std::path::Path;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use otlp_profiles::{
-    Detected, FORMATS, Format, Framing, Limits, Messages, Policy, ReadOptions, Reading, format,
+    Detected, Endpoint, FORMATS, Format, Framing, Limits, Messages, Policy, ReadOptions, Reading,
+    format,
 };
 
 use crate::console::{Console, Level, Line};
@@ -22,6 +23,9 @@ pub(crate) struct ReadArgs {
     /// What the input is, where that is not certain
     #[arg(long, value_name = "FORMAT", value_parser = format_parser())]
     from: Option<&'static dyn Format>,
+    /// What the input was sent to, as /v1development/profiles: decides where several generations fit
+    #[arg(long, value_name = "PATH|SERVICE", value_parser = parse_endpoint)]
+    endpoint: Option<Endpoint>,
     /// Repair broken input where it can be read without what is broken, and say so
     #[arg(long)]
     repair: bool,
@@ -41,9 +45,15 @@ impl ReadArgs {
             limits,
             policy,
             from,
+            endpoint: self.endpoint,
             ..Default::default()
         }
     }
+}
+
+fn parse_endpoint(text: &str) -> Result<Endpoint, String> {
+    text.parse()
+        .map_err(|error: otlp_profiles::Error| error.message().to_owned())
 }
 
 /// Takes the name of a format; help and errors list what the registry has.

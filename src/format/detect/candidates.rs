@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use super::grammar::{Grammar, Message};
-use super::{events, generations, pprof, signals};
+use super::{fixed, generations, signals};
 use crate::format::{FORMATS, Format, format};
 
 /// A grammar, and what it means when a payload fits it.
@@ -62,14 +62,14 @@ pub(super) fn candidates(formats: &[&'static dyn Format]) -> Vec<Candidate> {
     ];
     all.extend(signals.map(|(grammar, other)| named(grammar, other)));
     all.push(named(signals::response(), RESPONSE));
-    all.extend([Message::Profile, Message::Data].map(|root| read_events(events::grammar(root))));
+    all.extend([Message::Profile, Message::Data].map(|root| read_events(fixed::events(root))));
     all
 }
 
 fn readable(format: &'static dyn Format) -> Option<Candidate> {
     let grammar = match format.schema() {
         Some(schema) => generations::grammar(schema),
-        None if format.name() == "pprof" => pprof::grammar(),
+        None if format.name() == "pprof" => fixed::pprof(),
         None => return None,
     };
     Some(Candidate {

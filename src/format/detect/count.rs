@@ -79,15 +79,27 @@ impl Walk<'_> {
         self.rows.add(table, 1);
     }
 
+    /// Not all rows of a message's tables were counted here; those of the dictionary may have been
+    /// before.
     fn unknown_rows(&mut self, message: Message) {
         self.outcome.cut = true;
-        let tables = self
-            .grammar
-            .fields(message)
-            .filter_map(|(_, field)| field.holds.table());
-        // Encoders write sample types first; one that does not is seen whole in a later round.
-        for table in tables.filter(|table| *table != Table::SampleType) {
-            self.rows.add(table, Rows::UNKNOWN);
+        let counted = self.counted.filter(|_| message == Message::Dictionary);
+        for (number, field) in self.grammar.fields(message) {
+            let rows = counted.and_then(|rows| rows.get(number as usize));
+            match field.holds.table() {
+                // Encoders write sample types first.
+                None | Some(Table::SampleType) => {}
+                Some(table) => self.rows.set(table, rows.copied().unwrap_or(Rows::UNKNOWN)),
+            }
+        }
+    }
+
+    /// Of tables that every profile has its own of, those of the profile walked last say nothing of
+    /// others.
+    pub(super) fn rows_elsewhere(&mut self) {
+        let tables = self.grammar.fields(Message::Profile);
+        for table in tables.filter_map(|(_, field)| field.holds.table()) {
+            self.rows.set(table, Rows::UNKNOWN);
         }
     }
 

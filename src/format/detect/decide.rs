@@ -1,67 +1,29 @@
 //! Which of the candidates a payload is.
 
+use super::bounds::Bounds;
 use super::candidates::{Answer, Candidate};
-use super::grammar::{Grammar, Holds, Message, Table, bit};
-use super::scan::is_common;
-use super::score::{Outcome, Score};
-use super::walk::{Bounds, walk};
-use super::{Certainty, Detected, words};
+use super::grammar::{Holds, Message, Table, bit};
+use super::trials::{Trial, Trials, is_equivalent};
+use super::walk::walk;
+use super::{Certainty, Detected, Endpoint, words};
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::Format;
 use crate::format::otlp::schema::Rows;
-
-/// A candidate, and how the payload fits it.
-pub(super) struct Trial<'c> {
-    pub(super) candidate: &'c Candidate,
-    pub(super) outcome: Outcome,
-}
-
-impl Trial<'_> {
-    pub(super) fn name(&self) -> &'static str {
-        self.candidate.grammar.name
-    }
-
-    fn is_possible(&self) -> bool {
-        self.outcome.score.hard == 0
-    }
-
-    fn is_likely(&self) -> bool {
-        self.is_possible() && self.outcome.is_plausible()
-    }
-
-    /// Whether it is another signal, a record of it was seen, and nothing that it does not know.
-    fn is_other_signal(&self) -> bool {
-        let signal = matches!(self.candidate.answer, Answer::Other(other) if other.signal);
-        signal && self.outcome.used(Message::Record) != 0 && self.outcome.score.soft == 0
-    }
-
-    /// The order of trials, the best first; orphans count only between those for which every
-    /// unused row is one.
-    fn rank(&self, orphans: bool) -> Score {
-        let orphans = if orphans {
-            self.outcome.score.orphans
-        } else {
-            0
-        };
-        Score {
-            orphans,
-            ..self.outcome.score
-        }
-    }
-}
 
 /// Which candidate `payload` is, if any is likely.
 pub(super) fn decide(
     candidates: &[Candidate],
     payload: &[u8],
     hint: Option<&'static dyn Format>,
+    endpoint: Option<Endpoint>,
 ) -> Result<Option<Detected>> {
-    let trials = trials(candidates, payload);
-    let ties = best(&trials);
+    let Trials { all: trials, whole } = Trials::of(candidates, payload);
+    let mut ties = best(&trials);
+    let misses = endpoint.filter(|endpoint| !keep_sent_to(*endpoint, &mut ties));
     let hinted =
         hint.and_then(|hint| Some((hint, trials.iter().find(|trial| is_format(trial, hint))?)));
     if let Some((hint, trial)) = hinted.filter(|(_, trial)| trial.is_likely()) {
-        return Ok(Some(as_hinted(hint, trial, &trials, &ties)));
+        return Ok(Some(as_hinted(hint, trial, &trials, &ties, whole)));
     }
     let Some(&winner) = ties.first() else {
         return match hint {
@@ -85,15 +47,18 @@ pub(super) fn decide(
             Err(contradicted(hint, hinted.map(|(_, trial)| trial), winner))
         }
         _ => {
-            let certainty = certainty(&ties);
+            let certainty = certainty(&ties, whole);
             let mut evidence = words::evidence(winner, &trials);
             if let Certainty::Preferred(others) = &certainty {
-                evidence.push(words::preference(
-                    winner.name(),
-                    others,
-                    winner.outcome.score.orphans,
-                ));
+                if ties.iter().any(|trial| is_either(winner, trial)) {
+                    let orphans = winner.outcome.score.orphans;
+                    evidence.push(words::preference(winner.name(), others, orphans));
+                }
+                if !whole {
+                    evidence.push(words::partly(others));
+                }
             }
+            evidence.extend(misses.map(words::sent_elsewhere));
             Ok(Some(Detected {
                 format,
                 certainty,
@@ -116,60 +81,6 @@ fn is_format(trial: &Trial, hint: &'static dyn Format) -> bool {
         .candidate
         .format()
         .is_some_and(|format| format.name() == hint.name())
-}
-
-/// Tries all candidates on the beginnings of all lists; those that are left on more of it, until
-/// one alone is without fault or all was seen.
-fn trials<'c>(candidates: &'c [Candidate], payload: &[u8]) -> Vec<Trial<'c>> {
-    let mut trials: Vec<Trial> = Vec::with_capacity(candidates.len());
-    for (round, bounds) in Bounds::ROUNDS.into_iter().enumerate() {
-        if round == 0 {
-            let all = candidates.iter();
-            trials.extend(all.map(|candidate| Trial {
-                candidate,
-                outcome: walk(&candidate.grammar, payload, bounds),
-            }));
-        } else {
-            for trial in trials
-                .iter_mut()
-                .filter(|trial| trial.is_possible() && trial.outcome.cut)
-            {
-                trial.outcome = walk(&trial.candidate.grammar, payload, bounds);
-            }
-        }
-        if is_decided(&trials, payload) {
-            break;
-        }
-    }
-    trials
-}
-
-/// Whether one format is without fault and no other, or those that are read all alike, or nothing
-/// is left to choose from. What is only named and is not without fault by its own records loses to
-/// a format that is.
-fn is_decided(trials: &[Trial], payload: &[u8]) -> bool {
-    let possible = || trials.iter().filter(|trial| trial.is_possible());
-    let clean =
-        possible().filter(|trial| trial.outcome.is_clean() && trial.outcome.score.soft == 0);
-    let mut rivals =
-        clean.filter(|trial| trial.candidate.format().is_some() || trial.is_other_signal());
-    let Some(first) = rivals.next() else {
-        return possible().count() < 2;
-    };
-    let others: Vec<_> = rivals.collect();
-    others.is_empty() || first.outcome.cut && are_settled(first, &others, payload)
-}
-
-/// Whether some trials, by all that is in the payload, are of formats that read it alike.
-fn are_settled(first: &Trial, others: &[&Trial], payload: &[u8]) -> bool {
-    let ours = &first.candidate.grammar;
-    let same = |theirs: &Grammar| ours.rows == theirs.rows && ours.series == theirs.series;
-    let alike = |other: &&Trial| same(&other.candidate.grammar) && is_equivalent(first, other);
-    let grammars: Vec<_> = others
-        .iter()
-        .map(|other| &other.candidate.grammar)
-        .collect();
-    others.iter().all(alike) && is_common(ours, &grammars, payload)
 }
 
 /// The trials that fit best and equally well, in the order of the candidates.
@@ -203,6 +114,21 @@ fn best<'a, 'c>(trials: &'a [Trial<'c>]) -> Vec<&'a Trial<'c>> {
     ties
 }
 
+/// Puts those first that are sent to `endpoint`, if there are any, and drops the others but for those
+/// that read the payload alike.
+fn keep_sent_to(endpoint: Endpoint, ties: &mut Vec<&Trial>) -> bool {
+    let is_taken = |trial: &&Trial| {
+        let schema = trial.candidate.format().and_then(Format::schema);
+        schema.is_some_and(|schema| endpoint.takes(schema))
+    };
+    let Some(first) = ties.iter().copied().find(is_taken) else {
+        return false;
+    };
+    ties.retain(|trial| is_taken(trial) || is_equivalent(first, trial));
+    ties.sort_by_key(|trial| !is_taken(trial));
+    true
+}
+
 /// Puts those first that leave the fewest attributes unused, and drops those that leave more:
 /// a misread value uses no attribute. Where one list may be either, orphans are only a hint.
 fn by_orphans(ties: &mut Vec<&Trial>) {
@@ -211,41 +137,6 @@ fn by_orphans(ties: &mut Vec<&Trial>) {
         let fewest = first.rank(true);
         ties.retain(|trial| trial.rank(true) == fewest || is_either(first, trial));
     }
-}
-
-/// Whether two candidates read the payload alike: what was seen of it has the same meaning in both.
-fn is_equivalent(a: &Trial, b: &Trial) -> bool {
-    let (ours, theirs) = (&a.candidate.grammar, &b.candidate.grammar);
-    let fields = same_fields(a, ours, theirs) && same_fields(b, theirs, ours);
-    // Without a violation of the newer rule, rows 0 are empty, and those that are mean none before too.
-    let null =
-        ours.rows == theirs.rows || a.outcome.score.semantic == 0 && b.outcome.score.semantic == 0;
-    fields && null && (ours.series == theirs.series || a.outcome.samples == 0)
-}
-
-fn same_fields(trial: &Trial, ours: &Grammar, theirs: &Grammar) -> bool {
-    let used = |message: Message, number: u32| trial.outcome.used(message) & bit(number) != 0;
-    Message::ALL.into_iter().all(|message| {
-        let mut fields = ours
-            .fields(message)
-            .filter(|&(number, _)| used(message, number));
-        fields.all(|(number, field)| {
-            theirs
-                .field(message, number)
-                .is_some_and(|other| same(field.holds, other.holds, field.name == other.name))
-        })
-    })
-}
-
-/// Whether what a field holds is the same; a list of one and one alone are.
-fn same(ours: Holds, theirs: Holds, name: bool) -> bool {
-    let message = |holds| match holds {
-        Holds::One(message) | Holds::Many(message) | Holds::Row(Table::SampleType, message) => {
-            Some(message)
-        }
-        _ => None,
-    };
-    name && (ours == theirs || message(ours).is_some() && message(ours) == message(theirs))
 }
 
 /// Whether a reading is more likely than another that fits as well: the one that leaves fewer
@@ -289,13 +180,14 @@ fn lists(trial: &Trial) -> Option<Holds> {
     }
 }
 
-fn certainty(ties: &[&Trial]) -> Certainty {
+/// What is alike is equivalent only if it was looked at as a `whole`.
+fn certainty(ties: &[&Trial], whole: bool) -> Certainty {
     let Some((winner, others)) = ties.split_first() else {
         return Certainty::Certain;
     };
     let different: Vec<_> = others
         .iter()
-        .filter(|other| !is_equivalent(winner, other))
+        .filter(|other| !whole || !is_equivalent(winner, other))
         .collect();
     if others.is_empty() {
         Certainty::Certain
@@ -318,6 +210,7 @@ fn as_hinted(
     hinted: &Trial,
     trials: &[Trial],
     ties: &[&Trial],
+    whole: bool,
 ) -> Detected {
     let mut evidence = words::evidence(hinted, trials);
     let others: Vec<_> = ties
@@ -327,7 +220,7 @@ fn as_hinted(
     let tied = ties.iter().any(|trial| trial.name() == hinted.name());
     let different: Vec<_> = others
         .iter()
-        .filter(|other| !tied || !is_equivalent(hinted, other))
+        .filter(|other| !tied || !whole || !is_equivalent(hinted, other))
         .map(|trial| trial.name())
         .collect();
     let certainty = if others.is_empty() {

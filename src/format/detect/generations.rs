@@ -6,10 +6,9 @@ use Holds::{
 use Holds::{SliceIndices, SliceLength, SliceStart, Strings, Text, Times, Values};
 
 use super::grammar::{Grammar, Holds, Message, Table};
-use super::shared::{ENVELOPE, ROWS};
+use super::shared::{ENVELOPE, LABEL, ROWS, TEXT};
 use crate::format::otlp::schema::{Home, Rows, Schema};
 
-const TEXT: Holds = Index(Table::String);
 const ATTRIBUTES: Holds = Indices(Table::Attribute);
 
 /// What the payloads of a generation are made of.
@@ -326,14 +325,6 @@ fn sample(grammar: &mut Grammar, schema: &Schema) {
         ],
     );
     if sample.label != 0 {
-        grammar.add(
-            Message::Label,
-            &[
-                (1, "key", TEXT),
-                (2, "str", TEXT),
-                (3, "num", Number),
-                (4, "num_unit", TEXT),
-            ],
-        );
+        grammar.add_all(LABEL);
     }
 }

@@ -379,6 +379,17 @@ impl Grammar {
             .filter_map(|(field, number)| Some((number, field.as_ref()?)))
     }
 
+    /// Whether both begin with the same message of the same fields, and want the same to be there.
+    pub(super) fn has_frame_of(&self, other: &Self) -> bool {
+        let (ours, theirs) = (self.fields(self.root), other.fields(other.root));
+        self.root == other.root && self.required == other.required && ours.eq(theirs)
+    }
+
+    /// The message that the numbers of fields lead to.
+    pub(super) fn follow(&self, mut numbers: impl Iterator<Item = u32>) -> Option<Message> {
+        numbers.try_fold(self.root, |message, number| self.inner(message, number))
+    }
+
     /// The message a field holds.
     pub(super) fn inner(&self, message: Message, number: u32) -> Option<Message> {
         match self.field(message, number)?.holds {

@@ -6,24 +6,29 @@
 //! schemas, so a new generation is detected by being registered. The payload is walked by each
 //! grammar and the misfits are counted: contradictions first, then fields and references that lead
 //! nowhere, then oddities. The beginnings of all lists are walked, and more only while several
-//! formats fit.
+//! formats fit. A small payload is walked whole then; of a large one the rest is surveyed, which
+//! costs a small part of reading it, and what the survey finds is walked.
 
+mod bounds;
 mod candidates;
 mod count;
 mod decide;
-mod events;
+mod endpoint;
+mod fixed;
 mod generations;
 mod grammar;
 mod magic;
-mod pprof;
 mod rows;
-mod scan;
 mod score;
 mod shared;
 mod signals;
+mod survey;
 mod text;
+mod trials;
 mod walk;
 mod words;
+
+pub use endpoint::Endpoint;
 
 use crate::error::Result;
 use crate::format::{FORMATS, Format};
@@ -64,7 +69,8 @@ pub enum Certainty {
     Certain,
     /// Others read it to the same profiles.
     Equivalent(Vec<&'static str>),
-    /// Others read it to something else; this reading is the likely one.
+    /// Others read it to something else, or may: of large payloads not all is looked at. This reading
+    /// is the likely one.
     Preferred(Vec<&'static str>),
     /// Others read it to something else, as likely.
     Ambiguous(Vec<&'static str>),
@@ -84,13 +90,15 @@ impl std::fmt::Display for Certainty {
 /// Which format an inflated, unframed payload is.
 ///
 /// A hint decides between formats that fit. It is taken at its word where nothing was recognised,
-/// because the reader then says best what is wrong; it is refused where it cannot be true.
+/// because the reader then says best what is wrong; it is refused where it cannot be true. An
+/// endpoint only decides between formats that fit equally well.
 pub(crate) fn detect_payload(
     payload: &[u8],
     hint: Option<&'static dyn Format>,
+    endpoint: Option<Endpoint>,
 ) -> Result<Detected> {
     if payload.is_empty() {
-        return empty(hint);
+        return empty(hint, endpoint);
     }
     if let Some(known) = magic::binary(payload) {
         return match hint {
@@ -101,7 +109,7 @@ pub(crate) fn detect_payload(
             None => known.answer(),
         };
     }
-    if let Some(detected) = decide::decide(&candidates::CANDIDATES, payload, hint)? {
+    if let Some(detected) = decide::decide(&candidates::CANDIDATES, payload, hint, endpoint)? {
         return Ok(detected);
     }
     match hint {
@@ -111,14 +119,18 @@ pub(crate) fn detect_payload(
 }
 
 /// No bytes are a valid message of every generation, with nothing in it.
-fn empty(hint: Option<&'static dyn Format>) -> Result<Detected> {
+fn empty(hint: Option<&'static dyn Format>, endpoint: Option<Endpoint>) -> Result<Detected> {
     let otlp = || {
         FORMATS
             .iter()
             .copied()
             .filter(|format| format.schema().is_some())
     };
-    let Some(format) = hint.or_else(|| otlp().next()) else {
+    let is_taken = |format: &&dyn Format| {
+        let schema = format.schema();
+        endpoint.is_none_or(|endpoint| schema.is_some_and(|schema| endpoint.takes(schema)))
+    };
+    let Some(format) = hint.or_else(|| otlp().find(is_taken)) else {
         return Err(magic::nothing(&[]));
     };
     let others: Vec<_> = otlp()
@@ -212,7 +224,7 @@ mod tests {
     }
 
     fn answer(payload: &[u8]) -> String {
-        match detect_payload(payload, None) {
+        match detect_payload(payload, None, None) {
             Ok(detected) => format!(
                 "{} ({}): {}",
                 detected.format.name(),
@@ -259,14 +271,14 @@ mod tests {
             (2, Err(vec![1])),
             (5, Err(vec![0, 0, 0, 0, 0, 0, 0, 16])),
         ]);
-        let detected = detect_payload(&either, format("otlp-1.9")).unwrap();
+        let detected = detect_payload(&either, format("otlp-1.9"), None).unwrap();
         assert_eq!(
             (detected.format.name(), detected.certainty),
             ("otlp-1.9", Certainty::Preferred(vec!["otlp-1.10"]))
         );
         for wrong in ["pprof", "otlp-1.9", "otlp-1.3"] {
-            let error = detect_payload(&payload(&[(1, Ok(1)), (4, Err(vec![9]))]), format(wrong))
-                .unwrap_err();
+            let newest = payload(&[(1, Ok(1)), (4, Err(vec![9]))]);
+            let error = detect_payload(&newest, format(wrong), None).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Malformed);
             let text = error.to_string();
             assert!(
@@ -275,8 +287,42 @@ mod tests {
                 "{text}"
             );
         }
-        let nothing = detect_payload(b"\x07\x07\x07", format("otlp-1.9")).unwrap();
+        let nothing = detect_payload(b"\x07\x07\x07", format("otlp-1.9"), None).unwrap();
         assert_eq!(nothing.format.name(), "otlp-1.9");
+    }
+
+    #[test]
+    fn an_endpoint_breaks_ties_and_nothing_else() {
+        let as_sent = |payload: &[u8], endpoint| {
+            let detected = detect_payload(payload, None, Some(endpoint)).unwrap();
+            let said = detected.evidence.last().cloned().unwrap_or_default();
+            (detected.format.name(), detected.certainty, said)
+        };
+        // A resource without profiles, and nothing at all: messages of every generation.
+        for payload in [&b"\x0a\x00"[..], b""] {
+            let (old, certainty, _) = as_sent(payload, Endpoint::V1Experimental);
+            assert_eq!(old, "otlp-1.3");
+            assert!(
+                matches!(&certainty, Certainty::Equivalent(others) if others.contains(&"otlp-1.10")),
+                "{certainty}"
+            );
+            let (new, certainty, _) = as_sent(payload, Endpoint::V1Development);
+            assert_eq!(new, "otlp-1.10");
+            assert!(
+                matches!(&certainty, Certainty::Equivalent(others) if others.contains(&"otlp-1.3")),
+                "{certainty}"
+            );
+        }
+        let newest = payload(&[(1, Ok(1)), (4, Err(vec![9]))]);
+        let (name, certainty, said) = as_sent(&newest, Endpoint::V1Experimental);
+        assert_eq!((name, certainty), ("otlp-1.10", Certainty::Certain));
+        assert_eq!(
+            said,
+            "it was sent to v1experimental, which no format that fits is sent to"
+        );
+        let (name, _, said) = as_sent(&newest, Endpoint::V1Development);
+        assert_eq!(name, "otlp-1.10");
+        assert!(!said.contains("sent to"), "{said}");
     }
 
     #[test]
@@ -310,13 +356,16 @@ mod tests {
 
     #[test]
     fn no_bytes_are_a_message_about_nothing() {
-        let detected = detect_payload(b"", None).unwrap();
+        let detected = detect_payload(b"", None, None).unwrap();
         assert_eq!(detected.format.name(), "otlp-1.10");
         assert!(
             matches!(detected.certainty, Certainty::Equivalent(others) if others.contains(&"otlp-1.3") && !others.contains(&"pprof"))
         );
         assert_eq!(
-            detect_payload(b"", format("pprof")).unwrap().format.name(),
+            detect_payload(b"", format("pprof"), None)
+                .unwrap()
+                .format
+                .name(),
             "pprof"
         );
         assert!(
@@ -405,7 +454,11 @@ mod tests {
             .chain(FORMATS.iter().copied())
             .collect();
         let candidates = candidates(&formats);
-        let decide = |payload: &[u8]| decide::decide(&candidates, payload, None).unwrap().unwrap();
+        let decide = |payload: &[u8]| {
+            decide::decide(&candidates, payload, None, None)
+                .unwrap()
+                .unwrap()
+        };
 
         let detected = decide(&payload(&[
             (1, Ok(1)),

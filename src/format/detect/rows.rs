@@ -51,6 +51,12 @@ impl Rows {
         }
     }
 
+    pub(super) fn set(&mut self, table: Table, rows: u64) {
+        if let Some(count) = self.counts.get_mut(table as usize) {
+            *count = rows;
+        }
+    }
+
     /// Notes the key of the next attribute.
     pub(super) fn add_key(&mut self, attribute: &[u8]) {
         if self.keys.len() < FOLLOWED {

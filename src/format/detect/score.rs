@@ -18,6 +18,17 @@ pub(super) struct Score {
     pub(super) orphans: u32,
 }
 
+impl Score {
+    /// The heaviest kind that there is any of, by a number that is higher the heavier it is.
+    fn heaviest(&self) -> u8 {
+        let kinds = [self.semantic, self.soft, self.structural, self.hard];
+        kinds.iter().zip(1..).fold(
+            0,
+            |heaviest, (&count, kind)| if count > 0 { kind } else { heaviest },
+        )
+    }
+}
+
 /// Why something does not fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Why {
@@ -134,24 +145,40 @@ impl Outcome {
         }
     }
 
+    /// Before the first walk.
+    pub(super) fn untried() -> Self {
+        Self {
+            cut: true,
+            ..Self::new()
+        }
+    }
+
+    /// Adds what a walk of other parts of the payload found.
+    pub(super) fn add(&mut self, other: &Self) {
+        let (ours, theirs) = (&mut self.score, &other.score);
+        if self.worst.is_none() || theirs.heaviest() > ours.heaviest() {
+            self.worst = other.worst.or(self.worst);
+        }
+        ours.hard = ours.hard.saturating_add(theirs.hard);
+        ours.structural = ours.structural.saturating_add(theirs.structural);
+        ours.soft = ours.soft.saturating_add(theirs.soft);
+        ours.semantic = ours.semantic.saturating_add(theirs.semantic);
+        for (used, more) in self.used.iter_mut().zip(other.used) {
+            *used |= more;
+        }
+        self.known = self.known.saturating_add(other.known);
+        self.unknown = self.unknown.saturating_add(other.unknown);
+        self.samples = self.samples.saturating_add(other.samples);
+        self.timed = self.timed.saturating_add(other.timed);
+    }
+
     /// Counts a clash, and keeps it if it is heavier than all before.
     #[cold]
     pub(super) fn clash(&mut self, clash: Clash) {
-        let before = self.score;
+        let before = self.score.heaviest();
         let count = clash.why.class(&mut self.score);
         *count = count.saturating_add(1);
-        let heavier = |now: u32, before: u32| now > before && before == 0;
-        let (now, then) = (&self.score, &before);
-        let first_heaviest = if now.hard > 0 {
-            heavier(now.hard, then.hard)
-        } else if now.structural > 0 {
-            heavier(now.structural, then.structural)
-        } else if now.soft > 0 {
-            heavier(now.soft, then.soft)
-        } else {
-            heavier(now.semantic, then.semantic)
-        };
-        if first_heaviest {
+        if self.score.heaviest() > before {
             self.worst = Some(clash);
         }
     }

@@ -4,6 +4,9 @@ use Holds::{Bytes, Fixed64, Flag, Id, Index, Indices, Many, Number, One, Small, 
 
 use super::grammar::{Fields, Holds, Message, Table};
 
+/// A text by its row in the string table.
+pub(super) const TEXT: Holds = Index(Table::String);
+
 /// Resources, scopes and attributes in place.
 pub(super) const ENVELOPE: Fields = &[
     (
@@ -77,24 +80,38 @@ pub(super) const ROWS: Fields = &[
     ),
     (
         Message::AttributeUnit,
-        &[
-            (1, "attribute_key", Index(Table::String)),
-            (2, "unit", Index(Table::String)),
-        ],
+        &[(1, "attribute_key", TEXT), (2, "unit", TEXT)],
     ),
     (
         Message::KeyValueAndUnit,
         &[
-            (1, "key_strindex", Index(Table::String)),
-            (3, "unit_strindex", Index(Table::String)),
+            (1, "key_strindex", TEXT),
+            (3, "unit_strindex", TEXT),
             (2, "value", One(Message::AnyValue)),
         ],
     ),
-    (
-        Message::ValueType,
-        &[
-            (1, "type", Index(Table::String)),
-            (2, "unit", Index(Table::String)),
-        ],
-    ),
+    (Message::ValueType, &[(1, "type", TEXT), (2, "unit", TEXT)]),
 ];
+
+/// The labels of pprof's samples, which OTEP 0239 kept.
+pub(super) const LABEL: Fields = &[(
+    Message::Label,
+    &[
+        (1, "key", TEXT),
+        (2, "str", TEXT),
+        (3, "num", Number),
+        (4, "num_unit", TEXT),
+    ],
+)];
+
+/// Functions as pprof has them, and whoever took them from there.
+pub(super) const FUNCTION_WITH_ID: Fields = &[(
+    Message::Function,
+    &[
+        (1, "id", Number),
+        (2, "name", TEXT),
+        (3, "system_name", TEXT),
+        (4, "filename", TEXT),
+        (5, "start_line", Number),
+    ],
+)];

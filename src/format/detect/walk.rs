@@ -2,78 +2,37 @@
 //!
 //! The grammar's messages hold only messages further down their list, so the walk is not as deep
 //! as the input says but as the grammar does. It takes memory for one outcome, whatever the size.
+//! What a [`Survey`] of the rest found worth a closer look is walked after the beginnings.
 
+use super::bounds::Bounds;
 use super::grammar::{Field, Grammar, Holds, Message, Table, bit};
 use super::rows::Rows;
 use super::score::{Clash, Outcome, Path, Why};
+use super::survey::{DictionaryRows, Part, Probe, Survey};
 use crate::format::otlp::schema::Rows as RowZero;
 use crate::wire::read::{Reader, count_packed};
 use crate::wire::{FIXED32, FIXED64, LEN, VARINT};
 
-/// How much of a payload is walked: a fraction first, all of it only while nothing is decided.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Bounds {
-    /// Messages of each kind.
-    pub(super) messages: u32,
-    /// Fields of each kind of message, those passed over included.
-    pub(super) fields: u32,
-    /// Numbers of each packed list.
-    pub(super) numbers: usize,
-    /// Whether the walk goes on after what cannot be.
-    pub(super) tolerant: bool,
-}
-
-impl Bounds {
-    pub(super) const ROUNDS: [Self; 5] = [
-        Self::first(8, 64),
-        Self::first(64, 1 << 9),
-        Self::first(1 << 9, 1 << 12),
-        Self::first(1 << 12, 1 << 15),
-        Self {
-            messages: u32::MAX,
-            fields: u32::MAX,
-            numbers: usize::MAX,
-            tolerant: false,
-        },
-    ];
-    /// For payloads that are broken by any grammar.
-    pub(super) const TOLERANT: Self = Self {
-        tolerant: true,
-        ..Self::first(64, 1 << 10)
-    };
-
-    const fn first(messages: u32, fields: u32) -> Self {
-        Self {
-            messages,
-            fields,
-            numbers: messages as usize,
-            tolerant: false,
-        }
-    }
-}
-
-/// Walks `payload`.
+/// Walks the beginnings of `payload`.
 pub(super) fn walk(grammar: &Grammar, payload: &[u8], bounds: Bounds) -> Outcome {
-    let mut walk = Walk {
-        grammar,
-        bounds,
-        outcome: Outcome::new(),
-        rows: Rows::new(),
-        messages: [0; Message::COUNT],
-        fields: [0; Message::COUNT],
-        texts: 0,
-        path: Path::default(),
-        at: (0, 0),
-        referred: false,
-        stopped: false,
-    };
-    walk.message(grammar.root, payload);
+    Walk::new(grammar, payload, bounds, None).finish()
+}
+
+/// Walks what a survey of `payload` found.
+pub(super) fn walk_found(grammar: &Grammar, payload: &[u8], survey: &Survey) -> Outcome {
+    let mut walk = Walk::new(grammar, payload, Bounds::FIRST, survey.rows.as_ref());
+    walk.rows_elsewhere();
+    for probe in &survey.probes {
+        walk.probe(probe);
+    }
     walk.finish()
 }
 
 pub(super) struct Walk<'g> {
     pub(super) grammar: &'g Grammar,
     pub(super) bounds: Bounds,
+    /// The rows of the dictionary by field number, where they were counted before.
+    pub(super) counted: Option<&'g DictionaryRows>,
     pub(super) outcome: Outcome,
     pub(super) rows: Rows,
     pub(super) messages: [u32; Message::COUNT],
@@ -110,16 +69,60 @@ struct State {
     key_count: usize,
 }
 
-impl Walk<'_> {
+impl<'g> Walk<'g> {
+    fn new(
+        grammar: &'g Grammar,
+        payload: &[u8],
+        bounds: Bounds,
+        counted: Option<&'g DictionaryRows>,
+    ) -> Self {
+        let mut walk = Self {
+            grammar,
+            bounds,
+            counted,
+            outcome: Outcome::new(),
+            rows: Rows::new(),
+            messages: [0; Message::COUNT],
+            fields: [0; Message::COUNT],
+            texts: 0,
+            path: Path::default(),
+            at: (0, 0),
+            referred: false,
+            stopped: false,
+        };
+        walk.message(grammar.root, payload);
+        walk
+    }
+
     fn message(&mut self, message: Message, body: &[u8]) {
         if !step(&mut self.messages, message, self.bounds.messages) {
             self.outcome.cut = true;
             return;
         }
         self.count_tables(message, body);
+        self.walk_fields(message, body, true);
+    }
+
+    /// Walks what was found far from the beginnings, in the message its path leads to.
+    fn probe(&mut self, probe: &Probe) {
+        if self.stopped {
+            return;
+        }
+        if let Some(message) = self.grammar.follow(probe.path.numbers()) {
+            (self.messages, self.fields) = ([0; Message::COUNT], [0; Message::COUNT]);
+            self.path = probe.path;
+            match probe.part {
+                Part::Whole(body) => self.walk_fields(message, body, true),
+                Part::Field(body) => self.walk_fields(message, body, false),
+                Part::Fields(seen) => self.missing(message, seen),
+            }
+        }
+    }
+
+    /// The fields of a message, or if it is not `whole`, some of them.
+    fn walk_fields(&mut self, message: Message, body: &[u8], mut whole: bool) {
         let mut state = State::default();
         let mut reader = Reader::new(body);
-        let mut whole = true;
         while !self.stopped {
             let Ok(tag) = reader.tag() else {
                 self.clash(Why::Broken);
@@ -295,10 +298,7 @@ impl Walk<'_> {
         if !whole || self.stopped {
             return;
         }
-        if let Some(number) = self.grammar.missing(message, state.seen) {
-            self.at.0 = number;
-            self.clash(Why::Missing);
-        }
+        self.missing(message, state.seen);
         match message {
             Message::Sample => self.sample(state),
             Message::Data => {
@@ -314,6 +314,13 @@ impl Walk<'_> {
                 }
             }
             _ => {}
+        }
+    }
+
+    fn missing(&mut self, message: Message, seen: u32) {
+        if let Some(number) = self.grammar.missing(message, seen) {
+            self.at.0 = number;
+            self.clash(Why::Missing);
         }
     }
 

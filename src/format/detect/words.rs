@@ -1,8 +1,9 @@
 //! What a decision rests on, in sentences.
 
-use super::decide::Trial;
+use super::Endpoint;
 use super::grammar::{Field, Grammar, Holds, Message};
-use super::score::{Clash, Path, Why};
+use super::score::{Clash, Why};
+use super::trials::Trial;
 use crate::wire::{FIXED32, FIXED64, LEN, VARINT};
 
 /// More sentences tell nobody more.
@@ -53,6 +54,19 @@ pub(super) fn preference(name: &str, others: &[&str], orphans: u32) -> String {
     format!(
         "every sample has as many numbers as timestamps, values of one and attributes of the other: {name} {unused}, {others} would fit too"
     )
+}
+
+/// What is not known where not all of a payload was looked at.
+pub(super) fn partly(others: &[&str]) -> String {
+    format!(
+        "not all of it was looked at, since that would take as long as reading it: {} may read the rest differently",
+        others.join(", ")
+    )
+}
+
+/// That an endpoint was said which nothing that fits is sent to.
+pub(super) fn sent_elsewhere(endpoint: Endpoint) -> String {
+    format!("it was sent to {endpoint}, which no format that fits is sent to")
 }
 
 /// What is odd about the winner.
@@ -115,24 +129,20 @@ fn seen_by<'g>(ours: &'g Grammar, clash: &Clash) -> Option<(Message, u32, &'g Fi
 
 /// `Sample field 4`, by a grammar's names.
 fn place(grammar: &Grammar, clash: &Clash) -> String {
-    let message = follow(grammar, clash.path).map_or("the message", |message| message.name());
+    let message = grammar
+        .follow(clash.path.numbers())
+        .map_or("the message", |message| message.name());
     match clash.number {
         0 => message.to_owned(),
         number => format!("{message} field {number}"),
     }
 }
 
-/// The message that a path leads to.
-fn follow(grammar: &Grammar, path: Path) -> Option<Message> {
-    path.numbers().try_fold(grammar.root, |message, number| {
-        grammar.inner(message, number)
-    })
-}
-
 /// What is wrong with a field, by the grammar it is wrong by.
 fn says(grammar: &Grammar, clash: &Clash) -> String {
-    let field =
-        follow(grammar, clash.path).and_then(|message| grammar.field(message, clash.number));
+    let field = grammar
+        .follow(clash.path.numbers())
+        .and_then(|message| grammar.field(message, clash.number));
     let name = field.map_or("no field", |field| field.name);
     match clash.why {
         Why::Kind => format!(

@@ -26,7 +26,7 @@ pub(super) struct Transcoder<'a> {
     text: Text<'a>,
     schema: &'a Schema,
     pub(super) out: Vec<u8>,
-    /// Names nobody knows go here as findings.
+    /// Names nobody knows, and names said twice, go here as findings.
     pub(super) intake: Intake,
     /// Where the fields of the open objects begin in `out`, each by its number and once.
     begun: Vec<(u32, usize)>,
@@ -111,7 +111,7 @@ impl<'a> Transcoder<'a> {
             }
             let place = || format!("{}.{}", message.name, field.name);
             let said = || format!("{} is said twice; the last one was read", field.name);
-            self.intake.note(losses::UNKNOWN_FIELD, place, said);
+            self.intake.note(losses::DUPLICATE_KEY, place, said);
         }
         self.begun.push((number, self.out.len()));
     }

@@ -103,7 +103,7 @@ impl Converted {
     fn frame(&self, payloads: &[Vec<u8>]) -> Result<Vec<u8>, Failure> {
         let framing = match self.framing {
             // The form of the Collector's file exporter is the one for files.
-            Framing::None => Framing::LengthPrefixed,
+            Framing::None | Framing::JsonLines => Framing::LengthPrefixed,
             framing => framing,
         };
         otlp_profiles::frame(framing, payloads).map_err(|error| Failure::writing(&error))

@@ -1,0 +1,31 @@
+//! `otlp-profiles completions`: what a shell needs to complete arguments.
+
+use clap::CommandFactory;
+use clap_complete::Shell;
+
+use crate::console::{Console, Level, Line};
+use crate::exit::Exit;
+use crate::output;
+
+/// For whom.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The shell
+    shell: Shell,
+}
+
+/// Prints the script to stdout.
+pub(crate) fn run(args: &Args, console: &Console) -> Exit {
+    let mut command = crate::Cli::command();
+    let name = command.get_name().to_owned();
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut command, name, &mut script);
+    match output::to_stdout(&script, true) {
+        Ok(_) => Exit::Done,
+        Err(failure) => {
+            let message = format!("Completion failed: {failure}");
+            console.log(&Line::new(Level::Critical, "completions", message));
+            failure.exit
+        }
+    }
+}

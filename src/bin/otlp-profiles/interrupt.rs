@@ -1,0 +1,54 @@
+//! What is left to do when the run is ended from outside: temporary files go.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// The temporary files there are. Whoever makes, renames or removes one holds the lock until that is
+/// done and noted here, so that an interrupted run finds all of them and no other file.
+static TEMPORARY: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// The temporary files, for as long as none may come or go.
+pub(crate) struct Temporary(MutexGuard<'static, Vec<PathBuf>>);
+
+impl Temporary {
+    pub(crate) fn lock() -> Self {
+        Self(TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub(crate) fn add(&mut self, path: &Path) {
+        self.0.push(path.to_owned());
+    }
+
+    pub(crate) fn forget(&mut self, path: &Path) {
+        self.0.retain(|known| known != path);
+    }
+
+    #[cfg(unix)]
+    fn remove_all(&mut self) {
+        for path in self.0.drain(..) {
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}
+
+/// Has SIGINT, SIGTERM and SIGHUP remove the temporary files and end the run, with 128 and the number
+/// of the signal as shells have it.
+#[cfg(unix)]
+pub(crate) fn watch() {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    // Without the handler a signal ends the run all the same.
+    let Ok(mut signals) = signal_hook::iterator::Signals::new([SIGHUP, SIGINT, SIGTERM]) else {
+        return;
+    };
+    std::thread::spawn(move || {
+        if let Some(signal) = signals.forever().next() {
+            let mut temporary = Temporary::lock();
+            temporary.remove_all();
+            // The lock is held to the end: nothing is made or renamed any more.
+            std::process::exit(128 + signal);
+        }
+    });
+}
+
+#[cfg(not(unix))]
+pub(crate) fn watch() {}

@@ -1,0 +1,264 @@
+//! Trying all candidates on a payload, on as much of it as it takes and as its size pays for.
+
+use super::bounds::Bounds;
+use super::candidates::{Answer, Candidate};
+use super::grammar::{Grammar, Holds, Message, Table, bit};
+use super::score::{Outcome, Score};
+use super::survey::survey;
+use super::walk::{walk, walk_found};
+
+/// A candidate, and how the payload fits it.
+pub(super) struct Trial<'c> {
+    pub(super) candidate: &'c Candidate,
+    pub(super) outcome: Outcome,
+}
+
+impl Trial<'_> {
+    pub(super) fn name(&self) -> &'static str {
+        self.candidate.grammar.name
+    }
+
+    pub(super) fn is_possible(&self) -> bool {
+        self.outcome.score.hard == 0
+    }
+
+    pub(super) fn is_likely(&self) -> bool {
+        self.is_possible() && self.outcome.is_plausible()
+    }
+
+    /// Whether it is another signal, a record of it was seen, and nothing that it does not know.
+    pub(super) fn is_other_signal(&self) -> bool {
+        let signal = matches!(self.candidate.answer, Answer::Other(other) if other.signal);
+        signal && self.outcome.used(Message::Record) != 0 && self.outcome.score.soft == 0
+    }
+
+    /// The order of trials, the best first; orphans count only between those for which every
+    /// unused row is one.
+    pub(super) fn rank(&self, orphans: bool) -> Score {
+        let orphans = if orphans {
+            self.outcome.score.orphans
+        } else {
+            0
+        };
+        Score {
+            orphans,
+            ..self.outcome.score
+        }
+    }
+}
+
+/// All candidates, tried.
+pub(super) struct Trials<'c> {
+    pub(super) all: Vec<Trial<'c>>,
+    /// Whether everything was looked at in which those that fit best may differ.
+    pub(super) whole: bool,
+}
+
+/// Rounds after which formats that read all so far alike are not walked on: more of the same tells
+/// nothing, what is different further on is found faster by a survey.
+const ALIKE_ROUNDS: usize = 2;
+
+impl<'c> Trials<'c> {
+    /// Tries all candidates on the beginnings of all lists; those that are left on more of it, until
+    /// one alone is without fault or all was seen; of a large payload on what a survey finds.
+    pub(super) fn of(candidates: &'c [Candidate], payload: &[u8]) -> Self {
+        let untried = |candidate| Trial {
+            candidate,
+            outcome: Outcome::untried(),
+        };
+        let mut trials = Self {
+            all: candidates.iter().map(untried).collect(),
+            whole: true,
+        };
+        let mut rounds = Bounds::rounds(payload.len());
+        let mut bounds = Bounds::FIRST;
+        for round in 1.. {
+            trials.each(|grammar, _| walk(grammar, payload, bounds));
+            let alike = match trials.standing() {
+                Standing::Decided => return trials,
+                Standing::Alike => round >= ALIKE_ROUNDS,
+                Standing::Open => false,
+            };
+            match rounds.next().filter(|_| !alike) {
+                Some(more) => bounds = more,
+                None => break,
+            }
+        }
+        trials.survey(payload, rounds.last().unwrap_or(bounds));
+        trials
+    }
+
+    /// Looks at all of the payload, if several still fit best and did not see it.
+    fn survey(&mut self, payload: &[u8], bounds: Bounds) {
+        let contenders = self.contenders();
+        let seen = contenders.iter().all(|trial| !trial.outcome.cut);
+        let (Some((ours, others)), false) = (grammars(&contenders), seen) else {
+            return;
+        };
+        let surveyed: Vec<_> = contenders.iter().map(|trial| trial.name()).collect();
+        let survey = survey(ours, &others, &used(&contenders), payload);
+        if bounds.are_whole() {
+            if survey.differs || !survey.saw_all(ours, &others) {
+                self.each(|grammar, _| walk(grammar, payload, bounds));
+            }
+            return;
+        }
+        if survey.differs {
+            self.each(|grammar, outcome| {
+                let mut outcome = outcome.clone();
+                outcome.add(&walk_found(grammar, payload, &survey));
+                outcome
+            });
+        }
+        let left = self.contenders();
+        self.whole = left.iter().all(|trial| surveyed.contains(&trial.name()))
+            && grammars(&left).is_none_or(|(ours, others)| survey.saw_all(ours, &others));
+    }
+
+    /// Has those that fit best walk on, and whoever fits as well as they do then: what is worse
+    /// already does not get better. What would find what another just found takes it from there.
+    fn each(&mut self, walk_on: impl Fn(&Grammar, &Outcome) -> Outcome) {
+        let mut walked: Vec<usize> = Vec::new();
+        while let Some(row) = self.next(&walked) {
+            let Some(trial) = self.all.get(row) else {
+                break;
+            };
+            let twin = walked
+                .iter()
+                .filter_map(|&row| self.all.get(row))
+                .find(|other| is_twin(other, trial));
+            let outcome = match twin {
+                Some(other) => other.outcome.clone(),
+                None => walk_on(&trial.candidate.grammar, &trial.outcome),
+            };
+            if let Some(trial) = self.all.get_mut(row) {
+                trial.outcome = outcome;
+            }
+            walked.push(row);
+        }
+    }
+
+    /// The first that fits best, is possible and has not seen all, except those that were walked.
+    fn next(&self, walked: &[usize]) -> Option<usize> {
+        let least = self.least();
+        let mut rest = self.all.iter().enumerate();
+        let next = rest.find(|(row, trial)| {
+            let fits = least.is_none_or(|least| trial.rank(false) <= least);
+            fits && trial.is_possible() && trial.outcome.cut && !walked.contains(row)
+        });
+        next.map(|(row, _)| row)
+    }
+
+    /// How well those fit that fit best.
+    fn least(&self) -> Option<Score> {
+        let likely = self.all.iter().filter(|trial| trial.is_likely());
+        likely.map(|trial| trial.rank(false)).min()
+    }
+
+    /// Whether one format is without fault and no other, or nothing is left to choose from. What is
+    /// only named and is not without fault by its own records loses to a format that is.
+    fn standing(&self) -> Standing {
+        let possible = || self.all.iter().filter(|trial| trial.is_possible());
+        let clean =
+            possible().filter(|trial| trial.outcome.is_clean() && trial.outcome.score.soft == 0);
+        let mut rivals =
+            clean.filter(|trial| trial.candidate.format().is_some() || trial.is_other_signal());
+        let Some(first) = rivals.next() else {
+            return if possible().count() < 2 {
+                Standing::Decided
+            } else {
+                Standing::Open
+            };
+        };
+        let others: Vec<_> = rivals.collect();
+        if others.is_empty() {
+            Standing::Decided
+        } else if others.iter().all(|other| is_alike(first, other)) {
+            Standing::Alike
+        } else {
+            Standing::Open
+        }
+    }
+
+    /// Those that fit best.
+    fn contenders(&self) -> Vec<&Trial<'c>> {
+        let least = self.least();
+        let likely = self.all.iter().filter(|trial| trial.is_likely());
+        likely
+            .filter(|trial| Some(trial.rank(false)) == least)
+            .collect()
+    }
+}
+
+/// How much is known.
+enum Standing {
+    Decided,
+    /// Those that are without fault read all that was seen alike.
+    Alike,
+    Open,
+}
+
+/// The grammar of the first of several trials, and those of the others.
+fn grammars<'c>(trials: &[&Trial<'c>]) -> Option<(&'c Grammar, Vec<&'c Grammar>)> {
+    let mut grammars = trials.iter().map(|trial| &trial.candidate.grammar);
+    let (ours, others): (_, Vec<_>) = (grammars.next()?, grammars.collect());
+    (!others.is_empty()).then_some((ours, others))
+}
+
+/// The fields of messages that any of the trials met.
+fn used(trials: &[&Trial]) -> [u32; Message::COUNT] {
+    Message::ALL.map(|message| {
+        let used = trials.iter().map(|trial| trial.outcome.used(message));
+        used.fold(0, |all, used| all | used)
+    })
+}
+
+/// Whether two trials are of formats that read alike what was seen, by the same rules.
+fn is_alike(one: &Trial, other: &Trial) -> bool {
+    let (ours, theirs) = (&one.candidate.grammar, &other.candidate.grammar);
+    ours.rows == theirs.rows && ours.series == theirs.series && is_equivalent(one, other)
+}
+
+/// Whether a walk by one would find what a walk by another just did: all that it met means the same
+/// to both, and nothing else was there.
+fn is_twin(walked: &Trial, other: &Trial) -> bool {
+    let score = &walked.outcome.score;
+    let known = score.hard == 0 && score.structural == 0 && score.soft == 0;
+    let (ours, theirs) = (&walked.candidate.grammar, &other.candidate.grammar);
+    known && ours.has_frame_of(theirs) && is_alike(walked, other)
+}
+
+/// Whether two candidates read the payload alike: what was seen of it has the same meaning in both.
+pub(super) fn is_equivalent(a: &Trial, b: &Trial) -> bool {
+    let (ours, theirs) = (&a.candidate.grammar, &b.candidate.grammar);
+    let fields = same_fields(a, ours, theirs) && same_fields(b, theirs, ours);
+    // Without a violation of the newer rule, rows 0 are empty, and those that are mean none before too.
+    let null =
+        ours.rows == theirs.rows || a.outcome.score.semantic == 0 && b.outcome.score.semantic == 0;
+    fields && null && (ours.series == theirs.series || a.outcome.samples == 0)
+}
+
+fn same_fields(trial: &Trial, ours: &Grammar, theirs: &Grammar) -> bool {
+    let used = |message: Message, number: u32| trial.outcome.used(message) & bit(number) != 0;
+    Message::ALL.into_iter().all(|message| {
+        let mut fields = ours
+            .fields(message)
+            .filter(|&(number, _)| used(message, number));
+        fields.all(|(number, field)| {
+            theirs
+                .field(message, number)
+                .is_some_and(|other| same(field.holds, other.holds, field.name == other.name))
+        })
+    })
+}
+
+/// Whether what a field holds is the same; a list of one and one alone are.
+fn same(ours: Holds, theirs: Holds, name: bool) -> bool {
+    let message = |holds| match holds {
+        Holds::One(message) | Holds::Many(message) | Holds::Row(Table::SampleType, message) => {
+            Some(message)
+        }
+        _ => None,
+    };
+    name && (ours == theirs || message(ours).is_some() && message(ours) == message(theirs))
+}

@@ -1,0 +1,80 @@
+//! Runs that are ended from outside.
+#![cfg(unix)]
+
+use std::fs;
+use std::process::Child;
+use std::time::{Duration, Instant};
+
+use crate::*;
+
+fn signal(child: &Child, name: &str) {
+    let done = Command::new("kill")
+        .args([format!("-{name}"), child.id().to_string()])
+        .status();
+    assert!(done.unwrap().success());
+}
+
+/// Whether it comes to be within ten seconds.
+fn comes(mut is: impl FnMut() -> bool) -> bool {
+    let begun = Instant::now();
+    while begun.elapsed() < Duration::from_secs(10) {
+        if is() {
+            return true;
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    false
+}
+
+#[test]
+fn a_signal_ends_a_run_that_waits_for_its_input() {
+    let room = room("waiting");
+    copy(PPROFS[0], &room.join("in.pb.gz"));
+    let part = fs::read(room.join("in.pb.gz")).unwrap();
+    for (name, code) in [("INT", 130), ("TERM", 143), ("HUP", 129)] {
+        let mut child = command("convert in.pb.gz - --to otlp -o out/")
+            .current_dir(&room)
+            .stdin(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut pipe = child.stdin.take().unwrap();
+        pipe.write_all(&part[..100]).unwrap();
+        // The first input is done, the second stays open.
+        assert!(comes(|| room.join("out/in.otlp").exists()));
+        signal(&child, name);
+        assert_eq!(child.wait().unwrap().code(), Some(code));
+        drop(pipe);
+        assert_eq!(files(&room), ["in.pb.gz", "out/in.otlp"]);
+        fs::remove_dir_all(room.join("out")).unwrap();
+    }
+}
+
+/// One of two outputs is a pipe that nobody reads, so the other one stays under its temporary name.
+#[test]
+fn a_signal_leaves_no_temporary_file() {
+    let room = room("ended");
+    for name in &PPROFS[..2] {
+        copy(name, &room.join(name));
+        run(&room, &format!("convert {name} -o {name}.otlp"), 0);
+    }
+    let message = |name: &str| fs::read(room.join(format!("{name}.otlp"))).unwrap();
+    let two = [message(PPROFS[0]), message(PPROFS[1])];
+    let framed = otlp_profiles::frame(otlp_profiles::Framing::LengthPrefixed, two).unwrap();
+    fs::write(room.join("in.otlp"), framed).unwrap();
+    let pipe = Command::new("mkfifo").arg(room.join("x-1.pb.gz")).status();
+    assert!(pipe.unwrap().success());
+    let before = files(&room);
+    for (name, code) in [("INT", 130), ("TERM", 143)] {
+        let mut child = command("convert in.otlp -o x.pb.gz")
+            .current_dir(&room)
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let temporary = room.join(format!(".x-0.pb.gz.{}.tmp", child.id()));
+        assert!(comes(|| temporary.exists()));
+        signal(&child, name);
+        assert_eq!(child.wait().unwrap().code(), Some(code));
+        assert_eq!(files(&room), before);
+    }
+}
