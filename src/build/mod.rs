@@ -43,6 +43,7 @@ pub(crate) mod room;
 mod sample;
 mod samples;
 mod seal;
+mod seen;
 mod tables;
 mod tree;
 
@@ -51,6 +52,7 @@ use crate::build::interner::Interner;
 use crate::build::key::Brand;
 use crate::build::room::Full;
 use crate::build::sample::Pending;
+use crate::build::seen::Seen;
 use crate::build::tree::Tree;
 use crate::error::Result;
 use crate::limits::Limits;
@@ -133,6 +135,8 @@ pub use crate::build::tree::Details;
 pub struct Builder {
     interner: Interner,
     frames: Frames,
+    /// Attributes that are a text, by key and value.
+    labels: Seen,
     tree: Tree,
     brand: Brand,
     when_full: WhenFull,
@@ -208,6 +212,7 @@ impl Builder {
         Self {
             interner: Interner::new(limits),
             frames: Frames::default(),
+            labels: Seen::default(),
             tree: Tree::default(),
             brand: Brand::new(),
             when_full,

@@ -83,6 +83,7 @@ impl Builder {
     pub(crate) fn start_anew(&mut self, dictionary: Dictionary) {
         self.interner.reuse(dictionary);
         self.frames.clear();
+        self.labels.clear();
         self.tree.reset();
         self.brand = Brand::new();
         self.full = None;
