@@ -6,6 +6,7 @@ use crate::build::room::Full;
 use crate::build::seen::{SEEN_BYTES, Seen, Words};
 use crate::model::dictionary::{Attribute, Function, Line};
 use crate::model::id::{AttributeId, LocationId, MappingId, StringId};
+use crate::model::strings::Strings;
 use crate::model::value::Value;
 use crate::semconv::PROFILE_FRAME_TYPE;
 
@@ -25,18 +26,20 @@ impl Frames {
         interner: &mut Interner,
         frame: &Frame<'_>,
     ) -> Result<LocationId, Full> {
-        let strings = &interner.dictionary.strings;
-        let kind = if frame.kind.is_empty() {
-            StringId::NONE
-        } else {
-            self.kind
-        };
-        if frame.kind.is_empty() || strings.get(kind) == frame.kind {
-            if let Some(row) = self.seen.row(&words(frame, kind), strings) {
-                return Ok(LocationId(row));
-            }
+        match self.seen(&interner.dictionary.strings, frame) {
+            Some(row) => Ok(LocationId(row)),
+            None => self.intern(interner, frame),
         }
-        self.intern(interner, frame)
+    }
+
+    #[inline]
+    fn seen(&self, strings: &Strings, frame: &Frame<'_>) -> Option<u32> {
+        let kind = match frame.kind {
+            "" => StringId::NONE,
+            kind if kind == strings.get(self.kind) => self.kind,
+            _ => return None,
+        };
+        self.seen.row(&words(frame, kind), strings)
     }
 
     /// Goes the long way, and remembers it.

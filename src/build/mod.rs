@@ -29,6 +29,7 @@
 
 mod build_id;
 mod compact;
+mod entity;
 mod frames;
 pub(crate) mod index;
 pub(crate) mod interner;
@@ -63,7 +64,7 @@ use crate::model::id::{AttributeId, LocationId};
 #[cfg(feature = "build-id")]
 pub use crate::build::build_id::htlhash;
 pub use crate::build::key::Key;
-pub use crate::build::parts::{AnyValue, Binary, Frame, Place, SourceLine, Symbol, Text};
+pub use crate::build::parts::{AnyValue, Binary, Entity, Frame, Place, SourceLine, Symbol, Text};
 pub use crate::build::sample::{IntoStack, NewSample};
 pub use crate::build::seal::Sealed;
 pub use crate::build::tree::Details;
