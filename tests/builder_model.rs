@@ -1060,3 +1060,83 @@ proptest! {
         assert_valid(&play(&calls).builder.finish().unwrap());
     }
 }
+
+#[cfg(feature = "proto-all")]
+#[test]
+fn what_is_broken_is_found() {
+    use otlp_profiles::proto::prost::Message;
+    use otlp_profiles::proto::v1_10::{Profile, ProfilesData, ProfilesDictionary, Stack};
+    use otlp_profiles::{WriteOptions, format, write};
+    use profcheck::{Orphans, problems};
+
+    fn tables(data: &mut ProfilesData) -> &mut ProfilesDictionary {
+        data.dictionary.as_mut().unwrap()
+    }
+    fn profile(data: &mut ProfilesData) -> &mut Profile {
+        &mut data.resource_profiles[0].scope_profiles[0].profiles[0]
+    }
+
+    let mut builder = Builder::new();
+    let cpu = builder.profile("cpu", "nanoseconds");
+    let link = builder.link([1; 16], [2; 8]);
+    let sample = builder.sample(cpu, ["main", "parse"]).value(1).at(9);
+    sample.attr("thread.name", "worker-1").link(link);
+    let built = builder.finish().unwrap();
+    let payload = write(&built, format("otlp").unwrap(), &WriteOptions::default())
+        .unwrap()
+        .payload;
+    let breaks: [(&str, fn(&mut ProfilesData)); 14] = [
+        ("equal strings", |data| {
+            tables(data).string_table.push("main".into())
+        }),
+        ("orphan", |data| {
+            tables(data).string_table.push("nobody".into())
+        }),
+        ("orphan", |data| {
+            tables(data).stack_table.push(Stack {
+                location_indices: vec![1],
+            })
+        }),
+        ("equal rows", |data| {
+            let row = tables(data).function_table[1];
+            tables(data).function_table.push(row);
+        }),
+        ("row 0", |data| tables(data).link_table.clear()),
+        ("row 0", |data| {
+            tables(data).mapping_table[0].memory_limit = 1
+        }),
+        ("link ids", |data| {
+            tables(data).link_table[1].span_id.truncate(7)
+        }),
+        ("attribute without a key", |data| {
+            tables(data).attribute_table[1].key_strindex = 0
+        }),
+        ("stack", |data| profile(data).samples[0].stack_index = 7),
+        ("keys", |data| {
+            profile(data).samples[0].attribute_indices.push(1)
+        }),
+        ("values and times", |data| {
+            profile(data).samples[0].values.push(1)
+        }),
+        ("says nothing", |data| {
+            profile(data).samples.push(Default::default())
+        }),
+        ("equal samples", |data| {
+            let sample = profile(data).samples[0].clone();
+            profile(data).samples.push(sample);
+        }),
+        ("in Node { kind: \"Sample\"", |data| {
+            profile(data).duration_nano = 0
+        }),
+    ];
+    assert_eq!(problems("otlp-1.10", &payload, Orphans::Any), [""; 0]);
+    for (expected, broken) in breaks {
+        let mut data = ProfilesData::decode(&payload[..]).unwrap();
+        broken(&mut data);
+        let found = problems("otlp-1.10", &data.encode_to_vec(), Orphans::Any);
+        assert!(
+            found.iter().any(|problem| problem.contains(expected)),
+            "{expected}: {found:?}"
+        );
+    }
+}
