@@ -1085,7 +1085,8 @@ fn what_is_broken_is_found() {
     let payload = write(&built, format("otlp").unwrap(), &WriteOptions::default())
         .unwrap()
         .payload;
-    let breaks: [(&str, fn(&mut ProfilesData)); 14] = [
+    type Break = (&'static str, fn(&mut ProfilesData));
+    let breaks: [Break; 14] = [
         ("equal strings", |data| {
             tables(data).string_table.push("main".into())
         }),

@@ -18,6 +18,9 @@ pub(crate) struct Frames {
     kind: StringId,
 }
 
+/// How many frames are looked for at once.
+const AT_ONCE: usize = 8;
+
 impl Frames {
     /// The location of a frame; none when it has no name at all.
     #[inline]
@@ -26,20 +29,76 @@ impl Frames {
         interner: &mut Interner,
         frame: &Frame<'_>,
     ) -> Result<LocationId, Full> {
-        match self.seen(&interner.dictionary.strings, frame) {
+        let strings = &interner.dictionary.strings;
+        let guess = self.guess(frame, strings);
+        self.confirm(guess, interner, frame)
+    }
+
+    /// Which location a frame may have.
+    #[inline]
+    fn guess(&self, frame: &Frame<'_>, strings: &Strings) -> u32 {
+        self.words(frame, strings)
+            .map_or(u32::MAX, |words| self.seen.guess(&words))
+    }
+
+    /// The location of a frame, which may be the one guessed.
+    #[inline]
+    fn confirm(
+        &mut self,
+        guess: u32,
+        interner: &mut Interner,
+        frame: &Frame<'_>,
+    ) -> Result<LocationId, Full> {
+        let strings = &interner.dictionary.strings;
+        let seen = self
+            .words(frame, strings)
+            .and_then(|words| self.seen.confirm(guess, &words, strings));
+        match seen {
             Some(row) => Ok(LocationId(row)),
             None => self.intern(interner, frame),
         }
     }
 
+    /// The words of a frame, when its kind is none or the one seen last.
     #[inline]
-    fn seen(&self, strings: &Strings, frame: &Frame<'_>) -> Option<u32> {
-        let kind = match frame.kind {
-            "" => StringId::NONE,
-            kind if kind == strings.get(self.kind) => self.kind,
-            _ => return None,
-        };
-        self.seen.row(&words(frame, kind), strings)
+    fn words<'a>(&self, frame: &Frame<'a>, strings: &Strings) -> Option<Words<'a>> {
+        match frame.kind {
+            "" => Some(words(frame, StringId::NONE)),
+            kind if kind == strings.get(self.kind) => Some(words(frame, self.kind)),
+            _ => None,
+        }
+    }
+
+    /// Appends the locations of frames, but for those that have none.
+    ///
+    /// A few frames at a time are first guessed, then confirmed: what memory is asked for does not
+    /// depend on what came of the frame before, so the processor need not wait for each.
+    #[inline]
+    pub(crate) fn locations<'a, F: Into<Frame<'a>>>(
+        &mut self,
+        interner: &mut Interner,
+        frames: impl IntoIterator<Item = F>,
+        locations: &mut Vec<LocationId>,
+    ) -> Result<(), Full> {
+        let mut frames = frames.into_iter();
+        loop {
+            let mut some = [(Frame::new(""), 0); AT_ONCE];
+            let mut count = 0;
+            for (place, frame) in some.iter_mut().zip(&mut frames) {
+                let frame = frame.into();
+                *place = (frame, self.guess(&frame, &interner.dictionary.strings));
+                count += 1;
+            }
+            for (frame, guess) in &some[..count] {
+                match self.confirm(*guess, interner, frame)? {
+                    LocationId::NONE => {}
+                    location => locations.push(location),
+                }
+            }
+            if count < AT_ONCE {
+                return Ok(());
+            }
+        }
     }
 
     /// Goes the long way, and remembers it.

@@ -150,14 +150,26 @@ fn middle(text: &[u8]) -> u64 {
 
 impl Seen {
     /// The row of these words, if it is known.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn row(&self, words: &Words<'_>, strings: &Strings) -> Option<u32> {
+        self.confirm(self.guess(words), words, strings)
+    }
+
+    /// Which row these words may be of; one past all rows when none.
+    #[inline(always)]
+    pub(crate) fn guess(&self, words: &Words<'_>) -> u32 {
         let glance = words.glance();
         let home = self.home(glance);
-        let row = match self.hints.get(home)? {
-            hint if hint.glance == glance => hint.row,
-            _ => self.beside(home, glance)?,
-        };
+        match self.hints.get(home) {
+            Some(hint) if hint.glance == glance => hint.row,
+            Some(_) => self.beside(home, glance),
+            None => u32::MAX,
+        }
+    }
+
+    /// The row guessed, if these are its words.
+    #[inline(always)]
+    pub(crate) fn confirm(&self, row: u32, words: &Words<'_>, strings: &Strings) -> Option<u32> {
         let known = self.rows.get(row as usize)?;
         known.is(words, strings.arena().as_bytes()).then_some(row)
     }
@@ -169,11 +181,11 @@ impl Seen {
 
     /// Where the other hints of the group lead.
     #[inline(never)]
-    fn beside(&self, home: usize, glance: u32) -> Option<u32> {
+    fn beside(&self, home: usize, glance: u32) -> u32 {
         (1..GROUP)
             .map(|step| self.hints[home ^ step])
             .find(|hint| hint.glance == glance)
-            .map(|hint| hint.row)
+            .map_or(u32::MAX, |hint| hint.row)
     }
 
     /// Remembers the row of these words; `texts` are where the dictionary has them.

@@ -189,14 +189,15 @@ impl Builder {
         &mut self,
         root_first: impl IntoIterator<Item = F>,
     ) -> Option<u32> {
-        self.locations.clear();
-        for frame in root_first {
-            match self.frames.location(&mut self.interner, &frame.into()) {
-                Ok(LocationId::NONE) => {}
-                Ok(location) => self.locations.push(location),
-                full => return self.fit(full).map(|id| id.0),
-            }
-        }
+        let Self {
+            frames,
+            interner,
+            locations,
+            ..
+        } = self;
+        locations.clear();
+        let found = frames.locations(interner, root_first, locations);
+        self.fit(found)?;
         self.locations.reverse();
         self.stack_row()
     }
