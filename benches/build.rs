@@ -240,5 +240,43 @@ fn build(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, build);
+/// The cost of a sample, whatever their number: ten frames by name and a label.
+fn flat(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("flat");
+    group.sample_size(10);
+    for stacks in [1_000, 100_000] {
+        for samples in [10_000, 100_000, 1_000_000, 10_000_000] {
+            group.throughput(Throughput::Elements(samples));
+            let id = BenchmarkId::new(format!("{stacks} stacks"), samples);
+            group.bench_function(id, |bencher| {
+                bencher.iter(|| {
+                    let mut builder = Builder::new();
+                    record(&mut builder, samples, stacks);
+                    black_box(builder.owned_bytes())
+                });
+            });
+        }
+    }
+    group.finish();
+}
+
+fn record(builder: &mut Builder, samples: u64, stacks: u64) {
+    let cpu = builder.profile("cpu", "nanoseconds");
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    for _ in 0..samples {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        let which = (state >> 20) % stacks;
+        let frames: [Frame<'_>; 10] = std::array::from_fn(|depth| {
+            let digit = which / 10u64.pow(depth as u32 / 2) % 10;
+            let line = 10 * depth as u32 + digit as u32 + 1;
+            Frame::new("handle_request").at("src/server/main.rs", line)
+        });
+        let sample = builder.sample(cpu, frames).value(1);
+        sample.attr("thread.name", "worker-1");
+    }
+}
+
+criterion_group!(benches, build, flat);
 criterion_main!(benches);

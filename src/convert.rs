@@ -184,9 +184,15 @@ pub(crate) fn read_detected(
 /// The format cannot hold the profiles in one payload ([`write_all`] writes several), or a limit
 /// is reached.
 pub fn write(profiles: &Profiles, format: &dyn Format, options: &WriteOptions) -> Result<Written> {
-    let (mut payloads, losses) = write_all(profiles, format, options)?;
+    let (payloads, losses) = write_all(profiles, format, options)?;
+    let payload = only(payloads, format)?;
+    Ok(Written { payload, losses })
+}
+
+/// The one payload there is.
+fn only(mut payloads: Vec<Vec<u8>>, format: &dyn Format) -> Result<Vec<u8>> {
     match (payloads.pop(), payloads.len()) {
-        (Some(payload), 0) => Ok(Written { payload, losses }),
+        (Some(payload), 0) => Ok(payload),
         (None, _) => Err(Error::new(
             ErrorKind::Unrepresentable,
             format!("{} cannot say that there is no profile", format.name()),
@@ -223,8 +229,54 @@ pub fn write_all(
     format: &dyn Format,
     options: &WriteOptions,
 ) -> Result<(Vec<Vec<u8>>, Losses)> {
+    write_parts(profiles, format, options, Vec::new())
+}
+
+/// Writes profiles into a buffer: what was in it is replaced, its memory used again. Its length
+/// then is the payload's, before anything is sent, and
+/// [`max_output_bytes`](WriteOptions::max_output_bytes) what it may be.
+///
+/// # Errors
+///
+/// As [`write()`]; the buffer is empty then.
+///
+/// ```
+/// # fn main() -> otlp_profiles::Result<()> {
+/// use otlp_profiles::{ErrorKind, WriteOptions, format, write_into};
+/// # let bytes = std::fs::read("testdata/go-heap.pb.gz").unwrap();
+/// # let profiles = otlp_profiles::read(&bytes, &Default::default())?.profiles;
+///
+/// let otlp = format("otlp").unwrap();
+/// let mut body = Vec::new();
+/// let losses = write_into(&profiles, otlp, &WriteOptions::default(), &mut body)?;
+/// assert!(losses.is_empty());
+///
+/// let less = WriteOptions { max_output_bytes: body.len() as u64 - 1, ..Default::default() };
+/// let error = write_into(&profiles, otlp, &less, &mut body).unwrap_err();
+/// assert_eq!(error.kind(), ErrorKind::Limit);
+/// # Ok(()) }
+/// ```
+pub fn write_into(
+    profiles: &Profiles,
+    format: &dyn Format,
+    options: &WriteOptions,
+    payload: &mut Vec<u8>,
+) -> Result<Losses> {
+    let mut spare = std::mem::take(payload);
+    spare.clear();
+    let (payloads, losses) = write_parts(profiles, format, options, spare)?;
+    *payload = only(payloads, format)?;
+    Ok(losses)
+}
+
+fn write_parts(
+    profiles: &Profiles,
+    format: &dyn Format,
+    options: &WriteOptions,
+    spare: Vec<u8>,
+) -> Result<(Vec<Vec<u8>>, Losses)> {
     let mut losses = Losses::default();
-    let payloads = format.write(profiles, options, &mut losses)?;
+    let payloads = format.write(profiles, options, &mut losses, spare)?;
     let bytes: u64 = payloads.iter().map(|payload| payload.len() as u64).sum();
     within("max_output_bytes", options.max_output_bytes, bytes)?;
     Ok((payloads, losses))

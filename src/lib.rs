@@ -20,7 +20,9 @@ mod wire;
 
 pub use build::Builder;
 pub use compression::{Level, deflate, inflate};
-pub use convert::{ReadOptions, Reading, Written, detect, read, read_all, write, write_all};
+pub use convert::{
+    ReadOptions, Reading, Written, detect, read, read_all, write, write_all, write_into,
+};
 pub use error::{Error, ErrorKind, Finding, Result, Severity};
 pub use format::detect::{Certainty, Detected, Endpoint};
 pub use format::intake::Policy;

@@ -1,9 +1,11 @@
 //! What the builder promises, one promise a test.
 
-use otlp_profiles::build::{AnyValue, Binary, Frame, Key, Place, SourceLine, Symbol, WhenFull};
+use otlp_profiles::build::{
+    AnyValue, Binary, Entity, Frame, Key, Place, SourceLine, Symbol, WhenFull,
+};
 use otlp_profiles::{
     Builder, ErrorKind, FORMATS, Limits, Profile, ProfileId, Profiles, ReadOptions, Value,
-    WriteOptions, format, read, semconv, write,
+    WriteOptions, format, read, semconv, write, write_into,
 };
 
 const NOW: u64 = 1_763_640_000_000_000_000;
@@ -536,4 +538,152 @@ fn what_is_built_comes_back_from_otlp_as_it_was() {
     )
     .unwrap();
     assert_eq!(rewritten.payload, otlp.payload);
+}
+
+/// A builder with a resource that is two entities, with schemas.
+fn with_entities() -> Builder {
+    let mut builder = Builder::new();
+    let web = builder.resource([
+        ("service.name", "web"),
+        ("host.id", "7f3c"),
+        ("host.name", "a"),
+    ]);
+    builder.resource_schema(web, "https://example.com/resource/1.0.0");
+    let scope = builder.scope("profiler", "1");
+    builder.scope_schema(scope, "https://example.com/scope/1.0.0");
+    let host = Entity::new("host", &["host.id"]).described_by(&["host.name"]);
+    builder.entity(web, host.schema("https://example.com/entity/1.0.0"));
+    builder.entity(web, Entity::new("service", &["service.name"]));
+    let cpu = builder.profile("cpu", "nanoseconds");
+    builder.details(cpu).window(NOW, 1_000);
+    builder.sample(cpu, ["main"]).value(1);
+    builder
+}
+
+/// The schemas and entities, in words.
+fn entities(profiles: &Profiles) -> Vec<String> {
+    let text = |id| profiles.dictionary().text(id);
+    let texts = |ids: &[_]| ids.iter().map(|&id| text(id)).collect::<Vec<_>>().join(",");
+    let resource = &profiles.resource_profiles()[0];
+    let mut words = vec![
+        text(resource.schema_url()).to_owned(),
+        text(resource.scope_profiles()[0].schema_url()).to_owned(),
+    ];
+    words.extend(resource.resource().entity_refs().iter().map(|entity| {
+        let keys = [&entity.id_keys, &entity.description_keys].map(|keys| texts(keys));
+        let [kind, url] = [entity.entity_type, entity.schema_url].map(text);
+        format!("{kind} {keys:?} {url}")
+    }));
+    words
+}
+
+#[test]
+fn schemas_and_entities_are_read_as_they_were_said() {
+    let profiles = with_entities().finish().unwrap();
+    let said = entities(&profiles);
+    assert_eq!(
+        said,
+        [
+            "https://example.com/resource/1.0.0",
+            "https://example.com/scope/1.0.0",
+            "host [\"host.id\", \"host.name\"] https://example.com/entity/1.0.0",
+            "service [\"service.name\", \"\"] ",
+        ]
+    );
+    for format in FORMATS {
+        let written = write(&profiles, *format, &WriteOptions::default()).unwrap();
+        let options = ReadOptions {
+            from: Some(*format),
+            ..ReadOptions::default()
+        };
+        let read = entities(&read(&written.payload, &options).unwrap().profiles);
+        let lost = |code| written.losses.iter().any(|loss| loss.code == code);
+        let schemas: Vec<_> = said[..2]
+            .iter()
+            .map(|url| if lost("schema_url.dropped") { "" } else { url })
+            .collect();
+        assert_eq!(read[..2], *schemas, "{}", format.name());
+        let refs = if lost("entity_refs.dropped") {
+            &[][..]
+        } else {
+            &said[2..]
+        };
+        assert_eq!(read[2..], *refs, "{}", format.name());
+    }
+}
+
+#[test]
+fn an_entity_has_keys_its_resource_has() {
+    let mut builder = with_entities();
+    let web = builder.resource([
+        ("service.name", "web"),
+        ("host.id", "7f3c"),
+        ("host.name", "a"),
+    ]);
+    builder.entity(web, Entity::new("", &["host.id"]));
+    builder.entity(web, Entity::new("pod", &["k8s.pod.uid"]));
+    builder.entity(web, Entity::new("service", &["service.name"]));
+    let odd = ["host.name", "host.name", "k8s.pod.uid"];
+    builder.entity(
+        web,
+        Entity::new("odd", &odd).described_by(&["host.name", "host.id"]),
+    );
+    let said = entities(&builder.finish().unwrap());
+    assert_eq!(said.len(), 5, "{said:?}");
+    assert_eq!(said[4], "odd [\"host.name\", \"host.id\"] ");
+}
+
+#[test]
+fn merging_fills_in_schemas_and_entities() {
+    let mut all = Builder::new();
+    all.resource([
+        ("host.name", "a"),
+        ("service.name", "web"),
+        ("host.id", "7f3c"),
+    ]);
+    all.scope("profiler", "1");
+    let cpu = all.profile("cpu", "nanoseconds");
+    all.sample(cpu, ["main"]).value(2);
+    let said = entities(&with_entities().finish().unwrap());
+    all.merge(&with_entities());
+    let profiles = all.finish().unwrap();
+    assert_eq!(entities(&profiles), said);
+    assert_eq!(only(&profiles).samples().get(0).unwrap().values, [3]);
+}
+
+#[test]
+fn a_buffer_takes_what_write_writes() {
+    let profiles = with_entities().finish().unwrap();
+    for format in FORMATS {
+        let options = WriteOptions::default();
+        let written = write(&profiles, *format, &options).unwrap();
+        let mut buffer = vec![7; 100_000];
+        let memory = buffer.as_ptr();
+        let losses = write_into(&profiles, *format, &options, &mut buffer).unwrap();
+        assert_eq!(buffer, written.payload, "{}", format.name());
+        assert_eq!(
+            buffer.as_ptr(),
+            memory,
+            "{}: the memory is used again",
+            format.name()
+        );
+        let codes = |losses: &otlp_profiles::Losses| {
+            losses.iter().map(|loss| loss.code).collect::<Vec<_>>()
+        };
+        assert_eq!(codes(&losses), codes(&written.losses));
+
+        let exact = |max_output_bytes| WriteOptions {
+            max_output_bytes,
+            ..WriteOptions::default()
+        };
+        let length = written.payload.len() as u64;
+        assert!(write_into(&profiles, *format, &exact(length), &mut buffer).is_ok());
+        let error = write_into(&profiles, *format, &exact(length - 1), &mut buffer).unwrap_err();
+        assert_eq!(
+            (error.kind(), buffer.len()),
+            (ErrorKind::Limit, 0),
+            "{}",
+            format.name()
+        );
+    }
 }

@@ -1,55 +1,21 @@
 //! What the builder takes from the heap, counted.
-//!
-//! One test in a process of its own, because the counters are the process's.
-
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use otlp_profiles::build::{Frame, Key};
 use otlp_profiles::{Builder, Limits, Profile, StackId, build::WhenFull};
 
-struct Counting;
+#[path = "support/alloc.rs"]
+mod alloc;
 
-static CALLS: AtomicUsize = AtomicUsize::new(0);
-static LIVE: AtomicUsize = AtomicUsize::new(0);
-
-// SAFETY: everything is left to the system's allocator; the counters touch no memory of it.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        CALLS.fetch_add(1, Relaxed);
-        LIVE.fetch_add(layout.size(), Relaxed);
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        LIVE.fetch_sub(layout.size(), Relaxed);
-        unsafe { System.dealloc(pointer, layout) }
-    }
-
-    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        CALLS.fetch_add(1, Relaxed);
-        LIVE.fetch_add(size, Relaxed);
-        LIVE.fetch_sub(layout.size(), Relaxed);
-        unsafe { System.realloc(pointer, layout, size) }
-    }
-}
+use alloc::{Cost, Counting, cost};
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
-
-/// The allocations `f` makes.
-fn allocations(f: impl FnOnce()) -> usize {
-    let before = CALLS.load(Relaxed);
-    f();
-    CALLS.load(Relaxed) - before
-}
 
 const STACKS: u32 = if cfg!(debug_assertions) {
     10_000
 } else {
     100_000
 };
-const SAMPLES: u32 = 100 * STACKS;
 
 #[test]
 fn memory_is_taken_for_what_is_new_only() {
@@ -88,7 +54,7 @@ fn a_sample_that_was_seen_takes_none() {
         builder.sample(cpu, native).values(&[1, 10]);
     };
     sample();
-    assert_eq!(allocations(|| (0..1_000).for_each(|_| sample())), 0);
+    assert_eq!(cost(|| (0..1_000).for_each(|_| sample())).1.count, 0);
 }
 
 fn an_interval_like_the_one_before_takes_next_to_none() {
@@ -113,12 +79,21 @@ fn an_interval_like_the_one_before_takes_next_to_none() {
         );
     };
     (0..3).for_each(|_| interval());
-    let taken = allocations(interval);
+    let taken = cost(interval).1.count;
     assert!(taken < 40, "{taken} allocations");
 }
 
+/// A hundred samples of each stack take what one of each takes; a quarter of the stacks takes a
+/// quarter of the memory, but for tables that grow by doubling.
 fn memory_follows_the_distinct_stacks() {
-    let live = LIVE.load(Relaxed);
+    let all = memory_of(STACKS, 100);
+    let [quarter, tenth] = [4, 10].map(|part| memory_of(STACKS / part, 2));
+    assert!((all / 8..all / 2).contains(&quarter), "{quarter} of {all}");
+    assert!((all / 20..all / 5).contains(&tenth), "{tenth} of {all}");
+}
+
+/// The bytes that `times` samples of each of so many stacks take, which do not depend on `times`.
+fn memory_of(stacks: u32, times: u32) -> u64 {
     let mut builder = Builder::with_limits(Limits::network(), WhenFull::Refuse);
     let cpu = builder.profile("cpu", "nanoseconds");
     let mut state = 1;
@@ -128,29 +103,31 @@ fn memory_follows_the_distinct_stacks() {
             state ^= state << 13;
             state ^= state >> 17;
             state ^= state << 5;
-            let which = if sample < STACKS {
+            let which = if sample < stacks {
                 sample
             } else {
-                state % STACKS
+                state % stacks
             };
             let stack = stack(builder, which);
             builder.sample(cpu, stack).value(1);
         }
     };
-    run(&mut builder, 0, STACKS);
-    let (once, counted) = (LIVE.load(Relaxed) - live, builder.owned_bytes());
-    let taken = allocations(|| run(&mut builder, STACKS, SAMPLES));
+    let once = cost(|| run(&mut builder, 0, stacks)).1.live as u64;
+    let counted = builder.owned_bytes();
+    let samples = times * stacks;
+    let Cost { count, live, .. } = cost(|| run(&mut builder, stacks, samples)).1;
     assert_eq!(
-        (taken, LIVE.load(Relaxed) - live),
-        (0, once),
-        "{SAMPLES} samples need what {STACKS} need"
+        (count, live),
+        (0, 0),
+        "{samples} samples need what {stacks} need"
     );
     assert!(
-        once as u64 <= 4 * counted && counted <= 2 * once as u64,
+        once <= 4 * counted && counted <= 2 * once,
         "{once} bytes live, {counted} counted"
     );
     let total: i64 = builder.finish().unwrap().iter().flat_map(values).sum();
-    assert_eq!(total, i64::from(SAMPLES));
+    assert_eq!(total, i64::from(samples));
+    once
 }
 
 /// A stack of ten frames that all differ by one digit of `which`.

@@ -2,9 +2,9 @@
 //! calls, and breaks no rule.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
-use std::hash::Hash;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
-use otlp_profiles::build::{AnyValue, Binary, Frame, Key, Place, SourceLine, Symbol};
+use otlp_profiles::build::{AnyValue, Binary, Entity, Frame, Key, Place, SourceLine, Symbol};
 use otlp_profiles::{
     AttributeId, Builder, Dictionary, FunctionId, KeyValue, LinkId, LocationId, MappingId, Profile,
     ProfileId, Profiles, Resource, SampleRef, Scope, StackId, Value,
@@ -27,6 +27,8 @@ enum Call {
     Scope(&'static str, Vec<(&'static str, Any)>),
     Enter(Index),
     EnterResource(Index),
+    Schemas(Index, Index, &'static str),
+    Entity(Index, &'static str, Vec<&'static str>, Vec<&'static str>),
     Profile(Vec<(&'static str, &'static str)>),
     Window(Index, u64, u64),
     Details(Index, Vec<Index>),
@@ -82,6 +84,7 @@ fn number() -> impl Strategy<Value = u64> {
 
 fn call() -> impl Strategy<Value = Call> {
     let pairs = || prop::collection::vec((text(), any_value()), 0..3);
+    let keys = || prop::collection::vec(text(), 0..3);
     let lines = prop::collection::vec((any::<Index>(), 0u32..3, 0u32..2), 0..3);
     let tables = prop_oneof![
         ([text(), text(), text()], 0u32..2).prop_map(|(names, line)| Call::Function(names, line)),
@@ -101,6 +104,10 @@ fn call() -> impl Strategy<Value = Call> {
         (text(), pairs()).prop_map(|(name, attributes)| Call::Scope(name, attributes)),
         any::<Index>().prop_map(Call::Enter),
         any::<Index>().prop_map(Call::EnterResource),
+        (any::<Index>(), any::<Index>(), text())
+            .prop_map(|(resource, scope, url)| Call::Schemas(resource, scope, url)),
+        (any::<Index>(), text(), keys(), keys())
+            .prop_map(|(r, kind, id, description)| Call::Entity(r, kind, id, description)),
         prop::collection::vec((text(), text()), 0..3).prop_map(Call::Profile),
         (any::<Index>(), number(), number())
             .prop_map(|(p, start, duration)| Call::Window(p, start, duration)),
@@ -215,6 +222,14 @@ fn borrowed_pairs(
     pairs: &[(&'static str, Any)],
 ) -> impl Iterator<Item = (&'static str, AnyValue<'static>)> {
     pairs.iter().map(|(key, value)| (*key, borrowed(value)))
+}
+
+/// An id that no other profile has.
+fn id_of(home: &Home) -> ProfileId {
+    let mut hasher = DefaultHasher::new();
+    home.hash(&mut hasher);
+    let [id, odd] = [hasher.finish(), 1].map(u64::to_be_bytes);
+    ProfileId([id, odd].concat().try_into().unwrap())
 }
 
 fn set_of<'a>(pairs: impl IntoIterator<Item = &'a (&'static str, Any)>) -> Set {
@@ -364,6 +379,17 @@ impl Pair {
                 self.builder.enter_resource(key);
                 self.current = (resource, String::new(), Set::new());
             }
+            Call::Schemas(resource, scope, url) => {
+                let (resource, _) = pick(&self.resources, *resource);
+                self.builder.resource_schema(resource, url);
+                let (scope, _) = pick(&self.scopes, *scope);
+                self.builder.scope_schema(scope, url);
+            }
+            Call::Entity(resource, kind, id_keys, description_keys) => {
+                let (resource, _) = pick(&self.resources, *resource);
+                let entity = Entity::new(kind, id_keys).described_by(description_keys);
+                self.builder.entity(resource, entity.schema("a"));
+            }
             Call::Profile(types) => {
                 let key = self.builder.profile_of(types);
                 let (resource, scope, attributes) = self.current.clone();
@@ -378,11 +404,12 @@ impl Pair {
                     .push((key, (resource, (scope, attributes), types)));
             }
             Call::Window(profile, start, duration) if !self.profiles.is_empty() => {
-                let (key, _) = pick(&self.profiles, *profile);
-                self.builder
-                    .details(key)
-                    .window(*start, *duration)
-                    .id(ProfileId([1; 16]));
+                let (key, home) = pick(&self.profiles, *profile);
+                let details = self.builder.details(key).window(*start, *duration);
+                // Of several types each is a profile where a profile has one.
+                if home.2.len() == 1 {
+                    details.id(id_of(&home));
+                }
             }
             Call::Details(profile, attributes) if !self.profiles.is_empty() => {
                 let (key, _) = pick(&self.profiles, *profile);
@@ -779,8 +806,14 @@ fn assert_used(profiles: &Profiles) {
     let mut stacks = Marks::new("stacks", dictionary.stacks().len());
     for resource in profiles.resource_profiles() {
         mark_pairs(&mut strings, resource.resource().attributes());
+        strings.mark(resource.schema_url().row());
+        for entity in resource.resource().entity_refs() {
+            strings.mark(entity.entity_type.row());
+            strings.mark(entity.schema_url.row());
+        }
         for scope in resource.scope_profiles() {
             strings.mark(scope.scope().name().row());
+            strings.mark(scope.schema_url().row());
             mark_pairs(&mut strings, scope.scope().attributes());
         }
     }
@@ -969,5 +1002,142 @@ proptest! {
         let mut pair = Pair { builder: used, ..Pair::new() };
         calls.iter().for_each(|call| pair.call(call));
         prop_assert_eq!(assert_same(&mut pair), expected);
+    }
+}
+
+#[cfg(feature = "proto-all")]
+#[path = "support/profcheck.rs"]
+mod profcheck;
+
+/// Every generation, and how texts that resources repeat can be said.
+#[cfg(feature = "proto-all")]
+fn assert_valid(profiles: &Profiles) {
+    use otlp_profiles::{FORMATS, Refs, WriteOptions, write, write_into};
+    use profcheck::{Orphans, problems};
+
+    if profiles.iter().next().is_none() {
+        return;
+    }
+    let generations = FORMATS.iter().filter(|format| {
+        let number = format.name().strip_prefix("otlp-");
+        number.is_some_and(|number| number.starts_with('1'))
+    });
+    for format in generations {
+        for refs in [Refs::Auto, Refs::Inline, Refs::Dictionary] {
+            let options = WriteOptions {
+                refs,
+                ..WriteOptions::default()
+            };
+            let written = write(profiles, *format, &options).unwrap();
+            let payload = written.payload;
+            let mut buffer = vec![0; 9];
+            let losses = write_into(profiles, *format, &options, &mut buffer).unwrap();
+            assert_eq!(losses.is_empty(), written.losses.is_empty());
+            assert_eq!(buffer, payload, "{}", format.name());
+            let orphans = match refs {
+                Refs::Inline => Orphans::Profcheck,
+                _ => Orphans::Any,
+            };
+            let mut problems = problems(format.name(), &payload, orphans);
+            if written
+                .losses
+                .iter()
+                .any(|loss| loss.code == "time.overflow")
+            {
+                problems.retain(|problem| !problem.contains("end of time"));
+            }
+            assert!(problems.is_empty(), "{refs:?}: {}", problems.join("\n"));
+        }
+    }
+}
+
+#[cfg(feature = "proto-all")]
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_is_built_breaks_no_rule_on_the_wire(calls in prop::collection::vec(call(), 0..120)) {
+        assert_valid(&play(&calls).builder.finish().unwrap());
+    }
+}
+
+#[cfg(feature = "proto-all")]
+#[test]
+fn what_is_broken_is_found() {
+    use otlp_profiles::proto::prost::Message;
+    use otlp_profiles::proto::v1_10::{Profile, ProfilesData, ProfilesDictionary, Stack};
+    use otlp_profiles::{WriteOptions, format, write};
+    use profcheck::{Orphans, problems};
+
+    fn tables(data: &mut ProfilesData) -> &mut ProfilesDictionary {
+        data.dictionary.as_mut().unwrap()
+    }
+    fn profile(data: &mut ProfilesData) -> &mut Profile {
+        &mut data.resource_profiles[0].scope_profiles[0].profiles[0]
+    }
+
+    let mut builder = Builder::new();
+    let cpu = builder.profile("cpu", "nanoseconds");
+    let link = builder.link([1; 16], [2; 8]);
+    let sample = builder.sample(cpu, ["main", "parse"]).value(1).at(9);
+    sample.attr("thread.name", "worker-1").link(link);
+    let built = builder.finish().unwrap();
+    let payload = write(&built, format("otlp").unwrap(), &WriteOptions::default())
+        .unwrap()
+        .payload;
+    type Break = (&'static str, fn(&mut ProfilesData));
+    let breaks: [Break; 14] = [
+        ("equal strings", |data| {
+            tables(data).string_table.push("main".into())
+        }),
+        ("orphan", |data| {
+            tables(data).string_table.push("nobody".into())
+        }),
+        ("orphan", |data| {
+            tables(data).stack_table.push(Stack {
+                location_indices: vec![1],
+            })
+        }),
+        ("equal rows", |data| {
+            let row = tables(data).function_table[1];
+            tables(data).function_table.push(row);
+        }),
+        ("row 0", |data| tables(data).link_table.clear()),
+        ("row 0", |data| {
+            tables(data).mapping_table[0].memory_limit = 1
+        }),
+        ("link ids", |data| {
+            tables(data).link_table[1].span_id.truncate(7)
+        }),
+        ("attribute without a key", |data| {
+            tables(data).attribute_table[1].key_strindex = 0
+        }),
+        ("stack", |data| profile(data).samples[0].stack_index = 7),
+        ("keys", |data| {
+            profile(data).samples[0].attribute_indices.push(1)
+        }),
+        ("values and times", |data| {
+            profile(data).samples[0].values.push(1)
+        }),
+        ("says nothing", |data| {
+            profile(data).samples.push(Default::default())
+        }),
+        ("equal samples", |data| {
+            let sample = profile(data).samples[0].clone();
+            profile(data).samples.push(sample);
+        }),
+        ("in Node { kind: \"Sample\"", |data| {
+            profile(data).duration_nano = 0
+        }),
+    ];
+    assert_eq!(problems("otlp-1.10", &payload, Orphans::Any), [""; 0]);
+    for (expected, broken) in breaks {
+        let mut data = ProfilesData::decode(&payload[..]).unwrap();
+        broken(&mut data);
+        let found = problems("otlp-1.10", &data.encode_to_vec(), Orphans::Any);
+        assert!(
+            found.iter().any(|problem| problem.contains(expected)),
+            "{expected}: {found:?}"
+        );
     }
 }

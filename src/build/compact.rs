@@ -21,6 +21,25 @@ pub(crate) fn compact(profiles: &mut Profiles) {
         .for_each(|resource| remap.resource_profiles(resource));
 }
 
+impl Profiles {
+    /// Leaves out the rows of the dictionary that no profile refers to, directly or by way of
+    /// others: the orphans that the specification asks writers not to send. The rest keeps its
+    /// order. What a [`Builder`](crate::Builder) gives has none.
+    ///
+    /// ```
+    /// # fn main() -> otlp_profiles::Result<()> {
+    /// # let file = std::fs::read("testdata/go-heap.pb.gz").unwrap();
+    /// let mut profiles = otlp_profiles::read(&file, &Default::default())?.profiles;
+    /// let before = profiles.dictionary().strings().len();
+    /// profiles.compact();
+    /// assert!(profiles.dictionary().strings().len() <= before);
+    /// # Ok(()) }
+    /// ```
+    pub fn compact(&mut self) {
+        compact(self);
+    }
+}
+
 /// For each table, which of its rows are in use.
 struct Used {
     strings: Vec<bool>,
@@ -92,6 +111,7 @@ impl Used {
             mark(&mut self.strings, name);
             mark(&mut self.strings, unit);
         }
+        mark(&mut self.strings, profile.default_sample_type);
         mark(&mut self.strings, profile.original_payload_format);
         let samples = &profile.samples;
         mark_all(&mut self.attributes, &profile.attributes);

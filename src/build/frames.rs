@@ -1,88 +1,25 @@
 //! From the names of a frame straight to its location.
 
-use std::hash::Hasher;
-
-use crate::build::index::{Index, Seed};
 use crate::build::interner::{Interner, Spot};
 use crate::build::parts::Frame;
 use crate::build::room::Full;
+use crate::build::seen::{SEEN_BYTES, Seen, Words};
 use crate::model::dictionary::{Attribute, Function, Line};
 use crate::model::id::{AttributeId, LocationId, MappingId, StringId};
 use crate::model::strings::Strings;
 use crate::model::value::Value;
 use crate::semconv::PROFILE_FRAME_TYPE;
 
-/// One look-up a frame, where string, string, function and location would be four:
-///
-/// ```text
-/// where the names are in memory ─► hints ──┐
-///                     their hash ─► index ─┴► slots ─► equal in the arena? ─► location
-/// ```
-///
-/// Callers mostly have their names in one place, so where they are is as good a guess as what they
-/// are, and cheaper. A guess it remains: what a slot says is compared with the arena.
+/// The locations of frames that were seen.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Frames {
-    slots: Vec<Slot>,
-    index: Index,
-    /// Slots by where names are; a power of two of them, four times the slots or more.
-    hints: Vec<u32>,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Slot {
-    location: LocationId,
-    line: u32,
+    seen: Seen,
+    /// The kind of code seen last.
     kind: StringId,
-    name: Range,
-    file: Range,
 }
 
-/// A text in the arena.
-#[derive(Clone, Copy, Debug)]
-struct Range {
-    start: u32,
-    len: u32,
-}
-
-impl Range {
-    fn of(strings: &Strings, id: StringId) -> Self {
-        let range = strings.range(id).unwrap_or_default();
-        Self {
-            start: range.start as u32,
-            len: range.len() as u32,
-        }
-    }
-
-    #[inline]
-    fn is(self, text: &str, arena: &[u8]) -> bool {
-        let start = self.start as usize;
-        self.len as usize == text.len()
-            && arena.get(start..start + text.len()) == Some(text.as_bytes())
-    }
-
-    fn text(self, arena: &str) -> &str {
-        let start = self.start as usize;
-        arena
-            .get(start..start + self.len as usize)
-            .unwrap_or_default()
-    }
-}
-
-impl Slot {
-    #[inline]
-    fn is(&self, frame: &Frame<'_>, strings: &Strings) -> bool {
-        let arena = strings.arena().as_bytes();
-        self.line == frame.line
-            && self.name.is(frame.name, arena)
-            && self.file.is(frame.file, arena)
-            && (if frame.kind.is_empty() {
-                self.kind == StringId::NONE
-            } else {
-                strings.get(self.kind) == frame.kind
-            })
-    }
-}
+/// How many frames are looked for at once.
+const AT_ONCE: usize = 8;
 
 impl Frames {
     /// The location of a frame; none when it has no name at all.
@@ -92,122 +29,124 @@ impl Frames {
         interner: &mut Interner,
         frame: &Frame<'_>,
     ) -> Result<LocationId, Full> {
-        let hint = self.hint(frame);
-        let guess = self
-            .hints
-            .get(hint)
-            .and_then(|&at| self.slots.get(at as usize));
-        match guess {
-            Some(slot) if slot.is(frame, &interner.dictionary.strings) => Ok(slot.location),
-            _ => self.look_up(hint, interner, frame),
-        }
+        let strings = &interner.dictionary.strings;
+        let guess = self.guess(frame, strings);
+        self.confirm(guess, interner, frame)
     }
 
-    /// Which of the hints is for names that are where these are.
+    /// Which location a frame may have.
     #[inline]
-    fn hint(&self, frame: &Frame<'_>) -> usize {
-        const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
-        let name = frame.name.as_ptr().addr() as u64;
-        let file = frame.file.as_ptr().addr() as u64;
-        let mixed =
-            (name ^ file.rotate_left(32) ^ u64::from(frame.line).rotate_left(20)).wrapping_mul(ODD);
-        (mixed >> 32) as usize & self.hints.len().wrapping_sub(1)
+    fn guess(&self, frame: &Frame<'_>, strings: &Strings) -> u32 {
+        self.words(frame, strings)
+            .map_or(u32::MAX, |words| self.seen.guess(&words))
     }
 
-    #[inline(never)]
-    fn look_up(
+    /// The location of a frame, which may be the one guessed.
+    #[inline]
+    fn confirm(
         &mut self,
-        hint: usize,
+        guess: u32,
         interner: &mut Interner,
         frame: &Frame<'_>,
     ) -> Result<LocationId, Full> {
-        let hash = hash(&interner.seed, frame);
         let strings = &interner.dictionary.strings;
-        let found = self
-            .index
-            .find(hash, |at| self.slots[at as usize].is(frame, strings));
-        let at = match found {
-            Some(at) => at,
-            None if frame.name.is_empty() && frame.file.is_empty() => return Ok(LocationId::NONE),
-            None => self.add(hash, interner, frame)?,
-        };
-        if let Some(hint) = self.hints.get_mut(hint) {
-            *hint = at;
+        let seen = self
+            .words(frame, strings)
+            .and_then(|words| self.seen.confirm(guess, &words, strings));
+        match seen {
+            Some(row) => Ok(LocationId(row)),
+            None => self.intern(interner, frame),
         }
-        Ok(self.slots[at as usize].location)
     }
 
-    #[cold]
-    fn add(
-        &mut self,
-        hash_of_frame: u64,
-        interner: &mut Interner,
-        frame: &Frame<'_>,
-    ) -> Result<u32, Full> {
-        interner
-            .room
-            .row(self.slots.len(), size_of::<Slot>() + 4 * size_of::<u32>())?;
-        let slot = intern(interner, frame)?;
-        let at = self.slots.len() as u32;
-        self.slots.push(slot);
-        if self.slots.len() * 4 > self.hints.len() {
-            let hints = (self.slots.len() * 8).next_power_of_two();
-            self.hints.clear();
-            self.hints.resize(hints, 0);
+    /// The words of a frame, when its kind is none or the one seen last.
+    #[inline]
+    fn words<'a>(&self, frame: &Frame<'a>, strings: &Strings) -> Option<Words<'a>> {
+        match frame.kind {
+            "" => Some(words(frame, StringId::NONE)),
+            kind if kind == strings.get(self.kind) => Some(words(frame, self.kind)),
+            _ => None,
         }
-        let Interner {
-            dictionary, seed, ..
-        } = interner;
-        self.index.add(hash_of_frame, at, |at| {
-            let Slot {
-                name,
-                file,
-                line,
-                kind,
-                ..
-            } = self.slots[at as usize];
-            let arena = dictionary.strings.arena();
-            let kind = dictionary.strings.get(kind);
-            hash(
-                seed,
-                &Frame {
-                    name: name.text(arena),
-                    file: file.text(arena),
-                    line,
-                    kind,
-                },
-            )
-        });
-        Ok(at)
+    }
+
+    /// Appends the locations of frames, but for those that have none.
+    ///
+    /// A few frames at a time are first guessed, then confirmed: what memory is asked for does not
+    /// depend on what came of the frame before, so the processor need not wait for each.
+    #[inline]
+    pub(crate) fn locations<'a, F: Into<Frame<'a>>>(
+        &mut self,
+        interner: &mut Interner,
+        frames: impl IntoIterator<Item = F>,
+        locations: &mut Vec<LocationId>,
+    ) -> Result<(), Full> {
+        let mut frames = frames.into_iter();
+        loop {
+            let mut some = [(Frame::new(""), 0); AT_ONCE];
+            let mut count = 0;
+            for (place, frame) in some.iter_mut().zip(&mut frames) {
+                let frame = frame.into();
+                *place = (frame, self.guess(&frame, &interner.dictionary.strings));
+                count += 1;
+            }
+            for (frame, guess) in &some[..count] {
+                match self.confirm(*guess, interner, frame)? {
+                    LocationId::NONE => {}
+                    location => locations.push(location),
+                }
+            }
+            if count < AT_ONCE {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Goes the long way, and remembers it.
+    #[inline(never)]
+    fn intern(&mut self, interner: &mut Interner, frame: &Frame<'_>) -> Result<LocationId, Full> {
+        if frame.name.is_empty() && frame.file.is_empty() {
+            return Ok(LocationId::NONE);
+        }
+        let before = interner.dictionary.locations.len();
+        let kind = interner.string(frame.kind)?;
+        let texts = [interner.string(frame.name)?, interner.string(frame.file)?];
+        let location = intern(interner, texts, frame.line, kind)?;
+        if location.row() == before {
+            interner.room.bytes(SEEN_BYTES)?;
+        }
+        if kind != StringId::NONE {
+            self.kind = kind;
+        }
+        let strings = &interner.dictionary.strings;
+        self.seen
+            .remember(&words(frame, kind), texts, strings, location.0);
+        Ok(location)
     }
 
     pub(crate) fn clear(&mut self) {
-        self.slots.clear();
-        self.index.clear();
-        self.hints.clear();
+        self.seen.clear();
+        self.kind = StringId::NONE;
     }
 }
 
-/// The texts are hashed side by side, not one after the other.
 #[inline]
-fn hash(seed: &Seed, frame: &Frame<'_>) -> u64 {
-    let name = seed.bytes(frame.name.as_bytes()) ^ u64::from(frame.line);
-    let file = seed.bytes(frame.file.as_bytes());
-    let mut hasher = seed.hasher();
-    hasher.write_u128(u128::from(file.rotate_left(32)) << 64 | u128::from(name));
-    if !frame.kind.is_empty() {
-        hasher.write(frame.kind.as_bytes());
+fn words<'a>(frame: &Frame<'a>, kind: StringId) -> Words<'a> {
+    Words {
+        texts: [frame.name, frame.file],
+        number: u64::from(kind.0) << 32 | u64::from(frame.line),
     }
-    hasher.finish()
 }
 
 /// Makes the rows of a frame.
-fn intern(interner: &mut Interner, frame: &Frame<'_>) -> Result<Slot, Full> {
-    let name = interner.string(frame.name)?;
-    let filename = interner.string(frame.file)?;
-    let (kind, attribute) = match frame.kind {
-        "" => (StringId::NONE, None),
-        kind => frame_type(interner, kind).map(|(kind, attribute)| (kind, Some(attribute)))?,
+fn intern(
+    interner: &mut Interner,
+    [name, filename]: [StringId; 2],
+    line: u32,
+    kind: StringId,
+) -> Result<LocationId, Full> {
+    let attribute = match kind {
+        StringId::NONE => None,
+        kind => Some(frame_type(interner, kind)?),
     };
     let function = interner.function(Function {
         name,
@@ -216,33 +155,23 @@ fn intern(interner: &mut Interner, frame: &Frame<'_>) -> Result<Slot, Full> {
     })?;
     let line = Line {
         function,
-        line: frame.line.into(),
+        line: line.into(),
         column: 0,
     };
-    let location = interner.location(Spot {
+    interner.location(Spot {
         mapping: MappingId::NONE,
         address: 0,
         lines: &[line],
         attributes: attribute.as_slice(),
-    })?;
-    let range = |id| Range::of(&interner.dictionary.strings, id);
-    Ok(Slot {
-        location,
-        line: frame.line,
-        kind,
-        name: range(name),
-        file: range(filename),
     })
 }
 
-/// The text of a kind of code, and the attribute that says it.
-fn frame_type(interner: &mut Interner, kind: &str) -> Result<(StringId, AttributeId), Full> {
+/// The attribute that says which kind of code it is.
+fn frame_type(interner: &mut Interner, kind: StringId) -> Result<AttributeId, Full> {
     let key = interner.string(PROFILE_FRAME_TYPE)?;
-    let text = interner.string(kind)?;
-    let attribute = Attribute {
+    interner.attribute(Attribute {
         key,
-        value: Value::String(text),
+        value: Value::String(kind),
         unit: StringId::NONE,
-    };
-    Ok((text, interner.attribute(attribute)?))
+    })
 }

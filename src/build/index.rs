@@ -20,19 +20,49 @@ impl<I: Id> Number for I {
 }
 
 /// Row numbers of a table, found by a hash of the row. Whether a row is the one looked for is asked
-/// of the table itself. Nothing ever walks the index, so its order, which is random, shows nowhere.
+/// of the table itself. Half of each hash is kept: rows are asked only where it is equal, and a
+/// table that grows hashes nothing again. Nothing ever walks the index, so its order, which is
+/// random, shows nowhere.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Index(HashTable<u32>);
+pub(crate) struct Index(HashTable<Entry>);
+
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    hash: u32,
+    row: u32,
+}
+
+impl Entry {
+    /// The half of a hash that is kept.
+    #[inline]
+    fn half(hash: u64) -> u32 {
+        (hash >> 32) as u32
+    }
+
+    /// What the table goes by: its buckets by the low bits, its tags by the high ones.
+    #[inline]
+    fn whole(half: u32) -> u64 {
+        u64::from(half) << 32 | u64::from(half)
+    }
+}
 
 impl Index {
     #[inline]
     pub(crate) fn find(&self, hash: u64, mut is_it: impl FnMut(u32) -> bool) -> Option<u32> {
-        self.0.find(hash, |&row| is_it(row)).copied()
+        let hash = Entry::half(hash);
+        let is_it = |entry: &Entry| entry.hash == hash && is_it(entry.row);
+        self.0
+            .find(Entry::whole(hash), is_it)
+            .map(|entry| entry.row)
     }
 
-    /// Adds a row that is not there; `rehash` hashes any row of the table.
-    pub(crate) fn add(&mut self, hash: u64, row: u32, rehash: impl Fn(u32) -> u64) {
-        self.0.insert_unique(hash, row, |&row| rehash(row));
+    /// Adds a row that is not there.
+    #[inline]
+    pub(crate) fn add(&mut self, hash: u64, row: u32) {
+        let hash = Entry::half(hash);
+        let entry = Entry { hash, row };
+        self.0
+            .insert_unique(Entry::whole(hash), entry, |entry| Entry::whole(entry.hash));
     }
 
     /// Forgets all rows, keeps the memory.

@@ -5,7 +5,7 @@ use std::hash::{Hash, Hasher};
 use crate::build::index::{Index, Number, Seed, write_ids};
 use crate::build::room::{Full, Room, at_most, column, heap_bytes};
 use crate::limits::Limits;
-use crate::model::dictionary::{Attribute, Dictionary, Function, Line, Link, Locations, Mapping};
+use crate::model::dictionary::{Attribute, Dictionary, Function, Line, Link, Mapping};
 use crate::model::id::{AttributeId, FunctionId, LinkId, LocationId, MappingId, StackId, StringId};
 use crate::model::strings::Strings;
 
@@ -67,16 +67,15 @@ impl Interner {
     /// Lets the empty rows be found like any other; but not that of the locations, because an empty
     /// location in a stack is a frame, if an odd one, and row 0 is none.
     fn index_row_0(&mut self) {
-        let none = |_| 0;
-        self.strings.add(self.seed.bytes(b""), 0, none);
+        let seed = &self.seed;
+        self.strings.add(seed.bytes(b""), 0);
         self.mappings
-            .add(hash_mapping(&self.seed, &Mapping::default(), &[]), 0, none);
+            .add(hash_mapping(seed, &Mapping::default(), &[]), 0);
         self.functions
-            .add(self.seed.of(&Function::default()), 0, none);
-        self.links.add(self.seed.of(&Link::default()), 0, none);
-        self.attributes
-            .add(self.seed.of(&Attribute::default()), 0, none);
-        self.stacks.add(self.seed.ids::<LocationId>(&[]), 0, none);
+            .add(hash_function(seed, &Function::default()), 0);
+        self.links.add(seed.of(&Link::default()), 0);
+        self.attributes.add(seed.of(&Attribute::default()), 0);
+        self.stacks.add(seed.ids::<LocationId>(&[]), 0);
     }
 
     /// Forgets everything, keeps the memory. `dictionary` is the one to go on with.
@@ -134,14 +133,13 @@ impl Interner {
         let Self {
             dictionary,
             room,
-            seed,
             strings: index,
             ..
         } = self;
         let strings = &mut dictionary.strings;
         room.string(strings.len(), strings.text_len(), bytes)?;
         let id = push(strings);
-        index.add(hash, id.0, |row| seed.bytes(strings.bytes(StringId(row))));
+        index.add(hash, id.0);
         Ok(id)
     }
 
@@ -173,13 +171,7 @@ impl Interner {
         let id = MappingId(table.rows.len() as u32);
         table.rows.push(mapping);
         table.attributes.push_at(id.row(), attributes);
-        index.add(hash, id.0, |row| {
-            hash_mapping(
-                seed,
-                &table.rows[row as usize],
-                table.attributes.row(row as usize),
-            )
-        });
+        index.add(hash, id.0);
         Ok(id)
     }
 
@@ -192,7 +184,8 @@ impl Interner {
             ..
         } = self;
         let table = &mut dictionary.functions;
-        intern_row(table, index, seed, room, function, 0).map(FunctionId)
+        let hash = hash_function(seed, &function);
+        intern_row(table, index, hash, room, function, 0).map(FunctionId)
     }
 
     pub(crate) fn link(&mut self, link: Link) -> Result<LinkId, Full> {
@@ -203,7 +196,8 @@ impl Interner {
             links: index,
             ..
         } = self;
-        intern_row(&mut dictionary.links, index, seed, room, link, 0).map(LinkId)
+        let hash = seed.of(&link);
+        intern_row(&mut dictionary.links, index, hash, room, link, 0).map(LinkId)
     }
 
     pub(crate) fn attribute(&mut self, attribute: Attribute) -> Result<AttributeId, Full> {
@@ -214,16 +208,10 @@ impl Interner {
             attributes: index,
             ..
         } = self;
+        let table = &mut dictionary.attributes;
+        let hash = seed.of(&attribute);
         let heap = heap_bytes(&attribute.value);
-        intern_row(
-            &mut dictionary.attributes,
-            index,
-            seed,
-            room,
-            attribute,
-            heap,
-        )
-        .map(AttributeId)
+        intern_row(table, index, hash, room, attribute, heap).map(AttributeId)
     }
 
     pub(crate) fn location(&mut self, spot: Spot<'_>) -> Result<LocationId, Full> {
@@ -262,9 +250,7 @@ impl Interner {
         table.addresses.push(spot.address);
         table.lines.push_at(id.row(), spot.lines);
         table.attributes.push_at(id.row(), spot.attributes);
-        index.add(hash, id.0, |row| {
-            hash_location(seed, spot_of(table, LocationId(row)))
-        });
+        index.add(hash, id.0);
         Ok(id)
     }
 
@@ -287,7 +273,6 @@ impl Interner {
         let Self {
             dictionary,
             room,
-            seed,
             stacks: index,
             ..
         } = self;
@@ -304,39 +289,28 @@ impl Interner {
             .items
             .extend(locations.iter().map(|id| LocationId(id.number())));
         stacks.end_row();
-        index.add(hash, id.0, |row| seed.ids(stacks.row(row as usize)));
+        index.add(hash, id.0);
         Ok(id)
     }
 }
 
 /// Finds or adds a row of a table whose rows are all there is to it; `heap` is what it owns beside.
-fn intern_row<T: Hash + Eq>(
+fn intern_row<T: Eq>(
     table: &mut Vec<T>,
     index: &mut Index,
-    seed: &Seed,
+    hash: u64,
     room: &mut Room,
     row: T,
     heap: usize,
 ) -> Result<u32, Full> {
-    let hash = seed.of(&row);
     if let Some(found) = index.find(hash, |at| table[at as usize] == row) {
         return Ok(found);
     }
     room.row(table.len(), size_of::<T>() + heap)?;
     let at = table.len() as u32;
     table.push(row);
-    index.add(hash, at, |at| seed.of(&table[at as usize]));
+    index.add(hash, at);
     Ok(at)
-}
-
-/// All there is to a location.
-pub(crate) fn spot_of(table: &Locations, id: LocationId) -> Spot<'_> {
-    Spot {
-        mapping: table.mapping(id),
-        address: table.address(id),
-        lines: table.lines(id),
-        attributes: table.attributes(id),
-    }
 }
 
 /// Forgets every row but the empty ones, keeps the memory.
@@ -371,12 +345,25 @@ fn hash_mapping(seed: &Seed, mapping: &Mapping, attributes: &[AttributeId]) -> u
     hasher.finish()
 }
 
+fn hash_function(seed: &Seed, function: &Function) -> u64 {
+    let mut hasher = seed.hasher();
+    let names = u128::from(function.name.0) | u128::from(function.system_name.0) << 32;
+    hasher.write_u128(names | u128::from(function.filename.0) << 64);
+    hasher.write_u64(function.start_line as u64);
+    hasher.finish()
+}
+
 fn hash_location(seed: &Seed, spot: Spot<'_>) -> u64 {
     let mut hasher = seed.hasher();
-    hasher.write_u64(spot.address);
-    hasher.write_u32(spot.mapping.0);
-    for line in spot.lines {
-        line.hash(&mut hasher);
+    hasher.write_u128(u128::from(spot.address) | u128::from(spot.mapping.0) << 64);
+    for &Line {
+        function,
+        line,
+        column,
+    } in spot.lines
+    {
+        let place = line as u64 ^ (column as u64).rotate_left(32);
+        hasher.write_u128(u128::from(place) | u128::from(function.0) << 64);
     }
     write_ids(&mut hasher, spot.attributes);
     hasher.finish()

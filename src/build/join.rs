@@ -75,20 +75,23 @@ impl Builder {
         remap: &Remap,
         profile: &Profile,
     ) -> Option<usize> {
-        let DraftScope {
-            resource,
-            mut scope,
-        } = other.tree.scopes[draft.scope as usize].clone();
-        let mut resource = other.tree.resources[resource as usize].clone();
-        remap.resource(&mut resource);
-        resource.attributes.sort_unstable_by_key(|pair| pair.key);
-        remap.scope(&mut scope);
-        scope.attributes.sort_unstable_by_key(|pair| pair.key);
+        let mut scope = other.tree.scopes[draft.scope as usize].clone();
+        let mut resource = other.tree.resources[scope.resource as usize].clone();
+        remap.resource(&mut resource.resource);
+        remap.renumber(&mut resource.schema_url);
+        resource
+            .resource
+            .attributes
+            .sort_unstable_by_key(|pair| pair.key);
+        remap.scope(&mut scope.scope);
+        remap.renumber(&mut scope.schema_url);
+        scope.scope.attributes.sort_unstable_by_key(|pair| pair.key);
         let Self { tree, interner, .. } = self;
+        let room = &mut interner.room;
         let row = tree
-            .resource_row(resource, &mut interner.room)
-            .and_then(|resource| tree.scope_row(DraftScope { resource, scope }, &mut interner.room))
-            .and_then(|scope| tree.draft_row(scope, &profile.sample_types, &mut interner.room));
+            .resource_row(resource, room)
+            .and_then(|resource| tree.scope_row(DraftScope { resource, ..scope }, room))
+            .and_then(|scope| tree.draft_row(scope, &profile.sample_types, room));
         self.fit(row)
     }
 }

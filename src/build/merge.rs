@@ -229,7 +229,7 @@ impl Remap {
         }
     }
 
-    fn renumber(&self, id: &mut StringId) {
+    pub(crate) fn renumber(&self, id: &mut StringId) {
         *id = self.string(*id);
     }
 }

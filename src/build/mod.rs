@@ -29,6 +29,7 @@
 
 mod build_id;
 mod compact;
+mod entity;
 mod frames;
 pub(crate) mod index;
 pub(crate) mod interner;
@@ -43,6 +44,7 @@ pub(crate) mod room;
 mod sample;
 mod samples;
 mod seal;
+mod seen;
 mod tables;
 mod tree;
 
@@ -51,6 +53,7 @@ use crate::build::interner::Interner;
 use crate::build::key::Brand;
 use crate::build::room::Full;
 use crate::build::sample::Pending;
+use crate::build::seen::Seen;
 use crate::build::tree::Tree;
 use crate::error::Result;
 use crate::limits::Limits;
@@ -61,7 +64,7 @@ use crate::model::id::{AttributeId, LocationId};
 #[cfg(feature = "build-id")]
 pub use crate::build::build_id::htlhash;
 pub use crate::build::key::Key;
-pub use crate::build::parts::{AnyValue, Binary, Frame, Place, SourceLine, Symbol, Text};
+pub use crate::build::parts::{AnyValue, Binary, Entity, Frame, Place, SourceLine, Symbol, Text};
 pub use crate::build::sample::{IntoStack, NewSample};
 pub use crate::build::seal::Sealed;
 pub use crate::build::tree::Details;
@@ -133,6 +136,8 @@ pub use crate::build::tree::Details;
 pub struct Builder {
     interner: Interner,
     frames: Frames,
+    /// Attributes that are a text, by key and value.
+    labels: Seen,
     tree: Tree,
     brand: Brand,
     when_full: WhenFull,
@@ -208,6 +213,7 @@ impl Builder {
         Self {
             interner: Interner::new(limits),
             frames: Frames::default(),
+            labels: Seen::default(),
             tree: Tree::default(),
             brand: Brand::new(),
             when_full,

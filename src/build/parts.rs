@@ -325,3 +325,53 @@ impl<'a> From<(&'a str, &'a str, u32)> for Frame<'a> {
         Self::new(name).at(file, line)
     }
 }
+
+/// An entity: something a resource stands for, by keys of the resource's attributes.
+///
+/// ```
+/// use otlp_profiles::build::Entity;
+///
+/// let service = Entity::new("service", &["service.name", "service.namespace"])
+///     .described_by(&["service.version"])
+///     .schema("https://opentelemetry.io/schemas/1.37.0");
+/// # let _ = service;
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+#[non_exhaustive]
+pub struct Entity<'a> {
+    /// Its type, such as `service` or `host`.
+    pub kind: &'a str,
+    /// The keys that identify it; at least one.
+    pub id_keys: &'a [&'a str],
+    /// The keys that describe it.
+    pub description_keys: &'a [&'a str],
+    /// The schema of the entity.
+    pub schema_url: &'a str,
+}
+
+impl<'a> Entity<'a> {
+    /// An entity of this type, identified by these keys.
+    pub const fn new(kind: &'a str, id_keys: &'a [&'a str]) -> Self {
+        Self {
+            kind,
+            id_keys,
+            description_keys: &[],
+            schema_url: "",
+        }
+    }
+
+    /// Described by these keys.
+    #[must_use]
+    pub const fn described_by(self, description_keys: &'a [&'a str]) -> Self {
+        Self {
+            description_keys,
+            ..self
+        }
+    }
+
+    /// Of this schema.
+    #[must_use]
+    pub const fn schema(self, schema_url: &'a str) -> Self {
+        Self { schema_url, ..self }
+    }
+}

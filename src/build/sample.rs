@@ -173,7 +173,7 @@ impl Builder {
             None => {
                 lane.make_room(room, *samples, identity, values.len())?;
                 *samples += 1;
-                lane.add(hash, identity, seed)
+                lane.add(hash, identity)
             }
         };
         match shape {

@@ -104,7 +104,7 @@ impl Lane {
 
     /// Adds a sample that was not seen.
     #[cold]
-    pub(crate) fn add(&mut self, hash: u64, identity: Identity<'_>, seed: &Seed) -> u32 {
+    pub(crate) fn add(&mut self, hash: u64, identity: Identity<'_>) -> u32 {
         let samples = &mut self.samples;
         let row = samples.stacks.len();
         samples.stacks.push(identity.stack);
@@ -113,17 +113,7 @@ impl Lane {
             samples.links.resize(row, LinkId::NONE);
             samples.links.push(identity.link);
         }
-        self.index.add(hash, row as u32, |row| {
-            let row = row as usize;
-            identity_hash(
-                seed,
-                Identity {
-                    stack: samples.stacks[row],
-                    attributes: samples.attributes.row(row),
-                    link: samples.link(row),
-                },
-            )
-        });
+        self.index.add(hash, row as u32);
         row as u32
     }
 

@@ -7,7 +7,7 @@ use crate::build::compact::compact;
 use crate::build::join::join_window;
 use crate::build::key::Brand;
 use crate::build::samples::{Lane, Shape};
-use crate::build::tree::{Draft, DraftScope, Tree};
+use crate::build::tree::{Draft, DraftResource, Tree};
 use crate::build::{Builder, Dropped};
 use crate::error::Result;
 use crate::model::dictionary::Dictionary;
@@ -83,6 +83,7 @@ impl Builder {
     pub(crate) fn start_anew(&mut self, dictionary: Dictionary) {
         self.interner.reuse(dictionary);
         self.frames.clear();
+        self.labels.clear();
         self.tree.reset();
         self.brand = Brand::new();
         self.full = None;
@@ -94,24 +95,24 @@ impl Builder {
 impl Tree {
     /// The profiles that have samples, by resource and scope.
     fn take_resources(&mut self) -> Vec<ResourceProfiles> {
-        let in_resource = |resource| ResourceProfiles {
-            resource,
+        let in_resource = |draft: DraftResource| ResourceProfiles {
+            resource: draft.resource,
+            schema_url: draft.schema_url,
             ..ResourceProfiles::default()
         };
         let mut resources: Vec<_> = take(&mut self.resources)
             .into_iter()
             .map(in_resource)
             .collect();
-        for (row, DraftScope { resource, scope }) in take(&mut self.scopes).into_iter().enumerate()
-        {
+        for (row, draft) in take(&mut self.scopes).into_iter().enumerate() {
             let profiles = self.take_profiles(row);
             if !profiles.is_empty() {
                 let scope = ScopeProfiles {
-                    scope,
+                    scope: draft.scope,
+                    schema_url: draft.schema_url,
                     profiles,
-                    ..ScopeProfiles::default()
                 };
-                resources[resource as usize].scopes.push(scope);
+                resources[draft.resource as usize].scopes.push(scope);
             }
         }
         resources.retain(|resource| !resource.scopes.is_empty());

@@ -5,8 +5,9 @@ use crate::build::key::Key;
 use crate::build::lists;
 use crate::build::parts::{AnyValue, Binary, Frame, Place, Symbol, Text};
 use crate::build::room::at_most;
+use crate::build::seen::{SEEN_BYTES, Words};
 use crate::build::{Builder, Full};
-use crate::model::dictionary::{Attribute, Function, Line, Link, Mapping};
+use crate::model::dictionary::{Attribute, Dictionary, Function, Line, Link, Mapping};
 use crate::model::id::{AttributeId, FunctionId, LinkId, LocationId, MappingId, StackId, StringId};
 use crate::model::value::{KeyValue, Value};
 
@@ -188,14 +189,15 @@ impl Builder {
         &mut self,
         root_first: impl IntoIterator<Item = F>,
     ) -> Option<u32> {
-        self.locations.clear();
-        for frame in root_first {
-            match self.frames.location(&mut self.interner, &frame.into()) {
-                Ok(LocationId::NONE) => {}
-                Ok(location) => self.locations.push(location),
-                full => return self.fit(full).map(|id| id.0),
-            }
-        }
+        let Self {
+            frames,
+            interner,
+            locations,
+            ..
+        } = self;
+        locations.clear();
+        let found = frames.locations(interner, root_first, locations);
+        self.fit(found)?;
         self.locations.reverse();
         self.stack_row()
     }
@@ -238,7 +240,54 @@ impl Builder {
         self.brand.key(row)
     }
 
+    #[inline(never)]
     pub(crate) fn attribute_row(
+        &mut self,
+        key: Text<'_>,
+        value: AnyValue<'_>,
+        unit: Text<'_>,
+    ) -> Option<u32> {
+        match (key, value, unit) {
+            (Text::Str(key), AnyValue::Text(Text::Str(text)), Text::Str("")) => {
+                let texts = [key, text];
+                let words = Words { texts, number: 0 };
+                match self.labels.row(&words, &self.interner.dictionary.strings) {
+                    Some(row) => Some(row),
+                    None => self.label_row(&words),
+                }
+            }
+            _ => self.other_attribute_row(key, value, unit),
+        }
+    }
+
+    /// The attribute of a key and a text, remembered.
+    #[cold]
+    fn label_row(&mut self, words: &Words<'_>) -> Option<u32> {
+        let before = self.interner.dictionary.attributes.len();
+        let [key, text] = words.texts.map(Text::Str);
+        let row = self.other_attribute_row(key, AnyValue::Text(text), Text::default())?;
+        if row as usize == before {
+            let fits = self.interner.room.bytes(SEEN_BYTES);
+            self.fit(fits)?;
+        }
+        let Dictionary {
+            strings,
+            attributes,
+            ..
+        } = &self.interner.dictionary;
+        if let Some(&Attribute {
+            key,
+            value: Value::String(text),
+            ..
+        }) = attributes.get(row as usize)
+        {
+            self.labels.remember(words, [key, text], strings, row);
+        }
+        Some(row)
+    }
+
+    #[inline(never)]
+    fn other_attribute_row(
         &mut self,
         key: Text<'_>,
         value: AnyValue<'_>,

@@ -6,7 +6,7 @@ use crate::build::lists;
 use crate::build::parts::{AnyValue, Text};
 use crate::build::room::{Full, Room};
 use crate::build::samples::{Lane, Shape};
-use crate::model::id::AttributeId;
+use crate::model::id::{AttributeId, StringId};
 use crate::model::profile::{Profile, ProfileId, ValueType};
 use crate::model::value::KeyValue;
 use crate::model::{Resource, Scope};
@@ -15,7 +15,7 @@ use crate::model::{Resource, Scope};
 /// nameless one; profiles have none.
 #[derive(Clone, Debug)]
 pub(crate) struct Tree {
-    pub(crate) resources: Vec<Resource>,
+    pub(crate) resources: Vec<DraftResource>,
     pub(crate) scopes: Vec<DraftScope>,
     pub(crate) profiles: Vec<Draft>,
     /// The scope that profiles are in from here on; none when it did not fit.
@@ -26,11 +26,19 @@ pub(crate) struct Tree {
     pub(crate) spare: Vec<[Lane; 3]>,
 }
 
-/// A scope, and the row of the resource it is in.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// A resource, known by its attributes, and the schema of these.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct DraftResource {
+    pub(crate) resource: Resource,
+    pub(crate) schema_url: StringId,
+}
+
+/// A scope, the row of the resource it is in, and its schema.
+#[derive(Clone, Debug, Default)]
 pub(crate) struct DraftScope {
     pub(crate) resource: u32,
     pub(crate) scope: Scope,
+    pub(crate) schema_url: StringId,
 }
 
 /// A profile being built, and the row of the scope it is in.
@@ -46,7 +54,7 @@ pub(crate) struct Draft {
 impl Default for Tree {
     fn default() -> Self {
         Self {
-            resources: vec![Resource::default()],
+            resources: vec![DraftResource::default()],
             scopes: vec![DraftScope::default()],
             profiles: Vec::new(),
             scope: Some(0),
@@ -65,18 +73,36 @@ impl Tree {
         row.checked_sub(1)
     }
 
-    /// The row of a resource, new or not.
+    /// The row of a resource, new or not. Of one that is there, what was not said is filled in.
     pub(crate) fn resource_row(
         &mut self,
-        resource: Resource,
+        new: DraftResource,
         room: &mut Room,
     ) -> Result<u32, Full> {
-        row_of(&mut self.resources, resource, room)
+        let is_it = |there: &DraftResource| {
+            let (there, new) = (&there.resource, &new.resource);
+            there.attributes == new.attributes
+                && there.dropped_attributes_count == new.dropped_attributes_count
+        };
+        let Some(row) = self.resources.iter().position(is_it) else {
+            return add(&mut self.resources, new, room);
+        };
+        let there = &mut self.resources[row];
+        fill_in(&mut there.schema_url, new.schema_url);
+        if there.resource.entity_refs.is_empty() {
+            there.resource.entity_refs = new.resource.entity_refs;
+        }
+        Ok(row as u32)
     }
 
-    /// The row of a scope, new or not.
-    pub(crate) fn scope_row(&mut self, scope: DraftScope, room: &mut Room) -> Result<u32, Full> {
-        row_of(&mut self.scopes, scope, room)
+    /// The row of a scope, new or not. Of one that is there, what was not said is filled in.
+    pub(crate) fn scope_row(&mut self, new: DraftScope, room: &mut Room) -> Result<u32, Full> {
+        let is_it = |there: &DraftScope| there.resource == new.resource && there.scope == new.scope;
+        let Some(row) = self.scopes.iter().position(is_it) else {
+            return add(&mut self.scopes, new, room);
+        };
+        fill_in(&mut self.scopes[row].schema_url, new.schema_url);
+        Ok(row as u32)
     }
 
     /// Where the profile of these types in this scope is, new or not.
@@ -108,13 +134,16 @@ impl Tree {
     }
 }
 
-fn row_of<T: PartialEq>(rows: &mut Vec<T>, row: T, room: &mut Room) -> Result<u32, Full> {
-    if let Some(at) = rows.iter().position(|there| *there == row) {
-        return Ok(at as u32);
-    }
+fn add<T>(rows: &mut Vec<T>, row: T, room: &mut Room) -> Result<u32, Full> {
     room.row(rows.len(), size_of::<T>())?;
     rows.push(row);
     Ok(rows.len() as u32 - 1)
+}
+
+fn fill_in(text: &mut StringId, said: StringId) {
+    if *text == StringId::NONE {
+        *text = said;
+    }
 }
 
 impl Builder {
@@ -138,6 +167,10 @@ impl Builder {
             attributes,
             dropped_attributes_count: dropped,
             ..Resource::default()
+        };
+        let resource = DraftResource {
+            resource,
+            ..DraftResource::default()
         };
         let row = self.tree.resource_row(resource, &mut self.interner.room);
         let row = self.fit(row);
@@ -190,9 +223,12 @@ impl Builder {
 
     fn enter_scope(&mut self, resource: Option<u32>, scope: Scope) {
         self.tree.scope = resource.and_then(|resource| {
-            let row = self
-                .tree
-                .scope_row(DraftScope { resource, scope }, &mut self.interner.room);
+            let scope = DraftScope {
+                resource,
+                scope,
+                ..DraftScope::default()
+            };
+            let row = self.tree.scope_row(scope, &mut self.interner.room);
             self.fit(row)
         });
     }

@@ -67,13 +67,15 @@ pub trait Format: Sync {
     #[doc(hidden)]
     fn read(&self, payload: &[u8], intake: &mut Intake) -> Result<Profiles>;
 
-    /// Writes the profiles: one payload, or several where one cannot hold them all.
+    /// Writes the profiles: one payload, or several where one cannot hold them all. The first is
+    /// written into `spare`, which is empty, for its memory.
     #[doc(hidden)]
     fn write(
         &self,
         profiles: &Profiles,
         options: &WriteOptions,
         losses: &mut Losses,
+        spare: Vec<u8>,
     ) -> Result<Vec<Vec<u8>>>;
 }
 

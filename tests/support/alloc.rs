@@ -12,7 +12,7 @@ pub struct Cost {
     /// The most bytes held at one time, above those held before.
     pub peak: i64,
     /// Bytes held now, above those held before.
-    live: i64,
+    pub live: i64,
 }
 
 thread_local! {

@@ -1133,7 +1133,10 @@ mod v1_3 {
             };
             let no_mapping = first_empty(&inner.mapping);
             let no_function = first_empty(&inner.function);
-            let no_link = first_empty(&inner.link_table);
+            let no_link = inner.link_table.first().is_some_and(|link| {
+                let mut bytes = link.trace_id.iter().chain(&link.span_id);
+                bytes.all(|byte| *byte == 0)
+            });
             let down = |index: u64, empty: bool| (index as usize).checked_sub(usize::from(empty));
             let mapping = |m: &wire::Mapping| Mapping {
                 range: [m.memory_start, m.memory_limit, m.file_offset],

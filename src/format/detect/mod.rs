@@ -431,7 +431,13 @@ mod tests {
             Ok(Profiles::default())
         }
 
-        fn write(&self, _: &Profiles, _: &WriteOptions, _: &mut Losses) -> Result<Vec<Vec<u8>>> {
+        fn write(
+            &self,
+            _: &Profiles,
+            _: &WriteOptions,
+            _: &mut Losses,
+            _: Vec<u8>,
+        ) -> Result<Vec<Vec<u8>>> {
             Ok(Vec::new())
         }
     }

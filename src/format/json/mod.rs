@@ -105,10 +105,14 @@ impl Format for OtlpJson {
         profiles: &Profiles,
         options: &WriteOptions,
         losses: &mut Losses,
+        mut spare: Vec<u8>,
     ) -> Result<Vec<Vec<u8>>> {
         let (format, schema) = newest()?;
-        let payloads = format.write(profiles, options, losses)?;
-        let json = |payload: Vec<u8>| write::json(&payload, schema, options.max_output_bytes);
+        let payloads = format.write(profiles, options, losses, Vec::new())?;
+        let json = |payload: Vec<u8>| {
+            let out = std::mem::take(&mut spare);
+            write::json(&payload, schema, options.max_output_bytes, out)
+        };
         payloads.into_iter().map(json).collect()
     }
 }

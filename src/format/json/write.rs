@@ -12,8 +12,13 @@ use crate::wire::LEN;
 use crate::wire::read::Reader;
 
 /// The JSON of a payload of the generation.
-pub(super) fn json(payload: &[u8], schema: &Schema, max_output_bytes: u64) -> Result<Vec<u8>> {
-    let out = Vec::with_capacity(payload.len().saturating_mul(2));
+pub(super) fn json(
+    payload: &[u8],
+    schema: &Schema,
+    max_output_bytes: u64,
+    mut out: Vec<u8>,
+) -> Result<Vec<u8>> {
+    out.reserve(payload.len().saturating_mul(2));
     let mut writer = Writer {
         out,
         schema,

@@ -83,8 +83,9 @@ impl<G: Generation> Format for Otlp<G> {
         profiles: &Profiles,
         options: &WriteOptions,
         losses: &mut Losses,
+        spare: Vec<u8>,
     ) -> Result<Vec<Vec<u8>>> {
-        Ok(vec![write::write::<G>(profiles, options, losses)?])
+        Ok(vec![write::write::<G>(profiles, options, losses, spare)?])
     }
 }
 

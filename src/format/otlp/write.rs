@@ -32,6 +32,7 @@ pub(crate) fn write<G: Generation>(
     profiles: &Profiles,
     options: &WriteOptions,
     losses: &mut Losses,
+    mut out: Vec<u8>,
 ) -> Result<Vec<u8>> {
     let dictionary = &profiles.dictionary;
     let known = KnownAttributes::of(dictionary);
@@ -58,9 +59,9 @@ pub(crate) fn write<G: Generation>(
         losses,
         generation: PhantomData,
     };
-    let mut out = Vec::with_capacity(estimate::<G>(profiles));
+    let expected = estimate::<G>(profiles);
+    out.reserve(expected);
     for (row, resource) in profiles.resources.iter().enumerate() {
-        let expected = out.capacity();
         let mut result = Ok(());
         field_large(&mut out, 1, expected, |out| {
             result = writer

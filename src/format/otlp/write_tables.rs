@@ -331,7 +331,7 @@ impl<'a, G: Generation> TableWriter<'a, G> {
             strings.mark(default);
         }
         refs.mark(strings);
-        self.mark_lowered_strings();
+        self.mark_lowered_strings(profiles);
         self.strings.number();
         let mut refs = std::mem::take(&mut self.refs);
         refs.number(&self.strings);
@@ -339,8 +339,8 @@ impl<'a, G: Generation> TableWriter<'a, G> {
     }
 
     /// The strings of what mappings and locations say in fields, and of labels in place of
-    /// attributes whose unit is not that of their key.
-    fn mark_lowered_strings(&mut self) {
+    /// attributes of samples whose unit is not that of their key.
+    fn mark_lowered_strings(&mut self, profiles: &[&Profile]) {
         let mut texts = Vec::new();
         if G::SCHEMA.mapping.build_id != 0 {
             for row in self.selection.mappings.rows() {
@@ -353,14 +353,14 @@ impl<'a, G: Generation> TableWriter<'a, G> {
             }
         }
         if G::SCHEMA.sample.label != 0 && self.units.any_conflict() {
-            for row in self
-                .selection
-                .attributes
-                .rows()
-                .filter(|&row| self.units.conflict(AttributeId(row as u32)))
-            {
-                let attribute = &self.dictionary.attributes[row];
-                texts.extend([attribute.key, attribute.unit]);
+            let samples = profiles
+                .iter()
+                .flat_map(|profile| &profile.samples.attributes.items);
+            for id in samples.filter(|id| self.units.conflict(**id)) {
+                let attribute = &self.dictionary.attributes[id.row()];
+                if matches!(attribute.value, Value::Int(_)) {
+                    texts.extend([attribute.key, attribute.unit]);
+                }
             }
         }
         texts.into_iter().for_each(|text| self.strings.mark(text));
@@ -419,7 +419,9 @@ impl<'a, G: Generation> TableWriter<'a, G> {
                 .rows()
                 .for_each(|row| self.function(out, row));
         } else if number == tables.link {
-            self.row_0(out, number, self.link_row_0);
+            if self.link_row_0 {
+                field_message(out, number, |out| self.link_row(out, 0));
+            }
             selection
                 .links
                 .rows()
@@ -610,9 +612,10 @@ impl<'a, G: Generation> TableWriter<'a, G> {
         });
     }
 
+    /// A link; one of nothing is empty only where the empty row is.
     fn link_row(&self, out: &mut Vec<u8>, row: usize) {
         let link = &self.dictionary.links[row];
-        if *link != Default::default() {
+        if *link != Default::default() || G::SCHEMA.rows != Rows::NullFirst {
             field_bytes(out, 1, &link.trace_id);
             field_bytes(out, 2, &link.span_id);
         }

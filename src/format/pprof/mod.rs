@@ -98,7 +98,8 @@ impl Format for Pprof {
         profiles: &Profiles,
         options: &WriteOptions,
         losses: &mut Losses,
+        spare: Vec<u8>,
     ) -> Result<Vec<Vec<u8>>> {
-        write::write(profiles, options, losses)
+        write::write(profiles, options, losses, spare)
     }
 }

@@ -27,6 +27,7 @@ pub(crate) fn write(
     profiles: &Profiles,
     options: &WriteOptions,
     losses: &mut Losses,
+    mut spare: Vec<u8>,
 ) -> Result<Vec<Vec<u8>>> {
     let dictionary = &profiles.dictionary;
     let known = KnownAttributes::of(dictionary);
@@ -54,7 +55,7 @@ pub(crate) fn write(
         };
         let mut writer = Writer::new(dictionary, &known, &selection, joined, options, losses);
         writer.choose_default(scope);
-        let payload = writer.payload(from_pprof)?;
+        let payload = writer.payload(from_pprof, std::mem::take(&mut spare))?;
         written += payload.len() as u64;
         within("max_output_bytes", options.max_output_bytes, written)?;
         payloads.push(payload);
@@ -136,7 +137,7 @@ impl<'a, 'l> Writer<'a, 'l> {
         }
     }
 
-    fn payload(mut self, from_pprof: bool) -> Result<Vec<u8>> {
+    fn payload(mut self, from_pprof: bool, mut out: Vec<u8>) -> Result<Vec<u8>> {
         check_rows("location", self.selection.locations.len())?;
         unsaid::profile(self.joined, self.dictionary, self.known, self.losses);
         let said = self.mark_strings();
@@ -150,7 +151,7 @@ impl<'a, 'l> Writer<'a, 'l> {
             + samples * (12 + 6 * self.joined.profiles.len())
             + self.locations.expected(self.cells())
             + 1024;
-        let mut out = Vec::with_capacity(estimate);
+        out.reserve(estimate);
         for value_type in self.sample_types() {
             field_message(&mut out, 1, |out| self.value_type(out, value_type));
         }

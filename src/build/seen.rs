@@ -1,0 +1,299 @@
+//! What was said in two texts and a number before is found again at once.
+
+use crate::model::id::StringId;
+use crate::model::strings::Strings;
+
+/// Two texts and a number that name a row: a function, its file and a line; a key and its value.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Words<'a> {
+    pub(crate) texts: [&'a str; 2],
+    pub(crate) number: u64,
+}
+
+/// Rows by the words that name them: one look-up, where string, string and row would be three.
+///
+/// ```text
+/// a glance at the texts ─► hint ─► words of a row ─► equal in the arena? ─► row
+/// ```
+///
+/// A glance is the ends and the middle of a text. It is cheaper than a hash, and no more than a
+/// guess: what a row says is compared with the arena. Where too many look the same some hints are
+/// forgotten, and whoever asks goes the long way.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Seen {
+    /// Groups of [`GROUP`]; a power of two of them all, twice those in use or more.
+    hints: Vec<Hint>,
+    used: usize,
+    /// By row, what it is known by.
+    rows: Vec<Known>,
+}
+
+const GROUP: usize = 4;
+
+/// What one row costs here, its share of the empty hints included.
+pub(crate) const SEEN_BYTES: usize = size_of::<Known>() + 4 * size_of::<Hint>();
+
+/// Where a glance leads.
+#[derive(Clone, Copy, Debug)]
+struct Hint {
+    glance: u32,
+    row: u32,
+}
+
+impl Hint {
+    const NOWHERE: Self = Self {
+        glance: 0,
+        row: u32::MAX,
+    };
+
+    #[inline]
+    fn is_free(self) -> bool {
+        self.row == u32::MAX
+    }
+}
+
+/// The words of a row.
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    number: u64,
+    texts: [Range; 2],
+}
+
+/// A text in the arena.
+#[derive(Clone, Copy, Debug)]
+struct Range {
+    start: u32,
+    len: u32,
+}
+
+impl Range {
+    fn of(strings: &Strings, id: StringId) -> Self {
+        let range = strings.range(id).unwrap_or_default();
+        Self {
+            start: range.start as u32,
+            len: range.len() as u32,
+        }
+    }
+
+    #[inline]
+    fn is(self, text: &str, arena: &[u8]) -> bool {
+        let start = self.start as usize;
+        self.len as usize == text.len()
+            && arena.get(start..start + text.len()) == Some(text.as_bytes())
+    }
+}
+
+impl Known {
+    /// Words that nothing has: no text is this long.
+    const NOTHING: Self = Self {
+        number: 0,
+        texts: [Range {
+            start: u32::MAX,
+            len: u32::MAX,
+        }; 2],
+    };
+
+    #[inline]
+    fn is(&self, words: &Words<'_>, arena: &[u8]) -> bool {
+        self.number == words.number
+            && self.texts[0].is(words.texts[0], arena)
+            && self.texts[1].is(words.texts[1], arena)
+    }
+}
+
+impl Words<'_> {
+    #[inline(always)]
+    fn glance(&self) -> u32 {
+        const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
+        let [first, second] = self.texts.map(|text| ends(text.as_bytes()));
+        let middle = middle(self.texts[0].as_bytes());
+        let number = self.number.wrapping_mul(ODD);
+        let product = u128::from(first ^ middle ^ number) * u128::from(second ^ ODD);
+        (product as u64 ^ (product >> 64) as u64) as u32
+    }
+}
+
+/// The length and the ends of a text.
+#[inline]
+fn ends(text: &[u8]) -> u64 {
+    let (first, last) = match (text.first_chunk(), text.last_chunk()) {
+        (Some(first), Some(last)) => (u64::from_le_bytes(*first), u64::from_le_bytes(*last)),
+        _ => ends_of_short(text),
+    };
+    (first ^ (text.len() as u64) << 56).rotate_left(25) ^ last
+}
+
+/// Both ends of less than eight bytes.
+#[inline]
+fn ends_of_short(text: &[u8]) -> (u64, u64) {
+    match (text.first_chunk(), text.last_chunk()) {
+        (Some(first), Some(last)) => {
+            let [first, last] = [first, last].map(|end| u32::from_le_bytes(*end).into());
+            (first, last)
+        }
+        _ => match text {
+            [] => (0, 0),
+            [first, .., last] => ((*first).into(), u64::from(*last) ^ u64::from(text[1]) << 8),
+            [only] => ((*only).into(), 0),
+        },
+    }
+}
+
+/// What is in the middle of a text that is long enough to have one.
+#[inline]
+fn middle(text: &[u8]) -> u64 {
+    let second_half = text.get(text.len() / 2..);
+    second_half
+        .and_then(|half| half.first_chunk())
+        .map_or(0, |middle| u64::from_le_bytes(*middle).rotate_left(47))
+}
+
+impl Seen {
+    /// The row of these words, if it is known.
+    #[inline]
+    pub(crate) fn row(&self, words: &Words<'_>, strings: &Strings) -> Option<u32> {
+        self.confirm(self.guess(words), words, strings)
+    }
+
+    /// Which row these words may be of; one past all rows when none.
+    #[inline(always)]
+    pub(crate) fn guess(&self, words: &Words<'_>) -> u32 {
+        let glance = words.glance();
+        let home = self.home(glance);
+        match self.hints.get(home) {
+            Some(hint) if hint.glance == glance => hint.row,
+            Some(_) => self.beside(home, glance),
+            None => u32::MAX,
+        }
+    }
+
+    /// The row guessed, if these are its words.
+    #[inline(always)]
+    pub(crate) fn confirm(&self, row: u32, words: &Words<'_>, strings: &Strings) -> Option<u32> {
+        let known = self.rows.get(row as usize)?;
+        known.is(words, strings.arena().as_bytes()).then_some(row)
+    }
+
+    #[inline]
+    fn home(&self, glance: u32) -> usize {
+        glance as usize & self.hints.len().wrapping_sub(1)
+    }
+
+    /// Where the other hints of the group lead.
+    #[inline(never)]
+    fn beside(&self, home: usize, glance: u32) -> u32 {
+        (1..GROUP)
+            .map(|step| self.hints[home ^ step])
+            .find(|hint| hint.glance == glance)
+            .map_or(u32::MAX, |hint| hint.row)
+    }
+
+    /// Remembers the row of these words; `texts` are where the dictionary has them.
+    pub(crate) fn remember(
+        &mut self,
+        words: &Words<'_>,
+        texts: [StringId; 2],
+        strings: &Strings,
+        row: u32,
+    ) {
+        if self.rows.len() <= row as usize {
+            self.rows.resize(row as usize + 1, Known::NOTHING);
+        }
+        self.rows[row as usize] = Known {
+            number: words.number,
+            texts: texts.map(|id| Range::of(strings, id)),
+        };
+        if self.used * 2 >= self.hints.len() {
+            self.grow();
+        }
+        let glance = words.glance();
+        self.put(Hint { glance, row });
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        let more = (self.hints.len() * 4).max(4 * GROUP);
+        let hints = std::mem::replace(&mut self.hints, vec![Hint::NOWHERE; more]);
+        self.used = 0;
+        hints
+            .into_iter()
+            .filter(|hint| !hint.is_free())
+            .for_each(|hint| self.put(hint));
+    }
+
+    /// Puts a hint into its group: in the place of one that looks the same, or a free one, or else
+    /// the first.
+    fn put(&mut self, hint: Hint) {
+        let home = self.home(hint.glance);
+        let mut place = home;
+        for at in (0..GROUP).rev().map(|step| home ^ step) {
+            let there = self.hints[at];
+            if there.is_free() || there.glance == hint.glance {
+                place = at;
+            }
+        }
+        self.used += usize::from(self.hints[place].is_free());
+        self.hints[place] = hint;
+    }
+
+    /// Forgets everything, keeps the memory.
+    pub(crate) fn clear(&mut self) {
+        self.hints.fill(Hint::NOWHERE);
+        self.used = 0;
+        self.rows.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(texts: [&str; 2], number: u64) -> Words<'_> {
+        Words { texts, number }
+    }
+
+    fn remember(seen: &mut Seen, strings: &mut Strings, words: &Words<'_>, row: u32) {
+        let texts = words.texts.map(|text| strings.push(text));
+        seen.remember(words, texts, strings, row);
+    }
+
+    #[test]
+    fn what_was_seen_is_known_and_nothing_else() {
+        let (mut seen, mut strings) = (Seen::default(), Strings::default());
+        let text = "abcdefgh".repeat(6);
+        let all =
+            || (0..text.len()).flat_map(|len| [[&text[..len], ""], [&text[..len], "main.rs"]]);
+        for (row, texts) in all().enumerate() {
+            let words = words(texts, row as u64 / 3);
+            assert_eq!(seen.row(&words, &strings), None);
+            remember(&mut seen, &mut strings, &words, row as u32);
+        }
+        let mut known = 0;
+        for (row, texts) in all().enumerate() {
+            let number = row as u64 / 3;
+            let found = seen.row(&words(texts, number), &strings);
+            assert!(found.is_none_or(|found| found == row as u32));
+            known += usize::from(found.is_some());
+            assert_eq!(seen.row(&words(texts, number + 9), &strings), None);
+        }
+        assert!(known * 10 >= all().count() * 9, "{known} are known");
+        seen.clear();
+        assert_eq!(seen.row(&words(["", ""], 0), &strings), None);
+    }
+
+    #[test]
+    fn what_looks_the_same_is_not_taken_for_the_same() {
+        let (mut seen, mut strings) = (Seen::default(), Strings::default());
+        let [one, other] =
+            ["1", "2"].map(|digit| format!("{}{digit}{}", "x".repeat(20), "y".repeat(90)));
+        assert_eq!(
+            words([&one, ""], 0).glance(),
+            words([&other, ""], 0).glance()
+        );
+        remember(&mut seen, &mut strings, &words([&one, ""], 0), 1);
+        assert_eq!(seen.row(&words([&other, ""], 0), &strings), None);
+        remember(&mut seen, &mut strings, &words([&other, ""], 0), 2);
+        assert_eq!(seen.row(&words([&other, ""], 0), &strings), Some(2));
+        assert_eq!(seen.row(&words([&one, ""], 0), &strings), None);
+    }
+}
