@@ -529,76 +529,32 @@ fn cut_short(wanted: u64, left: usize) -> Error {
 /// Widths that mix are told apart without a branch on them: a mispredicted one costs more than
 /// the decoding.
 pub(crate) fn packed_indices(body: Reader, out: &mut Vec<u32>) -> Result<()> {
+    let bytes = body.rest();
     let Some(ahead) = body.payload.get(body.at..body.end + AHEAD) else {
         return packed_varints(body, out, index);
     };
-    let survey = Survey::of(ahead);
-    if survey.cut_off || survey.widest > 3 {
-        return packed_varints(body, out, index);
-    }
-    match survey.widest {
-        1 => {
-            let bytes = &ahead[..survey.count.min(ahead.len())];
+    let first = out.len();
+    match (widest(ahead), bytes.last()) {
+        (1, _) => {
             out.extend(bytes.iter().map(|&byte| u32::from(byte)));
+            Ok(())
         }
-        2 => by_words::<2, 4>(ahead, survey.count, out),
-        _ => by_words::<3, 2>(ahead, survey.count, out),
+        (width @ (2 | 3), Some(..0x80)) => {
+            out.resize(first + bytes.len() + 8, 0);
+            let room = &mut out[first..];
+            let count = match width {
+                2 => by_words::<false>(ahead, room),
+                _ => by_words::<true>(ahead, room),
+            };
+            out.truncate(first + count);
+            Ok(())
+        }
+        _ => packed_varints(body, out, index),
     }
-    Ok(())
 }
 
 /// How many bytes of the payload must follow a body that is read by words.
 const AHEAD: usize = 10;
-
-/// What a first look at a packed body finds.
-struct Survey {
-    /// The number of varints.
-    count: usize,
-    /// The bytes of the widest; 4 also stands for more.
-    widest: u32,
-    /// Whether the last goes on behind the body.
-    cut_off: bool,
-}
-
-impl Survey {
-    /// Looks at all of `ahead` but its last [`AHEAD`] bytes.
-    #[inline(always)]
-    fn of(ahead: &[u8]) -> Self {
-        const ONES: u64 = CONTINUES >> 7;
-        let (mut two, mut three, mut four, mut goes_on) = (0, 0, 0, 0);
-        let mut look = |bytes: &[u8; AHEAD], behind: u32| {
-            // Without what is behind the body, the last byte of the word is its last.
-            let more = word(bytes, 0) << behind & CONTINUES;
-            let cut_off = more >> 63 != 0;
-            let more = more >> behind;
-            let longer = more & word(bytes, 1);
-            two |= more;
-            three |= longer;
-            four |= longer & word(bytes, 2);
-            goes_on += (more >> 7).wrapping_mul(ONES) >> 56;
-            cut_off
-        };
-        let mut cut_off = false;
-        let mut rest = ahead;
-        while rest.len() >= AHEAD + 8
-            && let Some(bytes) = rest.first_chunk()
-        {
-            cut_off = look(bytes, 0);
-            rest = &rest[8..];
-        }
-        if rest.len() > AHEAD
-            && let Some(bytes) = rest.first_chunk()
-        {
-            cut_off = look(bytes, 8 * (8 + AHEAD - rest.len()) as u32);
-        }
-        let any = |more: u64| u32::from(more != 0);
-        Self {
-            count: (ahead.len() - AHEAD).saturating_sub(goes_on as usize),
-            widest: 1 + any(two) + any(three) + any(four),
-            cut_off,
-        }
-    }
-}
 
 /// Eight bytes as a number.
 #[inline(always)]
@@ -608,40 +564,90 @@ fn word(bytes: &[u8; AHEAD], at: usize) -> u64 {
     u64::from_le_bytes(word)
 }
 
-/// Appends the `count` varints that `ahead` begins with, of at most `WIDTH` bytes each, of which
-/// `EACH` are taken from one word.
+/// The bytes of the longest varint that begins in `ahead` but for its last [`AHEAD`] bytes; 4 also
+/// stands for more.
 #[inline(always)]
-fn by_words<const WIDTH: usize, const EACH: usize>(ahead: &[u8], count: usize, out: &mut Vec<u32>) {
-    const { assert!(WIDTH <= 3 && WIDTH * EACH <= 8) };
-    let first = out.len();
-    out.resize(first + count.next_multiple_of(EACH), 0);
+fn widest(ahead: &[u8]) -> u32 {
+    let (mut two, mut three, mut four) = (0, 0, 0);
+    let mut look = |bytes: &[u8; AHEAD], body: u64| {
+        let more = word(bytes, 0) & body;
+        let longer = more & word(bytes, 1);
+        two |= more;
+        three |= longer;
+        four |= longer & word(bytes, 2);
+    };
     let mut rest = ahead;
-    for slots in out[first..].chunks_exact_mut(EACH) {
-        let Some(bytes) = rest.first_chunk::<AHEAD>() else {
-            break;
-        };
-        let mut left = word(bytes, 0);
-        let mut used = 0;
-        for slot in slots {
-            let low = left as u32;
-            let (value, bits) = if WIDTH == 2 {
-                let second = 0u32.wrapping_sub(low >> 7 & 1);
-                let value = (low & 0x7f) | (low >> 1 & 0x3f80 & second);
-                (value, 8 + (8 & second))
-            } else {
-                let end = !low & 0x80_8080;
-                let own = low & (end ^ end.wrapping_sub(1));
-                let value = (own & 0x7f) | (own >> 1 & 0x3f80) | (own >> 2 & 0x1f_c000);
-                (value, (end | 0x0100_0000).trailing_zeros() + 1)
-            };
-            *slot = value;
-            left >>= bits & 63;
-            used += bits;
-        }
-        rest = &rest[((used / 8) as usize).min(rest.len())..];
+    while rest.len() >= AHEAD + 8
+        && let Some(bytes) = rest.first_chunk()
+    {
+        look(bytes, u64::MAX);
+        rest = &rest[8..];
     }
-    // The last word may have gone on behind the body.
-    out.truncate(first + count);
+    if rest.len() > AHEAD
+        && let Some(bytes) = rest.first_chunk()
+    {
+        look(bytes, u64::MAX >> (8 * (8 + AHEAD - rest.len())));
+    }
+    let any = |more: u64| u32::from(more & CONTINUES != 0);
+    1 + any(two) + any(three) + any(four)
+}
+
+/// Reads the varints that begin in `ahead` but for its last [`AHEAD`] bytes, eight bytes at a time.
+/// None is of more than two bytes, or than three.
+///
+/// Every byte is taken for the beginning of a varint, all eight at once. Each value goes to the
+/// slot that the number of beginnings before it says, so that what was no beginning is written
+/// over by what is.
+#[inline(always)]
+fn by_words<const THREE: bool>(ahead: &[u8], out: &mut [u32]) -> usize {
+    const LOW: u64 = 0x00ff_00ff_00ff_00ff;
+    const LOWEST: u64 = 0x0000_00ff_0000_00ff;
+    const HALF: u64 = 0x0000_ffff_0000_ffff;
+    // Seven bits where a byte goes on.
+    let mask = |more: u64| more - (more >> 7);
+    let mut rest = ahead;
+    let mut filled = 0;
+    let mut carried = 0;
+    while let Some(bytes) = rest.first_chunk::<AHEAD>()
+        && let Some(slots) = out
+            .get_mut(filled..)
+            .and_then(<[u32]>::first_chunk_mut::<8>)
+        && rest.len() > AHEAD
+    {
+        let (first, second) = (word(bytes, 0), word(bytes, 1));
+        let more = first & CONTINUES;
+        let goes_on = more & second;
+        let first = first & !CONTINUES;
+        let second = second & mask(more);
+        let even = (first & LOW) | (second & LOW) << 7;
+        let odd = (first >> 8 & LOW) | (second >> 8 & LOW) << 7;
+        let begins = !(more << 8 | carried) >> 7 & (CONTINUES >> 7);
+        carried = more >> 56;
+        let until = begins.wrapping_mul(0x0101_0101_0101_0101);
+        let values = if THREE {
+            let third = word(bytes, 2) & mask(goes_on);
+            let value = |pair: u64, at: u32| (pair & HALF) | (third >> at & LOWEST) << 14;
+            let pairs = [
+                value(even, 0),
+                value(odd, 8),
+                value(even >> 16, 16),
+                value(odd >> 16, 24),
+            ];
+            [0, 1, 2, 3, 4, 5, 6, 7].map(|at| (pairs[at % 4] >> (32 * (at / 4))) as u32)
+        } else {
+            let pairs = [even, odd];
+            [0, 1, 2, 3, 4, 5, 6, 7].map(|at| (pairs[at % 2] >> (16 * (at / 2))) as u32 & 0xffff)
+        };
+        slots[0] = values[0];
+        for at in 1..8 {
+            slots[(until >> (8 * (at - 1)) & 7) as usize] = values[at];
+        }
+        // Those that begin behind the body are not its own.
+        let within = (rest.len() - AHEAD).min(8);
+        filled += (until >> (8 * (within - 1)) & 0xff) as usize;
+        rest = &rest[8.min(rest.len())..];
+    }
+    filled
 }
 
 /// The number of varints in a packed body.
