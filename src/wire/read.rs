@@ -454,16 +454,17 @@ fn short_varint(word: u64) -> (u64, usize) {
     if word & 0x80 == 0 {
         return (word & 0x7f, 1);
     }
-    if word & 0x8000 == 0 {
-        return (word & 0x7f | word >> 1 & 0x3f80, 2);
-    }
     let low = word as u32;
-    let ends = !low & CONTINUES as u32;
-    if ends == 0 {
-        return long_varint(word);
+    if low & 0x8000 == 0 {
+        return (compact_low(low & 0x7fff).into(), 2);
     }
-    let value = compact_low(low & (ends ^ ends.wrapping_sub(1)));
-    (value.into(), (ends.trailing_zeros() as usize + 1) / 8)
+    if low & 0x80_0000 == 0 {
+        return (compact_low(low & 0x7f_ffff).into(), 3);
+    }
+    if low & 0x8000_0000 == 0 {
+        return (compact_low(low).into(), 4);
+    }
+    long_varint(word)
 }
 
 /// A varint of five to eight bytes.
