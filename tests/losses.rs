@@ -552,6 +552,27 @@ const BROKEN: &[Broken] = &[
     ("mapping.build_id_guess", false, |p| {
         p.mapping[0].build_id = 5
     }),
+    ("dedup.mapping", false, |p| {
+        let equal = pprof::Mapping {
+            id: 2,
+            ..p.mapping[0]
+        };
+        p.mapping.push(equal);
+    }),
+    ("dedup.function", false, |p| {
+        p.string_table.push("main".into());
+        let name = p.string_table.len() as i64 - 1;
+        p.function.push(pprof::Function {
+            id: 2,
+            name,
+            ..Default::default()
+        });
+    }),
+    ("dedup.location", false, |p| {
+        let mut equal = p.location[0].clone();
+        equal.id = 2;
+        p.location.push(equal);
+    }),
     ("ids.renumbered", false, |p| {
         p.function[0].id = 7;
         p.location[0].line[0].function_id = 7;
@@ -572,6 +593,63 @@ fn what_is_wrong_with_a_pprof_is_found_by_its_code() {
             .collect();
         assert_eq!((codes, error), (vec![*code], *refused), "{profile:?}");
     }
+}
+
+#[test]
+fn equal_rows_of_a_pprof_become_the_first_of_them() {
+    let mut profile = whole();
+    // No flag of any mapping is set: one mapping says so for all of them.
+    profile.mapping[0].has_functions = false;
+    for id in 2..=3 {
+        profile.mapping.push(pprof::Mapping {
+            id,
+            ..profile.mapping[0]
+        });
+        profile.function.push(pprof::Function {
+            id,
+            ..profile.function[0]
+        });
+        // Equal only once its mapping and its function are.
+        let mut location = profile.location[0].clone();
+        (
+            location.id,
+            location.mapping_id,
+            location.line[0].function_id,
+        ) = (id, id, id);
+        profile.location.push(location);
+    }
+    profile.location[2].is_folded = true;
+    for ids in [[1, 1], [2, 1], [1, 2], [3, 1]] {
+        profile.sample.push(pprof::Sample {
+            location_id: ids.to_vec(),
+            value: vec![1],
+            label: vec![],
+        });
+    }
+    let reading = otlp_profiles::read(&profile.encode_to_vec(), &options("pprof")).unwrap();
+    let found: Vec<_> = reading.findings.iter().map(|f| (f.code, f.count)).collect();
+    let expected = [
+        ("dedup.mapping", 2),
+        ("dedup.function", 2),
+        ("dedup.location", 1),
+    ];
+    assert_eq!(found, expected);
+    let dictionary = reading.profiles.dictionary();
+    // The stacks [], [1], [1, 1], [2, 1].
+    assert_eq!(dictionary.stacks().len(), 4);
+    let (written, losses) = support::write("pprof", &reading.profiles);
+    assert_eq!(codes(&losses), [""; 0]);
+    let after = pprof::Profile::decode(&written[..]).unwrap();
+    let rows = (
+        after.mapping.len(),
+        after.function.len(),
+        after.location.len(),
+    );
+    assert_eq!(rows, (1, 1, 2));
+    assert_eq!(
+        support::pprof::meaning(&profile),
+        support::pprof::meaning(&after)
+    );
 }
 
 #[test]
@@ -770,9 +848,6 @@ fn what_breaks_a_rule_of_today_is_found_by_its_code() {
 /// cannot be asked for yet.
 const UNUSED: &[&str] = &[
     "dedup.string",
-    "dedup.mapping",
-    "dedup.location",
-    "dedup.function",
     "dedup.stack",
     "dedup.attribute",
     "orphan.dropped",

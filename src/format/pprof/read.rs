@@ -7,7 +7,7 @@ use crate::format::otlp::lift;
 use crate::format::otlp::tables::{MappingPprof, Tables, is, unknown};
 use crate::format::pprof::ids::Ids;
 use crate::format::pprof::samples::{SampleReader, Shape};
-use crate::format::pprof::{DOC_URL, Rowed, times};
+use crate::format::pprof::{DOC_URL, Rowed, equal, times};
 use crate::format::texts::Texts;
 use crate::limits::within;
 use crate::model::dictionary::{Dictionary, Function, Line, Locations, Mapping, Mappings};
@@ -153,7 +153,8 @@ pub(crate) fn read(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
     };
     header.finish(&mut profile, table, &mut tables, intake)?;
     let links = std::mem::take(&mut tables.links);
-    let dictionary = finish_tables(tables, links, table, &mappings, &functions, intake)?;
+    let mut dictionary = finish_tables(tables, links, table, &mappings, &functions, intake)?;
+    equal::merge(&mut dictionary, &mut profile, intake)?;
     if let Some(label) = intake.timestamp_label.clone() {
         times::fold(&mut profile, &dictionary, &label);
     }
