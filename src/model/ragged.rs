@@ -55,7 +55,7 @@ impl<T> Ragged<T> {
     }
 
     /// All rows that were set, in order.
-    pub fn rows(&self) -> impl ExactSizeIterator<Item = &[T]> + Clone {
+    pub fn rows(&self) -> impl ExactSizeIterator<Item = &[T]> {
         let mut start = 0;
         self.ends.iter().map(move |&end| {
             let row = &self.items[start as usize..end as usize];

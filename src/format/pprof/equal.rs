@@ -1,7 +1,7 @@
 //! Rows of a pprof's tables that are equal in all but their ids become the first of them.
 //!
-//! Nearly no file has any, so a look at a few bits of each row comes first: equal rows set the
-//! same bit of a filter, and only those that found theirs set are compared.
+//! Nearly no file has any, so rows are looked at by one number first, which equal rows have in
+//! common and most others do not: only those that share it are compared.
 
 use std::hash::{BuildHasher, Hash};
 
@@ -11,8 +11,9 @@ use hashbrown::HashTable;
 use crate::error::Result;
 use crate::format::intake::Intake;
 use crate::format::losses::{self, Code};
+use crate::format::texts::widened;
 use crate::model::dictionary::Dictionary;
-use crate::model::id::{FunctionId, LocationId, MappingId, StackId};
+use crate::model::id::{AttributeId, FunctionId, LocationId, MappingId, StackId};
 use crate::model::profile::Profile;
 use crate::model::ragged::Ragged;
 use crate::model::value::Value;
@@ -34,41 +35,38 @@ pub(crate) fn merge(
 
 fn merge_mappings(dictionary: &mut Dictionary, intake: &mut Intake) -> Result<()> {
     let mappings = &dictionary.mappings;
-    let keys = mappings.rows.iter().map(|row| {
-        let name = u64::from(row.filename.0) << 40;
-        name.wrapping_add(row.memory_start) ^ row.memory_limit.rotate_left(20)
-    });
+    let alike = alike(mappings.rows.len(), intake, |row| {
+        mappings.rows[row].memory_start
+    })?;
     // That a flag is not set is said of one mapping only, for all of them.
-    let said = |id: &&crate::model::id::AttributeId| {
+    let said = |id: &&AttributeId| {
         let attribute = dictionary.attributes.get(id.row());
         attribute.is_none_or(|attribute| attribute.value != Value::Bool(false))
     };
-    let places = Places::of(keys, "mapping", losses::DEDUP_MAPPING, intake, |row| {
+    let places = Places::among(&alike, mappings.rows.len(), |row| {
         let attributes: Vec<_> = mappings.attributes.row(row).iter().filter(said).collect();
         (mappings.rows[row], attributes)
-    })?;
+    });
     let Some(places) = places else { return Ok(()) };
+    places.note("mapping", losses::DEDUP_MAPPING, intake);
     places.retain(&mut dictionary.mappings.rows);
     places.retain_rows(&mut dictionary.mappings.attributes);
     for mapping in &mut dictionary.locations.mappings {
-        *mapping = MappingId(places.of_row(mapping.0));
+        *mapping = MappingId(places.of(mapping.0));
     }
     Ok(())
 }
 
 fn merge_functions(dictionary: &mut Dictionary, intake: &mut Intake) -> Result<()> {
     let functions = &dictionary.functions;
-    let keys = functions.iter().map(|function| {
-        let names = u64::from(function.name.0) | u64::from(function.system_name.0) << 32;
-        names ^ (function.start_line as u64).rotate_left(48)
-    });
-    let (table, code) = ("function", losses::DEDUP_FUNCTION);
-    let Some(places) = Places::of(keys, table, code, intake, |row| functions[row])? else {
+    let alike = alike(functions.len(), intake, |row| functions[row].name.0.into())?;
+    let Some(places) = Places::among(&alike, functions.len(), |row| functions[row]) else {
         return Ok(());
     };
+    places.note("function", losses::DEDUP_FUNCTION, intake);
     places.retain(&mut dictionary.functions);
     for line in &mut dictionary.locations.lines.items {
-        line.function = FunctionId(places.of_row(line.function.0));
+        line.function = FunctionId(places.of(line.function.0));
     }
     Ok(())
 }
@@ -76,32 +74,31 @@ fn merge_functions(dictionary: &mut Dictionary, intake: &mut Intake) -> Result<(
 /// Whether any were merged.
 fn merge_locations(dictionary: &mut Dictionary, intake: &mut Intake) -> Result<bool> {
     let locations = &dictionary.locations;
-    let lines = locations.lines.rows();
-    let keys = locations
-        .addresses
-        .iter()
-        .zip(lines)
-        .map(|(address, lines)| {
-            let first = lines.first().copied().unwrap_or_default();
-            let line = u64::from(first.function.0) << 40 ^ (first.line as u64) << 24;
-            address.wrapping_add(line)
-        });
-    let (table, code) = ("location", losses::DEDUP_LOCATION);
-    let places = Places::of(keys, table, code, intake, |row| {
+    let rows = locations.addresses.len();
+    let line = |row: usize| match locations.lines.row(row) {
+        [line, ..] => u64::from(line.function.0) << 32 ^ line.line as u64,
+        [] => 0,
+    };
+    let alike = alike(rows, intake, |row| match locations.addresses[row] {
+        0 => line(row),
+        address => address,
+    })?;
+    let places = Places::among(&alike, rows, |row| {
         let (mapping, address) = (locations.mappings[row], locations.addresses[row]);
         let attributes = locations.attributes.row(row);
         (mapping, address, locations.lines.row(row), attributes)
-    })?;
+    });
     let Some(places) = places else {
         return Ok(false);
     };
+    places.note("location", losses::DEDUP_LOCATION, intake);
     let locations = &mut dictionary.locations;
     places.retain(&mut locations.mappings);
     places.retain(&mut locations.addresses);
     places.retain_rows(&mut locations.lines);
     places.retain_rows(&mut locations.attributes);
     for location in &mut dictionary.stacks.items {
-        *location = LocationId(places.of_row(location.0));
+        *location = LocationId(places.of(location.0));
     }
     Ok(true)
 }
@@ -113,7 +110,7 @@ fn merge_stacks(dictionary: &mut Dictionary, profile: &mut Profile) {
     if let Some(places) = merged {
         places.retain_rows(&mut dictionary.stacks);
         for stack in &mut profile.samples.stacks {
-            *stack = StackId(places.of_row(stack.0));
+            *stack = StackId(places.of(stack.0));
         }
     }
 }
@@ -128,45 +125,21 @@ struct Places {
 }
 
 impl Places {
-    /// Finds the rows that are equal, whose keys are; `None` where there are none.
-    fn of<T: Hash + Eq>(
-        keys: impl ExactSizeIterator<Item = u64> + Clone,
-        table: &'static str,
-        code: Code,
-        intake: &mut Intake,
-        row: impl Fn(usize) -> T,
-    ) -> Result<Option<Self>> {
-        let rows = keys.len();
-        intake.budget.take::<u64>(rows)?;
-        let alike = alike(keys);
-        if alike.is_empty() {
-            return Ok(None);
-        }
-        intake.budget.take::<[u32; 8]>(alike.len())?;
-        let places = Self::among(&alike, rows, row);
-        if let Some(Self { kept, .. }) = &places {
-            let dropped = kept.iter().enumerate().filter(|(_, kept)| !**kept);
-            for (row, _) in dropped {
-                let place = || format!("{table}[{}]", row - 1);
-                intake.note(code, place, || "is equal to an earlier one".to_owned());
-            }
-        }
-        Ok(places)
-    }
-
-    /// As [`of`](Self::of), by comparing the rows `alike` of a table of `rows`.
+    /// Compares the rows `alike` of a table of `rows`; `None` where no two are equal.
     fn among<T: Hash + Eq>(alike: &[u32], rows: usize, row: impl Fn(usize) -> T) -> Option<Self> {
+        if alike.is_empty() {
+            return None;
+        }
         let hasher = RandomState::default();
-        let mut index: HashTable<u32> = HashTable::with_capacity(alike.len());
+        let mut index: HashTable<(u32, u32)> = HashTable::with_capacity(alike.len());
         let mut equal: Vec<(u32, u32)> = Vec::new();
         for &at in alike {
             let this = row(at as usize);
-            let hash = hasher.hash_one(&this);
-            match index.find(hash, |&first| row(first as usize) == this) {
-                Some(&first) => equal.push((at, first)),
-                None => {
-                    index.insert_unique(hash, at, |&at| hasher.hash_one(row(at as usize)));
-                }
+            let low = hasher.hash_one(&this) as u32;
+            let same = |&(other, first): &(u32, u32)| other == low && row(first as usize) == this;
+            match index.find(widened(low), same) {
+                Some(&(_, first)) => equal.push((at, first)),
+                None => _ = index.insert_unique(widened(low), (low, at), |_| widened(low)),
             }
         }
         if equal.is_empty() {
@@ -188,8 +161,16 @@ impl Places {
         Some(Self { new, kept })
     }
 
-    fn of_row(&self, row: u32) -> u32 {
+    fn of(&self, row: u32) -> u32 {
         self.new.get(row as usize).copied().unwrap_or(0)
+    }
+
+    fn note(&self, table: &'static str, code: Code, intake: &mut Intake) {
+        let dropped = self.kept.iter().enumerate().filter(|(_, kept)| !**kept);
+        for (row, _) in dropped {
+            let place = || format!("{table}[{}]", row - 1);
+            intake.note(code, place, || "is equal to an earlier one".to_owned());
+        }
     }
 
     fn retain<T>(&self, rows: &mut Vec<T>) {
@@ -207,82 +188,60 @@ impl Places {
     }
 }
 
-/// The rows, row 0 not among them, whose key another row has too, or seems to have.
-fn alike(keys: impl ExactSizeIterator<Item = u64> + Clone) -> Vec<u32> {
-    let mut seen = Filter::with_room(keys.len());
-    let mut again: Option<Filter> = None;
-    for key in keys.clone().skip(1) {
-        if seen.insert(key) {
-            again
-                .get_or_insert_with(|| Filter::with_room(keys.len()))
-                .insert(key);
-        }
+/// The rows, row 0 not among them, whose key another row has too.
+fn alike(rows: usize, intake: &mut Intake, key: impl Fn(usize) -> u64) -> Result<Vec<u32>> {
+    let mut alike = Vec::new();
+    if rows < 3 {
+        return Ok(alike);
     }
-    let Some(again) = again else {
-        return Vec::new();
-    };
-    let rows = keys.enumerate().skip(1);
-    rows.filter(|&(_, key)| again.contains(key))
-        .map(|(row, _)| row as u32)
-        .collect()
-}
-
-/// A set of keys that may hold others too.
-#[derive(Debug)]
-struct Filter {
-    bits: Vec<u64>,
-    /// What is left of a 64-bit product to number the bits.
-    shift: u32,
-}
-
-impl Filter {
-    /// With 16 to 32 bits for each of `rows` keys.
-    fn with_room(rows: usize) -> Self {
-        let bits = (rows.saturating_mul(16)).next_power_of_two().max(64);
-        Self {
-            bits: vec![0; bits / 64],
-            shift: 64 - bits.trailing_zeros(),
-        }
-    }
-
-    #[inline]
-    fn place(&self, key: u64) -> (usize, u64) {
-        let bit = key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> self.shift;
-        ((bit / 64) as usize, 1 << (bit % 64))
-    }
-
-    /// Adds a key; whether it seems to have been there.
-    #[inline]
-    fn insert(&mut self, key: u64) -> bool {
-        let (word, bit) = self.place(key);
-        let Some(word) = self.bits.get_mut(word) else {
-            return true;
+    intake.budget.take::<[u32; 3]>(rows)?;
+    // Rows whose keys fall into the same slot are linked, from the last of them; 0 is the end.
+    let mut slots = vec![0u32; rows.next_power_of_two()];
+    let mut linked = vec![0u32; rows];
+    // Which keys do, no input can know.
+    let factor = RandomState::default().hash_one(0) | 1;
+    let shift = 64 - slots.len().trailing_zeros();
+    for row in 1..rows {
+        let own = key(row);
+        let Some(slot) = slots.get_mut((own.wrapping_mul(factor) >> shift) as usize) else {
+            continue;
         };
-        let was = *word & bit != 0;
-        *word |= bit;
-        was
+        let mut earlier = *slot;
+        while earlier != 0 && key(earlier as usize) != own {
+            earlier = linked[earlier as usize];
+        }
+        if earlier == 0 {
+            linked[row] = *slot;
+            *slot = row as u32;
+        } else {
+            intake.budget.take::<[u32; 10]>(1)?;
+            alike.extend([earlier, row as u32]);
+        }
     }
-
-    #[inline]
-    fn contains(&self, key: u64) -> bool {
-        let (word, bit) = self.place(key);
-        self.bits.get(word).is_some_and(|word| word & bit != 0)
-    }
+    alike.sort_unstable();
+    alike.dedup();
+    Ok(alike)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::format::intake::Policy;
+    use crate::limits::Limits;
 
     #[test]
-    fn rows_that_may_be_equal_are_found() {
-        let keys = [7, 1, 2, 1, 3, 2, 7];
-        assert_eq!(alike(keys.iter().copied()), [1, 2, 3, 5]);
-        assert_eq!(alike([0, 1, 2, 3].iter().copied()), [0; 0]);
-        assert_eq!(alike([].iter().copied()), [0; 0]);
-        let many: Vec<u64> = (0..5000).map(|row| row * 64).collect();
-        let found = alike(many.iter().copied()).len();
-        assert!(found < 500, "{found} of 5000 are taken for equal");
+    fn rows_of_equal_keys_are_found() {
+        let alike = |keys: &[u64]| {
+            let mut intake = Intake::new(Limits::file(), Policy::Refuse);
+            super::alike(keys.len(), &mut intake, |row| keys[row]).unwrap()
+        };
+        assert_eq!(alike(&[7, 1, 2, 1, 3, 2, 7, 1]), [1, 2, 3, 5, 7]);
+        assert_eq!(alike(&[0, 1, 2, 3]), [0; 0]);
+        assert_eq!(alike(&[0, 1, 1]), [1, 2]);
+        assert_eq!(alike(&[1, 1]), [0; 0]);
+        assert_eq!(alike(&[]), [0; 0]);
+        let many: Vec<u64> = (0..5000).map(|row| row << 40).collect();
+        assert_eq!(alike(&many), [0; 0]);
     }
 
     #[test]
