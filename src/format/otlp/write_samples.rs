@@ -9,7 +9,7 @@ use crate::format::otlp::write::{Part, Writer};
 use crate::format::otlp::write_tables::TableWriter;
 use crate::format::spread::{Spread, column_counts_events, spread};
 use crate::limits::within;
-use crate::model::id::AttributeId;
+use crate::model::id::{AttributeId, StringId};
 use crate::model::profile::Profile;
 use crate::model::samples::SampleRef;
 use crate::model::value::Value;
@@ -182,7 +182,7 @@ impl<G: Generation> Writer<'_, G> {
                     .attributes
                     .iter()
                     .copied()
-                    .filter(|id| !self.as_label(*id, tables))
+                    .filter(|id| !tables.as_label(*id))
                     .collect();
                 tables.attribute_indices(out, fields.attributes, &kept);
             } else {
@@ -216,29 +216,23 @@ impl<G: Generation> Writer<'_, G> {
             return false;
         }
         let mut any = false;
-        for id in attributes.iter().filter(|id| self.as_label(**id, tables)) {
+        for id in attributes.iter().filter(|id| tables.as_label(**id)) {
             let Some(attribute) = self.dictionary.attribute(*id) else {
                 continue;
             };
-            let Value::Int(number) = attribute.value else {
-                continue;
+            let (text, number) = match attribute.value {
+                Value::Int(number) => (StringId::NONE, number),
+                Value::String(text) => (text, 0),
+                _ => continue,
             };
             any = true;
             field_message(out, G::SCHEMA.sample.label, |out| {
                 field_varint(out, 1, tables.string(attribute.key).into());
+                field_varint(out, 2, tables.string(text).into());
                 field_varint(out, 3, number as u64);
                 field_varint(out, 4, tables.string(attribute.unit).into());
             });
         }
         any
-    }
-
-    /// Whether an attribute of a sample is written as a label.
-    fn as_label(&self, id: AttributeId, tables: &TableWriter<'_, G>) -> bool {
-        tables.units.conflict(id)
-            && self
-                .dictionary
-                .attribute(id)
-                .is_some_and(|a| matches!(a.value, Value::Int(_)))
     }
 }

@@ -8,18 +8,19 @@ use crate::format::columns::{self, DefaultSaid};
 use crate::format::known::{self, BuildId, DEFAULT_SAMPLE_TYPE, Known, KnownAttributes};
 use crate::format::labels::{PAIR_NUMBER, PAIR_TEXT, PAIR_UNIT};
 use crate::format::losses::{self, Losses};
+use crate::format::otlp::frame_types::{FrameType, OldNames};
 use crate::format::otlp::refs::TextRefs;
 use crate::format::otlp::schema::{Generation, Rows};
 use crate::format::otlp::units::Units;
 use crate::format::otlp::write::check_rows;
 use crate::format::otlp::write_common;
+use crate::format::otlp::write_notes;
 use crate::format::select::{Select, Selection, StringTable};
 use crate::model::Profiles;
 use crate::model::dictionary::{Attribute, Dictionary, Function, Mapping};
 use crate::model::id::{AttributeId, LinkId, LocationId, MappingId, StackId, StringId};
 use crate::model::profile::{Profile, ValueType};
 use crate::model::value::{KeyValue, Value};
-use crate::semconv::FRAME_TYPES;
 use crate::wire::write::{
     field_bytes, field_bytes_nonempty, field_indices, field_message, field_varint, varint,
 };
@@ -40,6 +41,8 @@ pub(crate) struct TableWriter<'a, G> {
     link_row_0: bool,
     /// The default sample types that profiles must say by an attribute: rows after the others.
     defaults: Vec<StringId>,
+    /// Frame types that locations have under their old names.
+    old_names: OldNames,
     generation: PhantomData<G>,
 }
 
@@ -130,6 +133,7 @@ impl<'a, G: Generation> TableWriter<'a, G> {
             function_row_0: true,
             link_row_0: true,
             defaults: Vec::new(),
+            old_names: OldNames::default(),
             generation: PhantomData,
         };
         if G::SCHEMA.rows != Rows::NullFirst {
@@ -159,6 +163,9 @@ impl<'a, G: Generation> TableWriter<'a, G> {
                     .rows()
                     .chain(in_place.iter().copied()),
             );
+            if tables.units.any_conflict() {
+                tables.choose_attributes(profiles);
+            }
             let conflicts = tables
                 .selection
                 .attributes
@@ -169,12 +176,13 @@ impl<'a, G: Generation> TableWriter<'a, G> {
                 "attribute_table".to_owned()
             });
         }
+        write_notes::unknown_flags::<G>(dictionary, known, &tables.selection, profiles, losses);
         tables.mark_strings(profiles, default);
         tables.check_sizes()?;
         Ok(tables)
     }
 
-    /// Leaves out the attributes that are said in fields.
+    /// Leaves out the attributes that are said in fields, or by labels.
     fn choose_attributes(&mut self, profiles: &[&Profile]) {
         let mut used = vec![false; self.dictionary.attributes.len()];
         let mut mark = |id: AttributeId| {
@@ -188,6 +196,7 @@ impl<'a, G: Generation> TableWriter<'a, G> {
                 .attributes
                 .items
                 .iter()
+                .filter(|id| !self.as_label(**id))
                 .for_each(|&id| mark(id));
             if G::SCHEMA.profile.attribute_indices != 0 {
                 profile
@@ -283,16 +292,17 @@ impl<'a, G: Generation> TableWriter<'a, G> {
                 strings.mark(value_type.name);
                 strings.mark(value_type.unit);
             }
-            profile
-                .samples
-                .stacktrace_ids
-                .iter()
-                .for_each(|&id| strings.mark(id));
-            for id in profile
-                .attributes
-                .iter()
-                .filter(|id| is_profile_field::<G>(known.get(**id)))
-            {
+            if G::SCHEMA.sample.stacktrace_id != 0 {
+                profile
+                    .samples
+                    .stacktrace_ids
+                    .iter()
+                    .for_each(|&id| strings.mark(id));
+            }
+            for id in profile.attributes.iter().filter(|id| {
+                let known = known.get(**id);
+                is_profile_field::<G>(known) && known != Known::DefaultColumn
+            }) {
                 if let Some(attribute) = dictionary.attribute(*id) {
                     known::texts(&attribute.value).for_each(|text| strings.mark(text));
                 }
@@ -302,8 +312,9 @@ impl<'a, G: Generation> TableWriter<'a, G> {
             strings.mark(default);
         }
         refs.mark(strings);
-        self.mark_lowered_strings();
+        self.mark_lowered_strings(profiles);
         self.strings.number();
+        self.old_names.number(self.strings.len());
         let mut refs = std::mem::take(&mut self.refs);
         refs.number(&self.strings);
         self.refs = refs;
@@ -311,8 +322,9 @@ impl<'a, G: Generation> TableWriter<'a, G> {
 
     /// The strings of what mappings and locations say in fields, and of labels in place of
     /// attributes whose unit is not that of their key.
-    fn mark_lowered_strings(&mut self) {
+    fn mark_lowered_strings(&mut self, profiles: &[&Profile]) {
         let mut texts = Vec::new();
+        let mut old_names = Vec::new();
         if G::SCHEMA.mapping.build_id != 0 {
             for row in self.selection.mappings.rows() {
                 texts.extend(self.build_id(row).map(|(_, text, _)| text));
@@ -320,21 +332,43 @@ impl<'a, G: Generation> TableWriter<'a, G> {
         }
         if G::SCHEMA.location.frame_type != 0 {
             for row in self.selection.locations.rows() {
-                texts.extend(self.frame_type(row).map(|(_, text)| text));
+                match self.frame_type(row) {
+                    Some((_, FrameType::Text(text))) => texts.push(text),
+                    Some((_, FrameType::Old(name))) => old_names.push(name),
+                    None => {}
+                }
             }
+            texts.extend(self.old_names.find(&old_names, self.dictionary));
         }
-        if G::SCHEMA.sample.label != 0 && self.units.any_conflict() {
-            for row in self
-                .selection
-                .attributes
-                .rows()
-                .filter(|&row| self.units.conflict(AttributeId(row as u32)))
-            {
-                let attribute = &self.dictionary.attributes[row];
-                texts.extend([attribute.key, attribute.unit]);
+        if self.units.any_conflict() {
+            let samples = profiles.iter().flat_map(|p| &p.samples.attributes.items);
+            for id in samples.filter(|id| self.as_label(**id)) {
+                if let Some(attribute) = self.dictionary.attribute(*id) {
+                    texts.extend([attribute.key, attribute.unit]);
+                    texts.extend(known::texts(&attribute.value));
+                }
             }
         }
         texts.into_iter().for_each(|text| self.strings.mark(text));
+    }
+
+    /// Whether an attribute of a sample is written as a label, since its unit is not that of its
+    /// key: a label can say what it says.
+    #[inline]
+    pub(crate) fn as_label(&self, id: AttributeId) -> bool {
+        G::SCHEMA.sample.label != 0 && self.units.conflict(id) && self.fits_label(id)
+    }
+
+    fn fits_label(&self, id: AttributeId) -> bool {
+        self.dictionary
+            .attribute(id)
+            .is_some_and(|attribute| match attribute.value {
+                Value::Int(_) => true,
+                Value::String(text) => {
+                    !self.dictionary.text(text).is_empty() && attribute.unit == StringId::NONE
+                }
+                _ => false,
+            })
     }
 
     fn check_sizes(&self) -> Result<()> {
@@ -398,6 +432,9 @@ impl<'a, G: Generation> TableWriter<'a, G> {
         } else if number == tables.string {
             for id in self.strings.ids() {
                 field_bytes(out, number, dictionary.strings.get(id).as_bytes());
+            }
+            for name in self.old_names.made() {
+                field_bytes(out, number, name.as_bytes());
             }
             if !self.defaults.is_empty() && tables.attribute_units == 0 {
                 field_bytes(out, number, DEFAULT_SAMPLE_TYPE.as_bytes());
@@ -536,8 +573,12 @@ impl<'a, G: Generation> TableWriter<'a, G> {
         if fields.is_folded != 0 && self.folded(row) {
             field_varint(out, fields.is_folded, 1);
         }
-        if let Some((_, text)) = self.frame_type(row) {
-            field_varint(out, fields.frame_type, self.string(text).into());
+        if let Some((_, frame_type)) = self.frame_type(row) {
+            let index = match frame_type {
+                FrameType::Text(text) => self.string(text),
+                FrameType::Old(name) => self.old_names.index(name, &self.strings),
+            };
+            field_varint(out, fields.frame_type, index.into());
         }
         let attributes: Vec<AttributeId> = self.location_attributes(row).collect();
         self.attribute_indices(out, fields.attributes, &attributes);
@@ -829,7 +870,7 @@ impl<'a, G: Generation> TableWriter<'a, G> {
     }
 
     /// The frame type said in a field. A name that would come back as another stays an attribute.
-    fn frame_type(&self, row: usize) -> Option<(AttributeId, StringId)> {
+    fn frame_type(&self, row: usize) -> Option<(AttributeId, FrameType)> {
         if G::SCHEMA.location.frame_type == 0 {
             return None;
         }
@@ -840,12 +881,7 @@ impl<'a, G: Generation> TableWriter<'a, G> {
         let Value::String(text) = self.dictionary.attribute(*id)?.value else {
             return None;
         };
-        let name = self.dictionary.text(text);
-        let renamed = name.is_empty()
-            || FRAME_TYPES
-                .iter()
-                .any(|(old, new)| name == *old || name == *new);
-        (!renamed).then_some((*id, text))
+        FrameType::of(self.dictionary.text(text), text).map(|said| (*id, said))
     }
 
     /// The attributes of a location that are said as attributes.
@@ -872,6 +908,7 @@ pub(crate) fn is_profile_field<G: Generation>(known: Known) -> bool {
         Known::DropFrames => G::SCHEMA.profile.drop_frames != 0,
         Known::KeepFrames => G::SCHEMA.profile.keep_frames != 0,
         Known::DefaultSampleType => G::SCHEMA.profile.default_by_name,
+        Known::DefaultColumn => true,
         _ => false,
     }
 }
