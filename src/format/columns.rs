@@ -1,13 +1,13 @@
 //! Several sample types a profile, or one: joining profiles that are columns of one, and the order
 //! of columns where one becomes several.
 
-use crate::format::known::DEFAULT_SAMPLE_TYPE;
+use crate::format::known::{DEFAULT_SAMPLE_TYPE, Known, KnownAttributes};
 use crate::format::losses::{self, Losses};
-use crate::model::ScopeProfiles;
 use crate::model::dictionary::Dictionary;
-use crate::model::id::StringId;
+use crate::model::id::{AttributeId, StringId};
 use crate::model::profile::{Profile, ValueType};
 use crate::model::value::Value;
+use crate::model::{Profiles, ScopeProfiles};
 use crate::semconv::{PPROF_SCOPE_DEFAULT_SAMPLE_TYPE, PPROF_SCOPE_SAMPLE_TYPE_ORDER};
 
 /// Profiles that are the columns of one: the same samples, measured in several ways.
@@ -86,6 +86,38 @@ pub(crate) fn says_pprof(scope: &ScopeProfiles, dictionary: &Dictionary) -> bool
         .attributes
         .iter()
         .any(|pair| dictionary.text(pair.key).starts_with("pprof."))
+}
+
+/// Finds the attributes whose default sample type a column's number says too, in every profile
+/// that has them: any column but the last, which stands for none.
+pub(crate) fn mark_default_columns(profiles: &Profiles, known: &mut KnownAttributes) {
+    let dictionary = &profiles.dictionary;
+    let is_default = |id: &AttributeId| known.get(*id) == Known::DefaultSampleType;
+    let mut attributes = profiles.iter().flat_map(|profile| &profile.attributes);
+    if !attributes.any(is_default) {
+        return;
+    }
+    let mut unsaid: Vec<AttributeId> = Vec::new();
+    let scopes = profiles.resources.iter().flat_map(|r| &r.scopes);
+    for scope in scopes {
+        // What is lost by joining is noted where the profiles are written.
+        for joined in join(scope, dictionary, Join::Ordered, &mut Losses::default()) {
+            let default = default_of(joined.first(), scope, dictionary);
+            let types: Vec<ValueType> = joined.sample_types().collect();
+            let same = |name| dictionary.text(name) == dictionary.text(default);
+            let column = types.iter().position(|value_type| same(value_type.name));
+            let numbered = column.is_some_and(|column| column + 1 < types.len());
+            let is_said = |id: &AttributeId| match dictionary.attribute(*id).map(|a| &a.value) {
+                Some(Value::String(name)) => numbered && same(*name),
+                _ => false,
+            };
+            let attributes = joined.first().attributes.iter().copied();
+            unsaid.extend(attributes.filter(|id| is_default(id) && !is_said(id)));
+        }
+    }
+    known.change(Known::DefaultSampleType, Known::DefaultColumn, |id| {
+        !unsaid.contains(&id)
+    });
 }
 
 /// How a default sample type is said where profiles have one sample type each.

@@ -25,6 +25,8 @@ pub(crate) enum Known {
     DocUrl,
     /// A default sample type where the profiles of a scope have several.
     DefaultSampleType,
+    /// The same, where the number of a column says it too.
+    DefaultColumn,
 }
 
 /// The kinds of build id, in the order in which one of several is chosen.
@@ -60,6 +62,15 @@ impl KnownAttributes {
     #[inline]
     pub(crate) fn get(&self, id: AttributeId) -> Known {
         self.kinds.get(id.row()).copied().unwrap_or(Known::Other)
+    }
+
+    /// Changes what the attributes of one kind are, where `changed` says so.
+    pub(crate) fn change(&mut self, from: Known, to: Known, changed: impl Fn(AttributeId) -> bool) {
+        for (row, kind) in self.kinds.iter_mut().enumerate() {
+            if *kind == from && changed(AttributeId(row as u32)) {
+                *kind = to;
+            }
+        }
     }
 }
 

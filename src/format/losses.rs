@@ -211,7 +211,7 @@ codes! {
         DEFAULT_NO_MATCH = "default.no_match": "the default sample type names no sample type";
         PROFILE_ID_SYNTHESIZED = "profile_id.synthesized": "the generation requires a profile id; it was made from the content";
         TEMPORALITY_ASSUMED = "temporality.assumed": "the generation requires a temporality; a rule chose it by the sample type";
-        FLAGS_INFERRED = "mapping.flags_inferred": "the mapping's has_* flags were inferred from its locations";
+        FLAGS_INFERRED = "mapping.flags_inferred": "the mapping's has_* flags were not known: they were inferred from its locations, or none is set";
         BUILD_ID_GUESS = "mapping.build_id_guess": "a build id of no known form was taken for a GNU one";
         FUNCTION_SYNTHESIZED = "function.empty_synthesized": "a line without a function got an empty one";
         G1_ZERO_MAPPING = "g1.zero_mapping": "mapping index 0 was taken for the first mapping";

@@ -228,16 +228,18 @@ impl<'a> Reader<'a> {
         Some((tag.into(), message))
     }
 
-    /// The next length-delimited field's tag and message; the others are skipped.
+    /// The next length-delimited field's tag and message, and where it begins; the others are
+    /// skipped.
     #[inline(always)]
-    pub(crate) fn next_record(&mut self, max_nesting: u64) -> Result<Option<(u32, Self)>> {
+    pub(crate) fn next_record(&mut self, max_nesting: u64) -> Result<Option<(usize, u32, Self)>> {
         loop {
-            if let Some(record) = self.record() {
-                return Ok(Some(record));
+            let start = self.at;
+            if let Some((tag, message)) = self.record() {
+                return Ok(Some((start, tag, message)));
             }
             match self.tag()? {
                 None => return Ok(None),
-                Some(tag) if tag & 7 == LEN => return Ok(Some((tag, self.message()?))),
+                Some(tag) if tag & 7 == LEN => return Ok(Some((start, tag, self.message()?))),
                 Some(tag) => self.skip(tag, max_nesting)?,
             }
         }

@@ -9,7 +9,7 @@ use crate::format::otlp::prove::{self, Target};
 use crate::format::otlp::samples::RawSamples;
 use crate::format::otlp::schema::Generation;
 use crate::format::otlp::tables::{MappingPprof, Tables, unknown};
-use crate::format::otlp::{common, settle::Shifts};
+use crate::format::otlp::{common, settle::Shifts, time_unit};
 use crate::model::dictionary::Attribute;
 use crate::model::id::{AttributeId, StringId};
 use crate::model::profile::{Profile, ValueType};
@@ -138,6 +138,19 @@ impl Draft {
         }
     }
 
+    /// From when to when: as the container says, or else the profile.
+    fn range(&self) -> (i128, i128) {
+        if (self.start, self.end) != (0, 0) {
+            return (self.start.into(), self.end.into());
+        }
+        let Profile {
+            time_unix_nano,
+            duration_nanos,
+            ..
+        } = self.profile;
+        (time_unix_nano, time_unix_nano + duration_nanos)
+    }
+
     fn lift_value_types(&mut self, tables: &Tables, intake: &mut Intake) -> Result<()> {
         let mut prove = |value_type: &mut ValueType, field: &'static str| -> Result<()> {
             value_type.name = common::table_text(value_type.name.0, &tables.texts, intake)
@@ -195,6 +208,10 @@ impl Draft {
             rows: stacks,
             shift: 0,
         };
+        if G::SCHEMA.container.profile != 0 {
+            let (start, end) = self.range();
+            time_unit::check(&raw.timestamps, start, end, intake);
+        }
         let samples = Samples {
             stacks: prove::column(raw.stacks, stacks, intake, place("stack_index"))?,
             links: prove::column(

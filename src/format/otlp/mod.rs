@@ -1,6 +1,7 @@
 //! OTLP profiles: one reader and one writer for every generation, over a constant schema.
 
 pub(crate) mod common;
+mod frame_types;
 mod gather;
 mod ids;
 pub(crate) mod lift;
@@ -14,6 +15,7 @@ mod shape;
 pub(crate) mod shape_losses;
 mod slices;
 pub(crate) mod tables;
+mod time_unit;
 mod units;
 mod v1_10;
 pub(crate) mod v1_3;
@@ -25,6 +27,7 @@ mod v1_8;
 mod v1_9;
 pub(crate) mod write;
 mod write_common;
+mod write_notes;
 mod write_samples;
 mod write_tables;
 

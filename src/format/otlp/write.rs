@@ -13,6 +13,7 @@ use crate::format::otlp::schema::{Generation, Home};
 use crate::format::otlp::shape_losses;
 use crate::format::otlp::slices::Slices;
 use crate::format::otlp::write_common;
+use crate::format::otlp::write_notes;
 use crate::format::otlp::write_tables::{TableWriter, is_profile_field};
 use crate::format::{WriteOptions, temporality};
 use crate::limits::within;
@@ -35,9 +36,13 @@ pub(crate) fn write<G: Generation>(
     mut out: Vec<u8>,
 ) -> Result<Vec<u8>> {
     let dictionary = &profiles.dictionary;
-    let known = KnownAttributes::of(dictionary);
+    let mut known = KnownAttributes::of(dictionary);
+    if G::SCHEMA.profile.default_sample_type != 0 && !G::SCHEMA.profile.default_by_name {
+        columns::mark_default_columns(profiles, &mut known);
+    }
     let refs = TextRefs::of::<G>(profiles, options);
     note_lost_texts::<G>(profiles, losses);
+    write_notes::orphans::<G>(profiles, &known, losses);
     let all: Vec<&Profile> = profiles.iter().collect();
     let shared = match G::SCHEMA.home {
         Home::Profile => None,

@@ -9,14 +9,14 @@ use crate::format::otlp::write::{Part, Writer};
 use crate::format::otlp::write_tables::TableWriter;
 use crate::format::spread::{Columns, Spread, Walk, column_counts_events, spread};
 use crate::limits::within;
-use crate::model::id::AttributeId;
+use crate::model::id::{AttributeId, StringId};
 use crate::model::profile::Profile;
 use crate::model::samples::SampleRef;
 use crate::model::value::Value;
 use crate::wire::record::{Fields, record};
 
 /// What a label may take.
-const LABEL: usize = Fields::MESSAGE + 2 * Fields::INDEX + Fields::VARINT;
+const LABEL: usize = Fields::MESSAGE + 3 * Fields::INDEX + Fields::VARINT;
 
 impl<G: Generation> Writer<'_, G> {
     /// All samples of a profile.
@@ -192,7 +192,7 @@ impl<G: Generation> Writer<'_, G> {
                 let kept: Vec<AttributeId> = attributes
                     .iter()
                     .copied()
-                    .filter(|id| !self.as_label(*id, tables))
+                    .filter(|id| !tables.as_label(*id))
                     .collect();
                 tables.attribute_indices(fields, numbers.attributes, &kept);
             } else {
@@ -216,27 +216,21 @@ impl<G: Generation> Writer<'_, G> {
 
     /// Writes the attributes whose unit is not that of their key as labels.
     fn labels(&self, fields: &mut Fields, attributes: &[AttributeId], tables: &TableWriter<'_, G>) {
-        for id in attributes.iter().filter(|id| self.as_label(**id, tables)) {
+        for id in attributes.iter().filter(|id| tables.as_label(**id)) {
             let Some(attribute) = self.dictionary.attribute(*id) else {
                 continue;
             };
-            let Value::Int(number) = attribute.value else {
-                continue;
+            let (text, number) = match attribute.value {
+                Value::Int(number) => (StringId::NONE, number),
+                Value::String(text) => (text, 0),
+                _ => continue,
             };
             fields.message(G::SCHEMA.sample.label, |fields| {
                 fields.code(1, tables.strings.code(attribute.key));
+                fields.code(2, tables.strings.code(text));
                 fields.varint(3, number as u64);
                 fields.code(4, tables.strings.code(attribute.unit));
             });
         }
-    }
-
-    /// Whether an attribute of a sample is written as a label.
-    fn as_label(&self, id: AttributeId, tables: &TableWriter<'_, G>) -> bool {
-        tables.units.conflict(id)
-            && self
-                .dictionary
-                .attribute(id)
-                .is_some_and(|a| matches!(a.value, Value::Int(_)))
     }
 }

@@ -8,18 +8,19 @@ use crate::format::columns::{self, DefaultSaid};
 use crate::format::known::{self, BuildId, DEFAULT_SAMPLE_TYPE, Known, KnownAttributes};
 use crate::format::labels::{PAIR_NUMBER, PAIR_TEXT, PAIR_UNIT};
 use crate::format::losses::{self, Losses};
+use crate::format::otlp::frame_types::{FrameType, OldNames};
 use crate::format::otlp::refs::TextRefs;
 use crate::format::otlp::schema::{Generation, Rows};
 use crate::format::otlp::units::Units;
 use crate::format::otlp::write::check_rows;
 use crate::format::otlp::write_common;
+use crate::format::otlp::write_notes;
 use crate::format::select::{Select, Selection, StringTable, holds_none};
 use crate::model::Profiles;
 use crate::model::dictionary::{Attribute, Dictionary, Function, Line, Mapping};
 use crate::model::id::{AttributeId, LinkId, LocationId, MappingId, StackId, StringId};
 use crate::model::profile::{Profile, ValueType};
 use crate::model::value::{KeyValue, Value};
-use crate::semconv::FRAME_TYPES;
 use crate::wire::record::{Codes, Fields, field_codes, field_varint, field_varints, record};
 use crate::wire::write::{
     field_bytes, field_bytes_nonempty, field_large, field_message, field_text,
@@ -47,6 +48,8 @@ pub(crate) struct TableWriter<'a, G> {
     attributes: Codes,
     /// The default sample types that profiles must say by an attribute: rows after the others.
     defaults: Vec<StringId>,
+    /// Frame types that locations have under their old names.
+    old_names: OldNames,
     generation: PhantomData<G>,
 }
 
@@ -140,6 +143,7 @@ impl<'a, G: Generation> TableWriter<'a, G> {
             functions: Codes::default(),
             attributes: Codes::default(),
             defaults: Vec::new(),
+            old_names: OldNames::default(),
             generation: PhantomData,
         };
         if G::SCHEMA.rows != Rows::NullFirst {
@@ -169,6 +173,9 @@ impl<'a, G: Generation> TableWriter<'a, G> {
                     .rows()
                     .chain(in_place.iter().copied()),
             );
+            if tables.units.any_conflict() {
+                tables.choose_attributes(profiles);
+            }
             let conflicts = tables
                 .selection
                 .attributes
@@ -180,12 +187,13 @@ impl<'a, G: Generation> TableWriter<'a, G> {
             });
         }
         tables.encode_indices();
+        write_notes::unknown_flags::<G>(dictionary, known, &tables.selection, profiles, losses);
         tables.mark_strings(profiles, default);
         tables.check_sizes()?;
         Ok(tables)
     }
 
-    /// Leaves out the attributes that are said in fields.
+    /// Leaves out the attributes that are said in fields, or by labels.
     fn choose_attributes(&mut self, profiles: &[&Profile]) {
         let mut used = vec![false; self.dictionary.attributes.len()];
         let mut mark = |id: AttributeId| {
@@ -199,6 +207,7 @@ impl<'a, G: Generation> TableWriter<'a, G> {
                 .attributes
                 .items
                 .iter()
+                .filter(|id| !self.as_label(**id))
                 .for_each(|&id| mark(id));
             if G::SCHEMA.profile.attribute_indices != 0 {
                 profile
@@ -312,16 +321,17 @@ impl<'a, G: Generation> TableWriter<'a, G> {
                 strings.mark(value_type.name);
                 strings.mark(value_type.unit);
             }
-            profile
-                .samples
-                .stacktrace_ids
-                .iter()
-                .for_each(|&id| strings.mark(id));
-            for id in profile
-                .attributes
-                .iter()
-                .filter(|id| is_profile_field::<G>(known.get(**id)))
-            {
+            if G::SCHEMA.sample.stacktrace_id != 0 {
+                profile
+                    .samples
+                    .stacktrace_ids
+                    .iter()
+                    .for_each(|&id| strings.mark(id));
+            }
+            for id in profile.attributes.iter().filter(|id| {
+                let known = known.get(**id);
+                is_profile_field::<G>(known) && known != Known::DefaultColumn
+            }) {
                 if let Some(attribute) = dictionary.attribute(*id) {
                     known::texts(&attribute.value).for_each(|text| strings.mark(text));
                 }
@@ -333,15 +343,17 @@ impl<'a, G: Generation> TableWriter<'a, G> {
         refs.mark(strings);
         self.mark_lowered_strings(profiles);
         self.strings.number();
+        self.old_names.number(self.strings.len());
         let mut refs = std::mem::take(&mut self.refs);
         refs.number(&self.strings);
         self.refs = refs;
     }
 
     /// The strings of what mappings and locations say in fields, and of labels in place of
-    /// attributes of samples whose unit is not that of their key.
+    /// attributes whose unit is not that of their key.
     fn mark_lowered_strings(&mut self, profiles: &[&Profile]) {
         let mut texts = Vec::new();
+        let mut old_names = Vec::new();
         if G::SCHEMA.mapping.build_id != 0 {
             for row in self.selection.mappings.rows() {
                 texts.extend(self.build_id(row).map(|(_, text, _)| text));
@@ -349,21 +361,43 @@ impl<'a, G: Generation> TableWriter<'a, G> {
         }
         if G::SCHEMA.location.frame_type != 0 {
             for row in self.selection.locations.rows() {
-                texts.extend(self.frame_type(row).map(|(_, text)| text));
+                match self.frame_type(row) {
+                    Some((_, FrameType::Text(text))) => texts.push(text),
+                    Some((_, FrameType::Old(name))) => old_names.push(name),
+                    None => {}
+                }
             }
+            texts.extend(self.old_names.find(&old_names, self.dictionary));
         }
         if G::SCHEMA.sample.label != 0 && self.units.any_conflict() {
-            let samples = profiles
-                .iter()
-                .flat_map(|profile| &profile.samples.attributes.items);
-            for id in samples.filter(|id| self.units.conflict(**id)) {
-                let attribute = &self.dictionary.attributes[id.row()];
-                if matches!(attribute.value, Value::Int(_)) {
+            let samples = profiles.iter().flat_map(|p| &p.samples.attributes.items);
+            for id in samples.filter(|id| self.as_label(**id)) {
+                if let Some(attribute) = self.dictionary.attribute(*id) {
                     texts.extend([attribute.key, attribute.unit]);
+                    texts.extend(known::texts(&attribute.value));
                 }
             }
         }
         texts.into_iter().for_each(|text| self.strings.mark(text));
+    }
+
+    /// Whether an attribute of a sample is written as a label, since its unit is not that of its
+    /// key: a label can say what it says.
+    #[inline]
+    pub(crate) fn as_label(&self, id: AttributeId) -> bool {
+        G::SCHEMA.sample.label != 0 && self.units.conflict(id) && self.fits_label(id)
+    }
+
+    fn fits_label(&self, id: AttributeId) -> bool {
+        self.dictionary
+            .attribute(id)
+            .is_some_and(|attribute| match attribute.value {
+                Value::Int(_) => true,
+                Value::String(text) => {
+                    !self.dictionary.text(text).is_empty() && attribute.unit == StringId::NONE
+                }
+                _ => false,
+            })
     }
 
     fn check_sizes(&self) -> Result<()> {
@@ -431,6 +465,9 @@ impl<'a, G: Generation> TableWriter<'a, G> {
             for id in self.strings.ids() {
                 let part = dictionary.strings.range(id).unwrap_or_default();
                 field_text(out, number, arena, part);
+            }
+            for name in self.old_names.made() {
+                field_bytes(out, number, name.as_bytes());
             }
             if !self.defaults.is_empty() && tables.attribute_units == 0 {
                 field_bytes(out, number, DEFAULT_SAMPLE_TYPE.as_bytes());
@@ -556,8 +593,17 @@ impl<'a, G: Generation> TableWriter<'a, G> {
         if numbers.is_folded != 0 && self.folded(row) {
             fields.varint(numbers.is_folded, 1);
         }
-        if let Some((_, text)) = self.frame_type(row) {
-            fields.code(numbers.frame_type, self.strings.code(text));
+        match self.frame_type(row) {
+            Some((_, FrameType::Text(text))) => {
+                fields.code(numbers.frame_type, self.strings.code(text));
+            }
+            Some((_, FrameType::Old(name))) => {
+                fields.index(
+                    numbers.frame_type,
+                    self.old_names.index(name, &self.strings),
+                );
+            }
+            None => {}
         }
         let attributes: Vec<AttributeId> = self.location_attributes(row).collect();
         self.attribute_indices(fields, numbers.attributes, &attributes);
@@ -857,7 +903,7 @@ impl<'a, G: Generation> TableWriter<'a, G> {
     }
 
     /// The frame type said in a field. A name that would come back as another stays an attribute.
-    fn frame_type(&self, row: usize) -> Option<(AttributeId, StringId)> {
+    fn frame_type(&self, row: usize) -> Option<(AttributeId, FrameType)> {
         if G::SCHEMA.location.frame_type == 0 {
             return None;
         }
@@ -868,12 +914,7 @@ impl<'a, G: Generation> TableWriter<'a, G> {
         let Value::String(text) = self.dictionary.attribute(*id)?.value else {
             return None;
         };
-        let name = self.dictionary.text(text);
-        let renamed = name.is_empty()
-            || FRAME_TYPES
-                .iter()
-                .any(|(old, new)| name == *old || name == *new);
-        (!renamed).then_some((*id, text))
+        FrameType::of(self.dictionary.text(text), text).map(|said| (*id, said))
     }
 
     /// The attributes of a location that are said as attributes.
@@ -900,6 +941,7 @@ pub(crate) fn is_profile_field<G: Generation>(known: Known) -> bool {
         Known::DropFrames => G::SCHEMA.profile.drop_frames != 0,
         Known::KeepFrames => G::SCHEMA.profile.keep_frames != 0,
         Known::DefaultSampleType => G::SCHEMA.profile.default_by_name,
+        Known::DefaultColumn => true,
         _ => false,
     }
 }

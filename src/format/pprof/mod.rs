@@ -1,5 +1,6 @@
 //! pprof: `perftools.profiles.Profile`.
 
+mod equal;
 mod flags;
 mod ids;
 mod labels;

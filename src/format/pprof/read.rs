@@ -7,7 +7,7 @@ use crate::format::otlp::lift;
 use crate::format::otlp::tables::{MappingPprof, Tables, is, unknown};
 use crate::format::pprof::ids::Ids;
 use crate::format::pprof::samples::{SampleReader, Shape};
-use crate::format::pprof::{DOC_URL, Rowed, times};
+use crate::format::pprof::{DOC_URL, Rowed, equal, times};
 use crate::format::texts::Texts;
 use crate::limits::within;
 use crate::model::dictionary::{Dictionary, Function, Line, Locations, Mapping, Mappings};
@@ -164,7 +164,8 @@ pub(crate) fn read(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
     };
     header.finish(&mut profile, table, &mut tables, intake)?;
     let links = std::mem::take(&mut tables.links);
-    let dictionary = finish_tables(tables, links, table, &mappings, &functions, intake)?;
+    let mut dictionary = finish_tables(tables, links, table, &mappings, &functions, intake)?;
+    equal::merge(&mut dictionary, &mut profile, intake)?;
     if let Some(label) = intake.timestamp_label.clone() {
         times::fold(&mut profile, &dictionary, &label);
     }
@@ -186,8 +187,7 @@ impl<'a> Layout<'a> {
         let mut layout = Self::default();
         let mut reader = Reader::new(payload);
         let limits = *intake.limits();
-        let mut start = 0;
-        while let Some((tag, record)) = reader.next_record(limits.max_nesting)? {
+        while let Some((start, tag, record)) = reader.next_record(limits.max_nesting)? {
             match tag {
                 SAMPLE => {
                     layout.samples += 1;
@@ -210,7 +210,6 @@ impl<'a> Layout<'a> {
                 SAMPLE_TYPE => layout.sample_types += 1,
                 _ => {}
             }
-            start = reader.at();
         }
         within("max_samples", limits.max_samples, layout.samples as u64)?;
         intake.budget.take::<[u32; 3]>(layout.strings.rows.len())?;

@@ -180,7 +180,7 @@ impl<'a> SampleReader<'a> {
         tables: &mut Tables,
         intake: &mut Intake,
     ) -> Result<()> {
-        while let Some((_, sample)) = run.next_record(0)? {
+        while let Some((_, _, sample)) = run.next_record(0)? {
             let row = self.samples.stacks.len();
             self.sample(sample, table, tables, intake)
                 .map_err(|e| e.within_row("sample", row))?;

@@ -1,0 +1,54 @@
+//! OTEP 0239 says milliseconds in its text, nanoseconds in its field's name, and has microseconds in
+//! its example: timestamps are read as nanoseconds, and where they cannot be, that is said.
+
+use crate::format::intake::Intake;
+use crate::format::losses;
+use crate::model::ragged::Ragged;
+
+/// Notes timestamps that lie outside `start..=end`, and inside were they micro- or milliseconds.
+pub(crate) fn check(timestamps: &Ragged<u64>, start: i128, end: i128, intake: &mut Intake) {
+    let times = &timestamps.items;
+    let inside = |factor: i128| {
+        let scaled = |time: &u64| i128::from(*time) * factor;
+        times
+            .iter()
+            .all(|time| (start..=end).contains(&scaled(time)))
+    };
+    if times.is_empty() || start <= 0 || inside(1) {
+        return;
+    }
+    let units = [(1_000, "microseconds"), (1_000_000, "milliseconds")];
+    if let Some((_, unit)) = units.into_iter().find(|(factor, _)| inside(*factor)) {
+        intake.note(
+            losses::G1_TIMESTAMP_UNIT,
+            || "timestamps_unix_nano".to_owned(),
+            || format!("timestamps lie in the profile only if they are {unit}"),
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::intake::Policy;
+    use crate::limits::Limits;
+
+    #[test]
+    fn only_times_that_another_unit_explains_are_noted() {
+        let noted = |times: &[u64], start, end| {
+            let mut timestamps = Ragged::default();
+            timestamps.push(times);
+            let mut intake = Intake::new(Limits::file(), Policy::Refuse);
+            check(&timestamps, start, end, &mut intake);
+            !intake.findings.is_empty()
+        };
+        let (start, end) = (5_000_000_000, 6_000_000_000);
+        assert!(noted(&[5_100_000, 6_000_000], start, end));
+        assert!(noted(&[5_100, 5_000], start, end));
+        assert!(!noted(&[5_000_000_000, 6_000_000_000], start, end));
+        assert!(!noted(&[5_100, 5_100_000], start, end), "no one unit");
+        assert!(!noted(&[7_000_000], start, end), "outside in any unit");
+        assert!(!noted(&[], start, end));
+        assert!(!noted(&[1], 0, 0), "the profile has no time");
+    }
+}

@@ -1,0 +1,257 @@
+//! Rows of a pprof's tables that are equal in all but their ids become the first of them.
+//!
+//! Nearly no file has any, so rows are looked at by one number first, which equal rows have in
+//! common and most others do not: only those that share it are compared.
+
+use std::hash::{BuildHasher, Hash};
+
+use foldhash::fast::RandomState;
+use hashbrown::HashTable;
+
+use crate::error::Result;
+use crate::format::intake::Intake;
+use crate::format::losses::{self, Code};
+use crate::format::texts::widened;
+use crate::model::dictionary::Dictionary;
+use crate::model::id::{AttributeId, FunctionId, LocationId, MappingId, StackId};
+use crate::model::profile::Profile;
+use crate::model::ragged::Ragged;
+use crate::model::value::Value;
+
+/// Merges equal mappings, then functions, then locations, which may be equal only now, then the
+/// stacks that are equal because their locations are.
+pub(crate) fn merge(
+    dictionary: &mut Dictionary,
+    profile: &mut Profile,
+    intake: &mut Intake,
+) -> Result<()> {
+    merge_mappings(dictionary, intake)?;
+    merge_functions(dictionary, intake)?;
+    if merge_locations(dictionary, intake)? {
+        merge_stacks(dictionary, profile);
+    }
+    Ok(())
+}
+
+fn merge_mappings(dictionary: &mut Dictionary, intake: &mut Intake) -> Result<()> {
+    let mappings = &dictionary.mappings;
+    let alike = alike(mappings.rows.len(), intake, |row| {
+        mappings.rows[row].memory_start
+    })?;
+    // That a flag is not set is said of one mapping only, for all of them.
+    let said = |id: &&AttributeId| {
+        let attribute = dictionary.attributes.get(id.row());
+        attribute.is_none_or(|attribute| attribute.value != Value::Bool(false))
+    };
+    let places = Places::among(&alike, mappings.rows.len(), |row| {
+        let attributes: Vec<_> = mappings.attributes.row(row).iter().filter(said).collect();
+        (mappings.rows[row], attributes)
+    });
+    let Some(places) = places else { return Ok(()) };
+    places.note("mapping", losses::DEDUP_MAPPING, intake);
+    places.retain(&mut dictionary.mappings.rows);
+    places.retain_rows(&mut dictionary.mappings.attributes);
+    for mapping in &mut dictionary.locations.mappings {
+        *mapping = MappingId(places.of(mapping.0));
+    }
+    Ok(())
+}
+
+fn merge_functions(dictionary: &mut Dictionary, intake: &mut Intake) -> Result<()> {
+    let functions = &dictionary.functions;
+    let alike = alike(functions.len(), intake, |row| functions[row].name.0.into())?;
+    let Some(places) = Places::among(&alike, functions.len(), |row| functions[row]) else {
+        return Ok(());
+    };
+    places.note("function", losses::DEDUP_FUNCTION, intake);
+    places.retain(&mut dictionary.functions);
+    for line in &mut dictionary.locations.lines.items {
+        line.function = FunctionId(places.of(line.function.0));
+    }
+    Ok(())
+}
+
+/// Whether any were merged.
+fn merge_locations(dictionary: &mut Dictionary, intake: &mut Intake) -> Result<bool> {
+    let locations = &dictionary.locations;
+    let rows = locations.addresses.len();
+    let line = |row: usize| match locations.lines.row(row) {
+        [line, ..] => u64::from(line.function.0) << 32 ^ line.line as u64,
+        [] => 0,
+    };
+    let alike = alike(rows, intake, |row| match locations.addresses[row] {
+        0 => line(row),
+        address => address,
+    })?;
+    let places = Places::among(&alike, rows, |row| {
+        let (mapping, address) = (locations.mappings[row], locations.addresses[row]);
+        let attributes = locations.attributes.row(row);
+        (mapping, address, locations.lines.row(row), attributes)
+    });
+    let Some(places) = places else {
+        return Ok(false);
+    };
+    places.note("location", losses::DEDUP_LOCATION, intake);
+    let locations = &mut dictionary.locations;
+    places.retain(&mut locations.mappings);
+    places.retain(&mut locations.addresses);
+    places.retain_rows(&mut locations.lines);
+    places.retain_rows(&mut locations.attributes);
+    for location in &mut dictionary.stacks.items {
+        *location = LocationId(places.of(location.0));
+    }
+    Ok(true)
+}
+
+fn merge_stacks(dictionary: &mut Dictionary, profile: &mut Profile) {
+    let stacks = &dictionary.stacks;
+    let all: Vec<u32> = (1..stacks.len() as u32).collect();
+    let merged = Places::among(&all, stacks.len(), |row| stacks.row(row));
+    if let Some(places) = merged {
+        places.retain_rows(&mut dictionary.stacks);
+        for stack in &mut profile.samples.stacks {
+            *stack = StackId(places.of(stack.0));
+        }
+    }
+}
+
+/// Where each row of a table is, once equal rows are one.
+#[derive(Debug)]
+struct Places {
+    /// By row: its new row.
+    new: Vec<u32>,
+    /// By row: whether it is the first of its equals.
+    kept: Vec<bool>,
+}
+
+impl Places {
+    /// Compares the rows `alike` of a table of `rows`; `None` where no two are equal.
+    fn among<T: Hash + Eq>(alike: &[u32], rows: usize, row: impl Fn(usize) -> T) -> Option<Self> {
+        if alike.is_empty() {
+            return None;
+        }
+        let hasher = RandomState::default();
+        let mut index: HashTable<(u32, u32)> = HashTable::with_capacity(alike.len());
+        let mut equal: Vec<(u32, u32)> = Vec::new();
+        for &at in alike {
+            let this = row(at as usize);
+            let low = hasher.hash_one(&this) as u32;
+            let same = |&(other, first): &(u32, u32)| other == low && row(first as usize) == this;
+            match index.find(widened(low), same) {
+                Some(&(_, first)) => equal.push((at, first)),
+                None => _ = index.insert_unique(widened(low), (low, at), |_| widened(low)),
+            }
+        }
+        if equal.is_empty() {
+            return None;
+        }
+        let mut kept = vec![true; rows];
+        equal.iter().for_each(|&(at, _)| kept[at as usize] = false);
+        let mut next = 0;
+        let mut new: Vec<u32> = kept
+            .iter()
+            .map(|&kept| {
+                next += u32::from(kept);
+                next - 1
+            })
+            .collect();
+        for (at, first) in equal {
+            new[at as usize] = new[first as usize];
+        }
+        Some(Self { new, kept })
+    }
+
+    fn of(&self, row: u32) -> u32 {
+        self.new.get(row as usize).copied().unwrap_or(0)
+    }
+
+    fn note(&self, table: &'static str, code: Code, intake: &mut Intake) {
+        let dropped = self.kept.iter().enumerate().filter(|(_, kept)| !**kept);
+        for (row, _) in dropped {
+            let place = || format!("{table}[{}]", row - 1);
+            intake.note(code, place, || "is equal to an earlier one".to_owned());
+        }
+    }
+
+    fn retain<T>(&self, rows: &mut Vec<T>) {
+        let mut kept = self.kept.iter();
+        rows.retain(|_| kept.next().copied().unwrap_or(true));
+    }
+
+    fn retain_rows<T: Copy>(&self, rows: &mut Ragged<T>) {
+        let mut retained = Ragged::default();
+        for (row, _) in rows.rows().zip(&self.kept).filter(|(_, kept)| **kept) {
+            retained.items.extend_from_slice(row);
+            retained.end_row();
+        }
+        *rows = retained;
+    }
+}
+
+/// The rows, row 0 not among them, whose key another row has too.
+fn alike(rows: usize, intake: &mut Intake, key: impl Fn(usize) -> u64) -> Result<Vec<u32>> {
+    let mut alike = Vec::new();
+    if rows < 3 {
+        return Ok(alike);
+    }
+    intake.budget.take::<[u32; 3]>(rows)?;
+    // Rows whose keys fall into the same slot are linked, from the last of them; 0 is the end.
+    let mut slots = vec![0u32; rows.next_power_of_two()];
+    let mut linked = vec![0u32; rows];
+    // Which keys do, no input can know.
+    let factor = RandomState::default().hash_one(0) | 1;
+    let shift = 64 - slots.len().trailing_zeros();
+    for row in 1..rows {
+        let own = key(row);
+        let Some(slot) = slots.get_mut((own.wrapping_mul(factor) >> shift) as usize) else {
+            continue;
+        };
+        let mut earlier = *slot;
+        while earlier != 0 && key(earlier as usize) != own {
+            earlier = linked[earlier as usize];
+        }
+        if earlier == 0 {
+            linked[row] = *slot;
+            *slot = row as u32;
+        } else {
+            intake.budget.take::<[u32; 10]>(1)?;
+            alike.extend([earlier, row as u32]);
+        }
+    }
+    alike.sort_unstable();
+    alike.dedup();
+    Ok(alike)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::intake::Policy;
+    use crate::limits::Limits;
+
+    #[test]
+    fn rows_of_equal_keys_are_found() {
+        let alike = |keys: &[u64]| {
+            let mut intake = Intake::new(Limits::file(), Policy::Refuse);
+            super::alike(keys.len(), &mut intake, |row| keys[row]).unwrap()
+        };
+        assert_eq!(alike(&[7, 1, 2, 1, 3, 2, 7, 1]), [1, 2, 3, 5, 7]);
+        assert_eq!(alike(&[0, 1, 2, 3]), [0; 0]);
+        assert_eq!(alike(&[0, 1, 1]), [1, 2]);
+        assert_eq!(alike(&[1, 1]), [0; 0]);
+        assert_eq!(alike(&[]), [0; 0]);
+        let many: Vec<u64> = (0..5000).map(|row| row << 40).collect();
+        assert_eq!(alike(&many), [0; 0]);
+    }
+
+    #[test]
+    fn equal_rows_become_the_first_of_them() {
+        let rows = ["", "a", "b", "a", "", "b", "c"];
+        let places = Places::among(&[1, 2, 3, 4, 5, 6], rows.len(), |row| rows[row]).unwrap();
+        assert_eq!(places.new, [0, 1, 2, 1, 3, 2, 4]);
+        let mut kept = rows.to_vec();
+        places.retain(&mut kept);
+        assert_eq!(kept, ["", "a", "b", "", "c"]);
+        assert!(Places::among(&[1, 2], rows.len(), |row| rows[row]).is_none());
+    }
+}
