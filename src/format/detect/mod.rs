@@ -246,6 +246,31 @@ mod tests {
     }
 
     #[test]
+    fn a_field_that_is_known_if_written_unusually_tells_more_than_one_that_is_unknown() {
+        let attribute = message(&[
+            (1, text("host.name")),
+            (2, Err(message(&[(1, text("here"))]))),
+        ]);
+        let mut profile = message(&[
+            (1, Err(message(&[(1, Ok(1)), (2, Ok(2))]))),
+            (2, Err(message(&[(1, Ok(0)), (2, Ok(1)), (3, Ok(9))]))),
+            (4, Err(message(&[(2, Ok(4096))]))),
+            (5, Ok(0)),
+            (7, Err(attribute)),
+        ]);
+        let strings = ["", "samples", "count"].map(|string| (10, text(string)));
+        profile.extend(message(&strings));
+        profile.extend(message(&[(22, Ok(0))]));
+        let scope = message(&[(2, Err(profile))]);
+        let payload = message(&[(1, Err(message(&[(2, Err(scope))])))]);
+        assert!(
+            answer(&payload).starts_with("otlp-1.5"),
+            "{}",
+            answer(&payload)
+        );
+    }
+
+    #[test]
     fn what_cannot_be_told_is_equivalent_or_preferred_as_it_reads() {
         let time = vec![0, 0, 0, 0, 0, 0, 0, 16];
         let same = payload(&[(1, Ok(1)), (5, Err(time.clone()))]);

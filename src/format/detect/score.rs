@@ -10,8 +10,11 @@ pub(super) struct Score {
     pub(super) hard: u32,
     /// Fields and references that lead nowhere.
     pub(super) structural: u32,
-    /// What an unusual encoder or a newer generation writes.
+    /// What a newer generation writes.
     pub(super) soft: u32,
+    /// What an unusual encoder writes: a list one number at a time. That a field is known, if
+    /// written so, tells more than that it is not known.
+    pub(super) unpacked: u32,
     /// What breaks a rule of the format.
     pub(super) semantic: u32,
     /// Attributes that nothing refers to.
@@ -19,9 +22,20 @@ pub(super) struct Score {
 }
 
 impl Score {
+    /// Whether an encoder of the format as it is wrote it, in the usual way.
+    pub(super) fn is_usual(&self) -> bool {
+        self.soft == 0 && self.unpacked == 0
+    }
+
     /// The heaviest kind that there is any of, by a number that is higher the heavier it is.
     fn heaviest(&self) -> u8 {
-        let kinds = [self.semantic, self.soft, self.structural, self.hard];
+        let kinds = [
+            self.semantic,
+            self.unpacked,
+            self.soft,
+            self.structural,
+            self.hard,
+        ];
         kinds.iter().zip(1..).fold(
             0,
             |heaviest, (&count, kind)| if count > 0 { kind } else { heaviest },
@@ -69,7 +83,8 @@ impl Why {
             Self::Unknown | Self::Repeated | Self::Past(_) | Self::Large | Self::Text => {
                 &mut score.structural
             }
-            Self::Beyond | Self::Unpacked => &mut score.soft,
+            Self::Beyond => &mut score.soft,
+            Self::Unpacked => &mut score.unpacked,
             _ => &mut score.semantic,
         }
     }
@@ -162,6 +177,7 @@ impl Outcome {
         ours.hard = ours.hard.saturating_add(theirs.hard);
         ours.structural = ours.structural.saturating_add(theirs.structural);
         ours.soft = ours.soft.saturating_add(theirs.soft);
+        ours.unpacked = ours.unpacked.saturating_add(theirs.unpacked);
         ours.semantic = ours.semantic.saturating_add(theirs.semantic);
         for (used, more) in self.used.iter_mut().zip(other.used) {
             *used |= more;

@@ -29,7 +29,7 @@ impl Trial<'_> {
     /// Whether it is another signal, a record of it was seen, and nothing that it does not know.
     pub(super) fn is_other_signal(&self) -> bool {
         let signal = matches!(self.candidate.answer, Answer::Other(other) if other.signal);
-        signal && self.outcome.used(Message::Record) != 0 && self.outcome.score.soft == 0
+        signal && self.outcome.used(Message::Record) != 0 && self.outcome.score.is_usual()
     }
 
     /// The order of trials, the best first; orphans count only between those for which every
@@ -160,7 +160,7 @@ impl<'c> Trials<'c> {
     fn standing(&self) -> Standing {
         let possible = || self.all.iter().filter(|trial| trial.is_possible());
         let clean =
-            possible().filter(|trial| trial.outcome.is_clean() && trial.outcome.score.soft == 0);
+            possible().filter(|trial| trial.outcome.is_clean() && trial.outcome.score.is_usual());
         let mut rivals =
             clean.filter(|trial| trial.candidate.format().is_some() || trial.is_other_signal());
         let Some(first) = rivals.next() else {
@@ -223,7 +223,7 @@ fn is_alike(one: &Trial, other: &Trial) -> bool {
 /// to both, and nothing else was there.
 fn is_twin(walked: &Trial, other: &Trial) -> bool {
     let score = &walked.outcome.score;
-    let known = score.hard == 0 && score.structural == 0 && score.soft == 0;
+    let known = score.hard == 0 && score.structural == 0 && score.is_usual();
     let (ours, theirs) = (&walked.candidate.grammar, &other.candidate.grammar);
     known && ours.has_frame_of(theirs) && is_alike(walked, other)
 }

@@ -1,5 +1,5 @@
-//! Ids are proved by the column when their table is complete: one pass for the largest, and only
-//! when that one is too large a search for the first.
+//! Ids are proved by the column when their table is complete: one pass over all, and only
+//! when one is out of range a search for the first.
 
 use crate::error::{Error, Result};
 use crate::format::intake::Intake;
@@ -31,12 +31,19 @@ pub(crate) fn column<I: Id>(
     intake: &mut Intake,
     place: impl Fn(Error, usize) -> Error,
 ) -> Result<Vec<I>> {
-    if !target.holds(largest(&indices)) && !indices.is_empty() {
+    let shift = target.shift;
+    let rows = u32::try_from(target.rows).unwrap_or(u32::MAX);
+    if indices
+        .iter()
+        .fold(false, |any, &index| any | (index >= rows))
+    {
         repair(&mut indices, target, intake, place)?;
+    } else if shift == 0 {
+        return Ok(indices.into_iter().map(I::from_row).collect());
     }
     Ok(indices
         .into_iter()
-        .map(|index| I::from_row(shifted(index, target.shift)))
+        .map(|index| I::from_row(shifted(index, shift)))
         .collect())
 }
 
@@ -71,11 +78,6 @@ pub(crate) fn one<I: Id>(
         refuse(index, target, intake, |error| error.within(field))?;
     }
     Ok(I::default())
-}
-
-#[inline]
-fn largest(indices: &[u32]) -> u32 {
-    indices.iter().fold(0, |largest, &index| largest.max(index))
 }
 
 /// Marks what could not be repaired to anything but "none", before it is shifted.

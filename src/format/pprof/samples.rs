@@ -541,8 +541,7 @@ impl<'a> SampleReader<'a> {
         };
         // 0 becomes the largest of all, so that one comparison finds it too.
         let holds = |id: u32| id.wrapping_sub(1) < last;
-        let largest = |largest: u32, id: &u32| largest.max(id.wrapping_sub(1));
-        if stacks.items.iter().fold(0, largest) >= last && !stacks.items.is_empty() {
+        if stacks.items.iter().fold(false, |any, &id| any | !holds(id)) {
             mend_stacks(stacks, &samples.stacks, holds, intake)?;
         }
         if samples.is_empty() {
