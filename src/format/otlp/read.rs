@@ -42,23 +42,21 @@ pub(crate) fn read<G: Generation>(payload: &[u8], intake: &mut Intake) -> Result
 impl Reading {
     /// The first pass: counts the rows of shared tables and takes their strings.
     fn count<G: Generation>(&mut self, payload: &[u8], intake: &mut Intake) -> Result<()> {
+        let max_nesting = intake.limits().max_nesting;
         let mut reader = Reader::new(payload);
-        while let Some(tag) = reader.tag()? {
+        while let Some((_, tag, record)) = reader.next_record(max_nesting)? {
             if G::SCHEMA.home == Home::Dictionary && tag == const { self::tag(2, LEN) } {
-                let mut dictionary = Reader::new(reader.bytes()?);
-                while let Some(tag) = dictionary.tag()? {
-                    if !self
-                        .tables
-                        .count::<G>(tag, &mut dictionary, intake)
-                        .map_err(|e| e.within("dictionary"))?
-                    {
-                        dictionary.skip(tag, intake.limits().max_nesting)?;
-                    }
+                let mut dictionary = record;
+                while let Some((_, tag, row)) = dictionary
+                    .next_record(max_nesting)
+                    .map_err(|e| e.within("dictionary"))?
+                {
+                    self.tables
+                        .count::<G>(tag, row, intake)
+                        .map_err(|e| e.within("dictionary"))?;
                 }
-            } else if G::SCHEMA.home != Home::Data
-                || !self.tables.count::<G>(tag, &mut reader, intake)?
-            {
-                reader.skip(tag, intake.limits().max_nesting)?;
+            } else if G::SCHEMA.home == Home::Data {
+                self.tables.count::<G>(tag, record, intake)?;
             }
         }
         self.tables.reserve::<G>(intake)
@@ -320,9 +318,9 @@ impl Draft {
             } else if is!(tag, G::SCHEMA.profile.location_indices, VARINT) {
                 intake.budget.take::<u32>(2)?;
                 self.location_indices.push(reader.index()?);
-            } else if G::SCHEMA.home != Home::Profile
-                || !tables.count::<G>(tag, &mut reader, intake)?
-            {
+            } else if G::SCHEMA.home == Home::Profile && tag & 7 == LEN {
+                tables.count::<G>(tag, reader.message()?, intake)?;
+            } else {
                 reader.skip(tag, intake.limits().max_nesting)?;
             }
         }

@@ -166,17 +166,17 @@ impl Tables {
     pub(crate) fn count<G: Generation>(
         &mut self,
         tag: u32,
-        reader: &mut Reader,
+        row: Reader,
         intake: &mut Intake,
     ) -> Result<bool> {
         let counts = &mut self.counts;
         if is!(tag, G::SCHEMA.tables.string, LEN) {
-            let row = counts.string;
+            let number = counts.string;
             counts.string += 1;
-            let text = reader.bytes()?;
+            let text = row.rest();
             self.texts
                 .push_row(text, intake)
-                .map_err(|e| e.at(text).within_row("string_table", row))?;
+                .map_err(|e| e.at(text).within_row("string_table", number))?;
             return Ok(true);
         }
         if is!(tag, G::SCHEMA.tables.location, LEN) {
@@ -196,7 +196,6 @@ impl Tables {
         } else {
             return Ok(false);
         }
-        reader.bytes()?;
         Ok(true)
     }
 
