@@ -91,6 +91,33 @@ fn a_period_type_of_a_temporality_alone_is_kept_or_reported() {
 }
 
 #[test]
+fn values_of_no_sample_type_come_back() {
+    for (values, times) in [(vec![20], vec![]), (vec![7, 8], vec![1, 2])] {
+        let sample = doc::Sample {
+            values: values.clone(),
+            times,
+            ..Default::default()
+        };
+        let profile = doc::Profile {
+            id: [1; 16],
+            samples: vec![sample],
+            ..Default::default()
+        };
+        let mut payload = Doc::default();
+        payload.resources.push(doc::Resource::default());
+        payload.resources[0].scopes.push(doc::Scope::default());
+        payload.resources[0].scopes[0].profiles.push(profile);
+        let model = read("otlp", &(form("otlp").lower)(&payload));
+        for to in FORMATS {
+            let back = read(to.name(), &write(to.name(), &model).0);
+            let samples = back.iter().flat_map(|profile| profile.samples().iter());
+            let total: i64 = samples.flat_map(|sample| sample.values.to_vec()).sum();
+            assert_eq!(total, values.iter().sum::<i64>(), "{}", to.name());
+        }
+    }
+}
+
+#[test]
 fn negative_times_survive_where_times_are_signed() {
     let profile = pprof::Profile {
         string_table: vec![String::new(), "cpu".to_owned()],
