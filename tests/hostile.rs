@@ -110,6 +110,20 @@ fn illegal_tags_are_refused() {
 }
 
 #[test]
+fn flags_of_a_mapping_are_varints() {
+    for number in 7..=10 {
+        let mapping = |flag: Vec<u8>| {
+            let mapping = [int(1, 99), flag].concat();
+            survive("pprof", &[small("pprof"), len(3, &mapping)].concat())
+        };
+        assert!(mapping(int(number, 1)).is_ok(), "{number}");
+        let fixed = [tag(number, FIXED32), vec![0; 4]].concat();
+        assert!(mapping(fixed).is_err(), "{number}");
+        assert!(mapping(len(number, &[1])).is_err(), "{number}");
+    }
+}
+
+#[test]
 fn illegal_lengths_are_refused() {
     for name in protobufs() {
         for length in [
@@ -759,4 +773,73 @@ proptest! {
             let _ = survive(name, &bytes);
         }
     }
+}
+
+/// What takes each row into account with all the others takes minutes for this many.
+#[test]
+fn time_is_in_proportion_to_the_rows() {
+    const ROWS: u64 = 100_000;
+    let begun = std::time::Instant::now();
+    let strings = |more: usize| {
+        let more = (0..more).map(|row| format!("text {row}"));
+        [String::new(), "cpu".to_owned()]
+            .into_iter()
+            .chain(more)
+            .collect::<Vec<_>>()
+    };
+    // Locations that are folded, each the stack of a sample; another that is not there is in it too.
+    let profile = pprof::Profile {
+        string_table: strings(0),
+        sample_type: vec![pprof::ValueType { r#type: 1, unit: 0 }],
+        location: (1..=ROWS)
+            .map(|id| pprof::Location {
+                id,
+                is_folded: true,
+                ..Default::default()
+            })
+            .collect(),
+        sample: (1..=ROWS)
+            .map(|id| pprof::Sample {
+                location_id: vec![id, ROWS + 1],
+                value: vec![1],
+                ..Default::default()
+            })
+            .collect(),
+        ..Default::default()
+    };
+    let mended = ReadOptions {
+        policy: Policy::Repair,
+        ..options("pprof")
+    };
+    let reading = otlp_profiles::read(&profile.encode_to_vec(), &mended).unwrap();
+    let samples = reading.profiles.iter().next().unwrap().samples();
+    let dictionary = reading.profiles.dictionary();
+    assert_eq!(dictionary.stack(samples.get(7).unwrap().stack).len(), 1);
+
+    // Samples of one key, each in a unit of its own.
+    let label = |row: u64| pprof::Label {
+        key: 1,
+        num: 1,
+        num_unit: row as i64 + 2,
+        ..Default::default()
+    };
+    let profile = pprof::Profile {
+        string_table: strings(ROWS as usize),
+        sample_type: vec![pprof::ValueType { r#type: 1, unit: 0 }],
+        sample: (0..ROWS)
+            .map(|row| pprof::Sample {
+                value: vec![1],
+                label: vec![label(row)],
+                ..Default::default()
+            })
+            .collect(),
+        ..Default::default()
+    };
+    let before = read("pprof", &profile.encode_to_vec());
+    let after = read("otlp-1.3", &write("otlp-1.3", &before).0);
+    assert_eq!(
+        after.dictionary().attributes().len(),
+        before.dictionary().attributes().len()
+    );
+    assert!(begun.elapsed().as_secs() < 30, "{:?}", begun.elapsed());
 }

@@ -9,7 +9,7 @@ use otlp_profiles::proto::prost::Message;
 use otlp_profiles::{FORMATS, LossKind, Losses, ReadOptions, Severity, WriteOptions};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
-use support::doc::{Doc, Mask, meaning, same};
+use support::doc::{self, Doc, Mask, Val, meaning, same};
 use support::forms::{FORMS, form};
 use support::generate::{Room, docs, pprofs};
 use support::model::doc_of;
@@ -87,6 +87,33 @@ fn a_period_type_of_a_temporality_alone_is_kept_or_reported() {
             == 2;
         let told = codes(&losses).contains(&"temporality.dropped");
         assert!(kept || told, "{}: {:?}", to.name, codes(&losses));
+    }
+}
+
+#[test]
+fn values_of_no_sample_type_come_back() {
+    for (values, times) in [(vec![20], vec![]), (vec![7, 8], vec![1, 2])] {
+        let sample = doc::Sample {
+            values: values.clone(),
+            times,
+            ..Default::default()
+        };
+        let profile = doc::Profile {
+            id: [1; 16],
+            samples: vec![sample],
+            ..Default::default()
+        };
+        let mut payload = Doc::default();
+        payload.resources.push(doc::Resource::default());
+        payload.resources[0].scopes.push(doc::Scope::default());
+        payload.resources[0].scopes[0].profiles.push(profile);
+        let model = read("otlp", &(form("otlp").lower)(&payload));
+        for to in FORMATS {
+            let back = read(to.name(), &write(to.name(), &model).0);
+            let samples = back.iter().flat_map(|profile| profile.samples().iter());
+            let total: i64 = samples.flat_map(|sample| sample.values.to_vec()).sum();
+            assert_eq!(total, values.iter().sum::<i64>(), "{}", to.name());
+        }
     }
 }
 
@@ -232,5 +259,100 @@ proptest! {
     #[test]
     fn no_loss_is_silent((from, doc) in every_room(false)) {
         check(&doc, shrink::docs, |doc| losses_are_said(from, doc))?;
+    }
+}
+
+/// Rows of `count` of all they may hold many of, every number as long as it can be.
+fn longest_rows(count: usize, columns: bool) -> Doc {
+    let rows: Vec<usize> = (0..count).collect();
+    let value = |row: usize| match row % 6 {
+        0 => Val::Int(i64::MIN),
+        1 => Val::str("text"),
+        2 => Val::Bool(true),
+        3 => Val::Double(-0.0),
+        4 => Val::Bytes(vec![0xff; 200]),
+        _ => Val::Array(vec![Val::Int(-1), Val::Map(vec![("k".into(), Val::Empty)])]),
+    };
+    // Every key has two units: where units belong to keys, half of the attributes cannot say theirs.
+    let attribute = |row: usize| doc::Attribute {
+        key: format!("key {}", row % count.max(1)),
+        value: value(row),
+        unit: format!("unit {}", row / count.max(1)),
+    };
+    let tables = doc::Tables {
+        attributes: (0..2 * count).map(attribute).collect(),
+        functions: vec![doc::Function {
+            names: ["name", "system name", "file name"].map(str::to_owned),
+            start_line: i64::MIN,
+        }],
+        mappings: vec![doc::Mapping {
+            range: [u64::MAX - 1, u64::MAX, u64::MAX],
+            filename: "binary".to_owned(),
+            build_id: "0123456789abcdef0123456789abcdef01234567".to_owned(),
+            flags: 15,
+            attributes: rows.clone(),
+        }],
+        locations: vec![doc::Location {
+            mapping: Some(0),
+            address: u64::MAX - 1,
+            lines: vec![(Some(0), i64::MIN, -1); count],
+            folded: true,
+            frame_type: "jvm".to_owned(),
+            attributes: rows.clone(),
+        }],
+        stacks: vec![vec![0; count]],
+        links: vec![([0xff; 16], [0xff; 8])],
+        ..Default::default()
+    };
+    let sample = |first: usize| doc::Sample {
+        stack: Some(0),
+        attributes: (first..first + count).collect(),
+        link: Some(0),
+        values: vec![i64::MIN; if columns { 1 } else { count }],
+        times: (0..count as u64).rev().map(|at| u64::MAX - at).collect(),
+        ..Default::default()
+    };
+    let profile = doc::Profile {
+        id: [0xff; 16],
+        types: vec![doc::Type {
+            name: "cpu".to_owned(),
+            unit: "ns".to_owned(),
+            temporality: 0,
+        }],
+        period: i64::MIN,
+        samples: vec![sample(0), sample(count)],
+        ..Default::default()
+    };
+    let scope = doc::Scope {
+        profiles: vec![profile],
+        ..Default::default()
+    };
+    let resource = doc::Resource {
+        scopes: vec![scope],
+        ..Default::default()
+    };
+    Doc {
+        resources: vec![resource],
+        tables,
+    }
+}
+
+#[test]
+fn the_longest_rows_are_written_whole() {
+    for from in FORMS {
+        for count in [1, 2, 7, 40] {
+            let doc = longest_rows(count, from.caps.columns);
+            losses_are_said(from.name, &doc).unwrap_or_else(|error| panic!("{count}: {error}"));
+            let model = read(from.name, &(from.lower)(&doc));
+            for to in FORMS {
+                let there = write(to.name, &model).0;
+                let raised = (to.raise)(&there).expect("prost decodes what we write");
+                let ours = doc_of(&read(to.name, &there));
+                let mask = Mask::default();
+                let what = format!("{count} from {} to {}", from.name, to.name);
+                same(&what, &meaning(&raised, mask), &meaning(&ours, mask))
+                    .unwrap_or_else(|error| panic!("{error}"));
+            }
+        }
     }
 }

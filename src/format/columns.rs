@@ -115,8 +115,9 @@ pub(crate) fn mark_default_columns(profiles: &Profiles, known: &mut KnownAttribu
             unsaid.extend(attributes.filter(|id| is_default(id) && !is_said(id)));
         }
     }
+    unsaid.sort_unstable();
     known.change(Known::DefaultSampleType, Known::DefaultColumn, |id| {
-        !unsaid.contains(&id)
+        unsaid.binary_search(&id).is_err()
     });
 }
 

@@ -368,4 +368,38 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn the_longest_fields_fit_into_what_they_may_take() {
+        const LAST: u32 = (1 << 11) - 1;
+        let longest = Codes::of(&[u32::MAX]).get(0);
+        let body = [0x80, 0x7f, 0x3fff, 0x4000, 0x20_0000];
+        for count in [1usize, 7, 30, 100] {
+            let mut out = Vec::new();
+            let room = Fields::VARINT + 2 * Fields::INDEX;
+            record(&mut out, LAST, count * room, |fields| {
+                for _ in 0..count {
+                    fields.varint(LAST, u64::MAX);
+                    fields.index(LAST, u32::MAX);
+                    fields.code(LAST, longest);
+                }
+            });
+            let content = count * (12 + 7 + 7);
+            assert_eq!(out.len(), 2 + varint_len(content as u64) + content);
+        }
+        for length in body {
+            let mut out = Vec::new();
+            let room = 2 * (Fields::MESSAGE + 8 * length);
+            record(&mut out, LAST, room, |fields| {
+                fields.fixed64s(LAST, &vec![u64::MAX; length]);
+                fields.codes(LAST, (0..length * 8 / 5).map(|_| longest));
+            });
+            let packed = |content: usize| 2 + varint_len(content as u64) + content;
+            let content = packed(8 * length) + packed(length * 8 / 5 * 5);
+            assert_eq!(out.len(), packed(content));
+        }
+        let mut out = Vec::new();
+        field_varints(&mut out, LAST, (0..100).map(|_| u64::MAX));
+        assert_eq!(out.len(), 2 + 2 + 1000);
+    }
 }

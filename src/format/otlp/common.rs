@@ -12,7 +12,7 @@ use crate::model::id::StringId;
 use crate::model::value::{KeyValue, Value};
 use crate::model::{EntityRef, Resource, Scope};
 use crate::wire::read::Reader;
-use crate::wire::{FIXED64, LEN, VARINT, tag};
+use crate::wire::{FIXED64, LEN, VARINT};
 
 /// Bytes that are an id of fixed length, or none at all.
 pub(crate) fn fixed_id<const N: usize>(

@@ -12,7 +12,7 @@ use crate::model::ragged::Ragged;
 use crate::wire::read::{
     BEYOND, Reader, Short, index, packed_fixed64, packed_indices, packed_varints,
 };
-use crate::wire::{FIXED64, LEN, VARINT, tag};
+use crate::wire::{FIXED64, LEN, VARINT};
 
 /// The samples as they are on the wire: ids are numbers, not yet proved.
 #[derive(Debug, Default)]
@@ -342,4 +342,27 @@ fn bad_slice(start: u32, length: u32, indices: usize, intake: &mut Intake) -> Re
         "the slice ends at {end}, past the last of {indices} location_indices"
     ));
     intake.repair(losses::INDEX_OUT_OF_RANGE, error.within("locations_length"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::otlp::v1_3::V1_3;
+    use crate::format::otlp::v1_8::V1_8;
+    use crate::format::otlp::v1_10::V1_10;
+
+    #[test]
+    fn a_field_that_the_schema_lacks_is_not_field_0() {
+        fn read<G: Generation>(sample: &[u8]) -> bool {
+            let payload = [sample, &[0; 80]].concat();
+            let short = Reader::within(&payload, 0, sample.len()).short().unwrap();
+            short_sample::<G>(short, &mut RawSamples::default()).is_some()
+        }
+        for sample in [&[0u8, 1][..], &[2, 1, 1], &[1, 0, 0, 0, 0, 0, 0, 0, 0]] {
+            assert!(!read::<V1_3>(sample), "{sample:?}");
+            assert!(!read::<V1_8>(sample), "{sample:?}");
+            assert!(!read::<V1_10>(sample), "{sample:?}");
+        }
+        assert!(read::<V1_10>(&[8, 1]));
+    }
 }

@@ -129,10 +129,18 @@ pub(crate) struct MappingPprof {
 /// Where a field of a tables' message belongs.
 macro_rules! is {
     ($tag:ident, $number:expr, $kind:expr) => {
-        $tag == const { tag($number, $kind) }
+        $tag == const { $crate::format::otlp::tables::tag_of($number, $kind) }
     };
 }
 pub(crate) use is;
+
+/// The tag of a field; of one that the schema lacks a tag that none has, neither a mistaken 0.
+pub(crate) const fn tag_of(number: u32, kind: u32) -> u32 {
+    match number {
+        0 => u32::MAX,
+        number => tag(number, kind),
+    }
+}
 
 impl Tables {
     pub(crate) fn new() -> Self {
@@ -437,13 +445,13 @@ impl Tables {
                 intake,
             )?;
         } else if is!(tag, G::SCHEMA.location.is_folded, VARINT) {
-            self.folded.retain(|&folded| folded != row);
+            self.folded.pop_if(|folded| *folded == row);
             if reader.varint()? != 0 {
                 self.folded.push(row);
             }
         } else if is!(tag, G::SCHEMA.location.frame_type, VARINT) {
             let frame_type = reader.index()?;
-            self.frame_types.retain(|&(location, _)| location != row);
+            self.frame_types.pop_if(|(location, _)| *location == row);
             if frame_type != 0 {
                 self.frame_types.push((row, frame_type));
             }
@@ -693,6 +701,10 @@ fn mapping_rare<G: Generation>(
         let flag = u8::from(reader.varint()? != 0) << bit;
         pprof.flags = pprof.flags & !(1 << bit) | flag;
     } else {
+        let flag = |bit| match schema.has_functions {
+            0 => 0,
+            first => first + bit,
+        };
         let known = [
             (schema.memory_start, "memory_start"),
             (schema.memory_limit, "memory_limit"),
@@ -700,7 +712,10 @@ fn mapping_rare<G: Generation>(
             (schema.filename, "filename_strindex"),
             (schema.build_id, "build_id"),
             (schema.build_id_kind, "build_id_kind"),
-            (schema.has_functions, "has_functions"),
+            (flag(0), "has_functions"),
+            (flag(1), "has_filenames"),
+            (flag(2), "has_line_numbers"),
+            (flag(3), "has_inline_frames"),
             (schema.attributes, "attribute_indices"),
             (schema.id, "id"),
         ];

@@ -30,6 +30,8 @@ impl Units {
         }
         let mut keys: Vec<(StringId, Vec<(StringId, u32)>)> = Vec::new();
         let mut by_text: HashMap<&str, usize, foldhash::fast::RandomState> = HashMap::default();
+        let mut by_unit: HashMap<(usize, &str), usize, foldhash::fast::RandomState> =
+            HashMap::default();
         for attribute in attributes.clone().filter_map(|row| all.get(row)) {
             let at = *by_text
                 .entry(dictionary.text(attribute.key))
@@ -38,13 +40,13 @@ impl Units {
                     keys.len() - 1
                 });
             let units = &mut keys[at].1;
-            match units
-                .iter_mut()
-                .find(|(unit, _)| dictionary.text(*unit) == dictionary.text(attribute.unit))
-            {
-                Some((_, count)) => *count += 1,
-                None => units.push((attribute.unit, 1)),
-            }
+            let unit = *by_unit
+                .entry((at, dictionary.text(attribute.unit)))
+                .or_insert_with(|| {
+                    units.push((attribute.unit, 0));
+                    units.len() - 1
+                });
+            units[unit].1 += 1;
         }
         let chosen: Vec<(StringId, StringId)> = keys
             .iter()
@@ -81,6 +83,6 @@ impl Units {
 
     /// Whether any attribute is in conflict.
     pub(crate) fn any_conflict(&self) -> bool {
-        self.conflicts.contains(&true)
+        !self.conflicts.is_empty()
     }
 }

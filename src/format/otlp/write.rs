@@ -176,6 +176,11 @@ struct Default {
     own: StringId,
 }
 
+/// Whether a profile has values of no sample type: they measure something that has no name.
+pub(crate) fn is_untyped(profile: &Profile) -> bool {
+    profile.sample_types.is_empty() && !profile.samples.values.items.is_empty()
+}
+
 impl<'a> Part<'a> {
     fn default(&self, scope: &ScopeProfiles, dictionary: &Dictionary) -> StringId {
         columns::default_of(self.first(), scope, dictionary)
@@ -196,6 +201,7 @@ impl<'a> Part<'a> {
                 .copied()
                 .into_iter()
                 .collect(),
+            Self::Joined(joined) if is_untyped(joined.first()) => vec![ValueType::default()],
             Self::Joined(joined) => joined.sample_types().collect(),
         }
     }

@@ -5,7 +5,7 @@ use crate::format::columns;
 use crate::format::losses;
 use crate::format::otlp::schema::Generation;
 use crate::format::otlp::slices::Slices;
-use crate::format::otlp::write::{Part, Writer};
+use crate::format::otlp::write::{Part, Writer, is_untyped};
 use crate::format::otlp::write_tables::TableWriter;
 use crate::format::spread::{Columns, Spread, Walk, column_counts_events, spread};
 use crate::limits::within;
@@ -100,12 +100,13 @@ impl<G: Generation> Writer<'_, G> {
         slices: Option<&Slices>,
     ) -> Result<()> {
         let several = profile.sample_types.len() > 1;
+        let none = profile.sample_types.is_empty() && !is_untyped(profile);
         let mut written = 0;
         let mut walk = Walk::of(&profile.samples);
         for row in 0..profile.samples.len() {
             let sample = &walk.next(row);
             let (values, times) = (sample.values, sample.timestamps_unix_nano);
-            let plain = several || values.len() == 1 || profile.sample_types.is_empty();
+            let plain = several || none || values.len() == 1;
             let how = if plain {
                 Spread::Plain
             } else {

@@ -267,7 +267,7 @@ fn read_tables(
     let mut runs = layout.runs.iter();
     let mut next = runs.next();
     loop {
-        if let Some(run) = next
+        while let Some(run) = next
             && run.start == reader.at()
         {
             reader.pass(run.end - run.start);

@@ -568,14 +568,18 @@ fn mend_stacks(
     holds: impl Fn(u32) -> bool,
     intake: &mut Intake,
 ) -> Result<()> {
+    // By stack: the first sample that has it.
+    let mut first = vec![0; stacks.len()];
+    for (sample, stack) in of_samples.iter().enumerate().rev() {
+        first[stack.row()] = sample;
+    }
     let mut mended = Ragged::default();
-    for row in 0..stacks.len() {
+    for (row, &sample) in first.iter().enumerate() {
         for (at, &id) in stacks.row(row).iter().enumerate() {
             if holds(id) {
                 mended.items.push(id);
                 continue;
             }
-            let sample = of_samples.iter().position(|stack| stack.row() == row);
             let error = Error::malformed(format!(
                 "location {} does not exist",
                 crate::format::otlp::common::show(id)
@@ -584,7 +588,7 @@ fn mend_stacks(
                 losses::DANGLING_LOCATION,
                 error
                     .within_row("location_id", at)
-                    .within_row("sample", sample.unwrap_or(0)),
+                    .within_row("sample", sample),
             )?;
         }
         mended.end_row();
