@@ -257,3 +257,22 @@ fn forms_say_what_they_are_given() {
     }
     assert!(form("otlp-1.10").caps.entities);
 }
+
+proptest! {
+    #![proptest_config(support::generate::config())]
+
+    /// A text that a payload has both in its table and in place is one row of a table written.
+    #[test]
+    fn no_string_is_written_twice(tape in tapes(), form in 0..FORMS.len()) {
+        let form = &FORMS[form];
+        let room = Room { caps: form.caps, portable: false };
+        let mut doc = support::generate::doc(&mut Tape::new(tape), room);
+        doc.tables.repeat_strings = false;
+        let model = read(form.name, &(form.lower)(&doc));
+        let (written, _) = write("otlp-1.10", &model);
+        let written = otlp_profiles::proto::v1_10::ProfilesData::decode(&written[..]).unwrap();
+        let strings = written.dictionary.unwrap_or_default().string_table;
+        let distinct: std::collections::HashSet<_> = strings.iter().collect();
+        prop_assert_eq!(distinct.len(), strings.len(), "{}: {:?}", form.name, strings);
+    }
+}

@@ -22,6 +22,8 @@ pub(crate) struct Texts {
     pub(crate) raw: RawStrings,
     /// How many of them are rows of the string table.
     pub(crate) table_rows: u32,
+    /// How many of those are in the index: none until a text is met in place.
+    indexed_rows: u32,
     index: HashTable<(u32, u32)>,
     hasher: RandomState,
 }
@@ -31,6 +33,7 @@ impl Texts {
         Self {
             raw: RawStrings::new(),
             table_rows: 0,
+            indexed_rows: 0,
             index: HashTable::new(),
             hasher: RandomState::default(),
         }
@@ -46,6 +49,9 @@ impl Texts {
     pub(crate) fn intern(&mut self, bytes: &[u8], intake: &mut Intake) -> Result<StringId> {
         if bytes.is_empty() {
             return Ok(StringId::NONE);
+        }
+        if self.indexed_rows < self.table_rows {
+            self.index_table(intake)?;
         }
         if self.raw.len() == 0 {
             self.raw.push(b"");
@@ -63,6 +69,26 @@ impl Texts {
         push_row(raw, bytes, intake)?;
         free.insert((hash as u32, row));
         Ok(StringId(row))
+    }
+
+    /// Lets the rows of the string table be found; of equal ones, the first.
+    #[cold]
+    fn index_table(&mut self, intake: &mut Intake) -> Result<()> {
+        let rows = self.indexed_rows..self.table_rows;
+        intake.budget.take::<(u64, u64)>(rows.len())?;
+        self.index.reserve(rows.len(), |&(low, _)| widened(low));
+        for row in rows {
+            let bytes = self.raw.get(row as usize).unwrap_or_default();
+            let hash = short_hash(&self.hasher, bytes);
+            let same = |&(low, known): &(u32, u32)| {
+                low == hash as u32 && self.raw.get(known as usize) == Some(bytes)
+            };
+            if let Entry::Vacant(free) = self.index.entry(hash, same, |&(low, _)| widened(low)) {
+                free.insert((hash as u32, row));
+            }
+        }
+        self.indexed_rows = self.table_rows;
+        Ok(())
     }
 
     /// Makes room for `texts` texts of `bytes` bytes in all.

@@ -1,5 +1,7 @@
 //! Puts what was read together: one dictionary, and every profile in its scope.
 
+use std::collections::HashMap;
+
 use crate::build::interner::Interner;
 use crate::build::merge::absorb;
 use crate::error::{Error, Result};
@@ -12,6 +14,7 @@ use crate::format::otlp::tables::Tables;
 use crate::model::dictionary::Dictionary;
 use crate::model::id::StringId;
 use crate::model::profile::Profile;
+use crate::model::strings::Strings;
 use crate::model::value::KeyValue;
 use crate::model::{Profiles, ResourceProfiles};
 
@@ -92,14 +95,33 @@ pub(crate) fn by_profile<G: Generation>(reading: Reading, intake: &mut Intake) -
         dictionary = interner.dictionary;
     }
     let texts = prove_texts(outer.texts, intake)?;
+    let places = places(&texts, &mut dictionary.strings);
     rename_texts(&mut resources, &mut |id| {
-        dictionary.strings.push(texts.get(id))
+        places.get(id.row()).copied().unwrap_or_default()
     });
     place(placed, &mut resources);
     Ok(Profiles {
         dictionary,
         resources,
     })
+}
+
+/// Where each of some texts is among `strings`, which get those they lack.
+fn places(texts: &Strings, strings: &mut Strings) -> Vec<StringId> {
+    let found: HashMap<&str, usize> = texts.iter().zip(0..).collect();
+    let mut places = vec![None; texts.len()];
+    // Few texts against many strings: most are told apart by their lengths.
+    let bit = |text: &str| 1u64 << (text.len() % 64);
+    let lengths = texts.iter().fold(0, |lengths, text| lengths | bit(text));
+    let candidates = strings.iter().zip(0..);
+    for (text, row) in candidates.filter(|(text, _)| lengths & bit(text) != 0) {
+        if let Some(&at) = found.get(text) {
+            places[at].get_or_insert(StringId(row));
+        }
+    }
+    let rows = places.into_iter().zip(texts.iter());
+    rows.map(|(place, text)| place.unwrap_or_else(|| strings.push(text)))
+        .collect()
 }
 
 /// Settles, lifts and proves one set of tables and the profiles that use it.
