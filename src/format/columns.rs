@@ -205,18 +205,20 @@ pub(crate) fn join<'a>(
     }
     let order = order.and_then(Result::ok);
     let mut joined = Vec::new();
-    let mut row = 0;
+    let (mut row, mut end, mut fit) = (0, 0, 0);
     while row < scope.profiles.len() {
-        let mut length = run(&scope.profiles[row..], rule);
-        if rule == Join::Ordered && order.is_none() {
-            length = 1;
+        if row >= end {
+            end = row + run(&scope.profiles[row..], rule);
+            fit = order
+                .as_deref()
+                .map_or(end, |order| first_part(order, row, end));
         }
-        let part = order
-            .as_deref()
-            .and_then(|order| part_of(order, row, length));
-        if rule == Join::Ordered && part.is_none() {
-            length = 1;
-        }
+        let order = order.as_deref().filter(|_| row >= fit);
+        let part = order.and_then(|order| part_of(order, row, end - row));
+        let length = match rule {
+            Join::Ordered if part.is_none() => 1,
+            _ => end - row,
+        };
         let profiles = &scope.profiles[row..row + length];
         let mut columns: Vec<&Profile> = profiles.iter().collect();
         if let Some(part) = &part {
@@ -231,6 +233,19 @@ pub(crate) fn join<'a>(
         row += length;
     }
     joined
+}
+
+/// The first row from which on, up to `end`, an order stays within those rows; `end` if from none.
+fn first_part(order: &[usize], row: usize, end: usize) -> usize {
+    let (mut least, mut most, mut first) = (usize::MAX, 0, end);
+    for at in (row..end).rev() {
+        least = least.min(order[at]);
+        most = most.max(order[at]);
+        if least >= at && most < end {
+            first = at;
+        }
+    }
+    first
 }
 
 /// The part of an order that rows `row..row + length` are, counted from 0; `None` when they are
@@ -363,6 +378,22 @@ pub(crate) fn split_order(columns: usize, default: usize) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn parts_of_an_order_are_found_from_behind() {
+        assert_eq!(first_part(&[1, 0, 2], 0, 3), 0);
+        assert_eq!(
+            first_part(&[3, 1, 2, 0], 1, 3),
+            1,
+            "[1, 2] stays within 1..3"
+        );
+        assert_eq!(
+            first_part(&[2, 0, 1], 1, 3),
+            3,
+            "[0, 1] does not stay within 1..3"
+        );
+        assert_eq!(first_part(&[1, 2, 0, 3], 1, 4), 3);
+    }
 
     #[test]
     fn a_total_is_divided_and_nothing_is_lost() {
