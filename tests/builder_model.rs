@@ -406,10 +406,7 @@ impl Pair {
             Call::Window(profile, start, duration) if !self.profiles.is_empty() => {
                 let (key, home) = pick(&self.profiles, *profile);
                 let details = self.builder.details(key).window(*start, *duration);
-                // Of several types each is a profile where a profile has one.
-                if home.2.len() == 1 {
-                    details.id(id_of(&home));
-                }
+                details.id(id_of(&home));
             }
             Call::Details(profile, attributes) if !self.profiles.is_empty() => {
                 let (key, _) = pick(&self.profiles, *profile);

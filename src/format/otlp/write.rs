@@ -553,8 +553,10 @@ impl<'a, G: Generation> Writer<'a, G> {
         let fields = const { &G::SCHEMA.profile };
         let profile = part.first();
         if number == fields.profile_id {
-            let id = match G::SCHEMA.tables.stack {
-                0 => self.required_id(profile.profile_id, out),
+            let id = match part {
+                _ if G::SCHEMA.tables.stack == 0 => self.required_id(profile.profile_id, out),
+                // No two profiles may have one id.
+                Part::Column(_, 1..) => ProfileId::NONE,
                 _ => self.options.profile_id.unwrap_or(profile.profile_id),
             };
             if id != ProfileId::NONE {
