@@ -975,7 +975,7 @@ fn assert_same(pair: &mut Pair) -> Profiles {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, rng_seed: proptest::test_runner::RngSeed::Fixed(20_251_121), ..ProptestConfig::default() })]
 
     #[test]
     fn what_is_built_is_what_was_said(calls in prop::collection::vec(call(), 0..150)) {
@@ -1036,12 +1036,13 @@ fn assert_valid(profiles: &Profiles) {
                 _ => Orphans::Any,
             };
             let mut problems = problems(format.name(), &payload, orphans);
-            if written
-                .losses
-                .iter()
-                .any(|loss| loss.code == "time.overflow")
-            {
+            let is_lost = |code: &str| written.losses.iter().any(|loss| loss.code == code);
+            if is_lost("time.overflow") {
                 problems.retain(|problem| !problem.contains("end of time"));
+            }
+            // A value that cannot stand beside its unit may then equal another.
+            if is_lost("unit.key_conflict") {
+                problems.retain(|problem| !problem.contains("\"equal rows\" in (\"attribute\""));
             }
             assert!(problems.is_empty(), "{refs:?}: {}", problems.join("\n"));
         }
@@ -1050,7 +1051,7 @@ fn assert_valid(profiles: &Profiles) {
 
 #[cfg(feature = "proto-all")]
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, rng_seed: proptest::test_runner::RngSeed::Fixed(20_251_121), ..ProptestConfig::default() })]
 
     #[test]
     fn what_is_built_breaks_no_rule_on_the_wire(calls in prop::collection::vec(call(), 0..120)) {

@@ -256,10 +256,11 @@ impl Stacks {
     #[inline]
     fn hash(&self, stack: &[u32]) -> u64 {
         let mut state = self.hasher.build_hasher();
-        let (pairs, odd) = stack.as_chunks::<2>();
-        pairs
-            .iter()
-            .for_each(|[a, b]| state.write_u64(u64::from(*a) | u64::from(*b) << 32));
+        let two = |a: u32, b: u32| u64::from(a) | u64::from(b) << 32;
+        let (fours, odd) = stack.as_chunks::<4>();
+        fours.iter().for_each(|&[a, b, c, d]| {
+            state.write_u128(u128::from(two(a, b)) | u128::from(two(c, d)) << 64)
+        });
         odd.iter().for_each(|&a| state.write_u32(a));
         state.finish()
     }

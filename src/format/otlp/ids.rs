@@ -52,23 +52,17 @@ impl Tables {
     }
 
     fn indices_hold(&self, shifts: &Shifts) -> bool {
-        let holds = |target: Target, index: u32| {
-            (index as usize) < target.rows || index == 0 && target.rows == 0
-        };
-        self.stacks
-            .rows
-            .items
-            .iter()
-            .all(|&index| holds(shifts.location, index))
-            && self
-                .lines
-                .items
-                .iter()
-                .all(|line| holds(shifts.function, line.function.0))
-            && self
-                .location_mappings
-                .iter()
-                .all(|&index| holds(shifts.mapping, index))
+        // 0 of an empty table is none. All are compared: a loop that may end early takes longer.
+        let rows = |target: Target| u32::try_from(target.rows.max(1)).unwrap_or(u32::MAX);
+        let location = rows(shifts.location);
+        let function = rows(shifts.function);
+        let mapping = rows(shifts.mapping);
+        let stacks = self.stacks.rows.items.iter();
+        let lines = self.lines.items.iter();
+        let mappings = self.location_mappings.iter();
+        !(stacks.fold(false, |out, &index| out | (index >= location))
+            || lines.fold(false, |out, line| out | (line.function.0 >= function))
+            || mappings.fold(false, |out, &index| out | (index >= mapping)))
     }
 
     fn ids_hold(&self, location: &Rowed, function: &Rowed, mapping: &Rowed) -> bool {
