@@ -53,22 +53,16 @@ pub(crate) fn sample<G: Generation>(
         None => None,
     };
     let mut fields = match short {
-        Some(fields) => fields,
+        Some(fields) => {
+            samples.spend_attributes(before.attributes, intake)?;
+            fields
+        }
         None => {
             samples.truncate(before);
             any_sample::<G>(reader, samples, intake)?
         }
     };
     let after = samples.lengths();
-    if after.attributes != before.attributes {
-        let attributes = after.attributes - before.attributes;
-        within(
-            "max_attributes_per_item",
-            intake.limits().max_attributes_per_item,
-            attributes as u64,
-        )?;
-        intake.budget.take::<u32>(attributes)?;
-    }
     if G::SCHEMA.tables.stack == 0 {
         fields.stack = otep_sample(row, &fields, location_indices, samples, tables, intake)?;
     }
@@ -110,6 +104,21 @@ impl RawSamples {
             attributes: self.attributes.items.len(),
             timestamps: self.timestamps.items.len(),
         }
+    }
+
+    /// Asks for the attributes of a sample, those from `before` on.
+    #[inline(always)]
+    fn spend_attributes(&self, before: usize, intake: &mut Intake) -> Result<()> {
+        let attributes = self.attributes.items.len() - before;
+        if attributes == 0 {
+            return Ok(());
+        }
+        within(
+            "max_attributes_per_item",
+            intake.limits().max_attributes_per_item,
+            attributes as u64,
+        )?;
+        intake.budget.take::<u32>(attributes)
     }
 
     #[inline]

@@ -274,18 +274,32 @@ fn read_tables(
             next = runs.next();
         }
         let before = reader;
-        match reader.record() {
-            Some((LOCATION, row)) => tables
+        let (tag, row) = match reader.record() {
+            Some(record) => record,
+            None => match reader.tag()? {
+                None => break,
+                Some(tag) if tag & 7 == LEN => (tag, reader.message()?),
+                Some(tag) => {
+                    reader = header.field(tag, reader, intake)?;
+                    continue;
+                }
+            },
+        };
+        match tag {
+            SAMPLE | STRING => {}
+            LOCATION => tables
                 .location::<Rowed>(row, intake)
                 .map_err(|e| e.within_row("location", tables.ids.location.len()))?,
-            Some((FUNCTION, row)) => tables
+            FUNCTION => tables
                 .function::<Rowed>(row, intake)
                 .map_err(|e| e.within_row("function", tables.ids.function.len()))?,
+            MAPPING => tables
+                .mapping::<Rowed>(row.rest(), intake)
+                .map_err(|e| e.within_row("mapping", tables.ids.mapping.len()))?,
             _ => {
                 reader = before;
-                match reader.tag()? {
-                    Some(tag) => reader = any_row(tag, reader, &mut header, tables, intake)?,
-                    None => break,
+                if let Some(tag) = reader.tag()? {
+                    reader = header.field(tag, reader, intake)?;
                 }
             }
         }
@@ -293,41 +307,8 @@ fn read_tables(
     Ok(header)
 }
 
-/// A field of the profile that is not a usual row of a table.
-#[inline(never)]
-fn any_row<'a>(
-    tag: u32,
-    mut reader: Reader<'a>,
-    header: &mut Header,
-    tables: &mut Tables,
-    intake: &mut Intake,
-) -> Result<Reader<'a>> {
-    match tag {
-        SAMPLE | STRING => drop(reader.message()?),
-        LOCATION => {
-            let row = tables.ids.location.len();
-            tables
-                .location::<Rowed>(reader.message()?, intake)
-                .map_err(|e| e.within_row("location", row))?;
-        }
-        FUNCTION => {
-            let row = tables.ids.function.len();
-            tables
-                .function::<Rowed>(reader.message()?, intake)
-                .map_err(|e| e.within_row("function", row))?;
-        }
-        MAPPING => {
-            let row = tables.ids.mapping.len();
-            tables
-                .mapping::<Rowed>(reader.bytes()?, intake)
-                .map_err(|e| e.within_row("mapping", row))?;
-        }
-        _ => return header.field(tag, reader, intake),
-    }
-    Ok(reader)
-}
-
 impl Header {
+    #[inline(never)]
     fn field<'a>(
         &mut self,
         tag: u32,
