@@ -532,28 +532,20 @@ fn cut_short(wanted: u64, left: usize) -> Error {
 /// Widths that mix are told apart without a branch on them: a mispredicted one costs more than
 /// the decoding.
 pub(crate) fn packed_indices(body: Reader, out: &mut Vec<u32>) -> Result<()> {
-    let bytes = body.rest();
-    let Some(ahead) = body.payload.get(body.at..body.end + AHEAD) else {
-        return packed_varints(body, out, index);
-    };
     let first = out.len();
-    match (widest(ahead), bytes.last()) {
-        (1, _) => {
-            out.extend(bytes.iter().map(|&byte| u32::from(byte)));
-            Ok(())
+    if let Some(ahead) = body.payload.get(body.at..body.end + AHEAD)
+        && ahead.len() > AHEAD
+        && ahead[ahead.len() - AHEAD - 1] < 0x80
+    {
+        // A slot for every byte, and for those past the end that are looked at.
+        out.resize(first + ahead.len(), 0);
+        let count = by_words(ahead, &mut out[first..]);
+        out.truncate(first + count.unwrap_or(0));
+        if count.is_some() {
+            return Ok(());
         }
-        (width @ (2 | 3), Some(..0x80)) => {
-            out.resize(first + bytes.len() + 8, 0);
-            let room = &mut out[first..];
-            let count = match width {
-                2 => by_words::<false>(ahead, room),
-                _ => by_words::<true>(ahead, room),
-            };
-            out.truncate(first + count);
-            Ok(())
-        }
-        _ => packed_varints(body, out, index),
     }
+    packed_varints(body, out, index)
 }
 
 /// How many bytes of the payload must follow a body that is read by words.
@@ -567,42 +559,14 @@ fn word(bytes: &[u8; AHEAD], at: usize) -> u64 {
     u64::from_le_bytes(word)
 }
 
-/// The bytes of the longest varint that begins in `ahead` but for its last [`AHEAD`] bytes; 4 also
-/// stands for more.
-#[inline(always)]
-fn widest(ahead: &[u8]) -> u32 {
-    let (mut two, mut three, mut four) = (0, 0, 0);
-    let mut look = |bytes: &[u8; AHEAD], body: u64| {
-        let more = word(bytes, 0) & body;
-        let longer = more & word(bytes, 1);
-        two |= more;
-        three |= longer;
-        four |= longer & word(bytes, 2);
-    };
-    let mut rest = ahead;
-    while rest.len() >= AHEAD + 8
-        && let Some(bytes) = rest.first_chunk()
-    {
-        look(bytes, u64::MAX);
-        rest = &rest[8..];
-    }
-    if rest.len() > AHEAD
-        && let Some(bytes) = rest.first_chunk()
-    {
-        look(bytes, u64::MAX >> (8 * (8 + AHEAD - rest.len())));
-    }
-    let any = |more: u64| u32::from(more & CONTINUES != 0);
-    1 + any(two) + any(three) + any(four)
-}
-
-/// Reads the varints that begin in `ahead` but for its last [`AHEAD`] bytes, eight bytes at a time.
-/// None is of more than two bytes, or than three.
+/// Reads the varints that begin in `ahead` but for its last [`AHEAD`] bytes, eight bytes at a time,
+/// and says how many there are; `None` if any may be of more than three bytes.
 ///
 /// Every byte is taken for the beginning of a varint, all eight at once. Each value goes to the
 /// slot that the number of beginnings before it says, so that what was no beginning is written
 /// over by what is.
 #[inline(always)]
-fn by_words<const THREE: bool>(ahead: &[u8], out: &mut [u32]) -> usize {
+fn by_words(ahead: &[u8], out: &mut [u32]) -> Option<usize> {
     const LOW: u64 = 0x00ff_00ff_00ff_00ff;
     const LOWEST: u64 = 0x0000_00ff_0000_00ff;
     const HALF: u64 = 0x0000_ffff_0000_ffff;
@@ -611,46 +575,48 @@ fn by_words<const THREE: bool>(ahead: &[u8], out: &mut [u32]) -> usize {
     let mut rest = ahead;
     let mut filled = 0;
     let mut carried = 0;
-    while let Some(bytes) = rest.first_chunk::<AHEAD>()
+    // Of the last word, where varints begin and where those of more than three bytes are; and
+    // whether there were any before.
+    let (mut begins, mut longer, mut longer_before) = (0, 0, 0);
+    while rest.len() > AHEAD
+        && let Some(bytes) = rest.first_chunk::<AHEAD>()
         && let Some(slots) = out
             .get_mut(filled..)
             .and_then(<[u32]>::first_chunk_mut::<8>)
-        && rest.len() > AHEAD
     {
-        let (first, second) = (word(bytes, 0), word(bytes, 1));
+        let (first, second, third) = (word(bytes, 0), word(bytes, 1), word(bytes, 2));
         let more = first & CONTINUES;
         let goes_on = more & second;
+        longer_before |= longer;
+        longer = goes_on & third;
         let first = first & !CONTINUES;
         let second = second & mask(more);
+        let third = third & mask(goes_on);
         let even = (first & LOW) | (second & LOW) << 7;
         let odd = (first >> 8 & LOW) | (second >> 8 & LOW) << 7;
-        let begins = !(more << 8 | carried) >> 7 & (CONTINUES >> 7);
+        let value = |pair: u64, at: u32| (pair & HALF) | (third >> at & LOWEST) << 14;
+        let pairs = [
+            value(even, 0),
+            value(odd, 8),
+            value(even >> 16, 16),
+            value(odd >> 16, 24),
+        ];
+        begins = !(more << 8 | carried) >> 7 & (CONTINUES >> 7);
         carried = more >> 56;
         let until = begins.wrapping_mul(0x0101_0101_0101_0101);
-        let values = if THREE {
-            let third = word(bytes, 2) & mask(goes_on);
-            let value = |pair: u64, at: u32| (pair & HALF) | (third >> at & LOWEST) << 14;
-            let pairs = [
-                value(even, 0),
-                value(odd, 8),
-                value(even >> 16, 16),
-                value(odd >> 16, 24),
-            ];
-            [0, 1, 2, 3, 4, 5, 6, 7].map(|at| (pairs[at % 4] >> (32 * (at / 4))) as u32)
-        } else {
-            let pairs = [even, odd];
-            [0, 1, 2, 3, 4, 5, 6, 7].map(|at| (pairs[at % 2] >> (16 * (at / 2))) as u32 & 0xffff)
-        };
-        slots[0] = values[0];
+        slots[0] = pairs[0] as u32;
         for at in 1..8 {
-            slots[(until >> (8 * (at - 1)) & 7) as usize] = values[at];
+            let slot = (until >> (8 * (at - 1)) & 7) as usize;
+            slots[slot] = (pairs[at % 4] >> (32 * (at / 4))) as u32;
         }
-        // Those that begin behind the body are not its own.
-        let within = (rest.len() - AHEAD).min(8);
-        filled += (until >> (8 * (within - 1)) & 0xff) as usize;
+        filled += (until >> 56) as usize;
         rest = &rest[8.min(rest.len())..];
     }
-    filled
+    // Those that begin behind the body are not its own.
+    let behind = AHEAD.saturating_sub(rest.len());
+    let body = u64::MAX.checked_shr(8 * behind as u32).unwrap_or(0);
+    filled -= (begins & !body).count_ones() as usize;
+    ((longer_before | longer & body) & CONTINUES == 0).then_some(filled)
 }
 
 /// The number of varints in a packed body.
