@@ -7,13 +7,14 @@ use foldhash::fast::RandomState;
 use hashbrown::HashTable;
 
 use crate::error::{Error, Result};
+use crate::format::index::Index;
 use crate::format::intake::Intake;
 use crate::format::labels::{self, Label};
 use crate::format::losses;
 use crate::format::otlp::tables::{Tables, unknown};
 use crate::format::pprof::ids::Ids;
 use crate::format::pprof::read::Table;
-use crate::format::texts::{Texts, hash_bytes, short_hash, widened};
+use crate::format::texts::{Texts, hash_bytes};
 use crate::limits::within;
 use crate::model::dictionary::{Attribute, Link};
 use crate::model::id::{AttributeId, LinkId, StackId};
@@ -84,7 +85,7 @@ struct Seen<'a> {
     rows: Vec<(u32, u32)>,
     /// Bytes that are nowhere in the payload.
     made: Vec<u8>,
-    index: HashTable<(u32, u32)>,
+    index: Index,
 }
 
 impl<'a> Seen<'a> {
@@ -93,7 +94,7 @@ impl<'a> Seen<'a> {
             payload,
             rows: Vec::with_capacity(rows),
             made: Vec::new(),
-            index: HashTable::with_capacity(rows),
+            index: Index::with_room(rows),
         }
     }
 
@@ -107,32 +108,23 @@ impl<'a> Seen<'a> {
     }
 
     #[inline]
-    fn find(&self, hash: u64, bytes: &[u8]) -> Option<u32> {
-        let same = |row: u32| self.get(row) == Some(bytes);
-        self.index
-            .find(hash, |&(low, row)| low == hash as u32 && same(row))
-            .map(|&(_, row)| row)
+    fn find(&self, hash: u32, bytes: &[u8]) -> Option<u32> {
+        self.index.find(hash, |row| self.get(row) == Some(bytes))
     }
 
     /// Keeps bytes of the payload.
-    fn add(&mut self, hash: u64, bytes: &[u8]) -> u32 {
+    fn add(&mut self, hash: u32, bytes: &[u8]) -> u32 {
         let start = bytes.as_ptr().addr() - self.payload.as_ptr().addr();
-        self.push(hash, start, bytes.len())
+        self.rows.push((start as u32, bytes.len() as u32));
+        self.index.add(hash)
     }
 
     /// Keeps bytes that are not of the payload.
-    fn make(&mut self, hash: u64, bytes: &[u8]) -> u32 {
+    fn make(&mut self, hash: u32, bytes: &[u8]) -> u32 {
         let start = self.payload.len() + self.made.len();
         self.made.extend_from_slice(bytes);
-        self.push(hash, start, bytes.len())
-    }
-
-    fn push(&mut self, hash: u64, start: usize, length: usize) -> u32 {
-        let row = self.rows.len() as u32;
-        self.rows.push((start as u32, length as u32));
-        self.index
-            .insert_unique(hash, (hash as u32, row), |&(low, _)| widened(low));
-        row
+        self.rows.push((start as u32, bytes.len() as u32));
+        self.index.add(hash)
     }
 }
 
@@ -340,7 +332,7 @@ impl<'a> SampleReader<'a> {
         if body.is_empty() {
             return Ok(StackId::NONE);
         }
-        let hash = short_hash(&self.hasher, body);
+        let hash = hash_bytes(&self.hasher, body) as u32;
         if let Some(row) = self.stacks.find(hash, body) {
             return Ok(StackId(row + 1));
         }
@@ -350,7 +342,7 @@ impl<'a> SampleReader<'a> {
 
     fn stack_made(&mut self, tables: &mut Tables, intake: &mut Intake) -> Result<StackId> {
         let body = std::mem::take(&mut self.packed);
-        let hash = short_hash(&self.hasher, &body);
+        let hash = hash_bytes(&self.hasher, &body) as u32;
         let row = match self.stacks.find(hash, &body) {
             Some(row) => row,
             None => {
@@ -392,7 +384,7 @@ impl<'a> SampleReader<'a> {
         tables: &mut Tables,
         intake: &mut Intake,
     ) -> Result<u32> {
-        let hash = short_hash(&self.hasher, body);
+        let hash = hash_bytes(&self.hasher, body) as u32;
         if let Some(label) = self.labels.find(hash, body) {
             return Ok(label);
         }
