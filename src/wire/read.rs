@@ -365,11 +365,12 @@ impl<'a> Short<'a> {
         u64::from_le_bytes(word)
     }
 
-    /// The next field's number, if its tag is `tag`.
+    /// The next field's number, if its tag is `tag`. One that begins past the end is read as well:
+    /// the message is not done then.
     #[inline(always)]
     pub(crate) fn optional(&mut self, tag: u32) -> Option<u64> {
         let word = self.word();
-        if self.at >= self.end || word as u8 != tag as u8 {
+        if word as u8 != tag as u8 {
             return None;
         }
         // The byte that is not there is none that ends a varint.

@@ -63,28 +63,47 @@ pub(crate) struct Ids {
 }
 
 /// The ids of a table's rows. As long as they are 1, 2, 3 … or left out, they are only counted.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct IdColumn {
     rows: usize,
+    /// The next id, as long as they are counted.
+    next: u64,
     /// 1: the ids counted so far are 1, 2, 3 …; 0: they are left out.
     step: u64,
     listed: Vec<u64>,
 }
 
-impl IdColumn {
-    #[inline]
-    pub(crate) fn push(&mut self, id: u64) {
-        if self.rows == 0 && id == 1 {
-            self.step = 1;
+impl Default for IdColumn {
+    fn default() -> Self {
+        Self {
+            rows: 0,
+            next: 1,
+            step: 1,
+            listed: Vec::new(),
         }
-        if self.listed.is_empty() && id == self.step * (self.rows as u64 + 1) {
-            self.rows += 1;
+    }
+}
+
+impl IdColumn {
+    #[inline(always)]
+    pub(crate) fn push(&mut self, id: u64) {
+        if id != self.next || !self.listed.is_empty() {
+            return self.push_unusual(id);
+        }
+        self.rows += 1;
+        self.next += self.step;
+    }
+
+    #[cold]
+    fn push_unusual(&mut self, id: u64) {
+        if self.rows == 0 && id == 0 {
+            (self.next, self.step) = (0, 0);
+            self.rows = 1;
         } else {
             self.list(id);
         }
     }
 
-    #[cold]
     fn list(&mut self, id: u64) {
         if self.listed.is_empty() {
             self.listed = self.to_vec();
@@ -104,7 +123,7 @@ impl IdColumn {
 
     /// Whether any row has an id.
     pub(crate) fn is_said(&self) -> bool {
-        self.step == 1 || self.listed.iter().any(|&id| id != 0)
+        self.rows > 0 && self.step == 1 || self.listed.iter().any(|&id| id != 0)
     }
 
     /// The ids.
