@@ -528,25 +528,85 @@ fn cut_short(wanted: u64, left: usize) -> Error {
     ))
 }
 
-/// Appends the indices of a packed body to `out`.
-///
-/// Widths that mix are told apart without a branch on them: a mispredicted one costs more than
-/// the decoding.
-pub(crate) fn packed_indices(body: Reader, out: &mut Vec<u32>) -> Result<()> {
-    let first = out.len();
-    if let Some(ahead) = body.payload.get(body.at..body.end + AHEAD)
-        && ahead.len() > AHEAD
-        && ahead[ahead.len() - AHEAD - 1] < 0x80
-    {
-        // A slot for every byte, and for those past the end that are looked at.
-        out.resize(first + ahead.len(), 0);
-        let count = by_words(ahead, &mut out[first..]);
-        out.truncate(first + count.unwrap_or(0));
-        if count.is_some() {
-            return Ok(());
-        }
+/// Indices that packed bodies are appended to.
+#[derive(Debug, Default)]
+pub(crate) struct Indices {
+    /// Those there are, and room for more that is written over as a whole before it is known how
+    /// many there will be.
+    slots: Vec<u32>,
+    filled: usize,
+}
+
+/// How much room there is made, at least, where there is none.
+const ROOM: usize = 1 << 8;
+
+impl Indices {
+    /// Makes room for some more.
+    pub(crate) fn reserve(&mut self, more: usize) {
+        self.slots.reserve(more);
     }
-    packed_varints(body, out, index)
+
+    pub(crate) fn len(&self) -> usize {
+        self.filled
+    }
+
+    /// Appends the indices of a packed body.
+    ///
+    /// Widths that mix are told apart without a branch on them: a mispredicted one costs more than
+    /// the decoding.
+    pub(crate) fn append(&mut self, body: Reader) -> Result<()> {
+        if let Some(ahead) = body.payload.get(body.at..body.end + AHEAD)
+            && ahead.len() > AHEAD
+            && ahead[ahead.len() - AHEAD - 1] < 0x80
+        {
+            // A slot for every byte, and for those past the end that are looked at.
+            if self.slots.len() - self.filled < ahead.len() {
+                self.slots.resize(self.filled + ahead.len() + ROOM, 0);
+            }
+            if let Some(count) = by_words(ahead, &mut self.slots[self.filled..]) {
+                self.filled += count;
+                return Ok(());
+            }
+        }
+        self.extend_with(|slots| packed_varints(body, slots, index))
+    }
+
+    /// Appends one index.
+    pub(crate) fn push(&mut self, index: u32) {
+        self.slots.truncate(self.filled);
+        self.slots.push(index);
+        self.filled += 1;
+    }
+
+    /// Appends what `more` pushes.
+    #[inline(never)]
+    pub(crate) fn extend_with(
+        &mut self,
+        more: impl FnOnce(&mut Vec<u32>) -> Result<()>,
+    ) -> Result<()> {
+        self.slots.truncate(self.filled);
+        more(&mut self.slots)?;
+        self.filled = self.slots.len();
+        Ok(())
+    }
+
+    /// The indices, and nothing else.
+    pub(crate) fn into_vec(self) -> Vec<u32> {
+        let mut slots = self.slots;
+        slots.truncate(self.filled);
+        slots
+    }
+}
+
+/// Appends the indices of a packed body to `out`.
+pub(crate) fn packed_indices(body: Reader, out: &mut Vec<u32>) -> Result<()> {
+    let mut indices = Indices {
+        filled: out.len(),
+        slots: std::mem::take(out),
+    };
+    indices.append(body)?;
+    *out = indices.into_vec();
+    Ok(())
 }
 
 /// How many bytes of the payload must follow a body that is read by words.
@@ -616,7 +676,7 @@ fn by_words(ahead: &[u8], out: &mut [u32]) -> Option<usize> {
     // Those that begin behind the body are not its own.
     let behind = AHEAD.saturating_sub(rest.len());
     let body = u64::MAX.checked_shr(8 * behind as u32).unwrap_or(0);
-    filled -= (begins & !body).count_ones() as usize;
+    filled -= ((begins & !body).wrapping_mul(0x0101_0101_0101_0101) >> 56) as usize;
     ((longer_before | longer & body) & CONTINUES == 0).then_some(filled)
 }
 
@@ -767,12 +827,13 @@ mod tests {
                 assert_eq!(out[1..], expected);
             }
         }
-        let mut out = Vec::new();
-        let mut read = |body: &[u8]| packed_indices(Reader::new(body), &mut out);
+        let mut indices = Indices::default();
+        let mut read = |body: &[u8]| indices.append(Reader::new(body));
         read(&[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1, 5]).unwrap();
         assert!(read(&[1, 0x80]).is_err());
         assert!(read(&[0xff; 20]).is_err());
-        assert_eq!(out[..2], [BELOW, 5]);
+        indices.push(6);
+        assert_eq!(indices.into_vec(), [BELOW, 5, 6]);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use crate::limits::within;
 use crate::model::dictionary::{Attribute, Function, Line, Link, Mapping};
 use crate::model::id::{FunctionId, StringId};
 use crate::model::ragged::Ragged;
-use crate::wire::read::{Reader, Short, index, packed_indices};
+use crate::wire::read::{Indices, Reader, Short, count_packed, index};
 use crate::wire::{LEN, VARINT, tag};
 
 /// The tables as they are on the wire: ids are numbers, not yet proved.
@@ -38,6 +38,9 @@ pub(crate) struct Tables {
     /// Units by key, both as string indices.
     pub(crate) units: Vec<(u32, u32)>,
     pub(crate) stacks: Stacks,
+    /// The locations of the stacks of the table, of which `stacks` has only the ends until all are
+    /// read.
+    pub(crate) stack_locations: Indices,
     pub(crate) ids: Ids,
 }
 
@@ -182,6 +185,7 @@ impl Tables {
             new_attributes: NewAttributes::after(0),
             units: Vec::new(),
             stacks: Stacks::new(),
+            stack_locations: Indices::default(),
             ids: Ids::default(),
         }
     }
@@ -509,13 +513,12 @@ impl Tables {
 
     #[inline]
     fn stack(&mut self, mut reader: Reader, intake: &mut Intake) -> Result<()> {
-        let rows = &mut self.stacks.rows;
-        let before = rows.items.len();
+        let before = self.stack_locations.len();
         while let Some(tag) = reader.tag()? {
             if is!(tag, 1, LEN) {
-                packed_indices(reader.message()?, &mut rows.items)?;
+                self.stack_locations(reader.message()?, intake)?;
             } else if is!(tag, 1, VARINT) {
-                rows.items.push(reader.index()?);
+                self.stack_locations.push(reader.index()?);
             } else {
                 unknown(
                     &mut reader,
@@ -526,15 +529,40 @@ impl Tables {
                 )?;
             }
         }
-        let depth = rows.items.len() - before;
-        within(
-            "max_stack_depth",
-            intake.limits().max_stack_depth,
-            depth as u64,
-        )?;
-        intake.budget.take::<u32>(depth)?;
-        rows.end_row();
+        self.end_stack(before, 0, intake)
+    }
+
+    /// Reads locations of a stack.
+    #[inline]
+    pub(crate) fn stack_locations(&mut self, body: Reader, intake: &Intake) -> Result<()> {
+        if body.left() > LONG_STACK {
+            check_depth(count_packed(body.rest()), intake)?;
+        }
+        self.stack_locations.append(body)
+    }
+
+    /// Ends a stack whose locations began at the `first`, and which costs so many numbers more.
+    #[inline]
+    pub(crate) fn end_stack(
+        &mut self,
+        first: usize,
+        more: usize,
+        intake: &mut Intake,
+    ) -> Result<()> {
+        let end = self.stack_locations.len();
+        let depth = end - first;
+        check_depth(depth, intake)?;
+        intake.budget.take::<u32>(depth + more)?;
+        self.stacks.rows.ends.push(end as u32);
         Ok(())
+    }
+
+    /// The stacks have their locations, now that all are read.
+    pub(crate) fn settle_stacks(&mut self) {
+        let locations = std::mem::take(&mut self.stack_locations);
+        if locations.len() > 0 {
+            self.stacks.rows.items = locations.into_vec();
+        }
     }
 
     pub(crate) fn mapping<G: Generation>(
@@ -638,6 +666,15 @@ impl Tables {
         self.units.push((key, unit));
         Ok(())
     }
+}
+
+/// The locations of a packed list of so many bytes are counted before there is room for them.
+const LONG_STACK: usize = 1 << 16;
+
+#[inline]
+fn check_depth(depth: usize, intake: &Intake) -> Result<()> {
+    let limit = intake.limits().max_stack_depth;
+    within("max_stack_depth", limit, depth as u64)
 }
 
 /// The fields of a function in their usual order, and its id.

@@ -22,7 +22,7 @@ use crate::model::ragged::Ragged;
 use crate::model::samples::Samples;
 use crate::model::value::Value;
 use crate::semconv::{LABEL_SPAN_ID, LABEL_TRACE_ID};
-use crate::wire::read::{Reader, packed_indices, packed_varints};
+use crate::wire::read::{Reader, packed_varints};
 use crate::wire::write;
 use crate::wire::{LEN, VARINT, tag};
 
@@ -145,7 +145,7 @@ impl<'a> SampleReader<'a> {
         intake.budget.take::<i64>(samples.saturating_mul(columns))?;
         // A guess; what is not used is never touched, and what is too small moves all that is there.
         let room = intake.budget.left::<u32>().min(bytes / 8 * 5);
-        tables.stacks.rows.items.reserve(room);
+        tables.stack_locations.reserve(room);
         let mut read = Samples::default();
         read.stacks.reserve(samples);
         read.values.ends.reserve(samples);
@@ -356,23 +356,14 @@ impl<'a> SampleReader<'a> {
 
     /// Decodes a stack that was not met before.
     fn new_stack(&mut self, ids: Reader, tables: &mut Tables, intake: &mut Intake) -> Result<()> {
-        let rows = &mut tables.stacks.rows;
-        let before = rows.items.len();
+        let first = tables.stack_locations.len();
         match self.ids {
-            Ids::Dense(_) => packed_indices(ids, &mut rows.items)?,
-            Ids::Sparse(rows_of) => packed_varints(ids, &mut rows.items, |id| {
-                rows_of.get(&id).copied().unwrap_or(0)
+            Ids::Dense(_) => tables.stack_locations(ids, intake)?,
+            Ids::Sparse(rows_of) => tables.stack_locations.extend_with(|locations| {
+                packed_varints(ids, locations, |id| rows_of.get(&id).copied().unwrap_or(0))
             })?,
         }
-        let depth = rows.items.len() - before;
-        within(
-            "max_stack_depth",
-            intake.limits().max_stack_depth,
-            depth as u64,
-        )?;
-        intake.budget.take::<u32>(depth + 8)?;
-        rows.end_row();
-        Ok(())
+        tables.end_stack(first, 8, intake)
     }
 
     /// The number of a label.
@@ -524,6 +515,7 @@ impl<'a> SampleReader<'a> {
 
     /// The samples; those with other than a value for each sample type are refused or mended.
     pub(crate) fn finish(mut self, tables: &mut Tables, intake: &mut Intake) -> Result<Samples> {
+        tables.settle_stacks();
         let stacks = &mut tables.stacks.rows;
         debug_assert_eq!(stacks.len(), self.stacks.rows.len() + 1);
         let samples = &mut self.samples;
