@@ -121,7 +121,7 @@ impl<'a> Reader<'a> {
     fn wide_varint(&mut self) -> Result<u64> {
         if let Some(word) = self
             .payload
-            .get(self.at..)
+            .get(self.at..self.at + 8)
             .and_then(<[u8]>::first_chunk::<8>)
         {
             let word = u64::from_le_bytes(*word);
@@ -201,7 +201,7 @@ impl<'a> Reader<'a> {
     /// are the short ones of nearly every row of a table; `None`, and nothing was read, otherwise.
     #[inline(always)]
     pub(crate) fn record(&mut self) -> Option<(u32, Self)> {
-        let &[tag, low, high] = self.payload.get(self.at..)?.first_chunk()?;
+        let &[tag, low, high] = self.payload.get(self.at..self.at + 3)?.first_chunk()?;
         if tag & 0x87 != LEN as u8 || tag < 8 {
             return None;
         }
@@ -266,7 +266,8 @@ impl<'a> Reader<'a> {
     /// The message as a [`Short`], if it is one and the payload goes on far enough behind it.
     #[inline(always)]
     pub(crate) fn short(&self) -> Option<Short<'a>> {
-        let window = self.payload.get(self.at..)?.first_chunk()?;
+        let window = self.payload.get(self.at..self.at + Short::WINDOW)?;
+        let window = window.first_chunk()?;
         let end = self.end.wrapping_sub(self.at);
         (end <= Short::LONGEST).then_some(Short { window, at: 0, end })
     }
@@ -347,7 +348,7 @@ impl<'a> Reader<'a> {
 /// the message.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Short<'a> {
-    window: &'a [u8; Short::LONGEST + 8],
+    window: &'a [u8; Short::WINDOW],
     at: usize,
     end: usize,
 }
@@ -355,6 +356,9 @@ pub(crate) struct Short<'a> {
 impl<'a> Short<'a> {
     /// The longest message that is short.
     const LONGEST: usize = 64;
+
+    /// The bytes looked at: those of a message, and a word that begins with the last of them.
+    const WINDOW: usize = Self::LONGEST + 8;
 
     /// The next eight bytes; past the end of the message they are some bytes or other.
     #[inline(always)]
