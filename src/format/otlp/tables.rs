@@ -266,7 +266,8 @@ impl Tables {
         self.location_mappings.reserve(location + extra);
         self.addresses.reserve(location + extra);
         self.lines.ends.reserve(location + extra);
-        self.lines.items.reserve(location + extra);
+        // A guess: some are inlined.
+        self.lines.items.reserve(location + location / 2 + extra);
         self.functions.reserve(function + extra);
         self.links.reserve(link);
         self.attributes.reserve(attribute);
@@ -362,47 +363,69 @@ impl Tables {
         intake: &mut Intake,
     ) -> Result<()> {
         if let Some(short) = reader.short()
-            && self.short_location::<G>(short)
+            && self.short_location::<G>(short, intake)?
         {
             return Ok(());
         }
         self.any_location::<G>(reader, intake)
     }
 
-    /// A location of one line at most, as nearly all are; Go writes the mapping last.
+    /// A location with its fields in the usual order, if it is; Go writes the mapping last.
     #[inline(always)]
-    fn short_location<G: Generation>(&mut self, mut row: Short) -> bool {
+    fn short_location<G: Generation>(
+        &mut self,
+        mut row: Short,
+        intake: &mut Intake,
+    ) -> Result<bool> {
         let schema = const { &G::SCHEMA.location };
+        let before = self.lines.items.len();
         let id = match schema.id {
             0 => 0,
             id => row.number(tag(id, VARINT)),
         };
         let mut mapping = row.optional(tag(schema.mapping, VARINT));
         let address = row.number(tag(schema.address, VARINT));
-        let line = row.message(tag(schema.lines, LEN));
-        if mapping.is_none() {
-            mapping = row.optional(tag(schema.mapping, VARINT));
-        }
-        if !row.is_done() {
-            return false;
-        }
-        if let Some(mut line) = line {
+        let mut usual = true;
+        // Not past the end, where the next location looks like a line.
+        while !row.is_done()
+            && let Some(mut line) = row.message(tag(schema.lines, LEN))
+        {
             self.lines.items.push(Line {
                 function: FunctionId(index(line.number(tag(1, VARINT)))),
                 line: line.number(tag(2, VARINT)) as i64,
                 column: line.number(tag(3, VARINT)) as i64,
             });
-            if !line.is_done() {
-                self.lines.items.pop();
-                return false;
-            }
+            usual &= line.is_done();
         }
-        self.end_location::<G>(mapping.map(index), address, id);
-        true
+        if mapping.is_none() {
+            mapping = row.optional(tag(schema.mapping, VARINT));
+        }
+        if !usual || !row.is_done() {
+            self.lines.items.truncate(before);
+            return Ok(false);
+        }
+        self.end_location::<G>(mapping.map(index), address, id, before, intake)?;
+        Ok(true)
     }
 
     #[inline(always)]
-    fn end_location<G: Generation>(&mut self, mapping: Option<u32>, address: u64, id: u64) {
+    fn end_location<G: Generation>(
+        &mut self,
+        mapping: Option<u32>,
+        address: u64,
+        id: u64,
+        first_line: usize,
+        intake: &mut Intake,
+    ) -> Result<()> {
+        let lines = self.lines.items.len() - first_line;
+        if lines > 1 {
+            within(
+                "max_lines_per_location",
+                intake.limits().max_lines_per_location,
+                lines as u64,
+            )?;
+            intake.budget.take::<Line>(lines)?;
+        }
         self.lines.end_row();
         if !self.location_attributes.items.is_empty() {
             self.location_attributes.end_row_at(self.addresses.len());
@@ -412,6 +435,7 @@ impl Tables {
         if G::SCHEMA.location.id != 0 {
             self.ids.location.push(id);
         }
+        Ok(())
     }
 
     #[inline(never)]
@@ -437,17 +461,7 @@ impl Tables {
                 reader = self.location_rare::<G>(tag, row as u32, reader, intake)?;
             }
         }
-        let lines = self.lines.items.len() - before;
-        if lines > 1 {
-            within(
-                "max_lines_per_location",
-                intake.limits().max_lines_per_location,
-                lines as u64,
-            )?;
-            intake.budget.take::<Line>(lines)?;
-        }
-        self.end_location::<G>(mapping, address, id);
-        Ok(())
+        self.end_location::<G>(mapping, address, id, before, intake)
     }
 
     #[inline(never)]

@@ -186,6 +186,17 @@ impl<'a> Layout<'a> {
         let mut layout = Self::default();
         let mut reader = Reader::new(payload);
         let limits = *intake.limits();
+        // A guess at how many there are.
+        let room = payload.len() / 128;
+        let Self {
+            strings,
+            locations,
+            functions,
+            ..
+        } = &mut layout;
+        for places in [&mut strings.rows, locations, functions] {
+            places.reserve(room);
+        }
         loop {
             let start = reader.at();
             let (tag, record) = match reader.record() {
