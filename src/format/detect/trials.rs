@@ -70,7 +70,7 @@ impl<'c> Trials<'c> {
             all: candidates.iter().map(untried).collect(),
             whole: true,
         };
-        trials.each(|grammar, _| walk(grammar, payload, Bounds::GLANCE));
+        trials.rule_out(payload);
         let mut rounds = Bounds::rounds(payload.len());
         let mut bounds = Bounds::FIRST;
         for round in 1.. {
@@ -87,6 +87,16 @@ impl<'c> Trials<'c> {
         }
         trials.survey(payload, rounds.last().unwrap_or(bounds));
         trials
+    }
+
+    /// Has those that cannot be drop out at a glance; what else it sees is too little to compare.
+    fn rule_out(&mut self, payload: &[u8]) {
+        for trial in &mut self.all {
+            let outcome = walk(&trial.candidate.grammar, payload, Bounds::GLANCE);
+            if outcome.score.hard > 0 {
+                trial.outcome = outcome;
+            }
+        }
     }
 
     /// Looks at all of the payload, if several still fit best and did not see it.

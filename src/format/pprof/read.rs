@@ -22,21 +22,21 @@ use crate::model::value::Value;
 use crate::model::{Profiles, ResourceProfiles, ScopeProfiles};
 use crate::semconv;
 use crate::wire::read::Reader;
-use crate::wire::{LEN, VARINT, tag};
+use crate::wire::{LEN, VARINT};
 
-const SAMPLE_TYPE: u32 = tag(1, LEN);
-const SAMPLE: u32 = tag(2, LEN);
-const MAPPING: u32 = tag(3, LEN);
-const LOCATION: u32 = tag(4, LEN);
-const FUNCTION: u32 = tag(5, LEN);
-const STRING: u32 = tag(6, LEN);
+const SAMPLE_TYPE: usize = 1;
+const SAMPLE: usize = 2;
+const MAPPING: usize = 3;
+const LOCATION: usize = 4;
+const FUNCTION: usize = 5;
+const STRING: usize = 6;
 
 /// The string table, as places in the file; a string becomes the model's when it is used, so that
 /// equal ones become one and unused ones none.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Table<'a> {
     payload: &'a [u8],
-    rows: Vec<Place>,
+    rows: &'a [Place],
     /// The model's id of each; [`UNUSED`] until it is used.
     ids: Vec<u32>,
 }
@@ -83,170 +83,20 @@ impl Table<'_> {
 }
 
 impl<'a> Table<'a> {
+    fn of(payload: &'a [u8], rows: &'a [Place], intake: &mut Intake) -> Result<Self> {
+        intake.budget.take::<u32>(rows.len())?;
+        let mut table = Self {
+            payload,
+            rows,
+            ids: vec![UNUSED; rows.len()],
+        };
+        table.check(intake)?;
+        Ok(table)
+    }
+
     fn get(&self, row: usize) -> Option<&'a [u8]> {
         let &(start, length) = self.rows.get(row)?;
         self.payload.get(start as usize..)?.get(..length as usize)
-    }
-}
-
-/// What a first look at the file finds.
-#[derive(Debug, Default)]
-struct Layout<'a> {
-    strings: Table<'a>,
-    samples: usize,
-    sample_types: usize,
-    /// Where samples lie next to one another: the bytes where they begin and end.
-    runs: Vec<(usize, usize)>,
-    mappings: usize,
-    locations: Vec<Place>,
-    functions: Vec<Place>,
-    /// Where the fields of other kinds begin.
-    others: Vec<u32>,
-}
-
-/// Where a row begins in the file, and how long it is.
-type Place = (u32, u32);
-
-/// What is said once.
-#[derive(Debug, Default)]
-struct Header {
-    sample_types: Vec<ValueType>,
-    period_type: ValueType,
-    period: i64,
-    time: i64,
-    duration: i64,
-    comments: Vec<u32>,
-    default_sample_type: u32,
-    drop_frames: u32,
-    keep_frames: u32,
-    doc_url: u32,
-}
-
-/// Reads one pprof.
-pub(crate) fn read(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
-    let mut layout = Layout::of(payload, intake)?;
-    let mut tables = Tables::new();
-    tables.counts.mapping = layout.mappings;
-    tables.counts.location = layout.locations.len();
-    tables.counts.function = layout.functions.len();
-    tables.reserve::<Rowed>(intake)?;
-    tables.texts.reserve(
-        layout.strings.rows.len(),
-        layout
-            .strings
-            .rows
-            .iter()
-            .map(|&(_, length)| length as usize)
-            .sum(),
-    );
-    let header = read_tables(payload, &layout, &mut tables, intake)?;
-    let mappings = Ids::of(&tables.ids.mapping, "mapping", intake)?;
-    let functions = Ids::of(&tables.ids.function, "function", intake)?;
-    let locations = Ids::of(&tables.ids.location, "location", intake)?;
-    if !mappings.is_dense() || !functions.is_dense() {
-        resolve_sparse(payload, &mut tables, &mappings, &functions, intake)?;
-    }
-    let shape = Shape {
-        samples: layout.samples,
-        columns: layout.sample_types,
-        bytes: layout.runs.iter().map(|(start, end)| end - start).sum(),
-    };
-    let table = &mut layout.strings;
-    let mut samples = SampleReader::new(payload, shape, &locations, &mut tables, intake)?;
-    for &(start, end) in &layout.runs {
-        let run = Reader::within(payload, start, end);
-        samples.run(run, table, &mut tables, intake)?;
-    }
-    let mut profile = Profile {
-        samples: samples.finish(&mut tables, intake)?,
-        ..Profile::default()
-    };
-    header.finish(&mut profile, table, &mut tables, intake)?;
-    let links = std::mem::take(&mut tables.links);
-    let mut dictionary = finish_tables(tables, links, table, &mappings, &functions, intake)?;
-    equal::merge(&mut dictionary, &mut profile, intake)?;
-    if let Some(label) = intake.timestamp_label.clone() {
-        times::fold(&mut profile, &dictionary, &label);
-    }
-    let scope = ScopeProfiles {
-        profiles: vec![profile],
-        ..ScopeProfiles::default()
-    };
-    Ok(Profiles {
-        dictionary,
-        resources: vec![ResourceProfiles {
-            scopes: vec![scope],
-            ..ResourceProfiles::default()
-        }],
-    })
-}
-
-impl<'a> Layout<'a> {
-    fn of(payload: &'a [u8], intake: &mut Intake) -> Result<Self> {
-        let mut layout = Self::default();
-        let mut reader = Reader::new(payload);
-        let limits = *intake.limits();
-        // A guess at how many there are.
-        let room = payload.len() / 128;
-        let Self {
-            strings,
-            locations,
-            functions,
-            ..
-        } = &mut layout;
-        for places in [&mut strings.rows, locations, functions] {
-            places.reserve(room);
-        }
-        loop {
-            let start = reader.at();
-            let (tag, record) = match reader.record() {
-                Some(record) => record,
-                None => match reader.tag()? {
-                    None => break,
-                    Some(tag) if tag & 7 == LEN => (tag, reader.message()?),
-                    Some(tag) => {
-                        reader.skip(tag, limits.max_nesting)?;
-                        intake.budget.take::<[u32; 2]>(1)?;
-                        layout.others.push(start as u32);
-                        continue;
-                    }
-                },
-            };
-            let place = (record.at() as u32, record.left() as u32);
-            match tag {
-                SAMPLE => {
-                    layout.samples += 1;
-                    match layout.runs.last_mut() {
-                        Some((_, end)) if *end == start => *end = reader.at(),
-                        _ => {
-                            intake.budget.take::<[usize; 4]>(1)?;
-                            layout.runs.push((start, reader.at()));
-                        }
-                    }
-                }
-                LOCATION => layout.locations.push(place),
-                FUNCTION => layout.functions.push(place),
-                STRING => {
-                    let row = layout.strings.rows.len();
-                    within("max_strings", limits.max_strings, row as u64 + 1)?;
-                    layout.strings.rows.push(place);
-                }
-                _ => {
-                    layout.mappings += usize::from(tag == MAPPING);
-                    layout.sample_types += usize::from(tag == SAMPLE_TYPE);
-                    intake.budget.take::<[u32; 2]>(1)?;
-                    layout.others.push(start as u32);
-                }
-            }
-        }
-        within("max_samples", limits.max_samples, layout.samples as u64)?;
-        let rows = layout.locations.len() + layout.functions.len();
-        intake.budget.take::<Place>(rows)?;
-        intake.budget.take::<[u32; 3]>(layout.strings.rows.len())?;
-        layout.strings.payload = payload;
-        layout.strings.ids = vec![UNUSED; layout.strings.rows.len()];
-        layout.strings.check(intake)?;
-        Ok(layout)
     }
 }
 
@@ -272,6 +122,130 @@ impl Table<'_> {
     }
 }
 
+/// What a first look at the file finds.
+#[derive(Debug, Default)]
+struct Layout {
+    /// By field number: where the rows of a table are.
+    rows: [Vec<Place>; STRING + 1],
+    /// Where the fields begin that are not of a table.
+    others: Vec<u32>,
+}
+
+/// Where a row begins in the file, and how long it is.
+pub(crate) type Place = (u32, u32);
+
+/// A row of the file.
+pub(crate) fn row((start, length): Place, payload: &[u8]) -> Reader<'_> {
+    Reader::within(payload, start as usize, start as usize + length as usize)
+}
+
+/// What is said once.
+#[derive(Debug, Default)]
+struct Header {
+    sample_types: Vec<ValueType>,
+    period_type: ValueType,
+    period: i64,
+    time: i64,
+    duration: i64,
+    comments: Vec<u32>,
+    default_sample_type: u32,
+    drop_frames: u32,
+    keep_frames: u32,
+    doc_url: u32,
+}
+
+/// Reads one pprof.
+pub(crate) fn read(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
+    let mut layout = Layout::of(payload, intake)?;
+    let strings = &layout.rows[STRING];
+    let mut tables = Tables::new();
+    tables.counts.mapping = layout.rows[MAPPING].len();
+    tables.counts.location = layout.rows[LOCATION].len();
+    tables.counts.function = layout.rows[FUNCTION].len();
+    tables.reserve::<Rowed>(intake)?;
+    let text = strings.iter().map(|&(_, length)| length as usize).sum();
+    tables.texts.reserve(strings.len(), text);
+    let header = read_tables(payload, &layout, &mut tables, intake)?;
+    let mappings = Ids::of(&tables.ids.mapping, "mapping", intake)?;
+    let functions = Ids::of(&tables.ids.function, "function", intake)?;
+    let locations = Ids::of(&tables.ids.location, "location", intake)?;
+    if !mappings.is_dense() || !functions.is_dense() {
+        resolve_sparse(payload, &layout, &mut tables, &mappings, &functions, intake)?;
+    }
+    // The samples need memory of their own.
+    layout.rows[LOCATION..=FUNCTION].fill(Vec::new());
+    let [_, sample_types, samples, _, _, _, strings] = &layout.rows;
+    let table = &mut Table::of(payload, strings, intake)?;
+    let shape = Shape {
+        samples: samples.len(),
+        columns: sample_types.len(),
+        bytes: samples.iter().map(|&(_, length)| length as usize).sum(),
+    };
+    let mut reader = SampleReader::new(payload, shape, &locations, &mut tables, intake)?;
+    reader.read(samples, table, &mut tables, intake)?;
+    let mut profile = Profile {
+        samples: reader.finish(&mut tables, intake)?,
+        ..Profile::default()
+    };
+    header.finish(&mut profile, table, &mut tables, intake)?;
+    let links = std::mem::take(&mut tables.links);
+    let mut dictionary = finish_tables(tables, links, table, &mappings, &functions, intake)?;
+    equal::merge(&mut dictionary, &mut profile, intake)?;
+    if let Some(label) = intake.timestamp_label.clone() {
+        times::fold(&mut profile, &dictionary, &label);
+    }
+    let scope = ScopeProfiles {
+        profiles: vec![profile],
+        ..ScopeProfiles::default()
+    };
+    Ok(Profiles {
+        dictionary,
+        resources: vec![ResourceProfiles {
+            scopes: vec![scope],
+            ..ResourceProfiles::default()
+        }],
+    })
+}
+
+impl Layout {
+    fn of(payload: &[u8], intake: &mut Intake) -> Result<Self> {
+        let mut layout = Self::default();
+        let mut reader = Reader::new(payload);
+        let limits = *intake.limits();
+        // A guess at how many there are.
+        for table in [SAMPLE, LOCATION, FUNCTION, STRING] {
+            layout.rows[table].reserve(payload.len() / 256);
+        }
+        loop {
+            let start = reader.at();
+            let (tag, row) = match reader.record() {
+                Some(record) => record,
+                None => match reader.tag()? {
+                    None => break,
+                    Some(tag) if tag & 7 == LEN => (tag, reader.message()?),
+                    Some(tag) => {
+                        reader.skip(tag, limits.max_nesting)?;
+                        layout.others.push(start as u32);
+                        continue;
+                    }
+                },
+            };
+            // Rows of all tables lie between one another: no branch on which this is of.
+            match layout.rows.get_mut((tag >> 3) as usize) {
+                Some(rows) => rows.push((row.at() as u32, row.left() as u32)),
+                None => layout.others.push(start as u32),
+            }
+        }
+        let rows = layout.rows.iter().map(Vec::len).sum();
+        intake.budget.take::<Place>(rows)?;
+        intake.budget.take::<u32>(layout.others.len())?;
+        let [_, _, samples, _, _, _, strings] = &layout.rows;
+        within("max_samples", limits.max_samples, samples.len() as u64)?;
+        within("max_strings", limits.max_strings, strings.len() as u64)?;
+        Ok(layout)
+    }
+}
+
 /// Everything but the samples.
 fn read_tables(
     payload: &[u8],
@@ -279,48 +253,43 @@ fn read_tables(
     tables: &mut Tables,
     intake: &mut Intake,
 ) -> Result<Header> {
-    let row = |&(start, length): &Place| {
-        Reader::within(payload, start as usize, start as usize + length as usize)
-    };
-    for location in &layout.locations {
+    for &place in &layout.rows[LOCATION] {
         tables
-            .location::<Rowed>(row(location), intake)
+            .location::<Rowed>(row(place, payload), intake)
             .map_err(|e| e.within_row("location", tables.ids.location.len()))?;
     }
-    for function in &layout.functions {
+    for &place in &layout.rows[FUNCTION] {
         tables
-            .function::<Rowed>(row(function), intake)
+            .function::<Rowed>(row(place, payload), intake)
             .map_err(|e| e.within_row("function", tables.ids.function.len()))?;
     }
+    for &place in &layout.rows[MAPPING] {
+        tables
+            .mapping::<Rowed>(row(place, payload).rest(), intake)
+            .map_err(|e| e.within_row("mapping", tables.ids.mapping.len()))?;
+    }
     let mut header = Header::default();
+    intake
+        .budget
+        .take::<ValueType>(3 * layout.rows[SAMPLE_TYPE].len())?;
+    for (at, &place) in layout.rows[SAMPLE_TYPE].iter().enumerate() {
+        let value_type = value_type(row(place, payload), ValueType::default(), intake);
+        let value_type = value_type.map_err(|e| e.within_row("sample_type", at))?;
+        header.sample_types.push(value_type);
+    }
     for &start in &layout.others {
         let mut reader = Reader::within(payload, start as usize, payload.len());
-        match reader.tag()? {
-            Some(MAPPING) => tables
-                .mapping::<Rowed>(reader.bytes()?, intake)
-                .map_err(|e| e.within_row("mapping", tables.ids.mapping.len()))?,
-            Some(tag) => _ = header.field(tag, reader, intake)?,
-            None => {}
+        if let Some(tag) = reader.tag()? {
+            header.field(tag, reader, intake)?;
         }
     }
     Ok(header)
 }
 
 impl Header {
-    #[inline(never)]
-    fn field<'a>(
-        &mut self,
-        tag: u32,
-        mut reader: Reader<'a>,
-        intake: &mut Intake,
-    ) -> Result<Reader<'a>> {
-        if is!(tag, 1, LEN) {
-            intake.budget.take::<ValueType>(3)?;
-            self.sample_types.push(ValueType::default());
-            let row = self.sample_types.len() - 1;
-            value_type(reader.bytes()?, &mut self.sample_types[row], intake)
-                .map_err(|e| e.within_row("sample_type", row))?;
-        } else if is!(tag, 7, VARINT) {
+    /// A field that is not of a table.
+    fn field(&mut self, tag: u32, mut reader: Reader, intake: &mut Intake) -> Result<()> {
+        if is!(tag, 7, VARINT) {
             self.drop_frames = reader.index()?;
         } else if is!(tag, 8, VARINT) {
             self.keep_frames = reader.index()?;
@@ -336,7 +305,7 @@ impl Header {
         } else if is!(tag, 10, VARINT) {
             self.duration = reader.varint()? as i64;
         } else if is!(tag, 11, LEN) {
-            value_type(reader.bytes()?, &mut self.period_type, intake)
+            self.period_type = value_type(reader.message()?, self.period_type, intake)
                 .map_err(|e| e.within("period_type"))?;
         } else if is!(tag, 12, VARINT) {
             self.period = reader.varint()? as i64;
@@ -366,7 +335,7 @@ impl Header {
             ];
             unknown(&mut reader, tag, "Profile", &known, intake)?;
         }
-        Ok(reader)
+        Ok(())
     }
 
     /// What the header says, in the model's words.
@@ -466,8 +435,12 @@ impl Header {
     }
 }
 
-fn value_type(body: &[u8], value_type: &mut ValueType, intake: &mut Intake) -> Result<()> {
-    let mut reader = Reader::new(body);
+/// A value type, and what was said of it before.
+fn value_type(
+    mut reader: Reader,
+    mut value_type: ValueType,
+    intake: &mut Intake,
+) -> Result<ValueType> {
     while let Some(tag) = reader.tag()? {
         if is!(tag, 1, VARINT) {
             value_type.name = StringId(reader.index()?);
@@ -483,28 +456,24 @@ fn value_type(body: &[u8], value_type: &mut ValueType, intake: &mut Intake) -> R
             )?;
         }
     }
-    Ok(())
+    Ok(value_type)
 }
 
 /// Reads the references of locations again, as the wide ids they are, and finds their rows.
 fn resolve_sparse(
     payload: &[u8],
+    layout: &Layout,
     tables: &mut Tables,
     mappings: &Ids,
     functions: &Ids,
     intake: &mut Intake,
 ) -> Result<()> {
-    let mut reader = Reader::new(payload);
-    let (mut row, mut line) = (1, 0);
-    while let Some(tag) = reader.tag()? {
-        if tag != LOCATION {
-            reader.skip(tag, intake.limits().max_nesting)?;
-            continue;
-        }
-        let mut location = Reader::new(reader.bytes()?);
+    let mut line = 0;
+    for (at, &place) in layout.rows[LOCATION].iter().enumerate() {
+        let mut location = row(place, payload);
         while let Some(tag) = location.tag()? {
             if is!(tag, 2, VARINT) {
-                tables.location_mappings[row] = references(mappings, location.varint()?);
+                tables.location_mappings[at + 1] = references(mappings, location.varint()?);
             } else if is!(tag, 4, LEN) {
                 let mut fields = Reader::new(location.bytes()?);
                 while let Some(tag) = fields.tag()? {
@@ -520,7 +489,6 @@ fn resolve_sparse(
                 location.skip(tag, intake.limits().max_nesting)?;
             }
         }
-        row += 1;
     }
     Ok(())
 }

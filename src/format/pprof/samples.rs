@@ -13,7 +13,7 @@ use crate::format::labels::{self, Label};
 use crate::format::losses;
 use crate::format::otlp::tables::{Tables, unknown};
 use crate::format::pprof::ids::Ids;
-use crate::format::pprof::read::Table;
+use crate::format::pprof::read::{Place, Table, row};
 use crate::format::texts::{Texts, hash_bytes};
 use crate::limits::within;
 use crate::model::dictionary::{Attribute, Link};
@@ -46,6 +46,7 @@ pub(crate) struct Shape {
 
 /// The samples read so far, and what was met in them.
 pub(crate) struct SampleReader<'a> {
+    payload: &'a [u8],
     samples: Samples,
     columns: usize,
     ids: &'a Ids,
@@ -144,13 +145,14 @@ impl<'a> SampleReader<'a> {
         intake.budget.take::<[u32; 3]>(samples)?;
         intake.budget.take::<i64>(samples.saturating_mul(columns))?;
         // A guess; what is not used is never touched, and what is too small moves all that is there.
-        let room = intake.budget.left::<u32>().min(bytes / 8 * 5);
+        let room = intake.budget.left::<u32>().min(bytes / 16 * 9);
         tables.stack_locations.reserve(room);
         let mut read = Samples::default();
         read.stacks.reserve(samples);
         read.values.ends.reserve(samples);
         read.values.items.reserve(samples.saturating_mul(columns));
         Ok(Self {
+            payload,
             samples: read,
             columns,
             ids,
@@ -164,18 +166,16 @@ impl<'a> SampleReader<'a> {
         })
     }
 
-    /// Reads samples that lie next to one another.
-    pub(crate) fn run(
+    pub(crate) fn read(
         &mut self,
-        mut run: Reader<'a>,
+        samples: &[Place],
         table: &mut Table,
         tables: &mut Tables,
         intake: &mut Intake,
     ) -> Result<()> {
-        while let Some((_, _, sample)) = run.next_record(0)? {
-            let row = self.samples.stacks.len();
-            self.sample(sample, table, tables, intake)
-                .map_err(|e| e.within_row("sample", row))?;
+        for (at, &place) in samples.iter().enumerate() {
+            self.sample(row(place, self.payload), table, tables, intake)
+                .map_err(|e| e.within_row("sample", at))?;
         }
         Ok(())
     }
