@@ -131,9 +131,7 @@ fn unit<G: Generation>(
     intake: &mut Intake,
 ) -> Result<(Dictionary, Vec<Placed>)> {
     let mut shifts = tables.settle::<G>(intake)?;
-    let slices = drafts
-        .iter()
-        .any(|draft| !draft.location_indices.is_empty());
+    let slices = drafts.iter().any(|draft| draft.slices);
     tables.resolve_ids::<G>(&mut shifts, slices, intake);
     let mut drafts = drafts;
     for draft in &mut drafts {

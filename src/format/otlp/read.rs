@@ -5,6 +5,7 @@ use crate::error::Result;
 use crate::format::intake::Intake;
 use crate::format::losses;
 use crate::format::otlp::lift::{self, Draft};
+use crate::format::otlp::location_list::LocationList;
 use crate::format::otlp::samples::sample;
 use crate::format::otlp::schema::{Generation, Home};
 use crate::format::otlp::tables::{Tables, indices, is, unknown};
@@ -13,7 +14,7 @@ use crate::limits::within;
 use crate::model::id::StringId;
 use crate::model::profile::{AggregationTemporality, Profile, ValueType};
 use crate::model::{Profiles, ResourceProfiles, ScopeProfiles};
-use crate::wire::read::{Reader, packed_indices};
+use crate::wire::read::Reader;
 use crate::wire::{FIXED64, LEN, VARINT, tag};
 
 /// What is read so far.
@@ -270,19 +271,14 @@ impl Draft {
         tables: &mut Tables,
         intake: &mut Intake,
     ) -> Result<()> {
-        self.count::<G>(body, tables, intake)?;
+        let mut locations = self.count::<G>(body, tables, intake)?;
+        self.slices = !locations.is_empty();
         let mut reader = Reader::new(body);
         while let Some(tag) = reader.tag()? {
             if is!(tag, G::SCHEMA.profile.samples, LEN) {
                 let body = reader.message()?;
-                sample::<G>(
-                    body,
-                    &mut self.samples,
-                    &self.location_indices,
-                    tables,
-                    intake,
-                )
-                .map_err(|e| e.within_row("samples", self.samples.stacks.len()))?;
+                sample::<G>(body, &mut self.samples, &mut locations, tables, intake)
+                    .map_err(|e| e.within_row("samples", self.samples.stacks.len()))?;
             } else if is!(tag, G::SCHEMA.profile.location_indices, LEN) {
                 reader.bytes()?;
             } else if is!(tag, G::SCHEMA.profile.location_indices, VARINT) {
@@ -298,26 +294,26 @@ impl Draft {
         Ok(())
     }
 
+    /// Counts the rows of a profile and takes the locations its samples slice.
     fn count<G: Generation>(
         &mut self,
         body: &[u8],
         tables: &mut Tables,
         intake: &mut Intake,
-    ) -> Result<()> {
+    ) -> Result<LocationList> {
         let mut reader = Reader::new(body);
         let mut samples = 0;
+        let mut locations = LocationList::default();
         while let Some(tag) = reader.tag()? {
             if is!(tag, G::SCHEMA.profile.samples, LEN) {
                 samples += 1;
                 reader.bytes()?;
             } else if is!(tag, G::SCHEMA.profile.location_indices, LEN) {
-                let packed = reader.message()?;
-                intake.budget.take::<u32>(packed.rest().len())?;
-                packed_indices(packed, &mut self.location_indices)
+                locations
+                    .extend(reader.message()?, intake)
                     .map_err(|e| e.within("location_indices"))?;
             } else if is!(tag, G::SCHEMA.profile.location_indices, VARINT) {
-                intake.budget.take::<u32>(2)?;
-                self.location_indices.push(reader.index()?);
+                locations.push(reader.index()?, intake)?;
             } else if G::SCHEMA.home == Home::Profile && tag & 7 == LEN {
                 tables.count::<G>(tag, reader.message()?, intake)?;
             } else {
@@ -328,10 +324,10 @@ impl Draft {
         intake.budget.take::<(u64, [u32; 4])>(samples)?;
         self.samples.reserve(samples);
         if G::SCHEMA.home == Home::Profile {
-            tables.reserve::<G>(intake)
-        } else {
-            Ok(())
+            tables.reserve::<G>(intake)?;
         }
+        locations.reserve(samples, &mut tables.stacks, intake)?;
+        Ok(locations)
     }
 
     #[inline(never)]
