@@ -4,9 +4,9 @@ use std::hash::{BuildHasher, Hasher};
 
 use foldhash::fast::RandomState;
 use hashbrown::HashTable;
-use hashbrown::hash_table::Entry;
 
 use crate::error::Result;
+use crate::format::index::Index;
 use crate::format::intake::Intake;
 use crate::limits::within;
 use crate::model::dictionary::Attribute;
@@ -22,19 +22,26 @@ pub(crate) struct Texts {
     pub(crate) raw: RawStrings,
     /// How many of them are rows of the string table.
     pub(crate) table_rows: u32,
-    /// How many of those are in the index: none until a text is met in place.
-    indexed_rows: u32,
-    index: HashTable<(u32, u32)>,
+    /// The first row in the index.
+    first: u32,
+    index: Index,
+    /// How many texts were looked for among those before it.
+    looked_for: u32,
     hasher: RandomState,
 }
+
+/// After this many texts that were looked for one by one, the rows of the string table are indexed:
+/// that costs as much, and most payloads have few texts in place.
+const ONE_BY_ONE: u32 = 16;
 
 impl Texts {
     pub(crate) fn new() -> Self {
         Self {
             raw: RawStrings::new(),
             table_rows: 0,
-            indexed_rows: 0,
-            index: HashTable::new(),
+            first: 0,
+            index: Index::default(),
+            looked_for: 0,
             hasher: RandomState::default(),
         }
     }
@@ -45,56 +52,82 @@ impl Texts {
         push_row(&mut self.raw, bytes, intake)
     }
 
-    /// The id of a text, equal to that of an equal one interned before. The empty text is none.
+    /// The id of a text, equal to that of an equal one interned before; of equal rows of the string
+    /// table, the first's. The empty text is none.
     pub(crate) fn intern(&mut self, bytes: &[u8], intake: &mut Intake) -> Result<StringId> {
         if bytes.is_empty() {
             return Ok(StringId::NONE);
         }
-        if self.indexed_rows < self.table_rows {
-            self.index_table(intake)?;
+        if self.first == 0 {
+            self.begin();
         }
+        let hash = hash_bytes(&self.hasher, bytes) as u32;
+        let Self { raw, first, .. } = self;
+        let same = |row: u32| raw.get((*first + row) as usize) == Some(bytes);
+        if let Some(row) = self.index.find(hash, same) {
+            return Ok(StringId(self.first + row));
+        }
+        if self.first > 1
+            && let Some(row) = self.find_in_table(bytes, hash, intake)?
+        {
+            return Ok(row);
+        }
+        intake.budget.take::<(u64, u64)>(1)?;
+        push_row(&mut self.raw, bytes, intake)?;
+        Ok(StringId(self.first + self.index.add(hash)))
+    }
+
+    /// Has the index begin behind the rows there are: the empty one at least.
+    #[cold]
+    fn begin(&mut self) {
         if self.raw.len() == 0 {
             self.raw.push(b"");
         }
-        let hash = short_hash(&self.hasher, bytes);
-        let Self { raw, index, .. } = self;
-        let same =
-            |&(low, row): &(u32, u32)| low == hash as u32 && raw.get(row as usize) == Some(bytes);
-        let free = match index.entry(hash, same, |&(low, _)| widened(low)) {
-            Entry::Occupied(known) => return Ok(StringId(known.get().1)),
-            Entry::Vacant(free) => free,
+        self.first = self.raw.len() as u32;
+    }
+
+    /// The row of the string table that is equal to a text not in the index.
+    #[cold]
+    fn find_in_table(
+        &mut self,
+        bytes: &[u8],
+        hash: u32,
+        intake: &mut Intake,
+    ) -> Result<Option<StringId>> {
+        self.looked_for += 1;
+        let row = if self.looked_for <= ONE_BY_ONE {
+            self.raw.find(bytes, self.first as usize)
+        } else {
+            self.index_table(intake)?;
+            let same = |row: u32| self.raw.get(row as usize + 1) == Some(bytes);
+            self.index.find(hash, same).map(|row| row as usize + 1)
         };
-        intake.budget.take::<(u64, u64)>(1)?;
-        let row = raw.len() as u32;
-        push_row(raw, bytes, intake)?;
-        free.insert((hash as u32, row));
-        Ok(StringId(row))
+        Ok(row.map(|row| StringId(row as u32)))
     }
 
     /// Lets the rows of the string table be found; of equal ones, the first.
-    #[cold]
     fn index_table(&mut self, intake: &mut Intake) -> Result<()> {
-        let rows = self.indexed_rows..self.table_rows;
-        intake.budget.take::<(u64, u64)>(rows.len())?;
-        self.index.reserve(rows.len(), |&(low, _)| widened(low));
-        for row in rows {
-            let bytes = self.raw.get(row as usize).unwrap_or_default();
-            let hash = short_hash(&self.hasher, bytes);
-            let same = |&(low, known): &(u32, u32)| {
-                low == hash as u32 && self.raw.get(known as usize) == Some(bytes)
-            };
-            if let Entry::Vacant(free) = self.index.entry(hash, same, |&(low, _)| widened(low)) {
-                free.insert((hash as u32, row));
+        let rows = self.raw.len();
+        intake.budget.take::<(u64, u64)>(rows)?;
+        self.index = Index::with_room(rows);
+        for row in 1..rows {
+            let bytes = self.raw.get(row).unwrap_or_default();
+            let hash = hash_bytes(&self.hasher, bytes) as u32;
+            let same = |row: u32| self.raw.get(row as usize + 1) == Some(bytes);
+            if self.index.find(hash, same).is_some() {
+                self.index.add_hidden();
+            } else {
+                self.index.add(hash);
             }
         }
-        self.indexed_rows = self.table_rows;
+        self.first = 1;
         Ok(())
     }
 
     /// Makes room for `texts` texts of `bytes` bytes in all.
     pub(crate) fn reserve(&mut self, texts: usize, bytes: usize) {
         self.raw.reserve(texts, bytes);
-        self.index.reserve(texts, |&(low, _)| widened(low));
+        self.index.reserve(texts);
     }
 
     /// [`intern`](Self::intern) for a name of our own.
@@ -122,18 +155,6 @@ pub(crate) fn hash_bytes(hasher: &RandomState, bytes: &[u8]) -> u64 {
     let mut state = hasher.build_hasher();
     state.write(bytes);
     state.finish()
-}
-
-/// The hash of some bytes, of which a table need keep no more than the low half.
-#[inline]
-pub(crate) fn short_hash(hasher: &RandomState, bytes: &[u8]) -> u64 {
-    widened(hash_bytes(hasher, bytes) as u32)
-}
-
-/// The whole of a short hash, from its low half.
-#[inline]
-pub(crate) fn widened(low: u32) -> u64 {
-    u64::from(low) | u64::from(low) << 32
 }
 
 /// The attributes a reader adds to those of the payload's own table, each once.

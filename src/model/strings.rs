@@ -197,6 +197,19 @@ impl RawStrings {
         self.bytes.get(start..end)
     }
 
+    /// The first row before row `end`, row 0 not among them, that is these bytes.
+    pub(crate) fn find(&self, bytes: &[u8], end: usize) -> Option<usize> {
+        let (first, rows) = self.ends.get(..end)?.split_first()?;
+        let mut start = *first as usize;
+        let row = rows.iter().position(|&end| {
+            let length = (end as usize).wrapping_sub(start);
+            let row = start..end as usize;
+            start = end as usize;
+            length == bytes.len() && self.bytes.get(row) == Some(bytes)
+        });
+        Some(row? + 1)
+    }
+
     /// The table, with an empty row 0 put before the others when `shift` is set.
     /// The strings that are not UTF-8 are mended and kept aside.
     pub(crate) fn prove(self, shift: bool) -> Strings {
@@ -260,6 +273,19 @@ mod tests {
             "two halves of a letter are not a letter"
         );
         assert_eq!(strings.get(StringId(99)), "");
+    }
+
+    #[test]
+    fn the_first_of_equal_rows_is_found() {
+        let mut raw = RawStrings::new();
+        for bytes in [&b"a"[..], b"b", b"ab", b"a", b"ab"] {
+            raw.push(bytes);
+        }
+        assert_eq!(raw.find(b"a", 5), Some(3));
+        assert_eq!(raw.find(b"ab", 5), Some(2));
+        assert_eq!(raw.find(b"ab", 2), None);
+        assert_eq!(raw.find(b"c", 5), None);
+        assert_eq!(RawStrings::new().find(b"c", 0), None);
     }
 
     #[test]

@@ -121,7 +121,7 @@ impl<'a> Reader<'a> {
     fn wide_varint(&mut self) -> Result<u64> {
         if let Some(word) = self
             .payload
-            .get(self.at..)
+            .get(self.at..self.at + 8)
             .and_then(<[u8]>::first_chunk::<8>)
         {
             let word = u64::from_le_bytes(*word);
@@ -201,7 +201,7 @@ impl<'a> Reader<'a> {
     /// are the short ones of nearly every row of a table; `None`, and nothing was read, otherwise.
     #[inline(always)]
     pub(crate) fn record(&mut self) -> Option<(u32, Self)> {
-        let &[tag, low, high] = self.payload.get(self.at..)?.first_chunk()?;
+        let &[tag, low, high] = self.payload.get(self.at..self.at + 3)?.first_chunk()?;
         if tag & 0x87 != LEN as u8 || tag < 8 {
             return None;
         }
@@ -266,7 +266,8 @@ impl<'a> Reader<'a> {
     /// The message as a [`Short`], if it is one and the payload goes on far enough behind it.
     #[inline(always)]
     pub(crate) fn short(&self) -> Option<Short<'a>> {
-        let window = self.payload.get(self.at..)?.first_chunk()?;
+        let window = self.payload.get(self.at..self.at + Short::WINDOW)?;
+        let window = window.first_chunk()?;
         let end = self.end.wrapping_sub(self.at);
         (end <= Short::LONGEST).then_some(Short { window, at: 0, end })
     }
@@ -347,7 +348,7 @@ impl<'a> Reader<'a> {
 /// the message.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Short<'a> {
-    window: &'a [u8; Short::LONGEST + 8],
+    window: &'a [u8; Short::WINDOW],
     at: usize,
     end: usize,
 }
@@ -355,6 +356,9 @@ pub(crate) struct Short<'a> {
 impl<'a> Short<'a> {
     /// The longest message that is short.
     const LONGEST: usize = 64;
+
+    /// The bytes looked at: those of a message, and a word that begins with the last of them.
+    const WINDOW: usize = Self::LONGEST + 8;
 
     /// The next eight bytes; past the end of the message they are some bytes or other.
     #[inline(always)]
@@ -365,11 +369,12 @@ impl<'a> Short<'a> {
         u64::from_le_bytes(word)
     }
 
-    /// The next field's number, if its tag is `tag`.
+    /// The next field's number, if its tag is `tag`. One that begins past the end is read as well:
+    /// the message is not done then.
     #[inline(always)]
     pub(crate) fn optional(&mut self, tag: u32) -> Option<u64> {
         let word = self.word();
-        if self.at >= self.end || word as u8 != tag as u8 {
+        if word as u8 != tag as u8 {
             return None;
         }
         // The byte that is not there is none that ends a varint.
@@ -527,33 +532,85 @@ fn cut_short(wanted: u64, left: usize) -> Error {
     ))
 }
 
-/// Appends the indices of a packed body to `out`.
-///
-/// Widths that mix are told apart without a branch on them: a mispredicted one costs more than
-/// the decoding.
-pub(crate) fn packed_indices(body: Reader, out: &mut Vec<u32>) -> Result<()> {
-    let bytes = body.rest();
-    let Some(ahead) = body.payload.get(body.at..body.end + AHEAD) else {
-        return packed_varints(body, out, index);
-    };
-    let first = out.len();
-    match (widest(ahead), bytes.last()) {
-        (1, _) => {
-            out.extend(bytes.iter().map(|&byte| u32::from(byte)));
-            Ok(())
-        }
-        (width @ (2 | 3), Some(..0x80)) => {
-            out.resize(first + bytes.len() + 8, 0);
-            let room = &mut out[first..];
-            let count = match width {
-                2 => by_words::<false>(ahead, room),
-                _ => by_words::<true>(ahead, room),
-            };
-            out.truncate(first + count);
-            Ok(())
-        }
-        _ => packed_varints(body, out, index),
+/// Indices that packed bodies are appended to.
+#[derive(Debug, Default)]
+pub(crate) struct Indices {
+    /// Those there are, and room for more that is written over as a whole before it is known how
+    /// many there will be.
+    slots: Vec<u32>,
+    filled: usize,
+}
+
+/// How much room there is made, at least, where there is none.
+const ROOM: usize = 1 << 8;
+
+impl Indices {
+    /// Makes room for some more.
+    pub(crate) fn reserve(&mut self, more: usize) {
+        self.slots.reserve(more);
     }
+
+    pub(crate) fn len(&self) -> usize {
+        self.filled
+    }
+
+    /// Appends the indices of a packed body.
+    ///
+    /// Widths that mix are told apart without a branch on them: a mispredicted one costs more than
+    /// the decoding.
+    pub(crate) fn append(&mut self, body: Reader) -> Result<()> {
+        if let Some(ahead) = body.payload.get(body.at..body.end + AHEAD)
+            && ahead.len() > AHEAD
+            && ahead[ahead.len() - AHEAD - 1] < 0x80
+        {
+            // A slot for every byte, and for those past the end that are looked at.
+            if self.slots.len() - self.filled < ahead.len() {
+                self.slots.resize(self.filled + ahead.len() + ROOM, 0);
+            }
+            if let Some(count) = by_words(ahead, &mut self.slots[self.filled..]) {
+                self.filled += count;
+                return Ok(());
+            }
+        }
+        self.extend_with(|slots| packed_varints(body, slots, index))
+    }
+
+    /// Appends one index.
+    pub(crate) fn push(&mut self, index: u32) {
+        self.slots.truncate(self.filled);
+        self.slots.push(index);
+        self.filled += 1;
+    }
+
+    /// Appends what `more` pushes.
+    #[inline(never)]
+    pub(crate) fn extend_with(
+        &mut self,
+        more: impl FnOnce(&mut Vec<u32>) -> Result<()>,
+    ) -> Result<()> {
+        self.slots.truncate(self.filled);
+        more(&mut self.slots)?;
+        self.filled = self.slots.len();
+        Ok(())
+    }
+
+    /// The indices, and nothing else.
+    pub(crate) fn into_vec(self) -> Vec<u32> {
+        let mut slots = self.slots;
+        slots.truncate(self.filled);
+        slots
+    }
+}
+
+/// Appends the indices of a packed body to `out`.
+pub(crate) fn packed_indices(body: Reader, out: &mut Vec<u32>) -> Result<()> {
+    let mut indices = Indices {
+        filled: out.len(),
+        slots: std::mem::take(out),
+    };
+    indices.append(body)?;
+    *out = indices.into_vec();
+    Ok(())
 }
 
 /// How many bytes of the payload must follow a body that is read by words.
@@ -567,42 +624,14 @@ fn word(bytes: &[u8; AHEAD], at: usize) -> u64 {
     u64::from_le_bytes(word)
 }
 
-/// The bytes of the longest varint that begins in `ahead` but for its last [`AHEAD`] bytes; 4 also
-/// stands for more.
-#[inline(always)]
-fn widest(ahead: &[u8]) -> u32 {
-    let (mut two, mut three, mut four) = (0, 0, 0);
-    let mut look = |bytes: &[u8; AHEAD], body: u64| {
-        let more = word(bytes, 0) & body;
-        let longer = more & word(bytes, 1);
-        two |= more;
-        three |= longer;
-        four |= longer & word(bytes, 2);
-    };
-    let mut rest = ahead;
-    while rest.len() >= AHEAD + 8
-        && let Some(bytes) = rest.first_chunk()
-    {
-        look(bytes, u64::MAX);
-        rest = &rest[8..];
-    }
-    if rest.len() > AHEAD
-        && let Some(bytes) = rest.first_chunk()
-    {
-        look(bytes, u64::MAX >> (8 * (8 + AHEAD - rest.len())));
-    }
-    let any = |more: u64| u32::from(more & CONTINUES != 0);
-    1 + any(two) + any(three) + any(four)
-}
-
-/// Reads the varints that begin in `ahead` but for its last [`AHEAD`] bytes, eight bytes at a time.
-/// None is of more than two bytes, or than three.
+/// Reads the varints that begin in `ahead` but for its last [`AHEAD`] bytes, eight bytes at a time,
+/// and says how many there are; `None` if any may be of more than three bytes.
 ///
 /// Every byte is taken for the beginning of a varint, all eight at once. Each value goes to the
 /// slot that the number of beginnings before it says, so that what was no beginning is written
 /// over by what is.
 #[inline(always)]
-fn by_words<const THREE: bool>(ahead: &[u8], out: &mut [u32]) -> usize {
+fn by_words(ahead: &[u8], out: &mut [u32]) -> Option<usize> {
     const LOW: u64 = 0x00ff_00ff_00ff_00ff;
     const LOWEST: u64 = 0x0000_00ff_0000_00ff;
     const HALF: u64 = 0x0000_ffff_0000_ffff;
@@ -611,46 +640,48 @@ fn by_words<const THREE: bool>(ahead: &[u8], out: &mut [u32]) -> usize {
     let mut rest = ahead;
     let mut filled = 0;
     let mut carried = 0;
-    while let Some(bytes) = rest.first_chunk::<AHEAD>()
+    // Of the last word, where varints begin and where those of more than three bytes are; and
+    // whether there were any before.
+    let (mut begins, mut longer, mut longer_before) = (0, 0, 0);
+    while rest.len() > AHEAD
+        && let Some(bytes) = rest.first_chunk::<AHEAD>()
         && let Some(slots) = out
             .get_mut(filled..)
             .and_then(<[u32]>::first_chunk_mut::<8>)
-        && rest.len() > AHEAD
     {
-        let (first, second) = (word(bytes, 0), word(bytes, 1));
+        let (first, second, third) = (word(bytes, 0), word(bytes, 1), word(bytes, 2));
         let more = first & CONTINUES;
         let goes_on = more & second;
+        longer_before |= longer;
+        longer = goes_on & third;
         let first = first & !CONTINUES;
         let second = second & mask(more);
+        let third = third & mask(goes_on);
         let even = (first & LOW) | (second & LOW) << 7;
         let odd = (first >> 8 & LOW) | (second >> 8 & LOW) << 7;
-        let begins = !(more << 8 | carried) >> 7 & (CONTINUES >> 7);
+        let value = |pair: u64, at: u32| (pair & HALF) | (third >> at & LOWEST) << 14;
+        let pairs = [
+            value(even, 0),
+            value(odd, 8),
+            value(even >> 16, 16),
+            value(odd >> 16, 24),
+        ];
+        begins = !(more << 8 | carried) >> 7 & (CONTINUES >> 7);
         carried = more >> 56;
         let until = begins.wrapping_mul(0x0101_0101_0101_0101);
-        let values = if THREE {
-            let third = word(bytes, 2) & mask(goes_on);
-            let value = |pair: u64, at: u32| (pair & HALF) | (third >> at & LOWEST) << 14;
-            let pairs = [
-                value(even, 0),
-                value(odd, 8),
-                value(even >> 16, 16),
-                value(odd >> 16, 24),
-            ];
-            [0, 1, 2, 3, 4, 5, 6, 7].map(|at| (pairs[at % 4] >> (32 * (at / 4))) as u32)
-        } else {
-            let pairs = [even, odd];
-            [0, 1, 2, 3, 4, 5, 6, 7].map(|at| (pairs[at % 2] >> (16 * (at / 2))) as u32 & 0xffff)
-        };
-        slots[0] = values[0];
+        slots[0] = pairs[0] as u32;
         for at in 1..8 {
-            slots[(until >> (8 * (at - 1)) & 7) as usize] = values[at];
+            let slot = (until >> (8 * (at - 1)) & 7) as usize;
+            slots[slot] = (pairs[at % 4] >> (32 * (at / 4))) as u32;
         }
-        // Those that begin behind the body are not its own.
-        let within = (rest.len() - AHEAD).min(8);
-        filled += (until >> (8 * (within - 1)) & 0xff) as usize;
+        filled += (until >> 56) as usize;
         rest = &rest[8.min(rest.len())..];
     }
-    filled
+    // Those that begin behind the body are not its own.
+    let behind = AHEAD.saturating_sub(rest.len());
+    let body = u64::MAX.checked_shr(8 * behind as u32).unwrap_or(0);
+    filled -= ((begins & !body).wrapping_mul(0x0101_0101_0101_0101) >> 56) as usize;
+    ((longer_before | longer & body) & CONTINUES == 0).then_some(filled)
 }
 
 /// The number of varints in a packed body.
@@ -800,12 +831,13 @@ mod tests {
                 assert_eq!(out[1..], expected);
             }
         }
-        let mut out = Vec::new();
-        let mut read = |body: &[u8]| packed_indices(Reader::new(body), &mut out);
+        let mut indices = Indices::default();
+        let mut read = |body: &[u8]| indices.append(Reader::new(body));
         read(&[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1, 5]).unwrap();
         assert!(read(&[1, 0x80]).is_err());
         assert!(read(&[0xff; 20]).is_err());
-        assert_eq!(out[..2], [BELOW, 5]);
+        indices.push(6);
+        assert_eq!(indices.into_vec(), [BELOW, 5, 6]);
     }
 
     #[test]

@@ -17,6 +17,9 @@ impl Bounds {
     /// Payloads up to this size are walked whole, if it takes that to decide.
     const SMALL: usize = 1 << 16;
 
+    /// A glance, which is enough to rule most candidates out.
+    pub(super) const GLANCE: Self = Self::first(2, 8);
+
     /// The first round: the beginnings of all lists.
     pub(super) const FIRST: Self = Self::first(8, 64);
 

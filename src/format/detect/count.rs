@@ -18,7 +18,8 @@ impl Walk<'_> {
                     .fields(message)
                     .filter_map(|(_, field)| field.holds.table())
                     .for_each(|table| self.rows.reset(table));
-                self.count(message, body);
+                let mut left = self.bounds.fields;
+                self.count(message, body, &mut left);
             }
             if self
                 .grammar
@@ -32,15 +33,14 @@ impl Walk<'_> {
 
     /// Counts the rows of the tables in a message, so that references to them can be followed
     /// wherever they stand.
-    fn count(&mut self, message: Message, body: &[u8]) {
+    fn count(&mut self, message: Message, body: &[u8], left: &mut u32) {
         let mut reader = Reader::new(body);
-        let mut left = self.bounds.fields;
         while let Ok(Some(tag)) = reader.tag() {
-            if left == 0 {
+            if *left == 0 {
                 self.unknown_rows(message);
                 break;
             }
-            left -= 1;
+            *left -= 1;
             self.at = (tag >> 3, tag & 7);
             let holds = self
                 .grammar
@@ -106,9 +106,11 @@ impl Walk<'_> {
     fn count_dictionary(&mut self, body: &[u8]) {
         let mut reader = Reader::new(body);
         let mut left = self.bounds.fields;
+        // Those of the dictionary, however many parts it is in: it may be none.
+        let mut left_inside = left;
         let path = self.path;
         while let Ok(Some(tag)) = reader.tag() {
-            if left == 0 {
+            if left == 0 || left_inside == 0 {
                 self.unknown_rows(Message::Dictionary);
                 break;
             }
@@ -122,7 +124,7 @@ impl Walk<'_> {
             let Ok(inner) = reader.bytes() else { break };
             if self.grammar.inner(Message::Data, tag >> 3) == Some(Message::Dictionary) {
                 self.path = path.into(tag >> 3);
-                self.count(Message::Dictionary, inner);
+                self.count(Message::Dictionary, inner, &mut left_inside);
                 self.path = path;
             }
         }

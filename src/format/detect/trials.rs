@@ -70,6 +70,7 @@ impl<'c> Trials<'c> {
             all: candidates.iter().map(untried).collect(),
             whole: true,
         };
+        trials.each(|grammar, _| walk(grammar, payload, Bounds::GLANCE));
         let mut rounds = Bounds::rounds(payload.len());
         let mut bounds = Bounds::FIRST;
         for round in 1.. {

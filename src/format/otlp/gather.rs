@@ -130,6 +130,7 @@ fn unit<G: Generation>(
     drafts: Vec<Draft>,
     intake: &mut Intake,
 ) -> Result<(Dictionary, Vec<Placed>)> {
+    tables.settle_stacks();
     let mut shifts = tables.settle::<G>(intake)?;
     let slices = drafts.iter().any(|draft| draft.slices);
     tables.resolve_ids::<G>(&mut shifts, slices, intake);

@@ -10,7 +10,7 @@ use crate::limits::within;
 use crate::model::dictionary::{Attribute, Function, Line, Link, Mapping};
 use crate::model::id::{FunctionId, StringId};
 use crate::model::ragged::Ragged;
-use crate::wire::read::{Reader, Short, index, packed_indices};
+use crate::wire::read::{Indices, Reader, Short, count_packed, index};
 use crate::wire::{LEN, VARINT, tag};
 
 /// The tables as they are on the wire: ids are numbers, not yet proved.
@@ -38,6 +38,9 @@ pub(crate) struct Tables {
     /// Units by key, both as string indices.
     pub(crate) units: Vec<(u32, u32)>,
     pub(crate) stacks: Stacks,
+    /// The locations of the stacks of the table, of which `stacks` has only the ends until all are
+    /// read.
+    pub(crate) stack_locations: Indices,
     pub(crate) ids: Ids,
 }
 
@@ -63,28 +66,47 @@ pub(crate) struct Ids {
 }
 
 /// The ids of a table's rows. As long as they are 1, 2, 3 … or left out, they are only counted.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct IdColumn {
     rows: usize,
+    /// The next id, as long as they are counted.
+    next: u64,
     /// 1: the ids counted so far are 1, 2, 3 …; 0: they are left out.
     step: u64,
     listed: Vec<u64>,
 }
 
-impl IdColumn {
-    #[inline]
-    pub(crate) fn push(&mut self, id: u64) {
-        if self.rows == 0 && id == 1 {
-            self.step = 1;
+impl Default for IdColumn {
+    fn default() -> Self {
+        Self {
+            rows: 0,
+            next: 1,
+            step: 1,
+            listed: Vec::new(),
         }
-        if self.listed.is_empty() && id == self.step * (self.rows as u64 + 1) {
-            self.rows += 1;
+    }
+}
+
+impl IdColumn {
+    #[inline(always)]
+    pub(crate) fn push(&mut self, id: u64) {
+        if id != self.next || !self.listed.is_empty() {
+            return self.push_unusual(id);
+        }
+        self.rows += 1;
+        self.next += self.step;
+    }
+
+    #[cold]
+    fn push_unusual(&mut self, id: u64) {
+        if self.rows == 0 && id == 0 {
+            (self.next, self.step) = (0, 0);
+            self.rows = 1;
         } else {
             self.list(id);
         }
     }
 
-    #[cold]
     fn list(&mut self, id: u64) {
         if self.listed.is_empty() {
             self.listed = self.to_vec();
@@ -104,7 +126,7 @@ impl IdColumn {
 
     /// Whether any row has an id.
     pub(crate) fn is_said(&self) -> bool {
-        self.step == 1 || self.listed.iter().any(|&id| id != 0)
+        self.rows > 0 && self.step == 1 || self.listed.iter().any(|&id| id != 0)
     }
 
     /// The ids.
@@ -163,6 +185,7 @@ impl Tables {
             new_attributes: NewAttributes::after(0),
             units: Vec::new(),
             stacks: Stacks::new(),
+            stack_locations: Indices::default(),
             ids: Ids::default(),
         }
     }
@@ -243,7 +266,8 @@ impl Tables {
         self.location_mappings.reserve(location + extra);
         self.addresses.reserve(location + extra);
         self.lines.ends.reserve(location + extra);
-        self.lines.items.reserve(location + extra);
+        // A guess: some are inlined.
+        self.lines.items.reserve(location + location / 2 + extra);
         self.functions.reserve(function + extra);
         self.links.reserve(link);
         self.attributes.reserve(attribute);
@@ -339,47 +363,69 @@ impl Tables {
         intake: &mut Intake,
     ) -> Result<()> {
         if let Some(short) = reader.short()
-            && self.short_location::<G>(short)
+            && self.short_location::<G>(short, intake)?
         {
             return Ok(());
         }
         self.any_location::<G>(reader, intake)
     }
 
-    /// A location of one line at most, as nearly all are; Go writes the mapping last.
+    /// A location with its fields in the usual order, if it is; Go writes the mapping last.
     #[inline(always)]
-    fn short_location<G: Generation>(&mut self, mut row: Short) -> bool {
+    fn short_location<G: Generation>(
+        &mut self,
+        mut row: Short,
+        intake: &mut Intake,
+    ) -> Result<bool> {
         let schema = const { &G::SCHEMA.location };
+        let before = self.lines.items.len();
         let id = match schema.id {
             0 => 0,
             id => row.number(tag(id, VARINT)),
         };
         let mut mapping = row.optional(tag(schema.mapping, VARINT));
         let address = row.number(tag(schema.address, VARINT));
-        let line = row.message(tag(schema.lines, LEN));
-        if mapping.is_none() {
-            mapping = row.optional(tag(schema.mapping, VARINT));
-        }
-        if !row.is_done() {
-            return false;
-        }
-        if let Some(mut line) = line {
+        let mut usual = true;
+        // Not past the end, where the next location looks like a line.
+        while !row.is_done()
+            && let Some(mut line) = row.message(tag(schema.lines, LEN))
+        {
             self.lines.items.push(Line {
                 function: FunctionId(index(line.number(tag(1, VARINT)))),
                 line: line.number(tag(2, VARINT)) as i64,
                 column: line.number(tag(3, VARINT)) as i64,
             });
-            if !line.is_done() {
-                self.lines.items.pop();
-                return false;
-            }
+            usual &= line.is_done();
         }
-        self.end_location::<G>(mapping.map(index), address, id);
-        true
+        if mapping.is_none() {
+            mapping = row.optional(tag(schema.mapping, VARINT));
+        }
+        if !usual || !row.is_done() {
+            self.lines.items.truncate(before);
+            return Ok(false);
+        }
+        self.end_location::<G>(mapping.map(index), address, id, before, intake)?;
+        Ok(true)
     }
 
     #[inline(always)]
-    fn end_location<G: Generation>(&mut self, mapping: Option<u32>, address: u64, id: u64) {
+    fn end_location<G: Generation>(
+        &mut self,
+        mapping: Option<u32>,
+        address: u64,
+        id: u64,
+        first_line: usize,
+        intake: &mut Intake,
+    ) -> Result<()> {
+        let lines = self.lines.items.len() - first_line;
+        if lines > 1 {
+            within(
+                "max_lines_per_location",
+                intake.limits().max_lines_per_location,
+                lines as u64,
+            )?;
+            intake.budget.take::<Line>(lines)?;
+        }
         self.lines.end_row();
         if !self.location_attributes.items.is_empty() {
             self.location_attributes.end_row_at(self.addresses.len());
@@ -389,6 +435,7 @@ impl Tables {
         if G::SCHEMA.location.id != 0 {
             self.ids.location.push(id);
         }
+        Ok(())
     }
 
     #[inline(never)]
@@ -414,17 +461,7 @@ impl Tables {
                 reader = self.location_rare::<G>(tag, row as u32, reader, intake)?;
             }
         }
-        let lines = self.lines.items.len() - before;
-        if lines > 1 {
-            within(
-                "max_lines_per_location",
-                intake.limits().max_lines_per_location,
-                lines as u64,
-            )?;
-            intake.budget.take::<Line>(lines)?;
-        }
-        self.end_location::<G>(mapping, address, id);
-        Ok(())
+        self.end_location::<G>(mapping, address, id, before, intake)
     }
 
     #[inline(never)]
@@ -490,13 +527,12 @@ impl Tables {
 
     #[inline]
     fn stack(&mut self, mut reader: Reader, intake: &mut Intake) -> Result<()> {
-        let rows = &mut self.stacks.rows;
-        let before = rows.items.len();
+        let before = self.stack_locations.len();
         while let Some(tag) = reader.tag()? {
             if is!(tag, 1, LEN) {
-                packed_indices(reader.message()?, &mut rows.items)?;
+                self.stack_locations(reader.message()?, intake)?;
             } else if is!(tag, 1, VARINT) {
-                rows.items.push(reader.index()?);
+                self.stack_locations.push(reader.index()?);
             } else {
                 unknown(
                     &mut reader,
@@ -507,15 +543,40 @@ impl Tables {
                 )?;
             }
         }
-        let depth = rows.items.len() - before;
-        within(
-            "max_stack_depth",
-            intake.limits().max_stack_depth,
-            depth as u64,
-        )?;
-        intake.budget.take::<u32>(depth)?;
-        rows.end_row();
+        self.end_stack(before, 0, intake)
+    }
+
+    /// Reads locations of a stack.
+    #[inline]
+    pub(crate) fn stack_locations(&mut self, body: Reader, intake: &Intake) -> Result<()> {
+        if body.left() > LONG_STACK {
+            check_depth(count_packed(body.rest()), intake)?;
+        }
+        self.stack_locations.append(body)
+    }
+
+    /// Ends a stack whose locations began at the `first`, and which costs so many numbers more.
+    #[inline]
+    pub(crate) fn end_stack(
+        &mut self,
+        first: usize,
+        more: usize,
+        intake: &mut Intake,
+    ) -> Result<()> {
+        let end = self.stack_locations.len();
+        let depth = end - first;
+        check_depth(depth, intake)?;
+        intake.budget.take::<u32>(depth + more)?;
+        self.stacks.rows.ends.push(end as u32);
         Ok(())
+    }
+
+    /// The stacks have their locations, now that all are read.
+    pub(crate) fn settle_stacks(&mut self) {
+        let locations = std::mem::take(&mut self.stack_locations);
+        if locations.len() > 0 {
+            self.stacks.rows.items = locations.into_vec();
+        }
     }
 
     pub(crate) fn mapping<G: Generation>(
@@ -619,6 +680,15 @@ impl Tables {
         self.units.push((key, unit));
         Ok(())
     }
+}
+
+/// The locations of a packed list of so many bytes are counted before there is room for them.
+const LONG_STACK: usize = 1 << 16;
+
+#[inline]
+fn check_depth(depth: usize, intake: &Intake) -> Result<()> {
+    let limit = intake.limits().max_stack_depth;
+    within("max_stack_depth", limit, depth as u64)
 }
 
 /// The fields of a function in their usual order, and its id.

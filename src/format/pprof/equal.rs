@@ -6,12 +6,11 @@
 use std::hash::{BuildHasher, Hash};
 
 use foldhash::fast::RandomState;
-use hashbrown::HashTable;
 
 use crate::error::Result;
+use crate::format::index::Index;
 use crate::format::intake::Intake;
 use crate::format::losses::{self, Code};
-use crate::format::texts::widened;
 use crate::model::dictionary::Dictionary;
 use crate::model::id::{AttributeId, FunctionId, LocationId, MappingId, StackId};
 use crate::model::profile::Profile;
@@ -131,15 +130,19 @@ impl Places {
             return None;
         }
         let hasher = RandomState::default();
-        let mut index: HashTable<(u32, u32)> = HashTable::with_capacity(alike.len());
+        let mut index = Index::with_room(alike.len());
         let mut equal: Vec<(u32, u32)> = Vec::new();
         for &at in alike {
             let this = row(at as usize);
-            let low = hasher.hash_one(&this) as u32;
-            let same = |&(other, first): &(u32, u32)| other == low && row(first as usize) == this;
-            match index.find(widened(low), same) {
-                Some(&(_, first)) => equal.push((at, first)),
-                None => _ = index.insert_unique(widened(low), (low, at), |_| widened(low)),
+            let hash = hasher.hash_one(&this) as u32;
+            let first = |at: u32| alike.get(at as usize).copied().unwrap_or(0);
+            let same = |at: u32| row(first(at) as usize) == this;
+            match index.find(hash, same) {
+                Some(earlier) => {
+                    equal.push((at, first(earlier)));
+                    index.add_hidden();
+                }
+                None => _ = index.add(hash),
             }
         }
         if equal.is_empty() {

@@ -1,4 +1,8 @@
-//! Reading pprof: once over the file to count, once for the tables, once for the samples.
+//! Reading pprof: once over the file to find where everything is, then table by table, then the
+//! samples.
+//!
+//! Tables lie between one another in the files of many writers; read one after the other, each
+//! needs the memory and the branches of one kind of row only.
 
 use crate::error::{Error, Result};
 use crate::format::intake::Intake;
@@ -32,8 +36,7 @@ const STRING: u32 = tag(6, LEN);
 #[derive(Debug, Default)]
 pub(crate) struct Table<'a> {
     payload: &'a [u8],
-    /// Where each string begins, and how long it is.
-    rows: Vec<(u32, u32)>,
+    rows: Vec<Place>,
     /// The model's id of each; [`UNUSED`] until it is used.
     ids: Vec<u32>,
 }
@@ -92,20 +95,17 @@ struct Layout<'a> {
     strings: Table<'a>,
     samples: usize,
     sample_types: usize,
-    /// Where samples, or strings, lie next to one another.
-    runs: Vec<Run>,
+    /// Where samples lie next to one another: the bytes where they begin and end.
+    runs: Vec<(usize, usize)>,
     mappings: usize,
-    locations: usize,
-    functions: usize,
+    locations: Vec<Place>,
+    functions: Vec<Place>,
+    /// Where the fields of other kinds begin.
+    others: Vec<u32>,
 }
 
-/// Records of one kind next to one another, by the bytes where they begin and end.
-#[derive(Debug)]
-struct Run {
-    tag: u32,
-    start: usize,
-    end: usize,
-}
+/// Where a row begins in the file, and how long it is.
+type Place = (u32, u32);
 
 /// What is said once.
 #[derive(Debug, Default)]
@@ -127,8 +127,8 @@ pub(crate) fn read(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
     let mut layout = Layout::of(payload, intake)?;
     let mut tables = Tables::new();
     tables.counts.mapping = layout.mappings;
-    tables.counts.location = layout.locations;
-    tables.counts.function = layout.functions;
+    tables.counts.location = layout.locations.len();
+    tables.counts.function = layout.functions.len();
     tables.reserve::<Rowed>(intake)?;
     tables.texts.reserve(
         layout.strings.rows.len(),
@@ -146,16 +146,15 @@ pub(crate) fn read(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
     if !mappings.is_dense() || !functions.is_dense() {
         resolve_sparse(payload, &mut tables, &mappings, &functions, intake)?;
     }
-    let runs = || layout.runs.iter().filter(|run| run.tag == SAMPLE);
-    let table = &mut layout.strings;
     let shape = Shape {
         samples: layout.samples,
         columns: layout.sample_types,
-        bytes: runs().map(|run| run.end - run.start).sum(),
+        bytes: layout.runs.iter().map(|(start, end)| end - start).sum(),
     };
+    let table = &mut layout.strings;
     let mut samples = SampleReader::new(payload, shape, &locations, &mut tables, intake)?;
-    for run in runs() {
-        let run = Reader::within(payload, run.start, run.end);
+    for &(start, end) in &layout.runs {
+        let run = Reader::within(payload, start, end);
         samples.run(run, table, &mut tables, intake)?;
     }
     let mut profile = Profile {
@@ -187,49 +186,67 @@ impl<'a> Layout<'a> {
         let mut layout = Self::default();
         let mut reader = Reader::new(payload);
         let limits = *intake.limits();
-        while let Some((start, tag, record)) = reader.next_record(limits.max_nesting)? {
+        // A guess at how many there are.
+        let room = payload.len() / 128;
+        let Self {
+            strings,
+            locations,
+            functions,
+            ..
+        } = &mut layout;
+        for places in [&mut strings.rows, locations, functions] {
+            places.reserve(room);
+        }
+        loop {
+            let start = reader.at();
+            let (tag, record) = match reader.record() {
+                Some(record) => record,
+                None => match reader.tag()? {
+                    None => break,
+                    Some(tag) if tag & 7 == LEN => (tag, reader.message()?),
+                    Some(tag) => {
+                        reader.skip(tag, limits.max_nesting)?;
+                        intake.budget.take::<[u32; 2]>(1)?;
+                        layout.others.push(start as u32);
+                        continue;
+                    }
+                },
+            };
+            let place = (record.at() as u32, record.left() as u32);
             match tag {
                 SAMPLE => {
                     layout.samples += 1;
-                    layout.run(tag, start, reader.at(), intake)?;
+                    match layout.runs.last_mut() {
+                        Some((_, end)) if *end == start => *end = reader.at(),
+                        _ => {
+                            intake.budget.take::<[usize; 4]>(1)?;
+                            layout.runs.push((start, reader.at()));
+                        }
+                    }
                 }
-                LOCATION => layout.locations += 1,
-                FUNCTION => layout.functions += 1,
+                LOCATION => layout.locations.push(place),
+                FUNCTION => layout.functions.push(place),
                 STRING => {
                     let row = layout.strings.rows.len();
                     within("max_strings", limits.max_strings, row as u64 + 1)?;
-                    let (start_of_text, end) = (record.at(), reader.at());
-                    let length = end - start_of_text;
-                    layout
-                        .strings
-                        .rows
-                        .push((start_of_text as u32, length as u32));
-                    layout.run(tag, start, end, intake)?;
+                    layout.strings.rows.push(place);
                 }
-                MAPPING => layout.mappings += 1,
-                SAMPLE_TYPE => layout.sample_types += 1,
-                _ => {}
+                _ => {
+                    layout.mappings += usize::from(tag == MAPPING);
+                    layout.sample_types += usize::from(tag == SAMPLE_TYPE);
+                    intake.budget.take::<[u32; 2]>(1)?;
+                    layout.others.push(start as u32);
+                }
             }
         }
         within("max_samples", limits.max_samples, layout.samples as u64)?;
+        let rows = layout.locations.len() + layout.functions.len();
+        intake.budget.take::<Place>(rows)?;
         intake.budget.take::<[u32; 3]>(layout.strings.rows.len())?;
         layout.strings.payload = payload;
         layout.strings.ids = vec![UNUSED; layout.strings.rows.len()];
         layout.strings.check(intake)?;
         Ok(layout)
-    }
-
-    /// Adds a record to the run it goes on with, or begins one.
-    #[inline(always)]
-    fn run(&mut self, tag: u32, start: usize, end: usize, intake: &mut Intake) -> Result<()> {
-        match self.runs.last_mut() {
-            Some(run) if run.end == start && run.tag == tag => run.end = end,
-            _ => {
-                intake.budget.take::<Run>(2)?;
-                self.runs.push(Run { tag, start, end });
-            }
-        }
-        Ok(())
     }
 }
 
@@ -262,46 +279,28 @@ fn read_tables(
     tables: &mut Tables,
     intake: &mut Intake,
 ) -> Result<Header> {
+    let row = |&(start, length): &Place| {
+        Reader::within(payload, start as usize, start as usize + length as usize)
+    };
+    for location in &layout.locations {
+        tables
+            .location::<Rowed>(row(location), intake)
+            .map_err(|e| e.within_row("location", tables.ids.location.len()))?;
+    }
+    for function in &layout.functions {
+        tables
+            .function::<Rowed>(row(function), intake)
+            .map_err(|e| e.within_row("function", tables.ids.function.len()))?;
+    }
     let mut header = Header::default();
-    let mut reader = Reader::new(payload);
-    let mut runs = layout.runs.iter();
-    let mut next = runs.next();
-    loop {
-        while let Some(run) = next
-            && run.start == reader.at()
-        {
-            reader.pass(run.end - run.start);
-            next = runs.next();
-        }
-        let before = reader;
-        let (tag, row) = match reader.record() {
-            Some(record) => record,
-            None => match reader.tag()? {
-                None => break,
-                Some(tag) if tag & 7 == LEN => (tag, reader.message()?),
-                Some(tag) => {
-                    reader = header.field(tag, reader, intake)?;
-                    continue;
-                }
-            },
-        };
-        match tag {
-            SAMPLE | STRING => {}
-            LOCATION => tables
-                .location::<Rowed>(row, intake)
-                .map_err(|e| e.within_row("location", tables.ids.location.len()))?,
-            FUNCTION => tables
-                .function::<Rowed>(row, intake)
-                .map_err(|e| e.within_row("function", tables.ids.function.len()))?,
-            MAPPING => tables
-                .mapping::<Rowed>(row.rest(), intake)
+    for &start in &layout.others {
+        let mut reader = Reader::within(payload, start as usize, payload.len());
+        match reader.tag()? {
+            Some(MAPPING) => tables
+                .mapping::<Rowed>(reader.bytes()?, intake)
                 .map_err(|e| e.within_row("mapping", tables.ids.mapping.len()))?,
-            _ => {
-                reader = before;
-                if let Some(tag) = reader.tag()? {
-                    reader = header.field(tag, reader, intake)?;
-                }
-            }
+            Some(tag) => _ = header.field(tag, reader, intake)?,
+            None => {}
         }
     }
     Ok(header)

@@ -7,13 +7,14 @@ use foldhash::fast::RandomState;
 use hashbrown::HashTable;
 
 use crate::error::{Error, Result};
+use crate::format::index::Index;
 use crate::format::intake::Intake;
 use crate::format::labels::{self, Label};
 use crate::format::losses;
 use crate::format::otlp::tables::{Tables, unknown};
 use crate::format::pprof::ids::Ids;
 use crate::format::pprof::read::Table;
-use crate::format::texts::{Texts, hash_bytes, short_hash, widened};
+use crate::format::texts::{Texts, hash_bytes};
 use crate::limits::within;
 use crate::model::dictionary::{Attribute, Link};
 use crate::model::id::{AttributeId, LinkId, StackId};
@@ -21,7 +22,7 @@ use crate::model::ragged::Ragged;
 use crate::model::samples::Samples;
 use crate::model::value::Value;
 use crate::semconv::{LABEL_SPAN_ID, LABEL_TRACE_ID};
-use crate::wire::read::{Reader, packed_indices, packed_varints};
+use crate::wire::read::{Reader, packed_varints};
 use crate::wire::write;
 use crate::wire::{LEN, VARINT, tag};
 
@@ -84,7 +85,7 @@ struct Seen<'a> {
     rows: Vec<(u32, u32)>,
     /// Bytes that are nowhere in the payload.
     made: Vec<u8>,
-    index: HashTable<(u32, u32)>,
+    index: Index,
 }
 
 impl<'a> Seen<'a> {
@@ -93,7 +94,7 @@ impl<'a> Seen<'a> {
             payload,
             rows: Vec::with_capacity(rows),
             made: Vec::new(),
-            index: HashTable::with_capacity(rows),
+            index: Index::with_room(rows),
         }
     }
 
@@ -107,32 +108,23 @@ impl<'a> Seen<'a> {
     }
 
     #[inline]
-    fn find(&self, hash: u64, bytes: &[u8]) -> Option<u32> {
-        let same = |row: u32| self.get(row) == Some(bytes);
-        self.index
-            .find(hash, |&(low, row)| low == hash as u32 && same(row))
-            .map(|&(_, row)| row)
+    fn find(&self, hash: u32, bytes: &[u8]) -> Option<u32> {
+        self.index.find(hash, |row| self.get(row) == Some(bytes))
     }
 
     /// Keeps bytes of the payload.
-    fn add(&mut self, hash: u64, bytes: &[u8]) -> u32 {
+    fn add(&mut self, hash: u32, bytes: &[u8]) -> u32 {
         let start = bytes.as_ptr().addr() - self.payload.as_ptr().addr();
-        self.push(hash, start, bytes.len())
+        self.rows.push((start as u32, bytes.len() as u32));
+        self.index.add(hash)
     }
 
     /// Keeps bytes that are not of the payload.
-    fn make(&mut self, hash: u64, bytes: &[u8]) -> u32 {
+    fn make(&mut self, hash: u32, bytes: &[u8]) -> u32 {
         let start = self.payload.len() + self.made.len();
         self.made.extend_from_slice(bytes);
-        self.push(hash, start, bytes.len())
-    }
-
-    fn push(&mut self, hash: u64, start: usize, length: usize) -> u32 {
-        let row = self.rows.len() as u32;
-        self.rows.push((start as u32, length as u32));
-        self.index
-            .insert_unique(hash, (hash as u32, row), |&(low, _)| widened(low));
-        row
+        self.rows.push((start as u32, bytes.len() as u32));
+        self.index.add(hash)
     }
 }
 
@@ -153,7 +145,7 @@ impl<'a> SampleReader<'a> {
         intake.budget.take::<i64>(samples.saturating_mul(columns))?;
         // A guess; what is not used is never touched, and what is too small moves all that is there.
         let room = intake.budget.left::<u32>().min(bytes / 8 * 5);
-        tables.stacks.rows.items.reserve(room);
+        tables.stack_locations.reserve(room);
         let mut read = Samples::default();
         read.stacks.reserve(samples);
         read.values.ends.reserve(samples);
@@ -340,7 +332,7 @@ impl<'a> SampleReader<'a> {
         if body.is_empty() {
             return Ok(StackId::NONE);
         }
-        let hash = short_hash(&self.hasher, body);
+        let hash = hash_bytes(&self.hasher, body) as u32;
         if let Some(row) = self.stacks.find(hash, body) {
             return Ok(StackId(row + 1));
         }
@@ -350,7 +342,7 @@ impl<'a> SampleReader<'a> {
 
     fn stack_made(&mut self, tables: &mut Tables, intake: &mut Intake) -> Result<StackId> {
         let body = std::mem::take(&mut self.packed);
-        let hash = short_hash(&self.hasher, &body);
+        let hash = hash_bytes(&self.hasher, &body) as u32;
         let row = match self.stacks.find(hash, &body) {
             Some(row) => row,
             None => {
@@ -364,23 +356,14 @@ impl<'a> SampleReader<'a> {
 
     /// Decodes a stack that was not met before.
     fn new_stack(&mut self, ids: Reader, tables: &mut Tables, intake: &mut Intake) -> Result<()> {
-        let rows = &mut tables.stacks.rows;
-        let before = rows.items.len();
+        let first = tables.stack_locations.len();
         match self.ids {
-            Ids::Dense(_) => packed_indices(ids, &mut rows.items)?,
-            Ids::Sparse(rows_of) => packed_varints(ids, &mut rows.items, |id| {
-                rows_of.get(&id).copied().unwrap_or(0)
+            Ids::Dense(_) => tables.stack_locations(ids, intake)?,
+            Ids::Sparse(rows_of) => tables.stack_locations.extend_with(|locations| {
+                packed_varints(ids, locations, |id| rows_of.get(&id).copied().unwrap_or(0))
             })?,
         }
-        let depth = rows.items.len() - before;
-        within(
-            "max_stack_depth",
-            intake.limits().max_stack_depth,
-            depth as u64,
-        )?;
-        intake.budget.take::<u32>(depth + 8)?;
-        rows.end_row();
-        Ok(())
+        tables.end_stack(first, 8, intake)
     }
 
     /// The number of a label.
@@ -392,7 +375,7 @@ impl<'a> SampleReader<'a> {
         tables: &mut Tables,
         intake: &mut Intake,
     ) -> Result<u32> {
-        let hash = short_hash(&self.hasher, body);
+        let hash = hash_bytes(&self.hasher, body) as u32;
         if let Some(label) = self.labels.find(hash, body) {
             return Ok(label);
         }
@@ -532,6 +515,7 @@ impl<'a> SampleReader<'a> {
 
     /// The samples; those with other than a value for each sample type are refused or mended.
     pub(crate) fn finish(mut self, tables: &mut Tables, intake: &mut Intake) -> Result<Samples> {
+        tables.settle_stacks();
         let stacks = &mut tables.stacks.rows;
         debug_assert_eq!(stacks.len(), self.stacks.rows.len() + 1);
         let samples = &mut self.samples;

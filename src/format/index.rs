@@ -1,0 +1,113 @@
+//! Rows known by a hash of what they hold.
+
+/// The rows of a table, to be found by a hash of what they hold: those whose hashes fall into the
+/// same slot are linked, from the last of them.
+///
+/// It does not know what the rows hold, and asks for nothing of what it has when it grows.
+#[derive(Debug, Default)]
+pub(crate) struct Index {
+    /// By slot: the last row in it, or [`NONE`].
+    slots: Vec<u32>,
+    /// By row: its hash, and the row before it in its slot; itself, if it is in none.
+    rows: Vec<(u32, u32)>,
+}
+
+/// No row has this number.
+const NONE: u32 = u32::MAX;
+
+impl Index {
+    /// An index with room for so many rows.
+    pub(crate) fn with_room(rows: usize) -> Self {
+        let mut index = Self::default();
+        index.reserve(rows);
+        index
+    }
+
+    /// Makes room for so many rows more.
+    pub(crate) fn reserve(&mut self, rows: usize) {
+        let all = self.rows.len().saturating_add(rows);
+        self.rows.reserve(rows);
+        if all > self.slots.len() {
+            self.spread(all);
+        }
+    }
+
+    /// The row that has this hash and is the `same`.
+    #[inline]
+    pub(crate) fn find(&self, hash: u32, same: impl Fn(u32) -> bool) -> Option<u32> {
+        let mut row = *self.slots.get(slot(hash, self.slots.len()))?;
+        while let Some(&(other, before)) = self.rows.get(row as usize) {
+            if other == hash && same(row) {
+                return Some(row);
+            }
+            row = before;
+        }
+        None
+    }
+
+    /// Adds the next row, which has this hash.
+    #[inline]
+    pub(crate) fn add(&mut self, hash: u32) -> u32 {
+        if self.rows.len() >= self.slots.len() {
+            self.spread(2 * self.rows.len() + 8);
+        }
+        let row = self.rows.len() as u32;
+        let at = slot(hash, self.slots.len());
+        self.rows.push((hash, self.slots[at]));
+        self.slots[at] = row;
+        row
+    }
+
+    /// Adds the next row, which is not to be found: one that is the same is.
+    pub(crate) fn add_hidden(&mut self) {
+        self.rows.push((0, self.rows.len() as u32));
+    }
+
+    /// Puts the rows into slots for so many.
+    #[cold]
+    fn spread(&mut self, rows: usize) {
+        self.slots.clear();
+        self.slots.resize(rows.next_power_of_two(), NONE);
+        let rows = (0..).zip(&mut self.rows);
+        for (row, (hash, before)) in rows.filter(|(row, (_, before))| row != before) {
+            let at = slot(*hash, self.slots.len());
+            *before = self.slots[at];
+            self.slots[at] = row;
+        }
+    }
+}
+
+#[inline(always)]
+fn slot(hash: u32, slots: usize) -> usize {
+    hash as usize & slots.wrapping_sub(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_found_by_hash_and_content_while_it_grows() {
+        let content: Vec<u32> = (0..1000).map(|row| row * 3).collect();
+        let hash = |content: u32| content % 64;
+        let mut index = Index::default();
+        for (row, &content_of) in content.iter().enumerate() {
+            let find =
+                |wanted: u32| index.find(hash(wanted), |row| content[row as usize] == wanted);
+            assert_eq!(find(content_of), None);
+            assert_eq!(find(0), (row > 0).then_some(0));
+            assert_eq!(index.add(hash(content_of)), row as u32);
+        }
+        for (row, &content_of) in content.iter().enumerate() {
+            let found = index.find(hash(content_of), |row| content[row as usize] == content_of);
+            assert_eq!(found, Some(row as u32));
+        }
+        assert_eq!(index.find(7, |_| false), None);
+        index.add_hidden();
+        index.reserve(5000);
+        assert_eq!(index.find(0, |row| row >= 1000), None);
+        assert_eq!(index.add(0), 1001);
+        assert_eq!(index.find(0, |_| true), Some(1001));
+        assert_eq!(Index::with_room(100).find(7, |_| true), None);
+    }
+}
