@@ -235,8 +235,8 @@ impl NewAttributes {
 #[derive(Debug)]
 pub(crate) struct Stacks {
     pub(crate) rows: Ragged<u32>,
-    /// The low half of a stack's hash, and its row.
-    index: HashTable<(u32, u32)>,
+    /// The rows but for row 0.
+    index: Index,
     hasher: RandomState,
     /// What is left of the memory [`reserve`](Self::reserve) asked for, in words.
     reserved: usize,
@@ -251,7 +251,7 @@ impl Stacks {
         rows.end_row();
         Self {
             rows,
-            index: HashTable::new(),
+            index: Index::default(),
             hasher: RandomState::default(),
             reserved: 0,
         }
@@ -271,7 +271,7 @@ impl Stacks {
         self.reserved = self.reserved.max(words);
         self.rows.items.reserve(locations);
         self.rows.ends.reserve(stacks);
-        self.index.reserve(stacks, |&(low, _)| widened(low));
+        self.index.reserve(stacks);
         Ok(())
     }
 
@@ -282,11 +282,9 @@ impl Stacks {
         }
         let hash = self.hash(stack);
         let Self { rows, index, .. } = self;
-        let same = |&(low, row): &(u32, u32)| low == hash as u32 && rows.row(row as usize) == stack;
-        let free = match index.entry(hash, same, |&(low, _)| widened(low)) {
-            Entry::Occupied(known) => return Ok(known.get().1),
-            Entry::Vacant(free) => free,
-        };
+        if let Some(known) = index.find(hash, |known| rows.row(known as usize + 1) == stack) {
+            return Ok(known + 1);
+        }
         let depth = stack.len();
         within(
             "max_stack_depth",
@@ -298,15 +296,13 @@ impl Stacks {
             Some(left) => self.reserved = left,
             None => intake.budget.take::<u32>(words)?,
         }
-        let row = rows.len() as u32;
         rows.push(stack);
-        free.insert((hash as u32, row));
-        Ok(row)
+        Ok(index.add(hash) + 1)
     }
 
     /// The hash of a stack, four locations at a time; the last four may be hashed twice.
     #[inline]
-    fn hash(&self, stack: &[u32]) -> u64 {
+    fn hash(&self, stack: &[u32]) -> u32 {
         let mut state = self.hasher.build_hasher();
         let two = |a: u32, b: u32| u64::from(a) | u64::from(b) << 32;
         let mut write = |&[a, b, c, d]: &[u32; 4]| {
@@ -321,6 +317,6 @@ impl Stacks {
             _ => {}
         }
         state.write_u64(stack.len() as u64);
-        widened(state.finish() as u32)
+        state.finish() as u32
     }
 }

@@ -8,11 +8,14 @@ use crate::format::intake::Intake;
 use crate::format::losses;
 use crate::format::otlp::common::show;
 use crate::format::texts::Stacks;
-use crate::wire::read::{BEYOND, Reader, count_packed, packed_indices};
+use crate::wire::read::{BEYOND, Indices, Reader, count_packed};
 
 /// `Profile.location_indices`, and the rows of slices met lately.
 #[derive(Debug, Default)]
 pub(crate) struct LocationList {
+    /// While they are read.
+    read: Indices,
+    /// When all are.
     locations: Vec<u32>,
     /// By the low bits of where they start: the last slice met, and the row of its stack.
     met: Vec<Met>,
@@ -39,7 +42,7 @@ impl LocationList {
     pub(crate) fn extend(&mut self, mut packed: Reader, intake: &mut Intake) -> Result<()> {
         intake.budget.take::<u32>(packed.left())?;
         let numbers = count_packed(packed.rest());
-        self.locations.reserve(numbers + 2 * Self::PART);
+        self.read.reserve(numbers + 2 * Self::PART);
         while packed.left() > 2 * Self::PART {
             let bytes = packed.rest();
             let last = bytes[Self::PART..].iter().position(|&byte| byte < 0x80);
@@ -47,16 +50,16 @@ impl LocationList {
                 break;
             };
             let part = Self::PART + last + 1;
-            packed_indices(Reader::within(bytes, 0, part), &mut self.locations)?;
+            self.read.append(Reader::within(bytes, 0, part))?;
             packed.pass(part);
         }
-        packed_indices(packed, &mut self.locations)
+        self.read.append(packed)
     }
 
     /// Appends one number.
     pub(crate) fn push(&mut self, location: u32, intake: &mut Intake) -> Result<()> {
         intake.budget.take::<u32>(2)?;
-        self.locations.push(location);
+        self.read.push(location);
         Ok(())
     }
 
@@ -67,11 +70,12 @@ impl LocationList {
         stacks: &mut Stacks,
         intake: &mut Intake,
     ) -> Result<()> {
+        self.locations = std::mem::take(&mut self.read).into_vec();
+        self.locations.shrink_to_fit();
         let locations = self.locations.len();
         if locations == 0 {
             return Ok(());
         }
-        self.locations.shrink_to_fit();
         // Where stacks are told apart at all they have locations of their own, or nearly so.
         let different = samples.min(locations);
         stacks.reserve(different, locations, intake)?;
@@ -143,7 +147,7 @@ mod tests {
             (0..count).for_each(|index| varint(&mut body, numbers(index).into()));
             let mut list = LocationList::default();
             list.extend(Reader::new(&body), &mut intake()).unwrap();
-            assert!(list.locations.iter().copied().eq((0..count).map(numbers)));
+            assert!(list.read.into_vec().into_iter().eq((0..count).map(numbers)));
         }
         let unended = [[0x80; 20_000].as_slice(), &[0; 20_000]].concat();
         let read = LocationList::default().extend(Reader::new(&unended), &mut intake());
