@@ -235,19 +235,44 @@ impl NewAttributes {
 #[derive(Debug)]
 pub(crate) struct Stacks {
     pub(crate) rows: Ragged<u32>,
-    index: HashTable<(u64, u32)>,
+    /// The rows but for row 0.
+    index: Index,
     hasher: RandomState,
+    /// What is left of the memory [`reserve`](Self::reserve) asked for, in words.
+    reserved: usize,
 }
 
 impl Stacks {
+    /// What a stack takes beside its locations, in words.
+    const WORDS: usize = 6;
+
     pub(crate) fn new() -> Self {
         let mut rows = Ragged::default();
         rows.end_row();
         Self {
             rows,
-            index: HashTable::new(),
+            index: Index::default(),
             hasher: RandomState::default(),
+            reserved: 0,
         }
+    }
+
+    /// Makes room for `stacks` more of `locations` locations in all.
+    pub(crate) fn reserve(
+        &mut self,
+        stacks: usize,
+        locations: usize,
+        intake: &mut Intake,
+    ) -> Result<()> {
+        let words = locations.saturating_add(stacks.saturating_mul(Self::WORDS));
+        intake
+            .budget
+            .take::<u32>(words.saturating_sub(self.reserved))?;
+        self.reserved = self.reserved.max(words);
+        self.rows.items.reserve(locations);
+        self.rows.ends.reserve(stacks);
+        self.index.reserve(stacks);
+        Ok(())
     }
 
     /// The row of a stack.
@@ -257,32 +282,41 @@ impl Stacks {
         }
         let hash = self.hash(stack);
         let Self { rows, index, .. } = self;
-        if let Some(&(_, row)) = index.find(hash, |&(h, row)| {
-            h == hash && rows.row(row as usize) == stack
-        }) {
-            return Ok(row);
+        if let Some(known) = index.find(hash, |known| rows.row(known as usize + 1) == stack) {
+            return Ok(known + 1);
         }
+        let depth = stack.len();
         within(
             "max_stack_depth",
             intake.limits().max_stack_depth,
-            stack.len() as u64,
+            depth as u64,
         )?;
-        intake.budget.take::<u32>(stack.len() + 6)?;
-        let row = rows.len() as u32;
+        let words = depth + Self::WORDS;
+        match self.reserved.checked_sub(words) {
+            Some(left) => self.reserved = left,
+            None => intake.budget.take::<u32>(words)?,
+        }
         rows.push(stack);
-        index.insert_unique(hash, (hash, row), |&(hash, _)| hash);
-        Ok(row)
+        Ok(index.add(hash) + 1)
     }
 
+    /// The hash of a stack, four locations at a time; the last four may be hashed twice.
     #[inline]
-    fn hash(&self, stack: &[u32]) -> u64 {
+    fn hash(&self, stack: &[u32]) -> u32 {
         let mut state = self.hasher.build_hasher();
         let two = |a: u32, b: u32| u64::from(a) | u64::from(b) << 32;
-        let (fours, odd) = stack.as_chunks::<4>();
-        fours.iter().for_each(|&[a, b, c, d]| {
+        let mut write = |&[a, b, c, d]: &[u32; 4]| {
             state.write_u128(u128::from(two(a, b)) | u128::from(two(c, d)) << 64)
-        });
-        odd.iter().for_each(|&a| state.write_u32(a));
-        state.finish()
+        };
+        stack.as_chunks().0.iter().for_each(&mut write);
+        match (stack, stack.last_chunk()) {
+            (_, Some(last)) => write(last),
+            (&[a, b, c], _) => write(&[a, b, c, 0]),
+            (&[a, b], _) => write(&[a, b, 0, 0]),
+            (&[a], _) => write(&[a, 0, 0, 0]),
+            _ => {}
+        }
+        state.write_u64(stack.len() as u64);
+        state.finish() as u32
     }
 }

@@ -291,16 +291,44 @@ impl<'p> Look<'_, 'p> {
 fn pass_alike(reader: &mut Reader, tag: u32, most: usize) -> u64 {
     let rest = reader.rest();
     let mut list = rest.get(..most).unwrap_or(rest);
-    let (length, mut count) = (list.len(), 0);
+    let (length, mut count, mut singly) = (list.len(), 0, 0);
     while let [next, length @ ..0x80, fields @ ..] = list {
         match fields.get(usize::from(*length)..) {
             Some(after) if u32::from(*next) == tag => list = after,
             _ => break,
         }
         count += 1;
+        if singly > 0 {
+            singly -= 1;
+            continue;
+        }
+        let run;
+        (run, list) = pass_run(list, [*next, *length]);
+        count += run;
+        if run < RUN {
+            singly = SINGLY;
+        }
     }
     reader.pass(length - list.len());
     count
+}
+
+/// A run of fields shorter than this took longer than one field after the other would have: so
+/// many are then passed over like that.
+const RUN: u64 = 8;
+const SINGLY: u32 = 64;
+
+/// Passes over the fields that all begin with the same tag and length: where the next one is does
+/// not wait for the length of the one before to be loaded.
+fn pass_run(mut list: &[u8], head: [u8; 2]) -> (u64, &[u8]) {
+    let (stride, mut count) = (2 + usize::from(head[1]), 0);
+    while list.first_chunk() == Some(&head)
+        && let Some(after) = list.get(stride..)
+    {
+        list = after;
+        count += 1;
+    }
+    (count, list)
 }
 
 /// Some of all messages offered, as far from each other as can be: every `step`th.
@@ -353,6 +381,29 @@ mod tests {
         }
         let mut reader = Reader::new(b"\x12\0\x12\0\x12\0");
         assert_eq!(pass_alike(&mut reader, 0x12, 5), 2);
+    }
+
+    #[test]
+    fn runs_of_one_length_are_passed_over_as_fields_one_by_one_are() {
+        let mut state = 1u32;
+        for runs in 0..200 {
+            let mut bytes = Vec::new();
+            let mut fields = 0;
+            for _ in 0..runs {
+                state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                let (length, run) = ((state >> 28) as usize, state >> 16 & 31);
+                for _ in 0..run {
+                    bytes.extend([0x12, length as u8]);
+                    bytes.resize(bytes.len() + length, 0x12);
+                }
+                fields += u64::from(run);
+            }
+            let whole = bytes.len();
+            bytes.extend([0x12, 9, 0x12]);
+            let mut reader = Reader::new(&bytes);
+            assert_eq!(pass_alike(&mut reader, 0x12, usize::MAX), fields);
+            assert_eq!(reader.left(), bytes.len() - whole);
+        }
     }
 
     #[test]

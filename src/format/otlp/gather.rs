@@ -111,12 +111,14 @@ fn places(texts: &Strings, strings: &mut Strings) -> Vec<StringId> {
     let found: HashMap<&str, usize> = texts.iter().zip(0..).collect();
     let mut places = vec![None; texts.len()];
     // Few texts against many strings: most are told apart by their lengths.
-    let bit = |text: &str| 1u64 << (text.len() % 64);
-    let lengths = texts.iter().fold(0, |lengths, text| lengths | bit(text));
-    let candidates = strings.iter().zip(0..);
-    for (text, row) in candidates.filter(|(text, _)| lengths & bit(text) != 0) {
-        if let Some(&at) = found.get(text) {
-            places[at].get_or_insert(StringId(row));
+    let bit = |length: usize| 1u64 << (length % 64);
+    let lengths = texts.iter().fold(0, |all, text| all | bit(text.len()));
+    for id in (0..strings.len() as u32).map(StringId) {
+        let length = strings.range(id).map_or(0, |range| range.len());
+        if lengths & bit(length) != 0
+            && let Some(&at) = found.get(strings.get(id))
+        {
+            places[at].get_or_insert(id);
         }
     }
     let rows = places.into_iter().zip(texts.iter());
@@ -132,9 +134,7 @@ fn unit<G: Generation>(
 ) -> Result<(Dictionary, Vec<Placed>)> {
     tables.settle_stacks();
     let mut shifts = tables.settle::<G>(intake)?;
-    let slices = drafts
-        .iter()
-        .any(|draft| !draft.location_indices.is_empty());
+    let slices = drafts.iter().any(|draft| draft.slices);
     tables.resolve_ids::<G>(&mut shifts, slices, intake);
     let mut drafts = drafts;
     for draft in &mut drafts {

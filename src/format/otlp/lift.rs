@@ -25,7 +25,8 @@ pub(crate) struct Draft {
     pub(crate) at: [usize; 3],
     pub(crate) profile: Profile,
     pub(crate) samples: RawSamples,
-    pub(crate) location_indices: Vec<u32>,
+    /// Whether it has locations for its samples to slice.
+    pub(crate) slices: bool,
     pub(crate) attributes: Vec<u32>,
     pub(crate) attributes_in_place: Vec<KeyValue>,
     pub(crate) comments: Vec<u32>,

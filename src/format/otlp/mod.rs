@@ -5,6 +5,7 @@ mod frame_types;
 mod gather;
 mod ids;
 pub(crate) mod lift;
+mod location_list;
 mod prove;
 mod read;
 mod refs;

@@ -33,18 +33,31 @@ pub(crate) fn column<I: Id>(
 ) -> Result<Vec<I>> {
     let shift = target.shift;
     let rows = u32::try_from(target.rows).unwrap_or(u32::MAX);
-    if indices
-        .iter()
-        .fold(false, |any, &index| any | (index >= rows))
-    {
+    let out = match shift {
+        0 => indices
+            .iter()
+            .fold(false, |out, &index| out | (index >= rows)),
+        _ => shift_all(&mut indices, shift, rows),
+    };
+    if out {
+        indices
+            .iter_mut()
+            .for_each(|index| *index = index.wrapping_sub(shift));
         repair(&mut indices, target, intake, place)?;
-    } else if shift == 0 {
-        return Ok(indices.into_iter().map(I::from_row).collect());
+        indices
+            .iter_mut()
+            .for_each(|index| *index = shifted(*index, shift));
     }
-    Ok(indices
-        .into_iter()
-        .map(|index| I::from_row(shifted(index, shift)))
-        .collect())
+    Ok(indices.into_iter().map(I::from_row).collect())
+}
+
+/// Shifts all indices in the same pass that says whether one was out of range.
+fn shift_all(indices: &mut [u32], shift: u32, rows: u32) -> bool {
+    indices.iter_mut().fold(false, |out, index| {
+        let wire = *index;
+        *index = wire.wrapping_add(shift);
+        out | (wire >= rows)
+    })
 }
 
 /// [`column`] for rows of unequal length; `place` gets the row and the position in it.

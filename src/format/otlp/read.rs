@@ -5,15 +5,16 @@ use crate::error::Result;
 use crate::format::intake::Intake;
 use crate::format::losses;
 use crate::format::otlp::lift::{self, Draft};
+use crate::format::otlp::location_list::LocationList;
 use crate::format::otlp::samples::sample;
-use crate::format::otlp::schema::{Generation, Home};
+use crate::format::otlp::schema::{Generation, Home, Rows};
 use crate::format::otlp::tables::{Tables, indices, is, unknown};
 use crate::format::otlp::{common, gather};
 use crate::limits::within;
 use crate::model::id::StringId;
 use crate::model::profile::{AggregationTemporality, Profile, ValueType};
 use crate::model::{Profiles, ResourceProfiles, ScopeProfiles};
-use crate::wire::read::{Reader, packed_indices};
+use crate::wire::read::Reader;
 use crate::wire::{FIXED64, LEN, VARINT, tag};
 
 /// What is read so far.
@@ -270,19 +271,20 @@ impl Draft {
         tables: &mut Tables,
         intake: &mut Intake,
     ) -> Result<()> {
-        self.count::<G>(body, tables, intake)?;
+        let (samples, mut locations) = self.count::<G>(body, tables, intake)?;
+        self.slices = !locations.is_empty();
         let mut reader = Reader::new(body);
+        if G::SCHEMA.home == Home::Profile {
+            number_rows::<G>(tables);
+            reader = self.first_samples::<G>(reader, &mut locations, tables, intake)?;
+            if self.samples.stacks.len() == samples {
+                locations = LocationList::default();
+            }
+            tables.reserve::<G>(intake)?;
+        }
         while let Some(tag) = reader.tag()? {
             if is!(tag, G::SCHEMA.profile.samples, LEN) {
-                let body = reader.message()?;
-                sample::<G>(
-                    body,
-                    &mut self.samples,
-                    &self.location_indices,
-                    tables,
-                    intake,
-                )
-                .map_err(|e| e.within_row("samples", self.samples.stacks.len()))?;
+                self.sample::<G>(reader.message()?, &mut locations, tables, intake)?;
             } else if is!(tag, G::SCHEMA.profile.location_indices, LEN) {
                 reader.bytes()?;
             } else if is!(tag, G::SCHEMA.profile.location_indices, VARINT) {
@@ -298,26 +300,63 @@ impl Draft {
         Ok(())
     }
 
+    /// Reads the samples that come before the tables, as they do in the order of their numbers: so
+    /// the locations they slice are given back before the tables take memory.
+    fn first_samples<'a, G: Generation>(
+        &mut self,
+        mut reader: Reader<'a>,
+        locations: &mut LocationList,
+        tables: &mut Tables,
+        intake: &mut Intake,
+    ) -> Result<Reader<'a>> {
+        let mut next = reader;
+        while let Some(tag) = next.tag()? {
+            if is!(tag, G::SCHEMA.profile.samples, LEN) {
+                self.sample::<G>(next.message()?, locations, tables, intake)?;
+            } else if is!(tag, G::SCHEMA.profile.sample_type, LEN) {
+                let mut rare = next;
+                self.field::<G>(tag, &mut rare, tables, intake)?;
+                next = rare;
+            } else {
+                break;
+            }
+            reader = next;
+        }
+        Ok(reader)
+    }
+
+    #[inline(always)]
+    fn sample<G: Generation>(
+        &mut self,
+        message: Reader,
+        locations: &mut LocationList,
+        tables: &mut Tables,
+        intake: &mut Intake,
+    ) -> Result<()> {
+        sample::<G>(message, &mut self.samples, locations, tables, intake)
+            .map_err(|e| e.within_row("samples", self.samples.stacks.len()))
+    }
+
+    /// Counts the rows of a profile and takes the locations its samples slice.
     fn count<G: Generation>(
         &mut self,
         body: &[u8],
         tables: &mut Tables,
         intake: &mut Intake,
-    ) -> Result<()> {
+    ) -> Result<(usize, LocationList)> {
         let mut reader = Reader::new(body);
         let mut samples = 0;
+        let mut locations = LocationList::default();
         while let Some(tag) = reader.tag()? {
             if is!(tag, G::SCHEMA.profile.samples, LEN) {
                 samples += 1;
                 reader.bytes()?;
             } else if is!(tag, G::SCHEMA.profile.location_indices, LEN) {
-                let packed = reader.message()?;
-                intake.budget.take::<u32>(packed.rest().len())?;
-                packed_indices(packed, &mut self.location_indices)
+                locations
+                    .extend(reader.message()?, intake)
                     .map_err(|e| e.within("location_indices"))?;
             } else if is!(tag, G::SCHEMA.profile.location_indices, VARINT) {
-                intake.budget.take::<u32>(2)?;
-                self.location_indices.push(reader.index()?);
+                locations.push(reader.index()?, intake)?;
             } else if G::SCHEMA.home == Home::Profile && tag & 7 == LEN {
                 tables.count::<G>(tag, reader.message()?, intake)?;
             } else {
@@ -327,11 +366,8 @@ impl Draft {
         within("max_samples", intake.limits().max_samples, samples as u64)?;
         intake.budget.take::<(u64, [u32; 4])>(samples)?;
         self.samples.reserve(samples);
-        if G::SCHEMA.home == Home::Profile {
-            tables.reserve::<G>(intake)
-        } else {
-            Ok(())
-        }
+        locations.reserve(samples, &mut tables.stacks, intake)?;
+        Ok((samples, locations))
     }
 
     #[inline(never)]
@@ -418,6 +454,13 @@ impl Draft {
         }
         Ok(())
     }
+}
+
+/// Numbers what is made of labels after the rows of the tables, before those have memory.
+fn number_rows<G: Generation>(tables: &mut Tables) {
+    let own = usize::from(G::SCHEMA.rows != Rows::NullFirst);
+    tables.texts.table_rows = tables.counts.string as u32;
+    tables.new_attributes.first = (tables.counts.attribute + own).max(1) as u32;
 }
 
 /// Whether a profile has one sample type, and the format cannot say several.

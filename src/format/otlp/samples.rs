@@ -1,17 +1,15 @@
 //! Reading samples: the hot path.
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::format::intake::Intake;
 use crate::format::labels::{self, Label};
-use crate::format::losses;
 use crate::format::otlp::common;
+use crate::format::otlp::location_list::LocationList;
 use crate::format::otlp::schema::Generation;
 use crate::format::otlp::tables::{Tables, indices, is, reference, unknown};
 use crate::limits::within;
 use crate::model::ragged::Ragged;
-use crate::wire::read::{
-    BEYOND, Reader, Short, index, packed_fixed64, packed_indices, packed_varints,
-};
+use crate::wire::read::{Reader, Short, index, packed_fixed64, packed_indices, packed_varints};
 use crate::wire::{FIXED64, LEN, VARINT};
 
 /// The samples as they are on the wire: ids are numbers, not yet proved.
@@ -23,8 +21,6 @@ pub(crate) struct RawSamples {
     pub(crate) values: Ragged<i64>,
     pub(crate) timestamps: Ragged<u64>,
     pub(crate) stacktrace_ids: Vec<u32>,
-    /// OTEP 0239's deprecated list of locations, taken apart when it is known what it means.
-    pub(crate) location_lists: bool,
     /// Of the sample being read.
     rare: Rare,
 }
@@ -42,7 +38,7 @@ impl RawSamples {
 pub(crate) fn sample<G: Generation>(
     reader: Reader,
     samples: &mut RawSamples,
-    location_indices: &[u32],
+    locations: &mut LocationList,
     tables: &mut Tables,
     intake: &mut Intake,
 ) -> Result<()> {
@@ -59,12 +55,18 @@ pub(crate) fn sample<G: Generation>(
         }
         None => {
             samples.truncate(before);
-            any_sample::<G>(reader, samples, intake)?
+            let mut fields = any_sample::<G>(reader, samples, intake)?;
+            if G::SCHEMA.tables.stack == 0 {
+                let slice = fields.slice_length != 0;
+                fields.stack = otep_sample(row, slice, samples, tables, intake)?;
+            }
+            fields
         }
     };
     let after = samples.lengths();
-    if G::SCHEMA.tables.stack == 0 {
-        fields.stack = otep_sample(row, &fields, location_indices, samples, tables, intake)?;
+    if G::SCHEMA.tables.stack == 0 && fields.slice_length != 0 {
+        let (start, length) = (fields.slice_start, fields.slice_length);
+        fields.stack = locations.stack(start, length, &mut tables.stacks, intake)?;
     }
     samples.stacks.push(fields.stack);
     if samples.lengths().attributes != before.attributes {
@@ -272,12 +274,12 @@ impl Rare {
     }
 }
 
-/// The row of a sample's stack: a slice of the profile's indices, or else its own list.
-#[inline]
+/// Takes what only OTEP 0239's samples have; the row of the sample's own list of locations, which
+/// a slice makes void.
+#[inline(never)]
 fn otep_sample(
     row: usize,
-    fields: &Fields,
-    location_indices: &[u32],
+    slice: bool,
     samples: &mut RawSamples,
     tables: &mut Tables,
     intake: &mut Intake,
@@ -293,24 +295,12 @@ fn otep_sample(
         attach(&rare.labels, out, tables, intake)?;
         rare.labels.clear();
     }
-    let (start, length) = (fields.slice_start, fields.slice_length);
-    if length == 0 {
-        samples.location_lists |= !rare.locations.is_empty();
-        let stack = tables.stacks.intern(&rare.locations, intake)?;
-        rare.locations.clear();
-        return Ok(stack);
-    }
+    let stack = match slice {
+        true => 0,
+        false => tables.stacks.intern(&rare.locations, intake)?,
+    };
     rare.locations.clear();
-    let slice = (start as usize)
-        .checked_add(length as usize)
-        .and_then(|end| location_indices.get(start as usize..end));
-    match slice {
-        Some(stack) => tables.stacks.intern(stack, intake),
-        None => {
-            bad_slice(start, length, location_indices.len(), intake)?;
-            Ok(0)
-        }
-    }
+    Ok(stack)
 }
 
 /// Adds a sample's labels to its attributes.
@@ -338,19 +328,6 @@ fn attach(
         .iter_mut()
         .for_each(|id| *id = id.saturating_sub(1));
     Ok(())
-}
-
-#[cold]
-fn bad_slice(start: u32, length: u32, indices: usize, intake: &mut Intake) -> Result<()> {
-    use crate::format::otlp::common::show;
-    let end = match (start < BEYOND, length < BEYOND) {
-        (true, true) => format!("{start} + {length}"),
-        _ => format!("{} + {}", show(start), show(length)),
-    };
-    let error = Error::malformed(format!(
-        "the slice ends at {end}, past the last of {indices} location_indices"
-    ));
-    intake.repair(losses::INDEX_OUT_OF_RANGE, error.within("locations_length"))
 }
 
 #[cfg(test)]
