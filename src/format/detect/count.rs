@@ -47,7 +47,9 @@ impl Walk<'_> {
                 .field(message, tag >> 3)
                 .map(|field| field.holds);
             match (holds.and_then(Holds::table), tag & 7) {
-                (Some(Table::Slice), VARINT) => self.rows.add(Table::Slice, 1),
+                (Some(Table::Slice), VARINT) if reader.varint().is_ok() => {
+                    self.rows.add(Table::Slice, 1)
+                }
                 (Some(table), LEN) => match reader.bytes() {
                     Ok(row) => self.row(table, row),
                     Err(_) => break,
