@@ -2,10 +2,10 @@
 
 use std::hash::{Hash, Hasher};
 
-use crate::build::index::{Index, Number, Seed, write_ids};
+use crate::build::index::{Firsts, Index, Number, Seed, write_ids};
 use crate::build::room::{Full, Room, at_most, column, heap_bytes};
 use crate::limits::Limits;
-use crate::model::dictionary::{Attribute, Dictionary, Function, Line, Link, Mapping};
+use crate::model::dictionary::{Attribute, Dictionary, Function, Line, Link, Locations, Mapping};
 use crate::model::id::{AttributeId, FunctionId, LinkId, LocationId, MappingId, StackId, StringId};
 use crate::model::strings::Strings;
 
@@ -24,7 +24,11 @@ pub(crate) struct Interner {
     pub(crate) seed: Seed,
     strings: Index,
     mappings: Index,
+    /// By name.
+    first_functions: Firsts,
     functions: Index,
+    /// By function, of locations that are nothing but a line of it.
+    first_locations: Firsts,
     locations: Index,
     links: Index,
     attributes: Index,
@@ -38,6 +42,24 @@ pub(crate) struct Spot<'a> {
     pub(crate) address: u64,
     pub(crate) lines: &'a [Line],
     pub(crate) attributes: &'a [AttributeId],
+}
+
+impl Spot<'_> {
+    /// The function, when the location is nothing but a line of it.
+    fn function_alone(&self) -> Option<FunctionId> {
+        match *self.lines {
+            [line] if self.address == 0 && self.mapping == MappingId::NONE => Some(line.function),
+            _ => None,
+        }
+    }
+
+    /// Whether row `id` is this location.
+    fn is_at(&self, id: LocationId, table: &Locations) -> bool {
+        table.addresses[id.row()] == self.address
+            && table.mappings[id.row()] == self.mapping
+            && table.lines(id) == self.lines
+            && table.attributes(id) == self.attributes
+    }
 }
 
 impl Default for Interner {
@@ -54,7 +76,9 @@ impl Interner {
             seed: Seed::default(),
             strings: Index::default(),
             mappings: Index::default(),
+            first_functions: Firsts::default(),
             functions: Index::default(),
+            first_locations: Firsts::default(),
             locations: Index::default(),
             links: Index::default(),
             attributes: Index::default(),
@@ -68,11 +92,9 @@ impl Interner {
     /// location in a stack is a frame, if an odd one, and row 0 is none.
     fn index_row_0(&mut self) {
         let seed = &self.seed;
-        self.strings.add(seed.bytes(b""), 0);
         self.mappings
             .add(hash_mapping(seed, &Mapping::default(), &[]), 0);
-        self.functions
-            .add(hash_function(seed, &Function::default()), 0);
+        self.first_functions.add(StringId::NONE.0, 0);
         self.links.add(seed.of(&Link::default()), 0);
         self.attributes.add(seed.of(&Attribute::default()), 0);
         self.stacks.add(seed.ids::<LocationId>(&[]), 0);
@@ -94,11 +116,16 @@ impl Interner {
         ] {
             index.clear();
         }
+        self.first_functions.clear();
+        self.first_locations.clear();
         self.index_row_0();
     }
 
     #[inline]
     pub(crate) fn string(&mut self, text: &str) -> Result<StringId, Full> {
+        if text.is_empty() {
+            return Ok(StringId::NONE);
+        }
         let hash = self.seed.bytes(text.as_bytes());
         match self.find_string(hash, text.as_bytes()) {
             Some(id) => Ok(id),
@@ -108,6 +135,9 @@ impl Interner {
 
     /// A string that need not be UTF-8.
     pub(crate) fn bytes(&mut self, bytes: &[u8]) -> Result<StringId, Full> {
+        if bytes.is_empty() {
+            return Ok(StringId::NONE);
+        }
         let hash = self.seed.bytes(bytes);
         match self.find_string(hash, bytes) {
             Some(id) => Ok(id),
@@ -180,12 +210,24 @@ impl Interner {
             dictionary,
             room,
             seed,
+            first_functions: firsts,
             functions: index,
             ..
         } = self;
         let table = &mut dictionary.functions;
-        let hash = hash_function(seed, &function);
-        intern_row(table, index, hash, room, function, 0).map(FunctionId)
+        let row = match firsts.of(function.name.0) {
+            None => {
+                let row = add_row(table, room, function, 0)?;
+                firsts.add(function.name.0, row);
+                row
+            }
+            Some(first) if table[first as usize] == function => first,
+            Some(_) => {
+                let hash = hash_function(seed, &function);
+                intern_row(table, index, hash, room, function, 0)?
+            }
+        };
+        Ok(FunctionId(row))
     }
 
     pub(crate) fn link(&mut self, link: Link) -> Result<LinkId, Full> {
@@ -219,37 +261,28 @@ impl Interner {
             dictionary,
             room,
             seed,
+            first_locations: firsts,
             locations: index,
             ..
         } = self;
         let table = &mut dictionary.locations;
+        let function = spot.function_alone();
+        if let Some(function) = function {
+            match firsts.of(function.0).map(LocationId) {
+                None => {
+                    let id = add_location(table, room, spot)?;
+                    firsts.add(function.0, id.0);
+                    return Ok(id);
+                }
+                Some(first) if spot.is_at(first, table) => return Ok(first),
+                Some(_) => {}
+            }
+        }
         let hash = hash_location(seed, spot);
-        let is_it = |row| {
-            let id = LocationId(row);
-            table.addresses[id.row()] == spot.address
-                && table.mappings[id.row()] == spot.mapping
-                && table.lines(id) == spot.lines
-                && table.attributes(id) == spot.attributes
-        };
-        if let Some(row) = index.find(hash, is_it) {
+        if let Some(row) = index.find(hash, |row| spot.is_at(LocationId(row), table)) {
             return Ok(LocationId(row));
         }
-        at_most(
-            "max_lines_per_location",
-            room.limits.max_lines_per_location,
-            spot.lines.len() as u64,
-        )?;
-        column(table.lines.items.len(), spot.lines.len())?;
-        column(table.attributes.items.len(), spot.attributes.len())?;
-        room.row(
-            table.len(),
-            20 + size_of_val(spot.lines) + size_of_val(spot.attributes),
-        )?;
-        let id = LocationId(table.len() as u32);
-        table.mappings.push(spot.mapping);
-        table.addresses.push(spot.address);
-        table.lines.push_at(id.row(), spot.lines);
-        table.attributes.push_at(id.row(), spot.attributes);
+        let id = add_location(table, room, spot)?;
         index.add(hash, id.0);
         Ok(id)
     }
@@ -294,6 +327,30 @@ impl Interner {
     }
 }
 
+fn add_location(
+    table: &mut Locations,
+    room: &mut Room,
+    spot: Spot<'_>,
+) -> Result<LocationId, Full> {
+    at_most(
+        "max_lines_per_location",
+        room.limits.max_lines_per_location,
+        spot.lines.len() as u64,
+    )?;
+    column(table.lines.items.len(), spot.lines.len())?;
+    column(table.attributes.items.len(), spot.attributes.len())?;
+    room.row(
+        table.len(),
+        20 + size_of_val(spot.lines) + size_of_val(spot.attributes),
+    )?;
+    let id = LocationId(table.len() as u32);
+    table.mappings.push(spot.mapping);
+    table.addresses.push(spot.address);
+    table.lines.push_at(id.row(), spot.lines);
+    table.attributes.push_at(id.row(), spot.attributes);
+    Ok(id)
+}
+
 /// Finds or adds a row of a table whose rows are all there is to it; `heap` is what it owns beside.
 fn intern_row<T: Eq>(
     table: &mut Vec<T>,
@@ -306,11 +363,15 @@ fn intern_row<T: Eq>(
     if let Some(found) = index.find(hash, |at| table[at as usize] == row) {
         return Ok(found);
     }
-    room.row(table.len(), size_of::<T>() + heap)?;
-    let at = table.len() as u32;
-    table.push(row);
+    let at = add_row(table, room, row, heap)?;
     index.add(hash, at);
     Ok(at)
+}
+
+fn add_row<T>(table: &mut Vec<T>, room: &mut Room, row: T, heap: usize) -> Result<u32, Full> {
+    room.row(table.len(), size_of::<T>() + heap)?;
+    table.push(row);
+    Ok(table.len() as u32 - 1)
 }
 
 /// Forgets every row but the empty ones, keeps the memory.
