@@ -1,11 +1,11 @@
 //! From the names of a frame straight to its location.
 
-use crate::build::interner::{Interner, Spot};
+use crate::build::interner::Interner;
 use crate::build::parts::Frame;
 use crate::build::room::Full;
 use crate::build::seen::{SEEN_BYTES, Seen, Words};
 use crate::model::dictionary::{Attribute, Function, Line};
-use crate::model::id::{AttributeId, LocationId, MappingId, StringId};
+use crate::model::id::{AttributeId, LocationId, StringId};
 use crate::model::strings::Strings;
 use crate::model::value::Value;
 use crate::semconv::PROFILE_FRAME_TYPE;
@@ -134,12 +134,7 @@ impl Frames {
             line: frame.line.into(),
             column: 0,
         };
-        let location = interner.location(Spot {
-            mapping: MappingId::NONE,
-            address: 0,
-            lines: &[line],
-            attributes: attribute.as_slice(),
-        })?;
+        let location = interner.line(line, attribute.as_slice())?;
         if location.row() == before {
             interner.room.bytes(SEEN_BYTES)?;
         }

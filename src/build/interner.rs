@@ -36,7 +36,7 @@ pub(crate) struct Interner {
 }
 
 /// A location as it is looked up.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Spot<'a> {
     pub(crate) mapping: MappingId,
     pub(crate) address: u64,
@@ -45,14 +45,6 @@ pub(crate) struct Spot<'a> {
 }
 
 impl Spot<'_> {
-    /// The function, when the location is nothing but a line of it.
-    fn function_alone(&self) -> Option<FunctionId> {
-        match *self.lines {
-            [line] if self.address == 0 && self.mapping == MappingId::NONE => Some(line.function),
-            _ => None,
-        }
-    }
-
     /// Whether row `id` is this location.
     fn is_at(&self, id: LocationId, table: &Locations) -> bool {
         table.addresses[id.row()] == self.address
@@ -205,29 +197,60 @@ impl Interner {
         Ok(id)
     }
 
+    /// Inlined, and what is in a row passed on one by one, so that a new row goes from registers into
+    /// its table: to copy one that was just put together in memory, the processor first waits for
+    /// all that is still being written.
+    #[inline(always)]
     pub(crate) fn function(&mut self, function: Function) -> Result<FunctionId, Full> {
+        let Function {
+            name,
+            system_name,
+            filename,
+            start_line,
+        } = function;
+        let function = || Function {
+            name,
+            system_name,
+            filename,
+            start_line,
+        };
+        let table = &mut self.dictionary.functions;
+        match self.first_functions.of(name.0) {
+            None => {
+                let row = add_row(table, &mut self.room, function(), 0)?;
+                self.first_functions.add(name.0, row);
+                Ok(FunctionId(row))
+            }
+            Some(first) if table[first as usize] == function() => Ok(FunctionId(first)),
+            Some(_) => self.other_function(name, system_name, filename, start_line),
+        }
+    }
+
+    /// A function that is not the first of its name.
+    #[inline(never)]
+    fn other_function(
+        &mut self,
+        name: StringId,
+        system_name: StringId,
+        filename: StringId,
+        start_line: i64,
+    ) -> Result<FunctionId, Full> {
         let Self {
             dictionary,
             room,
             seed,
-            first_functions: firsts,
             functions: index,
             ..
         } = self;
         let table = &mut dictionary.functions;
-        let row = match firsts.of(function.name.0) {
-            None => {
-                let row = add_row(table, room, function, 0)?;
-                firsts.add(function.name.0, row);
-                row
-            }
-            Some(first) if table[first as usize] == function => first,
-            Some(_) => {
-                let hash = hash_function(seed, &function);
-                intern_row(table, index, hash, room, function, 0)?
-            }
+        let function = Function {
+            name,
+            system_name,
+            filename,
+            start_line,
         };
-        Ok(FunctionId(row))
+        let hash = hash_function(seed, &function);
+        intern_row(table, index, hash, room, function, 0).map(FunctionId)
     }
 
     pub(crate) fn link(&mut self, link: Link) -> Result<LinkId, Full> {
@@ -257,32 +280,71 @@ impl Interner {
     }
 
     pub(crate) fn location(&mut self, spot: Spot<'_>) -> Result<LocationId, Full> {
+        match *spot.lines {
+            [line] if spot.address == 0 && spot.mapping == MappingId::NONE => {
+                self.line(line, spot.attributes)
+            }
+            _ => self.other_location(spot),
+        }
+    }
+
+    /// A location that is nothing but a line of a function. Inlined like [`function`](Self::function).
+    #[inline(always)]
+    pub(crate) fn line(
+        &mut self,
+        line: Line,
+        attributes: &[AttributeId],
+    ) -> Result<LocationId, Full> {
+        let Line {
+            function,
+            line,
+            column,
+        } = line;
+        let line = || Line {
+            function,
+            line,
+            column,
+        };
+        let table = &mut self.dictionary.locations;
+        match self.first_locations.of(function.0).map(LocationId) {
+            None => {
+                let spot = Spot {
+                    attributes,
+                    ..Spot::default()
+                };
+                let id = add_location(table, &mut self.room, spot, std::iter::once(line()))?;
+                self.first_locations.add(function.0, id.0);
+                Ok(id)
+            }
+            Some(first)
+                if table.attributes(first) == attributes
+                    && table.lines(first).first() == Some(&line()) =>
+            {
+                Ok(first)
+            }
+            Some(_) => self.other_location(Spot {
+                lines: &[line()],
+                attributes,
+                ..Spot::default()
+            }),
+        }
+    }
+
+    /// A location that is not the first line of its function.
+    fn other_location(&mut self, spot: Spot<'_>) -> Result<LocationId, Full> {
         let Self {
             dictionary,
             room,
             seed,
-            first_locations: firsts,
             locations: index,
             ..
         } = self;
         let table = &mut dictionary.locations;
-        let function = spot.function_alone();
-        if let Some(function) = function {
-            match firsts.of(function.0).map(LocationId) {
-                None => {
-                    let id = add_location(table, room, spot)?;
-                    firsts.add(function.0, id.0);
-                    return Ok(id);
-                }
-                Some(first) if spot.is_at(first, table) => return Ok(first),
-                Some(_) => {}
-            }
-        }
         let hash = hash_location(seed, spot);
         if let Some(row) = index.find(hash, |row| spot.is_at(LocationId(row), table)) {
             return Ok(LocationId(row));
         }
-        let id = add_location(table, room, spot)?;
+        let id = add_location(table, room, spot, spot.lines.iter().copied())?;
         index.add(hash, id.0);
         Ok(id)
     }
@@ -327,26 +389,31 @@ impl Interner {
     }
 }
 
+#[inline(always)]
 fn add_location(
     table: &mut Locations,
     room: &mut Room,
     spot: Spot<'_>,
+    lines: impl ExactSizeIterator<Item = Line>,
 ) -> Result<LocationId, Full> {
     at_most(
         "max_lines_per_location",
         room.limits.max_lines_per_location,
-        spot.lines.len() as u64,
+        lines.len() as u64,
     )?;
-    column(table.lines.items.len(), spot.lines.len())?;
+    column(table.lines.items.len(), lines.len())?;
     column(table.attributes.items.len(), spot.attributes.len())?;
     room.row(
         table.len(),
-        20 + size_of_val(spot.lines) + size_of_val(spot.attributes),
+        20 + lines.len() * size_of::<Line>() + size_of_val(spot.attributes),
     )?;
     let id = LocationId(table.len() as u32);
     table.mappings.push(spot.mapping);
     table.addresses.push(spot.address);
-    table.lines.push_at(id.row(), spot.lines);
+    for line in lines {
+        table.lines.items.push(line);
+    }
+    table.lines.end_row_at(id.row());
     table.attributes.push_at(id.row(), spot.attributes);
     Ok(id)
 }
@@ -368,6 +435,7 @@ fn intern_row<T: Eq>(
     Ok(at)
 }
 
+#[inline(always)]
 fn add_row<T>(table: &mut Vec<T>, room: &mut Room, row: T, heap: usize) -> Result<u32, Full> {
     room.row(table.len(), size_of::<T>() + heap)?;
     table.push(row);
