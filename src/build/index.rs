@@ -157,6 +157,17 @@ mod tests {
     use crate::model::id::LocationId;
 
     #[test]
+    fn the_first_is_of_its_own_row_only() {
+        let mut firsts = Firsts::default();
+        firsts.add(5, 1);
+        firsts.add(2, 7);
+        let all: Vec<_> = (0..7).map(|of| firsts.of(of)).collect();
+        assert_eq!(all, [None, None, Some(7), None, None, Some(1), None]);
+        firsts.clear();
+        assert_eq!(firsts.of(5), None);
+    }
+
+    #[test]
     fn every_id_and_the_length_count() {
         let seed = Seed::default();
         let row: Vec<_> = (0..9).map(LocationId).collect();

@@ -304,6 +304,20 @@ mod tests {
     }
 
     #[test]
+    fn texts_of_every_length_are_compared_to_their_last_byte() {
+        let text: Vec<u8> = (0..150).collect();
+        for len in 0..=text.len() {
+            let text = &text[..len];
+            assert!(same(text, &text.to_vec()), "{len} bytes");
+            for at in 0..len {
+                let mut other = text.to_vec();
+                other[at] ^= 0x80;
+                assert!(!same(text, &other), "byte {at} of {len}");
+            }
+        }
+    }
+
+    #[test]
     fn what_looks_the_same_is_not_taken_for_the_same() {
         let (mut seen, mut strings) = (Seen::default(), Strings::default());
         let [one, other] =
