@@ -308,7 +308,7 @@ mod tests {
         let text: Vec<u8> = (0..150).collect();
         for len in 0..=text.len() {
             let text = &text[..len];
-            assert!(same(text, &text.to_vec()), "{len} bytes");
+            assert!(same(text, text.to_vec().as_slice()), "{len} bytes");
             for at in 0..len {
                 let mut other = text.to_vec();
                 other[at] ^= 0x80;
