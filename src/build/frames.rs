@@ -1,11 +1,11 @@
 //! From the names of a frame straight to its location.
 
-use crate::build::interner::{Interner, Spot};
+use crate::build::interner::Interner;
 use crate::build::parts::Frame;
 use crate::build::room::Full;
 use crate::build::seen::{SEEN_BYTES, Seen, Words};
 use crate::model::dictionary::{Attribute, Function, Line};
-use crate::model::id::{AttributeId, LocationId, MappingId, StringId};
+use crate::model::id::{AttributeId, LocationId, StringId};
 use crate::model::strings::Strings;
 use crate::model::value::Value;
 use crate::semconv::PROFILE_FRAME_TYPE;
@@ -14,8 +14,11 @@ use crate::semconv::PROFILE_FRAME_TYPE;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Frames {
     seen: Seen,
-    /// The kind of code seen last.
+    /// The kind of code seen last, and the attribute that says it.
     kind: StringId,
+    attribute: AttributeId,
+    /// The file of the frame that was new last.
+    file: StringId,
 }
 
 /// How many frames are looked for at once.
@@ -30,49 +33,13 @@ impl Frames {
         frame: &Frame<'_>,
     ) -> Result<LocationId, Full> {
         let strings = &interner.dictionary.strings;
-        let guess = self.guess(frame, strings);
-        self.confirm(guess, interner, frame)
-    }
-
-    /// Which location a frame may have.
-    #[inline]
-    fn guess(&self, frame: &Frame<'_>, strings: &Strings) -> u32 {
-        self.words(frame, strings)
-            .map_or(u32::MAX, |words| self.seen.guess(&words))
-    }
-
-    /// The location of a frame, which may be the one guessed.
-    #[inline]
-    fn confirm(
-        &mut self,
-        guess: u32,
-        interner: &mut Interner,
-        frame: &Frame<'_>,
-    ) -> Result<LocationId, Full> {
-        let strings = &interner.dictionary.strings;
-        let seen = self
-            .words(frame, strings)
-            .and_then(|words| self.seen.confirm(guess, &words, strings));
-        match seen {
+        match self.confirm(self.guess(frame, strings), frame, strings) {
             Some(row) => Ok(LocationId(row)),
             None => self.intern(interner, frame),
         }
     }
 
-    /// The words of a frame, when its kind is none or the one seen last.
-    #[inline]
-    fn words<'a>(&self, frame: &Frame<'a>, strings: &Strings) -> Option<Words<'a>> {
-        match frame.kind {
-            "" => Some(words(frame, StringId::NONE)),
-            kind if kind == strings.get(self.kind) => Some(words(frame, self.kind)),
-            _ => None,
-        }
-    }
-
     /// Appends the locations of frames, but for those that have none.
-    ///
-    /// A few frames at a time are first guessed, then confirmed: what memory is asked for does not
-    /// depend on what came of the frame before, so the processor need not wait for each.
     #[inline]
     pub(crate) fn locations<'a, F: Into<Frame<'a>>>(
         &mut self,
@@ -81,23 +48,68 @@ impl Frames {
         locations: &mut Vec<LocationId>,
     ) -> Result<(), Full> {
         let mut frames = frames.into_iter();
+        let mut some = [Frame::new(""); AT_ONCE];
         loop {
-            let mut some = [(Frame::new(""), 0); AT_ONCE];
             let mut count = 0;
             for (place, frame) in some.iter_mut().zip(&mut frames) {
-                let frame = frame.into();
-                *place = (frame, self.guess(&frame, &interner.dictionary.strings));
+                *place = frame.into();
                 count += 1;
             }
-            for (frame, guess) in &some[..count] {
-                match self.confirm(*guess, interner, frame)? {
-                    LocationId::NONE => {}
-                    location => locations.push(location),
-                }
-            }
+            self.locations_of_some(interner, &some[..count], locations)?;
             if count < AT_ONCE {
                 return Ok(());
             }
+        }
+    }
+
+    /// Appends the locations of up to [`AT_ONCE`] frames.
+    ///
+    /// They are first guessed, then confirmed: what memory is asked for does not depend on what
+    /// came of the frame before, so the processor need not wait for each.
+    #[inline(never)]
+    fn locations_of_some(
+        &mut self,
+        interner: &mut Interner,
+        frames: &[Frame<'_>],
+        locations: &mut Vec<LocationId>,
+    ) -> Result<(), Full> {
+        let mut guesses = [0; AT_ONCE];
+        for (guess, frame) in guesses.iter_mut().zip(frames) {
+            *guess = self.guess(frame, &interner.dictionary.strings);
+        }
+        for (&guess, frame) in guesses.iter().zip(frames) {
+            let location = match self.confirm(guess, frame, &interner.dictionary.strings) {
+                Some(row) => LocationId(row),
+                None => self.intern(interner, frame)?,
+            };
+            if location != LocationId::NONE {
+                locations.push(location);
+            }
+        }
+        Ok(())
+    }
+
+    /// Which location a frame may have.
+    #[inline(always)]
+    fn guess(&self, frame: &Frame<'_>, strings: &Strings) -> u32 {
+        self.words(frame, strings)
+            .map_or(u32::MAX, |words| self.seen.guess(&words))
+    }
+
+    /// The location guessed, if it is that of the frame.
+    #[inline(always)]
+    fn confirm(&self, guess: u32, frame: &Frame<'_>, strings: &Strings) -> Option<u32> {
+        self.words(frame, strings)
+            .and_then(|words| self.seen.confirm(guess, &words, strings))
+    }
+
+    /// The words of a frame, when its kind is none or the one seen last.
+    #[inline(always)]
+    fn words<'a>(&self, frame: &Frame<'a>, strings: &Strings) -> Option<Words<'a>> {
+        match frame.kind {
+            "" => Some(words(frame, StringId::NONE)),
+            kind if kind == strings.get(self.kind) => Some(words(frame, self.kind)),
+            _ => None,
         }
     }
 
@@ -108,24 +120,70 @@ impl Frames {
             return Ok(LocationId::NONE);
         }
         let before = interner.dictionary.locations.len();
-        let kind = interner.string(frame.kind)?;
-        let texts = [interner.string(frame.name)?, interner.string(frame.file)?];
-        let location = intern(interner, texts, frame.line, kind)?;
+        let kind = self.kind_of(interner, frame)?;
+        let name = interner.string(frame.name)?;
+        let file = self.file_of(interner, frame)?;
+        let attribute = self.attribute_of(interner, kind)?;
+        let function = interner.function(Function {
+            name,
+            filename: file,
+            ..Function::default()
+        })?;
+        let line = Line {
+            function,
+            line: frame.line.into(),
+            column: 0,
+        };
+        let location = interner.line(line, attribute.as_slice())?;
         if location.row() == before {
             interner.room.bytes(SEEN_BYTES)?;
         }
-        if kind != StringId::NONE {
-            self.kind = kind;
-        }
         let strings = &interner.dictionary.strings;
         self.seen
-            .remember(&words(frame, kind), texts, strings, location.0);
+            .remember(&words(frame, kind), [name, file], strings, location.0);
         Ok(location)
     }
 
+    fn kind_of(&self, interner: &mut Interner, frame: &Frame<'_>) -> Result<StringId, Full> {
+        match frame.kind {
+            "" => Ok(StringId::NONE),
+            kind if kind == interner.dictionary.strings.get(self.kind) => Ok(self.kind),
+            kind => interner.string(kind),
+        }
+    }
+
+    /// Many frames in a row are of one file.
+    fn file_of(&mut self, interner: &mut Interner, frame: &Frame<'_>) -> Result<StringId, Full> {
+        match frame.file {
+            "" => return Ok(StringId::NONE),
+            file if file == interner.dictionary.strings.get(self.file) => {}
+            file => self.file = interner.string(file)?,
+        }
+        Ok(self.file)
+    }
+
+    /// The attribute that says which kind of code it is; none for no kind.
+    fn attribute_of(
+        &mut self,
+        interner: &mut Interner,
+        kind: StringId,
+    ) -> Result<Option<AttributeId>, Full> {
+        if kind == StringId::NONE {
+            return Ok(None);
+        }
+        if kind != self.kind {
+            self.attribute = frame_type(interner, kind)?;
+            self.kind = kind;
+        }
+        Ok(Some(self.attribute))
+    }
+
+    /// Forgets everything, keeps the memory.
     pub(crate) fn clear(&mut self) {
         self.seen.clear();
         self.kind = StringId::NONE;
+        self.attribute = AttributeId::NONE;
+        self.file = StringId::NONE;
     }
 }
 
@@ -135,35 +193,6 @@ fn words<'a>(frame: &Frame<'a>, kind: StringId) -> Words<'a> {
         texts: [frame.name, frame.file],
         number: u64::from(kind.0) << 32 | u64::from(frame.line),
     }
-}
-
-/// Makes the rows of a frame.
-fn intern(
-    interner: &mut Interner,
-    [name, filename]: [StringId; 2],
-    line: u32,
-    kind: StringId,
-) -> Result<LocationId, Full> {
-    let attribute = match kind {
-        StringId::NONE => None,
-        kind => Some(frame_type(interner, kind)?),
-    };
-    let function = interner.function(Function {
-        name,
-        filename,
-        ..Function::default()
-    })?;
-    let line = Line {
-        function,
-        line: line.into(),
-        column: 0,
-    };
-    interner.location(Spot {
-        mapping: MappingId::NONE,
-        address: 0,
-        lines: &[line],
-        attributes: attribute.as_slice(),
-    })
 }
 
 /// The attribute that says which kind of code it is.

@@ -71,6 +71,40 @@ impl Index {
     }
 }
 
+/// Of the rows that begin with the same row of another table, the first: the first function of a
+/// name, the first location in a function. What begins with a row that is new is new as well: this
+/// says so without a hash, and keeps the rows that nothing else begins like out of the [`Index`].
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Firsts(Vec<u32>);
+
+impl Firsts {
+    const NONE: u32 = u32::MAX;
+
+    /// The first row that begins with row `of`.
+    #[inline]
+    pub(crate) fn of(&self, of: u32) -> Option<u32> {
+        let first = self.0.get(of as usize).copied();
+        first.filter(|row| *row != Self::NONE)
+    }
+
+    /// Notes the first row that begins with row `of`.
+    #[inline]
+    pub(crate) fn add(&mut self, of: u32, row: u32) {
+        let of = of as usize;
+        if self.0.len() <= of {
+            self.0.resize(of, Self::NONE);
+            self.0.push(row);
+        } else {
+            self.0[of] = row;
+        }
+    }
+
+    /// Forgets all rows, keeps the memory.
+    pub(crate) fn clear(&mut self) {
+        self.0.clear();
+    }
+}
+
 /// The hash of the interner: seeded anew each time, so nobody can prepare keys that collide.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Seed(RandomState);
@@ -121,6 +155,17 @@ pub(crate) fn write_ids<I: Number>(hasher: &mut FoldHasher<'_>, ids: &[I]) {
 mod tests {
     use super::*;
     use crate::model::id::LocationId;
+
+    #[test]
+    fn the_first_is_of_its_own_row_only() {
+        let mut firsts = Firsts::default();
+        firsts.add(5, 1);
+        firsts.add(2, 7);
+        let all: Vec<_> = (0..7).map(|of| firsts.of(of)).collect();
+        assert_eq!(all, [None, None, Some(7), None, None, Some(1), None]);
+        firsts.clear();
+        assert_eq!(firsts.of(5), None);
+    }
 
     #[test]
     fn every_id_and_the_length_count() {

@@ -2,10 +2,10 @@
 
 use std::hash::{Hash, Hasher};
 
-use crate::build::index::{Index, Number, Seed, write_ids};
+use crate::build::index::{Firsts, Index, Number, Seed, write_ids};
 use crate::build::room::{Full, Room, at_most, column, heap_bytes};
 use crate::limits::Limits;
-use crate::model::dictionary::{Attribute, Dictionary, Function, Line, Link, Mapping};
+use crate::model::dictionary::{Attribute, Dictionary, Function, Line, Link, Locations, Mapping};
 use crate::model::id::{AttributeId, FunctionId, LinkId, LocationId, MappingId, StackId, StringId};
 use crate::model::strings::Strings;
 
@@ -24,7 +24,11 @@ pub(crate) struct Interner {
     pub(crate) seed: Seed,
     strings: Index,
     mappings: Index,
+    /// By name.
+    first_functions: Firsts,
     functions: Index,
+    /// By function, of locations that are nothing but a line of it.
+    first_locations: Firsts,
     locations: Index,
     links: Index,
     attributes: Index,
@@ -32,12 +36,22 @@ pub(crate) struct Interner {
 }
 
 /// A location as it is looked up.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Spot<'a> {
     pub(crate) mapping: MappingId,
     pub(crate) address: u64,
     pub(crate) lines: &'a [Line],
     pub(crate) attributes: &'a [AttributeId],
+}
+
+impl Spot<'_> {
+    /// Whether row `id` is this location.
+    fn is_at(&self, id: LocationId, table: &Locations) -> bool {
+        table.addresses[id.row()] == self.address
+            && table.mappings[id.row()] == self.mapping
+            && table.lines(id) == self.lines
+            && table.attributes(id) == self.attributes
+    }
 }
 
 impl Default for Interner {
@@ -54,7 +68,9 @@ impl Interner {
             seed: Seed::default(),
             strings: Index::default(),
             mappings: Index::default(),
+            first_functions: Firsts::default(),
             functions: Index::default(),
+            first_locations: Firsts::default(),
             locations: Index::default(),
             links: Index::default(),
             attributes: Index::default(),
@@ -68,11 +84,9 @@ impl Interner {
     /// location in a stack is a frame, if an odd one, and row 0 is none.
     fn index_row_0(&mut self) {
         let seed = &self.seed;
-        self.strings.add(seed.bytes(b""), 0);
         self.mappings
             .add(hash_mapping(seed, &Mapping::default(), &[]), 0);
-        self.functions
-            .add(hash_function(seed, &Function::default()), 0);
+        self.first_functions.add(StringId::NONE.0, 0);
         self.links.add(seed.of(&Link::default()), 0);
         self.attributes.add(seed.of(&Attribute::default()), 0);
         self.stacks.add(seed.ids::<LocationId>(&[]), 0);
@@ -94,11 +108,16 @@ impl Interner {
         ] {
             index.clear();
         }
+        self.first_functions.clear();
+        self.first_locations.clear();
         self.index_row_0();
     }
 
     #[inline]
     pub(crate) fn string(&mut self, text: &str) -> Result<StringId, Full> {
+        if text.is_empty() {
+            return Ok(StringId::NONE);
+        }
         let hash = self.seed.bytes(text.as_bytes());
         match self.find_string(hash, text.as_bytes()) {
             Some(id) => Ok(id),
@@ -108,6 +127,9 @@ impl Interner {
 
     /// A string that need not be UTF-8.
     pub(crate) fn bytes(&mut self, bytes: &[u8]) -> Result<StringId, Full> {
+        if bytes.is_empty() {
+            return Ok(StringId::NONE);
+        }
         let hash = self.seed.bytes(bytes);
         match self.find_string(hash, bytes) {
             Some(id) => Ok(id),
@@ -175,7 +197,44 @@ impl Interner {
         Ok(id)
     }
 
+    /// Inlined, and what is in a row passed on one by one, so that a new row goes from registers into
+    /// its table: to copy one that was just put together in memory, the processor first waits for
+    /// all that is still being written.
+    #[inline(always)]
     pub(crate) fn function(&mut self, function: Function) -> Result<FunctionId, Full> {
+        let Function {
+            name,
+            system_name,
+            filename,
+            start_line,
+        } = function;
+        let function = || Function {
+            name,
+            system_name,
+            filename,
+            start_line,
+        };
+        let table = &mut self.dictionary.functions;
+        match self.first_functions.of(name.0) {
+            None => {
+                let row = add_row(table, &mut self.room, function(), 0)?;
+                self.first_functions.add(name.0, row);
+                Ok(FunctionId(row))
+            }
+            Some(first) if table[first as usize] == function() => Ok(FunctionId(first)),
+            Some(_) => self.other_function(name, system_name, filename, start_line),
+        }
+    }
+
+    /// A function that is not the first of its name.
+    #[inline(never)]
+    fn other_function(
+        &mut self,
+        name: StringId,
+        system_name: StringId,
+        filename: StringId,
+        start_line: i64,
+    ) -> Result<FunctionId, Full> {
         let Self {
             dictionary,
             room,
@@ -184,6 +243,12 @@ impl Interner {
             ..
         } = self;
         let table = &mut dictionary.functions;
+        let function = Function {
+            name,
+            system_name,
+            filename,
+            start_line,
+        };
         let hash = hash_function(seed, &function);
         intern_row(table, index, hash, room, function, 0).map(FunctionId)
     }
@@ -215,6 +280,58 @@ impl Interner {
     }
 
     pub(crate) fn location(&mut self, spot: Spot<'_>) -> Result<LocationId, Full> {
+        match *spot.lines {
+            [line] if spot.address == 0 && spot.mapping == MappingId::NONE => {
+                self.line(line, spot.attributes)
+            }
+            _ => self.other_location(spot),
+        }
+    }
+
+    /// A location that is nothing but a line of a function. Inlined like [`function`](Self::function).
+    #[inline(always)]
+    pub(crate) fn line(
+        &mut self,
+        line: Line,
+        attributes: &[AttributeId],
+    ) -> Result<LocationId, Full> {
+        let Line {
+            function,
+            line,
+            column,
+        } = line;
+        let line = || Line {
+            function,
+            line,
+            column,
+        };
+        let table = &mut self.dictionary.locations;
+        match self.first_locations.of(function.0).map(LocationId) {
+            None => {
+                let spot = Spot {
+                    attributes,
+                    ..Spot::default()
+                };
+                let id = add_location(table, &mut self.room, spot, std::iter::once(line()))?;
+                self.first_locations.add(function.0, id.0);
+                Ok(id)
+            }
+            Some(first)
+                if table.attributes(first) == attributes
+                    && table.lines(first).first() == Some(&line()) =>
+            {
+                Ok(first)
+            }
+            Some(_) => self.other_location(Spot {
+                lines: &[line()],
+                attributes,
+                ..Spot::default()
+            }),
+        }
+    }
+
+    /// A location that is not the first line of its function.
+    fn other_location(&mut self, spot: Spot<'_>) -> Result<LocationId, Full> {
         let Self {
             dictionary,
             room,
@@ -224,32 +341,10 @@ impl Interner {
         } = self;
         let table = &mut dictionary.locations;
         let hash = hash_location(seed, spot);
-        let is_it = |row| {
-            let id = LocationId(row);
-            table.addresses[id.row()] == spot.address
-                && table.mappings[id.row()] == spot.mapping
-                && table.lines(id) == spot.lines
-                && table.attributes(id) == spot.attributes
-        };
-        if let Some(row) = index.find(hash, is_it) {
+        if let Some(row) = index.find(hash, |row| spot.is_at(LocationId(row), table)) {
             return Ok(LocationId(row));
         }
-        at_most(
-            "max_lines_per_location",
-            room.limits.max_lines_per_location,
-            spot.lines.len() as u64,
-        )?;
-        column(table.lines.items.len(), spot.lines.len())?;
-        column(table.attributes.items.len(), spot.attributes.len())?;
-        room.row(
-            table.len(),
-            20 + size_of_val(spot.lines) + size_of_val(spot.attributes),
-        )?;
-        let id = LocationId(table.len() as u32);
-        table.mappings.push(spot.mapping);
-        table.addresses.push(spot.address);
-        table.lines.push_at(id.row(), spot.lines);
-        table.attributes.push_at(id.row(), spot.attributes);
+        let id = add_location(table, room, spot, spot.lines.iter().copied())?;
         index.add(hash, id.0);
         Ok(id)
     }
@@ -294,6 +389,35 @@ impl Interner {
     }
 }
 
+#[inline(always)]
+fn add_location(
+    table: &mut Locations,
+    room: &mut Room,
+    spot: Spot<'_>,
+    lines: impl ExactSizeIterator<Item = Line>,
+) -> Result<LocationId, Full> {
+    at_most(
+        "max_lines_per_location",
+        room.limits.max_lines_per_location,
+        lines.len() as u64,
+    )?;
+    column(table.lines.items.len(), lines.len())?;
+    column(table.attributes.items.len(), spot.attributes.len())?;
+    room.row(
+        table.len(),
+        20 + lines.len() * size_of::<Line>() + size_of_val(spot.attributes),
+    )?;
+    let id = LocationId(table.len() as u32);
+    table.mappings.push(spot.mapping);
+    table.addresses.push(spot.address);
+    for line in lines {
+        table.lines.items.push(line);
+    }
+    table.lines.end_row_at(id.row());
+    table.attributes.push_at(id.row(), spot.attributes);
+    Ok(id)
+}
+
 /// Finds or adds a row of a table whose rows are all there is to it; `heap` is what it owns beside.
 fn intern_row<T: Eq>(
     table: &mut Vec<T>,
@@ -306,11 +430,16 @@ fn intern_row<T: Eq>(
     if let Some(found) = index.find(hash, |at| table[at as usize] == row) {
         return Ok(found);
     }
-    room.row(table.len(), size_of::<T>() + heap)?;
-    let at = table.len() as u32;
-    table.push(row);
+    let at = add_row(table, room, row, heap)?;
     index.add(hash, at);
     Ok(at)
+}
+
+#[inline(always)]
+fn add_row<T>(table: &mut Vec<T>, room: &mut Room, row: T, heap: usize) -> Result<u32, Full> {
+    room.row(table.len(), size_of::<T>() + heap)?;
+    table.push(row);
+    Ok(table.len() as u32 - 1)
 }
 
 /// Forgets every row but the empty ones, keeps the memory.

@@ -56,6 +56,9 @@ impl<'a, F: Into<Frame<'a>> + Copy> IntoStack for &[F] {
 /// What is known of the sample being taken.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Pending {
+    profile: Key<Profile>,
+    stack: Key<StackId>,
+    link: LinkId,
     attributes: Vec<AttributeId>,
     values: Vec<i64>,
     times: Vec<u64>,
@@ -83,38 +86,35 @@ pub(crate) struct Pending {
 /// ```
 #[derive(Debug)]
 pub struct NewSample<'a> {
+    // Nothing else: it moves with each word that is said of the sample.
     builder: &'a mut Builder,
-    profile: Key<Profile>,
-    stack: Key<StackId>,
-    link: LinkId,
 }
 
 impl Builder {
     /// Takes a sample: a stack, seen in a profile.
     #[inline]
     pub fn sample(&mut self, profile: Key<Profile>, stack: impl IntoStack) -> NewSample<'_> {
-        let Pending {
-            attributes,
-            values,
-            times,
-            dropped,
-        } = &mut self.pending;
-        attributes.clear();
-        values.clear();
-        times.clear();
-        *dropped = 0;
         let stack = stack.into_stack(self);
-        NewSample {
-            builder: self,
-            profile,
-            stack,
-            link: LinkId::NONE,
-        }
+        let pending = &mut self.pending;
+        pending.profile = profile;
+        pending.stack = stack;
+        pending.link = LinkId::NONE;
+        pending.attributes.clear();
+        pending.values.clear();
+        pending.times.clear();
+        pending.dropped = 0;
+        NewSample { builder: self }
     }
 
     /// Puts the pending sample into its profile.
     #[inline]
-    fn commit(&mut self, profile: Key<Profile>, stack: Key<StackId>, link: LinkId) {
+    fn commit(&mut self) {
+        let Pending {
+            profile,
+            stack,
+            link,
+            ..
+        } = self.pending;
         let dictionary = &self.interner.dictionary;
         let stack = self.brand.row(stack, dictionary.stacks.len());
         let profile = self.tree.profile_row(&self.brand, profile);
@@ -144,6 +144,7 @@ impl Builder {
             values,
             times,
             dropped: dropped_attributes,
+            ..
         } = pending;
         let Draft { profile, lanes, .. } = &mut tree.profiles[profile];
         let shape = shape_of(
@@ -293,12 +294,12 @@ impl NewSample<'_> {
 
     /// Taken in this span.
     #[inline]
-    pub fn link(mut self, link: Key<LinkId>) -> Self {
+    pub fn link(self, link: Key<LinkId>) -> Self {
         let builder = &*self.builder;
         let row = builder
             .brand
             .row(link, builder.interner.dictionary.links.len());
-        self.link = LinkId(row.unwrap_or(0));
+        self.builder.pending.link = LinkId(row.unwrap_or(0));
         self
     }
 }
@@ -306,6 +307,6 @@ impl NewSample<'_> {
 impl Drop for NewSample<'_> {
     #[inline]
     fn drop(&mut self) {
-        self.builder.commit(self.profile, self.stack, self.link);
+        self.builder.commit();
     }
 }
