@@ -27,7 +27,7 @@ impl Index {
     pub(crate) fn reserve(&mut self, rows: usize) {
         let all = self.rows.len().saturating_add(rows);
         self.rows.reserve(rows);
-        if all > self.slots.len() {
+        if 2 * all > self.slots.len() {
             self.spread(all);
         }
     }
@@ -48,7 +48,7 @@ impl Index {
     /// Adds the next row, which has this hash.
     #[inline]
     pub(crate) fn add(&mut self, hash: u32) -> u32 {
-        if self.rows.len() >= self.slots.len() {
+        if 2 * self.rows.len() >= self.slots.len() {
             self.spread(2 * self.rows.len() + 8);
         }
         let row = self.rows.len() as u32;
@@ -63,11 +63,12 @@ impl Index {
         self.rows.push((0, self.rows.len() as u32));
     }
 
-    /// Puts the rows into slots for so many.
+    /// Puts the rows into slots for so many: two for each, at least, so that a row that is not there
+    /// mostly meets none.
     #[cold]
     fn spread(&mut self, rows: usize) {
         self.slots.clear();
-        self.slots.resize(rows.next_power_of_two(), NONE);
+        self.slots.resize((2 * rows).next_power_of_two(), NONE);
         let rows = (0..).zip(&mut self.rows);
         for (row, (hash, before)) in rows.filter(|(row, (_, before))| row != before) {
             let at = slot(*hash, self.slots.len());
