@@ -539,6 +539,8 @@ pub(crate) struct Indices {
     /// many there will be.
     slots: Vec<u32>,
     filled: usize,
+    /// Whether any took three bytes: looking for them takes time.
+    wide: bool,
 }
 
 /// How much room there is made, at least, where there is none.
@@ -558,6 +560,7 @@ impl Indices {
     ///
     /// Widths that mix are told apart without a branch on them: a mispredicted one costs more than
     /// the decoding.
+    #[inline(always)]
     pub(crate) fn append(&mut self, body: Reader) -> Result<()> {
         if let Some(ahead) = body.payload.get(body.at..body.end + AHEAD)
             && ahead.len() > AHEAD
@@ -567,7 +570,13 @@ impl Indices {
             if self.slots.len() - self.filled < ahead.len() {
                 self.slots.resize(self.filled + ahead.len() + ROOM, 0);
             }
-            if let Some(count) = by_words(ahead, &mut self.slots[self.filled..]) {
+            let room = &mut self.slots[self.filled..];
+            let narrow = match self.wide {
+                true => None,
+                false => by_words::<false>(ahead, room),
+            };
+            if let Some(count) = narrow.or_else(|| by_words::<true>(ahead, room)) {
+                self.wide |= narrow.is_none();
                 self.filled += count;
                 return Ok(());
             }
@@ -603,10 +612,12 @@ impl Indices {
 }
 
 /// Appends the indices of a packed body to `out`.
+#[inline(never)]
 pub(crate) fn packed_indices(body: Reader, out: &mut Vec<u32>) -> Result<()> {
     let mut indices = Indices {
         filled: out.len(),
         slots: std::mem::take(out),
+        wide: false,
     };
     indices.append(body)?;
     *out = indices.into_vec();
@@ -625,13 +636,13 @@ fn word(bytes: &[u8; AHEAD], at: usize) -> u64 {
 }
 
 /// Reads the varints that begin in `ahead` but for its last [`AHEAD`] bytes, eight bytes at a time,
-/// and says how many there are; `None` if any may be of more than three bytes.
+/// and says how many there are; `None` if any may be of more than two bytes, or than three.
 ///
 /// Every byte is taken for the beginning of a varint, all eight at once. Each value goes to the
 /// slot that the number of beginnings before it says, so that what was no beginning is written
 /// over by what is.
 #[inline(always)]
-fn by_words(ahead: &[u8], out: &mut [u32]) -> Option<usize> {
+fn by_words<const THREE: bool>(ahead: &[u8], out: &mut [u32]) -> Option<usize> {
     const LOW: u64 = 0x00ff_00ff_00ff_00ff;
     const LOWEST: u64 = 0x0000_00ff_0000_00ff;
     const HALF: u64 = 0x0000_ffff_0000_ffff;
@@ -640,8 +651,8 @@ fn by_words(ahead: &[u8], out: &mut [u32]) -> Option<usize> {
     let mut rest = ahead;
     let mut filled = 0;
     let mut carried = 0;
-    // Of the last word, where varints begin and where those of more than three bytes are; and
-    // whether there were any before.
+    // Of the last word, where varints begin and where those of more bytes are; and whether there
+    // were any before.
     let (mut begins, mut longer, mut longer_before) = (0, 0, 0);
     while rest.len() > AHEAD
         && let Some(bytes) = rest.first_chunk::<AHEAD>()
@@ -653,26 +664,31 @@ fn by_words(ahead: &[u8], out: &mut [u32]) -> Option<usize> {
         let more = first & CONTINUES;
         let goes_on = more & second;
         longer_before |= longer;
-        longer = goes_on & third;
+        longer = if THREE { goes_on & third } else { goes_on };
         let first = first & !CONTINUES;
         let second = second & mask(more);
-        let third = third & mask(goes_on);
         let even = (first & LOW) | (second & LOW) << 7;
         let odd = (first >> 8 & LOW) | (second >> 8 & LOW) << 7;
-        let value = |pair: u64, at: u32| (pair & HALF) | (third >> at & LOWEST) << 14;
-        let pairs = [
-            value(even, 0),
-            value(odd, 8),
-            value(even >> 16, 16),
-            value(odd >> 16, 24),
-        ];
+        let values = if THREE {
+            let third = third & mask(goes_on);
+            let value = |pair: u64, at: u32| (pair & HALF) | (third >> at & LOWEST) << 14;
+            let pairs = [
+                value(even, 0),
+                value(odd, 8),
+                value(even >> 16, 16),
+                value(odd >> 16, 24),
+            ];
+            [0, 1, 2, 3, 4, 5, 6, 7].map(|at| (pairs[at % 4] >> (32 * (at / 4))) as u32)
+        } else {
+            let pairs = [even, odd];
+            [0, 1, 2, 3, 4, 5, 6, 7].map(|at| (pairs[at % 2] >> (16 * (at / 2))) as u32 & 0xffff)
+        };
         begins = !(more << 8 | carried) >> 7 & (CONTINUES >> 7);
         carried = more >> 56;
         let until = begins.wrapping_mul(0x0101_0101_0101_0101);
-        slots[0] = pairs[0] as u32;
+        slots[0] = values[0];
         for at in 1..8 {
-            let slot = (until >> (8 * (at - 1)) & 7) as usize;
-            slots[slot] = (pairs[at % 4] >> (32 * (at / 4))) as u32;
+            slots[(until >> (8 * (at - 1)) & 7) as usize] = values[at];
         }
         filled += (until >> 56) as usize;
         rest = &rest[8.min(rest.len())..];

@@ -547,7 +547,7 @@ impl Tables {
     }
 
     /// Reads locations of a stack.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn stack_locations(&mut self, body: Reader, intake: &Intake) -> Result<()> {
         if body.left() > LONG_STACK {
             check_depth(count_packed(body.rest()), intake)?;

@@ -114,6 +114,7 @@ impl<'a> Seen<'a> {
     }
 
     /// Keeps bytes of the payload.
+    #[inline]
     fn add(&mut self, hash: u32, bytes: &[u8]) -> u32 {
         let start = bytes.as_ptr().addr() - self.payload.as_ptr().addr();
         self.rows.push((start as u32, bytes.len() as u32));
@@ -355,6 +356,7 @@ impl<'a> SampleReader<'a> {
     }
 
     /// Decodes a stack that was not met before.
+    #[inline]
     fn new_stack(&mut self, ids: Reader, tables: &mut Tables, intake: &mut Intake) -> Result<()> {
         let first = tables.stack_locations.len();
         match self.ids {
