@@ -269,6 +269,53 @@ pub fn write_into(
     Ok(losses)
 }
 
+impl Profiles {
+    /// [`write()`], as a method: `builder.finish()?.write(format, &options)?`.
+    ///
+    /// # Errors
+    ///
+    /// As [`write()`].
+    ///
+    /// ```
+    /// # fn main() -> otlp_profiles::Result<()> {
+    /// let mut builder = otlp_profiles::Builder::new();
+    /// let cpu = builder.profile("cpu", "nanoseconds");
+    /// builder.sample(cpu, ["main", "serve", "parse"]).value(10_000_000);
+    /// let otlp = otlp_profiles::format("otlp").unwrap();
+    /// assert!(!builder.finish()?.write(otlp, &Default::default())?.payload.is_empty());
+    /// # Ok(()) }
+    /// ```
+    pub fn write(&self, format: &dyn Format, options: &WriteOptions) -> Result<Written> {
+        write(self, format, options)
+    }
+
+    /// The exact number of bytes [`write_all`] makes of these profiles, all payloads together.
+    ///
+    /// It takes as long as writing them. Whoever sends what fits uses [`write_into`], which keeps
+    /// the bytes; this is for deciding what to send at all.
+    ///
+    /// # Errors
+    ///
+    /// As [`write_all`].
+    ///
+    /// ```
+    /// # fn main() -> otlp_profiles::Result<()> {
+    /// let mut builder = otlp_profiles::Builder::new();
+    /// let cpu = builder.profile("cpu", "nanoseconds");
+    /// builder.sample(cpu, ["main", "serve", "parse"]).value(10_000_000);
+    /// let (otlp, options) = (otlp_profiles::format("otlp").unwrap(), Default::default());
+    ///
+    /// let interval = builder.seal()?;
+    /// assert!(interval.encoded_len(otlp, &options)? <= 4 << 20, "one gRPC message is enough");
+    /// assert_eq!(interval.write(otlp, &options)?.payload.len() as u64, interval.encoded_len(otlp, &options)?);
+    /// # Ok(()) }
+    /// ```
+    pub fn encoded_len(&self, format: &dyn Format, options: &WriteOptions) -> Result<u64> {
+        let (payloads, _) = write_all(self, format, options)?;
+        Ok(payloads.iter().map(|payload| payload.len() as u64).sum())
+    }
+}
+
 fn write_parts(
     profiles: &Profiles,
     format: &dyn Format,
