@@ -271,6 +271,25 @@ mod tests {
     }
 
     #[test]
+    fn tables_behind_indices_that_are_not_packed_are_counted() {
+        let mut profile = message(&[
+            (1, Err(message(&[(1, Ok(1)), (2, Ok(2))]))),
+            (2, Err(message(&[(1, Ok(0)), (2, Ok(1)), (3, Err(vec![9]))]))),
+            (5, Ok(0)),
+            (4, Err(message(&[(1, Ok(0)), (2, Ok(4096))]))),
+            (3, Err(message(&[(4, Ok(2))]))),
+        ]);
+        let strings = ["", "samples", "count"].map(|string| (10, text(string)));
+        profile.extend(message(&strings));
+        profile.extend(message(&[(22, Ok(0))]));
+        let scope = message(&[(2, Err(profile))]);
+        let payload = message(&[(1, Err(message(&[(2, Err(scope))])))]);
+        let answer = answer(&payload);
+        assert!(answer.starts_with("otlp-1.5 (certain)"), "{answer}");
+        assert!(!answer.contains("would lead past"), "{answer}");
+    }
+
+    #[test]
     fn what_cannot_be_told_is_equivalent_or_preferred_as_it_reads() {
         let time = vec![0, 0, 0, 0, 0, 0, 0, 16];
         let same = payload(&[(1, Ok(1)), (5, Err(time.clone()))]);
