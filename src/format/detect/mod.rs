@@ -274,7 +274,10 @@ mod tests {
     fn tables_behind_indices_that_are_not_packed_are_counted() {
         let mut profile = message(&[
             (1, Err(message(&[(1, Ok(1)), (2, Ok(2))]))),
-            (2, Err(message(&[(1, Ok(0)), (2, Ok(1)), (3, Err(vec![9]))]))),
+            (
+                2,
+                Err(message(&[(1, Ok(0)), (2, Ok(1)), (3, Err(vec![9]))])),
+            ),
             (5, Ok(0)),
             (4, Err(message(&[(1, Ok(0)), (2, Ok(4096))]))),
             (3, Err(message(&[(4, Ok(2))]))),
