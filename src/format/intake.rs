@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Finding, Result, Severity};
 use crate::format::losses::{Code, LossKind};
-use crate::limits::{Budget, Limits};
+use crate::limits::{Budget, Limits, within};
 
 /// What happens to input that breaks a rule the data can be read without.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -38,6 +38,21 @@ impl Intake {
 
     pub(crate) fn limits(&self) -> &Limits {
         &self.budget.limits
+    }
+
+    /// Asks for the attributes of one thing.
+    #[inline]
+    pub(crate) fn take_attributes(&mut self, attributes: usize) -> Result<()> {
+        let most = self.limits().max_attributes_per_item;
+        within("max_attributes_per_item", most, attributes as u64)?;
+        self.budget.take::<u32>(attributes)
+    }
+
+    /// Whether a stack may be of so many locations.
+    #[inline]
+    pub(crate) fn check_depth(&self, locations: usize) -> Result<()> {
+        let most = self.limits().max_stack_depth;
+        within("max_stack_depth", most, locations as u64)
     }
 
     /// Something noticed that needs no repair.

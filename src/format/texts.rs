@@ -286,11 +286,7 @@ impl Stacks {
             return Ok(known + 1);
         }
         let depth = stack.len();
-        within(
-            "max_stack_depth",
-            intake.limits().max_stack_depth,
-            depth as u64,
-        )?;
+        intake.check_depth(depth)?;
         let words = depth + Self::WORDS;
         match self.reserved.checked_sub(words) {
             Some(left) => self.reserved = left,

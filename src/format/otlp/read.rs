@@ -7,7 +7,7 @@ use crate::format::losses;
 use crate::format::otlp::lift::{self, Draft};
 use crate::format::otlp::location_list::LocationList;
 use crate::format::otlp::samples::sample;
-use crate::format::otlp::schema::{Generation, Home, Rows};
+use crate::format::otlp::schema::{Generation, Home};
 use crate::format::otlp::tables::{Tables, indices, is, unknown};
 use crate::format::otlp::{common, gather};
 use crate::limits::within;
@@ -275,7 +275,7 @@ impl Draft {
         self.slices = !locations.is_empty();
         let mut reader = Reader::new(body);
         if G::SCHEMA.home == Home::Profile {
-            number_rows::<G>(tables);
+            tables.number_rows::<G>();
             reader = self.first_samples::<G>(reader, &mut locations, tables, intake)?;
             if self.samples.stacks.len() == samples {
                 locations = LocationList::default();
@@ -454,13 +454,6 @@ impl Draft {
         }
         Ok(())
     }
-}
-
-/// Numbers what is made of labels after the rows of the tables, before those have memory.
-fn number_rows<G: Generation>(tables: &mut Tables) {
-    let own = usize::from(G::SCHEMA.rows != Rows::NullFirst);
-    tables.texts.table_rows = tables.counts.string as u32;
-    tables.new_attributes.first = (tables.counts.attribute + own).max(1) as u32;
 }
 
 /// Whether a profile has one sample type, and the format cannot say several.

@@ -7,7 +7,6 @@ use crate::format::otlp::common;
 use crate::format::otlp::location_list::LocationList;
 use crate::format::otlp::schema::Generation;
 use crate::format::otlp::tables::{Tables, indices, is, reference, unknown};
-use crate::limits::within;
 use crate::model::ragged::Ragged;
 use crate::wire::read::{Reader, Short, index, packed_fixed64, packed_indices, packed_varints};
 use crate::wire::{FIXED64, LEN, VARINT};
@@ -115,12 +114,7 @@ impl RawSamples {
         if attributes == 0 {
             return Ok(());
         }
-        within(
-            "max_attributes_per_item",
-            intake.limits().max_attributes_per_item,
-            attributes as u64,
-        )?;
-        intake.budget.take::<u32>(attributes)
+        intake.take_attributes(attributes)
     }
 
     #[inline]

@@ -272,14 +272,19 @@ impl Tables {
         self.links.reserve(link);
         self.attributes.reserve(attribute);
         self.stacks.rows.ends.reserve(stack);
-        self.new_attributes.first = (attribute + extra).max(1) as u32;
-        self.texts.table_rows = string as u32;
+        self.number_rows::<G>();
         if G::SCHEMA.rows == Rows::NullFirst {
             self.stacks.rows.ends.clear();
         } else {
             self.push_empty_rows();
         }
         Ok(())
+    }
+
+    /// Numbers what is made of labels after the rows of the tables, before those have memory.
+    pub(crate) fn number_rows<G: Generation>(&mut self) {
+        self.texts.table_rows = self.counts.string as u32;
+        self.new_attributes.first = (self.counts.attribute + own_rows::<G>()).max(1) as u32;
     }
 
     /// Where row 0 is a row like any other, the model's own comes before it.
@@ -550,7 +555,7 @@ impl Tables {
     #[inline(always)]
     pub(crate) fn stack_locations(&mut self, body: Reader, intake: &Intake) -> Result<()> {
         if body.left() > LONG_STACK {
-            check_depth(count_packed(body.rest()), intake)?;
+            intake.check_depth(count_packed(body.rest()))?;
         }
         self.stack_locations.append(body)
     }
@@ -565,7 +570,7 @@ impl Tables {
     ) -> Result<()> {
         let end = self.stack_locations.len();
         let depth = end - first;
-        check_depth(depth, intake)?;
+        intake.check_depth(depth)?;
         intake.budget.take::<u32>(depth + more)?;
         self.stacks.rows.ends.push(end as u32);
         Ok(())
@@ -684,12 +689,6 @@ impl Tables {
 
 /// The locations of a packed list of so many bytes are counted before there is room for them.
 const LONG_STACK: usize = 1 << 16;
-
-#[inline]
-fn check_depth(depth: usize, intake: &Intake) -> Result<()> {
-    let limit = intake.limits().max_stack_depth;
-    within("max_stack_depth", limit, depth as u64)
-}
 
 /// The fields of a function in their usual order, and its id.
 #[inline(always)]
@@ -835,12 +834,7 @@ pub(crate) fn indices(
         out.push(reader.index()?);
     }
     let count = out.len() - before;
-    within(
-        "max_attributes_per_item",
-        intake.limits().max_attributes_per_item,
-        count as u64,
-    )?;
-    intake.budget.take::<u32>(count)
+    intake.take_attributes(count)
 }
 
 /// A field that is not of the schema is skipped and noted; one that is, in the wrong kind, is an error.

@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::format::index::Index;
 use crate::format::intake::Intake;
 use crate::format::losses::{self, Code};
-use crate::model::dictionary::{Dictionary, Function};
+use crate::model::dictionary::Dictionary;
 use crate::model::id::{AttributeId, FunctionId, LocationId, MappingId, StackId};
 use crate::model::profile::Profile;
 use crate::model::ragged::Ragged;
@@ -58,7 +58,7 @@ fn merge_mappings(dictionary: &mut Dictionary, intake: &mut Intake) -> Result<()
 
 fn merge_functions(dictionary: &mut Dictionary, intake: &mut Intake) -> Result<()> {
     let functions = &dictionary.functions;
-    let alike = named_alike(functions, dictionary.strings.len(), intake)?;
+    let alike = alike(functions.len(), intake, |row| functions[row].name.0.into())?;
     let Some(places) = Places::among(&alike, functions.len(), |row| functions[row]) else {
         return Ok(());
     };
@@ -189,27 +189,6 @@ impl Places {
         }
         *rows = retained;
     }
-}
-
-/// The functions, row 0 not among them, whose name another one has too.
-fn named_alike(functions: &[Function], strings: usize, intake: &mut Intake) -> Result<Vec<u32>> {
-    let mut alike = Vec::new();
-    intake.budget.take::<u32>(strings)?;
-    // By name: the first function that has it; 0 is none.
-    let mut firsts = vec![0u32; strings];
-    for (row, function) in (0..).zip(functions).skip(1) {
-        match firsts.get_mut(function.name.row()) {
-            Some(first @ 0) => *first = row,
-            Some(first) => {
-                intake.budget.take::<[u32; 10]>(1)?;
-                alike.extend([*first, row]);
-            }
-            None => {}
-        }
-    }
-    alike.sort_unstable();
-    alike.dedup();
-    Ok(alike)
 }
 
 /// The rows, row 0 not among them, whose key another row has too.

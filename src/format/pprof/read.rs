@@ -94,13 +94,6 @@ impl<'a> Table<'a> {
         Ok(table)
     }
 
-    fn get(&self, row: usize) -> Option<&'a [u8]> {
-        let &(start, length) = self.rows.get(row)?;
-        self.payload.get(start as usize..)?.get(..length as usize)
-    }
-}
-
-impl Table<'_> {
     /// The first string must be there and empty.
     fn check(&mut self, intake: &mut Intake) -> Result<()> {
         let error = match self.get(0) {
@@ -119,6 +112,11 @@ impl Table<'_> {
             *first = 0;
         }
         Ok(())
+    }
+
+    fn get(&self, row: usize) -> Option<&'a [u8]> {
+        let &(start, length) = self.rows.get(row)?;
+        self.payload.get(start as usize..)?.get(..length as usize)
     }
 }
 

@@ -15,7 +15,6 @@ use crate::format::otlp::tables::{Tables, unknown};
 use crate::format::pprof::ids::Ids;
 use crate::format::pprof::read::{Place, Table, row};
 use crate::format::texts::{Texts, hash_bytes};
-use crate::limits::within;
 use crate::model::dictionary::{Attribute, Link};
 use crate::model::id::{AttributeId, LinkId, StackId};
 use crate::model::ragged::Ragged;
@@ -400,12 +399,7 @@ impl<'a> SampleReader<'a> {
 
     /// Makes the labels of a sample its attributes and its link.
     fn attach(&mut self, row: usize, tables: &mut Tables, intake: &mut Intake) -> Result<()> {
-        within(
-            "max_attributes_per_item",
-            intake.limits().max_attributes_per_item,
-            self.own.len() as u64,
-        )?;
-        intake.budget.take::<u32>(self.own.len())?;
+        intake.take_attributes(self.own.len())?;
         let key = |label: u32| self.singles[label as usize].attribute.key;
         let repeated = (1..self.own.len()).any(|at| {
             self.own[..at]
