@@ -721,6 +721,30 @@ fn rustprofile_mappings_without_a_build_id_and_negative_times_are_kept() {
     );
 }
 
+/// Interpreters' profilers (PHP, Rust) name one mapping that says nothing but that it is there.
+#[test]
+fn a_mapping_of_nothing_but_its_id_is_no_missing_mapping() {
+    let mut before = profile(&["a.out", "regex"]);
+    before.mapping = vec![pprof::Mapping {
+        id: 1,
+        ..Default::default()
+    }];
+    for location in &mut before.location {
+        location.mapping_id = 1;
+    }
+    let mut beside = before.clone();
+    beside.location[0].mapping_id = 0;
+    for before in [before, beside] {
+        for form in support::forms::FORMS {
+            let name = form.name;
+            let there = write(name, &read("pprof", &before.encode_to_vec())).0;
+            let after = decode(&write("pprof", &read(name, &there)).0);
+            assert_eq!(after.mapping, before.mapping, "{name}");
+            assert_eq!(after.location, before.location, "{name}");
+        }
+    }
+}
+
 #[test]
 fn otep_prototype_says_types_periods_and_references() {
     let mut before = with_lines(&["f", "g"], &[1, 2]);

@@ -3,6 +3,7 @@
 mod build_id;
 mod columns;
 pub(crate) mod detect;
+mod even;
 pub(crate) mod index;
 pub(crate) mod intake;
 mod json;

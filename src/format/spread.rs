@@ -73,6 +73,11 @@ impl<'a> Columns<'a> {
         current.extend(rows.iter_mut().map(Rows::next));
         current
     }
+
+    /// The same again.
+    pub(crate) fn row(&self) -> &[&'a [i64]] {
+        &self.current
+    }
 }
 
 struct Rows<'a, T> {

@@ -269,7 +269,10 @@ impl Stacks {
             .budget
             .take::<u32>(words.saturating_sub(self.reserved))?;
         self.reserved = self.reserved.max(words);
-        self.rows.items.reserve(locations);
+        // Slices that overlap are more than the list. What is not used is never touched, and what
+        // is too small moves all that is there.
+        let room = intake.budget.left::<u32>().min(locations.saturating_mul(2));
+        self.rows.items.reserve(room.max(locations));
         self.rows.ends.reserve(stacks);
         self.index.reserve(stacks);
         Ok(())
@@ -296,23 +299,28 @@ impl Stacks {
         Ok(index.add(hash) + 1)
     }
 
-    /// The hash of a stack, four locations at a time; the last four may be hashed twice.
+    /// The hash of a stack, eight locations at a time, in two halves that do not wait for each
+    /// other; the last eight may be hashed twice.
     #[inline]
     fn hash(&self, stack: &[u32]) -> u32 {
-        let mut state = self.hasher.build_hasher();
         let two = |a: u32, b: u32| u64::from(a) | u64::from(b) << 32;
-        let mut write = |&[a, b, c, d]: &[u32; 4]| {
-            state.write_u128(u128::from(two(a, b)) | u128::from(two(c, d)) << 64)
+        let four = |a, b, c, d| u128::from(two(a, b)) | u128::from(two(c, d)) << 64;
+        let (mut left, mut right) = (self.hasher.build_hasher(), self.hasher.build_hasher());
+        let mut write = |&[a, b, c, d, e, f, g, h]: &[u32; 8]| {
+            left.write_u128(four(a, b, c, d));
+            right.write_u128(four(e, f, g, h));
         };
         stack.as_chunks().0.iter().for_each(&mut write);
-        match (stack, stack.last_chunk()) {
-            (_, Some(last)) => write(last),
-            (&[a, b, c], _) => write(&[a, b, c, 0]),
-            (&[a, b], _) => write(&[a, b, 0, 0]),
-            (&[a], _) => write(&[a, 0, 0, 0]),
-            _ => {}
+        match stack.last_chunk() {
+            Some(last) => write(last),
+            None => {
+                let mut last = [0; 8];
+                last[..stack.len()].copy_from_slice(stack);
+                write(&last);
+            }
         }
-        state.write_u64(stack.len() as u64);
-        state.finish() as u32
+        left.write_u64(right.finish());
+        left.write_u64(stack.len() as u64);
+        left.finish() as u32
     }
 }

@@ -1,11 +1,17 @@
 //! Records: a few small fields, put into a window of the output that is kept for all at once.
 
-use crate::wire::write::{field_large, long_varint, more, spread, up_to_three, varint_len};
+use std::ops::Range;
+
+use crate::wire::write::{
+    field_large, long_varint, more, set_length, spread, up_to_three, varint_len,
+};
 use crate::wire::{LEN, VARINT, tag};
 
 /// A record being put into a window at the end of the output, which was kept for all of it at
 /// once. The window must be large enough: every field says how many bytes it may take.
 pub(crate) struct Fields<'a> {
+    /// The output before it.
+    written: &'a [u8],
     window: &'a mut [u8],
     /// Of 32 bits: that adding to it does not overflow is one check less for every field.
     at: u32,
@@ -22,12 +28,10 @@ pub(crate) fn fields(out: &mut Vec<u8>, room: usize, fill: impl FnOnce(&mut Fiel
     } else {
         out.resize(start + room, 0);
     }
-    let mut end = start;
-    if let Some(window) = out.get_mut(start..) {
-        let mut fields = Fields { window, at: 0 };
-        fill(&mut fields);
-        end += fields.at();
-    }
+    let (written, window) = out.split_at_mut(start);
+    let mut fields = Fields::new(written, window);
+    fill(&mut fields);
+    let end = start + fields.at();
     out.truncate(end);
 }
 
@@ -39,6 +43,69 @@ pub(crate) fn record(out: &mut Vec<u8>, number: u32, room: usize, fill: impl FnO
     });
 }
 
+/// Records one after the other at the end of the output. Room is made for many of them at once,
+/// and what is left of it is cut off behind the last.
+pub(crate) struct Records<'a> {
+    out: &'a mut Vec<u8>,
+    /// Where the next one begins.
+    end: usize,
+}
+
+/// Appends any number of records.
+pub(crate) fn records<T>(out: &mut Vec<u8>, fill: impl FnOnce(&mut Records) -> T) -> T {
+    let end = out.len();
+    let mut records = Records { out, end };
+    let filled = fill(&mut records);
+    let end = records.end;
+    out.truncate(end);
+    filled
+}
+
+impl Records<'_> {
+    /// How long the output is.
+    #[inline(always)]
+    pub(crate) fn end(&self) -> usize {
+        self.end
+    }
+
+    /// A message field whose fields take up to `room` bytes.
+    #[inline(always)]
+    pub(crate) fn record(&mut self, number: u32, room: usize, fill: impl FnOnce(&mut Fields)) {
+        self.large(number, 0, room, fill);
+    }
+
+    /// A message field of about `expected` bytes, whose fields take up to `room`. Returns where
+    /// its body begins.
+    #[inline(always)]
+    pub(crate) fn large(
+        &mut self,
+        number: u32,
+        expected: usize,
+        room: usize,
+        fill: impl FnOnce(&mut Fields),
+    ) -> usize {
+        let room = room + Fields::MESSAGE + 8;
+        if self.out.len() - self.end < room {
+            self.make_room(room);
+        }
+        let start = self.end;
+        let (written, window) = self.out.split_at_mut(start);
+        let mut fields = Fields::new(written, window);
+        let body = fields.large(number, expected, fill);
+        self.end += fields.at();
+        start + body
+    }
+
+    /// Makes room for many records at once, but takes no more than was reserved unless it must.
+    #[cold]
+    #[inline(never)]
+    fn make_room(&mut self, room: usize) {
+        const BLOCK: usize = 1 << 11;
+        let block = (self.end + BLOCK).min(self.out.capacity());
+        self.out.resize(block.max(self.end + room), 0);
+    }
+}
+
 /// A singular varint field, left out when it is 0 or the schema lacks it.
 #[inline]
 pub(crate) fn field_varint(out: &mut Vec<u8>, number: u32, value: u64) {
@@ -47,7 +114,28 @@ pub(crate) fn field_varint(out: &mut Vec<u8>, number: u32, value: u64) {
     }
 }
 
-impl Fields<'_> {
+impl<'a> Fields<'a> {
+    #[inline(always)]
+    fn new(written: &'a [u8], window: &'a mut [u8]) -> Self {
+        Self {
+            written,
+            window,
+            at: 0,
+        }
+    }
+
+    /// What a packed list of varints may take.
+    #[inline(always)]
+    pub(crate) const fn values(count: usize) -> usize {
+        Self::MESSAGE + 10 * count
+    }
+
+    /// What a packed list of the indices of rows may take.
+    #[inline(always)]
+    pub(crate) const fn indices(count: usize) -> usize {
+        Self::MESSAGE + 5 * count + FOUR
+    }
+
     /// What an index may take.
     pub(crate) const INDEX: usize = 7;
     /// What a varint may take.
@@ -61,11 +149,6 @@ impl Fields<'_> {
         let at = self.at();
         self.window[at..at + 8].copy_from_slice(&word.to_le_bytes());
         self.at += length as u32;
-    }
-
-    #[inline(always)]
-    fn at(&self) -> usize {
-        self.at as usize
     }
 
     /// A varint field, left out when it is 0 or the schema lacks it.
@@ -133,44 +216,93 @@ impl Fields<'_> {
         }
     }
 
+    /// How many bytes there are.
+    #[inline(always)]
+    pub(crate) fn at(&self) -> usize {
+        self.at as usize
+    }
+
     /// A message field.
     #[inline(always)]
     pub(crate) fn message(&mut self, number: u32, fill: impl FnOnce(&mut Self)) {
-        let start = self.begin(number);
+        self.large(number, 0, fill);
+    }
+
+    /// A message field of about `expected` bytes. Returns where its body begins.
+    #[inline(always)]
+    pub(crate) fn large(
+        &mut self,
+        number: u32,
+        expected: usize,
+        fill: impl FnOnce(&mut Self),
+    ) -> usize {
+        let (body, room) = self.begin(number, expected);
         fill(self);
-        self.end(start);
+        self.end(body, room)
     }
 
+    /// Begins a message; returns where its body begins, and the room kept for its length: what the
+    /// expected one needs.
     #[inline(always)]
-    fn begin(&mut self, number: u32) -> usize {
+    fn begin(&mut self, number: u32, expected: usize) -> (usize, usize) {
         let tag = u64::from(tag(number, LEN));
-        if tag < 0x80 {
-            self.put(tag, 2)
+        let room = if expected < 0x80 {
+            1
         } else {
-            self.put(spread(tag) | more(2), 3)
+            varint_len(expected as u64)
+        };
+        if tag < 0x80 {
+            self.put(tag, 1 + room)
+        } else {
+            self.put(spread(tag) | more(2), 2 + room)
         }
-        self.at()
+        (self.at(), room)
     }
 
+    /// Ends a message; returns where its body begins.
     #[inline(always)]
-    fn end(&mut self, start: usize) {
-        let length = self.at() - start;
-        if length < 0x80 {
-            self.window[start - 1] = length as u8;
+    fn end(&mut self, body: usize, room: usize) -> usize {
+        let length = self.at() - body;
+        if room > 1 {
+            self.at = end_long(self.window, body, self.at, room);
+        } else if length < 0x80 {
+            self.window[body - 1] = length as u8;
         } else {
-            self.at = widen_length(self.window, start, self.at);
+            self.at = widen_length(self.window, body, self.at);
         }
+        self.at() - length
+    }
+
+    /// Fields that are ready. A short part of a long arena is copied as a block of one size: that
+    /// needs no call.
+    #[inline(always)]
+    pub(crate) fn copy(&mut self, arena: &[u8], part: Range<usize>) {
+        const BLOCK: usize = 64;
+        let length = part.len();
+        let window = &mut self.window[self.at as usize..];
+        let block = arena.get(part.start..).and_then(<[u8]>::first_chunk);
+        match (block, window.first_chunk_mut::<BLOCK>()) {
+            (Some(block), Some(window)) if length <= BLOCK => *window = *block,
+            _ => window[..length].copy_from_slice(&arena[part]),
+        }
+        self.at += length as u32;
+    }
+
+    /// Fields that were written before.
+    #[inline(always)]
+    pub(crate) fn again(&mut self, part: Range<usize>) {
+        self.copy(self.written, part);
     }
 
     /// A packed field of varints of up to 10 bytes each, left out when there is none.
     #[inline(always)]
     pub(crate) fn varints(&mut self, number: u32, values: impl ExactSizeIterator<Item = u64>) {
         if values.len() != 0 && number != 0 {
-            let start = self.begin(number);
+            let (body, room) = self.begin(number, 0);
             for value in values {
                 self.value(value);
             }
-            self.end(start);
+            self.end(body, room);
         }
     }
 
@@ -178,11 +310,11 @@ impl Fields<'_> {
     #[inline(always)]
     pub(crate) fn fixed64s(&mut self, number: u32, values: &[u64]) {
         if !values.is_empty() && number != 0 {
-            let start = self.begin(number);
+            let (body, room) = self.begin(number, 0);
             for &value in values {
                 self.put(value, 8);
             }
-            self.end(start);
+            self.end(body, room);
         }
     }
 
@@ -190,38 +322,88 @@ impl Fields<'_> {
     #[inline(always)]
     pub(crate) fn codes(&mut self, number: u32, codes: impl ExactSizeIterator<Item = Code>) {
         if codes.len() != 0 && number != 0 {
-            let start = self.begin(number);
+            let (body, room) = self.begin(number, 0);
             for code in codes {
                 self.put(code.0, code.length());
             }
-            self.end(start);
+            self.end(body, room);
         }
+    }
+
+    /// The same, of the indices of any number of rows.
+    #[inline(always)]
+    pub(crate) fn rows<T: Copy>(
+        &mut self,
+        number: u32,
+        rows: &[T],
+        codes: &Codes,
+        row_of: impl Fn(T) -> usize,
+    ) {
+        if rows.is_empty() || number == 0 {
+            return;
+        }
+        self.large(number, codes.expected(rows.len()), |fields| {
+            fields.at = put_rows(fields.window, fields.at, rows, &codes.codes, row_of);
+        });
     }
 }
 
-// What is rare takes and returns the place by value: so that it can be in a register elsewhere.
-
 #[cold]
 #[inline(never)]
-fn widen_length(window: &mut [u8], start: usize, at: u32) -> u32 {
-    let end = at as usize;
-    let length = end - start;
-    let needed = varint_len(length as u64);
-    window.copy_within(start..end, start - 1 + needed);
-    long_varint(window, start as u32 - 1, length as u64);
-    at + needed as u32 - 1
+fn widen_length(window: &mut [u8], body: usize, at: u32) -> u32 {
+    end_long(window, body, at, 1)
 }
 
-/// The varint of an index, ready to be stored: its bytes, and in the highest byte their number.
+/// Ends a message whose length takes more than a byte; returns the place after it.
+#[inline(never)]
+fn end_long(window: &mut [u8], body: usize, at: u32, room: usize) -> u32 {
+    let length = at - body as u32;
+    set_length(window, body, length as usize, room) as u32 + length
+}
+
+/// Where four codes are stored: no sum of four numbers of three bits is behind it, so that none of
+/// them needs a check.
+const FOUR: usize = 32 + 8;
+
+/// Puts the codes of rows into a window; returns the place after them. On its own, so that all it
+/// needs is in registers.
+#[inline(never)]
+fn put_rows<T: Copy>(
+    window: &mut [u8],
+    mut at: u32,
+    rows: &[T],
+    codes: &[Code],
+    row_of: impl Fn(T) -> usize,
+) -> u32 {
+    let (fours, last) = rows.as_chunks::<4>();
+    for four in fours {
+        let window = &mut window[at as usize..at as usize + FOUR];
+        let mut length = 0;
+        for row in four {
+            let code = codes[row_of(*row)];
+            window[length..length + 8].copy_from_slice(&code.0.to_le_bytes());
+            length += code.length();
+        }
+        at += length as u32;
+    }
+    for row in last {
+        let code = codes[row_of(*row)];
+        window[at as usize..at as usize + 8].copy_from_slice(&code.0.to_le_bytes());
+        at += code.length() as u32;
+    }
+    at
+}
+
+/// The varint of an index, ready to be stored: its bytes, and in the highest three bits their number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Code(u64);
 
 impl Code {
-    const ZERO: Self = Self(1 << 56);
+    const ZERO: Self = Self(1 << 61);
 
     #[inline(always)]
     fn length(self) -> usize {
-        (self.0 >> 56) as usize
+        (self.0 >> 61) as usize
     }
 }
 
@@ -239,13 +421,13 @@ impl Codes {
         let codes: Vec<Code> = if all < 1 << 21 {
             let short = |&index| {
                 let (word, length) = up_to_three(index);
-                Code(u64::from(word) | (length as u64) << 56)
+                Code(u64::from(word) | (length as u64) << 61)
             };
             indices.iter().map(short).collect()
         } else {
             let any = |&index| {
                 let length = varint_len(u64::from(index));
-                Code(spread(u64::from(index)) | more(length) | (length as u64) << 56)
+                Code(spread(u64::from(index)) | more(length) | (length as u64) << 61)
             };
             indices.iter().map(any).collect()
         };
@@ -276,30 +458,16 @@ pub(crate) fn field_codes<T: Copy>(
     codes: &Codes,
     row_of: impl Fn(T) -> usize,
 ) {
-    /// Rows a window: each takes up to 5 bytes.
-    const ROWS: usize = 24;
-    const WINDOW: usize = 5 * ROWS + 8;
+    /// Rows a window.
+    const ROWS: usize = 256;
     if rows.is_empty() || number == 0 {
         return;
     }
     field_large(out, number, codes.expected(rows.len()), |out| {
         for rows in rows.chunks(ROWS) {
-            let (start, mut at) = (out.len(), 0);
-            out.extend_from_slice(&[0; WINDOW]);
-            if let Some(window) = out.last_chunk_mut::<WINDOW>() {
-                let mut put = |row: &T| {
-                    let code = codes.get(row_of(*row));
-                    window[at..at + 8].copy_from_slice(&code.0.to_le_bytes());
-                    at += code.length();
-                };
-                let (pairs, last) = rows.as_chunks::<2>();
-                pairs.iter().for_each(|[first, second]| {
-                    put(first);
-                    put(second);
-                });
-                last.iter().for_each(put);
-            }
-            out.truncate(start + at);
+            fields(out, Fields::indices(rows.len()), |fields| {
+                fields.at = put_rows(fields.window, 0, rows, &codes.codes, &row_of);
+            });
         }
     });
 }
@@ -311,7 +479,7 @@ pub(crate) fn field_varints(
     number: u32,
     values: impl ExactSizeIterator<Item = u64>,
 ) {
-    fields(out, Fields::MESSAGE + 10 * values.len(), |fields| {
+    fields(out, Fields::values(values.len()), |fields| {
         fields.varints(number, values)
     });
 }
@@ -367,6 +535,43 @@ mod tests {
                 assert_eq!(fast, plain);
             }
         }
+    }
+
+    #[test]
+    fn records_are_what_messages_one_by_one_are() {
+        let ready: Vec<u8> = (0..200).collect();
+        let values: Vec<u32> = (0..300).collect();
+        let codes = Codes::of(&values);
+        let (mut fast, mut plain) = (vec![7], vec![7]);
+        let last = records(&mut fast, |out| {
+            let mut last = 0..0;
+            for count in (0..300).chain([0, 1]) {
+                let (rows, part) = (&values[..count], count / 3..count / 2);
+                let room = Fields::indices(count) + part.len() + last.len();
+                let body = out.large(3, count, room, |fields| {
+                    fields.rows(1, rows, &codes, |row| row as usize);
+                    fields.copy(&ready, part.clone());
+                    fields.again(last.clone());
+                });
+                let written = plain[last.clone()].to_vec();
+                field_message(&mut plain, 3, |out| {
+                    if count > 0 {
+                        field_message(out, 1, |out| {
+                            rows.iter().for_each(|&row| varint(out, row.into()))
+                        });
+                    }
+                    out.extend_from_slice(&ready[part]);
+                    out.extend_from_slice(&written);
+                });
+                assert_eq!(out.end(), plain.len());
+                last = body..body + count / 2;
+            }
+            out.record(4, 0, |_| {});
+            last
+        });
+        field_message(&mut plain, 4, |_| {});
+        assert_eq!(fast, plain);
+        assert_eq!(last.len(), 0);
     }
 
     #[test]

@@ -99,7 +99,7 @@ pub(crate) fn field_bytes(out: &mut Vec<u8>, number: u32, body: &[u8]) {
 /// Appends a part of an arena. A short one is copied as a block of one size, which is cut off
 /// after it: that needs no call.
 #[inline(always)]
-pub(crate) fn copy(out: &mut Vec<u8>, arena: &[u8], part: Range<usize>) {
+fn copy(out: &mut Vec<u8>, arena: &[u8], part: Range<usize>) {
     const BLOCK: usize = 64;
     let block = arena
         .get(part.start..)
@@ -167,24 +167,29 @@ pub(crate) fn field_large(
         out[body - 1] = length as u8;
         body
     } else {
-        set_length(out, body, room)
+        end_large(out, body, room)
     }
 }
 
-/// Writes the length of the body at the end into the `room` bytes before it; where it needs less
-/// or more of them, the body is moved. Returns where the body is.
+/// Writes the length of the body at the end. Returns where the body is.
 #[inline(never)]
-fn set_length(out: &mut Vec<u8>, body: usize, room: usize) -> usize {
+fn end_large(out: &mut Vec<u8>, body: usize, room: usize) -> usize {
     let length = out.len() - body;
     let needed = varint_len(length as u64);
+    out.resize(out.len() + needed.saturating_sub(room), 0);
+    let body = set_length(out, body, length, room);
+    out.truncate(body + length);
+    body
+}
+
+/// Writes the length of a body into the `room` bytes before it; where it needs less or more of
+/// them, the body is moved. Returns where the body is.
+#[inline(never)]
+pub(super) fn set_length(out: &mut [u8], body: usize, length: usize, room: usize) -> usize {
     let start = body - room;
+    let needed = varint_len(length as u64);
     if needed != room {
-        let end = out.len();
-        if needed > room {
-            out.extend_from_slice(&[0; 9][..needed - room]);
-        }
-        out.copy_within(body..end, start + needed);
-        out.truncate(start + needed + length);
+        out.copy_within(body..body + length, start + needed);
     }
     long_varint(&mut out[start..], 0, length as u64);
     start + needed

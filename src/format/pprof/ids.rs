@@ -5,7 +5,7 @@ use hashbrown::HashMap;
 use crate::error::{Error, Result};
 use crate::format::intake::Intake;
 use crate::format::losses;
-use crate::format::otlp::tables::IdColumn;
+use crate::format::otlp::tables::{IdColumn, Tables};
 
 /// The rows of a table by their ids. Row 0 is the model's empty row.
 #[derive(Debug)]
@@ -47,6 +47,26 @@ impl Ids {
         Ok(Self::Sparse(rows))
     }
 
+    /// The ids of functions. Where all are left out and the lines show what they were, a repair
+    /// takes those.
+    pub(crate) fn of_functions(tables: &Tables, intake: &mut Intake) -> Result<Self> {
+        let functions = &tables.ids.function;
+        if functions.len() == 0 || !are_left_out(tables) {
+            return Self::of(functions, "function", intake);
+        }
+        let rows = functions.len();
+        for row in 0..rows {
+            let error = Error::malformed(format!(
+                "an id of 0, as all {rows} functions have; a repair numbers them in their order, as the lines name them"
+            ));
+            intake.repair(
+                losses::BAD_ID,
+                error.within("id").within_row("function", row),
+            )?;
+        }
+        Ok(Self::Dense(rows as u32))
+    }
+
     /// The row of an id.
     #[inline]
     pub(crate) fn row(&self, id: u64) -> Option<u32> {
@@ -59,4 +79,19 @@ impl Ids {
     pub(crate) fn is_dense(&self) -> bool {
         matches!(self, Self::Dense(_))
     }
+}
+
+/// Whether no function has an id, and there are as many locations as functions, each of one line,
+/// that of location n of function n: so profilers of .NET wrote it.
+fn are_left_out(tables: &Tables) -> bool {
+    let Tables { ids, lines, .. } = tables;
+    let rows = ids.function.len();
+    let named = |row: usize| match lines.row(row) {
+        [line] => line.function.row() == row,
+        _ => false,
+    };
+    !ids.function.is_said()
+        && ids.location.is_counted()
+        && ids.location.len() == rows
+        && (1..=rows).all(named)
 }

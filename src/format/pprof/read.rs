@@ -165,7 +165,7 @@ pub(crate) fn read(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
     tables.texts.reserve(strings.len(), text);
     let header = read_tables(payload, &layout, &mut tables, intake)?;
     let mappings = Ids::of(&tables.ids.mapping, "mapping", intake)?;
-    let functions = Ids::of(&tables.ids.function, "function", intake)?;
+    let functions = Ids::of_functions(&tables, intake)?;
     let locations = Ids::of(&tables.ids.location, "location", intake)?;
     if !mappings.is_dense() || !functions.is_dense() {
         resolve_sparse(payload, &layout, &mut tables, &mappings, &functions, intake)?;

@@ -7,6 +7,7 @@ use foldhash::fast::RandomState;
 use hashbrown::HashTable;
 
 use crate::error::{Error, Result};
+use crate::format::even::Even;
 use crate::format::index::Index;
 use crate::format::intake::Intake;
 use crate::format::labels::{self, Label};
@@ -47,6 +48,8 @@ pub(crate) struct Shape {
 pub(crate) struct SampleReader<'a> {
     payload: &'a [u8],
     samples: Samples,
+    /// Where the values and the attributes of samples end.
+    ends: [Even; 2],
     columns: usize,
     ids: &'a Ids,
     hasher: RandomState,
@@ -149,11 +152,11 @@ impl<'a> SampleReader<'a> {
         tables.stack_locations.reserve(room);
         let mut read = Samples::default();
         read.stacks.reserve(samples);
-        read.values.ends.reserve(samples);
         read.values.items.reserve(samples.saturating_mul(columns));
         Ok(Self {
             payload,
             samples: read,
+            ends: Default::default(),
             columns,
             ids,
             hasher: RandomState::default(),
@@ -192,7 +195,7 @@ impl<'a> SampleReader<'a> {
         let values = self.samples.values.items.len();
         self.own.clear();
         let stack = match self.usual(reader, table, tables, intake)? {
-            Some(stack) => self.stack(stack, tables, intake)?,
+            Some(stack) => self.stack(stack.at(), stack.left(), tables, intake)?,
             None => {
                 self.samples.values.items.truncate(values);
                 self.own.clear();
@@ -200,12 +203,13 @@ impl<'a> SampleReader<'a> {
             }
         };
         self.samples.stacks.push(stack);
-        self.samples.values.end_row_at(row);
-        if self.own.is_empty() {
-            Ok(())
-        } else {
-            self.attach(row, tables, intake)
+        if !self.own.is_empty() {
+            self.attach(row, tables, intake)?;
         }
+        let [values, attributes] = &mut self.ends;
+        values.end_row(&mut self.samples.values, row);
+        attributes.end_row(&mut self.samples.attributes, row);
+        Ok(())
     }
 
     /// Reads the values and labels of a sample that has a packed stack, at most values before it
@@ -265,7 +269,7 @@ impl<'a> SampleReader<'a> {
         tables: &mut Tables,
         intake: &mut Intake,
     ) -> Result<StackId> {
-        let mut stack = Reader::new(&[]);
+        let mut stack = Reader::within(self.payload, 0, 0);
         let mut unpacked = false;
         while let Some(tag) = reader.tag()? {
             match tag {
@@ -308,7 +312,7 @@ impl<'a> SampleReader<'a> {
         if unpacked {
             self.stack_made(tables, intake)
         } else {
-            self.stack(stack, tables, intake)
+            self.stack(stack.at(), stack.left(), tables, intake)
         }
     }
 
@@ -320,14 +324,17 @@ impl<'a> SampleReader<'a> {
         }
     }
 
-    /// The row of a stack by the bytes of its packed ids.
+    /// The row of a stack by the bytes of its packed ids, of which there are so many at `start` in
+    /// the payload: two numbers stay in registers, and a reader does not.
     #[inline]
     fn stack(
         &mut self,
-        ids: Reader<'a>,
+        start: usize,
+        length: usize,
         tables: &mut Tables,
         intake: &mut Intake,
     ) -> Result<StackId> {
+        let ids = Reader::within(self.payload, start, start + length);
         let body = ids.rest();
         if body.is_empty() {
             return Ok(StackId::NONE);
@@ -355,7 +362,7 @@ impl<'a> SampleReader<'a> {
     }
 
     /// Decodes a stack that was not met before.
-    #[inline]
+    #[inline(always)]
     fn new_stack(&mut self, ids: Reader, tables: &mut Tables, intake: &mut Intake) -> Result<()> {
         let first = tables.stack_locations.len();
         match self.ids {
@@ -407,7 +414,7 @@ impl<'a> SampleReader<'a> {
                 .any(|&earlier| key(earlier) == key(self.own[at]))
         });
         if repeated {
-            return self.attach_repeated(row, tables, intake);
+            return self.attach_repeated(tables, intake);
         }
         if self
             .own
@@ -428,17 +435,11 @@ impl<'a> SampleReader<'a> {
             };
             self.samples.attributes.items.push(id);
         }
-        self.samples.attributes.end_row_at(row);
         Ok(())
     }
 
     #[cold]
-    fn attach_repeated(
-        &mut self,
-        row: usize,
-        tables: &mut Tables,
-        intake: &mut Intake,
-    ) -> Result<()> {
+    fn attach_repeated(&mut self, tables: &mut Tables, intake: &mut Intake) -> Result<()> {
         let singles: Vec<Attribute> = self
             .own
             .iter()
@@ -456,7 +457,6 @@ impl<'a> SampleReader<'a> {
             .attributes
             .items
             .extend(ids.into_iter().map(AttributeId));
-        self.samples.attributes.end_row_at(row);
         Ok(())
     }
 
@@ -512,6 +512,10 @@ impl<'a> SampleReader<'a> {
     /// The samples; those with other than a value for each sample type are refused or mended.
     pub(crate) fn finish(mut self, tables: &mut Tables, intake: &mut Intake) -> Result<Samples> {
         tables.settle_stacks();
+        let rows = self.samples.len();
+        let [values, attributes] = &mut self.ends;
+        let width = values.settle(&mut self.samples.values, rows);
+        attributes.settle(&mut self.samples.attributes, rows);
         let stacks = &mut tables.stacks.rows;
         debug_assert_eq!(stacks.len(), self.stacks.rows.len() + 1);
         let samples = &mut self.samples;
@@ -531,9 +535,7 @@ impl<'a> SampleReader<'a> {
             let error = Error::malformed("samples without a sample type");
             intake.repair(losses::VALUE_COUNT, error.within("sample_type"))?;
         }
-        let even = |(row, &end): (usize, &u32)| end as usize == (row + 1) * self.columns;
-        let complete = self.columns == 0 || samples.values.ends.len() == samples.stacks.len();
-        if !complete || !samples.values.ends.iter().enumerate().all(even) {
+        if width != Some(self.columns) {
             mend_values(samples, self.columns, intake)?;
         }
         Ok(self.samples)

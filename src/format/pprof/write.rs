@@ -19,7 +19,7 @@ use crate::model::profile::ValueType;
 use crate::model::ragged::Ragged;
 use crate::model::value::Value;
 use crate::model::{Profiles, ScopeProfiles};
-use crate::wire::record::{Codes, Fields, field_varint, field_varints, record};
+use crate::wire::record::{Codes, Fields, field_varint, field_varints, records};
 use crate::wire::write::{field_bytes, field_message, field_text};
 
 /// Writes the profiles, each set of columns a payload.
@@ -77,8 +77,8 @@ pub(crate) struct Writer<'a, 'l> {
     pub(crate) strings: PprofStrings,
     /// The labels that attributes become, ready to be copied into samples.
     pub(crate) labels: Vec<u8>,
-    /// By attribute: where its labels end.
-    label_ends: Vec<u32>,
+    /// By attribute: where its labels begin and end.
+    label_parts: Vec<[u32; 2]>,
     /// By location and by function: its id.
     pub(crate) locations: Codes,
     functions: Codes,
@@ -110,7 +110,7 @@ impl<'a, 'l> Writer<'a, 'l> {
             losses,
             strings,
             labels: Vec::new(),
-            label_ends: Vec::new(),
+            label_parts: Vec::new(),
             locations: Codes::default(),
             functions: Codes::default(),
             stacks: vec![[0; 2]; dictionary.stacks.len()],
@@ -249,10 +249,11 @@ impl<'a, 'l> Writer<'a, 'l> {
     fn encode_labels(&mut self, all: Ragged<Said>) {
         for (attribute, said) in self.dictionary.attributes.iter().zip(all.rows()) {
             let key = self.strings.table.index(attribute.key);
+            let begin = self.labels.len() as u32;
             for said in said {
                 write_label(&mut self.labels, key, said, &mut self.strings);
             }
-            self.label_ends.push(self.labels.len() as u32);
+            self.label_parts.push([begin, self.labels.len() as u32]);
         }
         // So that the last ones are copied as fast as the others.
         self.labels.extend_from_slice(&[0; 64]);
@@ -261,9 +262,8 @@ impl<'a, 'l> Writer<'a, 'l> {
     /// Where the labels of an attribute are.
     #[inline]
     pub(crate) fn label_of(&self, id: AttributeId) -> Range<usize> {
-        let end = |row: usize| self.label_ends.get(row).map_or(0, |&end| end as usize);
-        let start = id.row().checked_sub(1).map_or(0, end);
-        start..end(id.row()).max(start)
+        let part = self.label_parts.get(id.row());
+        part.map_or(0..0, |&[begin, end]| begin as usize..end as usize)
     }
 
     fn encode_ids(&mut self) {
@@ -352,20 +352,24 @@ impl<'a, 'l> Writer<'a, 'l> {
     #[inline(never)]
     fn locations(&mut self, out: &mut Vec<u8>) {
         let locations = &self.dictionary.locations;
-        for (at, row) in self.selection.locations.rows().enumerate() {
-            let attributes = locations.attributes.row(row);
-            let folded = !attributes.is_empty() && self.location_attributes(at, attributes);
-            let mapping = self.selection.mappings.place(locations.mappings[row].0);
-            let lines = locations.lines.row(row);
-            let room = Fields::INDEX + 3 * Fields::VARINT + LINE * lines.len();
-            record(out, 4, room, |fields| {
-                fields.code(1, self.locations.get(row));
-                fields.index(2, mapping);
-                fields.varint(3, locations.addresses[row]);
-                lines.iter().for_each(|line| self.line(fields, line));
-                fields.varint(5, folded.into());
-            });
-        }
+        records(out, |out| {
+            for (at, row) in self.selection.locations.rows().enumerate() {
+                let attributes = locations.attributes.row(row);
+                let folded = !attributes.is_empty() && self.location_attributes(at, attributes);
+                let mapping = self.selection.mappings.place(locations.mappings[row].0);
+                let lines = locations.lines.row(row);
+                let room = Fields::INDEX + 3 * Fields::VARINT + LINE * lines.len();
+                out.record(4, room, |fields| {
+                    fields.code(1, self.locations.get(row));
+                    fields.index(2, mapping);
+                    fields.varint(3, locations.addresses[row]);
+                    for line in lines {
+                        self.line(fields, line);
+                    }
+                    fields.varint(5, folded.into());
+                });
+            }
+        });
         if holds_none(&self.dictionary.stacks.items) {
             field_message(out, 4, |out| field_varint(out, 1, self.no_location.into()));
         }
@@ -407,17 +411,19 @@ impl<'a, 'l> Writer<'a, 'l> {
 
     #[inline(never)]
     fn functions(&mut self, out: &mut Vec<u8>) {
-        for row in self.selection.functions.rows() {
-            let function = &self.dictionary.functions[row];
-            let strings = &self.strings.table;
-            record(out, 5, 4 * Fields::INDEX + Fields::VARINT, |fields| {
-                fields.code(1, self.functions.get(row));
-                fields.code(2, strings.code(function.name));
-                fields.code(3, strings.code(function.system_name));
-                fields.code(4, strings.code(function.filename));
-                fields.varint(5, function.start_line as u64);
-            });
-        }
+        let strings = &self.strings.table;
+        records(out, |out| {
+            for row in self.selection.functions.rows() {
+                let function = &self.dictionary.functions[row];
+                out.record(5, 4 * Fields::INDEX + Fields::VARINT, |fields| {
+                    fields.code(1, self.functions.get(row));
+                    fields.code(2, strings.code(function.name));
+                    fields.code(3, strings.code(function.system_name));
+                    fields.code(4, strings.code(function.filename));
+                    fields.varint(5, function.start_line as u64);
+                });
+            }
+        });
         let lines = &self.dictionary.locations.lines;
         let mut without = 0;
         if lines

@@ -8,12 +8,12 @@ use crate::format::pprof::labels::{Said, write_label};
 use crate::format::pprof::write::Writer;
 use crate::format::spread::{Columns, Walk};
 use crate::limits::within;
-use crate::model::id::{LinkId, LocationId};
+use crate::model::id::{AttributeId, LinkId, LocationId};
 use crate::model::ragged::Ragged;
 use crate::model::samples::SampleRef;
 use crate::semconv::{LABEL_END_TIMESTAMP_NS, LABEL_SPAN_ID, LABEL_TRACE_ID};
-use crate::wire::record::{field_codes, field_varint, field_varints};
-use crate::wire::write::{copy, field_large, field_message};
+use crate::wire::record::{Fields, Records, field_varint, records};
+use crate::wire::write::field_message;
 
 impl Writer<'_, '_> {
     /// All samples.
@@ -22,46 +22,48 @@ impl Writer<'_, '_> {
         let links = self.encode_links();
         let timestamps = self.choose_timestamps();
         let samples = &joined.first().samples;
-        let mut walk = Walk::of(samples);
-        let mut columns = Columns::of(&joined.profiles);
-        let mut row_values = Vec::with_capacity(joined.profiles.len());
-        for row in 0..samples.len() {
-            let sample = &walk.next(row);
-            if let [profile] = joined.profiles[..] {
-                let one = profile.sample_types.len() < 2;
-                if sample.timestamps_unix_nano.is_empty() && (!one || sample.values.len() == 1) {
-                    self.sample(out, sample, sample.values, None, &links);
-                } else {
-                    self.spread(out, sample, row, one, timestamps, &links);
+        let alone = joined.profiles.len() == 1;
+        let one = alone && joined.first().sample_types.len() < 2;
+        let limit = self.options.max_output_bytes;
+        records(out, |out| {
+            let mut walk = Walk::of(samples);
+            let mut columns = Columns::of(&joined.profiles);
+            let mut totals = Vec::with_capacity(joined.profiles.len());
+            for row in 0..samples.len() {
+                let sample = walk.next(row);
+                let mut values = sample.values;
+                if !alone {
+                    let columns = columns.next().iter();
+                    totals.clear();
+                    totals.extend(columns.map(|values| columns::total(values, &[])));
+                    values = &totals;
                 }
-            } else if sample.timestamps_unix_nano.is_empty() {
-                row_values.clear();
-                let totals = columns.next().iter();
-                row_values.extend(totals.map(|values| columns::total(values, &[])));
-                self.sample(out, sample, &row_values, None, &links);
-            } else {
-                self.spread_columns(out, sample, row, timestamps, columns.next(), &links);
+                if sample.timestamps_unix_nano.is_empty() && (!one || values.len() == 1) {
+                    self.sample(out, &sample, values, [], &links);
+                } else if alone {
+                    self.spread(out, row, one, timestamps, &links);
+                } else {
+                    self.spread_columns(out, row, timestamps, columns.row(), &links);
+                }
+                within("max_output_bytes", limit, out.end() as u64)?;
             }
-            within(
-                "max_output_bytes",
-                self.options.max_output_bytes,
-                out.len() as u64,
-            )?;
-        }
-        Ok(())
+            Ok(())
+        })
     }
 
     /// A sample with timestamps, whose values are in several profiles.
     #[cold]
     fn spread_columns(
         &mut self,
-        out: &mut Vec<u8>,
-        sample: &SampleRef,
+        out: &mut Records,
         row: usize,
         timestamps: Timestamps,
         columns: &[&[i64]],
         links: &Ragged<u8>,
     ) {
+        let Some(sample) = &self.joined.first().samples.get(row) else {
+            return;
+        };
         let times = sample.timestamps_unix_nano;
         if timestamps == Timestamps::Drop {
             self.losses
@@ -72,12 +74,12 @@ impl Writer<'_, '_> {
                 .iter()
                 .map(|values| columns::total(values, times))
                 .collect();
-            return self.sample(out, sample, &totals, None, links);
+            return self.part(out, sample, &totals, None, links);
         }
         for (at, &time) in times.iter().enumerate() {
             let value = |values: &&[i64]| values.get(at).copied().unwrap_or(1);
             let values: Vec<i64> = columns.iter().map(value).collect();
-            self.sample(out, sample, &values, Some(time), links);
+            self.part(out, sample, &values, Some(time), links);
         }
     }
 
@@ -94,27 +96,27 @@ impl Writer<'_, '_> {
     #[cold]
     fn spread(
         &mut self,
-        out: &mut Vec<u8>,
-        sample: &SampleRef,
+        out: &mut Records,
         row: usize,
         one: bool,
         timestamps: Timestamps,
         links: &Ragged<u8>,
     ) {
+        let Some(sample) = &self.joined.first().samples.get(row) else {
+            return;
+        };
         let times = sample.timestamps_unix_nano;
         let place = || format!("samples[{row}]");
         let series = one && (sample.values.is_empty() || sample.values.len() == times.len());
         if times.is_empty() {
-            let values = if sample.values.is_empty() {
-                &[0][..]
-            } else {
-                sample.values
+            let (values, code) = match sample.values {
+                [] => (&[0][..], losses::COLUMNS_ZERO_FILLED),
+                values => (values, losses::SERIES_EXPANDED),
             };
-            self.losses
-                .add_many(losses::SERIES_EXPANDED, u64::from(values.len() > 1), place);
+            self.losses.add(code, place);
             values
                 .iter()
-                .for_each(|&value| self.sample(out, sample, &[value], None, links));
+                .for_each(|&value| self.part(out, sample, &[value], None, links));
         } else if timestamps == Timestamps::Drop {
             self.losses
                 .add_many(losses::TIMESTAMPS_DROPPED, times.len() as u64, place);
@@ -127,7 +129,7 @@ impl Writer<'_, '_> {
                 ],
                 values => values.to_vec(),
             };
-            self.sample(out, sample, &total, None, links);
+            self.part(out, sample, &total, None, links);
         } else {
             let split = !series
                 && (times.len() > 1)
@@ -146,57 +148,84 @@ impl Writer<'_, '_> {
                         .map(|&total| columns::share(total, times.len(), at))
                         .collect(),
                 };
-                self.sample(out, sample, &values, Some(time), links);
+                self.part(out, sample, &values, Some(time), links);
             }
         }
     }
 
-    #[inline]
-    fn sample(
+    /// One of the samples that a sample with timestamps becomes.
+    #[inline(never)]
+    fn part(
         &mut self,
-        out: &mut Vec<u8>,
+        out: &mut Records,
         sample: &SampleRef,
-        row_values: &[i64],
+        values: &[i64],
         time: Option<u64>,
         links: &Ragged<u8>,
     ) {
+        let mut label = Vec::new();
+        if let Some(time) = time {
+            let key = self.strings.make(LABEL_END_TIMESTAMP_NS.to_owned());
+            let unit = self.strings.make("nanoseconds".to_owned());
+            field_message(&mut label, 3, |out| {
+                field_varint(out, 1, key.into());
+                field_varint(out, 3, time);
+                field_varint(out, 4, unit.into());
+            });
+        }
+        self.sample(out, sample, values, [&label], links);
+    }
+
+    /// A sample with some labels more, which are ready.
+    #[inline(always)]
+    fn sample<const N: usize>(
+        &mut self,
+        out: &mut Records,
+        sample: &SampleRef,
+        values: &[i64],
+        last: [&[u8]; N],
+        links: &Ragged<u8>,
+    ) {
         let locations = self.dictionary.stack(sample.stack);
-        let expected = self.locations.expected(locations.len()) + 2;
+        let stack = sample.stack.row();
+        let link = if sample.link == LinkId::NONE {
+            &[]
+        } else {
+            self.link_labels(sample.link, sample.attributes, links)
+        };
+        let mut labels = link.len();
+        for label in last {
+            labels += label.len();
+        }
+        for id in sample.attributes {
+            labels += self.label_of(*id).len();
+        }
+        let ids = self.locations.expected(locations.len());
+        let expected = ids + 2 + 4 * values.len() + labels;
+        let room = Fields::indices(locations.len()) + Fields::values(values.len()) + labels;
         let mut stack_len = 0;
-        let body = field_large(out, 2, expected + 4 * row_values.len(), |out| {
-            let start = out.len();
-            match self.stacks.get(sample.stack.row()) {
-                Some(&[begin, end]) if begin != end => {
-                    out.extend_from_within(begin as usize..end as usize)
-                }
-                _ => field_codes(out, 1, locations, &self.locations, LocationId::row),
+        let body = out.large(2, expected, room, |fields| {
+            let begin = fields.at();
+            match self.stacks.get(stack) {
+                Some(&[begin, end]) if begin != end => fields.again(begin as usize..end as usize),
+                _ => fields.rows(1, locations, &self.locations, LocationId::row),
             }
-            stack_len = out.len() - start;
-            field_varints(out, 2, row_values.iter().map(|&value| value as u64));
+            stack_len = fields.at() - begin;
+            fields.varints(2, values.iter().map(|&value| value as u64));
             for id in sample.attributes {
-                copy(out, &self.labels, self.label_of(*id));
+                fields.copy(&self.labels, self.label_of(*id));
             }
-            if sample.link != LinkId::NONE {
-                self.link_labels(out, sample, links);
+            if !link.is_empty() {
+                fields.copy(link, 0..link.len());
             }
-            if let Some(time) = time {
-                self.time_label(out, time);
+            for label in last {
+                fields.copy(label, 0..label.len());
             }
         });
-        let (stack, end) = (self.stacks.get_mut(sample.stack.row()), body + stack_len);
+        let (stack, end) = (self.stacks.get_mut(stack), body + stack_len);
         if let (Some(stack), Ok(end)) = (stack, u32::try_from(end)) {
             *stack = [body as u32, end];
         }
-    }
-
-    fn time_label(&mut self, out: &mut Vec<u8>, time: u64) {
-        let key = self.strings.make(LABEL_END_TIMESTAMP_NS.to_owned());
-        let unit = self.strings.make("nanoseconds".to_owned());
-        field_message(out, 3, |out| {
-            field_varint(out, 1, key.into());
-            field_varint(out, 3, time);
-            field_varint(out, 4, unit.into());
-        });
     }
 
     /// The two labels of every link, ready to be copied.
@@ -227,14 +256,19 @@ impl Writer<'_, '_> {
     }
 
     /// The labels of a sample's link, unless it has labels of these keys already.
-    fn link_labels(&mut self, out: &mut Vec<u8>, sample: &SampleRef, links: &Ragged<u8>) {
-        let key = |id: &crate::model::id::AttributeId| {
+    #[inline(never)]
+    fn link_labels<'k>(
+        &mut self,
+        link: LinkId,
+        attributes: &[AttributeId],
+        links: &'k Ragged<u8>,
+    ) -> &'k [u8] {
+        let key = |id: &AttributeId| {
             self.dictionary
                 .attribute(*id)
                 .map_or("", |attribute| self.dictionary.text(attribute.key))
         };
-        let taken = sample
-            .attributes
+        let taken = attributes
             .iter()
             .any(|id| matches!(key(id), LABEL_TRACE_ID | LABEL_SPAN_ID));
         let code = if taken {
@@ -242,10 +276,11 @@ impl Writer<'_, '_> {
         } else {
             losses::LINK_INVALID
         };
-        if taken || !self.options.links || links.row(sample.link.row()).is_empty() {
+        let labels = links.row(link.row());
+        if taken || labels.is_empty() {
             self.losses.add(code, || "sample.link_index".to_owned());
-        } else {
-            out.extend_from_slice(links.row(sample.link.row()));
+            return &[];
         }
+        labels
     }
 }
