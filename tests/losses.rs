@@ -308,6 +308,29 @@ const CASES: &[Case] = &[
     (&["timestamps.value_split"], "otlp-1.7", "pprof", |d| {
         sample(d).times = vec![1, 2]
     }),
+    // No value and no timestamp: only a series can be empty.
+    (&[], "otlp-1.10", "otlp-1.9", |d| sample(d).values.clear()),
+    (&["columns.zero_filled"], "otlp-1.10", "pprof", |d| {
+        sample(d).values.clear()
+    }),
+    (
+        &["columns.zero_filled", "temporality.assumed"],
+        "otlp-1.10",
+        "otlp-1.7",
+        |d| {
+            profile(d).id = [1; 16];
+            sample(d).values.clear();
+        },
+    ),
+    (
+        &["columns.zero_filled", "temporality.assumed"],
+        "otlp-1.10",
+        "otlp-1.3",
+        |d| {
+            profile(d).id = [1; 16];
+            sample(d).values.clear();
+        },
+    ),
     (
         &["unit.key_conflict", "temporality.assumed"],
         "otlp-1.10",
@@ -377,6 +400,11 @@ const CASES: &[Case] = &[
     (&[], "otlp-1.8", "otlp-1.8", |d| {
         row(d, "k", Val::Int(1), "");
     }),
+    // Tables go with profiles there; without one they have nowhere to be.
+    (&["orphan.dropped"], "otlp-1.10", "otlp-1.5", |d| {
+        lined(d, Some(0));
+        scope(d).profiles.clear();
+    }),
     (
         &["default.synthesized"],
         "otlp-1.10",
@@ -434,6 +462,94 @@ fn a_unit_that_a_profile_attribute_cannot_keep_is_reported() {
             .into_iter()
             .any(|code| code == "unit.dropped" || code == "unit.key_conflict");
         assert!(told, "{to}: {:?}", codes(&losses));
+    }
+}
+
+/// Two profiles of a stack whose mapping is the second of two, a link and a function; what else
+/// there is nothing refers to.
+fn two_profiles_and_more() -> Doc {
+    let mut doc = base();
+    profile(&mut doc).id = [1; 16];
+    profile(&mut doc).types[0].temporality = 1;
+    doc.tables.mappings.push(Mapping {
+        range: [0x8000, 0x9000, 0],
+        filename: "vdso".into(),
+        ..Mapping::default()
+    });
+    lined(&mut doc, Some(0));
+    doc.tables.locations[0].mapping = Some(1);
+    doc.tables.functions.push(Function {
+        names: ["unused".into(), String::new(), String::new()],
+        start_line: 1,
+    });
+    doc.tables.locations.push(Location {
+        mapping: Some(0),
+        address: 0x8123,
+        lines: vec![(Some(1), 7, 0)],
+        ..Location::default()
+    });
+    doc.tables.links.push(([1; 16], [1; 8]));
+    second_column(&mut doc);
+    scope(&mut doc).profiles[1].id = [2; 16];
+    scope(&mut doc).profiles[1].time = 5;
+    doc
+}
+
+#[test]
+fn rows_of_no_profile_are_counted_where_profiles_have_the_tables() {
+    let mut doc = two_profiles_and_more();
+    let own = row(&mut doc, "k", Val::Int(1), "");
+    doc.tables.locations[1].attributes.push(own);
+    let model = read("otlp-1.8", &(form("otlp-1.8").lower)(&doc));
+    for name in ["otlp-1.3", "otlp-1.4", "otlp-1.5"] {
+        let losses = support::write(name, &model).1;
+        assert_eq!(
+            codes(&losses),
+            ["mapping.flags_inferred", "orphan.dropped"],
+            "{name}"
+        );
+        let orphans = losses.get("orphan.dropped").unwrap();
+        assert_eq!(orphans.count, 5, "{name}: one of each table");
+        assert_eq!(
+            orphans.first,
+            ["mapping_table", "location_table", "function_table"]
+        );
+    }
+}
+
+#[test]
+fn a_stack_of_no_sample_is_dropped_where_stacks_are_slices() {
+    let mut doc = base();
+    lined(&mut doc, Some(0));
+    let mut data = v1_10::ProfilesData::decode(&*(form("otlp-1.10").lower)(&doc)).unwrap();
+    let stacks = &mut data.dictionary.as_mut().unwrap().stack_table;
+    stacks.push(v1_10::Stack {
+        location_indices: vec![1, 1, 1],
+    });
+    let model = read("otlp-1.10", &data.encode_to_vec());
+    for (name, table) in [
+        ("otlp-1.3", Some("stack_table")),
+        ("otlp-1.7", Some("stack_table")),
+        ("otlp-1.8", None),
+        ("otlp-1.10", None),
+    ] {
+        let losses = support::write(name, &model).1;
+        let first = losses.get("orphan.dropped").map(|loss| &*loss.first[0]);
+        assert_eq!(first, table, "{name}");
+    }
+}
+
+#[test]
+fn flags_that_are_not_set_are_not_unknown() {
+    let doc = two_profiles_and_more();
+    for name in ["otlp-1.3", "otlp-1.4", "otlp-1.5", "otlp-1.6", "otlp-1.7"] {
+        let model = read(name, &(form(name).lower)(&doc));
+        let (bytes, losses) = support::write(name, &model);
+        let harmless = |code: &&str| *code != "orphan.dropped";
+        let said: Vec<_> = codes(&losses).into_iter().filter(harmless).collect();
+        assert_eq!(said, [""; 0], "{name}");
+        let again = support::write(name, &read(name, &bytes));
+        assert_eq!((again.0, codes(&again.1)), (bytes, vec![]), "{name}");
     }
 }
 
@@ -649,6 +765,78 @@ fn what_is_wrong_with_a_pprof_is_found_by_its_code() {
             .filter(|found| *code == "ids.renumbered" || *found != "ids.renumbered")
             .collect();
         assert_eq!((codes, error), (vec![*code], *refused), "{profile:?}");
+    }
+}
+
+/// Functions without ids, and a location for each: so profilers of .NET wrote it.
+fn unnumbered() -> pprof::Profile {
+    let mut profile = whole();
+    profile.sample[0].location_id = vec![3, 2, 1];
+    let (location, function) = (profile.location.remove(0), profile.function.remove(0));
+    for (id, name) in [(1, 3), (2, 4), (3, 5)] {
+        let line = pprof::Line {
+            function_id: id,
+            ..location.line[0]
+        };
+        profile.location.push(pprof::Location {
+            id,
+            line: vec![line],
+            ..location.clone()
+        });
+        profile.function.push(pprof::Function {
+            id: 0,
+            name,
+            ..function
+        });
+    }
+    profile
+}
+
+#[test]
+fn functions_without_ids_are_numbered_as_lines_name_them() {
+    let bytes = unnumbered().encode_to_vec();
+    let error = try_read("pprof", &bytes).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "function[0].id: an id of 0, as all 3 functions have; a repair numbers them in their order, as the lines name them"
+    );
+    let repair = ReadOptions {
+        policy: Policy::Repair,
+        ..options("pprof")
+    };
+    let names = |profile: &pprof::Profile| {
+        let reading = otlp_profiles::read(&profile.encode_to_vec(), &repair).unwrap();
+        let found: Vec<_> = reading.findings.iter().map(|f| (f.code, f.count)).collect();
+        let tables = reading.profiles.dictionary();
+        let sample = reading.profiles.iter().next().unwrap().samples().get(0);
+        let stack = tables.stack(sample.unwrap().stack);
+        let lines = stack.iter().flat_map(|id| tables.locations().lines(*id));
+        let names = lines.map(|line| tables.text(tables.function(line.function).name).to_owned());
+        (names.collect::<Vec<_>>(), found)
+    };
+    let (stack, found) = names(&unnumbered());
+    assert_eq!(stack, ["x", "k", "main"]);
+    assert_eq!(found, [("pprof.bad_id", 3)]);
+
+    // Where the lines do not show what the ids were, none is guessed.
+    let others: [fn(&mut pprof::Profile); 5] = [
+        |p| p.function[1].id = 2,
+        |p| p.location[1].line[0].function_id = 3,
+        |p| p.location[2].id = 4,
+        |p| _ = p.function.pop(),
+        |p| {
+            let line = p.location[0].line[0];
+            p.location[0].line.push(line);
+        },
+    ];
+    for (row, edit) in others.into_iter().enumerate() {
+        let mut profile = unnumbered();
+        edit(&mut profile);
+        profile.sample[0].location_id = vec![1];
+        let (stack, found) = names(&profile);
+        assert!(!stack.iter().any(|name| name == "main"), "{row}: {stack:?}");
+        let dangling = |(code, _): &(&str, u64)| *code == "pprof.dangling_function";
+        assert!(found.iter().any(dangling), "{row}: {found:?}");
     }
 }
 
@@ -1035,7 +1223,6 @@ const UNUSED: &[&str] = &[
     "dedup.stack",
     "dedup.attribute",
     "order.samples",
-    "columns.zero_filled",
     "sample.merged",
     "link.text_changed",
     "period.dropped",

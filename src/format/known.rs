@@ -52,10 +52,8 @@ impl KnownAttributes {
             .iter()
             .map(|attribute| known(dictionary, attribute))
             .collect();
-        let from_pprof = dictionary
-            .attributes()
-            .iter()
-            .any(|attribute| dictionary.text(attribute.key).starts_with("pprof."));
+        let mut rows = 0..dictionary.attributes().len();
+        let from_pprof = rows.any(|row| is_pprof(dictionary, row));
         Self { kinds, from_pprof }
     }
 
@@ -72,6 +70,12 @@ impl KnownAttributes {
             }
         }
     }
+}
+
+/// Whether an attribute is of pprof's namespace.
+pub(crate) fn is_pprof(dictionary: &Dictionary, row: usize) -> bool {
+    let attribute = dictionary.attributes().get(row);
+    attribute.is_some_and(|attribute| dictionary.text(attribute.key).starts_with("pprof."))
 }
 
 fn known(dictionary: &Dictionary, attribute: &Attribute) -> Known {

@@ -236,7 +236,7 @@ codes! {
         ATTR_UNIT_ON_STRING = "attr.unit_on_string": "a text lost its unit";
         UNIT_KEY_CONFLICT = "unit.key_conflict": "a key has several units where the generation has one a key";
         UNIT_DUPLICATE = "unit.duplicate": "a key was given two units; the first won";
-        COLUMNS_ZERO_FILLED = "columns.zero_filled": "a sample missing from one profile got the value 0 there";
+        COLUMNS_ZERO_FILLED = "columns.zero_filled": "a sample got the value 0 where it had none";
         SAMPLE_MERGED = "sample.merged": "samples of equal identity were added up";
         LINK_TEXT_CHANGED = "link.text_changed": "the text of a trace or span id changed its form";
         SERIES_EXPANDED = "series.expanded": "values without timestamps became samples of their own";

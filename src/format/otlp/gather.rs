@@ -6,7 +6,7 @@ use crate::build::interner::Interner;
 use crate::build::merge::absorb;
 use crate::error::{Error, Result};
 use crate::format::intake::Intake;
-use crate::format::otlp::lift::Draft;
+use crate::format::otlp::lift::{self, Draft};
 use crate::format::otlp::read::Reading;
 use crate::format::otlp::schema::{Generation, Home};
 use crate::format::otlp::settle::prove_texts;
@@ -33,7 +33,7 @@ pub(crate) fn shared<G: Generation>(reading: Reading, intake: &mut Intake) -> Re
     } = reading;
     let without_tables = tables.counts.string == 0;
     let (dictionary, placed) =
-        unit::<G>(tables, drafts, intake).map_err(|e| match G::SCHEMA.home {
+        unit::<G>(tables, drafts, true, intake).map_err(|e| match G::SCHEMA.home {
             Home::Dictionary if !e.place().starts_with("resource_profiles") => {
                 e.within("dictionary")
             }
@@ -69,7 +69,7 @@ pub(crate) fn by_profile<G: Generation>(reading: Reading, intake: &mut Intake) -
             .tables
             .take()
             .map_or_else(Tables::new, |tables| *tables);
-        let (own, mut profiles) = unit::<G>(tables, vec![draft], intake).map_err(|e| {
+        let (own, mut profiles) = unit::<G>(tables, vec![draft], single, intake).map_err(|e| {
             let located = e.place().starts_with("resource_profiles");
             if located {
                 e
@@ -92,6 +92,8 @@ pub(crate) fn by_profile<G: Generation>(reading: Reading, intake: &mut Intake) -
         placed.append(&mut profiles);
     }
     if !single {
+        let profiles: Vec<&Profile> = placed.iter().map(|placed| &placed.profile).collect();
+        lift::unset_flag_of_all(&mut interner, &profiles)?;
         dictionary = interner.dictionary;
     }
     let texts = prove_texts(outer.texts, intake)?;
@@ -126,10 +128,12 @@ fn places(texts: &Strings, strings: &mut Strings) -> Vec<StringId> {
         .collect()
 }
 
-/// Settles, lifts and proves one set of tables and the profiles that use it.
+/// Settles, lifts and proves one set of tables, which may be `all` of the payload's, and the
+/// profiles that use it.
 fn unit<G: Generation>(
     mut tables: Tables,
     drafts: Vec<Draft>,
+    all: bool,
     intake: &mut Intake,
 ) -> Result<(Dictionary, Vec<Placed>)> {
     tables.settle_stacks();
@@ -144,7 +148,7 @@ fn unit<G: Generation>(
     }
     shifts.count_new_attributes(&tables);
     let stacks = tables.stacks.rows.len();
-    let dictionary = tables.finish::<G>(&shifts, intake)?;
+    let dictionary = tables.finish::<G>(&shifts, all, intake)?;
     let mut placed = Vec::with_capacity(drafts.len());
     for draft in drafts {
         let at = draft.at;

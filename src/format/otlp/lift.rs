@@ -1,15 +1,18 @@
 //! What pprof and older generations say in fields of their own becomes what the conventions name:
 //! attributes. Then the tables and the samples are proved and handed over.
 
+use crate::build::interner::Interner;
 use crate::error::{Error, Result};
 use crate::format::build_id;
 use crate::format::intake::Intake;
+use crate::format::known::is_pprof;
 use crate::format::losses;
 use crate::format::otlp::prove::{self, Target};
 use crate::format::otlp::samples::RawSamples;
 use crate::format::otlp::schema::Generation;
 use crate::format::otlp::tables::{MappingPprof, Tables, unknown};
 use crate::format::otlp::{common, settle::Shifts, time_unit};
+use crate::format::select::Selection;
 use crate::model::dictionary::Attribute;
 use crate::model::id::{AttributeId, StringId};
 use crate::model::profile::{Profile, ValueType};
@@ -199,6 +202,7 @@ impl Draft {
         intake: &mut Intake,
     ) -> Result<Profile> {
         let mut raw = std::mem::take(&mut self.samples);
+        raw.settle();
         super::shape::check::<G>(&mut raw, self.profile.sample_types.len(), intake)
             .map_err(|e| self.place(e))?;
         let place = |field: &'static str| {
@@ -363,6 +367,37 @@ pub(crate) fn unset_flag(tables: &mut Tables, intake: &mut Intake) -> Result<Opt
         .new_attributes
         .named(key, Value::Bool(false), &mut tables.texts, intake)
         .map(Some)
+}
+
+/// The same for a payload whose profiles have tables of their own, when these are one. What no
+/// profile refers to is in none of the tables that are written, so it says nothing here.
+pub(crate) fn unset_flag_of_all(interner: &mut Interner, profiles: &[&Profile]) -> Result<()> {
+    let dictionary = &interner.dictionary;
+    let used = Selection::of(dictionary, profiles);
+    let lines = &dictionary.locations.lines;
+    let lined = |row: usize| !lines.row(row).is_empty();
+    let pprof = |row| is_pprof(dictionary, row);
+    let Some(first) = used.mappings.rows().next() else {
+        return Ok(());
+    };
+    if !used.locations.rows().any(lined) || used.attributes.rows().any(pprof) {
+        return Ok(());
+    }
+    let key = interner.bytes(semconv::PPROF_MAPPING_HAS_FUNCTIONS.as_bytes())?;
+    let unset = interner.attribute(Attribute {
+        key,
+        value: Value::Bool(false),
+        unit: StringId::NONE,
+    })?;
+    let mappings = &mut interner.dictionary.mappings;
+    let before = std::mem::take(&mut mappings.attributes);
+    for row in 0..mappings.rows.len() {
+        let attributes = &mut mappings.attributes;
+        attributes.items.extend_from_slice(before.row(row));
+        attributes.items.extend((row == first).then_some(unset));
+        attributes.end_row_at(row);
+    }
+    Ok(())
 }
 
 /// The keys of pprof's four mapping flags, in the order of their fields.

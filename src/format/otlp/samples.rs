@@ -1,6 +1,7 @@
 //! Reading samples: the hot path.
 
 use crate::error::Result;
+use crate::format::even::Even;
 use crate::format::intake::Intake;
 use crate::format::labels::{self, Label};
 use crate::format::otlp::common;
@@ -20,6 +21,8 @@ pub(crate) struct RawSamples {
     pub(crate) values: Ragged<i64>,
     pub(crate) timestamps: Ragged<u64>,
     pub(crate) stacktrace_ids: Vec<u32>,
+    /// Where the rows of the three lists end, while they are read.
+    ends: [Even; 3],
     /// Of the sample being read.
     rare: Rare,
 }
@@ -27,8 +30,25 @@ pub(crate) struct RawSamples {
 impl RawSamples {
     pub(crate) fn reserve(&mut self, samples: usize) {
         self.stacks.reserve(samples);
-        self.values.ends.reserve(samples);
         self.values.items.reserve(samples);
+    }
+
+    /// Ends the lists of sample `row`.
+    #[inline(always)]
+    fn end_rows(&mut self, row: usize) {
+        let [attributes, values, timestamps] = &mut self.ends;
+        attributes.end_row(&mut self.attributes, row);
+        values.end_row(&mut self.values, row);
+        timestamps.end_row(&mut self.timestamps, row);
+    }
+
+    /// Settles where lists end, now that all samples are read.
+    pub(crate) fn settle(&mut self) {
+        let rows = self.stacks.len();
+        let [attributes, values, timestamps] = &mut self.ends;
+        attributes.settle(&mut self.attributes, rows);
+        values.settle(&mut self.values, rows);
+        timestamps.settle(&mut self.timestamps, rows);
     }
 }
 
@@ -62,24 +82,15 @@ pub(crate) fn sample<G: Generation>(
             fields
         }
     };
-    let after = samples.lengths();
     if G::SCHEMA.tables.stack == 0 && fields.slice_length != 0 {
         let (start, length) = (fields.slice_start, fields.slice_length);
         fields.stack = locations.stack(start, length, &mut tables.stacks, intake)?;
     }
     samples.stacks.push(fields.stack);
-    if samples.lengths().attributes != before.attributes {
-        samples.attributes.end_row_at(row);
-    }
-    if after.timestamps != before.timestamps {
-        samples.timestamps.end_row_at(row);
-    }
-    if after.values != before.values {
-        samples.values.end_row_at(row);
-        let more = after.values - before.values - 1;
-        if more != 0 {
-            intake.budget.take::<u64>(more)?;
-        }
+    samples.end_rows(row);
+    let values = samples.values.items.len() - before.values;
+    if values > 1 {
+        intake.budget.take::<u64>(values - 1)?;
     }
     let link = reference::<G>(fields.link);
     if link != 0 {

@@ -275,16 +275,18 @@ impl Tables {
         Ok(units)
     }
 
-    /// Proves every table and hands them over.
+    /// Proves every table and hands them over; they may be `all` of the payload's.
     pub(crate) fn finish<G: Generation>(
         mut self,
         shifts: &Shifts,
+        all: bool,
         intake: &mut Intake,
     ) -> Result<Dictionary> {
         let own = usize::from(G::SCHEMA.rows != Rows::NullFirst);
         let mut lifted_mappings = lift::mappings(&mut self, own, intake)?;
         let lifted_locations = lift::locations(&mut self, intake)?;
-        if G::SCHEMA.mapping.has_functions != 0
+        if all
+            && G::SCHEMA.mapping.has_functions != 0
             && self.mappings.len() > 1
             && let Some(unset) = lift::unset_flag(&mut self, intake)?
         {

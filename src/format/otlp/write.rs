@@ -15,6 +15,7 @@ use crate::format::otlp::slices::Slices;
 use crate::format::otlp::write_common;
 use crate::format::otlp::write_notes;
 use crate::format::otlp::write_tables::{TableWriter, is_profile_field};
+use crate::format::select::Selection;
 use crate::format::{WriteOptions, temporality};
 use crate::limits::within;
 use crate::model::dictionary::Dictionary;
@@ -42,8 +43,13 @@ pub(crate) fn write<G: Generation>(
     }
     let refs = TextRefs::of::<G>(profiles, options);
     note_lost_texts::<G>(profiles, losses);
-    write_notes::orphans::<G>(profiles, &known, losses);
     let all: Vec<&Profile> = profiles.iter().collect();
+    let written = match G::SCHEMA.home {
+        Home::Profile if all.len() != 1 => Selection::of(dictionary, &all),
+        _ => Selection::all(dictionary),
+    };
+    write_notes::orphans::<G>(profiles, &known, &written, losses);
+    write_notes::unknown_flags::<G>(dictionary, &known, &written, losses);
     let shared = match G::SCHEMA.home {
         Home::Profile => None,
         Home::Data | Home::Dictionary => Some(TableWriter::<G>::shared(

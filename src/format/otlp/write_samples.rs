@@ -114,7 +114,14 @@ impl<G: Generation> Writer<'_, G> {
             };
             match how {
                 Spread::Plain => self.sample(out, sample, values, times, tables, slices),
-                Spread::Total(total) => self.sample(out, sample, &[total], times, tables, slices),
+                Spread::Total(total) => {
+                    let none = values.is_empty() && times.is_empty();
+                    self.losses
+                        .add_many(losses::COLUMNS_ZERO_FILLED, u64::from(none), || {
+                            format!("samples[{row}]")
+                        });
+                    self.sample(out, sample, &[total], times, tables, slices);
+                }
                 Spread::Each => {
                     if times.is_empty() {
                         self.losses

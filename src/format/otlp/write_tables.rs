@@ -14,7 +14,6 @@ use crate::format::otlp::schema::{Generation, Rows};
 use crate::format::otlp::units::Units;
 use crate::format::otlp::write::check_rows;
 use crate::format::otlp::write_common;
-use crate::format::otlp::write_notes;
 use crate::format::select::{Select, Selection, StringTable, holds_none};
 use crate::model::Profiles;
 use crate::model::dictionary::{Attribute, Dictionary, Function, Line, Mapping};
@@ -187,7 +186,6 @@ impl<'a, G: Generation> TableWriter<'a, G> {
             });
         }
         tables.encode_indices();
-        write_notes::unknown_flags::<G>(dictionary, known, &tables.selection, profiles, losses);
         tables.mark_strings(profiles, default);
         tables.check_sizes()?;
         Ok(tables)
@@ -237,7 +235,10 @@ impl<'a, G: Generation> TableWriter<'a, G> {
         } = self.dictionary;
         let first = self.selection.mappings.rows().next();
         let empty = |row: usize| {
-            mappings.rows[row] == Mapping::default() && mappings.attributes.row(row).is_empty()
+            mappings.rows[row] == Mapping::default()
+                && self.mapping_attributes(row).next().is_none()
+                && self.mapping_flags(row) == 0
+                && self.build_id(row).is_none()
         };
         let from_zero = G::SCHEMA.rows == Rows::FromZero;
         // Where index 0 is a guess, it must be the right one for every location.
