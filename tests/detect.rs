@@ -1068,6 +1068,58 @@ proptest! {
     }
 }
 
+/// A response is named only where all of it is one: it is so little that much looks like it.
+#[test]
+fn what_is_not_a_response_is_not_called_one() {
+    let answer = |payload: &[u8]| match detect(payload, &ReadOptions::default()) {
+        Ok(detected) => detected.format.name().to_owned(),
+        Err(error) => error.to_string(),
+    };
+    let responses: [&[u8]; 4] = [
+        b"\x0a\x02\x08\x07",
+        b"\x0a\x03\x08\xac\x02",
+        b"\x0a\x10\x12\x0equota exceeded",
+        b"\x0a\x12\x08\x07\x12\x0equota exceeded",
+    ];
+    for payload in responses {
+        assert!(
+            answer(payload).contains("an OTLP export response"),
+            "{payload:?}"
+        );
+    }
+    assert_eq!(
+        answer(b""),
+        "otlp-1.10",
+        "all was accepted, or nothing was sent"
+    );
+    let others: [&[u8]; 6] = [
+        // Two maps, of numbers to messages and to texts.
+        b"\x0a\x0a\x08\x01\x12\x06\x0a\x04\x08\x01\x10\x03\x0a\x0a\x08\x03\x12\x06\x0a\x04\x08\x01\x10\x02\x12\x07\x08\x02\x12\x03one\x12\x07\x08\x01\x12\x03two",
+        // The first of them, of one entry.
+        b"\x0a\x0a\x08\x01\x12\x06\x0a\x04\x08\x01\x10\x03",
+        // What is said once, twice.
+        b"\x0a\x02\x08\x07\x0a\x02\x08\x07",
+        b"\x0a\x12\x08\x07\x12\x0equota exceeded\x0a\x12\x08\x07\x12\x0equota exceeded",
+        // More than a response has.
+        b"\x0a\x12\x08\x07\x12\x0equota exceeded\x10\x01",
+        b"\x0a\x14\x08\x07\x12\x0equota exceeded\x18\x01",
+    ];
+    for payload in others {
+        let answer = answer(payload);
+        assert!(!answer.contains("response"), "{payload:?}: {answer}");
+    }
+}
+
+#[test]
+fn json_of_something_else_is_told_what_is_read() {
+    let error = detect(br#"{"a": [1]}"#, &ReadOptions::default()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unrecognised);
+    assert_eq!(
+        error.to_string(),
+        "this is JSON, not profiles this reads: OTLP/JSON of profiles has \"resourceProfiles\" or \"dictionary\" at its beginning; if this is some, name its format"
+    );
+}
+
 /// Every file of the tree that is a profile, by what its name says.
 fn files(folder: &std::path::Path, found: &mut Vec<std::path::PathBuf>) {
     for entry in std::fs::read_dir(folder).unwrap().flatten() {

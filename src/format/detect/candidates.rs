@@ -30,6 +30,8 @@ pub(super) struct Other {
     pub(super) advice: &'static str,
     /// Whether it looks like profiles until a record of it is seen.
     pub(super) signal: bool,
+    /// Whether it is so little that only what fits it in all is taken for it.
+    pub(super) little: bool,
 }
 
 impl Candidate {
@@ -100,29 +102,35 @@ const BARE: Other = Other {
     what: "an extended pprof profile of OTEP 0239 without its container",
     advice: "wrap it in ProfileContainer.profile (field 8) inside a ProfilesData",
     signal: false,
+    little: false,
 };
 const TRACES: Other = Other {
     what: "an OTLP export request for traces",
     advice: "this reads profiles only; send it to a receiver of traces",
     signal: true,
+    little: false,
 };
 const METRICS: Other = Other {
     what: "an OTLP export request for metrics",
     advice: "this reads profiles only; send it to a receiver of metrics",
     signal: true,
+    little: false,
 };
 const LOGS: Other = Other {
     what: "an OTLP export request for logs",
     advice: "this reads profiles only; send it to a receiver of logs",
     signal: true,
+    little: false,
 };
 const RESPONSE: Other = Other {
     what: "an OTLP export response",
     advice: "this is what a receiver answered; the profiles are in the request",
     signal: false,
+    little: true,
 };
 const EVENTS: Other = Other {
     what: "a profile of timestamped events, a proposal that was never released",
     advice: "have the producer write OTLP profiles or pprof",
     signal: false,
+    little: false,
 };

@@ -161,6 +161,8 @@ pub(super) enum Holds {
     SliceLength,
     Fixed64,
     Text,
+    /// A text for people: without control characters.
+    Prose,
     Bytes,
     /// Bytes of one length, or none.
     Id(u8),

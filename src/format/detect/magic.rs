@@ -63,6 +63,7 @@ pub(super) const PPROF_LEGACY: &str =
     "convert it first: pprof -proto [BINARY] FILE > profile.pb.gz";
 const INFLATE: &str = "decompress it first; gzip alone is inflated here";
 const OTHER_SIGNAL: &str = "this reads profiles only";
+const OTHER_JSON: &str = "OTLP/JSON of profiles has \"resourceProfiles\" or \"dictionary\" at its beginning; if this is some, name its format";
 
 const BINARY: [(&[u8], Known); 6] = [
     (
@@ -204,11 +205,7 @@ pub(super) fn json(payload: &[u8]) -> Option<Known> {
     let one = JSON
         .iter()
         .find(|(names, _)| names.iter().all(|name| has(name)));
-    Some(
-        one.map_or(known("JSON", "", "this reads protobuf"), |(_, known)| {
-            *known
-        }),
-    )
+    Some(one.map_or(known("JSON", "", OTHER_JSON), |(_, known)| *known))
 }
 
 const OTLP_JSON: Known = known(

@@ -1,6 +1,6 @@
 //! The grammars of the other signals of OTLP, as far as it takes to name them.
 
-use Holds::{Bytes, Fixed32, Fixed64, Id, Many, Number, One, Opaques, Small, Text};
+use Holds::{Bytes, Fixed32, Fixed64, Id, Many, Number, One, Opaques, Prose, Small, Text};
 
 use super::grammar::{Fields, Grammar, Holds, Message};
 use super::shared::ENVELOPE;
@@ -50,7 +50,7 @@ pub(super) fn response() -> Grammar {
         )
         .add(
             Message::Record,
-            &[(1, "rejected", Number), (2, "error_message", Text)],
+            &[(1, "rejected", Number), (2, "error_message", Prose)],
         );
     grammar
 }

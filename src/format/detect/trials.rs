@@ -23,7 +23,10 @@ impl Trial<'_> {
     }
 
     pub(super) fn is_likely(&self) -> bool {
-        self.is_possible() && self.outcome.is_plausible()
+        let little = matches!(self.candidate.answer, Answer::Other(other) if other.little);
+        let outcome = &self.outcome;
+        let enough = !little || outcome.score == Score::default() && outcome.unknown == 0;
+        self.is_possible() && outcome.is_plausible() && enough
     }
 
     /// Whether it is another signal, a record of it was seen, and nothing that it does not know.
@@ -54,10 +57,6 @@ pub(super) struct Trials<'c> {
     pub(super) whole: bool,
 }
 
-/// Rounds after which formats that read all so far alike are not walked on: more of the same tells
-/// nothing, what is different further on is found faster by a survey.
-const ALIKE_ROUNDS: usize = 2;
-
 impl<'c> Trials<'c> {
     /// Tries all candidates on the beginnings of all lists; those that are left on more of it, until
     /// one alone is without fault or all was seen; of a large payload on what a survey finds.
@@ -73,17 +72,16 @@ impl<'c> Trials<'c> {
         trials.rule_out(payload);
         let mut rounds = Bounds::rounds(payload.len());
         let mut bounds = Bounds::FIRST;
-        for round in 1.. {
+        loop {
             trials.each(|grammar, _| walk(grammar, payload, bounds));
-            let alike = match trials.standing() {
+            let more = match trials.standing() {
                 Standing::Decided => return trials,
-                Standing::Alike => round >= ALIKE_ROUNDS,
-                Standing::Open => false,
+                // More of the same tells nothing; what differs further on a survey finds faster.
+                Standing::Alike => None,
+                Standing::Open => rounds.next(),
             };
-            match rounds.next().filter(|_| !alike) {
-                Some(more) => bounds = more,
-                None => break,
-            }
+            let Some(more) = more else { break };
+            bounds = more;
         }
         trials.survey(payload, rounds.last().unwrap_or(bounds));
         trials

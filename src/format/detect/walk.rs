@@ -219,6 +219,7 @@ impl<'g> Walk<'g> {
                 self.inner(inner, body)
             }
             Holds::Text | Holds::Texts | Holds::Strings => self.text(body),
+            Holds::Prose if !is_prose(body) => self.clash(Why::Text),
             Holds::Id(length) if !body.is_empty() && body.len() != usize::from(length) => {
                 self.clash(Why::IdLength)
             }
@@ -381,6 +382,12 @@ fn step(taken: &mut [u32; Message::COUNT], message: Message, most: u32) -> bool 
         }
         _ => false,
     }
+}
+
+/// Whether a text is UTF-8, and has no control characters but those that part lines and words.
+fn is_prose(body: &[u8]) -> bool {
+    let mut controls = body.iter().filter(|byte| byte.is_ascii_control());
+    controls.all(|byte| matches!(byte, b'\t' | b'\n' | b'\r')) && std::str::from_utf8(body).is_ok()
 }
 
 /// Whether a text, by its first kilobyte, is UTF-8.
