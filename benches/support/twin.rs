@@ -202,55 +202,103 @@ impl<'a> Interner<'a> {
     }
 }
 
-/// pprof from the current generation: the profiles of the first scope are its columns.
+/// pprof from the current generation: the profiles of the first scope are its columns. The
+/// dictionary is that of all profiles of a payload, so what these use is interned, as receivers do.
 pub fn otlp_to_pprof(bytes: &[u8]) -> Vec<u8> {
     let source = otlp::ProfilesData::decode(bytes).expect("otlp");
     let dictionary = source.dictionary.as_ref().expect("dictionary");
     let scope = &source.resource_profiles[0].scope_profiles[0];
-    let mut strings: HashMap<&str, i64> = HashMap::new();
-    let mut out = pprof::Profile {
-        string_table: vec![],
-        ..Default::default()
-    };
-    for text in &dictionary.string_table {
-        strings.entry(text).or_insert(out.string_table.len() as i64);
-        out.string_table.push(text.clone());
+    Collected::new(dictionary)
+        .convert(&scope.profiles)
+        .encode_to_vec()
+}
+
+/// What one pprof uses of a dictionary.
+struct Collected<'a> {
+    dictionary: &'a otlp::ProfilesDictionary,
+    strings: HashMap<&'a str, i64>,
+    functions: HashMap<i32, u64>,
+    mappings: HashMap<i32, u64>,
+    locations: HashMap<i32, u64>,
+    out: pprof::Profile,
+}
+
+impl<'a> Collected<'a> {
+    fn new(dictionary: &'a otlp::ProfilesDictionary) -> Self {
+        Self {
+            dictionary,
+            strings: HashMap::from([("", 0)]),
+            functions: HashMap::from([(0, 0)]),
+            mappings: HashMap::from([(0, 0)]),
+            locations: HashMap::from([(0, 0)]),
+            out: pprof::Profile {
+                string_table: vec![String::new()],
+                ..Default::default()
+            },
+        }
     }
-    let value_type = |v: &otlp::ValueType| pprof::ValueType {
-        r#type: v.type_strindex.into(),
-        unit: v.unit_strindex.into(),
-    };
-    for (id, function) in dictionary.function_table.iter().enumerate().skip(1) {
-        out.function.push(pprof::Function {
-            id: id as u64,
-            name: function.name_strindex.into(),
-            system_name: function.system_name_strindex.into(),
-            filename: function.filename_strindex.into(),
+
+    fn text(&mut self, text: &'a str) -> i64 {
+        let Self { strings, out, .. } = self;
+        *strings.entry(text).or_insert_with(|| {
+            out.string_table.push(text.to_owned());
+            out.string_table.len() as i64 - 1
+        })
+    }
+
+    fn string(&mut self, index: i32) -> i64 {
+        let dictionary = self.dictionary;
+        self.text(&dictionary.string_table[index as usize])
+    }
+
+    fn value_type(&mut self, value_type: &otlp::ValueType) -> pprof::ValueType {
+        pprof::ValueType {
+            r#type: self.string(value_type.type_strindex),
+            unit: self.string(value_type.unit_strindex),
+        }
+    }
+
+    fn function(&mut self, index: i32) -> u64 {
+        if let Some(&id) = self.functions.get(&index) {
+            return id;
+        }
+        let function = &self.dictionary.function_table[index as usize];
+        let id = self.out.function.len() as u64 + 1;
+        let row = pprof::Function {
+            id,
+            name: self.string(function.name_strindex),
+            system_name: self.string(function.system_name_strindex),
+            filename: self.string(function.filename_strindex),
             start_line: function.start_line,
-        });
+        };
+        self.out.function.push(row);
+        self.functions.insert(index, id);
+        id
     }
-    for (id, mapping) in dictionary.mapping_table.iter().enumerate().skip(1) {
+
+    fn mapping(&mut self, index: i32) -> u64 {
+        if let Some(&id) = self.mappings.get(&index) {
+            return id;
+        }
+        let dictionary = self.dictionary;
+        let mapping = &dictionary.mapping_table[index as usize];
+        let id = self.out.mapping.len() as u64 + 1;
         let mut row = pprof::Mapping {
-            id: id as u64,
+            id,
             memory_start: mapping.memory_start,
             memory_limit: mapping.memory_limit,
             file_offset: mapping.file_offset,
-            filename: mapping.filename_strindex.into(),
+            filename: self.string(mapping.filename_strindex),
             ..Default::default()
         };
         for &index in &mapping.attribute_indices {
             let attribute = &dictionary.attribute_table[index as usize];
             let key = &dictionary.string_table[attribute.key_strindex as usize];
-            match attribute
-                .value
-                .as_ref()
-                .and_then(|value| value.value.as_ref())
-            {
+            match value(attribute) {
                 Some(otlp::any_value::Value::StringValue(text))
                     if key.starts_with("process.executable.build_id") =>
                 {
-                    out.string_table.push(text.clone());
-                    row.build_id = out.string_table.len() as i64 - 1;
+                    row.build_id = self.text(text);
                 }
                 Some(otlp::any_value::Value::BoolValue(truth))
                     if key == "pprof.mapping.has_functions" =>
@@ -260,72 +308,80 @@ pub fn otlp_to_pprof(bytes: &[u8]) -> Vec<u8> {
                 _ => {}
             }
         }
-        out.mapping.push(row);
+        self.out.mapping.push(row);
+        self.mappings.insert(index, id);
+        id
     }
-    for (id, location) in dictionary.location_table.iter().enumerate().skip(1) {
-        let line = |line: &otlp::Line| pprof::Line {
-            function_id: line.function_index as u64,
-            line: line.line,
-            column: line.column,
-        };
-        out.location.push(pprof::Location {
-            id: id as u64,
-            mapping_id: location.mapping_index as u64,
-            address: location.address,
-            line: location.lines.iter().map(line).collect(),
-            is_folded: false,
-        });
-    }
-    let first = &scope.profiles[0];
-    out.time_nanos = first.time_unix_nano as i64;
-    out.duration_nanos = first.duration_nano as i64;
-    out.period = first.period;
-    out.period_type = first.period_type.as_ref().map(value_type);
-    out.sample_type = scope
-        .profiles
-        .iter()
-        .filter_map(|profile| profile.sample_type.as_ref())
-        .map(value_type)
-        .collect();
-    let mut made: HashMap<String, i64> = HashMap::new();
-    for (row, sample) in first.samples.iter().enumerate() {
-        let stack = &dictionary.stack_table[sample.stack_index as usize].location_indices;
-        let mut label = Vec::new();
-        for &index in &sample.attribute_indices {
-            let attribute = &dictionary.attribute_table[index as usize];
-            let mut row = pprof::Label {
-                key: attribute.key_strindex.into(),
-                ..Default::default()
-            };
-            match attribute
-                .value
-                .as_ref()
-                .and_then(|value| value.value.as_ref())
-            {
-                Some(otlp::any_value::Value::StringValue(text)) => {
-                    let next = out.string_table.len() as i64;
-                    row.str = *made.entry(text.clone()).or_insert_with(|| {
-                        out.string_table.push(text.clone());
-                        next
-                    });
-                }
-                Some(otlp::any_value::Value::IntValue(number)) => {
-                    row.num = *number;
-                    row.num_unit = attribute.unit_strindex.into();
-                }
-                _ => {}
-            }
-            label.push(row);
+
+    fn location(&mut self, index: i32) -> u64 {
+        if let Some(&id) = self.locations.get(&index) {
+            return id;
         }
-        out.sample.push(pprof::Sample {
-            location_id: stack.iter().map(|&index| index as u64).collect(),
-            value: scope
-                .profiles
-                .iter()
-                .map(|profile| profile.samples[row].values[0])
-                .collect(),
-            label,
-        });
+        let location = &self.dictionary.location_table[index as usize];
+        let id = self.out.location.len() as u64 + 1;
+        let mut line = Vec::with_capacity(location.lines.len());
+        for row in &location.lines {
+            line.push(pprof::Line {
+                function_id: self.function(row.function_index),
+                line: row.line,
+                column: row.column,
+            });
+        }
+        let row = pprof::Location {
+            id,
+            mapping_id: self.mapping(location.mapping_index),
+            address: location.address,
+            line,
+            is_folded: false,
+        };
+        self.out.location.push(row);
+        self.locations.insert(index, id);
+        id
     }
-    out.encode_to_vec()
+
+    fn label(&mut self, index: i32) -> pprof::Label {
+        let attribute = &self.dictionary.attribute_table[index as usize];
+        let mut row = pprof::Label {
+            key: self.string(attribute.key_strindex),
+            ..Default::default()
+        };
+        match value(attribute) {
+            Some(otlp::any_value::Value::StringValue(text)) => row.str = self.text(text),
+            Some(otlp::any_value::Value::IntValue(number)) => {
+                row.num = *number;
+                row.num_unit = self.string(attribute.unit_strindex);
+            }
+            _ => {}
+        }
+        row
+    }
+
+    fn convert(mut self, profiles: &[otlp::Profile]) -> pprof::Profile {
+        let first = &profiles[0];
+        self.out.time_nanos = first.time_unix_nano as i64;
+        self.out.duration_nanos = first.duration_nano as i64;
+        self.out.period = first.period;
+        let period_type = first.period_type.as_ref();
+        self.out.period_type = period_type.map(|period_type| self.value_type(period_type));
+        for sample_type in profiles.iter().filter_map(|p| p.sample_type.as_ref()) {
+            let sample_type = self.value_type(sample_type);
+            self.out.sample_type.push(sample_type);
+        }
+        for (row, sample) in first.samples.iter().enumerate() {
+            let stack = &self.dictionary.stack_table[sample.stack_index as usize];
+            let stack = stack.location_indices.iter();
+            let attributes = sample.attribute_indices.iter();
+            let sample = pprof::Sample {
+                location_id: stack.map(|&index| self.location(index)).collect(),
+                value: profiles.iter().map(|p| p.samples[row].values[0]).collect(),
+                label: attributes.map(|&index| self.label(index)).collect(),
+            };
+            self.out.sample.push(sample);
+        }
+        self.out
+    }
+}
+
+fn value(attribute: &otlp::KeyValueAndUnit) -> Option<&otlp::any_value::Value> {
+    attribute.value.as_ref()?.value.as_ref()
 }
