@@ -6,14 +6,15 @@
 /// It does not know what the rows hold, and asks for nothing of what it has when it grows.
 #[derive(Debug, Default)]
 pub(crate) struct Index {
-    /// By slot: the last row in it, or [`NONE`].
+    /// By slot: the last row in it, or [`END`].
     slots: Vec<u32>,
-    /// By row: its hash, and the row before it in its slot; itself, if it is in none.
+    /// By row, from 1: its hash, and the row before it in its slot or [`END`]; itself, if it is in
+    /// none. What [`END`] stands at is no row.
     rows: Vec<(u32, u32)>,
 }
 
 /// No row has this number.
-const NONE: u32 = u32::MAX;
+const END: u32 = 0;
 
 impl Index {
     /// An index with room for so many rows.
@@ -26,19 +27,28 @@ impl Index {
     /// Makes room for so many rows more.
     pub(crate) fn reserve(&mut self, rows: usize) {
         let all = self.rows.len().saturating_add(rows);
-        self.rows.reserve(rows);
+        self.rows.reserve(rows + 1);
         if 2 * all > self.slots.len() {
             self.spread(all);
         }
     }
 
     /// The row that has this hash and is the `same`.
+    ///
+    /// Whether there is a row in the slot is not worth a branch: it is as good as random, and known
+    /// late.
     #[inline]
     pub(crate) fn find(&self, hash: u32, same: impl Fn(u32) -> bool) -> Option<u32> {
         let mut row = *self.slots.get(slot(hash, self.slots.len()))?;
         while let Some(&(other, before)) = self.rows.get(row as usize) {
-            if other == hash && same(row) {
-                return Some(row);
+            if (other != hash) & (before == END) {
+                return None;
+            }
+            if other == hash && row != END && same(row - 1) {
+                return Some(row - 1);
+            }
+            if before == END {
+                return None;
             }
             row = before;
         }
@@ -55,11 +65,14 @@ impl Index {
         let at = slot(hash, self.slots.len());
         self.rows.push((hash, self.slots[at]));
         self.slots[at] = row;
-        row
+        row - 1
     }
 
     /// Adds the next row, which is not to be found: one that is the same is.
     pub(crate) fn add_hidden(&mut self) {
+        if self.rows.is_empty() {
+            self.rows.push((0, END));
+        }
         self.rows.push((0, self.rows.len() as u32));
     }
 
@@ -67,9 +80,12 @@ impl Index {
     /// mostly meets none.
     #[cold]
     fn spread(&mut self, rows: usize) {
+        if self.rows.is_empty() {
+            self.rows.push((0, END));
+        }
         self.slots.clear();
-        self.slots.resize((2 * rows).next_power_of_two(), NONE);
-        let rows = (0..).zip(&mut self.rows);
+        self.slots.resize((2 * rows).next_power_of_two(), END);
+        let rows = (0..).zip(&mut self.rows).skip(1);
         for (row, (hash, before)) in rows.filter(|(row, (_, before))| row != before) {
             let at = slot(*hash, self.slots.len());
             *before = self.slots[at];
@@ -110,5 +126,8 @@ mod tests {
         assert_eq!(index.add(0), 1001);
         assert_eq!(index.find(0, |_| true), Some(1001));
         assert_eq!(Index::with_room(100).find(7, |_| true), None);
+        let mut index = Index::default();
+        index.add_hidden();
+        assert_eq!((index.add(0), index.find(0, |_| true)), (1, Some(1)));
     }
 }

@@ -1,5 +1,7 @@
 //! Protobuf fields from and to bytes; knows no profile.
 
+pub(crate) mod indices;
+pub(crate) mod lanes;
 pub(crate) mod read;
 pub(crate) mod record;
 pub(crate) mod write;
@@ -15,4 +17,20 @@ pub(crate) const FIXED32: u32 = 5;
 /// The tag of field `number`; 0, which no message has, when this schema lacks the field.
 pub(crate) const fn tag(number: u32, kind: u32) -> u32 {
     if number == 0 { 0 } else { number << 3 | kind }
+}
+
+/// Eight bytes as a number. Chunks are arrays: copying a slice is a call where nothing is inlined
+/// from one part of a build into another, as in most of them.
+#[inline(always)]
+fn word(bytes: &[u8], at: usize) -> u64 {
+    let chunk = bytes[at..at + 8].first_chunk();
+    chunk.copied().map_or(0, u64::from_le_bytes)
+}
+
+/// Puts a number into eight bytes.
+#[inline(always)]
+fn put_word(bytes: &mut [u8], at: usize, word: u64) {
+    if let Some(chunk) = bytes[at..at + 8].first_chunk_mut() {
+        *chunk = word.to_le_bytes();
+    }
 }

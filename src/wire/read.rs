@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::limits::within;
-use crate::wire::{END_GROUP, FIXED32, FIXED64, LEN, START_GROUP, VARINT};
+use crate::wire::{END_GROUP, FIXED32, FIXED64, LEN, START_GROUP, VARINT, word};
 
 /// The fields of one message, one after another.
 ///
@@ -52,6 +52,27 @@ impl<'a> Reader<'a> {
     #[inline(always)]
     pub(crate) fn left(&self) -> usize {
         self.end.saturating_sub(self.at)
+    }
+
+    /// What is left to read, or as much of it as leaves `ahead` bytes of the payload behind it,
+    /// and those: `None` when that is nothing, or does not end with a varint.
+    #[inline(always)]
+    pub(crate) fn with_ahead(&self, ahead: usize) -> Option<&'a [u8]> {
+        let end = match self.payload.len() - self.end < ahead {
+            true => self.end_with_ahead(ahead)?,
+            false => self.end,
+        };
+        let bytes = self.payload.get(self.at..end + ahead)?;
+        let last = bytes.len().checked_sub(ahead + 1)?;
+        (bytes[last] < 0x80).then_some(bytes)
+    }
+
+    /// The last end of a varint that leaves so many bytes of the payload behind it.
+    #[cold]
+    fn end_with_ahead(&self, ahead: usize) -> Option<usize> {
+        let most = self.payload.len().checked_sub(ahead)?;
+        let body = self.payload.get(self.at..most)?;
+        Some(self.at + body.iter().rposition(|byte| *byte < 0x80)? + 1)
     }
 
     /// Leaves `bytes` bytes behind.
@@ -363,10 +384,7 @@ impl<'a> Short<'a> {
     /// The next eight bytes; past the end of the message they are some bytes or other.
     #[inline(always)]
     fn word(&self) -> u64 {
-        let at = self.at % Self::LONGEST;
-        let mut word = [0; 8];
-        word.copy_from_slice(&self.window[at..at + 8]);
-        u64::from_le_bytes(word)
+        word(self.window, self.at % Self::LONGEST)
     }
 
     /// The next field's number, if its tag is `tag`. One that begins past the end is read as well:
@@ -532,174 +550,6 @@ fn cut_short(wanted: u64, left: usize) -> Error {
     ))
 }
 
-/// Indices that packed bodies are appended to.
-#[derive(Debug, Default)]
-pub(crate) struct Indices {
-    /// Those there are, and room for more that is written over as a whole before it is known how
-    /// many there will be.
-    slots: Vec<u32>,
-    filled: usize,
-    /// Whether any took three bytes: looking for them takes time.
-    wide: bool,
-}
-
-/// How much room there is made, at least, where there is none.
-const ROOM: usize = 1 << 8;
-
-impl Indices {
-    /// Makes room for some more.
-    pub(crate) fn reserve(&mut self, more: usize) {
-        self.slots.reserve(more);
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        self.filled
-    }
-
-    /// Appends the indices of a packed body.
-    ///
-    /// Widths that mix are told apart without a branch on them: a mispredicted one costs more than
-    /// the decoding.
-    #[inline(always)]
-    pub(crate) fn append(&mut self, body: Reader) -> Result<()> {
-        if let Some(ahead) = body.payload.get(body.at..body.end + AHEAD)
-            && ahead.len() > AHEAD
-            && ahead[ahead.len() - AHEAD - 1] < 0x80
-        {
-            // A slot for every byte, and for those past the end that are looked at.
-            if self.slots.len() - self.filled < ahead.len() {
-                self.slots.resize(self.filled + ahead.len() + ROOM, 0);
-            }
-            let room = &mut self.slots[self.filled..];
-            let narrow = match self.wide {
-                true => None,
-                false => by_words::<false>(ahead, room),
-            };
-            if let Some(count) = narrow.or_else(|| by_words::<true>(ahead, room)) {
-                self.wide |= narrow.is_none();
-                self.filled += count;
-                return Ok(());
-            }
-        }
-        self.extend_with(|slots| packed_varints(body, slots, index))
-    }
-
-    /// Appends one index.
-    pub(crate) fn push(&mut self, index: u32) {
-        self.slots.truncate(self.filled);
-        self.slots.push(index);
-        self.filled += 1;
-    }
-
-    /// Appends what `more` pushes.
-    #[inline(never)]
-    pub(crate) fn extend_with(
-        &mut self,
-        more: impl FnOnce(&mut Vec<u32>) -> Result<()>,
-    ) -> Result<()> {
-        self.slots.truncate(self.filled);
-        more(&mut self.slots)?;
-        self.filled = self.slots.len();
-        Ok(())
-    }
-
-    /// The indices, and nothing else.
-    pub(crate) fn into_vec(self) -> Vec<u32> {
-        let mut slots = self.slots;
-        slots.truncate(self.filled);
-        slots
-    }
-}
-
-/// Appends the indices of a packed body to `out`.
-#[inline(never)]
-pub(crate) fn packed_indices(body: Reader, out: &mut Vec<u32>) -> Result<()> {
-    let mut indices = Indices {
-        filled: out.len(),
-        slots: std::mem::take(out),
-        wide: false,
-    };
-    indices.append(body)?;
-    *out = indices.into_vec();
-    Ok(())
-}
-
-/// How many bytes of the payload must follow a body that is read by words.
-const AHEAD: usize = 10;
-
-/// Eight bytes as a number.
-#[inline(always)]
-fn word(bytes: &[u8; AHEAD], at: usize) -> u64 {
-    let mut word = [0; 8];
-    word.copy_from_slice(&bytes[at..at + 8]);
-    u64::from_le_bytes(word)
-}
-
-/// Reads the varints that begin in `ahead` but for its last [`AHEAD`] bytes, eight bytes at a time,
-/// and says how many there are; `None` if any may be of more than two bytes, or than three.
-///
-/// Every byte is taken for the beginning of a varint, all eight at once. Each value goes to the
-/// slot that the number of beginnings before it says, so that what was no beginning is written
-/// over by what is.
-#[inline(always)]
-fn by_words<const THREE: bool>(ahead: &[u8], out: &mut [u32]) -> Option<usize> {
-    const LOW: u64 = 0x00ff_00ff_00ff_00ff;
-    const LOWEST: u64 = 0x0000_00ff_0000_00ff;
-    const HALF: u64 = 0x0000_ffff_0000_ffff;
-    // Seven bits where a byte goes on.
-    let mask = |more: u64| more - (more >> 7);
-    let mut rest = ahead;
-    let mut filled = 0;
-    let mut carried = 0;
-    // Of the last word, where varints begin and where those of more bytes are; and whether there
-    // were any before.
-    let (mut begins, mut longer, mut longer_before) = (0, 0, 0);
-    while rest.len() > AHEAD
-        && let Some(bytes) = rest.first_chunk::<AHEAD>()
-        && let Some(slots) = out
-            .get_mut(filled..)
-            .and_then(<[u32]>::first_chunk_mut::<8>)
-    {
-        let (first, second, third) = (word(bytes, 0), word(bytes, 1), word(bytes, 2));
-        let more = first & CONTINUES;
-        let goes_on = more & second;
-        longer_before |= longer;
-        longer = if THREE { goes_on & third } else { goes_on };
-        let first = first & !CONTINUES;
-        let second = second & mask(more);
-        let even = (first & LOW) | (second & LOW) << 7;
-        let odd = (first >> 8 & LOW) | (second >> 8 & LOW) << 7;
-        let values = if THREE {
-            let third = third & mask(goes_on);
-            let value = |pair: u64, at: u32| (pair & HALF) | (third >> at & LOWEST) << 14;
-            let pairs = [
-                value(even, 0),
-                value(odd, 8),
-                value(even >> 16, 16),
-                value(odd >> 16, 24),
-            ];
-            [0, 1, 2, 3, 4, 5, 6, 7].map(|at| (pairs[at % 4] >> (32 * (at / 4))) as u32)
-        } else {
-            let pairs = [even, odd];
-            [0, 1, 2, 3, 4, 5, 6, 7].map(|at| (pairs[at % 2] >> (16 * (at / 2))) as u32 & 0xffff)
-        };
-        begins = !(more << 8 | carried) >> 7 & (CONTINUES >> 7);
-        carried = more >> 56;
-        let until = begins.wrapping_mul(0x0101_0101_0101_0101);
-        slots[0] = values[0];
-        for at in 1..8 {
-            slots[(until >> (8 * (at - 1)) & 7) as usize] = values[at];
-        }
-        filled += (until >> 56) as usize;
-        rest = &rest[8.min(rest.len())..];
-    }
-    // Those that begin behind the body are not its own.
-    let behind = AHEAD.saturating_sub(rest.len());
-    let body = u64::MAX.checked_shr(8 * behind as u32).unwrap_or(0);
-    filled -= ((begins & !body).wrapping_mul(0x0101_0101_0101_0101) >> 56) as usize;
-    ((longer_before | longer & body) & CONTINUES == 0).then_some(filled)
-}
-
 /// The number of varints in a packed body.
 #[inline]
 pub(crate) fn count_packed(body: &[u8]) -> usize {
@@ -709,7 +559,7 @@ pub(crate) fn count_packed(body: &[u8]) -> usize {
 }
 
 /// The high bit of every byte: more bytes of the varint follow.
-const CONTINUES: u64 = 0x8080_8080_8080_8080;
+pub(crate) const CONTINUES: u64 = 0x8080_8080_8080_8080;
 
 /// Squeezes the continuation bits out of up to four varint bytes.
 #[inline(always)]
@@ -819,41 +669,6 @@ mod tests {
         }
         let deep: Vec<u8> = std::iter::repeat_n(0x0b, 100_000).collect();
         assert!(skip(&deep).unwrap_err().to_string().contains("max_nesting"));
-    }
-
-    #[test]
-    fn packed_indices_agree_with_one_at_a_time() {
-        let mut state = 1u64;
-        for case in 0..2_000 {
-            let mut body = Vec::new();
-            let mut expected = Vec::new();
-            for _ in 0..case % 40 {
-                state = state
-                    .wrapping_mul(6364136223846793005)
-                    .wrapping_add(1442695040888963407);
-                let value = (state >> 33) as u32 >> (state as u32 >> 3 & 31);
-                expected.push(value.min(BEYOND));
-                crate::wire::write::varint(&mut body, u64::from(value));
-            }
-            assert_eq!(count_packed(&body), expected.len());
-            let length = body.len();
-            for behind in [&[][..], &[0x80; 12], &[0; 12], &[0xff; 12]] {
-                body.truncate(length);
-                body.extend(behind);
-                let mut reader = Reader::new(&body);
-                reader.end = length;
-                let mut out = vec![7];
-                packed_indices(reader, &mut out).unwrap();
-                assert_eq!(out[1..], expected);
-            }
-        }
-        let mut indices = Indices::default();
-        let mut read = |body: &[u8]| indices.append(Reader::new(body));
-        read(&[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1, 5]).unwrap();
-        assert!(read(&[1, 0x80]).is_err());
-        assert!(read(&[0xff; 20]).is_err());
-        indices.push(6);
-        assert_eq!(indices.into_vec(), [BELOW, 5, 6]);
     }
 
     #[test]

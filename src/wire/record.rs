@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::wire::write::{
     field_large, long_varint, more, set_length, spread, up_to_three, varint_len,
 };
-use crate::wire::{LEN, VARINT, tag};
+use crate::wire::{LEN, VARINT, put_word, tag};
 
 /// A record being put into a window at the end of the output, which was kept for all of it at
 /// once. The window must be large enough: every field says how many bytes it may take.
@@ -147,7 +147,7 @@ impl<'a> Fields<'a> {
     #[inline(always)]
     fn put(&mut self, word: u64, length: usize) {
         let at = self.at();
-        self.window[at..at + 8].copy_from_slice(&word.to_le_bytes());
+        put_word(self.window, at, word);
         self.at += length as u32;
     }
 
@@ -381,14 +381,14 @@ fn put_rows<T: Copy>(
         let mut length = 0;
         for row in four {
             let code = codes[row_of(*row)];
-            window[length..length + 8].copy_from_slice(&code.0.to_le_bytes());
+            put_word(window, length, code.0);
             length += code.length();
         }
         at += length as u32;
     }
     for row in last {
         let code = codes[row_of(*row)];
-        window[at as usize..at as usize + 8].copy_from_slice(&code.0.to_le_bytes());
+        put_word(window, at as usize, code.0);
         at += code.length() as u32;
     }
     at

@@ -8,7 +8,8 @@ use crate::format::intake::Intake;
 use crate::format::losses;
 use crate::format::otlp::common::show;
 use crate::format::texts::Stacks;
-use crate::wire::read::{BEYOND, Indices, Reader, count_packed};
+use crate::wire::indices::Indices;
+use crate::wire::read::{BEYOND, Reader, count_packed};
 
 /// `Profile.location_indices`, and the rows of slices met lately.
 #[derive(Debug, Default)]

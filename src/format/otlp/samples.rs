@@ -9,7 +9,8 @@ use crate::format::otlp::location_list::LocationList;
 use crate::format::otlp::schema::Generation;
 use crate::format::otlp::tables::{Tables, indices, is, reference, unknown};
 use crate::model::ragged::Ragged;
-use crate::wire::read::{Reader, Short, index, packed_fixed64, packed_indices, packed_varints};
+use crate::wire::indices::packed_indices;
+use crate::wire::read::{Reader, Short, index, packed_fixed64, packed_varints};
 use crate::wire::{FIXED64, LEN, VARINT};
 
 /// The samples as they are on the wire: ids are numbers, not yet proved.

@@ -10,7 +10,8 @@ use crate::limits::within;
 use crate::model::dictionary::{Attribute, Function, Line, Link, Mapping};
 use crate::model::id::{FunctionId, StringId};
 use crate::model::ragged::Ragged;
-use crate::wire::read::{Indices, Reader, Short, count_packed, index};
+use crate::wire::indices::Indices;
+use crate::wire::read::{Reader, Short, count_packed, index};
 use crate::wire::{LEN, VARINT, tag};
 
 /// The tables as they are on the wire: ids are numbers, not yet proved.

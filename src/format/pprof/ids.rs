@@ -12,8 +12,11 @@ use crate::format::otlp::tables::{IdColumn, Tables};
 pub(crate) enum Ids {
     /// Id n is row n, up to the last row.
     Dense(u32),
-    Sparse(HashMap<u64, u32, foldhash::fast::RandomState>),
+    Sparse(Rows),
 }
+
+/// Rows by ids that are any numbers.
+pub(crate) type Rows = HashMap<u64, u32, foldhash::fast::RandomState>;
 
 impl Ids {
     /// The ids of a table, in the order of its rows.
@@ -28,7 +31,7 @@ impl Ids {
             || table.to_owned(),
             || "ids are not 1, 2, 3 …".to_owned(),
         );
-        let mut rows = HashMap::with_capacity_and_hasher(ids.len(), Default::default());
+        let mut rows = Rows::with_capacity_and_hasher(ids.len(), Default::default());
         for (row, &id) in ids.iter().enumerate() {
             let bad = if id == 0 {
                 true

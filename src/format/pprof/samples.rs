@@ -13,7 +13,7 @@ use crate::format::intake::Intake;
 use crate::format::labels::{self, Label};
 use crate::format::losses;
 use crate::format::otlp::tables::{Tables, unknown};
-use crate::format::pprof::ids::Ids;
+use crate::format::pprof::ids::{Ids, Rows};
 use crate::format::pprof::read::{Place, Table, row};
 use crate::format::texts::{Texts, hash_bytes};
 use crate::model::dictionary::{Attribute, Link};
@@ -367,9 +367,7 @@ impl<'a> SampleReader<'a> {
         let first = tables.stack_locations.len();
         match self.ids {
             Ids::Dense(_) => tables.stack_locations(ids, intake)?,
-            Ids::Sparse(rows_of) => tables.stack_locations.extend_with(|locations| {
-                packed_varints(ids, locations, |id| rows_of.get(&id).copied().unwrap_or(0))
-            })?,
+            Ids::Sparse(rows_of) => sparse_stack(ids, rows_of, tables)?,
         }
         tables.end_stack(first, 8, intake)
     }
@@ -540,6 +538,14 @@ impl<'a> SampleReader<'a> {
         }
         Ok(self.samples)
     }
+}
+
+/// Reads the locations of a stack by their ids.
+#[inline(never)]
+fn sparse_stack(ids: Reader, rows_of: &Rows, tables: &mut Tables) -> Result<()> {
+    tables.stack_locations.extend_with(|locations| {
+        packed_varints(ids, locations, |id| rows_of.get(&id).copied().unwrap_or(0))
+    })
 }
 
 /// Leaves out, or refuses, the frames of locations that do not exist.

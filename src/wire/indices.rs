@@ -1,0 +1,238 @@
+//! Packed indices: the ids that stacks and samples are made of, and most of a profile's bytes.
+
+use crate::error::Result;
+use crate::wire::lanes::Lanes;
+use crate::wire::read::{CONTINUES, Reader, index, packed_varints};
+use crate::wire::word;
+
+/// Indices that packed bodies are appended to.
+#[derive(Debug, Default)]
+pub(crate) struct Indices {
+    /// Those there are, and room for more that is written over as a whole before it is known how
+    /// many there will be.
+    slots: Vec<u32>,
+    filled: usize,
+    lanes: Lanes,
+    /// Whether any took three bytes: looking for them by words takes time.
+    wide: bool,
+}
+
+/// How many bytes of the payload must follow a body that is read eight bytes at a time.
+pub(crate) const AHEAD: usize = 16;
+
+/// How much room there is made, at least, where there is none.
+const ROOM: usize = 1 << 8;
+
+impl Indices {
+    /// Makes room for some more.
+    pub(crate) fn reserve(&mut self, more: usize) {
+        self.slots.reserve(more);
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.filled
+    }
+
+    /// Appends the indices of a packed body.
+    #[inline(always)]
+    pub(crate) fn append(&mut self, body: Reader) -> Result<()> {
+        let read = match body.with_ahead(AHEAD) {
+            Some(ahead) if self.by_eights(ahead) => ahead.len() - AHEAD,
+            _ => 0,
+        };
+        match read == body.left() {
+            true => Ok(()),
+            false => self.append_one_by_one(body, read),
+        }
+    }
+
+    /// Appends the indices of a packed body but for those in the first `read` bytes.
+    #[cold]
+    #[inline(never)]
+    fn append_one_by_one(&mut self, mut body: Reader, read: usize) -> Result<()> {
+        body.pass(read);
+        self.extend_with(|slots| packed_varints(body, slots, index))
+    }
+
+    /// Appends the indices of the body that `ahead` is but for its last [`AHEAD`] bytes; or says
+    /// that any of them is too large for that.
+    #[inline(always)]
+    fn by_eights(&mut self, ahead: &[u8]) -> bool {
+        // A slot for every byte, and for those past the end that are looked at.
+        if self.slots.len() - self.filled < ahead.len() {
+            self.slots.resize(self.filled + ahead.len() + ROOM, 0);
+        }
+        let room = &mut self.slots[self.filled..];
+        let read = match self.lanes.read(ahead, room) {
+            Some(read) => read,
+            None => by_words_of(ahead, room, &mut self.wide),
+        };
+        self.filled += read.unwrap_or(0);
+        read.is_some()
+    }
+
+    /// Appends one index.
+    pub(crate) fn push(&mut self, index: u32) {
+        self.slots.truncate(self.filled);
+        self.slots.push(index);
+        self.filled += 1;
+    }
+
+    /// Appends what `more` pushes.
+    #[inline(never)]
+    pub(crate) fn extend_with(
+        &mut self,
+        more: impl FnOnce(&mut Vec<u32>) -> Result<()>,
+    ) -> Result<()> {
+        self.slots.truncate(self.filled);
+        more(&mut self.slots)?;
+        self.filled = self.slots.len();
+        Ok(())
+    }
+
+    /// The indices, and nothing else.
+    pub(crate) fn into_vec(self) -> Vec<u32> {
+        let mut slots = self.slots;
+        slots.truncate(self.filled);
+        slots
+    }
+}
+
+/// Appends the indices of a packed body to `out`.
+#[inline(never)]
+pub(crate) fn packed_indices(body: Reader, out: &mut Vec<u32>) -> Result<()> {
+    let mut indices = Indices {
+        filled: out.len(),
+        slots: std::mem::take(out),
+        ..Default::default()
+    };
+    indices.append(body)?;
+    *out = indices.into_vec();
+    Ok(())
+}
+
+/// Reads by words what no vector instruction reads.
+fn by_words_of(ahead: &[u8], room: &mut [u32], wide: &mut bool) -> Option<usize> {
+    if !*wide {
+        let narrow = by_words::<false>(ahead, room);
+        if narrow.is_some() {
+            return narrow;
+        }
+    }
+    let read = by_words::<true>(ahead, room);
+    *wide |= read.is_some();
+    read
+}
+
+/// Reads the varints that begin in `ahead` but for its last [`AHEAD`] bytes, eight bytes at a time,
+/// and says how many there are; `None` if any may be of more than two bytes, or than three.
+///
+/// Every byte is taken for the beginning of a varint, all eight at once. Each value goes to the
+/// slot that the number of beginnings before it says, so that what was no beginning is written
+/// over by what is. Widths that mix are told apart without a branch on them: a mispredicted one
+/// costs more than the decoding.
+#[inline(always)]
+fn by_words<const THREE: bool>(ahead: &[u8], out: &mut [u32]) -> Option<usize> {
+    const LOW: u64 = 0x00ff_00ff_00ff_00ff;
+    const LOWEST: u64 = 0x0000_00ff_0000_00ff;
+    const HALF: u64 = 0x0000_ffff_0000_ffff;
+    // Seven bits where a byte goes on.
+    let mask = |more: u64| more - (more >> 7);
+    let mut rest = ahead;
+    let mut filled = 0;
+    let mut carried = 0;
+    // Of the last word, where varints begin and where those of more bytes are; and whether there
+    // were any before.
+    let (mut begins, mut longer, mut longer_before) = (0, 0, 0);
+    while rest.len() > AHEAD
+        && let Some(bytes) = rest.first_chunk::<AHEAD>()
+        && let Some(slots) = out
+            .get_mut(filled..)
+            .and_then(<[u32]>::first_chunk_mut::<8>)
+    {
+        let (first, second, third) = (word(bytes, 0), word(bytes, 1), word(bytes, 2));
+        let more = first & CONTINUES;
+        let goes_on = more & second;
+        longer_before |= longer;
+        longer = if THREE { goes_on & third } else { goes_on };
+        let first = first & !CONTINUES;
+        let second = second & mask(more);
+        let even = (first & LOW) | (second & LOW) << 7;
+        let odd = (first >> 8 & LOW) | (second >> 8 & LOW) << 7;
+        let values = if THREE {
+            let third = third & mask(goes_on);
+            let value = |pair: u64, at: u32| (pair & HALF) | (third >> at & LOWEST) << 14;
+            let pairs = [
+                value(even, 0),
+                value(odd, 8),
+                value(even >> 16, 16),
+                value(odd >> 16, 24),
+            ];
+            [0, 1, 2, 3, 4, 5, 6, 7].map(|at| (pairs[at % 4] >> (32 * (at / 4))) as u32)
+        } else {
+            let pairs = [even, odd];
+            [0, 1, 2, 3, 4, 5, 6, 7].map(|at| (pairs[at % 2] >> (16 * (at / 2))) as u32 & 0xffff)
+        };
+        begins = !(more << 8 | carried) >> 7 & (CONTINUES >> 7);
+        carried = more >> 56;
+        let until = begins.wrapping_mul(0x0101_0101_0101_0101);
+        slots[0] = values[0];
+        for at in 1..8 {
+            slots[(until >> (8 * (at - 1)) & 7) as usize] = values[at];
+        }
+        filled += (until >> 56) as usize;
+        rest = &rest[8.min(rest.len())..];
+    }
+    // Those that begin behind the body are not its own.
+    let behind = AHEAD.saturating_sub(rest.len());
+    let body = u64::MAX.checked_shr(8 * behind as u32).unwrap_or(0);
+    filled -= ((begins & !body).wrapping_mul(0x0101_0101_0101_0101) >> 56) as usize;
+    ((longer_before | longer & body) & CONTINUES == 0).then_some(filled)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::read::{BELOW, BEYOND, count_packed};
+
+    #[test]
+    fn packed_indices_agree_with_one_at_a_time() {
+        let mut state = 1u64;
+        for case in 0..2_000 {
+            let mut body = Vec::new();
+            let mut expected = Vec::new();
+            for _ in 0..case % 40 {
+                state = state
+                    .wrapping_mul(6364136223846793005)
+                    .wrapping_add(1442695040888963407);
+                let value = (state >> 33) as u32 >> (state as u32 >> 3 & 31);
+                expected.push(value.min(BEYOND));
+                crate::wire::write::varint(&mut body, u64::from(value));
+            }
+            assert_eq!(count_packed(&body), expected.len());
+            let length = body.len();
+            // Enough behind it, for the one way and the other, and not.
+            for behind in [&[][..], &[0x80; 12], &[0; 16], &[0xff; 20]] {
+                body.truncate(length);
+                body.extend(behind);
+                for lanes in [Lanes::default(), Lanes::NONE] {
+                    let mut indices = Indices {
+                        lanes,
+                        ..Default::default()
+                    };
+                    indices.push(7);
+                    let body = Reader::within(&body, 0, length);
+                    indices.append(body).unwrap();
+                    assert_eq!(indices.into_vec()[1..], expected);
+                }
+            }
+        }
+        let mut indices = Indices::default();
+        let mut read = |body: &[u8]| indices.append(Reader::new(body));
+        read(&[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1, 5]).unwrap();
+        assert!(read(&[1, 0x80]).is_err());
+        assert!(read(&[0xff; 20]).is_err());
+        indices.push(6);
+        assert_eq!(indices.into_vec(), [BELOW, 5, 6]);
+    }
+}
