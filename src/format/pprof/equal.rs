@@ -1,7 +1,7 @@
 //! Rows of a pprof's tables that are equal in all but their ids become the first of them.
 //!
-//! Nearly no file has any, so rows are looked at by one number first, which equal rows have in
-//! common and most others do not: only those that share it are compared.
+//! Nearly no file has any, so rows are looked at by a mark first, which equal rows have in common
+//! and most others do not: only those that share it are compared.
 
 use std::hash::{BuildHasher, Hash};
 
@@ -191,39 +191,76 @@ impl Places {
     }
 }
 
-/// The rows, row 0 not among them, whose key another row has too.
+/// The rows, row 0 not among them, whose key another row has too, and few others.
 fn alike(rows: usize, intake: &mut Intake, key: impl Fn(usize) -> u64) -> Result<Vec<u32>> {
-    let mut alike = Vec::new();
     if rows < 3 {
-        return Ok(alike);
+        return Ok(Vec::new());
     }
-    intake.budget.take::<[u32; 3]>(rows)?;
-    // Rows whose keys fall into the same slot are linked, from the last of them; 0 is the end.
-    let mut slots = vec![0u32; rows.next_power_of_two()];
-    let mut linked = vec![0u32; rows];
-    // Which keys do, no input can know.
-    let factor = RandomState::default().hash_one(0) | 1;
-    let shift = 64 - slots.len().trailing_zeros();
-    for row in 1..rows {
-        let own = key(row);
-        let Some(slot) = slots.get_mut((own.wrapping_mul(factor) >> shift) as usize) else {
-            continue;
-        };
-        let mut earlier = *slot;
-        while earlier != 0 && key(earlier as usize) != own {
-            earlier = linked[earlier as usize];
-        }
-        if earlier == 0 {
-            linked[row] = *slot;
-            *slot = row as u32;
-        } else {
-            intake.budget.take::<[u32; 10]>(1)?;
-            alike.extend([earlier, row as u32]);
-        }
+    let mut met = Marks::for_rows(rows, intake)?;
+    let repeated: Vec<usize> = (1..rows).filter(|&row| !met.mark(key(row))).collect();
+    if repeated.is_empty() {
+        return Ok(Vec::new());
     }
-    alike.sort_unstable();
-    alike.dedup();
+    let mut keys = met.none();
+    for row in repeated {
+        keys.mark(key(row));
+    }
+    let alike: Vec<u32> = (1..rows as u32)
+        .filter(|&row| keys.has(key(row as usize)))
+        .collect();
+    intake.budget.take::<[u32; 10]>(alike.len())?;
     Ok(alike)
+}
+
+/// Keys that were met; one that was not may be taken for one that was.
+#[derive(Debug)]
+struct Marks {
+    words: Vec<u64>,
+    /// Which keys share a mark, no input can know.
+    factor: u64,
+    shift: u32,
+}
+
+impl Marks {
+    /// Sixteen marks for every row, or more: one key in thirty is taken for another.
+    fn for_rows(rows: usize, intake: &mut Intake) -> Result<Self> {
+        let words = (rows / 4).next_power_of_two();
+        intake.budget.take::<[u64; 2]>(words)?;
+        Ok(Self {
+            words: vec![0; words],
+            factor: RandomState::default().hash_one(0) | 1,
+            shift: 64 - (64 * words).trailing_zeros(),
+        })
+    }
+
+    /// No marks, but of the same keys.
+    fn none(&self) -> Self {
+        Self {
+            words: vec![0; self.words.len()],
+            ..*self
+        }
+    }
+
+    fn place(&self, key: u64) -> (usize, u64) {
+        let mark = key.wrapping_mul(self.factor) >> self.shift;
+        (mark as usize / 64, 1 << (mark % 64))
+    }
+
+    /// Whether the key is new.
+    fn mark(&mut self, key: u64) -> bool {
+        let (word, mark) = self.place(key);
+        let Some(word) = self.words.get_mut(word) else {
+            return false;
+        };
+        let new = *word & mark == 0;
+        *word |= mark;
+        new
+    }
+
+    fn has(&self, key: u64) -> bool {
+        let (word, mark) = self.place(key);
+        self.words.get(word).is_some_and(|word| word & mark != 0)
+    }
 }
 
 #[cfg(test)]
@@ -238,13 +275,18 @@ mod tests {
             let mut intake = Intake::new(Limits::file(), Policy::Refuse);
             super::alike(keys.len(), &mut intake, |row| keys[row]).unwrap()
         };
-        assert_eq!(alike(&[7, 1, 2, 1, 3, 2, 7, 1]), [1, 2, 3, 5, 7]);
-        assert_eq!(alike(&[0, 1, 2, 3]), [0; 0]);
-        assert_eq!(alike(&[0, 1, 1]), [1, 2]);
-        assert_eq!(alike(&[1, 1]), [0; 0]);
-        assert_eq!(alike(&[]), [0; 0]);
-        let many: Vec<u64> = (0..5000).map(|row| row << 40).collect();
-        assert_eq!(alike(&many), [0; 0]);
+        let found = alike(&[7, 1, 2, 1, 3, 2, 7, 1]);
+        assert!([1, 2, 3, 5, 7].iter().all(|row| found.contains(row)));
+        assert!(found.is_sorted());
+        assert!(alike(&[0, 1, 1]).contains(&2));
+        for keys in [&[][..], &[1], &[1, 1]] {
+            assert_eq!(alike(keys), [0; 0]);
+        }
+        for spread in [0, 12, 40, 56] {
+            let keys: Vec<u64> = (0..5000u64).map(|row| row.rotate_left(spread)).collect();
+            let found = alike(&keys).len();
+            assert!(found < 1000, "{found} of rows {spread} bits apart");
+        }
     }
 
     #[test]
