@@ -26,9 +26,9 @@ impl Lanes {
         avx2: None,
     };
 
-    /// Reads the varints that begin in `ahead` but for its last [`AHEAD`] bytes, and says how many
-    /// there are: `Some(None)` if any is of more than four bytes, `None` if this processor has no
-    /// instructions for it.
+    /// Reads the varints that begin in `ahead` but for its first byte, which ends what is before
+    /// them, and for its last [`AHEAD`] bytes, and says how many there are: `Some(None)` if any is
+    /// of more than four bytes, `None` if this processor has no instructions for it.
     #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     pub(crate) fn read(self, ahead: &[u8], out: &mut [u32]) -> Option<Option<usize>> {
@@ -42,26 +42,27 @@ impl Lanes {
     }
 }
 
-/// By which of eight bytes begin a varint: the places of the four bytes from each of those that do;
-/// those past the last are [`NOWHERE`].
+/// By which of the eight bytes after the first are not the first of a varint, since the byte before
+/// goes on: the places of the four bytes from each of those that are; those past the last are
+/// [`NOWHERE`].
 #[cfg(target_arch = "x86_64")]
 static PLACES: [[u8; 32]; 256] = {
     let mut places = [[NOWHERE; 32]; 256];
-    let mut begins = 0;
-    while begins < 256 {
+    let mut goes_on = 0;
+    while goes_on < 256 {
         let (mut at, mut slot) = (0, 0);
         while at < 8 {
-            if begins >> at & 1 == 1 {
+            if goes_on >> at & 1 == 0 {
                 let mut byte = 0;
                 while byte < 4 {
-                    places[begins][slot + byte] = (at + byte) as u8;
+                    places[goes_on][slot + byte] = (1 + at + byte) as u8;
                     byte += 1;
                 }
                 slot += 4;
             }
             at += 1;
         }
-        begins += 1;
+        goes_on += 1;
     }
     places
 };
@@ -87,38 +88,39 @@ fearless_simd::kernel!(
         let bytes_to_pair = _mm256_set1_epi16(1 | 1 << 7 << 8);
         let pairs_to_value = _mm256_set1_epi32(1 | 1 << 14 << 16);
         let mut rest = ahead;
-        let (mut filled, mut carried) = (0, 0);
-        // Of the last eight bytes, where varints begin and where those of more bytes are; and
-        // whether there were any before.
-        let (mut begins, mut longer, mut longer_before) = (0_u32, 0, 0);
-        while rest.len() > AHEAD
+        let mut filled = 0;
+        // Of the last eight bytes, whether each and those after it go on, and where varints end;
+        // and the least of the latter before, which is 0 where one did not end.
+        let mut more = 0_u32;
+        let (mut ends, mut least) = (high, high);
+        while rest.len() > 1 + AHEAD
             && let Some(bytes) = rest.first_chunk::<16>()
             && let Some(slots) = out
                 .get_mut(filled..)
                 .and_then(<[u32]>::first_chunk_mut::<8>)
         {
             let bytes = u8x16::simd_from(avx2, *bytes);
-            let more = _mm_movemask_epi8(bytes.into()) as u32;
-            begins = !(more << 1 | carried) & 0xff;
-            carried = more >> 7 & 1;
-            longer_before |= longer;
-            longer = more & more >> 1 & more >> 2 & more >> 3 & 0xff;
-            let places = u8x32::simd_from(avx2, PLACES[begins as usize]);
+            more = _mm_movemask_epi8(bytes.into()) as u32;
+            let goes_on = more as u8;
+            let places = u8x32::simd_from(avx2, PLACES[usize::from(goes_on)]);
             let bytes = _mm256_broadcastsi128_si256(bytes.into());
             let lanes = _mm256_shuffle_epi8(bytes, places.into());
-            let ends = _mm256_andnot_si256(lanes, high);
+            least = _mm256_min_epu32(least, ends);
+            ends = _mm256_andnot_si256(lanes, high);
             let until_end = _mm256_xor_si256(ends, _mm256_sub_epi32(ends, one));
             let lanes = _mm256_and_si256(_mm256_and_si256(lanes, low), until_end);
             let pairs = _mm256_maddubs_epi16(bytes_to_pair, lanes);
             let values = u32x8::simd_from(avx2, _mm256_madd_epi16(pairs, pairs_to_value));
             *slots = values.into();
-            filled += begins.count_ones() as usize;
+            filled += 8 - goes_on.count_ones() as usize;
             rest = &rest[8.min(rest.len())..];
         }
         // Those that begin behind the body are not its own.
-        let behind = AHEAD.saturating_sub(rest.len()) as u32;
+        let behind = (1 + AHEAD).saturating_sub(rest.len()) as u32;
         let body = 0xff_u32.checked_shr(behind).unwrap_or(0);
-        filled -= (begins & !body).count_ones() as usize;
-        (longer_before | longer & body == 0).then_some(filled)
+        filled -= (!more & !body & 0xff).count_ones() as usize;
+        let longer = more >> 1 & more >> 2 & more >> 3 & more >> 4 & body;
+        let endless = _mm256_cmpeq_epi32(least, _mm256_setzero_si256());
+        (longer == 0 && _mm256_testz_si256(endless, endless) == 1).then_some(filled)
     }
 );

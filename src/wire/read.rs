@@ -54,17 +54,17 @@ impl<'a> Reader<'a> {
         self.end.saturating_sub(self.at)
     }
 
-    /// What is left to read, or as much of it as leaves `ahead` bytes of the payload behind it,
-    /// and those: `None` when that is nothing, or does not end with a varint.
+    /// What is left to read, or as much of it as leaves `ahead` bytes of the payload behind it, with
+    /// those and the byte before: `None` when that is nothing, or varints do not end with both.
     #[inline(always)]
     pub(crate) fn with_ahead(&self, ahead: usize) -> Option<&'a [u8]> {
         let end = match self.payload.len() - self.end < ahead {
             true => self.end_with_ahead(ahead)?,
             false => self.end,
         };
-        let bytes = self.payload.get(self.at..end + ahead)?;
+        let bytes = self.payload.get(self.at.checked_sub(1)?..end + ahead)?;
         let last = bytes.len().checked_sub(ahead + 1)?;
-        (bytes[last] < 0x80).then_some(bytes)
+        (last > 0 && bytes[0] | bytes[last] < 0x80).then_some(bytes)
     }
 
     /// The last end of a varint that leaves so many bytes of the payload behind it.
