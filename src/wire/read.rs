@@ -75,6 +75,14 @@ impl<'a> Reader<'a> {
         Some(self.at + body.iter().rposition(|byte| *byte < 0x80)? + 1)
     }
 
+    /// A reader of the next `bytes` bytes alone.
+    pub(crate) fn part(&self, bytes: usize) -> Self {
+        Self {
+            end: self.end.min(self.at.saturating_add(bytes)),
+            ..*self
+        }
+    }
+
     /// Leaves `bytes` bytes behind.
     #[inline]
     pub(crate) fn pass(&mut self, bytes: usize) {

@@ -51,7 +51,7 @@ impl LocationList {
                 break;
             };
             let part = Self::PART + last + 1;
-            self.read.append(Reader::within(bytes, 0, part))?;
+            self.read.append(packed.part(part))?;
             packed.pass(part);
         }
         self.read.append(packed)
