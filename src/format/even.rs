@@ -20,6 +20,8 @@ impl Even {
     pub(crate) fn end_row<T>(&mut self, column: &mut Ragged<T>, row: usize) {
         if column.items.len() == self.next {
             self.next += self.width;
+        } else if self.next == UNEVEN {
+            column.end_row_at(row);
         } else {
             self.end_uneven(column, row);
         }

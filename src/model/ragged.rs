@@ -93,7 +93,9 @@ impl<T> Ragged<T> {
     pub(crate) fn end_row_at(&mut self, row: usize) {
         let end = self.ends.last().copied().unwrap_or(0);
         if self.items.len() as u32 != end {
-            self.ends.resize(row, end);
+            if self.ends.len() != row {
+                self.ends.resize(row, end);
+            }
             self.end_row();
         }
     }

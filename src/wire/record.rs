@@ -456,7 +456,7 @@ pub(crate) fn field_codes<T: Copy>(
     number: u32,
     rows: &[T],
     codes: &Codes,
-    row_of: impl Fn(T) -> usize,
+    row_of: impl Fn(T) -> usize + Copy,
 ) {
     /// Rows a window.
     const ROWS: usize = 256;
@@ -466,7 +466,7 @@ pub(crate) fn field_codes<T: Copy>(
     field_large(out, number, codes.expected(rows.len()), |out| {
         for rows in rows.chunks(ROWS) {
             fields(out, Fields::indices(rows.len()), |fields| {
-                fields.at = put_rows(fields.window, 0, rows, &codes.codes, &row_of);
+                fields.at = put_rows(fields.window, 0, rows, &codes.codes, row_of);
             });
         }
     });

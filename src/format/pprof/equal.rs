@@ -242,7 +242,9 @@ impl Marks {
     }
 
     fn place(&self, key: u64) -> (usize, u64) {
-        let mark = key.wrapping_mul(self.factor) >> self.shift;
+        // Twice: of one product alone, all keys of a sequence may meet another.
+        let once = key.wrapping_mul(self.factor);
+        let mark = (once ^ once >> 32).wrapping_mul(self.factor) >> self.shift;
         (mark as usize / 64, 1 << (mark % 64))
     }
 

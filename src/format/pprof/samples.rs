@@ -22,7 +22,7 @@ use crate::model::ragged::Ragged;
 use crate::model::samples::Samples;
 use crate::model::value::Value;
 use crate::semconv::{LABEL_SPAN_ID, LABEL_TRACE_ID};
-use crate::wire::read::{Reader, packed_varints};
+use crate::wire::read::{Reader, Short, packed_varints};
 use crate::wire::write;
 use crate::wire::{LEN, VARINT, tag};
 
@@ -212,8 +212,9 @@ impl<'a> SampleReader<'a> {
         Ok(())
     }
 
-    /// Reads the values and labels of a sample that has a packed stack, at most values before it
-    /// (as Go writes them) and few bytes behind it; its stack, or `None` when it is not one.
+    /// Reads the values and labels of a sample that has a packed stack and few bytes before it (as
+    /// Go writes values, and those who write fields from the last) and behind it; its stack, or
+    /// `None` when it is not one.
     #[inline(always)]
     fn usual(
         &mut self,
@@ -225,8 +226,18 @@ impl<'a> SampleReader<'a> {
         while let Some(value) = reader.optional(VALUE_UNPACKED)? {
             self.samples.values.items.push(value as i64);
         }
-        let Some((LOCATION_ID, stack)) = reader.record() else {
-            return Ok(None);
+        let stack = loop {
+            match reader.record() {
+                Some((LOCATION_ID, stack)) => break stack,
+                Some((VALUE, values)) if self.short_values(values.short()) => (),
+                Some((LABEL, label)) => {
+                    let label = self
+                        .label(label.rest(), table, tables, intake)
+                        .map_err(|e| e.within("label"))?;
+                    self.own.push(label);
+                }
+                _ => return Ok(None),
+            }
         };
         let Some(mut rest) = reader.short() else {
             return Ok(None);
@@ -234,13 +245,7 @@ impl<'a> SampleReader<'a> {
         while let Some((tag, value)) = rest.field() {
             match tag {
                 VALUE => {
-                    let Some(mut values) = rest.body(value) else {
-                        return Ok(None);
-                    };
-                    while let Some(value) = values.packed() {
-                        self.samples.values.items.push(value as i64);
-                    }
-                    if !values.is_done() {
+                    if !self.short_values(rest.body(value)) {
                         return Ok(None);
                     }
                 }
@@ -258,6 +263,18 @@ impl<'a> SampleReader<'a> {
             }
         }
         Ok(rest.is_done().then_some(stack))
+    }
+
+    /// Reads packed values, if they are few.
+    #[inline(always)]
+    fn short_values(&mut self, values: Option<Short>) -> bool {
+        let Some(mut values) = values else {
+            return false;
+        };
+        while let Some(value) = values.packed() {
+            self.samples.values.items.push(value as i64);
+        }
+        values.is_done()
     }
 
     /// Reads the values and labels of any sample; its stack.
