@@ -217,7 +217,7 @@ fn alike(rows: usize, intake: &mut Intake, key: impl Fn(usize) -> u64) -> Result
 struct Marks {
     words: Vec<u64>,
     /// Which keys share a mark, no input can know.
-    factor: u64,
+    factors: [u64; 2],
     shift: u32,
 }
 
@@ -226,9 +226,10 @@ impl Marks {
     fn for_rows(rows: usize, intake: &mut Intake) -> Result<Self> {
         let words = (rows / 4).next_power_of_two();
         intake.budget.take::<[u64; 2]>(words)?;
+        let hasher = RandomState::default();
         Ok(Self {
             words: vec![0; words],
-            factor: RandomState::default().hash_one(0) | 1,
+            factors: [0, 1].map(|of| hasher.hash_one(of) | 1),
             shift: 64 - (64 * words).trailing_zeros(),
         })
     }
@@ -242,9 +243,11 @@ impl Marks {
     }
 
     fn place(&self, key: u64) -> (usize, u64) {
-        // Twice: of one product alone, all keys of a sequence may meet another.
-        let once = key.wrapping_mul(self.factor);
-        let mark = (once ^ once >> 32).wrapping_mul(self.factor) >> self.shift;
+        // Of one product alone, all keys of a sequence may meet another.
+        let [first, second] = self.factors;
+        let product = u128::from(key ^ second) * u128::from(first);
+        let folded = product as u64 ^ (product >> 64) as u64;
+        let mark = folded.wrapping_mul(second) >> self.shift;
         (mark as usize / 64, 1 << (mark % 64))
     }
 
