@@ -12,6 +12,9 @@ pub(crate) struct Indices {
     /// many there will be.
     slots: Vec<u32>,
     filled: usize,
+    /// How many were looked at for the largest, and what it is less one.
+    looked_at: usize,
+    most: Option<u32>,
     lanes: Lanes,
     /// Whether any took three bytes: looking for them by words takes time.
     wide: bool,
@@ -19,6 +22,9 @@ pub(crate) struct Indices {
 
 /// How many bytes of the payload must follow a body that is read eight bytes at a time.
 pub(crate) const AHEAD: usize = 16;
+
+/// How many are looked at for the largest at a time: while the nearest cache has them.
+const BLOCK: usize = 1 << 12;
 
 /// How much room there is made, at least, where there is none.
 const ROOM: usize = 1 << 8;
@@ -68,7 +74,25 @@ impl Indices {
             None => by_words_of(&ahead[1..], room, &mut self.wide),
         };
         self.filled += read.unwrap_or(0);
+        if self.filled - self.looked_at >= BLOCK {
+            self.look();
+        }
         read.is_some()
+    }
+
+    /// Looks at those that were not looked at for the largest.
+    #[inline(never)]
+    fn look(&mut self) {
+        let new = self.slots.get(self.looked_at..self.filled);
+        let most = self.lanes.most_less_one(new.unwrap_or_default());
+        self.most = self.most.max(most);
+        self.looked_at = self.filled;
+    }
+
+    /// The largest of all indices, less one: 0 is larger than any other then.
+    pub(crate) fn most_less_one(&mut self) -> Option<u32> {
+        self.look();
+        self.most
     }
 
     /// Appends one index.
@@ -236,6 +260,34 @@ mod tests {
         assert!(read(&[1, 0x80]).is_err());
         assert!(read(&[0xff; 20]).is_err());
         indices.push(6);
+        assert_eq!(indices.most_less_one(), Some(BELOW - 1));
         assert_eq!(indices.into_vec(), [BELOW, 5, 6]);
+    }
+
+    #[test]
+    fn the_largest_is_known_wherever_it_is() {
+        assert_eq!(Indices::default().most_less_one(), None);
+        for at in [0, 1, 100, BLOCK, 3 * BLOCK] {
+            for largest in [0, 90] {
+                let mut body = vec![0];
+                for index in 0..=3 * BLOCK {
+                    let value = if index == at { largest } else { 80 };
+                    crate::wire::write::varint(&mut body, value);
+                }
+                for lanes in [Lanes::default(), Lanes::NONE] {
+                    let mut indices = Indices {
+                        lanes,
+                        ..Default::default()
+                    };
+                    let mut body = Reader::within(&body, 1, body.len());
+                    while !body.is_empty() {
+                        indices.append(body.part(100)).unwrap();
+                        body.pass(100);
+                    }
+                    let most = (largest as u32).wrapping_sub(1);
+                    assert_eq!(indices.most_less_one(), Some(most), "{largest} at {at}");
+                }
+            }
+        }
     }
 }

@@ -35,11 +35,27 @@ impl Lanes {
         self.avx2.map(|avx2| eight_bytes(avx2, ahead, out))
     }
 
+    /// The largest index less one: 0 is larger than any other then.
+    pub(crate) fn most_less_one(self, indices: &[u32]) -> Option<u32> {
+        #[cfg(target_arch = "x86_64")]
+        if let Some(avx2) = self.avx2 {
+            return most_by_eights(avx2, indices);
+        }
+        most(indices)
+    }
+
     /// None: there are no instructions for it.
     #[cfg(not(target_arch = "x86_64"))]
     pub(crate) fn read(self, _: &[u8], _: &mut [u32]) -> Option<Option<usize>> {
         None
     }
+}
+
+#[inline(always)]
+fn most(indices: &[u32]) -> Option<u32> {
+    let first = indices.first()?.wrapping_sub(1);
+    let more = indices.iter().map(|index| index.wrapping_sub(1));
+    Some(more.fold(first, u32::max))
 }
 
 /// By which of the eight bytes after the first are not the first of a varint, since the byte before
@@ -122,5 +138,12 @@ fearless_simd::kernel!(
         let longer = more >> 1 & more >> 2 & more >> 3 & more >> 4 & body;
         let endless = _mm256_cmpeq_epi32(least, _mm256_setzero_si256());
         (longer == 0 && _mm256_testz_si256(endless, endless) == 1).then_some(filled)
+    }
+);
+
+#[cfg(target_arch = "x86_64")]
+fearless_simd::kernel!(
+    fn most_by_eights(_avx2: Avx2, indices: &[u32]) -> Option<u32> {
+        most(indices)
     }
 );

@@ -22,6 +22,15 @@ impl Target {
     fn holds(self, largest: u32) -> bool {
         (largest as usize) < self.rows
     }
+
+    /// Whether indices are rows of the model as they are, the largest being `most` and one; then
+    /// none is 0.
+    pub(crate) fn holds_all(self, most: u32) -> bool {
+        self.shift == 0
+            && most
+                .checked_add(1)
+                .is_some_and(|largest| self.holds(largest))
+    }
 }
 
 /// Proves a column: every index is within its table, or the error says where it is not.
@@ -74,6 +83,14 @@ pub(crate) fn ragged<I: Id>(
         place(error, row, at - start)
     })?;
     Ok(Ragged { items, ends })
+}
+
+/// Rows whose indices are known to be within their table.
+pub(crate) fn proved<I: Id>(indices: Ragged<u32>) -> Ragged<I> {
+    Ragged {
+        items: indices.items.into_iter().map(I::from_row).collect(),
+        ends: indices.ends,
+    }
 }
 
 /// Proves one index. 0 of an empty table is none.

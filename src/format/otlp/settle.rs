@@ -297,17 +297,17 @@ impl Tables {
         let mappings = self.prove_mappings(shifts, own, lifted_mappings, intake)?;
         let locations = self.prove_locations(shifts, own, lifted_locations, intake)?;
         let repaired = intake.findings.len();
-        let mut stacks = prove::ragged(
-            std::mem::take(&mut self.stacks.rows),
-            shifts.location,
-            intake,
-            |error, row, at| {
-                error
-                    .element(at)
-                    .within("location_indices")
-                    .within_row("stack_table", row)
-            },
-        )?;
+        let stacks = std::mem::take(&mut self.stacks.rows);
+        let place = |error: Error, row, at| {
+            error
+                .element(at)
+                .within("location_indices")
+                .within_row("stack_table", row)
+        };
+        let mut stacks = match self.most_location {
+            Some(most) if shifts.location.holds_all(most) => prove::proved(stacks),
+            _ => prove::ragged(stacks, shifts.location, intake, place)?,
+        };
         if intake.findings.len() != repaired {
             drop_frames(&mut stacks);
         }

@@ -42,6 +42,8 @@ pub(crate) struct Tables {
     /// The locations of the stacks of the table, of which `stacks` has only the ends until all are
     /// read.
     pub(crate) stack_locations: Indices,
+    /// The largest of them less one, once the stacks have them.
+    pub(crate) most_location: Option<u32>,
     pub(crate) ids: Ids,
 }
 
@@ -187,6 +189,7 @@ impl Tables {
             units: Vec::new(),
             stacks: Stacks::new(),
             stack_locations: Indices::default(),
+            most_location: None,
             ids: Ids::default(),
         }
     }
@@ -579,8 +582,9 @@ impl Tables {
 
     /// The stacks have their locations, now that all are read.
     pub(crate) fn settle_stacks(&mut self) {
-        let locations = std::mem::take(&mut self.stack_locations);
+        let mut locations = std::mem::take(&mut self.stack_locations);
         if locations.len() > 0 {
+            self.most_location = locations.most_less_one();
             self.stacks.rows.items = locations.into_vec();
         }
     }

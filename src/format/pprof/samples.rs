@@ -538,9 +538,8 @@ impl<'a> SampleReader<'a> {
             Ids::Dense(last) => *last,
             Ids::Sparse(_) => u32::MAX - 1,
         };
-        // 0 becomes the largest of all, so that one comparison finds it too.
-        let holds = |id: u32| id.wrapping_sub(1) < last;
-        if stacks.items.iter().fold(false, |any, &id| any | !holds(id)) {
+        if tables.most_location.is_some_and(|most| most >= last) {
+            let holds = |id: u32| id.wrapping_sub(1) < last;
             mend_stacks(stacks, &samples.stacks, holds, intake)?;
         }
         if samples.is_empty() {
