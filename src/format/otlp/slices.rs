@@ -8,6 +8,7 @@ use std::hash::BuildHasher;
 
 use foldhash::fast::RandomState;
 use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
 
 use crate::model::id::{LocationId, StackId};
 use crate::model::ragged::Ragged;
@@ -20,6 +21,11 @@ pub(crate) struct Slices {
     starts: Vec<u32>,
 }
 
+/// The start of a stack that has none yet.
+const NOWHERE: u32 = u32::MAX;
+/// The start of a stack that will be where an equal one is.
+const ELSEWHERE: u32 = u32::MAX - 1;
+
 impl Slices {
     /// Lays out the stacks that `used` names, each once.
     pub(crate) fn of(
@@ -29,7 +35,7 @@ impl Slices {
     ) -> Self {
         let mut slices = Self {
             locations: Vec::new(),
-            starts: vec![u32::MAX; stacks.len()],
+            starts: vec![NOWHERE; stacks.len()],
         };
         let order = longest_first(stacks, used);
         let cells: usize = order
@@ -39,8 +45,14 @@ impl Slices {
         slices.locations.reserve(cells);
         let ends = Ends::of(stacks, locations, &order);
         let wanted = Wanted::of(stacks, &order, &ends);
+        for &(row, _) in &wanted.equal {
+            slices.starts[row as usize] = ELSEWHERE;
+        }
         for &row in &order {
             slices.place(stacks, row, &ends, &wanted);
+        }
+        for &(row, first) in &wanted.equal {
+            slices.starts[row as usize] = slices.starts[first as usize];
         }
         slices
     }
@@ -51,13 +63,13 @@ impl Slices {
         self.starts
             .get(stack.row())
             .copied()
-            .filter(|&start| start != u32::MAX)
+            .filter(|&start| start != NOWHERE)
             .unwrap_or(0)
     }
 
     /// Appends a stack, unless a longer one holds it, and finds those it holds.
     fn place(&mut self, stacks: &Ragged<LocationId>, row: u32, ends: &Ends, wanted: &Wanted) {
-        if self.starts[row as usize] != u32::MAX {
+        if self.starts[row as usize] != NOWHERE {
             return;
         }
         let stack = stacks.row(row as usize);
@@ -78,7 +90,7 @@ impl Slices {
             let (starts, hash) = (&mut self.starts, rolling.0);
             let shorter = wanted.rows.find(hash, |&(other_hash, other)| {
                 other_hash == hash
-                    && starts[other as usize] == u32::MAX
+                    && starts[other as usize] == NOWHERE
                     && stacks.row(other as usize) == &stack[at..]
             });
             if let Some(&(_, shorter)) = shorter {
@@ -175,9 +187,11 @@ impl Rolling {
     }
 }
 
-/// The stacks that longer ones may hold, by their hash.
+/// The stacks that longer ones may hold, by their hash; of equal ones the first.
 struct Wanted {
     rows: HashTable<(u64, u32)>,
+    /// The others, each with the first.
+    equal: Vec<(u32, u32)>,
     /// Where hashes begin: unknown to who chose the locations.
     seed: u64,
 }
@@ -186,6 +200,7 @@ impl Wanted {
     fn of(stacks: &Ragged<LocationId>, order: &[u32], ends: &Ends) -> Self {
         let mut wanted = Self {
             rows: HashTable::new(),
+            equal: Vec::new(),
             seed: RandomState::default().hash_one(order.len()),
         };
         for &row in order {
@@ -196,9 +211,14 @@ impl Wanted {
             {
                 let mut rolling = wanted.rolling();
                 rolling.push_all(stack);
-                wanted
-                    .rows
-                    .insert_unique(rolling.0, (rolling.0, row), |&(hash, _)| hash);
+                let hash = rolling.0;
+                let is_it = |&(other_hash, other): &(u64, u32)| {
+                    other_hash == hash && stacks.row(other as usize) == stack
+                };
+                match wanted.rows.entry(hash, is_it, |&(hash, _)| hash) {
+                    Entry::Occupied(first) => wanted.equal.push((row, first.get().1)),
+                    Entry::Vacant(new) => _ = new.insert((hash, row)),
+                }
             }
         }
         wanted
@@ -234,6 +254,29 @@ mod tests {
             let start = slices.start(StackId(row)) as usize;
             let stack = stacks.row(row as usize);
             assert_eq!(&slices.locations[start..start + stack.len()], stack);
+        }
+    }
+
+    #[test]
+    fn equal_stacks_are_one_slice_and_the_same_each_time() {
+        let rows: [&[u32]; 7] = [
+            &[],
+            &[2, 1],
+            &[2, 1],
+            &[3, 2, 1],
+            &[2, 1],
+            &[4, 2, 1],
+            &[2, 1],
+        ];
+        let stacks = ragged(&rows);
+        let lay_out = || Slices::of(&stacks, 5, (0..7).map(StackId));
+        let slices = lay_out();
+        assert_eq!(slices.locations.len(), 3 + 3);
+        for row in [1, 2, 4, 6] {
+            assert_eq!(slices.start(StackId(row)), 1);
+        }
+        for _ in 0..50 {
+            assert_eq!(lay_out().starts, slices.starts);
         }
     }
 
