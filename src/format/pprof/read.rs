@@ -210,9 +210,11 @@ impl Layout {
         let mut layout = Self::default();
         let mut reader = Reader::new(payload);
         let limits = *intake.limits();
-        // A guess at how many there are.
+        // Rarely more; what is not used is never touched, and what is too small moves all that is
+        // there.
+        let most = (payload.len() / 96).min(intake.budget.left::<[Place; 4]>());
         for table in [SAMPLE, LOCATION, FUNCTION, STRING] {
-            layout.rows[table].reserve(payload.len() / 256);
+            layout.rows[table].reserve(most);
         }
         loop {
             let start = reader.at();
