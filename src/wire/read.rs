@@ -473,6 +473,17 @@ impl<'a> Short<'a> {
         Some(value)
     }
 
+    /// The same, where numbers of all widths follow one another.
+    #[inline(always)]
+    pub(crate) fn packed_mixed(&mut self) -> Option<u64> {
+        if self.at >= self.end {
+            return None;
+        }
+        let (value, length) = any_varint(self.word());
+        self.at += length;
+        Some(value)
+    }
+
     /// Whether all of the message was read, to its very end.
     #[inline(always)]
     pub(crate) fn is_done(&self) -> bool {
@@ -503,6 +514,13 @@ fn short_varint(word: u64) -> (u64, usize) {
 /// A varint of five to eight bytes.
 #[inline(never)]
 fn long_varint(word: u64) -> (u64, usize) {
+    any_varint(word)
+}
+
+/// A varint of up to eight bytes, whose length is not guessed: where lengths mix, a wrong guess
+/// takes longer than this.
+#[inline(always)]
+fn any_varint(word: u64) -> (u64, usize) {
     let ends = !word & CONTINUES;
     if ends == 0 {
         return (0, 2 * Short::LONGEST);

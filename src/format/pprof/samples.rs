@@ -265,13 +265,13 @@ impl<'a> SampleReader<'a> {
         Ok(rest.is_done().then_some(stack))
     }
 
-    /// Reads packed values, if they are few.
+    /// Reads packed values, if they are few: a number of each kind, such as objects and bytes.
     #[inline(always)]
     fn short_values(&mut self, values: Option<Short>) -> bool {
         let Some(mut values) = values else {
             return false;
         };
-        while let Some(value) = values.packed() {
+        while let Some(value) = values.packed_mixed() {
             self.samples.values.items.push(value as i64);
         }
         values.is_done()
