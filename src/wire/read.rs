@@ -409,6 +409,19 @@ impl<'a> Short<'a> {
         Some(value)
     }
 
+    /// [`number`](Self::number) where those of one byte and of two mix: it is not guessed which.
+    #[inline(always)]
+    pub(crate) fn number_mixed(&mut self, tag: u32) -> u64 {
+        let word = self.word();
+        let varint = word >> 8;
+        if word as u8 != tag as u8 || varint & 0x8080 == 0x8080 {
+            return self.number(tag);
+        }
+        let two = varint >> 7 & 1;
+        self.at += 2 + two as usize;
+        (varint & 0x7f) | (varint >> 1 & 0x3f80 & two.wrapping_neg())
+    }
+
     /// The next field's number, if its tag is `tag`; otherwise 0, as of a field left out.
     #[inline(always)]
     pub(crate) fn number(&mut self, tag: u32) -> u64 {
@@ -654,6 +667,25 @@ mod tests {
             5,
             "longer than needed is legal"
         );
+    }
+
+    #[test]
+    fn numbers_of_mixed_widths_are_those_read_otherwise() {
+        for value in (0..64).flat_map(|bit| [1u64 << bit, (1 << bit) - 1, u64::MAX >> bit]) {
+            let mut bytes = vec![0x10];
+            crate::wire::write::varint(&mut bytes, value);
+            let length = bytes.len();
+            bytes.extend([0xff; Short::WINDOW]);
+            let short = || Reader::within(&bytes, 0, length).short().unwrap();
+            let (mut plain, mut mixed, mut other) = (short(), short(), short());
+            assert_eq!(mixed.number_mixed(0x10), plain.number(0x10));
+            assert_eq!(mixed.at, plain.at);
+            assert_eq!((other.number_mixed(0x18), other.at), (0, 0));
+            let body = || Reader::within(&bytes, 1, length).short().unwrap();
+            let (mut plain, mut mixed) = (body(), body());
+            assert_eq!(mixed.packed_mixed(), plain.packed());
+            assert_eq!(mixed.at, plain.at);
+        }
     }
 
     #[test]

@@ -401,7 +401,7 @@ impl Tables {
         {
             self.lines.items.push(Line {
                 function: FunctionId(index(line.number(tag(1, VARINT)))),
-                line: line.number(tag(2, VARINT)) as i64,
+                line: line.number_mixed(tag(2, VARINT)) as i64,
                 column: line.number(tag(3, VARINT)) as i64,
             });
             usual &= line.is_done();
