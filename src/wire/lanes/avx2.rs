@@ -1,67 +1,21 @@
-//! Packed indices by the vector instructions of the processor.
+//! Packed indices by AVX2.
 
-#[cfg(target_arch = "x86_64")]
+use std::arch::x86_64::*;
+
+use fearless_simd::{Avx2, Level, SimdFrom, u8x16, u8x32, u32x8};
+
 use crate::wire::indices::AHEAD;
 
-/// The vector instructions there are.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Lanes {
-    #[cfg(target_arch = "x86_64")]
-    avx2: Option<fearless_simd::Avx2>,
-}
+/// That the processor has them.
+pub(super) type Instructions = Avx2;
 
-impl Default for Lanes {
-    fn default() -> Self {
-        Self {
-            #[cfg(target_arch = "x86_64")]
-            avx2: fearless_simd::Level::new().as_avx2(),
-        }
-    }
-}
-
-impl Lanes {
-    #[cfg(test)]
-    pub(crate) const NONE: Self = Self {
-        #[cfg(target_arch = "x86_64")]
-        avx2: None,
-    };
-
-    /// Reads the varints that begin in `ahead` but for its first byte, which ends what is before
-    /// them, and for its last [`AHEAD`] bytes, and says how many there are: `Some(None)` if any is
-    /// of more than four bytes, `None` if this processor has no instructions for it.
-    #[cfg(target_arch = "x86_64")]
-    #[inline(always)]
-    pub(crate) fn read(self, ahead: &[u8], out: &mut [u32]) -> Option<Option<usize>> {
-        self.avx2.map(|avx2| eight_bytes(avx2, ahead, out))
-    }
-
-    /// The largest index less one: 0 is larger than any other then.
-    pub(crate) fn most_less_one(self, indices: &[u32]) -> Option<u32> {
-        #[cfg(target_arch = "x86_64")]
-        if let Some(avx2) = self.avx2 {
-            return most_by_eights(avx2, indices);
-        }
-        most(indices)
-    }
-
-    /// None: there are no instructions for it.
-    #[cfg(not(target_arch = "x86_64"))]
-    pub(crate) fn read(self, _: &[u8], _: &mut [u32]) -> Option<Option<usize>> {
-        None
-    }
-}
-
-#[inline(always)]
-fn most(indices: &[u32]) -> Option<u32> {
-    let first = indices.first()?.wrapping_sub(1);
-    let more = indices.iter().map(|index| index.wrapping_sub(1));
-    Some(more.fold(first, u32::max))
+pub(super) fn instructions() -> Option<Instructions> {
+    Level::new().as_avx2()
 }
 
 /// By which of the eight bytes after the first are not the first of a varint, since the byte before
 /// goes on: the places of the four bytes from each of those that are; those past the last are
 /// [`NOWHERE`].
-#[cfg(target_arch = "x86_64")]
 static PLACES: [[u8; 32]; 256] = {
     let mut places = [[NOWHERE; 32]; 256];
     let mut goes_on = 0;
@@ -84,20 +38,12 @@ static PLACES: [[u8; 32]; 256] = {
 };
 
 /// The place of a byte that becomes 0.
-#[cfg(target_arch = "x86_64")]
 const NOWHERE: u8 = 0x80;
-
-#[cfg(target_arch = "x86_64")]
-use std::arch::x86_64::*;
-
-#[cfg(target_arch = "x86_64")]
-use fearless_simd::{SimdFrom, u8x16, u8x32, u32x8};
 
 // Eight bytes at a time: the four from each beginning go to a lane of their own, where what follows
 // the end of the varint is cleared and the seven bits of each byte are put together.
-#[cfg(target_arch = "x86_64")]
 fearless_simd::kernel!(
-    fn eight_bytes(avx2: Avx2, ahead: &[u8], out: &mut [u32]) -> Option<usize> {
+    pub(super) fn read(avx2: Avx2, ahead: &[u8], out: &mut [u32]) -> Option<usize> {
         let high = _mm256_set1_epi8(-0x80);
         let low = _mm256_set1_epi8(0x7f);
         let one = _mm256_set1_epi32(1);
@@ -141,9 +87,8 @@ fearless_simd::kernel!(
     }
 );
 
-#[cfg(target_arch = "x86_64")]
 fearless_simd::kernel!(
-    fn most_by_eights(_avx2: Avx2, indices: &[u32]) -> Option<u32> {
-        most(indices)
+    pub(super) fn most(_avx2: Avx2, indices: &[u32]) -> Option<u32> {
+        super::most(indices)
     }
 );

@@ -1,0 +1,17 @@
+//! No vector instructions.
+
+/// Nothing has them.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Instructions {}
+
+pub(super) fn instructions() -> Option<Instructions> {
+    None
+}
+
+pub(super) fn read(has: Instructions, _: &[u8], _: &mut [u32]) -> Option<usize> {
+    match has {}
+}
+
+pub(super) fn most(has: Instructions, _: &[u32]) -> Option<u32> {
+    match has {}
+}
