@@ -212,7 +212,7 @@ impl Layout {
         let limits = *intake.limits();
         // Rarely more; what is not used is never touched, and what is too small moves all that is
         // there.
-        let most = (payload.len() / 96).min(intake.budget.left::<[Place; 4]>());
+        let most = (payload.len() / 128).min(intake.budget.left::<[Place; 4]>());
         for table in [SAMPLE, LOCATION, FUNCTION, STRING] {
             layout.rows[table].reserve(most);
         }
