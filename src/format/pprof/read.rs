@@ -210,9 +210,8 @@ impl Layout {
         let mut layout = Self::default();
         let mut reader = Reader::new(payload);
         let limits = *intake.limits();
-        // Rarely more; what is not used is never touched, and what is too small moves all that is
-        // there.
-        let most = (payload.len() / 128).min(intake.budget.left::<[Place; 4]>());
+        // Rarely more: what is too small moves all that is there.
+        let most = (payload.len() / 96).min(intake.budget.left::<[Place; 4]>());
         for table in [SAMPLE, LOCATION, FUNCTION, STRING] {
             layout.rows[table].reserve(most);
         }
@@ -236,6 +235,7 @@ impl Layout {
                 None => layout.others.push(start as u32),
             }
         }
+        layout.rows.iter_mut().for_each(Vec::shrink_to_fit);
         let rows = layout.rows.iter().map(Vec::len).sum();
         intake.budget.take::<Place>(rows)?;
         intake.budget.take::<u32>(layout.others.len())?;
