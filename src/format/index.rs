@@ -26,7 +26,7 @@ impl Index {
 
     /// Makes room for so many rows more.
     pub(crate) fn reserve(&mut self, rows: usize) {
-        let all = self.rows.len().saturating_add(rows);
+        let all = self.len().saturating_add(rows);
         self.rows.reserve(rows + 1);
         if 2 * all > self.slots.len() {
             self.spread(all);
@@ -58,8 +58,8 @@ impl Index {
     /// Adds the next row, which has this hash.
     #[inline]
     pub(crate) fn add(&mut self, hash: u32) -> u32 {
-        if 2 * self.rows.len() >= self.slots.len() {
-            self.spread(2 * self.rows.len() + 8);
+        if 2 * self.len() >= self.slots.len() {
+            self.spread(2 * self.len() + 8);
         }
         let row = self.rows.len() as u32;
         let at = slot(hash, self.slots.len());
@@ -70,19 +70,28 @@ impl Index {
 
     /// Adds the next row, which is not to be found: one that is the same is.
     pub(crate) fn add_hidden(&mut self) {
+        self.begin();
+        self.rows.push((0, self.rows.len() as u32));
+    }
+
+    /// How many rows there are.
+    #[inline]
+    fn len(&self) -> usize {
+        self.rows.len().saturating_sub(1)
+    }
+
+    /// Has [`END`] stand at something.
+    fn begin(&mut self) {
         if self.rows.is_empty() {
             self.rows.push((0, END));
         }
-        self.rows.push((0, self.rows.len() as u32));
     }
 
     /// Puts the rows into slots for so many: two for each, at least, so that a row that is not there
     /// mostly meets none.
     #[cold]
     fn spread(&mut self, rows: usize) {
-        if self.rows.is_empty() {
-            self.rows.push((0, END));
-        }
+        self.begin();
         self.slots.clear();
         self.slots.resize((2 * rows).next_power_of_two(), END);
         let rows = (0..).zip(&mut self.rows).skip(1);

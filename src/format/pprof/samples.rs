@@ -230,12 +230,7 @@ impl<'a> SampleReader<'a> {
             match reader.record() {
                 Some((LOCATION_ID, stack)) => break stack,
                 Some((VALUE, values)) if self.short_values(values.short()) => (),
-                Some((LABEL, label)) => {
-                    let label = self
-                        .label(label.rest(), table, tables, intake)
-                        .map_err(|e| e.within("label"))?;
-                    self.own.push(label);
-                }
+                Some((LABEL, label)) => self.own_label(label.rest(), table, tables, intake)?,
                 _ => return Ok(None),
             }
         };
@@ -254,10 +249,7 @@ impl<'a> SampleReader<'a> {
                     let Some(body) = rest.body(value).and_then(|body| body.rest()) else {
                         return Ok(None);
                     };
-                    let label = self
-                        .label(body, table, tables, intake)
-                        .map_err(|e| e.within("label"))?;
-                    self.own.push(label);
+                    self.own_label(body, table, tables, intake)?;
                 }
                 _ => return Ok(None),
             }
@@ -311,12 +303,7 @@ impl<'a> SampleReader<'a> {
                     })?
                 }
                 VALUE_UNPACKED => self.samples.values.items.push(reader.varint()? as i64),
-                LABEL => {
-                    let label = self
-                        .label(reader.bytes()?, table, tables, intake)
-                        .map_err(|e| e.within("label"))?;
-                    self.own.push(label);
-                }
+                LABEL => self.own_label(reader.bytes()?, table, tables, intake)?,
                 _ => unknown(
                     &mut reader,
                     tag,
@@ -387,6 +374,20 @@ impl<'a> SampleReader<'a> {
             Ids::Sparse(rows_of) => sparse_stack(ids, rows_of, tables)?,
         }
         tables.end_stack(first, 8, intake)
+    }
+
+    /// Takes a label as one of the sample's own.
+    #[inline]
+    fn own_label(
+        &mut self,
+        body: &'a [u8],
+        table: &mut Table,
+        tables: &mut Tables,
+        intake: &mut Intake,
+    ) -> Result<()> {
+        let label = self.label(body, table, tables, intake);
+        self.own.push(label.map_err(|e| e.within("label"))?);
+        Ok(())
     }
 
     /// The number of a label.
