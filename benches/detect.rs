@@ -63,6 +63,10 @@ fn undecided(criterion: &mut Criterion) {
         stack_index: stack(row),
         ..Default::default()
     };
+    let random = |row: u64| Sample {
+        stack_index: stack(row.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 33),
+        ..Default::default()
+    };
     for (name, payload) in [
         ("timestamps", payload(500_000, 2_000, timed)),
         (
@@ -71,6 +75,7 @@ fn undecided(criterion: &mut Criterion) {
         ),
         ("the same, many strings", payload(250_000, 250_000, on_cpu)),
         ("stacks alone", payload(1_000_000, 2_000, bare)),
+        ("stacks alone at random", payload(1_000_000, 2_000, random)),
         ("nothing", payload(1_000_000, 2_000, |_| Sample::default())),
     ] {
         let mut group = criterion.benchmark_group(format!("undecided, {name}"));

@@ -1,5 +1,6 @@
 //! Formats at the model's doors: each is two arrows, bytes to [`Profiles`] and back.
 
+mod alike;
 mod build_id;
 mod columns;
 pub(crate) mod detect;
@@ -14,6 +15,7 @@ pub(crate) mod otlp;
 mod pprof;
 mod select;
 mod spread;
+pub(crate) mod stacks;
 mod temporality;
 mod texts;
 

@@ -11,7 +11,6 @@ use crate::format::intake::Intake;
 use crate::limits::within;
 use crate::model::dictionary::Attribute;
 use crate::model::id::{AttributeId, StringId};
-use crate::model::ragged::Ragged;
 use crate::model::strings::RawStrings;
 use crate::model::value::Value;
 
@@ -228,99 +227,5 @@ impl NewAttributes {
     #[inline]
     pub(crate) fn get(&self, id: u32) -> Option<&Attribute> {
         self.rows.get(id.checked_sub(self.first)? as usize)
-    }
-}
-
-/// Stacks met while reading slices, each once. Row 0 is the empty stack.
-#[derive(Debug)]
-pub(crate) struct Stacks {
-    pub(crate) rows: Ragged<u32>,
-    /// The rows but for row 0.
-    index: Index,
-    hasher: RandomState,
-    /// What is left of the memory [`reserve`](Self::reserve) asked for, in words.
-    reserved: usize,
-}
-
-impl Stacks {
-    /// What a stack takes beside its locations, in words.
-    const WORDS: usize = 6;
-
-    pub(crate) fn new() -> Self {
-        let mut rows = Ragged::default();
-        rows.end_row();
-        Self {
-            rows,
-            index: Index::default(),
-            hasher: RandomState::default(),
-            reserved: 0,
-        }
-    }
-
-    /// Makes room for `stacks` more of `locations` locations in all.
-    pub(crate) fn reserve(
-        &mut self,
-        stacks: usize,
-        locations: usize,
-        intake: &mut Intake,
-    ) -> Result<()> {
-        let words = locations.saturating_add(stacks.saturating_mul(Self::WORDS));
-        intake
-            .budget
-            .take::<u32>(words.saturating_sub(self.reserved))?;
-        self.reserved = self.reserved.max(words);
-        // Slices that overlap are more than the list. What is not used is never touched, and what
-        // is too small moves all that is there.
-        let room = intake.budget.left::<u32>().min(locations.saturating_mul(2));
-        self.rows.items.reserve(room.max(locations));
-        self.rows.ends.reserve(stacks);
-        self.index.reserve(stacks);
-        Ok(())
-    }
-
-    /// The row of a stack.
-    pub(crate) fn intern(&mut self, stack: &[u32], intake: &mut Intake) -> Result<u32> {
-        if stack.is_empty() {
-            return Ok(0);
-        }
-        let hash = self.hash(stack);
-        let Self { rows, index, .. } = self;
-        if let Some(known) = index.find(hash, |known| rows.row(known as usize + 1) == stack) {
-            return Ok(known + 1);
-        }
-        let depth = stack.len();
-        intake.check_depth(depth)?;
-        let words = depth + Self::WORDS;
-        match self.reserved.checked_sub(words) {
-            Some(left) => self.reserved = left,
-            None => intake.budget.take::<u32>(words)?,
-        }
-        rows.push(stack);
-        Ok(index.add(hash) + 1)
-    }
-
-    /// The hash of a stack, eight locations at a time, in two halves that do not wait for each
-    /// other; the last eight may be hashed twice.
-    #[inline]
-    fn hash(&self, stack: &[u32]) -> u32 {
-        let two = |a: u32, b: u32| u64::from(a) | u64::from(b) << 32;
-        let four = |a, b, c, d| u128::from(two(a, b)) | u128::from(two(c, d)) << 64;
-        let (mut left, mut right) = (self.hasher.build_hasher(), self.hasher.build_hasher());
-        let mut write = |&[a, b, c, d, e, f, g, h]: &[u32; 8]| {
-            left.write_u128(four(a, b, c, d));
-            right.write_u128(four(e, f, g, h));
-        };
-        stack.as_chunks().0.iter().for_each(&mut write);
-        match stack.last_chunk() {
-            Some(last) => write(last),
-            None => {
-                let mut last = [0; 8];
-                last[..stack.len()].copy_from_slice(stack);
-                write(&last);
-            }
-        }
-        left.write_u64(right.finish());
-        left.write_u64(stack.len() as u64);
-        left.finish() as u32
     }
 }

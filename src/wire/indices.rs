@@ -1,5 +1,7 @@
 //! Packed indices: the ids that stacks and samples are made of, and most of a profile's bytes.
 
+use std::ops::Range;
+
 use crate::error::Result;
 use crate::wire::lanes::Lanes;
 use crate::wire::read::{CONTINUES, Reader, index, packed_varints};
@@ -12,6 +14,8 @@ pub(crate) struct Indices {
     /// many there will be.
     slots: Vec<u32>,
     filled: usize,
+    /// What is added to every index: where row 0 is a row like any other, 1 makes room for none.
+    plus: u32,
     /// How many were looked at for the largest, and what it is less one.
     looked_at: usize,
     most: Option<u32>,
@@ -30,9 +34,43 @@ const BLOCK: usize = 1 << 12;
 const ROOM: usize = 1 << 8;
 
 impl Indices {
+    /// Indices that get so much added.
+    pub(crate) fn plus(plus: u32) -> Self {
+        Self {
+            plus,
+            ..Self::default()
+        }
+    }
+
     /// Makes room for some more.
     pub(crate) fn reserve(&mut self, more: usize) {
-        self.slots.reserve(more);
+        self.slots.reserve(more.saturating_add(ROOM));
+    }
+
+    /// The indices from one to another, those there are.
+    #[inline]
+    pub(crate) fn get(&self, from: usize, to: usize) -> &[u32] {
+        self.slots
+            .get(from..to.min(self.filled))
+            .unwrap_or_default()
+    }
+
+    /// Of the indices from the `first` on, keeps a part.
+    pub(crate) fn keep(&mut self, first: usize, part: Range<usize>) {
+        self.look();
+        self.slots.truncate(self.filled);
+        self.filled = first + part.len();
+        if part.start != first {
+            self.slots.copy_within(part, first);
+        }
+        self.looked_at = self.filled;
+    }
+
+    /// Appends indices that were read before.
+    pub(crate) fn extend(&mut self, indices: &[u32]) {
+        self.slots.truncate(self.filled);
+        self.slots.extend_from_slice(indices);
+        self.filled = self.slots.len();
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -69,9 +107,9 @@ impl Indices {
             self.slots.resize(self.filled + ahead.len() + ROOM, 0);
         }
         let room = &mut self.slots[self.filled..];
-        let read = match self.lanes.read(ahead, room) {
+        let read = match self.lanes.read(ahead, self.plus, room) {
             Some(read) => read,
-            None => by_words_of(&ahead[1..], room, &mut self.wide),
+            None => by_words_of(&ahead[1..], self.plus, room, &mut self.wide),
         };
         self.filled += read.unwrap_or(0);
         if self.filled - self.looked_at >= BLOCK {
@@ -98,7 +136,7 @@ impl Indices {
     /// Appends one index.
     pub(crate) fn push(&mut self, index: u32) {
         self.slots.truncate(self.filled);
-        self.slots.push(index);
+        self.slots.push(index.wrapping_add(self.plus));
         self.filled += 1;
     }
 
@@ -110,6 +148,9 @@ impl Indices {
     ) -> Result<()> {
         self.slots.truncate(self.filled);
         more(&mut self.slots)?;
+        for index in self.slots.get_mut(self.filled..).unwrap_or_default() {
+            *index = index.wrapping_add(self.plus);
+        }
         self.filled = self.slots.len();
         Ok(())
     }
@@ -136,14 +177,14 @@ pub(crate) fn packed_indices(body: Reader, out: &mut Vec<u32>) -> Result<()> {
 }
 
 /// Reads by words what no vector instruction reads.
-fn by_words_of(ahead: &[u8], room: &mut [u32], wide: &mut bool) -> Option<usize> {
+fn by_words_of(ahead: &[u8], plus: u32, room: &mut [u32], wide: &mut bool) -> Option<usize> {
     if !*wide {
-        let narrow = by_words::<false>(ahead, room);
+        let narrow = by_words::<false>(ahead, plus, room);
         if narrow.is_some() {
             return narrow;
         }
     }
-    let read = by_words::<true>(ahead, room);
+    let read = by_words::<true>(ahead, plus, room);
     *wide |= read.is_some();
     read
 }
@@ -156,7 +197,7 @@ fn by_words_of(ahead: &[u8], room: &mut [u32], wide: &mut bool) -> Option<usize>
 /// over by what is. Widths that mix are told apart without a branch on them: a mispredicted one
 /// costs more than the decoding.
 #[inline(always)]
-fn by_words<const THREE: bool>(ahead: &[u8], out: &mut [u32]) -> Option<usize> {
+fn by_words<const THREE: bool>(ahead: &[u8], plus: u32, out: &mut [u32]) -> Option<usize> {
     const LOW: u64 = 0x00ff_00ff_00ff_00ff;
     const LOWEST: u64 = 0x0000_00ff_0000_00ff;
     const HALF: u64 = 0x0000_ffff_0000_ffff;
@@ -200,9 +241,9 @@ fn by_words<const THREE: bool>(ahead: &[u8], out: &mut [u32]) -> Option<usize> {
         begins = !(more << 8 | carried) >> 7 & (CONTINUES >> 7);
         carried = more >> 56;
         let until = begins.wrapping_mul(0x0101_0101_0101_0101);
-        slots[0] = values[0];
+        slots[0] = values[0] + plus;
         for at in 1..8 {
-            slots[(until >> (8 * (at - 1)) & 7) as usize] = values[at];
+            slots[(until >> (8 * (at - 1)) & 7) as usize] = values[at] + plus;
         }
         filled += (until >> 56) as usize;
         rest = &rest[8.min(rest.len())..];

@@ -18,11 +18,13 @@ const SHORT: usize = 4096;
 /// Short messages that are looked into whatever the size, and the bytes that pay for one more.
 const LOOKS: usize = 1 << 10;
 const BYTES_A_LOOK: usize = 1 << 10;
-/// Fields that one long message is passed over by, and the bytes of it that pay for one more: those
-/// that are like the one before cost less.
+/// Fields that one long message is passed over by, and the bytes of it that pay for one more.
 const HOPS: usize = 1 << 10;
 const BYTES_A_HOP: usize = 12;
+/// What its bytes pay for where fields are like the one before: so many for one that is as long, and
+/// twice as many for one that is not, since where it ends is known late.
 const BYTES_AN_ALIKE: usize = 4;
+const UNLIKE: u64 = 2;
 /// Bytes of such fields that are passed over at once.
 const ALIKE: usize = 1 << 16;
 /// Messages kept that have fields nobody met, and of the others.
@@ -136,8 +138,13 @@ impl Differences {
             inner.is_some_and(|inner| inner == Message::Dictionary || !self.is_same(inner))
         };
         let set = |numbers: &mut dyn Iterator<Item = u32>| numbers.map(bit).fold(0, |a, b| a | b);
-        let common = set(&mut (0..=LAST_NUMBER).filter(same));
-        let into = set(&mut (0..=LAST_NUMBER).filter(inside));
+        let formats = others.iter().chain([&ours]);
+        let last = formats.map(|format| format.last(message)).max();
+        let last = last.unwrap_or(0).min(LAST_NUMBER);
+        // What is past the last field is unknown to all.
+        let past = u32::MAX.checked_shl(last + 1).unwrap_or(0);
+        let common = past | set(&mut (0..=last).filter(same));
+        let into = set(&mut (0..=last).filter(inside));
         if let (Some(slot), Some(inner)) = (
             self.common.get_mut(message as usize),
             self.into.get_mut(message as usize),
@@ -197,19 +204,19 @@ impl<'p> Look<'_, 'p> {
             if tag & 7 == LEN {
                 let Ok(inner) = reader.message() else { break };
                 let at = end - reader.left();
-                let mut rows = 1;
+                let mut alike = Alike::default();
                 if into & number == 0 {
-                    rows += pass_alike(&mut reader, tag, ALIKE);
+                    alike = pass_alike(&mut reader, tag, ALIKE);
                 } else if inner.left() < SHORT && at < self.next_look {
-                    rows += pass_alike(&mut reader, tag, ALIKE.min(self.next_look - at));
+                    alike = pass_alike(&mut reader, tag, ALIKE.min(self.next_look - at));
                     self.pass(self.ours.inner(message, tag >> 3).unwrap_or(message));
                 } else {
                     self.inner(message, tag >> 3, path, inner, at - inner.left());
                 }
                 if message == Message::Dictionary {
-                    self.count(tag >> 3, rows);
+                    self.count(tag >> 3, 1 + alike.fields);
                 }
-                match alike_left.checked_sub(rows) {
+                match alike_left.checked_sub(1 + alike.cost) {
                     Some(left) => alike_left = left,
                     None => break,
                 }
@@ -246,10 +253,18 @@ impl<'p> Look<'_, 'p> {
     /// Looks at the tags of a message that holds none in which the formats differ.
     fn leaf(&mut self, message: Message, path: Path, mut reader: Reader<'p>) {
         let (body, mut fields) = (reader.rest(), 0);
+        let mut alike_left = (HOPS + reader.left() / BYTES_AN_ALIKE) as u64;
         while let Ok(Some(tag)) = reader.tag() {
             fields |= bit(tag >> 3);
             if reader.skip(tag, 0).is_err() {
                 break;
+            }
+            if tag & 7 == LEN && reader.left() >= SHORT {
+                let alike = pass_alike(&mut reader, tag, ALIKE);
+                match alike_left.checked_sub(1 + alike.cost) {
+                    Some(left) => alike_left = left,
+                    None => break,
+                }
             }
         }
         if !reader.is_empty() {
@@ -287,30 +302,39 @@ impl<'p> Look<'_, 'p> {
 }
 
 /// Passes over the fields that follow with the same tag and less than 128 bytes each, at `most` so
-/// many bytes in all; says how many they were. Long lists consist of such fields.
-fn pass_alike(reader: &mut Reader, tag: u32, most: usize) -> u64 {
+/// many bytes in all. Long lists consist of such fields.
+fn pass_alike(reader: &mut Reader, tag: u32, most: usize) -> Alike {
     let rest = reader.rest();
     let mut list = rest.get(..most).unwrap_or(rest);
-    let (length, mut count, mut singly) = (list.len(), 0, 0);
+    let (length, mut alike, mut singly) = (list.len(), Alike::default(), 0);
     while let [next, length @ ..0x80, fields @ ..] = list {
         match fields.get(usize::from(*length)..) {
             Some(after) if u32::from(*next) == tag => list = after,
             _ => break,
         }
-        count += 1;
+        alike.fields += 1;
+        alike.cost += UNLIKE;
         if singly > 0 {
             singly -= 1;
             continue;
         }
         let run;
         (run, list) = pass_run(list, [*next, *length]);
-        count += run;
+        alike.fields += run;
+        alike.cost += run;
         if run < RUN {
             singly = SINGLY;
         }
     }
     reader.pass(length - list.len());
-    count
+    alike
+}
+
+/// How many fields were passed over, and what they are paid for as.
+#[derive(Clone, Copy, Default)]
+struct Alike {
+    fields: u64,
+    cost: u64,
 }
 
 /// A run of fields shorter than this took longer than one field after the other would have: so
@@ -373,14 +397,14 @@ mod tests {
         ] {
             let mut reader = Reader::new(bytes);
             assert_eq!(
-                pass_alike(&mut reader, 0x12, usize::MAX),
+                pass_alike(&mut reader, 0x12, usize::MAX).fields,
                 count,
                 "{bytes:?}"
             );
             assert_eq!(reader.left(), left, "{bytes:?}");
         }
         let mut reader = Reader::new(b"\x12\0\x12\0\x12\0");
-        assert_eq!(pass_alike(&mut reader, 0x12, 5), 2);
+        assert_eq!(pass_alike(&mut reader, 0x12, 5).fields, 2);
     }
 
     #[test]
@@ -401,7 +425,7 @@ mod tests {
             let whole = bytes.len();
             bytes.extend([0x12, 9, 0x12]);
             let mut reader = Reader::new(&bytes);
-            assert_eq!(pass_alike(&mut reader, 0x12, usize::MAX), fields);
+            assert_eq!(pass_alike(&mut reader, 0x12, usize::MAX).fields, fields);
             assert_eq!(reader.left(), bytes.len() - whole);
         }
     }

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use crate::build::interner::Interner;
 use crate::build::merge::absorb;
 use crate::error::{Error, Result};
+use crate::format::alike::merge_stacks;
 use crate::format::intake::Intake;
 use crate::format::otlp::lift::{self, Draft};
 use crate::format::otlp::read::Reading;
@@ -68,7 +69,7 @@ pub(crate) fn by_profile<G: Generation>(reading: Reading, intake: &mut Intake) -
         let tables = draft
             .tables
             .take()
-            .map_or_else(Tables::new, |tables| *tables);
+            .map_or_else(|| Tables::new(G::SCHEMA.rows), |tables| *tables);
         let (own, mut profiles) = unit::<G>(tables, vec![draft], single, intake).map_err(|e| {
             let located = e.place().starts_with("resource_profiles");
             if located {
@@ -136,11 +137,19 @@ fn unit<G: Generation>(
     all: bool,
     intake: &mut Intake,
 ) -> Result<(Dictionary, Vec<Placed>)> {
-    tables.settle_stacks();
+    tables.stacks.settle();
+    let mut drafts = drafts;
+    if G::SCHEMA.tables.stack == 0
+        && let Some(places) = merge_stacks(&mut tables.stacks.rows, intake)?
+    {
+        let samples = drafts.iter_mut().map(|draft| &mut draft.samples);
+        for stack in samples.flat_map(|samples| &mut samples.stacks) {
+            *stack = places.of(*stack);
+        }
+    }
     let mut shifts = tables.settle::<G>(intake)?;
     let slices = drafts.iter().any(|draft| draft.slices);
     tables.resolve_ids::<G>(&mut shifts, slices, intake);
-    let mut drafts = drafts;
     for draft in &mut drafts {
         draft
             .lift::<G>(&mut tables, &shifts, intake)

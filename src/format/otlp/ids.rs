@@ -57,10 +57,12 @@ impl Tables {
         let location = rows(shifts.location);
         let function = rows(shifts.function);
         let mapping = rows(shifts.mapping);
-        let stacks = self.stacks.rows.items.iter();
         let lines = self.lines.items.iter();
         let mappings = self.location_mappings.iter();
-        !(stacks.fold(false, |out, &index| out | (index >= location))
+        // The largest may be of a location that no stack has.
+        let largest = self.stacks.most.unwrap_or(0);
+        let mut stacks = self.stacks.rows.items.iter();
+        !(largest >= location && stacks.any(|&row| on_wire(row) >= location)
             || lines.fold(false, |out, line| out | (line.function.0 >= function))
             || mappings.fold(false, |out, &index| out | (index >= mapping)))
     }
@@ -71,7 +73,7 @@ impl Tables {
             .rows
             .items
             .iter()
-            .all(|&id| location.contains_key(&u64::from(id)))
+            .all(|&row| location.contains_key(&u64::from(on_wire(row))))
             && self
                 .lines
                 .items
@@ -94,7 +96,8 @@ impl Tables {
             .rows
             .items
             .iter_mut()
-            .for_each(|id| *id = row(location, *id, 0));
+            .for_each(|id| *id = row(location, on_wire(*id), 0));
+        self.stacks.most = None;
         let dropped = 1 - shifts.function.shift;
         self.lines
             .items
@@ -119,6 +122,11 @@ impl Tables {
             shift: 0,
         };
     }
+}
+
+/// What a stack has on the wire: the model's row 0 was made room for.
+fn on_wire(location: u32) -> u32 {
+    location.wrapping_sub(1)
 }
 
 /// The rows on the wire by their ids; `None` when an id is 0 or occurs twice.

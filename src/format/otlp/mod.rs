@@ -6,7 +6,7 @@ mod gather;
 mod ids;
 pub(crate) mod lift;
 mod location_list;
-mod prove;
+pub(crate) mod prove;
 mod read;
 mod refs;
 mod samples;

@@ -23,13 +23,11 @@ impl Target {
         (largest as usize) < self.rows
     }
 
-    /// Whether indices are rows of the model as they are, the largest being `most` and one; then
-    /// none is 0.
+    /// Whether all of some indices are rows of the model once they are shifted, the largest being
+    /// `most` and one; then none is 0.
     pub(crate) fn holds_all(self, most: u32) -> bool {
-        self.shift == 0
-            && most
-                .checked_add(1)
-                .is_some_and(|largest| self.holds(largest))
+        let rows = self.rows + self.shift as usize;
+        (most as usize).saturating_add(1) < rows
     }
 }
 

@@ -29,7 +29,7 @@ pub(crate) struct Reading {
 pub(crate) fn read<G: Generation>(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
     let mut reading = Reading {
         resources: Vec::new(),
-        tables: Tables::new(),
+        tables: Tables::new(G::SCHEMA.rows),
         drafts: Vec::new(),
     };
     reading.count::<G>(payload, intake)?;
@@ -196,7 +196,7 @@ impl Reading {
         match G::SCHEMA.home {
             Home::Profile => {
                 intake.budget.take::<Tables>(1)?;
-                let mut tables = Tables::new();
+                let mut tables = Tables::new(G::SCHEMA.rows);
                 if G::SCHEMA.container.profile == 0 {
                     draft.body::<G>(body, &mut tables, intake)?;
                 } else {
@@ -271,15 +271,10 @@ impl Draft {
         tables: &mut Tables,
         intake: &mut Intake,
     ) -> Result<()> {
-        let (samples, mut locations) = self.count::<G>(body, tables, intake)?;
+        let mut locations = self.count::<G>(body, tables, intake)?;
         self.slices = !locations.is_empty();
         let mut reader = Reader::new(body);
         if G::SCHEMA.home == Home::Profile {
-            tables.number_rows::<G>();
-            reader = self.first_samples::<G>(reader, &mut locations, tables, intake)?;
-            if self.samples.stacks.len() == samples {
-                locations = LocationList::default();
-            }
             tables.reserve::<G>(intake)?;
         }
         while let Some(tag) = reader.tag()? {
@@ -297,32 +292,10 @@ impl Draft {
                 reader = rare;
             }
         }
-        Ok(())
-    }
-
-    /// Reads the samples that come before the tables, as they do in the order of their numbers: so
-    /// the locations they slice are given back before the tables take memory.
-    fn first_samples<'a, G: Generation>(
-        &mut self,
-        mut reader: Reader<'a>,
-        locations: &mut LocationList,
-        tables: &mut Tables,
-        intake: &mut Intake,
-    ) -> Result<Reader<'a>> {
-        let mut next = reader;
-        while let Some(tag) = next.tag()? {
-            if is!(tag, G::SCHEMA.profile.samples, LEN) {
-                self.sample::<G>(next.message()?, locations, tables, intake)?;
-            } else if is!(tag, G::SCHEMA.profile.sample_type, LEN) {
-                let mut rare = next;
-                self.field::<G>(tag, &mut rare, tables, intake)?;
-                next = rare;
-            } else {
-                break;
-            }
-            reader = next;
+        if G::SCHEMA.tables.stack == 0 {
+            locations.finish(&mut tables.stacks, &mut self.samples.stacks);
         }
-        Ok(reader)
+        Ok(())
     }
 
     #[inline(always)]
@@ -343,20 +316,20 @@ impl Draft {
         body: &[u8],
         tables: &mut Tables,
         intake: &mut Intake,
-    ) -> Result<(usize, LocationList)> {
+    ) -> Result<LocationList> {
         let mut reader = Reader::new(body);
         let mut samples = 0;
-        let mut locations = LocationList::default();
+        let mut locations = LocationList::after(&tables.stacks);
         while let Some(tag) = reader.tag()? {
             if is!(tag, G::SCHEMA.profile.samples, LEN) {
                 samples += 1;
                 reader.bytes()?;
             } else if is!(tag, G::SCHEMA.profile.location_indices, LEN) {
                 locations
-                    .extend(reader.message()?, intake)
+                    .extend(reader.message()?, &mut tables.stacks, intake)
                     .map_err(|e| e.within("location_indices"))?;
             } else if is!(tag, G::SCHEMA.profile.location_indices, VARINT) {
-                locations.push(reader.index()?, intake)?;
+                locations.push(reader.index()?, &mut tables.stacks, intake)?;
             } else if G::SCHEMA.home == Home::Profile && tag & 7 == LEN {
                 tables.count::<G>(tag, reader.message()?, intake)?;
             } else {
@@ -366,8 +339,8 @@ impl Draft {
         within("max_samples", intake.limits().max_samples, samples as u64)?;
         intake.budget.take::<(u64, [u32; 4])>(samples)?;
         self.samples.reserve(samples);
-        locations.reserve(samples, &mut tables.stacks, intake)?;
-        Ok((samples, locations))
+        locations.begin(samples, &mut tables.stacks, intake)?;
+        Ok(locations)
     }
 
     #[inline(never)]

@@ -78,7 +78,7 @@ pub(crate) fn sample<G: Generation>(
             let mut fields = any_sample::<G>(reader, samples, intake)?;
             if G::SCHEMA.tables.stack == 0 {
                 let slice = fields.slice_length != 0;
-                fields.stack = otep_sample(row, slice, samples, tables, intake)?;
+                fields.stack = otep_sample(row, slice, samples, locations, tables, intake)?;
             }
             fields
         }
@@ -287,6 +287,7 @@ fn otep_sample(
     row: usize,
     slice: bool,
     samples: &mut RawSamples,
+    locations: &mut LocationList,
     tables: &mut Tables,
     intake: &mut Intake,
 ) -> Result<u32> {
@@ -303,7 +304,13 @@ fn otep_sample(
     }
     let stack = match slice {
         true => 0,
-        false => tables.stacks.intern(&rare.locations, intake)?,
+        false => {
+            // The model's own row 0 comes before those on the wire.
+            for location in &mut rare.locations {
+                *location = location.wrapping_add(1);
+            }
+            locations.own(&rare.locations, intake)?
+        }
     };
     rare.locations.clear();
     Ok(stack)

@@ -297,16 +297,23 @@ impl Tables {
         let mappings = self.prove_mappings(shifts, own, lifted_mappings, intake)?;
         let locations = self.prove_locations(shifts, own, lifted_locations, intake)?;
         let repaired = intake.findings.len();
-        let stacks = std::mem::take(&mut self.stacks.rows);
+        let mut stacks = std::mem::take(&mut self.stacks.rows);
         let place = |error: Error, row, at| {
             error
                 .element(at)
                 .within("location_indices")
                 .within_row("stack_table", row)
         };
-        let mut stacks = match self.most_location {
+        let mut stacks = match self.stacks.most {
             Some(most) if shifts.location.holds_all(most) => prove::proved(stacks),
-            _ => prove::ragged(stacks, shifts.location, intake, place)?,
+            _ => {
+                // As they were on the wire.
+                let shift = shifts.location.shift;
+                for index in &mut stacks.items {
+                    *index = index.wrapping_sub(shift);
+                }
+                prove::ragged(stacks, shifts.location, intake, place)?
+            }
         };
         if intake.findings.len() != repaired {
             drop_frames(&mut stacks);

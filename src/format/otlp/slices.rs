@@ -1,7 +1,9 @@
 //! Stacks end to end: every stack is a slice of one list of locations, and stacks that are the
 //! callers of longer ones are slices of those.
 //!
-//! Requirements: linear in the locations written; the same bytes for the same stacks.
+//! Requirements: linear in the locations written; the same bytes for the same samples, whatever the
+//! numbers of their stacks; slices in the order of the samples, so that who reads them goes through
+//! the list once.
 //! Only suffixes are shared: other runs save almost nothing and cost a search.
 
 use std::hash::BuildHasher;
@@ -23,8 +25,6 @@ pub(crate) struct Slices {
 
 /// The start of a stack that has none yet.
 const NOWHERE: u32 = u32::MAX;
-/// The start of a stack that will be where an equal one is.
-const ELSEWHERE: u32 = u32::MAX - 1;
 
 impl Slices {
     /// Lays out the stacks that `used` names, each once.
@@ -33,28 +33,40 @@ impl Slices {
         locations: usize,
         used: impl Iterator<Item = StackId>,
     ) -> Self {
+        let rows = each_once(stacks, used);
+        let longest_first = longest_first(stacks, &rows);
+        let ends = Ends::of(stacks, locations, &longest_first);
+        let wanted = Wanted::of(stacks, &longest_first, &ends);
+        let within = wanted.within(stacks, &longest_first, &ends);
         let mut slices = Self {
             locations: Vec::new(),
             starts: vec![NOWHERE; stacks.len()],
         };
-        let order = longest_first(stacks, used);
-        let cells: usize = order
-            .iter()
-            .map(|&row| stacks.row(row as usize).len())
-            .sum();
-        slices.locations.reserve(cells);
-        let ends = Ends::of(stacks, locations, &order);
-        let wanted = Wanted::of(stacks, &order, &ends);
-        for &(row, _) in &wanted.equal {
-            slices.starts[row as usize] = ELSEWHERE;
-        }
-        for &row in &order {
-            slices.place(stacks, row, &ends, &wanted);
-        }
-        for &(row, first) in &wanted.equal {
-            slices.starts[row as usize] = slices.starts[first as usize];
-        }
+        slices.place(stacks, &rows, &within);
         slices
+    }
+
+    /// Appends the stacks that are in no other, and then finds those that are.
+    fn place(&mut self, stacks: &Ragged<LocationId>, rows: &[u32], within: &[(u32, u32)]) {
+        let holder = |row: u32| {
+            within
+                .get(row as usize)
+                .filter(|within| within.0 != NOWHERE)
+        };
+        let own = rows.iter().filter(|row| holder(**row).is_none());
+        let lengths = own.clone().map(|row| stacks.row(*row as usize).len());
+        self.locations.reserve(lengths.sum());
+        for &row in own {
+            self.starts[row as usize] = self.locations.len() as u32;
+            self.locations.extend_from_slice(stacks.row(row as usize));
+        }
+        for &row in rows {
+            if let Some(&holding) = holder(row) {
+                // An equal one may itself be in a longer one.
+                let (in_row, at) = *holder(holding.0).unwrap_or(&holding);
+                self.starts[row as usize] = self.starts[in_row as usize] + at;
+            }
+        }
     }
 
     /// Where the slice of a stack begins. An empty one may begin anywhere.
@@ -65,38 +77,6 @@ impl Slices {
             .copied()
             .filter(|&start| start != NOWHERE)
             .unwrap_or(0)
-    }
-
-    /// Appends a stack, unless a longer one holds it, and finds those it holds.
-    fn place(&mut self, stacks: &Ragged<LocationId>, row: u32, ends: &Ends, wanted: &Wanted) {
-        if self.starts[row as usize] != NOWHERE {
-            return;
-        }
-        let stack = stacks.row(row as usize);
-        let start = self.locations.len() as u32;
-        self.starts[row as usize] = start;
-        self.locations.extend_from_slice(stack);
-        if wanted.rows.is_empty() {
-            return;
-        }
-        let mut rolling = wanted.rolling();
-        let mut hashed = stack.len();
-        for at in (1..stack.len()).rev() {
-            if !ends.met(stack[at], stack.len() - at) {
-                continue;
-            }
-            rolling.push_all(&stack[at..hashed]);
-            hashed = at;
-            let (starts, hash) = (&mut self.starts, rolling.0);
-            let shorter = wanted.rows.find(hash, |&(other_hash, other)| {
-                other_hash == hash
-                    && starts[other as usize] == NOWHERE
-                    && stacks.row(other as usize) == &stack[at..]
-            });
-            if let Some(&(_, shorter)) = shorter {
-                starts[shorter as usize] = start + at as u32;
-            }
-        }
     }
 }
 
@@ -144,19 +124,20 @@ impl Ends {
     }
 }
 
-/// The rows of the stacks used, longest first, and in their order where they are as long.
-fn longest_first(stacks: &Ragged<LocationId>, used: impl Iterator<Item = StackId>) -> Vec<u32> {
+/// The rows of the stacks used, in the order of their first use.
+fn each_once(stacks: &Ragged<LocationId>, used: impl Iterator<Item = StackId>) -> Vec<u32> {
     let mut seen = vec![false; stacks.len()];
-    let mut rows: Vec<u32> = Vec::new();
-    let mut longest = 0;
-    for stack in used {
-        if let Some(seen) = seen.get_mut(stack.row()).filter(|seen| !**seen) {
-            *seen = true;
-            rows.push(stack.0);
-            longest = longest.max(stacks.row(stack.row()).len());
-        }
-    }
-    rows.sort_unstable();
+    let new = |stack: &StackId| {
+        let seen = seen.get_mut(stack.row()).filter(|seen| !**seen);
+        seen.map(|seen| *seen = true).is_some()
+    };
+    used.filter(new).map(|stack| stack.0).collect()
+}
+
+/// The same, longest first, and in that order where they are as long.
+fn longest_first(stacks: &Ragged<LocationId>, rows: &[u32]) -> Vec<u32> {
+    let lengths = rows.iter().map(|row| stacks.row(*row as usize).len());
+    let longest = lengths.max().unwrap_or(0);
     // A counting sort: the number of longer ones is where a length begins.
     let mut begins = vec![0u32; longest + 2];
     rows.iter()
@@ -165,7 +146,7 @@ fn longest_first(stacks: &Ragged<LocationId>, used: impl Iterator<Item = StackId
         begins[at] += begins[at - 1];
     }
     let mut sorted = vec![0; rows.len()];
-    for &row in &rows {
+    for &row in rows {
         let begin = &mut begins[longest - stacks.row(row as usize).len()];
         sorted[*begin as usize] = row;
         *begin += 1;
@@ -222,6 +203,52 @@ impl Wanted {
             }
         }
         wanted
+    }
+
+    /// By row: the stack that is longer or equal and holds it, and where; or [`NOWHERE`].
+    fn within(&self, stacks: &Ragged<LocationId>, order: &[u32], ends: &Ends) -> Vec<(u32, u32)> {
+        if self.rows.is_empty() {
+            return Vec::new();
+        }
+        let mut within = vec![(NOWHERE, 0); stacks.len()];
+        for &(row, first) in &self.equal {
+            within[row as usize] = (first, 0);
+        }
+        for &row in order {
+            if within[row as usize].0 == NOWHERE {
+                self.within_row(stacks, row, ends, &mut within);
+            }
+        }
+        within
+    }
+
+    /// Finds the stacks that are in row `row`.
+    fn within_row(
+        &self,
+        stacks: &Ragged<LocationId>,
+        row: u32,
+        ends: &Ends,
+        within: &mut [(u32, u32)],
+    ) {
+        let stack = stacks.row(row as usize);
+        let mut rolling = self.rolling();
+        let mut hashed = stack.len();
+        for at in (1..stack.len()).rev() {
+            if !ends.met(stack[at], stack.len() - at) {
+                continue;
+            }
+            rolling.push_all(&stack[at..hashed]);
+            hashed = at;
+            let hash = rolling.0;
+            let shorter = self.rows.find(hash, |&(other_hash, other)| {
+                other_hash == hash
+                    && within[other as usize].0 == NOWHERE
+                    && stacks.row(other as usize) == &stack[at..]
+            });
+            if let Some(&(_, shorter)) = shorter {
+                within[shorter as usize] = (row, at as u32);
+            }
+        }
     }
 
     fn rolling(&self) -> Rolling {
@@ -300,6 +327,35 @@ mod tests {
     fn only_the_stacks_used_are_laid_out() {
         let stacks = ragged(&[&[], &[1], &[2], &[3]]);
         let slices = Slices::of(&stacks, 4, [StackId(3), StackId(1), StackId(3)].into_iter());
-        assert_eq!(slices.locations, [LocationId(1), LocationId(3)]);
+        assert_eq!(slices.locations, [LocationId(3), LocationId(1)]);
+    }
+
+    #[test]
+    fn the_numbers_of_stacks_do_not_matter() {
+        // 3 and 2 1 are in two stacks each, 5 4 in none and there twice.
+        let rows: [&[u32]; 8] = [
+            &[7, 3],
+            &[3],
+            &[8, 3],
+            &[2, 1],
+            &[6, 2, 1],
+            &[5, 4],
+            &[9, 2, 1],
+            &[5, 4],
+        ];
+        let of = |order: [usize; 8]| {
+            let mut numbered = vec![&[][..]; 9];
+            (0..8).for_each(|at| numbered[1 + order[at]] = rows[at]);
+            let used = order.map(|row| StackId(1 + row as u32));
+            let slices = Slices::of(&ragged(&numbered), 10, used.into_iter());
+            (
+                slices.locations.clone(),
+                used.map(|stack| slices.start(stack)),
+            )
+        };
+        let one = of([0, 1, 2, 3, 4, 5, 6, 7]);
+        assert_eq!(one.1, [0, 1, 2, 5, 4, 7, 9, 12]);
+        assert_eq!(one, of([7, 6, 5, 4, 3, 2, 1, 0]));
+        assert_eq!(one, of([3, 5, 1, 0, 7, 2, 6, 4]));
     }
 }

@@ -5,13 +5,13 @@ use crate::format::intake::Intake;
 use crate::format::losses;
 use crate::format::otlp::common;
 use crate::format::otlp::schema::{Generation, Rows};
-use crate::format::texts::{NewAttributes, Stacks, Texts};
+use crate::format::stacks::Stacks;
+use crate::format::texts::{NewAttributes, Texts};
 use crate::limits::within;
 use crate::model::dictionary::{Attribute, Function, Line, Link, Mapping};
 use crate::model::id::{FunctionId, StringId};
 use crate::model::ragged::Ragged;
-use crate::wire::indices::Indices;
-use crate::wire::read::{Reader, Short, count_packed, index};
+use crate::wire::read::{Reader, Short, index};
 use crate::wire::{LEN, VARINT, tag};
 
 /// The tables as they are on the wire: ids are numbers, not yet proved.
@@ -39,11 +39,6 @@ pub(crate) struct Tables {
     /// Units by key, both as string indices.
     pub(crate) units: Vec<(u32, u32)>,
     pub(crate) stacks: Stacks,
-    /// The locations of the stacks of the table, of which `stacks` has only the ends until all are
-    /// read.
-    pub(crate) stack_locations: Indices,
-    /// The largest of them less one, once the stacks have them.
-    pub(crate) most_location: Option<u32>,
     pub(crate) ids: Ids,
 }
 
@@ -168,7 +163,9 @@ pub(crate) const fn tag_of(number: u32, kind: u32) -> u32 {
 }
 
 impl Tables {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(rows: Rows) -> Self {
+        // The model's own row 0 comes before those on the wire.
+        let plus = u32::from(rows != Rows::NullFirst);
         Self {
             texts: Texts::new(),
             counts: Counts::default(),
@@ -187,9 +184,7 @@ impl Tables {
             attributes: Vec::new(),
             new_attributes: NewAttributes::after(0),
             units: Vec::new(),
-            stacks: Stacks::new(),
-            stack_locations: Indices::default(),
-            most_location: None,
+            stacks: Stacks::plus(plus),
             ids: Ids::default(),
         }
     }
@@ -536,12 +531,12 @@ impl Tables {
 
     #[inline]
     fn stack(&mut self, mut reader: Reader, intake: &mut Intake) -> Result<()> {
-        let before = self.stack_locations.len();
+        let first = self.stacks.locations.len();
         while let Some(tag) = reader.tag()? {
             if is!(tag, 1, LEN) {
-                self.stack_locations(reader.message()?, intake)?;
+                self.stacks.read(reader.message()?, intake)?;
             } else if is!(tag, 1, VARINT) {
-                self.stack_locations.push(reader.index()?);
+                self.stacks.locations.push(reader.index()?);
             } else {
                 unknown(
                     &mut reader,
@@ -552,41 +547,7 @@ impl Tables {
                 )?;
             }
         }
-        self.end_stack(before, 0, intake)
-    }
-
-    /// Reads locations of a stack.
-    #[inline(always)]
-    pub(crate) fn stack_locations(&mut self, body: Reader, intake: &Intake) -> Result<()> {
-        if body.left() > LONG_STACK {
-            intake.check_depth(count_packed(body.rest()))?;
-        }
-        self.stack_locations.append(body)
-    }
-
-    /// Ends a stack whose locations began at the `first`, and which costs so many numbers more.
-    #[inline]
-    pub(crate) fn end_stack(
-        &mut self,
-        first: usize,
-        more: usize,
-        intake: &mut Intake,
-    ) -> Result<()> {
-        let end = self.stack_locations.len();
-        let depth = end - first;
-        intake.check_depth(depth)?;
-        intake.budget.take::<u32>(depth + more)?;
-        self.stacks.rows.ends.push(end as u32);
-        Ok(())
-    }
-
-    /// The stacks have their locations, now that all are read.
-    pub(crate) fn settle_stacks(&mut self) {
-        let mut locations = std::mem::take(&mut self.stack_locations);
-        if locations.len() > 0 {
-            self.most_location = locations.most_less_one();
-            self.stacks.rows.items = locations.into_vec();
-        }
+        self.stacks.end(first, 0, intake)
     }
 
     pub(crate) fn mapping<G: Generation>(
@@ -691,9 +652,6 @@ impl Tables {
         Ok(())
     }
 }
-
-/// The locations of a packed list of so many bytes are counted before there is room for them.
-const LONG_STACK: usize = 1 << 16;
 
 /// The fields of a function in their usual order, and its id.
 #[inline(always)]

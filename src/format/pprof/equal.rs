@@ -1,16 +1,10 @@
 //! Rows of a pprof's tables that are equal in all but their ids become the first of them.
-//!
-//! Nearly no file has any, so rows are looked at by a mark first, which equal rows have in common
-//! and most others do not: only those that share it are compared.
-
-use std::hash::{BuildHasher, Hash};
-
-use foldhash::fast::RandomState;
 
 use crate::error::Result;
-use crate::format::index::Index;
+use crate::format::alike::{Places, alike, merge_stacks};
 use crate::format::intake::Intake;
 use crate::format::losses::{self, Code};
+use crate::format::otlp::prove::proved;
 use crate::model::dictionary::Dictionary;
 use crate::model::id::{AttributeId, FunctionId, LocationId, MappingId, StackId};
 use crate::model::profile::Profile;
@@ -27,7 +21,15 @@ pub(crate) fn merge(
     merge_mappings(dictionary, intake)?;
     merge_functions(dictionary, intake)?;
     if merge_locations(dictionary, intake)? {
-        merge_stacks(dictionary, profile);
+        let Ragged { items, ends } = std::mem::take(&mut dictionary.stacks);
+        let items = items.into_iter().map(|location| location.0).collect();
+        let mut stacks = Ragged { items, ends };
+        if let Some(places) = merge_stacks(&mut stacks, intake)? {
+            for stack in &mut profile.samples.stacks {
+                *stack = StackId(places.of(stack.0));
+            }
+        }
+        dictionary.stacks = proved(stacks);
     }
     Ok(())
 }
@@ -47,7 +49,7 @@ fn merge_mappings(dictionary: &mut Dictionary, intake: &mut Intake) -> Result<()
         (mappings.rows[row], attributes)
     });
     let Some(places) = places else { return Ok(()) };
-    places.note("mapping", losses::DEDUP_MAPPING, intake);
+    note(&places, "mapping", losses::DEDUP_MAPPING, intake);
     places.retain(&mut dictionary.mappings.rows);
     places.retain_rows(&mut dictionary.mappings.attributes);
     for mapping in &mut dictionary.locations.mappings {
@@ -62,7 +64,7 @@ fn merge_functions(dictionary: &mut Dictionary, intake: &mut Intake) -> Result<(
     let Some(places) = Places::among(&alike, functions.len(), |row| functions[row]) else {
         return Ok(());
     };
-    places.note("function", losses::DEDUP_FUNCTION, intake);
+    note(&places, "function", losses::DEDUP_FUNCTION, intake);
     places.retain(&mut dictionary.functions);
     for line in &mut dictionary.locations.lines.items {
         line.function = FunctionId(places.of(line.function.0));
@@ -90,7 +92,7 @@ fn merge_locations(dictionary: &mut Dictionary, intake: &mut Intake) -> Result<b
     let Some(places) = places else {
         return Ok(false);
     };
-    places.note("location", losses::DEDUP_LOCATION, intake);
+    note(&places, "location", losses::DEDUP_LOCATION, intake);
     let locations = &mut dictionary.locations;
     places.retain(&mut locations.mappings);
     places.retain(&mut locations.addresses);
@@ -102,212 +104,9 @@ fn merge_locations(dictionary: &mut Dictionary, intake: &mut Intake) -> Result<b
     Ok(true)
 }
 
-fn merge_stacks(dictionary: &mut Dictionary, profile: &mut Profile) {
-    let stacks = &dictionary.stacks;
-    let all: Vec<u32> = (1..stacks.len() as u32).collect();
-    let merged = Places::among(&all, stacks.len(), |row| stacks.row(row));
-    if let Some(places) = merged {
-        places.retain_rows(&mut dictionary.stacks);
-        for stack in &mut profile.samples.stacks {
-            *stack = StackId(places.of(stack.0));
-        }
-    }
-}
-
-/// Where each row of a table is, once equal rows are one.
-#[derive(Debug)]
-struct Places {
-    /// By row: its new row.
-    new: Vec<u32>,
-    /// By row: whether it is the first of its equals.
-    kept: Vec<bool>,
-}
-
-impl Places {
-    /// Compares the rows `alike` of a table of `rows`; `None` where no two are equal.
-    fn among<T: Hash + Eq>(alike: &[u32], rows: usize, row: impl Fn(usize) -> T) -> Option<Self> {
-        if alike.is_empty() {
-            return None;
-        }
-        let hasher = RandomState::default();
-        let mut index = Index::with_room(alike.len());
-        let mut equal: Vec<(u32, u32)> = Vec::new();
-        for &at in alike {
-            let this = row(at as usize);
-            let hash = hasher.hash_one(&this) as u32;
-            let first = |at: u32| alike.get(at as usize).copied().unwrap_or(0);
-            let same = |at: u32| row(first(at) as usize) == this;
-            match index.find(hash, same) {
-                Some(earlier) => {
-                    equal.push((at, first(earlier)));
-                    index.add_hidden();
-                }
-                None => _ = index.add(hash),
-            }
-        }
-        if equal.is_empty() {
-            return None;
-        }
-        let mut kept = vec![true; rows];
-        equal.iter().for_each(|&(at, _)| kept[at as usize] = false);
-        let mut next = 0;
-        let mut new: Vec<u32> = kept
-            .iter()
-            .map(|&kept| {
-                next += u32::from(kept);
-                next - 1
-            })
-            .collect();
-        for (at, first) in equal {
-            new[at as usize] = new[first as usize];
-        }
-        Some(Self { new, kept })
-    }
-
-    fn of(&self, row: u32) -> u32 {
-        self.new.get(row as usize).copied().unwrap_or(0)
-    }
-
-    fn note(&self, table: &'static str, code: Code, intake: &mut Intake) {
-        let dropped = self.kept.iter().enumerate().filter(|(_, kept)| !**kept);
-        for (row, _) in dropped {
-            let place = || format!("{table}[{}]", row - 1);
-            intake.note(code, place, || "is equal to an earlier one".to_owned());
-        }
-    }
-
-    fn retain<T>(&self, rows: &mut Vec<T>) {
-        let mut kept = self.kept.iter();
-        rows.retain(|_| kept.next().copied().unwrap_or(true));
-    }
-
-    fn retain_rows<T: Copy>(&self, rows: &mut Ragged<T>) {
-        let mut retained = Ragged::default();
-        for (row, _) in rows.rows().zip(&self.kept).filter(|(_, kept)| **kept) {
-            retained.items.extend_from_slice(row);
-            retained.end_row();
-        }
-        *rows = retained;
-    }
-}
-
-/// The rows, row 0 not among them, whose key another row has too, and few others.
-fn alike(rows: usize, intake: &mut Intake, key: impl Fn(usize) -> u64) -> Result<Vec<u32>> {
-    // Names are numbered as functions are met.
-    let rise = (2..rows).all(|row| key(row - 1) < key(row));
-    if rise {
-        return Ok(Vec::new());
-    }
-    let mut met = Marks::for_rows(rows, intake)?;
-    let repeated: Vec<usize> = (1..rows).filter(|&row| !met.mark(key(row))).collect();
-    if repeated.is_empty() {
-        return Ok(Vec::new());
-    }
-    let mut keys = met.none();
-    for row in repeated {
-        keys.mark(key(row));
-    }
-    let alike: Vec<u32> = (1..rows as u32)
-        .filter(|&row| keys.has(key(row as usize)))
-        .collect();
-    intake.budget.take::<[u32; 10]>(alike.len())?;
-    Ok(alike)
-}
-
-/// Keys that were met; one that was not may be taken for one that was.
-#[derive(Debug)]
-struct Marks {
-    words: Vec<u64>,
-    /// Which keys share a mark, no input can know.
-    factors: [u64; 2],
-    shift: u32,
-}
-
-impl Marks {
-    /// Sixteen marks for every row, or more: one key in thirty is taken for another.
-    fn for_rows(rows: usize, intake: &mut Intake) -> Result<Self> {
-        let words = (rows / 4).next_power_of_two();
-        intake.budget.take::<[u64; 2]>(words)?;
-        let hasher = RandomState::default();
-        Ok(Self {
-            words: vec![0; words],
-            factors: [0, 1].map(|of| hasher.hash_one(of) | 1),
-            shift: 64 - (64 * words).trailing_zeros(),
-        })
-    }
-
-    /// No marks, but of the same keys.
-    fn none(&self) -> Self {
-        Self {
-            words: vec![0; self.words.len()],
-            ..*self
-        }
-    }
-
-    fn place(&self, key: u64) -> (usize, u64) {
-        // Of one product alone, all keys of a sequence may meet another.
-        let [first, second] = self.factors;
-        let product = u128::from(key ^ second) * u128::from(first);
-        let folded = product as u64 ^ (product >> 64) as u64;
-        let mark = folded.wrapping_mul(second) >> self.shift;
-        (mark as usize / 64, 1 << (mark % 64))
-    }
-
-    /// Whether the key is new.
-    fn mark(&mut self, key: u64) -> bool {
-        let (word, mark) = self.place(key);
-        let Some(word) = self.words.get_mut(word) else {
-            return false;
-        };
-        let new = *word & mark == 0;
-        *word |= mark;
-        new
-    }
-
-    fn has(&self, key: u64) -> bool {
-        let (word, mark) = self.place(key);
-        self.words.get(word).is_some_and(|word| word & mark != 0)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::format::intake::Policy;
-    use crate::limits::Limits;
-
-    #[test]
-    fn rows_of_equal_keys_are_found() {
-        let alike = |keys: &[u64]| {
-            let mut intake = Intake::new(Limits::file(), Policy::Refuse);
-            super::alike(keys.len(), &mut intake, |row| keys[row]).unwrap()
-        };
-        let found = alike(&[7, 1, 2, 1, 3, 2, 7, 1]);
-        assert!([1, 2, 3, 5, 7].iter().all(|row| found.contains(row)));
-        assert!(found.is_sorted());
-        assert_eq!(alike(&[0, 1, 1]), [1, 2]);
-        assert_eq!(alike(&[0, 1, 2, 3]), [0; 0]);
-        for keys in [&[][..], &[1], &[1, 1]] {
-            assert_eq!(alike(keys), [0; 0]);
-        }
-        let many: Vec<u64> = (0..5000).map(|row| row << 40).collect();
-        assert_eq!(alike(&many), [0; 0]);
-        for spread in [0, 12, 40, 56] {
-            let mut keys: Vec<u64> = (0..5000u64).map(|row| row.rotate_left(spread)).collect();
-            keys.reverse();
-            let found = alike(&keys).len();
-            assert!(found < 1000, "{found} of rows {spread} bits apart");
-        }
-    }
-
-    #[test]
-    fn equal_rows_become_the_first_of_them() {
-        let rows = ["", "a", "b", "a", "", "b", "c"];
-        let places = Places::among(&[1, 2, 3, 4, 5, 6], rows.len(), |row| rows[row]).unwrap();
-        assert_eq!(places.new, [0, 1, 2, 1, 3, 2, 4]);
-        let mut kept = rows.to_vec();
-        places.retain(&mut kept);
-        assert_eq!(kept, ["", "a", "b", "", "c"]);
-        assert!(Places::among(&[1, 2], rows.len(), |row| rows[row]).is_none());
+fn note(places: &Places, table: &'static str, code: Code, intake: &mut Intake) {
+    for row in places.dropped() {
+        let place = || format!("{table}[{}]", row - 1);
+        intake.note(code, place, || "is equal to an earlier one".to_owned());
     }
 }

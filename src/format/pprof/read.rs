@@ -8,6 +8,7 @@ use crate::error::{Error, Result};
 use crate::format::intake::Intake;
 use crate::format::losses;
 use crate::format::otlp::lift;
+use crate::format::otlp::schema::Rows;
 use crate::format::otlp::tables::{MappingPprof, Tables, is, unknown};
 use crate::format::pprof::ids::Ids;
 use crate::format::pprof::samples::{SampleReader, Shape};
@@ -156,7 +157,7 @@ struct Header {
 pub(crate) fn read(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
     let mut layout = Layout::of(payload, intake)?;
     let strings = &layout.rows[STRING];
-    let mut tables = Tables::new();
+    let mut tables = Tables::new(Rows::NullFirst);
     tables.counts.mapping = layout.rows[MAPPING].len();
     tables.counts.location = layout.rows[LOCATION].len();
     tables.counts.function = layout.rows[FUNCTION].len();

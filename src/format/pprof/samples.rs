@@ -149,7 +149,7 @@ impl<'a> SampleReader<'a> {
         intake.budget.take::<i64>(samples.saturating_mul(columns))?;
         // A guess; what is not used is never touched, and what is too small moves all that is there.
         let room = intake.budget.left::<u32>().min(bytes / 16 * 9);
-        tables.stack_locations.reserve(room);
+        tables.stacks.locations.reserve(room);
         let mut read = Samples::default();
         read.stacks.reserve(samples);
         read.values.items.reserve(samples.saturating_mul(columns));
@@ -368,12 +368,12 @@ impl<'a> SampleReader<'a> {
     /// Decodes a stack that was not met before.
     #[inline(always)]
     fn new_stack(&mut self, ids: Reader, tables: &mut Tables, intake: &mut Intake) -> Result<()> {
-        let first = tables.stack_locations.len();
+        let first = tables.stacks.locations.len();
         match self.ids {
-            Ids::Dense(_) => tables.stack_locations(ids, intake)?,
+            Ids::Dense(_) => tables.stacks.read(ids, intake)?,
             Ids::Sparse(rows_of) => sparse_stack(ids, rows_of, tables)?,
         }
-        tables.end_stack(first, 8, intake)
+        tables.stacks.end(first, 8, intake)
     }
 
     /// Takes a label as one of the sample's own.
@@ -527,7 +527,7 @@ impl<'a> SampleReader<'a> {
 
     /// The samples; those with other than a value for each sample type are refused or mended.
     pub(crate) fn finish(mut self, tables: &mut Tables, intake: &mut Intake) -> Result<Samples> {
-        tables.settle_stacks();
+        tables.stacks.settle();
         let rows = self.samples.len();
         let [values, attributes] = &mut self.ends;
         let width = values.settle(&mut self.samples.values, rows);
@@ -539,7 +539,7 @@ impl<'a> SampleReader<'a> {
             Ids::Dense(last) => *last,
             Ids::Sparse(_) => u32::MAX - 1,
         };
-        if tables.most_location.is_some_and(|most| most >= last) {
+        if tables.stacks.most.is_some_and(|most| most >= last) {
             let holds = |id: u32| id.wrapping_sub(1) < last;
             mend_stacks(stacks, &samples.stacks, holds, intake)?;
         }
@@ -560,7 +560,7 @@ impl<'a> SampleReader<'a> {
 /// Reads the locations of a stack by their ids.
 #[inline(never)]
 fn sparse_stack(ids: Reader, rows_of: &Rows, tables: &mut Tables) -> Result<()> {
-    tables.stack_locations.extend_with(|locations| {
+    tables.stacks.locations.extend_with(|locations| {
         packed_varints(ids, locations, |id| rows_of.get(&id).copied().unwrap_or(0))
     })
 }

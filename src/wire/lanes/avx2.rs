@@ -4,6 +4,7 @@ use std::arch::x86_64::*;
 
 use fearless_simd::{Avx2, Level, SimdFrom, u8x16, u8x32, u32x8};
 
+use super::{FIRST, SQUARES};
 use crate::wire::indices::AHEAD;
 
 /// That the processor has them.
@@ -43,7 +44,8 @@ const NOWHERE: u8 = 0x80;
 // Eight bytes at a time: the four from each beginning go to a lane of their own, where what follows
 // the end of the varint is cleared and the seven bits of each byte are put together.
 fearless_simd::kernel!(
-    pub(super) fn read(avx2: Avx2, ahead: &[u8], out: &mut [u32]) -> Option<usize> {
+    pub(super) fn read(avx2: Avx2, ahead: &[u8], plus: u32, out: &mut [u32]) -> Option<usize> {
+        let plus = _mm256_set1_epi32(plus as i32);
         let high = _mm256_set1_epi8(-0x80);
         let low = _mm256_set1_epi8(0x7f);
         let one = _mm256_set1_epi32(1);
@@ -72,7 +74,8 @@ fearless_simd::kernel!(
             let until_end = _mm256_xor_si256(ends, _mm256_sub_epi32(ends, one));
             let lanes = _mm256_and_si256(_mm256_and_si256(lanes, low), until_end);
             let pairs = _mm256_maddubs_epi16(bytes_to_pair, lanes);
-            let values = u32x8::simd_from(avx2, _mm256_madd_epi16(pairs, pairs_to_value));
+            let values = _mm256_add_epi32(_mm256_madd_epi16(pairs, pairs_to_value), plus);
+            let values = u32x8::simd_from(avx2, values);
             *slots = values.into();
             filled += 8 - goes_on.count_ones() as usize;
             rest = &rest[8.min(rest.len())..];
@@ -84,6 +87,51 @@ fearless_simd::kernel!(
         let longer = more >> 1 & more >> 2 & more >> 3 & more >> 4 & body;
         let endless = _mm256_cmpeq_epi32(least, _mm256_setzero_si256());
         (longer == 0 && _mm256_testz_si256(endless, endless) == 1).then_some(filled)
+    }
+);
+
+fearless_simd::kernel!(
+    pub(super) fn square_sums(avx2: Avx2, items: &[u32], ends: &[u32], of: u32) -> Vec<u64> {
+        let of = _mm256_set1_epi32(of as i32);
+        let mut sums = Vec::with_capacity(ends.len());
+        let mut sum = _mm256_setzero_si256();
+        let mut start = 0;
+        for &end in ends {
+            let mut rest = items.get(start..).unwrap_or_default();
+            let mut left = (end as usize).saturating_sub(start);
+            start = end as usize;
+            loop {
+                let mut few = [0; SQUARES];
+                let numbers = match rest.first_chunk() {
+                    Some(numbers) => numbers,
+                    None => {
+                        few.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
+                        &few
+                    }
+                };
+                let there = FIRST.get(left).unwrap_or(&[u32::MAX; SQUARES]);
+                let numbers = u32x8::simd_from(avx2, *numbers);
+                let there = u32x8::simd_from(avx2, *there);
+                let low = _mm256_and_si256(_mm256_xor_si256(numbers.into(), of), there.into());
+                let high = _mm256_srli_epi64(low, 32);
+                sum = _mm256_add_epi64(sum, _mm256_mul_epu32(low, low));
+                sum = _mm256_add_epi64(sum, _mm256_mul_epu32(high, high));
+                rest = rest.get(SQUARES..).unwrap_or_default();
+                if left <= SQUARES {
+                    break;
+                }
+                left -= SQUARES;
+            }
+            let halves = _mm_add_epi64(
+                _mm256_castsi256_si128(sum),
+                _mm256_extracti128_si256(sum, 1),
+            );
+            sums.push(
+                _mm_cvtsi128_si64(_mm_add_epi64(halves, _mm_unpackhi_epi64(halves, halves))) as u64,
+            );
+            sum = _mm256_setzero_si256();
+        }
+        sums
     }
 );
 

@@ -8,7 +8,11 @@ pub(super) fn instructions() -> Option<Instructions> {
     None
 }
 
-pub(super) fn read(has: Instructions, _: &[u8], _: &mut [u32]) -> Option<usize> {
+pub(super) fn read(has: Instructions, _: &[u8], _: u32, _: &mut [u32]) -> Option<usize> {
+    match has {}
+}
+
+pub(super) fn square_sums(has: Instructions, _: &[u32], _: &[u32], _: u32) -> Vec<u64> {
     match has {}
 }
 

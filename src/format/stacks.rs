@@ -1,0 +1,63 @@
+//! Stacks while they are read.
+
+use crate::error::Result;
+use crate::format::intake::Intake;
+use crate::model::ragged::Ragged;
+use crate::wire::indices::Indices;
+use crate::wire::read::{Reader, count_packed};
+
+/// The stacks of a payload: rows of locations. Row 0 is the empty stack.
+#[derive(Debug)]
+pub(crate) struct Stacks {
+    /// Where they end; once all are read, their locations too.
+    pub(crate) rows: Ragged<u32>,
+    /// The locations of all of them, until then.
+    pub(crate) locations: Indices,
+    /// The largest of them less one, or a larger one, from then on.
+    pub(crate) most: Option<u32>,
+}
+
+/// The locations of a packed list of so many bytes are counted before there is room for them.
+const LONG: usize = 1 << 16;
+
+impl Stacks {
+    /// Stacks whose locations get `plus` added.
+    pub(crate) fn plus(plus: u32) -> Self {
+        let mut rows = Ragged::default();
+        rows.end_row();
+        Self {
+            rows,
+            locations: Indices::plus(plus),
+            most: None,
+        }
+    }
+
+    /// Reads locations of a stack.
+    #[inline(always)]
+    pub(crate) fn read(&mut self, body: Reader, intake: &Intake) -> Result<()> {
+        if body.left() > LONG {
+            intake.check_depth(count_packed(body.rest()))?;
+        }
+        self.locations.append(body)
+    }
+
+    /// Ends a stack whose locations began at the `first`, and which costs so many numbers more.
+    #[inline]
+    pub(crate) fn end(&mut self, first: usize, more: usize, intake: &mut Intake) -> Result<()> {
+        let end = self.locations.len();
+        let depth = end - first;
+        intake.check_depth(depth)?;
+        intake.budget.take::<u32>(depth + more)?;
+        self.rows.ends.push(end as u32);
+        Ok(())
+    }
+
+    /// The stacks have their locations, now that all are read.
+    pub(crate) fn settle(&mut self) {
+        let mut locations = std::mem::take(&mut self.locations);
+        if locations.len() > 0 {
+            self.most = locations.most_less_one();
+            self.rows.items = locations.into_vec();
+        }
+    }
+}
