@@ -130,20 +130,31 @@ pub(crate) fn alike(
     if rise {
         return Ok(Vec::new());
     }
-    let mut met = Marks::for_rows(rows, intake)?;
-    let repeated: Vec<usize> = (1..rows).filter(|&row| !met.mark(key(row))).collect();
+    let some = sharing(1..rows as u32, intake, &key)?;
+    // Nearly all of them share a mark and not the key; they do not share another mark.
+    let fewer = sharing(some.iter().copied(), intake, key)?;
+    intake.budget.take::<[u32; 10]>(fewer.len())?;
+    Ok(fewer)
+}
+
+/// Those of some rows whose key has the mark of another's.
+fn sharing(
+    rows: impl ExactSizeIterator<Item = u32> + Clone,
+    intake: &mut Intake,
+    key: impl Fn(usize) -> u64,
+) -> Result<Vec<u32>> {
+    let mut met = Marks::for_rows(rows.len(), intake)?;
+    let key = |row: &u32| key(*row as usize);
+    let repeated: Vec<u32> = rows.clone().filter(|row| !met.mark(key(row))).collect();
     if repeated.is_empty() {
         return Ok(Vec::new());
     }
     let mut keys = met.none();
-    for row in repeated {
+    for row in &repeated {
         keys.mark(key(row));
     }
-    let alike: Vec<u32> = (1..rows as u32)
-        .filter(|&row| keys.has(key(row as usize)))
-        .collect();
-    intake.budget.take::<[u32; 10]>(alike.len())?;
-    Ok(alike)
+    intake.budget.take::<u32>(2 * repeated.len())?;
+    Ok(rows.filter(|row| keys.has(key(row))).collect())
 }
 
 /// Keys that were met; one that was not may be taken for one that was.

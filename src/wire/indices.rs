@@ -55,13 +55,17 @@ impl Indices {
             .unwrap_or_default()
     }
 
-    /// Of the indices from the `first` on, keeps a part.
-    pub(crate) fn keep(&mut self, first: usize, part: Range<usize>) {
+    /// Of the indices from the `first` on, keeps some parts, which are in order.
+    pub(crate) fn keep(&mut self, first: usize, parts: impl Iterator<Item = Range<usize>>) {
         self.look();
         self.slots.truncate(self.filled);
-        self.filled = first + part.len();
-        if part.start != first {
-            self.slots.copy_within(part, first);
+        self.filled = first;
+        for part in parts {
+            let length = part.len();
+            if part.start != self.filled {
+                self.slots.copy_within(part, self.filled);
+            }
+            self.filled += length;
         }
         self.looked_at = self.filled;
     }

@@ -1,8 +1,11 @@
 //! The stacks that the samples of a profile refer to by slices of one list of locations.
 //!
-//! Requirements: every number is decoded once, to where stacks are kept; slices that follow one
-//! another, as nearly all do, become stacks where they are; one that was met before is known by
-//! where it is, and samples that share a stack nearly always share its slice too.
+//! Requirements: every number is decoded once, to where stacks are kept, and stays there if it can;
+//! slices may come in any order, and are found without comparing what they hold.
+//!
+//! Where slices begin is noted by a bit for every location. When all are known they are gone
+//! through in the order of the list: those that follow one another become stacks where they are,
+//! any others are copied behind them.
 
 use foldhash::fast::RandomState;
 use hashbrown::HashMap;
@@ -15,39 +18,23 @@ use crate::format::stacks::Stacks;
 use crate::model::ragged::Ragged;
 use crate::wire::read::{BEYOND, Reader, count_packed};
 
-/// `Profile.location_indices` among the locations of all stacks, and which parts of it are stacks.
+/// `Profile.location_indices` among the locations of all stacks, and the slices of it.
 #[derive(Debug, Default)]
 pub(crate) struct LocationList {
     /// Where it begins and ends there.
     begin: usize,
     end: usize,
-    /// What of it are stacks, one after the other: the row of the first of them, where it begins,
-    /// and where the last ends.
-    row: usize,
-    first: usize,
-    next: usize,
-    /// The other stacks, and which of them a slice is.
+    /// By sample: how long its slice is, which begins where its stack is said to be; or [`OWN`].
+    lengths: Vec<u32>,
+    /// Stacks that are not part of the list.
     others: Ragged<u32>,
-    slices: HashMap<(u32, u32), u32, RandomState>,
-    /// By the low bits of where they start: the last slice met, and its stack.
-    met: Vec<Met>,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
-struct Met {
-    start: u32,
-    length: u32,
-    row: u32,
-}
-
-/// Marks the number of one of the other stacks, whose row is known when all are.
-const OTHER: u32 = 1 << 31;
+/// Instead of the length of a slice: the sample's stack is one of the others.
+const OWN: u32 = u32::MAX;
 
 /// The bytes decoded at once: room for that many numbers is filled with zeros first.
 const PART: usize = 1024;
-
-/// The most slices remembered: 12 KiB of them stay in the nearest cache.
-const MET: usize = 1024;
 
 impl LocationList {
     /// A list behind the locations there are.
@@ -101,148 +88,185 @@ impl LocationList {
         Ok(())
     }
 
-    /// Makes ready for so many samples, once all locations are here.
-    pub(crate) fn begin(
-        &mut self,
-        samples: usize,
-        stacks: &mut Stacks,
-        intake: &mut Intake,
-    ) -> Result<()> {
-        self.row = stacks.rows.len();
-        // Where stacks are told apart at all they have locations of their own, or nearly so.
-        let different = samples.min(self.end - self.begin);
-        if different > 0 {
-            intake.budget.take::<u32>(different)?;
-            stacks.rows.ends.reserve(different);
-            let met = different.next_power_of_two().min(MET);
-            intake.budget.take::<Met>(met)?;
-            self.met = vec![Met::default(); met];
+    /// Makes ready for so many samples.
+    pub(crate) fn reserve(&mut self, samples: usize, intake: &mut Intake) -> Result<()> {
+        intake.budget.take::<u32>(samples)?;
+        if !self.is_empty() {
+            self.lengths.reserve(samples);
         }
         Ok(())
     }
 
-    /// The stack that a slice which is not empty holds.
-    #[inline]
-    pub(crate) fn stack(
+    /// The slice of a sample, which is not empty; what to keep as its stack until all are known.
+    #[inline(always)]
+    pub(crate) fn slice(
         &mut self,
+        sample: usize,
         start: u32,
         length: u32,
-        stacks: &mut Stacks,
         intake: &mut Intake,
     ) -> Result<u32> {
-        let from = self.begin.saturating_add(start as usize);
-        let to = from.saturating_add(length as usize);
-        if from == self.next && to <= self.end {
-            return self.append(to, stacks, intake);
-        }
-        self.other(start, length, stacks, intake)
-    }
-
-    /// The stack from where the last ends to `to`.
-    #[inline]
-    fn append(&mut self, to: usize, stacks: &mut Stacks, intake: &mut Intake) -> Result<u32> {
-        intake.check_depth(to - self.next)?;
-        self.next = to;
-        let row = stacks.rows.len();
-        stacks.rows.ends.push((to - self.first + self.begin) as u32);
-        Ok(row as u32)
-    }
-
-    /// The stack of a slice that does not begin where the last ends.
-    #[inline(never)]
-    fn other(
-        &mut self,
-        start: u32,
-        length: u32,
-        stacks: &mut Stacks,
-        intake: &mut Intake,
-    ) -> Result<u32> {
-        let at = start as usize & self.met.len().wrapping_sub(1);
-        if let Some(met) = self.met.get(at)
-            && (met.start, met.length) == (start, length)
-        {
-            return Ok(met.row);
-        }
-        let from = self.begin.saturating_add(start as usize);
-        let to = from.saturating_add(length as usize);
-        if to > self.end {
+        if u64::from(start) + u64::from(length) > (self.end - self.begin) as u64 {
             self.refuse(start, length, intake)?;
             return Ok(0);
         }
-        if self.next == 0 {
-            // The first one.
-            (self.first, self.next) = (from, from);
-            return self.append(to, stacks, intake);
-        }
-        let row = match self.among_rows(from, to, stacks) {
-            Some(row) => row,
-            None => self.among_others((start, length), from, stacks, intake)?,
-        };
-        if let Some(met) = self.met.get_mut(at) {
-            *met = Met { start, length, row };
-        }
-        Ok(row)
+        intake.check_depth(length as usize)?;
+        self.note(sample, length);
+        Ok(start)
     }
 
-    /// The row of a slice that is one of those which follow one another.
-    fn among_rows(&self, from: usize, to: usize, stacks: &Stacks) -> Option<u32> {
-        let kept = |at: usize| Some((at.checked_sub(self.first)? + self.begin) as u32);
-        let (start, end) = (kept(from)?, kept(to)?);
-        let ends = stacks.rows.ends.get(self.row..)?;
-        let at = ends.partition_point(|&end| end <= start);
-        let before = match at.checked_sub(1) {
-            Some(before) => ends[before],
-            None => self.begin as u32,
-        };
-        (ends.get(at) == Some(&end) && before == start).then_some((self.row + at) as u32)
-    }
-
-    fn among_others(
-        &mut self,
-        slice: (u32, u32),
-        from: usize,
-        stacks: &mut Stacks,
-        intake: &mut Intake,
-    ) -> Result<u32> {
-        if let Some(&other) = self.slices.get(&slice) {
-            return Ok(other);
-        }
-        intake.budget.take::<[u32; 6]>(1)?;
-        let to = from + slice.1 as usize;
-        let stack = stacks.locations.get(from, to);
-        let other = self.own(stack, intake)?;
-        self.slices.insert(slice, other);
-        Ok(other)
-    }
-
-    /// A stack that may be no slice of the list.
-    pub(crate) fn own(&mut self, stack: &[u32], intake: &mut Intake) -> Result<u32> {
+    /// The same for a stack of the sample's own.
+    pub(crate) fn own(&mut self, sample: usize, stack: &[u32], intake: &mut Intake) -> Result<u32> {
         if stack.is_empty() {
             return Ok(0);
         }
         intake.check_depth(stack.len())?;
-        intake.budget.take::<u32>(2 * stack.len() + 2)?;
-        self.others.push(stack);
-        Ok(OTHER | (self.others.len() as u32 - 1))
+        self.note(sample, OWN);
+        self.other(stack, intake)
     }
 
-    /// Has all stacks be rows, and nothing else of the list; `of_samples` get to know where.
-    pub(crate) fn finish(self, stacks: &mut Stacks, of_samples: &mut [u32]) {
-        let Stacks {
-            rows, locations, ..
-        } = stacks;
-        locations.keep(self.begin, self.first..self.next);
-        if self.others.is_empty() {
-            return;
+    /// Notes the length of a slice; most samples have one, or none has.
+    #[inline(always)]
+    fn note(&mut self, sample: usize, length: u32) {
+        if self.lengths.len() != sample {
+            self.lengths.resize(sample, 0);
         }
-        let row = rows.len() as u32;
-        let kept = locations.len() as u32;
-        locations.extend(&self.others.items);
-        rows.ends
-            .extend(self.others.ends.iter().map(|end| kept + end));
-        for stack in of_samples.iter_mut().filter(|stack| **stack & OTHER != 0) {
-            *stack = row + (*stack & !OTHER);
+        self.lengths.push(length);
+    }
+
+    fn other(&mut self, stack: &[u32], intake: &mut Intake) -> Result<u32> {
+        intake.budget.take::<u32>(2 * stack.len() + 2)?;
+        self.others.push(stack);
+        Ok(self.others.len() as u32 - 1)
+    }
+
+    /// Has all slices be stacks, and nothing else of the list; `of_samples` get to know their rows.
+    pub(crate) fn finish(
+        mut self,
+        stacks: &mut Stacks,
+        of_samples: &mut [u32],
+        intake: &mut Intake,
+    ) -> Result<()> {
+        let lengths = std::mem::take(&mut self.lengths);
+        let is_slice = |length: u32| !matches!(length, 0 | OWN);
+        let mut starts = Starts::of(self.end - self.begin, intake)?;
+        for (start, &length) in of_samples.iter().zip(&lengths) {
+            if is_slice(length) {
+                starts.mark(*start);
+            }
         }
+        // By the number of a start: the first slice met. By sample: the number of its start.
+        let mut firsts = vec![(0, 0); starts.number_all(intake)?];
+        let none = firsts.len() as u32;
+        let mut rest = Vec::new();
+        for (sample, (start, &length)) in of_samples.iter_mut().zip(&lengths).enumerate() {
+            let mut number = none;
+            if is_slice(length) {
+                number = starts.number(*start);
+                let first = &mut firsts[number as usize];
+                if first.1 == 0 {
+                    *first = (*start, length);
+                }
+                if first.1 == length {
+                    *start = number;
+                    continue;
+                }
+            }
+            if length != 0 {
+                intake.budget.take::<[u32; 3]>(2)?;
+                rest.push((sample, *start, length));
+            }
+            *start = number;
+        }
+        drop(starts);
+        let places = self.place(&firsts, stacks, intake)?;
+        for (stack, _) in of_samples.iter_mut().zip(&lengths) {
+            *stack = places.get(*stack as usize).copied().unwrap_or(0);
+        }
+        let others = stacks.rows.len() as u32;
+        let mut slices = HashMap::<(u32, u32), u32, RandomState>::default();
+        for (sample, start, length) in rest {
+            // One of several slices that begin there, or no slice.
+            let other = match (length, slices.get(&(start, length))) {
+                (OWN, _) => start,
+                (_, Some(&other)) => other,
+                _ => {
+                    let other = self.copy(start, length, stacks, intake)?;
+                    slices.insert((start, length), other);
+                    other
+                }
+            };
+            of_samples[sample] = others + other;
+        }
+        self.keep(&firsts, stacks);
+        self.append_others(stacks);
+        Ok(())
+    }
+
+    /// Where slices become rows, by number: in the order of the list where they are, if they begin
+    /// where the last ended or behind it; or else copied, behind all those.
+    fn place(
+        &mut self,
+        slices: &[(u32, u32)],
+        stacks: &mut Stacks,
+        intake: &mut Intake,
+    ) -> Result<Vec<u32>> {
+        intake.budget.take::<[u32; 2]>(slices.len())?;
+        stacks.rows.ends.reserve(slices.len());
+        let mut places = Vec::with_capacity(slices.len());
+        let mut copied = Vec::new();
+        let (mut next, mut end) = (0, self.begin as u32);
+        for (number, &(start, length)) in slices.iter().enumerate() {
+            places.push(stacks.rows.len() as u32);
+            if start >= next {
+                next = start + length;
+                end += length;
+                stacks.rows.ends.push(end);
+            } else {
+                copied.push((number, self.copy(start, length, stacks, intake)?));
+            }
+        }
+        let others = stacks.rows.len() as u32;
+        for (number, other) in copied {
+            places[number] = others + other;
+        }
+        Ok(places)
+    }
+
+    /// Has a slice be one of the other stacks.
+    #[inline(never)]
+    fn copy(
+        &mut self,
+        start: u32,
+        length: u32,
+        stacks: &Stacks,
+        intake: &mut Intake,
+    ) -> Result<u32> {
+        let start = self.begin + start as usize;
+        let stack = stacks.locations.get(start, start + length as usize);
+        self.other(stack, intake)
+    }
+
+    /// Keeps what of the list became rows.
+    fn keep(&self, slices: &[(u32, u32)], stacks: &mut Stacks) {
+        let mut next = 0;
+        let rows = slices.iter().filter(|&&(start, length)| {
+            let is_row = start >= next;
+            next = if is_row { start + length } else { next };
+            is_row
+        });
+        let parts = rows.map(|&(start, length)| {
+            let start = self.begin + start as usize;
+            start..start + length as usize
+        });
+        stacks.locations.keep(self.begin, parts);
+    }
+
+    fn append_others(self, stacks: &mut Stacks) {
+        let kept = stacks.locations.len() as u32;
+        stacks.locations.extend(&self.others.items);
+        let ends = self.others.ends.iter().map(|end| kept + end);
+        stacks.rows.ends.extend(ends);
     }
 
     #[cold]
@@ -256,6 +280,54 @@ impl LocationList {
             "the slice ends at {end}, past the last of {indices} location_indices"
         ));
         intake.repair(losses::INDEX_OUT_OF_RANGE, error.within("locations_length"))
+    }
+}
+
+/// The locations of a list at which slices begin.
+struct Starts {
+    /// A bit for each location.
+    bits: Vec<u64>,
+    /// How many are set before each word.
+    before: Vec<u32>,
+}
+
+impl Starts {
+    fn of(locations: usize, intake: &mut Intake) -> Result<Self> {
+        let words = locations.div_ceil(64);
+        intake.budget.take::<(u64, u32)>(words)?;
+        Ok(Self {
+            bits: vec![0; words],
+            before: Vec::new(),
+        })
+    }
+
+    #[inline]
+    fn mark(&mut self, start: u32) {
+        if let Some(bits) = self.bits.get_mut(start as usize / 64) {
+            *bits |= 1 << (start % 64);
+        }
+    }
+
+    /// Numbers all that are marked; says how many they are.
+    fn number_all(&mut self, intake: &mut Intake) -> Result<usize> {
+        let mut all = 0;
+        let before = |bits: &u64| {
+            let before = all;
+            all += bits.count_ones();
+            before
+        };
+        self.before = self.bits.iter().map(before).collect();
+        intake.budget.take::<(u32, u32)>(all as usize)?;
+        Ok(all as usize)
+    }
+
+    /// The number of one that is marked, in the order of the list.
+    #[inline]
+    fn number(&self, start: u32) -> u32 {
+        let word = start as usize / 64;
+        let (bits, before) = (self.bits.get(word), self.before.get(word));
+        let bits = bits.copied().unwrap_or(0) & ((1 << (start % 64)) - 1);
+        before.copied().unwrap_or(0) + bits.count_ones()
     }
 }
 
@@ -313,16 +385,17 @@ mod tests {
         for (slices, from) in lists.into_iter().zip([0, 5_000]) {
             let mut list = LocationList::after(&stacks);
             (from..from + 1_000).for_each(|at| list.push(at, &mut stacks, &mut intake).unwrap());
-            list.begin(slices.len(), &mut stacks, &mut intake).unwrap();
             let mut of_samples = Vec::new();
             for &(start, length) in slices {
-                of_samples.push(list.stack(start, length, &mut stacks, &mut intake).unwrap());
+                let sample = of_samples.len();
+                of_samples.push(list.slice(sample, start, length, &mut intake).unwrap());
                 let stack = start + from + 1..start + from + length + 1;
                 expected.push(stack.collect::<Vec<u32>>());
             }
-            of_samples.push(list.own(&[7, 8], &mut intake).unwrap());
+            of_samples.push(list.own(of_samples.len(), &[7, 8], &mut intake).unwrap());
             expected.push(vec![7, 8]);
-            list.finish(&mut stacks, &mut of_samples);
+            list.finish(&mut stacks, &mut of_samples, &mut intake)
+                .unwrap();
             read.extend(of_samples);
         }
         stacks.settle();
@@ -398,9 +471,9 @@ mod tests {
         let (mut stacks, mut intake) = (Stacks::plus(1), intake());
         let mut list = LocationList::after(&stacks);
         (0..11).for_each(|at| list.push(at, &mut stacks, &mut intake).unwrap());
-        list.begin(1, &mut stacks, &mut intake).unwrap();
+
         for (start, said) in [(8, "8 + 4"), (20, "20 + 4")] {
-            let error = list.stack(start, 4, &mut stacks, &mut intake).unwrap_err();
+            let error = list.slice(0, start, 4, &mut intake).unwrap_err();
             assert_eq!(
                 error.to_string(),
                 format!(

@@ -293,7 +293,7 @@ impl Draft {
             }
         }
         if G::SCHEMA.tables.stack == 0 {
-            locations.finish(&mut tables.stacks, &mut self.samples.stacks);
+            locations.finish(&mut tables.stacks, &mut self.samples.stacks, intake)?;
         }
         Ok(())
     }
@@ -339,7 +339,9 @@ impl Draft {
         within("max_samples", intake.limits().max_samples, samples as u64)?;
         intake.budget.take::<(u64, [u32; 4])>(samples)?;
         self.samples.reserve(samples);
-        locations.begin(samples, &mut tables.stacks, intake)?;
+        if G::SCHEMA.tables.stack == 0 {
+            locations.reserve(samples, intake)?;
+        }
         Ok(locations)
     }
 

@@ -85,7 +85,7 @@ pub(crate) fn sample<G: Generation>(
     };
     if G::SCHEMA.tables.stack == 0 && fields.slice_length != 0 {
         let (start, length) = (fields.slice_start, fields.slice_length);
-        fields.stack = locations.stack(start, length, &mut tables.stacks, intake)?;
+        fields.stack = locations.slice(row, start, length, intake)?;
     }
     samples.stacks.push(fields.stack);
     samples.end_rows(row);
@@ -309,7 +309,7 @@ fn otep_sample(
             for location in &mut rare.locations {
                 *location = location.wrapping_add(1);
             }
-            locations.own(&rare.locations, intake)?
+            locations.own(row, &rare.locations, intake)?
         }
     };
     rare.locations.clear();

@@ -100,28 +100,32 @@ fearless_simd::kernel!(
             let mut rest = items.get(start..).unwrap_or_default();
             let mut left = (end as usize).saturating_sub(start);
             start = end as usize;
-            loop {
-                let mut few = [0; SQUARES];
-                let numbers = match rest.first_chunk() {
-                    Some(numbers) => numbers,
-                    None => {
-                        few.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
-                        &few
-                    }
-                };
-                let there = FIRST.get(left).unwrap_or(&[u32::MAX; SQUARES]);
-                let numbers = u32x8::simd_from(avx2, *numbers);
-                let there = u32x8::simd_from(avx2, *there);
-                let low = _mm256_and_si256(_mm256_xor_si256(numbers.into(), of), there.into());
-                let high = _mm256_srli_epi64(low, 32);
-                sum = _mm256_add_epi64(sum, _mm256_mul_epu32(low, low));
+            let mut add = |numbers: __m256i| {
+                let high = _mm256_srli_epi64(numbers, 32);
+                sum = _mm256_add_epi64(sum, _mm256_mul_epu32(numbers, numbers));
                 sum = _mm256_add_epi64(sum, _mm256_mul_epu32(high, high));
-                rest = rest.get(SQUARES..).unwrap_or_default();
-                if left <= SQUARES {
-                    break;
-                }
-                left -= SQUARES;
+            };
+            while left >= SQUARES
+                && let Some((numbers, more)) = rest.split_first_chunk()
+            {
+                let numbers = u32x8::simd_from(avx2, *numbers);
+                add(_mm256_xor_si256(numbers.into(), of));
+                (rest, left) = (more, left - SQUARES);
             }
+            let mut few = [0; SQUARES];
+            let numbers = match rest.first_chunk() {
+                Some(numbers) => numbers,
+                None => {
+                    few.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
+                    &few
+                }
+            };
+            let there = u32x8::simd_from(avx2, FIRST[left % SQUARES]);
+            let numbers = u32x8::simd_from(avx2, *numbers);
+            add(_mm256_and_si256(
+                _mm256_xor_si256(numbers.into(), of),
+                there.into(),
+            ));
             let halves = _mm_add_epi64(
                 _mm256_castsi256_si128(sum),
                 _mm256_extracti128_si256(sum, 1),
