@@ -8,7 +8,7 @@ mod support;
 mod wire;
 
 use alloc::{Counting, cost};
-use otlp_profiles::proto::{pprof, prost::Message, v1_10};
+use otlp_profiles::proto::{pprof, prost::Message, v1_7, v1_10};
 use otlp_profiles::{
     ErrorKind, FORMATS, Level, Limits, Policy, Profiles, ReadOptions, WriteOptions, deflate,
 };
@@ -354,6 +354,55 @@ fn packed_unpacked_and_split_lists_are_one() {
         models.iter().all(|model| *model == models[0]),
         "and so are the models"
     );
+}
+
+#[test]
+fn a_location_that_is_none_is_placed_by_the_first_sample_whose_slice_has_it() {
+    let sample = |start, length| v1_7::Sample {
+        locations_start_index: start,
+        locations_length: length,
+        ..Default::default()
+    };
+    let profile = v1_7::Profile {
+        location_indices: vec![1, 0, 1, 5, 0],
+        sample: vec![sample(0, 2), sample(2, 3), sample(3, 2), sample(2, 3)],
+        ..Default::default()
+    };
+    let data = v1_7::ProfilesData {
+        resource_profiles: vec![v1_7::ResourceProfiles {
+            scope_profiles: vec![v1_7::ScopeProfiles {
+                profiles: vec![profile],
+                ..Default::default()
+            }],
+            ..Default::default()
+        }],
+        dictionary: Some(v1_7::ProfilesDictionary {
+            location_table: vec![v1_7::Location::default(); 2],
+            string_table: vec![String::new()],
+            ..Default::default()
+        }),
+    };
+    let bytes = data.encode_to_vec();
+    let place = "resource_profiles[0].scope_profiles[0].profiles[0].samples[1].location_indices[1]";
+    let error = try_read("otlp-1.7", &bytes).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        format!("{place}: 5 is past the last of 2 rows")
+    );
+    let options = ReadOptions {
+        policy: Policy::Repair,
+        ..options("otlp-1.7")
+    };
+    let repaired = otlp_profiles::read(&bytes, &options).unwrap();
+    let found = |code: &str| repaired.findings.iter().find(|found| found.code == code);
+    let found = found("index.out_of_range").expect("it is found");
+    assert_eq!((found.place.as_str(), found.count), (place, 2));
+    let profile = repaired.profiles.iter().next().unwrap();
+    let depths = profile.samples().iter();
+    let depths: Vec<usize> = depths
+        .map(|sample| repaired.profiles.dictionary().stack(sample.stack).len())
+        .collect();
+    assert_eq!(depths, [2, 2, 1, 2]);
 }
 
 #[test]

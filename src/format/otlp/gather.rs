@@ -1,5 +1,6 @@
 //! Puts what was read together: one dictionary, and every profile in its scope.
 
+use std::cell::OnceCell;
 use std::collections::HashMap;
 
 use crate::build::interner::Interner;
@@ -157,7 +158,19 @@ fn unit<G: Generation>(
     }
     shifts.count_new_attributes(&tables);
     let stacks = tables.stacks.rows.len();
-    let dictionary = tables.finish::<G>(&shifts, all, intake)?;
+    let users = OnceCell::new();
+    let place = |error: Error, row: usize, at| {
+        let error = error.element(at).within("location_indices");
+        if G::SCHEMA.tables.stack != 0 {
+            return error.within_row("stack_table", row);
+        }
+        let first = users.get_or_init(|| first_users(&drafts, stacks));
+        match first.get(row).copied().flatten() {
+            Some((draft, sample)) => draft.place(error.within_row("samples", sample)),
+            None => error,
+        }
+    };
+    let dictionary = tables.finish::<G>(&shifts, all, place, intake)?;
     let mut placed = Vec::with_capacity(drafts.len());
     for draft in drafts {
         let at = draft.at;
@@ -167,6 +180,19 @@ fn unit<G: Generation>(
         });
     }
     Ok((dictionary, placed))
+}
+
+/// By stack: the first sample that has it, and the profile that is in.
+fn first_users(drafts: &[Draft], stacks: usize) -> Vec<Option<(&Draft, usize)>> {
+    let mut users = vec![None; stacks];
+    for draft in drafts {
+        for (sample, &stack) in draft.samples.stacks.iter().enumerate() {
+            if let Some(user) = users.get_mut(stack as usize) {
+                user.get_or_insert((draft, sample));
+            }
+        }
+    }
+    users
 }
 
 /// Puts the profiles into their scopes.

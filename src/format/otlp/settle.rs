@@ -275,11 +275,13 @@ impl Tables {
         Ok(units)
     }
 
-    /// Proves every table and hands them over; they may be `all` of the payload's.
+    /// Proves every table and hands them over; they may be `all` of the payload's. `place` says where
+    /// a location of a stack is.
     pub(crate) fn finish<G: Generation>(
         mut self,
         shifts: &Shifts,
         all: bool,
+        place: impl Fn(Error, usize, usize) -> Error,
         intake: &mut Intake,
     ) -> Result<Dictionary> {
         let own = usize::from(G::SCHEMA.rows != Rows::NullFirst);
@@ -298,12 +300,6 @@ impl Tables {
         let locations = self.prove_locations(shifts, own, lifted_locations, intake)?;
         let repaired = intake.findings.len();
         let mut stacks = std::mem::take(&mut self.stacks.rows);
-        let place = |error: Error, row, at| {
-            error
-                .element(at)
-                .within("location_indices")
-                .within_row("stack_table", row)
-        };
         let mut stacks = match self.stacks.most {
             Some(most) if shifts.location.holds_all(most) => prove::proved(stacks),
             _ => {
