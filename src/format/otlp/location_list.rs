@@ -7,6 +7,8 @@
 //! through in the order of the list: those that follow one another become stacks where they are,
 //! any others are copied behind them.
 
+use std::ops::Range;
+
 use foldhash::fast::RandomState;
 use hashbrown::HashMap;
 
@@ -26,6 +28,7 @@ pub(crate) struct LocationList {
     end: usize,
     /// By sample: how long its slice is, which begins where its stack is said to be; or [`OWN`].
     lengths: Vec<u32>,
+    starts: Starts,
     /// Stacks that are not part of the list.
     others: Ragged<u32>,
 }
@@ -88,11 +91,12 @@ impl LocationList {
         Ok(())
     }
 
-    /// Makes ready for so many samples.
+    /// Makes ready for so many samples, once all locations are here.
     pub(crate) fn reserve(&mut self, samples: usize, intake: &mut Intake) -> Result<()> {
         intake.budget.take::<u32>(samples)?;
         if !self.is_empty() {
             self.lengths.reserve(samples);
+            self.starts = Starts::of(self.end - self.begin, intake)?;
         }
         Ok(())
     }
@@ -112,6 +116,7 @@ impl LocationList {
         }
         intake.check_depth(length as usize)?;
         self.note(sample, length);
+        self.starts.mark(start);
         Ok(start)
     }
 
@@ -148,20 +153,14 @@ impl LocationList {
         intake: &mut Intake,
     ) -> Result<()> {
         let lengths = std::mem::take(&mut self.lengths);
-        let is_slice = |length: u32| !matches!(length, 0 | OWN);
-        let mut starts = Starts::of(self.end - self.begin, intake)?;
-        for (start, &length) in of_samples.iter().zip(&lengths) {
-            if is_slice(length) {
-                starts.mark(*start);
-            }
-        }
+        let mut starts = std::mem::take(&mut self.starts);
         // By the number of a start: the first slice met. By sample: the number of its start.
         let mut firsts = vec![(0, 0); starts.number_all(intake)?];
         let none = firsts.len() as u32;
         let mut rest = Vec::new();
         for (sample, (start, &length)) in of_samples.iter_mut().zip(&lengths).enumerate() {
             let mut number = none;
-            if is_slice(length) {
+            if !matches!(length, 0 | OWN) {
                 number = starts.number(*start);
                 let first = &mut firsts[number as usize];
                 if first.1 == 0 {
@@ -179,7 +178,7 @@ impl LocationList {
             *start = number;
         }
         drop(starts);
-        let places = self.place(&firsts, stacks, intake)?;
+        let (places, parts) = self.place(&firsts, stacks, intake)?;
         for (stack, _) in of_samples.iter_mut().zip(&lengths) {
             *stack = places.get(*stack as usize).copied().unwrap_or(0);
         }
@@ -198,28 +197,35 @@ impl LocationList {
             };
             of_samples[sample] = others + other;
         }
-        self.keep(&firsts, stacks);
+        stacks.locations.keep(self.begin, parts.into_iter());
         self.append_others(stacks);
         Ok(())
     }
 
     /// Where slices become rows, by number: in the order of the list where they are, if they begin
-    /// where the last ended or behind it; or else copied, behind all those.
+    /// where the last ended or behind it; or else copied, behind all those. And the parts of the list
+    /// that are rows.
     fn place(
         &mut self,
         slices: &[(u32, u32)],
         stacks: &mut Stacks,
         intake: &mut Intake,
-    ) -> Result<Vec<u32>> {
+    ) -> Result<(Vec<u32>, Vec<Range<usize>>)> {
         intake.budget.take::<[u32; 2]>(slices.len())?;
         stacks.rows.ends.reserve(slices.len());
         let mut places = Vec::with_capacity(slices.len());
-        let mut copied = Vec::new();
-        let (mut next, mut end) = (0, self.begin as u32);
+        let (mut parts, mut copied) = (Vec::new(), Vec::new());
+        let mut part = self.begin..self.begin;
+        let mut end = self.begin as u32;
         for (number, &(start, length)) in slices.iter().enumerate() {
             places.push(stacks.rows.len() as u32);
-            if start >= next {
-                next = start + length;
+            let begin = self.begin + start as usize;
+            if begin >= part.end {
+                if begin > part.end {
+                    intake.budget.take::<Range<usize>>(2)?;
+                    parts.push(std::mem::replace(&mut part, begin..begin));
+                }
+                part.end = begin + length as usize;
                 end += length;
                 stacks.rows.ends.push(end);
             } else {
@@ -230,7 +236,8 @@ impl LocationList {
         for (number, other) in copied {
             places[number] = others + other;
         }
-        Ok(places)
+        parts.push(part);
+        Ok((places, parts))
     }
 
     /// Has a slice be one of the other stacks.
@@ -245,21 +252,6 @@ impl LocationList {
         let start = self.begin + start as usize;
         let stack = stacks.locations.get(start, start + length as usize);
         self.other(stack, intake)
-    }
-
-    /// Keeps what of the list became rows.
-    fn keep(&self, slices: &[(u32, u32)], stacks: &mut Stacks) {
-        let mut next = 0;
-        let rows = slices.iter().filter(|&&(start, length)| {
-            let is_row = start >= next;
-            next = if is_row { start + length } else { next };
-            is_row
-        });
-        let parts = rows.map(|&(start, length)| {
-            let start = self.begin + start as usize;
-            start..start + length as usize
-        });
-        stacks.locations.keep(self.begin, parts);
     }
 
     fn append_others(self, stacks: &mut Stacks) {
@@ -284,26 +276,23 @@ impl LocationList {
 }
 
 /// The locations of a list at which slices begin.
+#[derive(Debug, Default)]
 struct Starts {
-    /// A bit for each location.
-    bits: Vec<u64>,
-    /// How many are set before each word.
-    before: Vec<u32>,
+    /// For every 64 locations: a bit for each, and how many are set before them.
+    words: Vec<(u64, u32)>,
 }
 
 impl Starts {
     fn of(locations: usize, intake: &mut Intake) -> Result<Self> {
         let words = locations.div_ceil(64);
         intake.budget.take::<(u64, u32)>(words)?;
-        Ok(Self {
-            bits: vec![0; words],
-            before: Vec::new(),
-        })
+        let words = vec![(0, 0); words];
+        Ok(Self { words })
     }
 
     #[inline]
     fn mark(&mut self, start: u32) {
-        if let Some(bits) = self.bits.get_mut(start as usize / 64) {
+        if let Some((bits, _)) = self.words.get_mut(start as usize / 64) {
             *bits |= 1 << (start % 64);
         }
     }
@@ -311,12 +300,10 @@ impl Starts {
     /// Numbers all that are marked; says how many they are.
     fn number_all(&mut self, intake: &mut Intake) -> Result<usize> {
         let mut all = 0;
-        let before = |bits: &u64| {
-            let before = all;
+        for (bits, before) in &mut self.words {
+            *before = all;
             all += bits.count_ones();
-            before
-        };
-        self.before = self.bits.iter().map(before).collect();
+        }
         intake.budget.take::<(u32, u32)>(all as usize)?;
         Ok(all as usize)
     }
@@ -324,10 +311,9 @@ impl Starts {
     /// The number of one that is marked, in the order of the list.
     #[inline]
     fn number(&self, start: u32) -> u32 {
-        let word = start as usize / 64;
-        let (bits, before) = (self.bits.get(word), self.before.get(word));
-        let bits = bits.copied().unwrap_or(0) & ((1 << (start % 64)) - 1);
-        before.copied().unwrap_or(0) + bits.count_ones()
+        let word = self.words.get(start as usize / 64);
+        let (bits, before) = word.copied().unwrap_or_default();
+        before + (bits & ((1 << (start % 64)) - 1)).count_ones()
     }
 }
 
@@ -385,6 +371,7 @@ mod tests {
         for (slices, from) in lists.into_iter().zip([0, 5_000]) {
             let mut list = LocationList::after(&stacks);
             (from..from + 1_000).for_each(|at| list.push(at, &mut stacks, &mut intake).unwrap());
+            list.reserve(slices.len(), &mut intake).unwrap();
             let mut of_samples = Vec::new();
             for &(start, length) in slices {
                 let sample = of_samples.len();
