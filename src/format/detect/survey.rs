@@ -3,10 +3,11 @@
 //! Requirements: it costs a small part of reading, whatever the payload; what stands late, once, or
 //! behind a million samples is found if that can be paid for; and it says whether it saw all.
 //!
-//! So lists are passed over by their lengths, to the end unless their elements are tiny. Only messages
-//! in which the formats differ are looked into, by their tags; and where they are many, only as many
-//! as the part of the payload that lies behind pays for, so that they are spread evenly. What has a field nobody met before is kept, and a few of the others: they are what
-//! is walked.
+//! So lists are passed over by their lengths, to the end unless their elements are small and of many
+//! lengths. Only messages in which the formats differ are looked into, by their tags; and where they
+//! are many, only as many as the part of the payload that lies behind pays for, so that they are spread
+//! evenly. What has a field nobody met before is kept, and a few of the others: they are what is
+//! walked.
 
 use super::grammar::{Grammar, LAST_NUMBER, Message, bit};
 use super::score::Path;
@@ -22,9 +23,9 @@ const BYTES_A_LOOK: usize = 1 << 10;
 const HOPS: usize = 1 << 10;
 const BYTES_A_HOP: usize = 12;
 /// What its bytes pay for where fields are like the one before: so many for one that is as long, and
-/// twice as many for one that is not, since where it ends is known late.
+/// three times as many for one that is not, since where it ends is known late.
 const BYTES_AN_ALIKE: usize = 4;
-const UNLIKE: u64 = 2;
+const UNLIKE: u64 = 3;
 /// Bytes of such fields that are passed over at once.
 const ALIKE: usize = 1 << 16;
 /// Messages kept that have fields nobody met, and of the others.
