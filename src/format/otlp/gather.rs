@@ -134,12 +134,11 @@ fn places(texts: &Strings, strings: &mut Strings) -> Vec<StringId> {
 /// profiles that use it.
 fn unit<G: Generation>(
     mut tables: Tables,
-    drafts: Vec<Draft>,
+    mut drafts: Vec<Draft>,
     all: bool,
     intake: &mut Intake,
 ) -> Result<(Dictionary, Vec<Placed>)> {
     tables.stacks.settle();
-    let mut drafts = drafts;
     if G::SCHEMA.tables.stack == 0
         && let Some(places) = merge_stacks(&mut tables.stacks.rows, intake)?
     {
