@@ -24,11 +24,7 @@ pub(crate) struct Places {
 
 impl Places {
     /// Compares the rows `alike` of a table of `rows`; `None` where no two are equal.
-    pub(crate) fn among<T: Hash + Eq>(
-        alike: &[u32],
-        rows: usize,
-        row: impl Fn(usize) -> T,
-    ) -> Option<Self> {
+    fn among<T: Hash + Eq>(alike: &[u32], rows: usize, row: impl Fn(usize) -> T) -> Option<Self> {
         if alike.is_empty() {
             return None;
         }
@@ -102,6 +98,17 @@ impl Places {
     }
 }
 
+/// Where rows are once equal ones, which have equal keys, are one; `None` where no two are equal.
+pub(crate) fn equal_rows<T: Hash + Eq>(
+    rows: usize,
+    intake: &mut Intake,
+    key: impl Fn(usize) -> u64,
+    row: impl Fn(usize) -> T,
+) -> Result<Option<Places>> {
+    let alike = alike(rows, intake, key)?;
+    Ok(Places::among(&alike, rows, row))
+}
+
 /// Has equal stacks become the first of them; `None` where no two are.
 pub(crate) fn merge_stacks(
     stacks: &mut Ragged<u32>,
@@ -111,8 +118,7 @@ pub(crate) fn merge_stacks(
     // Which sums are equal, no input can know.
     let of = RandomState::default().hash_one(stacks.len()) as u32;
     let keys = Lanes::default().square_sums(&stacks.items, &stacks.ends, of);
-    let alike = alike(keys.len(), intake, |row| keys[row])?;
-    let places = Places::among(&alike, stacks.len(), |row| stacks.row(row));
+    let places = equal_rows(keys.len(), intake, |row| keys[row], |row| stacks.row(row))?;
     if let Some(places) = &places {
         places.retain_rows(stacks);
     }
@@ -120,11 +126,7 @@ pub(crate) fn merge_stacks(
 }
 
 /// The rows, row 0 not among them, whose key another row has too, and few others.
-pub(crate) fn alike(
-    rows: usize,
-    intake: &mut Intake,
-    key: impl Fn(usize) -> u64,
-) -> Result<Vec<u32>> {
+fn alike(rows: usize, intake: &mut Intake, key: impl Fn(usize) -> u64) -> Result<Vec<u32>> {
     // Names are numbered as functions are met.
     let rise = (2..rows).all(|row| key(row - 1) < key(row));
     if rise {

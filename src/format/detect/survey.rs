@@ -188,7 +188,7 @@ impl<'p> Look<'_, 'p> {
         let new = !common & !self.seen(message);
         let end = at + reader.left();
         let mut fields = 0;
-        let mut alike_left = (HOPS + reader.left() / BYTES_AN_ALIKE) as u64;
+        let mut paid = Paid::by(&reader);
         for _ in 0..HOPS + reader.left() / BYTES_A_HOP {
             let before = reader;
             let Ok(tag) = reader.tag() else { break };
@@ -217,9 +217,8 @@ impl<'p> Look<'_, 'p> {
                 if message == Message::Dictionary {
                     self.count(tag >> 3, 1 + alike.fields);
                 }
-                match alike_left.checked_sub(1 + alike.cost) {
-                    Some(left) => alike_left = left,
-                    None => break,
+                if !paid.take(alike) {
+                    break;
                 }
             } else if reader.skip(tag, 0).is_err() {
                 break;
@@ -254,7 +253,7 @@ impl<'p> Look<'_, 'p> {
     /// Looks at the tags of a message that holds none in which the formats differ.
     fn leaf(&mut self, message: Message, path: Path, mut reader: Reader<'p>) {
         let (body, mut fields) = (reader.rest(), 0);
-        let mut alike_left = (HOPS + reader.left() / BYTES_AN_ALIKE) as u64;
+        let mut paid = Paid::by(&reader);
         while let Ok(Some(tag)) = reader.tag() {
             fields |= bit(tag >> 3);
             if reader.skip(tag, 0).is_err() {
@@ -262,9 +261,8 @@ impl<'p> Look<'_, 'p> {
             }
             if tag & 7 == LEN && reader.left() >= SHORT {
                 let alike = pass_alike(&mut reader, tag, ALIKE);
-                match alike_left.checked_sub(1 + alike.cost) {
-                    Some(left) => alike_left = left,
-                    None => break,
+                if !paid.take(alike) {
+                    break;
                 }
             }
         }
@@ -336,6 +334,22 @@ fn pass_alike(reader: &mut Reader, tag: u32, most: usize) -> Alike {
 struct Alike {
     fields: u64,
     cost: u64,
+}
+
+/// What the bytes of a message pay for that was not taken yet.
+struct Paid(u64);
+
+impl Paid {
+    fn by(message: &Reader) -> Self {
+        Self((HOPS + message.left() / BYTES_AN_ALIKE) as u64)
+    }
+
+    /// Takes a field and those like it; `false` when they are more than is paid for.
+    fn take(&mut self, alike: Alike) -> bool {
+        let left = self.0.checked_sub(1 + alike.cost);
+        self.0 = left.unwrap_or(0);
+        left.is_some()
+    }
 }
 
 /// A run of fields shorter than this took longer than one field after the other would have: so

@@ -154,42 +154,46 @@ impl LocationList {
     ) -> Result<()> {
         let lengths = std::mem::take(&mut self.lengths);
         let mut starts = std::mem::take(&mut self.starts);
-        // By the number of a start: the first slice met. By sample: the number of its start.
+        // By the number of a start: the first slice met. By sample: the number of its start, or
+        // `none`, or behind that the number of one of the others.
         let mut firsts = vec![(0, 0); starts.number_all(intake)?];
         let none = firsts.len() as u32;
         let mut rest = Vec::new();
         for (sample, (start, &length)) in of_samples.iter_mut().zip(&lengths).enumerate() {
-            let mut number = none;
-            if !matches!(length, 0 | OWN) {
-                number = starts.number(*start);
-                let first = &mut firsts[number as usize];
-                if first.1 == 0 {
-                    *first = (*start, length);
+            *start = match length {
+                0 => none,
+                OWN => none + 1 + *start,
+                _ => {
+                    let number = starts.number(*start);
+                    let first = &mut firsts[number as usize];
+                    if first.1 == 0 {
+                        *first = (*start, length);
+                    }
+                    if first.1 != length {
+                        intake.budget.take::<[u32; 3]>(2)?;
+                        rest.push((sample, *start, length));
+                    }
+                    number
                 }
-                if first.1 == length {
-                    *start = number;
-                    continue;
-                }
-            }
-            if length != 0 {
-                intake.budget.take::<[u32; 3]>(2)?;
-                rest.push((sample, *start, length));
-            }
-            *start = number;
+            };
         }
         drop(starts);
         let (places, parts) = self.place(&firsts, stacks, intake)?;
-        for (stack, _) in of_samples.iter_mut().zip(&lengths) {
-            *stack = places.get(*stack as usize).copied().unwrap_or(0);
-        }
         let others = stacks.rows.len() as u32;
+        for (stack, _) in of_samples.iter_mut().zip(&lengths) {
+            *stack = match places.get(*stack as usize) {
+                Some(&place) => place,
+                None => stack
+                    .checked_sub(none + 1)
+                    .map_or(0, |other| others + other),
+            };
+        }
         let mut slices = HashMap::<(u32, u32), u32, RandomState>::default();
         for (sample, start, length) in rest {
-            // One of several slices that begin there, or no slice.
-            let other = match (length, slices.get(&(start, length))) {
-                (OWN, _) => start,
-                (_, Some(&other)) => other,
-                _ => {
+            // One of several slices that begin there.
+            let other = match slices.get(&(start, length)) {
+                Some(&other) => other,
+                None => {
                     let other = self.copy(start, length, stacks, intake)?;
                     slices.insert((start, length), other);
                     other

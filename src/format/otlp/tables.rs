@@ -271,19 +271,15 @@ impl Tables {
         self.links.reserve(link);
         self.attributes.reserve(attribute);
         self.stacks.rows.ends.reserve(stack);
-        self.number_rows::<G>();
+        // What is made of labels is numbered after the rows of the tables.
+        self.texts.table_rows = string as u32;
+        self.new_attributes.first = (attribute + own_rows::<G>()).max(1) as u32;
         if G::SCHEMA.rows == Rows::NullFirst {
             self.stacks.rows.ends.clear();
         } else {
             self.push_empty_rows();
         }
         Ok(())
-    }
-
-    /// Numbers what is made of labels after the rows of the tables, before those have memory.
-    pub(crate) fn number_rows<G: Generation>(&mut self) {
-        self.texts.table_rows = self.counts.string as u32;
-        self.new_attributes.first = (self.counts.attribute + own_rows::<G>()).max(1) as u32;
     }
 
     /// Where row 0 is a row like any other, the model's own comes before it.

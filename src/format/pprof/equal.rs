@@ -1,7 +1,7 @@
 //! Rows of a pprof's tables that are equal in all but their ids become the first of them.
 
 use crate::error::Result;
-use crate::format::alike::{Places, alike, merge_stacks};
+use crate::format::alike::{Places, equal_rows, merge_stacks};
 use crate::format::intake::Intake;
 use crate::format::losses::{self, Code};
 use crate::format::otlp::prove::proved;
@@ -36,19 +36,19 @@ pub(crate) fn merge(
 
 fn merge_mappings(dictionary: &mut Dictionary, intake: &mut Intake) -> Result<()> {
     let mappings = &dictionary.mappings;
-    let alike = alike(mappings.rows.len(), intake, |row| {
-        mappings.rows[row].memory_start
-    })?;
     // That a flag is not set is said of one mapping only, for all of them.
     let said = |id: &&AttributeId| {
         let attribute = dictionary.attributes.get(id.row());
         attribute.is_none_or(|attribute| attribute.value != Value::Bool(false))
     };
-    let places = Places::among(&alike, mappings.rows.len(), |row| {
+    let row = |row: usize| {
         let attributes: Vec<_> = mappings.attributes.row(row).iter().filter(said).collect();
         (mappings.rows[row], attributes)
-    });
-    let Some(places) = places else { return Ok(()) };
+    };
+    let start = |row: usize| mappings.rows[row].memory_start;
+    let Some(places) = equal_rows(mappings.rows.len(), intake, start, row)? else {
+        return Ok(());
+    };
     note(&places, "mapping", losses::DEDUP_MAPPING, intake);
     places.retain(&mut dictionary.mappings.rows);
     places.retain_rows(&mut dictionary.mappings.attributes);
@@ -60,8 +60,8 @@ fn merge_mappings(dictionary: &mut Dictionary, intake: &mut Intake) -> Result<()
 
 fn merge_functions(dictionary: &mut Dictionary, intake: &mut Intake) -> Result<()> {
     let functions = &dictionary.functions;
-    let alike = alike(functions.len(), intake, |row| functions[row].name.0.into())?;
-    let Some(places) = Places::among(&alike, functions.len(), |row| functions[row]) else {
+    let name = |row: usize| functions[row].name.0.into();
+    let Some(places) = equal_rows(functions.len(), intake, name, |row| functions[row])? else {
         return Ok(());
     };
     note(&places, "function", losses::DEDUP_FUNCTION, intake);
@@ -80,15 +80,15 @@ fn merge_locations(dictionary: &mut Dictionary, intake: &mut Intake) -> Result<b
         [line, ..] => u64::from(line.function.0) << 32 ^ line.line as u64,
         [] => 0,
     };
-    let alike = alike(rows, intake, |row| match locations.addresses[row] {
+    let key = |row: usize| match locations.addresses[row] {
         0 => line(row),
         address => address,
-    })?;
-    let places = Places::among(&alike, rows, |row| {
+    };
+    let places = equal_rows(rows, intake, key, |row| {
         let (mapping, address) = (locations.mappings[row], locations.addresses[row]);
         let attributes = locations.attributes.row(row);
         (mapping, address, locations.lines.row(row), attributes)
-    });
+    })?;
     let Some(places) = places else {
         return Ok(false);
     };

@@ -1,4 +1,5 @@
-//! Packed indices by the vector instructions of the processor, if it has any for them.
+//! Packed indices, and sums over them, by the vector instructions of the processor, if it has any
+//! for them.
 
 #[cfg(target_arch = "x86_64")]
 #[path = "avx2.rs"]
@@ -25,8 +26,8 @@ impl Lanes {
 
     /// Reads the varints that begin in `ahead` but for its first byte, which ends what is before
     /// them, and for its last [`AHEAD`](crate::wire::indices::AHEAD) bytes, adds `plus` to each, and
-    /// says how many there are: `Some(None)` if any is of more than four bytes, `None` if this processor has no
-    /// instructions for it.
+    /// says how many there are: `Some(None)` if any is of more than four bytes, `None` if this
+    /// processor has no instructions for it.
     #[inline(always)]
     pub(crate) fn read(self, ahead: &[u8], plus: u32, out: &mut [u32]) -> Option<Option<usize>> {
         self.0.map(|has| instructions::read(has, ahead, plus, out))
