@@ -115,9 +115,7 @@ pub(crate) fn merge_stacks(
     intake: &mut Intake,
 ) -> Result<Option<Places>> {
     intake.budget.take::<u64>(stacks.len())?;
-    // Which sums are equal, no input can know.
-    let of = RandomState::default().hash_one(stacks.len()) as u32;
-    let keys = Lanes::default().square_sums(&stacks.items, &stacks.ends, of);
+    let keys = Lanes::default().row_keys(&stacks.items, &stacks.ends);
     let places = equal_rows(keys.len(), intake, |row| keys[row], |row| stacks.row(row))?;
     if let Some(places) = &places {
         places.retain_rows(stacks);
@@ -132,7 +130,10 @@ fn alike(rows: usize, intake: &mut Intake, key: impl Fn(usize) -> u64) -> Result
     if rise {
         return Ok(Vec::new());
     }
-    let some = sharing(1..rows as u32, intake, &key)?;
+    let some = Lanes::default().with(
+        #[inline(always)]
+        || sharing(1..rows as u32, intake, &key),
+    )?;
     // Nearly all of them share a mark and not the key; they do not share another mark.
     let fewer = sharing(some.iter().copied(), intake, key)?;
     intake.budget.take::<[u32; 10]>(fewer.len())?;
@@ -140,23 +141,34 @@ fn alike(rows: usize, intake: &mut Intake, key: impl Fn(usize) -> u64) -> Result
 }
 
 /// Those of some rows whose key has the mark of another's.
+#[inline(always)]
 fn sharing(
     rows: impl ExactSizeIterator<Item = u32> + Clone,
     intake: &mut Intake,
     key: impl Fn(usize) -> u64,
 ) -> Result<Vec<u32>> {
     let mut met = Marks::for_rows(rows.len(), intake)?;
-    let key = |row: &u32| key(*row as usize);
-    let repeated: Vec<u32> = rows.clone().filter(|row| !met.mark(key(row))).collect();
-    if repeated.is_empty() {
+    intake.budget.take::<u32>(rows.len())?;
+    let places: Vec<u32> = rows
+        .clone()
+        .map(|row| met.place(key(row as usize)))
+        .collect();
+    let mut again = met.none();
+    let mut some = false;
+    for &place in &places {
+        if !met.mark(place) {
+            again.mark(place);
+            some = true;
+        }
+    }
+    if !some {
         return Ok(Vec::new());
     }
-    let mut keys = met.none();
-    for row in &repeated {
-        keys.mark(key(row));
-    }
-    intake.budget.take::<u32>(2 * repeated.len())?;
-    Ok(rows.filter(|row| keys.has(key(row))).collect())
+    let rows = rows.zip(&places);
+    Ok(rows
+        .filter(|(_, place)| again.has(**place))
+        .map(|(row, _)| row)
+        .collect())
 }
 
 /// Keys that were met; one that was not may be taken for one that was.
@@ -189,29 +201,29 @@ impl Marks {
         }
     }
 
-    fn place(&self, key: u64) -> (usize, u64) {
+    #[inline(always)]
+    fn place(&self, key: u64) -> u32 {
         // Of one product alone, all keys of a sequence may meet another.
         let [first, second] = self.factors;
-        let product = u128::from(key ^ second) * u128::from(first);
-        let folded = product as u64 ^ (product >> 64) as u64;
-        let mark = folded.wrapping_mul(second) >> self.shift;
-        (mark as usize / 64, 1 << (mark % 64))
+        let product = key.wrapping_mul(first);
+        ((product ^ product >> 32).wrapping_mul(second) >> self.shift) as u32
     }
 
-    /// Whether the key is new.
-    fn mark(&mut self, key: u64) -> bool {
-        let (word, mark) = self.place(key);
-        let Some(word) = self.words.get_mut(word) else {
+    /// Whether nothing was there.
+    #[inline(always)]
+    fn mark(&mut self, place: u32) -> bool {
+        let Some(word) = self.words.get_mut(place as usize / 64) else {
             return false;
         };
-        let new = *word & mark == 0;
-        *word |= mark;
+        let new = *word >> (place % 64) & 1 == 0;
+        *word |= 1 << (place % 64);
         new
     }
 
-    fn has(&self, key: u64) -> bool {
-        let (word, mark) = self.place(key);
-        self.words.get(word).is_some_and(|word| word & mark != 0)
+    #[inline(always)]
+    fn has(&self, place: u32) -> bool {
+        let word = self.words.get(place as usize / 64);
+        word.is_some_and(|word| word >> (place % 64) & 1 != 0)
     }
 }
 

@@ -590,7 +590,7 @@ fn cut_short(wanted: u64, left: usize) -> Error {
 }
 
 /// The number of varints in a packed body.
-#[inline]
+#[inline(always)]
 pub(crate) fn count_packed(body: &[u8]) -> usize {
     body.chunks(128)
         .map(|chunk| usize::from(chunk.iter().map(|&byte| u8::from(byte < 0x80)).sum::<u8>()))

@@ -2,7 +2,7 @@
 
 use super::bounds::Bounds;
 use super::candidates::{Answer, Candidate};
-use super::grammar::{Grammar, Holds, Message, Table, bit};
+use super::grammar::{Grammar, Holds, Message, Table};
 use super::score::{Outcome, Score};
 use super::survey::survey;
 use super::walk::{walk, walk_found};
@@ -248,12 +248,15 @@ pub(super) fn is_equivalent(a: &Trial, b: &Trial) -> bool {
 }
 
 fn same_fields(trial: &Trial, ours: &Grammar, theirs: &Grammar) -> bool {
-    let used = |message: Message, number: u32| trial.outcome.used(message) & bit(number) != 0;
     Message::ALL.into_iter().all(|message| {
-        let mut fields = ours
-            .fields(message)
-            .filter(|&(number, _)| used(message, number));
-        fields.all(|(number, field)| {
+        let mut used = trial.outcome.used(message);
+        let numbers = std::iter::from_fn(|| {
+            let number = used.trailing_zeros();
+            used &= used.wrapping_sub(1);
+            (number < u32::BITS).then_some(number)
+        });
+        let mut known = numbers.filter_map(|number| Some((number, ours.field(message, number)?)));
+        known.all(|(number, field)| {
             theirs
                 .field(message, number)
                 .is_some_and(|other| same(field.holds, other.holds, field.name == other.name))

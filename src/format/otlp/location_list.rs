@@ -18,6 +18,7 @@ use crate::format::losses;
 use crate::format::otlp::common::show;
 use crate::format::stacks::Stacks;
 use crate::model::ragged::Ragged;
+use crate::wire::lanes::Lanes;
 use crate::wire::read::{BEYOND, Reader, count_packed};
 
 /// `Profile.location_indices` among the locations of all stacks, and the slices of it.
@@ -61,7 +62,11 @@ impl LocationList {
         stacks: &mut Stacks,
         intake: &mut Intake,
     ) -> Result<()> {
-        let count = count_packed(packed.rest());
+        let bytes = packed.rest();
+        let count = Lanes::default().with(
+            #[inline(always)]
+            || count_packed(bytes),
+        );
         intake.budget.take::<u32>(count)?;
         let locations = &mut stacks.locations;
         // With some room for those that are in two stacks.
@@ -159,24 +164,30 @@ impl LocationList {
         let mut firsts = vec![(0, 0); starts.number_all(intake)?];
         let none = firsts.len() as u32;
         let mut rest = Vec::new();
-        for (sample, (start, &length)) in of_samples.iter_mut().zip(&lengths).enumerate() {
-            *start = match length {
-                0 => none,
-                OWN => none + 1 + *start,
-                _ => {
-                    let number = starts.number(*start);
-                    let first = &mut firsts[number as usize];
-                    if first.1 == 0 {
-                        *first = (*start, length);
-                    }
-                    if first.1 != length {
-                        intake.budget.take::<[u32; 3]>(2)?;
-                        rest.push((sample, *start, length));
-                    }
-                    number
+        let mut number_of = |sample: usize, start: u32, length: u32| match length {
+            0 => none,
+            OWN => none + 1 + start,
+            _ => {
+                let number = starts.number(start);
+                let first = &mut firsts[number as usize];
+                if first.1 == 0 {
+                    *first = (start, length);
                 }
-            };
-        }
+                if first.1 != length {
+                    rest.push((sample, start, length));
+                }
+                number
+            }
+        };
+        Lanes::default().with(
+            #[inline(always)]
+            || {
+                for (sample, (stack, &length)) in of_samples.iter_mut().zip(&lengths).enumerate() {
+                    *stack = number_of(sample, *stack, length);
+                }
+            },
+        );
+        intake.budget.take::<[u32; 3]>(2 * rest.len())?;
         drop(starts);
         let (places, parts) = self.place(&firsts, stacks, intake)?;
         let others = stacks.rows.len() as u32;
@@ -216,13 +227,13 @@ impl LocationList {
         intake: &mut Intake,
     ) -> Result<(Vec<u32>, Vec<Range<usize>>)> {
         intake.budget.take::<[u32; 2]>(slices.len())?;
-        stacks.rows.ends.reserve(slices.len());
+        let mut ends = std::mem::take(&mut stacks.rows.ends);
+        ends.reserve(slices.len());
         let mut places = Vec::with_capacity(slices.len());
         let (mut parts, mut copied) = (Vec::new(), Vec::new());
         let mut part = self.begin..self.begin;
         let mut end = self.begin as u32;
-        for (number, &(start, length)) in slices.iter().enumerate() {
-            places.push(stacks.rows.len() as u32);
+        for &(start, length) in slices {
             let begin = self.begin + start as usize;
             if begin >= part.end {
                 if begin > part.end {
@@ -231,15 +242,17 @@ impl LocationList {
                 }
                 part.end = begin + length as usize;
                 end += length;
-                stacks.rows.ends.push(end);
+                places.push(ends.len() as u32);
+                ends.push(end);
             } else {
-                copied.push((number, self.copy(start, length, stacks, intake)?));
+                copied.push((places.len(), self.copy(start, length, stacks, intake)?));
+                places.push(0);
             }
         }
-        let others = stacks.rows.len() as u32;
         for (number, other) in copied {
-            places[number] = others + other;
+            places[number] = ends.len() as u32 + other;
         }
+        stacks.rows.ends = ends;
         parts.push(part);
         Ok((places, parts))
     }
@@ -304,16 +317,21 @@ impl Starts {
     /// Numbers all that are marked; says how many they are.
     fn number_all(&mut self, intake: &mut Intake) -> Result<usize> {
         let mut all = 0;
-        for (bits, before) in &mut self.words {
-            *before = all;
-            all += bits.count_ones();
-        }
+        Lanes::default().with(
+            #[inline(always)]
+            || {
+                for (bits, before) in &mut self.words {
+                    *before = all;
+                    all += bits.count_ones();
+                }
+            },
+        );
         intake.budget.take::<(u32, u32)>(all as usize)?;
         Ok(all as usize)
     }
 
     /// The number of one that is marked, in the order of the list.
-    #[inline]
+    #[inline(always)]
     fn number(&self, start: u32) -> u32 {
         let word = self.words.get(start as usize / 64);
         let (bits, before) = word.copied().unwrap_or_default();

@@ -2,9 +2,9 @@
 
 use std::arch::x86_64::*;
 
-use fearless_simd::{Avx2, Level, SimdFrom, u8x16, u8x32, u32x8};
+use fearless_simd::{Avx2, Level, Simd, SimdFrom, u8x16, u8x32, u32x8};
 
-use super::{FIRST, SQUARES};
+use super::{FACTORS, LANES, length_key, row_key};
 use crate::wire::indices::AHEAD;
 
 /// That the processor has them.
@@ -12,6 +12,11 @@ pub(super) type Instructions = Avx2;
 
 pub(super) fn instructions() -> Option<Instructions> {
     Level::new().as_avx2()
+}
+
+#[inline(always)]
+pub(super) fn with<R>(avx2: Avx2, work: impl FnOnce() -> R) -> R {
+    avx2.vectorize(work)
 }
 
 /// By which of the eight bytes after the first are not the first of a varint, since the byte before
@@ -91,51 +96,49 @@ fearless_simd::kernel!(
 );
 
 fearless_simd::kernel!(
-    pub(super) fn square_sums(avx2: Avx2, items: &[u32], ends: &[u32], of: u32) -> Vec<u64> {
-        let of = _mm256_set1_epi32(of as i32);
-        let mut sums = Vec::with_capacity(ends.len());
-        let mut sum = _mm256_setzero_si256();
+    pub(super) fn row_keys(avx2: Avx2, items: &[u32], ends: &[u32]) -> Vec<u64> {
+        let load = |numbers: [u32; LANES]| -> __m256i { u32x8::simd_from(avx2, numbers).into() };
+        let [first, second, third, last] = FACTORS.map(load);
+        let lanes = load([0, 1, 2, 3, 4, 5, 6, 7]);
+        let past_first = _mm256_add_epi32(lanes, _mm256_set1_epi32(8));
+        let past_second = _mm256_add_epi32(lanes, _mm256_set1_epi32(16));
+        let products = |numbers: [u32; LANES], there: __m256i, factors: __m256i| {
+            let there = _mm256_and_si256(load(numbers), there);
+            let even = _mm256_xor_si256(there, factors);
+            _mm256_mul_epu32(even, _mm256_srli_epi64(even, 32))
+        };
         let mut start = 0;
-        for &end in ends {
-            let mut rest = items.get(start..).unwrap_or_default();
-            let mut left = (end as usize).saturating_sub(start);
-            start = end as usize;
-            let mut add = |numbers: __m256i| {
-                let high = _mm256_srli_epi64(numbers, 32);
-                sum = _mm256_add_epi64(sum, _mm256_mul_epu32(numbers, numbers));
-                sum = _mm256_add_epi64(sum, _mm256_mul_epu32(high, high));
-            };
-            while left >= SQUARES
-                && let Some((numbers, more)) = rest.split_first_chunk()
-            {
-                let numbers = u32x8::simd_from(avx2, *numbers);
-                add(_mm256_xor_si256(numbers.into(), of));
-                (rest, left) = (more, left - SQUARES);
-            }
-            let mut few = [0; SQUARES];
-            let numbers = match rest.first_chunk() {
-                Some(numbers) => numbers,
-                None => {
-                    few.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
-                    &few
+        let key = |&end: &u32| {
+            let end = end as usize;
+            let length = end.saturating_sub(start);
+            let leaves = items.get(start..).and_then(<[u32]>::first_chunk);
+            let root = items.get(start + length.saturating_sub(LANES)..);
+            let key = match (leaves, root.and_then(<[u32]>::first_chunk)) {
+                (Some(leaves), Some(&roots)) => {
+                    let [one, two, three] = super::thirds(leaves);
+                    let count = _mm256_set1_epi32(length as i32);
+                    let there = _mm256_cmpgt_epi32(count, lanes);
+                    let one = products(one, there, first);
+                    let two = products(two, _mm256_cmpgt_epi32(count, past_first), second);
+                    let three = products(three, _mm256_cmpgt_epi32(count, past_second), third);
+                    let roots = products(roots, there, last);
+                    let sums = _mm256_add_epi64(
+                        _mm256_add_epi64(one, two),
+                        _mm256_add_epi64(three, roots),
+                    );
+                    let halves = _mm_add_epi64(
+                        _mm256_castsi256_si128(sums),
+                        _mm256_extracti128_si256(sums, 1),
+                    );
+                    let sum = _mm_add_epi64(halves, _mm_unpackhi_epi64(halves, halves));
+                    (_mm_cvtsi128_si64(sum) as u64).wrapping_add(length_key(length))
                 }
+                _ => row_key(items.get(start..end).unwrap_or_default()),
             };
-            let there = u32x8::simd_from(avx2, FIRST[left % SQUARES]);
-            let numbers = u32x8::simd_from(avx2, *numbers);
-            add(_mm256_and_si256(
-                _mm256_xor_si256(numbers.into(), of),
-                there.into(),
-            ));
-            let halves = _mm_add_epi64(
-                _mm256_castsi256_si128(sum),
-                _mm256_extracti128_si256(sum, 1),
-            );
-            sums.push(
-                _mm_cvtsi128_si64(_mm_add_epi64(halves, _mm_unpackhi_epi64(halves, halves))) as u64,
-            );
-            sum = _mm256_setzero_si256();
-        }
-        sums
+            start = end;
+            key
+        };
+        ends.iter().map(key).collect()
     }
 );
 

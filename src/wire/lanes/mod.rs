@@ -24,6 +24,16 @@ impl Lanes {
     #[cfg(test)]
     pub(crate) const NONE: Self = Self(None);
 
+    /// Does what is compiled once for the processor's instructions, bits counted by one of them, and
+    /// once for those that all processors have: what is inlined into `work` must be, always.
+    #[inline(always)]
+    pub(crate) fn with<R>(self, work: impl FnOnce() -> R) -> R {
+        match self.0 {
+            Some(has) => instructions::with(has, work),
+            None => work(),
+        }
+    }
+
     /// Reads the varints that begin in `ahead` but for its first byte, which ends what is before
     /// them, and for its last [`AHEAD`](crate::wire::indices::AHEAD) bytes, adds `plus` to each, and
     /// says how many there are: `Some(None)` if any is of more than four bytes, `None` if this
@@ -33,12 +43,12 @@ impl Lanes {
         self.0.map(|has| instructions::read(has, ahead, plus, out))
     }
 
-    /// By row of a table of numbers that end there: the sum of the squares of how far they are
-    /// `of` a number, bit by bit.
-    pub(crate) fn square_sums(self, items: &[u32], ends: &[u32], of: u32) -> Vec<u64> {
+    /// By row of a table of numbers that end there: a key that equal rows have in common and nearly
+    /// no others do, made of how long the row is, the first [`LEAVES`] numbers and the last eight.
+    pub(crate) fn row_keys(self, items: &[u32], ends: &[u32]) -> Vec<u64> {
         match self.0 {
-            Some(has) => instructions::square_sums(has, items, ends, of),
-            None => square_sums(items, ends, of),
+            Some(has) => instructions::row_keys(has, items, ends),
+            None => row_keys(items, ends),
         }
     }
 
@@ -51,31 +61,60 @@ impl Lanes {
     }
 }
 
-/// How many numbers are squared at once.
-const SQUARES: usize = 8;
+/// How many numbers there are to a vector.
+const LANES: usize = 8;
 
-/// Which numbers of so many there are.
-static FIRST: [[u32; SQUARES]; SQUARES] = {
-    let mut first = [[0; SQUARES]; SQUARES];
-    let mut at = 0;
-    while at < SQUARES * SQUARES {
-        if at % SQUARES < at / SQUARES {
-            first[at / SQUARES][at % SQUARES] = u32::MAX;
-        }
+/// How many numbers from the first on are part of a row's key.
+const LEAVES: usize = 3 * LANES;
+
+/// What numbers are mixed with before those beside each other are multiplied: for the first three
+/// vectors of a row, and for its last.
+static FACTORS: [[u32; LANES]; 4] = {
+    let mut factors = [[0; LANES]; 4];
+    let (mut at, mut state) = (0, 0x9e37_79b9_7f4a_7c15_u64);
+    while at < 4 * LANES {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        factors[at / LANES][at % LANES] = (state >> 32) as u32;
         at += 1;
     }
-    first
+    factors
 };
 
-fn square_sums(items: &[u32], ends: &[u32], of: u32) -> Vec<u64> {
-    let square = |number: &u32| u64::from(number ^ of) * u64::from(number ^ of);
+fn row_keys(items: &[u32], ends: &[u32]) -> Vec<u64> {
     let mut start = 0;
-    let sum = |&end: &u32| {
+    let key = |&end: &u32| {
         let row = items.get(start..end as usize).unwrap_or_default();
         start = end as usize;
-        row.iter().map(square).fold(0, u64::wrapping_add)
+        row_key(row)
     };
-    ends.iter().map(sum).collect()
+    ends.iter().map(key).collect()
+}
+
+fn row_key(row: &[u32]) -> u64 {
+    let last = row.len().saturating_sub(LANES);
+    let mut key = length_key(row.len());
+    for (first, factors) in [0, LANES, 2 * LANES, last].into_iter().zip(&FACTORS) {
+        for (pair, factors) in factors.as_chunks::<2>().0.iter().enumerate() {
+            let [even, odd] = [0, 1].map(|lane| {
+                let number = row.get(first + 2 * pair + lane).copied().unwrap_or(0);
+                u64::from(number ^ factors[lane])
+            });
+            key = even.wrapping_mul(odd).wrapping_add(key);
+        }
+    }
+    key
+}
+
+/// The vectors of a row's first numbers.
+#[inline(always)]
+fn thirds(leaves: &[u32; LEAVES]) -> [[u32; LANES]; 3] {
+    [0, LANES, 2 * LANES].map(|first| std::array::from_fn(|lane| leaves[first + lane]))
+}
+
+fn length_key(length: usize) -> u64 {
+    (length as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
 #[inline(always)]
@@ -90,21 +129,34 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sums_are_the_same_with_and_without() {
-        let items: Vec<u32> = (0..500u32).map(|at| at.wrapping_mul(0x9e37_79b9)).collect();
-        let mut end = 0;
-        let ends: Vec<u32> = (0..60)
-            .map(|row| {
-                end += row % 20;
-                end.min(500)
-            })
-            .collect();
-        for of in [0, 1, u32::MAX, 0xdead_beef] {
-            let sums = Lanes::default().square_sums(&items, &ends, of);
-            assert_eq!(sums, Lanes::NONE.square_sums(&items, &ends, of));
-            assert_eq!(sums.len(), ends.len());
-            let first = (items[0] ^ of) as u64;
-            assert_eq!(sums[..2], [0, first.wrapping_mul(first)]);
+    fn keys_are_the_same_with_and_without() {
+        let items: Vec<u32> = (0..900u32).map(|at| at.wrapping_mul(0x9e37_79b9)).collect();
+        let mut ends: Vec<u32> = (0..40).map(|row| row * (row + 1) / 2).collect();
+        ends.extend([820, 860, 860, 862, 895, 899, 900, 900]);
+        let keys = Lanes::default().row_keys(&items, &ends);
+        assert_eq!(keys, Lanes::NONE.row_keys(&items, &ends));
+        assert_eq!(keys.len(), ends.len());
+        assert_eq!(keys[0], row_key(&[]));
+        assert_eq!(keys[3], row_key(&items[3..6]));
+        assert_eq!(Lanes::default().row_keys(&[], &[]), [0; 0]);
+    }
+
+    #[test]
+    fn a_key_says_what_is_at_either_end() {
+        let row: Vec<u32> = (1..=40).collect();
+        let key = row_key(&row);
+        assert_ne!(row_key(&row[1..]), key);
+        for (at, seen) in [
+            (0, true),
+            (23, true),
+            (24, false),
+            (31, false),
+            (32, true),
+            (39, true),
+        ] {
+            let mut other = row.clone();
+            other[at] += 1;
+            assert_eq!(row_key(&other) != key, seen, "{at}");
         }
     }
 }
