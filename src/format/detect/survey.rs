@@ -3,8 +3,7 @@
 //! Requirements: it costs a small part of reading, whatever the payload; what stands late, once, or
 //! behind a million samples is found if that can be paid for; and it says whether it saw all.
 //!
-//! So lists are passed over by their lengths, to the end unless their elements are small and of many
-//! lengths. Only messages in which the formats differ are looked into, by their tags; and where they
+//! So lists are passed over by their lengths, to the end unless their elements are small. Only messages in which the formats differ are looked into, by their tags; and where they
 //! are many, only as many as the part of the payload that lies behind pays for, so that they are spread
 //! evenly. What has a field nobody met before is kept, and a few of the others: they are what is
 //! walked.
@@ -19,13 +18,13 @@ const SHORT: usize = 4096;
 /// Short messages that are looked into whatever the size, and the bytes that pay for one more.
 const LOOKS: usize = 1 << 10;
 const BYTES_A_LOOK: usize = 1 << 10;
+/// How many are looked into one after the other: what is between them is passed over at once.
+const TOGETHER: usize = 1 << 6;
 /// Fields that one long message is passed over by, and the bytes of it that pay for one more.
 const HOPS: usize = 1 << 10;
 const BYTES_A_HOP: usize = 12;
-/// What its bytes pay for where fields are like the one before: so many for one that is as long, and
-/// three times as many for one that is not, since where it ends is known late.
+/// What its bytes pay for one more of, where fields are like the one before.
 const BYTES_AN_ALIKE: usize = 4;
-const UNLIKE: u64 = 3;
 /// Bytes of such fields that are passed over at once.
 const ALIKE: usize = 1 << 16;
 /// Messages kept that have fields nobody met, and of the others.
@@ -205,7 +204,7 @@ impl<'p> Look<'_, 'p> {
             if tag & 7 == LEN {
                 let Ok(inner) = reader.message() else { break };
                 let at = end - reader.left();
-                let mut alike = Alike::default();
+                let mut alike = 0;
                 if into & number == 0 {
                     alike = pass_alike(&mut reader, tag, ALIKE);
                 } else if inner.left() < SHORT && at < self.next_look {
@@ -215,7 +214,7 @@ impl<'p> Look<'_, 'p> {
                     self.inner(message, tag >> 3, path, inner, at - inner.left());
                 }
                 if message == Message::Dictionary {
-                    self.count(tag >> 3, 1 + alike.fields);
+                    self.count(tag >> 3, 1 + alike);
                 }
                 if !paid.take(alike) {
                     break;
@@ -243,7 +242,8 @@ impl<'p> Look<'_, 'p> {
     fn inner(&mut self, message: Message, number: u32, path: Path, inner: Reader<'p>, at: usize) {
         if inner.left() < SHORT {
             self.looks += 1;
-            self.next_look = self.looks.saturating_sub(LOOKS) * BYTES_A_LOOK;
+            let paid = self.looks.saturating_sub(LOOKS) / TOGETHER;
+            self.next_look = paid * TOGETHER * BYTES_A_LOOK;
         }
         if let Some(message) = self.ours.inner(message, number) {
             self.message(message, path.into(number), inner, at);
@@ -300,41 +300,139 @@ impl<'p> Look<'_, 'p> {
     }
 }
 
-/// Passes over the fields that follow with the same tag and less than 128 bytes each, at `most` so
-/// many bytes in all. Long lists consist of such fields.
-fn pass_alike(reader: &mut Reader, tag: u32, most: usize) -> Alike {
+/// Passes over the fields that follow with the same tag, of one byte, at `most` so many bytes in
+/// all; says how many they are.
+fn pass_alike(reader: &mut Reader, tag: u32, most: usize) -> u64 {
+    let Some(tag) = u8::try_from(tag).ok().filter(u8::is_ascii) else {
+        return 0;
+    };
     let rest = reader.rest();
-    let mut list = rest.get(..most).unwrap_or(rest);
-    let (length, mut alike, mut singly) = (list.len(), Alike::default(), 0);
-    while let [next, length @ ..0x80, fields @ ..] = list {
-        match fields.get(usize::from(*length)..) {
-            Some(after) if u32::from(*next) == tag => list = after,
-            _ => break,
-        }
-        alike.fields += 1;
-        alike.cost += UNLIKE;
-        if singly > 0 {
-            singly -= 1;
+    let list = rest.get(..most).unwrap_or(rest);
+    let (mut at, mut fields, mut length) = (0, 0, PART);
+    while let Some(list) = list.get(at..) {
+        let part = list.get(..length).unwrap_or(list);
+        if let Some(end) = end_of_long(list, tag) {
+            (at, fields) = (at + end, fields + 1);
             continue;
         }
-        let run;
-        (run, list) = pass_run(list, [*next, *length]);
-        alike.fields += run;
-        alike.cost += run;
-        if run < RUN {
-            singly = SINGLY;
+        // How long the list is, and of what, is not known before.
+        let starts = match length {
+            PART => ALONE,
+            _ => starts(part, tag),
+        };
+        if starts == ALONE && length > PART {
+            length /= 2;
+            continue;
         }
+        let (passed, more) = pass_part(part, tag, starts);
+        if passed == 0 {
+            break;
+        }
+        length = match 2 * passed > part.len() {
+            true => ALIKE.min(2 * length),
+            false => PART.max(length / 2),
+        };
+        (at, fields) = (at + passed, fields + more);
     }
-    reader.pass(length - list.len());
-    alike
+    reader.pass(at);
+    fields
 }
 
-/// How many fields were passed over, and what they are paid for as.
-#[derive(Clone, Copy, Default)]
-struct Alike {
-    fields: u64,
-    cost: u64,
+/// A list is passed over in parts of so many bytes, at least.
+const PART: usize = 1 << 11;
+
+/// In how many places at once: where the next field is, is known when the length of the one before
+/// is loaded, and loading takes its time.
+const CHAINS: usize = 4;
+
+/// Nothing begins there: a part passed over from its beginning alone.
+const NOWHERE: usize = usize::MAX;
+const ALONE: [usize; CHAINS] = [0, NOWHERE, NOWHERE, NOWHERE];
+
+/// The bytes and the number of the fields of less than 128 bytes that a part of a list begins with;
+/// others of its fields begin at the `starts`, or seem to.
+fn pass_part(list: &[u8], tag: u8, starts: [usize; CHAINS]) -> (usize, u64) {
+    let [mut one, mut two, mut three, mut four] = starts;
+    // Where fields may begin, of which then all is in the list: each chain's before the next one's.
+    let whole = list.len().saturating_sub(0x80);
+    let before = |limit: usize| list.get(..limit.min(whole) + 1).unwrap_or_default();
+    let heads = [starts[1], starts[2], starts[3], whole].map(before);
+    let mut each = 0;
+    // Four variables, not an array: that would be a vector, which waits for the slowest.
+    loop {
+        let Some(first) = end_of(heads[0], one, tag) else {
+            break;
+        };
+        let Some(second) = end_of(heads[1], two, tag) else {
+            break;
+        };
+        let Some(third) = end_of(heads[2], three, tag) else {
+            break;
+        };
+        let Some(last) = end_of(heads[3], four, tag) else {
+            break;
+        };
+        (one, two, three, four) = (first, second, third, last);
+        each += 1;
+    }
+    // A chain counts if the one before ends where it starts.
+    let (mut at, mut fields) = (0, 0);
+    for ((start, chain), heads) in starts.into_iter().zip([one, two, three, four]).zip(heads) {
+        if at == start {
+            (at, fields) = (chain, fields + each);
+        }
+        while let Some(end) = end_of(heads, at, tag) {
+            (at, fields) = (end, fields + 1);
+        }
+    }
+    while let Some(end) = end_of(list, at, tag).filter(|&end| end <= list.len()) {
+        (at, fields) = (end, fields + 1);
+    }
+    (at, fields)
 }
+
+/// Where a field of less than 128 bytes ends, if it is one of the list.
+#[inline(always)]
+fn end_of(list: &[u8], at: usize, tag: u8) -> Option<usize> {
+    match list.get(at..at.checked_add(2)?)? {
+        &[next, length @ ..0x80] if next == tag => Some(at + 2 + usize::from(length)),
+        _ => None,
+    }
+}
+
+/// Where a field ends that is longer and not longer than a varint of two bytes says, if it begins
+/// the list and all of it is there.
+fn end_of_long(list: &[u8], tag: u8) -> Option<usize> {
+    match list {
+        &[next, low @ 0x80..=0xff, high @ ..0x80, ..] if next == tag => {
+            let end = 3 + (usize::from(high) << 7 | usize::from(low & 0x7f));
+            (end <= list.len()).then_some(end)
+        }
+        _ => None,
+    }
+}
+
+/// Where a part of a list begins, and where fields seem to begin in the middle of it, if so.
+fn starts(list: &[u8], tag: u8) -> [usize; CHAINS] {
+    let start = |chain: usize| {
+        let from = list.len() / CHAINS * chain;
+        let near = list.get(from..from + NEAR)?;
+        let tags = near.iter().zip(from..).filter(|(byte, _)| **byte == tag);
+        // What begins within a field ends with it, and is in step from then on.
+        let in_step = |at| (0..SURE).try_fold(at, |at, _| end_of(list, at, tag));
+        tags.take(TRIES).find_map(|(_, at)| in_step(at))
+    };
+    match [1, 2, 3].map(start) {
+        [Some(second), Some(third), Some(fourth)] => [0, second, third, fourth],
+        _ => ALONE,
+    }
+}
+
+/// How far a field that begins is looked for, by how many tries, and how many fields have to follow
+/// each other there.
+const NEAR: usize = 0x80;
+const TRIES: usize = 16;
+const SURE: usize = 6;
 
 /// What the bytes of a message pay for that was not taken yet.
 struct Paid(u64);
@@ -345,29 +443,11 @@ impl Paid {
     }
 
     /// Takes a field and those like it; `false` when they are more than is paid for.
-    fn take(&mut self, alike: Alike) -> bool {
-        let left = self.0.checked_sub(1 + alike.cost);
+    fn take(&mut self, alike: u64) -> bool {
+        let left = self.0.checked_sub(1 + alike);
         self.0 = left.unwrap_or(0);
         left.is_some()
     }
-}
-
-/// A run of fields shorter than this took longer than one field after the other would have: so
-/// many are then passed over like that.
-const RUN: u64 = 8;
-const SINGLY: u32 = 64;
-
-/// Passes over the fields that all begin with the same tag and length: where the next one is does
-/// not wait for the length of the one before to be loaded.
-fn pass_run(mut list: &[u8], head: [u8; 2]) -> (u64, &[u8]) {
-    let (stride, mut count) = (2 + usize::from(head[1]), 0);
-    while list.first_chunk() == Some(&head)
-        && let Some(after) = list.get(stride..)
-    {
-        list = after;
-        count += 1;
-    }
-    (count, list)
 }
 
 /// Some of all messages offered, as far from each other as can be: every `step`th.
@@ -408,41 +488,68 @@ mod tests {
             (b"\x12\0\x12\x02\x08", 3, 1),
             (b"\x12\0\x12", 1, 1),
             (b"\x12\x80\x01", 3, 0),
+            (b"\x12\x80\0\x12\0", 0, 2),
             (b"", 0, 0),
         ] {
             let mut reader = Reader::new(bytes);
             assert_eq!(
-                pass_alike(&mut reader, 0x12, usize::MAX).fields,
+                pass_alike(&mut reader, 0x12, usize::MAX),
                 count,
                 "{bytes:?}"
             );
             assert_eq!(reader.left(), left, "{bytes:?}");
         }
         let mut reader = Reader::new(b"\x12\0\x12\0\x12\0");
-        assert_eq!(pass_alike(&mut reader, 0x12, 5).fields, 2);
+        assert_eq!(pass_alike(&mut reader, 0x12, 5), 2);
     }
 
     #[test]
-    fn runs_of_one_length_are_passed_over_as_fields_one_by_one_are() {
+    fn lists_are_passed_over_from_several_places_as_they_are_from_one() {
         let mut state = 1u32;
-        for runs in 0..200 {
+        let mut next = |below: u32| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 16) % below
+        };
+        for case in 0..400 {
+            // Fields of one length or of many, some long; of zeros, or of what looks like fields.
+            let (longest, fill) = ([1, 12, 90, 200][case % 4], [0, 0x12, 0x01][case % 3]);
             let mut bytes = Vec::new();
             let mut fields = 0;
-            for _ in 0..runs {
-                state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-                let (length, run) = ((state >> 28) as usize, state >> 16 & 31);
-                for _ in 0..run {
-                    bytes.extend([0x12, length as u8]);
-                    bytes.resize(bytes.len() + length, 0x12);
+            for _ in 0..next(4000) {
+                let mut length = next(longest);
+                if case % 5 == 0 && next(100) == 0 {
+                    length *= 1 + next(70);
                 }
-                fields += u64::from(run);
+                bytes.push(0x12);
+                crate::wire::write::varint(&mut bytes, length.into());
+                let length = bytes.len() + length as usize;
+                while bytes.len() < length {
+                    bytes.push(if next(9) == 0 { 0x12 } else { fill });
+                }
+                fields += 1;
             }
             let whole = bytes.len();
-            bytes.extend([0x12, 9, 0x12]);
+            bytes.extend([0x1a, 0x12, 0x12, 9, 0x12]);
+            bytes.resize(bytes.len() + next(9000) as usize, fill);
             let mut reader = Reader::new(&bytes);
-            assert_eq!(pass_alike(&mut reader, 0x12, usize::MAX).fields, fields);
-            assert_eq!(reader.left(), bytes.len() - whole);
+            assert_eq!(pass_alike(&mut reader, 0x12, usize::MAX), fields, "{case}");
+            assert_eq!(reader.left(), bytes.len() - whole, "{case}");
+            let mut reader = Reader::new(&bytes[..whole.saturating_sub(1)]);
+            let cut = u64::from(whole > 0);
+            assert_eq!(
+                pass_alike(&mut reader, 0x12, usize::MAX),
+                fields - cut,
+                "{case}"
+            );
         }
+    }
+
+    #[test]
+    fn a_tag_of_two_bytes_is_no_list() {
+        let bytes = [0x92, 0x01, 0].repeat(1000);
+        let mut reader = Reader::new(&bytes);
+        assert_eq!(pass_alike(&mut reader, 0x92, usize::MAX), 0);
+        assert_eq!(reader.left(), bytes.len());
     }
 
     #[test]
