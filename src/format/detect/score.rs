@@ -191,10 +191,10 @@ impl Outcome {
     /// Counts a clash, and keeps it if it is heavier than all before.
     #[cold]
     pub(super) fn clash(&mut self, clash: Clash) {
-        let before = self.score.heaviest();
+        let before = self.score;
         let count = clash.why.class(&mut self.score);
         *count = count.saturating_add(1);
-        if self.score.heaviest() > before {
+        if *count == 1 && self.score.heaviest() > before.heaviest() {
             self.worst = Some(clash);
         }
     }

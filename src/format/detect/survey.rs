@@ -51,10 +51,13 @@ impl Survey<'_> {
     /// Whether everything was looked at in which these formats may differ, which are among those it
     /// was made for.
     pub(super) fn saw_all(&self, ours: &Grammar, others: &[&Grammar]) -> bool {
-        let differences = Differences::of(ours, others);
-        let passed = |message: &Message| self.passed & bit(*message as u32) != 0;
-        let mut passed = Message::ALL.into_iter().filter(passed);
-        passed.all(|message| differences.is_same(message))
+        let same_in_passed = || {
+            let differences = Differences::of(ours, others);
+            let passed = |message: &Message| self.passed & bit(*message as u32) != 0;
+            let mut passed = Message::ALL.into_iter().filter(passed);
+            passed.all(|message| differences.is_same(message))
+        };
+        (self.passed == 0 || same_in_passed())
             && others.iter().all(|theirs| theirs.root == ours.root)
     }
 }
@@ -359,10 +362,7 @@ fn pass_part(list: &[u8], tag: u8, starts: [usize; CHAINS]) -> (usize, u64) {
     let heads = [starts[1], starts[2], starts[3], whole].map(before);
     let mut each = 0;
     // Four variables, not an array: that would be a vector, which waits for the slowest.
-    loop {
-        let Some(first) = end_of(heads[0], one, tag) else {
-            break;
-        };
+    while let Some(first) = end_of(heads[0], one, tag) {
         let Some(second) = end_of(heads[1], two, tag) else {
             break;
         };

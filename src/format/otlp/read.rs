@@ -280,13 +280,15 @@ impl Draft {
         while let Some(tag) = reader.tag()? {
             if is!(tag, G::SCHEMA.profile.samples, LEN) {
                 self.sample::<G>(reader.message()?, &mut locations, tables, intake)?;
+            } else if G::SCHEMA.home == Home::Profile
+                && tables.read::<G>(tag, &mut reader, intake)?
+            {
+                continue;
             } else if is!(tag, G::SCHEMA.profile.location_indices, LEN) {
                 reader.bytes()?;
             } else if is!(tag, G::SCHEMA.profile.location_indices, VARINT) {
                 reader.varint()?;
-            } else if G::SCHEMA.home != Home::Profile
-                || !tables.read::<G>(tag, &mut reader, intake)?
-            {
+            } else {
                 let mut rare = reader;
                 self.field::<G>(tag, &mut rare, tables, intake)?;
                 reader = rare;
@@ -324,14 +326,17 @@ impl Draft {
             if is!(tag, G::SCHEMA.profile.samples, LEN) {
                 samples += 1;
                 reader.bytes()?;
-            } else if is!(tag, G::SCHEMA.profile.location_indices, LEN) {
-                locations
-                    .extend(reader.message()?, &mut tables.stacks, intake)
-                    .map_err(|e| e.within("location_indices"))?;
+            } else if tag & 7 == LEN {
+                let body = reader.message()?;
+                if G::SCHEMA.home == Home::Profile && tables.count::<G>(tag, body, intake)? {
+                    continue;
+                } else if is!(tag, G::SCHEMA.profile.location_indices, LEN) {
+                    locations
+                        .extend(body, &mut tables.stacks, intake)
+                        .map_err(|e| e.within("location_indices"))?;
+                }
             } else if is!(tag, G::SCHEMA.profile.location_indices, VARINT) {
                 locations.push(reader.index()?, &mut tables.stacks, intake)?;
-            } else if G::SCHEMA.home == Home::Profile && tag & 7 == LEN {
-                tables.count::<G>(tag, reader.message()?, intake)?;
             } else {
                 reader.skip(tag, intake.limits().max_nesting)?;
             }
