@@ -22,7 +22,7 @@ pub(crate) struct Frames {
 }
 
 /// How many frames are looked for at once.
-const AT_ONCE: usize = 8;
+const AT_ONCE: usize = 16;
 
 impl Frames {
     /// The location of a frame; none when it has no name at all.

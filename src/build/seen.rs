@@ -107,7 +107,8 @@ impl Words<'_> {
     #[inline(always)]
     fn glance(&self) -> u32 {
         const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
-        let [first, second] = self.texts.map(|text| ends(text.as_bytes()));
+        let [first, second] = self.texts;
+        let (first, second) = (ends(first.as_bytes()), ends(second.as_bytes()));
         let middle = middle(self.texts[0].as_bytes());
         let number = self.number.wrapping_mul(ODD);
         let product = u128::from(first ^ middle ^ number) * u128::from(second ^ ODD);
@@ -121,22 +122,22 @@ impl Words<'_> {
 #[inline(always)]
 fn same(a: &[u8], b: &[u8]) -> bool {
     match a.len() {
-        16..=64 => {
-            let (parts, others) = (a.as_chunks::<16>().0, b.as_chunks::<16>().0);
-            a.last_chunk::<16>() == b.last_chunk::<16>()
-                && parts.iter().zip(others).all(|(a, b)| a == b)
-        }
-        8..16 => {
-            a.first_chunk::<8>() == b.first_chunk::<8>()
-                && a.last_chunk::<8>() == b.last_chunk::<8>()
-        }
         0..8 => a.iter().zip(b).all(|(a, b)| a == b),
+        8..16 => same_ends::<8>(a, b),
+        16..=32 => same_ends::<16>(a, b),
+        33..=64 => same_ends::<32>(a, b),
         _ => a == b,
     }
 }
 
+/// Whether two texts have equal ends, which meet or overlap in texts that are no longer than both.
+#[inline(always)]
+fn same_ends<const N: usize>(a: &[u8], b: &[u8]) -> bool {
+    a.first_chunk::<N>() == b.first_chunk::<N>() && a.last_chunk::<N>() == b.last_chunk::<N>()
+}
+
 /// The length and the ends of a text.
-#[inline]
+#[inline(always)]
 fn ends(text: &[u8]) -> u64 {
     let (first, last) = match (text.first_chunk(), text.last_chunk()) {
         (Some(first), Some(last)) => (u64::from_le_bytes(*first), u64::from_le_bytes(*last)),
@@ -146,7 +147,7 @@ fn ends(text: &[u8]) -> u64 {
 }
 
 /// Both ends of less than eight bytes.
-#[inline]
+#[inline(never)]
 fn ends_of_short(text: &[u8]) -> (u64, u64) {
     match (text.first_chunk(), text.last_chunk()) {
         (Some(first), Some(last)) => {
