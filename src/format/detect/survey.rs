@@ -3,10 +3,10 @@
 //! Requirements: it costs a small part of reading, whatever the payload; what stands late, once, or
 //! behind a million samples is found if that can be paid for; and it says whether it saw all.
 //!
-//! So lists are passed over by their lengths, to the end unless their elements are small. Only messages in which the formats differ are looked into, by their tags; and where they
-//! are many, only as many as the part of the payload that lies behind pays for, so that they are spread
-//! evenly. What has a field nobody met before is kept, and a few of the others: they are what is
-//! walked.
+//! So lists are passed over by their lengths, to the end unless their elements are small. Only
+//! messages in which the formats differ are looked into, by their tags; and where they are many, only
+//! as many as the part of the payload that lies behind pays for, so that they are spread evenly. What
+//! has a field nobody met before is kept, and a few of the others: they are what is walked.
 
 use super::grammar::{Grammar, LAST_NUMBER, Message, bit};
 use super::score::Path;

@@ -103,9 +103,9 @@ fearless_simd::kernel!(
         let past_first = _mm256_add_epi32(lanes, _mm256_set1_epi32(8));
         let past_second = _mm256_add_epi32(lanes, _mm256_set1_epi32(16));
         let products = |numbers: [u32; LANES], there: __m256i, factors: __m256i| {
-            let there = _mm256_and_si256(load(numbers), there);
-            let even = _mm256_xor_si256(there, factors);
-            _mm256_mul_epu32(even, _mm256_srli_epi64(even, 32))
+            let numbers = _mm256_and_si256(load(numbers), there);
+            let mixed = _mm256_xor_si256(numbers, factors);
+            _mm256_mul_epu32(mixed, _mm256_srli_epi64(mixed, 32))
         };
         let mut start = 0;
         let key = |&end: &u32| {

@@ -1,5 +1,5 @@
-//! Packed indices, and sums over them, by the vector instructions of the processor, if it has any
-//! for them.
+//! Packed indices, and keys of rows of them, by the vector instructions of the processor, if it has
+//! any for them.
 
 #[cfg(target_arch = "x86_64")]
 #[path = "avx2.rs"]
