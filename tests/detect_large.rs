@@ -178,6 +178,29 @@ fn what_is_told_behind_the_samples_is_found() {
         |profile: &mut Profile, _: &mut ProfilesDictionary| profile.profile_id = id.clone().into()
     );
     is(identified, "otlp-1.9", Certainty::Certain);
+    // It would be comments past the last string: all strings are counted to say so.
+    let among_many = payload!(
+        v1_9,
+        samples,
+        |_| before!(v1_9, [9], [], 0),
+        |profile: &mut Profile, dictionary: &mut ProfilesDictionary| {
+            profile.profile_id = id.clone().into();
+            let more = (12..500).map(|row| format!("string {row}"));
+            dictionary.string_table.extend(more);
+        }
+    );
+    is(among_many, "otlp-1.9", Certainty::Certain);
+    let among_many = payload!(
+        v1_8,
+        sample,
+        |_| before!(v1_8, [9], [], 0),
+        |profile: &mut Profile, dictionary: &mut ProfilesDictionary| {
+            profile.comment_strindices = vec![400];
+            let more = (12..500).map(|row| format!("string {row}"));
+            dictionary.string_table.extend(more);
+        }
+    );
+    is(among_many, "otlp-1.8", Certainty::Certain);
     let commented = payload!(
         v1_8,
         sample,

@@ -6,7 +6,9 @@
 //! So lists are passed over by their lengths, to the end unless their elements are small. Only
 //! messages in which the formats differ are looked into, by their tags; and where they are many, only
 //! as many as the part of the payload that lies behind pays for, so that they are spread evenly. What
-//! has a field nobody met before is kept, and a few of the others: they are what is walked.
+//! has a field nobody met before is kept, and a few of the others: they are what is walked. A
+//! dictionary in which the formats do not differ is looked at last, and only for the number of its
+//! rows, if there is anything to walk.
 
 use super::grammar::{Grammar, LAST_NUMBER, Message, bit};
 use super::score::Path;
@@ -103,6 +105,9 @@ pub(super) fn survey<'p>(
         },
     };
     look.message(ours.root, Path::default(), Reader::new(payload), 0);
+    if look.found.differs && look.differences.is_same(Message::Dictionary) {
+        look.count_rows(ours.root, Reader::new(payload));
+    }
     look.found.probes.extend(look.spread.probes);
     look.found.rows = look.counted.then_some(look.rows);
     look.found
@@ -112,7 +117,7 @@ pub(super) fn survey<'p>(
 struct Differences {
     /// The fields of each message that mean the same to all; all bits where all fields do.
     common: [u32; Message::COUNT],
-    /// Those that hold messages in which the formats differ, and the dictionary's.
+    /// Those that hold messages in which the formats differ.
     into: [u32; Message::COUNT],
 }
 
@@ -138,7 +143,7 @@ impl Differences {
         };
         let inside = |number: &u32| {
             let inner = ours.inner(message, *number);
-            inner.is_some_and(|inner| inner == Message::Dictionary || !self.is_same(inner))
+            inner.is_some_and(|inner| !self.is_same(inner))
         };
         let set = |numbers: &mut dyn Iterator<Item = u32>| numbers.map(bit).fold(0, |a, b| a | b);
         let formats = others.iter().chain([&ours]);
@@ -281,6 +286,32 @@ impl<'p> Look<'_, 'p> {
             self.spread.offer(probe);
         }
         self.found.differs |= differ != 0;
+    }
+
+    /// Counts the rows of dictionaries that were passed over, in the message that has them.
+    fn count_rows(&mut self, message: Message, mut reader: Reader<'p>) {
+        let mut paid = Paid::by(&reader);
+        while let Ok(Some(tag)) = reader.tag() {
+            let inner = (tag & 7 == LEN).then(|| self.ours.inner(message, tag >> 3));
+            let mut alike = 0;
+            if inner == Some(Some(Message::Dictionary)) {
+                let Ok(dictionary) = reader.message() else {
+                    break;
+                };
+                self.count_rows(Message::Dictionary, dictionary);
+            } else if reader.skip(tag, 0).is_err() {
+                break;
+            } else if inner.is_some() {
+                alike = pass_alike(&mut reader, tag, ALIKE);
+                if message == Message::Dictionary {
+                    self.count(tag >> 3, 1 + alike);
+                }
+            }
+            if !paid.take(alike) {
+                break;
+            }
+        }
+        self.counted &= reader.is_empty();
     }
 
     fn seen(&self, message: Message) -> u32 {
