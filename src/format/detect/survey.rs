@@ -28,7 +28,7 @@ const BYTES_A_HOP: usize = 12;
 /// What its bytes pay for one more of, where fields are like the one before.
 const BYTES_AN_ALIKE: usize = 4;
 /// Bytes of such fields that are passed over at once.
-const ALIKE: usize = 1 << 16;
+const ALIKE: usize = 1 << 17;
 /// Messages kept that have fields nobody met, and of the others.
 const NEW: usize = 256;
 const SPREAD: usize = 512;
