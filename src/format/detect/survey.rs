@@ -291,7 +291,8 @@ impl<'p> Look<'_, 'p> {
     /// Counts the rows of dictionaries that were passed over, in the message that has them.
     fn count_rows(&mut self, message: Message, mut reader: Reader<'p>) {
         let mut paid = Paid::by(&reader);
-        while let Ok(Some(tag)) = reader.tag() {
+        for _ in 0..HOPS + reader.left() / BYTES_A_HOP {
+            let Ok(Some(tag)) = reader.tag() else { break };
             let inner = (tag & 7 == LEN).then(|| self.ours.inner(message, tag >> 3));
             let mut alike = 0;
             if inner == Some(Some(Message::Dictionary)) {
