@@ -3,6 +3,7 @@
 use crate::build::interner::Interner;
 use crate::build::parts::Frame;
 use crate::build::room::Full;
+use crate::build::runs::{self, AT_ONCE, Runs};
 use crate::build::seen::{SEEN_BYTES, Seen, Words};
 use crate::model::dictionary::{Attribute, Function, Line};
 use crate::model::id::{AttributeId, LocationId, StringId};
@@ -14,15 +15,13 @@ use crate::semconv::PROFILE_FRAME_TYPE;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Frames {
     seen: Seen,
+    runs: Runs,
     /// The kind of code seen last, and the attribute that says it.
     kind: StringId,
     attribute: AttributeId,
     /// The file of the frame that was new last.
     file: StringId,
 }
-
-/// How many frames are looked for at once.
-const AT_ONCE: usize = 16;
 
 impl Frames {
     /// The location of a frame; none when it has no name at all.
@@ -73,18 +72,34 @@ impl Frames {
         frames: &[Frame<'_>],
         locations: &mut Vec<LocationId>,
     ) -> Result<(), Full> {
-        let mut guesses = [0; AT_ONCE];
-        for (guess, frame) in guesses.iter_mut().zip(frames) {
-            *guess = self.guess(frame, &interner.dictionary.strings);
-        }
-        for (&guess, frame) in guesses.iter().zip(frames) {
-            let location = match self.confirm(guess, frame, &interner.dictionary.strings) {
-                Some(row) => LocationId(row),
-                None => self.intern(interner, frame)?,
-            };
-            if location != LocationId::NONE {
-                locations.push(location);
+        let glance = runs::glance(frames);
+        let mut run = [0; AT_ONCE];
+        let run = &mut run[..frames.len()];
+        let strings = &interner.dictionary.strings;
+        let mut known = false;
+        if let Some(before) = self.runs.of(glance, frames.len()) {
+            run.copy_from_slice(before);
+            known = true;
+        } else {
+            for (row, frame) in run.iter_mut().zip(frames) {
+                *row = self.guess(frame, strings);
             }
+        }
+        let was_known = known;
+        for (row, frame) in run.iter_mut().zip(frames) {
+            if self.confirm(*row, frame, &interner.dictionary.strings).is_none() {
+                *row = match was_known {
+                    true => self.location(interner, frame)?.0,
+                    false => self.intern(interner, frame)?.0,
+                };
+                known = false;
+            }
+            if *row != LocationId::NONE.0 {
+                locations.push(LocationId(*row));
+            }
+        }
+        if !known {
+            self.runs.remember(glance, run, &mut interner.room);
         }
         Ok(())
     }
@@ -181,6 +196,7 @@ impl Frames {
     /// Forgets everything, keeps the memory.
     pub(crate) fn clear(&mut self) {
         self.seen.clear();
+        self.runs.clear();
         self.kind = StringId::NONE;
         self.attribute = AttributeId::NONE;
         self.file = StringId::NONE;

@@ -41,6 +41,7 @@ mod parts;
 #[cfg(feature = "pprof")]
 mod report;
 pub(crate) mod room;
+mod runs;
 mod sample;
 mod samples;
 mod seal;

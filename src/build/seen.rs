@@ -21,17 +21,23 @@ pub(crate) struct Words<'a> {
 /// forgotten, and whoever asks goes the long way.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Seen {
-    /// Groups of [`GROUP`]; a power of two of them all, twice those in use or more.
-    hints: Vec<Hint>,
-    used: usize,
+    hints: Hints,
     /// By row, what it is known by.
     rows: Vec<Known>,
 }
 
-const GROUP: usize = 4;
-
 /// What one row costs here, its share of the empty hints included.
-pub(crate) const SEEN_BYTES: usize = size_of::<Known>() + 4 * size_of::<Hint>();
+pub(crate) const SEEN_BYTES: usize = size_of::<Known>() + Hints::BYTES;
+
+/// Rows by a glance at them; of some that look the same or are in each other's way, the last ones.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Hints {
+    /// Groups of [`GROUP`]; a power of two of them all, twice those in use or more.
+    hints: Vec<Hint>,
+    used: usize,
+}
+
+const GROUP: usize = 4;
 
 /// Where a glance leads.
 #[derive(Clone, Copy, Debug)]
@@ -122,7 +128,8 @@ impl Words<'_> {
 #[inline(always)]
 fn same(a: &[u8], b: &[u8]) -> bool {
     match a.len() {
-        0..8 => a.iter().zip(b).all(|(a, b)| a == b),
+        0..4 => a.iter().zip(b).all(|(a, b)| a == b),
+        4..8 => same_ends::<4>(a, b),
         8..16 => same_ends::<8>(a, b),
         16..=32 => same_ends::<16>(a, b),
         33..=64 => same_ends::<32>(a, b),
@@ -181,13 +188,7 @@ impl Seen {
     /// Which row these words may be of; one past all rows when none.
     #[inline(always)]
     pub(crate) fn guess(&self, words: &Words<'_>) -> u32 {
-        let glance = words.glance();
-        let home = self.home(glance);
-        match self.hints.get(home) {
-            Some(hint) if hint.glance == glance => hint.row,
-            Some(_) => self.beside(home, glance),
-            None => u32::MAX,
-        }
+        self.hints.row(words.glance())
     }
 
     /// The row guessed, if these are its words.
@@ -195,20 +196,6 @@ impl Seen {
     pub(crate) fn confirm(&self, row: u32, words: &Words<'_>, strings: &Strings) -> Option<u32> {
         let known = self.rows.get(row as usize)?;
         known.is(words, strings.arena().as_bytes()).then_some(row)
-    }
-
-    #[inline]
-    fn home(&self, glance: u32) -> usize {
-        glance as usize & self.hints.len().wrapping_sub(1)
-    }
-
-    /// Where the other hints of the group lead.
-    #[inline(never)]
-    fn beside(&self, home: usize, glance: u32) -> u32 {
-        (1..GROUP)
-            .map(|step| self.hints[home ^ step])
-            .find(|hint| hint.glance == glance)
-            .map_or(u32::MAX, |hint| hint.row)
     }
 
     /// Remembers the row of these words; `texts` are where the dictionary has them.
@@ -226,11 +213,66 @@ impl Seen {
             number: words.number,
             texts: texts.map(|id| Range::of(strings, id)),
         };
+        self.hints.put(words.glance(), |_| Some(row));
+    }
+
+    /// Forgets everything, keeps the memory.
+    pub(crate) fn clear(&mut self) {
+        self.hints.clear();
+        self.rows.clear();
+    }
+}
+
+impl Hints {
+    /// What one costs, its share of the empty ones included.
+    pub(crate) const BYTES: usize = 4 * size_of::<Hint>();
+
+    /// Where a glance leads; past all rows when nowhere.
+    #[inline(always)]
+    pub(crate) fn row(&self, glance: u32) -> u32 {
+        let home = self.home(glance);
+        match self.hints.get(home) {
+            Some(hint) if hint.glance == glance => hint.row,
+            Some(_) => self.beside(home, glance),
+            None => u32::MAX,
+        }
+    }
+
+    #[inline]
+    fn home(&self, glance: u32) -> usize {
+        glance as usize & self.hints.len().wrapping_sub(1)
+    }
+
+    /// Where the other hints of the group lead.
+    #[inline(never)]
+    fn beside(&self, home: usize, glance: u32) -> u32 {
+        (1..GROUP)
+            .map(|step| self.hints[home ^ step])
+            .find(|hint| hint.glance == glance)
+            .map_or(u32::MAX, |hint| hint.row)
+    }
+
+    /// Puts a row into the group of its glance: in the place of one that looks the same, or a free
+    /// one, or else the first. The caller, told which row was there, says which one is to be.
+    #[inline]
+    pub(crate) fn put(&mut self, glance: u32, row: impl FnOnce(Option<u32>) -> Option<u32>) {
         if self.used * 2 >= self.hints.len() {
             self.grow();
         }
-        let glance = words.glance();
-        self.put(Hint { glance, row });
+        let home = self.home(glance);
+        let mut place = home;
+        for at in (0..GROUP).rev().map(|step| home ^ step) {
+            let there = self.hints[at];
+            if there.is_free() || there.glance == glance {
+                place = at;
+            }
+        }
+        let hint = &mut self.hints[place];
+        let before = (!hint.is_free()).then_some(hint.row);
+        if let Some(row) = row(before) {
+            *hint = Hint { glance, row };
+            self.used += usize::from(before.is_none());
+        }
     }
 
     #[cold]
@@ -241,29 +283,13 @@ impl Seen {
         hints
             .into_iter()
             .filter(|hint| !hint.is_free())
-            .for_each(|hint| self.put(hint));
-    }
-
-    /// Puts a hint into its group: in the place of one that looks the same, or a free one, or else
-    /// the first.
-    fn put(&mut self, hint: Hint) {
-        let home = self.home(hint.glance);
-        let mut place = home;
-        for at in (0..GROUP).rev().map(|step| home ^ step) {
-            let there = self.hints[at];
-            if there.is_free() || there.glance == hint.glance {
-                place = at;
-            }
-        }
-        self.used += usize::from(self.hints[place].is_free());
-        self.hints[place] = hint;
+            .for_each(|hint| self.put(hint.glance, |_| Some(hint.row)));
     }
 
     /// Forgets everything, keeps the memory.
     pub(crate) fn clear(&mut self) {
         self.hints.fill(Hint::NOWHERE);
         self.used = 0;
-        self.rows.clear();
     }
 }
 

@@ -1,0 +1,75 @@
+//! Frames that follow each other as they did before are found again together.
+
+use crate::build::parts::Frame;
+use crate::build::room::Room;
+use crate::build::seen::Hints;
+
+/// How many frames are looked for at once.
+pub(crate) const AT_ONCE: usize = 16;
+
+/// Locations of frames that follow each other, by a glance at all of them.
+///
+/// A glance is at lines and lengths alone, which are in the frames: no text is looked at. So it is
+/// no more than a guess, and each location is confirmed by the texts of its frame.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Runs {
+    /// Where a run begins.
+    hints: Hints,
+    /// All runs. A run that takes the place of a shorter one ends in the next: they are guesses.
+    locations: Vec<u32>,
+}
+
+/// What the frame in each place is multiplied by.
+static FACTORS: [u64; AT_ONCE] = {
+    let mut factors = [0x9e37_79b9_7f4a_7c15_u64; AT_ONCE];
+    let mut at = 1;
+    while at < AT_ONCE {
+        factors[at] = factors[0].wrapping_mul(factors[at - 1]);
+        at += 1;
+    }
+    factors
+};
+
+/// A number for what frames look like from afar.
+#[inline]
+pub(crate) fn glance(frames: &[Frame<'_>]) -> u32 {
+    let looks = frames.iter().zip(&FACTORS).map(|(frame, factor)| {
+        let lengths = frame.name.len() ^ frame.file.len() << 8 ^ frame.kind.len() << 16;
+        (u64::from(frame.line) << 32 ^ lengths as u64).wrapping_mul(*factor)
+    });
+    (looks.fold(0, u64::wrapping_add) >> 32) as u32
+}
+
+impl Runs {
+    /// The locations that so many frames of this glance may have.
+    #[inline]
+    pub(crate) fn of(&self, glance: u32, frames: usize) -> Option<&[u32]> {
+        let start = self.hints.row(glance) as usize;
+        self.locations.get(start..start.checked_add(frames)?)
+    }
+
+    /// Remembers the locations of frames, in the place of others of their glance; if there is room.
+    #[inline(never)]
+    pub(crate) fn remember(&mut self, glance: u32, run: &[u32], room: &mut Room) {
+        let Self { hints, locations } = self;
+        hints.put(glance, |start| {
+            let place = start.and_then(|start| {
+                let start = start as usize;
+                locations.get_mut(start..start + run.len())
+            });
+            if let Some(place) = place {
+                place.copy_from_slice(run);
+                return start;
+            }
+            room.bytes(size_of_val(run) + Hints::BYTES).ok()?;
+            locations.extend_from_slice(run);
+            Some((locations.len() - run.len()) as u32)
+        });
+    }
+
+    /// Forgets everything, keeps the memory.
+    pub(crate) fn clear(&mut self) {
+        self.hints.clear();
+        self.locations.clear();
+    }
+}
