@@ -277,7 +277,7 @@ impl Hints {
 
     #[cold]
     fn grow(&mut self) {
-        let more = (self.hints.len() * 4).max(4 * GROUP);
+        let more = (self.hints.len() * 2).max(4 * GROUP);
         let hints = std::mem::replace(&mut self.hints, vec![Hint::NOWHERE; more]);
         self.used = 0;
         hints
