@@ -10,10 +10,12 @@ use crate::model::id::{AttributeId, LocationId, StringId};
 use crate::model::strings::Strings;
 use crate::model::value::Value;
 use crate::semconv::PROFILE_FRAME_TYPE;
+use crate::wire::lanes::Lanes;
 
 /// The locations of frames that were seen.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Frames {
+    lanes: Lanes,
     seen: Seen,
     runs: Runs,
     /// The kind of code seen last, and the attribute that says it.
@@ -67,6 +69,19 @@ impl Frames {
     /// came of the frame before, so the processor need not wait for each.
     #[inline(never)]
     fn locations_of_some(
+        &mut self,
+        interner: &mut Interner,
+        frames: &[Frame<'_>],
+        locations: &mut Vec<LocationId>,
+    ) -> Result<(), Full> {
+        self.lanes.with(
+            #[inline(always)]
+            || self.compare(interner, frames, locations),
+        )
+    }
+
+    #[inline(always)]
+    fn compare(
         &mut self,
         interner: &mut Interner,
         frames: &[Frame<'_>],
@@ -203,7 +218,7 @@ impl Frames {
     }
 }
 
-#[inline]
+#[inline(always)]
 fn words<'a>(frame: &Frame<'a>, kind: StringId) -> Words<'a> {
     Words {
         texts: [frame.name, frame.file],

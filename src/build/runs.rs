@@ -31,7 +31,7 @@ static FACTORS: [u64; AT_ONCE] = {
 };
 
 /// A number for what frames look like from afar.
-#[inline]
+#[inline(always)]
 pub(crate) fn glance(frames: &[Frame<'_>]) -> u32 {
     let looks = frames.iter().zip(&FACTORS).map(|(frame, factor)| {
         let lengths = frame.name.len() ^ frame.file.len() << 8 ^ frame.kind.len() << 16;
@@ -42,7 +42,7 @@ pub(crate) fn glance(frames: &[Frame<'_>]) -> u32 {
 
 impl Runs {
     /// The locations that so many frames of this glance may have.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn of(&self, glance: u32, frames: usize) -> Option<&[u32]> {
         let start = self.hints.row(glance) as usize;
         self.locations.get(start..start.checked_add(frames)?)

@@ -170,7 +170,7 @@ fn ends_of_short(text: &[u8]) -> (u64, u64) {
 }
 
 /// What is in the middle of a text that is long enough to have one.
-#[inline]
+#[inline(always)]
 fn middle(text: &[u8]) -> u64 {
     let second_half = text.get(text.len() / 2..);
     second_half
@@ -238,7 +238,7 @@ impl Hints {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn home(&self, glance: u32) -> usize {
         glance as usize & self.hints.len().wrapping_sub(1)
     }
