@@ -2,7 +2,7 @@
 
 use crate::build::parts::Frame;
 use crate::build::room::Room;
-use crate::build::seen::Hints;
+use crate::build::seen::{Hints, look};
 
 /// How many frames are looked for at once.
 pub(crate) const AT_ONCE: usize = 16;
@@ -30,14 +30,18 @@ static FACTORS: [u64; AT_ONCE] = {
     factors
 };
 
-/// A number for what frames look like from afar.
+/// A number for what frames look like from afar: all by their lines and lengths, the first and the
+/// last by their names as well.
 #[inline(always)]
 pub(crate) fn glance(frames: &[Frame<'_>]) -> u32 {
+    let name = |frame: Option<&Frame<'_>>| frame.map_or(0, |frame| look(frame.name));
+    let names = name(frames.first()) ^ name(frames.last()).rotate_left(32);
     let looks = frames.iter().zip(&FACTORS).map(|(frame, factor)| {
         let lengths = frame.name.len() ^ frame.file.len() << 8 ^ frame.kind.len() << 16;
         (u64::from(frame.line) << 32 ^ lengths as u64).wrapping_mul(*factor)
     });
-    (looks.fold(0, u64::wrapping_add) >> 32) as u32
+    let looks = looks.fold(names.wrapping_mul(FACTORS[AT_ONCE - 1]), u64::wrapping_add);
+    (looks >> 32) as u32
 }
 
 impl Runs {

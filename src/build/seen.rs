@@ -114,10 +114,9 @@ impl Words<'_> {
     fn glance(&self) -> u32 {
         const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
         let [first, second] = self.texts;
-        let (first, second) = (ends(first.as_bytes()), ends(second.as_bytes()));
-        let middle = middle(self.texts[0].as_bytes());
+        let (first, second) = (look(first), ends(second.as_bytes()));
         let number = self.number.wrapping_mul(ODD);
-        let product = u128::from(first ^ middle ^ number) * u128::from(second ^ ODD);
+        let product = u128::from(first ^ number) * u128::from(second ^ ODD);
         (product as u64 ^ (product >> 64) as u64) as u32
     }
 }
@@ -141,6 +140,12 @@ fn same(a: &[u8], b: &[u8]) -> bool {
 #[inline(always)]
 fn same_ends<const N: usize>(a: &[u8], b: &[u8]) -> bool {
     a.first_chunk::<N>() == b.first_chunk::<N>() && a.last_chunk::<N>() == b.last_chunk::<N>()
+}
+
+/// What a glance sees of a text: its length, its ends and its middle.
+#[inline(always)]
+pub(crate) fn look(text: &str) -> u64 {
+    ends(text.as_bytes()) ^ middle(text.as_bytes())
 }
 
 /// The length and the ends of a text.
@@ -169,13 +174,18 @@ fn ends_of_short(text: &[u8]) -> (u64, u64) {
     }
 }
 
-/// What is in the middle of a text that is long enough to have one.
+/// What is between the ends of a text: all of it up to 32 bytes, next to the ends and in the middle
+/// of a longer one.
 #[inline(always)]
 fn middle(text: &[u8]) -> u64 {
-    let second_half = text.get(text.len() / 2..);
-    second_half
-        .and_then(|half| half.first_chunk())
-        .map_or(0, |middle| u64::from_le_bytes(*middle).rotate_left(47))
+    let at = |place: usize| {
+        let there = text.get(place..).and_then(|text| text.first_chunk());
+        there.map_or(0, |there| u64::from_le_bytes(*there))
+    };
+    match text.len().checked_sub(16) {
+        None => 0,
+        Some(last) => at(8).rotate_left(13) ^ at(text.len() / 2).rotate_left(47) ^ at(last),
+    }
 }
 
 impl Seen {
