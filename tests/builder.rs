@@ -257,6 +257,63 @@ fn frames_are_found_by_content_wherever_their_names_are() {
 }
 
 #[test]
+fn frames_that_look_alike_from_afar_are_told_apart() {
+    // Of equal lengths and lines, in runs that end and begin alike; in every file and of every kind.
+    let mut builder = Builder::new();
+    let profile = builder.profile("cpu", "nanoseconds");
+    let mut expected = Vec::new();
+    for round in 0..3 {
+        for stack in 0..60 {
+            let (file, kind) = (
+                ["a.rs", "b.rs"][stack % 2],
+                ["", "native", "kernel"][stack % 3],
+            );
+            let names: Vec<String> = (0..20)
+                .map(|depth| match depth % 16 {
+                    0 | 15 => "same".to_owned(),
+                    _ => format!("f{:02}-{depth:02}", stack / 6),
+                })
+                .collect();
+            let frames = names
+                .iter()
+                .map(|name| Frame::new(name).at(file, 1).kind(kind));
+            let path = builder.path(frames);
+            builder.sample(profile, path).values(&[1]);
+            if round == 0 {
+                expected.push((names, file, kind));
+            }
+        }
+    }
+    let profiles = builder.finish().unwrap();
+    let dictionary = profiles.dictionary();
+    let samples = only(&profiles).samples();
+    assert_eq!(samples.len(), expected.len());
+    for (sample, (names, file, kind)) in samples.iter().zip(&expected) {
+        let mut locations = dictionary.stack(sample.stack).iter().rev();
+        for name in names {
+            let location = *locations.next().unwrap();
+            let function = dictionary.function(dictionary.locations().lines(location)[0].function);
+            let said = (
+                dictionary.text(function.name),
+                dictionary.text(function.filename),
+            );
+            assert_eq!(said, (name.as_str(), *file));
+            let attributes = dictionary.locations().attributes(location);
+            let kinds: Vec<_> = attributes
+                .iter()
+                .map(|id| &dictionary.attribute(*id).unwrap().value)
+                .collect();
+            match (*kind, &kinds[..]) {
+                ("", []) => {}
+                (kind, [Value::String(text)]) => assert_eq!(dictionary.text(*text), kind),
+                other => panic!("{other:?}"),
+            }
+        }
+        assert!(locations.next().is_none());
+    }
+}
+
+#[test]
 fn a_limit_is_an_error_that_names_it() {
     let full: [(Limits, &str); 8] = [
         (

@@ -4,7 +4,7 @@ use crate::build::interner::Interner;
 use crate::build::parts::Frame;
 use crate::build::room::Full;
 use crate::build::runs::{self, AT_ONCE, Runs};
-use crate::build::seen::{SEEN_BYTES, Seen, Words};
+use crate::build::seen::{SEEN_BYTES, Seen, Words, same_text};
 use crate::model::dictionary::{Attribute, Function, Line};
 use crate::model::id::{AttributeId, LocationId, StringId};
 use crate::model::strings::Strings;
@@ -33,10 +33,10 @@ impl Frames {
         interner: &mut Interner,
         frame: &Frame<'_>,
     ) -> Result<LocationId, Full> {
-        let strings = &interner.dictionary.strings;
-        match self.confirm(self.guess(frame, strings), frame, strings) {
-            Some(row) => Ok(LocationId(row)),
-            None => self.intern(interner, frame),
+        let guess = self.guess(frame);
+        match self.confirm(guess, frame, &interner.dictionary.strings) {
+            true => Ok(LocationId(guess)),
+            false => self.intern(interner, frame),
         }
     }
 
@@ -65,8 +65,8 @@ impl Frames {
 
     /// Appends the locations of up to [`AT_ONCE`] frames.
     ///
-    /// They are first guessed, then confirmed: what memory is asked for does not depend on what
-    /// came of the frame before, so the processor need not wait for each.
+    /// They are first guessed, all of them or each, then confirmed: what memory is asked for does not
+    /// depend on what came of the frame before, so the processor need not wait for each.
     #[inline(never)]
     fn locations_of_some(
         &mut self,
@@ -76,71 +76,62 @@ impl Frames {
     ) -> Result<(), Full> {
         self.lanes.with(
             #[inline(always)]
-            || self.compare(interner, frames, locations),
+            || self.look_up(interner, frames, locations),
         )
     }
 
     #[inline(always)]
-    fn compare(
+    fn look_up(
         &mut self,
         interner: &mut Interner,
         frames: &[Frame<'_>],
         locations: &mut Vec<LocationId>,
     ) -> Result<(), Full> {
         let glance = runs::glance(frames);
-        let mut run = [0; AT_ONCE];
-        let run = &mut run[..frames.len()];
-        let strings = &interner.dictionary.strings;
-        let mut known = false;
-        if let Some(before) = self.runs.of(glance, frames.len()) {
-            run.copy_from_slice(before);
-            known = true;
-        } else {
-            for (row, frame) in run.iter_mut().zip(frames) {
-                *row = self.guess(frame, strings);
+        let mut rows = [0; AT_ONCE];
+        let rows = &mut rows[..frames.len()];
+        let run = self.runs.of(glance, frames.len());
+        match run {
+            Some(run) => rows.copy_from_slice(run),
+            None => {
+                let guesses = rows.iter_mut().zip(frames);
+                guesses.for_each(|(row, frame)| *row = self.guess(frame));
             }
         }
-        let was_known = known;
-        for (row, frame) in run.iter_mut().zip(frames) {
-            if self.confirm(*row, frame, &interner.dictionary.strings).is_none() {
-                *row = match was_known {
-                    true => self.location(interner, frame)?.0,
-                    false => self.intern(interner, frame)?.0,
+        let (again, mut as_before) = (run.is_some(), run.is_some());
+        for (row, frame) in rows.iter_mut().zip(frames) {
+            if !self.confirm(*row, frame, &interner.dictionary.strings) {
+                let location = match again {
+                    true => self.location(interner, frame),
+                    false => self.intern(interner, frame),
                 };
-                known = false;
+                *row = location?.0;
+                as_before = false;
             }
             if *row != LocationId::NONE.0 {
                 locations.push(LocationId(*row));
             }
         }
-        if !known {
-            self.runs.remember(glance, run, &mut interner.room);
+        if !as_before {
+            self.runs.remember(glance, rows, &mut interner.room);
         }
         Ok(())
     }
 
     /// Which location a frame may have.
     #[inline(always)]
-    fn guess(&self, frame: &Frame<'_>, strings: &Strings) -> u32 {
-        self.words(frame, strings)
-            .map_or(u32::MAX, |words| self.seen.guess(&words))
+    fn guess(&self, frame: &Frame<'_>) -> u32 {
+        self.seen.guess(&words(frame))
     }
 
-    /// The location guessed, if it is that of the frame.
+    /// Whether the location guessed is that of the frame.
     #[inline(always)]
-    fn confirm(&self, guess: u32, frame: &Frame<'_>, strings: &Strings) -> Option<u32> {
-        self.words(frame, strings)
-            .and_then(|words| self.seen.confirm(guess, &words, strings))
-    }
-
-    /// The words of a frame, when its kind is none or the one seen last.
-    #[inline(always)]
-    fn words<'a>(&self, frame: &Frame<'a>, strings: &Strings) -> Option<Words<'a>> {
-        match frame.kind {
-            "" => Some(words(frame, StringId::NONE)),
-            kind if kind == strings.get(self.kind) => Some(words(frame, self.kind)),
-            _ => None,
-        }
+    fn confirm(&self, guess: u32, frame: &Frame<'_>, strings: &Strings) -> bool {
+        let kind = self.seen.confirm(guess, &words(frame), strings);
+        kind.is_some_and(|kind| match kind {
+            StringId::NONE => frame.kind.is_empty(),
+            kind => is_kind(strings, kind, frame.kind),
+        })
     }
 
     /// Goes the long way, and remembers it.
@@ -170,7 +161,7 @@ impl Frames {
         }
         let strings = &interner.dictionary.strings;
         self.seen
-            .remember(&words(frame, kind), [name, file], strings, location.0);
+            .remember(&words(frame), kind, [name, file], strings, location.0);
         Ok(location)
     }
 
@@ -218,11 +209,17 @@ impl Frames {
     }
 }
 
+/// Not inlined: most frames have no kind, and what is around it is faster without it.
+#[inline(never)]
+fn is_kind(strings: &Strings, kind: StringId, text: &str) -> bool {
+    same_text(strings.get(kind), text)
+}
+
 #[inline(always)]
-fn words<'a>(frame: &Frame<'a>, kind: StringId) -> Words<'a> {
+fn words<'a>(frame: &Frame<'a>) -> Words<'a> {
     Words {
         texts: [frame.name, frame.file],
-        number: u64::from(kind.0) << 32 | u64::from(frame.line),
+        number: frame.line,
     }
 }
 

@@ -1,7 +1,7 @@
 //! Frames that follow each other as they did before are found again together.
 
 use crate::build::parts::Frame;
-use crate::build::room::Room;
+use crate::build::room::{Room, column};
 use crate::build::seen::{Hints, look};
 
 /// How many frames are looked for at once.
@@ -65,6 +65,7 @@ impl Runs {
                 place.copy_from_slice(run);
                 return start;
             }
+            column(locations.len(), run.len()).ok()?;
             room.bytes(size_of_val(run) + Hints::BYTES).ok()?;
             locations.extend_from_slice(run);
             Some((locations.len() - run.len()) as u32)
@@ -75,5 +76,45 @@ impl Runs {
     pub(crate) fn clear(&mut self) {
         self.hints.clear();
         self.locations.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limits::Limits;
+
+    #[test]
+    fn of_frames_that_look_the_same_the_last_are_known() {
+        let (mut runs, mut room) = (Runs::default(), Room::new(Limits::default()));
+        let frames =
+            |file: &'static str| ["main", "serve"].map(|name| Frame::new(name).at(file, 3));
+        let (one, other) = (glance(&frames("a.rs")), glance(&frames("b.rs")));
+        assert_eq!(one, other);
+        assert_ne!(one, glance(&frames("long.rs")));
+        assert_eq!(runs.of(one, 2), None);
+        runs.remember(one, &[1, 2], &mut room);
+        assert_eq!(runs.of(one, 2), Some(&[1, 2][..]));
+        assert_eq!(runs.of(one, 3), None);
+        let spent = room.spent();
+        runs.remember(other, &[3, 4], &mut room);
+        assert_eq!(runs.of(one, 2), Some(&[3, 4][..]));
+        assert_eq!(room.spent(), spent);
+        runs.remember(one, &[5, 6, 7], &mut room);
+        assert_eq!(runs.of(one, 3), Some(&[5, 6, 7][..]));
+        runs.clear();
+        assert_eq!(runs.of(one, 2), None);
+    }
+
+    #[test]
+    fn what_there_is_no_room_for_is_not_remembered() {
+        let (mut runs, mut room) = (Runs::default(), Room::new(Limits::default()));
+        room.limits.max_owned_bytes = 1000;
+        for glance in 0..1_000_000 {
+            runs.remember(glance, &[glance; 4], &mut room);
+        }
+        let known = (0..1_000_000).filter(|glance| runs.of(*glance, 4).is_some());
+        assert!((1..100).contains(&known.count()));
+        assert!(runs.locations.capacity() < 1000);
     }
 }

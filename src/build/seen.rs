@@ -7,7 +7,7 @@ use crate::model::strings::Strings;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Words<'a> {
     pub(crate) texts: [&'a str; 2],
-    pub(crate) number: u64,
+    pub(crate) number: u32,
 }
 
 /// Rows by the words that name them: one look-up, where string, string and row would be three.
@@ -61,7 +61,9 @@ impl Hint {
 /// The words of a row.
 #[derive(Clone, Copy, Debug)]
 struct Known {
-    number: u64,
+    number: u32,
+    /// What else a row of these words says.
+    note: StringId,
     texts: [Range; 2],
 }
 
@@ -95,6 +97,7 @@ impl Known {
     /// Words that nothing has: no text is this long.
     const NOTHING: Self = Self {
         number: 0,
+        note: StringId::NONE,
         texts: [Range {
             start: u32::MAX,
             len: u32::MAX,
@@ -115,10 +118,16 @@ impl Words<'_> {
         const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
         let [first, second] = self.texts;
         let (first, second) = (look(first), ends(second.as_bytes()));
-        let number = self.number.wrapping_mul(ODD);
+        let number = u64::from(self.number).wrapping_mul(ODD);
         let product = u128::from(first ^ number) * u128::from(second ^ ODD);
         (product as u64 ^ (product >> 64) as u64) as u32
     }
+}
+
+/// Whether two texts are equal.
+#[inline(always)]
+pub(crate) fn same_text(a: &str, b: &str) -> bool {
+    a.len() == b.len() && same(a.as_bytes(), b.as_bytes())
 }
 
 /// Whether two texts of one length are equal. Those of usual lengths are compared in place, where a
@@ -192,7 +201,8 @@ impl Seen {
     /// The row of these words, if it is known.
     #[inline]
     pub(crate) fn row(&self, words: &Words<'_>, strings: &Strings) -> Option<u32> {
-        self.confirm(self.guess(words), words, strings)
+        let row = self.guess(words);
+        self.confirm(row, words, strings).map(|_| row)
     }
 
     /// Which row these words may be of; one past all rows when none.
@@ -201,17 +211,25 @@ impl Seen {
         self.hints.row(words.glance())
     }
 
-    /// The row guessed, if these are its words.
+    /// What else the row guessed says, if these are its words.
     #[inline(always)]
-    pub(crate) fn confirm(&self, row: u32, words: &Words<'_>, strings: &Strings) -> Option<u32> {
+    pub(crate) fn confirm(
+        &self,
+        row: u32,
+        words: &Words<'_>,
+        strings: &Strings,
+    ) -> Option<StringId> {
         let known = self.rows.get(row as usize)?;
-        known.is(words, strings.arena().as_bytes()).then_some(row)
+        let is_it = known.is(words, strings.arena().as_bytes());
+        is_it.then_some(known.note)
     }
 
-    /// Remembers the row of these words; `texts` are where the dictionary has them.
+    /// Remembers the row of these words, and what else it says; `texts` are where the dictionary has
+    /// the words.
     pub(crate) fn remember(
         &mut self,
         words: &Words<'_>,
+        note: StringId,
         texts: [StringId; 2],
         strings: &Strings,
         row: u32,
@@ -221,6 +239,7 @@ impl Seen {
         }
         self.rows[row as usize] = Known {
             number: words.number,
+            note,
             texts: texts.map(|id| Range::of(strings, id)),
         };
         self.hints.put(words.glance(), |_| Some(row));
@@ -307,13 +326,13 @@ impl Hints {
 mod tests {
     use super::*;
 
-    fn words(texts: [&str; 2], number: u64) -> Words<'_> {
+    fn words(texts: [&str; 2], number: u32) -> Words<'_> {
         Words { texts, number }
     }
 
     fn remember(seen: &mut Seen, strings: &mut Strings, words: &Words<'_>, row: u32) {
         let texts = words.texts.map(|text| strings.push(text));
-        seen.remember(words, texts, strings, row);
+        seen.remember(words, StringId::NONE, texts, strings, row);
     }
 
     #[test]
@@ -323,13 +342,13 @@ mod tests {
         let all =
             || (0..text.len()).flat_map(|len| [[&text[..len], ""], [&text[..len], "main.rs"]]);
         for (row, texts) in all().enumerate() {
-            let words = words(texts, row as u64 / 3);
+            let words = words(texts, row as u32 / 3);
             assert_eq!(seen.row(&words, &strings), None);
             remember(&mut seen, &mut strings, &words, row as u32);
         }
         let mut known = 0;
         for (row, texts) in all().enumerate() {
-            let number = row as u64 / 3;
+            let number = row as u32 / 3;
             let found = seen.row(&words(texts, number), &strings);
             assert!(found.is_none_or(|found| found == row as u32));
             known += usize::from(found.is_some());

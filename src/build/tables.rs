@@ -281,7 +281,8 @@ impl Builder {
             ..
         }) = attributes.get(row as usize)
         {
-            self.labels.remember(words, [key, text], strings, row);
+            self.labels
+                .remember(words, StringId::NONE, [key, text], strings, row);
         }
         Some(row)
     }
