@@ -10,12 +10,10 @@ use crate::model::id::{AttributeId, LocationId, StringId};
 use crate::model::strings::Strings;
 use crate::model::value::Value;
 use crate::semconv::PROFILE_FRAME_TYPE;
-use crate::wire::lanes::Lanes;
 
 /// The locations of frames that were seen.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Frames {
-    lanes: Lanes,
     seen: Seen,
     runs: Runs,
     /// The kind of code seen last, and the attribute that says it.
@@ -56,7 +54,9 @@ impl Frames {
                 *place = frame.into();
                 count += 1;
             }
-            self.locations_of_some(interner, &some[..count], locations)?;
+            if count > 0 {
+                self.locations_of_some(interner, &some[..count], locations)?;
+            }
             if count < AT_ONCE {
                 return Ok(());
             }
@@ -69,19 +69,6 @@ impl Frames {
     /// depend on what came of the frame before, so the processor need not wait for each.
     #[inline(never)]
     fn locations_of_some(
-        &mut self,
-        interner: &mut Interner,
-        frames: &[Frame<'_>],
-        locations: &mut Vec<LocationId>,
-    ) -> Result<(), Full> {
-        self.lanes.with(
-            #[inline(always)]
-            || self.look_up(interner, frames, locations),
-        )
-    }
-
-    #[inline(always)]
-    fn look_up(
         &mut self,
         interner: &mut Interner,
         frames: &[Frame<'_>],
