@@ -167,6 +167,11 @@ fn what_is_told_late_is_certain() {
     is(numbers, "otlp-1.9", Certainty::Equivalent(vec!["otlp-1.8"]));
 }
 
+/// More strings than are counted where a dictionary begins.
+fn many(strings: &mut Vec<String>) {
+    strings.extend((12..500).map(|row| format!("string {row}")));
+}
+
 /// A field of the profile that stands behind all its samples.
 #[test]
 fn what_is_told_behind_the_samples_is_found() {
@@ -185,8 +190,7 @@ fn what_is_told_behind_the_samples_is_found() {
         |_| before!(v1_9, [9], [], 0),
         |profile: &mut Profile, dictionary: &mut ProfilesDictionary| {
             profile.profile_id = id.clone().into();
-            let more = (12..500).map(|row| format!("string {row}"));
-            dictionary.string_table.extend(more);
+            many(&mut dictionary.string_table);
         }
     );
     is(among_many, "otlp-1.9", Certainty::Certain);
@@ -196,8 +200,7 @@ fn what_is_told_behind_the_samples_is_found() {
         |_| before!(v1_8, [9], [], 0),
         |profile: &mut Profile, dictionary: &mut ProfilesDictionary| {
             profile.comment_strindices = vec![400];
-            let more = (12..500).map(|row| format!("string {row}"));
-            dictionary.string_table.extend(more);
+            many(&mut dictionary.string_table);
         }
     );
     is(among_many, "otlp-1.8", Certainty::Certain);

@@ -9,8 +9,8 @@ pub(crate) const AT_ONCE: usize = 16;
 
 /// Locations of frames that follow each other, by a glance at all of them.
 ///
-/// A glance is at lines and lengths alone, which are in the frames: no text is looked at. So it is
-/// no more than a guess, and each location is confirmed by the texts of its frame.
+/// A glance is at lines and lengths, which are in the frames, and at hardly any text. So it is no
+/// more than a guess, and each location is confirmed by the texts of its frame.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Runs {
     /// Where a run begins.
