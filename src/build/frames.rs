@@ -4,7 +4,7 @@ use crate::build::interner::Interner;
 use crate::build::parts::Frame;
 use crate::build::room::Full;
 use crate::build::runs::{self, AT_ONCE, Runs};
-use crate::build::seen::{SEEN_BYTES, Seen, Words, same_text};
+use crate::build::seen::{SEEN_BYTES, Seen, Words};
 use crate::model::dictionary::{Attribute, Function, Line};
 use crate::model::id::{AttributeId, LocationId, StringId};
 use crate::model::strings::Strings;
@@ -90,6 +90,7 @@ impl Frames {
             if !self.confirm(*row, frame, &interner.dictionary.strings) {
                 let location = match again {
                     true => self.location(interner, frame),
+                    // It was guessed by itself already.
                     false => self.intern(interner, frame),
                 };
                 *row = location?.0;
@@ -199,7 +200,7 @@ impl Frames {
 /// Not inlined: most frames have no kind, and what is around it is faster without it.
 #[inline(never)]
 fn is_kind(strings: &Strings, kind: StringId, text: &str) -> bool {
-    same_text(strings.get(kind), text)
+    strings.get(kind) == text
 }
 
 #[inline(always)]

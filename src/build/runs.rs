@@ -2,7 +2,7 @@
 
 use crate::build::parts::Frame;
 use crate::build::room::{Room, column};
-use crate::build::seen::{Hints, look};
+use crate::build::seen::{Hints, ODD, look};
 
 /// How many frames are looked for at once.
 pub(crate) const AT_ONCE: usize = 16;
@@ -21,10 +21,10 @@ pub(crate) struct Runs {
 
 /// What the frame in each place is multiplied by.
 static FACTORS: [u64; AT_ONCE] = {
-    let mut factors = [0x9e37_79b9_7f4a_7c15_u64; AT_ONCE];
+    let mut factors = [ODD; AT_ONCE];
     let mut at = 1;
     while at < AT_ONCE {
-        factors[at] = factors[0].wrapping_mul(factors[at - 1]);
+        factors[at] = ODD.wrapping_mul(factors[at - 1]);
         at += 1;
     }
     factors

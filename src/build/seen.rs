@@ -115,19 +115,12 @@ impl Known {
 impl Words<'_> {
     #[inline(always)]
     fn glance(&self) -> u32 {
-        const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
         let [first, second] = self.texts;
         let (first, second) = (look(first), ends(second.as_bytes()));
         let number = u64::from(self.number).wrapping_mul(ODD);
         let product = u128::from(first ^ number) * u128::from(second ^ ODD);
         (product as u64 ^ (product >> 64) as u64) as u32
     }
-}
-
-/// Whether two texts are equal.
-#[inline(always)]
-pub(crate) fn same_text(a: &str, b: &str) -> bool {
-    a.len() == b.len() && same(a.as_bytes(), b.as_bytes())
 }
 
 /// Whether two texts of one length are equal. Those of usual lengths are compared in place, where a
@@ -150,6 +143,9 @@ fn same(a: &[u8], b: &[u8]) -> bool {
 fn same_ends<const N: usize>(a: &[u8], b: &[u8]) -> bool {
     a.first_chunk::<N>() == b.first_chunk::<N>() && a.last_chunk::<N>() == b.last_chunk::<N>()
 }
+
+/// What numbers are multiplied by to mix their bits.
+pub(crate) const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// What a glance sees of a text: its length, its ends and its middle.
 #[inline(always)]

@@ -106,7 +106,7 @@ pub(super) fn survey<'p>(
     };
     look.message(ours.root, Path::default(), Reader::new(payload), 0);
     if look.found.differs && look.differences.is_same(Message::Dictionary) {
-        look.count_rows(ours.root, Reader::new(payload));
+        look.count_rows(Reader::new(payload));
     }
     look.found.probes.extend(look.spread.probes);
     look.found.rows = look.counted.then_some(look.rows);
@@ -189,7 +189,8 @@ impl<'p> Look<'_, 'p> {
     /// Looks at the fields of a message that begins `at` bytes into the payload.
     fn message(&mut self, message: Message, path: Path, mut reader: Reader<'p>, at: usize) {
         let (common, into) = self.differences.masks(message);
-        if into == 0 {
+        // A leaf's fields are not counted.
+        if into == 0 && message != Message::Dictionary {
             return self.leaf(message, path, reader);
         }
         let new = !common & !self.seen(message);
@@ -288,31 +289,31 @@ impl<'p> Look<'_, 'p> {
         self.found.differs |= differ != 0;
     }
 
-    /// Counts the rows of dictionaries that were passed over, in the message that has them.
-    fn count_rows(&mut self, message: Message, mut reader: Reader<'p>) {
-        let mut paid = Paid::by(&reader);
-        for _ in 0..HOPS + reader.left() / BYTES_A_HOP {
-            let Ok(Some(tag)) = reader.tag() else { break };
-            let inner = (tag & 7 == LEN).then(|| self.ours.inner(message, tag >> 3));
+    /// Counts the rows of the dictionaries, which were passed over.
+    fn count_rows(&mut self, mut data: Reader<'p>) {
+        let mut paid = Paid::by(&data);
+        for _ in 0..HOPS + data.left() / BYTES_A_HOP {
+            let Ok(Some(tag)) = data.tag() else { break };
             let mut alike = 0;
-            if inner == Some(Some(Message::Dictionary)) {
-                let Ok(dictionary) = reader.message() else {
+            if tag & 7 != LEN {
+                if data.skip(tag, 0).is_err() {
                     break;
-                };
-                self.count_rows(Message::Dictionary, dictionary);
-            } else if reader.skip(tag, 0).is_err() {
-                break;
-            } else if inner.is_some() {
-                alike = pass_alike(&mut reader, tag, ALIKE);
-                if message == Message::Dictionary {
-                    self.count(tag >> 3, 1 + alike);
                 }
+            } else if let Ok(body) = data.message() {
+                match self.ours.inner(self.ours.root, tag >> 3) {
+                    Some(Message::Dictionary) => {
+                        self.message(Message::Dictionary, Path::default(), body, 0);
+                    }
+                    _ => alike = pass_alike(&mut data, tag, ALIKE),
+                }
+            } else {
+                break;
             }
             if !paid.take(alike) {
                 break;
             }
         }
-        self.counted &= reader.is_empty();
+        self.counted &= data.is_empty();
     }
 
     fn seen(&self, message: Message) -> u32 {
