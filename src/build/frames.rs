@@ -1,21 +1,25 @@
-//! From the names of a frame straight to its location.
+//! From the names of frames straight to their locations and stacks.
 
 use crate::build::interner::Interner;
 use crate::build::parts::Frame;
+use crate::build::paths::{AT_ONCE, Paths, ROOT};
 use crate::build::room::Full;
-use crate::build::runs::{self, AT_ONCE, Runs};
-use crate::build::seen::{SEEN_BYTES, Seen, Words};
+use crate::build::seen::{NOWHERE, Seen, Words};
 use crate::model::dictionary::{Attribute, Function, Line};
-use crate::model::id::{AttributeId, LocationId, StringId};
+use crate::model::id::{AttributeId, LocationId, StackId, StringId};
 use crate::model::strings::Strings;
 use crate::model::value::Value;
 use crate::semconv::PROFILE_FRAME_TYPE;
 
-/// The locations of frames that were seen.
+/// The frames that were seen, and their locations and stacks.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Frames {
     seen: Seen,
-    runs: Runs,
+    paths: Paths,
+    /// Empty; its memory is where the frames of a stack are put together.
+    gathered: Vec<Frame<'static>>,
+    /// The locations of a stack, as they are found.
+    locations: Vec<LocationId>,
     /// The kind of code seen last, and the attribute that says it.
     kind: StringId,
     attribute: AttributeId,
@@ -31,104 +35,142 @@ impl Frames {
         interner: &mut Interner,
         frame: &Frame<'_>,
     ) -> Result<LocationId, Full> {
-        let guess = self.guess(frame);
-        match self.confirm(guess, frame, &interner.dictionary.strings) {
-            true => Ok(LocationId(guess)),
-            false => self.intern(interner, frame),
+        match self.confirm(self.guess(frame), frame, &interner.dictionary.strings) {
+            Some(location) => Ok(location),
+            None => self.intern(interner, frame).map(|(location, _)| location),
         }
     }
 
-    /// Appends the locations of frames, but for those that have none.
+    /// The stack of frames, from the root to the leaf, but for those that have no location.
     #[inline]
-    pub(crate) fn locations<'a, F: Into<Frame<'a>>>(
+    pub(crate) fn stack<'a, F: Into<Frame<'a>>>(
         &mut self,
         interner: &mut Interner,
-        frames: impl IntoIterator<Item = F>,
-        locations: &mut Vec<LocationId>,
-    ) -> Result<(), Full> {
-        let mut frames = frames.into_iter();
-        let mut some = [Frame::new(""); AT_ONCE];
-        loop {
-            let mut count = 0;
-            for (place, frame) in some.iter_mut().zip(&mut frames) {
-                *place = frame.into();
-                count += 1;
-            }
-            if count > 0 {
-                self.locations_of_some(interner, &some[..count], locations)?;
-            }
-            if count < AT_ONCE {
-                return Ok(());
-            }
-        }
+        root_first: impl IntoIterator<Item = F>,
+    ) -> Result<StackId, Full> {
+        let mut frames = reuse(std::mem::take(&mut self.gathered));
+        frames.extend(root_first.into_iter().map(Into::into));
+        let stack = self.stack_of(interner, &frames);
+        self.gathered = reuse(frames);
+        stack
     }
 
-    /// Appends the locations of up to [`AT_ONCE`] frames.
-    ///
-    /// They are first guessed, all of them or each, then confirmed: what memory is asked for does not
-    /// depend on what came of the frame before, so the processor need not wait for each.
+    /// Follows the frames as far as the path is known, which mostly is to the end.
     #[inline(never)]
-    fn locations_of_some(
-        &mut self,
-        interner: &mut Interner,
-        frames: &[Frame<'_>],
-        locations: &mut Vec<LocationId>,
-    ) -> Result<(), Full> {
-        let glance = runs::glance(frames);
-        let mut rows = [0; AT_ONCE];
-        let rows = &mut rows[..frames.len()];
-        let run = self.runs.of(glance, frames.len());
-        match run {
-            Some(run) => rows.copy_from_slice(run),
-            None => {
-                let guesses = rows.iter_mut().zip(frames);
-                guesses.for_each(|(row, frame)| *row = self.guess(frame));
+    fn stack_of(&mut self, interner: &mut Interner, frames: &[Frame<'_>]) -> Result<StackId, Full> {
+        let (mut path, mut rest) = (ROOT, frames);
+        while !rest.is_empty() {
+            let (part, behind) = rest.split_at(rest.len().min(AT_ONCE));
+            match self.next(path, part, &interner.dictionary.strings) {
+                Some(next) => (path, rest) = (next, behind),
+                None => break,
             }
         }
-        let (again, mut as_before) = (run.is_some(), run.is_some());
-        for (row, frame) in rows.iter_mut().zip(frames) {
-            if !self.confirm(*row, frame, &interner.dictionary.strings) {
-                let location = match again {
-                    true => self.location(interner, frame),
-                    // It was guessed by itself already.
-                    false => self.intern(interner, frame),
-                };
-                *row = location?.0;
-                as_before = false;
-            }
-            if *row != LocationId::NONE.0 {
-                locations.push(LocationId(*row));
-            }
+        match self.paths.stack(path) {
+            Some(stack) if rest.is_empty() => Ok(stack),
+            _ => self.new_stack(interner, path, rest),
         }
-        if !as_before {
-            self.runs.remember(glance, rows, &mut interner.room);
-        }
-        Ok(())
     }
 
-    /// Which location a frame may have.
+    /// The path that goes on with these frames.
+    #[inline(always)]
+    fn next(&self, path: u32, frames: &[Frame<'_>], strings: &Strings) -> Option<u32> {
+        let (next, records) = self.paths.next(path, frames)?;
+        let mut frames = records.iter().zip(frames);
+        frames
+            .all(|(record, frame)| self.confirm(*record, frame, strings).is_some())
+            .then_some(next)
+    }
+
+    /// The stack of a path that was seen, with or without frames behind it.
+    #[inline(never)]
+    fn new_stack(
+        &mut self,
+        interner: &mut Interner,
+        seen: u32,
+        frames: &[Frame<'_>],
+    ) -> Result<StackId, Full> {
+        self.locations.clear();
+        let mut path = Some(seen);
+        for part in frames.chunks(AT_ONCE) {
+            path = self.new_part(interner, path, part)?;
+        }
+        let Self {
+            seen: frames,
+            paths,
+            locations,
+            ..
+        } = self;
+        locations.reverse();
+        paths.for_each_back(seen, |record| {
+            locations.extend(frames.row_of(record).map(LocationId));
+        });
+        let stack = interner.stack(locations)?;
+        if let Some(path) = path {
+            paths.set_stack(path, stack);
+        }
+        Ok(stack)
+    }
+
+    /// Finds the locations of frames, and the path that goes on with them, if it is remembered.
+    ///
+    /// All are guessed first, then confirmed: what memory is asked for does not depend on what came
+    /// of the frame before, so the processor need not wait for each.
+    fn new_part(
+        &mut self,
+        interner: &mut Interner,
+        path: Option<u32>,
+        frames: &[Frame<'_>],
+    ) -> Result<Option<u32>, Full> {
+        let mut records = [NOWHERE; AT_ONCE];
+        let records = &mut records[..frames.len()];
+        for (record, frame) in records.iter_mut().zip(frames) {
+            *record = self.guess(frame);
+        }
+        for (record, frame) in records.iter_mut().zip(frames) {
+            let location = match self.confirm(*record, frame, &interner.dictionary.strings) {
+                Some(location) => location,
+                None => {
+                    let location;
+                    (location, *record) = self.intern(interner, frame)?;
+                    location
+                }
+            };
+            if location != LocationId::NONE {
+                self.locations.push(location);
+            }
+        }
+        let add = |path| self.paths.add(path, frames, records, &mut interner.room);
+        Ok(path.and_then(add))
+    }
+
+    /// Which record a frame may have.
     #[inline(always)]
     fn guess(&self, frame: &Frame<'_>) -> u32 {
         self.seen.guess(&words(frame))
     }
 
-    /// Whether the location guessed is that of the frame.
+    /// The location of a record, if it is that of the frame.
     #[inline(always)]
-    fn confirm(&self, guess: u32, frame: &Frame<'_>, strings: &Strings) -> bool {
-        let kind = self.seen.confirm(guess, &words(frame), strings);
-        kind.is_some_and(|kind| match kind {
+    fn confirm(&self, record: u32, frame: &Frame<'_>, strings: &Strings) -> Option<LocationId> {
+        let (location, kind) = self.seen.confirm(record, &words(frame), strings)?;
+        let is_it = match kind {
             StringId::NONE => frame.kind.is_empty(),
             kind => is_kind(strings, kind, frame.kind),
-        })
+        };
+        is_it.then_some(LocationId(location))
     }
 
-    /// Goes the long way, and remembers it.
+    /// Goes the long way, and remembers it: the location of a frame and its record.
     #[inline(never)]
-    fn intern(&mut self, interner: &mut Interner, frame: &Frame<'_>) -> Result<LocationId, Full> {
+    fn intern(
+        &mut self,
+        interner: &mut Interner,
+        frame: &Frame<'_>,
+    ) -> Result<(LocationId, u32), Full> {
         if frame.name.is_empty() && frame.file.is_empty() {
-            return Ok(LocationId::NONE);
+            return Ok((LocationId::NONE, NOWHERE));
         }
-        let before = interner.dictionary.locations.len();
         let kind = self.kind_of(interner, frame)?;
         let name = interner.string(frame.name)?;
         let file = self.file_of(interner, frame)?;
@@ -144,13 +186,14 @@ impl Frames {
             column: 0,
         };
         let location = interner.line(line, attribute.as_slice())?;
-        if location.row() == before {
-            interner.room.bytes(SEEN_BYTES)?;
-        }
-        let strings = &interner.dictionary.strings;
-        self.seen
-            .remember(&words(frame), kind, [name, file], strings, location.0);
-        Ok(location)
+        let Interner {
+            dictionary, room, ..
+        } = interner;
+        let (words, strings) = (words(frame), &dictionary.strings);
+        let record = self
+            .seen
+            .remember(&words, kind, [name, file], location.0, strings, room);
+        Ok((location, record))
     }
 
     fn kind_of(&self, interner: &mut Interner, frame: &Frame<'_>) -> Result<StringId, Full> {
@@ -190,11 +233,19 @@ impl Frames {
     /// Forgets everything, keeps the memory.
     pub(crate) fn clear(&mut self) {
         self.seen.clear();
-        self.runs.clear();
+        self.paths.clear();
         self.kind = StringId::NONE;
         self.attribute = AttributeId::NONE;
         self.file = StringId::NONE;
     }
+}
+
+/// An empty vector in the memory of another: the standard library collects in place what has the
+/// same layout.
+#[inline]
+fn reuse<'a>(mut frames: Vec<Frame<'_>>) -> Vec<Frame<'a>> {
+    frames.clear();
+    frames.into_iter().map(|_| Frame::new("")).collect()
 }
 
 /// Not inlined: most frames have no kind, and what is around it is faster without it.

@@ -1,11 +1,11 @@
 //! The nouns of the dictionary.
 
-use crate::build::interner::Spot;
+use crate::build::interner::{Interner, Spot};
 use crate::build::key::Key;
 use crate::build::lists;
 use crate::build::parts::{AnyValue, Binary, Frame, Place, Symbol, Text};
 use crate::build::room::at_most;
-use crate::build::seen::{SEEN_BYTES, Words};
+use crate::build::seen::Words;
 use crate::build::{Builder, Full};
 use crate::model::dictionary::{Attribute, Dictionary, Function, Line, Link, Mapping};
 use crate::model::id::{AttributeId, FunctionId, LinkId, LocationId, MappingId, StackId, StringId};
@@ -189,17 +189,8 @@ impl Builder {
         &mut self,
         root_first: impl IntoIterator<Item = F>,
     ) -> Option<u32> {
-        let Self {
-            frames,
-            interner,
-            locations,
-            ..
-        } = self;
-        locations.clear();
-        let found = frames.locations(interner, root_first, locations);
-        self.fit(found)?;
-        self.locations.reverse();
-        self.stack_row()
+        let stack = self.frames.stack(&mut self.interner, root_first);
+        self.fit(stack).map(|id| id.0)
     }
 
     #[inline]
@@ -249,7 +240,7 @@ impl Builder {
     ) -> Option<u32> {
         match (key, value, unit) {
             (Text::Str(key), AnyValue::Text(Text::Str(text)), Text::Str("")) => {
-                let texts = [key, text];
+                let texts = [text, key];
                 let words = Words { texts, number: 0 };
                 match self.labels.row(&words, &self.interner.dictionary.strings) {
                     Some(row) => Some(row),
@@ -263,18 +254,16 @@ impl Builder {
     /// The attribute of a key and a text, remembered.
     #[cold]
     fn label_row(&mut self, words: &Words<'_>) -> Option<u32> {
-        let before = self.interner.dictionary.attributes.len();
-        let [key, text] = words.texts.map(Text::Str);
+        let [text, key] = words.texts.map(Text::Str);
         let row = self.other_attribute_row(key, AnyValue::Text(text), Text::default())?;
-        if row as usize == before {
-            let fits = self.interner.room.bytes(SEEN_BYTES);
-            self.fit(fits)?;
-        }
+        let Interner {
+            dictionary, room, ..
+        } = &mut self.interner;
         let Dictionary {
             strings,
             attributes,
             ..
-        } = &self.interner.dictionary;
+        } = &*dictionary;
         if let Some(&Attribute {
             key,
             value: Value::String(text),
@@ -282,7 +271,7 @@ impl Builder {
         }) = attributes.get(row as usize)
         {
             self.labels
-                .remember(words, StringId::NONE, [key, text], strings, row);
+                .remember(words, StringId::NONE, [text, key], row, strings, room);
         }
         Some(row)
     }
