@@ -314,6 +314,49 @@ fn frames_that_look_alike_from_afar_are_told_apart() {
 }
 
 #[test]
+fn a_path_is_the_stack_of_its_frames_whatever_other_paths_begin_like_it() {
+    let long = "name::".repeat(80);
+    let frame = |depth: usize, turn: usize| match (depth + turn) % 23 {
+        0 => Frame::new(""),
+        1 => Frame::new("").at("only/a/file.rs", 1),
+        2 => Frame::new(&long[..long.len() - turn]).at("long.rs", 1),
+        3 => Frame::new("parse")
+            .at("parse.rs", depth as u32)
+            .kind("native"),
+        _ => Frame::new("same").at("same.rs", depth as u32 / 2),
+    };
+    // How deep, and from where on another way: the long ones first, then what they begin with.
+    let depths = [70, 48, 33, 32, 31, 17, 16, 15, 1, 0, 5, 40];
+    let turns = [0, 69, 47, 32, 31, 16, 15, 1];
+    let mut builder = Builder::new();
+    for round in 0..4 {
+        for (&depth, &turn) in depths
+            .iter()
+            .flat_map(|depth| turns.iter().map(move |at| (depth, at)))
+        {
+            let path: Vec<_> = (0..depth)
+                .map(|at| frame(at, usize::from(at >= turn)))
+                .collect();
+            let stack = builder.path(path.iter().copied());
+            let locations: Vec<_> = path
+                .iter()
+                .rev()
+                .map(|&frame| builder.named_frame(frame))
+                .collect();
+            assert_eq!(
+                stack,
+                builder.stack(&locations),
+                "{depth} frames, another way at {turn}"
+            );
+            assert_eq!(stack, builder.path(path));
+        }
+        if round == 1 {
+            builder.reset();
+        }
+    }
+}
+
+#[test]
 fn a_limit_is_an_error_that_names_it() {
     let full: [(Limits, &str); 8] = [
         (

@@ -209,6 +209,23 @@ mod tests {
     }
 
     #[test]
+    fn what_looks_the_same_behind_another_path_is_not_taken_for_the_same() {
+        let (mut paths, mut room) = (Paths::default(), room());
+        let frame = |line| [Frame::new("read").at("a.rs", line)];
+        let there = paths.add(ROOT, &frame(0), &[7], &mut room).unwrap();
+        // A line more adds the lower half of ODD to a glance: the line that makes up for the path.
+        let apart = glance(ROOT, &frame(0)).wrapping_sub(glance(there, &frame(0)));
+        let inverse = (0..5).fold(1u32, |inverse, _| {
+            let more = 2u32.wrapping_sub((ODD as u32).wrapping_mul(inverse));
+            inverse.wrapping_mul(more)
+        });
+        let alike = frame(apart.wrapping_mul(inverse));
+        assert_eq!(glance(there, &alike), glance(ROOT, &frame(0)));
+        assert_eq!(paths.next(there, &alike), None);
+        assert_eq!(paths.add(there, &alike, &[8], &mut room), None);
+    }
+
+    #[test]
     fn what_there_is_no_room_for_is_not_remembered() {
         let (mut paths, mut room) = (Paths::default(), room());
         room.limits.max_owned_bytes = 1000;
