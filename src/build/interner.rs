@@ -352,19 +352,28 @@ impl Interner {
     /// A stack, leaf first.
     #[inline]
     pub(crate) fn stack<I: Number>(&mut self, locations: &[I]) -> Result<StackId, Full> {
-        let hash = self.seed.ids(locations);
-        let stacks = &self.dictionary.stacks;
-        match self
-            .stacks
-            .find(hash, |row| same_ids(stacks.row(row as usize), locations))
-        {
-            Some(row) => Ok(StackId(row)),
-            None => self.add_stack(hash, locations),
+        match self.find_stack(locations) {
+            Ok(id) => Ok(id),
+            Err(hash) => self.add_stack(hash, locations),
         }
     }
 
+    /// A stack that is there, or else its hash. Only here ids need not be rows.
+    #[inline]
+    pub(crate) fn find_stack<I: Number>(&self, locations: &[I]) -> Result<StackId, u64> {
+        let hash = self.seed.ids(locations);
+        let stacks = &self.dictionary.stacks;
+        let is_it = |row| same_ids(stacks.row(row as usize), locations);
+        self.stacks.find(hash, is_it).map(StackId).ok_or(hash)
+    }
+
+    /// Adds a stack that is not there.
     #[cold]
-    fn add_stack<I: Number>(&mut self, hash: u64, locations: &[I]) -> Result<StackId, Full> {
+    pub(crate) fn add_stack<I: Number>(
+        &mut self,
+        hash: u64,
+        locations: &[I],
+    ) -> Result<StackId, Full> {
         let Self {
             dictionary,
             room,

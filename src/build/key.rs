@@ -121,13 +121,21 @@ impl Brand {
         }
     }
 
+    /// Panics, while debugging, at a key of another builder.
+    #[inline]
+    pub(crate) fn check<T>(&self, _keys: &[Key<T>]) {
+        #[cfg(debug_assertions)]
+        for key in _keys {
+            assert!(
+                key.owner == self.owner || *key == Key::NONE || *key == Key::DROPPED,
+                "a key of another builder, or from before a reset: {key:?}"
+            );
+        }
+    }
+
     /// Whether all keys are rows, other than row 0, of a table of `rows`.
     #[inline]
     pub(crate) fn all_rows<T>(&self, keys: &[Key<T>], rows: usize) -> bool {
-        #[cfg(debug_assertions)]
-        for &key in keys {
-            let _checked = self.row(key, rows);
-        }
         // Without a branch per key: row 0 becomes the largest number.
         let last = rows as u32 - 1;
         !keys
@@ -139,11 +147,7 @@ impl Brand {
     /// it was to name did not fit.
     #[inline]
     pub(crate) fn row<T>(&self, key: Key<T>, rows: usize) -> Option<u32> {
-        #[cfg(debug_assertions)]
-        assert!(
-            key.owner == self.owner || key == Key::NONE || key == Key::DROPPED,
-            "a key of another builder, or from before a reset: {key:?}"
-        );
+        self.check(&[key]);
         match key.row {
             row if (row as usize) < rows => Some(row),
             u32::MAX => None,

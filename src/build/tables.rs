@@ -143,23 +143,26 @@ impl Builder {
     /// The stack of these locations, from the leaf to the root. Those that are none are left out.
     #[inline]
     pub fn stack(&mut self, leaf_first: &[Key<LocationId>]) -> Key<StackId> {
-        if !self
-            .brand
-            .all_rows(leaf_first, self.interner.dictionary.locations.len())
-        {
-            return self.stack_of_some(leaf_first);
-        }
-        match self.interner.stack(leaf_first) {
+        self.brand.check(leaf_first);
+        match self.interner.find_stack(leaf_first) {
             Ok(id) => self.brand.key(Some(id.0)),
-            full => {
-                let id = self.fit(full);
-                self.brand.key(id.map(|id| id.0))
-            }
+            Err(hash) => self.new_stack(leaf_first, hash),
         }
     }
 
-    /// The stack of the locations that are any.
+    /// A stack that was not seen; what was seen has locations that are some.
     #[cold]
+    fn new_stack(&mut self, leaf_first: &[Key<LocationId>], hash: u64) -> Key<StackId> {
+        let rows = self.interner.dictionary.locations.len();
+        if !self.brand.all_rows(leaf_first, rows) {
+            return self.stack_of_some(leaf_first);
+        }
+        let id = self.interner.add_stack(hash, leaf_first);
+        let id = self.fit(id);
+        self.brand.key(id.map(|id| id.0))
+    }
+
+    /// The stack of the locations that are any.
     fn stack_of_some(&mut self, leaf_first: &[Key<LocationId>]) -> Key<StackId> {
         let rows = self.interner.dictionary.locations.len();
         self.locations.clear();
