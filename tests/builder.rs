@@ -454,6 +454,36 @@ fn a_limit_is_an_error_that_names_it() {
 }
 
 #[test]
+fn a_path_without_an_end_is_an_error() {
+    let limits = Limits {
+        max_stack_depth: 40,
+        ..Limits::network()
+    };
+    let frame = |depth| Frame::new("walk").at("walk.rs", depth);
+    let mut builder = Builder::with_limits(limits, WhenFull::Drop);
+    let cpu = builder.profile("cpu", "nanoseconds");
+    for _ in 0..2 {
+        let endless = builder.path((1..).map(frame));
+        builder.sample(cpu, endless).value(1);
+        let stack = builder.path((1..=40).map(frame));
+        builder.sample(cpu, stack).value(1);
+    }
+    assert_eq!(builder.dropped().samples, 2);
+    let profiles = builder.finish().unwrap();
+    assert_eq!(only(&profiles).samples().len(), 1);
+    let stack = only(&profiles).samples().iter().next().unwrap().stack;
+    assert_eq!(profiles.dictionary().stack(stack).len(), 40);
+
+    let mut builder = Builder::with_limits(limits, WhenFull::Refuse);
+    builder.path((1..).map(frame));
+    let error = builder.check().unwrap_err().to_string();
+    assert!(
+        error.contains("needs 41, more than max_stack_depth allows (40)"),
+        "{error}"
+    );
+}
+
+#[test]
 fn dropped_attributes_are_counted_where_the_format_counts_them() {
     let limits = Limits {
         max_attributes_per_item: 1,

@@ -3,7 +3,7 @@
 use crate::build::interner::Interner;
 use crate::build::parts::Frame;
 use crate::build::paths::{AT_ONCE, Paths, ROOT};
-use crate::build::room::Full;
+use crate::build::room::{Full, at_most};
 use crate::build::seen::{NOWHERE, Seen, Words};
 use crate::model::dictionary::{Attribute, Function, Line};
 use crate::model::id::{AttributeId, LocationId, StackId, StringId};
@@ -49,7 +49,14 @@ impl Frames {
         root_first: impl IntoIterator<Item = F>,
     ) -> Result<StackId, Full> {
         let mut frames = reuse(std::mem::take(&mut self.gathered));
-        frames.extend(root_first.into_iter().map(Into::into));
+        let most = interner.room.limits.max_stack_depth;
+        let most = usize::try_from(most).unwrap_or(usize::MAX);
+        let root_first = root_first.into_iter().map(Into::into);
+        match root_first.size_hint() {
+            (_, Some(len)) if len <= most => frames.extend(root_first),
+            // One too many at most, even of a path without an end.
+            _ => frames.extend(root_first.take(most.saturating_add(1))),
+        }
         let stack = self.stack_of(interner, &frames);
         self.gathered = reuse(frames);
         stack
@@ -58,6 +65,8 @@ impl Frames {
     /// Follows the frames as far as the path is known, which mostly is to the end.
     #[inline(never)]
     fn stack_of(&mut self, interner: &mut Interner, frames: &[Frame<'_>]) -> Result<StackId, Full> {
+        let most = interner.room.limits.max_stack_depth;
+        at_most("max_stack_depth", most, frames.len() as u64)?;
         let (mut path, mut rest) = (ROOT, frames);
         while !rest.is_empty() {
             let (part, behind) = rest.split_at(rest.len().min(AT_ONCE));
