@@ -56,7 +56,7 @@ fn middle(text: &[u8]) -> u64 {
 /// the next. It is a guess: whoever asks has to confirm it, and goes a longer way if there is none.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Hints {
-    /// In groups; a power of two of them all, twice those in use or more.
+    /// In groups; a power of two of them all, twice to eight times those in use.
     hints: Vec<Hint>,
     used: usize,
 }
@@ -88,7 +88,7 @@ impl Hint {
 
 impl Hints {
     /// What one costs, its share of the empty ones included.
-    pub(crate) const BYTES: usize = 4 * size_of::<Hint>();
+    pub(crate) const BYTES: usize = 5 * size_of::<Hint>();
 
     /// Where a glance leads; `u32::MAX` when nowhere.
     #[inline(always)]
@@ -161,7 +161,7 @@ impl Hints {
 
     #[cold]
     fn grow(&mut self) {
-        let more = (self.hints.len() * 2).max(GROUPS * GROUP);
+        let more = (self.hints.len() * 4).max(GROUPS * GROUP);
         let hints = std::mem::replace(&mut self.hints, vec![Hint::NOWHERE; more]);
         self.used = 0;
         for hint in hints.iter().filter(|hint| !hint.is_free()) {

@@ -56,13 +56,17 @@ impl Index {
             .map(|entry| entry.row)
     }
 
-    /// Adds a row that is not there.
+    /// Adds a row that is not there. A table that is full becomes four times as large: at twice,
+    /// rows would be moved into a larger one three times as often.
     #[inline]
     pub(crate) fn add(&mut self, hash: u64, row: u32) {
         let hash = Entry::half(hash);
+        let rehash = |entry: &Entry| Entry::whole(entry.hash);
+        if self.0.len() == self.0.capacity() {
+            self.0.reserve(3 * self.0.len(), rehash);
+        }
         let entry = Entry { hash, row };
-        self.0
-            .insert_unique(Entry::whole(hash), entry, |entry| Entry::whole(entry.hash));
+        self.0.insert_unique(Entry::whole(hash), entry, rehash);
     }
 
     /// Forgets all rows, keeps the memory.
