@@ -1,5 +1,7 @@
 //! A glance at what is looked for, and where it led before.
 
+use crate::build::index::growth;
+
 /// What numbers are multiplied by to mix their bits.
 pub(crate) const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
 
@@ -88,7 +90,7 @@ impl Hint {
 
 impl Hints {
     /// What one costs, its share of the empty ones included.
-    pub(crate) const BYTES: usize = 5 * size_of::<Hint>();
+    pub(crate) const BYTES: usize = 4 * size_of::<Hint>();
 
     /// Where a glance leads; `u32::MAX` when nowhere.
     #[inline(always)]
@@ -161,7 +163,7 @@ impl Hints {
 
     #[cold]
     fn grow(&mut self) {
-        let more = (self.hints.len() * 4).max(GROUPS * GROUP);
+        let more = (self.hints.len() * growth(self.used)).max(GROUPS * GROUP);
         let hints = std::mem::replace(&mut self.hints, vec![Hint::NOWHERE; more]);
         self.used = 0;
         for hint in hints.iter().filter(|hint| !hint.is_free()) {

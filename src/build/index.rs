@@ -32,6 +32,12 @@ struct Entry {
     row: u32,
 }
 
+/// How many times as large a full table of rows becomes. Each time it grows all rows are put into it
+/// again, so it does so seldom while it is small, and takes no more than it needs once it is large.
+pub(crate) fn growth(rows: usize) -> usize {
+    if rows < 1 << 13 { 4 } else { 2 }
+}
+
 impl Entry {
     /// The half of a hash that is kept.
     #[inline]
@@ -56,14 +62,14 @@ impl Index {
             .map(|entry| entry.row)
     }
 
-    /// Adds a row that is not there. A table that is full becomes four times as large: at twice,
-    /// rows would be moved into a larger one three times as often.
+    /// Adds a row that is not there.
     #[inline]
     pub(crate) fn add(&mut self, hash: u64, row: u32) {
         let hash = Entry::half(hash);
         let rehash = |entry: &Entry| Entry::whole(entry.hash);
         if self.0.len() == self.0.capacity() {
-            self.0.reserve(3 * self.0.len(), rehash);
+            let rows = self.0.len();
+            self.0.reserve((growth(rows) - 1) * rows, rehash);
         }
         let entry = Entry { hash, row };
         self.0.insert_unique(Entry::whole(hash), entry, rehash);
