@@ -113,7 +113,7 @@ impl Hints {
     fn groups(&self, home: usize) -> impl Iterator<Item = (usize, &[Hint])> {
         let places = self.hints.len().wrapping_sub(1);
         (0..GROUPS).map(move |step| {
-            let start = (home / GROUP + step) * GROUP & places;
+            let start = ((home / GROUP + step) * GROUP) & places;
             (start, &self.hints[start..start + GROUP])
         })
     }
@@ -187,7 +187,7 @@ mod tests {
         let mut hints = Hints::default();
         assert_eq!(hints.row(0), u32::MAX);
         // Six to a group.
-        let glance = |row: u32| row / 3 / 2 * 16 | row / 3 % 2 | row % 3 << 20;
+        let glance = |row: u32| ((row % 3) << 20) + row / 6 * 16 + row / 3 % 2;
         for row in 0..5_000 {
             assert_eq!(hints.row(glance(row)), u32::MAX, "{row}");
             hints.put(glance(row), |before| {
