@@ -91,28 +91,28 @@ impl Frames {
             .then_some(next)
     }
 
-    /// The stack of a path that was seen, with or without frames behind it.
+    /// The stack of a known path and frames behind it, which may be none.
     #[inline(never)]
     fn new_stack(
         &mut self,
         interner: &mut Interner,
-        seen: u32,
+        known: u32,
         frames: &[Frame<'_>],
     ) -> Result<StackId, Full> {
         self.locations.clear();
-        let mut path = Some(seen);
+        let mut path = Some(known);
         for part in frames.chunks(AT_ONCE) {
             path = self.new_part(interner, path, part)?;
         }
         let Self {
-            seen: frames,
+            seen,
             paths,
             locations,
             ..
         } = self;
         locations.reverse();
-        paths.for_each_back(seen, |record| {
-            locations.extend(frames.row_of(record).map(LocationId));
+        paths.for_each_back(known, |record| {
+            locations.extend(seen.row_of(record).map(LocationId));
         });
         let stack = interner.stack(locations)?;
         if let Some(path) = path {
