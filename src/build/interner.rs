@@ -351,7 +351,7 @@ impl Interner {
 
     /// A stack, leaf first.
     #[inline]
-    pub(crate) fn stack<I: Number>(&mut self, locations: &[I]) -> Result<StackId, Full> {
+    pub(crate) fn stack(&mut self, locations: &[LocationId]) -> Result<StackId, Full> {
         match self.find_stack(locations) {
             Ok(id) => Ok(id),
             Err(hash) => self.add_stack(hash, locations),

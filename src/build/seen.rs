@@ -201,47 +201,40 @@ impl Seen {
         strings: &Strings,
         room: &mut Room,
     ) -> u32 {
-        let record = match self.places.get(row as usize) {
-            Some(&record) if record != NOWHERE => record,
-            _ => match self.add(words, note, texts, row, strings, room) {
+        let mut record = self.places.get(row as usize).copied().unwrap_or(NOWHERE);
+        if record == NOWHERE {
+            let [first, second] = texts.map(|id| Range::of(strings, id));
+            let head = Head {
+                row,
+                number: words.number,
+                note,
+                first_len: first.len,
+                second,
+            };
+            let added = match words.texts[0].as_bytes() {
+                near if near.len() <= NEAR => self.add(head, near, room),
+                _ => self.add(head, &first.start.to_le_bytes(), room),
+            };
+            record = match added {
                 Some(record) => record,
                 None => return NOWHERE,
-            },
-        };
+            };
+        }
         self.hints.put(words.glance(), |_| Some(record));
         record
     }
 
     /// Adds the record of a row that has none.
     #[inline]
-    fn add(
-        &mut self,
-        words: &Words<'_>,
-        note: StringId,
-        texts: [StringId; 2],
-        row: u32,
-        strings: &Strings,
-        room: &mut Room,
-    ) -> Option<u32> {
-        let first = words.texts[0].as_bytes();
-        let [first_range, second] = texts.map(|id| Range::of(strings, id));
-        let far = first_range.start.to_le_bytes();
-        let rest = if first.len() > NEAR { &far } else { first };
+    fn add(&mut self, head: Head, rest: &[u8], room: &mut Room) -> Option<u32> {
         let bytes = Head::BYTES + rest.len();
         column(self.records.len(), bytes).ok()?;
         room.bytes(bytes + size_of::<u32>() + Hints::BYTES).ok()?;
         let record = self.records.len() as u32;
-        let head = Head {
-            row,
-            number: words.number,
-            note,
-            first_len: first_range.len,
-            second,
-        };
         self.records
             .extend_from_slice(head.to_bytes().as_flattened());
         self.records.extend_from_slice(rest);
-        let row = row as usize;
+        let row = head.row as usize;
         if self.places.len() <= row {
             self.places.resize(row + 1, NOWHERE);
         }

@@ -173,8 +173,9 @@ impl Builder {
                 Some(row) => self.locations.push(LocationId(row)),
             }
         }
-        let row = self.stack_row();
-        self.brand.key(row)
+        let id = self.interner.stack(&self.locations);
+        let id = self.fit(id);
+        self.brand.key(id.map(|id| id.0))
     }
 
     /// The stack of these frames, from the root to the leaf.
@@ -183,25 +184,9 @@ impl Builder {
         &mut self,
         root_first: impl IntoIterator<Item = F>,
     ) -> Key<StackId> {
-        let row = self.path_row(root_first);
-        self.brand.key(row)
-    }
-
-    #[inline]
-    pub(crate) fn path_row<'a, F: Into<Frame<'a>>>(
-        &mut self,
-        root_first: impl IntoIterator<Item = F>,
-    ) -> Option<u32> {
-        let stack = self.frames.stack(&mut self.interner, root_first);
-        self.fit(stack).map(|id| id.0)
-    }
-
-    #[inline]
-    fn stack_row(&mut self) -> Option<u32> {
-        match self.interner.stack(&self.locations) {
-            Ok(id) => Some(id.0),
-            full => self.fit(full).map(|id| id.0),
-        }
+        let id = self.frames.stack(&mut self.interner, root_first);
+        let id = self.fit(id);
+        self.brand.key(id.map(|id| id.0))
     }
 
     /// A span of a trace; none when either id is all zero.
