@@ -51,10 +51,7 @@ mod proto {
 
         let mut compiler = protox::Compiler::new([Path::new("proto").join(folder)])?;
         compiler.include_imports(true).open_file(root)?;
-        fs::write(
-            out.join("descriptors.bin"),
-            compiler.encode_file_descriptor_set(),
-        )?;
+        fs::write(out.join("descriptors.bin"), compiler.encode_file_descriptor_set())?;
 
         // The comments are part of the source info and become the documentation.
         compiler.include_source_info(true);

@@ -52,26 +52,13 @@ impl<'a> Replay<'a> {
         let samples = profiles.iter().flat_map(|profile| profile.samples().iter());
         let stacks: Vec<Vec<usize>> = samples
             .map(|sample| {
-                dictionary
-                    .stack(sample.stack)
-                    .iter()
-                    .flat_map(|&location| rows(location))
-                    .collect()
+                dictionary.stack(sample.stack).iter().flat_map(|&location| rows(location)).collect()
             })
             .collect();
         let order = order(stacks.len());
-        let label = |row: usize| {
-            (
-                format!("worker-{}", row % 16),
-                format!("/api/endpoint/{}", row / 4),
-            )
-        };
-        Self {
-            names,
-            stacks,
-            order,
-            labels: (0..LABELS).map(label).collect(),
-        }
+        let label =
+            |row: usize| (format!("worker-{}", row % 16), format!("/api/endpoint/{}", row / 4));
+        Self { names, stacks, order, labels: (0..LABELS).map(label).collect() }
     }
 
     fn strings(&self, builder: &mut Builder) {
@@ -84,35 +71,23 @@ impl<'a> Replay<'a> {
             });
             let stack = builder.path(frames);
             let sample = builder.sample(profile, stack).values(&[1, 10_000_000]);
-            sample
-                .attr("thread.name", thread)
-                .attr("endpoint", endpoint);
+            sample.attr("thread.name", thread).attr("endpoint", endpoint);
         }
     }
 
     fn keys(&self, builder: &mut Builder) -> Keys {
         let profile = builder.profile_of(&[("samples", "count"), ("cpu", "nanoseconds")]);
-        let frames: Vec<_> = self
-            .names
-            .iter()
-            .map(|&(name, file, line)| builder.frame(name, file, line))
-            .collect();
+        let frames: Vec<_> =
+            self.names.iter().map(|&(name, file, line)| builder.frame(name, file, line)).collect();
         let stacks = self
             .stacks
             .iter()
             .map(|stack| stack.iter().map(|&row| frames[row]).collect())
             .collect();
         let labels = self.labels.iter().map(|(thread, endpoint)| {
-            [
-                builder.attribute("thread.name", thread),
-                builder.attribute("endpoint", endpoint),
-            ]
+            [builder.attribute("thread.name", thread), builder.attribute("endpoint", endpoint)]
         });
-        Keys {
-            profile,
-            stacks,
-            labels: labels.collect(),
-        }
+        Keys { profile, stacks, labels: labels.collect() }
     }
 }
 
@@ -151,49 +126,28 @@ fn order(stacks: usize) -> Vec<(usize, usize)> {
         .collect();
     let mut sample = || {
         let at = (random() >> 11) as f64 / (1u64 << 53) as f64 * total;
-        (
-            sums.partition_point(|sum| *sum < at).min(stacks - 1),
-            random() as usize % LABELS,
-        )
+        (sums.partition_point(|sum| *sum < at).min(stacks - 1), random() as usize % LABELS)
     };
     (0..SAMPLES).map(|_| sample()).collect()
 }
 
 /// The profiles to replay.
 fn profiles() -> Vec<(String, Profiles)> {
-    let options = ReadOptions {
-        from: format("pprof"),
-        ..ReadOptions::default()
-    };
+    let options = ReadOptions { from: format("pprof"), ..ReadOptions::default() };
     let mut profiles = vec![(
         "synthetic".to_owned(),
-        read(&generate::pprof(1), &options)
-            .expect("is pprof")
-            .profiles,
+        read(&generate::pprof(1), &options).expect("is pprof").profiles,
     )];
     let files = std::fs::read_dir("testdata").expect("testdata is here");
     let mut paths: Vec<_> = files.filter_map(|file| Some(file.ok()?.path())).collect();
     paths.sort();
-    for path in paths
-        .iter()
-        .filter(|path| path.to_string_lossy().ends_with(".pb.gz"))
-    {
+    for path in paths.iter().filter(|path| path.to_string_lossy().ends_with(".pb.gz")) {
         let bytes = std::fs::read(path).expect("can be read");
         let Ok(reading) = read(&bytes, &options) else {
             continue;
         };
-        if reading
-            .profiles
-            .iter()
-            .map(|profile| profile.samples().len())
-            .sum::<usize>()
-            > 200
-        {
-            let name = path
-                .file_name()
-                .unwrap_or_default()
-                .to_string_lossy()
-                .into_owned();
+        if reading.profiles.iter().map(|profile| profile.samples().len()).sum::<usize>() > 200 {
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
             profiles.push((name, reading.profiles));
         }
     }
@@ -202,9 +156,7 @@ fn profiles() -> Vec<(String, Profiles)> {
 
 fn build(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("build");
-    group
-        .throughput(Throughput::Elements(SAMPLES as u64))
-        .sample_size(20);
+    group.throughput(Throughput::Elements(SAMPLES as u64)).sample_size(20);
     for (name, profiles) in profiles() {
         let replay = Replay::of(&profiles);
         group.bench_function(BenchmarkId::new("strings", &name), |bencher| {
@@ -230,9 +182,7 @@ fn build(criterion: &mut Criterion) {
                 bencher.iter(|| {
                     replay.strings(&mut builder);
                     let profiles = builder.seal().expect("no limit is near");
-                    write(&profiles, format, &WriteOptions::default())
-                        .expect("can be said")
-                        .payload
+                    write(&profiles, format, &WriteOptions::default()).expect("can be said").payload
                 });
             });
         }

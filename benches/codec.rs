@@ -18,10 +18,8 @@ use otlp_profiles::{Format, Limits, Profiles, ReadOptions, WriteOptions, format}
 
 /// The profiles measured: name and pprof bytes, inflated.
 fn inputs() -> Vec<(String, Vec<u8>)> {
-    let mut files = vec![
-        "testdata/go-cpu-labels.pb.gz".to_owned(),
-        "testdata/rust-heap.pb.gz".to_owned(),
-    ];
+    let mut files =
+        vec!["testdata/go-cpu-labels.pb.gz".to_owned(), "testdata/rust-heap.pb.gz".to_owned()];
     if let Ok(corpus) = std::env::var("OTLP_PROFILES_CORPUS") {
         let real = [
             "google-pprof/large.cpu",
@@ -36,23 +34,13 @@ fn inputs() -> Vec<(String, Vec<u8>)> {
         .filter_map(|path| {
             let bytes = std::fs::read(path).ok()?;
             let name = path.rsplit('/').next().unwrap_or(path).to_owned();
-            Some((
-                name,
-                otlp_profiles::inflate(&bytes, &Limits::file())
-                    .ok()?
-                    .into_owned(),
-            ))
+            Some((name, otlp_profiles::inflate(&bytes, &Limits::file()).ok()?.into_owned()))
         })
         .collect();
-    let scales: &[u32] = if std::env::args().any(|arg| arg == "--test") {
-        &[1]
-    } else {
-        &[1, 4, 16]
-    };
+    let scales: &[u32] =
+        if std::env::args().any(|arg| arg == "--test") { &[1] } else { &[1, 4, 16] };
     inputs.extend(
-        scales
-            .iter()
-            .map(|&scale| (format!("generated-x{scale}"), generate::pprof(scale))),
+        scales.iter().map(|&scale| (format!("generated-x{scale}"), generate::pprof(scale))),
     );
     inputs
 }
@@ -62,14 +50,9 @@ fn known(name: &str) -> &'static dyn Format {
 }
 
 fn read(bytes: &[u8], name: &str) -> Profiles {
-    let options = ReadOptions {
-        limits: Limits::file(),
-        from: Some(known(name)),
-        ..Default::default()
-    };
-    otlp_profiles::read(bytes, &options)
-        .expect("readable")
-        .profiles
+    let options =
+        ReadOptions { limits: Limits::file(), from: Some(known(name)), ..Default::default() };
+    otlp_profiles::read(bytes, &options).expect("readable").profiles
 }
 
 fn write(profiles: &Profiles, name: &str) -> Vec<u8> {
@@ -78,9 +61,7 @@ fn write(profiles: &Profiles, name: &str) -> Vec<u8> {
         max_expanded_samples: u64::MAX,
         ..Default::default()
     };
-    otlp_profiles::write(profiles, known(name), &options)
-        .expect("writable")
-        .payload
+    otlp_profiles::write(profiles, known(name), &options).expect("writable").payload
 }
 
 /// The sum of all values.
@@ -100,10 +81,7 @@ fn reading(c: &mut Criterion) {
         ];
         for (format, payload) in &payloads {
             assert_eq!(
-                read(payload, format)
-                    .iter()
-                    .next()
-                    .map(|p| p.samples().len()),
+                read(payload, format).iter().next().map(|p| p.samples().len()),
                 model.iter().next().map(|p| p.samples().len())
             );
             group.throughput(Throughput::Bytes(payload.len() as u64));
@@ -195,10 +173,7 @@ fn converting(c: &mut Criterion) {
                 .sum()
         };
         assert_eq!(sums(&bytes), sums(&back(&payload)));
-        assert_eq!(
-            sums(&bytes),
-            sums(&twin::otlp_to_pprof(&twin::pprof_to_otlp(&bytes)))
-        );
+        assert_eq!(sums(&bytes), sums(&twin::otlp_to_pprof(&twin::pprof_to_otlp(&bytes))));
         group.throughput(Throughput::Bytes(bytes.len() as u64));
         group.bench_with_input(
             BenchmarkId::new("pprof-to-1.10/ours", &name),

@@ -22,30 +22,22 @@ const MAX_RESPONSE: u64 = 4 << 20;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
-    let url = arguments
-        .next()
-        .unwrap_or_else(|| "http://localhost:4318/v1development/profiles".into());
+    let url =
+        arguments.next().unwrap_or_else(|| "http://localhost:4318/v1development/profiles".into());
     let profiles = match arguments.next() {
         Some(file) => read(&std::fs::read(file)?, &ReadOptions::default())?.profiles,
         None => example()?,
     };
-    let written = write(
-        &profiles,
-        format("otlp").ok_or("no format otlp")?,
-        &WriteOptions::default(),
-    )?;
-    match send(
-        &Endpoint::parse(&url)?,
-        &written.payload,
-        &Backoff::default(),
-    )? {
+    let written =
+        write(&profiles, format("otlp").ok_or("no format otlp")?, &WriteOptions::default())?;
+    match send(&Endpoint::parse(&url)?, &written.payload, &Backoff::default())? {
         Answer::Accepted => println!("accepted"),
         Answer::Partial { rejected, message } => {
             println!("{rejected} profiles rejected: {message}")
         }
-        Answer::Refused {
-            status, message, ..
-        } => return Err(format!("refused with {status}: {message}").into()),
+        Answer::Refused { status, message, .. } => {
+            return Err(format!("refused with {status}: {message}").into());
+        }
     }
     Ok(())
 }
@@ -54,9 +46,7 @@ fn example() -> otlp_profiles::Result<Profiles> {
     let mut builder = Builder::new();
     builder.resource([("service.name", "otlp_http_sender")]);
     let cpu = builder.profile("cpu", "nanoseconds");
-    builder
-        .sample(cpu, ["main", "serve", "parse"])
-        .value(10_000_000);
+    builder.sample(cpu, ["main", "serve", "parse"]).value(10_000_000);
     builder.finish()
 }
 
@@ -75,15 +65,8 @@ impl Endpoint {
             .ok_or_else(|| format!("{url} does not begin with http://"))?;
         let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
         let port = if authority.contains(':') { "" } else { ":4318" };
-        let path = if path.is_empty() {
-            "/v1development/profiles"
-        } else {
-            path
-        };
-        Ok(Self {
-            authority: format!("{authority}{port}"),
-            path: path.into(),
-        })
+        let path = if path.is_empty() { "/v1development/profiles" } else { path };
+        Ok(Self { authority: format!("{authority}{port}"), path: path.into() })
     }
 }
 
@@ -97,11 +80,7 @@ pub struct Backoff {
 
 impl Default for Backoff {
     fn default() -> Self {
-        Self {
-            attempts: 5,
-            first: Duration::from_secs(1),
-            most: Duration::from_secs(30),
-        }
+        Self { attempts: 5, first: Duration::from_secs(1), most: Duration::from_secs(30) }
     }
 }
 
@@ -113,11 +92,7 @@ pub enum Answer {
     /// Some profiles were not; sending them again would not help.
     Partial { rejected: i64, message: String },
     /// Nothing was.
-    Refused {
-        status: u16,
-        message: String,
-        retry_after: Option<Duration>,
-    },
+    Refused { status: u16, message: String, retry_after: Option<Duration> },
 }
 
 /// Sends until the collector accepts, refuses for good, or the attempts are used up.
@@ -129,11 +104,7 @@ pub fn send(to: &Endpoint, payload: &[u8], backoff: &Backoff) -> io::Result<Answ
         let wait = match &answer {
             // Nobody there, or gone before the answer: worth another try, as those statuses are.
             Err(_) => None,
-            Ok(Answer::Refused {
-                status: 429 | 502 | 503 | 504,
-                retry_after,
-                ..
-            }) => *retry_after,
+            Ok(Answer::Refused { status: 429 | 502 | 503 | 504, retry_after, .. }) => *retry_after,
             Ok(_) => return answer,
         };
         if attempt >= backoff.attempts {
@@ -171,10 +142,7 @@ fn post(to: &Endpoint, body: &[u8]) -> io::Result<Answer> {
 
 fn connect(authority: &str) -> io::Result<TcpStream> {
     let timeout = Some(Duration::from_secs(10));
-    let mut last = io::Error::new(
-        io::ErrorKind::NotFound,
-        format!("{authority} has no address"),
-    );
+    let mut last = io::Error::new(io::ErrorKind::NotFound, format!("{authority} has no address"));
     for address in authority.to_socket_addrs()? {
         match TcpStream::connect_timeout(&address, Duration::from_secs(10)) {
             Ok(stream) => {
@@ -192,19 +160,13 @@ fn connect(authority: &str) -> io::Result<TcpStream> {
 type Headers = Vec<(String, String)>;
 
 fn header<'a>(headers: &'a Headers, name: &str) -> Option<&'a str> {
-    headers
-        .iter()
-        .find(|(there, _)| there == name)
-        .map(|(_, value)| value.as_str())
+    headers.iter().find(|(there, _)| there == name).map(|(_, value)| value.as_str())
 }
 
 /// Reads a response: its status, its headers, its body.
 fn response(from: &mut impl BufRead) -> io::Result<(u16, Headers, Vec<u8>)> {
     let first = line(from)?;
-    let status = first
-        .split(' ')
-        .nth(1)
-        .and_then(|status| status.parse().ok());
+    let status = first.split(' ').nth(1).and_then(|status| status.parse().ok());
     let status = status.ok_or_else(|| invalid(format!("not a status line: {first}")))?;
     let mut headers = Headers::new();
     loop {
@@ -229,11 +191,7 @@ fn response(from: &mut impl BufRead) -> io::Result<(u16, Headers, Vec<u8>)> {
             line(from)?;
         }
     } else if let Some(length) = header(&headers, "content-length") {
-        exactly(
-            from,
-            length.parse().map_err(|_| invalid("not a length".into()))?,
-            &mut body,
-        )?;
+        exactly(from, length.parse().map_err(|_| invalid("not a length".into()))?, &mut body)?;
     } else {
         from.read_to_end(&mut body)?;
     }
@@ -248,11 +206,7 @@ fn line(from: &mut impl BufRead) -> io::Result<String> {
 
 fn exactly(from: &mut impl BufRead, length: u64, into: &mut Vec<u8>) -> io::Result<()> {
     let read = from.by_ref().take(length).read_to_end(into)?;
-    if (read as u64) < length {
-        Err(io::ErrorKind::UnexpectedEof.into())
-    } else {
-        Ok(())
-    }
+    if (read as u64) < length { Err(io::ErrorKind::UnexpectedEof.into()) } else { Ok(()) }
 }
 
 fn invalid(message: String) -> io::Error {
@@ -261,10 +215,7 @@ fn invalid(message: String) -> io::Error {
 
 /// Seconds to wait; a date, which is allowed too, leaves it to the backoff.
 fn retry_after(headers: &Headers) -> Option<Duration> {
-    header(headers, "retry-after")?
-        .parse()
-        .ok()
-        .map(Duration::from_secs)
+    header(headers, "retry-after")?.parse().ok().map(Duration::from_secs)
 }
 
 /// An `ExportProfilesServiceResponse`: field 1 is the partial success, of which field 1 is how many

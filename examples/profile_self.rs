@@ -28,21 +28,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     let options = WriteOptions::default();
     let otlp = write(&profiles, format("otlp").ok_or("no format otlp")?, &options)?;
     std::fs::write(folder.join("cpu.otlp"), &otlp.payload)?;
-    let pprof = write(
-        &profiles,
-        format("pprof").ok_or("no format pprof")?,
-        &options,
-    )?;
-    std::fs::write(
-        folder.join("cpu.pb.gz"),
-        deflate(&pprof.payload, Level::DEFAULT),
-    )?;
+    let pprof = write(&profiles, format("pprof").ok_or("no format pprof")?, &options)?;
+    std::fs::write(folder.join("cpu.pb.gz"), deflate(&pprof.payload, Level::DEFAULT))?;
 
     let samples: usize = profiles.iter().map(|profile| profile.samples().len()).sum();
-    println!(
-        "{samples} distinct samples, {} bytes as OTLP",
-        otlp.payload.len()
-    );
+    println!("{samples} distinct samples, {} bytes as OTLP", otlp.payload.len());
     for loss in pprof.losses.iter() {
         println!("pprof cannot say: {loss}");
     }

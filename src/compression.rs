@@ -49,10 +49,7 @@ pub(crate) fn magic(bytes: &[u8]) -> Option<&'static str> {
             Some("bzip2")
         }
         [0x78, 0x01 | 0x5e | 0x9c | 0xda, ..] if is_zlib(bytes) => Some("zlib"),
-        _ => MAGICS
-            .iter()
-            .find(|(_, magic)| bytes.starts_with(magic))
-            .map(|(name, _)| *name),
+        _ => MAGICS.iter().find(|(_, magic)| bytes.starts_with(magic)).map(|(name, _)| *name),
     }
 }
 
@@ -93,11 +90,7 @@ fn is_zlib(bytes: &[u8]) -> bool {
 /// [`ErrorKind::Unrecognised`] for any other compression, and for gzip inside gzip. The offset of
 /// such an error counts in `bytes`, not in what they inflate to.
 pub fn inflate<'a>(bytes: &'a [u8], limits: &Limits) -> Result<Cow<'a, [u8]>> {
-    within(
-        "max_input_bytes",
-        limits.max_input_bytes,
-        bytes.len() as u64,
-    )?;
+    within("max_input_bytes", limits.max_input_bytes, bytes.len() as u64)?;
     match magic(bytes) {
         None => Ok(Cow::Borrowed(bytes)),
         Some("gzip") => match Gunzip::new(bytes, limits).run() {
@@ -135,19 +128,10 @@ struct Gunzip<'a> {
 
 impl<'a> Gunzip<'a> {
     fn new(file: &'a [u8], limits: &'a Limits) -> Self {
-        let size = file
-            .last_chunk()
-            .map_or(0, |size| u32::from_le_bytes(*size));
+        let size = file.last_chunk().map_or(0, |size| u32::from_le_bytes(*size));
         let claimed = MAX_RATIO.saturating_mul(file.len() as u64).min(size.into());
         let (out, state) = (Vec::new(), Decompress::new(false));
-        Self {
-            limits,
-            rest: file,
-            out,
-            len: 0,
-            claimed,
-            state,
-        }
+        Self { limits, rest: file, out, len: 0, claimed, state }
     }
 
     fn run(mut self) -> Result<Vec<u8>> {
@@ -173,9 +157,7 @@ impl<'a> Gunzip<'a> {
     /// Makes `out` `wanted` bytes and some slack long, but never more than slack past the limit.
     fn make_room(&mut self, wanted: u64) {
         let wanted = wanted.min(self.limits.max_decompressed_bytes);
-        let wanted = usize::try_from(wanted)
-            .unwrap_or(usize::MAX)
-            .saturating_add(SLACK);
+        let wanted = usize::try_from(wanted).unwrap_or(usize::MAX).saturating_add(SLACK);
         if self.out.is_empty() {
             // The system's own zeros, so nothing is touched before it is written.
             self.out = vec![0; wanted];
@@ -200,9 +182,7 @@ impl<'a> Gunzip<'a> {
         loop {
             let (read, written) = (self.state.total_in(), self.state.total_out());
             let room = self.out.get_mut(self.len..).unwrap_or_default();
-            let result = self
-                .state
-                .decompress(self.rest, room, FlushDecompress::Finish);
+            let result = self.state.decompress(self.rest, room, FlushDecompress::Finish);
             let read = advance(read, self.state.total_in());
             let written = advance(written, self.state.total_out());
             self.rest = self.rest.get(read..).unwrap_or_default();
@@ -332,10 +312,8 @@ fn corrupt(error: &DecompressError, rest: &[u8]) -> Error {
 #[cold]
 fn garbage(rest: &[u8]) -> Error {
     let left = rest.len();
-    Error::malformed(format!(
-        "{left} bytes after the last gzip member are no other member"
-    ))
-    .at(rest)
+    Error::malformed(format!("{left} bytes after the last gzip member are no other member"))
+        .at(rest)
 }
 
 /// How much time to spend on how small a file.
@@ -419,37 +397,24 @@ mod tests {
 
     #[test]
     fn what_is_not_compressed_is_lent() {
-        let limits = Limits {
-            max_input_bytes: 3,
-            ..Limits::network()
-        };
+        let limits = Limits { max_input_bytes: 3, ..Limits::network() };
         for bytes in [&b""[..], b"\x1f", b"\x0a\x00", b"{}"] {
             assert!(matches!(inflate(bytes, &limits), Ok(Cow::Borrowed(same)) if same == bytes));
         }
         let error = inflate(b"\x0a\x02\x0a\x00", &limits).unwrap_err();
-        assert!(
-            error
-                .to_string()
-                .starts_with("needs 4, more than max_input_bytes allows (3)")
-        );
+        assert!(error.to_string().starts_with("needs 4, more than max_input_bytes allows (3)"));
     }
 
     #[test]
     fn equal_bytes_make_equal_files_that_inflate_to_them() {
-        let noise: Vec<u8> = (0..200_000u32)
-            .map(|n| (n.wrapping_mul(n) >> 7) as u8)
-            .collect();
+        let noise: Vec<u8> = (0..200_000u32).map(|n| (n.wrapping_mul(n) >> 7) as u8).collect();
         for bytes in [&b""[..], TEXT, &[0; 70_000], &noise] {
             for level in (0..=9).filter_map(Level::new) {
                 let file = deflate(bytes, level);
                 assert_eq!(file, deflate(bytes, level));
                 assert_eq!(file[3..8], [0; 5], "no flags, no time");
                 assert_eq!(file[9], 255, "no system");
-                assert_eq!(
-                    *inflate(&file, &Limits::network()).unwrap(),
-                    *bytes,
-                    "{level:?}"
-                );
+                assert_eq!(*inflate(&file, &Limits::network()).unwrap(), *bytes, "{level:?}");
             }
         }
         assert_eq!(Level::default(), Level::DEFAULT);
@@ -509,25 +474,16 @@ mod tests {
             let start = file.len() - TRAILER;
             file[start + bit / 8] ^= 1 << (bit % 8);
             let error = inflate(&file, &Limits::network()).unwrap_err().to_string();
-            let what = if bit < 32 {
-                "gzip member has checksum 0x"
-            } else {
-                "gzip member holds 36 "
-            };
+            let what =
+                if bit < 32 { "gzip member has checksum 0x" } else { "gzip member holds 36 " };
             assert!(error.starts_with(what), "{error}");
-            assert!(
-                error.ends_with(&format!("as its trailer says (byte {start})")),
-                "{error}"
-            );
+            assert!(error.ends_with(&format!("as its trailer says (byte {start})")), "{error}");
         }
     }
 
     #[test]
     fn no_flipped_bit_makes_it_panic_or_take_more_than_it_may() {
-        let limits = Limits {
-            max_decompressed_bytes: 1 << 16,
-            ..Limits::network()
-        };
+        let limits = Limits { max_decompressed_bytes: 1 << 16, ..Limits::network() };
         let fields = [&[3, 0, 1, 2, 3][..], b"name\0comment\0"].concat();
         let file = member(FEXTRA | FNAME | FCOMMENT, &fields, TEXT);
         for bit in 0..8 * file.len() {
@@ -551,10 +507,8 @@ mod tests {
             fails(&member(bit, b"", TEXT), ErrorKind::Malformed, &message);
         }
         let second = [gz(TEXT), member(0x20, b"", TEXT)].concat();
-        let message = format!(
-            "gzip flags 0x20 have a bit of 0xe0, reserved (byte {})",
-            gz(TEXT).len()
-        );
+        let message =
+            format!("gzip flags 0x20 have a bit of 0xe0, reserved (byte {})", gz(TEXT).len());
         fails(&second, ErrorKind::Malformed, &message);
         let text_hint = member(1, b"", TEXT);
         assert_eq!(*inflate(&text_hint, &Limits::network()).unwrap(), *TEXT);
@@ -567,10 +521,7 @@ mod tests {
         crc.update(&header);
         let [low, high, ..] = crc.sum().to_le_bytes();
         let file = |low, high| member(FHCRC | FNAME, &[b"name\0", &[low, high][..]].concat(), TEXT);
-        assert_eq!(
-            *inflate(&file(low, high), &Limits::network()).unwrap(),
-            *TEXT
-        );
+        assert_eq!(*inflate(&file(low, high), &Limits::network()).unwrap(), *TEXT);
         let (right, wrong) = ([low, high], [!low, high]);
         let [right, wrong] = [right, wrong].map(u16::from_le_bytes);
         let message =
@@ -627,9 +578,7 @@ mod tests {
         let mut state = flate2::Compress::new(flate2::Compression::best(), false);
         let mut block = Vec::with_capacity(SLACK * 4);
         let flush = flate2::FlushCompress::Full;
-        state
-            .compress_vec(&vec![0; 1_000_000], &mut block, flush)
-            .unwrap();
+        state.compress_vec(&vec![0; 1_000_000], &mut block, flush).unwrap();
         let mut file = gz(b"")[..HEADER].to_vec();
         file.extend(block.repeat(100));
         file.extend([3, 0, 0, 0, 0, 0]);
@@ -642,22 +591,13 @@ mod tests {
         for claim in [0, 100_000_000, u32::MAX] {
             let file = bomb(claim);
             assert!(file.len() < 110_000);
-            let limits = Limits {
-                max_decompressed_bytes: 1_000_000,
-                ..Limits::network()
-            };
+            let limits = Limits { max_decompressed_bytes: 1_000_000, ..Limits::network() };
             let mut gunzip = Gunzip::new(&file, &limits);
             gunzip.make_room(gunzip.claimed);
             assert_eq!(gunzip.member().unwrap_err().kind(), ErrorKind::Limit);
-            assert!(
-                gunzip.out.capacity() <= 1_000_000 + SLACK,
-                "{}",
-                gunzip.out.capacity()
-            );
+            assert!(gunzip.out.capacity() <= 1_000_000 + SLACK, "{}", gunzip.out.capacity());
         }
-        let error = inflate(&bomb(100_000_000), &Limits::network())
-            .unwrap_err()
-            .to_string();
+        let error = inflate(&bomb(100_000_000), &Limits::network()).unwrap_err().to_string();
         let message = "needs 100000000, more than max_decompressed_bytes allows (67108864); ";
         assert!(error.starts_with(message), "{error}");
     }
@@ -665,10 +605,7 @@ mod tests {
     #[test]
     fn a_limit_is_what_still_fits() {
         for (size, fits) in [(99, false), (100, true), (101, true)] {
-            let limits = Limits {
-                max_decompressed_bytes: size,
-                ..Limits::network()
-            };
+            let limits = Limits { max_decompressed_bytes: size, ..Limits::network() };
             let one = gz(&[7; 100]);
             let two = [gz(&[7; 50]), gz(&[8; 50])].concat();
             assert_eq!(inflate(&one, &limits).is_ok(), fits);
@@ -717,12 +654,7 @@ mod tests {
 
     #[test]
     fn text_and_messages_are_no_zlib_and_no_bzip2() {
-        for bytes in [
-            &b"x^2;square 7\n"[..],
-            b"x\x01\x0a\x00",
-            b"BZh9;main 1\n",
-            b"x\x9c",
-        ] {
+        for bytes in [&b"x^2;square 7\n"[..], b"x\x01\x0a\x00", b"BZh9;main 1\n", b"x\x9c"] {
             assert_eq!(magic(bytes), None, "{bytes:?}");
         }
     }

@@ -126,35 +126,19 @@ pub fn read_all(bytes: &[u8], options: &ReadOptions) -> Result<Vec<Reading>> {
     messages
         .enumerate()
         .map(|(row, message)| {
-            let limits = Limits {
-                max_decompressed_bytes: left,
-                ..*limits
-            };
+            let limits = Limits { max_decompressed_bytes: left, ..*limits };
             let payload = crate::compression::inflate(message, &limits)?;
             left = left.saturating_sub(payload.len() as u64);
-            read_payload(&payload, options).map_err(|e| {
-                if several {
-                    e.within_row("message", row)
-                } else {
-                    e
-                }
-            })
+            read_payload(&payload, options)
+                .map_err(|e| if several { e.within_row("message", row) } else { e })
         })
         .collect()
 }
 
 fn read_payload(payload: &[u8], options: &ReadOptions) -> Result<Reading> {
     // Positions in the model are of 32 bits.
-    within(
-        "max_input_bytes",
-        u64::from(u32::MAX - 16),
-        payload.len() as u64,
-    )?;
-    read_detected(
-        payload,
-        detect_payload(payload, options.from, options.endpoint)?,
-        options,
-    )
+    within("max_input_bytes", u64::from(u32::MAX - 16), payload.len() as u64)?;
+    read_detected(payload, detect_payload(payload, options.from, options.endpoint)?, options)
 }
 
 /// Reads a payload whose format is known.
@@ -166,15 +150,9 @@ pub(crate) fn read_detected(
     let mut intake = Intake::new(options.limits, options.policy);
     intake.links = options.links;
     intake.timestamp_label.clone_from(&options.timestamp_label);
-    let profiles = detected
-        .format
-        .read(payload, &mut intake)
-        .map_err(|error| error.located(payload))?;
-    Ok(Reading {
-        profiles,
-        findings: intake.findings,
-        detected,
-    })
+    let profiles =
+        detected.format.read(payload, &mut intake).map_err(|error| error.located(payload))?;
+    Ok(Reading { profiles, findings: intake.findings, detected })
 }
 
 /// Writes profiles as one payload.
@@ -346,9 +324,7 @@ fn write_parts(
 /// ```
 pub fn detect(bytes: &[u8], options: &ReadOptions) -> Result<Detected> {
     let file = crate::compression::inflate(bytes, &options.limits)?;
-    let first = crate::framing::messages(&file, &options.limits)?
-        .next()
-        .unwrap_or_default();
+    let first = crate::framing::messages(&file, &options.limits)?.next().unwrap_or_default();
     let payload = crate::compression::inflate(first, &options.limits)?;
     detect_payload(&payload, options.from, options.endpoint)
 }

@@ -138,18 +138,10 @@ pub fn messages<'a>(payload: &'a [u8], limits: &Limits) -> Result<Messages<'a>> 
         };
         if let Some(left) = count {
             within("max_table_entries", limits.max_table_entries, left as u64)?;
-            return Ok(Messages {
-                framing,
-                rest: payload,
-                left,
-            });
+            return Ok(Messages { framing, rest: payload, left });
         }
     }
-    Ok(Messages {
-        framing: Framing::None,
-        rest: payload,
-        left: 1,
-    })
+    Ok(Messages { framing: Framing::None, rest: payload, left: 1 })
 }
 
 /// How many messages `payload` is in `framing`; `None` if it is something else.
@@ -258,21 +250,13 @@ pub fn frame<M: AsRef<[u8]>>(
 }
 
 fn length(framing: Framing, message: &[u8]) -> Result<u32> {
-    let most = if framing == Framing::LengthPrefixed {
-        MAX_PREFIXED - 1
-    } else {
-        u32::MAX
-    };
-    u32::try_from(message.len())
-        .ok()
-        .filter(|length| *length <= most)
-        .ok_or_else(|| {
-            let length = message.len();
-            let message = format!(
-                "a message of {length} bytes is longer than {framing} framing allows ({most})"
-            );
-            Error::new(ErrorKind::Unrepresentable, message)
-        })
+    let most = if framing == Framing::LengthPrefixed { MAX_PREFIXED - 1 } else { u32::MAX };
+    u32::try_from(message.len()).ok().filter(|length| *length <= most).ok_or_else(|| {
+        let length = message.len();
+        let message =
+            format!("a message of {length} bytes is longer than {framing} framing allows ({most})");
+        Error::new(ErrorKind::Unrepresentable, message)
+    })
 }
 
 #[cold]
@@ -303,12 +287,8 @@ mod tests {
     #[test]
     fn what_is_framed_is_taken_apart_again() {
         let large = [&[0x0a, 0x80, 0x80, 4][..], &[0; 65_536]].concat();
-        let lists: [&[&[u8]]; 4] = [
-            &[b"\x0a\0"],
-            &[b"\x0a\0", b"", b"\x12\0"],
-            &[&large, &large],
-            &[b"", b"", b"\x0a\0"],
-        ];
+        let lists: [&[&[u8]]; 4] =
+            [&[b"\x0a\0"], &[b"\x0a\0", b"", b"\x12\0"], &[&large, &large], &[b"", b"", b"\x0a\0"]];
         for framing in FRAMINGS {
             for list in lists {
                 let payload = frame(framing, list).unwrap();
@@ -323,10 +303,7 @@ mod tests {
             let payload = frame(framing, [&b"\x0a\0"[..], b"\x12\x01\0"]).unwrap();
             let first = frame(framing, [b"\x0a\0"]).unwrap().len();
             for end in (0..payload.len()).filter(|end| *end != first) {
-                assert_eq!(
-                    read(&payload[..end]),
-                    (Framing::None, vec![&payload[..end]])
-                );
+                assert_eq!(read(&payload[..end]), (Framing::None, vec![&payload[..end]]));
             }
             let longer = [&payload[..], b"\0"].concat();
             assert_eq!(read(&longer).0, Framing::None);
@@ -364,11 +341,7 @@ mod tests {
         let two: [&[u8]; 2] = [b"{\"a\":1}", b"{}"];
         let framed = frame(Framing::JsonLines, two).unwrap();
         assert_eq!(framed, b"{\"a\":1}\n{}\n");
-        for text in [
-            &framed[..],
-            b"{\"a\":1}\n{}",
-            b"\n {\"a\":1}\r\n\r\n{}\r\n\n",
-        ] {
+        for text in [&framed[..], b"{\"a\":1}\n{}", b"\n {\"a\":1}\r\n\r\n{}\r\n\n"] {
             assert_eq!(read(text), (Framing::JsonLines, two.to_vec()));
         }
         // What is broken further on is a message that is broken.
@@ -407,15 +380,9 @@ mod tests {
     #[test]
     fn messages_are_counted_before_they_are_taken() {
         let payload = frame(Framing::LengthPrefixed, [b"\x0a\0"; 3]).unwrap();
-        let limits = Limits {
-            max_table_entries: 2,
-            ..Limits::network()
-        };
+        let limits = Limits { max_table_entries: 2, ..Limits::network() };
         let error = messages(&payload, &limits).unwrap_err().to_string();
-        assert!(
-            error.starts_with("needs 3, more than max_table_entries allows (2)"),
-            "{error}"
-        );
+        assert!(error.starts_with("needs 3, more than max_table_entries allows (2)"), "{error}");
     }
 
     #[test]
@@ -442,10 +409,7 @@ mod tests {
         let payload = std::fs::read(path).unwrap();
         let (framing, messages) = read(&payload);
         assert_eq!(framing, Framing::LengthPrefixed);
-        assert_eq!(
-            messages.iter().map(|message| message.len()).sum::<usize>() + 8,
-            payload.len()
-        );
+        assert_eq!(messages.iter().map(|message| message.len()).sum::<usize>() + 8, payload.len());
         assert_eq!(messages.len(), 2);
         assert_eq!(frame(framing, messages).unwrap(), payload);
     }

@@ -117,11 +117,7 @@ impl Default for Limits {
 /// `Ok` when `wanted` is within `limit`, whose name is `name`.
 #[inline]
 pub(crate) fn within(name: &'static str, limit: u64, wanted: u64) -> Result<()> {
-    if wanted > limit {
-        Err(past(name, limit, wanted))
-    } else {
-        Ok(())
-    }
+    if wanted > limit { Err(past(name, limit, wanted)) } else { Ok(()) }
 }
 
 #[cold]
@@ -151,9 +147,7 @@ impl Budget {
     /// Spends the memory of `rows` rows of `T`.
     #[inline]
     pub(crate) fn take<T>(&mut self, rows: usize) -> Result<()> {
-        self.owned = self
-            .owned
-            .saturating_add((rows as u64).saturating_mul(size_of::<T>() as u64));
+        self.owned = self.owned.saturating_add((rows as u64).saturating_mul(size_of::<T>() as u64));
         within("max_owned_bytes", self.limits.max_owned_bytes, self.owned)
     }
 
@@ -180,10 +174,7 @@ mod tests {
 
     #[test]
     fn a_budget_is_spent_once() {
-        let mut budget = Budget::new(Limits {
-            max_owned_bytes: 16,
-            ..Limits::network()
-        });
+        let mut budget = Budget::new(Limits { max_owned_bytes: 16, ..Limits::network() });
         assert!(budget.take::<u64>(2).is_ok());
         assert!(budget.take::<u8>(1).is_err());
     }

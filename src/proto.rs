@@ -234,10 +234,7 @@ payloads! {
 /// The format of a type of message.
 fn known<M: Payload>() -> Result<&'static dyn Format> {
     format(M::FORMAT).ok_or_else(|| {
-        Error::new(
-            ErrorKind::Unrecognised,
-            format!("{} is not a format", M::FORMAT),
-        )
+        Error::new(ErrorKind::Unrecognised, format!("{} is not a format", M::FORMAT))
     })
 }
 
@@ -269,11 +266,7 @@ impl Profiles {
             payload.len() as u64,
         )?;
         let evidence = vec![format!("the message is of a type of {}", M::FORMAT)];
-        let detected = Detected {
-            format: known::<M>()?,
-            certainty: Certainty::Certain,
-            evidence,
-        };
+        let detected = Detected { format: known::<M>()?, certainty: Certainty::Certain, evidence };
         read_detected(&payload, detected, options)
     }
 

@@ -34,35 +34,21 @@ fn costs(format: &'static dyn Format, pprof: &[u8]) -> Costs {
         ..ReadOptions::default()
     };
     let source = otlp_profiles::format("pprof").unwrap();
-    let model = otlp_profiles::read(pprof, &options(source))
-        .unwrap()
-        .profiles;
-    let write = || {
-        otlp_profiles::write(&model, format, &WriteOptions::default())
-            .unwrap()
-            .payload
-    };
+    let model = otlp_profiles::read(pprof, &options(source)).unwrap().profiles;
+    let write = || otlp_profiles::write(&model, format, &WriteOptions::default()).unwrap().payload;
     let (payload, write) = cost(write);
     let (reading, read) = cost(|| otlp_profiles::read(&payload, &options(format)).unwrap());
     assert_eq!(
         reading.profiles.iter().next().unwrap().samples().len(),
         model.iter().next().unwrap().samples().len()
     );
-    Costs {
-        payload: payload.len(),
-        read,
-        write,
-    }
+    Costs { payload: payload.len(), read, write }
 }
 
 #[test]
 fn allocations_do_not_grow_with_the_samples() {
     let (small, large) = (generate::pprof(1), generate::pprof(4));
-    for format in FORMATS
-        .iter()
-        .copied()
-        .filter(|format| format.name() != "otlp-json")
-    {
+    for format in FORMATS.iter().copied().filter(|format| format.name() != "otlp-json") {
         let (one, four) = (costs(format, &small), costs(format, &large));
         println!(
             "{}: read {:?} then {:?}, write {:?} then {:?}",
@@ -106,11 +92,7 @@ fn allocations_do_not_grow_with_the_samples() {
 #[test]
 fn ids_that_are_not_in_order_cost_one_table_each() {
     let pprof = otlp_profiles::format("pprof");
-    let options = ReadOptions {
-        limits: Limits::file(),
-        from: pprof,
-        ..ReadOptions::default()
-    };
+    let options = ReadOptions { limits: Limits::file(), from: pprof, ..ReadOptions::default() };
     let read = |bytes: &[u8]| cost(|| otlp_profiles::read(bytes, &options).unwrap()).1;
     let (dense, sparse) = (read(&generate::pprof(1)), read(&generate::sparse_ids(1)));
     assert!(sparse.count <= dense.count + 40, "{dense:?} {sparse:?}");

@@ -18,12 +18,8 @@ fn only(profiles: &Profiles) -> &Profile {
 fn names(profiles: &Profiles, sample: usize) -> Vec<&str> {
     let dictionary = profiles.dictionary();
     let stack = dictionary.stack(only(profiles).samples().get(sample).unwrap().stack);
-    let lines = stack
-        .iter()
-        .flat_map(|&location| dictionary.locations().lines(location));
-    lines
-        .map(|line| dictionary.text(dictionary.function(line.function).name))
-        .collect()
+    let lines = stack.iter().flat_map(|&location| dictionary.locations().lines(location));
+    lines.map(|line| dictionary.text(dictionary.function(line.function).name)).collect()
 }
 
 #[test]
@@ -31,10 +27,7 @@ fn names_go_from_the_root_to_the_leaf_and_come_out_leaf_first() {
     let mut builder = Builder::new();
     let cpu = builder.profile("cpu", "nanoseconds");
     builder.sample(cpu, ["main", "serve", "parse"]).value(1);
-    assert_eq!(
-        names(&builder.finish().unwrap(), 0),
-        ["parse", "serve", "main"]
-    );
+    assert_eq!(names(&builder.finish().unwrap(), 0), ["parse", "serve", "main"]);
 }
 
 #[test]
@@ -54,23 +47,12 @@ fn equal_samples_are_added_up_whatever_the_order_of_their_attributes() {
     let cpu = builder.profile("cpu", "nanoseconds");
     let a = builder.attribute("a", 1);
     let b = builder.attribute("b", 2);
-    builder
-        .sample(cpu, ["main"])
-        .value(3)
-        .attribute(a)
-        .attribute(b);
-    builder
-        .sample(cpu, ["main"])
-        .value(4)
-        .attribute(b)
-        .attribute(a);
+    builder.sample(cpu, ["main"]).value(3).attribute(a).attribute(b);
+    builder.sample(cpu, ["main"]).value(4).attribute(b).attribute(a);
     builder.sample(cpu, ["main"]).value(5).attribute(a);
     let profiles = builder.finish().unwrap();
-    let values: Vec<_> = only(&profiles)
-        .samples()
-        .iter()
-        .map(|sample| sample.values.to_vec())
-        .collect();
+    let values: Vec<_> =
+        only(&profiles).samples().iter().map(|sample| sample.values.to_vec()).collect();
     assert_eq!(values, [[7], [5]]);
 }
 
@@ -78,20 +60,10 @@ fn equal_samples_are_added_up_whatever_the_order_of_their_attributes() {
 fn the_later_of_two_attributes_with_one_key_counts() {
     let mut builder = Builder::new();
     let cpu = builder.profile("cpu", "nanoseconds");
-    builder
-        .sample(cpu, ["main"])
-        .value(1)
-        .attr("k", 1)
-        .attr("k", 2)
-        .attr("", 3);
+    builder.sample(cpu, ["main"]).value(1).attr("k", 1).attr("k", 2).attr("", 3);
     let profiles = builder.finish().unwrap();
-    let [id] = only(&profiles).samples().get(0).unwrap().attributes else {
-        panic!()
-    };
-    assert_eq!(
-        profiles.dictionary().attribute(*id).unwrap().value,
-        Value::Int(2)
-    );
+    let [id] = only(&profiles).samples().get(0).unwrap().attributes else { panic!() };
+    assert_eq!(profiles.dictionary().attribute(*id).unwrap().value, Value::Int(2));
 }
 
 #[test]
@@ -99,22 +71,11 @@ fn attributes_of_mappings_and_locations_are_sets() {
     let mut builder = Builder::new();
     let [a, b] = ["a", "b"].map(|key| builder.attribute(key, 1));
     let mapping = builder.mapping(Binary::new("x").attributes(&[a, b]));
-    assert_eq!(
-        mapping,
-        builder.mapping(Binary::new("x").attributes(&[b, a, a, Key::NONE]))
-    );
-    let location = builder.location(Place {
-        address: 1,
-        attributes: &[b, a],
-        ..Place::default()
-    });
+    assert_eq!(mapping, builder.mapping(Binary::new("x").attributes(&[b, a, a, Key::NONE])));
+    let location = builder.location(Place { address: 1, attributes: &[b, a], ..Place::default() });
     assert_eq!(
         location,
-        builder.location(Place {
-            address: 1,
-            attributes: &[a, b],
-            ..Place::default()
-        })
+        builder.location(Place { address: 1, attributes: &[a, b], ..Place::default() })
     );
 }
 
@@ -126,14 +87,7 @@ fn nothing_said_is_one() {
     builder.sample(heap, ["main"]).value(4);
     builder.sample(heap, ["main"]).values(&[1, 2, 3]);
     assert_eq!(builder.dropped().values, 1);
-    assert_eq!(
-        only(&builder.finish().unwrap())
-            .samples()
-            .get(0)
-            .unwrap()
-            .values,
-        [6, 3]
-    );
+    assert_eq!(only(&builder.finish().unwrap()).samples().get(0).unwrap().values, [6, 3]);
 }
 
 #[test]
@@ -147,9 +101,7 @@ fn each_shape_is_a_profile_of_its_own() {
     builder.sample(cpu, ["main"]).value(7).at(NOW + 1);
     builder.sample(cpu, ["serve"]).at(NOW);
     let profiles = builder.finish().unwrap();
-    let [totals, events, series] = &profiles.iter().collect::<Vec<_>>()[..] else {
-        panic!()
-    };
+    let [totals, events, series] = &profiles.iter().collect::<Vec<_>>()[..] else { panic!() };
     let first = |profile: &Profile| {
         let sample = profile.samples().get(0).unwrap();
         (sample.values.to_vec(), sample.timestamps_unix_nano.to_vec())
@@ -159,27 +111,17 @@ fn each_shape_is_a_profile_of_its_own() {
     assert_eq!(events.samples().len(), 2);
     assert_eq!(first(series), (vec![7, 5], vec![NOW + 1, NOW + 2]));
     let ids: Vec<_> = profiles.iter().map(Profile::profile_id).collect();
-    assert_eq!(
-        ids,
-        [ProfileId([1; 16]), ProfileId::NONE, ProfileId::NONE],
-        "an id is said once"
-    );
+    assert_eq!(ids, [ProfileId([1; 16]), ProfileId::NONE, ProfileId::NONE], "an id is said once");
 }
 
 #[test]
 fn timestamps_of_several_columns_become_a_profile_each() {
     let mut builder = Builder::new();
     let profile = builder.profile_of(&[("samples", "count"), ("cpu", "nanoseconds")]);
-    builder
-        .sample(profile, ["main"])
-        .values(&[1, 10])
-        .at(NOW)
-        .at(NOW + 1);
+    builder.sample(profile, ["main"]).values(&[1, 10]).at(NOW).at(NOW + 1);
     let profiles = builder.finish().unwrap();
-    let columns: Vec<_> = profiles
-        .iter()
-        .map(|profile| profile.samples().get(0).unwrap().values.to_vec())
-        .collect();
+    let columns: Vec<_> =
+        profiles.iter().map(|profile| profile.samples().get(0).unwrap().values.to_vec()).collect();
     assert_eq!(columns, [[1, 1], [10, 10]]);
 }
 
@@ -191,10 +133,7 @@ fn the_window_holds_every_timestamp() {
     builder.sample(cpu, ["main"]).at(NOW - 5).at(NOW + 10);
     let profiles = builder.finish().unwrap();
     let profile = only(&profiles);
-    assert_eq!(
-        (profile.time_unix_nano(), profile.duration_nanos()),
-        (i128::from(NOW - 5), 16)
-    );
+    assert_eq!((profile.time_unix_nano(), profile.duration_nanos()), (i128::from(NOW - 5), 16));
 }
 
 #[test]
@@ -214,22 +153,9 @@ fn what_says_nothing_is_none() {
     assert_eq!(builder.string(""), Key::NONE);
     assert_eq!(builder.function(Symbol::default().start_line(3)), Key::NONE);
     assert_eq!(builder.mapping(Binary::default().range(5, 5, 0)), Key::NONE);
-    let line = SourceLine {
-        function: Key::NONE,
-        line: 3,
-        column: 1,
-    };
-    assert_eq!(
-        builder.location(Place {
-            lines: &[line],
-            ..Place::default()
-        }),
-        Key::NONE
-    );
-    assert_eq!(
-        builder.named_frame(Frame::new("").kind("native")),
-        Key::NONE
-    );
+    let line = SourceLine { function: Key::NONE, line: 3, column: 1 };
+    assert_eq!(builder.location(Place { lines: &[line], ..Place::default() }), Key::NONE);
+    assert_eq!(builder.named_frame(Frame::new("").kind("native")), Key::NONE);
     assert_eq!(builder.stack(&[Key::NONE]), Key::NONE);
     assert_eq!(builder.attribute("", 1), Key::NONE);
     assert_eq!(builder.link([0; 16], [1; 8]), Key::NONE);
@@ -250,10 +176,7 @@ fn frames_are_found_by_content_wherever_their_names_are() {
     assert_eq!(builder.frame(&moved, "a.rs", 1), first);
     assert_ne!(builder.frame("main", "a.rs", 2), first);
     assert_ne!(builder.frame("main", "b.rs", 1), first);
-    assert_ne!(
-        builder.named_frame(Frame::new("main").at("a.rs", 1).kind("native")),
-        first
-    );
+    assert_ne!(builder.named_frame(Frame::new("main").at("a.rs", 1).kind("native")), first);
 }
 
 #[test]
@@ -264,19 +187,14 @@ fn frames_that_look_alike_from_afar_are_told_apart() {
     let mut expected = Vec::new();
     for round in 0..3 {
         for stack in 0..60 {
-            let (file, kind) = (
-                ["a.rs", "b.rs"][stack % 2],
-                ["", "native", "kernel"][stack % 3],
-            );
+            let (file, kind) = (["a.rs", "b.rs"][stack % 2], ["", "native", "kernel"][stack % 3]);
             let names: Vec<String> = (0..20)
                 .map(|depth| match depth % 16 {
                     0 | 15 => "same".to_owned(),
                     _ => format!("f{:02}-{depth:02}", stack / 6),
                 })
                 .collect();
-            let frames = names
-                .iter()
-                .map(|name| Frame::new(name).at(file, 1).kind(kind));
+            let frames = names.iter().map(|name| Frame::new(name).at(file, 1).kind(kind));
             let path = builder.path(frames);
             builder.sample(profile, path).values(&[1]);
             if round == 0 {
@@ -293,16 +211,11 @@ fn frames_that_look_alike_from_afar_are_told_apart() {
         for name in names {
             let location = *locations.next().unwrap();
             let function = dictionary.function(dictionary.locations().lines(location)[0].function);
-            let said = (
-                dictionary.text(function.name),
-                dictionary.text(function.filename),
-            );
+            let said = (dictionary.text(function.name), dictionary.text(function.filename));
             assert_eq!(said, (name.as_str(), *file));
             let attributes = dictionary.locations().attributes(location);
-            let kinds: Vec<_> = attributes
-                .iter()
-                .map(|id| &dictionary.attribute(*id).unwrap().value)
-                .collect();
+            let kinds: Vec<_> =
+                attributes.iter().map(|id| &dictionary.attribute(*id).unwrap().value).collect();
             match (*kind, &kinds[..]) {
                 ("", []) => {}
                 (kind, [Value::String(text)]) => assert_eq!(dictionary.text(*text), kind),
@@ -320,9 +233,7 @@ fn a_path_is_the_stack_of_its_frames_whatever_other_paths_begin_like_it() {
         0 => Frame::new(""),
         1 => Frame::new("").at("only/a/file.rs", 1),
         2 => Frame::new(&long[..long.len() - turn]).at("long.rs", 1),
-        3 => Frame::new("parse")
-            .at("parse.rs", depth as u32)
-            .kind("native"),
+        3 => Frame::new("parse").at("parse.rs", depth as u32).kind("native"),
         _ => Frame::new("same").at("same.rs", depth as u32 / 2),
     };
     // How deep, and from where on another way: the long ones first, then what they begin with.
@@ -330,24 +241,14 @@ fn a_path_is_the_stack_of_its_frames_whatever_other_paths_begin_like_it() {
     let turns = [0, 69, 47, 32, 31, 16, 15, 1];
     let mut builder = Builder::new();
     for round in 0..4 {
-        for (&depth, &turn) in depths
-            .iter()
-            .flat_map(|depth| turns.iter().map(move |at| (depth, at)))
+        for (&depth, &turn) in
+            depths.iter().flat_map(|depth| turns.iter().map(move |at| (depth, at)))
         {
-            let path: Vec<_> = (0..depth)
-                .map(|at| frame(at, usize::from(at >= turn)))
-                .collect();
+            let path: Vec<_> = (0..depth).map(|at| frame(at, usize::from(at >= turn))).collect();
             let stack = builder.path(path.iter().copied());
-            let locations: Vec<_> = path
-                .iter()
-                .rev()
-                .map(|&frame| builder.named_frame(frame))
-                .collect();
-            assert_eq!(
-                stack,
-                builder.stack(&locations),
-                "{depth} frames, another way at {turn}"
-            );
+            let locations: Vec<_> =
+                path.iter().rev().map(|&frame| builder.named_frame(frame)).collect();
+            assert_eq!(stack, builder.stack(&locations), "{depth} frames, another way at {turn}");
             assert_eq!(stack, builder.path(path));
         }
         if round == 1 {
@@ -359,62 +260,14 @@ fn a_path_is_the_stack_of_its_frames_whatever_other_paths_begin_like_it() {
 #[test]
 fn a_limit_is_an_error_that_names_it() {
     let full: [(Limits, &str); 8] = [
-        (
-            Limits {
-                max_strings: 4,
-                ..Limits::network()
-            },
-            "max_strings",
-        ),
-        (
-            Limits {
-                max_string_bytes: 2,
-                ..Limits::network()
-            },
-            "max_string_bytes",
-        ),
-        (
-            Limits {
-                max_table_entries: 3,
-                ..Limits::network()
-            },
-            "max_table_entries",
-        ),
-        (
-            Limits {
-                max_samples: 2,
-                ..Limits::network()
-            },
-            "max_samples",
-        ),
-        (
-            Limits {
-                max_stack_depth: 1,
-                ..Limits::network()
-            },
-            "max_stack_depth",
-        ),
-        (
-            Limits {
-                max_attributes_per_item: 1,
-                ..Limits::network()
-            },
-            "max_attributes_per_item",
-        ),
-        (
-            Limits {
-                max_owned_bytes: 200,
-                ..Limits::network()
-            },
-            "max_owned_bytes",
-        ),
-        (
-            Limits {
-                max_nesting: 8,
-                ..Limits::network()
-            },
-            "max_nesting",
-        ),
+        (Limits { max_strings: 4, ..Limits::network() }, "max_strings"),
+        (Limits { max_string_bytes: 2, ..Limits::network() }, "max_string_bytes"),
+        (Limits { max_table_entries: 3, ..Limits::network() }, "max_table_entries"),
+        (Limits { max_samples: 2, ..Limits::network() }, "max_samples"),
+        (Limits { max_stack_depth: 1, ..Limits::network() }, "max_stack_depth"),
+        (Limits { max_attributes_per_item: 1, ..Limits::network() }, "max_attributes_per_item"),
+        (Limits { max_owned_bytes: 200, ..Limits::network() }, "max_owned_bytes"),
+        (Limits { max_nesting: 8, ..Limits::network() }, "max_nesting"),
     ];
     for (limits, name) in full {
         for when_full in [WhenFull::Refuse, WhenFull::Drop] {
@@ -423,12 +276,7 @@ fn a_limit_is_an_error_that_names_it() {
             for sample in 0..100 {
                 let name = format!("f{sample}");
                 let list = AnyValue::Array(&[AnyValue::Array(&[AnyValue::Int(1)])]);
-                builder
-                    .sample(cpu, ["m", &name])
-                    .value(1)
-                    .attr("a", 1)
-                    .attr("b", list)
-                    .at(NOW);
+                builder.sample(cpu, ["m", &name]).value(1).attr("a", 1).attr("b", list).at(NOW);
             }
             let dropped = builder.dropped();
             assert!(dropped.samples + dropped.attributes > 0, "{name}");
@@ -455,10 +303,7 @@ fn a_limit_is_an_error_that_names_it() {
 
 #[test]
 fn a_path_without_an_end_is_an_error() {
-    let limits = Limits {
-        max_stack_depth: 40,
-        ..Limits::network()
-    };
+    let limits = Limits { max_stack_depth: 40, ..Limits::network() };
     let frame = |depth| Frame::new("walk").at("walk.rs", depth);
     let mut builder = Builder::with_limits(limits, WhenFull::Drop);
     let cpu = builder.profile("cpu", "nanoseconds");
@@ -477,38 +322,23 @@ fn a_path_without_an_end_is_an_error() {
     let mut builder = Builder::with_limits(limits, WhenFull::Refuse);
     builder.path((1..).map(frame));
     let error = builder.check().unwrap_err().to_string();
-    assert!(
-        error.contains("needs 41, more than max_stack_depth allows (40)"),
-        "{error}"
-    );
+    assert!(error.contains("needs 41, more than max_stack_depth allows (40)"), "{error}");
 }
 
 #[test]
 fn dropped_attributes_are_counted_where_the_format_counts_them() {
-    let limits = Limits {
-        max_attributes_per_item: 1,
-        ..Limits::network()
-    };
+    let limits = Limits { max_attributes_per_item: 1, ..Limits::network() };
     let mut builder = Builder::with_limits(limits, WhenFull::Drop);
     builder.resource([("a", 1), ("b", 2)]);
     builder.scope_with("s", "", [("a", 1), ("b", 2), ("c", 3)]);
     let cpu = builder.profile("cpu", "nanoseconds");
     builder.details(cpu).attr("a", 1).attr("b", 2);
-    builder
-        .sample(cpu, ["main"])
-        .attr("a", 1)
-        .attr("b", 2)
-        .attr("c", 3);
+    builder.sample(cpu, ["main"]).attr("a", 1).attr("b", 2).attr("c", 3);
     assert_eq!(builder.dropped().attributes, 6);
     let profiles = builder.finish().unwrap();
     let resource = &profiles.resource_profiles()[0];
     assert_eq!(resource.resource().dropped_attributes_count(), 1);
-    assert_eq!(
-        resource.scope_profiles()[0]
-            .scope()
-            .dropped_attributes_count(),
-        2
-    );
+    assert_eq!(resource.scope_profiles()[0].scope().dropped_attributes_count(), 2);
     assert_eq!(only(&profiles).dropped_attributes_count(), 3);
 }
 
@@ -530,9 +360,7 @@ fn a_foreign_key_is_caught_while_debugging() {
 #[cfg(not(debug_assertions))]
 fn a_foreign_key_harms_nobody_in_release() {
     let mut other = Builder::new();
-    let foreign = (0..99)
-        .map(|line| other.frame("a", "b", line))
-        .collect::<Vec<_>>();
+    let foreign = (0..99).map(|line| other.frame("a", "b", line)).collect::<Vec<_>>();
     let mut builder = Builder::new();
     let cpu = builder.profile("cpu", "nanoseconds");
     let stack = builder.stack(&foreign);
@@ -550,46 +378,22 @@ fn a_builder_can_be_sent() {
 /// A bit of everything.
 fn everything() -> Profiles {
     let mut builder = Builder::new();
-    builder.resource([
-        ("service.name", AnyValue::from("checkout")),
-        ("process.pid", 4711.into()),
-    ]);
+    builder.resource([("service.name", AnyValue::from("checkout")), ("process.pid", 4711.into())]);
     builder.scope("my-profiler", "1.2.3");
-    let build_id = builder.attribute(
-        semconv::BUILD_ID_GNU,
-        "c89b11207f6479603b0d49bf291c092c2b719293",
-    );
-    let libc = builder.mapping(
-        Binary::new("/lib/libc.so.6")
-            .range(0x1000, 0x9000, 0)
-            .attributes(&[build_id]),
-    );
+    let build_id =
+        builder.attribute(semconv::BUILD_ID_GNU, "c89b11207f6479603b0d49bf291c092c2b719293");
+    let libc = builder
+        .mapping(Binary::new("/lib/libc.so.6").range(0x1000, 0x9000, 0).attributes(&[build_id]));
     let read = builder.address(libc, 0x1234);
-    let inner = builder.function(
-        Symbol::new("inner")
-            .system_name("_inner")
-            .file("a.c")
-            .start_line(3),
-    );
+    let inner =
+        builder.function(Symbol::new("inner").system_name("_inner").file("a.c").start_line(3));
     let outer = builder.function(Symbol::new("outer"));
     let lines = [
-        SourceLine {
-            function: inner,
-            line: 4,
-            column: 2,
-        },
-        SourceLine {
-            function: outer,
-            line: 40,
-            column: 0,
-        },
+        SourceLine { function: inner, line: 4, column: 2 },
+        SourceLine { function: outer, line: 40, column: 0 },
     ];
-    let inlined = builder.location(Place {
-        mapping: libc,
-        address: 0x4321,
-        lines: &lines,
-        attributes: &[],
-    });
+    let inlined =
+        builder.location(Place { mapping: libc, address: 0x4321, lines: &lines, attributes: &[] });
     let module = builder.named_frame(Frame::new("<module>").at("app.py", 3).kind("cpython"));
     let native = builder.stack(&[read, inlined]);
     let python = builder.stack(&[module, inlined]);
@@ -603,25 +407,14 @@ fn everything() -> Profiles {
         .window(NOW, 60_000_000_000)
         .period("cpu", "nanoseconds", 10_000_000)
         .id(ProfileId([3; 16]));
-    builder
-        .sample(cpu, native)
-        .value(10_000_000)
-        .attribute(worker)
-        .link(link);
-    builder
-        .sample(cpu, python)
-        .value(20_000_000)
-        .attribute(worker)
-        .attribute(size);
+    builder.sample(cpu, native).value(10_000_000).attribute(worker).link(link);
+    builder.sample(cpu, python).value(20_000_000).attribute(worker).attribute(size);
     let heap = builder.profile_of(&[("objects", "count"), ("space", "bytes")]);
     builder.sample(heap, python).values(&[1, 4096]);
     let wall = builder.profile("wall", "nanoseconds");
     builder.sample(wall, native).at(NOW + 1).at(NOW + 2);
     let off_cpu = builder.profile("off_cpu", "nanoseconds");
-    builder
-        .sample(off_cpu, ["main", "read"])
-        .value(1_500)
-        .at(NOW + 5);
+    builder.sample(off_cpu, ["main", "read"]).value(1_500).at(NOW + 5);
     builder.finish().unwrap()
 }
 
@@ -635,10 +428,7 @@ fn what_is_built_can_be_written_in_every_format_and_read_without_a_finding() {
         else {
             panic!("{}", format.name());
         };
-        let options = ReadOptions {
-            from: Some(*format),
-            ..ReadOptions::default()
-        };
+        let options = ReadOptions { from: Some(*format), ..ReadOptions::default() };
         for payload in payloads {
             let reading = read(&payload, &options).unwrap();
             assert!(reading.profiles.iter().count() > 0, "{}", format.name());
@@ -650,34 +440,20 @@ fn what_is_built_can_be_written_in_every_format_and_read_without_a_finding() {
 fn what_is_built_comes_back_from_otlp_as_it_was() {
     let profiles = everything();
     let otlp = write(&profiles, format("otlp").unwrap(), &WriteOptions::default()).unwrap();
-    let options = ReadOptions {
-        from: format("otlp"),
-        ..ReadOptions::default()
-    };
+    let options = ReadOptions { from: format("otlp"), ..ReadOptions::default() };
     let again = read(&otlp.payload, &options).unwrap();
     assert!(
-        again
-            .findings
-            .iter()
-            .all(|finding| finding.severity < otlp_profiles::Severity::Warning)
+        again.findings.iter().all(|finding| finding.severity < otlp_profiles::Severity::Warning)
     );
-    let rewritten = write(
-        &again.profiles,
-        format("otlp").unwrap(),
-        &WriteOptions::default(),
-    )
-    .unwrap();
+    let rewritten =
+        write(&again.profiles, format("otlp").unwrap(), &WriteOptions::default()).unwrap();
     assert_eq!(rewritten.payload, otlp.payload);
 }
 
 /// A builder with a resource that is two entities, with schemas.
 fn with_entities() -> Builder {
     let mut builder = Builder::new();
-    let web = builder.resource([
-        ("service.name", "web"),
-        ("host.id", "7f3c"),
-        ("host.name", "a"),
-    ]);
+    let web = builder.resource([("service.name", "web"), ("host.id", "7f3c"), ("host.name", "a")]);
     builder.resource_schema(web, "https://example.com/resource/1.0.0");
     let scope = builder.scope("profiler", "1");
     builder.scope_schema(scope, "https://example.com/scope/1.0.0");
@@ -722,22 +498,13 @@ fn schemas_and_entities_are_read_as_they_were_said() {
     );
     for format in FORMATS {
         let written = write(&profiles, *format, &WriteOptions::default()).unwrap();
-        let options = ReadOptions {
-            from: Some(*format),
-            ..ReadOptions::default()
-        };
+        let options = ReadOptions { from: Some(*format), ..ReadOptions::default() };
         let read = entities(&read(&written.payload, &options).unwrap().profiles);
         let lost = |code| written.losses.iter().any(|loss| loss.code == code);
-        let schemas: Vec<_> = said[..2]
-            .iter()
-            .map(|url| if lost("schema_url.dropped") { "" } else { url })
-            .collect();
+        let schemas: Vec<_> =
+            said[..2].iter().map(|url| if lost("schema_url.dropped") { "" } else { url }).collect();
         assert_eq!(read[..2], *schemas, "{}", format.name());
-        let refs = if lost("entity_refs.dropped") {
-            &[][..]
-        } else {
-            &said[2..]
-        };
+        let refs = if lost("entity_refs.dropped") { &[][..] } else { &said[2..] };
         assert_eq!(read[2..], *refs, "{}", format.name());
     }
 }
@@ -745,19 +512,12 @@ fn schemas_and_entities_are_read_as_they_were_said() {
 #[test]
 fn an_entity_has_keys_its_resource_has() {
     let mut builder = with_entities();
-    let web = builder.resource([
-        ("service.name", "web"),
-        ("host.id", "7f3c"),
-        ("host.name", "a"),
-    ]);
+    let web = builder.resource([("service.name", "web"), ("host.id", "7f3c"), ("host.name", "a")]);
     builder.entity(web, Entity::new("", &["host.id"]));
     builder.entity(web, Entity::new("pod", &["k8s.pod.uid"]));
     builder.entity(web, Entity::new("service", &["service.name"]));
     let odd = ["host.name", "host.name", "k8s.pod.uid"];
-    builder.entity(
-        web,
-        Entity::new("odd", &odd).described_by(&["host.name", "host.id"]),
-    );
+    builder.entity(web, Entity::new("odd", &odd).described_by(&["host.name", "host.id"]));
     let said = entities(&builder.finish().unwrap());
     assert_eq!(said.len(), 5, "{said:?}");
     assert_eq!(said[4], "odd [\"host.name\", \"host.id\"] ");
@@ -766,11 +526,7 @@ fn an_entity_has_keys_its_resource_has() {
 #[test]
 fn merging_fills_in_schemas_and_entities() {
     let mut all = Builder::new();
-    all.resource([
-        ("host.name", "a"),
-        ("service.name", "web"),
-        ("host.id", "7f3c"),
-    ]);
+    all.resource([("host.name", "a"), ("service.name", "web"), ("host.id", "7f3c")]);
     all.scope("profiler", "1");
     let cpu = all.profile("cpu", "nanoseconds");
     all.sample(cpu, ["main"]).value(2);
@@ -791,29 +547,16 @@ fn a_buffer_takes_what_write_writes() {
         let memory = buffer.as_ptr();
         let losses = write_into(&profiles, *format, &options, &mut buffer).unwrap();
         assert_eq!(buffer, written.payload, "{}", format.name());
-        assert_eq!(
-            buffer.as_ptr(),
-            memory,
-            "{}: the memory is used again",
-            format.name()
-        );
+        assert_eq!(buffer.as_ptr(), memory, "{}: the memory is used again", format.name());
         let codes = |losses: &otlp_profiles::Losses| {
             losses.iter().map(|loss| loss.code).collect::<Vec<_>>()
         };
         assert_eq!(codes(&losses), codes(&written.losses));
 
-        let exact = |max_output_bytes| WriteOptions {
-            max_output_bytes,
-            ..WriteOptions::default()
-        };
+        let exact = |max_output_bytes| WriteOptions { max_output_bytes, ..WriteOptions::default() };
         let length = written.payload.len() as u64;
         assert!(write_into(&profiles, *format, &exact(length), &mut buffer).is_ok());
         let error = write_into(&profiles, *format, &exact(length - 1), &mut buffer).unwrap_err();
-        assert_eq!(
-            (error.kind(), buffer.len()),
-            (ErrorKind::Limit, 0),
-            "{}",
-            format.name()
-        );
+        assert_eq!((error.kind(), buffer.len()), (ErrorKind::Limit, 0), "{}", format.name());
     }
 }

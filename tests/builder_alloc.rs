@@ -11,11 +11,7 @@ use alloc::{Cost, Counting, cost};
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-const STACKS: u32 = if cfg!(debug_assertions) {
-    10_000
-} else {
-    100_000
-};
+const STACKS: u32 = if cfg!(debug_assertions) { 10_000 } else { 100_000 };
 
 #[test]
 fn memory_is_taken_for_what_is_new_only() {
@@ -33,20 +29,13 @@ fn a_sample_that_was_seen_takes_none() {
     let link = builder.link([1; 16], [2; 8]);
     let mut sample = || {
         let stack = builder.stack(&locations);
-        builder
-            .sample(cpu, stack)
-            .values(&[1, 10])
-            .attribute(worker)
-            .link(link);
+        builder.sample(cpu, stack).values(&[1, 10]).attribute(worker).link(link);
         builder
             .sample(cpu, ["main", "serve", "parse"])
             .values(&[1, 10])
             .attr("thread.name", "worker-1")
             .attr("n", 1);
-        let frames = [
-            Frame::new("main"),
-            Frame::new("run").at("app.py", 3).kind("cpython"),
-        ];
+        let frames = [Frame::new("main"), Frame::new("run").at("app.py", 3).kind("cpython")];
         builder.sample(cpu, frames).values(&[1, 10]);
         let mapping = builder.mapping(Default::default());
         let address = builder.address(mapping, 0x1234);
@@ -66,17 +55,7 @@ fn an_interval_like_the_one_before_takes_next_to_none() {
             let stack = builder.stack(&[leaf]);
             builder.sample(cpu, stack).value(1).at(row.into());
         }
-        assert_eq!(
-            builder
-                .seal()
-                .unwrap()
-                .iter()
-                .next()
-                .unwrap()
-                .samples()
-                .len(),
-            1_000
-        );
+        assert_eq!(builder.seal().unwrap().iter().next().unwrap().samples().len(), 1_000);
     };
     (0..3).for_each(|_| interval());
     let taken = cost(interval).1.count;
@@ -103,11 +82,7 @@ fn memory_of(stacks: u32, times: u32) -> u64 {
             state ^= state << 13;
             state ^= state >> 17;
             state ^= state << 5;
-            let which = if sample < stacks {
-                sample
-            } else {
-                state % stacks
-            };
+            let which = if sample < stacks { sample } else { state % stacks };
             let stack = stack(builder, which);
             builder.sample(cpu, stack).value(1);
         }
@@ -116,15 +91,8 @@ fn memory_of(stacks: u32, times: u32) -> u64 {
     let counted = builder.owned_bytes();
     let samples = times * stacks;
     let Cost { count, live, .. } = cost(|| run(&mut builder, stacks, samples)).1;
-    assert_eq!(
-        (count, live),
-        (0, 0),
-        "{samples} samples need what {stacks} need"
-    );
-    assert!(
-        once <= 4 * counted && counted <= 2 * once,
-        "{once} bytes live, {counted} counted"
-    );
+    assert_eq!((count, live), (0, 0), "{samples} samples need what {stacks} need");
+    assert!(once <= 4 * counted && counted <= 2 * once, "{once} bytes live, {counted} counted");
     let total: i64 = builder.finish().unwrap().iter().flat_map(values).sum();
     assert_eq!(total, i64::from(samples));
     once
@@ -141,9 +109,5 @@ fn stack(builder: &mut Builder, which: u32) -> Key<StackId> {
 }
 
 fn values(profile: &Profile) -> Vec<i64> {
-    profile
-        .samples()
-        .iter()
-        .flat_map(|sample| sample.values.to_vec())
-        .collect()
+    profile.samples().iter().flat_map(|sample| sample.values.to_vec()).collect()
 }

@@ -116,24 +116,15 @@ fn call() -> impl Strategy<Value = Call> {
     ];
     let values = prop::collection::vec(prop_oneof![-2i64..3, Just(i64::MAX), Just(i64::MIN)], 0..4);
     let times = prop::collection::vec(1u64..9, 0..3);
-    let sample = (
-        any::<Index>(),
-        any::<Index>(),
-        values,
-        times,
-        picks(4),
-        any::<Index>(),
-    )
-        .prop_map(
-            |(profile, stack, values, times, attributes, link)| Call::Sample {
-                profile,
-                stack,
-                values,
-                times,
-                attributes,
-                link,
-            },
-        );
+    let sample = (any::<Index>(), any::<Index>(), values, times, picks(4), any::<Index>())
+        .prop_map(|(profile, stack, values, times, attributes, link)| Call::Sample {
+            profile,
+            stack,
+            values,
+            times,
+            attributes,
+            link,
+        });
     prop_oneof![3 => tables, 1 => tree, 3 => sample]
 }
 
@@ -192,11 +183,8 @@ fn value_of(value: &Any) -> String {
         Any::Int(number) => number.to_string(),
         Any::Bits(bits) => format!("double {bits:x}"),
         Any::Pairs(pairs) => {
-            let pairs: BTreeMap<_, _> = pairs
-                .iter()
-                .filter(|pair| !pair.0.is_empty())
-                .map(|&(k, v)| (k, v))
-                .collect();
+            let pairs: BTreeMap<_, _> =
+                pairs.iter().filter(|pair| !pair.0.is_empty()).map(|&(k, v)| (k, v)).collect();
             format!("{pairs:?}")
         }
     }
@@ -210,9 +198,7 @@ fn borrowed(value: &Any) -> AnyValue<'static> {
         Any::Int(number) => (*number).into(),
         Any::Bits(bits) => f64::from_bits(*bits).into(),
         Any::Pairs(pairs) => {
-            let pairs = pairs
-                .iter()
-                .map(|&(key, number)| (key, AnyValue::from(number)));
+            let pairs = pairs.iter().map(|&(key, number)| (key, AnyValue::from(number)));
             AnyValue::KeyValues(Vec::leak(pairs.collect()))
         }
     }
@@ -234,9 +220,7 @@ fn id_of(home: &Home) -> ProfileId {
 
 fn set_of<'a>(pairs: impl IntoIterator<Item = &'a (&'static str, Any)>) -> Set {
     let pairs = pairs.into_iter().filter(|pair| !pair.0.is_empty());
-    pairs
-        .map(|(key, value)| (key.to_string(), value_of(value)))
-        .collect()
+    pairs.map(|(key, value)| (key.to_string(), value_of(value))).collect()
 }
 
 impl Pair {
@@ -272,24 +256,15 @@ impl Pair {
                         .file(*file)
                         .start_line(*start_line),
                 );
-                self.functions.push((
-                    key,
-                    function_word(name, system_name, file, *start_line as i64),
-                ));
+                self.functions
+                    .push((key, function_word(name, system_name, file, *start_line as i64)));
             }
             Call::Mapping(file, [start, limit, offset], attributes) => {
                 let (keys, set) = self.set(attributes);
-                let binary = Binary::new(*file)
-                    .range(*start, *limit, *offset)
-                    .attributes(&keys);
+                let binary = Binary::new(*file).range(*start, *limit, *offset).attributes(&keys);
                 let key = self.builder.mapping(binary);
-                let (start, limit) = if start < limit {
-                    (*start, *limit)
-                } else {
-                    (0, 0)
-                };
-                self.mappings
-                    .push((key, mapping_word(file, start, limit, *offset, &set)));
+                let (start, limit) = if start < limit { (*start, *limit) } else { (0, 0) };
+                self.mappings.push((key, mapping_word(file, start, limit, *offset, &set)));
             }
             Call::Location(mapping, address, lines, attributes) => {
                 let (mapping, mapping_word) = pick(&self.mappings, *mapping);
@@ -298,36 +273,17 @@ impl Pair {
                     .iter()
                     .map(|&(function, line, column)| {
                         let (function, word) = pick(&self.functions, function);
-                        (
-                            SourceLine {
-                                function,
-                                line,
-                                column,
-                            },
-                            (word, line.into(), column.into()),
-                        )
+                        (SourceLine { function, line, column }, (word, line.into(), column.into()))
                     })
                     .unzip();
-                let words: Vec<_> = words
-                    .into_iter()
-                    .filter(|word| !word.0.is_empty())
-                    .collect();
-                let place = Place {
-                    mapping,
-                    address: *address,
-                    lines: &lines,
-                    attributes: &keys,
-                };
+                let words: Vec<_> = words.into_iter().filter(|word| !word.0.is_empty()).collect();
+                let place = Place { mapping, address: *address, lines: &lines, attributes: &keys };
                 let key = self.builder.location(place);
-                self.locations
-                    .push((key, location_word(&mapping_word, *address, &words, &set)));
+                self.locations.push((key, location_word(&mapping_word, *address, &words, &set)));
             }
             Call::Frame([name, file, kind], line) => {
-                let key = self
-                    .builder
-                    .named_frame(Frame::new(name).at(file, *line).kind(kind));
-                self.locations
-                    .push((key, frame_word(name, file, kind, *line)));
+                let key = self.builder.named_frame(Frame::new(name).at(file, *line).kind(kind));
+                self.locations.push((key, frame_word(name, file, kind, *line)));
             }
             Call::Stack(locations) => {
                 let picked = locations.iter().map(|&index| pick(&self.locations, index));
@@ -338,14 +294,12 @@ impl Pair {
             Call::Path(names) => {
                 let key = self.builder.path(names.iter().copied());
                 let words = names.iter().rev().map(|name| frame_word(name, "", "", 0));
-                self.stacks
-                    .push((key, words.filter(|word| !word.is_empty()).collect()));
+                self.stacks.push((key, words.filter(|word| !word.is_empty()).collect()));
             }
             Call::Attribute(name, value, unit) => {
                 let key = self.builder.attribute_in(*name, borrowed(value), *unit);
                 let word = (name.to_string(), format!("{} {unit}", value_of(value)));
-                self.attributes
-                    .push((key, (!name.is_empty()).then_some(word)));
+                self.attributes.push((key, (!name.is_empty()).then_some(word)));
             }
             Call::Link(trace, span) => {
                 let key = self.builder.link([*trace; 16], [*span; 8]);
@@ -363,9 +317,7 @@ impl Pair {
                 self.resources.push((key, set_of(attributes)));
             }
             Call::Scope(name, attributes) => {
-                let key = self
-                    .builder
-                    .scope_with(name, "", borrowed_pairs(attributes));
+                let key = self.builder.scope_with(name, "", borrowed_pairs(attributes));
                 self.current = (self.current.0.clone(), name.to_string(), set_of(attributes));
                 self.scopes.push((key, self.current.clone()));
             }
@@ -393,15 +345,12 @@ impl Pair {
             Call::Profile(types) => {
                 let key = self.builder.profile_of(types);
                 let (resource, scope, attributes) = self.current.clone();
-                let mut types: Vec<_> = types
-                    .iter()
-                    .map(|(name, unit)| (name.to_string(), unit.to_string()))
-                    .collect();
+                let mut types: Vec<_> =
+                    types.iter().map(|(name, unit)| (name.to_string(), unit.to_string())).collect();
                 if types.is_empty() {
                     types.push(Default::default());
                 }
-                self.profiles
-                    .push((key, (resource, (scope, attributes), types)));
+                self.profiles.push((key, (resource, (scope, attributes), types)));
             }
             Call::Window(profile, start, duration) if !self.profiles.is_empty() => {
                 let (key, home) = pick(&self.profiles, *profile);
@@ -412,29 +361,18 @@ impl Pair {
                 let (key, _) = pick(&self.profiles, *profile);
                 let (keys, _) = self.set(attributes);
                 let details = self.builder.details(key).period("a", "b", 1);
-                keys.into_iter()
-                    .fold(details, |details, key| details.attribute(key));
+                keys.into_iter().fold(details, |details, key| details.attribute(key));
             }
-            Call::Sample {
-                profile,
-                stack,
-                values,
-                times,
-                attributes,
-                link,
-            } if !self.profiles.is_empty() => {
+            Call::Sample { profile, stack, values, times, attributes, link }
+                if !self.profiles.is_empty() =>
+            {
                 let (profile, place) = pick(&self.profiles, *profile);
                 let (stack, words) = pick(&self.stacks, *stack);
                 let (keys, set) = self.set(attributes);
                 let (link, link_word) = pick(&self.links, *link);
-                let sample = self
-                    .builder
-                    .sample(profile, stack)
-                    .values(values)
-                    .link(link);
+                let sample = self.builder.sample(profile, stack).values(values).link(link);
                 let sample = times.iter().fold(sample, |sample, &time| sample.at(time));
-                keys.into_iter()
-                    .fold(sample, |sample, key| sample.attribute(key));
+                keys.into_iter().fold(sample, |sample, key| sample.attribute(key));
                 self.see(place, words, set, link_word, values, times);
             }
             _ => {}
@@ -453,15 +391,8 @@ impl Pair {
         let mut columns = values.to_vec();
         let default = i64::from(values.is_empty());
         columns.resize(types.len(), default);
-        let identity = Identity {
-            resource,
-            scope,
-            types,
-            shape: "totals",
-            stack,
-            attributes,
-            link,
-        };
+        let identity =
+            Identity { resource, scope, types, shape: "totals", stack, attributes, link };
         if times.is_empty() {
             let seen = self.samples.entry(identity).or_default();
             seen.totals.resize(columns.len(), 0);
@@ -473,19 +404,10 @@ impl Pair {
         }
         for (column, &value) in columns.iter().enumerate() {
             let types = vec![identity.types[column].clone()];
-            let (shape, value) = if values.is_empty() {
-                ("events", None)
-            } else {
-                ("series", Some(value))
-            };
-            let seen = self
-                .samples
-                .entry(Identity {
-                    types,
-                    shape,
-                    ..identity.clone()
-                })
-                .or_default();
+            let (shape, value) =
+                if values.is_empty() { ("events", None) } else { ("series", Some(value)) };
+            let seen =
+                self.samples.entry(Identity { types, shape, ..identity.clone() }).or_default();
             seen.times.extend(times.iter().map(|&time| (time, value)));
         }
     }
@@ -575,11 +497,7 @@ impl Words<'_> {
     fn attributes(&self, ids: &[AttributeId]) -> Set {
         let words = ids.iter().map(|&id| {
             let attribute = self.0.attribute(id).unwrap();
-            let word = format!(
-                "{} {}",
-                self.value(&attribute.value),
-                self.0.text(attribute.unit)
-            );
+            let word = format!("{} {}", self.value(&attribute.value), self.0.text(attribute.unit));
             (self.0.text(attribute.key).to_string(), word)
         });
         let set: Set = words.collect();
@@ -622,12 +540,7 @@ impl Words<'_> {
                 )
             })
             .collect();
-        location_word(
-            &mapping,
-            table.address(id),
-            &lines,
-            &self.attributes(table.attributes(id)),
-        )
+        location_word(&mapping, table.address(id), &lines, &self.attributes(table.attributes(id)))
     }
 
     fn samples(&self, profiles: &Profiles) -> BTreeMap<Identity, Seen> {
@@ -653,11 +566,8 @@ impl Words<'_> {
         all: &mut BTreeMap<Identity, Seen>,
     ) {
         let text = |id| self.0.text(id).to_string();
-        let types: Vec<_> = profile
-            .sample_types()
-            .iter()
-            .map(|kind| (text(kind.name), text(kind.unit)))
-            .collect();
+        let types: Vec<_> =
+            profile.sample_types().iter().map(|kind| (text(kind.name), text(kind.unit))).collect();
         for sample in profile.samples().iter() {
             let shape = match (sample.values, sample.timestamps_unix_nano) {
                 ([], _) => "events",
@@ -670,19 +580,13 @@ impl Words<'_> {
                 scope: scope.clone(),
                 types: types.clone(),
                 shape,
-                stack: self
-                    .0
-                    .stack(sample.stack)
-                    .iter()
-                    .map(|&id| self.location(id))
-                    .collect(),
+                stack: self.0.stack(sample.stack).iter().map(|&id| self.location(id)).collect(),
                 attributes: self.attributes(sample.attributes),
                 link: link_word(link.trace_id, link.span_id),
             };
             let seen = all.entry(identity).or_default();
             let times = sample.timestamps_unix_nano.iter().enumerate();
-            seen.times
-                .extend(times.map(|(at, &time)| (time, sample.values.get(at).copied())));
+            seen.times.extend(times.map(|(at, &time)| (time, sample.values.get(at).copied())));
             if shape == "totals" {
                 seen.totals = sample.values.to_vec();
             }
@@ -703,46 +607,24 @@ fn assert_rules(profiles: &Profiles) {
     let mapping = |&id: &MappingId| (mappings.get(id), sorted(mappings.attributes(id)));
     assert_distinct("mappings", ids::<MappingId>(profiles).iter().map(mapping));
     let location = |&id: &LocationId| {
-        let (lines, attributes) = (
-            locations.lines(id).to_vec(),
-            sorted(locations.attributes(id)),
-        );
-        (
-            locations.mapping(id),
-            locations.address(id),
-            lines,
-            attributes,
-        )
+        let (lines, attributes) = (locations.lines(id).to_vec(), sorted(locations.attributes(id)));
+        (locations.mapping(id), locations.address(id), lines, attributes)
     };
-    assert_distinct(
-        "locations",
-        ids::<LocationId>(profiles).iter().map(location),
-    );
+    assert_distinct("locations", ids::<LocationId>(profiles).iter().map(location));
     for mapping in mappings.rows() {
         let range = (mapping.memory_start, mapping.memory_limit);
         assert!(range.0 < range.1 || range == (0, 0), "{range:?}");
     }
-    assert!(
-        dictionary.attributes()[1..]
-            .iter()
-            .all(|attribute| attribute.key.some().is_some())
-    );
+    assert!(dictionary.attributes()[1..].iter().all(|attribute| attribute.key.some().is_some()));
     for function in &dictionary.functions()[1..] {
         let names = [function.name, function.system_name, function.filename];
         assert!(names.iter().any(|id| id.some().is_some()));
     }
     for resource in profiles.resource_profiles() {
         assert!(!resource.scope_profiles().is_empty());
-        assert!(
-            resource
-                .scope_profiles()
-                .iter()
-                .all(|scope| !scope.profiles().is_empty())
-        );
+        assert!(resource.scope_profiles().iter().all(|scope| !scope.profiles().is_empty()));
     }
-    profiles
-        .iter()
-        .for_each(|profile| assert_profile(dictionary, profile));
+    profiles.iter().for_each(|profile| assert_profile(dictionary, profile));
 }
 
 fn sorted(ids: &[AttributeId]) -> Vec<AttributeId> {
@@ -753,10 +635,7 @@ fn sorted(ids: &[AttributeId]) -> Vec<AttributeId> {
 
 fn assert_distinct<T: Hash + Eq>(table: &str, rows: impl IntoIterator<Item = T>) {
     let mut seen = HashSet::new();
-    assert!(
-        rows.into_iter().all(|row| seen.insert(row)),
-        "equal rows in {table}"
-    );
+    assert!(rows.into_iter().all(|row| seen.insert(row)), "equal rows in {table}");
 }
 
 fn assert_profile(dictionary: &Dictionary, profile: &Profile) {
@@ -764,12 +643,8 @@ fn assert_profile(dictionary: &Dictionary, profile: &Profile) {
     assert!(!profile.samples().is_empty(), "no profile without samples");
     let end = profile.time_unix_nano() + profile.duration_nanos();
     assert!((0..=i128::from(u64::MAX)).contains(&end));
-    let shape = |sample: &SampleRef<'_>| {
-        (
-            sample.values.is_empty(),
-            sample.timestamps_unix_nano.is_empty(),
-        )
-    };
+    let shape =
+        |sample: &SampleRef<'_>| (sample.values.is_empty(), sample.timestamps_unix_nano.is_empty());
     let first = shape(&profile.samples().get(0).unwrap());
     let mut identities = HashSet::new();
     for sample in profile.samples().iter() {
@@ -815,25 +690,15 @@ fn assert_used(profiles: &Profiles) {
         }
     }
     for profile in profiles.iter() {
-        for kind in profile
-            .sample_types()
-            .iter()
-            .chain([&profile.period_type()])
-        {
+        for kind in profile.sample_types().iter().chain([&profile.period_type()]) {
             strings.mark(kind.name.row());
             strings.mark(kind.unit.row());
         }
-        profile
-            .attributes()
-            .iter()
-            .for_each(|id| attributes.mark(id.row()));
+        profile.attributes().iter().for_each(|id| attributes.mark(id.row()));
         for sample in profile.samples().iter() {
             stacks.mark(sample.stack.row());
             links.mark(sample.link.row());
-            sample
-                .attributes
-                .iter()
-                .for_each(|id| attributes.mark(id.row()));
+            sample.attributes.iter().for_each(|id| attributes.mark(id.row()));
         }
     }
     dictionary.stacks().items().iter().for_each(|id| {
@@ -842,27 +707,16 @@ fn assert_used(profiles: &Profiles) {
     });
     for id in ids::<LocationId>(profiles) {
         mappings.mark(dictionary.locations().mapping(id).row());
-        dictionary
-            .locations()
-            .attributes(id)
-            .iter()
-            .for_each(|id| attributes.mark(id.row()));
+        dictionary.locations().attributes(id).iter().for_each(|id| attributes.mark(id.row()));
         for line in dictionary.locations().lines(id) {
             assert_ne!(line.function.row(), 0, "no line without a function");
             functions.mark(line.function.row());
         }
-        let attributes_of_mapping = dictionary
-            .mappings()
-            .attributes(dictionary.locations().mapping(id));
-        attributes_of_mapping
-            .iter()
-            .for_each(|id| attributes.mark(id.row()));
+        let attributes_of_mapping =
+            dictionary.mappings().attributes(dictionary.locations().mapping(id));
+        attributes_of_mapping.iter().for_each(|id| attributes.mark(id.row()));
     }
-    dictionary
-        .mappings()
-        .rows()
-        .iter()
-        .for_each(|mapping| strings.mark(mapping.filename.row()));
+    dictionary.mappings().rows().iter().for_each(|mapping| strings.mark(mapping.filename.row()));
     for function in dictionary.functions() {
         [function.name, function.system_name, function.filename]
             .iter()
@@ -873,14 +727,8 @@ fn assert_used(profiles: &Profiles) {
         strings.mark(attribute.unit.row());
         mark_value(&mut strings, &attribute.value);
     }
-    for marks in [
-        strings, mappings, functions, locations, links, attributes, stacks,
-    ] {
-        assert!(
-            marks.used[1..].iter().all(|&used| used),
-            "an unused row in {}",
-            marks.table
-        );
+    for marks in [strings, mappings, functions, locations, links, attributes, stacks] {
+        assert!(marks.used[1..].iter().all(|&used| used), "an unused row in {}", marks.table);
     }
 }
 
@@ -892,10 +740,7 @@ struct Marks {
 impl Marks {
     fn new(table: &'static str, rows: usize) -> Self {
         assert!(rows > 0, "row 0 of {table}");
-        Self {
-            table,
-            used: vec![false; rows],
-        }
+        Self { table, used: vec![false; rows] }
     }
 
     fn mark(&mut self, row: usize) {
@@ -942,10 +787,7 @@ impl Occurring for LocationId {
 impl Occurring for MappingId {
     fn all(dictionary: &Dictionary) -> Vec<Self> {
         let locations = LocationId::all(dictionary);
-        locations
-            .iter()
-            .map(|&id| dictionary.locations().mapping(id))
-            .collect()
+        locations.iter().map(|&id| dictionary.locations().mapping(id)).collect()
     }
 }
 
@@ -1021,10 +863,7 @@ fn assert_valid(profiles: &Profiles) {
     });
     for format in generations {
         for refs in [Refs::Auto, Refs::Inline, Refs::Dictionary] {
-            let options = WriteOptions {
-                refs,
-                ..WriteOptions::default()
-            };
+            let options = WriteOptions { refs, ..WriteOptions::default() };
             let written = write(profiles, *format, &options).unwrap();
             let payload = written.payload;
             let mut buffer = vec![0; 9];
@@ -1080,62 +919,35 @@ fn what_is_broken_is_found() {
     let sample = builder.sample(cpu, ["main", "parse"]).value(1).at(9);
     sample.attr("thread.name", "worker-1").link(link);
     let built = builder.finish().unwrap();
-    let payload = write(&built, format("otlp").unwrap(), &WriteOptions::default())
-        .unwrap()
-        .payload;
+    let payload = write(&built, format("otlp").unwrap(), &WriteOptions::default()).unwrap().payload;
     type Break = (&'static str, fn(&mut ProfilesData));
     let breaks: [Break; 14] = [
-        ("equal strings", |data| {
-            tables(data).string_table.push("main".into())
-        }),
-        ("orphan", |data| {
-            tables(data).string_table.push("nobody".into())
-        }),
-        ("orphan", |data| {
-            tables(data).stack_table.push(Stack {
-                location_indices: vec![1],
-            })
-        }),
+        ("equal strings", |data| tables(data).string_table.push("main".into())),
+        ("orphan", |data| tables(data).string_table.push("nobody".into())),
+        ("orphan", |data| tables(data).stack_table.push(Stack { location_indices: vec![1] })),
         ("equal rows", |data| {
             let row = tables(data).function_table[1];
             tables(data).function_table.push(row);
         }),
         ("row 0", |data| tables(data).link_table.clear()),
-        ("row 0", |data| {
-            tables(data).mapping_table[0].memory_limit = 1
-        }),
-        ("link ids", |data| {
-            tables(data).link_table[1].span_id.truncate(7)
-        }),
-        ("attribute without a key", |data| {
-            tables(data).attribute_table[1].key_strindex = 0
-        }),
+        ("row 0", |data| tables(data).mapping_table[0].memory_limit = 1),
+        ("link ids", |data| tables(data).link_table[1].span_id.truncate(7)),
+        ("attribute without a key", |data| tables(data).attribute_table[1].key_strindex = 0),
         ("stack", |data| profile(data).samples[0].stack_index = 7),
-        ("keys", |data| {
-            profile(data).samples[0].attribute_indices.push(1)
-        }),
-        ("values and times", |data| {
-            profile(data).samples[0].values.push(1)
-        }),
-        ("says nothing", |data| {
-            profile(data).samples.push(Default::default())
-        }),
+        ("keys", |data| profile(data).samples[0].attribute_indices.push(1)),
+        ("values and times", |data| profile(data).samples[0].values.push(1)),
+        ("says nothing", |data| profile(data).samples.push(Default::default())),
         ("equal samples", |data| {
             let sample = profile(data).samples[0].clone();
             profile(data).samples.push(sample);
         }),
-        ("in Node { kind: \"Sample\"", |data| {
-            profile(data).duration_nano = 0
-        }),
+        ("in Node { kind: \"Sample\"", |data| profile(data).duration_nano = 0),
     ];
     assert_eq!(problems("otlp-1.10", &payload, Orphans::Any), [""; 0]);
     for (expected, broken) in breaks {
         let mut data = ProfilesData::decode(&payload[..]).unwrap();
         broken(&mut data);
         let found = problems("otlp-1.10", &data.encode_to_vec(), Orphans::Any);
-        assert!(
-            found.iter().any(|problem| problem.contains(expected)),
-            "{expected}: {found:?}"
-        );
+        assert!(found.iter().any(|problem| problem.contains(expected)), "{expected}: {found:?}");
     }
 }

@@ -36,17 +36,9 @@ fn canonical(profiles: &Profiles) -> Vec<String> {
         }
         let values = values.concat();
         let sums = lines.entry(key).or_insert_with(|| vec![0; values.len()]);
-        sums.iter_mut()
-            .zip(values)
-            .for_each(|(sum, value)| *sum += value);
+        sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += value);
     }
-    let text = |values: Vec<i64>| {
-        values
-            .iter()
-            .map(i64::to_string)
-            .collect::<Vec<_>>()
-            .join(",")
-    };
+    let text = |values: Vec<i64>| values.iter().map(i64::to_string).collect::<Vec<_>>().join(",");
     lines
         .into_iter()
         .map(|((stack, labels), values)| format!("{stack} [{labels}] {}", text(values)))
@@ -65,13 +57,11 @@ fn sample_type_order(profiles: &Profiles) -> Option<Vec<usize>> {
     };
     columns
         .iter()
-        .map(|column| {
-            if let Value::Int(column) = column {
-                usize::try_from(*column).ok()
-            } else {
-                None
-            }
-        })
+        .map(
+            |column| {
+                if let Value::Int(column) = column { usize::try_from(*column).ok() } else { None }
+            },
+        )
         .collect()
 }
 
@@ -82,32 +72,17 @@ fn stack(sample: SampleRef, dictionary: &Dictionary) -> String {
             return vec![format!("0x{:x}", dictionary.locations().address(*id))];
         }
         let name = |line: &otlp_profiles::Line| {
-            dictionary
-                .text(dictionary.function(line.function).name)
-                .to_owned()
+            dictionary.text(dictionary.function(line.function).name).to_owned()
         };
         lines.iter().rev().map(name).collect()
     };
-    dictionary
-        .stack(sample.stack)
-        .iter()
-        .rev()
-        .flat_map(frames)
-        .collect::<Vec<_>>()
-        .join(";")
+    dictionary.stack(sample.stack).iter().rev().flat_map(frames).collect::<Vec<_>>().join(";")
 }
 
 fn labels(sample: SampleRef, dictionary: &Dictionary) -> String {
     let mut labels = Vec::new();
-    for attribute in sample
-        .attributes
-        .iter()
-        .filter_map(|id| dictionary.attribute(*id))
-    {
-        let (key, unit) = (
-            dictionary.text(attribute.key),
-            dictionary.text(attribute.unit),
-        );
+    for attribute in sample.attributes.iter().filter_map(|id| dictionary.attribute(*id)) {
+        let (key, unit) = (dictionary.text(attribute.key), dictionary.text(attribute.unit));
         let values = if let Value::Array(values) = &attribute.value {
             &values[..]
         } else {
@@ -120,12 +95,7 @@ fn labels(sample: SampleRef, dictionary: &Dictionary) -> String {
         }));
     }
     if sample.link != LinkId::NONE {
-        let hex = |bytes: &[u8]| {
-            bytes
-                .iter()
-                .map(|byte| format!("{byte:02x}"))
-                .collect::<String>()
-        };
+        let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
         let link = dictionary.link(sample.link);
         labels.push(format!("trace_id={}", hex(&link.trace_id)));
         labels.push(format!("span_id={}", hex(&link.span_id)));
@@ -135,32 +105,19 @@ fn labels(sample: SampleRef, dictionary: &Dictionary) -> String {
 }
 
 fn sha256(bytes: &[u8]) -> String {
-    Sha256::digest(bytes)
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// What facts.json says of a pprof, said of the model.
 fn check_facts(name: &str, profiles: &Profiles, facts: &Json) {
     let lines = canonical(profiles);
-    assert_eq!(
-        lines.len() as u64,
-        facts["canon_lines"].as_u64().unwrap(),
-        "{name}"
-    );
-    assert_eq!(
-        sha256((lines.join("\n") + "\n").as_bytes()),
-        facts["canon_sha256"],
-        "{name}"
-    );
+    assert_eq!(lines.len() as u64, facts["canon_lines"].as_u64().unwrap(), "{name}");
+    assert_eq!(sha256((lines.join("\n") + "\n").as_bytes()), facts["canon_sha256"], "{name}");
 }
 
 /// How many rows of a pprof's tables are equal to earlier ones, by the facts' name of the table.
 fn merged(bytes: &[u8]) -> impl Fn(&str) -> u64 {
-    let findings = otlp_profiles::read(bytes, &support::options("pprof"))
-        .unwrap()
-        .findings;
+    let findings = otlp_profiles::read(bytes, &support::options("pprof")).unwrap().findings;
     move |table| {
         let code = format!("dedup.{}", table.trim_end_matches('s'));
         let of = findings.iter().find(|finding| finding.code == code);
@@ -193,18 +150,11 @@ fn check_pprof_facts(name: &str, profiles: &Profiles, bytes: &[u8], facts: &Json
         ("locations", dictionary.locations().len() - 1),
         ("functions", dictionary.functions().len() - 1),
         ("mappings", dictionary.mappings().rows().len() - 1),
-        (
-            "stack_depth_max",
-            dictionary.stacks().rows().map(<[_]>::len).max().unwrap(),
-        ),
+        ("stack_depth_max", dictionary.stacks().rows().map(<[_]>::len).max().unwrap()),
     ];
     let merged = merged(bytes);
     for (fact, count) in counts {
-        assert_eq!(
-            count as u64 + merged(fact),
-            facts[fact].as_u64().unwrap(),
-            "{name}: {fact}"
-        );
+        assert_eq!(count as u64 + merged(fact), facts[fact].as_u64().unwrap(), "{name}: {fact}");
     }
     let numbers = [
         ("period", profile.period().into()),
@@ -212,11 +162,7 @@ fn check_pprof_facts(name: &str, profiles: &Profiles, bytes: &[u8], facts: &Json
         ("duration_nanos", profile.duration_nanos()),
     ];
     for (fact, number) in numbers {
-        assert_eq!(
-            number,
-            i128::from(facts[fact].as_i64().unwrap()),
-            "{name}: {fact}"
-        );
+        assert_eq!(number, i128::from(facts[fact].as_i64().unwrap()), "{name}: {fact}");
     }
     assert_eq!(
         dictionary.text(profile.default_sample_type()),
@@ -232,11 +178,7 @@ fn there_and_back(name: &str, bytes: &[u8], facts: Option<&Json>) {
     for format in FORMATS {
         let (there, losses) = write(format.name(), &model);
         let utf8 = model.dictionary().strings().not_utf8().len() == 0;
-        assert!(
-            kept(&losses) || !utf8,
-            "{name} to {}: {losses:?}",
-            format.name()
-        );
+        assert!(kept(&losses) || !utf8, "{name} to {}: {losses:?}", format.name());
         let middle = read(format.name(), &there);
         if let Some(facts) = facts {
             check_facts(&format!("{name} as {}", format.name()), &middle, facts);
@@ -244,10 +186,8 @@ fn there_and_back(name: &str, bytes: &[u8], facts: Option<&Json>) {
         let back = write("pprof", &middle).0;
         let after = pprof::Profile::decode(&back[..]);
         if let (Some(before), Ok(after)) = (&before, after) {
-            let difference = difference(
-                &support::pprof::meaning(before),
-                &support::pprof::meaning(&after),
-            );
+            let difference =
+                difference(&support::pprof::meaning(before), &support::pprof::meaning(&after));
             assert_eq!(difference, None, "{name} through {}", format.name());
         }
         if let Some(facts) = facts {
@@ -282,11 +222,7 @@ fn every_pprof_of_testdata_through_every_format() {
 fn every_otlp_file_of_testdata_is_read() {
     let facts = facts();
     for (name, bytes) in testdata(&[".binpb"]) {
-        let format = if name.starts_with("otlp-1.3") {
-            "otlp-1.3"
-        } else {
-            "otlp"
-        };
+        let format = if name.starts_with("otlp-1.3") { "otlp-1.3" } else { "otlp" };
         let profiles = read(format, &bytes);
         let dictionary = profiles.dictionary();
         let found: Vec<Json> = profiles
@@ -333,11 +269,7 @@ fn corpus() -> Option<PathBuf> {
 fn walk(folder: &Path, out: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).expect("the corpus can be listed") {
         let path = entry.expect("the corpus can be listed").path();
-        if path.is_dir() {
-            walk(&path, out)
-        } else {
-            out.push(path)
-        }
+        if path.is_dir() { walk(&path, out) } else { out.push(path) }
     }
     out.sort();
 }
@@ -352,12 +284,7 @@ fn every_pprof_of_the_corpus_through_every_format() {
     let made: Json = serde_json::from_str(&text).expect("facts are JSON");
     let mut read_files = 0;
     for path in paths {
-        let name = path
-            .strip_prefix(&folder)
-            .unwrap()
-            .to_str()
-            .unwrap()
-            .to_owned();
+        let name = path.strip_prefix(&folder).unwrap().to_str().unwrap().to_owned();
         let gzipped_or_pprof = [".pb", ".pb.gz", ".pprof", ".cpu", ".heap", ".contention"]
             .iter()
             .any(|e| name.ends_with(e));
@@ -378,35 +305,24 @@ fn every_pprof_of_the_corpus_through_every_format() {
         there_and_back(&name, &message, facts);
         read_files += 1;
     }
-    assert!(
-        read_files > 30,
-        "only {read_files} pprof files in {}",
-        folder.display()
-    );
+    assert!(read_files > 30, "only {read_files} pprof files in {}", folder.display());
 }
 
 #[test]
 fn every_otlp_file_of_the_corpus_is_read() {
     let Some(folder) = corpus() else { return };
     // The published ones are of 1.8; one is framed, with two messages.
-    for (name, messages) in [
-        ("public/sig-profiling/profile.otlp", 1),
-        ("public/sig-profiling/k8s.otlp", 2),
-    ] {
+    for (name, messages) in
+        [("public/sig-profiling/profile.otlp", 1), ("public/sig-profiling/k8s.otlp", 2)]
+    {
         let bytes = std::fs::read(folder.join(name)).unwrap();
-        let options = ReadOptions {
-            limits: Limits::file(),
-            ..support::options("otlp-1.8")
-        };
+        let options = ReadOptions { limits: Limits::file(), ..support::options("otlp-1.8") };
         let readings = otlp_profiles::read_all(&bytes, &options)
             .unwrap_or_else(|error| panic!("{name}: {error}"));
         assert_eq!(readings.len(), messages, "{name}");
         for reading in readings {
-            let samples: usize = reading
-                .profiles
-                .iter()
-                .map(|profile| profile.samples().len())
-                .sum();
+            let samples: usize =
+                reading.profiles.iter().map(|profile| profile.samples().len()).sum();
             assert!(samples > 0, "{name}");
             let written = write("otlp-1.8", &reading.profiles).0;
             let form = support::forms::form("otlp-1.8");

@@ -122,10 +122,7 @@ impl Input {
     fn rows(&self, sample: &Sample, first: usize) -> Vec<usize> {
         let rows = self.attributes();
         let at = |row: usize| rows.iter().position(|&other| other == row).unwrap() + first;
-        (0..5)
-            .filter(|&row| sample.attributes[row])
-            .map(at)
-            .collect()
+        (0..5).filter(|&row| sample.attributes[row]).map(at).collect()
     }
 
     fn link(&self, sample: &Sample) -> Option<usize> {
@@ -140,29 +137,17 @@ impl Input {
 
 impl Profile {
     fn id(&self) -> Vec<u8> {
-        if self.id {
-            PROFILE_ID.to_vec()
-        } else {
-            Vec::new()
-        }
+        if self.id { PROFILE_ID.to_vec() } else { Vec::new() }
     }
 
     /// The format of the original payload, and the payload.
     fn original(&self) -> (&'static str, &'static [u8]) {
-        if self.original {
-            ("pprof", b"\x0a\x00")
-        } else {
-            ("", b"")
-        }
+        if self.original { ("pprof", b"\x0a\x00") } else { ("", b"") }
     }
 
     /// The one attribute of the profile, where rows begin with `first`.
     fn attributes(&self, first: i32) -> Vec<i32> {
-        if self.attributes {
-            vec![first]
-        } else {
-            Vec::new()
-        }
+        if self.attributes { vec![first] } else { Vec::new() }
     }
 }
 
@@ -186,35 +171,19 @@ macro_rules! key_value {
     ($version:ident, $key:expr) => {{
         let value = $version::any_value::Value::StringValue(format!("value of {}", $key));
         let value = Some($version::AnyValue { value: Some(value) });
-        $version::KeyValue {
-            key: $key.into(),
-            value,
-            ..Default::default()
-        }
+        $version::KeyValue { key: $key.into(), value, ..Default::default() }
     }};
 }
 
 /// One resource, one scope, and profiles.
 macro_rules! envelope {
     ($version:ident, $input:expr, $profiles:expr) => {{
-        let attributes = if $input.resource {
-            vec![key_value!($version, "service.name")]
-        } else {
-            Vec::new()
-        };
-        let resource = Some($version::Resource {
-            attributes,
-            ..Default::default()
-        });
-        let scope = Some($version::InstrumentationScope {
-            name: "scope".into(),
-            ..Default::default()
-        });
-        let scope = $version::ScopeProfiles {
-            scope,
-            profiles: $profiles,
-            ..Default::default()
-        };
+        let attributes =
+            if $input.resource { vec![key_value!($version, "service.name")] } else { Vec::new() };
+        let resource = Some($version::Resource { attributes, ..Default::default() });
+        let scope =
+            Some($version::InstrumentationScope { name: "scope".into(), ..Default::default() });
+        let scope = $version::ScopeProfiles { scope, profiles: $profiles, ..Default::default() };
         vec![$version::ResourceProfiles {
             resource,
             scope_profiles: vec![scope],
@@ -229,11 +198,8 @@ macro_rules! series {
         fn $name(input: &Input) -> Vec<u8> {
             use $version::*;
             let value_type = |profile: &super_profile::Profile| {
-                let mut value_type = ValueType {
-                    type_strindex: 1,
-                    unit_strindex: 2,
-                    ..Default::default()
-                };
+                let mut value_type =
+                    ValueType { type_strindex: 1, unit_strindex: 2, ..Default::default() };
                 $value_type(&mut value_type, profile);
                 Some(value_type)
             };
@@ -276,11 +242,7 @@ macro_rules! series {
             let location = |row: usize| Location {
                 mapping_index: input.mappings as i32,
                 address: 4096 + row as u64,
-                $lines: vec![Line {
-                    function_index: 1,
-                    line: 5,
-                    column: 0,
-                }],
+                $lines: vec![Line { function_index: 1, line: 5, column: 0 }],
                 ..Default::default()
             };
             let stack = |row: usize| Stack {
@@ -288,9 +250,7 @@ macro_rules! series {
             };
             let attribute = |row: usize| KeyValueAndUnit {
                 key_strindex: 5 + row as i32,
-                value: Some(AnyValue {
-                    value: Some(any_value::Value::IntValue(row as i64)),
-                }),
+                value: Some(AnyValue { value: Some(any_value::Value::IntValue(row as i64)) }),
                 unit_strindex: if input.units { 2 } else { 0 },
             };
             let link = |row: usize| Link {
@@ -306,11 +266,7 @@ macro_rules! series {
                     .collect(),
                 function_table: vec![
                     Function::default(),
-                    Function {
-                        name_strindex: 3,
-                        filename_strindex: 4,
-                        ..Default::default()
-                    },
+                    Function { name_strindex: 3, filename_strindex: 4, ..Default::default() },
                 ],
                 link_table: std::iter::once(Link::default())
                     .chain((0..input.links).map(link))
@@ -325,11 +281,7 @@ macro_rules! series {
             };
             let mut resource_profiles = envelope!($version, input, profiles.collect());
             $resources(&mut resource_profiles, input);
-            ProfilesData {
-                resource_profiles,
-                dictionary: Some(dictionary),
-            }
-            .encode_to_vec()
+            ProfilesData { resource_profiles, dictionary: Some(dictionary) }.encode_to_vec()
         }
     };
 }
@@ -405,31 +357,20 @@ macro_rules! rows {
         let location = |row: usize| Location {
             mapping_index: ($input.mappings > 0).then_some(0),
             address: 4096 + row as u64,
-            line: vec![Line {
-                function_index: 0,
-                line: 5,
-                column: 0,
-            }],
+            line: vec![Line { function_index: 0, line: 5, column: 0 }],
             ..Default::default()
         };
         let link = |row: usize| Link {
             trace_id: vec![1 + row as u8; 16].into(),
             span_id: vec![1; 8].into(),
         };
-        let unit = AttributeUnit {
-            attribute_key_strindex: 5,
-            unit_strindex: 2,
-        };
+        let unit = AttributeUnit { attribute_key_strindex: 5, unit_strindex: 2 };
         (
             value_type,
             sample,
             vec![mapping; $input.mappings],
             (0..$input.locations).map(location).collect::<Vec<_>>(),
-            vec![Function {
-                name_strindex: 3,
-                filename_strindex: 4,
-                ..Default::default()
-            }],
+            vec![Function { name_strindex: 3, filename_strindex: 4, ..Default::default() }],
             (0..$input.links).map(link).collect::<Vec<_>>(),
             $input
                 .attributes()
@@ -450,11 +391,7 @@ macro_rules! rest {
     ($version:ident, $from:ident, $value_type:expr, $sample:expr) => {
         $version::Profile {
             sample_type: vec![$value_type($from); $from.types],
-            sample: $from
-                .samples
-                .iter()
-                .map(|one| $sample($from, one))
-                .collect(),
+            sample: $from.samples.iter().map(|one| $sample($from, one)).collect(),
             time_nanos: $from.time as i64,
             duration_nanos: $from.duration as i64,
             period: $from.period,
@@ -551,39 +488,20 @@ macro_rules! own_tables {
     };
 }
 
-own_tables!(
-    encode_1_5,
-    v1_5,
-    |profile: &mut v1_5::Profile, from: &Profile| {
-        profile.attribute_indices = from.attributes(0);
-    }
-);
-own_tables!(
-    encode_1_4,
-    v1_4,
-    |profile: &mut v1_4::Profile, from: &Profile| {
-        profile.attributes = if from.attributes {
-            vec![key_value!(v1_4, "host.name")]
-        } else {
-            Vec::new()
-        };
-    }
-);
+own_tables!(encode_1_5, v1_5, |profile: &mut v1_5::Profile, from: &Profile| {
+    profile.attribute_indices = from.attributes(0);
+});
+own_tables!(encode_1_4, v1_4, |profile: &mut v1_4::Profile, from: &Profile| {
+    profile.attributes =
+        if from.attributes { vec![key_value!(v1_4, "host.name")] } else { Vec::new() };
+});
 
 fn encode_1_3(input: &Input) -> Vec<u8> {
     let containers = input.profiles.iter().map(|from| v1_3::ProfileContainer {
         profile_id: from.id().into(),
         start_time_unix_nano: from.time,
-        end_time_unix_nano: if from.time == 0 {
-            0
-        } else {
-            from.time + from.duration
-        },
-        attributes: if from.attributes {
-            vec![key_value!(v1_3, "host.name")]
-        } else {
-            Vec::new()
-        },
+        end_time_unix_nano: if from.time == 0 { 0 } else { from.time + from.duration },
+        attributes: if from.attributes { vec![key_value!(v1_3, "host.name")] } else { Vec::new() },
         dropped_attributes_count: from.dropped,
         profile: Some(inner_1_3(input, from)),
         ..Default::default()
@@ -593,22 +511,15 @@ fn encode_1_3(input: &Input) -> Vec<u8> {
 }
 
 fn inner_1_3(input: &Input, from: &Profile) -> v1_3::Profile {
-    let value_type = v1_3::ValueType {
-        r#type: 1,
-        unit: 2,
-        aggregation_temporality: from.temporality,
-    };
+    let value_type =
+        v1_3::ValueType { r#type: 1, unit: 2, aggregation_temporality: from.temporality };
     let samples = from.samples.iter().map(|sample| {
         let (start, length) = input.stack(sample);
         v1_3::Sample {
             locations_start_index: start as u64,
             locations_length: length as u64,
             value: vec![sample.value; from.types],
-            attributes: input
-                .rows(sample, 0)
-                .into_iter()
-                .map(|row| row as u64)
-                .collect(),
+            attributes: input.rows(sample, 0).into_iter().map(|row| row as u64).collect(),
             link: input.link(sample).unwrap_or(0) as u64,
             timestamps_unix_nano: sample.times(),
             ..Default::default()
@@ -616,11 +527,7 @@ fn inner_1_3(input: &Input, from: &Profile) -> v1_3::Profile {
     });
     let location = |row: usize| v1_3::Location {
         address: 4096 + row as u64,
-        line: vec![v1_3::Line {
-            function_index: 0,
-            line: 5,
-            column: 0,
-        }],
+        line: vec![v1_3::Line { function_index: 0, line: 5, column: 0 }],
         ..Default::default()
     };
     v1_3::Profile {
@@ -628,11 +535,7 @@ fn inner_1_3(input: &Input, from: &Profile) -> v1_3::Profile {
         sample: samples.collect(),
         location: (0..input.locations).map(location).collect(),
         location_indices: (0..input.locations as i64).collect(),
-        function: vec![v1_3::Function {
-            name: 3,
-            filename: 4,
-            ..Default::default()
-        }],
+        function: vec![v1_3::Function { name: 3, filename: 4, ..Default::default() }],
         string_table: STRINGS.map(String::from).to_vec(),
         attribute_table: input
             .attributes()
@@ -655,40 +558,24 @@ fn encode_pprof(input: &Input) -> Vec<u8> {
     let types = from.map_or(1, |from| from.types);
     let samples = from.iter().flat_map(|from| &from.samples).map(|sample| {
         let (start, _) = input.stack(sample);
-        let label = |row: usize| pprof::Label {
-            key: 5 + row as i64,
-            str: 3,
-            ..Default::default()
-        };
+        let label = |row: usize| pprof::Label { key: 5 + row as i64, str: 3, ..Default::default() };
         pprof::Sample {
             location_id: (start as u64 + 1..=input.locations as u64).collect(),
             value: vec![sample.value; types],
-            label: (0..5)
-                .filter(|&row| sample.attributes[row])
-                .map(label)
-                .collect(),
+            label: (0..5).filter(|&row| sample.attributes[row]).map(label).collect(),
         }
     });
     let location = |row: usize| pprof::Location {
         id: row as u64 + 1,
         address: 4096 + row as u64,
-        line: vec![pprof::Line {
-            function_id: 1,
-            line: 5,
-            ..Default::default()
-        }],
+        line: vec![pprof::Line { function_id: 1, line: 5, ..Default::default() }],
         ..Default::default()
     };
     let profile = pprof::Profile {
         sample_type: vec![pprof::ValueType { r#type: 1, unit: 2 }; types],
         sample: samples.collect(),
         location: (0..input.locations).map(location).collect(),
-        function: vec![pprof::Function {
-            id: 1,
-            name: 3,
-            filename: 4,
-            ..Default::default()
-        }],
+        function: vec![pprof::Function { id: 1, name: 3, filename: 4, ..Default::default() }],
         string_table: STRINGS.map(String::from).to_vec(),
         time_nanos: from.map_or(0, |from| from.time as i64),
         period: from.map_or(0, |from| from.period),
@@ -718,23 +605,12 @@ fn found(payload: &[u8]) -> Detected {
 }
 
 fn as_format(payload: &[u8], name: &str) -> otlp_profiles::Result<Detected> {
-    detect(
-        payload,
-        &ReadOptions {
-            from: format(name),
-            ..Default::default()
-        },
-    )
+    detect(payload, &ReadOptions { from: format(name), ..Default::default() })
 }
 
 /// How sure an answer is that has the truth in it and is no guess.
 fn truth(payload: &[u8], name: &str) -> Result<Certainty, TestCaseError> {
-    let Detected {
-        format,
-        certainty,
-        evidence,
-        ..
-    } = found(payload);
+    let Detected { format, certainty, evidence, .. } = found(payload);
     let is_in = format.name() == name || others(&certainty).contains(&name);
     let answer = format!("{name} is {} ({certainty}): {evidence:#?}", format.name());
     prop_assert!(is_in, "{answer}");
@@ -781,17 +657,13 @@ fn others(certainty: &Certainty) -> &[&'static str] {
 
 /// Every sample has timestamps, and as many numbers in one other list.
 fn timed(input: &Input) -> bool {
-    input
-        .profiles
-        .iter()
-        .flat_map(|profile| &profile.samples)
-        .all(|sample| {
-            let attributes = sample.attributes.iter().filter(|&&has| has).count();
-            let values = if sample.valued { sample.times } else { 0 };
-            sample.times > 0
-                && (attributes == 0 || values == 0)
-                && attributes.max(values) == sample.times
-        })
+    input.profiles.iter().flat_map(|profile| &profile.samples).all(|sample| {
+        let attributes = sample.attributes.iter().filter(|&&has| has).count();
+        let values = if sample.valued { sample.times } else { 0 };
+        sample.times > 0
+            && (attributes == 0 || values == 0)
+            && attributes.max(values) == sample.times
+    })
 }
 
 proptest! {
@@ -855,10 +727,7 @@ proptest! {
 
 /// Whether two readings of one payload are the same, as far as the newest generation can say it.
 fn reads_as(payload: &[u8], name: &str) -> Option<Vec<u8>> {
-    let options = ReadOptions {
-        from: format(name),
-        ..Default::default()
-    };
+    let options = ReadOptions { from: format(name), ..Default::default() };
     let profiles = otlp_profiles::read(payload, &options).ok()?.profiles;
     let written = otlp_profiles::write(&profiles, format("otlp").unwrap(), &Default::default());
     Some(written.unwrap().payload)
@@ -979,18 +848,9 @@ mod signals {
 
 fn request<R: Message + Default + std::fmt::Debug>(records: Vec<R>) -> Vec<u8> {
     let attributes = vec![key_value!(v1_10, "service.name")];
-    let resource = Some(v1_10::Resource {
-        attributes,
-        ..Default::default()
-    });
-    let scopes = vec![signals::Scope {
-        scope: None,
-        records,
-    }];
-    signals::Request {
-        resources: vec![signals::Records { resource, scopes }],
-    }
-    .encode_to_vec()
+    let resource = Some(v1_10::Resource { attributes, ..Default::default() });
+    let scopes = vec![signals::Scope { scope: None, records }];
+    signals::Request { resources: vec![signals::Records { resource, scopes }] }.encode_to_vec()
 }
 
 fn refused(payload: &[u8], name: &str) -> Result<(), TestCaseError> {
@@ -1011,11 +871,8 @@ fn refused(payload: &[u8], name: &str) -> Result<(), TestCaseError> {
 }
 
 fn attributes() -> impl Strategy<Value = Vec<v1_10::KeyValue>> {
-    vec("[a-z.]{1,12}", 0..3).prop_map(|keys| {
-        keys.into_iter()
-            .map(|key| key_value!(v1_10, key.clone()))
-            .collect()
-    })
+    vec("[a-z.]{1,12}", 0..3)
+        .prop_map(|keys| keys.into_iter().map(|key| key_value!(v1_10, key.clone())).collect())
 }
 
 proptest! {
@@ -1082,16 +939,9 @@ fn what_is_not_a_response_is_not_called_one() {
         b"\x0a\x12\x08\x07\x12\x0equota exceeded",
     ];
     for payload in responses {
-        assert!(
-            answer(payload).contains("an OTLP export response"),
-            "{payload:?}"
-        );
+        assert!(answer(payload).contains("an OTLP export response"), "{payload:?}");
     }
-    assert_eq!(
-        answer(b""),
-        "otlp-1.10",
-        "all was accepted, or nothing was sent"
-    );
+    assert_eq!(answer(b""), "otlp-1.10", "all was accepted, or nothing was sent");
     let others: [&[u8]; 6] = [
         // Two maps, of numbers to messages and to texts.
         b"\x0a\x0a\x08\x01\x12\x06\x0a\x04\x08\x01\x10\x03\x0a\x0a\x08\x03\x12\x06\x0a\x04\x08\x01\x10\x02\x12\x07\x08\x02\x12\x03one\x12\x07\x08\x01\x12\x03two",
@@ -1123,11 +973,7 @@ fn json_of_something_else_is_told_what_is_read() {
 /// Every file of the tree that is a profile, by what its name says.
 fn files(folder: &std::path::Path, found: &mut Vec<std::path::PathBuf>) {
     for entry in std::fs::read_dir(folder).unwrap().flatten() {
-        if entry.path().is_dir() {
-            files(&entry.path(), found)
-        } else {
-            found.push(entry.path())
-        }
+        if entry.path().is_dir() { files(&entry.path(), found) } else { found.push(entry.path()) }
     }
 }
 
@@ -1152,15 +998,10 @@ fn real_files_are_found() {
     let corpus = std::env::var_os("OTLP_PROFILES_CORPUS");
     let mut paths = Vec::new();
     files("testdata".as_ref(), &mut paths);
-    corpus
-        .iter()
-        .for_each(|corpus| files(corpus.as_ref(), &mut paths));
+    corpus.iter().for_each(|corpus| files(corpus.as_ref(), &mut paths));
     let mut profiles = 0;
     for path in paths {
-        let options = ReadOptions {
-            limits: Limits::file(),
-            ..Default::default()
-        };
+        let options = ReadOptions { limits: Limits::file(), ..Default::default() };
         let answer = detect(&std::fs::read(&path).unwrap(), &options);
         match (expected(&path.to_string_lossy()), answer) {
             (Some(name), Ok(detected)) => {

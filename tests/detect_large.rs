@@ -15,12 +15,7 @@ const TIME: u64 = 1 << 60;
 /// dictionary of twelve strings, four stacks and two attributes. `$change` may change it.
 macro_rules! payload {
     ($version:ident, $samples:ident, $sample:expr) => {
-        payload!(
-            $version,
-            $samples,
-            $sample,
-            |_: &mut $version::Profile, _| {}
-        )
+        payload!($version, $samples, $sample, |_: &mut $version::Profile, _| {})
     };
     ($version:ident, $samples:ident, $sample:expr, $change:expr) => {{
         use $version::*;
@@ -35,29 +30,17 @@ macro_rules! payload {
         };
         let attribute = |key| KeyValueAndUnit {
             key_strindex: key,
-            value: Some(AnyValue {
-                value: Some(any_value::Value::IntValue(7)),
-            }),
+            value: Some(AnyValue { value: Some(any_value::Value::IntValue(7)) }),
             ..Default::default()
         };
-        let stack = |row: i32| Stack {
-            location_indices: (0..row.min(1)).map(|_| 1).collect(),
-        };
-        let strings = (0..12).map(|row| {
-            if row == 0 {
-                String::new()
-            } else {
-                format!("string {row}")
-            }
-        });
+        let stack = |row: i32| Stack { location_indices: (0..row.min(1)).map(|_| 1).collect() };
+        let strings =
+            (0..12).map(|row| if row == 0 { String::new() } else { format!("string {row}") });
         let mut dictionary = ProfilesDictionary {
             mapping_table: vec![Mapping::default()],
             location_table: vec![
                 Location::default(),
-                Location {
-                    address: 4096,
-                    ..Default::default()
-                },
+                Location { address: 4096, ..Default::default() },
             ],
             function_table: vec![Function::default()],
             link_table: vec![Link::default()],
@@ -66,22 +49,11 @@ macro_rules! payload {
             stack_table: (0..4).map(stack).collect(),
         };
         $change(&mut profile, &mut dictionary);
-        let scope = ScopeProfiles {
-            profiles: vec![profile],
-            ..Default::default()
-        };
-        let resource = ResourceProfiles {
-            scope_profiles: vec![scope],
-            ..Default::default()
-        };
-        let resource = ProfilesData {
-            resource_profiles: vec![resource],
-            dictionary: None,
-        };
-        let dictionary = ProfilesData {
-            resource_profiles: Vec::new(),
-            dictionary: Some(dictionary),
-        };
+        let scope = ScopeProfiles { profiles: vec![profile], ..Default::default() };
+        let resource = ResourceProfiles { scope_profiles: vec![scope], ..Default::default() };
+        let resource = ProfilesData { resource_profiles: vec![resource], dictionary: None };
+        let dictionary =
+            ProfilesData { resource_profiles: Vec::new(), dictionary: Some(dictionary) };
         (resource.encode_to_vec(), dictionary.encode_to_vec())
     }};
 }
@@ -89,10 +61,7 @@ macro_rules! payload {
 /// Checks what is said of a payload, whether its dictionary is last or first.
 #[track_caller]
 fn is((resource, dictionary): (Vec<u8>, Vec<u8>), name: &str, certainty: Certainty) {
-    for payload in [
-        [&resource[..], &dictionary].concat(),
-        [&dictionary[..], &resource].concat(),
-    ] {
+    for payload in [[&resource[..], &dictionary].concat(), [&dictionary[..], &resource].concat()] {
         assert!(payload.len() > 1 << 20, "{} bytes", payload.len());
         let detected = detect(&payload, &ReadOptions::default()).unwrap();
         let said = (detected.format.name(), &detected.certainty);
@@ -154,11 +123,7 @@ fn what_is_told_late_is_certain() {
         true => before!(v1_9, [9], [1], 1),
         false => before!(v1_9, [], [], 1),
     });
-    is(
-        attributes,
-        "otlp-1.9",
-        Certainty::Equivalent(vec!["otlp-1.8"]),
-    );
+    is(attributes, "otlp-1.9", Certainty::Equivalent(vec!["otlp-1.8"]));
     // Numbers that are no attributes.
     let numbers = payload!(v1_9, samples, |row| match late(row) {
         true => before!(v1_9, [1_000], [], 1),
@@ -228,10 +193,7 @@ fn what_is_odd_is_no_less_told() {
 
     let mut profile = pprof::Profile {
         sample_type: vec![pprof::ValueType { r#type: 0, unit: 1 }],
-        location: vec![pprof::Location {
-            id: 1,
-            ..Default::default()
-        }],
+        location: vec![pprof::Location { id: 1, ..Default::default() }],
         string_table: vec!["no empty text".into(), "first".into()],
         ..Default::default()
     };
@@ -242,9 +204,5 @@ fn what_is_odd_is_no_less_told() {
             ..Default::default()
         })
         .collect();
-    is(
-        (profile.encode_to_vec(), Vec::new()),
-        "pprof",
-        Certainty::Certain,
-    );
+    is((profile.encode_to_vec(), Vec::new()), "pprof", Certainty::Certain);
 }

@@ -28,10 +28,7 @@ const MIB: i64 = 1 << 20;
 
 /// The formats of protobuf.
 fn protobufs() -> impl Iterator<Item = &'static str> {
-    FORMATS
-        .iter()
-        .map(|format| format.name())
-        .filter(|name| *name != "otlp-json")
+    FORMATS.iter().map(|format| format.name()).filter(|name| *name != "otlp-json")
 }
 
 /// A small payload of each format that has something in most of its messages.
@@ -42,10 +39,7 @@ fn small(name: &str) -> Vec<u8> {
     };
     let known = FORMS.iter().find(|form| form.name == name);
     let form = known.unwrap_or(form("otlp"));
-    let room = Room {
-        caps: form.caps,
-        portable: true,
-    };
+    let room = Room { caps: form.caps, portable: true };
     let rich = |doc: &Doc| {
         let scopes = doc.resources.iter().flat_map(|r| &r.scopes);
         let profiles: Vec<_> = scopes.flat_map(|s| &s.profiles).collect();
@@ -65,10 +59,7 @@ fn small(name: &str) -> Vec<u8> {
 
 /// Reads with either policy; what is read is whole: it can be written as anything.
 fn survive(name: &str, bytes: &[u8]) -> otlp_profiles::Result<Profiles> {
-    let repairing = ReadOptions {
-        policy: Policy::Repair,
-        ..options(name)
-    };
+    let repairing = ReadOptions { policy: Policy::Repair, ..options(name) };
     if let Ok(readings) = otlp_profiles::read_all(bytes, &repairing) {
         for reading in readings {
             for format in ["pprof", "otlp", "otlp-1.3"] {
@@ -126,15 +117,7 @@ fn flags_of_a_mapping_are_varints() {
 #[test]
 fn illegal_lengths_are_refused() {
     for name in protobufs() {
-        for length in [
-            u64::MAX,
-            1 << 63,
-            1 << 32,
-            u64::from(u32::MAX),
-            1 << 31,
-            1 << 20,
-            3,
-        ] {
+        for length in [u64::MAX, 1 << 63, 1 << 32, u64::from(u32::MAX), 1 << 31, 1 << 20, 3] {
             for number in [1, 2, 3, 4, 5, 6, 7, 100] {
                 let bytes = [small(name), tag(number, LEN), varint(length), vec![0, 0]].concat();
                 assert!(
@@ -144,10 +127,7 @@ fn illegal_lengths_are_refused() {
             }
         }
         let bytes = [tag(1, LEN), overlong(0, 11)].concat();
-        assert!(
-            survive(name, &bytes).is_err(),
-            "{name} reads a length of 11 bytes"
-        );
+        assert!(survive(name, &bytes).is_err(), "{name} reads a length of 11 bytes");
     }
 }
 
@@ -159,27 +139,13 @@ fn unmatched_groups_are_refused_and_whole_ones_skipped() {
         begin.clone(),
         [begin.clone(), begin.clone(), end.clone()].concat(),
         [begin.clone(), tag(201, GROUP_END)].concat(),
-        [
-            begin.clone(),
-            tag(201, GROUP),
-            end.clone(),
-            tag(201, GROUP_END),
-        ]
-        .concat(),
+        [begin.clone(), tag(201, GROUP), end.clone(), tag(201, GROUP_END)].concat(),
         [begin.clone(), len(1, &end)].concat(),
         [tag(1, GROUP), tag(1, GROUP_END)].concat(),
     ];
     let good = [
         [begin.clone(), end.clone()].concat(),
-        [
-            begin.clone(),
-            int(1, 5),
-            len(2, b"x"),
-            begin.clone(),
-            end.clone(),
-            end.clone(),
-        ]
-        .concat(),
+        [begin.clone(), int(1, 5), len(2, b"x"), begin.clone(), end.clone(), end.clone()].concat(),
     ];
     for name in protobufs() {
         for case in &bad {
@@ -193,12 +159,7 @@ fn unmatched_groups_are_refused_and_whole_ones_skipped() {
                 .unwrap_or_else(|e| panic!("{name}: {e}"));
             assert_eq!(model, read(name, &small(name)), "{name}");
         }
-        let deep: Vec<u8> = begin
-            .iter()
-            .copied()
-            .cycle()
-            .take(begin.len() * 100_000)
-            .collect();
+        let deep: Vec<u8> = begin.iter().copied().cycle().take(begin.len() * 100_000).collect();
         assert!(survive(name, &deep).is_err(), "{name}");
     }
 }
@@ -208,9 +169,7 @@ fn every_prefix_of_a_small_payload_is_an_end_or_an_error() {
     for name in FORMATS.iter().map(|format| format.name()) {
         let bytes = small(name);
         assert!(bytes.len() > 60, "{name}: {}", bytes.len());
-        let read = (0..bytes.len())
-            .filter(|&end| survive(name, &bytes[..end]).is_ok())
-            .count();
+        let read = (0..bytes.len()).filter(|&end| survive(name, &bytes[..end]).is_ok()).count();
         // Only where a field of the outermost message ends; pprof's many are the strings' and the tables'.
         let fields = top_level_fields(name, &bytes);
         assert!(
@@ -282,15 +241,9 @@ fn packed_unpacked_and_split_lists_are_one() {
     let strings = nest(&[5], b"");
     let dictionary = |stack: &[u8]| {
         let location = |address| len(2, &int(2, address));
-        let rows = [
-            len(2, b""),
-            location(7),
-            location(8),
-            strings.clone(),
-            len(7, b""),
-            len(7, stack),
-        ]
-        .concat();
+        let rows =
+            [len(2, b""), location(7), location(8), strings.clone(), len(7, b""), len(7, stack)]
+                .concat();
         len(2, &rows)
     };
     let profile = |sample: &[u8]| nest(&[1, 2, 2], &[len(1, b""), len(2, sample)].concat());
@@ -302,21 +255,9 @@ fn packed_unpacked_and_split_lists_are_one() {
     ];
     let fixed = |value: u64| value.to_le_bytes();
     let samples = [
-        [
-            int(1, 1),
-            len(4, &[5, 6]),
-            len(5, &[fixed(1), fixed(2)].concat()),
-        ]
-        .concat(),
-        [
-            len(4, &[5]),
-            int(4, 6),
-            tag(5, FIXED64),
-            fixed(1).to_vec(),
-            len(5, &fixed(2)),
-            int(1, 1),
-        ]
-        .concat(),
+        [int(1, 1), len(4, &[5, 6]), len(5, &[fixed(1), fixed(2)].concat())].concat(),
+        [len(4, &[5]), int(4, 6), tag(5, FIXED64), fixed(1).to_vec(), len(5, &fixed(2)), int(1, 1)]
+            .concat(),
         // The last of a field that is there once counts.
         [
             int(1, 0),
@@ -336,24 +277,15 @@ fn packed_unpacked_and_split_lists_are_one() {
                 [dictionary(stack), profile(sample)].concat(),
             ] {
                 let prost = v1_10::ProfilesData::decode(&bytes[..]).expect("prost reads it");
-                assert_eq!(
-                    prost.dictionary.unwrap().stack_table[1].location_indices,
-                    [1, 2, 1]
-                );
+                assert_eq!(prost.dictionary.unwrap().stack_table[1].location_indices, [1, 2, 1]);
                 models.push(read("otlp", &bytes));
             }
         }
     }
     let sample = models[0].iter().next().unwrap().samples().get(0).unwrap();
-    assert_eq!(
-        (sample.values, sample.timestamps_unix_nano),
-        (&[5, 6][..], &[1, 2][..])
-    );
+    assert_eq!((sample.values, sample.timestamps_unix_nano), (&[5, 6][..], &[1, 2][..]));
     assert_eq!(models[0].dictionary().stack(sample.stack).len(), 3);
-    assert!(
-        models.iter().all(|model| *model == models[0]),
-        "and so are the models"
-    );
+    assert!(models.iter().all(|model| *model == models[0]), "and so are the models");
 }
 
 #[test]
@@ -385,45 +317,28 @@ fn a_location_that_is_none_is_placed_by_the_first_sample_whose_slice_has_it() {
     let bytes = data.encode_to_vec();
     let place = "resource_profiles[0].scope_profiles[0].profiles[0].samples[1].location_indices[1]";
     let error = try_read("otlp-1.7", &bytes).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        format!("{place}: 5 is past the last of 2 rows")
-    );
-    let options = ReadOptions {
-        policy: Policy::Repair,
-        ..options("otlp-1.7")
-    };
+    assert_eq!(error.to_string(), format!("{place}: 5 is past the last of 2 rows"));
+    let options = ReadOptions { policy: Policy::Repair, ..options("otlp-1.7") };
     let repaired = otlp_profiles::read(&bytes, &options).unwrap();
     let found = |code: &str| repaired.findings.iter().find(|found| found.code == code);
     let found = found("index.out_of_range").expect("it is found");
     assert_eq!((found.place.as_str(), found.count), (place, 2));
     let profile = repaired.profiles.iter().next().unwrap();
     let depths = profile.samples().iter();
-    let depths: Vec<usize> = depths
-        .map(|sample| repaired.profiles.dictionary().stack(sample.stack).len())
-        .collect();
+    let depths: Vec<usize> =
+        depths.map(|sample| repaired.profiles.dictionary().stack(sample.stack).len()).collect();
     assert_eq!(depths, [2, 2, 1, 2]);
 }
 
 #[test]
 fn messages_given_twice_are_merged_and_oneofs_take_the_last() {
     let value = |body: &[u8]| nest(&[1, 1, 1], &[len(1, b"k"), len(2, body)].concat());
-    let said = |bytes: &[u8]| {
-        format!(
-            "{:?}",
-            support::model::doc_of(&read("otlp", bytes)).resources
-        )
-    };
+    let said =
+        |bytes: &[u8]| format!("{:?}", support::model::doc_of(&read("otlp", bytes)).resources);
     let cases: [(Vec<u8>, &str); 4] = [
         (value(&int(3, 0)), "(\"k\", Int(0))"),
-        (
-            value(&[int(3, 7), len(1, b"x")].concat()),
-            "(\"k\", Str(\"x\"))",
-        ),
-        (
-            value(&[len(1, b"x"), int(2, 1)].concat()),
-            "(\"k\", Bool(true))",
-        ),
+        (value(&[int(3, 7), len(1, b"x")].concat()), "(\"k\", Str(\"x\"))"),
+        (value(&[len(1, b"x"), int(2, 1)].concat()), "(\"k\", Bool(true))"),
         // Two resources in one ResourceProfiles: their attributes add up, the last count counts.
         (
             len(
@@ -440,11 +355,7 @@ fn messages_given_twice_are_merged_and_oneofs_take_the_last() {
     for (bytes, expected) in cases {
         assert!(said(&bytes).contains(expected), "{}", said(&bytes));
         let prost = v1_10::ProfilesData::decode(&bytes[..]).expect("prost reads it");
-        assert_eq!(
-            said(&prost.encode_to_vec()),
-            said(&bytes),
-            "as prost merges them"
-        );
+        assert_eq!(said(&prost.encode_to_vec()), said(&bytes), "as prost merges them");
     }
     // A list said twice in one value is one list; pprof's period type is one message of two halves.
     let array = |value: u64| len(5, &len(1, &int(3, value)));
@@ -487,18 +398,10 @@ fn text_that_is_not_utf8_is_refused_wherever_it_is() {
         ("resource value", |d| {
             d.resources[0].attributes = vec![("k".into(), Val::Array(vec![Val::str(MARK)]))];
         }),
-        ("scope name", |d| {
-            d.resources[0].scopes[0].name = MARK.into()
-        }),
-        ("scope version", |d| {
-            d.resources[0].scopes[0].version = MARK.into()
-        }),
-        ("scope schema url", |d| {
-            d.resources[0].scopes[0].schema_url = MARK.into()
-        }),
-        ("type", |d| {
-            d.resources[0].scopes[0].profiles[0].types[0].name = MARK.into()
-        }),
+        ("scope name", |d| d.resources[0].scopes[0].name = MARK.into()),
+        ("scope version", |d| d.resources[0].scopes[0].version = MARK.into()),
+        ("scope schema url", |d| d.resources[0].scopes[0].schema_url = MARK.into()),
+        ("type", |d| d.resources[0].scopes[0].profiles[0].types[0].name = MARK.into()),
         ("payload format", |d| {
             d.resources[0].scopes[0].profiles[0].original = (MARK.into(), vec![1]);
         }),
@@ -513,10 +416,7 @@ fn text_that_is_not_utf8_is_refused_wherever_it_is() {
             let mut doc = Doc::default();
             doc.resources.push(Resource::default());
             doc.resources[0].scopes.push(Scope::default());
-            let types = vec![Type {
-                name: "cpu".into(),
-                ..Type::default()
-            }];
+            let types = vec![Type { name: "cpu".into(), ..Type::default() }];
             doc.resources[0].scopes[0].profiles.push(Profile {
                 id: [1; 16],
                 types,
@@ -524,25 +424,11 @@ fn text_that_is_not_utf8_is_refused_wherever_it_is() {
             });
             mark(&mut doc);
             let mut bytes = (form.lower)(&doc);
-            assert!(
-                try_read(form.name, &bytes).is_ok(),
-                "{}, {place}",
-                form.name
-            );
-            let at = bytes
-                .windows(MARK.len())
-                .position(|window| window == MARK.as_bytes());
+            assert!(try_read(form.name, &bytes).is_ok(), "{}, {place}", form.name);
+            let at = bytes.windows(MARK.len()).position(|window| window == MARK.as_bytes());
             bytes[at.unwrap_or_else(|| panic!("{} has no {place}", form.name))] = 0xff;
-            assert!(
-                (form.raise)(&bytes).is_err(),
-                "prost reads {place} of {}",
-                form.name
-            );
-            assert!(
-                try_read(form.name, &bytes).is_err(),
-                "{} reads {place}",
-                form.name
-            );
+            assert!((form.raise)(&bytes).is_err(), "prost reads {place} of {}", form.name);
+            assert!(try_read(form.name, &bytes).is_err(), "{} reads {place}", form.name);
         }
     }
 }
@@ -554,26 +440,15 @@ fn numbers_are_as_wide_as_their_fields() {
     for value in [0, 1, u64::from(u32::MAX), 1 << 32, (1 << 32) + 7, u64::MAX] {
         let prost = v1_10::ProfilesData::decode(&count(value)[..]).unwrap();
         let ours = read("otlp", &count(value));
-        let dropped = prost.resource_profiles[0]
-            .resource
-            .as_ref()
-            .unwrap()
-            .dropped_attributes_count;
+        let dropped =
+            prost.resource_profiles[0].resource.as_ref().unwrap().dropped_attributes_count;
         assert_eq!(
-            ours.resource_profiles()[0]
-                .resource()
-                .dropped_attributes_count(),
+            ours.resource_profiles()[0].resource().dropped_attributes_count(),
             dropped,
             "{value}"
         );
     }
-    for (value, truth) in [
-        (0, false),
-        (1, true),
-        (2, true),
-        (1 << 40, true),
-        (u64::MAX, true),
-    ] {
+    for (value, truth) in [(0, false), (1, true), (2, true), (1 << 40, true), (u64::MAX, true)] {
         let bytes = [
             len(6, b""),
             len(4, &[int(1, 1), int(5, value)].concat()),
@@ -608,35 +483,18 @@ fn a_small_gzip_of_empty_messages_is_refused_before_memory_is_taken() {
     };
     let pprof: [&[u32]; 5] = [&[1], &[2], &[3], &[4], &[5]];
     let current: [&[u32]; 6] = [&[1], &[1, 2], &[1, 2, 2], &[2, 1], &[2, 2], &[2, 6]];
-    let cases = pprof
-        .map(|path| ("pprof", path))
-        .into_iter()
-        .chain(current.map(|path| ("otlp", path)));
+    let cases =
+        pprof.map(|path| ("pprof", path)).into_iter().chain(current.map(|path| ("otlp", path)));
     for (name, path) in cases {
         let (outer, last) = path.split_at(path.len() - 1);
         let bytes = [nest(outer, &fill(&len(last[0], b""))), len(6, b"")].concat();
         let gzip = deflate(&bytes, Level::default());
         assert!(gzip.len() < 10_000, "{name} {path:?}: {}", gzip.len());
-        let limits = Limits {
-            max_owned_bytes: 4 << 20,
-            ..Limits::network()
-        };
-        let (result, cost) = cost(|| {
-            otlp_profiles::read(
-                &gzip,
-                &ReadOptions {
-                    limits,
-                    ..options(name)
-                },
-            )
-            .map(drop)
-        });
+        let limits = Limits { max_owned_bytes: 4 << 20, ..Limits::network() };
+        let (result, cost) =
+            cost(|| otlp_profiles::read(&gzip, &ReadOptions { limits, ..options(name) }).map(drop));
         // The inflated bytes themselves, as much again while inflating, and what the budget allows.
-        assert!(
-            cost.peak < 10 * MIB,
-            "{name} {path:?}: {} MiB",
-            cost.peak / MIB
-        );
+        assert!(cost.peak < 10 * MIB, "{name} {path:?}: {} MiB", cost.peak / MIB);
         let error = result.expect_err(&format!("{name} {path:?} is past the budget"));
         assert!(
             matches!(error.kind(), ErrorKind::Limit | ErrorKind::Malformed),
@@ -653,9 +511,7 @@ fn a_gzip_bomb_is_refused_while_inflating() {
     assert!(cost.peak < 130 * MIB, "{} MiB", cost.peak / MIB);
     let members: Vec<u8> = deflate(b"", Level::default()).repeat(10_000);
     assert_eq!(
-        otlp_profiles::read(&members, &options("otlp"))
-            .unwrap_err()
-            .kind(),
+        otlp_profiles::read(&members, &options("otlp")).unwrap_err().kind(),
         ErrorKind::Limit
     );
 }
@@ -667,19 +523,13 @@ fn values_inside_values_stop_at_the_limit() {
         for depth in [1, 50, 80] {
             let value = deep(path, depth);
             let bytes = nest(&[1, 1, 1], &[len(1, b"k"), len(2, &value)].concat());
-            assert!(
-                survive("otlp", &bytes).is_ok(),
-                "{depth} levels of {path:?}"
-            );
+            assert!(survive("otlp", &bytes).is_ok(), "{depth} levels of {path:?}");
         }
         for depth in [200, 3_000, 100_000] {
             let value = deep(path, depth);
             for around in [&[1, 1, 1, 2][..], &[2, 6, 2], &[1, 2, 1, 3, 2]] {
                 let error = survive("otlp", &nest(around, &value)).expect_err("too deep");
-                assert!(
-                    matches!(error.kind(), ErrorKind::Limit),
-                    "{depth} levels: {error}"
-                );
+                assert!(matches!(error.kind(), ErrorKind::Limit), "{depth} levels: {error}");
             }
         }
     }
@@ -692,57 +542,32 @@ fn slices_that_expand_are_bounded() {
     let indices = vec![0u8; count as usize];
     let samples: Vec<u8> = (0..2_000u64)
         .flat_map(|start| {
-            len(
-                2,
-                &[int(1, start + 1), int(2, count - start - 1), int(3, 1)].concat(),
-            )
+            len(2, &[int(1, start + 1), int(2, count - start - 1), int(3, 1)].concat())
         })
         .collect();
     let profile = [len(1, b""), samples, len(3, &indices)].concat();
-    let bytes = [
-        nest(&[1, 2, 2], &profile),
-        len(2, &[len(2, b""), len(5, b"")].concat()),
-    ]
-    .concat();
+    let bytes = [nest(&[1, 2, 2], &profile), len(2, &[len(2, b""), len(5, b"")].concat())].concat();
     let (result, cost) = cost(|| try_read("otlp-1.7", &bytes).map(drop));
-    assert_eq!(
-        result.expect_err("200 million frames from 150 kB").kind(),
-        ErrorKind::Limit
-    );
+    assert_eq!(result.expect_err("200 million frames from 150 kB").kind(), ErrorKind::Limit);
     assert!(cost.peak < 64 * MIB, "{} MiB", cost.peak / MIB);
 }
 
 #[test]
 fn many_timestamps_do_not_become_more_samples_than_allowed() {
     let times: Vec<u8> = (0..1000u64).flat_map(u64::to_le_bytes).collect();
-    let bytes = [
-        nest(&[1, 2, 2], &[len(1, b""), len(2, &len(5, &times))].concat()),
-        len(2, &len(5, b"")),
-    ]
-    .concat();
+    let bytes =
+        [nest(&[1, 2, 2], &[len(1, b""), len(2, &len(5, &times))].concat()), len(2, &len(5, b""))]
+            .concat();
     let model = read("otlp", &bytes);
-    let options = WriteOptions {
-        max_expanded_samples: 999,
-        ..Default::default()
-    };
+    let options = WriteOptions { max_expanded_samples: 999, ..Default::default() };
     let written =
         otlp_profiles::write(&model, otlp_profiles::format("pprof").unwrap(), &options).unwrap();
-    assert_eq!(
-        pprof::Profile::decode(&written.payload[..])
-            .unwrap()
-            .sample
-            .len(),
-        1
-    );
+    assert_eq!(pprof::Profile::decode(&written.payload[..]).unwrap().sample.len(), 1);
     assert_eq!(support::codes(&written.losses), ["timestamps.dropped"]);
-    let output = WriteOptions {
-        max_output_bytes: 100,
-        ..Default::default()
-    };
+    let output = WriteOptions { max_output_bytes: 100, ..Default::default() };
     for format in FORMATS {
-        let error = otlp_profiles::write(&model, *format, &output)
-            .map(drop)
-            .expect_err(format.name());
+        let error =
+            otlp_profiles::write(&model, *format, &output).map(drop).expect_err(format.name());
         assert_eq!(error.kind(), ErrorKind::Limit, "{}", format.name());
     }
 }
@@ -773,15 +598,9 @@ fn every_limit_is_checked() {
             } else {
                 bytes.clone()
             };
-            let error = otlp_profiles::read(
-                &input,
-                &ReadOptions {
-                    limits,
-                    ..options(name)
-                },
-            )
-            .map(drop)
-            .expect_err(limit);
+            let error = otlp_profiles::read(&input, &ReadOptions { limits, ..options(name) })
+                .map(drop)
+                .expect_err(limit);
             assert_eq!(error.kind(), ErrorKind::Limit, "{name}: {error}");
             assert!(error.message().contains(limit), "{name}, {limit}: {error}");
         }
@@ -831,21 +650,14 @@ fn time_is_in_proportion_to_the_rows() {
     let begun = std::time::Instant::now();
     let strings = |more: usize| {
         let more = (0..more).map(|row| format!("text {row}"));
-        [String::new(), "cpu".to_owned()]
-            .into_iter()
-            .chain(more)
-            .collect::<Vec<_>>()
+        [String::new(), "cpu".to_owned()].into_iter().chain(more).collect::<Vec<_>>()
     };
     // Locations that are folded, each the stack of a sample; another that is not there is in it too.
     let profile = pprof::Profile {
         string_table: strings(0),
         sample_type: vec![pprof::ValueType { r#type: 1, unit: 0 }],
         location: (1..=ROWS)
-            .map(|id| pprof::Location {
-                id,
-                is_folded: true,
-                ..Default::default()
-            })
+            .map(|id| pprof::Location { id, is_folded: true, ..Default::default() })
             .collect(),
         sample: (1..=ROWS)
             .map(|id| pprof::Sample {
@@ -856,22 +668,15 @@ fn time_is_in_proportion_to_the_rows() {
             .collect(),
         ..Default::default()
     };
-    let mended = ReadOptions {
-        policy: Policy::Repair,
-        ..options("pprof")
-    };
+    let mended = ReadOptions { policy: Policy::Repair, ..options("pprof") };
     let reading = otlp_profiles::read(&profile.encode_to_vec(), &mended).unwrap();
     let samples = reading.profiles.iter().next().unwrap().samples();
     let dictionary = reading.profiles.dictionary();
     assert_eq!(dictionary.stack(samples.get(7).unwrap().stack).len(), 1);
 
     // Samples of one key, each in a unit of its own.
-    let label = |row: u64| pprof::Label {
-        key: 1,
-        num: 1,
-        num_unit: row as i64 + 2,
-        ..Default::default()
-    };
+    let label =
+        |row: u64| pprof::Label { key: 1, num: 1, num_unit: row as i64 + 2, ..Default::default() };
     let profile = pprof::Profile {
         string_table: strings(ROWS as usize),
         sample_type: vec![pprof::ValueType { r#type: 1, unit: 0 }],
@@ -886,9 +691,6 @@ fn time_is_in_proportion_to_the_rows() {
     };
     let before = read("pprof", &profile.encode_to_vec());
     let after = read("otlp-1.3", &write("otlp-1.3", &before).0);
-    assert_eq!(
-        after.dictionary().attributes().len(),
-        before.dictionary().attributes().len()
-    );
+    assert_eq!(after.dictionary().attributes().len(), before.dictionary().attributes().len());
     assert!(begun.elapsed().as_secs() < 30, "{:?}", begun.elapsed());
 }

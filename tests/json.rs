@@ -111,9 +111,7 @@ impl Oracle {
             }
             (Type::Bytes, Wire::Bytes(bytes)) if hex => {
                 out.push('"');
-                bytes
-                    .iter()
-                    .for_each(|byte| write!(out, "{byte:02x}").unwrap());
+                bytes.iter().for_each(|byte| write!(out, "{byte:02x}").unwrap());
                 out.push('"');
             }
             (Type::Bytes, Wire::Bytes(bytes)) => write!(out, "\"{}\"", base64(bytes)).unwrap(),
@@ -129,11 +127,7 @@ impl Oracle {
             (Type::Double, Wire::Number(bits)) => match f64::from_bits(bits) {
                 number if number.is_nan() => *out += "\"NaN\"",
                 number if number.is_infinite() => {
-                    *out += if number > 0.0 {
-                        "\"Infinity\""
-                    } else {
-                        "\"-Infinity\""
-                    };
+                    *out += if number > 0.0 { "\"Infinity\"" } else { "\"-Infinity\"" };
                 }
                 number => write!(out, "{number:?}").unwrap(),
             },
@@ -169,19 +163,12 @@ fn delimited<'a>(rest: &mut &'a [u8]) -> &'a [u8] {
 }
 
 fn base64(bytes: &[u8]) -> String {
-    let digits: Vec<char> = ('A'..='Z')
-        .chain('a'..='z')
-        .chain('0'..='9')
-        .chain(['+', '/'])
-        .collect();
-    let bits: Vec<u8> = bytes
-        .iter()
-        .flat_map(|byte| (0..8).rev().map(move |at| byte >> at & 1))
-        .collect();
+    let digits: Vec<char> =
+        ('A'..='Z').chain('a'..='z').chain('0'..='9').chain(['+', '/']).collect();
+    let bits: Vec<u8> =
+        bytes.iter().flat_map(|byte| (0..8).rev().map(move |at| byte >> at & 1)).collect();
     let digit = |six: &[u8]| {
-        digits[(0..6).fold(0, |all, at| {
-            all * 2 + usize::from(*six.get(at).unwrap_or(&0))
-        })]
+        digits[(0..6).fold(0, |all, at| all * 2 + usize::from(*six.get(at).unwrap_or(&0)))]
     };
     let mut text: String = bits.chunks(6).map(digit).collect();
     while !text.len().is_multiple_of(4) {
@@ -194,10 +181,7 @@ fn base64(bytes: &[u8]) -> String {
 #[track_caller]
 fn there_and_back(profiles: &Profiles) {
     for refs in [Refs::Auto, Refs::Inline, Refs::Dictionary] {
-        let options = WriteOptions {
-            refs,
-            ..Default::default()
-        };
+        let options = WriteOptions { refs, ..Default::default() };
         let write = |name| otlp_profiles::write(profiles, format(name).unwrap(), &options).unwrap();
         let (binary, json) = (write("otlp"), write("otlp-json"));
         assert_eq!(binary.losses, json.losses);
@@ -227,20 +211,13 @@ fn every_file_comes_back() {
 fn every_generation() -> impl Strategy<Value = (&'static str, Vec<u8>)> {
     (0..FORMS.len()).prop_flat_map(move |at| {
         let form = &FORMS[at];
-        let docs = docs(Room {
-            caps: form.caps,
-            portable: false,
-        });
+        let docs = docs(Room { caps: form.caps, portable: false });
         // What nothing is measured in says nothing of its generation.
         let docs = docs.prop_map(|mut doc| {
-            let scopes = doc
-                .resources
-                .iter_mut()
-                .flat_map(|resource| &mut resource.scopes);
+            let scopes = doc.resources.iter_mut().flat_map(|resource| &mut resource.scopes);
             scopes.for_each(|scope| scope.profiles.retain(|profile| !profile.types.is_empty()));
             // Nor do tables alone, which might be pprof's.
-            doc.resources
-                .resize_with(doc.resources.len().max(1), Default::default);
+            doc.resources.resize_with(doc.resources.len().max(1), Default::default);
             doc.resources[0].schema_url = "https://example.com".to_owned();
             doc
         });
@@ -297,9 +274,7 @@ proptest! {
 const TINY: &str = r#"{"resourceProfiles":[{"resource":{"attributes":[{"key":"k","value":{"arrayValue":{"values":[{"stringValue":"é\n"},{"boolValue":false},{"doubleValue":-1.5},{}]}}}],"droppedAttributesCount":1},"scopeProfiles":[{"scope":{"name":"s"},"profiles":[{"sampleType":{"typeStrindex":1,"unitStrindex":2},"samples":[{"stackIndex":1,"attributeIndices":[1],"linkIndex":1,"values":["-7"],"timestampsUnixNano":["1001"]}],"timeUnixNano":"1000","durationNano":"9","period":"3","profileId":"000102030405060708090a0b0c0d0e0f","originalPayloadFormat":"x","originalPayload":"Zm9vYg=="}]}]}],"dictionary":{"mappingTable":[{}],"locationTable":[{},{"address":"18446744073709551615","lines":[{"functionIndex":1,"line":"5"}]}],"functionTable":[{},{"nameStrindex":3}],"linkTable":[{},{"traceId":"00112233445566778899aabbccddeeff","spanId":"0123456789abcdef"}],"stringTable":["","cpu","ns","main","k"],"attributeTable":[{},{"keyStrindex":4,"value":{"bytesValue":"+/8="}}],"stackTable":[{},{"locationIndices":[1]}]}}"#;
 
 fn findings(text: &str) -> Vec<Finding> {
-    otlp_profiles::read(text.as_bytes(), &options("otlp-json"))
-        .unwrap()
-        .findings
+    otlp_profiles::read(text.as_bytes(), &options("otlp-json")).unwrap().findings
 }
 
 /// The JSON that is written of what a JSON says.
@@ -332,35 +307,23 @@ fn many_forms_say_the_same() {
         (r#""18446744073709551615""#, "18446744073709551615"),
         (r#""18446744073709551615""#, r#""1844674407370955161.5e1""#),
         ("timestampsUnixNano", "timestamps_unix_nano"),
-        (
-            "droppedAttributesCount\":1",
-            "dropped_attributes_count\":\"1\"",
-        ),
+        ("droppedAttributesCount\":1", "dropped_attributes_count\":\"1\""),
         ("-1.5", r#""-1.5""#),
         ("-1.5", "-15e-1"),
         (r#""Zm9vYg==""#, r#""Zm9vYg""#),
         (r#""+/8=""#, r#""-_8""#),
         (r#""+/8=""#, r#""-_8=""#),
         (r#""+/8=""#, r#""\u002b\/8""#),
-        (
-            "00112233445566778899aabbccddeeff",
-            "00112233445566778899AABBccddeeff",
-        ),
+        ("00112233445566778899aabbccddeeff", "00112233445566778899AABBccddeeff"),
         (r#"é\n"#, r#"\u00e9\u000a"#),
         (r#""period":"3""#, r#""period":"3","periodType":null"#),
         (
             r#""mappingTable":[{}]"#,
             r#""mappingTable":[{"memoryStart":null,"attributeIndices":null}]"#,
         ),
-        (
-            r#""mappingTable":[{}]"#,
-            r#""mappingTable":[{"memoryStart":"0","attributeIndices":[]}]"#,
-        ),
+        (r#""mappingTable":[{}]"#, r#""mappingTable":[{"memoryStart":"0","attributeIndices":[]}]"#),
         (r#""period":"3""#, " \"period\"\n:\t\"3\" "),
-        (
-            r#"{"boolValue":false}"#,
-            r#"{"intValue":null,"boolValue":false}"#,
-        ),
+        (r#"{"boolValue":false}"#, r#"{"intValue":null,"boolValue":false}"#),
     ];
     for (from, to) in same {
         assert!(TINY.contains(from), "{from}");
@@ -385,20 +348,11 @@ fn texts_and_numbers_mean_what_they_say() {
             "{\"stringValue\":\"😀\\u0000\\\"\\\\/\\u0008\\u000c\x7f\"}",
         ),
         (r#"{"stringValue":""}"#, r#"{"stringValue":""}"#),
-        (
-            r#"{"intValue":"-9223372036854775808"}"#,
-            r#"{"intValue":"-9223372036854775808"}"#,
-        ),
+        (r#"{"intValue":"-9223372036854775808"}"#, r#"{"intValue":"-9223372036854775808"}"#),
         (r#"{"intValue":-0}"#, r#"{"intValue":"0"}"#),
         (r#"{"doubleValue":"NaN"}"#, r#"{"doubleValue":"NaN"}"#),
-        (
-            r#"{"doubleValue":"-Infinity"}"#,
-            r#"{"doubleValue":"-Infinity"}"#,
-        ),
-        (
-            r#"{"doubleValue":"Infinity"}"#,
-            r#"{"doubleValue":"Infinity"}"#,
-        ),
+        (r#"{"doubleValue":"-Infinity"}"#, r#"{"doubleValue":"-Infinity"}"#),
+        (r#"{"doubleValue":"Infinity"}"#, r#"{"doubleValue":"Infinity"}"#),
         (r#"{"doubleValue":-0.0}"#, r#"{"doubleValue":-0.0}"#),
         (r#"{"doubleValue":1e400000}"#, ""),
         (r#"{"doubleValue":5e-324}"#, r#"{"doubleValue":5e-324}"#),
@@ -424,17 +378,12 @@ fn what_is_unknown_is_left_out_and_said() {
         1,
     );
     assert_eq!(again(&text), TINY);
-    let [finding] = &findings(&text)[..] else {
-        panic!("{:?}", findings(&text))
-    };
+    let [finding] = &findings(&text)[..] else { panic!("{:?}", findings(&text)) };
     assert_eq!(
         (finding.code, finding.count, &*finding.place),
         ("pprof.unknown_field", 2, "Sample.neu")
     );
-    assert_eq!(
-        finding.message,
-        r#"the key "neu" of Sample is unknown and was left out"#
-    );
+    assert_eq!(finding.message, r#"the key "neu" of Sample is unknown and was left out"#);
     // Names of the past mean nothing to the present.
     let [finding] = &findings(&TINY.replacen("stackIndex", "locationsLength", 1))[..] else {
         panic!()
@@ -446,18 +395,9 @@ fn what_is_unknown_is_left_out_and_said() {
 fn of_keys_said_twice_the_last_counts() {
     let twice: &[(&str, &str)] = &[
         (r#""stackIndex":1"#, r#""stackIndex":9,"stackIndex":1"#),
-        (
-            r#""values":["-7"]"#,
-            r#""values":["1","2"],"values":["-7"]"#,
-        ),
-        (
-            r#""stringTable""#,
-            r#""stringTable":["","x","y"],"string_table":["z"],"stringTable""#,
-        ),
-        (
-            r#""sampleType":{"#,
-            r#""sampleType":{"typeStrindex":3},"sampleType":{"#,
-        ),
+        (r#""values":["-7"]"#, r#""values":["1","2"],"values":["-7"]"#),
+        (r#""stringTable""#, r#""stringTable":["","x","y"],"string_table":["z"],"stringTable""#),
+        (r#""sampleType":{"#, r#""sampleType":{"typeStrindex":3},"sampleType":{"#),
         (
             r#""resourceProfiles":["#,
             r#""dictionary":{"stackTable":[{}]},"resourceProfiles":[{},{}],"resourceProfiles":["#,
@@ -466,16 +406,9 @@ fn of_keys_said_twice_the_last_counts() {
     for (from, to) in twice {
         let text = TINY.replacen(from, to, 1);
         assert_eq!(again(&text), TINY, "{to}");
-        let [finding] = &findings(&text)[..] else {
-            panic!("{to}: {:?}", findings(&text))
-        };
+        let [finding] = &findings(&text)[..] else { panic!("{to}: {:?}", findings(&text)) };
         assert_eq!(finding.code, "json.duplicate_key");
-        assert!(
-            finding
-                .message
-                .ends_with("is said twice; the last one was read"),
-            "{finding}"
-        );
+        assert!(finding.message.ends_with("is said twice; the last one was read"), "{finding}");
     }
 }
 
@@ -490,10 +423,9 @@ fn lines_are_read_message_by_message() {
         assert_eq!(write("otlp-json", &reading.profiles).0, TINY.as_bytes());
     }
     let broken = TINY.replacen(r#""stackIndex":1"#, r#""stackIndex":true"#, 1);
-    for (text, message) in [
-        (format!("{TINY}\n{broken}\n{TINY}\n"), 1),
-        (format!("{broken}\n{TINY}\n"), 0),
-    ] {
+    for (text, message) in
+        [(format!("{TINY}\n{broken}\n{TINY}\n"), 1), (format!("{broken}\n{TINY}\n"), 0)]
+    {
         let error = read_all(&text).unwrap_err();
         let place = format!("message[{message}].resource_profiles[0].scope_profiles[0].");
         assert!(error.place().starts_with(&place), "{error}");
@@ -539,22 +471,13 @@ fn errors_of_the_bytes_are_errors_of_the_text() {
     let text = TINY.replacen(r#""stringValue":"é\n""#, r#""stringValueStrindex":77"#, 1);
     let error = try_read("otlp-json", text.as_bytes()).unwrap_err();
     let place = "resource_profiles[0].resource.attributes[0].value.array_value.values[0].string_value_strindex";
-    assert_eq!(
-        error.to_string(),
-        format!("{place}: 77 is past the last of 5 strings")
-    );
+    assert_eq!(error.to_string(), format!("{place}: 77 is past the last of 5 strings"));
 
     let text = TINY.replacen("0123456789abcdef\"", "0123\"", 1);
     let error = try_read("otlp-json", text.as_bytes()).unwrap_err();
     assert!(error.to_string().contains("an id of 2 bytes"), "{error}");
-    assert_eq!(
-        error.byte().unwrap() as usize,
-        text.find(r#""0123""#).unwrap()
-    );
-    let repair = ReadOptions {
-        policy: Policy::Repair,
-        ..options("otlp-json")
-    };
+    assert_eq!(error.byte().unwrap() as usize, text.find(r#""0123""#).unwrap());
+    let repair = ReadOptions { policy: Policy::Repair, ..options("otlp-json") };
     let reading = otlp_profiles::read(text.as_bytes(), &repair).unwrap();
     assert_eq!(reading.findings[0].code, "link.invalid");
 }
@@ -569,27 +492,11 @@ fn every_cut_is_an_error() {
         let error = try_read("otlp-json", format!("{TINY}{more}").as_bytes()).unwrap_err();
         assert!(error.to_string().contains("more follows"), "{error}");
     }
-    for other in [
-        "",
-        " ",
-        "null",
-        "[]",
-        "1",
-        "\"\"",
-        "\u{feff}{}",
-        "{]",
-        "{\"a\"",
-        "{1:2}",
-    ] {
+    for other in ["", " ", "null", "[]", "1", "\"\"", "\u{feff}{}", "{]", "{\"a\"", "{1:2}"] {
         assert!(try_read("otlp-json", other.as_bytes()).is_err(), "{other}");
     }
     for bytes in [&b"\xff"[..], b"{\"\xc3\":1}", b"{\"a\":\"\xed\xa0\x80\"}"] {
-        assert!(
-            try_read("otlp-json", bytes)
-                .unwrap_err()
-                .to_string()
-                .contains("not UTF-8")
-        );
+        assert!(try_read("otlp-json", bytes).unwrap_err().to_string().contains("not UTF-8"));
     }
 }
 
@@ -605,10 +512,7 @@ fn depth_is_limited_and_costs_nothing() {
             r#"{{"resourceProfiles":[{{"resource":{{"attributes":[{{"value":{}"#,
             values.repeat(many)
         ),
-        format!(
-            r#"{{"resourceProfiles":[{{"sample":{}"#,
-            values.repeat(many)
-        ),
+        format!(r#"{{"resourceProfiles":[{{"sample":{}"#, values.repeat(many)),
     ];
     for text in &deep {
         let error = try_read("otlp-json", text.as_bytes()).unwrap_err();
@@ -632,58 +536,22 @@ fn depth_is_limited_and_costs_nothing() {
 #[test]
 fn limits_hold_for_the_text() {
     let limited = |limits: Limits| {
-        let options = ReadOptions {
-            limits,
-            ..options("otlp-json")
-        };
+        let options = ReadOptions { limits, ..options("otlp-json") };
         otlp_profiles::read(TINY.as_bytes(), &options).unwrap_err()
     };
     let network = Limits::network();
     for (limits, name) in [
-        (
-            Limits {
-                max_samples: 0,
-                ..network
-            },
-            "max_samples",
-        ),
-        (
-            Limits {
-                max_strings: 4,
-                ..network
-            },
-            "max_strings",
-        ),
-        (
-            Limits {
-                max_string_bytes: 3,
-                ..network
-            },
-            "max_string_bytes",
-        ),
-        (
-            Limits {
-                max_owned_bytes: 200,
-                ..network
-            },
-            "max_owned_bytes",
-        ),
-        (
-            Limits {
-                max_input_bytes: 100,
-                ..network
-            },
-            "max_input_bytes",
-        ),
+        (Limits { max_samples: 0, ..network }, "max_samples"),
+        (Limits { max_strings: 4, ..network }, "max_strings"),
+        (Limits { max_string_bytes: 3, ..network }, "max_string_bytes"),
+        (Limits { max_owned_bytes: 200, ..network }, "max_owned_bytes"),
+        (Limits { max_input_bytes: 100, ..network }, "max_input_bytes"),
     ] {
         let error = limited(limits);
         assert_eq!(error.kind(), ErrorKind::Limit);
         assert!(error.to_string().contains(name), "{error}");
     }
-    let options = WriteOptions {
-        max_output_bytes: 500,
-        ..Default::default()
-    };
+    let options = WriteOptions { max_output_bytes: 500, ..Default::default() };
     let profiles = read("otlp-json", TINY.as_bytes());
     let error = otlp_profiles::write(&profiles, format("json").unwrap(), &options).unwrap_err();
     assert!(error.to_string().contains("max_output_bytes"), "{error}");
@@ -716,11 +584,7 @@ fn older_names_tell_their_generation() {
         let profile = profiles.iter().next().unwrap();
         assert_eq!(profile.sample_types()[0].temporality.unwrap().0, 2);
     }
-    let text = TINY.replacen(
-        r#""period":"3""#,
-        r#""period":"3","aggregationTemporality":1"#,
-        1,
-    );
+    let text = TINY.replacen(r#""period":"3""#, r#""period":"3","aggregationTemporality":1"#, 1);
     assert_eq!(
         findings(&text)[0].place,
         "Profile.aggregationTemporality",

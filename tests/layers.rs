@@ -21,10 +21,7 @@ const LAYERS: &[(&str, u32)] = &[
 ];
 
 fn layer(room: &str) -> Option<u32> {
-    LAYERS
-        .iter()
-        .find(|(name, _)| *name == room)
-        .map(|(_, layer)| *layer)
+    LAYERS.iter().find(|(name, _)| *name == room).map(|(_, layer)| *layer)
 }
 
 fn sources(folder: &Path, out: &mut Vec<PathBuf>) {
@@ -42,10 +39,7 @@ fn sources(folder: &Path, out: &mut Vec<PathBuf>) {
 /// What a file names of the crate outside its tests: for `crate::a::b` and `crate::{a, b}` the `a`s and `b`s
 /// that follow `crate`.
 fn imports(text: &str) -> Vec<(usize, String)> {
-    let code = text
-        .split("#[cfg(test)]\nmod tests")
-        .next()
-        .unwrap_or_default();
+    let code = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
     let mut found = Vec::new();
     for (row, line) in code.lines().enumerate() {
         let line = line.split("//").next().unwrap_or_default();
@@ -63,10 +57,7 @@ fn imports(text: &str) -> Vec<(usize, String)> {
                 None => vec![first_word(rest)],
             };
             found.extend(
-                names
-                    .into_iter()
-                    .filter(|name| !name.is_empty())
-                    .map(|name| (row + 1, name)),
+                names.into_iter().filter(|name| !name.is_empty()).map(|name| (row + 1, name)),
             );
         }
     }
@@ -74,10 +65,7 @@ fn imports(text: &str) -> Vec<(usize, String)> {
 }
 
 fn first_word(path: &str) -> String {
-    path.trim_start()
-        .chars()
-        .take_while(|c| c.is_alphanumeric() || *c == '_')
-        .collect()
+    path.trim_start().chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect()
 }
 
 #[test]
@@ -89,14 +77,8 @@ fn a_module_imports_only_from_its_own_folder_and_lower_layers() {
     let mut wrong = Vec::new();
     for path in files {
         let inside = path.strip_prefix(&root).unwrap();
-        let room = inside
-            .iter()
-            .next()
-            .unwrap()
-            .to_str()
-            .unwrap()
-            .trim_end_matches(".rs")
-            .to_owned();
+        let room =
+            inside.iter().next().unwrap().to_str().unwrap().trim_end_matches(".rs").to_owned();
         if room == "lib" || room == "bin" {
             continue;
         }
@@ -112,9 +94,8 @@ fn a_module_imports_only_from_its_own_folder_and_lower_layers() {
                 Some(other) if other < own => {}
                 // The two files of layer 0 lie in one folder.
                 Some(0) if own == 0 => {}
-                Some(other) => wrong.push(format!(
-                    "{place}: {room} (layer {own}) imports {name} (layer {other})"
-                )),
+                Some(other) => wrong
+                    .push(format!("{place}: {room} (layer {own}) imports {name} (layer {other})")),
                 // What lib.rs brings to the surface has a room of its own, which should be named.
                 None => wrong.push(format!("{place}: {name} is named without its room")),
             }
@@ -136,11 +117,7 @@ fn the_command_uses_the_public_library_alone() {
         let includes = text
             .lines()
             .any(|line| line.contains("#[path") && line.contains("..") && line.contains("src/"));
-        assert!(
-            !includes,
-            "{} includes the library's source",
-            path.display()
-        );
+        assert!(!includes, "{} includes the library's source", path.display());
     }
 }
 

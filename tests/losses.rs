@@ -17,26 +17,13 @@ use support::{codes, options, read, try_read};
 /// One profile of one sample, of which every format can say everything.
 fn base() -> Doc {
     let profile = Profile {
-        types: vec![Type {
-            name: "cpu".into(),
-            unit: "ns".into(),
-            temporality: 0,
-        }],
-        samples: vec![Sample {
-            values: vec![5],
-            ..Sample::default()
-        }],
+        types: vec![Type { name: "cpu".into(), unit: "ns".into(), temporality: 0 }],
+        samples: vec![Sample { values: vec![5], ..Sample::default() }],
         ..Profile::default()
     };
-    let scope = Scope {
-        profiles: vec![profile],
-        ..Scope::default()
-    };
+    let scope = Scope { profiles: vec![profile], ..Scope::default() };
     Doc {
-        resources: vec![Resource {
-            scopes: vec![scope],
-            ..Resource::default()
-        }],
+        resources: vec![Resource { scopes: vec![scope], ..Resource::default() }],
         ..Doc::default()
     }
 }
@@ -60,11 +47,7 @@ fn attribute(doc: &mut Doc, key: &str, value: Val, unit: &str) {
 }
 
 fn row(doc: &mut Doc, key: &str, value: Val, unit: &str) -> usize {
-    doc.tables.attributes.push(Attribute {
-        key: key.into(),
-        value,
-        unit: unit.into(),
-    });
+    doc.tables.attributes.push(Attribute { key: key.into(), value, unit: unit.into() });
     doc.tables.attributes.len() - 1
 }
 
@@ -86,10 +69,9 @@ fn located(doc: &mut Doc) {
 
 fn lined(doc: &mut Doc, function: Option<usize>) {
     located(doc);
-    doc.tables.functions.push(Function {
-        names: ["main".into(), String::new(), String::new()],
-        start_line: 0,
-    });
+    doc.tables
+        .functions
+        .push(Function { names: ["main".into(), String::new(), String::new()], start_line: 0 });
     doc.tables.locations[0].lines.push((function, 3, 0));
 }
 
@@ -109,12 +91,7 @@ fn second_column(doc: &mut Doc) {
     scope(doc).profiles.push(column);
 }
 
-type Case = (
-    &'static [&'static str],
-    &'static str,
-    &'static str,
-    fn(&mut Doc),
-);
+type Case = (&'static [&'static str], &'static str, &'static str, fn(&mut Doc));
 
 /// The codes, worst first; the generation read; the format written; what the base has besides.
 const CASES: &[Case] = &[
@@ -122,76 +99,36 @@ const CASES: &[Case] = &[
     (&[], "otlp-1.10", "otlp-1.9", |_| {}),
     (&[], "otlp-1.7", "otlp-1.10", |_| {}),
     (&["temporality.assumed"], "otlp-1.10", "otlp-1.8", |_| {}),
+    (&["profile_id.synthesized", "temporality.assumed"], "otlp-1.10", "otlp-1.7", |_| {}),
+    (&["profile_id.synthesized", "temporality.assumed"], "otlp-1.10", "otlp-1.3", |_| {}),
+    (&["temporality.dropped"], "otlp-1.8", "otlp-1.9", |d| profile(d).types[0].temporality = 1),
+    (&["temporality.dropped"], "otlp-1.8", "pprof", |d| profile(d).types[0].temporality = 2),
+    (&["stacktrace_id.dropped"], "otlp-1.3", "otlp-1.10", |d| sample(d).stacktrace_id = "x".into()),
+    (&["stacktrace_id.dropped"], "otlp-1.3", "pprof", |d| sample(d).stacktrace_id = "x".into()),
     (
-        &["profile_id.synthesized", "temporality.assumed"],
-        "otlp-1.10",
-        "otlp-1.7",
-        |_| {},
-    ),
-    (
-        &["profile_id.synthesized", "temporality.assumed"],
-        "otlp-1.10",
-        "otlp-1.3",
-        |_| {},
-    ),
-    (&["temporality.dropped"], "otlp-1.8", "otlp-1.9", |d| {
-        profile(d).types[0].temporality = 1
-    }),
-    (&["temporality.dropped"], "otlp-1.8", "pprof", |d| {
-        profile(d).types[0].temporality = 2
-    }),
-    (&["stacktrace_id.dropped"], "otlp-1.3", "otlp-1.10", |d| {
-        sample(d).stacktrace_id = "x".into()
-    }),
-    (&["stacktrace_id.dropped"], "otlp-1.3", "pprof", |d| {
-        sample(d).stacktrace_id = "x".into()
-    }),
-    (
-        &[
-            "entity_refs.dropped",
-            "profile_id.synthesized",
-            "temporality.assumed",
-        ],
+        &["entity_refs.dropped", "profile_id.synthesized", "temporality.assumed"],
         "otlp-1.10",
         "otlp-1.5",
         |d| {
-            d.resources[0]
-                .entities
-                .push(("".into(), "service".into(), vec![], vec![]));
+            d.resources[0].entities.push(("".into(), "service".into(), vec![], vec![]));
         },
     ),
     (&["entity_refs.dropped"], "otlp-1.10", "pprof", |d| {
-        d.resources[0]
-            .entities
-            .push(("".into(), "service".into(), vec![], vec![]));
+        d.resources[0].entities.push(("".into(), "service".into(), vec![], vec![]));
     }),
     (&["resource.dropped"], "otlp-1.10", "pprof", |d| {
         d.resources[0].attributes.push(("k".into(), Val::Int(1)))
     }),
-    (&["scope.dropped"], "otlp-1.10", "pprof", |d| {
-        scope(d).name = "go".into()
-    }),
+    (&["scope.dropped"], "otlp-1.10", "pprof", |d| scope(d).name = "go".into()),
     (&["scope.dropped"], "otlp-1.10", "pprof", |d| {
         scope(d).attributes.push(("k".into(), Val::Int(1)))
     }),
-    (&["schema_url.dropped"], "otlp-1.10", "pprof", |d| {
-        scope(d).schema_url = "u".into()
-    }),
-    (&["schema_url.dropped"], "otlp-1.10", "pprof", |d| {
-        d.resources[0].schema_url = "u".into()
-    }),
-    (&["dropped_count.dropped"], "otlp-1.10", "pprof", |d| {
-        profile(d).dropped = 1
-    }),
-    (&["dropped_count.dropped"], "otlp-1.10", "pprof", |d| {
-        scope(d).dropped = 1
-    }),
-    (&["dropped_count.dropped"], "otlp-1.10", "pprof", |d| {
-        d.resources[0].dropped = 1
-    }),
-    (&["profile_id.dropped"], "otlp-1.10", "pprof", |d| {
-        profile(d).id = [1; 16]
-    }),
+    (&["schema_url.dropped"], "otlp-1.10", "pprof", |d| scope(d).schema_url = "u".into()),
+    (&["schema_url.dropped"], "otlp-1.10", "pprof", |d| d.resources[0].schema_url = "u".into()),
+    (&["dropped_count.dropped"], "otlp-1.10", "pprof", |d| profile(d).dropped = 1),
+    (&["dropped_count.dropped"], "otlp-1.10", "pprof", |d| scope(d).dropped = 1),
+    (&["dropped_count.dropped"], "otlp-1.10", "pprof", |d| d.resources[0].dropped = 1),
+    (&["profile_id.dropped"], "otlp-1.10", "pprof", |d| profile(d).id = [1; 16]),
     (&["original.dropped"], "otlp-1.10", "pprof", |d| {
         profile(d).original = ("jfr".into(), vec![1])
     }),
@@ -214,63 +151,30 @@ const CASES: &[Case] = &[
     }),
     (&["mapping.build_id_extra"], "otlp-1.10", "pprof", |d| {
         located(d);
-        mapping_attribute(
-            d,
-            "process.executable.build_id.gnu",
-            Val::str("0123456789abcdef"),
-        );
+        mapping_attribute(d, "process.executable.build_id.gnu", Val::str("0123456789abcdef"));
         mapping_attribute(d, "process.executable.build_id.go", Val::str("a/b/c/d"));
     }),
     (&["mapping.build_id_kind"], "otlp-1.10", "pprof", |d| {
         located(d);
-        mapping_attribute(
-            d,
-            "process.executable.build_id.htlhash",
-            Val::str("0123456789abcdef"),
-        );
+        mapping_attribute(d, "process.executable.build_id.htlhash", Val::str("0123456789abcdef"));
     }),
-    (&["mapping.flags_inferred"], "otlp-1.10", "pprof", |d| {
-        lined(d, Some(0))
+    (&["mapping.flags_inferred"], "otlp-1.10", "pprof", |d| lined(d, Some(0))),
+    (&["function.empty_synthesized", "mapping.flags_inferred"], "otlp-1.10", "pprof", |d| {
+        lined(d, None)
     }),
-    (
-        &["function.empty_synthesized", "mapping.flags_inferred"],
-        "otlp-1.10",
-        "pprof",
-        |d| lined(d, None),
-    ),
-    (&["attr.type_bool"], "otlp-1.10", "pprof", |d| {
-        attribute(d, "k", Val::Bool(true), "")
-    }),
-    (&["attr.type_double"], "otlp-1.10", "pprof", |d| {
-        attribute(d, "k", Val::Double(1.5), "")
-    }),
-    (&["attr.type_bytes"], "otlp-1.10", "pprof", |d| {
-        attribute(d, "k", Val::Bytes(vec![1]), "")
-    }),
+    (&["attr.type_bool"], "otlp-1.10", "pprof", |d| attribute(d, "k", Val::Bool(true), "")),
+    (&["attr.type_double"], "otlp-1.10", "pprof", |d| attribute(d, "k", Val::Double(1.5), "")),
+    (&["attr.type_bytes"], "otlp-1.10", "pprof", |d| attribute(d, "k", Val::Bytes(vec![1]), "")),
     (&["attr.type_kvlist"], "otlp-1.10", "pprof", |d| {
         attribute(d, "k", Val::Map(vec![("a".into(), Val::Int(1))]), "")
     }),
-    (&["attr.array1"], "otlp-1.10", "pprof", |d| {
-        attribute(d, "k", ints(&[1]), "")
-    }),
-    (&[], "otlp-1.10", "pprof", |d| {
-        attribute(d, "k", ints(&[1, 2]), "By")
-    }),
-    (&["attr.empty"], "otlp-1.10", "pprof", |d| {
-        attribute(d, "k", Val::Empty, "")
-    }),
-    (&["attr.empty"], "otlp-1.10", "pprof", |d| {
-        attribute(d, "k", Val::Array(vec![]), "")
-    }),
-    (&["attr.empty_string"], "otlp-1.10", "pprof", |d| {
-        attribute(d, "k", Val::str(""), "")
-    }),
-    (&["attr.unit_on_string"], "otlp-1.10", "pprof", |d| {
-        attribute(d, "k", Val::str("x"), "By")
-    }),
-    (&["label.zero_or_empty"], "otlp-1.10", "pprof", |d| {
-        attribute(d, "k", Val::Int(0), "")
-    }),
+    (&["attr.array1"], "otlp-1.10", "pprof", |d| attribute(d, "k", ints(&[1]), "")),
+    (&[], "otlp-1.10", "pprof", |d| attribute(d, "k", ints(&[1, 2]), "By")),
+    (&["attr.empty"], "otlp-1.10", "pprof", |d| attribute(d, "k", Val::Empty, "")),
+    (&["attr.empty"], "otlp-1.10", "pprof", |d| attribute(d, "k", Val::Array(vec![]), "")),
+    (&["attr.empty_string"], "otlp-1.10", "pprof", |d| attribute(d, "k", Val::str(""), "")),
+    (&["attr.unit_on_string"], "otlp-1.10", "pprof", |d| attribute(d, "k", Val::str("x"), "By")),
+    (&["label.zero_or_empty"], "otlp-1.10", "pprof", |d| attribute(d, "k", Val::Int(0), "")),
     (&["link.label_conflict"], "otlp-1.10", "pprof", |d| {
         d.tables.links.push(([1; 16], [1; 8]));
         sample(d).link = Some(0);
@@ -280,69 +184,35 @@ const CASES: &[Case] = &[
         d.tables.links.push(([0; 16], [1; 8]));
         sample(d).link = Some(0);
     }),
-    (&["time.negative"], "otlp-1.7", "otlp-1.10", |d| {
-        profile(d).time = -1
+    (&["time.negative"], "otlp-1.7", "otlp-1.10", |d| profile(d).time = -1),
+    (&["time.negative"], "otlp-1.7", "otlp-1.8", |d| profile(d).duration = -1),
+    (&["time.overflow"], "otlp-1.10", "pprof", |d| profile(d).time = u64::MAX.into()),
+    (&["time.overflow", "temporality.assumed"], "otlp-1.10", "otlp-1.7", |d| {
+        profile(d).id = [1; 16];
+        profile(d).duration = u64::MAX.into();
     }),
-    (&["time.negative"], "otlp-1.7", "otlp-1.8", |d| {
-        profile(d).duration = -1
-    }),
-    (&["time.overflow"], "otlp-1.10", "pprof", |d| {
-        profile(d).time = u64::MAX.into()
-    }),
-    (
-        &["time.overflow", "temporality.assumed"],
-        "otlp-1.10",
-        "otlp-1.7",
-        |d| {
-            profile(d).id = [1; 16];
-            profile(d).duration = u64::MAX.into();
-        },
-    ),
-    (&["timestamps.value_split"], "otlp-1.7", "otlp-1.10", |d| {
-        sample(d).times = vec![1, 2]
-    }),
+    (&["timestamps.value_split"], "otlp-1.7", "otlp-1.10", |d| sample(d).times = vec![1, 2]),
     (&[], "otlp-1.7", "otlp-1.10", |d| sample(d).times = vec![1]),
-    (&[], "otlp-1.7", "otlp-1.10", |d| {
-        sample(d).times = vec![1, 2, 3, 4, 5]
-    }),
-    (&["timestamps.value_split"], "otlp-1.7", "pprof", |d| {
-        sample(d).times = vec![1, 2]
-    }),
+    (&[], "otlp-1.7", "otlp-1.10", |d| sample(d).times = vec![1, 2, 3, 4, 5]),
+    (&["timestamps.value_split"], "otlp-1.7", "pprof", |d| sample(d).times = vec![1, 2]),
     // No value and no timestamp: only a series can be empty.
     (&[], "otlp-1.10", "otlp-1.9", |d| sample(d).values.clear()),
-    (&["columns.zero_filled"], "otlp-1.10", "pprof", |d| {
-        sample(d).values.clear()
+    (&["columns.zero_filled"], "otlp-1.10", "pprof", |d| sample(d).values.clear()),
+    (&["columns.zero_filled", "temporality.assumed"], "otlp-1.10", "otlp-1.7", |d| {
+        profile(d).id = [1; 16];
+        sample(d).values.clear();
     }),
-    (
-        &["columns.zero_filled", "temporality.assumed"],
-        "otlp-1.10",
-        "otlp-1.7",
-        |d| {
-            profile(d).id = [1; 16];
-            sample(d).values.clear();
-        },
-    ),
-    (
-        &["columns.zero_filled", "temporality.assumed"],
-        "otlp-1.10",
-        "otlp-1.3",
-        |d| {
-            profile(d).id = [1; 16];
-            sample(d).values.clear();
-        },
-    ),
-    (
-        &["unit.key_conflict", "temporality.assumed"],
-        "otlp-1.10",
-        "otlp-1.7",
-        |d| {
-            profile(d).id = [1; 16];
-            attribute(d, "k", Val::Int(1), "By");
-            let mut other = sample(d).clone();
-            other.attributes = vec![row(d, "k", Val::Int(1), "ns")];
-            profile(d).samples.push(other);
-        },
-    ),
+    (&["columns.zero_filled", "temporality.assumed"], "otlp-1.10", "otlp-1.3", |d| {
+        profile(d).id = [1; 16];
+        sample(d).values.clear();
+    }),
+    (&["unit.key_conflict", "temporality.assumed"], "otlp-1.10", "otlp-1.7", |d| {
+        profile(d).id = [1; 16];
+        attribute(d, "k", Val::Int(1), "By");
+        let mut other = sample(d).clone();
+        other.attributes = vec![row(d, "k", Val::Int(1), "ns")];
+        profile(d).samples.push(other);
+    }),
     // OTEP 0239 has a label for each of these, where units go by key.
     (&["temporality.assumed"], "otlp-1.10", "otlp-1.3", |d| {
         profile(d).id = [1; 16];
@@ -354,39 +224,24 @@ const CASES: &[Case] = &[
         }
     }),
     // … but none for a list, or for what a location has.
-    (
-        &["unit.key_conflict", "temporality.assumed"],
-        "otlp-1.10",
-        "otlp-1.3",
-        |d| {
-            profile(d).id = [1; 16];
-            attribute(d, "k", Val::Int(1), "By");
-            let mut other = sample(d).clone();
-            other.attributes = vec![row(d, "k", ints(&[1, 2]), "ns")];
-            profile(d).samples.push(other);
-        },
-    ),
-    (
-        &["unit.key_conflict", "temporality.assumed"],
-        "otlp-1.10",
-        "otlp-1.3",
-        |d| {
-            profile(d).id = [1; 16];
-            located(d);
-            attribute(d, "k", Val::Int(1), "By");
-            let row = row(d, "k", Val::Int(1), "ns");
-            d.tables.locations[0].attributes.push(row);
-        },
-    ),
-    (
-        &["mapping.flags_inferred", "temporality.assumed"],
-        "otlp-1.10",
-        "otlp-1.7",
-        |d| {
-            profile(d).id = [1; 16];
-            lined(d, Some(0));
-        },
-    ),
+    (&["unit.key_conflict", "temporality.assumed"], "otlp-1.10", "otlp-1.3", |d| {
+        profile(d).id = [1; 16];
+        attribute(d, "k", Val::Int(1), "By");
+        let mut other = sample(d).clone();
+        other.attributes = vec![row(d, "k", ints(&[1, 2]), "ns")];
+        profile(d).samples.push(other);
+    }),
+    (&["unit.key_conflict", "temporality.assumed"], "otlp-1.10", "otlp-1.3", |d| {
+        profile(d).id = [1; 16];
+        located(d);
+        attribute(d, "k", Val::Int(1), "By");
+        let row = row(d, "k", Val::Int(1), "ns");
+        d.tables.locations[0].attributes.push(row);
+    }),
+    (&["mapping.flags_inferred", "temporality.assumed"], "otlp-1.10", "otlp-1.7", |d| {
+        profile(d).id = [1; 16];
+        lined(d, Some(0));
+    }),
     (&["temporality.assumed"], "otlp-1.10", "otlp-1.7", |d| {
         profile(d).id = [1; 16];
         lined(d, Some(0));
@@ -405,29 +260,15 @@ const CASES: &[Case] = &[
         lined(d, Some(0));
         scope(d).profiles.clear();
     }),
-    (
-        &["default.synthesized"],
-        "otlp-1.10",
-        "pprof",
-        second_column,
-    ),
+    (&["default.synthesized"], "otlp-1.10", "pprof", second_column),
     (&[], "otlp-1.10", "pprof", |d| {
         second_column(d);
-        scope(d)
-            .attributes
-            .push(("pprof.scope.sample_type_order".into(), ints(&[1, 0])));
+        scope(d).attributes.push(("pprof.scope.sample_type_order".into(), ints(&[1, 0])));
     }),
-    (
-        &["scope.bad_sample_type_order", "default.synthesized"],
-        "otlp-1.10",
-        "pprof",
-        |d| {
-            second_column(d);
-            scope(d)
-                .attributes
-                .push(("pprof.scope.sample_type_order".into(), ints(&[0, 0])));
-        },
-    ),
+    (&["scope.bad_sample_type_order", "default.synthesized"], "otlp-1.10", "pprof", |d| {
+        second_column(d);
+        scope(d).attributes.push(("pprof.scope.sample_type_order".into(), ints(&[0, 0])));
+    }),
 ];
 
 #[test]
@@ -440,11 +281,8 @@ fn each_loss_has_its_code_and_no_other() {
         let what = format!("{from} to {to}: {:?}", &doc);
         assert_eq!(&codes(&losses), expected, "{what}");
         let kinds = losses.iter().map(|loss| (loss.code, loss.kind));
-        let known = |(code, kind)| {
-            LOSS_CODES
-                .iter()
-                .any(|(known, of, _)| *known == code && *of == kind)
-        };
+        let known =
+            |(code, kind)| LOSS_CODES.iter().any(|(known, of, _)| *known == code && *of == kind);
         assert!(kinds.into_iter().all(known), "{what}");
     }
 }
@@ -478,10 +316,9 @@ fn two_profiles_and_more() -> Doc {
     });
     lined(&mut doc, Some(0));
     doc.tables.locations[0].mapping = Some(1);
-    doc.tables.functions.push(Function {
-        names: ["unused".into(), String::new(), String::new()],
-        start_line: 1,
-    });
+    doc.tables
+        .functions
+        .push(Function { names: ["unused".into(), String::new(), String::new()], start_line: 1 });
     doc.tables.locations.push(Location {
         mapping: Some(0),
         address: 0x8123,
@@ -503,17 +340,10 @@ fn rows_of_no_profile_are_counted_where_profiles_have_the_tables() {
     let model = read("otlp-1.8", &(form("otlp-1.8").lower)(&doc));
     for name in ["otlp-1.3", "otlp-1.4", "otlp-1.5"] {
         let losses = support::write(name, &model).1;
-        assert_eq!(
-            codes(&losses),
-            ["mapping.flags_inferred", "orphan.dropped"],
-            "{name}"
-        );
+        assert_eq!(codes(&losses), ["mapping.flags_inferred", "orphan.dropped"], "{name}");
         let orphans = losses.get("orphan.dropped").unwrap();
         assert_eq!(orphans.count, 5, "{name}: one of each table");
-        assert_eq!(
-            orphans.first,
-            ["mapping_table", "location_table", "function_table"]
-        );
+        assert_eq!(orphans.first, ["mapping_table", "location_table", "function_table"]);
     }
 }
 
@@ -523,9 +353,7 @@ fn a_stack_of_no_sample_is_dropped_where_stacks_are_slices() {
     lined(&mut doc, Some(0));
     let mut data = v1_10::ProfilesData::decode(&*(form("otlp-1.10").lower)(&doc)).unwrap();
     let stacks = &mut data.dictionary.as_mut().unwrap().stack_table;
-    stacks.push(v1_10::Stack {
-        location_indices: vec![1, 1, 1],
-    });
+    stacks.push(v1_10::Stack { location_indices: vec![1, 1, 1] });
     let model = read("otlp-1.10", &data.encode_to_vec());
     for (name, table) in [
         ("otlp-1.3", Some("stack_table")),
@@ -563,35 +391,18 @@ fn options_that_lose_say_so() {
     let model = read("otlp-1.10", &(form("otlp-1.10").lower)(&doc));
     let pprof = format("pprof").unwrap();
     let lost = |options: WriteOptions| {
-        codes(
-            &otlp_profiles::write(&model, pprof, &options)
-                .unwrap()
-                .losses,
-        )
+        codes(&otlp_profiles::write(&model, pprof, &options).unwrap().losses)
     };
     assert_eq!(lost(WriteOptions::default()), [""; 0]);
     assert_eq!(
-        lost(WriteOptions {
-            timestamps: Timestamps::Drop,
-            ..Default::default()
-        }),
+        lost(WriteOptions { timestamps: Timestamps::Drop, ..Default::default() }),
         ["timestamps.dropped"]
     );
     assert_eq!(
-        lost(WriteOptions {
-            max_expanded_samples: 1,
-            ..Default::default()
-        }),
+        lost(WriteOptions { max_expanded_samples: 1, ..Default::default() }),
         ["timestamps.dropped"]
     );
-    assert_eq!(
-        lost(WriteOptions {
-            links: false,
-            ..Default::default()
-        })
-        .len(),
-        1
-    );
+    assert_eq!(lost(WriteOptions { links: false, ..Default::default() }).len(), 1);
 }
 
 #[test]
@@ -601,10 +412,7 @@ fn values_without_timestamps_become_samples() {
     sample(&mut doc).values = vec![5, 6];
     let bytes = (form("otlp-1.10").lower)(&doc);
     if let Ok(model) = try_read("otlp-1.10", &bytes) {
-        assert_eq!(
-            codes(&support::write("pprof", &model).1),
-            ["series.expanded"]
-        );
+        assert_eq!(codes(&support::write("pprof", &model).1), ["series.expanded"]);
     }
 }
 
@@ -614,11 +422,7 @@ fn whole() -> pprof::Profile {
     pprof::Profile {
         string_table: strings.map(str::to_owned).to_vec(),
         sample_type: vec![pprof::ValueType { r#type: 1, unit: 2 }],
-        sample: vec![pprof::Sample {
-            location_id: vec![1],
-            value: vec![5],
-            label: vec![],
-        }],
+        sample: vec![pprof::Sample { location_id: vec![1], value: vec![5], label: vec![] }],
         mapping: vec![pprof::Mapping {
             id: 1,
             memory_limit: 9,
@@ -628,54 +432,29 @@ fn whole() -> pprof::Profile {
         location: vec![pprof::Location {
             id: 1,
             mapping_id: 1,
-            line: vec![pprof::Line {
-                function_id: 1,
-                line: 1,
-                column: 0,
-            }],
+            line: vec![pprof::Line { function_id: 1, line: 1, column: 0 }],
             ..Default::default()
         }],
-        function: vec![pprof::Function {
-            id: 1,
-            name: 3,
-            ..Default::default()
-        }],
+        function: vec![pprof::Function { id: 1, name: 3, ..Default::default() }],
         ..Default::default()
     }
 }
 
 fn label(key: i64, str: i64, num: i64, num_unit: i64) -> pprof::Label {
-    pprof::Label {
-        key,
-        str,
-        num,
-        num_unit,
-    }
+    pprof::Label { key, str, num, num_unit }
 }
 
 /// The codes of what is noticed when repairs are allowed; and whether it is an error when not.
 fn noticed(name: &str, bytes: &[u8]) -> (Vec<&'static str>, bool) {
-    let options = ReadOptions {
-        policy: Policy::Repair,
-        ..options(name)
-    };
+    let options = ReadOptions { policy: Policy::Repair, ..options(name) };
     let reading = otlp_profiles::read(bytes, &options)
         .unwrap_or_else(|error| panic!("{name} is not repaired: {error}"));
     let model = &reading.profiles;
     // What was repaired is whole: it is written, and read again without a word.
     let (payloads, _) =
         otlp_profiles::write_all(model, format("otlp").unwrap(), &WriteOptions::default()).unwrap();
-    payloads
-        .iter()
-        .for_each(|payload| _ = read("otlp", payload));
-    (
-        reading
-            .findings
-            .iter()
-            .map(|finding| finding.code)
-            .collect(),
-        try_read(name, bytes).is_err(),
-    )
+    payloads.iter().for_each(|payload| _ = read("otlp", payload));
+    (reading.findings.iter().map(|finding| finding.code).collect(), try_read(name, bytes).is_err())
 }
 
 type Broken = (&'static str, bool, fn(&mut pprof::Profile));
@@ -683,63 +462,31 @@ type Broken = (&'static str, bool, fn(&mut pprof::Profile));
 /// The code, whether it is an error unless repairs are allowed, and what is broken.
 const BROKEN: &[Broken] = &[
     ("pprof.bad_id", true, |p| {
-        p.location.push(pprof::Location {
-            id: 1,
-            ..Default::default()
-        });
+        p.location.push(pprof::Location { id: 1, ..Default::default() });
     }),
-    ("pprof.dangling_location", true, |p| {
-        p.sample[0].location_id.push(9)
-    }),
-    ("pprof.dangling_function", true, |p| {
-        p.location[0].line[0].function_id = 9
-    }),
-    ("pprof.dangling_mapping", false, |p| {
-        p.location[0].mapping_id = 9
-    }),
+    ("pprof.dangling_location", true, |p| p.sample[0].location_id.push(9)),
+    ("pprof.dangling_function", true, |p| p.location[0].line[0].function_id = 9),
+    ("pprof.dangling_mapping", false, |p| p.location[0].mapping_id = 9),
     ("pprof.bad_string_index", true, |p| p.function[0].name = 99),
     ("pprof.bad_string_index", true, |p| p.comment.push(-1)),
     ("pprof.value_count", true, |p| p.sample[0].value.push(1)),
     ("pprof.value_count", true, |p| p.sample[0].value.clear()),
     ("pprof.value_count", true, |p| p.sample_type.clear()),
-    ("table.row_0", true, |p| {
-        p.string_table[0] = "not empty".into()
-    }),
-    ("label.str_and_num", true, |p| {
-        p.sample[0].label.push(label(4, 5, 1, 0))
-    }),
-    ("label.zero_or_empty", false, |p| {
-        p.sample[0].label.push(label(4, 0, 0, 0))
-    }),
-    ("label.mixed", false, |p| {
-        p.sample[0]
-            .label
-            .extend([label(4, 5, 0, 0), label(4, 0, 1, 0)])
-    }),
-    ("label.mixed", false, |p| {
-        p.sample[0]
-            .label
-            .extend([label(4, 0, 1, 2), label(4, 0, 1, 0)])
-    }),
+    ("table.row_0", true, |p| p.string_table[0] = "not empty".into()),
+    ("label.str_and_num", true, |p| p.sample[0].label.push(label(4, 5, 1, 0))),
+    ("label.zero_or_empty", false, |p| p.sample[0].label.push(label(4, 0, 0, 0))),
+    ("label.mixed", false, |p| p.sample[0].label.extend([label(4, 5, 0, 0), label(4, 0, 1, 0)])),
+    ("label.mixed", false, |p| p.sample[0].label.extend([label(4, 0, 1, 2), label(4, 0, 1, 0)])),
     ("default.no_match", false, |p| p.default_sample_type = 5),
-    ("mapping.build_id_guess", false, |p| {
-        p.mapping[0].build_id = 5
-    }),
+    ("mapping.build_id_guess", false, |p| p.mapping[0].build_id = 5),
     ("dedup.mapping", false, |p| {
-        let equal = pprof::Mapping {
-            id: 2,
-            ..p.mapping[0]
-        };
+        let equal = pprof::Mapping { id: 2, ..p.mapping[0] };
         p.mapping.push(equal);
     }),
     ("dedup.function", false, |p| {
         p.string_table.push("main".into());
         let name = p.string_table.len() as i64 - 1;
-        p.function.push(pprof::Function {
-            id: 2,
-            name,
-            ..Default::default()
-        });
+        p.function.push(pprof::Function { id: 2, name, ..Default::default() });
     }),
     ("dedup.location", false, |p| {
         let mut equal = p.location[0].clone();
@@ -774,20 +521,9 @@ fn unnumbered() -> pprof::Profile {
     profile.sample[0].location_id = vec![3, 2, 1];
     let (location, function) = (profile.location.remove(0), profile.function.remove(0));
     for (id, name) in [(1, 3), (2, 4), (3, 5)] {
-        let line = pprof::Line {
-            function_id: id,
-            ..location.line[0]
-        };
-        profile.location.push(pprof::Location {
-            id,
-            line: vec![line],
-            ..location.clone()
-        });
-        profile.function.push(pprof::Function {
-            id: 0,
-            name,
-            ..function
-        });
+        let line = pprof::Line { function_id: id, ..location.line[0] };
+        profile.location.push(pprof::Location { id, line: vec![line], ..location.clone() });
+        profile.function.push(pprof::Function { id: 0, name, ..function });
     }
     profile
 }
@@ -800,10 +536,7 @@ fn functions_without_ids_are_numbered_as_lines_name_them() {
         error,
         "function[0].id: an id of 0, as all 3 functions have; a repair numbers them in their order, as the lines name them"
     );
-    let repair = ReadOptions {
-        policy: Policy::Repair,
-        ..options("pprof")
-    };
+    let repair = ReadOptions { policy: Policy::Repair, ..options("pprof") };
     let names = |profile: &pprof::Profile| {
         let reading = otlp_profiles::read(&profile.encode_to_vec(), &repair).unwrap();
         let found: Vec<_> = reading.findings.iter().map(|f| (f.code, f.count)).collect();
@@ -846,21 +579,11 @@ fn equal_rows_of_a_pprof_become_the_first_of_them() {
     // No flag of any mapping is set: one mapping says so for all of them.
     profile.mapping[0].has_functions = false;
     for id in 2..=3 {
-        profile.mapping.push(pprof::Mapping {
-            id,
-            ..profile.mapping[0]
-        });
-        profile.function.push(pprof::Function {
-            id,
-            ..profile.function[0]
-        });
+        profile.mapping.push(pprof::Mapping { id, ..profile.mapping[0] });
+        profile.function.push(pprof::Function { id, ..profile.function[0] });
         // Equal only once its mapping and its function are.
         let mut location = profile.location[0].clone();
-        (
-            location.id,
-            location.mapping_id,
-            location.line[0].function_id,
-        ) = (id, id, id);
+        (location.id, location.mapping_id, location.line[0].function_id) = (id, id, id);
         profile.location.push(location);
     }
     profile.location[2].is_folded = true;
@@ -873,11 +596,7 @@ fn equal_rows_of_a_pprof_become_the_first_of_them() {
     }
     let reading = otlp_profiles::read(&profile.encode_to_vec(), &options("pprof")).unwrap();
     let found: Vec<_> = reading.findings.iter().map(|f| (f.code, f.count)).collect();
-    let expected = [
-        ("dedup.mapping", 2),
-        ("dedup.function", 2),
-        ("dedup.location", 1),
-    ];
+    let expected = [("dedup.mapping", 2), ("dedup.function", 2), ("dedup.location", 1)];
     assert_eq!(found, expected);
     let dictionary = reading.profiles.dictionary();
     // The stacks [], [1], [1, 1], [2, 1].
@@ -885,16 +604,9 @@ fn equal_rows_of_a_pprof_become_the_first_of_them() {
     let (written, losses) = support::write("pprof", &reading.profiles);
     assert_eq!(codes(&losses), [""; 0]);
     let after = pprof::Profile::decode(&written[..]).unwrap();
-    let rows = (
-        after.mapping.len(),
-        after.function.len(),
-        after.location.len(),
-    );
+    let rows = (after.mapping.len(), after.function.len(), after.location.len());
     assert_eq!(rows, (1, 1, 2));
-    assert_eq!(
-        support::pprof::meaning(&profile),
-        support::pprof::meaning(&after)
-    );
+    assert_eq!(support::pprof::meaning(&profile), support::pprof::meaning(&after));
 }
 
 #[test]
@@ -902,11 +614,8 @@ fn unknown_fields_are_noticed_and_counted() {
     let mut bytes = whole().encode_to_vec();
     bytes.extend(b"\xa2\x06\x01x\xa2\x06\x01y");
     let reading = otlp_profiles::read(&bytes, &options("pprof")).unwrap();
-    let found: Vec<_> = reading
-        .findings
-        .iter()
-        .map(|finding| (finding.code, finding.count))
-        .collect();
+    let found: Vec<_> =
+        reading.findings.iter().map(|finding| (finding.code, finding.count)).collect();
     assert_eq!(found, [("pprof.unknown_field", 2)]);
 }
 
@@ -914,21 +623,14 @@ fn unknown_fields_are_noticed_and_counted() {
 fn otep() -> v1_3::ProfilesData {
     let profile = v1_3::Profile {
         string_table: ["", "cpu", "ns", "main"].map(str::to_owned).to_vec(),
-        sample_type: vec![v1_3::ValueType {
-            r#type: 1,
-            unit: 2,
-            aggregation_temporality: 1,
-        }],
+        sample_type: vec![v1_3::ValueType { r#type: 1, unit: 2, aggregation_temporality: 1 }],
         sample: vec![v1_3::Sample {
             locations_start_index: 0,
             locations_length: 1,
             value: vec![5],
             ..Default::default()
         }],
-        location: vec![v1_3::Location {
-            address: 0x10,
-            ..Default::default()
-        }],
+        location: vec![v1_3::Location { address: 0x10, ..Default::default() }],
         location_indices: vec![0],
         ..Default::default()
     };
@@ -937,32 +639,18 @@ fn otep() -> v1_3::ProfilesData {
         profile: Some(profile),
         ..Default::default()
     };
-    let scope = v1_3::ScopeProfiles {
-        profiles: vec![container],
-        ..Default::default()
-    };
-    let resource = v1_3::ResourceProfiles {
-        scope_profiles: vec![scope],
-        ..Default::default()
-    };
-    v1_3::ProfilesData {
-        resource_profiles: vec![resource],
-    }
+    let scope = v1_3::ScopeProfiles { profiles: vec![container], ..Default::default() };
+    let resource = v1_3::ResourceProfiles { scope_profiles: vec![scope], ..Default::default() };
+    v1_3::ProfilesData { resource_profiles: vec![resource] }
 }
 
-type Otep = (
-    &'static [&'static str],
-    fn(&mut v1_3::ProfileContainer, &mut v1_3::Profile),
-);
+type Otep = (&'static [&'static str], fn(&mut v1_3::ProfileContainer, &mut v1_3::Profile));
 
 /// What OTEP 0239 leaves open, and the code that says what was decided.
 const OTEP: &[Otep] = &[
     (&[], |_, _| {}),
     (&["g1.zero_mapping"], |_, p| {
-        p.mapping.push(v1_3::Mapping {
-            memory_limit: 0x100,
-            ..Default::default()
-        })
+        p.mapping.push(v1_3::Mapping { memory_limit: 0x100, ..Default::default() })
     }),
     (&[], |_, p| {
         p.mapping.push(v1_3::Mapping {
@@ -972,25 +660,16 @@ const OTEP: &[Otep] = &[
         })
     }),
     (&["g1.zero_link"], |_, p| {
-        p.link_table.push(v1_3::Link {
-            trace_id: vec![1; 16].into(),
-            span_id: vec![1; 8].into(),
-        });
+        p.link_table.push(v1_3::Link { trace_id: vec![1; 16].into(), span_id: vec![1; 8].into() });
     }),
     (&["g1.one_based"], |_, p| p.location_indices = vec![1]),
     (&["time.conflict"], |c, p| {
         (c.start_time_unix_nano, c.end_time_unix_nano) = (5, 6);
         p.time_nanos = 7;
     }),
-    (&[], |c, _| {
-        (c.start_time_unix_nano, c.end_time_unix_nano) = (5, 6)
-    }),
-    (&["time.conflict"], |c, _| {
-        (c.start_time_unix_nano, c.end_time_unix_nano) = (6, 5)
-    }),
-    (&["index.out_of_range"], |_, p| {
-        p.sample[0].locations_length = 9
-    }),
+    (&[], |c, _| (c.start_time_unix_nano, c.end_time_unix_nano) = (5, 6)),
+    (&["time.conflict"], |c, _| (c.start_time_unix_nano, c.end_time_unix_nano) = (6, 5)),
+    (&["index.out_of_range"], |_, p| p.sample[0].locations_length = 9),
     (&["g1.timestamp_unit"], |c, p| {
         (c.start_time_unix_nano, c.end_time_unix_nano) = (5_000_000_000, 6_000_000_000);
         p.sample[0].timestamps_unix_nano = vec![5_100];
@@ -1009,11 +688,7 @@ fn what_the_otep_leaves_open_is_decided_and_said() {
         let mut profile = container.profile.take().unwrap();
         edit(container, &mut profile);
         container.profile = Some(profile);
-        assert_eq!(
-            noticed("otlp-1.3", &data.encode_to_vec()).0,
-            *expected,
-            "{data:?}"
-        );
+        assert_eq!(noticed("otlp-1.3", &data.encode_to_vec()).0, *expected, "{data:?}");
     }
 }
 
@@ -1102,11 +777,7 @@ fn what_is_dropped_leaves_no_text_behind() {
 #[test]
 fn a_default_that_a_column_says_is_said_once() {
     let mut doc = base();
-    let second = Type {
-        name: "wall".into(),
-        unit: "ns".into(),
-        temporality: 0,
-    };
+    let second = Type { name: "wall".into(), unit: "ns".into(), temporality: 0 };
     profile(&mut doc).id = [1; 16];
     profile(&mut doc).types.push(second);
     profile(&mut doc).default = "cpu".into();
@@ -1143,57 +814,31 @@ fn a_key_of_two_units_keeps_the_first() {
     let mut data = v1_7::ProfilesData::decode(&(form("otlp-1.7").lower)(&doc)[..]).unwrap();
     let dictionary = data.dictionary.as_mut().unwrap();
     let key = dictionary.attribute_units[0].attribute_key_strindex;
-    dictionary.attribute_units.push(v1_7::AttributeUnit {
-        attribute_key_strindex: key,
-        unit_strindex: 0,
-    });
-    assert_eq!(
-        noticed("otlp-1.7", &data.encode_to_vec()),
-        (vec!["unit.duplicate"], false)
-    );
+    dictionary
+        .attribute_units
+        .push(v1_7::AttributeUnit { attribute_key_strindex: key, unit_strindex: 0 });
+    assert_eq!(noticed("otlp-1.7", &data.encode_to_vec()), (vec!["unit.duplicate"], false));
 }
 
-type Current = (
-    &'static str,
-    fn(&mut v1_10::ProfilesDictionary, &mut v1_10::Profile),
-);
+type Current = (&'static str, fn(&mut v1_10::ProfilesDictionary, &mut v1_10::Profile));
 
 /// What breaks a rule of the current generation; an error unless repairs are allowed.
 const CURRENT: &[Current] = &[
     ("table.row_0", |d, _| d.string_table[0] = "x".into()),
-    ("table.row_0", |d, _| {
-        d.stack_table[0].location_indices.push(1)
-    }),
+    ("table.row_0", |d, _| d.stack_table[0].location_indices.push(1)),
     ("table.row_0", |d, _| d.function_table[0].start_line = 1),
     ("index.out_of_range", |_, p| p.samples[0].stack_index = 99),
     ("index.out_of_range", |_, p| p.samples[0].stack_index = -1),
-    ("index.out_of_range", |_, p| {
-        p.samples[0].attribute_indices.push(i32::MAX)
-    }),
-    ("index.out_of_range", |_, p| {
-        p.attribute_indices.push(i32::MIN)
-    }),
+    ("index.out_of_range", |_, p| p.samples[0].attribute_indices.push(i32::MAX)),
+    ("index.out_of_range", |_, p| p.attribute_indices.push(i32::MIN)),
     ("index.out_of_range", |_, p| p.samples[0].link_index = 7),
-    ("index.out_of_range", |d, _| {
-        d.stack_table[1].location_indices[0] = 42
-    }),
-    ("index.out_of_range", |d, _| {
-        d.location_table[1].mapping_index = 42
-    }),
-    ("index.out_of_range", |d, _| {
-        d.mapping_table[1].filename_strindex = 42
-    }),
-    ("index.out_of_range", |d, _| {
-        d.attribute_table[1].key_strindex = 42
-    }),
-    ("pprof.value_count", |_, p| {
-        p.samples[0].timestamps_unix_nano = vec![1, 2]
-    }),
+    ("index.out_of_range", |d, _| d.stack_table[1].location_indices[0] = 42),
+    ("index.out_of_range", |d, _| d.location_table[1].mapping_index = 42),
+    ("index.out_of_range", |d, _| d.mapping_table[1].filename_strindex = 42),
+    ("index.out_of_range", |d, _| d.attribute_table[1].key_strindex = 42),
+    ("pprof.value_count", |_, p| p.samples[0].timestamps_unix_nano = vec![1, 2]),
     ("link.invalid", |d, _| {
-        d.link_table.push(v1_10::Link {
-            trace_id: vec![1; 5].into(),
-            span_id: vec![1; 8].into(),
-        })
+        d.link_table.push(v1_10::Link { trace_id: vec![1; 5].into(), span_id: vec![1; 8].into() })
     }),
 ];
 
@@ -1208,11 +853,7 @@ fn what_breaks_a_rule_of_today_is_found_by_its_code() {
             data.dictionary.as_mut().unwrap(),
             &mut data.resource_profiles[0].scope_profiles[0].profiles[0],
         );
-        assert_eq!(
-            noticed("otlp", &data.encode_to_vec()),
-            (vec![*code], true),
-            "{data:?}"
-        );
+        assert_eq!(noticed("otlp", &data.encode_to_vec()), (vec![*code], true), "{data:?}");
     }
 }
 
@@ -1232,10 +873,8 @@ const UNUSED: &[&str] = &[
 
 #[test]
 fn every_code_has_a_case() {
-    let mut seen: BTreeSet<&str> = CASES
-        .iter()
-        .flat_map(|(codes, ..)| codes.iter().copied())
-        .collect();
+    let mut seen: BTreeSet<&str> =
+        CASES.iter().flat_map(|(codes, ..)| codes.iter().copied()).collect();
     seen.extend(BROKEN.iter().map(|(code, ..)| *code));
     seen.extend(OTEP.iter().flat_map(|(codes, _)| codes.iter().copied()));
     seen.extend(CURRENT.iter().map(|(code, _)| *code));

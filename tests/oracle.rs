@@ -24,28 +24,14 @@ fn agrees(form: &Form, doc: &Doc) -> Result<(), TestCaseError> {
     let said = meaning(&prost, Mask::default());
     let model = read(name, &bytes);
     let ours = doc_of(&model);
-    same(
-        &format!("{name} as read"),
-        &said,
-        &meaning(&ours, Mask::default()),
-    )?;
+    same(&format!("{name} as read"), &said, &meaning(&ours, Mask::default()))?;
     let (written, losses) = write(name, &model);
-    let harmless = [
-        "mapping.build_id_guess",
-        "temporality.assumed",
-        "orphan.dropped",
-    ];
-    let codes: Vec<_> = codes(&losses)
-        .into_iter()
-        .filter(|code| !harmless.contains(code))
-        .collect();
+    let harmless = ["mapping.build_id_guess", "temporality.assumed", "orphan.dropped"];
+    let codes: Vec<_> =
+        codes(&losses).into_iter().filter(|code| !harmless.contains(code)).collect();
     prop_assert_eq!(codes, Vec::<&str>::new(), "{} to itself", name);
     let again = (form.raise)(&written).expect("prost decodes what we write");
-    same(
-        &format!("{name} as written"),
-        &said,
-        &meaning(&again, Mask::default()),
-    )?;
+    same(&format!("{name} as written"), &said, &meaning(&again, Mask::default()))?;
     // Standard form: fields in order, packed, the shortest varints, no defaults.
     prop_assert_eq!(
         &(form.again)(&written).expect("prost decodes what we write"),
@@ -55,22 +41,12 @@ fn agrees(form: &Form, doc: &Doc) -> Result<(), TestCaseError> {
     );
     // Where row 0 is the empty row, the other tables keep their rows and their order.
     if !form.caps.units_by_key {
-        let tables = [&prost.tables, &again.tables].map(|t| {
-            (
-                t.stacks.clone(),
-                t.links.clone(),
-                t.functions.clone(),
-                t.said_locations(),
-            )
-        });
+        let tables = [&prost.tables, &again.tables]
+            .map(|t| (t.stacks.clone(), t.links.clone(), t.functions.clone(), t.said_locations()));
         prop_assert_eq!(&tables[0], &tables[1], "{}", name);
         // Of the attributes those may be gone that nothing refers to, where others became fields.
         let mut source = prost.tables.attributes.iter();
-        let in_order = again
-            .tables
-            .attributes
-            .iter()
-            .all(|row| source.any(|before| before == row));
+        let in_order = again.tables.attributes.iter().all(|row| source.any(|before| before == row));
         prop_assert!(in_order, "{}: {:?}", name, again.tables.attributes);
         if !form.caps.comments {
             prop_assert_eq!(
@@ -93,11 +69,7 @@ fn agrees(form: &Form, doc: &Doc) -> Result<(), TestCaseError> {
 
 fn every_room() -> impl Strategy<Value = (usize, Doc)> {
     (0..FORMS.len()).prop_flat_map(|at| {
-        docs(Room {
-            caps: FORMS[at].caps,
-            portable: false,
-        })
-        .prop_map(move |doc| (at, doc))
+        docs(Room { caps: FORMS[at].caps, portable: false }).prop_map(move |doc| (at, doc))
     })
 }
 
@@ -139,20 +111,8 @@ fn standard_form(profile: &pprof::Profile) -> Result<(), TestCaseError> {
     let (written, _) = write("pprof", &read("pprof", &profile.encode_to_vec()));
     let decoded = pprof::Profile::decode(&written[..]).expect("prost decodes what we write");
     prop_assert_eq!(decoded.encode_to_vec(), &written[..]);
-    prop_assert!(
-        decoded
-            .location
-            .iter()
-            .map(|l| l.id)
-            .eq(1..=decoded.location.len() as u64)
-    );
-    prop_assert!(
-        decoded
-            .function
-            .iter()
-            .map(|f| f.id)
-            .eq(1..=decoded.function.len() as u64)
-    );
+    prop_assert!(decoded.location.iter().map(|l| l.id).eq(1..=decoded.location.len() as u64));
+    prop_assert!(decoded.function.iter().map(|f| f.id).eq(1..=decoded.function.len() as u64));
     let again = |bytes: &[u8]| write("pprof", &read("pprof", bytes)).0;
     let second = again(&written);
     prop_assert_eq!(&again(&second), &second, "written three times");
@@ -188,13 +148,7 @@ fn verdicts_agree(
         (Ok(_), Err(error)) => {
             let known = name == "pprof" && error.to_string().contains("UTF-8")
                 || error.to_string().contains("recursion limit");
-            prop_assert!(
-                known,
-                "{} refused by prost alone: {} {:02x?}",
-                name,
-                error,
-                bytes
-            );
+            prop_assert!(known, "{} refused by prost alone: {} {:02x?}", name, error, bytes);
         }
         (Err(error), Ok(_)) => {
             prop_assert!(
@@ -245,10 +199,7 @@ fn forms_say_what_they_are_given() {
         for form in FORMS {
             let doc = support::generate::doc(
                 &mut Tape::new(numbers.clone()),
-                Room {
-                    caps: form.caps,
-                    portable: true,
-                },
+                Room { caps: form.caps, portable: true },
             );
             let raised = (form.raise)(&(form.lower)(&doc)).unwrap();
             let mask = Mask::default();

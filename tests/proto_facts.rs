@@ -339,10 +339,8 @@ fn demanded(dialect: usize) -> BTreeSet<Entry> {
             other => format!("opentelemetry.proto.{other}.v1.{short}"),
         }
     };
-    let by_short_name: BTreeMap<_, _> = FACTS
-        .iter()
-        .map(|(name, _)| (name.split_once('.').unwrap().1, full(name)))
-        .collect();
+    let by_short_name: BTreeMap<_, _> =
+        FACTS.iter().map(|(name, _)| (name.split_once('.').unwrap().1, full(name))).collect();
     assert_eq!(by_short_name.len(), FACTS.len(), "short names are unique");
 
     let mut entries = BTreeSet::new();
@@ -359,10 +357,7 @@ fn demanded(dialect: usize) -> BTreeSet<Entry> {
                 None => (*kind).to_owned(),
             };
             let entry = (full(holder), *number, (*name).to_owned(), kind);
-            assert!(
-                entries.insert(entry),
-                "{holder}.{name} is in the table twice"
-            );
+            assert!(entries.insert(entry), "{holder}.{name} is in the table twice");
         }
     }
     entries
@@ -379,12 +374,7 @@ fn compiled(schema: &FileDescriptorSet) -> BTreeSet<Entry> {
             let holder = format!("{}.{}", file.package(), message.name());
             entries.extend(message.field.iter().map(|field| {
                 let kind = kind(message, field);
-                (
-                    holder.clone(),
-                    field.number(),
-                    field.name().to_owned(),
-                    kind,
-                )
+                (holder.clone(), field.number(), field.name().to_owned(), kind)
             }));
         }
         for value in file.enum_type.iter().flat_map(|e| {
@@ -392,12 +382,7 @@ fn compiled(schema: &FileDescriptorSet) -> BTreeSet<Entry> {
             e.value.iter().map(move |v| (holder.clone(), v))
         }) {
             let (holder, value) = value;
-            entries.insert((
-                holder,
-                value.number(),
-                value.name().to_owned(),
-                "=".to_owned(),
-            ));
+            entries.insert((holder, value.number(), value.name().to_owned(), "=".to_owned()));
         }
     }
     entries
@@ -448,14 +433,8 @@ fn the_table_is_consistent() {
     for (dialect, (name, ..)) in DIALECTS.iter().enumerate() {
         let (mut numbers, mut names) = (BTreeSet::new(), BTreeSet::new());
         for (holder, number, field, _) in demanded(dialect) {
-            assert!(
-                numbers.insert((holder.clone(), number)),
-                "{name}: {holder} {number}"
-            );
-            assert!(
-                names.insert((holder.clone(), field.clone())),
-                "{name}: {holder}.{field}"
-            );
+            assert!(numbers.insert((holder.clone(), number)), "{name}: {holder} {number}");
+            assert!(names.insert((holder.clone(), field.clone())), "{name}: {holder}.{field}");
         }
     }
 }
@@ -465,18 +444,12 @@ fn every_generation_has_the_service_and_the_reserved_number() {
     for (name, stage, descriptors) in &DIALECTS[1..] {
         let schema = schema(descriptors);
         let package = format!("opentelemetry.proto.collector.profiles.{stage}");
-        let services: Vec<_> = schema
-            .file
-            .iter()
-            .flat_map(|f| f.service.iter().map(|s| (f.package(), s)))
-            .collect();
+        let services: Vec<_> =
+            schema.file.iter().flat_map(|f| f.service.iter().map(|s| (f.package(), s))).collect();
         let [(found, service)] = services[..] else {
             panic!("{name}: {} services", services.len());
         };
-        assert_eq!(
-            (found, service.name()),
-            (package.as_str(), "ProfilesService")
-        );
+        assert_eq!((found, service.name()), (package.as_str(), "ProfilesService"));
         let [method] = &service.method[..] else {
             panic!("{name}: {} methods", service.method.len());
         };
@@ -488,11 +461,8 @@ fn every_generation_has_the_service_and_the_reserved_number() {
 
         let mut messages = schema.file.iter().flat_map(|f| &f.message_type);
         let resource = messages.find(|m| m.name() == "ResourceProfiles").unwrap();
-        let reserved: Vec<_> = resource
-            .reserved_range
-            .iter()
-            .map(|r| (r.start(), r.end()))
-            .collect();
+        let reserved: Vec<_> =
+            resource.reserved_range.iter().map(|r| (r.start(), r.end())).collect();
         assert_eq!(reserved, [(1000, 1001)], "{name}");
     }
 }
@@ -502,20 +472,11 @@ fn every_generation_has_the_service_and_the_reserved_number() {
 fn the_types_have_the_shape_users_rely_on() {
     use proto::{pprof, v1_3, v1_10};
 
-    let link = v1_10::Link {
-        trace_id: bytes::Bytes::from_static(&[1; 16]),
-        ..Default::default()
-    };
-    let key = v1_10::KeyValue {
-        key_strindex: 1,
-        ..Default::default()
-    };
+    let link = v1_10::Link { trace_id: bytes::Bytes::from_static(&[1; 16]), ..Default::default() };
+    let key = v1_10::KeyValue { key_strindex: 1, ..Default::default() };
     let request = v1_10::ExportProfilesServiceRequest {
         resource_profiles: vec![v1_10::ResourceProfiles {
-            resource: Some(v1_10::Resource {
-                attributes: vec![key],
-                ..Default::default()
-            }),
+            resource: Some(v1_10::Resource { attributes: vec![key], ..Default::default() }),
             ..Default::default()
         }],
         dictionary: Some(v1_10::ProfilesDictionary {
@@ -529,10 +490,7 @@ fn the_types_have_the_shape_users_rely_on() {
     assert_eq!(data.resource_profiles, request.resource_profiles);
 
     // Field 15 is `doc_url` in one and `location_indices` in the other.
-    let pprof = pprof::Profile {
-        doc_url: 7,
-        ..Default::default()
-    };
+    let pprof = pprof::Profile { doc_url: 7, ..Default::default() };
     let otep = v1_3::ProfileContainer {
         profile: Some(v1_3::Profile::decode(pprof.encode_to_vec().as_slice()).unwrap()),
         ..Default::default()

@@ -24,17 +24,11 @@ fn pprof_comes_back(before: &pprof::Profile) -> Result<(), TestCaseError> {
         let name = format.name();
         let (there, losses) = write(name, &model);
         let worse = |losses: &Losses, but: &[&str]| {
-            let worse = losses
-                .iter()
-                .find(|l| l.kind >= LossKind::Approximated && !but.contains(&l.code));
+            let worse =
+                losses.iter().find(|l| l.kind >= LossKind::Approximated && !but.contains(&l.code));
             worse.map(|loss| loss.to_string())
         };
-        prop_assert_eq!(
-            worse(&losses, &["unit.key_conflict"]),
-            None,
-            "pprof to {}",
-            name
-        );
+        prop_assert_eq!(worse(&losses, &["unit.key_conflict"]), None, "pprof to {}", name);
         let (back, losses) = write("pprof", &read(name, &there));
         let made_up = ["profile_id.dropped", "temporality.dropped"];
         prop_assert_eq!(worse(&losses, &made_up), None, "{} to pprof", name);
@@ -67,10 +61,7 @@ proptest! {
 fn a_period_type_of_a_temporality_alone_is_kept_or_reported() {
     let profile = support::doc::Profile {
         id: [1; 16],
-        period_type: support::doc::Type {
-            temporality: 2,
-            ..Default::default()
-        },
+        period_type: support::doc::Type { temporality: 2, ..Default::default() },
         ..Default::default()
     };
     let mut doc = Doc::default();
@@ -81,10 +72,7 @@ fn a_period_type_of_a_temporality_alone_is_kept_or_reported() {
     for to in FORMS {
         let (there, losses) = write(to.name, &model);
         let said = (to.raise)(&there).unwrap();
-        let kept = said.resources[0].scopes[0].profiles[0]
-            .period_type
-            .temporality
-            == 2;
+        let kept = said.resources[0].scopes[0].profiles[0].period_type.temporality == 2;
         let told = codes(&losses).contains(&"temporality.dropped");
         assert!(kept || told, "{}: {:?}", to.name, codes(&losses));
     }
@@ -93,16 +81,8 @@ fn a_period_type_of_a_temporality_alone_is_kept_or_reported() {
 #[test]
 fn values_of_no_sample_type_come_back() {
     for (values, times) in [(vec![20], vec![]), (vec![7, 8], vec![1, 2])] {
-        let sample = doc::Sample {
-            values: values.clone(),
-            times,
-            ..Default::default()
-        };
-        let profile = doc::Profile {
-            id: [1; 16],
-            samples: vec![sample],
-            ..Default::default()
-        };
+        let sample = doc::Sample { values: values.clone(), times, ..Default::default() };
+        let profile = doc::Profile { id: [1; 16], samples: vec![sample], ..Default::default() };
         let mut payload = Doc::default();
         payload.resources.push(doc::Resource::default());
         payload.resources[0].scopes.push(doc::Scope::default());
@@ -142,10 +122,7 @@ fn bytes_that_are_not_utf8_come_back_through_pprof() {
     let model = read("pprof", profile);
     let (back, losses) = write("pprof", &model);
     assert!(losses.is_empty(), "{losses:?}");
-    assert!(
-        back.windows(5).any(|window| window == b"\x32\x03\xffab"),
-        "{back:x?}"
-    );
+    assert!(back.windows(5).any(|window| window == b"\x32\x03\xffab"), "{back:x?}");
     let (_, losses) = write("otlp", &model);
     assert_eq!(codes(&losses), ["string.invalid_utf8"]);
 }
@@ -164,11 +141,7 @@ fn mask(from: &str, to: &str) -> Mask {
 fn every_room(portable: bool) -> impl Strategy<Value = (&'static str, Doc)> {
     (0..FORMS.len()).prop_flat_map(move |at| {
         let form = &FORMS[at];
-        docs(Room {
-            caps: form.caps,
-            portable,
-        })
-        .prop_map(move |doc| (form.name, doc))
+        docs(Room { caps: form.caps, portable }).prop_map(move |doc| (form.name, doc))
     })
 }
 
@@ -179,27 +152,17 @@ fn comes_back(from: &str, doc: &Doc) -> Result<(), TestCaseError> {
     let before = read(from, &bytes);
     for to in FORMS {
         let (there, losses) = write(to.name, &before);
-        let worse = losses
-            .iter()
-            .find(|loss| loss.kind >= LossKind::Approximated);
+        let worse = losses.iter().find(|loss| loss.kind >= LossKind::Approximated);
         prop_assert_eq!(worse, None, "{} to {}", from, to.name);
         // In the other generation it means the same to prost as to us.
         let middle = read(to.name, &there);
         let raised = (to.raise)(&there).expect("prost decodes what we write");
         let ours = doc_of(&middle);
-        same(
-            to.name,
-            &meaning(&raised, Mask::default()),
-            &meaning(&ours, Mask::default()),
-        )?;
+        same(to.name, &meaning(&raised, Mask::default()), &meaning(&ours, Mask::default()))?;
         let after = raise(&write(from, &middle).0).expect("prost decodes what we write");
         let mask = mask(from, to.name);
         let what = format!("{from} through {}", to.name);
-        same(
-            &what,
-            &meaning(&raise(&bytes).unwrap(), mask),
-            &meaning(&after, mask),
-        )?;
+        same(&what, &meaning(&raise(&bytes).unwrap(), mask), &meaning(&after, mask))?;
     }
     Ok(())
 }
@@ -217,17 +180,11 @@ fn losses_are_said(from: &str, doc: &Doc) -> Result<(), TestCaseError> {
         };
         let [payload] = &payloads[..] else { continue };
         let timestamp_label = Some("end_timestamp_ns".to_owned());
-        let options = ReadOptions {
-            timestamp_label,
-            ..support::options(to.name())
-        };
+        let options = ReadOptions { timestamp_label, ..support::options(to.name()) };
         let middle = otlp_profiles::read(payload, &options).expect("we read what we write");
         let (back, here) = write(from, &middle.profiles);
         let after = raise(&back).expect("prost decodes what we write");
-        let noticed = middle
-            .findings
-            .iter()
-            .any(|finding| finding.severity > Severity::Info);
+        let noticed = middle.findings.iter().any(|finding| finding.severity > Severity::Info);
         if kept(&there) && kept(&here) && !noticed {
             // What the source did not say and a rule decided, the report says too.
             let said = [codes(&there), codes(&here)].concat();
@@ -236,12 +193,8 @@ fn losses_are_said(from: &str, doc: &Doc) -> Result<(), TestCaseError> {
                 profile_ids: said.contains(&"profile_id.synthesized"),
                 ..Mask::default()
             };
-            let what = format!(
-                "{from} through {} ({:?}, {:?})",
-                to.name(),
-                codes(&there),
-                codes(&here)
-            );
+            let what =
+                format!("{from} through {} ({:?}, {:?})", to.name(), codes(&there), codes(&here));
             same(&what, &meaning(&before, mask), &meaning(&after, mask))?;
         }
     }
@@ -314,27 +267,14 @@ fn longest_rows(count: usize, columns: bool) -> Doc {
     };
     let profile = doc::Profile {
         id: [0xff; 16],
-        types: vec![doc::Type {
-            name: "cpu".to_owned(),
-            unit: "ns".to_owned(),
-            temporality: 0,
-        }],
+        types: vec![doc::Type { name: "cpu".to_owned(), unit: "ns".to_owned(), temporality: 0 }],
         period: i64::MIN,
         samples: vec![sample(0), sample(count)],
         ..Default::default()
     };
-    let scope = doc::Scope {
-        profiles: vec![profile],
-        ..Default::default()
-    };
-    let resource = doc::Resource {
-        scopes: vec![scope],
-        ..Default::default()
-    };
-    Doc {
-        resources: vec![resource],
-        tables,
-    }
+    let scope = doc::Scope { profiles: vec![profile], ..Default::default() };
+    let resource = doc::Resource { scopes: vec![scope], ..Default::default() };
+    Doc { resources: vec![resource], tables }
 }
 
 #[test]

@@ -23,10 +23,7 @@ struct Request {
 /// Gives each answer once, in order, each on a connection of its own.
 fn serve(answers: Vec<Vec<u8>>) -> (Endpoint, JoinHandle<Vec<Request>>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let url = format!(
-        "http://{}/v1development/profiles",
-        listener.local_addr().unwrap()
-    );
+    let url = format!("http://{}/v1development/profiles", listener.local_addr().unwrap());
     let server = std::thread::spawn(move || {
         let mut requests = Vec::new();
         for answer in answers {
@@ -43,28 +40,16 @@ fn serve(answers: Vec<Vec<u8>>) -> (Endpoint, JoinHandle<Vec<Request>>) {
 fn request(from: &mut impl BufRead) -> Request {
     let mut lines = from.lines().map(Result::unwrap);
     let first = lines.next().unwrap();
-    let headers: Vec<_> = lines
-        .take_while(|line| !line.is_empty())
-        .map(|line| line.to_lowercase())
-        .collect();
-    let length = headers
-        .iter()
-        .find_map(|line| line.strip_prefix("content-length: "))
-        .unwrap();
+    let headers: Vec<_> =
+        lines.take_while(|line| !line.is_empty()).map(|line| line.to_lowercase()).collect();
+    let length = headers.iter().find_map(|line| line.strip_prefix("content-length: ")).unwrap();
     let mut body = vec![0; length.parse().unwrap()];
     from.read_exact(&mut body).unwrap();
-    Request {
-        first,
-        headers,
-        body,
-    }
+    Request { first, headers, body }
 }
 
 fn http(status: &str, headers: &str, body: &[u8]) -> Vec<u8> {
-    let head = format!(
-        "HTTP/1.1 {status}\r\nContent-Length: {}\r\n{headers}\r\n",
-        body.len()
-    );
+    let head = format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\n{headers}\r\n", body.len());
     [head.as_bytes(), body].concat()
 }
 
@@ -73,17 +58,11 @@ fn payload() -> Vec<u8> {
     let cpu = builder.profile("cpu", "nanoseconds");
     builder.sample(cpu, ["main", "parse"]).value(10_000_000);
     let profiles = builder.finish().unwrap();
-    write(&profiles, format("otlp").unwrap(), &WriteOptions::default())
-        .unwrap()
-        .payload
+    write(&profiles, format("otlp").unwrap(), &WriteOptions::default()).unwrap().payload
 }
 
 fn quick() -> Backoff {
-    Backoff {
-        attempts: 3,
-        first: Duration::from_millis(1),
-        most: Duration::from_secs(5),
-    }
+    Backoff { attempts: 3, first: Duration::from_millis(1), most: Duration::from_secs(5) }
 }
 
 /// Sends, and returns what came of it and what the server saw.
@@ -100,43 +79,23 @@ const STATUS: &[u8] = b"\x08\x03\x12\x03bad";
 
 #[test]
 fn what_arrives_is_what_was_built() {
-    let (answer, requests) = exchange(vec![http(
-        "200 OK",
-        "Content-Type: application/x-protobuf\r\n",
-        b"",
-    )]);
+    let (answer, requests) =
+        exchange(vec![http("200 OK", "Content-Type: application/x-protobuf\r\n", b"")]);
     assert_eq!(answer, Answer::Accepted);
     let [request] = &requests[..] else { panic!() };
     assert_eq!(request.first, "POST /v1development/profiles HTTP/1.1");
-    assert!(
-        request
-            .headers
-            .contains(&"content-type: application/x-protobuf".into())
-    );
+    assert!(request.headers.contains(&"content-type: application/x-protobuf".into()));
     assert!(request.headers.contains(&"content-encoding: gzip".into()));
     let inflated =
         otlp_profiles::inflate(&request.body, &otlp_profiles::Limits::network()).unwrap();
     assert_eq!(inflated, payload());
-    let options = ReadOptions {
-        from: format("otlp"),
-        ..ReadOptions::default()
-    };
-    assert_eq!(
-        read(&request.body, &options)
-            .unwrap()
-            .profiles
-            .iter()
-            .count(),
-        1
-    );
+    let options = ReadOptions { from: format("otlp"), ..ReadOptions::default() };
+    assert_eq!(read(&request.body, &options).unwrap().profiles.iter().count(), 1);
 }
 
 #[test]
 fn a_partial_success_is_told_and_not_sent_again() {
-    let expected = Answer::Partial {
-        rejected: 3,
-        message: "too old".into(),
-    };
+    let expected = Answer::Partial { rejected: 3, message: "too old".into() };
     assert_eq!(exchange(vec![http("200 OK", "", PARTIAL)]).0, expected);
     let chunked = [
         b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n",
@@ -173,74 +132,41 @@ fn statuses_that_ask_for_it_are_tried_again() {
 fn the_server_says_how_long_to_wait() {
     let start = Instant::now();
     let later = http("503 Service Unavailable", "retry-after: 1\r\n", b"");
-    assert_eq!(
-        exchange(vec![later, http("200 OK", "", b"")]).0,
-        Answer::Accepted
-    );
+    assert_eq!(exchange(vec![later, http("200 OK", "", b"")]).0, Answer::Accepted);
     assert!(start.elapsed() >= Duration::from_secs(1));
 }
 
 #[test]
 fn attempts_end() {
-    let busy = || {
-        http(
-            "429 Too Many Requests",
-            "Retry-After: 0\r\n",
-            b"\x12\x04busy",
-        )
-    };
+    let busy = || http("429 Too Many Requests", "Retry-After: 0\r\n", b"\x12\x04busy");
     let (answer, requests) = exchange(vec![busy(), busy(), busy()]);
     let retry_after = Some(Duration::ZERO);
-    assert_eq!(
-        answer,
-        Answer::Refused {
-            status: 429,
-            message: "busy".into(),
-            retry_after
-        }
-    );
+    assert_eq!(answer, Answer::Refused { status: 429, message: "busy".into(), retry_after });
     assert_eq!(requests.len(), 3);
 }
 
 #[test]
 fn a_refusal_is_final_and_told() {
     let (answer, requests) = exchange(vec![http("400 Bad Request", "", STATUS)]);
-    assert_eq!(
-        answer,
-        Answer::Refused {
-            status: 400,
-            message: "bad".into(),
-            retry_after: None
-        }
-    );
+    assert_eq!(answer, Answer::Refused { status: 400, message: "bad".into(), retry_after: None });
     assert_eq!(requests.len(), 1);
     let (answer, _) = exchange(vec![http("404 Not Found", "", b"404 page not found")]);
     assert_eq!(
         answer,
-        Answer::Refused {
-            status: 404,
-            message: "404 page not found".into(),
-            retry_after: None
-        }
+        Answer::Refused { status: 404, message: "404 page not found".into(), retry_after: None }
     );
 }
 
 #[test]
 fn nonsense_and_silence_are_errors() {
-    for answer in [
-        &b""[..],
-        b"nonsense\r\n\r\n",
-        b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nshort",
-    ] {
+    for answer in
+        [&b""[..], b"nonsense\r\n\r\n", b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nshort"]
+    {
         let (endpoint, server) = serve(vec![answer.to_vec(); 3]);
         assert!(send(&endpoint, &payload(), &quick()).is_err(), "{answer:?}");
         server.join().unwrap();
     }
-    let garbage = http(
-        "200 OK",
-        "",
-        b"\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff",
-    );
+    let garbage = http("200 OK", "", b"\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff");
     let (endpoint, server) = serve(vec![garbage; 3]);
     assert!(send(&endpoint, &payload(), &quick()).is_err());
     server.join().unwrap();
@@ -248,18 +174,10 @@ fn nonsense_and_silence_are_errors() {
 
 #[test]
 fn an_endpoint_is_taken_apart() {
-    let endpoint = |authority: &str, path: &str| Endpoint {
-        authority: authority.into(),
-        path: path.into(),
-    };
+    let endpoint =
+        |authority: &str, path: &str| Endpoint { authority: authority.into(), path: path.into() };
     let usual = "/v1development/profiles";
-    assert_eq!(
-        Endpoint::parse("http://collector"),
-        Ok(endpoint("collector:4318", usual))
-    );
-    assert_eq!(
-        Endpoint::parse("http://[::1]:80/x?y"),
-        Ok(endpoint("[::1]:80", "/x?y"))
-    );
+    assert_eq!(Endpoint::parse("http://collector"), Ok(endpoint("collector:4318", usual)));
+    assert_eq!(Endpoint::parse("http://[::1]:80/x?y"), Ok(endpoint("[::1]:80", "/x?y")));
     assert!(Endpoint::parse("https://collector").is_err());
 }

@@ -25,10 +25,7 @@
 //!   order; repeated integers packed. From 16 384 locations on (scale 4) the location ids of a stack
 //!   mix two and three bytes.
 
-#![allow(
-    dead_code,
-    reason = "not every target that includes this file needs all of it"
-)]
+#![allow(dead_code, reason = "not every target that includes this file needs all of it")]
 
 /// The profile at `scale` (1, 4 and 16 are the sizes the benchmarks use), not compressed.
 pub fn pprof(scale: u32) -> Vec<u8> {
@@ -163,11 +160,7 @@ fn write_samples(
             tree.grow(wanted.min(shape.locations), random);
         }
         let known = tree.stacks.len() as u64;
-        let nth = if is_new {
-            known - 1
-        } else {
-            random.zipf(known)
-        };
+        let nth = if is_new { known - 1 } else { random.zipf(known) };
         let stack = tree.stacks[nth as usize].iter().rev(); // pprof names the leaf first
         let count = 1 + random.zipf(400);
         out.message(2, |sample| {
@@ -206,11 +199,7 @@ impl CallTree {
     /// locations until `wanted` are in use.
     fn grow(&mut self, wanted: u64, random: &mut Random) {
         let depth = 20 + random.below(41).min(random.below(41));
-        let depth = if random.below(3) == 0 {
-            depth.min(20 + random.below(41))
-        } else {
-            depth
-        };
+        let depth = if random.below(3) == 0 { depth.min(20 + random.below(41)) } else { depth };
         let mut stack = match self.stacks.len() as u64 {
             0 => Vec::new(),
             known => {
@@ -238,11 +227,7 @@ impl CallTree {
 
 /// The program itself lies low in memory, libraries lie high and 4 GiB apart.
 fn mapping_start(row: u64) -> u64 {
-    if row == 0 {
-        0x40_0000
-    } else {
-        0x7F00_0000_0000 + (row << 32)
-    }
+    if row == 0 { 0x40_0000 } else { 0x7F00_0000_0000 + (row << 32) }
 }
 
 fn write_mappings(
@@ -258,11 +243,7 @@ fn write_mappings(
             0 => String::from("/usr/local/bin/acme-gateway"),
             _ => format!("/usr/lib/x86_64-linux-gnu/lib{}.so.{row}", pick(NOUNS, row)),
         });
-        strings.push(
-            (0..5)
-                .map(|_| format!("{:08x}", random.next() as u32))
-                .collect(),
-        );
+        strings.push((0..5).map(|_| format!("{:08x}", random.next() as u32)).collect());
         out.message(3, |mapping| {
             mapping.number(1, ids.of(row));
             mapping.number(2, mapping_start(row));
@@ -281,24 +262,13 @@ fn write_locations(out: &mut Message, shape: &Shape, ids: Ids, random: &mut Rand
     for row in 0..shape.locations {
         // Every third location is the first one of its function.
         let known = row / 3 + 1;
-        let function = if row % 3 == 0 {
-            row / 3
-        } else {
-            random.below(known)
-        };
+        let function = if row % 3 == 0 { row / 3 } else { random.below(known) };
         let mapping = random.zipf(shape.mappings);
-        let inlined = if random.below(10) == 0 {
-            1 + random.below(3)
-        } else {
-            0
-        };
+        let inlined = if random.below(10) == 0 { 1 + random.below(3) } else { 0 };
         out.message(4, |location| {
             location.number(1, ids.of(row));
             location.number(2, ids.of(mapping));
-            location.number(
-                3,
-                mapping_start(mapping) + 0x1000 + row * 64 + random.below(64),
-            );
+            location.number(3, mapping_start(mapping) + 0x1000 + row * 64 + random.below(64));
             write_line(location, ids.of(function), random);
             for _ in 0..inlined {
                 write_line(location, ids.of(random.below(known)), random);
@@ -406,10 +376,7 @@ impl Language {
         let Self::Cpp = self else { return None };
         let (noun, verb) = (pick(NOUNS, n / 12), format!("{}_{n:x}", pick(VERBS, n)));
         let (module, length) = (noun.to_lowercase(), noun.len());
-        Some(format!(
-            "_ZN4acme{length}{module}{length}{noun}ISsE{}{verb}ERKNS_5SliceE",
-            verb.len()
-        ))
+        Some(format!("_ZN4acme{length}{module}{length}{noun}ISsE{}{verb}ERKNS_5SliceE", verb.len()))
     }
 }
 
@@ -480,8 +447,6 @@ impl Message {
     }
 
     fn packed(&mut self, field: u32, numbers: impl IntoIterator<Item = u64>) {
-        self.message(field, |body| {
-            numbers.into_iter().for_each(|n| body.varint(n))
-        });
+        self.message(field, |body| numbers.into_iter().for_each(|n| body.varint(n)));
     }
 }

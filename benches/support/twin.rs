@@ -78,8 +78,7 @@ impl<'a> Interner<'a> {
             otlp::any_value::Value::IntValue(label.num)
         };
         let index = self.attribute(key, value, unit);
-        self.attributes
-            .insert((key, label.str, label.num, unit), index);
+        self.attributes.insert((key, label.str, label.num, unit), index);
         index
     }
 
@@ -170,9 +169,9 @@ impl<'a> Interner<'a> {
                 Some(&index) => index,
                 None => {
                     let index = self.dictionary.stack_table.len() as i32;
-                    self.dictionary.stack_table.push(otlp::Stack {
-                        location_indices: stack.clone(),
-                    });
+                    self.dictionary
+                        .stack_table
+                        .push(otlp::Stack { location_indices: stack.clone() });
                     self.stacks.insert(stack, index);
                     index
                 }
@@ -188,10 +187,7 @@ impl<'a> Interner<'a> {
                 });
             }
         }
-        let scope_profiles = vec![otlp::ScopeProfiles {
-            profiles,
-            ..Default::default()
-        }];
+        let scope_profiles = vec![otlp::ScopeProfiles { profiles, ..Default::default() }];
         otlp::ProfilesData {
             resource_profiles: vec![otlp::ResourceProfiles {
                 scope_profiles,
@@ -208,9 +204,7 @@ pub fn otlp_to_pprof(bytes: &[u8]) -> Vec<u8> {
     let source = otlp::ProfilesData::decode(bytes).expect("otlp");
     let dictionary = source.dictionary.as_ref().expect("dictionary");
     let scope = &source.resource_profiles[0].scope_profiles[0];
-    Collected::new(dictionary)
-        .convert(&scope.profiles)
-        .encode_to_vec()
+    Collected::new(dictionary).convert(&scope.profiles).encode_to_vec()
 }
 
 /// What one pprof uses of a dictionary.
@@ -231,10 +225,7 @@ impl<'a> Collected<'a> {
             functions: HashMap::from([(0, 0)]),
             mappings: HashMap::from([(0, 0)]),
             locations: HashMap::from([(0, 0)]),
-            out: pprof::Profile {
-                string_table: vec![String::new()],
-                ..Default::default()
-            },
+            out: pprof::Profile { string_table: vec![String::new()], ..Default::default() },
         }
     }
 
@@ -341,10 +332,8 @@ impl<'a> Collected<'a> {
 
     fn label(&mut self, index: i32) -> pprof::Label {
         let attribute = &self.dictionary.attribute_table[index as usize];
-        let mut row = pprof::Label {
-            key: self.string(attribute.key_strindex),
-            ..Default::default()
-        };
+        let mut row =
+            pprof::Label { key: self.string(attribute.key_strindex), ..Default::default() };
         match value(attribute) {
             Some(otlp::any_value::Value::StringValue(text)) => row.str = self.text(text),
             Some(otlp::any_value::Value::IntValue(number)) => {

@@ -6,11 +6,7 @@ use otlp_profiles::{FORMATS, Limits, Policy, ReadOptions, WriteOptions, read, wr
 
 fuzz_target!(|input: (u8, &[u8])| {
     let from = Some(FORMATS[input.0 as usize % FORMATS.len()]);
-    let options = ReadOptions {
-        policy: Policy::Repair,
-        from,
-        ..ReadOptions::default()
-    };
+    let options = ReadOptions { policy: Policy::Repair, from, ..ReadOptions::default() };
     let Ok(reading) = read(input.1, &options) else {
         return;
     };

@@ -11,13 +11,6 @@ fuzz_target!(|bytes: &[u8]| {
     };
     let second = detect(bytes, &options).expect("the same bytes are detected again");
     assert_eq!(first.format.name(), second.format.name());
-    assert_eq!(
-        (&first.certainty, &first.evidence),
-        (&second.certainty, &second.evidence)
-    );
-    assert!(
-        FORMATS
-            .iter()
-            .any(|format| format.name() == first.format.name())
-    );
+    assert_eq!((&first.certainty, &first.evidence), (&second.certainty, &second.evidence));
+    assert!(FORMATS.iter().any(|format| format.name() == first.format.name()));
 });

@@ -38,27 +38,18 @@ fn rows(profiles: &Profiles) -> impl PartialEq + Debug {
 
 fuzz_target!(|input: (u8, &[u8])| {
     let (name, prost) = ALL[input.0 as usize % ALL.len()];
-    let options = ReadOptions {
-        from: format(name),
-        ..ReadOptions::default()
-    };
+    let options = ReadOptions { from: format(name), ..ReadOptions::default() };
     let Ok(reading) = read(input.1, &options) else {
         return;
     };
-    let Ok(written) = write(
-        &reading.profiles,
-        format(name).unwrap(),
-        &WriteOptions::default(),
-    ) else {
+    let Ok(written) = write(&reading.profiles, format(name).unwrap(), &WriteOptions::default())
+    else {
         return;
     };
     if reading.profiles.dictionary().strings().not_utf8().len() == 0 {
         let plain = prost(input.1).expect("prost decodes what we read");
         let again = read(&plain, &options).expect("we read what prost understood");
         assert_eq!(rows(&again.profiles), rows(&reading.profiles));
-        assert_eq!(
-            prost(&written.payload).expect("prost decodes what we write"),
-            written.payload
-        );
+        assert_eq!(prost(&written.payload).expect("prost decodes what we write"), written.payload);
     }
 });

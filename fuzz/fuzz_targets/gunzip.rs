@@ -13,10 +13,7 @@ fn multi(bytes: &[u8]) -> std::io::Result<Vec<u8>> {
 }
 
 fuzz_target!(|bytes: &[u8]| {
-    let limits = Limits {
-        max_decompressed_bytes: 1 << 20,
-        ..Limits::network()
-    };
+    let limits = Limits { max_decompressed_bytes: 1 << 20, ..Limits::network() };
     let Ok(ours) = inflate(bytes, &limits) else {
         return;
     };

@@ -6,19 +6,12 @@ use otlp_profiles::{FORMATS, ReadOptions, WriteOptions, read, write};
 
 fuzz_target!(|input: (u8, &[u8])| {
     let format = FORMATS[input.0 as usize % FORMATS.len()];
-    let options = ReadOptions {
-        from: Some(format),
-        ..ReadOptions::default()
-    };
+    let options = ReadOptions { from: Some(format), ..ReadOptions::default() };
     let again = |bytes: &[u8]| {
         Some(
-            write(
-                &read(bytes, &options).ok()?.profiles,
-                format,
-                &WriteOptions::default(),
-            )
-            .ok()?
-            .payload,
+            write(&read(bytes, &options).ok()?.profiles, format, &WriteOptions::default())
+                .ok()?
+                .payload,
         )
     };
     // The first time brings the tables into their order, the second the strings.

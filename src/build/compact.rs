@@ -15,10 +15,7 @@ pub(crate) fn compact(profiles: &mut Profiles) {
     }
     let (dictionary, remap) = used.keep(&profiles.dictionary);
     profiles.dictionary = dictionary;
-    profiles
-        .resources
-        .iter_mut()
-        .for_each(|resource| remap.resource_profiles(resource));
+    profiles.resources.iter_mut().for_each(|resource| remap.resource_profiles(resource));
 }
 
 impl Profiles {
@@ -65,9 +62,7 @@ impl Used {
             stacks: row_0_of(dictionary.stacks.len()),
         };
         used.mark_tree(profiles);
-        profiles
-            .iter()
-            .for_each(|profile| used.mark_profile(profile));
+        profiles.iter().for_each(|profile| used.mark_profile(profile));
         used.mark_locations(dictionary);
         used.mark_texts(dictionary);
         used
@@ -77,29 +72,17 @@ impl Used {
         let text = &mut |id| mark(&mut self.strings, id);
         for resource in &profiles.resources {
             text(resource.schema_url);
-            resource
-                .resource
-                .attributes
-                .iter()
-                .for_each(|pair| pair.for_each_text(text));
+            resource.resource.attributes.iter().for_each(|pair| pair.for_each_text(text));
             for entity in &resource.resource.entity_refs {
                 text(entity.schema_url);
                 text(entity.entity_type);
-                entity
-                    .id_keys
-                    .iter()
-                    .chain(&entity.description_keys)
-                    .for_each(|&key| text(key));
+                entity.id_keys.iter().chain(&entity.description_keys).for_each(|&key| text(key));
             }
             for scope in &resource.scopes {
                 text(scope.schema_url);
                 text(scope.scope.name);
                 text(scope.scope.version);
-                scope
-                    .scope
-                    .attributes
-                    .iter()
-                    .for_each(|pair| pair.for_each_text(text));
+                scope.scope.attributes.iter().for_each(|pair| pair.for_each_text(text));
             }
         }
     }
@@ -136,10 +119,7 @@ impl Used {
                 .for_each(|line| mark(&mut self.functions, line.function));
         }
         for row in rows(&self.mappings) {
-            mark_all(
-                &mut self.attributes,
-                dictionary.mappings.attributes.row(row),
-            );
+            mark_all(&mut self.attributes, dictionary.mappings.attributes.row(row));
         }
     }
 
@@ -163,21 +143,9 @@ impl Used {
     }
 
     fn all(&self) -> bool {
-        let Self {
-            strings,
-            mappings,
-            functions,
-            locations,
-            links,
-            attributes,
-            stacks,
-        } = self;
-        let tables = [
-            strings, mappings, functions, locations, links, attributes, stacks,
-        ];
-        tables
-            .into_iter()
-            .all(|table| table.iter().all(|&used| used))
+        let Self { strings, mappings, functions, locations, links, attributes, stacks } = self;
+        let tables = [strings, mappings, functions, locations, links, attributes, stacks];
+        tables.into_iter().all(|table| table.iter().all(|&used| used))
     }
 
     /// The used rows of `old`, and where they are now.
@@ -193,16 +161,13 @@ impl Used {
         };
         let mut new = Dictionary::default();
         for row in rows(&self.strings).skip(1) {
-            new.strings
-                .push_bytes(old.strings.bytes(StringId(row as u32)));
+            new.strings.push_bytes(old.strings.bytes(StringId(row as u32)));
         }
         new.links = rows(&self.links).map(|row| old.links[row]).collect();
-        new.functions = rows(&self.functions)
-            .map(|row| remap.function(&old.functions[row]))
-            .collect();
-        new.attributes = rows(&self.attributes)
-            .map(|row| remap.attribute(&old.attributes[row]))
-            .collect();
+        new.functions =
+            rows(&self.functions).map(|row| remap.function(&old.functions[row])).collect();
+        new.attributes =
+            rows(&self.attributes).map(|row| remap.attribute(&old.attributes[row])).collect();
         self.keep_locations(old, &mut new, &remap);
         (new, remap)
     }
@@ -212,40 +177,24 @@ impl Used {
         for row in rows(&self.mappings).skip(1) {
             let mapping = old.mappings.rows[row];
             remap.attribute_set(old.mappings.attributes.row(row), &mut attributes);
-            new.mappings
-                .attributes
-                .push_at(new.mappings.rows.len(), &attributes);
-            new.mappings.rows.push(Mapping {
-                filename: remap.string(mapping.filename),
-                ..mapping
-            });
+            new.mappings.attributes.push_at(new.mappings.rows.len(), &attributes);
+            new.mappings.rows.push(Mapping { filename: remap.string(mapping.filename), ..mapping });
         }
-        for id in rows(&self.locations)
-            .skip(1)
-            .map(|row| LocationId(row as u32))
-        {
+        for id in rows(&self.locations).skip(1).map(|row| LocationId(row as u32)) {
             let table = &mut new.locations;
             let row = table.len();
             remap.attribute_set(old.locations.attributes(id), &mut attributes);
             table.attributes.push_at(row, &attributes);
             let lines = old.locations.lines(id).iter();
-            table.lines.items.extend(lines.map(|line| Line {
-                function: remap.functions[line.function.row()],
-                ..*line
-            }));
+            table.lines.items.extend(
+                lines.map(|line| Line { function: remap.functions[line.function.row()], ..*line }),
+            );
             table.lines.end_row_at(row);
             table.addresses.push(old.locations.address(id));
-            table
-                .mappings
-                .push(remap.mappings[old.locations.mapping(id).row()]);
+            table.mappings.push(remap.mappings[old.locations.mapping(id).row()]);
         }
         for row in rows(&self.stacks).skip(1) {
-            new.stacks.items.extend(
-                old.stacks
-                    .row(row)
-                    .iter()
-                    .map(|id| remap.locations[id.row()]),
-            );
+            new.stacks.items.extend(old.stacks.row(row).iter().map(|id| remap.locations[id.row()]));
             new.stacks.end_row();
         }
     }
@@ -269,9 +218,7 @@ fn mark_all<I: Id>(used: &mut [bool], ids: &[I]) {
 
 /// The rows in use.
 fn rows(used: &[bool]) -> impl Iterator<Item = usize> {
-    used.iter()
-        .enumerate()
-        .filter_map(|(row, &used)| used.then_some(row))
+    used.iter().enumerate().filter_map(|(row, &used)| used.then_some(row))
 }
 
 /// The new id of each row; none for those not in use.

@@ -61,12 +61,7 @@ impl Builder {
         let (Some(entity_type), Some(schema_url)) = (kind, url) else {
             return;
         };
-        let entity = EntityRef {
-            schema_url,
-            entity_type,
-            id_keys,
-            description_keys,
-        };
+        let entity = EntityRef { schema_url, entity_type, id_keys, description_keys };
         let there = &self.tree.resources[row as usize].resource.entity_refs;
         if there.contains(&entity) {
             return;
@@ -88,13 +83,9 @@ fn keys(
 ) -> Vec<StringId> {
     let mut keys = Vec::new();
     for text in texts {
-        let pair = resource
-            .attributes
-            .iter()
-            .find(|pair| strings.get(pair.key) == *text);
+        let pair = resource.attributes.iter().find(|pair| strings.get(pair.key) == *text);
         keys.extend(
-            pair.map(|pair| pair.key)
-                .filter(|key| !keys.contains(key) && !others.contains(key)),
+            pair.map(|pair| pair.key).filter(|key| !keys.contains(key) && !others.contains(key)),
         );
     }
     keys

@@ -104,12 +104,7 @@ impl Frames {
         for part in frames.chunks(AT_ONCE) {
             path = self.new_part(interner, path, part)?;
         }
-        let Self {
-            seen,
-            paths,
-            locations,
-            ..
-        } = self;
+        let Self { seen, paths, locations, .. } = self;
         locations.reverse();
         paths.for_each_back(known, |record| {
             locations.extend(seen.row_of(record).map(LocationId));
@@ -184,24 +179,13 @@ impl Frames {
         let name = interner.string(frame.name)?;
         let file = self.file_of(interner, frame)?;
         let attribute = self.attribute_of(interner, kind)?;
-        let function = interner.function(Function {
-            name,
-            filename: file,
-            ..Function::default()
-        })?;
-        let line = Line {
-            function,
-            line: frame.line.into(),
-            column: 0,
-        };
+        let function =
+            interner.function(Function { name, filename: file, ..Function::default() })?;
+        let line = Line { function, line: frame.line.into(), column: 0 };
         let location = interner.line(line, attribute.as_slice())?;
-        let Interner {
-            dictionary, room, ..
-        } = interner;
+        let Interner { dictionary, room, .. } = interner;
         let (words, strings) = (words(frame), &dictionary.strings);
-        let record = self
-            .seen
-            .remember(&words, kind, [name, file], location.0, strings, room);
+        let record = self.seen.remember(&words, kind, [name, file], location.0, strings, room);
         Ok((location, record))
     }
 
@@ -265,18 +249,11 @@ fn is_kind(strings: &Strings, kind: StringId, text: &str) -> bool {
 
 #[inline(always)]
 fn words<'a>(frame: &Frame<'a>) -> Words<'a> {
-    Words {
-        texts: [frame.name, frame.file],
-        number: frame.line,
-    }
+    Words { texts: [frame.name, frame.file], number: frame.line }
 }
 
 /// The attribute that says which kind of code it is.
 fn frame_type(interner: &mut Interner, kind: StringId) -> Result<AttributeId, Full> {
     let key = interner.string(PROFILE_FRAME_TYPE)?;
-    interner.attribute(Attribute {
-        key,
-        value: Value::String(kind),
-        unit: StringId::NONE,
-    })
+    interner.attribute(Attribute { key, value: Value::String(kind), unit: StringId::NONE })
 }

@@ -77,10 +77,7 @@ struct Hint {
 }
 
 impl Hint {
-    const NOWHERE: Self = Self {
-        glance: 0,
-        row: u32::MAX,
-    };
+    const NOWHERE: Self = Self { glance: 0, row: u32::MAX };
 
     #[inline]
     fn is_free(self) -> bool {

@@ -57,9 +57,7 @@ impl Index {
     pub(crate) fn find(&self, hash: u64, mut is_it: impl FnMut(u32) -> bool) -> Option<u32> {
         let hash = Entry::half(hash);
         let is_it = |entry: &Entry| entry.hash == hash && is_it(entry.row);
-        self.0
-            .find(Entry::whole(hash), is_it)
-            .map(|entry| entry.row)
+        self.0.find(Entry::whole(hash), is_it).map(|entry| entry.row)
     }
 
     /// Adds a row that is not there.

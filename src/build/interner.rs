@@ -84,8 +84,7 @@ impl Interner {
     /// location in a stack is a frame, if an odd one, and row 0 is none.
     fn index_row_0(&mut self) {
         let seed = &self.seed;
-        self.mappings
-            .add(hash_mapping(seed, &Mapping::default(), &[]), 0);
+        self.mappings.add(hash_mapping(seed, &Mapping::default(), &[]), 0);
         self.first_functions.add(StringId::NONE.0, 0);
         self.links.add(seed.of(&Link::default()), 0);
         self.attributes.add(seed.of(&Attribute::default()), 0);
@@ -140,9 +139,7 @@ impl Interner {
     #[inline]
     fn find_string(&self, hash: u64, bytes: &[u8]) -> Option<StringId> {
         let strings = &self.dictionary.strings;
-        self.strings
-            .find(hash, |row| strings.bytes(StringId(row)) == bytes)
-            .map(StringId)
+        self.strings.find(hash, |row| strings.bytes(StringId(row)) == bytes).map(StringId)
     }
 
     #[cold]
@@ -152,12 +149,7 @@ impl Interner {
         bytes: usize,
         push: impl FnOnce(&mut Strings) -> StringId,
     ) -> Result<StringId, Full> {
-        let Self {
-            dictionary,
-            room,
-            strings: index,
-            ..
-        } = self;
+        let Self { dictionary, room, strings: index, .. } = self;
         let strings = &mut dictionary.strings;
         room.string(strings.len(), strings.text_len(), bytes)?;
         let id = push(strings);
@@ -170,13 +162,7 @@ impl Interner {
         mapping: Mapping,
         attributes: &[AttributeId],
     ) -> Result<MappingId, Full> {
-        let Self {
-            dictionary,
-            room,
-            seed,
-            mappings: index,
-            ..
-        } = self;
+        let Self { dictionary, room, seed, mappings: index, .. } = self;
         let table = &mut dictionary.mappings;
         let hash = hash_mapping(seed, &mapping, attributes);
         let is_it = |row| {
@@ -185,10 +171,7 @@ impl Interner {
         if let Some(row) = index.find(hash, is_it) {
             return Ok(MappingId(row));
         }
-        room.row(
-            table.rows.len(),
-            size_of::<Mapping>() + size_of_val(attributes),
-        )?;
+        room.row(table.rows.len(), size_of::<Mapping>() + size_of_val(attributes))?;
         column(table.attributes.items.len(), attributes.len())?;
         let id = MappingId(table.rows.len() as u32);
         table.rows.push(mapping);
@@ -202,18 +185,8 @@ impl Interner {
     /// all that is still being written.
     #[inline(always)]
     pub(crate) fn function(&mut self, function: Function) -> Result<FunctionId, Full> {
-        let Function {
-            name,
-            system_name,
-            filename,
-            start_line,
-        } = function;
-        let function = || Function {
-            name,
-            system_name,
-            filename,
-            start_line,
-        };
+        let Function { name, system_name, filename, start_line } = function;
+        let function = || Function { name, system_name, filename, start_line };
         let table = &mut self.dictionary.functions;
         match self.first_functions.of(name.0) {
             None => {
@@ -235,44 +208,21 @@ impl Interner {
         filename: StringId,
         start_line: i64,
     ) -> Result<FunctionId, Full> {
-        let Self {
-            dictionary,
-            room,
-            seed,
-            functions: index,
-            ..
-        } = self;
+        let Self { dictionary, room, seed, functions: index, .. } = self;
         let table = &mut dictionary.functions;
-        let function = Function {
-            name,
-            system_name,
-            filename,
-            start_line,
-        };
+        let function = Function { name, system_name, filename, start_line };
         let hash = hash_function(seed, &function);
         intern_row(table, index, hash, room, function, 0).map(FunctionId)
     }
 
     pub(crate) fn link(&mut self, link: Link) -> Result<LinkId, Full> {
-        let Self {
-            dictionary,
-            room,
-            seed,
-            links: index,
-            ..
-        } = self;
+        let Self { dictionary, room, seed, links: index, .. } = self;
         let hash = seed.of(&link);
         intern_row(&mut dictionary.links, index, hash, room, link, 0).map(LinkId)
     }
 
     pub(crate) fn attribute(&mut self, attribute: Attribute) -> Result<AttributeId, Full> {
-        let Self {
-            dictionary,
-            room,
-            seed,
-            attributes: index,
-            ..
-        } = self;
+        let Self { dictionary, room, seed, attributes: index, .. } = self;
         let table = &mut dictionary.attributes;
         let hash = seed.of(&attribute);
         let heap = heap_bytes(&attribute.value);
@@ -295,23 +245,12 @@ impl Interner {
         line: Line,
         attributes: &[AttributeId],
     ) -> Result<LocationId, Full> {
-        let Line {
-            function,
-            line,
-            column,
-        } = line;
-        let line = || Line {
-            function,
-            line,
-            column,
-        };
+        let Line { function, line, column } = line;
+        let line = || Line { function, line, column };
         let table = &mut self.dictionary.locations;
         match self.first_locations.of(function.0).map(LocationId) {
             None => {
-                let spot = Spot {
-                    attributes,
-                    ..Spot::default()
-                };
+                let spot = Spot { attributes, ..Spot::default() };
                 let id = add_location(table, &mut self.room, spot, std::iter::once(line()))?;
                 self.first_locations.add(function.0, id.0);
                 Ok(id)
@@ -322,23 +261,15 @@ impl Interner {
             {
                 Ok(first)
             }
-            Some(_) => self.other_location(Spot {
-                lines: &[line()],
-                attributes,
-                ..Spot::default()
-            }),
+            Some(_) => {
+                self.other_location(Spot { lines: &[line()], attributes, ..Spot::default() })
+            }
         }
     }
 
     /// A location that is not the first line of its function.
     fn other_location(&mut self, spot: Spot<'_>) -> Result<LocationId, Full> {
-        let Self {
-            dictionary,
-            room,
-            seed,
-            locations: index,
-            ..
-        } = self;
+        let Self { dictionary, room, seed, locations: index, .. } = self;
         let table = &mut dictionary.locations;
         let hash = hash_location(seed, spot);
         if let Some(row) = index.find(hash, |row| spot.is_at(LocationId(row), table)) {
@@ -374,24 +305,13 @@ impl Interner {
         hash: u64,
         locations: &[I],
     ) -> Result<StackId, Full> {
-        let Self {
-            dictionary,
-            room,
-            stacks: index,
-            ..
-        } = self;
+        let Self { dictionary, room, stacks: index, .. } = self;
         let stacks = &mut dictionary.stacks;
-        at_most(
-            "max_stack_depth",
-            room.limits.max_stack_depth,
-            locations.len() as u64,
-        )?;
+        at_most("max_stack_depth", room.limits.max_stack_depth, locations.len() as u64)?;
         column(stacks.items.len(), locations.len())?;
         room.row(stacks.len(), size_of_val(locations) + size_of::<u32>())?;
         let id = StackId(stacks.len() as u32);
-        stacks
-            .items
-            .extend(locations.iter().map(|id| LocationId(id.number())));
+        stacks.items.extend(locations.iter().map(|id| LocationId(id.number())));
         stacks.end_row();
         index.add(hash, id.0);
         Ok(id)
@@ -405,17 +325,10 @@ fn add_location(
     spot: Spot<'_>,
     lines: impl ExactSizeIterator<Item = Line>,
 ) -> Result<LocationId, Full> {
-    at_most(
-        "max_lines_per_location",
-        room.limits.max_lines_per_location,
-        lines.len() as u64,
-    )?;
+    at_most("max_lines_per_location", room.limits.max_lines_per_location, lines.len() as u64)?;
     column(table.lines.items.len(), lines.len())?;
     column(table.attributes.items.len(), spot.attributes.len())?;
-    room.row(
-        table.len(),
-        20 + lines.len() * size_of::<Line>() + size_of_val(spot.attributes),
-    )?;
+    room.row(table.len(), 20 + lines.len() * size_of::<Line>() + size_of_val(spot.attributes))?;
     let id = LocationId(table.len() as u32);
     table.mappings.push(spot.mapping);
     table.addresses.push(spot.address);
@@ -453,15 +366,8 @@ fn add_row<T>(table: &mut Vec<T>, room: &mut Room, row: T, heap: usize) -> Resul
 
 /// Forgets every row but the empty ones, keeps the memory.
 fn clear(dictionary: &mut Dictionary) {
-    let Dictionary {
-        strings,
-        mappings,
-        functions,
-        locations,
-        links,
-        attributes,
-        stacks,
-    } = dictionary;
+    let Dictionary { strings, mappings, functions, locations, links, attributes, stacks } =
+        dictionary;
     strings.clear();
     mappings.rows.truncate(1);
     mappings.attributes.clear();
@@ -494,12 +400,7 @@ fn hash_function(seed: &Seed, function: &Function) -> u64 {
 fn hash_location(seed: &Seed, spot: Spot<'_>) -> u64 {
     let mut hasher = seed.hasher();
     hasher.write_u128(u128::from(spot.address) | u128::from(spot.mapping.0) << 64);
-    for &Line {
-        function,
-        line,
-        column,
-    } in spot.lines
-    {
+    for &Line { function, line, column } in spot.lines {
         let place = line as u64 ^ (column as u64).rotate_left(32);
         hasher.write_u128(u128::from(place) | u128::from(function.0) << 64);
     }

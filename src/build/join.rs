@@ -35,11 +35,9 @@ impl Builder {
         self.dropped.values += other.dropped.values;
         let remap = absorb(&mut self.interner, &other.interner.dictionary);
         match self.fit(remap) {
-            Some(remap) => other
-                .tree
-                .profiles
-                .iter()
-                .for_each(|draft| self.merge_draft(other, draft, &remap)),
+            Some(remap) => {
+                other.tree.profiles.iter().for_each(|draft| self.merge_draft(other, draft, &remap))
+            }
             None => self.dropped.samples += other.samples as u64,
         }
     }
@@ -48,11 +46,8 @@ impl Builder {
         let mut profile = draft.profile.clone();
         remap.profile(&mut profile);
         let Some(row) = self.draft_like(other, draft, remap, &profile) else {
-            self.dropped.samples += draft
-                .lanes
-                .iter()
-                .map(|lane| lane.samples.len() as u64)
-                .sum::<u64>();
+            self.dropped.samples +=
+                draft.lanes.iter().map(|lane| lane.samples.len() as u64).sum::<u64>();
             return;
         };
         merge_details(&mut self.tree.profiles[row].profile, profile);
@@ -79,10 +74,7 @@ impl Builder {
         let mut resource = other.tree.resources[scope.resource as usize].clone();
         remap.resource(&mut resource.resource);
         remap.renumber(&mut resource.schema_url);
-        resource
-            .resource
-            .attributes
-            .sort_unstable_by_key(|pair| pair.key);
+        resource.resource.attributes.sort_unstable_by_key(|pair| pair.key);
         remap.scope(&mut scope.scope);
         remap.renumber(&mut scope.schema_url);
         scope.scope.attributes.sort_unstable_by_key(|pair| pair.key);
@@ -105,9 +97,8 @@ fn merge_details(ours: &mut Profile, theirs: Profile) {
     if ours.period_type.is_none() && ours.period == 0 {
         (ours.period_type, ours.period) = (theirs.period_type, theirs.period);
     }
-    ours.dropped_attributes_count = ours
-        .dropped_attributes_count
-        .saturating_add(theirs.dropped_attributes_count);
+    ours.dropped_attributes_count =
+        ours.dropped_attributes_count.saturating_add(theirs.dropped_attributes_count);
     if ours.attributes.is_empty() {
         ours.attributes = theirs.attributes;
     }

@@ -138,9 +138,7 @@ impl Brand {
     pub(crate) fn all_rows<T>(&self, keys: &[Key<T>], rows: usize) -> bool {
         // Without a branch per key: row 0 becomes the largest number.
         let last = rows as u32 - 1;
-        !keys
-            .iter()
-            .fold(false, |any, key| any | (key.row.wrapping_sub(1) >= last))
+        !keys.iter().fold(false, |any, key| any | (key.row.wrapping_sub(1) >= last))
     }
 
     /// The row of a key in a table of `rows`: row 0 when it is not one of them, `None` when what

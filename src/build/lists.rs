@@ -21,12 +21,7 @@ pub(crate) fn put(
         list.push(id);
         return Ok(());
     }
-    let key = |id: AttributeId| {
-        dictionary
-            .attributes
-            .get(id.row())
-            .map(|attribute| attribute.key)
-    };
+    let key = |id: AttributeId| dictionary.attributes.get(id.row()).map(|attribute| attribute.key);
     let wanted = key(id);
     match list.iter_mut().find(|there| key(**there) == wanted) {
         Some(there) => *there = id,
@@ -58,9 +53,5 @@ pub(crate) fn put_pair(
 }
 
 fn has_room(len: usize, limits: &Limits) -> Result<(), Full> {
-    at_most(
-        "max_attributes_per_item",
-        limits.max_attributes_per_item,
-        len as u64 + 1,
-    )
+    at_most("max_attributes_per_item", limits.max_attributes_per_item, len as u64 + 1)
 }

@@ -35,11 +35,7 @@ pub(crate) fn absorb(into: &mut Interner, other: &Dictionary) -> Result<Remap, F
         .map(|(row, _)| StringId(row as u32))
         .map(|id| into.bytes(other.strings().bytes(id)))
         .collect::<Result<_, _>>()?;
-    remap.links = other
-        .links()
-        .iter()
-        .map(|&link| into.link(link))
-        .collect::<Result<_, _>>()?;
+    remap.links = other.links().iter().map(|&link| into.link(link)).collect::<Result<_, _>>()?;
     remap.functions = other
         .functions()
         .iter()
@@ -60,10 +56,7 @@ fn absorb_mappings(into: &mut Interner, other: &Dictionary, remap: &mut Remap) -
     let mut attributes = Vec::new();
     for (row, &mapping) in other.mappings().rows().iter().enumerate() {
         remap.attribute_set(other.mappings().attributes.row(row), &mut attributes);
-        let mapping = Mapping {
-            filename: remap.string(mapping.filename),
-            ..mapping
-        };
+        let mapping = Mapping { filename: remap.string(mapping.filename), ..mapping };
         remap.mappings.push(into.mapping(mapping, &attributes)?);
     }
     Ok(())
@@ -80,17 +73,15 @@ fn absorb_locations(
     for id in (1..table.len() as u32).map(LocationId) {
         remap.attribute_set(table.attributes(id), &mut attributes);
         lines.clear();
-        lines.extend(table.lines(id).iter().map(|line| Line {
-            function: at(&remap.functions, line.function),
-            ..*line
-        }));
+        lines.extend(
+            table
+                .lines(id)
+                .iter()
+                .map(|line| Line { function: at(&remap.functions, line.function), ..*line }),
+        );
         let mapping = at(&remap.mappings, table.mapping(id));
-        let spot = Spot {
-            mapping,
-            address: table.address(id),
-            lines: &lines,
-            attributes: &attributes,
-        };
+        let spot =
+            Spot { mapping, address: table.address(id), lines: &lines, attributes: &attributes };
         remap.locations.push(into.location(spot)?);
     }
     Ok(())
@@ -160,10 +151,7 @@ impl Remap {
         for scope in &mut resource.scopes {
             self.scope(&mut scope.scope);
             self.renumber(&mut scope.schema_url);
-            scope
-                .profiles
-                .iter_mut()
-                .for_each(|profile| self.profile(profile));
+            scope.profiles.iter_mut().for_each(|profile| self.profile(profile));
         }
     }
 
@@ -174,10 +162,7 @@ impl Remap {
             self.renumber(&mut entity.schema_url);
             self.renumber(&mut entity.entity_type);
             entity.id_keys.iter_mut().for_each(|id| self.renumber(id));
-            entity
-                .description_keys
-                .iter_mut()
-                .for_each(|id| self.renumber(id));
+            entity.description_keys.iter_mut().for_each(|id| self.renumber(id));
         }
     }
 
@@ -190,32 +175,16 @@ impl Remap {
 
     /// Renumbers the ids of a profile and its samples.
     pub(crate) fn profile(&self, profile: &mut Profile) {
-        profile
-            .sample_types
-            .iter_mut()
-            .for_each(|kind| self.value_type(kind));
+        profile.sample_types.iter_mut().for_each(|kind| self.value_type(kind));
         self.value_type(&mut profile.period_type);
         profile.default_sample_type = self.string(profile.default_sample_type);
-        profile
-            .attributes
-            .iter_mut()
-            .for_each(|id| *id = at(&self.attributes, *id));
+        profile.attributes.iter_mut().for_each(|id| *id = at(&self.attributes, *id));
         self.renumber(&mut profile.original_payload_format);
         let samples = &mut profile.samples;
-        samples
-            .stacks
-            .iter_mut()
-            .for_each(|id| *id = self.stack(*id));
+        samples.stacks.iter_mut().for_each(|id| *id = self.stack(*id));
         samples.links.iter_mut().for_each(|id| *id = self.link(*id));
-        samples
-            .attributes
-            .items
-            .iter_mut()
-            .for_each(|id| *id = at(&self.attributes, *id));
-        samples
-            .stacktrace_ids
-            .iter_mut()
-            .for_each(|id| self.renumber(id));
+        samples.attributes.items.iter_mut().for_each(|id| *id = at(&self.attributes, *id));
+        samples.stacktrace_ids.iter_mut().for_each(|id| self.renumber(id));
     }
 
     pub(crate) fn value_type(&self, kind: &mut ValueType) {

@@ -126,28 +126,19 @@ pub struct Symbol<'a> {
 impl<'a> Symbol<'a> {
     /// A function of this name.
     pub fn new(name: impl Into<Text<'a>>) -> Self {
-        Self {
-            name: name.into(),
-            ..Self::default()
-        }
+        Self { name: name.into(), ..Self::default() }
     }
 
     /// With the name as the system knows it.
     #[must_use]
     pub fn system_name(self, name: impl Into<Text<'a>>) -> Self {
-        Self {
-            system_name: name.into(),
-            ..self
-        }
+        Self { system_name: name.into(), ..self }
     }
 
     /// In this source file.
     #[must_use]
     pub fn file(self, file: impl Into<Text<'a>>) -> Self {
-        Self {
-            file: file.into(),
-            ..self
-        }
+        Self { file: file.into(), ..self }
     }
 
     /// Beginning at this line, from 1.
@@ -189,21 +180,13 @@ pub struct Binary<'a> {
 impl<'a> Binary<'a> {
     /// A binary of this path.
     pub fn new(file: impl Into<Text<'a>>) -> Self {
-        Self {
-            file: file.into(),
-            ..Self::default()
-        }
+        Self { file: file.into(), ..Self::default() }
     }
 
     /// Mapped at `start..limit`, from byte `file_offset` on.
     #[must_use]
     pub fn range(self, start: u64, limit: u64, file_offset: u64) -> Self {
-        Self {
-            memory_start: start,
-            memory_limit: limit,
-            file_offset,
-            ..self
-        }
+        Self { memory_start: start, memory_limit: limit, file_offset, ..self }
     }
 
     /// With these attributes.
@@ -289,12 +272,7 @@ impl<'a> Frame<'a> {
     /// A frame in the function of this name.
     #[inline]
     pub const fn new(name: &'a str) -> Self {
-        Self {
-            name,
-            file: "",
-            line: 0,
-            kind: "",
-        }
+        Self { name, file: "", line: 0, kind: "" }
     }
 
     /// At a line of a file.
@@ -352,21 +330,13 @@ pub struct Entity<'a> {
 impl<'a> Entity<'a> {
     /// An entity of this type, identified by these keys.
     pub const fn new(kind: &'a str, id_keys: &'a [&'a str]) -> Self {
-        Self {
-            kind,
-            id_keys,
-            description_keys: &[],
-            schema_url: "",
-        }
+        Self { kind, id_keys, description_keys: &[], schema_url: "" }
     }
 
     /// Described by these keys.
     #[must_use]
     pub const fn described_by(self, description_keys: &'a [&'a str]) -> Self {
-        Self {
-            description_keys,
-            ..self
-        }
+        Self { description_keys, ..self }
     }
 
     /// Of this schema.

@@ -160,12 +160,7 @@ mod tests {
         let read = paths.add(main, &two, &[8, 9], &mut room).unwrap();
         assert_eq!(paths.next(ROOT, &one), Some((main, &[7][..])));
         assert_eq!(paths.next(main, &two), Some((read, &[8, 9][..])));
-        for (path, frames) in [
-            (ROOT, &two[..]),
-            (read, &two),
-            (main, &one),
-            (main, &two[..1]),
-        ] {
+        for (path, frames) in [(ROOT, &two[..]), (read, &two), (main, &one), (main, &two[..1])] {
             assert_eq!(paths.next(path, frames), None);
         }
         let mut back = vec![];
@@ -191,10 +186,7 @@ mod tests {
     #[test]
     fn of_frames_that_look_the_same_the_first_are_known() {
         let (mut paths, mut room) = (Paths::default(), room());
-        let (one, other) = (
-            frames(["main", "serve"], "a.rs"),
-            frames(["main", "serve"], "b.rs"),
-        );
+        let (one, other) = (frames(["main", "serve"], "a.rs"), frames(["main", "serve"], "b.rs"));
         let known = paths.add(ROOT, &one, &[1, 2], &mut room).unwrap();
         let spent = room.spent();
         assert_eq!(paths.add(ROOT, &other, &[3, 4], &mut room), None);
@@ -202,10 +194,7 @@ mod tests {
         for frames in [&one, &other] {
             assert_eq!(paths.next(ROOT, frames), Some((known, &[1, 2][..])));
         }
-        assert_eq!(
-            paths.next(ROOT, &frames(["main", "serve"], "long.rs")),
-            None
-        );
+        assert_eq!(paths.next(ROOT, &frames(["main", "serve"], "long.rs")), None);
     }
 
     #[test]

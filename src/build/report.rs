@@ -33,15 +33,13 @@ impl Builder {
     pub fn report(&mut self, report: &Report) -> Key<Profile> {
         let period = 1_000_000_000 / i64::from(report.timing.frequency).max(1);
         let profile = self.profile_of(&[("samples", "count"), ("cpu", "nanoseconds")]);
-        let start = report
-            .timing
-            .start_time
-            .duration_since(UNIX_EPOCH)
-            .unwrap_or_default();
+        let start = report.timing.start_time.duration_since(UNIX_EPOCH).unwrap_or_default();
         let nanos = |time: std::time::Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
-        self.details(profile)
-            .window(nanos(start), nanos(report.timing.duration))
-            .period("cpu", "nanoseconds", period);
+        self.details(profile).window(nanos(start), nanos(report.timing.duration)).period(
+            "cpu",
+            "nanoseconds",
+            period,
+        );
         let mut entries: Vec<_> = report.data.iter().collect();
         entries.sort_by_cached_key(|(frames, _)| content(frames));
         for (frames, &count) in entries {
@@ -51,11 +49,7 @@ impl Builder {
     }
 
     fn report_entry(&mut self, profile: Key<Profile>, frames: &Frames, count: i64, period: i64) {
-        let locations: Vec<_> = frames
-            .frames
-            .iter()
-            .map(|symbols| self.symbols(symbols))
-            .collect();
+        let locations: Vec<_> = frames.frames.iter().map(|symbols| self.symbols(symbols)).collect();
         let stack = self.stack(&locations);
         let thread_id = i64::try_from(frames.thread_id).unwrap_or(i64::MAX);
         let sample = self
@@ -71,11 +65,7 @@ impl Builder {
     fn symbols(&mut self, symbols: &[Native]) -> Key<LocationId> {
         let lines: Vec<_> = symbols.iter().map(|symbol| self.symbol(symbol)).collect();
         let address = symbols.iter().rev().find_map(address).unwrap_or(0);
-        self.location(Place {
-            address,
-            lines: &lines,
-            ..Place::default()
-        })
+        self.location(Place { address, lines: &lines, ..Place::default() })
     }
 
     fn symbol(&mut self, symbol: &Native) -> SourceLine {
@@ -83,17 +73,9 @@ impl Builder {
             Some(_) => (symbol.name(), symbol.sys_name()),
             None => Default::default(),
         };
-        let file = symbol
-            .filename
-            .as_ref()
-            .map(|file| file.to_string_lossy())
-            .unwrap_or_default();
+        let file = symbol.filename.as_ref().map(|file| file.to_string_lossy()).unwrap_or_default();
         let function = self.function(Symbol::new(&*name).system_name(&*system_name).file(&*file));
-        SourceLine {
-            function,
-            line: symbol.lineno.unwrap_or(0),
-            column: 0,
-        }
+        SourceLine { function, line: symbol.lineno.unwrap_or(0), column: 0 }
     }
 }
 
@@ -107,19 +89,10 @@ type Content = (Option<Vec<u8>>, Option<PathBuf>, Option<u32>, Option<u64>);
 /// All that is kept of an entry, to order entries by: a report has them in no order.
 fn content(frames: &Frames) -> (u64, String, Vec<Vec<Content>>) {
     let symbol = |symbol: &Native| {
-        (
-            symbol.name.clone(),
-            symbol.filename.clone(),
-            symbol.lineno,
-            address(symbol),
-        )
+        (symbol.name.clone(), symbol.filename.clone(), symbol.lineno, address(symbol))
     };
     let symbols = |symbols: &Vec<Native>| symbols.iter().map(symbol).collect();
-    (
-        frames.thread_id,
-        frames.thread_name.clone(),
-        frames.frames.iter().map(symbols).collect(),
-    )
+    (frames.thread_id, frames.thread_name.clone(), frames.frames.iter().map(symbols).collect())
 }
 
 #[cfg(test)]
@@ -134,19 +107,11 @@ mod tests {
 
     fn native(name: &[u8], file: &str, line: u32) -> Native {
         let filename = Some(PathBuf::from(file));
-        Native {
-            name: Some(name.to_vec()),
-            addr: None,
-            lineno: Some(line),
-            filename,
-        }
+        Native { name: Some(name.to_vec()), addr: None, lineno: Some(line), filename }
     }
 
     fn entry(thread_id: u64, seconds: u64) -> Frames {
-        let inlined = vec![
-            native(b"_ZN3foo3barE", "a.rs", 3),
-            native(b"main", "main.rs", 9),
-        ];
+        let inlined = vec![native(b"_ZN3foo3barE", "a.rs", 3), native(b"main", "main.rs", 9)];
         Frames {
             frames: vec![inlined, vec![native(b"start", "b.rs", 1)]],
             thread_name: "worker".into(),
@@ -158,10 +123,7 @@ mod tests {
     /// Two entries of one stack, seen first at different times, and one of another thread.
     fn report() -> Report {
         let data = HashMap::from([(entry(7, 1), 2), (entry(7, 2), 3), (entry(8, 1), 1)]);
-        let mut report = Report {
-            data,
-            timing: Default::default(),
-        };
+        let mut report = Report { data, timing: Default::default() };
         report.timing.frequency = 100;
         report.timing.start_time = UNIX_EPOCH + Duration::from_secs(60);
         report.timing.duration = Duration::from_secs(5);
@@ -185,10 +147,7 @@ mod tests {
         let sample = profile.samples().get(0).unwrap();
         assert_eq!(sample.values, [5, 50_000_000]);
         let thread = dictionary.attribute(sample.attributes[0]).unwrap();
-        assert_eq!(
-            (dictionary.text(thread.key), &thread.value),
-            ("thread.id", &Value::Int(7))
-        );
+        assert_eq!((dictionary.text(thread.key), &thread.value), ("thread.id", &Value::Int(7)));
 
         let stack = dictionary.stack(sample.stack);
         let lines = dictionary.locations().lines(stack[0]);
@@ -205,13 +164,7 @@ mod tests {
                 )
             })
             .collect();
-        assert_eq!(
-            told,
-            [
-                ("foo::bar", "_ZN3foo3barE", "a.rs", 3),
-                ("main", "main", "main.rs", 9)
-            ]
-        );
+        assert_eq!(told, [("foo::bar", "_ZN3foo3barE", "a.rs", 3), ("main", "main", "main.rs", 9)]);
     }
 
     #[test]

@@ -31,10 +31,7 @@ impl From<Full> for Error {
         match full.name {
             "" => Self::new(
                 ErrorKind::Limit,
-                format!(
-                    "needs {}, more than the {} a table can hold",
-                    full.wanted, full.limit
-                ),
+                format!("needs {}, more than the {} a table can hold", full.wanted, full.limit),
             ),
             name => past(name, full.limit, full.wanted),
         }
@@ -66,29 +63,15 @@ impl Room {
 
     /// One more row of `bytes` in a table that has `rows`.
     pub(crate) fn row(&mut self, rows: usize, bytes: usize) -> Result<(), Full> {
-        self.named_row(
-            "max_table_entries",
-            self.limits.max_table_entries,
-            rows,
-            bytes,
-        )
+        self.named_row("max_table_entries", self.limits.max_table_entries, rows, bytes)
     }
 
     /// One more string of `bytes` in a table that has `rows` and `text` bytes.
     pub(crate) fn string(&mut self, rows: usize, text: usize, bytes: usize) -> Result<(), Full> {
-        at_most(
-            "max_string_bytes",
-            self.limits.max_string_bytes,
-            bytes as u64,
-        )?;
+        at_most("max_string_bytes", self.limits.max_string_bytes, bytes as u64)?;
         // Bytes that are not UTF-8 become up to three times as many.
         at_most("", u64::from(u32::MAX), text as u64 + 3 * bytes as u64)?;
-        self.named_row(
-            "max_strings",
-            self.limits.max_strings,
-            rows,
-            bytes + size_of::<u32>(),
-        )
+        self.named_row("max_strings", self.limits.max_strings, rows, bytes + size_of::<u32>())
     }
 
     /// One more sample of `bytes` where there are `rows` in all.
@@ -112,15 +95,7 @@ impl Room {
 
 /// `Ok` when `wanted` is within `limit`; an unnamed limit is one that nobody can raise.
 pub(crate) fn at_most(name: &'static str, limit: u64, wanted: u64) -> Result<(), Full> {
-    if wanted > limit {
-        Err(Full {
-            name,
-            limit,
-            wanted,
-        })
-    } else {
-        Ok(())
-    }
+    if wanted > limit { Err(Full { name, limit, wanted }) } else { Ok(()) }
 }
 
 /// `Ok` when `more` items still fit behind `items` others in a column of rows.
@@ -136,10 +111,7 @@ pub(crate) fn heap_bytes(value: &Value) -> usize {
             size_of_val::<[_]>(values) + values.iter().map(heap_bytes).sum::<usize>()
         }
         Value::KeyValues(pairs) => {
-            let inner = pairs
-                .iter()
-                .map(|pair| heap_bytes(&pair.value))
-                .sum::<usize>();
+            let inner = pairs.iter().map(|pair| heap_bytes(&pair.value)).sum::<usize>();
             size_of_val::<[_]>(pairs) + inner
         }
         Value::Empty | Value::String(_) | Value::Bool(_) | Value::Int(_) | Value::Double(_) => 0,

@@ -109,12 +109,7 @@ impl Builder {
     /// Puts the pending sample into its profile.
     #[inline]
     fn commit(&mut self) {
-        let Pending {
-            profile,
-            stack,
-            link,
-            ..
-        } = self.pending;
+        let Pending { profile, stack, link, .. } = self.pending;
         let dictionary = &self.interner.dictionary;
         let stack = self.brand.row(stack, dictionary.stacks.len());
         let profile = self.tree.profile_row(&self.brand, profile);
@@ -131,28 +126,10 @@ impl Builder {
     /// Finds or adds the sample of the pending identity and gives it what is pending.
     #[inline]
     fn record(&mut self, profile: usize, stack: StackId, link: LinkId) -> Result<(), Full> {
-        let Self {
-            interner,
-            tree,
-            pending,
-            samples,
-            dropped,
-            ..
-        } = self;
-        let Pending {
-            attributes,
-            values,
-            times,
-            dropped: dropped_attributes,
-            ..
-        } = pending;
+        let Self { interner, tree, pending, samples, dropped, .. } = self;
+        let Pending { attributes, values, times, dropped: dropped_attributes, .. } = pending;
         let Draft { profile, lanes, .. } = &mut tree.profiles[profile];
-        let shape = shape_of(
-            values,
-            times,
-            profile.sample_types.len(),
-            &mut dropped.values,
-        );
+        let shape = shape_of(values, times, profile.sample_types.len(), &mut dropped.values);
         let count = &mut profile.dropped_attributes_count;
         *count = count.saturating_add(*dropped_attributes);
         if attributes.len() > 1 {
@@ -163,11 +140,7 @@ impl Builder {
         if shape != Shape::Totals {
             lane.make_room_for_ticks(room, times.len(), values.len())?;
         }
-        let identity = Identity {
-            stack,
-            attributes,
-            link,
-        };
+        let identity = Identity { stack, attributes, link };
         let hash = identity_hash(seed, identity);
         let row = match lane.find(hash, identity) {
             Some(row) => row,
@@ -211,17 +184,10 @@ impl Builder {
     /// Adds to the attributes of the pending sample.
     #[inline]
     fn put_pending(&mut self, row: Option<u32>) {
-        let Self {
-            interner, pending, ..
-        } = self;
+        let Self { interner, pending, .. } = self;
         let put = row.map(|row| {
             let id = AttributeId(row);
-            lists::put(
-                &mut pending.attributes,
-                id,
-                &interner.dictionary,
-                &interner.room.limits,
-            )
+            lists::put(&mut pending.attributes, id, &interner.dictionary, &interner.room.limits)
         });
         if put.and_then(|put| self.fit(put)).is_none() {
             self.pending.dropped += 1;
@@ -242,11 +208,7 @@ fn shape_of(values: &mut Vec<i64>, times: &[u64], columns: usize, dropped: &mut 
         *dropped += values.len().saturating_sub(columns) as u64;
         values.resize(columns, 0);
     }
-    if times.is_empty() {
-        Shape::Totals
-    } else {
-        Shape::Series
-    }
+    if times.is_empty() { Shape::Totals } else { Shape::Series }
 }
 
 impl NewSample<'_> {
@@ -275,9 +237,7 @@ impl NewSample<'_> {
     #[inline]
     pub fn attribute(self, attribute: Key<AttributeId>) -> Self {
         let builder = &mut *self.builder;
-        let row = builder
-            .brand
-            .row(attribute, builder.interner.dictionary.attributes.len());
+        let row = builder.brand.row(attribute, builder.interner.dictionary.attributes.len());
         builder.put_pending(row);
         self
     }
@@ -285,9 +245,7 @@ impl NewSample<'_> {
     /// With an attribute of this key and value, in place of one with its key.
     #[inline]
     pub fn attr<'a>(self, key: impl Into<Text<'a>>, value: impl Into<AnyValue<'a>>) -> Self {
-        let row = self
-            .builder
-            .attribute_row(key.into(), value.into(), Text::default());
+        let row = self.builder.attribute_row(key.into(), value.into(), Text::default());
         self.builder.put_pending(row);
         self
     }
@@ -296,9 +254,7 @@ impl NewSample<'_> {
     #[inline]
     pub fn link(self, link: Key<LinkId>) -> Self {
         let builder = &*self.builder;
-        let row = builder
-            .brand
-            .row(link, builder.interner.dictionary.links.len());
+        let row = builder.brand.row(link, builder.interner.dictionary.links.len());
         self.builder.pending.link = LinkId(row.unwrap_or(0));
         self
     }

@@ -53,14 +53,8 @@ struct Tick {
 impl Lane {
     /// Forgets everything, keeps the memory.
     pub(crate) fn clear(&mut self) {
-        let Samples {
-            stacks,
-            links,
-            attributes,
-            values,
-            timestamps,
-            stacktrace_ids,
-        } = &mut self.samples;
+        let Samples { stacks, links, attributes, values, timestamps, stacktrace_ids } =
+            &mut self.samples;
         stacks.clear();
         links.clear();
         attributes.clear();
@@ -93,10 +87,7 @@ impl Lane {
         identity: Identity<'_>,
         values: usize,
     ) -> Result<(), Full> {
-        column(
-            self.samples.attributes.items.len(),
-            identity.attributes.len(),
-        )?;
+        column(self.samples.attributes.items.len(), identity.attributes.len())?;
         column(self.samples.values.items.len(), values)?;
         let ids = 3 * size_of::<u32>() + size_of_val(identity.attributes);
         room.sample(rows, ids + values * size_of::<i64>())
@@ -149,10 +140,7 @@ impl Lane {
     #[inline]
     pub(crate) fn add_ticks(&mut self, row: u32, times: &[u64], values: &[i64]) {
         for &unix_nano in times {
-            self.ticks.push(Tick {
-                sample: row,
-                unix_nano,
-            });
+            self.ticks.push(Tick { sample: row, unix_nano });
             self.tick_values.extend_from_slice(values);
         }
     }
@@ -167,21 +155,14 @@ impl Lane {
     /// came with each of them, `columns` in number, those of column `column`.
     pub(crate) fn deal(&mut self, columns: usize, column: usize) {
         let order = self.order();
-        let Samples {
-            stacks,
-            timestamps,
-            values,
-            ..
-        } = &mut self.samples;
+        let Samples { stacks, timestamps, values, .. } = &mut self.samples;
         timestamps.clear();
         values.clear();
         let mut ticks = order.iter().peekable();
         for row in 0..stacks.len() as u32 {
             while let Some(&at) = ticks.next_if(|at| self.ticks[**at as usize].sample == row) {
                 timestamps.items.push(self.ticks[at as usize].unix_nano);
-                values
-                    .items
-                    .extend(self.tick_values.get(at as usize * columns + column));
+                values.items.extend(self.tick_values.get(at as usize * columns + column));
             }
             timestamps.end_row();
             values.end_row();
@@ -231,10 +212,7 @@ impl Lane {
             f(identity(row), values, &[]);
         }
         for (at, tick) in self.ticks.iter().enumerate() {
-            let values = self
-                .tick_values
-                .get(at * columns..(at + 1) * columns)
-                .unwrap_or_default();
+            let values = self.tick_values.get(at * columns..(at + 1) * columns).unwrap_or_default();
             f(identity(tick.sample as usize), values, &[tick.unix_nano]);
         }
     }

@@ -42,10 +42,7 @@ impl Deref for Sealed<'_> {
 
 impl Drop for Sealed<'_> {
     fn drop(&mut self) {
-        let Profiles {
-            dictionary,
-            resources,
-        } = take(&mut self.0.sealed);
+        let Profiles { dictionary, resources } = take(&mut self.0.sealed);
         self.0.tree.give_back(resources);
         self.0.start_anew(dictionary);
     }
@@ -71,10 +68,7 @@ impl Builder {
     pub fn seal(&mut self) -> Result<Sealed<'_>> {
         self.check()?;
         let dictionary = take(&mut self.interner.dictionary);
-        self.sealed = Profiles {
-            dictionary,
-            resources: self.tree.take_resources(),
-        };
+        self.sealed = Profiles { dictionary, resources: self.tree.take_resources() };
         compact(&mut self.sealed);
         Ok(Sealed(self))
     }
@@ -100,18 +94,13 @@ impl Tree {
             schema_url: draft.schema_url,
             ..ResourceProfiles::default()
         };
-        let mut resources: Vec<_> = take(&mut self.resources)
-            .into_iter()
-            .map(in_resource)
-            .collect();
+        let mut resources: Vec<_> =
+            take(&mut self.resources).into_iter().map(in_resource).collect();
         for (row, draft) in take(&mut self.scopes).into_iter().enumerate() {
             let profiles = self.take_profiles(row);
             if !profiles.is_empty() {
-                let scope = ScopeProfiles {
-                    scope: draft.scope,
-                    schema_url: draft.schema_url,
-                    profiles,
-                };
+                let scope =
+                    ScopeProfiles { scope: draft.scope, schema_url: draft.schema_url, profiles };
                 resources[draft.resource as usize].scopes.push(scope);
             }
         }
@@ -147,10 +136,7 @@ impl Tree {
             draft.lanes.iter_mut().for_each(Lane::clear);
             spare.push(draft.lanes);
         }
-        *self = Self {
-            spare,
-            ..Self::default()
-        };
+        *self = Self { spare, ..Self::default() };
     }
 }
 
@@ -177,18 +163,10 @@ impl Draft {
                 lent(shape);
                 lane.deal(columns, column);
                 let last = column + 1 == columns;
-                let samples = if last {
-                    take(&mut lane.samples)
-                } else {
-                    lane.samples.clone()
-                };
+                let samples = if last { take(&mut lane.samples) } else { lane.samples.clone() };
                 let details = take_details(&mut self.profile);
                 let sample_types = vec![details.sample_types[column]];
-                profiles.push(Profile {
-                    samples,
-                    sample_types,
-                    ..details
-                });
+                profiles.push(Profile { samples, sample_types, ..details });
             }
         }
     }

@@ -61,10 +61,7 @@ struct Range {
 impl Range {
     fn of(strings: &Strings, id: StringId) -> Self {
         let range = strings.range(id).unwrap_or_default();
-        Self {
-            start: range.start as u32,
-            len: range.len() as u32,
-        }
+        Self { start: range.start as u32, len: range.len() as u32 }
     }
 }
 
@@ -73,14 +70,7 @@ impl Head {
 
     fn to_bytes(self) -> [[u8; 4]; 6] {
         let Range { start, len } = self.second;
-        let numbers = [
-            self.row,
-            self.number,
-            self.note.0,
-            self.first_len,
-            start,
-            len,
-        ];
+        let numbers = [self.row, self.number, self.note.0, self.first_len, start, len];
         numbers.map(u32::to_le_bytes)
     }
 
@@ -93,10 +83,7 @@ impl Head {
             number: number(1),
             note: StringId(number(2)),
             first_len: number(3),
-            second: Range {
-                start: number(4),
-                len: number(5),
-            },
+            second: Range { start: number(4), len: number(5) },
         }
     }
 }
@@ -114,9 +101,7 @@ impl Words<'_> {
 /// Whether a text begins at `start`.
 #[inline(always)]
 fn is_at(bytes: &[u8], start: usize, text: &str) -> bool {
-    bytes
-        .get(start..start + text.len())
-        .is_some_and(|there| same(there, text.as_bytes()))
+    bytes.get(start..start + text.len()).is_some_and(|there| same(there, text.as_bytes()))
 }
 
 /// Whether two texts of one length are equal. Those of usual lengths are compared in place, where a
@@ -204,13 +189,7 @@ impl Seen {
         let mut record = self.places.get(row as usize).copied().unwrap_or(NOWHERE);
         if record == NOWHERE {
             let [first, second] = texts.map(|id| Range::of(strings, id));
-            let head = Head {
-                row,
-                number: words.number,
-                note,
-                first_len: first.len,
-                second,
-            };
+            let head = Head { row, number: words.number, note, first_len: first.len, second };
             let added = match words.texts[0].as_bytes() {
                 near if near.len() <= NEAR => self.add(head, near, room),
                 _ => self.add(head, &first.start.to_le_bytes(), room),
@@ -231,8 +210,7 @@ impl Seen {
         column(self.records.len(), bytes).ok()?;
         room.bytes(bytes + size_of::<u32>() + Hints::BYTES).ok()?;
         let record = self.records.len() as u32;
-        self.records
-            .extend_from_slice(head.to_bytes().as_flattened());
+        self.records.extend_from_slice(head.to_bytes().as_flattened());
         self.records.extend_from_slice(rest);
         let row = head.row as usize;
         if self.places.len() <= row {
@@ -253,8 +231,7 @@ impl Seen {
 /// Whether a text that is too long to be copied is where its record says.
 #[inline(never)]
 fn is_far(rest: &[u8], arena: &[u8], text: &str) -> bool {
-    rest.first_chunk()
-        .is_some_and(|start| is_at(arena, u32::from_le_bytes(*start) as usize, text))
+    rest.first_chunk().is_some_and(|start| is_at(arena, u32::from_le_bytes(*start) as usize, text))
 }
 
 #[cfg(test)]
@@ -286,10 +263,7 @@ mod tests {
             assert_eq!(seen.row(&words, &strings), None);
             let record = remember(&mut seen, &mut strings, &words, row as u32);
             assert_eq!(seen.row_of(record), Some(row as u32));
-            assert_eq!(
-                remember(&mut seen, &mut strings, &words, row as u32),
-                record
-            );
+            assert_eq!(remember(&mut seen, &mut strings, &words, row as u32), record);
         }
         for (row, texts) in all().enumerate() {
             let number = row as u32 / 3;
@@ -339,14 +313,8 @@ mod tests {
         let names: Vec<_> = (0..100).map(|at| format!("{at}")).collect();
         let known = names.iter().enumerate().filter(|(row, name)| {
             let (words, texts) = (words([name, ""], 0), [strings.push(name), StringId::NONE]);
-            let record = seen.remember(
-                &words,
-                StringId::NONE,
-                texts,
-                *row as u32,
-                &strings,
-                &mut room,
-            );
+            let record =
+                seen.remember(&words, StringId::NONE, texts, *row as u32, &strings, &mut room);
             let row = (record != NOWHERE).then_some(*row as u32);
             assert_eq!(seen.row(&words, &strings), row);
             row.is_some()

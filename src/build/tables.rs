@@ -32,11 +32,7 @@ impl Builder {
             filename: self.text(symbol.file)?,
             start_line: symbol.start_line.into(),
         };
-        if (Function {
-            start_line: 0,
-            ..function
-        }) == Function::default()
-        {
+        if (Function { start_line: 0, ..function }) == Function::default() {
             return Some(0);
         }
         let id = self.interner.function(function);
@@ -50,24 +46,11 @@ impl Builder {
     }
 
     fn mapping_row(&mut self, binary: Binary<'_>) -> Option<u32> {
-        let Binary {
-            memory_start,
-            memory_limit,
-            file_offset,
-            ..
-        } = binary;
+        let Binary { memory_start, memory_limit, file_offset, .. } = binary;
         let filename = self.text(binary.file)?;
-        let (memory_start, memory_limit) = if memory_start < memory_limit {
-            (memory_start, memory_limit)
-        } else {
-            (0, 0)
-        };
-        let mapping = Mapping {
-            memory_start,
-            memory_limit,
-            file_offset,
-            filename,
-        };
+        let (memory_start, memory_limit) =
+            if memory_start < memory_limit { (memory_start, memory_limit) } else { (0, 0) };
+        let mapping = Mapping { memory_start, memory_limit, file_offset, filename };
         self.attribute_set(binary.attributes);
         let id = self.interner.mapping(mapping, &self.set);
         self.fit(id).map(|id| id.0)
@@ -81,42 +64,28 @@ impl Builder {
 
     /// A place known by its address alone.
     pub fn address(&mut self, mapping: Key<MappingId>, address: u64) -> Key<LocationId> {
-        self.location(Place {
-            mapping,
-            address,
-            ..Place::default()
-        })
+        self.location(Place { mapping, address, ..Place::default() })
     }
 
     fn location_row(&mut self, place: Place<'_>) -> Option<u32> {
-        let mapping = self
-            .brand
-            .row(place.mapping, self.interner.dictionary.mappings.rows.len())?;
+        let mapping =
+            self.brand.row(place.mapping, self.interner.dictionary.mappings.rows.len())?;
         self.attribute_set(place.attributes);
         self.lines.clear();
         for line in place.lines {
-            let function = self
-                .brand
-                .row(line.function, self.interner.dictionary.functions.len())?;
+            let function =
+                self.brand.row(line.function, self.interner.dictionary.functions.len())?;
             if function != 0 {
                 let (line, column) = (line.line.into(), line.column.into());
-                self.lines.push(Line {
-                    function: FunctionId(function),
-                    line,
-                    column,
-                });
+                self.lines.push(Line { function: FunctionId(function), line, column });
             }
         }
         if mapping == 0 && place.address == 0 && self.lines.is_empty() && self.set.is_empty() {
             return Some(0);
         }
         let mapping = MappingId(mapping);
-        let spot = Spot {
-            mapping,
-            address: place.address,
-            lines: &self.lines,
-            attributes: &self.set,
-        };
+        let spot =
+            Spot { mapping, address: place.address, lines: &self.lines, attributes: &self.set };
         let id = self.interner.location(spot);
         self.fit(id).map(|id| id.0)
     }
@@ -124,12 +93,7 @@ impl Builder {
     /// The location of a frame known by names: a function, its file, a line (from 1; 0 is unknown).
     #[inline]
     pub fn frame(&mut self, name: &str, file: &str, line: u32) -> Key<LocationId> {
-        self.named_frame(Frame {
-            name,
-            file,
-            line,
-            kind: "",
-        })
+        self.named_frame(Frame { name, file, line, kind: "" })
     }
 
     /// The location of a frame known by names; none when it has neither name nor file.
@@ -244,22 +208,12 @@ impl Builder {
     fn label_row(&mut self, words: &Words<'_>) -> Option<u32> {
         let [text, key] = words.texts.map(Text::Str);
         let row = self.other_attribute_row(key, AnyValue::Text(text), Text::default())?;
-        let Interner {
-            dictionary, room, ..
-        } = &mut self.interner;
-        let Dictionary {
-            strings,
-            attributes,
-            ..
-        } = &*dictionary;
-        if let Some(&Attribute {
-            key,
-            value: Value::String(text),
-            ..
-        }) = attributes.get(row as usize)
+        let Interner { dictionary, room, .. } = &mut self.interner;
+        let Dictionary { strings, attributes, .. } = &*dictionary;
+        if let Some(&Attribute { key, value: Value::String(text), .. }) =
+            attributes.get(row as usize)
         {
-            self.labels
-                .remember(words, StringId::NONE, [text, key], row, strings, room);
+            self.labels.remember(words, StringId::NONE, [text, key], row, strings, room);
         }
         Some(row)
     }
@@ -275,11 +229,7 @@ impl Builder {
         if key == StringId::NONE {
             return Some(0);
         }
-        let attribute = Attribute {
-            key,
-            value: self.value(value, 1)?,
-            unit: self.text(unit)?,
-        };
+        let attribute = Attribute { key, value: self.value(value, 1)?, unit: self.text(unit)? };
         let id = self.interner.attribute(attribute);
         self.fit(id).map(|id| id.0)
     }
@@ -291,10 +241,9 @@ impl Builder {
                 let id = self.interner.string(text);
                 self.fit(id)
             }
-            Text::Key(key) => self
-                .brand
-                .row(key, self.interner.dictionary.strings.len())
-                .map(StringId),
+            Text::Key(key) => {
+                self.brand.row(key, self.interner.dictionary.strings.len()).map(StringId)
+            }
         }
     }
 
@@ -310,10 +259,7 @@ impl Builder {
             AnyValue::Double(number) => Value::Double(number),
             AnyValue::Bytes(bytes) => Value::Bytes(bytes.into()),
             AnyValue::Array(values) => Value::Array(
-                values
-                    .iter()
-                    .map(|&value| self.value(value, depth + 1))
-                    .collect::<Option<_>>()?,
+                values.iter().map(|&value| self.value(value, depth + 1)).collect::<Option<_>>()?,
             ),
             AnyValue::KeyValues(pairs) => {
                 let mut list = Vec::with_capacity(pairs.len());
@@ -332,26 +278,15 @@ impl Builder {
 
     /// A value is three messages inside one another, in three more of the payload.
     fn value_fits(&self, depth: u64) -> Result<(), Full> {
-        at_most(
-            "max_nesting",
-            self.interner.room.limits.max_nesting,
-            3 * depth + 4,
-        )
+        at_most("max_nesting", self.interner.room.limits.max_nesting, 3 * depth + 4)
     }
 
     /// Puts the attributes of a mapping or a location together as a set: sorted, one a key.
     fn attribute_set(&mut self, keys: &[Key<AttributeId>]) {
         self.set.clear();
         for &key in keys {
-            let Self {
-                interner,
-                brand,
-                set,
-                ..
-            } = self;
-            let row = brand
-                .row(key, interner.dictionary.attributes.len())
-                .map(AttributeId);
+            let Self { interner, brand, set, .. } = self;
+            let row = brand.row(key, interner.dictionary.attributes.len()).map(AttributeId);
             let put =
                 row.map(|id| lists::put(set, id, &interner.dictionary, &interner.room.limits));
             if put.and_then(|put| self.fit(put)).is_none() {

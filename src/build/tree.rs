@@ -116,20 +116,10 @@ impl Tree {
         if let Some(row) = self.profiles.iter().position(is_it) {
             return Ok(row);
         }
-        room.row(
-            self.profiles.len() + 1,
-            size_of::<Draft>() + size_of_val(types),
-        )?;
-        let profile = Profile {
-            sample_types: types.to_vec(),
-            ..Profile::default()
-        };
+        room.row(self.profiles.len() + 1, size_of::<Draft>() + size_of_val(types))?;
+        let profile = Profile { sample_types: types.to_vec(), ..Profile::default() };
         let lanes = self.spare.pop().unwrap_or_default();
-        self.profiles.push(Draft {
-            scope,
-            profile,
-            lanes,
-        });
+        self.profiles.push(Draft { scope, profile, lanes });
         Ok(self.profiles.len() - 1)
     }
 }
@@ -163,15 +153,9 @@ impl Builder {
         attributes: impl IntoIterator<Item = (K, V)>,
     ) -> Key<Resource> {
         let (attributes, dropped) = self.key_values(attributes);
-        let resource = Resource {
-            attributes,
-            dropped_attributes_count: dropped,
-            ..Resource::default()
-        };
-        let resource = DraftResource {
-            resource,
-            ..DraftResource::default()
-        };
+        let resource =
+            Resource { attributes, dropped_attributes_count: dropped, ..Resource::default() };
+        let resource = DraftResource { resource, ..DraftResource::default() };
         let row = self.tree.resource_row(resource, &mut self.interner.room);
         let row = self.fit(row);
         self.enter_scope(row, Scope::default());
@@ -194,19 +178,8 @@ impl Builder {
         let (attributes, dropped_attributes_count) = self.key_values(attributes);
         let name = self.text(name.into()).unwrap_or_default();
         let version = self.text(version.into()).unwrap_or_default();
-        let resource = self
-            .tree
-            .scope
-            .map(|scope| self.tree.scopes[scope as usize].resource);
-        self.enter_scope(
-            resource,
-            Scope {
-                name,
-                version,
-                attributes,
-                dropped_attributes_count,
-            },
-        );
+        let resource = self.tree.scope.map(|scope| self.tree.scopes[scope as usize].resource);
+        self.enter_scope(resource, Scope { name, version, attributes, dropped_attributes_count });
         self.brand.key(self.tree.scope)
     }
 
@@ -223,11 +196,7 @@ impl Builder {
 
     fn enter_scope(&mut self, resource: Option<u32>, scope: Scope) {
         self.tree.scope = resource.and_then(|resource| {
-            let scope = DraftScope {
-                resource,
-                scope,
-                ..DraftScope::default()
-            };
+            let scope = DraftScope { resource, scope, ..DraftScope::default() };
             let row = self.tree.scope_row(scope, &mut self.interner.room);
             self.fit(row)
         });
@@ -254,19 +223,13 @@ impl Builder {
         for (name, unit) in types {
             let name = self.text((*name).into()).unwrap_or_default();
             let unit = self.text((*unit).into()).unwrap_or_default();
-            sample_types.push(ValueType {
-                name,
-                unit,
-                temporality: None,
-            });
+            sample_types.push(ValueType { name, unit, temporality: None });
         }
         if sample_types.is_empty() {
             sample_types.push(ValueType::default());
         }
         let row = self.tree.scope.and_then(|scope| {
-            let row = self
-                .tree
-                .draft_row(scope, &sample_types, &mut self.interner.room);
+            let row = self.tree.draft_row(scope, &sample_types, &mut self.interner.room);
             self.fit(row)
         });
         self.brand.key(row.map(|row| row as u32 + 1))
@@ -297,10 +260,7 @@ impl Builder {
     }
 
     fn key_value(&mut self, key: Text<'_>, value: AnyValue<'_>) -> Option<KeyValue> {
-        Some(KeyValue {
-            key: self.text(key)?,
-            value: self.value(value, 1)?,
-        })
+        Some(KeyValue { key: self.text(key)?, value: self.value(value, 1)? })
     }
 }
 
@@ -325,10 +285,7 @@ pub struct Details<'a> {
 
 impl Details<'_> {
     fn set(self, change: impl FnOnce(&mut Profile)) -> Self {
-        if let Some(draft) = self
-            .row
-            .and_then(|row| self.builder.tree.profiles.get_mut(row))
-        {
+        if let Some(draft) = self.row.and_then(|row| self.builder.tree.profiles.get_mut(row)) {
             change(&mut draft.profile);
         }
         self
@@ -349,11 +306,7 @@ impl Details<'_> {
         let name = self.builder.text(name.into()).unwrap_or_default();
         let unit = self.builder.text(unit.into()).unwrap_or_default();
         self.set(|profile| {
-            profile.period_type = ValueType {
-                name,
-                unit,
-                temporality: None,
-            };
+            profile.period_type = ValueType { name, unit, temporality: None };
             profile.period = period;
         })
     }
@@ -365,18 +318,14 @@ impl Details<'_> {
 
     /// With this attribute, in place of one with its key.
     pub fn attribute(self, attribute: Key<AttributeId>) -> Self {
-        let row = self
-            .builder
-            .brand
-            .row(attribute, self.builder.interner.dictionary.attributes.len());
+        let row =
+            self.builder.brand.row(attribute, self.builder.interner.dictionary.attributes.len());
         self.put(row)
     }
 
     /// With an attribute of this key and value, in place of one with its key.
     pub fn attr<'a>(self, key: impl Into<Text<'a>>, value: impl Into<AnyValue<'a>>) -> Self {
-        let row = self
-            .builder
-            .attribute_row(key.into(), value.into(), Text::default());
+        let row = self.builder.attribute_row(key.into(), value.into(), Text::default());
         self.put(row)
     }
 
@@ -387,12 +336,7 @@ impl Details<'_> {
         };
         let put = row.map(|row| {
             let list = &mut draft.profile.attributes;
-            lists::put(
-                list,
-                AttributeId(row),
-                &interner.dictionary,
-                &interner.room.limits,
-            )
+            lists::put(list, AttributeId(row), &interner.dictionary, &interner.room.limits)
         });
         if put.is_none_or(|put| put.is_err()) {
             let count = &mut draft.profile.dropped_attributes_count;

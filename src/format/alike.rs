@@ -149,10 +149,7 @@ fn sharing(
 ) -> Result<Vec<u32>> {
     let mut met = Marks::for_rows(rows.len(), intake)?;
     intake.budget.take::<u32>(rows.len())?;
-    let places: Vec<u32> = rows
-        .clone()
-        .map(|row| met.place(key(row as usize)))
-        .collect();
+    let places: Vec<u32> = rows.clone().map(|row| met.place(key(row as usize))).collect();
     let mut again = met.none();
     let mut some = false;
     for &place in &places {
@@ -165,10 +162,7 @@ fn sharing(
         return Ok(Vec::new());
     }
     let rows = rows.zip(&places);
-    Ok(rows
-        .filter(|(_, place)| again.has(**place))
-        .map(|(row, _)| row)
-        .collect())
+    Ok(rows.filter(|(_, place)| again.has(**place)).map(|(row, _)| row).collect())
 }
 
 /// Keys that were met; one that was not may be taken for one that was.
@@ -195,10 +189,7 @@ impl Marks {
 
     /// No marks, but of the same keys.
     fn none(&self) -> Self {
-        Self {
-            words: vec![0; self.words.len()],
-            ..*self
-        }
+        Self { words: vec![0; self.words.len()], ..*self }
     }
 
     #[inline(always)]

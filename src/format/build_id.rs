@@ -10,9 +10,7 @@ pub(crate) fn key_of(text: &[u8]) -> (&'static str, bool) {
     let groups = text.split(|&byte| byte == b'/');
     let base64url = |group: &[u8]| {
         !group.is_empty()
-            && group
-                .iter()
-                .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
+            && group.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
     };
     if groups.clone().count() == 4 && groups.clone().all(base64url) {
         return (BUILD_ID_GO, true);
@@ -27,10 +25,7 @@ mod tests {
 
     #[test]
     fn build_ids_are_told_by_their_form() {
-        assert_eq!(
-            key_of(b"0123456789abcdef0123456789abcdef01234567"),
-            (BUILD_ID_GNU, true)
-        );
+        assert_eq!(key_of(b"0123456789abcdef0123456789abcdef01234567"), (BUILD_ID_GNU, true));
         assert_eq!(key_of(b"a-B_/c/d9/e"), (BUILD_ID_GO, true));
         for odd in [&b"unknown"[..], b"a//b/c", b"a/b/c", b"{\"x\":1}"] {
             assert_eq!(key_of(odd), (BUILD_ID_GNU, false));

@@ -35,9 +35,7 @@ impl<'a> Joined<'a> {
 
     /// All sample types, in the order of the columns.
     pub(crate) fn sample_types(&self) -> impl Iterator<Item = ValueType> + Clone + '_ {
-        self.profiles
-            .iter()
-            .flat_map(|profile| profile.sample_types.iter().copied())
+        self.profiles.iter().flat_map(|profile| profile.sample_types.iter().copied())
     }
 }
 
@@ -50,10 +48,7 @@ pub(crate) fn default_of(
     if profile.default_sample_type != StringId::NONE {
         return profile.default_sample_type;
     }
-    let mut own = profile
-        .attributes
-        .iter()
-        .filter_map(|id| dictionary.attribute(*id));
+    let mut own = profile.attributes.iter().filter_map(|id| dictionary.attribute(*id));
     let own = own.find(|attribute| dictionary.text(attribute.key) == DEFAULT_SAMPLE_TYPE);
     match own.map(|attribute| &attribute.value).or(scope_attribute(
         scope,
@@ -81,11 +76,7 @@ pub(crate) fn scope_attribute<'a>(
 
 /// Whether the scope says anything of pprof: then the source could say all that pprof can.
 pub(crate) fn says_pprof(scope: &ScopeProfiles, dictionary: &Dictionary) -> bool {
-    scope
-        .scope
-        .attributes
-        .iter()
-        .any(|pair| dictionary.text(pair.key).starts_with("pprof."))
+    scope.scope.attributes.iter().any(|pair| dictionary.text(pair.key).starts_with("pprof."))
 }
 
 /// Finds the attributes whose default sample type a column's number says too, in every profile
@@ -175,19 +166,13 @@ pub(crate) fn sample_type_order(
             _ => None,
         })
         .collect();
-    Some(
-        order
-            .filter(|order| is_permutation(order, scope.profiles.len()))
-            .ok_or(()),
-    )
+    Some(order.filter(|order| is_permutation(order, scope.profiles.len())).ok_or(()))
 }
 
 fn is_permutation(order: &[usize], length: usize) -> bool {
     let mut seen = vec![false; length];
     order.len() == length
-        && order
-            .iter()
-            .all(|&at| at < length && !std::mem::replace(&mut seen[at], true))
+        && order.iter().all(|&at| at < length && !std::mem::replace(&mut seen[at], true))
 }
 
 /// Joins the profiles of a scope.
@@ -199,9 +184,7 @@ pub(crate) fn join<'a>(
 ) -> Vec<Joined<'a>> {
     let order = sample_type_order(scope, dictionary);
     if let Some(Err(())) = order {
-        losses.add(losses::BAD_ORDER, || {
-            PPROF_SCOPE_SAMPLE_TYPE_ORDER.to_owned()
-        });
+        losses.add(losses::BAD_ORDER, || PPROF_SCOPE_SAMPLE_TYPE_ORDER.to_owned());
     }
     let order = order.and_then(Result::ok);
     let mut joined = Vec::new();
@@ -209,9 +192,7 @@ pub(crate) fn join<'a>(
     while row < scope.profiles.len() {
         if row >= end {
             end = row + run(&scope.profiles[row..], rule);
-            fit = order
-                .as_deref()
-                .map_or(end, |order| first_part(order, row, end));
+            fit = order.as_deref().map_or(end, |order| first_part(order, row, end));
         }
         let order = order.as_deref().filter(|_| row >= fit);
         let part = order.and_then(|order| part_of(order, row, end - row));
@@ -226,10 +207,7 @@ pub(crate) fn join<'a>(
                 columns[column] = profile;
             }
         }
-        joined.push(Joined {
-            profiles: columns,
-            ordered: part.is_some() || length == 1,
-        });
+        joined.push(Joined { profiles: columns, ordered: part.is_some() || length == 1 });
         row += length;
     }
     joined
@@ -251,11 +229,8 @@ fn first_part(order: &[usize], row: usize, end: usize) -> usize {
 /// The part of an order that rows `row..row + length` are, counted from 0; `None` when they are
 /// not one part.
 fn part_of(order: &[usize], row: usize, length: usize) -> Option<Vec<usize>> {
-    let part: Option<Vec<usize>> = order
-        .get(row..row + length)?
-        .iter()
-        .map(|column| column.checked_sub(row))
-        .collect();
+    let part: Option<Vec<usize>> =
+        order.get(row..row + length)?.iter().map(|column| column.checked_sub(row)).collect();
     part.filter(|part| is_permutation(part, length))
 }
 
@@ -286,40 +261,26 @@ fn is_column(profile: &Profile, rule: Join) -> bool {
         return samples.values.ends.len() == samples.len()
             && samples.values.items.len() == samples.len();
     }
-    samples.iter().all(
-        |sample| match (sample.values, sample.timestamps_unix_nano.len()) {
-            (values, 0) => values.len() == 1,
-            ([], _) => true,
-            (values, times) if values.len() == times => {
-                rule == Join::Compatible || was_divided(values)
-            }
-            _ => false,
-        },
-    )
+    samples.iter().all(|sample| match (sample.values, sample.timestamps_unix_nano.len()) {
+        (values, 0) => values.len() == 1,
+        ([], _) => true,
+        (values, times) if values.len() == times => rule == Join::Compatible || was_divided(values),
+        _ => false,
+    })
 }
 
 /// Whether some values are what a total becomes when it is divided among timestamps.
 fn was_divided(values: &[i64]) -> bool {
-    let Some(total) = values
-        .iter()
-        .try_fold(0i64, |sum, value| sum.checked_add(*value))
-    else {
+    let Some(total) = values.iter().try_fold(0i64, |sum, value| sum.checked_add(*value)) else {
         return false;
     };
-    values
-        .iter()
-        .enumerate()
-        .all(|(at, value)| *value == share(total, values.len(), at))
+    values.iter().enumerate().all(|(at, value)| *value == share(total, values.len(), at))
 }
 
 /// The share of a total that falls to one of its timestamps; what remains goes to the last.
 pub(crate) fn share(total: i64, parts: usize, at: usize) -> i64 {
     let parts = parts.max(1) as i64;
-    let rest = if at as i64 + 1 == parts {
-        total.rem_euclid(parts)
-    } else {
-        0
-    };
+    let rest = if at as i64 + 1 == parts { total.rem_euclid(parts) } else { 0 };
     total.div_euclid(parts) + rest
 }
 
@@ -370,9 +331,7 @@ pub(crate) fn default_column(
 
 /// The columns of a profile in the order in which they become profiles: the default first.
 pub(crate) fn split_order(columns: usize, default: usize) -> Vec<usize> {
-    std::iter::once(default)
-        .chain((0..columns).filter(|&column| column != default))
-        .collect()
+    std::iter::once(default).chain((0..columns).filter(|&column| column != default)).collect()
 }
 
 #[cfg(test)]
@@ -382,16 +341,8 @@ mod tests {
     #[test]
     fn parts_of_an_order_are_found_from_behind() {
         assert_eq!(first_part(&[1, 0, 2], 0, 3), 0);
-        assert_eq!(
-            first_part(&[3, 1, 2, 0], 1, 3),
-            1,
-            "[1, 2] stays within 1..3"
-        );
-        assert_eq!(
-            first_part(&[2, 0, 1], 1, 3),
-            3,
-            "[0, 1] does not stay within 1..3"
-        );
+        assert_eq!(first_part(&[3, 1, 2, 0], 1, 3), 1, "[1, 2] stays within 1..3");
+        assert_eq!(first_part(&[2, 0, 1], 1, 3), 3, "[0, 1] does not stay within 1..3");
         assert_eq!(first_part(&[1, 2, 0, 3], 1, 4), 3);
     }
 
@@ -413,11 +364,7 @@ mod tests {
 
     #[test]
     fn the_default_column_goes_first_and_the_order_says_where_it_was() {
-        assert_eq!(
-            split_order(4, 3),
-            [3, 0, 1, 2],
-            "the example of the conventions"
-        );
+        assert_eq!(split_order(4, 3), [3, 0, 1, 2], "the example of the conventions");
         assert_eq!(split_order(1, 0), [0]);
         assert_eq!(part_of(&[1, 0, 3, 2], 2, 2), Some(vec![1, 0]));
         assert_eq!(part_of(&[1, 2, 0], 0, 2), None);

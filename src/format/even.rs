@@ -48,9 +48,7 @@ impl Even {
 
     fn note<T>(&self, column: &mut Ragged<T>, rows: usize) {
         if self.next != UNEVEN && self.width != 0 {
-            column
-                .ends
-                .extend((1..=rows).map(|row| (row * self.width) as u32));
+            column.ends.extend((1..=rows).map(|row| (row * self.width) as u32));
         }
     }
 }
@@ -84,9 +82,7 @@ mod tests {
             let same = lengths.iter().all(|length| Some(length) == lengths.first());
             assert_eq!(width, same.then(|| lengths.first().copied().unwrap_or(0)));
             let rows = |ragged: &Ragged<usize>| -> Vec<Vec<usize>> {
-                (0..lengths.len())
-                    .map(|row| ragged.row(row).to_vec())
-                    .collect()
+                (0..lengths.len()).map(|row| ragged.row(row).to_vec()).collect()
             };
             assert_eq!(rows(&read), rows(&plain), "{lengths:?}");
             assert_eq!(read, plain, "{lengths:?}");

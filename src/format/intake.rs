@@ -68,11 +68,7 @@ impl Intake {
             LossKind::Approximated | LossKind::Dropped => Severity::Warning,
             LossKind::Rejected => Severity::Error,
         };
-        match self
-            .findings
-            .iter_mut()
-            .find(|finding| finding.code == code.code)
-        {
+        match self.findings.iter_mut().find(|finding| finding.code == code.code) {
             Some(finding) => finding.count += 1,
             None => self.findings.push(Finding {
                 severity,

@@ -47,11 +47,8 @@ pub(crate) struct KnownAttributes {
 
 impl KnownAttributes {
     pub(crate) fn of(dictionary: &Dictionary) -> Self {
-        let kinds: Vec<Known> = dictionary
-            .attributes()
-            .iter()
-            .map(|attribute| known(dictionary, attribute))
-            .collect();
+        let kinds: Vec<Known> =
+            dictionary.attributes().iter().map(|attribute| known(dictionary, attribute)).collect();
         let mut rows = 0..dictionary.attributes().len();
         let from_pprof = rows.any(|row| is_pprof(dictionary, row));
         Self { kinds, from_pprof }
@@ -111,11 +108,7 @@ fn known(dictionary: &Dictionary, attribute: &Attribute) -> Known {
         _ => Known::Other,
     };
     // A field has no room for a unit.
-    if attribute.unit.some().is_some() {
-        Known::Other
-    } else {
-        known
-    }
+    if attribute.unit.some().is_some() { Known::Other } else { known }
 }
 
 /// The texts of an attribute that is a text or a list of them.
@@ -125,9 +118,8 @@ pub(crate) fn texts(value: &Value) -> impl Iterator<Item = crate::model::id::Str
         Value::Array(values) => (None, &values[..]),
         _ => (None, &[][..]),
     };
-    one.into_iter()
-        .chain(many.iter().filter_map(|value| match value {
-            Value::String(text) => Some(*text),
-            _ => None,
-        }))
+    one.into_iter().chain(many.iter().filter_map(|value| match value {
+        Value::String(text) => Some(*text),
+        _ => None,
+    }))
 }

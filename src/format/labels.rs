@@ -63,11 +63,7 @@ impl Label {
                 });
             }
             let unit = text(self.unit, intake).map_err(|e| e.within("num_unit"))?;
-            return Ok(Attribute {
-                key,
-                value: Value::Int(self.number),
-                unit,
-            });
+            return Ok(Attribute { key, value: Value::Int(self.number), unit });
         }
         if self.number != 0 || self.unit != 0 {
             let error =
@@ -75,11 +71,7 @@ impl Label {
             intake.repair(losses::LABEL_STR_AND_NUM, error)?;
         }
         let value = Value::String(text(self.text, intake).map_err(|e| e.within("str"))?);
-        Ok(Attribute {
-            key,
-            value,
-            unit: StringId::NONE,
-        })
+        Ok(Attribute { key, value, unit: StringId::NONE })
     }
 }
 
@@ -92,21 +84,12 @@ pub(crate) fn group(
     intake: &mut Intake,
 ) -> Result<()> {
     for (row, single) in singles.iter().enumerate() {
-        if singles[..row]
-            .iter()
-            .any(|earlier| earlier.key == single.key)
-        {
+        if singles[..row].iter().any(|earlier| earlier.key == single.key) {
             continue;
         }
-        let same: Vec<&Attribute> = singles[row..]
-            .iter()
-            .filter(|other| other.key == single.key)
-            .collect();
-        let attribute = if same.len() == 1 {
-            single.clone()
-        } else {
-            list(&same, texts, intake)?
-        };
+        let same: Vec<&Attribute> =
+            singles[row..].iter().filter(|other| other.key == single.key).collect();
+        let attribute = if same.len() == 1 { single.clone() } else { list(&same, texts, intake)? };
         out.push(attributes.intern(attribute, intake)?.0);
     }
     Ok(())
@@ -126,15 +109,8 @@ fn list(same: &[&Attribute], texts: &mut Texts, intake: &mut Intake) -> Result<A
     intake.note(losses::LABEL_MIXED, String::new, || {
         "labels of one key and several kinds became a list".to_owned()
     });
-    let pairs: Result<Vec<Value>> = same
-        .iter()
-        .map(|other| pair(other, texts, intake))
-        .collect();
-    Ok(Attribute {
-        key,
-        value: Value::Array(pairs?.into()),
-        unit: StringId::NONE,
-    })
+    let pairs: Result<Vec<Value>> = same.iter().map(|other| pair(other, texts, intake)).collect();
+    Ok(Attribute { key, value: Value::Array(pairs?.into()), unit: StringId::NONE })
 }
 
 /// The names of the pairs a label is said by, where a list of plain values cannot say it.
@@ -147,15 +123,8 @@ pub(crate) const PAIR_UNIT: &str = "unit";
 /// `{"str": s}` or `{"num": n, "unit": u}`.
 pub(crate) fn pair(attribute: &Attribute, texts: &mut Texts, intake: &mut Intake) -> Result<Value> {
     let mut pairs = Vec::with_capacity(2);
-    let name = if matches!(attribute.value, Value::String(_)) {
-        PAIR_TEXT
-    } else {
-        PAIR_NUMBER
-    };
-    pairs.push(KeyValue {
-        key: texts.name(name, intake)?,
-        value: attribute.value.clone(),
-    });
+    let name = if matches!(attribute.value, Value::String(_)) { PAIR_TEXT } else { PAIR_NUMBER };
+    pairs.push(KeyValue { key: texts.name(name, intake)?, value: attribute.value.clone() });
     if attribute.unit != StringId::NONE {
         pairs.push(KeyValue {
             key: texts.name(PAIR_UNIT, intake)?,

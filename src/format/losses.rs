@@ -133,15 +133,7 @@ impl Losses {
             Ok(at) => at,
             Err(at) => {
                 let Code { code, kind } = code;
-                self.entries.insert(
-                    at,
-                    Loss {
-                        code,
-                        kind,
-                        count: 0,
-                        first: Vec::new(),
-                    },
-                );
+                self.entries.insert(at, Loss { code, kind, count: 0, first: Vec::new() });
                 at
             }
         };
@@ -158,14 +150,9 @@ impl Losses {
     /// Adds the losses of another conversion.
     pub fn merge(&mut self, other: &Losses) {
         for loss in other.iter() {
-            let code = Code {
-                code: loss.code,
-                kind: loss.kind,
-            };
+            let code = Code { code: loss.code, kind: loss.kind };
             let mut places = loss.first.iter();
-            self.add_many(code, loss.count, || {
-                places.next().cloned().unwrap_or_default()
-            });
+            self.add_many(code, loss.count, || places.next().cloned().unwrap_or_default());
         }
     }
 }
@@ -300,11 +287,7 @@ mod tests {
         let codes: Vec<_> = losses.iter().map(|loss| (loss.code, loss.count)).collect();
         assert_eq!(
             codes,
-            [
-                ("temporality.dropped", 5),
-                ("attr.type_bool", 1),
-                ("ids.renumbered", 1)
-            ]
+            [("temporality.dropped", 5), ("attr.type_bool", 1), ("ids.renumbered", 1)]
         );
         assert_eq!(losses.get("temporality.dropped").unwrap().first.len(), 3);
     }

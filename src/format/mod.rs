@@ -105,10 +105,7 @@ pub static FORMATS: &[&dyn Format] = &[
 
 /// The format of a name or an alias.
 pub fn format(name: &str) -> Option<&'static dyn Format> {
-    FORMATS
-        .iter()
-        .copied()
-        .find(|format| format.name() == name || format.aliases().contains(&name))
+    FORMATS.iter().copied().find(|format| format.name() == name || format.aliases().contains(&name))
 }
 
 /// How to write where a format leaves a choice.

@@ -105,11 +105,7 @@ impl Selection {
         }
         let mut locations = vec![false; dictionary.locations.len()];
         for (row, _) in stacks.iter().enumerate().filter(|(_, mark)| **mark) {
-            dictionary
-                .stacks
-                .row(row)
-                .iter()
-                .for_each(|id| mark(&mut locations, id.0));
+            dictionary.stacks.row(row).iter().for_each(|id| mark(&mut locations, id.0));
         }
         let mut mappings = vec![false; dictionary.mappings.rows.len()];
         let mut functions = vec![false; dictionary.functions.len()];
@@ -148,9 +144,7 @@ impl Selection {
 
 /// Whether a location of some stack is none. It looks at all of them: so it can at many at a time.
 pub(crate) fn holds_none(locations: &[LocationId]) -> bool {
-    locations
-        .iter()
-        .fold(false, |any, id| any | (*id == LocationId::NONE))
+    locations.iter().fold(false, |any, id| any | (*id == LocationId::NONE))
 }
 
 #[inline]
@@ -171,12 +165,7 @@ pub(crate) struct StringTable {
 
 impl StringTable {
     pub(crate) fn new(strings: usize) -> Self {
-        Self {
-            used: vec![false; strings],
-            place: Vec::new(),
-            codes: Codes::default(),
-            rows: 0,
-        }
+        Self { used: vec![false; strings], place: Vec::new(), codes: Codes::default(), rows: 0 }
     }
 
     #[inline]

@@ -59,10 +59,7 @@ pub(crate) struct Columns<'a> {
 impl<'a> Columns<'a> {
     pub(crate) fn of(profiles: &[&'a Profile]) -> Self {
         let rows = profiles.iter().map(|p| Rows::of(&p.samples.values));
-        Self {
-            rows: rows.collect(),
-            current: Vec::with_capacity(profiles.len()),
-        }
+        Self { rows: rows.collect(), current: Vec::with_capacity(profiles.len()) }
     }
 
     /// The values of the next sample, by profile.
@@ -88,11 +85,7 @@ struct Rows<'a, T> {
 
 impl<'a, T> Rows<'a, T> {
     fn of(ragged: &'a Ragged<T>) -> Self {
-        Self {
-            items: &ragged.items,
-            ends: ragged.ends.iter(),
-            start: 0,
-        }
+        Self { items: &ragged.items, ends: ragged.ends.iter(), start: 0 }
     }
 
     #[inline(always)]
@@ -112,9 +105,7 @@ pub(crate) fn spread(values: &[i64], times: &[u64]) -> Spread {
         ([first, rest @ ..], times)
             if times == values.len() && rest.iter().all(|value| value == first) =>
         {
-            first
-                .checked_mul(times as i64)
-                .map_or(Spread::Each, Spread::Total)
+            first.checked_mul(times as i64).map_or(Spread::Each, Spread::Total)
         }
         ([_], _) => Spread::Plain,
         _ => Spread::Each,
@@ -124,21 +115,13 @@ pub(crate) fn spread(values: &[i64], times: &[u64]) -> Spread {
 /// Whether every total of a column is the number of its timestamps: each counts 1.
 pub(crate) fn column_counts_events(profile: &Profile, column: usize) -> bool {
     let several = profile.sample_types.len() > 1;
-    let samples = || {
-        profile
-            .samples
-            .iter()
-            .filter(|sample| !sample.timestamps_unix_nano.is_empty())
-    };
+    let samples =
+        || profile.samples.iter().filter(|sample| !sample.timestamps_unix_nano.is_empty());
     let totals = |values: &[i64], times: usize| several || values.len() == 1 && times > 1;
     samples().any(|sample| totals(sample.values, sample.timestamps_unix_nano.len()))
         && samples().all(|sample| {
             let times = sample.timestamps_unix_nano.len();
-            let value = if several {
-                sample.values.get(column)
-            } else {
-                sample.values.first()
-            };
+            let value = if several { sample.values.get(column) } else { sample.values.first() };
             (several || sample.values.len() == 1) && value == Some(&(times as i64))
         })
 }
@@ -153,12 +136,8 @@ mod tests {
         let mut samples = Samples::default();
         for row in 0..5u32 {
             samples.stacks.push(StackId(row));
-            samples
-                .attributes
-                .push_at(row as usize, &[AttributeId(row)][..row as usize % 2]);
-            samples
-                .values
-                .push_at(row as usize, &[7, 8][..2 - row as usize % 2]);
+            samples.attributes.push_at(row as usize, &[AttributeId(row)][..row as usize % 2]);
+            samples.values.push_at(row as usize, &[7, 8][..2 - row as usize % 2]);
         }
         samples.timestamps.push_at(2, &[1, 2, 3]);
         let mut walk = Walk::of(&samples);

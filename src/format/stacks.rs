@@ -25,11 +25,7 @@ impl Stacks {
     pub(crate) fn plus(plus: u32) -> Self {
         let mut rows = Ragged::default();
         rows.end_row();
-        Self {
-            rows,
-            locations: Indices::plus(plus),
-            most: None,
-        }
+        Self { rows, locations: Indices::plus(plus), most: None }
     }
 
     /// Reads locations of a stack.

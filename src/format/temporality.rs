@@ -26,14 +26,8 @@ mod tests {
 
     #[test]
     fn states_are_totals_and_events_are_changes() {
-        assert_eq!(
-            assumed("inuse_space", 5),
-            AggregationTemporality::CUMULATIVE
-        );
-        assert_eq!(
-            assumed("alloc_space", 0),
-            AggregationTemporality::CUMULATIVE
-        );
+        assert_eq!(assumed("inuse_space", 5), AggregationTemporality::CUMULATIVE);
+        assert_eq!(assumed("alloc_space", 0), AggregationTemporality::CUMULATIVE);
         assert_eq!(assumed("alloc_space", 5), AggregationTemporality::DELTA);
         assert_eq!(assumed("cpu", 0), AggregationTemporality::DELTA);
         assert_eq!(assumed("other", 0), AggregationTemporality::UNSPECIFIED);

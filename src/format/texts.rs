@@ -138,11 +138,7 @@ impl Texts {
 #[inline]
 fn push_row(raw: &mut RawStrings, bytes: &[u8], intake: &mut Intake) -> Result<()> {
     let limits = intake.limits();
-    within(
-        "max_string_bytes",
-        limits.max_string_bytes,
-        bytes.len() as u64,
-    )?;
+    within("max_string_bytes", limits.max_string_bytes, bytes.len() as u64)?;
     within("max_strings", limits.max_strings, raw.len() as u64 + 1)?;
     raw.push(bytes);
     Ok(())
@@ -182,12 +178,7 @@ impl NewAttributes {
         attribute: Attribute,
         intake: &mut Intake,
     ) -> Result<AttributeId> {
-        let Self {
-            first,
-            rows,
-            index,
-            hasher,
-        } = self;
+        let Self { first, rows, index, hasher } = self;
         let hash = hasher.hash_one(&attribute);
         if let Some(row) = index.find(hash, |&row| rows[row as usize] == attribute) {
             return Ok(AttributeId(first.saturating_add(*row)));
@@ -213,14 +204,7 @@ impl NewAttributes {
         intake: &mut Intake,
     ) -> Result<AttributeId> {
         let key = texts.name(key, intake)?;
-        self.intern(
-            Attribute {
-                key,
-                value,
-                unit: StringId::NONE,
-            },
-            intake,
-        )
+        self.intern(Attribute { key, value, unit: StringId::NONE }, intake)
     }
 
     /// The row of an id of this list.

@@ -199,10 +199,7 @@ pub struct Mappings {
 
 impl Default for Mappings {
     fn default() -> Self {
-        Self {
-            rows: vec![Mapping::default()],
-            attributes: Ragged::default(),
-        }
+        Self { rows: vec![Mapping::default()], attributes: Ragged::default() }
     }
 }
 

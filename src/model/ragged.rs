@@ -26,10 +26,7 @@ pub struct Ragged<T> {
 
 impl<T> Default for Ragged<T> {
     fn default() -> Self {
-        Self {
-            items: Vec::new(),
-            ends: Vec::new(),
-        }
+        Self { items: Vec::new(), ends: Vec::new() }
     }
 }
 

@@ -27,11 +27,7 @@ pub struct Strings {
 
 impl Default for Strings {
     fn default() -> Self {
-        Self {
-            text: String::new(),
-            ends: vec![0],
-            raw: Vec::new(),
-        }
+        Self { text: String::new(), ends: vec![0], raw: Vec::new() }
     }
 }
 
@@ -39,9 +35,7 @@ impl Strings {
     /// The text of `id`; the empty one when the id is from elsewhere and past the end.
     #[inline]
     pub fn get(&self, id: StringId) -> &str {
-        self.range(id)
-            .and_then(|range| self.text.get(range))
-            .unwrap_or_default()
+        self.range(id).and_then(|range| self.text.get(range)).unwrap_or_default()
     }
 
     /// The bytes the source had for `id`: those of the text, unless they were not UTF-8.
@@ -49,10 +43,9 @@ impl Strings {
     pub fn bytes(&self, id: StringId) -> &[u8] {
         match self.raw_of(id) {
             Some(raw) => raw,
-            None => self
-                .range(id)
-                .and_then(|range| self.text.as_bytes().get(range))
-                .unwrap_or_default(),
+            None => {
+                self.range(id).and_then(|range| self.text.as_bytes().get(range)).unwrap_or_default()
+            }
         }
     }
 
@@ -88,11 +81,7 @@ impl Strings {
     pub(crate) fn range(&self, id: StringId) -> Option<std::ops::Range<usize>> {
         let row = id.row();
         let end = *self.ends.get(row)? as usize;
-        let start = if row == 0 {
-            0
-        } else {
-            *self.ends.get(row - 1)? as usize
-        };
+        let start = if row == 0 { 0 } else { *self.ends.get(row - 1)? as usize };
         Some(start..end)
     }
 
@@ -154,10 +143,7 @@ pub(crate) struct RawStrings {
 
 impl RawStrings {
     pub(crate) fn new() -> Self {
-        Self {
-            bytes: Vec::new(),
-            ends: Vec::new(),
-        }
+        Self { bytes: Vec::new(), ends: Vec::new() }
     }
 
     pub(crate) fn reserve(&mut self, strings: usize, bytes: usize) {
@@ -189,11 +175,7 @@ impl RawStrings {
 
     pub(crate) fn get(&self, row: usize) -> Option<&[u8]> {
         let end = *self.ends.get(row)? as usize;
-        let start = if row == 0 {
-            0
-        } else {
-            self.ends[row - 1] as usize
-        };
+        let start = if row == 0 { 0 } else { self.ends[row - 1] as usize };
         self.bytes.get(start..end)
     }
 
@@ -224,11 +206,7 @@ impl RawStrings {
                 if shift || ends.is_empty() {
                     ends.insert(0, 0);
                 }
-                Strings {
-                    text,
-                    ends,
-                    raw: Vec::new(),
-                }
+                Strings { text, ends, raw: Vec::new() }
             }
             Err(bytes) => {
                 let table = Self { bytes, ends };
@@ -267,11 +245,7 @@ mod tests {
         );
         assert_eq!(strings.bytes(StringId(2)), b"caf\xe9");
         assert_eq!(strings.bytes(StringId(1)), b"ok");
-        assert_eq!(
-            strings.not_utf8().len(),
-            3,
-            "two halves of a letter are not a letter"
-        );
+        assert_eq!(strings.not_utf8().len(), 3, "two halves of a letter are not a letter");
         assert_eq!(strings.get(StringId(99)), "");
     }
 

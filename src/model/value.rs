@@ -116,10 +116,7 @@ impl KeyValue {
     }
 
     pub(crate) fn map_texts(&self, f: &mut impl FnMut(StringId) -> StringId) -> Self {
-        Self {
-            key: f(self.key),
-            value: self.value.map_texts(f),
-        }
+        Self { key: f(self.key), value: self.value.map_texts(f) }
     }
 }
 

@@ -36,10 +36,7 @@ const ROOM: usize = 1 << 8;
 impl Indices {
     /// Indices that get so much added.
     pub(crate) fn plus(plus: u32) -> Self {
-        Self {
-            plus,
-            ..Self::default()
-        }
+        Self { plus, ..Self::default() }
     }
 
     /// Makes room for some more.
@@ -50,9 +47,7 @@ impl Indices {
     /// The indices from one to another, those there are.
     #[inline]
     pub(crate) fn get(&self, from: usize, to: usize) -> &[u32] {
-        self.slots
-            .get(from..to.min(self.filled))
-            .unwrap_or_default()
+        self.slots.get(from..to.min(self.filled)).unwrap_or_default()
     }
 
     /// Of the indices from the `first` on, keeps some parts, which are in order.
@@ -170,11 +165,8 @@ impl Indices {
 /// Appends the indices of a packed body to `out`.
 #[inline(never)]
 pub(crate) fn packed_indices(body: Reader, out: &mut Vec<u32>) -> Result<()> {
-    let mut indices = Indices {
-        filled: out.len(),
-        slots: std::mem::take(out),
-        ..Default::default()
-    };
+    let mut indices =
+        Indices { filled: out.len(), slots: std::mem::take(out), ..Default::default() };
     indices.append(body)?;
     *out = indices.into_vec();
     Ok(())
@@ -215,9 +207,7 @@ fn by_words<const THREE: bool>(ahead: &[u8], plus: u32, out: &mut [u32]) -> Opti
     let (mut begins, mut longer, mut longer_before) = (0, 0, 0);
     while rest.len() > AHEAD
         && let Some(bytes) = rest.first_chunk::<AHEAD>()
-        && let Some(slots) = out
-            .get_mut(filled..)
-            .and_then(<[u32]>::first_chunk_mut::<8>)
+        && let Some(slots) = out.get_mut(filled..).and_then(<[u32]>::first_chunk_mut::<8>)
     {
         let (first, second, third) = (word(bytes, 0), word(bytes, 1), word(bytes, 2));
         let more = first & CONTINUES;
@@ -231,12 +221,8 @@ fn by_words<const THREE: bool>(ahead: &[u8], plus: u32, out: &mut [u32]) -> Opti
         let values = if THREE {
             let third = third & mask(goes_on);
             let value = |pair: u64, at: u32| (pair & HALF) | (third >> at & LOWEST) << 14;
-            let pairs = [
-                value(even, 0),
-                value(odd, 8),
-                value(even >> 16, 16),
-                value(odd >> 16, 24),
-            ];
+            let pairs =
+                [value(even, 0), value(odd, 8), value(even >> 16, 16), value(odd >> 16, 24)];
             [0, 1, 2, 3, 4, 5, 6, 7].map(|at| (pairs[at % 4] >> (32 * (at / 4))) as u32)
         } else {
             let pairs = [even, odd];
@@ -272,9 +258,7 @@ mod tests {
             let mut body = vec![if case % 9 == 0 { 0x85 } else { 5 }];
             let mut expected = Vec::new();
             for _ in 0..case % 40 {
-                state = state
-                    .wrapping_mul(6364136223846793005)
-                    .wrapping_add(1442695040888963407);
+                state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
                 // Mostly of one width to one; now and then of any.
                 let most = if case % 5 == 0 { 0 } else { case % 24 };
                 let value = (state >> 33) as u32 >> (state as u32 >> 3 & 31).max(most);
@@ -288,10 +272,7 @@ mod tests {
                 body.truncate(length);
                 body.extend(behind);
                 for lanes in [Lanes::default(), Lanes::NONE] {
-                    let mut indices = Indices {
-                        lanes,
-                        ..Default::default()
-                    };
+                    let mut indices = Indices { lanes, ..Default::default() };
                     indices.push(7);
                     let body = Reader::within(&body, 1, length);
                     indices.append(body).unwrap();
@@ -320,10 +301,7 @@ mod tests {
                     crate::wire::write::varint(&mut body, value);
                 }
                 for lanes in [Lanes::default(), Lanes::NONE] {
-                    let mut indices = Indices {
-                        lanes,
-                        ..Default::default()
-                    };
+                    let mut indices = Indices { lanes, ..Default::default() };
                     let mut body = Reader::within(&body, 1, body.len());
                     while !body.is_empty() {
                         indices.append(body.part(100)).unwrap();

@@ -25,21 +25,13 @@ pub(crate) struct Reader<'a> {
 impl<'a> Reader<'a> {
     #[inline]
     pub(crate) fn new(message: &'a [u8]) -> Self {
-        Self {
-            payload: message,
-            at: 0,
-            end: message.len(),
-        }
+        Self { payload: message, at: 0, end: message.len() }
     }
 
     /// The fields between two bytes of a payload.
     pub(crate) fn within(payload: &'a [u8], start: usize, end: usize) -> Self {
         let end = end.min(payload.len());
-        Self {
-            payload,
-            at: start.min(end),
-            end,
-        }
+        Self { payload, at: start.min(end), end }
     }
 
     /// What is left to read.
@@ -77,10 +69,7 @@ impl<'a> Reader<'a> {
 
     /// A reader of the next `bytes` bytes alone.
     pub(crate) fn part(&self, bytes: usize) -> Self {
-        Self {
-            end: self.end.min(self.at.saturating_add(bytes)),
-            ..*self
-        }
+        Self { end: self.end.min(self.at.saturating_add(bytes)), ..*self }
     }
 
     /// Leaves `bytes` bytes behind.
@@ -97,10 +86,7 @@ impl<'a> Reader<'a> {
     /// The next byte of the payload, if it is one that ends a varint.
     #[inline(always)]
     fn last_byte(&self) -> Option<u8> {
-        self.payload
-            .get(self.at)
-            .copied()
-            .filter(|byte| *byte < 0x80)
+        self.payload.get(self.at).copied().filter(|byte| *byte < 0x80)
     }
 
     /// The next tag, field number and kind in one; `None` at the end of the message.
@@ -148,10 +134,8 @@ impl<'a> Reader<'a> {
     /// A varint of two bytes or more, with no branch on how many but for the very long.
     #[inline(always)]
     fn wide_varint(&mut self) -> Result<u64> {
-        if let Some(word) = self
-            .payload
-            .get(self.at..self.at + 8)
-            .and_then(<[u8]>::first_chunk::<8>)
+        if let Some(word) =
+            self.payload.get(self.at..self.at + 8).and_then(<[u8]>::first_chunk::<8>)
         {
             let word = u64::from_le_bytes(*word);
             let ends = !word & CONTINUES;
@@ -237,10 +221,7 @@ impl<'a> Reader<'a> {
         let (length, start) = if low < 0x80 {
             (usize::from(low), self.at + 2)
         } else if high < 0x80 {
-            (
-                usize::from(low & 0x7f) | usize::from(high) << 7,
-                self.at + 3,
-            )
+            (usize::from(low & 0x7f) | usize::from(high) << 7, self.at + 3)
         } else {
             return None;
         };
@@ -249,11 +230,7 @@ impl<'a> Reader<'a> {
             return None;
         }
         self.at = end;
-        let message = Self {
-            payload: self.payload,
-            at: start,
-            end,
-        };
+        let message = Self { payload: self.payload, at: start, end };
         Some((tag.into(), message))
     }
 
@@ -324,10 +301,8 @@ impl<'a> Reader<'a> {
             FIXED32 => return Err(cut_short(4, self.rest().len()).at(start)),
             START_GROUP => self.skip_group(tag >> 3, max_nesting)?,
             END_GROUP => {
-                return Err(
-                    Error::malformed(format!("group {} ends but did not begin", tag >> 3))
-                        .at(start),
-                );
+                return Err(Error::malformed(format!("group {} ends but did not begin", tag >> 3))
+                    .at(start));
             }
             kind => {
                 return Err(Error::malformed(format!(
@@ -450,10 +425,7 @@ impl<'a> Short<'a> {
     /// The body of the field whose length was just read, if it is within the message.
     #[inline(always)]
     pub(crate) fn body(&mut self, length: u64) -> Option<Self> {
-        let message = Self {
-            end: self.at.wrapping_add(length as usize),
-            ..*self
-        };
+        let message = Self { end: self.at.wrapping_add(length as usize), ..*self };
         self.at = message.end;
         (message.end <= self.end).then_some(message)
     }
@@ -550,11 +522,7 @@ pub(crate) const BEYOND: u32 = u32::MAX - 1;
 /// An index from its varint. Indices are int32 or uint64 on the wire; no table has 2³² − 2 rows.
 #[inline]
 pub(crate) fn index(value: u64) -> u32 {
-    if value < u64::from(BEYOND) {
-        value as u32
-    } else {
-        far_index(value)
-    }
+    if value < u64::from(BEYOND) { value as u32 } else { far_index(value) }
 }
 
 #[cold]
@@ -584,9 +552,7 @@ fn bad_tag(tag: u64, length: usize) -> Error {
 #[cold]
 #[inline(never)]
 fn cut_short(wanted: u64, left: usize) -> Error {
-    Error::malformed(format!(
-        "{wanted} bytes are announced where {left} are left"
-    ))
+    Error::malformed(format!("{wanted} bytes are announced where {left} are left"))
 }
 
 /// The number of varints in a packed body.
@@ -662,11 +628,7 @@ mod tests {
         }
         assert!(varint(&[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x02]).is_err());
         assert!(varint(&[0xff; 11]).is_err());
-        assert_eq!(
-            varint(&[0x85, 0x80, 0x00]).unwrap().0,
-            5,
-            "longer than needed is legal"
-        );
+        assert_eq!(varint(&[0x85, 0x80, 0x00]).unwrap().0, 5, "longer than needed is legal");
     }
 
     #[test]
@@ -715,14 +677,8 @@ mod tests {
         };
         assert!(skip(&[0x9b, 6, 0x9c, 6]).is_ok());
         assert!(skip(&[0x0b, 0x08, 1, 0x12, 1, 0xff, 0x0c]).is_ok());
-        for bytes in [
-            &[0x0b][..],
-            &[0x0c],
-            &[0x0b, 0x14],
-            &[0x0b, 0x12, 9, 0],
-            &[0x0e, 0],
-            &[0x0f],
-        ] {
+        for bytes in [&[0x0b][..], &[0x0c], &[0x0b, 0x14], &[0x0b, 0x12, 9, 0], &[0x0e, 0], &[0x0f]]
+        {
             assert!(skip(bytes).is_err(), "{bytes:?}");
         }
         let deep: Vec<u8> = std::iter::repeat_n(0x0b, 100_000).collect();

@@ -38,9 +38,7 @@ pub(crate) fn fields(out: &mut Vec<u8>, room: usize, fill: impl FnOnce(&mut Fiel
 /// A message field whose fields take up to `room` bytes.
 #[inline(always)]
 pub(crate) fn record(out: &mut Vec<u8>, number: u32, room: usize, fill: impl FnOnce(&mut Fields)) {
-    fields(out, room + Fields::MESSAGE, |fields| {
-        fields.message(number, fill)
-    });
+    fields(out, room + Fields::MESSAGE, |fields| fields.message(number, fill));
 }
 
 /// Records one after the other at the end of the output. Room is made for many of them at once,
@@ -117,11 +115,7 @@ pub(crate) fn field_varint(out: &mut Vec<u8>, number: u32, value: u64) {
 impl<'a> Fields<'a> {
     #[inline(always)]
     fn new(written: &'a [u8], window: &'a mut [u8]) -> Self {
-        Self {
-            written,
-            window,
-            at: 0,
-        }
+        Self { written, window, at: 0 }
     }
 
     /// What a packed list of varints may take.
@@ -246,11 +240,7 @@ impl<'a> Fields<'a> {
     #[inline(always)]
     fn begin(&mut self, number: u32, expected: usize) -> (usize, usize) {
         let tag = u64::from(tag(number, LEN));
-        let room = if expected < 0x80 {
-            1
-        } else {
-            varint_len(expected as u64)
-        };
+        let room = if expected < 0x80 { 1 } else { varint_len(expected as u64) };
         if tag < 0x80 {
             self.put(tag, 1 + room)
         } else {
@@ -479,9 +469,7 @@ pub(crate) fn field_varints(
     number: u32,
     values: impl ExactSizeIterator<Item = u64>,
 ) {
-    fields(out, Fields::values(values.len()), |fields| {
-        fields.varints(number, values)
-    });
+    fields(out, Fields::values(values.len()), |fields| fields.varints(number, values));
 }
 
 #[cfg(test)]
@@ -493,16 +481,14 @@ mod tests {
     fn packed_indices_are_what_one_at_a_time_writes() {
         for size in [1usize, 5, 16, 17, 100, 1000] {
             for shift in 0..32 {
-                let values: Vec<u32> = (0..size as u32)
-                    .map(|i| i.wrapping_mul(2_654_435_761) >> shift)
-                    .collect();
+                let values: Vec<u32> =
+                    (0..size as u32).map(|i| i.wrapping_mul(2_654_435_761) >> shift).collect();
                 let (mut fast, mut plain) = (Vec::new(), Vec::new());
                 let codes = Codes::of(&values);
                 let rows: Vec<usize> = (0..size).rev().collect();
                 field_codes(&mut fast, 3, &rows, &codes, |row| row);
                 field_message(&mut plain, 3, |out| {
-                    rows.iter()
-                        .for_each(|&row| varint(out, u64::from(values[row])))
+                    rows.iter().for_each(|&row| varint(out, u64::from(values[row])))
                 });
                 assert_eq!(fast, plain);
                 let mut packed = Vec::new();

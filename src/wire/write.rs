@@ -101,9 +101,7 @@ pub(crate) fn field_bytes(out: &mut Vec<u8>, number: u32, body: &[u8]) {
 #[inline(always)]
 fn copy(out: &mut Vec<u8>, arena: &[u8], part: Range<usize>) {
     const BLOCK: usize = 64;
-    let block = arena
-        .get(part.start..)
-        .and_then(<[u8]>::first_chunk::<BLOCK>);
+    let block = arena.get(part.start..).and_then(<[u8]>::first_chunk::<BLOCK>);
     match block {
         Some(block) if part.len() <= BLOCK => {
             let end = out.len() + part.len();
@@ -230,17 +228,7 @@ mod tests {
     #[test]
     fn parts_of_an_arena_are_copied_whole_wherever_they_are() {
         let arena: Vec<u8> = (0..200).collect();
-        for part in [
-            0..0,
-            0..1,
-            3..67,
-            3..68,
-            136..200,
-            137..200,
-            190..200,
-            200..200,
-            0..200,
-        ] {
+        for part in [0..0, 0..1, 3..67, 3..68, 136..200, 137..200, 190..200, 200..200, 0..200] {
             let (mut fast, mut plain) = (vec![1], vec![1]);
             field_text(&mut fast, 6, &arena, part.clone());
             field_bytes(&mut plain, 6, &arena[part]);

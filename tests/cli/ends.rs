@@ -8,9 +8,7 @@ use std::time::{Duration, Instant};
 use crate::*;
 
 fn signal(child: &Child, name: &str) {
-    let done = Command::new("kill")
-        .args([format!("-{name}"), child.id().to_string()])
-        .status();
+    let done = Command::new("kill").args([format!("-{name}"), child.id().to_string()]).status();
     assert!(done.unwrap().success());
 }
 

@@ -7,11 +7,9 @@ use crate::*;
 #[test]
 fn what_is_not_known_is_named() {
     let room = room("unknown");
-    for (name, word) in [
-        ("java.jfr", "JFR"),
-        ("linux.perf.data", "perf"),
-        ("speedscope.json", "JSON"),
-    ] {
+    for (name, word) in
+        [("java.jfr", "JFR"), ("linux.perf.data", "perf"), ("speedscope.json", "JSON")]
+    {
         copy(name, &room.join(name));
         let output = run(&room, &format!("convert {name} -o x.otlp"), 3);
         let said = stderr(&output).to_lowercase();
@@ -20,10 +18,7 @@ fn what_is_not_known_is_named() {
     }
     run(&room, "convert absent.pb.gz -o x.otlp", 3);
     run(&room, "convert absent*.pb.gz --to otlp -o x/", 3);
-    assert_eq!(
-        files(&room),
-        ["java.jfr", "linux.perf.data", "speedscope.json"]
-    );
+    assert_eq!(files(&room), ["java.jfr", "linux.perf.data", "speedscope.json"]);
 }
 
 #[test]
@@ -42,10 +37,7 @@ fn wrong_usage_says_what_to_give() {
         ("convert a.pb.gz --to otlp --profile-id 12", "32 hex digits"),
         ("convert - - --to otlp -o d/", "stdin"),
         ("info --max-samples some a.pb.gz", "--max-samples"),
-        (
-            "info --endpoint /v1/traces a.pb.gz",
-            "/v1development/profiles",
-        ),
+        ("info --endpoint /v1/traces a.pb.gz", "/v1development/profiles"),
         ("completions cmd", "powershell"),
     ] {
         let output = run(&room, arguments, 2);
@@ -58,12 +50,9 @@ fn wrong_usage_says_what_to_give() {
 fn limits_are_raised_by_the_flag_their_error_names() {
     let room = room("limit");
     copy(PPROFS[0], &room.join("a.pb.gz"));
-    for flag in [
-        "--max-input-bytes",
-        "--max-decompressed-bytes",
-        "--max-samples",
-        "--max-owned-bytes",
-    ] {
+    for flag in
+        ["--max-input-bytes", "--max-decompressed-bytes", "--max-samples", "--max-owned-bytes"]
+    {
         let output = run(&room, &format!("info a.pb.gz {flag} 1"), 5);
         says(&output, flag);
         run(&room, &format!("info a.pb.gz {flag} 1GiB"), 0);

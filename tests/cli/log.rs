@@ -14,21 +14,16 @@ fn is_unit_of_work(line: &str) -> bool {
     let message = message
         .strip_prefix("[profile: ")
         .map_or(message, |rest| &rest[rest.find("] ").unwrap() + 2..]);
-    let mut words = message
-        .split(' ')
-        .take_while(|word| word.bytes().all(|byte| byte.is_ascii_alphabetic()));
-    let noun = words
-        .next()
-        .is_some_and(|word| word.starts_with(|c: char| c.is_ascii_uppercase()));
+    let mut words =
+        message.split(' ').take_while(|word| word.bytes().all(|byte| byte.is_ascii_alphabetic()));
+    let noun = words.next().is_some_and(|word| word.starts_with(|c: char| c.is_ascii_uppercase()));
     noun && words.any(|word| word.ends_with("ed")) && !message.contains("ing ")
 }
 
 #[test]
 fn the_log_has_a_line_for_each_unit_of_work() {
     let room = room("log");
-    PPROFS
-        .iter()
-        .for_each(|name| copy(name, &room.join("in").join(name)));
+    PPROFS.iter().for_each(|name| copy(name, &room.join("in").join(name)));
     let output = run(&room, "convert in --to otlp -o quiet", 0);
     assert_eq!(lines(&output, "INFO"), [""; 0]);
     let output = run(&room, "-v convert in --to otlp -o loud", 0);
@@ -41,22 +36,10 @@ fn the_log_has_a_line_for_each_unit_of_work() {
     assert!(count("] Starting ") > 0);
     assert_eq!(count("] Starting "), count(" ended after "), "{steps:#?}");
     let mut json = command("-v convert in --to otlp -o json");
-    let output = json
-        .current_dir(&room)
-        .env("OTLP_PROFILES_LOG", "json")
-        .output()
-        .unwrap();
-    let objects: Vec<Value> = stderr(&output)
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
-    assert_eq!(
-        objects
-            .iter()
-            .filter(|line| line["level"] == "INFO")
-            .count(),
-        3
-    );
+    let output = json.current_dir(&room).env("OTLP_PROFILES_LOG", "json").output().unwrap();
+    let objects: Vec<Value> =
+        stderr(&output).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(objects.iter().filter(|line| line["level"] == "INFO").count(), 3);
 }
 
 #[test]
@@ -67,27 +50,19 @@ fn the_log_says_once_what_is_deprecated_and_what_failed() {
     }
     let output = run(&room, "convert in --to otlp -o out", 0);
     let warnings = lines(&output, "WARNING");
-    let deprecated: Vec<_> = warnings
-        .iter()
-        .filter(|line| line.contains("deprecated"))
-        .collect();
+    let deprecated: Vec<_> = warnings.iter().filter(|line| line.contains("deprecated")).collect();
     assert_eq!(deprecated.len(), 1, "{warnings:#?}");
     assert!(
         deprecated[0].contains("--to otlp") && deprecated[0].ends_with("(2 more)"),
         "{deprecated:?}"
     );
-    let lost: Vec<_> = warnings
-        .iter()
-        .filter(|line| line.contains("temporality.dropped"))
-        .collect();
+    let lost: Vec<_> =
+        warnings.iter().filter(|line| line.contains("temporality.dropped")).collect();
     assert_eq!(lost.len(), 1, "{warnings:#?}");
     fs::write(room.join("bad.pb.gz"), b"\x1f\x8b\x08\0\0").unwrap();
     let output = run(&room, "convert bad.pb.gz -o bad.otlp", 3);
     let errors = lines(&output, "ERROR");
     assert_eq!(errors.len(), 1, "{errors:#?}");
-    assert!(
-        errors[0].contains("bad.pb.gz") && errors[0].contains("byte"),
-        "{errors:?}"
-    );
+    assert!(errors[0].contains("bad.pb.gz") && errors[0].contains("byte"), "{errors:?}");
     assert!(!stderr(&output).contains("panicked"));
 }

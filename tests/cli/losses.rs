@@ -22,9 +22,7 @@ fn a_refused_loss_writes_nothing() {
 fn mixed_labels() -> Vec<u8> {
     let mut bytes = vec![0x0a, 4, 0x08, 1, 0x10, 2]; // sample_type
     bytes.extend([0x12, 17, 0x12, 1, 5]); // sample: value,
-    bytes.extend([
-        0x1a, 4, 0x08, 3, 0x10, 4, 0x1a, 6, 0x08, 3, 0x18, 7, 0x20, 2,
-    ]); // labels
+    bytes.extend([0x1a, 4, 0x08, 3, 0x10, 4, 0x1a, 6, 0x08, 3, 0x18, 7, 0x20, 2]); // labels
     for text in ["", "cpu", "ns", "k", "x"] {
         bytes.extend([0x32, text.len() as u8]);
         bytes.extend(text.as_bytes());
@@ -36,16 +34,8 @@ fn mixed_labels() -> Vec<u8> {
 fn what_a_format_can_say_is_no_loss() {
     let room = room("mixed");
     fs::write(room.join("mixed.pb"), mixed_labels()).unwrap();
-    run(
-        &room,
-        "convert mixed.pb --from pprof -o same.pb --deny-loss",
-        0,
-    );
-    let output = run(
-        &room,
-        "convert mixed.pb --from pprof -o new.otlp --deny-loss",
-        1,
-    );
+    run(&room, "convert mixed.pb --from pprof -o same.pb --deny-loss", 0);
+    let output = run(&room, "convert mixed.pb --from pprof -o new.otlp --deny-loss", 1);
     says(&output, "label.mixed");
 }
 
@@ -59,13 +49,7 @@ fn a_report_is_an_object() {
     let report: Value = serde_json::from_str(line).unwrap();
     assert_eq!(report["schema"], "otlp-profiles/convert/1");
     assert_eq!(report["verdict"], "lossy");
-    assert_eq!(
-        (&report["from"], &report["to"]),
-        (&"otlp-1.3".into(), &"otlp-1.10".into())
-    );
+    assert_eq!((&report["from"], &report["to"]), (&"otlp-1.3".into(), &"otlp-1.10".into()));
     let code = |loss: &Value| loss["code"] == "temporality.dropped" && loss["count"].is_u64();
-    assert!(
-        report["losses"].as_array().unwrap().iter().any(code),
-        "{report}"
-    );
+    assert!(report["losses"].as_array().unwrap().iter().any(code), "{report}");
 }

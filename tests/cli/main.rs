@@ -21,16 +21,12 @@ pub(crate) const PPROFS: [&str; 3] = ["go-cpu-labels.pb.gz", "go-heap.pb.gz", "g
 pub(crate) const OTLP_1_3: &str = "otlp-1.3-simple-completed.binpb";
 
 pub(crate) fn testdata(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("testdata")
-        .join(name)
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata").join(name)
 }
 
 /// An empty directory for one test.
 pub(crate) fn room(test: &str) -> PathBuf {
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR"))
-        .join("cli")
-        .join(test);
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cli").join(test);
     let _ = fs::remove_dir_all(&path);
     fs::create_dir_all(&path).unwrap();
     path
@@ -38,10 +34,7 @@ pub(crate) fn room(test: &str) -> PathBuf {
 
 pub(crate) fn command(arguments: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_otlp-profiles"));
-    command
-        .args(arguments.split(' '))
-        .env_remove("OTLP_PROFILES_LOG")
-        .stdin(Stdio::null());
+    command.args(arguments.split(' ')).env_remove("OTLP_PROFILES_LOG").stdin(Stdio::null());
     command
 }
 
@@ -49,32 +42,18 @@ pub(crate) fn command(arguments: &str) -> Command {
 #[track_caller]
 pub(crate) fn run(room: &Path, arguments: &str, exit: i32) -> Output {
     let output = command(arguments).current_dir(room).output().unwrap();
-    assert_eq!(
-        output.status.code(),
-        Some(exit),
-        "{arguments}: {}",
-        stderr(&output)
-    );
+    assert_eq!(output.status.code(), Some(exit), "{arguments}: {}", stderr(&output));
     output
 }
 
 #[track_caller]
 pub(crate) fn run_with_stdin(room: &Path, arguments: &str, stdin: &[u8], exit: i32) -> Output {
     let mut command = command(arguments);
-    command
-        .current_dir(room)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
+    command.current_dir(room).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     child.stdin.take().unwrap().write_all(stdin).unwrap();
     let output = child.wait_with_output().unwrap();
-    assert_eq!(
-        output.status.code(),
-        Some(exit),
-        "{arguments}: {}",
-        stderr(&output)
-    );
+    assert_eq!(output.status.code(), Some(exit), "{arguments}: {}", stderr(&output));
     output
 }
 
@@ -92,11 +71,7 @@ pub(crate) fn says(output: &Output, text: &str) {
 /// The lines of a level in the log.
 pub(crate) fn lines(output: &Output, level: &str) -> Vec<String> {
     let level = format!(" {level} otlp_profiles.");
-    stderr(output)
-        .lines()
-        .filter(|line| line.contains(&level))
-        .map(str::to_owned)
-        .collect()
+    stderr(output).lines().filter(|line| line.contains(&level)).map(str::to_owned).collect()
 }
 
 /// What `info --json` says of a file.
@@ -125,9 +100,7 @@ pub(crate) fn sums(room: &Path, file: &str) -> Vec<(String, String, i64)> {
 
 pub(crate) fn profiles(message: &Value) -> Vec<Value> {
     let list = |value: &Value, key: &str| value[key].as_array().unwrap().clone();
-    let scopes = list(message, "resources")
-        .into_iter()
-        .flat_map(|one| list(&one, "scopes"));
+    let scopes = list(message, "resources").into_iter().flat_map(|one| list(&one, "scopes"));
     scopes.flat_map(|one| list(&one, "profiles")).collect()
 }
 
@@ -136,10 +109,7 @@ pub(crate) fn files(directory: &Path) -> Vec<String> {
     let mut names = Vec::new();
     let mut left = vec![directory.to_owned()];
     while let Some(one) = left.pop() {
-        for path in fs::read_dir(one)
-            .unwrap()
-            .map(|entry| entry.unwrap().path())
-        {
+        for path in fs::read_dir(one).unwrap().map(|entry| entry.unwrap().path()) {
             match path.is_dir() {
                 true => left.push(path),
                 false => names.push(path.strip_prefix(directory).unwrap().display().to_string()),

@@ -35,24 +35,13 @@ fn directories_and_patterns_convert_in_one_call() {
     copy("java.jfr", &room.join("in/.hidden"));
     let output = run(&room, "convert in --to otlp -o out/", 3);
     assert_eq!(lines(&output, "ERROR").len(), 1, "{}", stderr(&output));
-    let names = [
-        "cpu.otlp",
-        "deep/er/heap.otlp",
-        "rust.pb.gz.otlp",
-        "rust.pb.otlp",
-    ];
+    let names = ["cpu.otlp", "deep/er/heap.otlp", "rust.pb.gz.otlp", "rust.pb.otlp"];
     assert_eq!(files(&room.join("out")), names);
     run(&room, "convert in/**/[hr]*.gz --to otlp -o globbed", 0);
-    assert_eq!(
-        files(&room.join("globbed")),
-        ["deep/er/heap.otlp", "rust.otlp"]
-    );
+    assert_eq!(files(&room.join("globbed")), ["deep/er/heap.otlp", "rust.otlp"]);
     run(&room, "convert out --to pprof -o back", 0);
     let back = files(&room.join("back"));
-    let heap = back
-        .iter()
-        .find(|name| name.starts_with("deep/er/heap."))
-        .unwrap();
+    let heap = back.iter().find(|name| name.starts_with("deep/er/heap.")).unwrap();
     assert!(heap.ends_with(".gz"), "a pprof is gzip: {heap}");
     let heap = format!("back/{heap}");
     assert_eq!(sums(&room, &heap), sums(&room, "in/deep/er/heap.pb.gz"));
@@ -69,16 +58,10 @@ fn several_messages_stay_several() {
     }
     let message = |name: &str| fs::read(room.join(format!("{name}.otlp"))).unwrap();
     let messages = [message(PPROFS[0]), message(PPROFS[1])];
-    for (name, framing) in [
-        ("file.otlp", Framing::LengthPrefixed),
-        ("grpc.otlp", Framing::Grpc),
-    ] {
+    for (name, framing) in [("file.otlp", Framing::LengthPrefixed), ("grpc.otlp", Framing::Grpc)] {
         fs::write(room.join(name), frame(framing, &messages).unwrap()).unwrap();
         run(&room, &format!("convert {name} -o to-{name}"), 0);
-        assert_eq!(
-            info(&room, &format!("to-{name}"))["framing"],
-            framing.to_string()
-        );
+        assert_eq!(info(&room, &format!("to-{name}"))["framing"], framing.to_string());
         assert_eq!(sums(&room, &format!("to-{name}")), sums(&room, name));
     }
     let output = run(&room, "convert file.otlp --to pprof", 4);

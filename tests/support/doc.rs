@@ -4,10 +4,7 @@
 //! [`meaning`] turns it into lines of text that are equal exactly when two payloads are
 //! semantically equal: dictionary positions, duplicates and rows nothing refers to do not matter,
 //! a reference is its content, attributes are a map, samples of one identity are merged.
-#![allow(
-    dead_code,
-    reason = "not every test that includes this file needs all of it"
-)]
+#![allow(dead_code, reason = "not every test that includes this file needs all of it")]
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -160,14 +157,12 @@ impl Val {
     fn show(&self) -> String {
         match self {
             Self::Double(number) => format!("Double({:#x})", number.to_bits()),
-            Self::Array(values) => format!(
-                "Array{:?}",
-                values.iter().map(Self::show).collect::<Vec<_>>()
-            ),
-            Self::Map(pairs) => format!(
-                "Map{:?}",
-                pairs.iter().map(|(k, v)| (k, v.show())).collect::<Vec<_>>()
-            ),
+            Self::Array(values) => {
+                format!("Array{:?}", values.iter().map(Self::show).collect::<Vec<_>>())
+            }
+            Self::Map(pairs) => {
+                format!("Map{:?}", pairs.iter().map(|(k, v)| (k, v.show())).collect::<Vec<_>>())
+            }
             other => format!("{other:?}"),
         }
     }
@@ -186,24 +181,13 @@ pub struct Mask {
 pub fn meaning(doc: &Doc, mask: Mask) -> Vec<String> {
     let mut out = Vec::new();
     for resource in &doc.resources {
-        out.push(format!(
-            "resource {} dropped {}",
-            pairs(&resource.attributes),
-            resource.dropped
-        ));
+        out.push(format!("resource {} dropped {}", pairs(&resource.attributes), resource.dropped));
         if !mask.entities && !resource.entities.is_empty() {
             out.push(format!("  entities {:?}", resource.entities));
         }
         out.push(format!("  schema {:?}", resource.schema_url));
         for scope in &resource.scopes {
-            let Scope {
-                name,
-                version,
-                attributes,
-                dropped,
-                schema_url,
-                profiles,
-            } = scope;
+            let Scope { name, version, attributes, dropped, schema_url, profiles } = scope;
             out.push(format!(
                 "  scope {name:?} {version:?} {} dropped {dropped} schema {schema_url:?}",
                 pairs(attributes)
@@ -222,64 +206,36 @@ pub fn meaning(doc: &Doc, mask: Mask) -> Vec<String> {
 }
 
 fn pairs(pairs: &[(String, Val)]) -> String {
-    let map: BTreeMap<&str, String> = pairs
-        .iter()
-        .map(|(key, value)| (&**key, value.show()))
-        .collect();
+    let map: BTreeMap<&str, String> =
+        pairs.iter().map(|(key, value)| (&**key, value.show())).collect();
     assert_eq!(map.len(), pairs.len(), "a key is repeated: {pairs:?}");
     format!("{map:?}")
 }
 
 fn say_profile(profile: &Profile, tables: &Tables, mask: Mask, out: &mut Vec<String>) {
     let named = |kind: &Type| {
-        let temporality = if mask.temporality {
-            0
-        } else {
-            kind.temporality
-        };
-        format!(
-            "{:?} in {:?} temporality {temporality}",
-            kind.name, kind.unit
-        )
+        let temporality = if mask.temporality { 0 } else { kind.temporality };
+        format!("{:?} in {:?} temporality {temporality}", kind.name, kind.unit)
     };
     if !mask.profile_ids {
         out.push(format!("    profile {:?}", profile.id));
     }
-    out.push(format!(
-        "      time {} duration {}",
-        profile.time, profile.duration
-    ));
-    profile
-        .types
-        .iter()
-        .for_each(|kind| out.push(format!("      type {}", named(kind))));
+    out.push(format!("      time {} duration {}", profile.time, profile.duration));
+    profile.types.iter().for_each(|kind| out.push(format!("      type {}", named(kind))));
     out.push(format!("      default {:?}", profile.default));
-    out.push(format!(
-        "      period {} of {}",
-        profile.period,
-        named(&profile.period_type)
-    ));
-    out.push(format!(
-        "      dropped {} original {:?}",
-        profile.dropped, profile.original
-    ));
+    out.push(format!("      period {} of {}", profile.period, named(&profile.period_type)));
+    out.push(format!("      dropped {} original {:?}", profile.dropped, profile.original));
     let mut own: Vec<(String, Val)> = Vec::new();
     let comments = Val::Array(profile.comments.iter().map(|text| Val::str(text)).collect());
     own.extend(
         (!profile.comments.is_empty()).then_some(("pprof.profile.comment".to_owned(), comments)),
     );
-    for (key, text) in [
-        ("drop", &profile.drop_frames),
-        ("keep", &profile.keep_frames),
-    ] {
+    for (key, text) in [("drop", &profile.drop_frames), ("keep", &profile.keep_frames)] {
         own.extend(
             (!text.is_empty()).then(|| (format!("pprof.profile.{key}_frames"), Val::str(text))),
         );
     }
-    out.push(format!(
-        "      attributes {}",
-        tables.attributes(&profile.attributes, &own)
-    ));
+    out.push(format!("      attributes {}", tables.attributes(&profile.attributes, &own)));
     for (key, totals, points) in merged(profile, tables, mask) {
         out.push(format!(
             "      sample {key}\n        totals {totals:?}\n        points {points:?}"
@@ -297,19 +253,10 @@ fn merged(profile: &Profile, tables: &Tables, mask: Mask) -> Vec<(String, Totals
     for sample in &profile.samples {
         let mut key = String::new();
         let stack = sample.stack.map_or(&[][..], |row| &tables.stacks[row]);
-        stack
-            .iter()
-            .for_each(|&row| write!(key, "\n          {}", said[row]).unwrap());
-        write!(
-            key,
-            "\n        {}",
-            tables.attributes(&sample.attributes, &[])
-        )
-        .unwrap();
-        let link = sample
-            .link
-            .map(|row| tables.links[row])
-            .filter(|link| *link != Default::default());
+        stack.iter().for_each(|&row| write!(key, "\n          {}", said[row]).unwrap());
+        write!(key, "\n        {}", tables.attributes(&sample.attributes, &[])).unwrap();
+        let link =
+            sample.link.map(|row| tables.links[row]).filter(|link| *link != Default::default());
         write!(key, " link {link:?}").unwrap();
         if !mask.stacktrace_ids {
             write!(key, " {:?}", sample.stacktrace_id).unwrap();
@@ -319,27 +266,17 @@ fn merged(profile: &Profile, tables: &Tables, mask: Mask) -> Vec<(String, Totals
         if times.is_empty() {
             totals.push(values.clone());
         } else if values.len() == times.len() && profile.types.len() < 2 {
-            points.extend(
-                times
-                    .iter()
-                    .zip(values)
-                    .map(|(time, value)| (*time, vec![*value])),
-            );
+            points.extend(times.iter().zip(values).map(|(time, value)| (*time, vec![*value])));
         } else if values.is_empty() {
             points.extend(times.iter().map(|time| (*time, vec![1])));
         } else {
             points.extend(
-                times
-                    .iter()
-                    .enumerate()
-                    .map(|(at, time)| (*time, share(values, times.len(), at))),
+                times.iter().enumerate().map(|(at, time)| (*time, share(values, times.len(), at))),
             );
         }
     }
-    let mut merged: Vec<_> = samples
-        .into_iter()
-        .map(|(key, (totals, points))| (key, totals, points))
-        .collect();
+    let mut merged: Vec<_> =
+        samples.into_iter().map(|(key, (totals, points))| (key, totals, points)).collect();
     merged.iter_mut().for_each(|(_, totals, points)| {
         totals.sort();
         points.sort();
@@ -351,28 +288,17 @@ fn merged(profile: &Profile, tables: &Tables, mask: Mask) -> Vec<(String, Totals
 fn share(totals: &[i64], parts: usize, at: usize) -> Vec<i64> {
     let parts = parts as i64;
     let rest = |total: i64| {
-        if at as i64 + 1 == parts {
-            total.rem_euclid(parts)
-        } else {
-            0
-        }
+        if at as i64 + 1 == parts { total.rem_euclid(parts) } else { 0 }
     };
-    totals
-        .iter()
-        .map(|&total| total.div_euclid(parts) + rest(total))
-        .collect()
+    totals.iter().map(|&total| total.div_euclid(parts) + rest(total)).collect()
 }
 
 impl Tables {
     fn attributes(&self, rows: &[usize], more: &[(String, Val)]) -> String {
         let rows = rows.iter().map(|&row| &self.attributes[row]);
-        let mut all: Vec<(&str, String)> = rows
-            .map(|a| (&*a.key, format!("{} in {:?}", a.value.show(), a.unit)))
-            .collect();
-        all.extend(
-            more.iter()
-                .map(|(key, value)| (&**key, format!("{} in \"\"", value.show()))),
-        );
+        let mut all: Vec<(&str, String)> =
+            rows.map(|a| (&*a.key, format!("{} in {:?}", a.value.show(), a.unit))).collect();
+        all.extend(more.iter().map(|(key, value)| (&**key, format!("{} in \"\"", value.show()))));
         let count = all.len();
         let map: BTreeMap<_, _> = all.into_iter().collect();
         assert_eq!(map.len(), count, "a key is repeated: {map:?}");
@@ -380,20 +306,15 @@ impl Tables {
         let unset = |key: &str, said: &str| {
             key.starts_with("pprof.mapping.has_") && said.starts_with("Bool(false)")
         };
-        let kept: BTreeMap<_, _> = map
-            .into_iter()
-            .filter(|(key, said)| !unset(key, said))
-            .collect();
+        let kept: BTreeMap<_, _> =
+            map.into_iter().filter(|(key, said)| !unset(key, said)).collect();
         format!("{kept:?}")
     }
 
     pub fn said_mapping(&self, mapping: &Mapping) -> String {
         let mut own = flag_attributes(mapping.flags);
         if !mapping.build_id.is_empty() {
-            own.push((
-                build_id_key(&mapping.build_id).to_owned(),
-                Val::str(&mapping.build_id),
-            ));
+            own.push((build_id_key(&mapping.build_id).to_owned(), Val::str(&mapping.build_id)));
         }
         let attributes = self.attributes(&mapping.attributes, &own);
         format!("{:x?} {:?} {attributes}", mapping.range, mapping.filename)
@@ -401,9 +322,7 @@ impl Tables {
 
     pub fn said_locations(&self) -> Vec<String> {
         let said = |location: &Location| {
-            let mapping = location
-                .mapping
-                .map(|row| self.said_mapping(&self.mappings[row]));
+            let mapping = location.mapping.map(|row| self.said_mapping(&self.mappings[row]));
             let mapping = mapping.filter(|said| *said != self.said_mapping(&Mapping::default()));
             let line = |(function, line, column): &(Option<usize>, i64, i64)| {
                 let Function { names, start_line } =
@@ -413,9 +332,7 @@ impl Tables {
             let lines: Vec<String> = location.lines.iter().map(line).collect();
             let mut own = Vec::new();
             own.extend(
-                location
-                    .folded
-                    .then_some(("pprof.location.is_folded".to_owned(), Val::Bool(true))),
+                location.folded.then_some(("pprof.location.is_folded".to_owned(), Val::Bool(true))),
             );
             let frame_type = match &*location.frame_type {
                 "python" => "cpython",
@@ -427,10 +344,7 @@ impl Tables {
                     .then(|| ("profile.frame.type".to_owned(), Val::str(frame_type))),
             );
             let attributes = self.attributes(&location.attributes, &own);
-            format!(
-                "{:x} {lines:?} {attributes} in {mapping:?}",
-                location.address
-            )
+            format!("{:x} {lines:?} {attributes} in {mapping:?}", location.address)
         };
         self.locations.iter().map(said).collect()
     }
@@ -444,34 +358,22 @@ pub const FLAGS: [&str; 4] = [
 ];
 
 pub fn flag_attributes(flags: u8) -> Vec<(String, Val)> {
-    let set = FLAGS
-        .iter()
-        .enumerate()
-        .filter(|(bit, _)| flags & 1 << bit != 0);
-    set.map(|(_, key)| ((*key).to_owned(), Val::Bool(true)))
-        .collect()
+    let set = FLAGS.iter().enumerate().filter(|(bit, _)| flags & 1 << bit != 0);
+    set.map(|(_, key)| ((*key).to_owned(), Val::Bool(true))).collect()
 }
 
 /// Go's build ids are four groups joined by slashes; everything else is taken for GNU's.
 pub fn build_id_key(text: &str) -> &'static str {
-    let group = |g: &str| {
-        !g.is_empty()
-            && g.chars()
-                .all(|c| c.is_ascii_alphanumeric() || "-_".contains(c))
-    };
+    let group =
+        |g: &str| !g.is_empty() && g.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c));
     let go = text.split('/').count() == 4 && text.split('/').all(group);
-    if go {
-        "process.executable.build_id.go"
-    } else {
-        "process.executable.build_id.gnu"
-    }
+    if go { "process.executable.build_id.go" } else { "process.executable.build_id.gnu" }
 }
 
 /// Fails with the first lines that differ.
 pub fn same(what: &str, expected: &[String], got: &[String]) -> Result<(), TestCaseError> {
-    difference(expected, got).map_or(Ok(()), |difference| {
-        Err(TestCaseError::fail(format!("{what}: {difference}")))
-    })
+    difference(expected, got)
+        .map_or(Ok(()), |difference| Err(TestCaseError::fail(format!("{what}: {difference}"))))
 }
 
 pub fn difference(expected: &[String], got: &[String]) -> Option<String> {
@@ -479,15 +381,8 @@ pub fn difference(expected: &[String], got: &[String]) -> Option<String> {
         return None;
     }
     let at = expected.iter().zip(got).take_while(|(a, b)| a == b).count();
-    let show = |lines: &[String]| {
-        lines
-            .iter()
-            .skip(at)
-            .take(2)
-            .cloned()
-            .collect::<Vec<_>>()
-            .join("\n")
-    };
+    let show =
+        |lines: &[String]| lines.iter().skip(at).take(2).cloned().collect::<Vec<_>>().join("\n");
     Some(format!(
         "line {at} of {}/{}\nexpected {}\ngot      {}",
         expected.len(),

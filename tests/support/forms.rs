@@ -1,10 +1,7 @@
 //! Every generation of OTLP as prost's types: to bytes from a [`Doc`], and back.
 //!
 //! Nothing here uses the crate's readers or writers; only the message types, which prost made.
-#![allow(
-    dead_code,
-    reason = "not every test that includes this file needs all of it"
-)]
+#![allow(dead_code, reason = "not every test that includes this file needs all of it")]
 
 use std::collections::HashMap;
 use std::iter::once as first;
@@ -67,11 +64,7 @@ const NEW: Caps = Caps {
     signed_time: false,
     required_id: false,
 };
-const V1_8: Caps = Caps {
-    comments: true,
-    temporality: true,
-    ..NEW
-};
+const V1_8: Caps = Caps { comments: true, temporality: true, ..NEW };
 const V1_7: Caps = Caps {
     columns: true,
     default: DefaultBy::Column,
@@ -81,18 +74,9 @@ const V1_7: Caps = Caps {
     required_id: true,
     ..V1_8
 };
-const V1_5: Caps = Caps {
-    default: DefaultBy::Name,
-    entities: false,
-    ..V1_7
-};
-const V1_3: Caps = Caps {
-    drop_keep: true,
-    build_id: true,
-    frame_type: true,
-    stacktrace_id: true,
-    ..V1_5
-};
+const V1_5: Caps = Caps { default: DefaultBy::Name, entities: false, ..V1_7 };
+const V1_3: Caps =
+    Caps { drop_keep: true, build_id: true, frame_type: true, stacktrace_id: true, ..V1_5 };
 
 macro_rules! form {
     ($name:literal, $module:ident, $caps:expr) => {
@@ -101,9 +85,7 @@ macro_rules! form {
             caps: $caps,
             lower: |doc| $module::lower(&desugar(doc, &$caps)).encode_to_vec(),
             raise: |bytes| {
-                Ok($module::raise(
-                    &otlp_profiles::proto::$module::ProfilesData::decode(bytes)?,
-                ))
+                Ok($module::raise(&otlp_profiles::proto::$module::ProfilesData::decode(bytes)?))
             },
             again: |bytes| {
                 Ok(otlp_profiles::proto::$module::ProfilesData::decode(bytes)?.encode_to_vec())
@@ -137,11 +119,7 @@ pub fn desugar(doc: &Doc, caps: &Caps) -> Doc {
     let tables = &mut doc.tables;
     let mut rows = std::mem::take(&mut tables.attributes);
     let mut add = |key: String, value: Val| {
-        rows.push(Attribute {
-            key,
-            value,
-            unit: String::new(),
-        });
+        rows.push(Attribute { key, value, unit: String::new() });
         rows.len() - 1
     };
     for mapping in &mut tables.mappings {
@@ -153,48 +131,30 @@ pub fn desugar(doc: &Doc, caps: &Caps) -> Doc {
         }
         if !caps.build_id && !mapping.build_id.is_empty() {
             let text = std::mem::take(&mut mapping.build_id);
-            mapping
-                .attributes
-                .push(add(doc::build_id_key(&text).to_owned(), Val::Str(text)));
+            mapping.attributes.push(add(doc::build_id_key(&text).to_owned(), Val::Str(text)));
         }
     }
     for location in &mut tables.locations {
         if !caps.flags && std::mem::take(&mut location.folded) {
-            location
-                .attributes
-                .push(add("pprof.location.is_folded".to_owned(), Val::Bool(true)));
+            location.attributes.push(add("pprof.location.is_folded".to_owned(), Val::Bool(true)));
         }
         if !caps.frame_type && !location.frame_type.is_empty() {
             let text = std::mem::take(&mut location.frame_type);
-            location
-                .attributes
-                .push(add("profile.frame.type".to_owned(), Val::Str(text)));
+            location.attributes.push(add("profile.frame.type".to_owned(), Val::Str(text)));
         }
     }
-    for profile in doc
-        .resources
-        .iter_mut()
-        .flat_map(|r| &mut r.scopes)
-        .flat_map(|s| &mut s.profiles)
+    for profile in
+        doc.resources.iter_mut().flat_map(|r| &mut r.scopes).flat_map(|s| &mut s.profiles)
     {
         if !caps.comments && !profile.comments.is_empty() {
-            let texts = std::mem::take(&mut profile.comments)
-                .into_iter()
-                .map(Val::Str)
-                .collect();
-            profile
-                .attributes
-                .push(add("pprof.profile.comment".to_owned(), Val::Array(texts)));
+            let texts = std::mem::take(&mut profile.comments).into_iter().map(Val::Str).collect();
+            profile.attributes.push(add("pprof.profile.comment".to_owned(), Val::Array(texts)));
         }
-        for (key, text) in [
-            ("drop", &mut profile.drop_frames),
-            ("keep", &mut profile.keep_frames),
-        ] {
+        for (key, text) in [("drop", &mut profile.drop_frames), ("keep", &mut profile.keep_frames)]
+        {
             if !caps.drop_keep && !text.is_empty() {
                 let value = Val::Str(std::mem::take(text));
-                profile
-                    .attributes
-                    .push(add(format!("pprof.profile.{key}_frames"), value));
+                profile.attributes.push(add(format!("pprof.profile.{key}_frames"), value));
             }
         }
     }
@@ -216,12 +176,7 @@ struct Strs {
 impl Strs {
     fn new(tables: &Tables) -> Self {
         let refs = tables.repeat_strings;
-        Self {
-            table: vec![String::new()],
-            repeat: tables.repeat_strings,
-            refs,
-            ..Self::default()
-        }
+        Self { table: vec![String::new()], repeat: tables.repeat_strings, refs, ..Self::default() }
     }
 
     fn id(&mut self, text: &str) -> usize {
@@ -251,11 +206,7 @@ impl Strs {
 /// The unit of each key, where units go by key.
 fn units(tables: &Tables) -> Vec<(&str, &str)> {
     let mut units: Vec<(&str, &str)> = Vec::new();
-    for attribute in tables
-        .attributes
-        .iter()
-        .filter(|attribute| !attribute.unit.is_empty())
-    {
+    for attribute in tables.attributes.iter().filter(|attribute| !attribute.unit.is_empty()) {
         if !units.iter().any(|(key, _)| *key == attribute.key) {
             units.push((&attribute.key, &attribute.unit));
         }
@@ -264,19 +215,11 @@ fn units(tables: &Tables) -> Vec<(&str, &str)> {
 }
 
 fn array<const N: usize>(bytes: &[u8]) -> [u8; N] {
-    if bytes.is_empty() {
-        [0; N]
-    } else {
-        bytes.try_into().expect("an id of the right length")
-    }
+    if bytes.is_empty() { [0; N] } else { bytes.try_into().expect("an id of the right length") }
 }
 
 fn id_bytes(id: &[u8; 16]) -> Vec<u8> {
-    if *id == [0; 16] {
-        Vec::new()
-    } else {
-        id.to_vec()
-    }
+    if *id == [0; 16] { Vec::new() } else { id.to_vec() }
 }
 
 /// What all signals share.
@@ -629,23 +572,19 @@ fn rows_in_place(
     units: &[(String, String)],
 ) -> Vec<usize> {
     let from = tables.attributes.len();
-    tables
-        .attributes
-        .extend(pairs.into_iter().map(|(key, value)| {
-            let unit = units
-                .iter()
-                .find(|(of, _)| *of == key)
-                .map(|(_, unit)| unit.clone())
-                .unwrap_or_default();
-            Attribute { key, value, unit }
-        }));
+    tables.attributes.extend(pairs.into_iter().map(|(key, value)| {
+        let unit = units
+            .iter()
+            .find(|(of, _)| *of == key)
+            .map(|(_, unit)| unit.clone())
+            .unwrap_or_default();
+        Attribute { key, value, unit }
+    }));
     (from..tables.attributes.len()).collect()
 }
 
 fn column(types: &[Type], name: &str) -> usize {
-    let named = types
-        .iter()
-        .position(|kind| kind.name == name && !name.is_empty());
+    let named = types.iter().position(|kind| kind.name == name && !name.is_empty());
     named.unwrap_or(types.len().saturating_sub(1))
 }
 
@@ -653,10 +592,7 @@ fn column_name(types: &[Type], column: usize) -> String {
     if column + 1 == types.len() {
         String::new()
     } else {
-        types
-            .get(column)
-            .map(|kind| kind.name.clone())
-            .unwrap_or_default()
+        types.get(column).map(|kind| kind.name.clone()).unwrap_or_default()
     }
 }
 
@@ -1038,12 +974,7 @@ mod v1_3 {
         };
         let mut profile = wire::Profile {
             sample_type: p.types.iter().map(|kind| value_type(kind, strs)).collect(),
-            sample: p
-                .samples
-                .iter()
-                .zip(slices)
-                .map(|(s, slice)| sample(s, slice, strs))
-                .collect(),
+            sample: p.samples.iter().zip(slices).map(|(s, slice)| sample(s, slice, strs)).collect(),
             mapping: first(wire::Mapping::default())
                 .chain(tables.mappings.iter().map(|m| mapping(m, strs)))
                 .collect(),
@@ -1074,9 +1005,7 @@ mod v1_3 {
                     unit: strs.id(unit) as i64,
                 })
                 .collect(),
-            link_table: first(wire::Link::default())
-                .chain(tables.links.iter().map(link))
-                .collect(),
+            link_table: first(wire::Link::default()).chain(tables.links.iter().map(link)).collect(),
         };
         profile.string_table = std::mem::take(&mut strs.table);
         let start = u64::try_from(p.time).unwrap_or(0);
@@ -1088,11 +1017,7 @@ mod v1_3 {
                 .attributes
                 .iter()
                 .map(|&row| {
-                    key_value(
-                        &tables.attributes[row].key,
-                        &tables.attributes[row].value,
-                        strs,
-                    )
+                    key_value(&tables.attributes[row].key, &tables.attributes[row].value, strs)
                 })
                 .collect(),
             dropped_attributes_count: p.dropped,
@@ -1112,13 +1037,8 @@ mod v1_3 {
     pub(super) fn raise(data: &wire::ProfilesData) -> Doc {
         let mut profile = |container: &wire::ProfileContainer| {
             let inner = container.profile.clone().unwrap_or_default();
-            let text = |index: i64| {
-                inner
-                    .string_table
-                    .get(index as usize)
-                    .cloned()
-                    .unwrap_or_default()
-            };
+            let text =
+                |index: i64| inner.string_table.get(index as usize).cloned().unwrap_or_default();
             let units: Vec<_> = inner
                 .attribute_units
                 .iter()
@@ -1182,12 +1102,7 @@ mod v1_3 {
                 unit: unit(&a.key),
             };
             let mut tables = Tables {
-                mappings: inner
-                    .mapping
-                    .iter()
-                    .skip(usize::from(no_mapping))
-                    .map(mapping)
-                    .collect(),
+                mappings: inner.mapping.iter().skip(usize::from(no_mapping)).map(mapping).collect(),
                 locations: inner.location.iter().map(location).collect(),
                 functions: inner
                     .function
@@ -1205,21 +1120,16 @@ mod v1_3 {
                 ..Tables::default()
             };
             let attributes = rows_in_place(&mut tables, vals(&container.attributes, &[]), &units);
-            let all: Vec<usize> = inner
-                .location_indices
-                .iter()
-                .map(|index| *index as usize)
-                .collect();
+            let all: Vec<usize> =
+                inner.location_indices.iter().map(|index| *index as usize).collect();
             let un_type = |kind: &wire::ValueType| Type {
                 name: text(kind.r#type),
                 unit: text(kind.unit),
                 temporality: kind.aggregation_temporality,
             };
             let samples = inner.sample.iter().map(|s| {
-                let (start, length) = (
-                    s.locations_start_index as usize,
-                    s.locations_length as usize,
-                );
+                let (start, length) =
+                    (s.locations_start_index as usize, s.locations_length as usize);
                 // A label says what an attribute whose unit is not that of its key cannot.
                 let mut attributes = rows(&s.attributes);
                 for label in &s.label {

@@ -44,11 +44,7 @@ impl Tape {
     }
 
     pub fn below(&mut self, end: usize) -> usize {
-        if end == 0 {
-            0
-        } else {
-            self.number() as usize % end
-        }
+        if end == 0 { 0 } else { self.number() as usize % end }
     }
 
     /// True once in `of` times; false when the tape is at its end.
@@ -112,31 +108,11 @@ const WORDS: [&str; 16] = [
     "\u{FFFD}",
     "42",
 ];
-const KEYS: [&str; 7] = [
-    "thread.name",
-    "k",
-    "bytes",
-    "endpoint",
-    "ключ",
-    "z.z",
-    "trace",
-];
+const KEYS: [&str; 7] = ["thread.name", "k", "bytes", "endpoint", "ключ", "z.z", "trace"];
 const UNITS: [&str; 7] = ["", "", "By", "", "ns", "", ""];
-const TYPES: [&str; 6] = [
-    "samples",
-    "cpu",
-    "alloc_space",
-    "inuse_objects",
-    "wall",
-    "делай",
-];
-const BUILD_IDS: [&str; 5] = [
-    "",
-    "0123456789abcdef0123456789abcdef01234567",
-    "a-B_/c/d9/e",
-    "unknown",
-    "{\"x\":1}",
-];
+const TYPES: [&str; 6] = ["samples", "cpu", "alloc_space", "inuse_objects", "wall", "делай"];
+const BUILD_IDS: [&str; 5] =
+    ["", "0123456789abcdef0123456789abcdef01234567", "a-B_/c/d9/e", "unknown", "{\"x\":1}"];
 
 /// What a document may hold.
 #[derive(Clone, Copy, Debug)]
@@ -184,26 +160,15 @@ fn tables(tape: &mut Tape, room: Room) -> Tables {
     let keyed = room.portable || room.caps.units_by_key;
     let attributes = tape.many(9, |tape, _| {
         let key = tape.below(KEYS.len());
-        let unit = if keyed {
-            UNITS[key]
-        } else {
-            *tape.pick(&UNITS)
-        };
-        Attribute {
-            key: KEYS[key].to_owned(),
-            value: value(tape, 2),
-            unit: unit.to_owned(),
-        }
+        let unit = if keyed { UNITS[key] } else { *tape.pick(&UNITS) };
+        Attribute { key: KEYS[key].to_owned(), value: value(tape, 2), unit: unit.to_owned() }
     });
     let functions = tape.many(5, |tape, row| {
         let mut names = [tape.text(), tape.text(), tape.text()];
         if row == 0 {
             names[0] = "first".to_owned();
         }
-        Function {
-            names,
-            start_line: tape.long(),
-        }
+        Function { names, start_line: tape.long() }
     });
     let mappings = tape.many(3, |tape, row| Mapping {
         range: [0x1000 * (row as u64 + 1), tape.wide(), tape.wide()],
@@ -215,9 +180,7 @@ fn tables(tape: &mut Tape, room: Room) -> Tables {
     let locations = tape.many(7, |tape, _| Location {
         mapping: tape.row(mappings.len()),
         address: tape.wide(),
-        lines: tape.many(3, |tape, _| {
-            (tape.row(functions.len()), tape.long(), tape.long())
-        }),
+        lines: tape.many(3, |tape, _| (tape.row(functions.len()), tape.long(), tape.long())),
         folded: tape.once_in(4),
         frame_type: (*tape.pick(&["", "", "native", "kernel", "jvm", "cpython"])).to_owned(),
         attributes: distinct(tape, &attributes, 2),
@@ -225,24 +188,11 @@ fn tables(tape: &mut Tape, room: Room) -> Tables {
     let stacks = if locations.is_empty() {
         Vec::new()
     } else {
-        tape.many(6, |tape, _| {
-            tape.many(5, |tape, _| tape.below(locations.len()))
-        })
+        tape.many(6, |tape, _| tape.many(5, |tape, _| tape.below(locations.len())))
     };
-    let links = tape.many(3, |tape, row| {
-        ([row as u8 + 1; 16], [tape.below(3) as u8 + 1; 8])
-    });
+    let links = tape.many(3, |tape, row| ([row as u8 + 1; 16], [tape.below(3) as u8 + 1; 8]));
     let (empty_rows, repeat_strings) = (tape.once_in(2), tape.once_in(3));
-    Tables {
-        mappings,
-        locations,
-        functions,
-        stacks,
-        links,
-        attributes,
-        empty_rows,
-        repeat_strings,
-    }
+    Tables { mappings, locations, functions, stacks, links, attributes, empty_rows, repeat_strings }
 }
 
 /// Rows of attributes, no two of one key.
@@ -262,10 +212,7 @@ fn distinct(tape: &mut Tape, attributes: &[Attribute], most: usize) -> Vec<usize
 
 fn named_values(tape: &mut Tape) -> Vec<(String, Val)> {
     let count = tape.below(4);
-    KEYS[..count]
-        .iter()
-        .map(|key| ((*key).to_owned(), value(tape, 2)))
-        .collect()
+    KEYS[..count].iter().map(|key| ((*key).to_owned(), value(tape, 2))).collect()
 }
 
 fn value(tape: &mut Tape, depth: usize) -> Val {
@@ -283,18 +230,10 @@ fn value(tape: &mut Tape, depth: usize) -> Val {
 
 fn profile(tape: &mut Tape, tables: &Tables, room: Room) -> Profile {
     let Room { caps, portable } = room;
-    let columns = if caps.columns && !portable {
-        tape.below(4)
-    } else {
-        1
-    };
+    let columns = if caps.columns && !portable { tape.below(4) } else { 1 };
     let first = tape.below(3);
     let temporality = |tape: &mut Tape| {
-        if caps.temporality && !portable {
-            tape.below(4) as i32
-        } else {
-            0
-        }
+        if caps.temporality && !portable { tape.below(4) as i32 } else { 0 }
     };
     let types: Vec<Type> = (0..columns)
         .map(|at| Type {
@@ -304,9 +243,9 @@ fn profile(tape: &mut Tape, tables: &Tables, room: Room) -> Profile {
         })
         .collect();
     let default = match caps.default {
-        DefaultBy::Name if !portable => tape
-            .pick(&["", "samples", "cpu", "alloc_space", "nothing"])
-            .to_string(),
+        DefaultBy::Name if !portable => {
+            tape.pick(&["", "samples", "cpu", "alloc_space", "nothing"]).to_string()
+        }
         DefaultBy::Column if !portable && columns > 1 && tape.once_in(2) => {
             types[tape.below(columns - 1)].name.clone()
         }
@@ -331,11 +270,7 @@ fn profile(tape: &mut Tape, tables: &Tables, room: Room) -> Profile {
         types,
         default,
         period_type: if tape.once_in(2) {
-            Type {
-                name: tape.text(),
-                unit: tape.text(),
-                temporality: temporality(tape),
-            }
+            Type { name: tape.text(), unit: tape.text(), temporality: temporality(tape) }
         } else {
             Type::default()
         },
@@ -376,11 +311,7 @@ fn sample(tape: &mut Tape, tables: &Tables, room: Room, columns: usize) -> Sampl
         stack: tape.row(tables.stacks.len()),
         attributes: distinct(tape, &tables.attributes, 4),
         link: tape.row(tables.links.len()),
-        stacktrace_id: if caps.stacktrace_id && !portable {
-            tape.text()
-        } else {
-            String::new()
-        },
+        stacktrace_id: if caps.stacktrace_id && !portable { tape.text() } else { String::new() },
         values,
         times,
     }
@@ -393,11 +324,7 @@ pub fn pprofs() -> impl Strategy<Value = pprof::Profile> {
 
 /// A number that is an id in a pprof: in order, or any.
 fn id(row: usize, odd: bool) -> u64 {
-    if odd {
-        (row as u64 * 7 + 3) << (row % 4 * 11)
-    } else {
-        row as u64 + 1
-    }
+    if odd { (row as u64 * 7 + 3) << (row % 4 * 11) } else { row as u64 + 1 }
 }
 
 struct Strings {
@@ -427,20 +354,12 @@ impl Strings {
 
 pub fn pprof_profile(tape: &mut Tape) -> pprof::Profile {
     let odd = tape.once_in(3);
-    let strings = &mut Strings {
-        table: vec![String::new()],
-        repeat: tape.once_in(2),
-    };
-    strings
-        .table
-        .extend(tape.many(2, |tape, at| format!("orphan {at} {}", tape.text())));
+    let strings = &mut Strings { table: vec![String::new()], repeat: tape.once_in(2) };
+    strings.table.extend(tape.many(2, |tape, at| format!("orphan {at} {}", tape.text())));
     let columns = 1 + tape.below(4);
     let mut sample_type = Vec::new();
     for name in &TYPES[..columns] {
-        sample_type.push(pprof::ValueType {
-            r#type: strings.id(name),
-            unit: strings.any(tape),
-        });
+        sample_type.push(pprof::ValueType { r#type: strings.id(name), unit: strings.any(tape) });
     }
     let mapping = tape.many(3, |tape, row| pprof::Mapping {
         id: id(row, odd),
@@ -490,10 +409,9 @@ pub fn pprof_profile(tape: &mut Tape) -> pprof::Profile {
         keep_frames: strings.any(tape),
         time_nanos: tape.long().max(0),
         duration_nanos: tape.long().max(0),
-        period_type: tape.once_in(2).then(|| pprof::ValueType {
-            r#type: strings.any(tape),
-            unit: strings.any(tape),
-        }),
+        period_type: tape
+            .once_in(2)
+            .then(|| pprof::ValueType { r#type: strings.any(tape), unit: strings.any(tape) }),
         period: tape.long(),
         comment: tape.many(3, |tape, _| strings.any(tape)),
         default_sample_type: strings.id(["", "samples", "cpu", "no such type"][tape.below(4)]),
@@ -510,28 +428,17 @@ pub fn pprof_profile(tape: &mut Tape) -> pprof::Profile {
 fn labels(tape: &mut Tape, strings: &mut Strings) -> Vec<pprof::Label> {
     let mut labels = tape.many(5, |tape, _| {
         let key = strings.id(KEYS[tape.below(KEYS.len())]);
-        let text = if tape.once_in(2) {
-            strings.any(tape)
-        } else {
-            0
-        };
+        let text = if tape.once_in(2) { strings.any(tape) } else { 0 };
         let (num, num_unit) = if text == 0 {
             (tape.long(), strings.id(UNITS[tape.below(UNITS.len())]))
         } else {
             (0, 0)
         };
-        pprof::Label {
-            key,
-            str: text,
-            num,
-            num_unit,
-        }
+        pprof::Label { key, str: text, num, num_unit }
     });
     if tape.once_in(4) {
-        let texts = [
-            ("trace_id", "0af7651916cd43dd8448eb211c80319c"),
-            ("span_id", "b7ad6b7169203331"),
-        ];
+        let texts =
+            [("trace_id", "0af7651916cd43dd8448eb211c80319c"), ("span_id", "b7ad6b7169203331")];
         let [trace, span] = texts.map(|(key, text)| pprof::Label {
             key: strings.id(key),
             str: strings.id(text),

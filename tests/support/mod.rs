@@ -22,10 +22,7 @@ pub fn try_read(name: &str, bytes: &[u8]) -> otlp_profiles::Result<Profiles> {
 }
 
 pub fn options(name: &str) -> ReadOptions {
-    ReadOptions {
-        from: format(name),
-        ..ReadOptions::default()
-    }
+    ReadOptions { from: format(name), ..ReadOptions::default() }
 }
 
 /// Writes one payload of a format, which must work.
@@ -55,12 +52,7 @@ pub fn testdata(endings: &[&str]) -> Vec<(String, Vec<u8>)> {
         .map(|entry| entry.expect("testdata can be listed").path())
         .filter_map(|path| Some((path.file_name()?.to_str()?.to_owned(), path)))
         .filter(|(name, _)| endings.iter().any(|ending| name.ends_with(ending)))
-        .map(|(name, path)| {
-            (
-                name,
-                inflated(&std::fs::read(path).expect("testdata can be read")),
-            )
-        })
+        .map(|(name, path)| (name, inflated(&std::fs::read(path).expect("testdata can be read"))))
         .collect();
     files.sort();
     assert!(!files.is_empty());

@@ -12,19 +12,11 @@ pub fn doc_of(profiles: &Profiles) -> Doc {
     let dictionary = profiles.dictionary();
     let text = |id| dictionary.text(id).to_owned();
     let pairs = |pairs: &[crate_::KeyValue]| {
-        pairs
-            .iter()
-            .map(|p| (text(p.key), val(&p.value, dictionary)))
-            .collect::<Vec<_>>()
+        pairs.iter().map(|p| (text(p.key), val(&p.value, dictionary))).collect::<Vec<_>>()
     };
     let entity = |e: &crate_::EntityRef| {
         let keys = |keys: &[crate_::StringId]| keys.iter().map(|key| text(*key)).collect();
-        (
-            text(e.schema_url),
-            text(e.entity_type),
-            keys(&e.id_keys),
-            keys(&e.description_keys),
-        )
+        (text(e.schema_url), text(e.entity_type), keys(&e.id_keys), keys(&e.description_keys))
     };
     let scope = |scope: &crate_::ScopeProfiles| Scope {
         name: text(scope.scope().name()),
@@ -32,11 +24,7 @@ pub fn doc_of(profiles: &Profiles) -> Doc {
         attributes: pairs(scope.scope().attributes()),
         dropped: scope.scope().dropped_attributes_count(),
         schema_url: text(scope.schema_url()),
-        profiles: scope
-            .profiles()
-            .iter()
-            .map(|p| profile(p, dictionary))
-            .collect(),
+        profiles: scope.profiles().iter().map(|p| profile(p, dictionary)).collect(),
     };
     let resource = |r: &crate_::ResourceProfiles| Resource {
         attributes: pairs(r.resource().attributes()),
@@ -56,9 +44,7 @@ fn row(id: usize) -> Option<usize> {
 }
 
 fn rows(ids: &[AttributeId]) -> Vec<usize> {
-    ids.iter()
-        .map(|id| row(id.row()).expect("no list holds attribute 0"))
-        .collect()
+    ids.iter().map(|id| row(id.row()).expect("no list holds attribute 0")).collect()
 }
 
 fn profile(profile: &crate_::Profile, dictionary: &Dictionary) -> Profile {
@@ -109,22 +95,13 @@ pub fn tables(dictionary: &Dictionary) -> Tables {
     }
     for function in &dictionary.functions()[1..] {
         let names = [function.name, function.system_name, function.filename].map(text);
-        tables.functions.push(Function {
-            names,
-            start_line: function.start_line,
-        });
+        tables.functions.push(Function { names, start_line: function.start_line });
     }
-    tables.links = dictionary.links()[1..]
-        .iter()
-        .map(|link| (link.trace_id, link.span_id))
-        .collect();
+    tables.links =
+        dictionary.links()[1..].iter().map(|link| (link.trace_id, link.span_id)).collect();
     tables.mappings = vec![Mapping::default(); mappings.rows().len() - 1];
     for (place, mapping) in tables.mappings.iter_mut().zip(&mappings.rows()[1..]) {
-        place.range = [
-            mapping.memory_start,
-            mapping.memory_limit,
-            mapping.file_offset,
-        ];
+        place.range = [mapping.memory_start, mapping.memory_limit, mapping.file_offset];
         place.filename = text(mapping.filename);
     }
     tables.locations = vec![Location::default(); locations.len() - 1];
@@ -147,10 +124,7 @@ pub fn tables(dictionary: &Dictionary) -> Tables {
             }
         }
         tables.stacks.push(
-            stack
-                .iter()
-                .map(|id| row(id.row()).expect("no stack holds location 0"))
-                .collect(),
+            stack.iter().map(|id| row(id.row()).expect("no stack holds location 0")).collect(),
         );
     }
     tables

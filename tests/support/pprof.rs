@@ -11,17 +11,10 @@ pub fn meaning(profile: &Profile) -> Vec<String> {
     let text = |index: i64| &profile.string_table[index as usize];
     let mut out = Vec::new();
     for kind in &profile.sample_type {
-        out.push(format!(
-            "type {:?} in {:?}",
-            text(kind.r#type),
-            text(kind.unit)
-        ));
+        out.push(format!("type {:?} in {:?}", text(kind.r#type), text(kind.unit)));
     }
     out.push(format!("default {:?}", text(profile.default_sample_type)));
-    out.push(format!(
-        "time {} duration {}",
-        profile.time_nanos, profile.duration_nanos
-    ));
+    out.push(format!("time {} duration {}", profile.time_nanos, profile.duration_nanos));
     let period_type = profile.period_type.unwrap_or_default();
     out.push(format!(
         "period {} of {:?} in {:?}",
@@ -29,19 +22,11 @@ pub fn meaning(profile: &Profile) -> Vec<String> {
         text(period_type.r#type),
         text(period_type.unit)
     ));
-    out.push(format!(
-        "drop {:?} keep {:?}",
-        text(profile.drop_frames),
-        text(profile.keep_frames)
-    ));
+    out.push(format!("drop {:?} keep {:?}", text(profile.drop_frames), text(profile.keep_frames)));
     out.push(format!("doc {:?}", text(profile.doc_url)));
     out.push(format!(
         "comments {:?}",
-        profile
-            .comment
-            .iter()
-            .map(|index| text(*index))
-            .collect::<Vec<_>>()
+        profile.comment.iter().map(|index| text(*index)).collect::<Vec<_>>()
     ));
     let mut mappings = Vec::new();
     for mapping in &profile.mapping {
@@ -57,14 +42,7 @@ pub fn meaning(profile: &Profile) -> Vec<String> {
 
 fn say_mapping(mapping: &Mapping, profile: &Profile) -> String {
     let text = |index: i64| &profile.string_table[index as usize];
-    let Mapping {
-        memory_start,
-        memory_limit,
-        file_offset,
-        filename,
-        build_id,
-        ..
-    } = *mapping;
+    let Mapping { memory_start, memory_limit, file_offset, filename, build_id, .. } = *mapping;
     let flags = [
         mapping.has_functions,
         mapping.has_filenames,
@@ -77,19 +55,12 @@ fn say_mapping(mapping: &Mapping, profile: &Profile) -> String {
 
 fn samples(profile: &Profile) -> Vec<String> {
     let text = |index: i64| &profile.string_table[index as usize];
-    let mappings: HashMap<u64, String> = profile
-        .mapping
-        .iter()
-        .map(|m| (m.id, say_mapping(m, profile)))
-        .collect();
+    let mappings: HashMap<u64, String> =
+        profile.mapping.iter().map(|m| (m.id, say_mapping(m, profile))).collect();
     let functions: HashMap<u64, &Function> = profile.function.iter().map(|f| (f.id, f)).collect();
     let say_location = |location: &Location| {
         let line = |line: &otlp_profiles::proto::pprof::Line| {
-            let f = functions
-                .get(&line.function_id)
-                .copied()
-                .copied()
-                .unwrap_or_default();
+            let f = functions.get(&line.function_id).copied().copied().unwrap_or_default();
             let names = [f.name, f.system_name, f.filename].map(text);
             format!("{names:?}@{}:{}:{}", f.start_line, line.line, line.column)
         };
@@ -101,28 +72,15 @@ fn samples(profile: &Profile) -> Vec<String> {
             mappings.get(&location.mapping_id)
         )
     };
-    let locations: HashMap<u64, String> = profile
-        .location
-        .iter()
-        .map(|l| (l.id, say_location(l)))
-        .collect();
+    let locations: HashMap<u64, String> =
+        profile.location.iter().map(|l| (l.id, say_location(l))).collect();
     let mut samples: Vec<String> = profile
         .sample
         .iter()
         .map(|sample| {
-            let stack: Vec<&str> = sample
-                .location_id
-                .iter()
-                .map(|id| &*locations[id])
-                .collect();
+            let stack: Vec<&str> = sample.location_id.iter().map(|id| &*locations[id]).collect();
             let mut labels: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-            for Label {
-                key,
-                str,
-                num,
-                num_unit,
-            } in &sample.label
-            {
+            for Label { key, str, num, num_unit } in &sample.label {
                 let said = if *str == 0 {
                     format!("{num} {:?}", text(*num_unit))
                 } else {
@@ -130,11 +88,7 @@ fn samples(profile: &Profile) -> Vec<String> {
                 };
                 labels.entry(text(*key)).or_default().push(said);
             }
-            format!(
-                "sample {:?} {labels:?}\n  {}",
-                sample.value,
-                stack.join("\n  ")
-            )
+            format!("sample {:?} {labels:?}\n  {}", sample.value, stack.join("\n  "))
         })
         .collect();
     samples.sort();

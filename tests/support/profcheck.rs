@@ -85,9 +85,7 @@ impl Schema {
             "otlp-1.3" => v1_3::FILE_DESCRIPTOR_SET,
             other => panic!("{other} is no generation"),
         };
-        let files = FileDescriptorSet::decode(descriptors)
-            .expect("prost's own")
-            .file;
+        let files = FileDescriptorSet::decode(descriptors).expect("prost's own").file;
         let messages = files.iter().flat_map(|file| {
             let package = file.package();
             file.message_type
@@ -97,20 +95,11 @@ impl Schema {
         let fields: HashMap<_, _> = messages
             .map(|(name, message)| {
                 let fields = message.field.iter();
-                (
-                    name,
-                    fields
-                        .map(|field| (field.number() as u32, field.clone()))
-                        .collect(),
-                )
+                (name, fields.map(|field| (field.number() as u32, field.clone())).collect())
             })
             .collect();
         let root = |name: &&String| name.ends_with(".ProfilesData");
-        let root = fields
-            .keys()
-            .find(root)
-            .expect("every generation has one")
-            .clone();
+        let root = fields.keys().find(root).expect("every generation has one").clone();
         Self { root, fields }
     }
 
@@ -122,10 +111,8 @@ impl Schema {
     }
 
     fn decode(&self, name: &str, mut bytes: &[u8]) -> Node {
-        let mut node = Node {
-            kind: name.rsplit('.').next().unwrap_or_default().into(),
-            ..Node::default()
-        };
+        let mut node =
+            Node { kind: name.rsplit('.').next().unwrap_or_default().into(), ..Node::default() };
         while !bytes.is_empty() {
             let (number, wire) = decode_key(&mut bytes).expect("a tag");
             let field = self.fields[name]
@@ -146,9 +133,7 @@ impl Schema {
     ) {
         match (field.r#type(), wire) {
             (Type::Message, WireType::LengthDelimited) => {
-                list.push(Field::Node(
-                    self.decode(field.type_name(), delimited(bytes)),
-                ));
+                list.push(Field::Node(self.decode(field.type_name(), delimited(bytes))));
             }
             (Type::String, WireType::LengthDelimited) => {
                 let text = String::from_utf8(delimited(bytes).into()).expect("UTF-8");
@@ -303,14 +288,7 @@ fn table_of(node: &Node, field: &str) -> Option<&'static str> {
     })
 }
 
-const TABLES: [&str; 6] = [
-    "mapping",
-    "location",
-    "function",
-    "link",
-    "attribute",
-    "stack",
-];
+const TABLES: [&str; 6] = ["mapping", "location", "function", "link", "attribute", "stack"];
 
 /// Takes what must hold, what is wrong when it does not, and with what.
 type Says<'s> = &'s mut dyn FnMut(bool, &dyn Debug, &dyn Debug);
@@ -328,11 +306,7 @@ struct Check<'a> {
 impl<'a> Check<'a> {
     fn rows(&self, table: &str) -> Vec<&'a Node> {
         let named = self.tables.nodes(&format!("{table}_table"));
-        if named.is_empty() {
-            self.tables.nodes(table)
-        } else {
-            named
-        }
+        if named.is_empty() { self.tables.nodes(table) } else { named }
     }
 
     fn len(&self, table: &str) -> usize {
@@ -344,10 +318,7 @@ impl<'a> Check<'a> {
 
     fn string(&self, row: i128) -> &'a str {
         let strings = self.tables.texts("string_table");
-        strings
-            .get(row as usize)
-            .copied()
-            .unwrap_or("<no such string>")
+        strings.get(row as usize).copied().unwrap_or("<no such string>")
     }
 
     fn problems(&self) -> Vec<String> {
@@ -365,20 +336,16 @@ impl<'a> Check<'a> {
             match node.kind.as_str() {
                 "Profile" => self.check_profile(node, &mut says),
                 "Mapping" => self.check_mapping(node, &mut says),
-                "Line" => says(
-                    node.number("line") >= 0 && node.number("column") >= 0,
-                    &"line",
-                    node,
-                ),
+                "Line" => {
+                    says(node.number("line") >= 0 && node.number("column") >= 0, &"line", node)
+                }
                 "Function" => says(node.number("start_line") >= 0, &"start line", node),
                 "Resource" => self.check_entities(node, &mut says),
                 _ => {}
             }
             if node.kind == "ProfileContainer" {
-                let (start, end) = (
-                    node.number("start_time_unix_nano"),
-                    node.number("end_time_unix_nano"),
-                );
+                let (start, end) =
+                    (node.number("start_time_unix_nano"), node.number("end_time_unix_nano"));
                 says(start <= end, &"end before start", node);
             }
             let id = node.bytes("profile_id");
@@ -400,11 +367,7 @@ impl<'a> Check<'a> {
         for table in TABLES {
             let rows = self.rows(table);
             if self.zeros {
-                says(
-                    rows.first().is_some_and(|row| row.is_zero()),
-                    &"row 0",
-                    &table,
-                );
+                says(rows.first().is_some_and(|row| row.is_zero()), &"row 0", &table);
             }
             let distinct: BTreeSet<_> = rows.iter().map(|row| row.canonical()).collect();
             says(distinct.len() == rows.len(), &"equal rows", &(table, &rows));
@@ -417,10 +380,8 @@ impl<'a> Check<'a> {
                         says(at == 0 || !nothing, &"link of nothing", row);
                     }
                     "function" => {
-                        let mut names = row
-                            .fields
-                            .iter()
-                            .filter(|(field, _)| table_of(row, field).is_some());
+                        let mut names =
+                            row.fields.iter().filter(|(field, _)| table_of(row, field).is_some());
                         says(
                             names.any(|(field, _)| row.number(field) != 0),
                             &"function without a name",
@@ -447,11 +408,7 @@ impl<'a> Check<'a> {
                     let len = self.len(table);
                     // Before tables had a row 0 that is none, 0 in an empty table was none.
                     let none = row == 0 && len == 0;
-                    says(
-                        none || (0..len as i128).contains(&row),
-                        &(table, row, len),
-                        node,
-                    );
+                    says(none || (0..len as i128).contains(&row), &(table, row, len), node);
                     if counts {
                         used.entry(table).or_default().insert(row as usize);
                     }
@@ -501,11 +458,7 @@ impl<'a> Check<'a> {
                 }
             }
             let distinct: HashSet<_> = keys.iter().collect();
-            says(
-                distinct.len() == keys.len() && !keys.contains(&""),
-                &"keys",
-                &(field, &keys),
-            );
+            says(distinct.len() == keys.len() && !keys.contains(&""), &"keys", &(field, &keys));
         }
     }
 
@@ -525,17 +478,9 @@ impl<'a> Check<'a> {
             .collect();
         for entity in resource.nodes("entity_refs") {
             let keys = [entity.texts("id_keys"), entity.texts("description_keys")];
-            says(
-                !entity.text("type").is_empty() && !keys[0].is_empty(),
-                &"entity",
-                entity,
-            );
+            says(!entity.text("type").is_empty() && !keys[0].is_empty(), &"entity", entity);
             let all = keys.concat();
-            says(
-                all.iter().all(|key| known.contains(*key)),
-                &"key of no attribute",
-                entity,
-            );
+            says(all.iter().all(|key| known.contains(*key)), &"key of no attribute", entity);
             let distinct: HashSet<_> = all.iter().collect();
             says(distinct.len() == all.len(), &"entity key twice", entity);
         }
@@ -544,11 +489,7 @@ impl<'a> Check<'a> {
     fn check_profile(&self, profile: &Node, says: Says<'_>) {
         let samples = [profile.nodes("sample"), profile.nodes("samples")].concat();
         let types = profile.nodes("sample_type");
-        says(
-            !samples.is_empty() && !types.is_empty(),
-            &"nothing measured",
-            profile,
-        );
+        says(!samples.is_empty() && !types.is_empty(), &"nothing measured", profile);
         // Of what was measured over no known time nobody can tell whether it is a change.
         let lasted = profile.number("duration_nano") + profile.number("duration_nanos") > 0;
         for kind in types.iter().filter(|_| self.temporality && lasted) {
@@ -556,11 +497,7 @@ impl<'a> Check<'a> {
             says(said, &"temporality", kind);
         }
         let payload = !profile.bytes("original_payload").is_empty();
-        says(
-            payload != profile.text("original_payload_format").is_empty(),
-            &"payload",
-            profile,
-        );
+        says(payload != profile.text("original_payload_format").is_empty(), &"payload", profile);
         if self.zeros {
             self.check_samples(profile, &samples, says);
         } else {
@@ -585,18 +522,10 @@ impl<'a> Check<'a> {
                 sample,
             );
             says(values < 2 || !times.is_empty(), &"several values", sample);
-            says(
-                times.iter().all(|time| (start..end).contains(time)),
-                &(start, end),
-                sample,
-            );
+            says(times.iter().all(|time| (start..end).contains(time)), &(start, end), sample);
             shapes.insert((values > 0, !times.is_empty()));
             let attributes: BTreeSet<_> = sample.numbers("attribute_indices").into_iter().collect();
-            let identity = (
-                sample.number("stack_index"),
-                attributes,
-                sample.number("link_index"),
-            );
+            let identity = (sample.number("stack_index"), attributes, sample.number("link_index"));
             says(identities.insert(identity), &"equal samples", sample);
         }
         says(shapes.len() == 1, &"shapes", &shapes);
@@ -607,23 +536,13 @@ impl<'a> Check<'a> {
         let end = profile.number("time_nanos") + profile.number("duration_nanos");
         says(end <= i64::MAX.into(), &"end of time", profile);
         let default = profile.number("default_sample_type_index");
-        says(
-            (0..columns as i128).contains(&default),
-            &"default sample type",
-            &default,
-        );
+        says((0..columns as i128).contains(&default), &"default sample type", &default);
         let locations = profile.numbers("location_indices").len() as i128;
         for sample in samples {
             says(sample.numbers("value").len() == columns, &"columns", sample);
-            let (start, length) = (
-                sample.number("locations_start_index"),
-                sample.number("locations_length"),
-            );
-            says(
-                start >= 0 && length >= 0 && start + length <= locations,
-                &"slice",
-                sample,
-            );
+            let (start, length) =
+                (sample.number("locations_start_index"), sample.number("locations_length"));
+            says(start >= 0 && length >= 0 && start + length <= locations, &"slice", sample);
         }
     }
 }

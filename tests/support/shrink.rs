@@ -28,9 +28,8 @@ pub fn check<T: Clone + std::fmt::Debug>(
     };
     std::panic::set_hook(Box::new(|_| {}));
     let mut least = input.clone();
-    while let Some((smaller, how)) = edits(&least)
-        .into_iter()
-        .find_map(|edit| failure(&edit).map(|how| (edit, how)))
+    while let Some((smaller, how)) =
+        edits(&least).into_iter().find_map(|edit| failure(&edit).map(|how| (edit, how)))
     {
         (least, failed) = (smaller, how);
     }
@@ -45,12 +44,8 @@ fn without<T: Clone>(list: &[T]) -> impl Iterator<Item = Vec<T>> + '_ {
 
 /// The document with one thing less, in every way that leaves its references whole.
 pub fn docs(doc: &Doc) -> Vec<Doc> {
-    let mut out: Vec<Doc> = without(&doc.resources)
-        .map(|resources| Doc {
-            resources,
-            ..doc.clone()
-        })
-        .collect();
+    let mut out: Vec<Doc> =
+        without(&doc.resources).map(|resources| Doc { resources, ..doc.clone() }).collect();
     for (r, resource) in doc.resources.iter().enumerate() {
         let mut with = |edit: &dyn Fn(&mut super::doc::Resource)| {
             let mut doc = doc.clone();
@@ -62,18 +57,12 @@ pub fn docs(doc: &Doc) -> Vec<Doc> {
         }
         with(&|r| {
             let scopes = std::mem::take(&mut r.scopes);
-            *r = super::doc::Resource {
-                scopes,
-                ..Default::default()
-            };
+            *r = super::doc::Resource { scopes, ..Default::default() };
         });
         for (s, scope) in resource.scopes.iter().enumerate() {
             with(&|r| {
                 let profiles = std::mem::take(&mut r.scopes[s].profiles);
-                r.scopes[s] = super::doc::Scope {
-                    profiles,
-                    ..Default::default()
-                };
+                r.scopes[s] = super::doc::Scope { profiles, ..Default::default() };
             });
             for profiles in without(&scope.profiles) {
                 with(&|r| r.scopes[s].profiles = profiles.clone());
@@ -85,10 +74,11 @@ pub fn docs(doc: &Doc) -> Vec<Doc> {
             }
         }
     }
-    out.extend(table_edits(&doc.tables).into_iter().map(|tables| Doc {
-        resources: doc.resources.clone(),
-        tables,
-    }));
+    out.extend(
+        table_edits(&doc.tables)
+            .into_iter()
+            .map(|tables| Doc { resources: doc.resources.clone(), tables }),
+    );
     out.retain(|edit| edit != doc && whole(edit));
     out
 }
@@ -126,11 +116,7 @@ fn profile_edits(profile: &Profile) -> Vec<Profile> {
     with(&|p| p.keep_frames.clear());
     with(&|p| p.dropped = 0);
     with(&|p| p.original = Default::default());
-    with(&|p| {
-        p.types
-            .iter_mut()
-            .for_each(|t| (t.unit, t.temporality) = (String::new(), 0))
-    });
+    with(&|p| p.types.iter_mut().for_each(|t| (t.unit, t.temporality) = (String::new(), 0)));
     for at in 0..profile.samples.len() {
         let mut sample = |edit: &dyn Fn(&mut Sample)| with(&|p| edit(&mut p.samples[at]));
         sample(&|s| s.stack = None);
@@ -205,22 +191,9 @@ fn table_edits(tables: &Tables) -> Vec<Tables> {
 
 /// Whether every reference has its row.
 fn whole(doc: &Doc) -> bool {
-    let Tables {
-        mappings,
-        locations,
-        functions,
-        stacks,
-        links,
-        attributes,
-        ..
-    } = &doc.tables;
+    let Tables { mappings, locations, functions, stacks, links, attributes, .. } = &doc.tables;
     let known = |rows: &[usize]| rows.iter().all(|&row| row < attributes.len());
-    let profiles = || {
-        doc.resources
-            .iter()
-            .flat_map(|r| &r.scopes)
-            .flat_map(|s| &s.profiles)
-    };
+    let profiles = || doc.resources.iter().flat_map(|r| &r.scopes).flat_map(|s| &s.profiles);
     mappings.iter().all(|m| known(&m.attributes))
         && locations.iter().all(|l| {
             let lines = l
@@ -259,20 +232,12 @@ pub fn pprofs(profile: &pprof::Profile) -> Vec<pprof::Profile> {
     for at in 0..profile.location.len() {
         with(&|p| p.location[at].line.clear());
         with(&|p| p.location[at].mapping_id = 0);
-        if profile
-            .sample
-            .iter()
-            .all(|s| !s.location_id.contains(&profile.location[at].id))
-        {
+        if profile.sample.iter().all(|s| !s.location_id.contains(&profile.location[at].id)) {
             with(&|p| _ = p.location.remove(at));
         }
     }
     for at in 0..profile.mapping.len() {
-        if profile
-            .location
-            .iter()
-            .all(|l| l.mapping_id != profile.mapping[at].id)
-        {
+        if profile.location.iter().all(|l| l.mapping_id != profile.mapping[at].id) {
             with(&|p| _ = p.mapping.remove(at));
         }
     }

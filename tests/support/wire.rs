@@ -40,10 +40,7 @@ pub fn len(number: u32, body: &[u8]) -> Vec<u8> {
 
 /// Fields inside `body`, each inside the next: `nest(&[1, 2], x)` is field 1 around field 2 around x.
 pub fn nest(numbers: &[u32], body: &[u8]) -> Vec<u8> {
-    numbers
-        .iter()
-        .rev()
-        .fold(body.to_vec(), |body, &number| len(number, &body))
+    numbers.iter().rev().fold(body.to_vec(), |body, &number| len(number, &body))
 }
 
 /// A field that holds itself, `depth` times, made from the inside out without copying.

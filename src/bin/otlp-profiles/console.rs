@@ -57,13 +57,7 @@ pub(crate) struct Line {
 impl Line {
     pub(crate) fn new(level: Level, room: &'static str, message: impl Into<String>) -> Self {
         let message = message.into();
-        Self {
-            level,
-            room,
-            message,
-            profile: None,
-            fields: Vec::new(),
-        }
+        Self { level, room, message, profile: None, fields: Vec::new() }
     }
 
     /// The one profile the line is about.
@@ -137,12 +131,7 @@ impl Console {
         };
         let json = std::env::var_os("OTLP_PROFILES_LOG").is_some_and(|form| form == "json");
         let begun = Instant::now();
-        Self {
-            level,
-            json,
-            bar: ProgressBar::hidden(),
-            begun,
-        }
+        Self { level, json, bar: ProgressBar::hidden(), begun }
     }
 
     pub(crate) fn shows(&self, level: Level) -> bool {
@@ -156,11 +145,7 @@ impl Console {
 
     pub(crate) fn log(&self, line: &Line) {
         if self.shows(line.level) {
-            self.say(&if self.json {
-                line.to_json()
-            } else {
-                line.to_text()
-            });
+            self.say(&if self.json { line.to_json() } else { line.to_text() });
         }
     }
 
@@ -172,13 +157,7 @@ impl Console {
             self.log(&Line::new(Level::Debug, room, message));
         }
         let begun = Instant::now();
-        Step {
-            console: self,
-            room,
-            step,
-            of,
-            begun,
-        }
+        Step { console: self, room, step, of, begun }
     }
 
     /// Prints lines of a report. Nobody can be told that stderr is gone.
@@ -245,8 +224,7 @@ impl Drop for Step<'_> {
             first.make_ascii_uppercase();
         }
         let message = format!("{step} of {} ended after {millis} ms", self.of);
-        self.console
-            .log(&Line::new(Level::Debug, self.room, message));
+        self.console.log(&Line::new(Level::Debug, self.room, message));
     }
 }
 

@@ -72,12 +72,7 @@ pub(crate) struct Args {
     #[arg(long)]
     no_gzip: bool,
     /// How losses are reported on stderr: a table, or one JSON object for each input
-    #[arg(
-        long,
-        value_enum,
-        value_name = "text|json",
-        hide_possible_values = true
-    )]
+    #[arg(long, value_enum, value_name = "text|json", hide_possible_values = true)]
     report: Option<Form>,
     #[command(flatten)]
     read: ReadArgs,

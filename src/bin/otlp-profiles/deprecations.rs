@@ -45,11 +45,7 @@ impl Deprecations {
         let Some(why) = format.deprecated() else {
             return;
         };
-        match self
-            .met
-            .iter_mut()
-            .find(|known| known.format == format.name())
-        {
+        match self.met.iter_mut().find(|known| known.format == format.name()) {
             Some(known) if known.last == input => {}
             Some(known) => {
                 known.more += 1;

@@ -40,13 +40,7 @@ pub(crate) struct Failure {
 impl Failure {
     pub(crate) fn new(exit: Exit, message: impl Into<String>) -> Self {
         let (place, message) = (String::new(), message.into());
-        Self {
-            exit,
-            place,
-            message,
-            byte: None,
-            fatal: false,
-        }
+        Self { exit, place, message, byte: None, fatal: false }
     }
 
     /// A failure of the library while it read.
@@ -66,11 +60,7 @@ impl Failure {
             _ => otherwise,
         };
         let place = error.place();
-        Self {
-            place,
-            byte: error.byte(),
-            ..Self::new(exit, error.message())
-        }
+        Self { place, byte: error.byte(), ..Self::new(exit, error.message()) }
     }
 
     /// The failure is in message `row` of a file of several.

@@ -16,10 +16,7 @@ pub(crate) fn split_name(name: &str) -> (&str, &str) {
 
 /// Every extension that means a format.
 pub(crate) fn known_extensions() -> impl Iterator<Item = &'static str> {
-    FORMATS
-        .iter()
-        .flat_map(|format| format.extensions())
-        .copied()
+    FORMATS.iter().flat_map(|format| format.extensions()).copied()
 }
 
 /// `name` without `.extension`, in any case; something has to be left.
@@ -43,16 +40,12 @@ pub(crate) fn format_of(path: &Path) -> Option<&'static dyn Format> {
     };
     // A longer extension says more: `.otlp.json` is JSON, whatever `.otlp` is.
     let longest = FORMATS.iter().filter_map(means).max()?;
-    FORMATS
-        .iter()
-        .copied()
-        .find(|format| means(format) == Some(longest))
+    FORMATS.iter().copied().find(|format| means(format) == Some(longest))
 }
 
 /// Whether a path ends with `.gz`.
 pub(crate) fn is_gz(path: &Path) -> bool {
-    path.extension()
-        .is_some_and(|extension| extension.eq_ignore_ascii_case("gz"))
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"))
 }
 
 /// The extension of a format's files: an old generation's is that of its family.
@@ -112,14 +105,8 @@ mod tests {
         assert_eq!(split_name("cpu.2026.11"), ("cpu.2026.11", ""));
         assert_eq!(split_name("cpu.2026.gz"), ("cpu.2026", ".gz"));
         assert_eq!(split_name(".pb"), (".pb", ""));
-        assert_eq!(
-            numbered(Path::new("d/x.pb.gz"), 1, 2),
-            Path::new("d/x-1.pb.gz")
-        );
-        assert_eq!(
-            numbered(Path::new("d/x.pb.gz"), 0, 1),
-            Path::new("d/x.pb.gz")
-        );
+        assert_eq!(numbered(Path::new("d/x.pb.gz"), 1, 2), Path::new("d/x-1.pb.gz"));
+        assert_eq!(numbered(Path::new("d/x.pb.gz"), 0, 1), Path::new("d/x.pb.gz"));
     }
 
     #[test]
@@ -127,18 +114,10 @@ mod tests {
         let of = |name: &str| format_of(Path::new(name)).map(|format| format.name());
         assert_eq!(of("d/x.pb.gz"), Some("pprof"));
         assert_eq!(of("x.pprof"), Some("pprof"));
-        assert_eq!(
-            of("x.otlp"),
-            otlp_profiles::format("otlp").map(|format| format.name())
-        );
+        assert_eq!(of("x.otlp"), otlp_profiles::format("otlp").map(|format| format.name()));
         assert_eq!(of("x.otlp.gz"), of("x.otlp"));
-        let old = otlp_profiles::FORMATS
-            .iter()
-            .find(|format| format.name() == "otlp-1.4");
-        assert_eq!(
-            old.map(|old| extension(*old, true)).as_deref(),
-            Some(".otlp.gz")
-        );
+        let old = otlp_profiles::FORMATS.iter().find(|format| format.name() == "otlp-1.4");
+        assert_eq!(old.map(|old| extension(*old, true)).as_deref(), Some(".otlp.gz"));
         assert_eq!(of("x.txt"), None);
         assert_eq!(of("x"), None);
     }

@@ -95,10 +95,7 @@ impl Run<'_> {
             self.failed(name, failure);
             files.push(json!({ "path": name, "error": failure.to_json() }));
         }
-        self.console.expect(
-            inputs.all.len() as u64,
-            inputs.all.iter().map(Input::size).sum(),
-        );
+        self.console.expect(inputs.all.len() as u64, inputs.all.iter().map(Input::size).sum());
         for input in &inputs.all {
             self.console.next(&input.name());
             let described = self.describe(input);
@@ -177,11 +174,8 @@ impl Run<'_> {
     }
 
     fn tell_done(&self, described: &Described, format: Option<&'static dyn Format>) {
-        let message = if described.messages.len() == 1 {
-            "Payload described"
-        } else {
-            "Payloads described"
-        };
+        let message =
+            if described.messages.len() == 1 { "Payload described" } else { "Payloads described" };
         let line = Line::new(Level::Info, "info", message)
             .with("format", format.map_or("none", |format| format.name()))
             .with("messages", described.messages.len())
@@ -192,7 +186,6 @@ impl Run<'_> {
 
     fn failed(&self, name: &str, failure: &Failure) {
         let message = format!("Description failed: {failure}");
-        self.console
-            .log(&Line::new(Level::Error, "info", message).with("in", name));
+        self.console.log(&Line::new(Level::Error, "info", message).with("in", name));
     }
 }

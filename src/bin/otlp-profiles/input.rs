@@ -34,10 +34,7 @@ impl Input {
 
     /// The bytes it is known to have.
     pub(crate) fn size(&self) -> u64 {
-        let metadata = self
-            .path
-            .as_deref()
-            .and_then(|path| fs::metadata(path).ok());
+        let metadata = self.path.as_deref().and_then(|path| fs::metadata(path).ok());
         metadata.map_or(0, |metadata| metadata.len())
     }
 }
@@ -90,9 +87,8 @@ impl Inputs {
         };
         paths.sort();
         for path in paths {
-            let hidden = path
-                .file_name()
-                .is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
+            let hidden =
+                path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
             // A link to a directory may lead back to where it is.
             let is_directory = path.is_dir();
             if hidden || (is_directory && path.is_symlink()) {
@@ -113,17 +109,11 @@ impl Inputs {
             return self.miss(pattern, "the pattern is not UTF-8");
         };
         let mut matches = match glob::glob(text) {
-            Ok(paths) => paths
-                .filter_map(Result::ok)
-                .filter(|path| path.is_file())
-                .peekable(),
+            Ok(paths) => paths.filter_map(Result::ok).filter(|path| path.is_file()).peekable(),
             Err(error) => return self.miss(pattern, &error.to_string()),
         };
         if matches.peek().is_none() {
-            return self.miss(
-                pattern,
-                "there is no such file, and no file matches the pattern",
-            );
+            return self.miss(pattern, "there is no such file, and no file matches the pattern");
         }
         let root: PathBuf = pattern
             .components()
@@ -137,8 +127,7 @@ impl Inputs {
 
     fn miss(&mut self, path: &Path, why: &str) {
         let failure = Failure::new(Exit::Input, format!("cannot be read: {}", shown(why)));
-        self.missing
-            .push((path.to_string_lossy().into_owned(), failure));
+        self.missing.push((path.to_string_lossy().into_owned(), failure));
     }
 }
 

@@ -7,9 +7,7 @@ pub(crate) fn parse_size(text: &str) -> Result<u64, String> {
     if text == "unlimited" {
         return Ok(u64::MAX);
     }
-    let end = text
-        .find(|c: char| !c.is_ascii_digit())
-        .unwrap_or(text.len());
+    let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (digits, unit) = text.split_at(end);
     let number: u64 = digits
         .parse()
@@ -29,14 +27,10 @@ pub(crate) fn parse_size(text: &str) -> Result<u64, String> {
         "g" => 3,
         "t" => 4,
         _ => {
-            return Err(format!(
-                "{unit} is none of the units K, M, G, T, KiB, KB and so on"
-            ));
+            return Err(format!("{unit} is none of the units K, M, G, T, KiB, KB and so on"));
         }
     };
-    number
-        .checked_mul(base.pow(power))
-        .ok_or_else(|| "more than 64 bits hold".to_owned())
+    number.checked_mul(base.pow(power)).ok_or_else(|| "more than 64 bits hold".to_owned())
 }
 
 /// One flag for each limit: its name is the limit's, with dashes.

@@ -24,20 +24,14 @@ pub(crate) fn to_stdout(bytes: &[u8], force: bool) -> Result<bool, Failure> {
         Err(error) => {
             let message = format!("stdout cannot be written: {error}");
             let failure = Failure::new(Exit::Output, message);
-            Err(Failure {
-                fatal: true,
-                ..failure
-            })
+            Err(Failure { fatal: true, ..failure })
         }
     }
 }
 
 fn is_text(bytes: &[u8]) -> bool {
     let text = std::str::from_utf8(bytes);
-    text.is_ok_and(|text| {
-        text.chars()
-            .all(|c| !c.is_control() || matches!(c, '\n' | '\t'))
-    })
+    text.is_ok_and(|text| text.chars().all(|c| !c.is_control() || matches!(c, '\n' | '\t')))
 }
 
 /// Writes files: each under a temporary name beside its own, then all are renamed.
@@ -58,9 +52,7 @@ pub(crate) fn to_files(
         if is_stream(path) {
             write_stream(path, bytes).map_err(|error| unwritable(path, &error))?;
         } else {
-            staged
-                .write(path, bytes)
-                .map_err(|error| unwritable(path, &error))?;
+            staged.write(path, bytes).map_err(|error| unwritable(path, &error))?;
         }
     }
     staged.commit(force)
@@ -142,9 +134,7 @@ impl Drop for Staged {
 
 /// The directory that `path` is in.
 fn directory(path: &Path) -> &Path {
-    let parent = path
-        .parent()
-        .filter(|parent| !parent.as_os_str().is_empty());
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     parent.unwrap_or(Path::new("."))
 }
 
@@ -162,11 +152,7 @@ fn create_beside(path: &Path) -> io::Result<(File, PathBuf)> {
         });
         let temporary = path.with_file_name(name);
         let mut known = Temporary::lock();
-        match OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .open(&temporary)
-        {
+        match OpenOptions::new().write(true).create_new(true).open(&temporary) {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
             Err(error) => return Err(error),
             Ok(file) => {
@@ -175,9 +161,7 @@ fn create_beside(path: &Path) -> io::Result<(File, PathBuf)> {
             }
         }
     }
-    Err(io::Error::other(
-        "files of interrupted runs, .*.tmp, are in the way",
-    ))
+    Err(io::Error::other("files of interrupted runs, .*.tmp, are in the way"))
 }
 
 /// `path` cannot be written.

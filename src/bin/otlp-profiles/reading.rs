@@ -35,25 +35,14 @@ pub(crate) struct ReadArgs {
 
 impl ReadArgs {
     pub(crate) fn options(&self) -> ReadOptions {
-        let policy = if self.repair {
-            Policy::Repair
-        } else {
-            Policy::Refuse
-        };
+        let policy = if self.repair { Policy::Repair } else { Policy::Refuse };
         let (limits, from) = (self.limits.limits(), self.from);
-        ReadOptions {
-            limits,
-            policy,
-            from,
-            endpoint: self.endpoint,
-            ..Default::default()
-        }
+        ReadOptions { limits, policy, from, endpoint: self.endpoint, ..Default::default() }
     }
 }
 
 fn parse_endpoint(text: &str) -> Result<Endpoint, String> {
-    text.parse()
-        .map_err(|error: otlp_profiles::Error| error.message().to_owned())
+    text.parse().map_err(|error: otlp_profiles::Error| error.message().to_owned())
 }
 
 /// Takes the name of a format; help and errors list what the registry has.
@@ -64,9 +53,7 @@ pub(crate) fn format_parser() -> impl TypedValueParser<Value = &'static dyn Form
             [] => String::new(),
             some => format!(" (also: {})", some.join(", ")),
         };
-        PossibleValue::new(format.name())
-            .aliases(aliases)
-            .help(format!("{}{also}", format.about()))
+        PossibleValue::new(format.name()).aliases(aliases).help(format!("{}{also}", format.about()))
     });
     PossibleValuesParser::new(values).try_map(|name| format(&name).ok_or("is no format"))
 }
@@ -96,12 +83,7 @@ impl Content {
         };
         let (name, gzip) = (input.name(), inflated.is_some());
         let payload = inflated.unwrap_or(bytes);
-        Ok(Self {
-            name,
-            stored,
-            gzip,
-            payload,
-        })
+        Ok(Self { name, stored, gzip, payload })
     }
 
     pub(crate) fn inflated(&self) -> u64 {
@@ -110,14 +92,8 @@ impl Content {
 
     /// What the first message seems to be, for when it cannot be read.
     pub(crate) fn detect(&self, options: &ReadOptions) -> Option<Detected> {
-        let limits = Limits {
-            max_input_bytes: u64::MAX,
-            ..options.limits
-        };
-        let options = ReadOptions {
-            limits,
-            ..options.clone()
-        };
+        let limits = Limits { max_input_bytes: u64::MAX, ..options.limits };
+        let options = ReadOptions { limits, ..options.clone() };
         otlp_profiles::detect(&self.payload, &options).ok()
     }
 
@@ -150,19 +126,10 @@ impl Content {
                 let payload = otlp_profiles::inflate(message, &limits)
                     .map_err(|error| Failure::reading(&error))?;
                 left = left.saturating_sub(payload.len() as u64);
-                let options = ReadOptions {
-                    limits,
-                    ..options.clone()
-                };
+                let options = ReadOptions { limits, ..options.clone() };
                 f(self.read(&payload, &options, console)?)
             };
-            one().map_err(|failure| {
-                if several {
-                    failure.within_message(row)
-                } else {
-                    failure
-                }
-            })?;
+            one().map_err(|failure| if several { failure.within_message(row) } else { failure })?;
         }
         Ok(())
     }
@@ -219,11 +186,7 @@ fn take(from: impl Read, size: u64, limits: &Limits) -> io::Result<Vec<u8>> {
     let most = limits.max_input_bytes.saturating_add(1);
     let mut bytes = Vec::new();
     // One more, to see the end without growing.
-    bytes.try_reserve_exact(
-        usize::try_from(size.min(most))
-            .unwrap_or(0)
-            .saturating_add(1),
-    )?;
+    bytes.try_reserve_exact(usize::try_from(size.min(most)).unwrap_or(0).saturating_add(1))?;
     from.take(most).read_to_end(&mut bytes)?;
     Ok(bytes)
 }

@@ -52,10 +52,7 @@ mod tests {
 
     #[test]
     fn controls_are_escaped() {
-        assert_eq!(
-            shown("a\x1b[31m\nb\u{85}\u{202e}é"),
-            "a\\u{1b}[31m\\nb\\u{85}\\u{202e}é"
-        );
+        assert_eq!(shown("a\x1b[31m\nb\u{85}\u{202e}é"), "a\\u{1b}[31m\\nb\\u{85}\\u{202e}é");
         assert_eq!(word("a b"), "\"a b\"");
         assert_eq!(word("a.pb"), "a.pb");
     }

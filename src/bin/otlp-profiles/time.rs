@@ -54,10 +54,8 @@ pub(crate) fn now(between: char) -> String {
 /// A duration in seconds, exactly: `10.05 s`.
 pub(crate) fn seconds(nanos: i128) -> String {
     let sign = if nanos < 0 { "-" } else { "" };
-    let (whole, part) = (
-        nanos.unsigned_abs() / 1_000_000_000,
-        nanos.unsigned_abs() % 1_000_000_000,
-    );
+    let (whole, part) =
+        (nanos.unsigned_abs() / 1_000_000_000, nanos.unsigned_abs() % 1_000_000_000);
     let text = format!("{sign}{whole}.{part:09}");
     let text = text.trim_end_matches('0').trim_end_matches('.');
     format!("{text} s")
@@ -77,10 +75,7 @@ mod tests {
         assert_eq!(at(253_402_300_799).as_deref(), Some("9999-12-31T23:59:59Z"));
         assert_eq!(at(253_402_300_800), None);
         assert_eq!(rfc3339(i128::MAX), None);
-        assert_eq!(
-            rfc3339(1_500_000_000).as_deref(),
-            Some("1970-01-01T00:00:01.5Z")
-        );
+        assert_eq!(rfc3339(1_500_000_000).as_deref(), Some("1970-01-01T00:00:01.5Z"));
     }
 
     #[test]

@@ -17,11 +17,7 @@ pub(crate) fn entries(profiles: &Profiles, console: &Console) {
 }
 
 fn entry<'a>(console: &'a Console, table: &str, row: usize) -> Entry<'a> {
-    let line = Line::new(
-        Level::Trace,
-        "read",
-        format!("Entry {row} of the {table} table"),
-    );
+    let line = Line::new(Level::Trace, "read", format!("Entry {row} of the {table} table"));
     Entry { console, line }
 }
 
@@ -50,20 +46,11 @@ fn tables(profiles: &Profiles, console: &Console) {
     for (row, mapping) in dictionary.mappings().rows().iter().enumerate() {
         let filename = dictionary.text(mapping.filename);
         let range = format!("{:#x}-{:#x}", mapping.memory_start, mapping.memory_limit);
-        entry(console, "mapping", row)
-            .with("filename", filename)
-            .with("memory", range)
-            .log();
+        entry(console, "mapping", row).with("filename", filename).with("memory", range).log();
     }
     for (row, function) in dictionary.functions().iter().enumerate() {
-        let (name, filename) = (
-            dictionary.text(function.name),
-            dictionary.text(function.filename),
-        );
-        entry(console, "function", row)
-            .with("name", name)
-            .with("filename", filename)
-            .log();
+        let (name, filename) = (dictionary.text(function.name), dictionary.text(function.filename));
+        entry(console, "function", row).with("name", name).with("filename", filename).log();
     }
     frames(dictionary, console);
 }
@@ -71,11 +58,7 @@ fn tables(profiles: &Profiles, console: &Console) {
 fn frames(dictionary: &Dictionary, console: &Console) {
     let used: BTreeSet<LocationId> = dictionary.stacks().items().iter().copied().collect();
     for id in used {
-        let functions = dictionary
-            .locations()
-            .lines(id)
-            .iter()
-            .map(|line| line.function.row());
+        let functions = dictionary.locations().lines(id).iter().map(|line| line.function.row());
         let address = format!("{:#x}", dictionary.locations().address(id));
         entry(console, "location", id.row())
             .with("address", address)
@@ -84,15 +67,10 @@ fn frames(dictionary: &Dictionary, console: &Console) {
     }
     for (row, link) in dictionary.links().iter().enumerate() {
         let (trace, span) = (hex(&link.trace_id), hex(&link.span_id));
-        entry(console, "link", row)
-            .with("trace_id", trace)
-            .with("span_id", span)
-            .log();
+        entry(console, "link", row).with("trace_id", trace).with("span_id", span).log();
     }
     for (row, attribute) in dictionary.attributes().iter().enumerate() {
-        entry(console, "attribute", row)
-            .with("key", dictionary.text(attribute.key))
-            .log();
+        entry(console, "attribute", row).with("key", dictionary.text(attribute.key)).log();
     }
     for (row, stack) in dictionary.stacks().rows().enumerate() {
         entry(console, "stack", row)
@@ -104,14 +82,10 @@ fn frames(dictionary: &Dictionary, console: &Console) {
 fn samples(profiles: &Profiles, console: &Console) {
     for (number, profile) in profiles.iter().enumerate() {
         for (row, sample) in profile.samples().iter().enumerate() {
-            let line = Line::new(
-                Level::Trace,
-                "read",
-                format!("Sample {row} of profile {number}"),
-            )
-            .with("stack_index", sample.stack.row())
-            .with("values", indices(sample.values))
-            .with("link_index", sample.link.row());
+            let line = Line::new(Level::Trace, "read", format!("Sample {row} of profile {number}"))
+                .with("stack_index", sample.stack.row())
+                .with("values", indices(sample.values))
+                .with("link_index", sample.link.row());
             console.log(&line);
         }
     }

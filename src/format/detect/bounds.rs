@@ -26,11 +26,8 @@ impl Bounds {
     /// The rounds that follow it for a payload of so many bytes: more of it, as far as its size pays
     /// for that, and only a small one whole.
     pub(super) fn rounds(payload: usize) -> impl Iterator<Item = Self> {
-        let beginnings = [
-            Self::first(64, 1 << 9),
-            Self::first(1 << 9, 1 << 12),
-            Self::first(1 << 12, 1 << 15),
-        ];
+        let beginnings =
+            [Self::first(64, 1 << 9), Self::first(1 << 9, 1 << 12), Self::first(1 << 12, 1 << 15)];
         let is_small = payload <= Self::SMALL;
         let is_paid = move |bounds: &Self| {
             is_small || bounds.fields <= 1 << 9 || bounds.fields as usize <= payload / 4096
@@ -43,24 +40,12 @@ impl Bounds {
         self.messages == u32::MAX
     }
 
-    const WHOLE: Self = Self {
-        messages: u32::MAX,
-        fields: u32::MAX,
-        numbers: usize::MAX,
-        tolerant: false,
-    };
+    const WHOLE: Self =
+        Self { messages: u32::MAX, fields: u32::MAX, numbers: usize::MAX, tolerant: false };
     /// For payloads that are broken by any grammar.
-    pub(super) const TOLERANT: Self = Self {
-        tolerant: true,
-        ..Self::first(64, 1 << 10)
-    };
+    pub(super) const TOLERANT: Self = Self { tolerant: true, ..Self::first(64, 1 << 10) };
 
     const fn first(messages: u32, fields: u32) -> Self {
-        Self {
-            messages,
-            fields,
-            numbers: messages as usize,
-            tolerant: false,
-        }
+        Self { messages, fields, numbers: messages as usize, tolerant: false }
     }
 }

@@ -47,21 +47,15 @@ impl Candidate {
 pub(super) static CANDIDATES: LazyLock<Vec<Candidate>> = LazyLock::new(|| candidates(FORMATS));
 
 pub(super) fn candidates(formats: &[&'static dyn Format]) -> Vec<Candidate> {
-    let mut all: Vec<Candidate> = formats
-        .iter()
-        .filter_map(|&format| readable(format))
-        .collect();
+    let mut all: Vec<Candidate> = formats.iter().filter_map(|&format| readable(format)).collect();
     let containers = formats
         .iter()
         .filter_map(|format| format.schema())
         .filter(|schema| schema.container.profile != 0);
     all.extend(containers.map(|schema| named(generations::bare(schema), BARE)));
     // A metric's two texts may have the lengths of a span's ids; ids are no texts.
-    let signals = [
-        (signals::metrics(), METRICS),
-        (signals::logs(), LOGS),
-        (signals::traces(), TRACES),
-    ];
+    let signals =
+        [(signals::metrics(), METRICS), (signals::logs(), LOGS), (signals::traces(), TRACES)];
     all.extend(signals.map(|(grammar, other)| named(grammar, other)));
     all.push(named(signals::response(), RESPONSE));
     all.extend([Message::Profile, Message::Data].map(|root| read_events(fixed::events(root))));
@@ -74,26 +68,17 @@ fn readable(format: &'static dyn Format) -> Option<Candidate> {
         None if format.name() == "pprof" => fixed::pprof(),
         None => return None,
     };
-    Some(Candidate {
-        grammar,
-        answer: Answer::Format(format),
-    })
+    Some(Candidate { grammar, answer: Answer::Format(format) })
 }
 
 fn named(grammar: Grammar, other: Other) -> Candidate {
-    Candidate {
-        grammar,
-        answer: Answer::Other(other),
-    }
+    Candidate { grammar, answer: Answer::Other(other) }
 }
 
 /// Timestamped events, read if there is a format that reads them.
 fn read_events(grammar: Grammar) -> Candidate {
     match format("events") {
-        Some(format) => Candidate {
-            grammar,
-            answer: Answer::Format(format),
-        },
+        Some(format) => Candidate { grammar, answer: Answer::Format(format) },
         None => named(grammar, EVENTS),
     }
 }

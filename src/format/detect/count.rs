@@ -42,10 +42,7 @@ impl Walk<'_> {
             }
             *left -= 1;
             self.at = (tag >> 3, tag & 7);
-            let holds = self
-                .grammar
-                .field(message, tag >> 3)
-                .map(|field| field.holds);
+            let holds = self.grammar.field(message, tag >> 3).map(|field| field.holds);
             match (holds.and_then(Holds::table), tag & 7) {
                 (Some(Table::Slice), VARINT) if reader.varint().is_ok() => {
                     self.rows.add(Table::Slice, 1)

@@ -59,11 +59,7 @@ pub(super) fn decide(
                 }
             }
             evidence.extend(misses.map(words::sent_elsewhere));
-            Ok(Some(Detected {
-                format,
-                certainty,
-                evidence,
-            }))
+            Ok(Some(Detected { format, certainty, evidence }))
         }
     }
 }
@@ -77,10 +73,7 @@ pub(super) fn unrecognised(what: &str, advice: &str) -> Error {
 }
 
 fn is_format(trial: &Trial, hint: &'static dyn Format) -> bool {
-    trial
-        .candidate
-        .format()
-        .is_some_and(|format| format.name() == hint.name())
+    trial.candidate.format().is_some_and(|format| format.name() == hint.name())
 }
 
 /// The trials that fit best and equally well, in the order of the candidates.
@@ -89,9 +82,7 @@ fn best<'a, 'c>(trials: &'a [Trial<'c>]) -> Vec<&'a Trial<'c>> {
     let Some(least) = likely().map(|trial| trial.rank(false)).min() else {
         return Vec::new();
     };
-    let mut ties: Vec<&Trial> = likely()
-        .filter(|trial| trial.rank(false) == least)
-        .collect();
+    let mut ties: Vec<&Trial> = likely().filter(|trial| trial.rank(false) == least).collect();
     if let Some(&signal) = ties.iter().find(|trial| trial.is_other_signal()) {
         return vec![signal];
     }
@@ -104,9 +95,8 @@ fn best<'a, 'c>(trials: &'a [Trial<'c>]) -> Vec<&'a Trial<'c>> {
     {
         by_orphans(&mut ties);
     }
-    if let Some(preferred) = ties
-        .iter()
-        .position(|trial| ties.iter().all(|other| is_preferred(trial, other)))
+    if let Some(preferred) =
+        ties.iter().position(|trial| ties.iter().all(|other| is_preferred(trial, other)))
     {
         let preferred = ties.remove(preferred);
         ties.insert(0, preferred);
@@ -185,10 +175,8 @@ fn certainty(ties: &[&Trial], whole: bool) -> Certainty {
     let Some((winner, others)) = ties.split_first() else {
         return Certainty::Certain;
     };
-    let different: Vec<_> = others
-        .iter()
-        .filter(|other| !whole || !is_equivalent(winner, other))
-        .collect();
+    let different: Vec<_> =
+        others.iter().filter(|other| !whole || !is_equivalent(winner, other)).collect();
     if others.is_empty() {
         Certainty::Certain
     } else if different.is_empty() {
@@ -196,11 +184,7 @@ fn certainty(ties: &[&Trial], whole: bool) -> Certainty {
     } else {
         let names = different.iter().map(|trial| trial.name()).collect();
         let preferred = different.iter().all(|other| is_preferred(winner, other));
-        if preferred {
-            Certainty::Preferred(names)
-        } else {
-            Certainty::Ambiguous(names)
-        }
+        if preferred { Certainty::Preferred(names) } else { Certainty::Ambiguous(names) }
     }
 }
 
@@ -230,25 +214,15 @@ fn as_hinted(
     } else {
         evidence.push(format!("{} was asked for", hinted.name()));
         if let Some(best) = ties.first().filter(|_| !tied) {
-            evidence.push(format!(
-                "{} fits better: {}",
-                best.name(),
-                words::fault(hinted)
-            ));
+            evidence.push(format!("{} fits better: {}", best.name(), words::fault(hinted)));
         }
         Certainty::Preferred(different)
     };
-    Detected {
-        format: hint,
-        certainty,
-        evidence,
-    }
+    Detected { format: hint, certainty, evidence }
 }
 
 fn contradicted(hint: &'static dyn Format, hinted: Option<&Trial>, winner: &Trial) -> Error {
-    let fault = hinted
-        .map(|trial| format!(" ({})", words::fault(trial)))
-        .unwrap_or_default();
+    let fault = hinted.map(|trial| format!(" ({})", words::fault(trial))).unwrap_or_default();
     let (hint, name) = (hint.name(), winner.name());
     Error::malformed(format!(
         "the payload is not {hint}{fault}; it is {name}: leave out the format, or name {name}"
@@ -258,9 +232,7 @@ fn contradicted(hint: &'static dyn Format, hinted: Option<&Trial>, winner: &Tria
 /// What a payload was before it broke, if enough of it is left to tell. The reader then says where
 /// it is broken.
 fn broken(candidates: &[Candidate], payload: &[u8]) -> Option<Detected> {
-    let known = candidates
-        .iter()
-        .filter(|candidate| candidate.format().is_some());
+    let known = candidates.iter().filter(|candidate| candidate.format().is_some());
     let trials: Vec<Trial> = known
         .map(|candidate| Trial {
             candidate,
@@ -270,14 +242,7 @@ fn broken(candidates: &[Candidate], payload: &[u8]) -> Option<Detected> {
         .filter(|trial| trial.outcome.known / 32 >= trial.outcome.score.hard)
         .collect();
     let winner = trials.iter().min_by_key(|trial| trial.rank(false))?;
-    let evidence = vec![format!(
-        "it is broken, and nearest to {}: {}",
-        winner.name(),
-        words::fault(winner)
-    )];
-    Some(Detected {
-        format: winner.candidate.format()?,
-        certainty: Certainty::Certain,
-        evidence,
-    })
+    let evidence =
+        vec![format!("it is broken, and nearest to {}: {}", winner.name(), words::fault(winner))];
+    Some(Detected { format: winner.candidate.format()?, certainty: Certainty::Certain, evidence })
 }

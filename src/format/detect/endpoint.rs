@@ -56,8 +56,7 @@ impl FromStr for Endpoint {
 
     fn from_str(text: &str) -> Result<Self, Error> {
         let has = |word: &str| {
-            text.split(['/', '.', '?', '#'])
-                .any(|part| part.eq_ignore_ascii_case(word))
+            text.split(['/', '.', '?', '#']).any(|part| part.eq_ignore_ascii_case(word))
         };
         match (has("profiles"), has("v1experimental"), has("v1development")) {
             (true, true, false) => Ok(Self::V1Experimental),
@@ -92,13 +91,7 @@ mod tests {
             let newer = text.replace("v1experimental", "v1development");
             assert_eq!(newer.parse().ok(), Some(Endpoint::V1Development), "{newer}");
         }
-        for text in [
-            "",
-            "profiles",
-            "v1development",
-            "/v1development/traces",
-            "/v1/profiles",
-        ] {
+        for text in ["", "profiles", "v1development", "/v1development/traces", "/v1/profiles"] {
             assert!(text.parse::<Endpoint>().is_err(), "{text}");
         }
     }

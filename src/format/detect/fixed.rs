@@ -60,11 +60,7 @@ const PPROF: Fields = &[
     (Message::ValueType, &[(1, "type", TEXT), (2, "unit", TEXT)]),
     (
         Message::Sample,
-        &[
-            (1, "location_id", Numbers),
-            (2, "value", Values),
-            (3, "label", Many(Message::Label)),
-        ],
+        &[(1, "location_id", Numbers), (2, "value", Values), (3, "label", Many(Message::Label))],
     ),
     (
         Message::Mapping,
@@ -91,21 +87,11 @@ const PPROF: Fields = &[
             (5, "is_folded", Flag),
         ],
     ),
-    (
-        Message::Line,
-        &[
-            (1, "function_id", Number),
-            (2, "line", Number),
-            (3, "column", Number),
-        ],
-    ),
+    (Message::Line, &[(1, "function_id", Number), (2, "line", Number), (3, "column", Number)]),
 ];
 
 const EVENTS: Fields = &[
-    (
-        Message::ScopeProfiles,
-        &[(2, "profiles", Many(Message::Profile))],
-    ),
+    (Message::ScopeProfiles, &[(2, "profiles", Many(Message::Profile))]),
     (
         Message::Profile,
         &[
@@ -115,11 +101,7 @@ const EVENTS: Fields = &[
             (5, "locations", Row(Table::Location, Message::Location)),
             (6, "functions", Row(Table::Function, Message::Function)),
             (7, "mappings", Row(Table::Mapping, Message::Mapping)),
-            (
-                8,
-                "attributes",
-                Row(Table::Attribute, Message::KeyValueAndUnit),
-            ),
+            (8, "attributes", Row(Table::Attribute, Message::KeyValueAndUnit)),
             (10, "links", Row(Table::Link, Message::Link)),
             (11, "strings", Strings),
             (12, "clocks", Many(Message::Clock)),
@@ -160,10 +142,7 @@ const EVENTS: Fields = &[
             (3, "attributes", Indices(Table::Attribute)),
         ],
     ),
-    (
-        Message::Stack,
-        &[(1, "location_index", Indices(Table::Location))],
-    ),
+    (Message::Stack, &[(1, "location_index", Indices(Table::Location))]),
     (
         Message::Location,
         &[
@@ -177,11 +156,7 @@ const EVENTS: Fields = &[
     ),
     (
         Message::Line,
-        &[
-            (1, "function", Index(Table::Function)),
-            (2, "line", Number),
-            (3, "column", Number),
-        ],
+        &[(1, "function", Index(Table::Function)), (2, "line", Number), (3, "column", Number)],
     ),
     (
         Message::Mapping,
@@ -199,12 +174,6 @@ const EVENTS: Fields = &[
             (11, "has_inline_frames", Flag),
         ],
     ),
-    (
-        Message::Link,
-        &[(1, "trace_id", Id(16)), (2, "span_id", Id(8))],
-    ),
-    (
-        Message::KeyValueAndUnit,
-        &[(1, "key", TEXT), (2, "value", Bytes)],
-    ),
+    (Message::Link, &[(1, "trace_id", Id(16)), (2, "span_id", Id(8))]),
+    (Message::KeyValueAndUnit, &[(1, "key", TEXT), (2, "value", Bytes)]),
 ];

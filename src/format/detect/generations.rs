@@ -40,29 +40,13 @@ fn series(schema: &Schema) -> bool {
 }
 
 fn envelope(grammar: &mut Grammar, schema: &Schema) {
-    let record = if schema.container.profile == 0 {
-        Message::Profile
-    } else {
-        Message::Container
-    };
+    let record = if schema.container.profile == 0 { Message::Profile } else { Message::Container };
     grammar
         .add(Message::ScopeProfiles, &[(2, "profiles", Many(record))])
-        .add(
-            Message::Resource,
-            &[(schema.entity_refs, "entity_refs", Many(Message::EntityRef))],
-        )
-        .add(
-            Message::KeyValue,
-            &[(schema.key_strindex, "key_strindex", TEXT)],
-        )
-        .add(
-            Message::AnyValue,
-            &[(schema.string_value_strindex, "string_value_strindex", TEXT)],
-        )
-        .add(
-            Message::ValueType,
-            &[(schema.temporality, "aggregation_temporality", Small)],
-        );
+        .add(Message::Resource, &[(schema.entity_refs, "entity_refs", Many(Message::EntityRef))])
+        .add(Message::KeyValue, &[(schema.key_strindex, "key_strindex", TEXT)])
+        .add(Message::AnyValue, &[(schema.string_value_strindex, "string_value_strindex", TEXT)])
+        .add(Message::ValueType, &[(schema.temporality, "aggregation_temporality", Small)]);
 }
 
 /// Where the tables live: the message, which says that there are any.
@@ -75,10 +59,7 @@ fn home(grammar: &mut Grammar, schema: &Schema) -> Message {
             Message::Data
         }
         Home::Dictionary => {
-            grammar.add(
-                Message::Data,
-                &[(2, "dictionary", One(Message::Dictionary))],
-            );
+            grammar.add(Message::Data, &[(2, "dictionary", One(Message::Dictionary))]);
             Message::Dictionary
         }
     }
@@ -86,71 +67,37 @@ fn home(grammar: &mut Grammar, schema: &Schema) -> Message {
 
 fn tables(grammar: &mut Grammar, schema: &Schema) {
     let Schema { tables, .. } = schema;
-    let attribute = if tables.attribute_units == 0 {
-        Message::KeyValueAndUnit
-    } else {
-        Message::KeyValue
-    };
+    let attribute =
+        if tables.attribute_units == 0 { Message::KeyValueAndUnit } else { Message::KeyValue };
     let home = home(grammar, schema);
     grammar.add(
         home,
         &[
-            (
-                tables.mapping,
-                "mapping_table",
-                Row(Table::Mapping, Message::Mapping),
-            ),
-            (
-                tables.location,
-                "location_table",
-                Row(Table::Location, Message::Location),
-            ),
-            (
-                tables.function,
-                "function_table",
-                Row(Table::Function, Message::Function),
-            ),
+            (tables.mapping, "mapping_table", Row(Table::Mapping, Message::Mapping)),
+            (tables.location, "location_table", Row(Table::Location, Message::Location)),
+            (tables.function, "function_table", Row(Table::Function, Message::Function)),
             (tables.link, "link_table", Row(Table::Link, Message::Link)),
             (tables.string, "string_table", Strings),
-            (
-                tables.attribute,
-                "attribute_table",
-                Row(Table::Attribute, attribute),
-            ),
+            (tables.attribute, "attribute_table", Row(Table::Attribute, attribute)),
             (
                 tables.attribute_units,
                 "attribute_units",
                 Row(Table::AttributeUnit, Message::AttributeUnit),
             ),
-            (
-                tables.stack,
-                "stack_table",
-                Row(Table::Stack, Message::Stack),
-            ),
+            (tables.stack, "stack_table", Row(Table::Stack, Message::Stack)),
         ],
     );
 }
 
 /// A reference to a row; where row 0 is a row like any other, encoders also wrote pprof's ids.
 fn reference(table: Table, schema: &Schema) -> Holds {
-    if schema.rows == Rows::FromZero {
-        Number
-    } else {
-        Index(table)
-    }
+    if schema.rows == Rows::FromZero { Number } else { Index(table) }
 }
 
 fn mapping(grammar: &mut Grammar, schema: &Schema) {
     let Schema { mapping, .. } = schema;
-    let has = [
-        "has_functions",
-        "has_filenames",
-        "has_line_numbers",
-        "has_inline_frames",
-    ];
-    for (number, name) in (mapping.has_functions..)
-        .zip(has)
-        .filter(|_| mapping.has_functions != 0)
+    let has = ["has_functions", "has_filenames", "has_line_numbers", "has_inline_frames"];
+    for (number, name) in (mapping.has_functions..).zip(has).filter(|_| mapping.has_functions != 0)
     {
         grammar.add(Message::Mapping, &[(number, name, Flag)]);
     }
@@ -170,13 +117,8 @@ fn mapping(grammar: &mut Grammar, schema: &Schema) {
 }
 
 fn location(grammar: &mut Grammar, schema: &Schema) {
-    let Schema {
-        location, function, ..
-    } = schema;
-    let (mapping, callee) = (
-        reference(Table::Mapping, schema),
-        reference(Table::Function, schema),
-    );
+    let Schema { location, function, .. } = schema;
+    let (mapping, callee) = (reference(Table::Mapping, schema), reference(Table::Function, schema));
     grammar
         .add(
             Message::Location,
@@ -192,11 +134,7 @@ fn location(grammar: &mut Grammar, schema: &Schema) {
         )
         .add(
             Message::Line,
-            &[
-                (1, "function_index", callee),
-                (2, "line", Number),
-                (3, "column", Number),
-            ],
+            &[(1, "function_index", callee), (2, "line", Number), (3, "column", Number)],
         )
         .add(
             Message::Function,
@@ -217,11 +155,7 @@ fn container(grammar: &mut Grammar, schema: &Schema) {
     }
     grammar
         .require(Message::Container, container.profile)
-        .pair(
-            Message::Container,
-            container.original_payload_format,
-            container.original_payload,
-        )
+        .pair(Message::Container, container.original_payload_format, container.original_payload)
         .add(
             Message::Container,
             &[
@@ -229,16 +163,8 @@ fn container(grammar: &mut Grammar, schema: &Schema) {
                 (container.start, "start_time_unix_nano", Fixed64),
                 (container.end, "end_time_unix_nano", Fixed64),
                 (container.attributes, "attributes", Many(Message::KeyValue)),
-                (
-                    container.dropped_attributes_count,
-                    "dropped_attributes_count",
-                    Small,
-                ),
-                (
-                    container.original_payload_format,
-                    "original_payload_format",
-                    Text,
-                ),
+                (container.dropped_attributes_count, "dropped_attributes_count", Small),
+                (container.original_payload_format, "original_payload_format", Text),
                 (container.original_payload, "original_payload", Bytes),
                 (container.profile, "profile", One(Message::Profile)),
             ],
@@ -248,34 +174,19 @@ fn container(grammar: &mut Grammar, schema: &Schema) {
 fn profile(grammar: &mut Grammar, schema: &Schema) {
     let Schema { profile, .. } = schema;
     let sample_type = Message::ValueType;
-    let sample_type = if series(schema) {
-        One(sample_type)
-    } else {
-        Row(Table::SampleType, sample_type)
-    };
+    let sample_type =
+        if series(schema) { One(sample_type) } else { Row(Table::SampleType, sample_type) };
     let default = if profile.default_by_name { TEXT } else { Small };
-    let time = if profile.unsigned_time {
-        Fixed64
-    } else {
-        Number
-    };
+    let time = if profile.unsigned_time { Fixed64 } else { Number };
     if profile.original_payload != 0 {
-        grammar.pair(
-            Message::Profile,
-            profile.original_payload_format,
-            profile.original_payload,
-        );
+        grammar.pair(Message::Profile, profile.original_payload_format, profile.original_payload);
     }
     grammar.add(
         Message::Profile,
         &[
             (profile.sample_type, "sample_type", sample_type),
             (profile.samples, "samples", Many(Message::Sample)),
-            (
-                profile.location_indices,
-                "location_indices",
-                SliceIndices(Table::Location),
-            ),
+            (profile.location_indices, "location_indices", SliceIndices(Table::Location)),
             (profile.time, "time", time),
             (profile.duration, "duration", Number),
             (profile.period, "period", Number),
@@ -286,16 +197,8 @@ fn profile(grammar: &mut Grammar, schema: &Schema) {
             (profile.keep_frames, "keep_frames", TEXT),
             (profile.profile_id, "profile_id", Id(16)),
             (profile.attributes, "attributes", Many(Message::KeyValue)),
-            (
-                profile.dropped_attributes_count,
-                "dropped_attributes_count",
-                Small,
-            ),
-            (
-                profile.original_payload_format,
-                "original_payload_format",
-                Text,
-            ),
+            (profile.dropped_attributes_count, "dropped_attributes_count", Small),
+            (profile.original_payload_format, "original_payload_format", Text),
             (profile.original_payload, "original_payload", Bytes),
             (profile.attribute_indices, "attribute_indices", ATTRIBUTES),
         ],
@@ -304,11 +207,7 @@ fn profile(grammar: &mut Grammar, schema: &Schema) {
 
 fn sample(grammar: &mut Grammar, schema: &Schema) {
     let Schema { sample, .. } = schema;
-    let times = if sample.fixed_timestamps {
-        FixedTimes
-    } else {
-        Times
-    };
+    let times = if sample.fixed_timestamps { FixedTimes } else { Times };
     grammar.add(
         Message::Sample,
         &[

@@ -139,10 +139,7 @@ impl Table {
 
     /// Whether row 0 is the empty row where row 0 of every table is.
     pub(super) fn has_null_row(self) -> bool {
-        !matches!(
-            self,
-            Self::String | Self::AttributeUnit | Self::Slice | Self::SampleType
-        )
+        !matches!(self, Self::String | Self::AttributeUnit | Self::Slice | Self::SampleType)
     }
 }
 
@@ -290,9 +287,8 @@ impl Grammar {
         fields: &[(u32, &'static str, Holds)],
     ) -> &mut Self {
         if let Some(known) = self.fields.get_mut(message as usize) {
-            for &(number, name, holds) in fields
-                .iter()
-                .filter(|field| (1..=LAST_NUMBER).contains(&field.0))
+            for &(number, name, holds) in
+                fields.iter().filter(|field| (1..=LAST_NUMBER).contains(&field.0))
             {
                 let end = known.len().max(number as usize + 1);
                 known.resize(end, None);
@@ -328,17 +324,12 @@ impl Grammar {
 
     #[inline]
     pub(super) fn field(&self, message: Message, number: u32) -> Option<&Field> {
-        self.fields
-            .get(message as usize)?
-            .get(number as usize)?
-            .as_ref()
+        self.fields.get(message as usize)?.get(number as usize)?.as_ref()
     }
 
     /// The highest number a field of the message has.
     pub(super) fn last(&self, message: Message) -> u32 {
-        self.fields
-            .get(message as usize)
-            .map_or(0, |fields| fields.len().saturating_sub(1) as u32)
+        self.fields.get(message as usize).map_or(0, |fields| fields.len().saturating_sub(1) as u32)
     }
 
     /// A field that such a message has, and that is not among those `seen`.
@@ -348,37 +339,27 @@ impl Grammar {
             return Some(missing.trailing_zeros());
         }
         let has = |number: u32| seen & bit(number) != 0;
-        self.pairs
-            .iter()
-            .filter(|pair| pair.0 == message)
-            .find_map(|&(_, one, other)| match (has(one), has(other)) {
+        self.pairs.iter().filter(|pair| pair.0 == message).find_map(|&(_, one, other)| {
+            match (has(one), has(other)) {
                 (true, false) => Some(other),
                 (false, true) => Some(one),
                 _ => None,
-            })
+            }
+        })
     }
 
     /// Whether the message holds a table or another list that is counted before it is walked.
     pub(super) fn counts(&self, message: Message) -> bool {
         let fields = self.fields.get(message as usize);
         fields.is_some_and(|fields| {
-            fields
-                .iter()
-                .flatten()
-                .any(|field| field.holds.table().is_some())
+            fields.iter().flatten().any(|field| field.holds.table().is_some())
         })
     }
 
     /// The fields of a message, by number.
     pub(super) fn fields(&self, message: Message) -> impl Iterator<Item = (u32, &Field)> {
-        let fields = self
-            .fields
-            .get(message as usize)
-            .map_or(&[][..], |fields| fields);
-        fields
-            .iter()
-            .zip(0..)
-            .filter_map(|(field, number)| Some((number, field.as_ref()?)))
+        let fields = self.fields.get(message as usize).map_or(&[][..], |fields| fields);
+        fields.iter().zip(0..).filter_map(|(field, number)| Some((number, field.as_ref()?)))
     }
 
     /// Whether both begin with the same message of the same fields, and want the same to be there.

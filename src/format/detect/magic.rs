@@ -15,11 +15,7 @@ pub(super) struct Known {
 }
 
 pub(super) const fn known(what: &'static str, format: &'static str, advice: &'static str) -> Known {
-    Known {
-        what,
-        format,
-        advice,
-    }
+    Known { what, format, advice }
 }
 
 impl Known {
@@ -46,11 +42,7 @@ impl Known {
         match self.reads() {
             Some(format) => {
                 let evidence = vec![format!("it begins like {}", self.what)];
-                Ok(Detected {
-                    format,
-                    certainty: Certainty::Certain,
-                    evidence,
-                })
+                Ok(Detected { format, certainty: Certainty::Certain, evidence })
             }
             None => Err(unrecognised(self.what, self.advice)),
         }
@@ -76,27 +68,15 @@ const BINARY: [(&[u8], Known); 6] = [
     ),
     (
         b"PERFILE2",
-        known(
-            "a perf.data file",
-            "perf",
-            "convert it first: perf script, or perf_to_profile",
-        ),
+        known("a perf.data file", "perf", "convert it first: perf script, or perf_to_profile"),
     ),
     (
         b"2ELIFREP",
-        known(
-            "a perf.data file of a big-endian machine",
-            "perf",
-            "convert it first: perf script",
-        ),
+        known("a perf.data file of a big-endian machine", "perf", "convert it first: perf script"),
     ),
     (
         b"\x7fELF",
-        known(
-            "an ELF binary",
-            "elf",
-            "give the profile, not the program it was taken of",
-        ),
+        known("an ELF binary", "elf", "give the profile, not the program it was taken of"),
     ),
     (
         b"MOJ",
@@ -108,37 +88,23 @@ const BINARY: [(&[u8], Known); 6] = [
     ),
     (
         b"SQLite format 3\0",
-        known(
-            "an SQLite database",
-            "sqlite",
-            "export the profile from the tool that wrote it",
-        ),
+        known("an SQLite database", "sqlite", "export the profile from the tool that wrote it"),
     ),
 ];
 
-const CPU_LEGACY: Known = known(
-    "a CPU profile in gperftools' old binary form",
-    "pprof-legacy",
-    PPROF_LEGACY,
-);
-const JAVA_LEGACY: Known = known(
-    "a Java CPU profile in pprof's old binary form",
-    "pprof-legacy",
-    PPROF_LEGACY,
-);
+const CPU_LEGACY: Known =
+    known("a CPU profile in gperftools' old binary form", "pprof-legacy", PPROF_LEGACY);
+const JAVA_LEGACY: Known =
+    known("a Java CPU profile in pprof's old binary form", "pprof-legacy", PPROF_LEGACY);
 
 /// What is told by its first bytes, which no message of profiles begins with.
 pub(super) fn binary(payload: &[u8]) -> Option<Known> {
     if let Some(name) = crate::compression::magic(payload) {
         return compressed(name);
     }
-    let by_magic = BINARY
-        .iter()
-        .find(|(magic, _)| payload.starts_with(magic))
-        .map(|(_, known)| *known);
-    by_magic
-        .or_else(|| legacy_cpu(payload))
-        .or_else(|| json(payload))
+    let by_magic =
+        BINARY.iter().find(|(magic, _)| payload.starts_with(magic)).map(|(_, known)| *known);
+    by_magic.or_else(|| legacy_cpu(payload)).or_else(|| json(payload))
 }
 
 fn compressed(name: &str) -> Option<Known> {
@@ -165,25 +131,16 @@ fn legacy_cpu(payload: &[u8]) -> Option<Known> {
         .take(5)
         .map(|word| u32::from_le_bytes(*word).into())
         .collect();
-    let words64: Vec<u64> = payload
-        .as_chunks::<8>()
-        .0
-        .iter()
-        .take(5)
-        .map(|word| u64::from_le_bytes(*word))
-        .collect();
-    let swapped32 = words32
-        .iter()
-        .map(|&word| u64::from((word as u32).swap_bytes()))
-        .collect();
+    let words64: Vec<u64> =
+        payload.as_chunks::<8>().0.iter().take(5).map(|word| u64::from_le_bytes(*word)).collect();
+    let swapped32 = words32.iter().map(|&word| u64::from((word as u32).swap_bytes())).collect();
     let swapped64 = words64.iter().map(|&word| word.swap_bytes()).collect();
-    [words32, swapped32, words64, swapped64]
-        .into_iter()
-        .find_map(|words: Vec<u64>| match words[..] {
-            [0, 3, 0, period, 0] if period > 0 => Some(CPU_LEGACY),
-            [0, 3, 1, period, 0] if period > 0 => Some(JAVA_LEGACY),
-            _ => None,
-        })
+    [words32, swapped32, words64, swapped64].into_iter().find_map(|words: Vec<u64>| match words[..]
+    {
+        [0, 3, 0, period, 0] if period > 0 => Some(CPU_LEGACY),
+        [0, 3, 1, period, 0] if period > 0 => Some(JAVA_LEGACY),
+        _ => None,
+    })
 }
 
 /// JSON, by the names that its first kilobytes hold.
@@ -197,78 +154,39 @@ pub(super) fn json(payload: &[u8]) -> Option<Known> {
     if payload.len() < 64 && payload.trim_ascii_end() == b"{}" {
         return Some(OTLP_JSON);
     }
-    let has = |name: &str| {
-        start
-            .windows(name.len())
-            .any(|window| window == name.as_bytes())
-    };
-    let one = JSON
-        .iter()
-        .find(|(names, _)| names.iter().all(|name| has(name)));
+    let has = |name: &str| start.windows(name.len()).any(|window| window == name.as_bytes());
+    let one = JSON.iter().find(|(names, _)| names.iter().all(|name| has(name)));
     Some(one.map_or(known("JSON", "", OTHER_JSON), |(_, known)| *known))
 }
 
-const OTLP_JSON: Known = known(
-    "OTLP profiles as JSON",
-    "otlp-json",
-    "have it written as protobuf",
-);
+const OTLP_JSON: Known = known("OTLP profiles as JSON", "otlp-json", "have it written as protobuf");
 
 const JSON: [(&[&str], Known); 11] = [
     (&["\"resourceProfiles\""], OTLP_JSON),
     (&["\"resource_profiles\""], OTLP_JSON),
-    (
-        &["\"resourceSpans\""],
-        known("OTLP traces as JSON", "", OTHER_SIGNAL),
-    ),
-    (
-        &["\"resourceMetrics\""],
-        known("OTLP metrics as JSON", "", OTHER_SIGNAL),
-    ),
-    (
-        &["\"resourceLogs\""],
-        known("OTLP logs as JSON", "", OTHER_SIGNAL),
-    ),
+    (&["\"resourceSpans\""], known("OTLP traces as JSON", "", OTHER_SIGNAL)),
+    (&["\"resourceMetrics\""], known("OTLP metrics as JSON", "", OTHER_SIGNAL)),
+    (&["\"resourceLogs\""], known("OTLP logs as JSON", "", OTHER_SIGNAL)),
     (&["\"dictionary\"", "Table\""], OTLP_JSON),
     (
         &["speedscope.app/file-format-schema"],
-        known(
-            "a speedscope file",
-            "speedscope",
-            "export pprof from the profiler",
-        ),
+        known("a speedscope file", "speedscope", "export pprof from the profiler"),
     ),
     (
         &["\"traceEvents\""],
-        known(
-            "a Chrome trace",
-            "chrome-trace",
-            "export pprof from the profiler",
-        ),
+        known("a Chrome trace", "chrome-trace", "export pprof from the profiler"),
     ),
     (
         &["\"preprocessedProfileVersion\""],
-        known(
-            "a Firefox profile",
-            "firefox",
-            "export pprof from the profiler",
-        ),
+        known("a Firefox profile", "firefox", "export pprof from the profiler"),
     ),
     (
         &["\"callFrame\"", "\"nodes\""],
-        known(
-            "a V8 CPU profile",
-            "cpuprofile",
-            "export pprof from the profiler",
-        ),
+        known("a V8 CPU profile", "cpuprofile", "export pprof from the profiler"),
     ),
     (
         &["\"callFrame\"", "\"head\""],
-        known(
-            "a V8 heap profile",
-            "heapprofile",
-            "export pprof from the profiler",
-        ),
+        known("a V8 heap profile", "heapprofile", "export pprof from the profiler"),
     ),
 ];
 

@@ -120,12 +120,7 @@ pub(crate) fn detect_payload(
 
 /// No bytes are a valid message of every generation, with nothing in it.
 fn empty(hint: Option<&'static dyn Format>, endpoint: Option<Endpoint>) -> Result<Detected> {
-    let otlp = || {
-        FORMATS
-            .iter()
-            .copied()
-            .filter(|format| format.schema().is_some())
-    };
+    let otlp = || FORMATS.iter().copied().filter(|format| format.schema().is_some());
     let is_taken = |format: &&dyn Format| {
         let schema = format.schema();
         endpoint.is_none_or(|endpoint| schema.is_some_and(|schema| endpoint.takes(schema)))
@@ -133,21 +128,12 @@ fn empty(hint: Option<&'static dyn Format>, endpoint: Option<Endpoint>) -> Resul
     let Some(format) = hint.or_else(|| otlp().find(is_taken)) else {
         return Err(magic::nothing(&[]));
     };
-    let others: Vec<_> = otlp()
-        .map(|other| other.name())
-        .filter(|&name| name != format.name())
-        .collect();
-    let certainty = if format.schema().is_some() {
-        Certainty::Equivalent(others)
-    } else {
-        Certainty::Certain
-    };
+    let others: Vec<_> =
+        otlp().map(|other| other.name()).filter(|&name| name != format.name()).collect();
+    let certainty =
+        if format.schema().is_some() { Certainty::Equivalent(others) } else { Certainty::Certain };
     let evidence = vec!["no bytes: a message of OTLP in which nothing is said".to_owned()];
-    Ok(Detected {
-        format,
-        certainty,
-        evidence,
-    })
+    Ok(Detected { format, certainty, evidence })
 }
 
 fn is_protobuf(format: &dyn Format) -> bool {
@@ -155,15 +141,8 @@ fn is_protobuf(format: &dyn Format) -> bool {
 }
 
 fn at_its_word(format: &'static dyn Format) -> Detected {
-    let evidence = vec![format!(
-        "nothing was recognised; {} was asked for",
-        format.name()
-    )];
-    Detected {
-        format,
-        certainty: Certainty::Certain,
-        evidence,
-    }
+    let evidence = vec![format!("nothing was recognised; {} was asked for", format.name())];
+    Detected { format, certainty: Certainty::Certain, evidence }
 }
 
 #[cfg(test)]
@@ -203,23 +182,16 @@ mod tests {
 
     /// A payload whose dictionary holds one stack and one attribute, with these fields in its sample.
     fn payload(sample: &[(u64, Result<u64, Vec<u8>>)]) -> Vec<u8> {
-        let profile = message(&[
-            (1, Err(message(&[(1, Ok(1)), (2, Ok(2))]))),
-            (2, Err(message(sample))),
-        ]);
+        let profile =
+            message(&[(1, Err(message(&[(1, Ok(1)), (2, Ok(2))]))), (2, Err(message(sample)))]);
         let scope = message(&[(2, Err(profile))]);
         let attribute = message(&[(1, Ok(3)), (2, Err(message(&[(3, Ok(7))])))]);
         let strings = ["", "samples", "count", "thread.id"].map(|string| (5, text(string)));
         let mut dictionary = message(&strings);
-        dictionary.extend(message(&[
-            (2, Err(Vec::new())),
-            (2, Err(message(&[(2, Ok(4096))]))),
-        ]));
+        dictionary.extend(message(&[(2, Err(Vec::new())), (2, Err(message(&[(2, Ok(4096))])))]));
         dictionary.extend(message(&[(6, Err(Vec::new())), (6, Err(attribute))]));
-        dictionary.extend(message(&[
-            (7, Err(Vec::new())),
-            (7, Err(message(&[(1, Err(vec![1]))]))),
-        ]));
+        dictionary
+            .extend(message(&[(7, Err(Vec::new())), (7, Err(message(&[(1, Err(vec![1]))])))]));
         message(&[(1, Err(message(&[(2, Err(scope))]))), (2, Err(dictionary))])
     }
 
@@ -247,10 +219,7 @@ mod tests {
 
     #[test]
     fn a_field_that_is_known_if_written_unusually_tells_more_than_one_that_is_unknown() {
-        let attribute = message(&[
-            (1, text("host.name")),
-            (2, Err(message(&[(1, text("here"))]))),
-        ]);
+        let attribute = message(&[(1, text("host.name")), (2, Err(message(&[(1, text("here"))])))]);
         let mut profile = message(&[
             (1, Err(message(&[(1, Ok(1)), (2, Ok(2))]))),
             (2, Err(message(&[(1, Ok(0)), (2, Ok(1)), (3, Ok(9))]))),
@@ -263,21 +232,14 @@ mod tests {
         profile.extend(message(&[(22, Ok(0))]));
         let scope = message(&[(2, Err(profile))]);
         let payload = message(&[(1, Err(message(&[(2, Err(scope))])))]);
-        assert!(
-            answer(&payload).starts_with("otlp-1.5"),
-            "{}",
-            answer(&payload)
-        );
+        assert!(answer(&payload).starts_with("otlp-1.5"), "{}", answer(&payload));
     }
 
     #[test]
     fn tables_behind_indices_that_are_not_packed_are_counted() {
         let mut profile = message(&[
             (1, Err(message(&[(1, Ok(1)), (2, Ok(2))]))),
-            (
-                2,
-                Err(message(&[(1, Ok(0)), (2, Ok(1)), (3, Err(vec![9]))])),
-            ),
+            (2, Err(message(&[(1, Ok(0)), (2, Ok(1)), (3, Err(vec![9]))]))),
             (5, Ok(0)),
             (4, Err(message(&[(1, Ok(0)), (2, Ok(4096))]))),
             (3, Err(message(&[(4, Ok(2))]))),
@@ -313,11 +275,8 @@ mod tests {
 
     #[test]
     fn a_hint_decides_between_what_fits_and_is_refused_where_it_cannot_be() {
-        let either = payload(&[
-            (1, Ok(1)),
-            (2, Err(vec![1])),
-            (5, Err(vec![0, 0, 0, 0, 0, 0, 0, 16])),
-        ]);
+        let either =
+            payload(&[(1, Ok(1)), (2, Err(vec![1])), (5, Err(vec![0, 0, 0, 0, 0, 0, 0, 16]))]);
         let detected = detect_payload(&either, format("otlp-1.9"), None).unwrap();
         assert_eq!(
             (detected.format.name(), detected.certainty),
@@ -363,10 +322,7 @@ mod tests {
         let newest = payload(&[(1, Ok(1)), (4, Err(vec![9]))]);
         let (name, certainty, said) = as_sent(&newest, Endpoint::V1Experimental);
         assert_eq!((name, certainty), ("otlp-1.10", Certainty::Certain));
-        assert_eq!(
-            said,
-            "it was sent to v1experimental, which no format that fits is sent to"
-        );
+        assert_eq!(said, "it was sent to v1experimental, which no format that fits is sent to");
         let (name, _, said) = as_sent(&newest, Endpoint::V1Development);
         assert_eq!(name, "otlp-1.10");
         assert!(!said.contains("sent to"), "{said}");
@@ -388,9 +344,7 @@ mod tests {
     #[test]
     fn what_was_cut_off_is_still_told() {
         let mut whole = payload(&[(1, Ok(1)), (2, Err(vec![1])), (4, Err(vec![9]))]);
-        let strings: Vec<u8> = (0..100)
-            .flat_map(|_| message(&[(5, text("name"))]))
-            .collect();
+        let strings: Vec<u8> = (0..100).flat_map(|_| message(&[(5, text("name"))])).collect();
         whole.extend(message(&[(2, Err(strings))]));
         whole.truncate(whole.len() - 3);
         assert!(
@@ -408,18 +362,8 @@ mod tests {
         assert!(
             matches!(detected.certainty, Certainty::Equivalent(others) if others.contains(&"otlp-1.3") && !others.contains(&"pprof"))
         );
-        assert_eq!(
-            detect_payload(b"", format("pprof"), None)
-                .unwrap()
-                .format
-                .name(),
-            "pprof"
-        );
-        assert!(
-            answer(b"\x32\x00").starts_with("pprof (certain)"),
-            "{}",
-            answer(b"\x32\x00")
-        );
+        assert_eq!(detect_payload(b"", format("pprof"), None).unwrap().format.name(), "pprof");
+        assert!(answer(b"\x32\x00").starts_with("pprof (certain)"), "{}", answer(b"\x32\x00"));
         assert!(
             answer(b"\x0a\x00").starts_with("otlp-1.10 (the same as otlp-1.9"),
             "{}",
@@ -436,18 +380,12 @@ mod tests {
             (b"\x7fELF\x02", "ELF"),
             (b"{\"resourceSpans\":[]}", "OTLP traces as JSON"),
             (b" \n{\"a\":1}", "JSON"),
-            (
-                b"heap profile: 1: 2 [3: 4] @ heap_v2/1\n",
-                "heap profile in pprof's old text form",
-            ),
+            (b"heap profile: 1: 2 [3: 4] @ heap_v2/1\n", "heap profile in pprof's old text form"),
             (b"goroutine profile: total 3\n1 @ 0x1\n", "Go count profile"),
             (b"--- contentionz 1 ---\n", "contention profile"),
             (b"--- threadz 1 ---\n", "thread profile"),
             (b"main;run;poll 42\nmain;idle 7\n", "folded stacks"),
-            (
-                b"\0\0\0\0\x03\0\0\0\0\0\0\0\x10\x27\0\0\0\0\0\0",
-                "gperftools' old binary form",
-            ),
+            (b"\0\0\0\0\x03\0\0\0\0\0\0\0\x10\x27\0\0\0\0\0\0", "gperftools' old binary form"),
             (b"hello, world\n", "plain text"),
             (b"\xff\xfe\xfd", "nor whole protobuf"),
             (b"\x78\x01", "this is protobuf, but no message of profiles"),
@@ -491,46 +429,21 @@ mod tests {
 
     #[test]
     fn a_new_generation_is_detected_by_being_registered() {
-        let newest = format("otlp-1.10")
-            .and_then(|format| format.schema())
-            .unwrap();
-        let sample = Sample {
-            values: 6,
-            ..newest.sample
-        };
-        let made_up = Box::leak(Box::new(MadeUp(Schema {
-            name: "otlp-9.9",
-            sample,
-            ..*newest
-        })));
-        let formats: Vec<&'static dyn Format> = std::iter::once(&*made_up as &dyn Format)
-            .chain(FORMATS.iter().copied())
-            .collect();
+        let newest = format("otlp-1.10").and_then(|format| format.schema()).unwrap();
+        let sample = Sample { values: 6, ..newest.sample };
+        let made_up = Box::leak(Box::new(MadeUp(Schema { name: "otlp-9.9", sample, ..*newest })));
+        let formats: Vec<&'static dyn Format> =
+            std::iter::once(&*made_up as &dyn Format).chain(FORMATS.iter().copied()).collect();
         let candidates = candidates(&formats);
-        let decide = |payload: &[u8]| {
-            decide::decide(&candidates, payload, None, None)
-                .unwrap()
-                .unwrap()
-        };
+        let decide =
+            |payload: &[u8]| decide::decide(&candidates, payload, None, None).unwrap().unwrap();
 
-        let detected = decide(&payload(&[
-            (1, Ok(1)),
-            (2, Err(vec![1])),
-            (6, Err(vec![9])),
-        ]));
-        assert_eq!(
-            (detected.format.name(), detected.certainty),
-            ("otlp-9.9", Certainty::Certain)
-        );
+        let detected = decide(&payload(&[(1, Ok(1)), (2, Err(vec![1])), (6, Err(vec![9]))]));
+        assert_eq!((detected.format.name(), detected.certainty), ("otlp-9.9", Certainty::Certain));
         assert!(
             detected.evidence[0]
                 .starts_with("Sample field 6 is packed: values of otlp-9.9, not of otlp-1.10")
         );
-        assert_eq!(
-            decide(&payload(&[(1, Ok(1)), (4, Err(vec![9]))]))
-                .format
-                .name(),
-            "otlp-1.10"
-        );
+        assert_eq!(decide(&payload(&[(1, Ok(1)), (4, Err(vec![9]))])).format.name(), "otlp-1.10");
     }
 }

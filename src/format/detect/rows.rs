@@ -20,19 +20,12 @@ impl Rows {
     pub(super) const UNKNOWN: u64 = u64::MAX;
 
     pub(super) fn new() -> Self {
-        Self {
-            counts: [0; Table::COUNT],
-            keys: Vec::new(),
-            used: [0; FOLLOWED / 64],
-        }
+        Self { counts: [0; Table::COUNT], keys: Vec::new(), used: [0; FOLLOWED / 64] }
     }
 
     #[inline]
     pub(super) fn count(&self, table: Table) -> u64 {
-        self.counts
-            .get(table as usize)
-            .copied()
-            .unwrap_or(Self::UNKNOWN)
+        self.counts.get(table as usize).copied().unwrap_or(Self::UNKNOWN)
     }
 
     pub(super) fn reset(&mut self, table: Table) {

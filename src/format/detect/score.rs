@@ -29,17 +29,11 @@ impl Score {
 
     /// The heaviest kind that there is any of, by a number that is higher the heavier it is.
     fn heaviest(&self) -> u8 {
-        let kinds = [
-            self.semantic,
-            self.unpacked,
-            self.soft,
-            self.structural,
-            self.hard,
-        ];
-        kinds.iter().zip(1..).fold(
-            0,
-            |heaviest, (&count, kind)| if count > 0 { kind } else { heaviest },
-        )
+        let kinds = [self.semantic, self.unpacked, self.soft, self.structural, self.hard];
+        kinds
+            .iter()
+            .zip(1..)
+            .fold(0, |heaviest, (&count, kind)| if count > 0 { kind } else { heaviest })
     }
 }
 
@@ -108,10 +102,7 @@ impl Path {
     }
 
     pub(super) fn numbers(&self) -> impl Iterator<Item = u32> {
-        self.numbers
-            .iter()
-            .take(usize::from(self.length))
-            .map(|&number| u32::from(number))
+        self.numbers.iter().take(usize::from(self.length)).map(|&number| u32::from(number))
     }
 }
 
@@ -162,10 +153,7 @@ impl Outcome {
 
     /// Before the first walk.
     pub(super) fn untried() -> Self {
-        Self {
-            cut: true,
-            ..Self::new()
-        }
+        Self { cut: true, ..Self::new() }
     }
 
     /// Adds what a walk of other parts of the payload found.

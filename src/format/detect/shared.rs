@@ -9,10 +9,7 @@ pub(super) const TEXT: Holds = Index(Table::String);
 
 /// Resources, scopes and attributes in place.
 pub(super) const ENVELOPE: Fields = &[
-    (
-        Message::Data,
-        &[(1, "resource_profiles", Many(Message::ResourceProfiles))],
-    ),
+    (Message::Data, &[(1, "resource_profiles", Many(Message::ResourceProfiles))]),
     (
         Message::ResourceProfiles,
         &[
@@ -21,16 +18,10 @@ pub(super) const ENVELOPE: Fields = &[
             (2, "scope_profiles", Many(Message::ScopeProfiles)),
         ],
     ),
-    (
-        Message::ScopeProfiles,
-        &[(1, "scope", One(Message::Scope)), (3, "schema_url", Text)],
-    ),
+    (Message::ScopeProfiles, &[(1, "scope", One(Message::Scope)), (3, "schema_url", Text)]),
     (
         Message::Resource,
-        &[
-            (1, "attributes", Many(Message::KeyValue)),
-            (2, "dropped_attributes_count", Small),
-        ],
+        &[(1, "attributes", Many(Message::KeyValue)), (2, "dropped_attributes_count", Small)],
     ),
     (
         Message::Scope,
@@ -50,10 +41,7 @@ pub(super) const ENVELOPE: Fields = &[
             (4, "description_keys", Texts),
         ],
     ),
-    (
-        Message::KeyValue,
-        &[(1, "key", Text), (2, "value", One(Message::AnyValue))],
-    ),
+    (Message::KeyValue, &[(1, "key", Text), (2, "value", One(Message::AnyValue))]),
     (
         Message::AnyValue,
         &[
@@ -70,18 +58,9 @@ pub(super) const ENVELOPE: Fields = &[
 
 /// Rows that no generation said otherwise.
 pub(super) const ROWS: Fields = &[
-    (
-        Message::Link,
-        &[(1, "trace_id", Id(16)), (2, "span_id", Id(8))],
-    ),
-    (
-        Message::Stack,
-        &[(1, "location_indices", Indices(Table::Location))],
-    ),
-    (
-        Message::AttributeUnit,
-        &[(1, "attribute_key", TEXT), (2, "unit", TEXT)],
-    ),
+    (Message::Link, &[(1, "trace_id", Id(16)), (2, "span_id", Id(8))]),
+    (Message::Stack, &[(1, "location_indices", Indices(Table::Location))]),
+    (Message::AttributeUnit, &[(1, "attribute_key", TEXT), (2, "unit", TEXT)]),
     (
         Message::KeyValueAndUnit,
         &[
@@ -96,12 +75,7 @@ pub(super) const ROWS: Fields = &[
 /// The labels of pprof's samples, which OTEP 0239 kept.
 pub(super) const LABEL: Fields = &[(
     Message::Label,
-    &[
-        (1, "key", TEXT),
-        (2, "str", TEXT),
-        (3, "num", Number),
-        (4, "num_unit", TEXT),
-    ],
+    &[(1, "key", TEXT), (2, "str", TEXT), (3, "num", Number), (4, "num_unit", TEXT)],
 )];
 
 /// Functions as pprof has them, and whoever took them from there.

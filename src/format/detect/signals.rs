@@ -7,9 +7,7 @@ use super::shared::ENVELOPE;
 
 pub(super) fn traces() -> Grammar {
     let mut grammar = signal("traces", SPAN);
-    grammar
-        .require(Message::Record, 1)
-        .require(Message::Record, 2);
+    grammar.require(Message::Record, 1).require(Message::Record, 2);
     grammar
 }
 
@@ -28,14 +26,8 @@ fn signal(name: &'static str, record: Fields) -> Grammar {
     let mut grammar = Grammar::new(name, Message::Data);
     grammar
         .add_all(ENVELOPE)
-        .add(
-            Message::ScopeProfiles,
-            &[(2, "records", Many(Message::Record))],
-        )
-        .add(
-            Message::Resource,
-            &[(3, "entity_refs", Many(Message::EntityRef))],
-        )
+        .add(Message::ScopeProfiles, &[(2, "records", Many(Message::Record))])
+        .add(Message::Resource, &[(3, "entity_refs", Many(Message::EntityRef))])
         .add_all(record);
     grammar
 }
@@ -44,14 +36,8 @@ fn signal(name: &'static str, record: Fields) -> Grammar {
 pub(super) fn response() -> Grammar {
     let mut grammar = Grammar::new("response", Message::Data);
     grammar
-        .add(
-            Message::Data,
-            &[(1, "partial_success", One(Message::Record))],
-        )
-        .add(
-            Message::Record,
-            &[(1, "rejected", Number), (2, "error_message", Prose)],
-        );
+        .add(Message::Data, &[(1, "partial_success", One(Message::Record))])
+        .add(Message::Record, &[(1, "rejected", Number), (2, "error_message", Prose)]);
     grammar
 }
 

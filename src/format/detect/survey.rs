@@ -97,12 +97,7 @@ pub(super) fn survey<'p>(
         spread: Spread::default(),
         rows: [0; LAST_NUMBER as usize + 1],
         counted: true,
-        found: Survey {
-            probes: Vec::new(),
-            rows: None,
-            differs: false,
-            passed: 0,
-        },
+        found: Survey { probes: Vec::new(), rows: None, differs: false, passed: 0 },
     };
     look.message(ours.root, Path::default(), Reader::new(payload), 0);
     if look.found.differs && look.differences.is_same(Message::Dictionary) {
@@ -123,10 +118,7 @@ struct Differences {
 
 impl Differences {
     fn of(ours: &Grammar, others: &[&Grammar]) -> Self {
-        let mut differences = Self {
-            common: [0; Message::COUNT],
-            into: [0; Message::COUNT],
-        };
+        let mut differences = Self { common: [0; Message::COUNT], into: [0; Message::COUNT] };
         // Messages hold only messages further down the list.
         for message in Message::ALL.into_iter().rev() {
             differences.compare(message, ours, others);
@@ -137,9 +129,7 @@ impl Differences {
     fn compare(&mut self, message: Message, ours: &Grammar, others: &[&Grammar]) {
         let same = |number: &u32| {
             let field = ours.field(message, *number);
-            others
-                .iter()
-                .all(|theirs| theirs.field(message, *number) == field)
+            others.iter().all(|theirs| theirs.field(message, *number) == field)
         };
         let inside = |number: &u32| {
             let inner = ours.inner(message, *number);
@@ -153,10 +143,9 @@ impl Differences {
         let past = u32::MAX.checked_shl(last + 1).unwrap_or(0);
         let common = past | set(&mut (0..=last).filter(same));
         let into = set(&mut (0..=last).filter(inside));
-        if let (Some(slot), Some(inner)) = (
-            self.common.get_mut(message as usize),
-            self.into.get_mut(message as usize),
-        ) {
+        if let (Some(slot), Some(inner)) =
+            (self.common.get_mut(message as usize), self.into.get_mut(message as usize))
+        {
             (*slot, *inner) = (common, into);
         }
     }
@@ -525,11 +514,7 @@ mod tests {
             (b"", 0, 0),
         ] {
             let mut reader = Reader::new(bytes);
-            assert_eq!(
-                pass_alike(&mut reader, 0x12, usize::MAX),
-                count,
-                "{bytes:?}"
-            );
+            assert_eq!(pass_alike(&mut reader, 0x12, usize::MAX), count, "{bytes:?}");
             assert_eq!(reader.left(), left, "{bytes:?}");
         }
         let mut reader = Reader::new(b"\x12\0\x12\0\x12\0");
@@ -569,11 +554,7 @@ mod tests {
             assert_eq!(reader.left(), bytes.len() - whole, "{case}");
             let mut reader = Reader::new(&bytes[..whole.saturating_sub(1)]);
             let cut = u64::from(whole > 0);
-            assert_eq!(
-                pass_alike(&mut reader, 0x12, usize::MAX),
-                fields - cut,
-                "{case}"
-            );
+            assert_eq!(pass_alike(&mut reader, 0x12, usize::MAX), fields - cut, "{case}");
         }
     }
 
@@ -590,10 +571,7 @@ mod tests {
         let bytes = vec![0; 10_000];
         let mut spread = Spread::default();
         for at in 0..bytes.len() {
-            let probe = Probe {
-                path: Path::default(),
-                part: Part::Whole(&bytes[at..]),
-            };
+            let probe = Probe { path: Path::default(), part: Part::Whole(&bytes[at..]) };
             spread.offer(probe);
         }
         let kept: Vec<usize> = spread

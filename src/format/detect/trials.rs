@@ -38,15 +38,8 @@ impl Trial<'_> {
     /// The order of trials, the best first; orphans count only between those for which every
     /// unused row is one.
     pub(super) fn rank(&self, orphans: bool) -> Score {
-        let orphans = if orphans {
-            self.outcome.score.orphans
-        } else {
-            0
-        };
-        Score {
-            orphans,
-            ..self.outcome.score
-        }
+        let orphans = if orphans { self.outcome.score.orphans } else { 0 };
+        Score { orphans, ..self.outcome.score }
     }
 }
 
@@ -61,14 +54,8 @@ impl<'c> Trials<'c> {
     /// Tries all candidates on the beginnings of all lists; those that are left on more of it, until
     /// one alone is without fault or all was seen; of a large payload on what a survey finds.
     pub(super) fn of(candidates: &'c [Candidate], payload: &[u8]) -> Self {
-        let untried = |candidate| Trial {
-            candidate,
-            outcome: Outcome::untried(),
-        };
-        let mut trials = Self {
-            all: candidates.iter().map(untried).collect(),
-            whole: true,
-        };
+        let untried = |candidate| Trial { candidate, outcome: Outcome::untried() };
+        let mut trials = Self { all: candidates.iter().map(untried).collect(), whole: true };
         trials.rule_out(payload);
         let mut rounds = Bounds::rounds(payload.len());
         let mut bounds = Bounds::FIRST;
@@ -173,11 +160,7 @@ impl<'c> Trials<'c> {
         let mut rivals =
             clean.filter(|trial| trial.candidate.format().is_some() || trial.is_other_signal());
         let Some(first) = rivals.next() else {
-            return if possible().count() < 2 {
-                Standing::Decided
-            } else {
-                Standing::Open
-            };
+            return if possible().count() < 2 { Standing::Decided } else { Standing::Open };
         };
         let others: Vec<_> = rivals.collect();
         if others.is_empty() {
@@ -193,9 +176,7 @@ impl<'c> Trials<'c> {
     fn contenders(&self) -> Vec<&Trial<'c>> {
         let least = self.least();
         let likely = self.all.iter().filter(|trial| trial.is_likely());
-        likely
-            .filter(|trial| Some(trial.rank(false)) == least)
-            .collect()
+        likely.filter(|trial| Some(trial.rank(false)) == least).collect()
     }
 }
 

@@ -328,11 +328,7 @@ impl<'g> Walk<'g> {
     fn sample(&mut self, state: &State) {
         self.referred = true;
         self.outcome.samples += 1;
-        let listed = if state.values > 0 {
-            state.values
-        } else {
-            state.attributes
-        };
+        let listed = if state.values > 0 { state.values } else { state.attributes };
         let one_list = state.values == 0 || state.attributes == 0;
         self.outcome.timed += u32::from(state.times > 0 && listed == state.times && one_list);
         let types = self.rows.count(Table::SampleType);
@@ -354,12 +350,7 @@ impl<'g> Walk<'g> {
     #[cold]
     pub(super) fn clash(&mut self, why: Why) {
         let (number, kind) = self.at;
-        self.outcome.clash(Clash {
-            path: self.path,
-            number,
-            kind,
-            why,
-        });
+        self.outcome.clash(Clash { path: self.path, number, kind, why });
         self.stopped = self.outcome.score.hard > 0 && !self.bounds.tolerant;
     }
 

@@ -46,11 +46,7 @@ pub(super) fn fault(trial: &Trial) -> String {
 /// Why a reading is preferred to others that fit.
 pub(super) fn preference(name: &str, others: &[&str], orphans: u32) -> String {
     let others = others.join(", ");
-    let unused = if orphans == 0 {
-        "uses all attributes"
-    } else {
-        "uses no fewer attributes"
-    };
+    let unused = if orphans == 0 { "uses all attributes" } else { "uses no fewer attributes" };
     format!(
         "every sample has as many numbers as timestamps, values of one and attributes of the other: {name} {unused}, {others} would fit too"
     )
@@ -75,26 +71,19 @@ fn odd(winner: &Trial) -> Option<String> {
     let grammar = &winner.candidate.grammar;
     let place = place(grammar, clash);
     Some(match clash.why {
-        Why::Beyond => format!(
-            "{place} is above all of {}: a newer generation, or an extension",
-            grammar.name
-        ),
+        Why::Beyond => {
+            format!("{place} is above all of {}: a newer generation, or an extension", grammar.name)
+        }
         _ => format!("odd for {}: {place} {}", grammar.name, says(grammar, clash)),
     })
 }
 
 /// What speaks for one format and against others.
 fn sentence(ours: &Grammar, theirs: &Grammar, clash: &Clash, names: &str) -> String {
-    let speaks = matches!(
-        clash.why,
-        Why::Kind | Why::Unknown | Why::Beyond | Why::Repeated | Why::Broken
-    );
+    let speaks =
+        matches!(clash.why, Why::Kind | Why::Unknown | Why::Beyond | Why::Repeated | Why::Broken);
     let Some((message, number, field, inside)) = seen_by(ours, clash).filter(|_| speaks) else {
-        return format!(
-            "as {names}, {} {}",
-            place(theirs, clash),
-            says(theirs, clash)
-        );
+        return format!("as {names}, {} {}", place(theirs, clash), says(theirs, clash));
     };
     let what = match clash.why {
         _ if inside => "is length-delimited".to_owned(),
@@ -119,19 +108,13 @@ fn seen_by<'g>(ours: &'g Grammar, clash: &Clash) -> Option<(Message, u32, &'g Fi
             None => return Some((message, number, ours.field(message, number)?, true)),
         }
     }
-    Some((
-        message,
-        clash.number,
-        ours.field(message, clash.number)?,
-        false,
-    ))
+    Some((message, clash.number, ours.field(message, clash.number)?, false))
 }
 
 /// `Sample field 4`, by a grammar's names.
 fn place(grammar: &Grammar, clash: &Clash) -> String {
-    let message = grammar
-        .follow(clash.path.numbers())
-        .map_or("the message", |message| message.name());
+    let message =
+        grammar.follow(clash.path.numbers()).map_or("the message", |message| message.name());
     match clash.number {
         0 => message.to_owned(),
         number => format!("{message} field {number}"),
@@ -145,10 +128,9 @@ fn says(grammar: &Grammar, clash: &Clash) -> String {
         .and_then(|message| grammar.field(message, clash.number));
     let name = field.map_or("no field", |field| field.name);
     match clash.why {
-        Why::Kind => format!(
-            "({name}) would be {}",
-            field.map_or("absent", |field| expected(field.holds))
-        ),
+        Why::Kind => {
+            format!("({name}) would be {}", field.map_or("absent", |field| expected(field.holds)))
+        }
         Why::Broken => format!("({name}) would be broken"),
         Why::Unknown | Why::Beyond => "would not exist".to_owned(),
         Why::Repeated => format!("({name}) would be there twice"),
@@ -156,10 +138,9 @@ fn says(grammar: &Grammar, clash: &Clash) -> String {
         Why::Large => format!("({name}) would be too large"),
         Why::Text => format!("({name}) would be text that is not UTF-8"),
         Why::Unpacked => format!("({name}) would be unpacked"),
-        Why::RowZero(table) => format!(
-            "({name}) would begin the {} with a row that is not empty",
-            table.name()
-        ),
+        Why::RowZero(table) => {
+            format!("({name}) would begin the {} with a row that is not empty", table.name())
+        }
         Why::IdLength => format!("({name}) would have a wrong length"),
         Why::Shape => {
             "would end a sample whose values fit neither its timestamps nor the sample types"

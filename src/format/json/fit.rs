@@ -19,23 +19,14 @@ pub(super) struct Misfits<'a> {
 
 impl<'a> Misfits<'a> {
     pub(super) fn of(text: &Text<'a>, schema: &'a Schema, max_nesting: u64) -> Result<u64> {
-        let mut misfits = Self {
-            text: text.clone(),
-            schema,
-            max_nesting,
-            count: 0,
-        };
+        let mut misfits = Self { text: text.clone(), schema, max_nesting, count: 0 };
         misfits.object(&PROFILES_DATA, 1)?;
         misfits.text.end()?;
         Ok(misfits.count)
     }
 
     fn object(&mut self, message: &'static Message, depth: u64) -> Result<()> {
-        within(
-            "max_nesting",
-            self.max_nesting,
-            depth.saturating_sub(AROUND),
-        )?;
+        within("max_nesting", self.max_nesting, depth.saturating_sub(AROUND))?;
         self.text.open(b'{', "an object")?;
         let mut first = true;
         while let Some(key) = self.text.key(&mut first)? {
@@ -45,8 +36,7 @@ impl<'a> Misfits<'a> {
                     self.list(field, depth)?;
                 }
                 Some((field, _)) if !field.many => {
-                    self.value(field.kind, depth)
-                        .map_err(|error| error.within(field.name))?;
+                    self.value(field.kind, depth).map_err(|error| error.within(field.name))?;
                 }
                 _ => self.misfit()?,
             }

@@ -65,11 +65,7 @@ impl Kind {
 impl Message {
     fn rows(&self, schema: &Schema) -> impl Iterator<Item = &'static Field> {
         let home = self.tables == Some(schema.home);
-        let tables: &[Field] = if home {
-            super::table::TABLES.fields
-        } else {
-            &[]
-        };
+        let tables: &[Field] = if home { super::table::TABLES.fields } else { &[] };
         self.fields.iter().chain(tables)
     }
 
@@ -83,8 +79,7 @@ impl Message {
 
     /// The field of a number.
     pub(super) fn numbered(&self, number: u32, schema: &Schema) -> Option<&'static Field> {
-        self.rows(schema)
-            .find(|field| (field.number)(schema) == number)
+        self.rows(schema).find(|field| (field.number)(schema) == number)
     }
 }
 
@@ -103,11 +98,7 @@ pub(super) fn camel(name: &str) -> impl Iterator<Item = u8> {
     let mut after = false;
     name.bytes().filter_map(move |byte| {
         let begins = std::mem::replace(&mut after, byte == b'_');
-        let byte_here = if begins {
-            byte.to_ascii_uppercase()
-        } else {
-            byte
-        };
+        let byte_here = if begins { byte.to_ascii_uppercase() } else { byte };
         (byte != b'_').then_some(byte_here)
     })
 }

@@ -119,9 +119,7 @@ impl Format for OtlpJson {
 
 /// Every generation, the newest first.
 fn generations() -> impl Iterator<Item = Generation> {
-    FORMATS
-        .iter()
-        .filter_map(|format| Some((*format, format.schema()?)))
+    FORMATS.iter().filter_map(|format| Some((*format, format.schema()?)))
 }
 
 fn newest() -> Result<Generation> {

@@ -38,15 +38,7 @@ pub(super) struct Transcoder<'a> {
 impl<'a> Transcoder<'a> {
     pub(super) fn new(text: &Text<'a>, schema: &'a Schema, intake: Intake) -> Self {
         let (out, begun) = (Vec::new(), Vec::new());
-        Self {
-            text: text.clone(),
-            schema,
-            out,
-            intake,
-            begun,
-            watch: 0,
-            watched: &[],
-        }
+        Self { text: text.clone(), schema, out, intake, begun, watch: 0, watched: &[] }
     }
 
     /// The whole message.
@@ -86,13 +78,8 @@ impl<'a> Transcoder<'a> {
 
     fn unknown(&mut self, message: &Message, key: &str) -> Result<()> {
         let place = || format!("{}.{}", message.name, shown(key));
-        let said = || {
-            format!(
-                "the key {:?} of {} is unknown and was left out",
-                shown(key),
-                message.name
-            )
-        };
+        let said =
+            || format!("the key {:?} of {} is unknown and was left out", shown(key), message.name);
         self.intake.note(losses::UNKNOWN_FIELD, place, said);
         self.text.skip(self.intake.limits().max_nesting)
     }
@@ -120,15 +107,12 @@ impl<'a> Transcoder<'a> {
         if field.many {
             return self.list(field, number, depth);
         }
-        self.tagged(field.kind, number, depth)
-            .map_err(|error| error.within(field.name))
+        self.tagged(field.kind, number, depth).map_err(|error| error.within(field.name))
     }
 
     fn list(&mut self, field: &'static Field, number: u32, depth: u64) -> Result<()> {
         let packed = field.kind.wire() != LEN;
-        self.text
-            .open(b'[', "a list")
-            .map_err(|error| error.within(field.name))?;
+        self.text.open(b'[', "a list").map_err(|error| error.within(field.name))?;
         let (mut first, mut row) = (true, 0);
         let mut elements = |this: &mut Self| -> Result<()> {
             while this.text.another(&mut first, b']')? {
@@ -211,11 +195,7 @@ impl<'a> Transcoder<'a> {
         let at = self.out.len();
         self.out.extend_from_slice(&[0x80, 0x80, 0x80, 0x80, 0]);
         fill(self)?;
-        within(
-            "max_owned_bytes",
-            self.intake.limits().max_owned_bytes,
-            self.out.len() as u64,
-        )?;
+        within("max_owned_bytes", self.intake.limits().max_owned_bytes, self.out.len() as u64)?;
         let mut left = self.out.len() - at - LENGTH;
         for byte in self.out.iter_mut().skip(at).take(LENGTH) {
             *byte |= (left & 0x7f) as u8;

@@ -34,9 +34,7 @@ pub(super) fn whole(number: &str) -> Option<i128> {
     if number.len() <= 18 && number.bytes().all(|byte| byte.is_ascii_digit()) {
         return number.parse().ok();
     }
-    let (sign, number) = number
-        .strip_prefix('-')
-        .map_or((1, number), |number| (-1, number));
+    let (sign, number) = number.strip_prefix('-').map_or((1, number), |number| (-1, number));
     let (digits, exponent) = number.split_once(['e', 'E']).unwrap_or((number, "0"));
     let (before, behind) = digits.split_once('.').unwrap_or((digits, ""));
     let mut value = 0i128;
@@ -44,31 +42,21 @@ pub(super) fn whole(number: &str) -> Option<i128> {
     for digit in before.bytes().chain(behind.bytes()) {
         zeros += 1;
         if digit != b'0' {
-            value = value
-                .saturating_mul(power(zeros as i64))
-                .saturating_add((digit - b'0').into());
+            value = value.saturating_mul(power(zeros as i64)).saturating_add((digit - b'0').into());
             zeros = 0;
         }
     }
     if value == 0 {
         return Some(0);
     }
-    let far = if exponent.starts_with('-') {
-        i64::MIN
-    } else {
-        i64::MAX
-    };
+    let far = if exponent.starts_with('-') { i64::MIN } else { i64::MAX };
     let exponent = exponent.parse().unwrap_or(far);
-    let shift = exponent
-        .saturating_add(zeros as i64)
-        .saturating_sub(behind.len() as i64);
+    let shift = exponent.saturating_add(zeros as i64).saturating_sub(behind.len() as i64);
     (shift >= 0).then(|| sign * value.saturating_mul(power(shift)))
 }
 
 fn power(exponent: i64) -> i128 {
-    10i128
-        .checked_pow(exponent.clamp(0, 99) as u32)
-        .unwrap_or(i128::MAX)
+    10i128.checked_pow(exponent.clamp(0, 99) as u32).unwrap_or(i128::MAX)
 }
 
 /// Appends the bytes that hex digits say; `None` when they are not such.
@@ -85,20 +73,14 @@ pub(super) fn from_hex(digits: &str, out: &mut Vec<u8>) -> Option<()> {
 pub(super) fn to_hex(bytes: &[u8], out: &mut Vec<u8>) {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     out.extend(
-        bytes
-            .iter()
-            .flat_map(|byte| [byte >> 4, byte & 15])
-            .map(|at| DIGITS[usize::from(at)]),
+        bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]).map(|at| DIGITS[usize::from(at)]),
     );
 }
 
 /// Appends the bytes that base64 says, of either alphabet, padded or not; `None` when it is not
 /// such.
 pub(super) fn from_base64(text: &str, out: &mut Vec<u8>) -> Option<()> {
-    let text = text
-        .strip_suffix("==")
-        .or_else(|| text.strip_suffix('='))
-        .unwrap_or(text);
+    let text = text.strip_suffix("==").or_else(|| text.strip_suffix('=')).unwrap_or(text);
     if text.len() % 4 == 1 {
         return None;
     }
@@ -129,9 +111,7 @@ fn sextet(digit: u8) -> Option<u32> {
 pub(super) fn to_base64(bytes: &[u8], out: &mut Vec<u8>) {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     for group in bytes.chunks(3) {
-        let bits = group
-            .iter()
-            .fold(0u32, |bits, &byte| bits << 8 | u32::from(byte))
+        let bits = group.iter().fold(0u32, |bits, &byte| bits << 8 | u32::from(byte))
             << (8 * (3 - group.len()));
         let digits = [18, 12, 6, 0].map(|shift| DIGITS[(bits >> shift & 63) as usize]);
         out.extend_from_slice(&digits[..=group.len()]);
@@ -201,17 +181,10 @@ mod tests {
             let (mut hex, mut base64) = (Vec::new(), Vec::new());
             to_hex(&bytes, &mut hex);
             to_base64(&bytes, &mut base64);
-            let (hex, base64) = (
-                String::from_utf8(hex).unwrap(),
-                String::from_utf8(base64).unwrap(),
-            );
+            let (hex, base64) =
+                (String::from_utf8(hex).unwrap(), String::from_utf8(base64).unwrap());
             let url = base64.replace('+', "-").replace('/', "_");
-            for text in [
-                &base64,
-                &url,
-                base64.trim_end_matches('='),
-                url.trim_end_matches('='),
-            ] {
+            for text in [&base64, &url, base64.trim_end_matches('='), url.trim_end_matches('=')] {
                 let mut back = Vec::new();
                 from_base64(text, &mut back).unwrap();
                 assert_eq!(back, bytes);

@@ -33,9 +33,7 @@ impl<'a> Text<'a> {
     /// The next byte that is not white.
     pub(super) fn peek(&mut self) -> Option<u8> {
         let rest = self.rest();
-        let white = rest
-            .iter()
-            .position(|byte| !matches!(byte, b' ' | b'\t' | b'\n' | b'\r'));
+        let white = rest.iter().position(|byte| !matches!(byte, b' ' | b'\t' | b'\n' | b'\r'));
         self.at += white.unwrap_or(rest.len());
         self.rest().first().copied()
     }
@@ -44,11 +42,7 @@ impl<'a> Text<'a> {
     #[cold]
     pub(super) fn wanted(&mut self, what: &str) -> Error {
         self.peek();
-        let message = match self
-            .text
-            .get(self.at..)
-            .and_then(|rest| rest.chars().next())
-        {
+        let message = match self.text.get(self.at..).and_then(|rest| rest.chars().next()) {
             Some(found) => format!("{what} is wanted where {found:?} stands"),
             None => format!("the text ends where {what} is wanted"),
         };
@@ -71,14 +65,7 @@ impl<'a> Text<'a> {
             return Ok(false);
         }
         if !std::mem::replace(first, false) {
-            self.open(
-                b',',
-                if close == b'}' {
-                    "',' or '}'"
-                } else {
-                    "',' or ']'"
-                },
-            )?;
+            self.open(b',', if close == b'}' { "',' or '}'" } else { "',' or ']'" })?;
         }
         Ok(true)
     }
@@ -135,9 +122,7 @@ impl<'a> Text<'a> {
     /// What a string says up to its next escape or its end.
     fn run(&mut self) -> Result<&'a str> {
         let rest = self.rest();
-        let Some(length) = rest
-            .iter()
-            .position(|byte| matches!(byte, b'"' | b'\\' | 0..0x20))
+        let Some(length) = rest.iter().position(|byte| matches!(byte, b'"' | b'\\' | 0..0x20))
         else {
             return Err(Error::malformed("the text ends inside a string").at(rest));
         };
@@ -181,9 +166,9 @@ impl<'a> Text<'a> {
 
     fn four_digits(&mut self, start: &'a [u8]) -> Result<u32> {
         let digits = self.rest().get(..4).unwrap_or_default();
-        let code = digits.iter().try_fold(0, |code, &digit| {
-            Some(code << 4 | char::from(digit).to_digit(16)?)
-        });
+        let code = digits
+            .iter()
+            .try_fold(0, |code, &digit| Some(code << 4 | char::from(digit).to_digit(16)?));
         self.at += digits.len();
         let bad = || Error::malformed("\\u wants four hex digits").at(start);
         code.filter(|_| digits.len() == 4).ok_or_else(bad)
@@ -245,14 +230,8 @@ mod tests {
     #[test]
     fn strings_lose_their_escapes() {
         assert_eq!(string(r#" "" "#).unwrap(), "");
-        assert_eq!(
-            string(r#""\"\\\/\b\f\n\r\t""#).unwrap(),
-            "\"\\/\x08\x0c\n\r\t"
-        );
-        assert_eq!(
-            string(r#""a\u00fC😀\uD83D\ude00z\u0000""#).unwrap(),
-            "aü😀😀z\0"
-        );
+        assert_eq!(string(r#""\"\\\/\b\f\n\r\t""#).unwrap(), "\"\\/\x08\x0c\n\r\t");
+        assert_eq!(string(r#""a\u00fC😀\uD83D\ude00z\u0000""#).unwrap(), "aü😀😀z\0");
         for bad in [
             r#"""#,
             r#""a"#,
@@ -330,26 +309,14 @@ mod tests {
             assert!(skip(bad).is_err(), "{bad}");
         }
         assert!(skip(&("[".repeat(100) + &"]".repeat(100))).is_ok());
-        assert!(
-            skip(&"[".repeat(100_000))
-                .unwrap_err()
-                .to_string()
-                .contains("max_nesting")
-        );
+        assert!(skip(&"[".repeat(100_000)).unwrap_err().to_string().contains("max_nesting"));
     }
 
     #[test]
     fn errors_know_their_byte() {
         let payload = b"{\"a\": [1, x]}";
-        let error = Text::new(payload)
-            .unwrap()
-            .skip(9)
-            .unwrap_err()
-            .located(payload);
-        assert_eq!(
-            error.to_string(),
-            "a value is wanted where 'x' stands (byte 10)"
-        );
+        let error = Text::new(payload).unwrap().skip(9).unwrap_err().located(payload);
+        assert_eq!(error.to_string(), "a value is wanted where 'x' stands (byte 10)");
         let payload = b"{\"a\": \xff}";
         let error = Text::new(payload).unwrap_err().located(payload);
         assert_eq!(error.to_string(), "the text is not UTF-8 (byte 6)");

@@ -19,11 +19,7 @@ pub(super) fn json(
     mut out: Vec<u8>,
 ) -> Result<Vec<u8>> {
     out.reserve(payload.len().saturating_mul(2));
-    let mut writer = Writer {
-        out,
-        schema,
-        max_output_bytes,
-    };
+    let mut writer = Writer { out, schema, max_output_bytes };
     writer.object(&PROFILES_DATA, payload)?;
     Ok(writer.out)
 }
@@ -51,30 +47,23 @@ impl Writer<'_> {
             if open == Some(number) {
                 self.out.push(b',');
             } else {
-                self.out
-                    .extend_from_slice(if open.is_some() { b"]" } else { b"" });
+                self.out.extend_from_slice(if open.is_some() { b"]" } else { b"" });
                 self.out.extend_from_slice(if first { b"" } else { b"," });
                 self.key(field);
                 open = field.many.then_some(number);
             }
             first = false;
             self.member(field, tag & 7, &mut reader)?;
-            within(
-                "max_output_bytes",
-                self.max_output_bytes,
-                self.out.len() as u64,
-            )?;
+            within("max_output_bytes", self.max_output_bytes, self.out.len() as u64)?;
         }
-        self.out
-            .extend_from_slice(if open.is_some() { b"]}" } else { b"}" });
+        self.out.extend_from_slice(if open.is_some() { b"]}" } else { b"}" });
         Ok(())
     }
 
     fn key(&mut self, field: &Field) {
         self.out.push(b'"');
         self.out.extend(camel(field.name_in(self.schema)));
-        self.out
-            .extend_from_slice(if field.many { b"\":[" } else { b"\":" });
+        self.out.extend_from_slice(if field.many { b"\":[" } else { b"\":" });
     }
 
     fn member(&mut self, field: &Field, wire: u32, reader: &mut Reader) -> Result<()> {
@@ -84,8 +73,7 @@ impl Writer<'_> {
         let mut packed = Reader::new(reader.bytes()?);
         while !packed.is_empty() {
             self.value(field.kind, &mut packed)?;
-            self.out
-                .extend_from_slice(if packed.is_empty() { b"" } else { b"," });
+            self.out.extend_from_slice(if packed.is_empty() { b"" } else { b"," });
         }
         Ok(())
     }
@@ -98,8 +86,7 @@ impl Writer<'_> {
             Kind::Hex => self.quoted(reader.bytes()?, to_hex),
             Kind::Bool => {
                 let truth = reader.varint()? != 0;
-                self.out
-                    .extend_from_slice(if truth { b"true" } else { b"false" });
+                self.out.extend_from_slice(if truth { b"true" } else { b"false" });
             }
             Kind::Int32 | Kind::Enum(_) => self.print(format_args!("{}", reader.varint()? as i32)),
             Kind::Uint32 => self.print(format_args!("{}", reader.varint()? as u32)),
@@ -120,10 +107,9 @@ impl Writer<'_> {
         match number {
             number if number.is_finite() => self.print(format_args!("{number:?}")),
             number if number.is_nan() => self.print(format_args!("\"NaN\"")),
-            number => self.print(format_args!(
-                "\"{}Infinity\"",
-                if number < 0.0 { "-" } else { "" }
-            )),
+            number => {
+                self.print(format_args!("\"{}Infinity\"", if number < 0.0 { "-" } else { "" }))
+            }
         }
     }
 

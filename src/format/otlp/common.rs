@@ -103,11 +103,7 @@ pub(crate) fn key_value<G: Generation>(
             reference =
                 table_text(reader.index()?, texts, intake).map_err(|e| e.within("key_strindex"))?;
         } else {
-            let known = [
-                (1, "key"),
-                (2, "value"),
-                (G::SCHEMA.key_strindex, "key_strindex"),
-            ];
+            let known = [(1, "key"), (2, "value"), (G::SCHEMA.key_strindex, "key_strindex")];
             unknown(&mut reader, tag, "KeyValue", &known, intake)?;
         }
     }
@@ -150,12 +146,7 @@ fn any_value<G: Generation>(
                 Value::KeyValues(pairs) => pairs.into_vec(),
                 _ => Vec::new(),
             };
-            pairs.append(&mut key_values::<G>(
-                reader.bytes()?,
-                texts,
-                intake,
-                depth + 1,
-            )?);
+            pairs.append(&mut key_values::<G>(reader.bytes()?, texts, intake, depth + 1)?);
             Value::KeyValues(pairs.into())
         } else if is!(tag, 7, LEN) {
             let bytes = reader.bytes()?;
@@ -169,12 +160,8 @@ fn any_value<G: Generation>(
                 text => Value::String(text),
             }
         } else {
-            let known = [
-                (1, "string_value"),
-                (2, "bool_value"),
-                (3, "int_value"),
-                (4, "double_value"),
-            ];
+            let known =
+                [(1, "string_value"), (2, "bool_value"), (3, "int_value"), (4, "double_value")];
             let lists = [(5, "array_value"), (6, "kvlist_value"), (7, "bytes_value")];
             let strindex = [(G::SCHEMA.string_value_strindex, "string_value_strindex")];
             let known: Vec<_> = known.into_iter().chain(lists).chain(strindex).collect();
@@ -235,11 +222,7 @@ pub(crate) fn attribute_in_place<G: Generation>(
     intake: &mut Intake,
 ) -> Result<()> {
     let row = out.len();
-    within(
-        "max_attributes_per_item",
-        intake.limits().max_attributes_per_item,
-        row as u64 + 1,
-    )?;
+    within("max_attributes_per_item", intake.limits().max_attributes_per_item, row as u64 + 1)?;
     intake.budget.take::<KeyValue>(2)?;
     let pair = key_value::<G>(reader.bytes()?, texts, intake, 0)
         .map_err(|e| e.within_row("attributes", row))?;
@@ -290,16 +273,9 @@ fn entity_ref(body: &[u8], texts: &mut Texts, intake: &mut Intake) -> Result<Ent
         } else if is!(tag, 3, LEN) {
             entity.id_keys.push(texts.intern(reader.bytes()?, intake)?);
         } else if is!(tag, 4, LEN) {
-            entity
-                .description_keys
-                .push(texts.intern(reader.bytes()?, intake)?);
+            entity.description_keys.push(texts.intern(reader.bytes()?, intake)?);
         } else {
-            let known = [
-                (1, "schema_url"),
-                (2, "type"),
-                (3, "id_keys"),
-                (4, "description_keys"),
-            ];
+            let known = [(1, "schema_url"), (2, "type"), (3, "id_keys"), (4, "description_keys")];
             unknown(&mut reader, tag, "EntityRef", &known, intake)?;
         }
     }
@@ -324,12 +300,8 @@ pub(crate) fn scope<G: Generation>(
         } else if is!(tag, 4, VARINT) {
             scope.dropped_attributes_count = reader.varint()? as u32;
         } else {
-            let known = [
-                (1, "name"),
-                (2, "version"),
-                (3, "attributes"),
-                (4, "dropped_attributes_count"),
-            ];
+            let known =
+                [(1, "name"), (2, "version"), (3, "attributes"), (4, "dropped_attributes_count")];
             unknown(&mut reader, tag, "InstrumentationScope", &known, intake)?;
         }
     }

@@ -77,8 +77,7 @@ impl OldNames {
     /// The old names that come after the strings of the dictionary, in order.
     pub(crate) fn made(&self) -> impl Iterator<Item = &'static str> {
         let rows = self.0.iter().zip(FRAME_TYPES);
-        rows.filter(|(place, _)| matches!(place, Place::Made(_)))
-            .map(|(_, (old, _))| old)
+        rows.filter(|(place, _)| matches!(place, Place::Made(_))).map(|(_, (old, _))| old)
     }
 }
 

@@ -28,11 +28,7 @@ struct Placed {
 
 /// The generations whose tables are shared by all profiles.
 pub(crate) fn shared<G: Generation>(reading: Reading, intake: &mut Intake) -> Result<Profiles> {
-    let Reading {
-        mut resources,
-        tables,
-        drafts,
-    } = reading;
+    let Reading { mut resources, tables, drafts } = reading;
     let without_tables = tables.counts.string == 0;
     let (dictionary, placed) =
         unit::<G>(tables, drafts, true, intake).map_err(|e| match G::SCHEMA.home {
@@ -47,49 +43,30 @@ pub(crate) fn shared<G: Generation>(reading: Reading, intake: &mut Intake) -> Re
             _ => e,
         })?;
     place(placed, &mut resources);
-    Ok(Profiles {
-        dictionary,
-        resources,
-    })
+    Ok(Profiles { dictionary, resources })
 }
 
 /// The generations whose tables are in every profile: the first one's become the payload's, the
 /// others' are added to them.
 pub(crate) fn by_profile<G: Generation>(reading: Reading, intake: &mut Intake) -> Result<Profiles> {
-    let Reading {
-        mut resources,
-        tables: outer,
-        drafts,
-    } = reading;
+    let Reading { mut resources, tables: outer, drafts } = reading;
     let single = drafts.len() <= 1;
     let mut interner = Interner::new(*intake.limits());
     let mut dictionary = Dictionary::default();
     let mut placed = Vec::new();
     for mut draft in drafts {
         let at = draft.at;
-        let tables = draft
-            .tables
-            .take()
-            .map_or_else(|| Tables::new(G::SCHEMA.rows), |tables| *tables);
+        let tables =
+            draft.tables.take().map_or_else(|| Tables::new(G::SCHEMA.rows), |tables| *tables);
         let (own, mut profiles) = unit::<G>(tables, vec![draft], single, intake).map_err(|e| {
             let located = e.place().starts_with("resource_profiles");
-            if located {
-                e
-            } else {
-                Draft {
-                    at,
-                    ..Draft::default()
-                }
-                .place(e)
-            }
+            if located { e } else { Draft { at, ..Draft::default() }.place(e) }
         })?;
         if single {
             dictionary = own;
         } else {
             let remap = absorb(&mut interner, &own)?;
-            profiles
-                .iter_mut()
-                .for_each(|placed| remap.profile(&mut placed.profile));
+            profiles.iter_mut().for_each(|placed| remap.profile(&mut placed.profile));
         }
         placed.append(&mut profiles);
     }
@@ -100,14 +77,9 @@ pub(crate) fn by_profile<G: Generation>(reading: Reading, intake: &mut Intake) -
     }
     let texts = prove_texts(outer.texts, intake)?;
     let places = places(&texts, &mut dictionary.strings);
-    rename_texts(&mut resources, &mut |id| {
-        places.get(id.row()).copied().unwrap_or_default()
-    });
+    rename_texts(&mut resources, &mut |id| places.get(id.row()).copied().unwrap_or_default());
     place(placed, &mut resources);
-    Ok(Profiles {
-        dictionary,
-        resources,
-    })
+    Ok(Profiles { dictionary, resources })
 }
 
 /// Where each of some texts is among `strings`, which get those they lack.
@@ -126,8 +98,7 @@ fn places(texts: &Strings, strings: &mut Strings) -> Vec<StringId> {
         }
     }
     let rows = places.into_iter().zip(texts.iter());
-    rows.map(|(place, text)| place.unwrap_or_else(|| strings.push(text)))
-        .collect()
+    rows.map(|(place, text)| place.unwrap_or_else(|| strings.push(text))).collect()
 }
 
 /// Settles, lifts and proves one set of tables, which may be `all` of the payload's, and the
@@ -151,9 +122,7 @@ fn unit<G: Generation>(
     let slices = drafts.iter().any(|draft| draft.slices);
     tables.resolve_ids::<G>(&mut shifts, slices, intake);
     for draft in &mut drafts {
-        draft
-            .lift::<G>(&mut tables, &shifts, intake)
-            .map_err(|e| draft.place(e))?;
+        draft.lift::<G>(&mut tables, &shifts, intake).map_err(|e| draft.place(e))?;
     }
     shifts.count_new_attributes(&tables);
     let stacks = tables.stacks.rows.len();
@@ -173,10 +142,7 @@ fn unit<G: Generation>(
     let mut placed = Vec::with_capacity(drafts.len());
     for draft in drafts {
         let at = draft.at;
-        placed.push(Placed {
-            at,
-            profile: draft.finish::<G>(&shifts, stacks, intake)?,
-        });
+        placed.push(Placed { at, profile: draft.finish::<G>(&shifts, stacks, intake)? });
     }
     Ok((dictionary, placed))
 }
@@ -196,14 +162,9 @@ fn first_users(drafts: &[Draft], stacks: usize) -> Vec<Option<(&Draft, usize)>> 
 
 /// Puts the profiles into their scopes.
 fn place(placed: Vec<Placed>, resources: &mut [ResourceProfiles]) {
-    for Placed {
-        at: [resource, scope, _],
-        profile,
-    } in placed
-    {
-        if let Some(scope) = resources
-            .get_mut(resource)
-            .and_then(|resource| resource.scopes.get_mut(scope))
+    for Placed { at: [resource, scope, _], profile } in placed {
+        if let Some(scope) =
+            resources.get_mut(resource).and_then(|resource| resource.scopes.get_mut(scope))
         {
             scope.profiles.push(profile);
         }
@@ -215,11 +176,7 @@ fn rename_texts(resources: &mut [ResourceProfiles], push: &mut impl FnMut(String
     let mut renamed =
         hashbrown::HashMap::<StringId, StringId, foldhash::fast::RandomState>::default();
     let mut rename = |id: StringId| {
-        if id == StringId::NONE {
-            id
-        } else {
-            *renamed.entry(id).or_insert_with(|| push(id))
-        }
+        if id == StringId::NONE { id } else { *renamed.entry(id).or_insert_with(|| push(id)) }
     };
     for resource in resources {
         rename_pairs(&mut resource.resource.attributes, &mut rename);
@@ -243,7 +200,5 @@ fn rename_texts(resources: &mut [ResourceProfiles], push: &mut impl FnMut(String
 }
 
 fn rename_pairs(pairs: &mut [KeyValue], rename: &mut impl FnMut(StringId) -> StringId) {
-    pairs
-        .iter_mut()
-        .for_each(|pair| *pair = pair.map_texts(rename));
+    pairs.iter_mut().for_each(|pair| *pair = pair.map_texts(rename));
 }

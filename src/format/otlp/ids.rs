@@ -33,20 +33,17 @@ impl Tables {
         } else {
             counted(self.ids.location.len())
         };
-        let (Some(location), Some(function), Some(mapping)) = (
-            location,
-            said_or_counted(&self.ids.function),
-            said_or_counted(&self.ids.mapping),
-        ) else {
+        let (Some(location), Some(function), Some(mapping)) =
+            (location, said_or_counted(&self.ids.function), said_or_counted(&self.ids.mapping))
+        else {
             return;
         };
         if !self.ids_hold(&location, &function, &mapping) {
             return;
         }
         if !said {
-            intake.note(losses::G1_ONE_BASED, String::new, || {
-                "indices count from 1 here".to_owned()
-            });
+            intake
+                .note(losses::G1_ONE_BASED, String::new, || "indices count from 1 here".to_owned());
         }
         self.follow(shifts, &location, &function, &mapping);
     }
@@ -69,16 +66,8 @@ impl Tables {
 
     fn ids_hold(&self, location: &Rowed, function: &Rowed, mapping: &Rowed) -> bool {
         let none_or = |rows: &Rowed, id: u32| id == 0 || rows.contains_key(&u64::from(id));
-        self.stacks
-            .rows
-            .items
-            .iter()
-            .all(|&row| location.contains_key(&u64::from(on_wire(row))))
-            && self
-                .lines
-                .items
-                .iter()
-                .all(|line| none_or(function, line.function.0))
+        self.stacks.rows.items.iter().all(|&row| location.contains_key(&u64::from(on_wire(row))))
+            && self.lines.items.iter().all(|line| none_or(function, line.function.0))
             && self.mapping_ids().all(|id| none_or(mapping, id))
     }
 
@@ -92,11 +81,7 @@ impl Tables {
         let row = |rows: &Rowed, id: u32, dropped: u32| {
             rows.get(&u64::from(id)).map_or(0, |row| row + 1 - dropped)
         };
-        self.stacks
-            .rows
-            .items
-            .iter_mut()
-            .for_each(|id| *id = row(location, on_wire(*id), 0));
+        self.stacks.rows.items.iter_mut().for_each(|id| *id = row(location, on_wire(*id), 0));
         self.stacks.most = None;
         let dropped = 1 - shifts.function.shift;
         self.lines
@@ -104,23 +89,11 @@ impl Tables {
             .iter_mut()
             .for_each(|line| line.function.0 = row(function, line.function.0, dropped));
         let dropped = u32::from(self.ids.mapping.len() + 1 != self.mappings.len());
-        self.location_mappings = self
-            .raw_mappings
-            .iter()
-            .map(|&id| row(mapping, id, dropped))
-            .collect();
-        shifts.location = Target {
-            rows: self.addresses.len(),
-            shift: 0,
-        };
-        shifts.function = Target {
-            rows: self.functions.len(),
-            shift: 0,
-        };
-        shifts.mapping = Target {
-            rows: self.mappings.len(),
-            shift: 0,
-        };
+        self.location_mappings =
+            self.raw_mappings.iter().map(|&id| row(mapping, id, dropped)).collect();
+        shifts.location = Target { rows: self.addresses.len(), shift: 0 };
+        shifts.function = Target { rows: self.functions.len(), shift: 0 };
+        shifts.mapping = Target { rows: self.mappings.len(), shift: 0 };
     }
 }
 
@@ -146,9 +119,5 @@ fn counted(rows: usize) -> Option<Rowed> {
 }
 
 fn said_or_counted(ids: &IdColumn) -> Option<Rowed> {
-    if ids.is_said() {
-        rows_of(&ids.to_vec())
-    } else {
-        counted(ids.len())
-    }
+    if ids.is_said() { rows_of(&ids.to_vec()) } else { counted(ids.len()) }
 }

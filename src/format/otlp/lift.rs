@@ -65,11 +65,9 @@ impl Draft {
         self.profile.attributes = prove::column(raw, shifts.attributes, intake, place)?;
         for KeyValue { key, value } in std::mem::take(&mut self.attributes_in_place) {
             let unit = shifts.unit_of(key);
-            self.profile.attributes.push(
-                tables
-                    .new_attributes
-                    .intern(Attribute { key, value, unit }, intake)?,
-            );
+            self.profile
+                .attributes
+                .push(tables.new_attributes.intern(Attribute { key, value, unit }, intake)?);
         }
         self.lift_comments(tables, intake)?;
         for (index, key) in [
@@ -147,11 +145,7 @@ impl Draft {
         if (self.start, self.end) != (0, 0) {
             return (self.start.into(), self.end.into());
         }
-        let Profile {
-            time_unix_nano,
-            duration_nanos,
-            ..
-        } = self.profile;
+        let Profile { time_unix_nano, duration_nanos, .. } = self.profile;
         (time_unix_nano, time_unix_nano + duration_nanos)
     }
 
@@ -189,9 +183,7 @@ impl Draft {
         if column + 1 == types.len() {
             return Ok(StringId::NONE);
         }
-        Ok(types
-            .get(column)
-            .map_or(StringId::NONE, |default| default.name))
+        Ok(types.get(column).map_or(StringId::NONE, |default| default.name))
     }
 
     /// Proves the samples and hands the profile over.
@@ -209,10 +201,7 @@ impl Draft {
             let at = &self;
             move |error: Error, row: usize| at.place(error.within(field).within_row("samples", row))
         };
-        let stacks = Target {
-            rows: stacks,
-            shift: 0,
-        };
+        let stacks = Target { rows: stacks, shift: 0 };
         if G::SCHEMA.container.profile != 0 {
             let (start, end) = self.range();
             time_unit::check(&raw.timestamps, start, end, intake);
@@ -280,17 +269,9 @@ pub(crate) fn unknown_field<G: Generation>(
         (tables.attribute, "attribute_table"),
         (tables.attribute_units, "attribute_units"),
     ];
-    let own: &[_] = if G::SCHEMA.home == super::schema::Home::Profile {
-        &own_tables
-    } else {
-        &[]
-    };
-    let known: Vec<_> = fields
-        .iter()
-        .chain(own)
-        .copied()
-        .filter(|(number, _)| *number != 0)
-        .collect();
+    let own: &[_] = if G::SCHEMA.home == super::schema::Home::Profile { &own_tables } else { &[] };
+    let known: Vec<_> =
+        fields.iter().chain(own).copied().filter(|(number, _)| *number != 0).collect();
     unknown(reader, tag, "Profile", &known, intake)
 }
 
@@ -301,10 +282,7 @@ pub(crate) fn mappings(
     intake: &mut Intake,
 ) -> Result<Vec<Vec<AttributeId>>> {
     let mut lifted = vec![Vec::new(); tables.mapping_pprof.len()];
-    for (row, pprof) in std::mem::take(&mut tables.mapping_pprof)
-        .into_iter()
-        .enumerate()
-    {
+    for (row, pprof) in std::mem::take(&mut tables.mapping_pprof).into_iter().enumerate() {
         let wire = row.saturating_sub(first_row);
         let build_id = common::table_text(pprof.build_id, &tables.texts, intake)
             .map_err(|e| e.within("build_id").within_row("mapping_table", wire))?;
@@ -346,27 +324,15 @@ pub(crate) fn mapping(
 /// An attribute that says a flag is not set, where otherwise nothing of pprof's would be said and
 /// readers would infer the flags from the locations.
 pub(crate) fn unset_flag(tables: &mut Tables, intake: &mut Intake) -> Result<Option<AttributeId>> {
-    let Tables {
-        texts,
-        new_attributes,
-        attributes,
-        lines,
-        ..
-    } = &*tables;
+    let Tables { texts, new_attributes, attributes, lines, .. } = &*tables;
     let pprof = |attribute: &Attribute| {
-        texts
-            .raw
-            .get(attribute.key.row())
-            .is_some_and(|key| key.starts_with(b"pprof."))
+        texts.raw.get(attribute.key.row()).is_some_and(|key| key.starts_with(b"pprof."))
     };
     if lines.items.is_empty() || attributes.iter().chain(&new_attributes.rows).any(pprof) {
         return Ok(None);
     }
     let key = semconv::PPROF_MAPPING_HAS_FUNCTIONS;
-    tables
-        .new_attributes
-        .named(key, Value::Bool(false), &mut tables.texts, intake)
-        .map(Some)
+    tables.new_attributes.named(key, Value::Bool(false), &mut tables.texts, intake).map(Some)
 }
 
 /// The same for a payload whose profiles have tables of their own, when these are one. What no
@@ -384,11 +350,8 @@ pub(crate) fn unset_flag_of_all(interner: &mut Interner, profiles: &[&Profile]) 
         return Ok(());
     }
     let key = interner.bytes(semconv::PPROF_MAPPING_HAS_FUNCTIONS.as_bytes())?;
-    let unset = interner.attribute(Attribute {
-        key,
-        value: Value::Bool(false),
-        unit: StringId::NONE,
-    })?;
+    let unset =
+        interner.attribute(Attribute { key, value: Value::Bool(false), unit: StringId::NONE })?;
     let mappings = &mut interner.dictionary.mappings;
     let before = std::mem::take(&mut mappings.attributes);
     for row in 0..mappings.rows.len() {
@@ -435,18 +398,14 @@ pub(crate) fn locations(
         let key = semconv::PPROF_LOCATION_IS_FOLDED;
         lifted.push((
             row,
-            tables
-                .new_attributes
-                .named(key, Value::Bool(true), &mut tables.texts, intake)?,
+            tables.new_attributes.named(key, Value::Bool(true), &mut tables.texts, intake)?,
         ));
     }
     for (row, frame_type) in std::mem::take(&mut tables.frame_types) {
         let text = common::table_text(frame_type, &tables.texts, intake)
             .map_err(|e| e.within("type_index"))?;
         let name = tables.texts.raw.get(text.row()).unwrap_or_default();
-        let renamed = semconv::FRAME_TYPES
-            .iter()
-            .find(|(old, _)| old.as_bytes() == name);
+        let renamed = semconv::FRAME_TYPES.iter().find(|(old, _)| old.as_bytes() == name);
         let text = match renamed {
             Some((_, new)) => tables.texts.name(new, intake)?,
             None => text,
@@ -454,9 +413,7 @@ pub(crate) fn locations(
         let key = semconv::PROFILE_FRAME_TYPE;
         lifted.push((
             row,
-            tables
-                .new_attributes
-                .named(key, Value::String(text), &mut tables.texts, intake)?,
+            tables.new_attributes.named(key, Value::String(text), &mut tables.texts, intake)?,
         ));
     }
     lifted.sort_unstable();

@@ -44,11 +44,7 @@ impl LocationList {
     /// A list behind the locations there are.
     pub(crate) fn after(stacks: &Stacks) -> Self {
         let begin = stacks.locations.len();
-        Self {
-            begin,
-            end: begin,
-            ..Self::default()
-        }
+        Self { begin, end: begin, ..Self::default() }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -194,9 +190,7 @@ impl LocationList {
         for (stack, _) in of_samples.iter_mut().zip(&lengths) {
             *stack = match places.get(*stack as usize) {
                 Some(&place) => place,
-                None => stack
-                    .checked_sub(none + 1)
-                    .map_or(0, |other| others + other),
+                None => stack.checked_sub(none + 1).map_or(0, |other| others + other),
             };
         }
         let mut slices = HashMap::<(u32, u32), u32, RandomState>::default();
@@ -358,8 +352,7 @@ mod tests {
             (0..count).for_each(|index| varint(&mut body, numbers(index).into()));
             let (mut stacks, mut intake) = (Stacks::plus(0), intake());
             let mut list = LocationList::after(&stacks);
-            list.extend(Reader::new(&body), &mut stacks, &mut intake)
-                .unwrap();
+            list.extend(Reader::new(&body), &mut stacks, &mut intake).unwrap();
             assert_eq!(list.end, count as usize);
             let read = stacks.locations.into_vec();
             assert!(read.into_iter().eq((0..count).map(numbers)));
@@ -371,8 +364,7 @@ mod tests {
         let read = |bytes: &[u8]| {
             let mut stacks = Stacks::plus(1);
             let mut list = LocationList::after(&stacks);
-            list.extend(Reader::new(bytes), &mut stacks, &mut intake())
-                .map(|()| list.end)
+            list.extend(Reader::new(bytes), &mut stacks, &mut intake()).map(|()| list.end)
         };
         for before in 0..9 {
             let mut body = vec![1; before];
@@ -403,8 +395,7 @@ mod tests {
             }
             of_samples.push(list.own(of_samples.len(), &[7, 8], &mut intake).unwrap());
             expected.push(vec![7, 8]);
-            list.finish(&mut stacks, &mut of_samples, &mut intake)
-                .unwrap();
+            list.finish(&mut stacks, &mut of_samples, &mut intake).unwrap();
             read.extend(of_samples);
         }
         stacks.settle();
@@ -419,20 +410,10 @@ mod tests {
         expected.dedup();
         assert_eq!(rows, expected);
         let distinct = |slices: &[(u32, u32)]| {
-            slices
-                .iter()
-                .collect::<std::collections::HashSet<_>>()
-                .len()
-                + 1
+            slices.iter().collect::<std::collections::HashSet<_>>().len() + 1
         };
-        assert_eq!(
-            stacks.rows.len(),
-            1 + distinct(lists[0]) + distinct(lists[1])
-        );
-        assert_eq!(
-            stacks.rows.items.len(),
-            stacks.rows.rows().map(<[u32]>::len).sum::<usize>()
-        );
+        assert_eq!(stacks.rows.len(), 1 + distinct(lists[0]) + distinct(lists[1]));
+        assert_eq!(stacks.rows.items.len(), stacks.rows.rows().map(<[u32]>::len).sum::<usize>());
     }
 
     #[test]
@@ -442,23 +423,12 @@ mod tests {
         // From the middle on; with gaps; again and again; one in another, before it and behind it.
         check([&[(100, 5), (105, 7)], &[(100, 5), (105, 7)]]);
         check([&[(3, 5), (10, 7), (8, 2), (17, 3)], &[(0, 1), (999, 1)]]);
-        check([
-            &[(3, 5), (8, 2), (3, 5), (8, 2), (3, 5), (10, 1)],
-            &[(0, 9), (0, 9)],
-        ]);
-        check([
-            &[(0, 9), (4, 5), (9, 9), (4, 5)],
-            &[(0, 9), (14, 4), (9, 9), (18, 1), (0, 8)],
-        ]);
-        check([
-            &[(900, 100), (800, 100), (0, 800), (0, 1000)],
-            &[(0, 1000), (0, 1000)],
-        ]);
+        check([&[(3, 5), (8, 2), (3, 5), (8, 2), (3, 5), (10, 1)], &[(0, 9), (0, 9)]]);
+        check([&[(0, 9), (4, 5), (9, 9), (4, 5)], &[(0, 9), (14, 4), (9, 9), (18, 1), (0, 8)]]);
+        check([&[(900, 100), (800, 100), (0, 800), (0, 1000)], &[(0, 1000), (0, 1000)]]);
         let mut state = 1u64;
         let mut next = |below: u32| {
-            state = state
-                .wrapping_mul(6364136223846793005)
-                .wrapping_add(1442695040888963407);
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
             (state >> 33) as u32 % below
         };
         for case in 0..50 {

@@ -126,8 +126,5 @@ pub(crate) static OTLP_1_6: Otlp<v1_6::V1_6> =
     old("OTLP 1.6, v1development: files only", &[], true);
 pub(crate) static OTLP_1_5: Otlp<v1_5::V1_5> = old("OTLP 1.5, v1development", &[], true);
 pub(crate) static OTLP_1_4: Otlp<v1_4::V1_4> = old("OTLP 1.4, v1development", &[], true);
-pub(crate) static OTLP_1_3: Otlp<v1_3::V1_3> = old(
-    "OTLP 1.3, v1experimental: OTEP 0239",
-    &["otlp-1.3.1", "otlp-1.3.2", "otep-0239"],
-    true,
-);
+pub(crate) static OTLP_1_3: Otlp<v1_3::V1_3> =
+    old("OTLP 1.3, v1experimental: OTEP 0239", &["otlp-1.3.1", "otlp-1.3.2", "otep-0239"], true);

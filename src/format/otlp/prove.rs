@@ -41,19 +41,13 @@ pub(crate) fn column<I: Id>(
     let shift = target.shift;
     let rows = u32::try_from(target.rows).unwrap_or(u32::MAX);
     let out = match shift {
-        0 => indices
-            .iter()
-            .fold(false, |out, &index| out | (index >= rows)),
+        0 => indices.iter().fold(false, |out, &index| out | (index >= rows)),
         _ => shift_all(&mut indices, shift, rows),
     };
     if out {
-        indices
-            .iter_mut()
-            .for_each(|index| *index = index.wrapping_sub(shift));
+        indices.iter_mut().for_each(|index| *index = index.wrapping_sub(shift));
         repair(&mut indices, target, intake, place)?;
-        indices
-            .iter_mut()
-            .for_each(|index| *index = shifted(*index, shift));
+        indices.iter_mut().for_each(|index| *index = shifted(*index, shift));
     }
     Ok(indices.into_iter().map(I::from_row).collect())
 }
@@ -85,10 +79,7 @@ pub(crate) fn ragged<I: Id>(
 
 /// Rows whose indices are known to be within their table.
 pub(crate) fn proved<I: Id>(indices: Ragged<u32>) -> Ragged<I> {
-    Ragged {
-        items: indices.items.into_iter().map(I::from_row).collect(),
-        ends: indices.ends,
-    }
+    Ragged { items: indices.items.into_iter().map(I::from_row).collect(), ends: indices.ends }
 }
 
 /// Proves one index. 0 of an empty table is none.
@@ -142,11 +133,8 @@ fn refuse(
     intake: &mut Intake,
     place: impl FnOnce(Error) -> Error,
 ) -> Result<()> {
-    let error = Error::malformed(format!(
-        "{} is past the last of {} rows",
-        show(index),
-        target.rows
-    ));
+    let error =
+        Error::malformed(format!("{} is past the last of {} rows", show(index), target.rows));
     intake.repair(losses::INDEX_OUT_OF_RANGE, place(error))
 }
 
@@ -166,10 +154,7 @@ mod tests {
         let proved: Vec<StackId> = column(vec![0, 2, 1], target, &mut intake, place).unwrap();
         assert_eq!(proved, [StackId(1), StackId(3), StackId(2)]);
         let error = column::<StackId>(vec![0, 4096], target, &mut intake, place).unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "samples[1].stack_index: 4096 is past the last of 3 rows"
-        );
+        assert_eq!(error.to_string(), "samples[1].stack_index: 4096 is past the last of 3 rows");
         let mut intake = Intake::new(Limits::network(), Policy::Repair);
         let proved: Vec<StackId> =
             column(vec![0, u32::MAX, 2], target, &mut intake, place).unwrap();

@@ -27,11 +27,8 @@ pub(crate) struct Reading {
 
 /// Reads one payload of the generation.
 pub(crate) fn read<G: Generation>(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
-    let mut reading = Reading {
-        resources: Vec::new(),
-        tables: Tables::new(G::SCHEMA.rows),
-        drafts: Vec::new(),
-    };
+    let mut reading =
+        Reading { resources: Vec::new(), tables: Tables::new(G::SCHEMA.rows), drafts: Vec::new() };
     reading.count::<G>(payload, intake)?;
     reading.payload::<G>(payload, intake)?;
     match G::SCHEMA.home {
@@ -48,13 +45,10 @@ impl Reading {
         while let Some((_, tag, record)) = reader.next_record(max_nesting)? {
             if G::SCHEMA.home == Home::Dictionary && tag == const { self::tag(2, LEN) } {
                 let mut dictionary = record;
-                while let Some((_, tag, row)) = dictionary
-                    .next_record(max_nesting)
-                    .map_err(|e| e.within("dictionary"))?
+                while let Some((_, tag, row)) =
+                    dictionary.next_record(max_nesting).map_err(|e| e.within("dictionary"))?
                 {
-                    self.tables
-                        .count::<G>(tag, row, intake)
-                        .map_err(|e| e.within("dictionary"))?;
+                    self.tables.count::<G>(tag, row, intake).map_err(|e| e.within("dictionary"))?;
                 }
             } else if G::SCHEMA.home == Home::Data {
                 self.tables.count::<G>(tag, record, intake)?;
@@ -79,10 +73,7 @@ impl Reading {
             {
                 let known = [
                     (1, "resource_profiles"),
-                    (
-                        2 * u32::from(G::SCHEMA.home == Home::Dictionary),
-                        "dictionary",
-                    ),
+                    (2 * u32::from(G::SCHEMA.home == Home::Dictionary), "dictionary"),
                 ];
                 unknown(&mut reader, tag, "ProfilesData", &known, intake)?;
             }
@@ -124,9 +115,7 @@ impl Reading {
                     .map_err(|e| e.within_row("scope_profiles", scope))?;
                 continue;
             }
-            let Self {
-                resources, tables, ..
-            } = self;
+            let Self { resources, tables, .. } = self;
             let resource = &mut resources[row];
             if is!(tag, 1, LEN) {
                 let body = reader.bytes()?;
@@ -150,9 +139,7 @@ impl Reading {
     ) -> Result<()> {
         intake.budget.take::<ScopeProfiles>(2)?;
         let row = self.resources[resource].scopes.len();
-        self.resources[resource]
-            .scopes
-            .push(ScopeProfiles::default());
+        self.resources[resource].scopes.push(ScopeProfiles::default());
         let mut reader = Reader::new(body);
         let mut profiles = 0;
         while let Some(tag) = reader.tag()? {
@@ -164,9 +151,7 @@ impl Reading {
                 profiles += 1;
                 continue;
             }
-            let Self {
-                resources, tables, ..
-            } = self;
+            let Self { resources, tables, .. } = self;
             let scope = &mut resources[resource].scopes[row];
             if is!(tag, 1, LEN) {
                 let body = reader.bytes()?;
@@ -189,10 +174,7 @@ impl Reading {
         intake: &mut Intake,
     ) -> Result<()> {
         intake.budget.take::<Draft>(2)?;
-        let mut draft = Draft {
-            at,
-            ..Draft::default()
-        };
+        let mut draft = Draft { at, ..Draft::default() };
         match G::SCHEMA.home {
             Home::Profile => {
                 intake.budget.take::<Tables>(1)?;
@@ -220,8 +202,7 @@ impl Draft {
         intake: &mut Intake,
     ) -> Result<()> {
         let inner = inner_profile::<G>(body, intake)?;
-        self.body::<G>(&inner, tables, intake)
-            .map_err(|e| e.within("profile"))?;
+        self.body::<G>(&inner, tables, intake).map_err(|e| e.within("profile"))?;
         let mut reader = Reader::new(body);
         while let Some(tag) = reader.tag()? {
             let profile = &mut self.profile;
@@ -383,11 +364,7 @@ impl Draft {
         } else if is!(tag, G::SCHEMA.profile.duration, VARINT) {
             let nanos = reader.varint()?;
             let signed = !G::SCHEMA.profile.unsigned_time;
-            profile.duration_nanos = if signed {
-                (nanos as i64).into()
-            } else {
-                nanos.into()
-            };
+            profile.duration_nanos = if signed { (nanos as i64).into() } else { nanos.into() };
         } else {
             return self.field_rare::<G>(tag, reader, tables, intake);
         }
@@ -444,10 +421,7 @@ pub(crate) const fn single_sample_type<G: Generation>() -> bool {
 /// A value type nothing was said of.
 fn no_value_type<G: Generation>() -> ValueType {
     let temporality = (G::SCHEMA.temporality != 0).then_some(AggregationTemporality::UNSPECIFIED);
-    ValueType {
-        temporality,
-        ..ValueType::default()
-    }
+    ValueType { temporality, ..ValueType::default() }
 }
 
 fn value_type<G: Generation>(
@@ -476,13 +450,8 @@ fn value_type<G: Generation>(
 }
 
 fn profile_id(id: &[u8], profile: &mut Profile, intake: &mut Intake) -> Result<()> {
-    common::fixed_id(
-        id,
-        &mut profile.profile_id.0,
-        losses::PROFILE_ID_DROPPED,
-        intake,
-    )
-    .map_err(|e| e.within("profile_id"))
+    common::fixed_id(id, &mut profile.profile_id.0, losses::PROFILE_ID_DROPPED, intake)
+        .map_err(|e| e.within("profile_id"))
 }
 
 fn original_payload(bytes: &[u8], profile: &mut Profile, intake: &mut Intake) -> Result<()> {

@@ -25,11 +25,7 @@ impl TextRefs {
         if G::SCHEMA.string_value_strindex == 0 || options.refs == Refs::Inline {
             return Self::default();
         }
-        let least = if options.refs == Refs::Dictionary {
-            1
-        } else {
-            2
-        };
+        let least = if options.refs == Refs::Dictionary { 1 } else { 2 };
         let strings = &profiles.dictionary.strings;
         let mut uses: Vec<(StringId, u32)> = Vec::new();
         let mut by_text: HashMap<&str, usize, foldhash::fast::RandomState> = HashMap::default();
@@ -46,39 +42,25 @@ impl TextRefs {
         };
         for resource in &profiles.resources {
             let attributes = &resource.resource.attributes;
-            attributes
-                .iter()
-                .for_each(|pair| pair.for_each_text(&mut count));
+            attributes.iter().for_each(|pair| pair.for_each_text(&mut count));
             for scope in &resource.scopes {
-                scope
-                    .scope
-                    .attributes
-                    .iter()
-                    .for_each(|pair| pair.for_each_text(&mut count));
+                scope.scope.attributes.iter().for_each(|pair| pair.for_each_text(&mut count));
             }
         }
         let values = options.refs == Refs::Dictionary;
         if values {
             let attributes = &profiles.dictionary.attributes;
-            attributes
-                .iter()
-                .for_each(|attribute| attribute.value.for_each_text(&mut count));
+            attributes.iter().for_each(|attribute| attribute.value.for_each_text(&mut count));
         }
         let wanted =
             |(id, at): (StringId, usize)| (uses[at].1 >= least).then_some((id, uses[at].0));
         let wanted = same.into_iter().filter_map(wanted).collect();
-        Self {
-            wanted,
-            index: Vec::new(),
-            values,
-        }
+        Self { wanted, index: Vec::new(), values }
     }
 
     /// Marks the texts that the string table must have for it.
     pub(crate) fn mark(&self, strings: &mut StringTable) {
-        self.wanted
-            .iter()
-            .for_each(|(_, first)| strings.mark(*first));
+        self.wanted.iter().for_each(|(_, first)| strings.mark(*first));
     }
 
     /// Takes the indices the texts got.

@@ -200,9 +200,7 @@ fn any_sample<G: Generation>(
         } else if is!(tag, G::SCHEMA.sample.slice_length, VARINT) {
             fields.slice_length = reader.index()?;
         } else if is!(tag, G::SCHEMA.sample.values, LEN) {
-            packed_varints(reader.message()?, &mut samples.values.items, |value| {
-                value as i64
-            })?;
+            packed_varints(reader.message()?, &mut samples.values.items, |value| value as i64)?;
         } else if is!(tag, G::SCHEMA.sample.values, VARINT) {
             samples.values.items.push(reader.varint()? as i64);
         } else if is!(tag, G::SCHEMA.sample.attributes, LEN)
@@ -218,9 +216,7 @@ fn any_sample<G: Generation>(
         {
             samples.timestamps.items.push(reader.fixed64()?);
         } else if !G::SCHEMA.sample.fixed_timestamps && is!(tag, G::SCHEMA.sample.timestamps, LEN) {
-            packed_varints(reader.message()?, &mut samples.timestamps.items, |time| {
-                time
-            })?;
+            packed_varints(reader.message()?, &mut samples.timestamps.items, |time| time)?;
         } else if !G::SCHEMA.sample.fixed_timestamps
             && is!(tag, G::SCHEMA.sample.timestamps, VARINT)
         {
@@ -324,22 +320,14 @@ fn attach(
     tables: &mut Tables,
     intake: &mut Intake,
 ) -> Result<()> {
-    let Tables {
-        texts,
-        new_attributes,
-        ..
-    } = tables;
+    let Tables { texts, new_attributes, .. } = tables;
     let text = |index, intake: &mut Intake| common::table_text(index, texts, intake);
-    let singles: Result<Vec<_>> = labels
-        .iter()
-        .map(|label| label.attribute(intake, text))
-        .collect();
+    let singles: Result<Vec<_>> =
+        labels.iter().map(|label| label.attribute(intake, text)).collect();
     let before = out.len();
     labels::group(&singles?, out, texts, new_attributes, intake)?;
     // The ids are the model's; the column is shifted by the model's own row 0 later.
-    out[before..]
-        .iter_mut()
-        .for_each(|id| *id = id.saturating_sub(1));
+    out[before..].iter_mut().for_each(|id| *id = id.saturating_sub(1));
     Ok(())
 }
 

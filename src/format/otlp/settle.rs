@@ -48,9 +48,9 @@ impl Shifts {
     pub(crate) fn links(&self, mut links: Vec<u32>) -> Vec<u32> {
         match (self.rows, self.link_row_0) {
             (Rows::NullFirst, _) | (Rows::Presence, false) | (Rows::FromZero, true) => {}
-            (Rows::Presence, true) => links
-                .iter_mut()
-                .for_each(|link| *link = link.saturating_sub(1)),
+            (Rows::Presence, true) => {
+                links.iter_mut().for_each(|link| *link = link.saturating_sub(1))
+            }
             // A reference to the first link cannot be told from none.
             (Rows::FromZero, false) => links
                 .iter_mut()
@@ -72,9 +72,8 @@ impl Tables {
             self.check_row_0(intake)?;
         } else {
             let mapping_row_0 = self.drop_empty_mapping();
-            function_row_0 = drop_if(&mut self.functions, |function| {
-                *function == Function::default()
-            });
+            function_row_0 =
+                drop_if(&mut self.functions, |function| *function == Function::default());
             link_row_0 = drop_if(&mut self.links, |link| *link == Link::default());
             self.mapping_references::<G>(mapping_row_0, intake);
             if rows == Rows::FromZero && !link_row_0 && self.links.len() > 1 {
@@ -85,33 +84,18 @@ impl Tables {
         }
         let own = u32::from(rows != Rows::NullFirst);
         let wire = |rows: usize| rows - own as usize;
-        let attributes = Target {
-            rows: wire(self.attributes.len()),
-            shift: own,
-        };
+        let attributes = Target { rows: wire(self.attributes.len()), shift: own };
         Ok(Shifts {
-            strings: Target {
-                rows: self.texts.table_rows as usize,
-                shift: 0,
-            },
-            mapping: Target {
-                rows: self.mappings.len(),
-                shift: 0,
-            },
+            strings: Target { rows: self.texts.table_rows as usize, shift: 0 },
+            mapping: Target { rows: self.mappings.len(), shift: 0 },
             function: Target {
                 rows: self.functions.len() - usize::from(!function_row_0),
                 shift: u32::from(!function_row_0),
             },
-            location: Target {
-                rows: wire(self.addresses.len()),
-                shift: own,
-            },
+            location: Target { rows: wire(self.addresses.len()), shift: own },
             attributes,
             sample_attributes: attributes,
-            link: Target {
-                rows: self.links.len(),
-                shift: 0,
-            },
+            link: Target { rows: self.links.len(), shift: 0 },
             rows,
             link_row_0,
             units,
@@ -141,29 +125,18 @@ impl Tables {
         let bad = [
             (
                 "mapping_table",
-                self.mappings
-                    .first()
-                    .is_some_and(|row| *row != Mapping::default())
+                self.mappings.first().is_some_and(|row| *row != Mapping::default())
                     || !self.mapping_attributes.row(0).is_empty(),
             ),
             ("location_table", location),
             (
                 "function_table",
-                self.functions
-                    .first()
-                    .is_some_and(|row| *row != Function::default()),
+                self.functions.first().is_some_and(|row| *row != Function::default()),
             ),
-            (
-                "link_table",
-                self.links
-                    .first()
-                    .is_some_and(|row| *row != Link::default()),
-            ),
+            ("link_table", self.links.first().is_some_and(|row| *row != Link::default())),
             (
                 "attribute_table",
-                self.attributes
-                    .first()
-                    .is_some_and(|row| *row != Attribute::default()),
+                self.attributes.first().is_some_and(|row| *row != Attribute::default()),
             ),
             ("stack_table", !self.stacks.rows.row(0).is_empty()),
         ];
@@ -191,15 +164,9 @@ impl Tables {
 
     /// An all-zero first mapping stands for none; the model has that row already.
     fn drop_empty_mapping(&mut self) -> bool {
-        let empty = self
-            .mappings
-            .get(1)
-            .is_none_or(|row| *row == Mapping::default())
+        let empty = self.mappings.get(1).is_none_or(|row| *row == Mapping::default())
             && self.mapping_attributes.row(1).is_empty()
-            && self
-                .mapping_pprof
-                .get(1)
-                .is_none_or(|row| *row == MappingPprof::default());
+            && self.mapping_pprof.get(1).is_none_or(|row| *row == MappingPprof::default());
         if empty && self.mappings.len() > 1 {
             self.mappings.remove(1);
             if self.mapping_attributes.ends.len() > 1 {
@@ -342,12 +309,7 @@ impl Tables {
             .unwrap_or(0);
         if largest as usize >= shifts.strings.rows {
             for (row, function) in functions.iter_mut().enumerate() {
-                let Function {
-                    name,
-                    system_name,
-                    filename,
-                    ..
-                } = function;
+                let Function { name, system_name, filename, .. } = function;
                 let fields = [
                     (name, "name_strindex"),
                     (system_name, "system_name_strindex"),
@@ -371,13 +333,9 @@ impl Tables {
     ) -> Result<Mappings> {
         let mut rows = std::mem::take(&mut self.mappings);
         for (row, mapping) in rows.iter_mut().enumerate() {
-            mapping.filename = prove::one(
-                mapping.filename.0,
-                shifts.strings,
-                intake,
-                "filename_strindex",
-            )
-            .map_err(|e| e.within_row("mapping_table", row.saturating_sub(own)))?;
+            mapping.filename =
+                prove::one(mapping.filename.0, shifts.strings, intake, "filename_strindex")
+                    .map_err(|e| e.within_row("mapping_table", row.saturating_sub(own)))?;
         }
         let from_wire: Ragged<AttributeId> = prove::ragged(
             std::mem::take(&mut self.mapping_attributes),
@@ -391,10 +349,7 @@ impl Tables {
             },
         )?;
         if lifted.is_empty() {
-            return Ok(Mappings {
-                rows,
-                attributes: from_wire,
-            });
+            return Ok(Mappings { rows, attributes: from_wire });
         }
         let mut attributes = Ragged::default();
         for row in 0..rows.len() {
@@ -411,15 +366,10 @@ impl Tables {
 
     /// Whether one of the attributes has the key of the new attribute `id`.
     fn has_key(&self, attributes: &[AttributeId], id: AttributeId) -> bool {
-        let key = self
-            .new_attributes
-            .get(id.0)
-            .map(|new| self.texts.raw.get(new.key.row()));
+        let key = self.new_attributes.get(id.0).map(|new| self.texts.raw.get(new.key.row()));
         attributes.iter().any(|other| {
-            let other = self
-                .attributes
-                .get(other.row())
-                .map(|other| self.texts.raw.get(other.key.row()));
+            let other =
+                self.attributes.get(other.row()).map(|other| self.texts.raw.get(other.key.row()));
             other == key
         })
     }
@@ -448,12 +398,7 @@ impl Tables {
         )?;
         let addresses = std::mem::take(&mut self.addresses);
         if lifted.is_empty() {
-            return Ok(Locations {
-                mappings,
-                addresses,
-                lines,
-                attributes: from_wire,
-            });
+            return Ok(Locations { mappings, addresses, lines, attributes: from_wire });
         }
         let mut attributes = Ragged::default();
         let mut lifted = lifted.into_iter().peekable();
@@ -466,12 +411,7 @@ impl Tables {
             }
             attributes.end_row_at(row);
         }
-        Ok(Locations {
-            mappings,
-            addresses,
-            lines,
-            attributes,
-        })
+        Ok(Locations { mappings, addresses, lines, attributes })
     }
 
     fn prove_lines(
@@ -481,12 +421,7 @@ impl Tables {
         intake: &mut Intake,
     ) -> Result<Ragged<crate::model::dictionary::Line>> {
         let mut lines = std::mem::take(&mut self.lines);
-        let largest = lines
-            .items
-            .iter()
-            .map(|line| line.function.0)
-            .max()
-            .unwrap_or(0);
+        let largest = lines.items.iter().map(|line| line.function.0).max().unwrap_or(0);
         let Target { rows, shift } = shifts.function;
         if largest as usize >= rows {
             for (at, line) in lines.items.iter_mut().enumerate() {
@@ -494,15 +429,11 @@ impl Tables {
                 line.function =
                     prove::one(line.function.0, shifts.function, intake, "function_index")
                         .map_err(|e| {
-                            e.within("lines")
-                                .within_row("location_table", row.saturating_sub(own))
+                            e.within("lines").within_row("location_table", row.saturating_sub(own))
                         })?;
             }
         } else if shift != 0 {
-            lines
-                .items
-                .iter_mut()
-                .for_each(|line| line.function.0 += shift);
+            lines.items.iter_mut().for_each(|line| line.function.0 += shift);
         }
         Ok(lines)
     }
@@ -516,11 +447,7 @@ pub(crate) fn prove_texts(texts: Texts, intake: &mut Intake) -> Result<Strings> 
         let shown = String::from_utf8_lossy(bytes);
         let error = Error::malformed(format!("{shown:?} is not UTF-8"));
         let in_table = id.row() < rows;
-        let error = if in_table {
-            error.within_row("string_table", id.row())
-        } else {
-            error
-        };
+        let error = if in_table { error.within_row("string_table", id.row()) } else { error };
         intake.repair(losses::INVALID_UTF8, error)?;
     }
     Ok(strings)
@@ -542,8 +469,7 @@ fn drop_if<T>(rows: &mut Vec<T>, empty: impl Fn(&T) -> bool) -> bool {
 fn drop_frames(stacks: &mut Ragged<crate::model::id::LocationId>) {
     let mut kept = Ragged::default();
     for stack in stacks.rows() {
-        kept.items
-            .extend(stack.iter().filter(|id| id.some().is_some()));
+        kept.items.extend(stack.iter().filter(|id| id.some().is_some()));
         kept.end_row();
     }
     *stacks = kept;

@@ -15,42 +15,23 @@ pub(crate) fn check<G: Generation>(
     intake: &mut Intake,
 ) -> Result<()> {
     let rows = samples.stacks.len();
-    let Some(bad) = (if single_sample_type::<G>() {
-        uneven(samples)
-    } else {
-        miscounted(samples, types)
-    }) else {
+    let Some(bad) =
+        (if single_sample_type::<G>() { uneven(samples) } else { miscounted(samples, types) })
+    else {
         return Ok(());
     };
-    let (values, times) = (
-        samples.values.row(bad).len(),
-        samples.timestamps.row(bad).len(),
-    );
-    let wanted = if single_sample_type::<G>() {
-        times
-    } else {
-        types
-    };
+    let (values, times) = (samples.values.row(bad).len(), samples.timestamps.row(bad).len());
+    let wanted = if single_sample_type::<G>() { times } else { types };
     let error = Error::malformed(format!("{values} values where there should be {wanted}"));
-    intake.repair(
-        losses::VALUE_COUNT,
-        error.within("values").within_row("samples", bad),
-    )?;
+    intake.repair(losses::VALUE_COUNT, error.within("values").within_row("samples", bad))?;
     let mut values = Ragged::default();
     for row in 0..rows {
         let times = samples.timestamps.row(row).len();
         let (had, has) = (
             samples.values.row(row),
-            values_wanted(
-                single_sample_type::<G>(),
-                types,
-                times,
-                samples.values.row(row).len(),
-            ),
+            values_wanted(single_sample_type::<G>(), types, times, samples.values.row(row).len()),
         );
-        values
-            .items
-            .extend(had.iter().copied().chain(std::iter::repeat(0)).take(has));
+        values.items.extend(had.iter().copied().chain(std::iter::repeat(0)).take(has));
         values.end_row_at(row);
     }
     samples.values = values;
@@ -68,10 +49,7 @@ fn values_wanted(single: bool, types: usize, times: usize, had: usize) -> usize 
 /// The first sample that has values and timestamps, but not as many of each.
 fn uneven(samples: &RawSamples) -> Option<usize> {
     (0..samples.timestamps.len()).find(|&row| {
-        let (values, times) = (
-            samples.values.row(row).len(),
-            samples.timestamps.row(row).len(),
-        );
+        let (values, times) = (samples.values.row(row).len(), samples.timestamps.row(row).len());
         values != 0 && times != 0 && values != times
     })
 }

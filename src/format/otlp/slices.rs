@@ -37,21 +37,14 @@ impl Slices {
         let ends = Ends::of(stacks, locations, &longest_first);
         let wanted = Wanted::of(stacks, &longest_first, &ends);
         let within = wanted.within(stacks, &longest_first, &ends);
-        let mut slices = Self {
-            locations: Vec::new(),
-            starts: vec![NOWHERE; stacks.len()],
-        };
+        let mut slices = Self { locations: Vec::new(), starts: vec![NOWHERE; stacks.len()] };
         slices.place(stacks, &longest_first, &within);
         slices
     }
 
     /// Appends the stacks that are in no other, and then finds those that are.
     fn place(&mut self, stacks: &Ragged<LocationId>, rows: &[u32], within: &[(u32, u32)]) {
-        let holder = |row: u32| {
-            within
-                .get(row as usize)
-                .filter(|within| within.0 != NOWHERE)
-        };
+        let holder = |row: u32| within.get(row as usize).filter(|within| within.0 != NOWHERE);
         let own = rows.iter().filter(|row| holder(**row).is_none());
         let lengths = own.clone().map(|row| stacks.row(*row as usize).len());
         self.locations.reserve(lengths.sum());
@@ -71,11 +64,7 @@ impl Slices {
     /// Where the slice of a stack begins. An empty one may begin anywhere.
     #[inline]
     pub(crate) fn start(&self, stack: StackId) -> u32 {
-        self.starts
-            .get(stack.row())
-            .copied()
-            .filter(|&start| start != NOWHERE)
-            .unwrap_or(0)
+        self.starts.get(stack.row()).copied().filter(|&start| start != NOWHERE).unwrap_or(0)
     }
 }
 
@@ -139,8 +128,7 @@ fn longest_first(stacks: &Ragged<LocationId>, rows: &[u32]) -> Vec<u32> {
     let longest = lengths.max().unwrap_or(0);
     // A counting sort: the number of longer ones is where a length begins.
     let mut begins = vec![0u32; longest + 2];
-    rows.iter()
-        .for_each(|&row| begins[longest - stacks.row(row as usize).len() + 1] += 1);
+    rows.iter().for_each(|&row| begins[longest - stacks.row(row as usize).len() + 1] += 1);
     for at in 1..begins.len() {
         begins[at] += begins[at - 1];
     }
@@ -185,10 +173,7 @@ impl Wanted {
         };
         for &row in order {
             let stack = stacks.row(row as usize);
-            if stack
-                .first()
-                .is_some_and(|&leaf| ends.met(leaf, stack.len()))
-            {
+            if stack.first().is_some_and(|&leaf| ends.met(leaf, stack.len())) {
                 let mut rolling = wanted.rolling();
                 rolling.push_all(stack);
                 let hash = rolling.0;
@@ -271,11 +256,7 @@ mod tests {
     fn callers_are_slices_of_those_they_call() {
         let stacks = ragged(&[&[], &[2, 1], &[3, 2, 1], &[1], &[3, 1], &[2]]);
         let slices = Slices::of(&stacks, 4, (0..6).map(StackId));
-        assert_eq!(
-            slices.locations.len(),
-            3 + 2 + 1,
-            "2 1 and 1 are in 3 2 1; 2 is no suffix"
-        );
+        assert_eq!(slices.locations.len(), 3 + 2 + 1, "2 1 and 1 are in 3 2 1; 2 is no suffix");
         for row in 0..6 {
             let start = slices.start(StackId(row)) as usize;
             let stack = stacks.row(row as usize);
@@ -285,15 +266,7 @@ mod tests {
 
     #[test]
     fn equal_stacks_are_one_slice_and_the_same_each_time() {
-        let rows: [&[u32]; 7] = [
-            &[],
-            &[2, 1],
-            &[2, 1],
-            &[3, 2, 1],
-            &[2, 1],
-            &[4, 2, 1],
-            &[2, 1],
-        ];
+        let rows: [&[u32]; 7] = [&[], &[2, 1], &[2, 1], &[3, 2, 1], &[2, 1], &[4, 2, 1], &[2, 1]];
         let stacks = ragged(&rows);
         let lay_out = || Slices::of(&stacks, 5, (0..7).map(StackId));
         let slices = lay_out();
@@ -332,25 +305,14 @@ mod tests {
     #[test]
     fn the_numbers_of_stacks_do_not_matter() {
         // 3 and 2 1 are in two stacks each, 5 4 in none and there twice.
-        let rows: [&[u32]; 8] = [
-            &[7, 3],
-            &[3],
-            &[8, 3],
-            &[2, 1],
-            &[6, 2, 1],
-            &[5, 4],
-            &[9, 2, 1],
-            &[5, 4],
-        ];
+        let rows: [&[u32]; 8] =
+            [&[7, 3], &[3], &[8, 3], &[2, 1], &[6, 2, 1], &[5, 4], &[9, 2, 1], &[5, 4]];
         let of = |order: [usize; 8]| {
             let mut numbered = vec![&[][..]; 9];
             (0..8).for_each(|at| numbered[1 + order[at]] = rows[at]);
             let used = order.map(|row| StackId(1 + row as u32));
             let slices = Slices::of(&ragged(&numbered), 10, used.into_iter());
-            (
-                slices.locations.clone(),
-                used.map(|stack| slices.start(stack)),
-            )
+            (slices.locations.clone(), used.map(|stack| slices.start(stack)))
         };
         let one = of([0, 1, 2, 3, 4, 5, 6, 7]);
         assert_eq!(one.1, [6, 7, 8, 1, 0, 10, 3, 12]);

@@ -76,12 +76,7 @@ pub(crate) struct IdColumn {
 
 impl Default for IdColumn {
     fn default() -> Self {
-        Self {
-            rows: 0,
-            next: 1,
-            step: 1,
-            listed: Vec::new(),
-        }
+        Self { rows: 0, next: 1, step: 1, listed: Vec::new() }
     }
 }
 
@@ -231,25 +226,13 @@ impl Tables {
 
     /// Takes the memory the counted rows need.
     pub(crate) fn reserve<G: Generation>(&mut self, intake: &mut Intake) -> Result<()> {
-        let Counts {
-            mapping,
-            location,
-            function,
-            link,
-            attribute,
-            unit,
-            stack,
-            string,
-        } = self.counts;
+        let Counts { mapping, location, function, link, attribute, unit, stack, string } =
+            self.counts;
         let largest = [mapping, location, function, link, attribute, unit, stack]
             .into_iter()
             .max()
             .unwrap_or(0);
-        within(
-            "max_table_entries",
-            intake.limits().max_table_entries,
-            largest as u64,
-        )?;
+        within("max_table_entries", intake.limits().max_table_entries, largest as u64)?;
         let budget = &mut intake.budget;
         budget.take::<u32>(string)?;
         budget.take::<u8>(self.texts.raw.byte_len())?;
@@ -305,17 +288,11 @@ impl Tables {
             reader.bytes()?;
         } else if is!(tag, G::SCHEMA.tables.location, LEN) {
             self.location::<G>(reader.message()?, intake).map_err(|e| {
-                e.within_row(
-                    "location_table",
-                    self.addresses.len().saturating_sub(own_rows::<G>()),
-                )
+                e.within_row("location_table", self.addresses.len().saturating_sub(own_rows::<G>()))
             })?;
         } else if is!(tag, G::SCHEMA.tables.function, LEN) {
             self.function::<G>(reader.message()?, intake).map_err(|e| {
-                e.within_row(
-                    "function_table",
-                    self.functions.len().saturating_sub(own_rows::<G>()),
-                )
+                e.within_row("function_table", self.functions.len().saturating_sub(own_rows::<G>()))
             })?;
         } else if is!(tag, G::SCHEMA.tables.stack, LEN) {
             self.stack(reader.message()?, intake)
@@ -419,11 +396,7 @@ impl Tables {
     ) -> Result<()> {
         let lines = self.lines.items.len() - first_line;
         if lines > 1 {
-            within(
-                "max_lines_per_location",
-                intake.limits().max_lines_per_location,
-                lines as u64,
-            )?;
+            within("max_lines_per_location", intake.limits().max_lines_per_location, lines as u64)?;
             intake.budget.take::<Line>(lines)?;
         }
         self.lines.end_row();
@@ -475,12 +448,7 @@ impl Tables {
         if is!(tag, G::SCHEMA.location.attributes, LEN)
             || is!(tag, G::SCHEMA.location.attributes, VARINT)
         {
-            indices(
-                tag,
-                &mut reader,
-                &mut self.location_attributes.items,
-                intake,
-            )?;
+            indices(tag, &mut reader, &mut self.location_attributes.items, intake)?;
         } else if is!(tag, G::SCHEMA.location.is_folded, VARINT) {
             self.folded.pop_if(|folded| *folded == row);
             if reader.varint()? != 0 {
@@ -534,13 +502,7 @@ impl Tables {
             } else if is!(tag, 1, VARINT) {
                 self.stacks.locations.push(reader.index()?);
             } else {
-                unknown(
-                    &mut reader,
-                    tag,
-                    "Stack",
-                    &[(1, "location_indices")],
-                    intake,
-                )?;
+                unknown(&mut reader, tag, "Stack", &[(1, "location_indices")], intake)?;
             }
         }
         self.stacks.end(first, 0, intake)
@@ -598,13 +560,7 @@ impl Tables {
                 common::fixed_id(id, &mut link.span_id, losses::LINK_INVALID, intake)
                     .map_err(|e| e.within("span_id"))?;
             } else {
-                unknown(
-                    &mut reader,
-                    tag,
-                    "Link",
-                    &[(1, "trace_id"), (2, "span_id")],
-                    intake,
-                )?;
+                unknown(&mut reader, tag, "Link", &[(1, "trace_id"), (2, "span_id")], intake)?;
             }
         }
         self.links.push(link);
@@ -616,11 +572,7 @@ impl Tables {
             common::key_value_and_unit::<G>(body, &mut self.texts, intake)?
         } else {
             let pair = common::key_value::<G>(body, &mut self.texts, intake, 0)?;
-            Attribute {
-                key: pair.key,
-                value: pair.value,
-                unit: StringId::NONE,
-            }
+            Attribute { key: pair.key, value: pair.value, unit: StringId::NONE }
         };
         self.attributes.push(attribute);
         Ok(())
@@ -818,14 +770,8 @@ fn past_unknown<'a>(
     known: &[(u32, &'static str)],
     intake: &mut Intake,
 ) -> Result<Reader<'a>> {
-    const KINDS: [&str; 6] = [
-        "varint",
-        "fixed64",
-        "length-delimited",
-        "group",
-        "group end",
-        "fixed32",
-    ];
+    const KINDS: [&str; 6] =
+        ["varint", "fixed64", "length-delimited", "group", "group end", "fixed32"];
     let at = reader.rest();
     let number = tag >> 3;
     let kind = KINDS.get((tag & 7) as usize).copied().unwrap_or("reserved");

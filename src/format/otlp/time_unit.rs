@@ -10,9 +10,7 @@ pub(crate) fn check(timestamps: &Ragged<u64>, start: i128, end: i128, intake: &m
     let times = &timestamps.items;
     let inside = |factor: i128| {
         let scaled = |time: &u64| i128::from(*time) * factor;
-        times
-            .iter()
-            .all(|time| (start..=end).contains(&scaled(time)))
+        times.iter().all(|time| (start..=end).contains(&scaled(time)))
     };
     if times.is_empty() || start <= 0 || inside(1) {
         return;

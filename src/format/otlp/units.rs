@@ -21,10 +21,9 @@ impl Units {
         attributes: impl Iterator<Item = usize> + Clone,
     ) -> Self {
         let all = dictionary.attributes();
-        let any = attributes.clone().any(|row| {
-            all.get(row)
-                .is_some_and(|attribute| attribute.unit != StringId::NONE)
-        });
+        let any = attributes
+            .clone()
+            .any(|row| all.get(row).is_some_and(|attribute| attribute.unit != StringId::NONE));
         if !any {
             return Self::default();
         }
@@ -33,19 +32,15 @@ impl Units {
         let mut by_unit: HashMap<(usize, &str), usize, foldhash::fast::RandomState> =
             HashMap::default();
         for attribute in attributes.clone().filter_map(|row| all.get(row)) {
-            let at = *by_text
-                .entry(dictionary.text(attribute.key))
-                .or_insert_with(|| {
-                    keys.push((attribute.key, Vec::new()));
-                    keys.len() - 1
-                });
+            let at = *by_text.entry(dictionary.text(attribute.key)).or_insert_with(|| {
+                keys.push((attribute.key, Vec::new()));
+                keys.len() - 1
+            });
             let units = &mut keys[at].1;
-            let unit = *by_unit
-                .entry((at, dictionary.text(attribute.unit)))
-                .or_insert_with(|| {
-                    units.push((attribute.unit, 0));
-                    units.len() - 1
-                });
+            let unit = *by_unit.entry((at, dictionary.text(attribute.unit))).or_insert_with(|| {
+                units.push((attribute.unit, 0));
+                units.len() - 1
+            });
             units[unit].1 += 1;
         }
         let chosen: Vec<(StringId, StringId)> = keys
@@ -68,10 +63,7 @@ impl Units {
                 conflicts[row] = dictionary.text(unit) != dictionary.text(attribute.unit);
             }
         }
-        let rows = chosen
-            .into_iter()
-            .filter(|(_, unit)| *unit != StringId::NONE)
-            .collect();
+        let rows = chosen.into_iter().filter(|(_, unit)| *unit != StringId::NONE).collect();
         Self { rows, conflicts }
     }
 

@@ -83,13 +83,7 @@ impl Generation for V1_3 {
             frame_type: 6,
             attributes: 7,
         },
-        function: Function {
-            id: 1,
-            name: 2,
-            system_name: 3,
-            filename: 4,
-            start_line: 5,
-        },
+        function: Function { id: 1, name: 2, system_name: 3, filename: 4, start_line: 5 },
         ..NEXT
     };
 }

@@ -10,11 +10,7 @@ const NEXT: Schema = V1_5::SCHEMA;
 impl Generation for V1_4 {
     const SCHEMA: Schema = Schema {
         name: "otlp-1.4",
-        profile: Profile {
-            attributes: 18,
-            attribute_indices: 0,
-            ..NEXT.profile
-        },
+        profile: Profile { attributes: 18, attribute_indices: 0, ..NEXT.profile },
         ..NEXT
     };
 }

@@ -14,11 +14,7 @@ impl Generation for V1_7 {
     const SCHEMA: Schema = Schema {
         name: "otlp-1.7",
         rows: Rows::Presence,
-        tables: Tables {
-            attribute_units: 7,
-            stack: 0,
-            ..NEXT.tables
-        },
+        tables: Tables { attribute_units: 7, stack: 0, ..NEXT.tables },
         profile: Profile {
             location_indices: 3,
             time: 4,
@@ -46,15 +42,8 @@ impl Generation for V1_7 {
             fixed_timestamps: false,
             ..NEXT.sample
         },
-        mapping: Mapping {
-            has_functions: 6,
-            ..NEXT.mapping
-        },
-        location: Location {
-            is_folded: 4,
-            attributes: 5,
-            ..NEXT.location
-        },
+        mapping: Mapping { has_functions: 6, ..NEXT.mapping },
+        location: Location { is_folded: 4, attributes: 5, ..NEXT.location },
         ..NEXT
     };
 }

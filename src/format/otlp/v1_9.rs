@@ -11,12 +11,7 @@ const NEXT: Schema = V1_10::SCHEMA;
 impl Generation for V1_9 {
     const SCHEMA: Schema = Schema {
         name: "otlp-1.9",
-        sample: Sample {
-            values: 2,
-            attributes: 3,
-            link: 4,
-            ..NEXT.sample
-        },
+        sample: Sample { values: 2, attributes: 3, link: 4, ..NEXT.sample },
         key_strindex: 0,
         string_value_strindex: 0,
         ..NEXT

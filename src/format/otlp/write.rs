@@ -52,14 +52,11 @@ pub(crate) fn write<G: Generation>(
     write_notes::unknown_flags::<G>(dictionary, &known, &written, losses);
     let shared = match G::SCHEMA.home {
         Home::Profile => None,
-        Home::Data | Home::Dictionary => Some(TableWriter::<G>::shared(
-            profiles, &known, refs, &all, losses,
-        )?),
+        Home::Data | Home::Dictionary => {
+            Some(TableWriter::<G>::shared(profiles, &known, refs, &all, losses)?)
+        }
     };
-    let refs = shared
-        .as_ref()
-        .map(|tables| tables.refs.clone())
-        .unwrap_or_default();
+    let refs = shared.as_ref().map(|tables| tables.refs.clone()).unwrap_or_default();
     let only = all.len() <= 1;
     let mut writer = Writer::<G> {
         dictionary,
@@ -80,11 +77,7 @@ pub(crate) fn write<G: Generation>(
                 .map_err(|e| e.within_row("resource_profiles", row));
         });
         result?;
-        within(
-            "max_output_bytes",
-            options.max_output_bytes,
-            out.len() as u64,
-        )?;
+        within("max_output_bytes", options.max_output_bytes, out.len() as u64)?;
     }
     if let Some(tables) = shared {
         match G::SCHEMA.home {
@@ -107,51 +100,32 @@ fn estimate<G: Generation>(profiles: &Profiles) -> usize {
         + dictionary.stacks.items.len() * 5 / 2
         + dictionary.stacks.len() * 5
         + dictionary.attributes.len() * 24;
-    let samples: usize = profiles
-        .iter()
-        .map(|profile| profile_estimate::<G>(profile))
-        .sum();
+    let samples: usize = profiles.iter().map(|profile| profile_estimate::<G>(profile)).sum();
     tables + samples + 1024
 }
 
 fn profile_estimate<G: Generation>(profile: &Profile) -> usize {
     let samples = &profile.samples;
     let row = samples.len() * 8 + samples.attributes.items.len() * 2;
-    let columns = if single_sample_type::<G>() {
-        profile.sample_types.len().max(1)
-    } else {
-        1
-    };
+    let columns = if single_sample_type::<G>() { profile.sample_types.len().max(1) } else { 1 };
     row * columns + samples.values.items.len() * 5 + samples.timestamps.items.len() * 9 + 256
 }
 
 /// What no row of the payload can say.
 fn note_lost_texts<G: Generation>(profiles: &Profiles, losses: &mut Losses) {
     let strings = &profiles.dictionary.strings;
-    losses.add_many(
-        losses::INVALID_UTF8,
-        strings.not_utf8().len() as u64,
-        || {
-            strings
-                .not_utf8()
-                .next()
-                .map_or(String::new(), |(id, _)| format!("{:?}", strings.get(id)))
-        },
-    );
+    losses.add_many(losses::INVALID_UTF8, strings.not_utf8().len() as u64, || {
+        strings.not_utf8().next().map_or(String::new(), |(id, _)| format!("{:?}", strings.get(id)))
+    });
     if G::SCHEMA.entity_refs == 0 {
-        let lost: usize = profiles
-            .resources
-            .iter()
-            .map(|resource| resource.resource.entity_refs.len())
-            .sum();
+        let lost: usize =
+            profiles.resources.iter().map(|resource| resource.resource.entity_refs.len()).sum();
         losses.add_many(losses::ENTITY_REFS_DROPPED, lost as u64, || {
             "resource.entity_refs".to_owned()
         });
     }
     if G::SCHEMA.sample.stacktrace_id == 0 {
-        profiles
-            .iter()
-            .for_each(|profile| shape_losses::stacktrace_ids(profile, losses));
+        profiles.iter().for_each(|profile| shape_losses::stacktrace_ids(profile, losses));
     }
 }
 
@@ -201,12 +175,9 @@ impl<'a> Part<'a> {
 
     fn sample_types(&self) -> Vec<ValueType> {
         match self {
-            Self::Column(profile, column) => profile
-                .sample_types
-                .get(*column)
-                .copied()
-                .into_iter()
-                .collect(),
+            Self::Column(profile, column) => {
+                profile.sample_types.get(*column).copied().into_iter().collect()
+            }
             Self::Joined(joined) if is_untyped(joined.first()) => vec![ValueType::default()],
             Self::Joined(joined) => joined.sample_types().collect(),
         }
@@ -234,9 +205,8 @@ impl<'a, G: Generation> Writer<'a, G> {
             let expected = scope.profiles.iter().map(profile_estimate::<G>).sum();
             let mut result = Ok(());
             field_large(out, 2, expected, |out| {
-                result = self
-                    .scope(out, scope, shared)
-                    .map_err(|e| e.within_row("scope_profiles", row));
+                result =
+                    self.scope(out, scope, shared).map_err(|e| e.within_row("scope_profiles", row));
             });
             result?;
         }
@@ -276,21 +246,14 @@ impl<'a, G: Generation> Writer<'a, G> {
             } else {
                 StringId::NONE
             };
-            let default = Default {
-                name: part.default(scope, self.dictionary),
-                own,
-            };
+            let default = Default { name: part.default(scope, self.dictionary), own };
             field_large(out, 2, profile_estimate::<G>(part.first()), |out| {
                 result = self
                     .part(out, part, default, shared)
                     .map_err(|e| e.within_row("profiles", row));
             });
             result?;
-            within(
-                "max_output_bytes",
-                self.options.max_output_bytes,
-                out.len() as u64,
-            )?;
+            within("max_output_bytes", self.options.max_output_bytes, out.len() as u64)?;
         }
         field_bytes_nonempty(out, 3, self.dictionary.text(scope.schema_url).as_bytes());
         Ok(())
@@ -322,10 +285,7 @@ impl<'a, G: Generation> Writer<'a, G> {
     /// Where profiles become several, the order their sample types had.
     fn order(&self, scope: &ScopeProfiles) -> Option<Vec<i64>> {
         if !single_sample_type::<G>()
-            || scope
-                .profiles
-                .iter()
-                .all(|profile| profile.sample_types.len() < 2)
+            || scope.profiles.iter().all(|profile| profile.sample_types.len() < 2)
         {
             return None;
         }
@@ -333,9 +293,7 @@ impl<'a, G: Generation> Writer<'a, G> {
         for profile in &scope.profiles {
             let first = order.len();
             order.extend(
-                self.split_order(scope, profile)
-                    .into_iter()
-                    .map(|column| (first + column) as i64),
+                self.split_order(scope, profile).into_iter().map(|column| (first + column) as i64),
             );
         }
         Some(order)
@@ -426,11 +384,7 @@ impl<'a, G: Generation> Writer<'a, G> {
         let clock = |nanos: i128| u64::try_from(nanos).unwrap_or(0);
         let start = clock(profile.time_unix_nano);
         field_fixed64(out, fields.start, start);
-        field_fixed64(
-            out,
-            fields.end,
-            start.saturating_add(clock(profile.duration_nanos)),
-        );
+        field_fixed64(out, fields.end, start.saturating_add(clock(profile.duration_nanos)));
         for attribute in &profile.attributes {
             let kept = self
                 .dictionary
@@ -442,11 +396,7 @@ impl<'a, G: Generation> Writer<'a, G> {
                 });
             }
         }
-        field_varint(
-            out,
-            fields.dropped_attributes_count,
-            profile.dropped_attributes_count.into(),
-        );
+        field_varint(out, fields.dropped_attributes_count, profile.dropped_attributes_count.into());
         let format = self.dictionary.text(profile.original_payload_format);
         field_bytes_nonempty(out, fields.original_payload_format, format.as_bytes());
         field_bytes_nonempty(out, fields.original_payload, &profile.original_payload);
@@ -462,15 +412,10 @@ impl<'a, G: Generation> Writer<'a, G> {
 
     /// The id where one is required: the profile's own, the caller's, or one made of the content.
     fn required_id(&mut self, id: ProfileId, body: &[u8]) -> ProfileId {
-        if let Some(id) = self
-            .options
-            .profile_id
-            .or((id != ProfileId::NONE).then_some(id))
-        {
+        if let Some(id) = self.options.profile_id.or((id != ProfileId::NONE).then_some(id)) {
             return id;
         }
-        self.losses
-            .add(losses::PROFILE_ID_SYNTHESIZED, || "profile_id".to_owned());
+        self.losses.add(losses::PROFILE_ID_SYNTHESIZED, || "profile_id".to_owned());
         ProfileId((xxhash_rust::xxh3::xxh3_128(body) | 1).to_be_bytes())
     }
 
@@ -525,10 +470,7 @@ impl<'a, G: Generation> Writer<'a, G> {
             let temporality = self.kept_temporality(profile.period_type);
             let said = temporality.is_some_and(|said| said != AggregationTemporality::UNSPECIFIED);
             if said || !profile.period_type.is_none() {
-                let value_type = ValueType {
-                    temporality,
-                    ..profile.period_type
-                };
+                let value_type = ValueType { temporality, ..profile.period_type };
                 field_message(out, number, |out| tables.value_type(out, value_type));
             }
         } else if number == fields.time {
@@ -574,9 +516,7 @@ impl<'a, G: Generation> Writer<'a, G> {
             field_bytes_nonempty(
                 out,
                 number,
-                self.dictionary
-                    .text(profile.original_payload_format)
-                    .as_bytes(),
+                self.dictionary.text(profile.original_payload_format).as_bytes(),
             );
         } else if number == fields.original_payload {
             field_bytes_nonempty(out, number, &profile.original_payload);
@@ -594,12 +534,9 @@ impl<'a, G: Generation> Writer<'a, G> {
 
     fn default_column(&self, types: &[ValueType], default: StringId) -> usize {
         let wanted = self.dictionary.text(default);
-        let named = types
-            .iter()
-            .position(|value_type| self.dictionary.text(value_type.name) == wanted);
-        named
-            .filter(|_| default != StringId::NONE)
-            .unwrap_or(types.len().saturating_sub(1))
+        let named =
+            types.iter().position(|value_type| self.dictionary.text(value_type.name) == wanted);
+        named.filter(|_| default != StringId::NONE).unwrap_or(types.len().saturating_sub(1))
     }
 
     /// A time or duration as this generation holds it.
@@ -629,20 +566,14 @@ impl<'a, G: Generation> Writer<'a, G> {
             }
             _ => self.kept_temporality(value_type),
         };
-        ValueType {
-            temporality,
-            ..value_type
-        }
+        ValueType { temporality, ..value_type }
     }
 
     fn kept_temporality(&mut self, value_type: ValueType) -> Option<AggregationTemporality> {
         if G::SCHEMA.temporality != 0 {
             return value_type.temporality;
         }
-        if value_type
-            .temporality
-            .is_some_and(|said| said != AggregationTemporality::UNSPECIFIED)
-        {
+        if value_type.temporality.is_some_and(|said| said != AggregationTemporality::UNSPECIFIED) {
             self.losses.add(losses::TEMPORALITY_DROPPED, || {
                 self.dictionary.text(value_type.name).to_owned()
             });

@@ -61,9 +61,7 @@ pub(crate) fn key_value<G: Generation>(
         field_bytes_nonempty(out, 1, strings.get(pair.key).as_bytes());
     }
     if pair.value != Value::Empty {
-        field_message(out, 2, |out| {
-            any_value::<G>(out, &pair.value, strings, refs)
-        });
+        field_message(out, 2, |out| any_value::<G>(out, &pair.value, strings, refs));
     }
     field_varint(out, G::SCHEMA.key_strindex, index.into());
 }
@@ -80,9 +78,7 @@ pub(crate) fn resource<G: Generation>(
     field_varint(out, 2, resource.dropped_attributes_count.into());
     if G::SCHEMA.entity_refs != 0 {
         for entity in &resource.entity_refs {
-            field_message(out, G::SCHEMA.entity_refs, |out| {
-                entity_ref(out, entity, strings)
-            });
+            field_message(out, G::SCHEMA.entity_refs, |out| entity_ref(out, entity, strings));
         }
     }
 }
@@ -91,14 +87,8 @@ fn entity_ref(out: &mut Vec<u8>, entity: &EntityRef, strings: &Strings) {
     let text = |id: StringId| strings.get(id).as_bytes();
     field_bytes_nonempty(out, 1, text(entity.schema_url));
     field_bytes_nonempty(out, 2, text(entity.entity_type));
-    entity
-        .id_keys
-        .iter()
-        .for_each(|&key| field_bytes(out, 3, text(key)));
-    entity
-        .description_keys
-        .iter()
-        .for_each(|&key| field_bytes(out, 4, text(key)));
+    entity.id_keys.iter().for_each(|&key| field_bytes(out, 3, text(key)));
+    entity.description_keys.iter().for_each(|&key| field_bytes(out, 4, text(key)));
 }
 
 /// A scope, less the attributes that the generation says elsewhere, and the order it adds.
@@ -119,10 +109,7 @@ impl ScopeSaid<'_> {
 
     /// Whether there is nothing to say.
     pub(crate) fn is_empty(&self, dictionary: &Dictionary) -> bool {
-        let bare = Scope {
-            attributes: Vec::new(),
-            ..self.scope.clone()
-        };
+        let bare = Scope { attributes: Vec::new(), ..self.scope.clone() };
         bare.is_empty()
             && self.order.is_none()
             && self.default.is_none()
@@ -146,9 +133,7 @@ pub(crate) fn scope<G: Generation>(
         field_message(out, 3, |out| {
             field_bytes(out, 1, PPROF_SCOPE_DEFAULT_SAMPLE_TYPE.as_bytes());
             let value = Value::String(default);
-            field_message(out, 2, |out| {
-                any_value::<G>(out, &value, strings, &TextRefs::default())
-            });
+            field_message(out, 2, |out| any_value::<G>(out, &value, strings, &TextRefs::default()));
         });
     }
     if let Some(order) = said.order {

@@ -19,21 +19,9 @@ pub(crate) fn orphans<G: Generation>(
 ) {
     let dictionary = &profiles.dictionary;
     for (rows, select, table) in [
-        (
-            dictionary.mappings.rows.len(),
-            &written.mappings,
-            "mapping_table",
-        ),
-        (
-            dictionary.locations.len(),
-            &written.locations,
-            "location_table",
-        ),
-        (
-            dictionary.functions.len(),
-            &written.functions,
-            "function_table",
-        ),
+        (dictionary.mappings.rows.len(), &written.mappings, "mapping_table"),
+        (dictionary.locations.len(), &written.locations, "location_table"),
+        (dictionary.functions.len(), &written.functions, "function_table"),
         (dictionary.links.len(), &written.links, "link_table"),
     ] {
         let orphans = rows.saturating_sub(1 + select.len());
@@ -89,15 +77,10 @@ pub(crate) fn unknown_flags<G: Generation>(
         return;
     }
     let lines = &dictionary.locations.lines;
-    let lined = written
-        .locations
-        .rows()
-        .any(|row| !lines.row(row).is_empty());
+    let lined = written.locations.rows().any(|row| !lines.row(row).is_empty());
     let pprof = |row| is_pprof(dictionary, row);
     if lined && !(known.from_pprof && written.attributes.rows().any(pprof)) {
         let mappings = written.mappings.len() as u64;
-        losses.add_many(losses::FLAGS_INFERRED, mappings, || {
-            "mapping_table".to_owned()
-        });
+        losses.add_many(losses::FLAGS_INFERRED, mappings, || "mapping_table".to_owned());
     }
 }

@@ -77,8 +77,7 @@ impl<G: Generation> Writer<'_, G> {
             if total_of_many && events {
                 self.sample(out, sample, &[], times, tables, None);
             } else if total_of_many && times.len() > 1 {
-                self.losses
-                    .add(losses::VALUE_SPLIT, || format!("samples[{row}]"));
+                self.losses.add(losses::VALUE_SPLIT, || format!("samples[{row}]"));
                 series.clear();
                 series
                     .extend((0..times.len()).map(|at| columns::share(values[0], times.len(), at)));
@@ -107,25 +106,19 @@ impl<G: Generation> Writer<'_, G> {
             let sample = &walk.next(row);
             let (values, times) = (sample.values, sample.timestamps_unix_nano);
             let plain = several || none || values.len() == 1;
-            let how = if plain {
-                Spread::Plain
-            } else {
-                spread(values, times)
-            };
+            let how = if plain { Spread::Plain } else { spread(values, times) };
             match how {
                 Spread::Plain => self.sample(out, sample, values, times, tables, slices),
                 Spread::Total(total) => {
                     let none = values.is_empty() && times.is_empty();
-                    self.losses
-                        .add_many(losses::COLUMNS_ZERO_FILLED, u64::from(none), || {
-                            format!("samples[{row}]")
-                        });
+                    self.losses.add_many(losses::COLUMNS_ZERO_FILLED, u64::from(none), || {
+                        format!("samples[{row}]")
+                    });
                     self.sample(out, sample, &[total], times, tables, slices);
                 }
                 Spread::Each => {
                     if times.is_empty() {
-                        self.losses
-                            .add(losses::SERIES_EXPANDED, || format!("samples[{row}]"));
+                        self.losses.add(losses::SERIES_EXPANDED, || format!("samples[{row}]"));
                     }
                     for (at, &value) in values.iter().enumerate() {
                         self.sample(
@@ -138,11 +131,7 @@ impl<G: Generation> Writer<'_, G> {
                         );
                     }
                     written += values.len() as u64;
-                    within(
-                        "max_expanded_samples",
-                        self.options.max_expanded_samples,
-                        written,
-                    )?;
+                    within("max_expanded_samples", self.options.max_expanded_samples, written)?;
                 }
             }
         }
@@ -188,20 +177,14 @@ impl<G: Generation> Writer<'_, G> {
                     fields.index(numbers.slice_start, slices.start(sample.stack));
                     fields.varint(numbers.slice_length, length as u64);
                 }
-                fields.code(
-                    numbers.stacktrace_id,
-                    tables.strings.code(sample.stacktrace_id),
-                );
+                fields.code(numbers.stacktrace_id, tables.strings.code(sample.stacktrace_id));
                 if numbers.values > numbers.slice_start {
                     write_values(fields);
                 }
             }
             if labels {
-                let kept: Vec<AttributeId> = attributes
-                    .iter()
-                    .copied()
-                    .filter(|id| !tables.as_label(*id))
-                    .collect();
+                let kept: Vec<AttributeId> =
+                    attributes.iter().copied().filter(|id| !tables.as_label(*id)).collect();
                 tables.attribute_indices(fields, numbers.attributes, &kept);
             } else {
                 tables.attribute_indices(fields, numbers.attributes, attributes);

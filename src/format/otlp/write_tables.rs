@@ -71,16 +71,9 @@ impl<'a, G: Generation> TableWriter<'a, G> {
             StringId::NONE,
             losses,
         )?;
-        for scope in payload
-            .resources
-            .iter()
-            .flat_map(|resource| &resource.scopes)
-        {
+        for scope in payload.resources.iter().flat_map(|resource| &resource.scopes) {
             if columns::default_said(scope, dictionary) == DefaultSaid::Profiles {
-                let names = scope
-                    .profiles
-                    .iter()
-                    .map(|profile| profile.default_sample_type);
+                let names = scope.profiles.iter().map(|profile| profile.default_sample_type);
                 let new: Vec<StringId> = names.filter(|name| *name != StringId::NONE).collect();
                 new.into_iter().for_each(|name| {
                     if !tables.defaults.contains(&name) {
@@ -101,20 +94,9 @@ impl<'a, G: Generation> TableWriter<'a, G> {
         default: StringId,
         losses: &mut Losses,
     ) -> Result<Self> {
-        let selection = if only {
-            Selection::all(dictionary)
-        } else {
-            Selection::of(dictionary, profiles)
-        };
-        Self::new(
-            dictionary,
-            known,
-            TextRefs::default(),
-            selection,
-            profiles,
-            default,
-            losses,
-        )
+        let selection =
+            if only { Selection::all(dictionary) } else { Selection::of(dictionary, profiles) };
+        Self::new(dictionary, known, TextRefs::default(), selection, profiles, default, losses)
     }
 
     fn new(
@@ -166,11 +148,7 @@ impl<'a, G: Generation> TableWriter<'a, G> {
                 .collect();
             tables.units = Units::of(
                 dictionary,
-                tables
-                    .selection
-                    .attributes
-                    .rows()
-                    .chain(in_place.iter().copied()),
+                tables.selection.attributes.rows().chain(in_place.iter().copied()),
             );
             if tables.units.any_conflict() {
                 tables.choose_attributes(profiles);
@@ -226,13 +204,7 @@ impl<'a, G: Generation> TableWriter<'a, G> {
 
     /// Writes the empty row 0 where a reference to none must be told from one to the first row.
     fn choose_rows_0(&mut self) {
-        let Dictionary {
-            mappings,
-            locations,
-            functions,
-            links,
-            ..
-        } = self.dictionary;
+        let Dictionary { mappings, locations, functions, links, .. } = self.dictionary;
         let first = self.selection.mappings.rows().next();
         let empty = |row: usize| {
             mappings.rows[row] == Mapping::default()
@@ -249,20 +221,11 @@ impl<'a, G: Generation> TableWriter<'a, G> {
         };
         self.mapping_row_0 = first.is_some_and(|first| {
             empty(first)
-                || from_zero
-                    && self
-                        .selection
-                        .locations
-                        .rows()
-                        .any(|row| guessed(row, first))
+                || from_zero && self.selection.locations.rows().any(|row| guessed(row, first))
         });
         self.location_row_0 = holds_none(&self.dictionary.stacks.items);
         let first = self.selection.functions.rows().next();
-        let mut lines = self
-            .selection
-            .locations
-            .rows()
-            .flat_map(|row| locations.lines.row(row));
+        let mut lines = self.selection.locations.rows().flat_map(|row| locations.lines.row(row));
         self.function_row_0 = first.is_some_and(|row| functions[row] == Function::default())
             || lines.any(|line| line.function.0 == 0);
         let first = self.selection.links.rows().next();
@@ -274,12 +237,7 @@ impl<'a, G: Generation> TableWriter<'a, G> {
             let below = Self::below(row_0);
             move |place: u32| place.saturating_sub(below)
         };
-        let Dictionary {
-            locations,
-            functions,
-            attributes,
-            ..
-        } = self.dictionary;
+        let Dictionary { locations, functions, attributes, .. } = self.dictionary;
         let selection = &self.selection;
         let (location_row_0, function_row_0) = (self.location_row_0, self.function_row_0);
         self.locations = (selection.locations).codes(locations.len(), index(location_row_0));
@@ -288,15 +246,7 @@ impl<'a, G: Generation> TableWriter<'a, G> {
     }
 
     fn mark_strings(&mut self, profiles: &[&Profile], default: StringId) {
-        let Self {
-            dictionary,
-            selection,
-            strings,
-            units,
-            refs,
-            known,
-            ..
-        } = self;
+        let Self { dictionary, selection, strings, units, refs, known, .. } = self;
         for row in selection.functions.rows() {
             let function = &dictionary.functions[row];
             [function.name, function.system_name, function.filename]
@@ -323,11 +273,7 @@ impl<'a, G: Generation> TableWriter<'a, G> {
                 strings.mark(value_type.unit);
             }
             if G::SCHEMA.sample.stacktrace_id != 0 {
-                profile
-                    .samples
-                    .stacktrace_ids
-                    .iter()
-                    .for_each(|&id| strings.mark(id));
+                profile.samples.stacktrace_ids.iter().for_each(|&id| strings.mark(id));
             }
             for id in profile.attributes.iter().filter(|id| {
                 let known = known.get(**id);
@@ -390,15 +336,13 @@ impl<'a, G: Generation> TableWriter<'a, G> {
     }
 
     fn fits_label(&self, id: AttributeId) -> bool {
-        self.dictionary
-            .attribute(id)
-            .is_some_and(|attribute| match attribute.value {
-                Value::Int(_) => true,
-                Value::String(text) => {
-                    !self.dictionary.text(text).is_empty() && attribute.unit == StringId::NONE
-                }
-                _ => false,
-            })
+        self.dictionary.attribute(id).is_some_and(|attribute| match attribute.value {
+            Value::Int(_) => true,
+            Value::String(text) => {
+                !self.dictionary.text(text).is_empty() && attribute.unit == StringId::NONE
+            }
+            _ => false,
+        })
     }
 
     fn check_sizes(&self) -> Result<()> {
@@ -429,30 +373,17 @@ impl<'a, G: Generation> TableWriter<'a, G> {
     /// The table of field `number`, if there is one.
     pub(crate) fn write(&self, out: &mut Vec<u8>, number: u32) {
         let tables = const { &G::SCHEMA.tables };
-        let Self {
-            dictionary,
-            selection,
-            ..
-        } = self;
+        let Self { dictionary, selection, .. } = self;
         if number == 0 {
         } else if number == tables.mapping {
             self.row_0(out, number, self.mapping_row_0);
-            selection
-                .mappings
-                .rows()
-                .for_each(|row| self.mapping(out, row));
+            selection.mappings.rows().for_each(|row| self.mapping(out, row));
         } else if number == tables.location {
             self.row_0(out, number, self.location_row_0);
-            selection
-                .locations
-                .rows()
-                .for_each(|row| self.location(out, row));
+            selection.locations.rows().for_each(|row| self.location(out, row));
         } else if number == tables.function {
             self.row_0(out, number, self.function_row_0);
-            selection
-                .functions
-                .rows()
-                .for_each(|row| self.function(out, row));
+            selection.functions.rows().for_each(|row| self.function(out, row));
         } else if number == tables.link {
             if self.link_row_0 {
                 field_message(out, number, |out| self.link_row(out, 0));
@@ -492,9 +423,7 @@ impl<'a, G: Generation> TableWriter<'a, G> {
         } else if number == tables.stack {
             for stack in dictionary.stacks.rows() {
                 let expected = self.locations.expected(stack.len()) + 3;
-                field_large(out, number, expected, |out| {
-                    self.location_indices(out, 1, stack)
-                });
+                field_large(out, number, expected, |out| self.location_indices(out, 1, stack));
             }
         }
     }
@@ -599,10 +528,7 @@ impl<'a, G: Generation> TableWriter<'a, G> {
                 fields.code(numbers.frame_type, self.strings.code(text));
             }
             Some((_, FrameType::Old(name))) => {
-                fields.index(
-                    numbers.frame_type,
-                    self.old_names.index(name, &self.strings),
-                );
+                fields.index(numbers.frame_type, self.old_names.index(name, &self.strings));
             }
             None => {}
         }
@@ -614,17 +540,12 @@ impl<'a, G: Generation> TableWriter<'a, G> {
         let numbers = const { &G::SCHEMA.function };
         let function = &self.dictionary.functions[row];
         let strings = &self.strings;
-        record(
-            out,
-            G::SCHEMA.tables.function,
-            3 * Fields::INDEX + Fields::VARINT,
-            |fields| {
-                fields.code(numbers.name, strings.code(function.name));
-                fields.code(numbers.system_name, strings.code(function.system_name));
-                fields.code(numbers.filename, strings.code(function.filename));
-                fields.varint(numbers.start_line, function.start_line as u64);
-            },
-        );
+        record(out, G::SCHEMA.tables.function, 3 * Fields::INDEX + Fields::VARINT, |fields| {
+            fields.code(numbers.name, strings.code(function.name));
+            fields.code(numbers.system_name, strings.code(function.system_name));
+            fields.code(numbers.filename, strings.code(function.filename));
+            fields.varint(numbers.start_line, function.start_line as u64);
+        });
     }
 
     fn mapping(&self, out: &mut Vec<u8>, row: usize) {
@@ -677,11 +598,7 @@ impl<'a, G: Generation> TableWriter<'a, G> {
         field_varint(out, 1, self.string(attribute.key).into());
         if attribute.value != Value::Empty {
             let inline = TextRefs::default();
-            let refs = if self.refs.values {
-                &self.refs
-            } else {
-                &inline
-            };
+            let refs = if self.refs.values { &self.refs } else { &inline };
             field_message(out, 2, |out| {
                 write_common::any_value::<G>(out, &attribute.value, strings, refs)
             });
@@ -696,9 +613,7 @@ impl<'a, G: Generation> TableWriter<'a, G> {
         } else {
             field_bytes(out, 1, DEFAULT_SAMPLE_TYPE.as_bytes());
         }
-        field_message(out, 2, |out| {
-            field_bytes(out, 1, self.dictionary.text(name).as_bytes())
-        });
+        field_message(out, 2, |out| field_bytes(out, 1, self.dictionary.text(name).as_bytes()));
     }
 
     /// An attribute with its key in place; where its unit is not that of its key, as a pair.
@@ -710,10 +625,7 @@ impl<'a, G: Generation> TableWriter<'a, G> {
     ) {
         let strings = &self.dictionary.strings;
         if !self.units.conflict(id) {
-            let pair = KeyValue {
-                key: attribute.key,
-                value: attribute.value.clone(),
-            };
+            let pair = KeyValue { key: attribute.key, value: attribute.value.clone() };
             return write_common::key_value::<G>(out, &pair, strings, &self.refs);
         }
         let named = |out: &mut Vec<u8>, name: &str, value: &Value| {
@@ -730,11 +642,7 @@ impl<'a, G: Generation> TableWriter<'a, G> {
                     write_common::any_value::<G>(out, value, strings, &self.refs);
                 });
             }
-            let name = if matches!(value, Value::String(_)) {
-                PAIR_TEXT
-            } else {
-                PAIR_NUMBER
-            };
+            let name = if matches!(value, Value::String(_)) { PAIR_TEXT } else { PAIR_NUMBER };
             // AnyValue { kvlist_value { … } }
             field_message(out, 1, |out| {
                 field_message(out, 6, |out| {
@@ -751,18 +659,14 @@ impl<'a, G: Generation> TableWriter<'a, G> {
         };
         field_bytes_nonempty(out, 1, strings.get(attribute.key).as_bytes());
         field_message(out, 2, |out| {
-            field_message(out, 5, |out| {
-                values.iter().for_each(|value| pair(out, value))
-            })
+            field_message(out, 5, |out| values.iter().for_each(|value| pair(out, value)))
         });
     }
 
     pub(crate) fn value_type(&self, out: &mut Vec<u8>, value_type: ValueType) {
         field_varint(out, 1, self.string(value_type.name).into());
         field_varint(out, 2, self.string(value_type.unit).into());
-        let temporality = value_type
-            .temporality
-            .map_or(0, |temporality| temporality.0);
+        let temporality = value_type.temporality.map_or(0, |temporality| temporality.0);
         field_varint(out, G::SCHEMA.temporality, temporality as u64);
     }
 
@@ -777,26 +681,20 @@ impl<'a, G: Generation> TableWriter<'a, G> {
         let fields = const { &G::SCHEMA.profile };
         let attributes = || profile.attributes.iter().copied();
         if number == fields.attribute_indices {
-            let kept: Vec<AttributeId> = attributes()
-                .filter(|id| !is_profile_field::<G>(self.known.get(*id)))
-                .collect();
+            let kept: Vec<AttributeId> =
+                attributes().filter(|id| !is_profile_field::<G>(self.known.get(*id))).collect();
             let default = self.defaults.iter().position(|name| *name == default);
             let default = default
                 .map(|at| (self.selection.attributes.len() + 1 + at) as u32 - Self::below(false));
-            let places = kept.iter().map(|id| {
-                self.selection
-                    .attributes
-                    .place(id.0)
-                    .saturating_sub(Self::below(false))
-            });
+            let places = kept
+                .iter()
+                .map(|id| self.selection.attributes.place(id.0).saturating_sub(Self::below(false)));
             let places: Vec<u32> = places.chain(default).collect();
             field_varints(out, number, places.into_iter().map(u64::from));
         } else if number == fields.attributes {
             for id in attributes().filter(|id| !is_profile_field::<G>(self.known.get(*id))) {
                 if let Some(attribute) = self.dictionary.attribute(id) {
-                    field_message(out, number, |out| {
-                        self.attribute_in_place(out, id, attribute)
-                    });
+                    field_message(out, number, |out| self.attribute_in_place(out, id, attribute));
                 }
             }
         }
@@ -816,9 +714,7 @@ impl<'a, G: Generation> TableWriter<'a, G> {
                 if wanted == Known::Comment {
                     field_varints(out, number, texts.into_iter().map(u64::from));
                 } else {
-                    texts
-                        .into_iter()
-                        .for_each(|index| field_varint(out, number, index.into()));
+                    texts.into_iter().for_each(|index| field_varint(out, number, index.into()));
                 }
             }
         }
@@ -876,31 +772,22 @@ impl<'a, G: Generation> TableWriter<'a, G> {
     /// The attributes of a mapping that are said as attributes.
     fn mapping_attributes(&self, row: usize) -> impl Iterator<Item = AttributeId> + '_ {
         let build_id = self.build_id(row).map(|(id, ..)| id);
-        self.dictionary
-            .mappings
-            .attributes
-            .row(row)
-            .iter()
-            .copied()
-            .filter(move |id| match self.known.get(*id) {
+        self.dictionary.mappings.attributes.row(row).iter().copied().filter(move |id| {
+            match self.known.get(*id) {
                 Known::MappingFlag(_) => G::SCHEMA.mapping.has_functions == 0,
                 _ => Some(*id) != build_id,
-            })
+            }
+        })
     }
 
     fn folded(&self, row: usize) -> bool {
-        self.dictionary
-            .locations
-            .attributes
-            .row(row)
-            .iter()
-            .any(|id| {
-                self.known.get(*id) == Known::Folded
-                    && self
-                        .dictionary
-                        .attribute(*id)
-                        .is_some_and(|attribute| attribute.value == Value::Bool(true))
-            })
+        self.dictionary.locations.attributes.row(row).iter().any(|id| {
+            self.known.get(*id) == Known::Folded
+                && self
+                    .dictionary
+                    .attribute(*id)
+                    .is_some_and(|attribute| attribute.value == Value::Bool(true))
+        })
     }
 
     /// The frame type said in a field. A name that would come back as another stays an attribute.
@@ -909,9 +796,7 @@ impl<'a, G: Generation> TableWriter<'a, G> {
             return None;
         }
         let ids = self.dictionary.locations.attributes.row(row);
-        let id = ids
-            .iter()
-            .find(|id| self.known.get(**id) == Known::FrameType)?;
+        let id = ids.iter().find(|id| self.known.get(**id) == Known::FrameType)?;
         let Value::String(text) = self.dictionary.attribute(*id)?.value else {
             return None;
         };
@@ -921,17 +806,11 @@ impl<'a, G: Generation> TableWriter<'a, G> {
     /// The attributes of a location that are said as attributes.
     fn location_attributes(&self, row: usize) -> impl Iterator<Item = AttributeId> + '_ {
         let ids = self.dictionary.locations.attributes.row(row);
-        let frame_type = if ids.is_empty() {
-            None
-        } else {
-            self.frame_type(row).map(|(id, _)| id)
-        };
-        ids.iter()
-            .copied()
-            .filter(move |id| match self.known.get(*id) {
-                Known::Folded => G::SCHEMA.location.is_folded == 0,
-                _ => Some(*id) != frame_type,
-            })
+        let frame_type = if ids.is_empty() { None } else { self.frame_type(row).map(|(id, _)| id) };
+        ids.iter().copied().filter(move |id| match self.known.get(*id) {
+            Known::Folded => G::SCHEMA.location.is_folded == 0,
+            _ => Some(*id) != frame_type,
+        })
     }
 }
 

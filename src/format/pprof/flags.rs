@@ -16,15 +16,8 @@ pub(crate) fn infer(dictionary: &Dictionary) -> Vec<u32> {
         };
         let lines = dictionary.locations().lines(id);
         let function = |line: &crate::model::dictionary::Line| dictionary.function(line.function);
-        let said = u32::from(
-            lines
-                .iter()
-                .any(|line| function(line).name != StringId::NONE),
-        ) | u32::from(
-            lines
-                .iter()
-                .any(|line| function(line).filename != StringId::NONE),
-        ) << 1
+        let said = u32::from(lines.iter().any(|line| function(line).name != StringId::NONE))
+            | u32::from(lines.iter().any(|line| function(line).filename != StringId::NONE)) << 1
             | u32::from(lines.iter().any(|line| line.line != 0)) << 2;
         let before = flags.unwrap_or(ALL);
         let inline = before & INLINE | u32::from(lines.len() > 1) << 3;

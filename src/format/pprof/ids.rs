@@ -33,11 +33,7 @@ impl Ids {
         );
         let mut rows = Rows::with_capacity_and_hasher(ids.len(), Default::default());
         for (row, &id) in ids.iter().enumerate() {
-            let bad = if id == 0 {
-                true
-            } else {
-                rows.insert(id, row as u32 + 1).is_some()
-            };
+            let bad = if id == 0 { true } else { rows.insert(id, row as u32 + 1).is_some() };
             if bad {
                 let error = Error::malformed(if id == 0 {
                     "an id of 0".to_owned()
@@ -62,10 +58,7 @@ impl Ids {
             let error = Error::malformed(format!(
                 "an id of 0, as all {rows} functions have; a repair numbers them in their order, as the lines name them"
             ));
-            intake.repair(
-                losses::BAD_ID,
-                error.within("id").within_row("function", row),
-            )?;
+            intake.repair(losses::BAD_ID, error.within("id").within_row("function", row))?;
         }
         Ok(Self::Dense(rows as u32))
     }

@@ -127,27 +127,15 @@ fn pair(value: &Value, dictionary: &Dictionary) -> Option<Said> {
     };
     let named = |pair: &KeyValue, name: &str| dictionary.text(pair.key) == name;
     match &pairs[..] {
+        [KeyValue { value: Value::String(text), .. }] if named(&pairs[0], PAIR_TEXT) => {
+            Some(Said::Text(*text))
+        }
+        [KeyValue { value: Value::Int(number), .. }] if named(&pairs[0], PAIR_NUMBER) => {
+            Some(Said::Number(*number, StringId::NONE))
+        }
         [
-            KeyValue {
-                value: Value::String(text),
-                ..
-            },
-        ] if named(&pairs[0], PAIR_TEXT) => Some(Said::Text(*text)),
-        [
-            KeyValue {
-                value: Value::Int(number),
-                ..
-            },
-        ] if named(&pairs[0], PAIR_NUMBER) => Some(Said::Number(*number, StringId::NONE)),
-        [
-            KeyValue {
-                value: Value::Int(number),
-                ..
-            },
-            KeyValue {
-                value: Value::String(unit),
-                ..
-            },
+            KeyValue { value: Value::Int(number), .. },
+            KeyValue { value: Value::String(unit), .. },
         ] if named(&pairs[0], PAIR_NUMBER) && named(&pairs[1], PAIR_UNIT) => {
             Some(Said::Number(*number, *unit))
         }
@@ -164,17 +152,11 @@ fn json(value: &Value, dictionary: &Dictionary, out: &mut String) {
         Value::Int(number) => out.push_str(&number.to_string()),
         Value::Double(number) if number.is_finite() => out.push_str(&format!("{number:?}")),
         Value::Double(number) => json_text(&number.to_string(), out),
-        Value::Bytes(bytes) => json_text(
-            &bytes
-                .iter()
-                .map(|byte| format!("{byte:02x}"))
-                .collect::<String>(),
-            out,
-        ),
+        Value::Bytes(bytes) => {
+            json_text(&bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>(), out)
+        }
         Value::Array(values) => {
-            json_list('[', ']', values.iter(), out, |value, out| {
-                json(value, dictionary, out)
-            });
+            json_list('[', ']', values.iter(), out, |value, out| json(value, dictionary, out));
         }
         Value::KeyValues(pairs) => json_list('{', '}', pairs.iter(), out, |pair, out| {
             json_text(dictionary.text(pair.key), out);

@@ -35,17 +35,9 @@ impl Generation for Rowed {
         name: "pprof",
         home: Home::Profile,
         rows: Rows::FromZero,
-        tables: Tables {
-            attribute: 0,
-            attribute_units: 0,
-            link: 0,
-            ..NEXT.tables
-        },
+        tables: Tables { attribute: 0, attribute_units: 0, link: 0, ..NEXT.tables },
         container: Container::NONE,
-        profile: Profile {
-            location_indices: 0,
-            ..NEXT.profile
-        },
+        profile: Profile { location_indices: 0, ..NEXT.profile },
         sample: Sample {
             slice_start: 0,
             slice_length: 0,
@@ -55,16 +47,8 @@ impl Generation for Rowed {
             timestamps: 0,
             ..NEXT.sample
         },
-        mapping: Mapping {
-            build_id_kind: 0,
-            attributes: 0,
-            ..NEXT.mapping
-        },
-        location: Location {
-            frame_type: 0,
-            attributes: 0,
-            ..NEXT.location
-        },
+        mapping: Mapping { build_id_kind: 0, attributes: 0, ..NEXT.mapping },
+        location: Location { frame_type: 0, attributes: 0, ..NEXT.location },
         temporality: 0,
         ..NEXT
     };

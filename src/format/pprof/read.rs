@@ -86,11 +86,7 @@ impl Table<'_> {
 impl<'a> Table<'a> {
     fn of(payload: &'a [u8], rows: &'a [Place], intake: &mut Intake) -> Result<Self> {
         intake.budget.take::<u32>(rows.len())?;
-        let mut table = Self {
-            payload,
-            rows,
-            ids: vec![UNUSED; rows.len()],
-        };
+        let mut table = Self { payload, rows, ids: vec![UNUSED; rows.len()] };
         table.check(intake)?;
         Ok(table)
     }
@@ -105,10 +101,7 @@ impl<'a> Table<'a> {
             ),
             None => "there is no string, not even the empty one".to_owned(),
         };
-        intake.repair(
-            losses::ROW_0,
-            Error::malformed(error).within_row("string_table", 0),
-        )?;
+        intake.repair(losses::ROW_0, Error::malformed(error).within_row("string_table", 0))?;
         if let Some(first) = self.ids.first_mut() {
             *first = 0;
         }
@@ -182,10 +175,8 @@ pub(crate) fn read(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
     };
     let mut reader = SampleReader::new(payload, shape, &locations, &mut tables, intake)?;
     reader.read(samples, table, &mut tables, intake)?;
-    let mut profile = Profile {
-        samples: reader.finish(&mut tables, intake)?,
-        ..Profile::default()
-    };
+    let mut profile =
+        Profile { samples: reader.finish(&mut tables, intake)?, ..Profile::default() };
     header.finish(&mut profile, table, &mut tables, intake)?;
     let links = std::mem::take(&mut tables.links);
     let mut dictionary = finish_tables(tables, links, table, &mappings, &functions, intake)?;
@@ -193,16 +184,10 @@ pub(crate) fn read(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
     if let Some(label) = intake.timestamp_label.clone() {
         times::fold(&mut profile, &dictionary, &label);
     }
-    let scope = ScopeProfiles {
-        profiles: vec![profile],
-        ..ScopeProfiles::default()
-    };
+    let scope = ScopeProfiles { profiles: vec![profile], ..ScopeProfiles::default() };
     Ok(Profiles {
         dictionary,
-        resources: vec![ResourceProfiles {
-            scopes: vec![scope],
-            ..ResourceProfiles::default()
-        }],
+        resources: vec![ResourceProfiles { scopes: vec![scope], ..ResourceProfiles::default() }],
     })
 }
 
@@ -270,9 +255,7 @@ fn read_tables(
             .map_err(|e| e.within_row("mapping", tables.ids.mapping.len()))?;
     }
     let mut header = Header::default();
-    intake
-        .budget
-        .take::<ValueType>(3 * layout.rows[SAMPLE_TYPE].len())?;
+    intake.budget.take::<ValueType>(3 * layout.rows[SAMPLE_TYPE].len())?;
     for (at, &place) in layout.rows[SAMPLE_TYPE].iter().enumerate() {
         let value_type = value_type(row(place, payload), ValueType::default(), intake);
         let value_type = value_type.map_err(|e| e.within_row("sample_type", at))?;
@@ -356,11 +339,7 @@ impl Header {
          -> Result<ValueType> {
             let name = table.text(value_type.name.0, &mut tables.texts, intake)?;
             let unit = table.text(value_type.unit.0, &mut tables.texts, intake)?;
-            Ok(ValueType {
-                name,
-                unit,
-                temporality: None,
-            })
+            Ok(ValueType { name, unit, temporality: None })
         };
         for (row, value_type) in self.sample_types.into_iter().enumerate() {
             let value_type =
@@ -371,29 +350,16 @@ impl Header {
             named(self.period_type, tables, intake).map_err(|e| e.within("period_type"))?;
         let mut text =
             |index: u32, field: &'static str, tables: &mut Tables, intake: &mut Intake| {
-                table
-                    .text(index, &mut tables.texts, intake)
-                    .map_err(|e| e.within(field))
+                table.text(index, &mut tables.texts, intake).map_err(|e| e.within(field))
             };
-        profile.default_sample_type = text(
-            self.default_sample_type,
-            "default_sample_type",
-            tables,
-            intake,
-        )?;
+        profile.default_sample_type =
+            text(self.default_sample_type, "default_sample_type", tables, intake)?;
         let default = profile.default_sample_type;
         if default != StringId::NONE
-            && !profile
-                .sample_types
-                .iter()
-                .any(|value_type| value_type.name == default)
+            && !profile.sample_types.iter().any(|value_type| value_type.name == default)
         {
             let message = || "names none of the sample types".to_owned();
-            intake.note(
-                losses::DEFAULT_NO_MATCH,
-                || "default_sample_type".to_owned(),
-                message,
-            );
+            intake.note(losses::DEFAULT_NO_MATCH, || "default_sample_type".to_owned(), message);
         }
         let mut attributes = Vec::new();
         if !self.comments.is_empty() {
@@ -401,22 +367,11 @@ impl Header {
             for index in self.comments {
                 comments.push(Value::String(text(index, "comment", tables, intake)?));
             }
-            attributes.push((
-                semconv::PPROF_PROFILE_COMMENT,
-                Value::Array(comments.into()),
-            ));
+            attributes.push((semconv::PPROF_PROFILE_COMMENT, Value::Array(comments.into())));
         }
         for (index, key, field) in [
-            (
-                self.drop_frames,
-                semconv::PPROF_PROFILE_DROP_FRAMES,
-                "drop_frames",
-            ),
-            (
-                self.keep_frames,
-                semconv::PPROF_PROFILE_KEEP_FRAMES,
-                "keep_frames",
-            ),
+            (self.drop_frames, semconv::PPROF_PROFILE_DROP_FRAMES, "drop_frames"),
+            (self.keep_frames, semconv::PPROF_PROFILE_KEEP_FRAMES, "keep_frames"),
             (self.doc_url, semconv::PPROF_PROFILE_DOC_URL, "doc_url"),
         ] {
             let text = text(index, field, tables, intake)?;
@@ -448,13 +403,7 @@ fn value_type(
         } else if is!(tag, 2, VARINT) {
             value_type.unit = StringId(reader.index()?);
         } else {
-            unknown(
-                &mut reader,
-                tag,
-                "ValueType",
-                &[(1, "type"), (2, "unit")],
-                intake,
-            )?;
+            unknown(&mut reader, tag, "ValueType", &[(1, "type"), (2, "unit")], intake)?;
         }
     }
     Ok(value_type)
@@ -496,11 +445,7 @@ fn resolve_sparse(
 
 /// The row an id refers to; 0 is none, and an unknown one past every table.
 fn references(ids: &Ids, id: u64) -> u32 {
-    if id == 0 {
-        0
-    } else {
-        ids.row(id).unwrap_or(u32::MAX)
-    }
+    if id == 0 { 0 } else { ids.row(id).unwrap_or(u32::MAX) }
 }
 
 /// Proves the tables, makes attributes of what the model has no fields for, and hands them over.
@@ -516,18 +461,10 @@ fn finish_tables(
     let functions_table = finish_functions(rows, table, &mut tables, intake)?;
     let mappings_table = finish_mappings(table, &mut tables, intake)?;
     let last = |ids: &Ids, rows: usize| {
-        if ids.is_dense() {
-            rows
-        } else {
-            u32::MAX as usize
-        }
+        if ids.is_dense() { rows } else { u32::MAX as usize }
     };
     check_lines(&mut tables, last(functions, functions_table.len()), intake)?;
-    check_mappings(
-        &mut tables,
-        last(mappings, mappings_table.rows.len()),
-        intake,
-    )?;
+    check_mappings(&mut tables, last(mappings, mappings_table.rows.len()), intake)?;
     let attributes = finish_location_attributes(&mut tables, intake)?;
     let mut all = std::mem::take(&mut tables.attributes);
     all.append(&mut tables.new_attributes.rows);
@@ -537,11 +474,7 @@ fn finish_tables(
         mappings: mappings_table,
         functions: functions_table,
         locations: Locations {
-            mappings: tables
-                .location_mappings
-                .into_iter()
-                .map(MappingId)
-                .collect(),
+            mappings: tables.location_mappings.into_iter().map(MappingId).collect(),
             addresses: tables.addresses,
             lines: tables.lines,
             attributes,
@@ -565,15 +498,11 @@ fn finish_functions(
         let place =
             |field: &'static str| move |e: Error| e.within(field).within_row("function", row - 1);
         let texts = &mut tables.texts;
-        function.name = table
-            .text(function.name.0, texts, intake)
-            .map_err(place("name"))?;
-        function.system_name = table
-            .text(function.system_name.0, texts, intake)
-            .map_err(place("system_name"))?;
-        function.filename = table
-            .text(function.filename.0, texts, intake)
-            .map_err(place("filename"))?;
+        function.name = table.text(function.name.0, texts, intake).map_err(place("name"))?;
+        function.system_name =
+            table.text(function.system_name.0, texts, intake).map_err(place("system_name"))?;
+        function.filename =
+            table.text(function.filename.0, texts, intake).map_err(place("filename"))?;
     }
     Ok(rows)
 }
@@ -586,9 +515,8 @@ fn finish_mappings(
     let mut rows: Vec<Mapping> = std::mem::take(&mut tables.mappings);
     for (row, mapping) in rows.iter_mut().enumerate().skip(1) {
         let place = |e: Error| e.within("filename").within_row("mapping", row - 1);
-        mapping.filename = table
-            .text(mapping.filename.0, &mut tables.texts, intake)
-            .map_err(place)?;
+        mapping.filename =
+            table.text(mapping.filename.0, &mut tables.texts, intake).map_err(place)?;
     }
     let mut attributes = Ragged::default();
     let mut pprof_rows = std::mem::take(&mut tables.mapping_pprof);
@@ -597,13 +525,8 @@ fn finish_mappings(
         pprof_rows.resize(pprof_rows.len().max(2), MappingPprof::default());
     }
     for (row, pprof) in pprof_rows.into_iter().enumerate() {
-        let place = |e: Error| {
-            e.within("build_id")
-                .within_row("mapping", row.saturating_sub(1))
-        };
-        let build_id = table
-            .text(pprof.build_id, &mut tables.texts, intake)
-            .map_err(place)?;
+        let place = |e: Error| e.within("build_id").within_row("mapping", row.saturating_sub(1));
+        let build_id = table.text(pprof.build_id, &mut tables.texts, intake).map_err(place)?;
         lift::mapping(pprof, build_id, tables, &mut attributes.items, intake)?;
         if unset && row == 1 {
             attributes.items.extend(lift::unset_flag(tables, intake)?);
@@ -626,9 +549,7 @@ fn check_lines(tables: &mut Tables, rows: usize, intake: &mut Intake) -> Result<
         let error = Error::malformed("the function does not exist").within("function_id");
         intake.repair(
             losses::DANGLING_FUNCTION,
-            error
-                .within("line")
-                .within_row("location", row.saturating_sub(1)),
+            error.within("line").within_row("location", row.saturating_sub(1)),
         )?;
         line.function = FunctionId::NONE;
     }
@@ -641,9 +562,8 @@ fn check_mappings(tables: &mut Tables, rows: usize, intake: &mut Intake) -> Resu
         if *mapping as usize >= rows || *mapping == u32::MAX {
             *mapping = 0;
             let place = || format!("location[{}].mapping_id", row.saturating_sub(1));
-            intake.note(losses::DANGLING_MAPPING, place, || {
-                "the mapping does not exist".to_owned()
-            });
+            intake
+                .note(losses::DANGLING_MAPPING, place, || "the mapping does not exist".to_owned());
         }
     }
     Ok(())

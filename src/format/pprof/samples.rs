@@ -140,11 +140,7 @@ impl<'a> SampleReader<'a> {
         tables: &mut Tables,
         intake: &mut Intake,
     ) -> Result<Self> {
-        let Shape {
-            samples,
-            columns,
-            bytes,
-        } = shape;
+        let Shape { samples, columns, bytes } = shape;
         intake.budget.take::<[u32; 3]>(samples)?;
         intake.budget.take::<i64>(samples.saturating_mul(columns))?;
         // A guess; what is not used is never touched, and what is too small moves all that is there.
@@ -406,17 +402,9 @@ impl<'a> SampleReader<'a> {
         let texts = &mut tables.texts;
         let attribute = Label::read(body, intake)?
             .attribute(intake, |index, intake| table.text(index, texts, intake))?;
-        let role = if intake.links {
-            role(&attribute, texts)
-        } else {
-            Role::Other
-        };
+        let role = if intake.links { role(&attribute, texts) } else { Role::Other };
         intake.budget.take::<(Single, [u64; 4])>(1)?;
-        self.singles.push(Single {
-            attribute,
-            id: None,
-            role,
-        });
+        self.singles.push(Single { attribute, id: None, role });
         Ok(self.labels.add(hash, body))
     }
 
@@ -424,30 +412,21 @@ impl<'a> SampleReader<'a> {
     fn attach(&mut self, row: usize, tables: &mut Tables, intake: &mut Intake) -> Result<()> {
         intake.take_attributes(self.own.len())?;
         let key = |label: u32| self.singles[label as usize].attribute.key;
-        let repeated = (1..self.own.len()).any(|at| {
-            self.own[..at]
-                .iter()
-                .any(|&earlier| key(earlier) == key(self.own[at]))
-        });
+        let repeated = (1..self.own.len())
+            .any(|at| self.own[..at].iter().any(|&earlier| key(earlier) == key(self.own[at])));
         if repeated {
             return self.attach_repeated(tables, intake);
         }
-        if self
-            .own
-            .iter()
-            .any(|&label| self.singles[label as usize].role != Role::Other)
-        {
+        if self.own.iter().any(|&label| self.singles[label as usize].role != Role::Other) {
             self.link(row, tables, intake)?;
         }
         for at in 0..self.own.len() {
             let single = &mut self.singles[self.own[at] as usize];
             let id = match single.id {
                 Some(id) => id,
-                None => *single.id.insert(
-                    tables
-                        .new_attributes
-                        .intern(single.attribute.clone(), intake)?,
-                ),
+                None => *single
+                    .id
+                    .insert(tables.new_attributes.intern(single.attribute.clone(), intake)?),
             };
             self.samples.attributes.items.push(id);
         }
@@ -456,53 +435,25 @@ impl<'a> SampleReader<'a> {
 
     #[cold]
     fn attach_repeated(&mut self, tables: &mut Tables, intake: &mut Intake) -> Result<()> {
-        let singles: Vec<Attribute> = self
-            .own
-            .iter()
-            .map(|&label| self.singles[label as usize].attribute.clone())
-            .collect();
+        let singles: Vec<Attribute> =
+            self.own.iter().map(|&label| self.singles[label as usize].attribute.clone()).collect();
         let mut ids = Vec::new();
-        labels::group(
-            &singles,
-            &mut ids,
-            &mut tables.texts,
-            &mut tables.new_attributes,
-            intake,
-        )?;
-        self.samples
-            .attributes
-            .items
-            .extend(ids.into_iter().map(AttributeId));
+        labels::group(&singles, &mut ids, &mut tables.texts, &mut tables.new_attributes, intake)?;
+        self.samples.attributes.items.extend(ids.into_iter().map(AttributeId));
         Ok(())
     }
 
     /// Takes the two labels of a link out of a sample's, if both are there.
     fn link(&mut self, row: usize, tables: &mut Tables, intake: &mut Intake) -> Result<()> {
-        let roles = || {
-            self.own
-                .iter()
-                .map(|&label| self.singles[label as usize].role)
-        };
-        let trace = roles().find_map(|role| {
-            if let Role::Trace(id) = role {
-                Some(id)
-            } else {
-                None
-            }
-        });
-        let span = roles().find_map(|role| {
-            if let Role::Span(id) = role {
-                Some(id)
-            } else {
-                None
-            }
-        });
+        let roles = || self.own.iter().map(|&label| self.singles[label as usize].role);
+        let trace =
+            roles().find_map(|role| if let Role::Trace(id) = role { Some(id) } else { None });
+        let span = roles().find_map(|role| if let Role::Span(id) = role { Some(id) } else { None });
         let (Some(trace_id), Some(span_id)) = (trace, span) else {
             return Ok(());
         };
         let singles = &self.singles;
-        self.own
-            .retain(|&label| singles[label as usize].role == Role::Other);
+        self.own.retain(|&label| singles[label as usize].role == Role::Other);
         let link = Link { trace_id, span_id };
         let hash = hash_bytes(&self.hasher, &[&trace_id[..], &span_id].concat());
         let links = &mut tables.links;
@@ -591,9 +542,7 @@ fn mend_stacks(
             ));
             intake.repair(
                 losses::DANGLING_LOCATION,
-                error
-                    .within_row("location_id", at)
-                    .within_row("sample", sample),
+                error.within_row("location_id", at).within_row("sample", sample),
             )?;
         }
         mended.end_row();
@@ -612,18 +561,9 @@ fn mend_values(samples: &mut Samples, columns: usize, intake: &mut Intake) -> Re
                 "{} values where there are {columns} sample types",
                 values.len()
             ));
-            intake.repair(
-                losses::VALUE_COUNT,
-                error.within("value").within_row("sample", row),
-            )?;
+            intake.repair(losses::VALUE_COUNT, error.within("value").within_row("sample", row))?;
         }
-        mended.items.extend(
-            values
-                .iter()
-                .copied()
-                .chain(std::iter::repeat(0))
-                .take(columns),
-        );
+        mended.items.extend(values.iter().copied().chain(std::iter::repeat(0)).take(columns));
         mended.end_row_at(row);
     }
     samples.values = mended;

@@ -31,23 +31,17 @@ pub(crate) fn fold(profile: &mut Profile, dictionary: &Dictionary, label: &str) 
     let mut index: HashMap<Identity, usize, RandomState> = HashMap::default();
     for (row, sample) in old.iter().enumerate() {
         let at = sample.attributes.iter().find_map(time);
-        let mut rest: Vec<AttributeId> = sample
-            .attributes
-            .iter()
-            .copied()
-            .filter(|id| time(id).is_none())
-            .collect();
+        let mut rest: Vec<AttributeId> =
+            sample.attributes.iter().copied().filter(|id| time(id).is_none()).collect();
         rest.sort_unstable();
         let value = sample.values.first().copied().unwrap_or_default();
         match at {
             None => groups.push((row, Vec::new())),
             Some(nanos) => {
-                let group = *index
-                    .entry((sample.stack, rest, sample.link))
-                    .or_insert_with(|| {
-                        groups.push((row, Vec::new()));
-                        groups.len() - 1
-                    });
+                let group = *index.entry((sample.stack, rest, sample.link)).or_insert_with(|| {
+                    groups.push((row, Vec::new()));
+                    groups.len() - 1
+                });
                 groups[group].1.push((nanos, value));
             }
         }
@@ -66,12 +60,8 @@ fn folded(
         let at = new.stacks.len();
         new.stacks.push(sample.stack);
         let timed = !points.is_empty();
-        let kept: Vec<AttributeId> = sample
-            .attributes
-            .iter()
-            .copied()
-            .filter(|id| !(timed && is_time(id)))
-            .collect();
+        let kept: Vec<AttributeId> =
+            sample.attributes.iter().copied().filter(|id| !(timed && is_time(id))).collect();
         new.attributes.push_at(at, &kept);
         if sample.link != LinkId::NONE {
             new.links.resize(at, LinkId::NONE);
@@ -81,15 +71,9 @@ fn folded(
         if !timed {
             new.values.push_at(at, sample.values);
         } else if points.iter().any(|(_, value)| *value != 1) {
-            new.values.push_at(
-                at,
-                &points.iter().map(|(_, value)| *value).collect::<Vec<_>>(),
-            );
+            new.values.push_at(at, &points.iter().map(|(_, value)| *value).collect::<Vec<_>>());
         }
-        new.timestamps.push_at(
-            at,
-            &points.iter().map(|(nanos, _)| *nanos).collect::<Vec<_>>(),
-        );
+        new.timestamps.push_at(at, &points.iter().map(|(nanos, _)| *nanos).collect::<Vec<_>>());
     }
     new
 }

@@ -31,57 +31,36 @@ fn resource_unsaid(
     let resource = &profiles.resource;
     for pair in &resource.attributes {
         losses.add(losses::RESOURCE_DROPPED, || {
-            format!(
-                "resource_profiles[{row}].resource.{}",
-                dictionary.text(pair.key)
-            )
+            format!("resource_profiles[{row}].resource.{}", dictionary.text(pair.key))
         });
     }
-    losses.add_many(
-        losses::ENTITY_REFS_DROPPED,
-        resource.entity_refs.len() as u64,
-        || "resource.entity_refs".to_owned(),
-    );
+    losses.add_many(losses::ENTITY_REFS_DROPPED, resource.entity_refs.len() as u64, || {
+        "resource.entity_refs".to_owned()
+    });
     let counted = u64::from(resource.dropped_attributes_count != 0);
     losses.add_many(losses::DROPPED_COUNT_DROPPED, counted, || {
         "resource.dropped_attributes_count".to_owned()
     });
     let url = u64::from(profiles.schema_url != StringId::NONE);
-    losses.add_many(losses::SCHEMA_URL_DROPPED, url, || {
-        "resource_profiles.schema_url".to_owned()
-    });
+    losses.add_many(losses::SCHEMA_URL_DROPPED, url, || "resource_profiles.schema_url".to_owned());
 }
 
 fn scope_unsaid(profiles: &ScopeProfiles, dictionary: &Dictionary, losses: &mut Losses) {
     let scope = &profiles.scope;
     for (id, field) in [(scope.name, "scope.name"), (scope.version, "scope.version")] {
-        losses.add_many(
-            losses::SCOPE_DROPPED,
-            u64::from(id != StringId::NONE),
-            || field.to_owned(),
-        );
+        losses
+            .add_many(losses::SCOPE_DROPPED, u64::from(id != StringId::NONE), || field.to_owned());
     }
-    let said = [
-        PPROF_SCOPE_DEFAULT_SAMPLE_TYPE,
-        PPROF_SCOPE_SAMPLE_TYPE_ORDER,
-    ];
-    for pair in scope
-        .attributes
-        .iter()
-        .filter(|pair| !said.contains(&dictionary.text(pair.key)))
-    {
-        losses.add(losses::SCOPE_DROPPED, || {
-            format!("scope.{}", dictionary.text(pair.key))
-        });
+    let said = [PPROF_SCOPE_DEFAULT_SAMPLE_TYPE, PPROF_SCOPE_SAMPLE_TYPE_ORDER];
+    for pair in scope.attributes.iter().filter(|pair| !said.contains(&dictionary.text(pair.key))) {
+        losses.add(losses::SCOPE_DROPPED, || format!("scope.{}", dictionary.text(pair.key)));
     }
     let counted = u64::from(scope.dropped_attributes_count != 0);
     losses.add_many(losses::DROPPED_COUNT_DROPPED, counted, || {
         "scope.dropped_attributes_count".to_owned()
     });
     let url = u64::from(profiles.schema_url != StringId::NONE);
-    losses.add_many(losses::SCHEMA_URL_DROPPED, url, || {
-        "scope_profiles.schema_url".to_owned()
-    });
+    losses.add_many(losses::SCHEMA_URL_DROPPED, url, || "scope_profiles.schema_url".to_owned());
 }
 
 /// Counts what is said of a profile.
@@ -104,9 +83,7 @@ pub(crate) fn profile(
         });
         let original = !profile.original_payload.is_empty()
             || profile.original_payload_format != StringId::NONE;
-        losses.add_many(losses::ORIGINAL_DROPPED, some(original), || {
-            "original_payload".to_owned()
-        });
+        losses.add_many(losses::ORIGINAL_DROPPED, some(original), || "original_payload".to_owned());
         for value_type in profile.sample_types.iter().chain([&profile.period_type]) {
             let said = value_type
                 .temporality
@@ -147,8 +124,5 @@ fn attributes(
 
 /// The number of a comment that has a key of its own, as one converter writes them.
 pub(crate) fn numbered_comment(key: &str) -> Option<u64> {
-    key.strip_prefix(PPROF_PROFILE_COMMENT)?
-        .strip_prefix('.')?
-        .parse()
-        .ok()
+    key.strip_prefix(PPROF_PROFILE_COMMENT)?.strip_prefix('.')?.parse().ok()
 }

@@ -32,10 +32,7 @@ pub(crate) fn write(
     let dictionary = &profiles.dictionary;
     let known = KnownAttributes::of(dictionary);
     unsaid::envelope(profiles, losses);
-    let scopes = profiles
-        .resources
-        .iter()
-        .flat_map(|resource| &resource.scopes);
+    let scopes = profiles.resources.iter().flat_map(|resource| &resource.scopes);
     let sets: Vec<(&ScopeProfiles, Joined)> = scopes
         .flat_map(|scope| {
             columns::join(scope, dictionary, Join::Compatible, losses)
@@ -127,13 +124,9 @@ impl<'a, 'l> Writer<'a, 'l> {
         self.default = columns::default_of(first, scope, self.dictionary);
         if self.default == StringId::NONE && self.joined.profiles.len() > 1 && !self.joined.ordered
         {
-            self.default = first
-                .sample_types
-                .first()
-                .map_or(StringId::NONE, |value_type| value_type.name);
-            self.losses.add(losses::DEFAULT_SYNTHESIZED, || {
-                "default_sample_type".to_owned()
-            });
+            self.default =
+                first.sample_types.first().map_or(StringId::NONE, |value_type| value_type.name);
+            self.losses.add(losses::DEFAULT_SYNTHESIZED, || "default_sample_type".to_owned());
         }
     }
 
@@ -168,22 +161,12 @@ impl<'a, 'l> Writer<'a, 'l> {
     /// The sample types; a profile without any measures something that has no name.
     pub(crate) fn sample_types(&self) -> Vec<ValueType> {
         let types: Vec<ValueType> = self.joined.sample_types().collect();
-        if types.is_empty() {
-            vec![ValueType::default()]
-        } else {
-            types
-        }
+        if types.is_empty() { vec![ValueType::default()] } else { types }
     }
 
     /// Marks every string the payload uses; the labels of the attributes that samples use.
     fn mark_strings(&mut self) -> Ragged<Said> {
-        let Self {
-            dictionary,
-            selection,
-            strings,
-            joined,
-            ..
-        } = self;
+        let Self { dictionary, selection, strings, joined, .. } = self;
         let table = &mut strings.table;
         for row in selection.functions.rows() {
             let function = &dictionary.functions[row];
@@ -206,11 +189,7 @@ impl<'a, 'l> Writer<'a, 'l> {
                 table.mark(value_type.name);
                 table.mark(value_type.unit);
             }
-            for attribute in profile
-                .attributes
-                .iter()
-                .filter_map(|id| dictionary.attribute(*id))
-            {
+            for attribute in profile.attributes.iter().filter_map(|id| dictionary.attribute(*id)) {
                 known::texts(&attribute.value).for_each(|text| table.mark(text));
             }
         }
@@ -267,11 +246,7 @@ impl<'a, 'l> Writer<'a, 'l> {
     }
 
     fn encode_ids(&mut self) {
-        let Selection {
-            locations,
-            functions,
-            ..
-        } = self.selection;
+        let Selection { locations, functions, .. } = self.selection;
         let or = |none: u32| move |place| if place == 0 { none } else { place };
         let dictionary = self.dictionary;
         self.locations = locations.codes(dictionary.locations.len(), or(self.no_location));
@@ -281,10 +256,7 @@ impl<'a, 'l> Writer<'a, 'l> {
     /// How many locations the stacks of all samples have.
     fn cells(&self) -> usize {
         let stacks = &self.joined.first().samples.stacks;
-        stacks
-            .iter()
-            .map(|id| self.dictionary.stack(*id).len())
-            .sum()
+        stacks.iter().map(|id| self.dictionary.stack(*id).len()).sum()
     }
 
     fn value_type(&self, out: &mut Vec<u8>, value_type: ValueType) {
@@ -310,10 +282,7 @@ impl<'a, 'l> Writer<'a, 'l> {
                         build_ids.push((kind, *text))
                     }
                     _ => self.losses.add(losses::ATTR_MAPPING_DROPPED, || {
-                        format!(
-                            "mapping[{at}].attribute[{}]",
-                            self.dictionary.text(attribute.key)
-                        )
+                        format!("mapping[{at}].attribute[{}]", self.dictionary.text(attribute.key))
                     }),
                 }
             }
@@ -325,10 +294,9 @@ impl<'a, 'l> Writer<'a, 'l> {
             );
             if let Some(inferred) = &inferred {
                 flags = inferred.get(row).copied().unwrap_or(0);
-                self.losses
-                    .add_many(losses::FLAGS_INFERRED, u64::from(flags != 0), || {
-                        format!("mapping[{at}]")
-                    });
+                self.losses.add_many(losses::FLAGS_INFERRED, u64::from(flags != 0), || {
+                    format!("mapping[{at}]")
+                });
             }
             let build_id = build_ids.first().map_or(StringId::NONE, |(_, text)| *text);
             let kind = build_ids.first().map(|(kind, _)| *kind);
@@ -400,10 +368,7 @@ impl<'a, 'l> Writer<'a, 'l> {
                 _ => losses::ATTR_LOCATION_DROPPED,
             };
             self.losses.add(code, || {
-                format!(
-                    "location[{at}].attribute[{}]",
-                    self.dictionary.text(attribute.key)
-                )
+                format!("location[{at}].attribute[{}]", self.dictionary.text(attribute.key))
             });
         }
         folded
@@ -426,11 +391,7 @@ impl<'a, 'l> Writer<'a, 'l> {
         });
         let lines = &self.dictionary.locations.lines;
         let mut without = 0;
-        if lines
-            .items
-            .iter()
-            .any(|line| line.function == FunctionId::NONE)
-        {
+        if lines.items.iter().any(|line| line.function == FunctionId::NONE) {
             let written = self.selection.locations.rows();
             without = written
                 .flat_map(|row| lines.row(row))
@@ -438,10 +399,9 @@ impl<'a, 'l> Writer<'a, 'l> {
                 .count();
         }
         if without > 0 {
-            self.losses
-                .add_many(losses::FUNCTION_SYNTHESIZED, without as u64, || {
-                    "location.line.function_id".to_owned()
-                });
+            self.losses.add_many(losses::FUNCTION_SYNTHESIZED, without as u64, || {
+                "location.line.function_id".to_owned()
+            });
             field_message(out, 5, |out| field_varint(out, 1, self.no_function.into()));
         }
     }
@@ -457,10 +417,7 @@ impl<'a, 'l> Writer<'a, 'l> {
                 _ => field_bytes(out, 6, strings.bytes(id)),
             }
         }
-        self.strings
-            .made
-            .iter()
-            .for_each(|text| field_bytes(out, 6, text.as_bytes()));
+        self.strings.made.iter().for_each(|text| field_bytes(out, 6, text.as_bytes()));
     }
 
     /// The fields after the string table.
@@ -477,9 +434,7 @@ impl<'a, 'l> Writer<'a, 'l> {
         field_varint(&mut out, 9, time as u64);
         field_varint(&mut out, 10, duration as u64);
         if !profile.period_type.is_none() {
-            field_message(&mut out, 11, |out| {
-                self.value_type(out, profile.period_type)
-            });
+            field_message(&mut out, 11, |out| self.value_type(out, profile.period_type));
         }
         field_varint(&mut out, 12, profile.period as u64);
         let comments = self.comments();
@@ -491,12 +446,8 @@ impl<'a, 'l> Writer<'a, 'l> {
 
     /// The text of the first attribute of a kind.
     fn attribute_text(&self, wanted: Known) -> u32 {
-        let mut of = self
-            .joined
-            .first()
-            .attributes
-            .iter()
-            .filter(|id| self.known.get(**id) == wanted);
+        let mut of =
+            self.joined.first().attributes.iter().filter(|id| self.known.get(**id) == wanted);
         let attribute = of.next().and_then(|id| self.dictionary.attribute(*id));
         let text = attribute.and_then(|attribute| known::texts(&attribute.value).next());
         text.map_or(0, |text| self.strings.table.index(text))
@@ -508,16 +459,12 @@ impl<'a, 'l> Writer<'a, 'l> {
         let listed = attributes()
             .filter(|id| self.known.get(**id) == Known::Comment)
             .filter_map(|id| self.dictionary.attribute(*id));
-        let mut comments: Vec<StringId> = listed
-            .flat_map(|attribute| known::texts(&attribute.value))
-            .collect();
+        let mut comments: Vec<StringId> =
+            listed.flat_map(|attribute| known::texts(&attribute.value)).collect();
         let mut numbered: Vec<(u64, StringId)> = attributes()
             .filter_map(|id| self.dictionary.attribute(*id))
             .filter_map(|attribute| {
-                match (
-                    numbered_comment(self.dictionary.text(attribute.key)),
-                    &attribute.value,
-                ) {
+                match (numbered_comment(self.dictionary.text(attribute.key)), &attribute.value) {
                     (Some(number), Value::String(text)) => Some((number, *text)),
                     _ => None,
                 }
@@ -525,10 +472,7 @@ impl<'a, 'l> Writer<'a, 'l> {
             .collect();
         numbered.sort_by_key(|(number, _)| *number);
         comments.extend(numbered.into_iter().map(|(_, text)| text));
-        comments
-            .into_iter()
-            .map(|text| self.strings.table.index(text))
-            .collect()
+        comments.into_iter().map(|text| self.strings.table.index(text)).collect()
     }
 
     fn nanos(&mut self, nanos: i128, field: &'static str) -> i64 {

@@ -66,14 +66,11 @@ impl Writer<'_, '_> {
         };
         let times = sample.timestamps_unix_nano;
         if timestamps == Timestamps::Drop {
-            self.losses
-                .add_many(losses::TIMESTAMPS_DROPPED, times.len() as u64, || {
-                    format!("samples[{row}]")
-                });
-            let totals: Vec<i64> = columns
-                .iter()
-                .map(|values| columns::total(values, times))
-                .collect();
+            self.losses.add_many(losses::TIMESTAMPS_DROPPED, times.len() as u64, || {
+                format!("samples[{row}]")
+            });
+            let totals: Vec<i64> =
+                columns.iter().map(|values| columns::total(values, times)).collect();
             return self.part(out, sample, &totals, None, links);
         }
         for (at, &time) in times.iter().enumerate() {
@@ -114,39 +111,29 @@ impl Writer<'_, '_> {
                 values => (values, losses::SERIES_EXPANDED),
             };
             self.losses.add(code, place);
-            values
-                .iter()
-                .for_each(|&value| self.part(out, sample, &[value], None, links));
+            values.iter().for_each(|&value| self.part(out, sample, &[value], None, links));
         } else if timestamps == Timestamps::Drop {
-            self.losses
-                .add_many(losses::TIMESTAMPS_DROPPED, times.len() as u64, place);
+            self.losses.add_many(losses::TIMESTAMPS_DROPPED, times.len() as u64, place);
             let total = match sample.values {
                 [] => vec![times.len() as i64],
-                values if series => vec![
-                    values
-                        .iter()
-                        .fold(0i64, |sum, value| sum.wrapping_add(*value)),
-                ],
+                values if series => {
+                    vec![values.iter().fold(0i64, |sum, value| sum.wrapping_add(*value))]
+                }
                 values => values.to_vec(),
             };
             self.part(out, sample, &total, None, links);
         } else {
             let split = !series
                 && (times.len() > 1)
-                && sample
-                    .values
-                    .iter()
-                    .any(|&value| value != times.len() as i64);
-            self.losses
-                .add_many(losses::VALUE_SPLIT, u64::from(split), place);
+                && sample.values.iter().any(|&value| value != times.len() as i64);
+            self.losses.add_many(losses::VALUE_SPLIT, u64::from(split), place);
             for (at, &time) in times.iter().enumerate() {
                 let values: Vec<i64> = match sample.values {
                     [] => vec![1],
                     values if series => vec![values[at]],
-                    values => values
-                        .iter()
-                        .map(|&total| columns::share(total, times.len(), at))
-                        .collect(),
+                    values => {
+                        values.iter().map(|&total| columns::share(total, times.len(), at)).collect()
+                    }
                 };
                 self.part(out, sample, &values, Some(time), links);
             }
@@ -237,15 +224,11 @@ impl Writer<'_, '_> {
         for link in &self.dictionary.links {
             if link.trace_id != [0; 16] && link.span_id != [0; 8] {
                 let hex = |bytes: &[u8]| {
-                    bytes
-                        .iter()
-                        .map(|byte| format!("{byte:02x}"))
-                        .collect::<String>()
+                    bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>()
                 };
-                for (key, id) in [
-                    (LABEL_TRACE_ID, hex(&link.trace_id)),
-                    (LABEL_SPAN_ID, hex(&link.span_id)),
-                ] {
+                for (key, id) in
+                    [(LABEL_TRACE_ID, hex(&link.trace_id)), (LABEL_SPAN_ID, hex(&link.span_id))]
+                {
                     let key = self.strings.make(key.to_owned());
                     write_label(&mut encoded.items, key, &Said::Made(id), &mut self.strings);
                 }
@@ -268,14 +251,8 @@ impl Writer<'_, '_> {
                 .attribute(*id)
                 .map_or("", |attribute| self.dictionary.text(attribute.key))
         };
-        let taken = attributes
-            .iter()
-            .any(|id| matches!(key(id), LABEL_TRACE_ID | LABEL_SPAN_ID));
-        let code = if taken {
-            losses::LINK_LABEL_CONFLICT
-        } else {
-            losses::LINK_INVALID
-        };
+        let taken = attributes.iter().any(|id| matches!(key(id), LABEL_TRACE_ID | LABEL_SPAN_ID));
+        let code = if taken { losses::LINK_LABEL_CONFLICT } else { losses::LINK_INVALID };
         let labels = links.row(link.row());
         if taken || labels.is_empty() {
             self.losses.add(code, || "sample.link_index".to_owned());

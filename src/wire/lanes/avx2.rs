@@ -64,9 +64,7 @@ fearless_simd::kernel!(
         let (mut ends, mut least) = (high, high);
         while rest.len() > 1 + AHEAD
             && let Some(bytes) = rest.first_chunk::<16>()
-            && let Some(slots) = out
-                .get_mut(filled..)
-                .and_then(<[u32]>::first_chunk_mut::<8>)
+            && let Some(slots) = out.get_mut(filled..).and_then(<[u32]>::first_chunk_mut::<8>)
         {
             let bytes = u8x16::simd_from(avx2, *bytes);
             more = _mm_movemask_epi8(bytes.into()) as u32;

@@ -146,14 +146,8 @@ mod tests {
         let row: Vec<u32> = (1..=40).collect();
         let key = row_key(&row);
         assert_ne!(row_key(&row[1..]), key);
-        for (at, seen) in [
-            (0, true),
-            (23, true),
-            (24, false),
-            (31, false),
-            (32, true),
-            (39, true),
-        ] {
+        for (at, seen) in [(0, true), (23, true), (24, false), (31, false), (32, true), (39, true)]
+        {
             let mut other = row.clone();
             other[at] += 1;
             assert_eq!(row_key(&other) != key, seen, "{at}");

@@ -39,11 +39,8 @@ impl Converted {
         let profiles = &reading.profiles;
         self.messages += 1;
         if self.profiles == 0 {
-            self.first_id = profiles
-                .iter()
-                .next()
-                .map(otlp_profiles::Profile::profile_id)
-                .unwrap_or_default();
+            self.first_id =
+                profiles.iter().next().map(otlp_profiles::Profile::profile_id).unwrap_or_default();
         }
         for profile in profiles.iter() {
             self.profiles += 1;
@@ -60,11 +57,7 @@ impl Converted {
         // pprof has labels of mixed kinds itself: they are written as they were.
         let kept = |finding: &Finding| finding.code == "label.mixed" && to.name() == "pprof";
         for finding in reading.findings.into_iter().filter(|f| !kept(f)) {
-            match self
-                .findings
-                .iter_mut()
-                .find(|known| known.code == finding.code)
-            {
+            match self.findings.iter_mut().find(|known| known.code == finding.code) {
                 Some(known) => known.count += finding.count,
                 None => self.findings.push(finding),
             }
@@ -92,10 +85,7 @@ impl Converted {
             },
         };
         let blobs: Vec<Vec<u8>> = match gzip {
-            Some(level) => blobs
-                .iter()
-                .map(|blob| otlp_profiles::deflate(blob, level))
-                .collect(),
+            Some(level) => blobs.iter().map(|blob| otlp_profiles::deflate(blob, level)).collect(),
             None => blobs,
         };
         self.bytes_out = blobs.iter().map(|blob| blob.len() as u64).sum();
@@ -170,7 +160,5 @@ pub(crate) fn kind_of(finding: &Finding) -> LossKind {
 /// What a loss code means.
 pub(crate) fn meaning_of(code: &str) -> &'static str {
     let mut codes = otlp_profiles::LOSS_CODES.iter();
-    codes
-        .find(|(known, _, _)| *known == code)
-        .map_or("", |(_, _, meaning)| meaning)
+    codes.find(|(known, _, _)| *known == code).map_or("", |(_, _, meaning)| meaning)
 }

@@ -44,29 +44,17 @@ impl Plan {
         if inputs.stdins() > 1 {
             return Err("stdin can be read once".to_owned());
         }
-        let output = args
-            .output
-            .as_deref()
-            .filter(|path| path.as_os_str() != "-");
+        let output = args.output.as_deref().filter(|path| path.as_os_str() != "-");
         let jobs = |format: &'static dyn Format| match output {
             Some(path) if is_directory(path, &inputs) => {
                 into_directory(args, &inputs, path, format)
             }
-            Some(path) => Ok(vec![job(
-                args,
-                &inputs,
-                Target::File(path.to_owned()),
-                format,
-            )]),
+            Some(path) => Ok(vec![job(args, &inputs, Target::File(path.to_owned()), format)]),
             None => Ok(vec![job(args, &inputs, Target::Stdout, format)]),
         };
         let format = format(args, &inputs, output)?;
         let jobs = jobs(format)?;
-        Ok(Self {
-            format,
-            jobs,
-            inputs,
-        })
+        Ok(Self { format, jobs, inputs })
     }
 }
 
@@ -131,12 +119,7 @@ fn job(args: &Args, inputs: &Inputs, target: Target, format: &dyn Format) -> Job
         Target::Stdout => gzip(args, None, format),
     };
     let input = inputs.all.first().cloned().unwrap_or_default();
-    Job {
-        input,
-        target,
-        gzip,
-        make_directories: false,
-    }
+    Job { input, target, gzip, make_directories: false }
 }
 
 /// A job for each input, named like it; where that makes two names one, both keep the extension
@@ -168,12 +151,7 @@ fn into_directory(
             return Err(crate::text::shown(&message));
         }
         let (input, target) = (input.clone(), Target::File(path));
-        jobs.push(Job {
-            input,
-            target,
-            gzip,
-            make_directories: true,
-        });
+        jobs.push(Job { input, target, gzip, make_directories: true });
     }
     Ok(jobs)
 }

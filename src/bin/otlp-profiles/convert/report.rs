@@ -37,13 +37,7 @@ impl<'a> Report<'a> {
         outputs: &'a [String],
     ) -> Self {
         let (to, converted) = (to.name(), Some(converted));
-        Self {
-            input,
-            to,
-            converted,
-            outputs,
-            failure: None,
-        }
+        Self { input, to, converted, outputs, failure: None }
     }
 
     pub(crate) fn failed(
@@ -53,13 +47,7 @@ impl<'a> Report<'a> {
         failure: &'a Failure,
     ) -> Self {
         let (to, failure) = (to.name(), Some(failure));
-        Self {
-            input,
-            to,
-            converted,
-            outputs: &[],
-            failure,
-        }
+        Self { input, to, converted, outputs: &[], failure }
     }
 
     pub(crate) fn tell(&self, form: Form, console: &Console) {
@@ -147,10 +135,7 @@ fn rows(converted: &Converted) -> Vec<Row<'_>> {
         count: finding.count,
         code: finding.code,
         meaning: finding.message.clone(),
-        first: Some(finding.place.clone())
-            .filter(|place| !place.is_empty())
-            .into_iter()
-            .collect(),
+        first: Some(finding.place.clone()).filter(|place| !place.is_empty()).into_iter().collect(),
     });
     losses.chain(findings).collect()
 }

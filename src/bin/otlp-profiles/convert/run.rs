@@ -26,11 +26,7 @@ pub(crate) fn run(args: &Args, console: &Console) -> Exit {
     };
     let read = args.read_options();
     let write = args.write_options(&read.limits);
-    let form = if console.is_json() {
-        Form::Json
-    } else {
-        Form::Text
-    };
+    let form = if console.is_json() { Form::Json } else { Form::Text };
     let mut run = Run {
         args,
         console,
@@ -149,20 +145,14 @@ impl Run<'_> {
             fs::create_dir_all(directory).map_err(|error| output::unwritable(directory, &error))?;
         }
         output::to_files(&files, job.input.path.as_deref(), self.args.force)?;
-        let names = files
-            .iter()
-            .map(|(path, _)| path.to_string_lossy().into_owned())
-            .collect();
+        let names = files.iter().map(|(path, _)| path.to_string_lossy().into_owned()).collect();
         self.written.extend(files.into_iter().map(|(path, _)| path));
         Ok(names)
     }
 
     fn tell_done(&self, name: &str, converted: &Converted, outputs: &[String]) {
-        let message = if converted.profiles == 1 {
-            "Profile converted"
-        } else {
-            "Profiles converted"
-        };
+        let message =
+            if converted.profiles == 1 { "Profile converted" } else { "Profiles converted" };
         let mut line = Line::new(Level::Info, "convert", message)
             .profile(converted.only_id())
             .with("from", converted.from())
@@ -188,14 +178,9 @@ impl Run<'_> {
             let converted = converted.filter(|_| refused);
             Report::failed(name, self.to, converted, failure).tell(self.form, self.console);
         }
-        let level = if failure.fatal {
-            Level::Critical
-        } else {
-            Level::Error
-        };
+        let level = if failure.fatal { Level::Critical } else { Level::Error };
         let message = format!("Conversion failed: {failure}");
-        self.console
-            .log(&Line::new(level, "convert", message).with("in", name));
+        self.console.log(&Line::new(level, "convert", message).with("in", name));
         failure.exit
     }
 }
@@ -230,17 +215,10 @@ mod tests {
     #[test]
     fn a_guess_is_not_converted() -> Result<(), String> {
         let format = otlp_profiles::format("otlp").ok_or("no such format")?;
-        let exit = |certainty| {
-            unambiguous(&certainty, format)
-                .err()
-                .map(|failure| failure.exit)
-        };
+        let exit = |certainty| unambiguous(&certainty, format).err().map(|failure| failure.exit);
         assert_eq!(exit(Certainty::Certain), None);
         assert_eq!(exit(Certainty::Preferred(vec!["otlp-1.9"])), None);
-        assert_eq!(
-            exit(Certainty::Ambiguous(vec!["otlp-1.9"])),
-            Some(Exit::Ambiguous)
-        );
+        assert_eq!(exit(Certainty::Ambiguous(vec!["otlp-1.9"])), Some(Exit::Ambiguous));
         Ok(())
     }
 }

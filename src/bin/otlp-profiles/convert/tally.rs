@@ -47,9 +47,8 @@ impl Tally {
     pub(crate) fn tell(&self, console: &Console) {
         for (kind, lost) in self.lost.iter().rev() {
             let codes = lost.counts.iter();
-            let codes: Vec<String> = codes
-                .map(|(code, count)| format!("{count} × {code}"))
-                .collect();
+            let codes: Vec<String> =
+                codes.map(|(code, count)| format!("{count} × {code}")).collect();
             let (codes, first) = (codes.join(", "), &lost.first);
             let more = and_more(lost.inputs.saturating_sub(1));
             let message = format!("Data {kind}: {codes} in {first}{more}");

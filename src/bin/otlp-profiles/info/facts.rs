@@ -14,13 +14,7 @@ pub(crate) fn sums(profile: &Profile) -> Vec<i128> {
             [] => {}
             // Without values each timestamp counts one; with some, each may have a value.
             [sum] if sample.values.is_empty() => *sum += sample.timestamps_unix_nano.len() as i128,
-            [sum] => {
-                *sum += sample
-                    .values
-                    .iter()
-                    .map(|value| i128::from(*value))
-                    .sum::<i128>()
-            }
+            [sum] => *sum += sample.values.iter().map(|value| i128::from(*value)).sum::<i128>(),
             many => {
                 for (sum, value) in many.iter_mut().zip(sample.values) {
                     *sum += i128::from(*value);
@@ -34,9 +28,7 @@ pub(crate) fn sums(profile: &Profile) -> Vec<i128> {
 /// The number of timestamps of a profile.
 pub(crate) fn timestamps(profile: &Profile) -> u64 {
     let samples = profile.samples().iter();
-    samples
-        .map(|sample| sample.timestamps_unix_nano.len() as u64)
-        .sum()
+    samples.map(|sample| sample.timestamps_unix_nano.len() as u64).sum()
 }
 
 /// How many rows each table has, besides the empty row 0 that all have.
@@ -67,10 +59,7 @@ pub(crate) fn pairs(dictionary: &Dictionary, pairs: &[KeyValue]) -> Json {
 /// Attributes of a profile.
 pub(crate) fn attributes(dictionary: &Dictionary, ids: &[AttributeId]) -> Json {
     let attributes = ids.iter().filter_map(|id| dictionary.attribute(*id));
-    object(
-        dictionary,
-        attributes.map(|attribute| (attribute.key, &attribute.value)),
-    )
+    object(dictionary, attributes.map(|attribute| (attribute.key, &attribute.value)))
 }
 
 fn object<'a>(dictionary: &Dictionary, pairs: impl Iterator<Item = (StringId, &'a Value)>) -> Json {

@@ -11,13 +11,10 @@ use crate::time::rfc3339;
 
 /// One file.
 pub(crate) fn file(described: Described) -> Json {
-    let messages = described
-        .messages
-        .into_iter()
-        .filter_map(|message| match message {
-            Printed::Json(message) => Some(message),
-            Printed::Text(_) => None,
-        });
+    let messages = described.messages.into_iter().filter_map(|message| match message {
+        Printed::Json(message) => Some(message),
+        Printed::Text(_) => None,
+    });
     let mut object = json!({
         "path": described.name,
         "bytes": described.stored,
@@ -43,10 +40,7 @@ pub(crate) fn message(reading: &Reading, bytes: u64) -> Json {
         .map(|(name, rows)| (name.to_owned(), rows.into()))
         .into_iter()
         .collect();
-    let resources = profiles
-        .resource_profiles()
-        .iter()
-        .map(|one| resource(dictionary, one));
+    let resources = profiles.resource_profiles().iter().map(|one| resource(dictionary, one));
     let mut object = detected(&reading.detected);
     object["bytes"] = bytes.into();
     object["tables"] = tables.into();
@@ -96,10 +90,7 @@ fn resource(dictionary: &Dictionary, of: &ResourceProfiles) -> Json {
 }
 
 fn entities(dictionary: &Dictionary, resource: &Resource) -> Json {
-    let types = resource
-        .entity_refs()
-        .iter()
-        .map(|entity| dictionary.text(entity.entity_type));
+    let types = resource.entity_refs().iter().map(|entity| dictionary.text(entity.entity_type));
     types.collect()
 }
 
@@ -117,18 +108,12 @@ fn scope(dictionary: &Dictionary, of: &ScopeProfiles) -> Json {
 }
 
 fn profile(dictionary: &Dictionary, of: &Profile) -> Json {
-    let types = of
-        .sample_types()
-        .iter()
-        .zip(facts::sums(of))
-        .map(|(one, sum)| {
-            let mut object = value_type(dictionary, *one);
-            object["sum"] = facts::number(sum);
-            object
-        });
-    let time = Some(of.time_unix_nano())
-        .filter(|time| *time != 0)
-        .and_then(rfc3339);
+    let types = of.sample_types().iter().zip(facts::sums(of)).map(|(one, sum)| {
+        let mut object = value_type(dictionary, *one);
+        object["sum"] = facts::number(sum);
+        object
+    });
+    let time = Some(of.time_unix_nano()).filter(|time| *time != 0).and_then(rfc3339);
     let (payload_format, payload) = of.original_payload();
     json!({
         "profile_id": Some(of.profile_id()).filter(|id| *id != ProfileId::NONE).map(|id| id.to_string()),

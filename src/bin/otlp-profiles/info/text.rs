@@ -103,28 +103,19 @@ fn detected(page: &mut Page, name: &str, detected: &Detected) {
 }
 
 fn profile(page: &mut Page, dictionary: &Dictionary, profile: &Profile) {
-    let types = profile
-        .sample_types()
-        .iter()
-        .map(|one| type_text(dictionary, *one));
+    let types = profile.sample_types().iter().map(|one| type_text(dictionary, *one));
     page.line("profile", &types.collect::<Vec<_>>().join(", "));
     page.inner("samples", &samples_text(profile));
     for (one, sum) in profile.sample_types().iter().zip(facts::sums(profile)) {
         let unit = dictionary.text(one.unit);
-        page.inner(
-            "sum",
-            &format!("{} {sum} {unit}", dictionary.text(one.name)),
-        );
+        page.inner("sum", &format!("{} {sum} {unit}", dictionary.text(one.name)));
     }
     if profile.time_unix_nano() != 0 || profile.duration_nanos() != 0 {
         page.inner("time", &time_text(profile));
     }
     if !profile.period_type().is_none() || profile.period() != 0 {
-        let period = format!(
-            "{} of {}",
-            profile.period(),
-            type_text(dictionary, profile.period_type())
-        );
+        let period =
+            format!("{} of {}", profile.period(), type_text(dictionary, profile.period_type()));
         page.inner("period", &period);
     }
     if profile.profile_id() != ProfileId::NONE {
@@ -137,10 +128,7 @@ fn profile(page: &mut Page, dictionary: &Dictionary, profile: &Profile) {
     let (format, bytes) = profile.original_payload();
     if !bytes.is_empty() {
         let bytes = counted(bytes.len() as u64, "byte");
-        page.inner(
-            "original",
-            &format!("{bytes} of {}", dictionary.text(format)),
-        );
+        page.inner("original", &format!("{bytes} of {}", dictionary.text(format)));
     }
 }
 
@@ -153,11 +141,8 @@ fn samples_text(profile: &Profile) -> String {
 }
 
 fn type_text(dictionary: &Dictionary, of: ValueType) -> String {
-    let mut text = format!(
-        "{} in {}",
-        word(dictionary.text(of.name)),
-        word(dictionary.text(of.unit))
-    );
+    let mut text =
+        format!("{} in {}", word(dictionary.text(of.name)), word(dictionary.text(of.unit)));
     if let Some(temporality) = of.temporality {
         text.push_str(&format!(" (aggregation temporality {temporality})"));
     }
@@ -174,11 +159,7 @@ fn time_text(profile: &Profile) -> String {
         0 => "unknown".to_owned(),
         _ => rfc3339(time).unwrap_or_else(|| format!("{time} ns after 1970")),
     };
-    if duration == 0 {
-        from
-    } else {
-        format!("{from} for {}", seconds(duration))
-    }
+    if duration == 0 { from } else { format!("{from} for {}", seconds(duration)) }
 }
 
 fn scope_text(dictionary: &Dictionary, scope: &Scope) -> String {
