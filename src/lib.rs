@@ -12,7 +12,7 @@ mod error;
 mod format;
 mod framing;
 mod limits;
-mod model;
+pub mod model;
 #[cfg(feature = "proto")]
 pub mod proto;
 pub mod semconv;

@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 const LAYERS: &[(&str, u32)] = &[
     ("error", 0),
     ("limits", 0),
+    ("semconv", 0),
     ("wire", 1),
     ("compression", 1),
     ("framing", 1),
     ("model", 2),
-    ("semconv", 2),
     ("build", 3),
     ("format", 4),
     ("convert", 5),
