@@ -27,9 +27,40 @@
 //! }
 //! # Ok(()) }
 //! ```
+//!
+//! # Editing
+//!
+//! | what | how |
+//! |---|---|
+//! | leaving out | [`Profiles::retain_resources`], [`retain_profiles`](Profiles::retain_profiles), [`retain_sample_types`](Profiles::retain_sample_types), [`retain_samples`](Profiles::retain_samples) |
+//! | attributes | [`Profiles::edit_attributes`]: set, renamed, removed |
+//! | names | [`Profiles::rewrite`]: of functions, files, sample types, scopes |
+//!
+//! An edit changes what it says and nothing else, and takes time in proportion to the profiles.
+//! The rows that nothing refers to any longer stay in the tables, and are written, until
+//! [`Profiles::compact`]: call it at the end. Ids of profiles stay; so do the originals that
+//! producers sent along, unedited, until [`Profiles::drop_original_payloads`].
+//!
+//! The profiles of one service, without a label, with functions renamed:
+//!
+//! ```
+//! # fn main() -> otlp_profiles::Result<()> {
+//! # let bytes = std::fs::read("testdata/otlp-1.11-aggregated-cpu.binpb").unwrap();
+//! use otlp_profiles::model::{AttributeOwner, TextOf};
+//!
+//! let mut profiles = otlp_profiles::read(&bytes, &Default::default())?.profiles;
+//! profiles.retain_resources(|resource| resource.get_str("service.name") == Some("checkout"));
+//! profiles.edit_attributes(AttributeOwner::Sample, |labels| {
+//!     labels.remove("session.id");
+//! })?;
+//! profiles.rewrite(&[TextOf::FunctionName], |name| Some(name.split("::h").next()?.to_owned()))?;
+//! profiles.compact();
+//! # Ok(()) }
+//! ```
 
 mod attributes;
 pub(crate) mod dictionary;
+mod edit;
 mod entries;
 mod frames;
 pub(crate) mod id;
@@ -47,6 +78,7 @@ pub use crate::model::attributes::{AttributeList, AttributeRef, Attributes};
 pub use crate::model::dictionary::{
     Attribute, Dictionary, Function, Line, Link, Locations, Mapping, Mappings,
 };
+pub use crate::model::edit::{AttributeOwner, AttributesMut, Scalar, TextOf};
 pub use crate::model::entries::{Entry, ProfileIter, SampleIter};
 pub use crate::model::frames::FrameRef;
 pub use crate::model::id::{

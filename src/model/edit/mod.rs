@@ -1,0 +1,13 @@
+//! Changing profiles: leaving out resources, profiles, sample types and samples, changing attributes
+//! and texts.
+
+mod attributes;
+mod entities;
+mod new_rows;
+mod owners;
+mod retain;
+mod rewrite;
+
+pub use crate::model::edit::attributes::{AttributesMut, Scalar};
+pub use crate::model::edit::owners::AttributeOwner;
+pub use crate::model::edit::rewrite::TextOf;
