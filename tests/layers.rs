@@ -10,6 +10,7 @@ const LAYERS: &[(&str, u32)] = &[
     ("wire", 1),
     ("compression", 1),
     ("framing", 1),
+    ("stream", 2),
     ("model", 2),
     ("semconv", 2),
     ("build", 3),

@@ -4,7 +4,8 @@
 use std::io::Read;
 
 use libfuzzer_sys::fuzz_target;
-use otlp_profiles::{Limits, inflate};
+use otlp_profiles::Limits;
+use otlp_profiles::compression::inflate;
 
 fn multi(bytes: &[u8]) -> std::io::Result<Vec<u8>> {
     let mut inflated = Vec::new();
