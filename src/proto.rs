@@ -268,7 +268,7 @@ impl Profiles {
     ///
     /// # Errors
     ///
-    /// As [`write`].
+    /// As [`write()`].
     pub fn to_message<M: Payload>(&self, options: &WriteOptions) -> Result<(M, Losses)> {
         let written = write(self, M::FORMAT, options)?;
         let message = M::decode(&written.payload[..]);
