@@ -7,7 +7,7 @@ mod support;
 use otlp_profiles::model::{AttributeOwner, TextOf};
 use otlp_profiles::proto::pprof;
 use otlp_profiles::proto::prost::Message;
-use otlp_profiles::{Limits, Profiles, ReadOptions};
+use otlp_profiles::{Format, Limits, Profiles};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use support::doc::{self, Doc, Mask, Val, difference, meaning};
@@ -454,10 +454,12 @@ fn an_edit_that_changes_nothing_changes_nothing() {
     }
 }
 
+type Edit = fn(&mut Profiles);
+
 /// The columns of a pprof may be profiles of their own while they are edited.
 #[test]
 fn an_edit_of_a_pprof_is_that_of_its_columns() {
-    let edits: [(&str, fn(&mut Profiles)); 5] = [
+    let edits: [(&str, Edit); 5] = [
         ("label", |profiles| {
             edit(profiles, AttributeOwner::Sample, |labels| {
                 labels.retain(|label| label.key == "region")
@@ -465,7 +467,7 @@ fn an_edit_of_a_pprof_is_that_of_its_columns() {
         }),
         ("samples", |profiles| {
             let mut row = 0;
-            let leaf = |name: &str| name.len() % 2 == 0;
+            let leaf = |name: &str| name.len().is_multiple_of(2);
             profiles.retain_samples(|entry, sample| {
                 row += 1;
                 entry
@@ -526,7 +528,7 @@ fn a_dropped_label_is_dropped_from_the_pprof_and_nothing_else() {
 #[test]
 fn what_was_hidden_is_nowhere_in_what_is_written() {
     let (_, bytes) = testdata(&["go-cpu-labels.pb.gz"]).remove(0);
-    for format in otlp_profiles::FORMATS {
+    for format in Format::ALL {
         let model = read("pprof", &bytes);
         let mut profiles = read(format.name(), &write(format.name(), &model).0);
         edit(&mut profiles, AttributeOwner::Sample, |labels| {
@@ -743,7 +745,7 @@ fn edits_take_time_in_proportion() {
         stacks: vec![vec![0]],
         ..Default::default()
     };
-    let options = ReadOptions { limits: Limits::unlimited(), ..support::options("otlp") };
+    let options = support::options("otlp").limits(Limits::unlimited());
     let bytes = (form("otlp").lower)(&Doc { resources, tables });
     let mut profiles = otlp_profiles::read(&bytes, &options).unwrap().profiles;
 

@@ -11,6 +11,7 @@ const LAYERS: &[(&str, u32)] = &[
     ("wire", 1),
     ("compression", 1),
     ("framing", 1),
+    ("stream", 2),
     ("model", 2),
     ("build", 3),
     ("format", 4),

@@ -5,8 +5,8 @@ mod support;
 
 use std::time::{Duration, UNIX_EPOCH};
 
-use otlp_profiles::model::{Entry, FrameRef, Value};
-use otlp_profiles::{Builder, Dictionary, FORMATS, LocationId, Profiles, SampleRef};
+use otlp_profiles::model::{Entry, FrameRef, LocationId, SampleRef, Value};
+use otlp_profiles::{Builder, Dictionary, Format, Limits, Profiles};
 use serde_json::Value as Json;
 use support::doc::{self, Doc, Val};
 use support::forms::form;
@@ -21,7 +21,7 @@ fn every_form() -> impl Iterator<Item = (String, Profiles)> {
             _ => "pprof",
         };
         let model = read(format, &bytes);
-        let through = FORMATS.iter().filter_map(|to| {
+        let through = Format::ALL.iter().filter_map(|to| {
             let there = otlp_profiles::write_all(&model, *to, &Default::default()).ok()?;
             let [payload] = &there.0[..] else { return None };
             Some((format!("{name} as {}", to.name()), read(to.name(), payload)))
@@ -329,10 +329,7 @@ fn walks_take_time_in_proportion() {
         ..Default::default()
     };
     let resources = vec![doc::Resource { scopes, ..Default::default() }];
-    let options = otlp_profiles::ReadOptions {
-        limits: otlp_profiles::Limits::unlimited(),
-        ..support::options("otlp")
-    };
+    let options = support::options("otlp").limits(Limits::unlimited());
     let bytes = (form("otlp").lower)(&Doc { resources, tables });
     let profiles = otlp_profiles::read(&bytes, &options).unwrap().profiles;
     let dictionary = profiles.dictionary();

@@ -74,22 +74,18 @@ mod time;
 pub(crate) mod value;
 mod value_ref;
 
-pub use crate::model::attributes::{AttributeList, AttributeRef, Attributes};
-pub use crate::model::dictionary::{
-    Attribute, Dictionary, Function, Line, Link, Locations, Mapping, Mappings,
-};
-pub use crate::model::edit::{AttributeOwner, AttributesMut, Scalar, TextOf};
-pub use crate::model::entries::{Entry, ProfileIter, SampleIter};
-pub use crate::model::frames::FrameRef;
-pub use crate::model::id::{
-    AttributeId, FunctionId, LinkId, LocationId, MappingId, StackId, StringId,
-};
-pub use crate::model::profile::{AggregationTemporality, Profile, ProfileId, ValueType};
-pub use crate::model::ragged::Ragged;
-pub use crate::model::samples::{SampleRef, Samples};
-pub use crate::model::strings::Strings;
-pub use crate::model::value::{KeyValue, Value};
-pub use crate::model::value_ref::ValueRef;
+pub use attributes::{AttributeList, AttributeRef, Attributes};
+pub use dictionary::{Attribute, Dictionary, Function, Line, Link, Locations, Mapping, Mappings};
+pub use edit::{AttributeOwner, AttributesMut, Scalar, TextOf};
+pub use entries::{Entry, ProfileIter, SampleIter};
+pub use frames::FrameRef;
+pub use id::{AttributeId, FunctionId, LinkId, LocationId, MappingId, StackId, StringId};
+pub use profile::{AggregationTemporality, Profile, ProfileId, ValueType};
+pub use ragged::Ragged;
+pub use samples::{SampleRef, Samples};
+pub use strings::Strings;
+pub use value::{KeyValue, Value};
+pub use value_ref::ValueRef;
 
 /// Everything in one payload: the shared tables, and the profiles by resource and scope.
 ///

@@ -3,10 +3,10 @@
 use std::ops::Range;
 
 use crate::error::Result;
-use crate::format::WriteOptions;
 use crate::format::columns::{self, Join, Joined};
 use crate::format::known::{self, BuildId, Known, KnownAttributes};
 use crate::format::losses::{self, Losses};
+use crate::format::options::WriteOptions;
 use crate::format::otlp::write::check_rows;
 use crate::format::pprof::labels::{PprofStrings, Said, said, write_label};
 use crate::format::pprof::unsaid::{self, numbered_comment};
