@@ -33,6 +33,14 @@ pub struct Attributes<'a> {
 }
 
 /// The two forms in which the model has attributes: what [`Dictionary::resolve`] takes.
+///
+/// ```
+/// use otlp_profiles::model::{AttributeList, SampleRef};
+///
+/// fn labels<'a>(sample: &SampleRef<'a>) -> AttributeList<'a> {
+///     sample.attributes.into()
+/// }
+/// ```
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum AttributeList<'a> {
@@ -55,6 +63,17 @@ impl<'a> From<&'a [KeyValue]> for AttributeList<'a> {
 }
 
 /// One attribute, with its texts.
+///
+/// ```
+/// # fn main() -> otlp_profiles::Result<()> {
+/// # let profile = std::fs::read("testdata/go-cpu-labels.pb.gz").unwrap();
+/// let profiles = otlp_profiles::read(&profile, &Default::default())?.profiles;
+/// let samples = profiles.iter().next().unwrap().samples();
+/// let labelled = samples.iter().find(|sample| !sample.attributes.is_empty()).unwrap();
+/// let label = profiles.dictionary().resolve(labelled.attributes).iter().next().unwrap();
+/// assert_eq!((label.key, label.value.to_string(), label.unit), ("endpoint", "/v1/sort".into(), ""));
+/// # Ok(()) }
+/// ```
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct AttributeRef<'a> {

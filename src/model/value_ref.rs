@@ -39,6 +39,17 @@ pub struct ValueRef<'a> {
 
 impl Dictionary {
     /// A value of these tables, with its texts.
+    ///
+    /// ```
+    /// # fn main() -> otlp_profiles::Result<()> {
+    /// # let profile = std::fs::read("testdata/go-cpu-labels.pb.gz").unwrap();
+    /// let profiles = otlp_profiles::read(&profile, &Default::default())?.profiles;
+    /// let dictionary = profiles.dictionary();
+    /// for row in dictionary.attributes() {
+    ///     println!("{}: {}", dictionary.text(row.key), dictionary.value(&row.value));
+    /// }
+    /// # Ok(()) }
+    /// ```
     pub fn value<'a>(&'a self, value: &'a Value) -> ValueRef<'a> {
         ValueRef { value, strings: &self.strings }
     }

@@ -103,3 +103,33 @@ pub(super) fn at_most(limit: usize, wanted: usize, what: &str) -> Result<()> {
     let message = format!("the edit needs {wanted} {what}, more than the {limit} a table can hold");
     Err(Error::new(ErrorKind::Limit, message))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_equal_rows_the_first_is_found_and_none_is_added() {
+        let mut dictionary = Dictionary::default();
+        for text in ["a", "b", "a", "b"] {
+            dictionary.strings.push(text);
+        }
+        let mut new = NewRows::default();
+        let mut text = |text| new.text(text, &mut dictionary.strings).unwrap();
+        assert_eq!(["", "b", "a", "c", "c"].map(&mut text).map(|id| id.0), [0, 2, 1, 5, 5]);
+        let row = Attribute { key: StringId(1), ..Attribute::default() };
+        dictionary.attributes.extend([row.clone(), row.clone()]);
+        assert_eq!(new.attribute(row, &mut dictionary).unwrap(), AttributeId(1));
+        let other = Attribute { key: StringId(2), ..Attribute::default() };
+        assert_eq!(new.attribute(other.clone(), &mut dictionary).unwrap(), AttributeId(3));
+        assert_eq!(new.attribute(other, &mut dictionary).unwrap(), AttributeId(3));
+    }
+
+    #[test]
+    fn a_table_past_what_it_can_hold_is_an_error() {
+        assert!(at_most(2, 2, "strings").is_ok());
+        let error = at_most(2, 3, "strings").unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Limit);
+        assert_eq!(error.to_string(), "the edit needs 3 strings, more than the 2 a table can hold");
+    }
+}

@@ -3,14 +3,15 @@
 use std::ops::Range;
 
 use crate::error::{Error, Result};
-use crate::model::Profiles;
 use crate::model::dictionary::Dictionary;
 use crate::model::edit::attributes::{AttributesMut, List};
 use crate::model::edit::entities;
 use crate::model::edit::new_rows::{NewRows, at_most};
+use crate::model::edit::{profiles_of, scopes_of};
 use crate::model::id::{AttributeId, StringId};
 use crate::model::ragged::Ragged;
 use crate::model::value::KeyValue;
+use crate::model::{Profiles, Resource};
 
 /// What has attributes.
 ///
@@ -108,31 +109,24 @@ impl Profiles {
             failed: None,
             edit: &mut edit,
         };
-        let resources = self.resources.iter_mut();
+        let resources = &mut self.resources[..];
         match owner {
+            AttributeOwner::Resource => {
+                resources.iter_mut().for_each(|one| editor.resource(&mut one.resource));
+            }
+            AttributeOwner::Scope => scopes_of(resources).for_each(|one| {
+                editor.pairs(&mut one.scope.attributes);
+            }),
+            AttributeOwner::Profile => {
+                profiles_of(resources).for_each(|one| editor.rows(&mut one.attributes));
+            }
+            AttributeOwner::Sample => {
+                profiles_of(resources).for_each(|one| {
+                    editor.column(0..one.samples.len(), &mut one.samples.attributes);
+                });
+            }
             AttributeOwner::Location => editor.locations(),
             AttributeOwner::Mapping => editor.mappings(),
-            AttributeOwner::Resource => resources.for_each(|one| {
-                let keys = editor.pairs(&mut one.resource.attributes);
-                entities::follow(&mut one.resource.entity_refs, &keys, &editor.dictionary.strings);
-            }),
-            AttributeOwner::Scope => {
-                for scope in resources.flat_map(|resource| &mut resource.scopes) {
-                    editor.pairs(&mut scope.scope.attributes);
-                }
-            }
-            AttributeOwner::Profile | AttributeOwner::Sample => {
-                let scopes = resources.flat_map(|resource| &mut resource.scopes);
-                for profile in scopes.flat_map(|scope| &mut scope.profiles) {
-                    match owner {
-                        AttributeOwner::Profile => editor.rows(&mut profile.attributes),
-                        _ => {
-                            let rows = 0..profile.samples.len();
-                            editor.column(rows, &mut profile.samples.attributes);
-                        }
-                    }
-                }
-            }
         }
         editor.failed.map_or(Ok(()), Err)
     }
@@ -177,6 +171,11 @@ impl Editor<'_> {
             *pairs = edited;
         }
         entities::Keys { old, kept }
+    }
+
+    fn resource(&mut self, resource: &mut Resource) {
+        let keys = self.pairs(&mut resource.attributes);
+        entities::follow(&mut resource.entity_refs, &keys, &self.dictionary.strings);
     }
 
     /// Edits some rows of a column of lists.

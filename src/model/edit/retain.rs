@@ -2,6 +2,7 @@
 
 use crate::model::attributes::Attributes;
 use crate::model::dictionary::Dictionary;
+use crate::model::edit::profiles_of;
 use crate::model::entries::Entry;
 use crate::model::id::{Id, StringId};
 use crate::model::order::{ranks, sample_type_order, set_sample_type_order};
@@ -63,7 +64,7 @@ impl Profiles {
         }
         let mut marks = kept.iter().copied();
         let mut profiles = Vec::new();
-        for profile in self.profiles_mut() {
+        for profile in profiles_of(&mut self.resources) {
             let marks: Vec<bool> = marks.by_ref().take(profile.sample_types.len()).collect();
             profiles.push(marks.is_empty() || marks.contains(&true));
             profile.keep_sample_types(&marks);
@@ -93,7 +94,7 @@ impl Profiles {
             .flat_map(|entry| entry.profile().samples().iter().map(move |sample| (entry, sample)));
         let kept: Vec<bool> = samples.map(|(entry, sample)| keep(entry, sample)).collect();
         let mut marks = &kept[..];
-        for profile in self.profiles_mut() {
+        for profile in profiles_of(&mut self.resources) {
             let (own, rest) = marks.split_at(profile.samples.len().min(marks.len()));
             profile.samples.keep(own);
             marks = rest;
@@ -103,15 +104,10 @@ impl Profiles {
     /// Forgets the originals that producers sent along with profiles. No other edit changes them, so
     /// what was dropped or rewritten is still in there.
     pub fn drop_original_payloads(&mut self) {
-        for profile in self.profiles_mut() {
+        for profile in profiles_of(&mut self.resources) {
             profile.original_payload = Vec::new();
             profile.original_payload_format = StringId::NONE;
         }
-    }
-
-    pub(super) fn profiles_mut(&mut self) -> impl Iterator<Item = &mut Profile> {
-        let scopes = self.resources.iter_mut().flat_map(|resource| &mut resource.scopes);
-        scopes.flat_map(|scope| &mut scope.profiles)
     }
 
     /// Keeps the profiles that are marked, and what held none before.

@@ -4,6 +4,7 @@ use crate::error::Result;
 use crate::model::Profiles;
 use crate::model::dictionary::Dictionary;
 use crate::model::edit::new_rows::NewRows;
+use crate::model::edit::{profiles_of, scopes_of};
 use crate::model::id::StringId;
 use crate::model::profile::Profile;
 use crate::model::strings::Strings;
@@ -11,6 +12,17 @@ use crate::model::value::Value;
 use crate::semconv::{PPROF_PROFILE_DEFAULT_SAMPLE_TYPE, PPROF_SCOPE_DEFAULT_SAMPLE_TYPE};
 
 /// Which texts to [rewrite](Profiles::rewrite).
+///
+/// ```
+/// # fn main() -> otlp_profiles::Result<()> {
+/// # let profile = std::fs::read("testdata/go-cpu-labels.pb.gz").unwrap();
+/// use otlp_profiles::model::TextOf;
+///
+/// let mut profiles = otlp_profiles::read(&profile, &Default::default())?.profiles;
+/// let files = [TextOf::FunctionFilename, TextOf::MappingFilename];
+/// profiles.rewrite(&files, |path| Some(path.replace("/home/build/", "")))?;
+/// # Ok(()) }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum TextOf {
@@ -79,40 +91,39 @@ impl Profiles {
     }
 
     fn rewrite_one(&mut self, texts: TextOf, rewriter: &mut Rewriter<'_>) -> Result<()> {
-        let Self { dictionary, resources } = self;
-        let Dictionary { functions, mappings, .. } = dictionary;
-        let scopes = resources.iter_mut().flat_map(|resource| &mut resource.scopes);
+        let Self { dictionary: Dictionary { functions, mappings, .. }, resources } = self;
+        let functions = functions.iter_mut();
         match texts {
-            TextOf::FunctionName => rewriter.all(functions.iter_mut().map(|f| &mut f.name)),
-            TextOf::FunctionSystemName => {
-                rewriter.all(functions.iter_mut().map(|f| &mut f.system_name))
-            }
-            TextOf::FunctionFilename => rewriter.all(functions.iter_mut().map(|f| &mut f.filename)),
+            TextOf::FunctionName => rewriter.all(functions.map(|one| &mut one.name)),
+            TextOf::FunctionSystemName => rewriter.all(functions.map(|one| &mut one.system_name)),
+            TextOf::FunctionFilename => rewriter.all(functions.map(|one| &mut one.filename)),
             TextOf::MappingFilename => {
-                rewriter.all(mappings.rows.iter_mut().map(|mapping| &mut mapping.filename))
+                rewriter.all(mappings.rows.iter_mut().map(|one| &mut one.filename))
             }
-            TextOf::ScopeName => rewriter.all(scopes.map(|scope| &mut scope.scope.name)),
-            TextOf::ScopeVersion => rewriter.all(scopes.map(|scope| &mut scope.scope.version)),
             TextOf::SampleTypeName => {
-                rewriter.all(self.profiles_mut().flat_map(sample_type_names))?;
+                rewriter.all(profiles_of(resources).flat_map(sample_type_names))?;
                 self.rewrite_defaults(rewriter)
             }
             TextOf::SampleTypeUnit => {
-                let types = self.profiles_mut().flat_map(|profile| &mut profile.sample_types);
-                rewriter.all(types.map(|kind| &mut kind.unit))
+                let types = profiles_of(resources).flat_map(|one| &mut one.sample_types);
+                rewriter.all(types.map(|one| &mut one.unit))
             }
             TextOf::PeriodTypeName => {
-                rewriter.all(self.profiles_mut().map(|profile| &mut profile.period_type.name))
+                rewriter.all(profiles_of(resources).map(|one| &mut one.period_type.name))
             }
             TextOf::PeriodTypeUnit => {
-                rewriter.all(self.profiles_mut().map(|profile| &mut profile.period_type.unit))
+                rewriter.all(profiles_of(resources).map(|one| &mut one.period_type.unit))
+            }
+            TextOf::ScopeName => rewriter.all(scopes_of(resources).map(|one| &mut one.scope.name)),
+            TextOf::ScopeVersion => {
+                rewriter.all(scopes_of(resources).map(|one| &mut one.scope.version))
             }
         }
     }
 
     /// Rewrites the default sample types that attributes name.
     fn rewrite_defaults(&mut self, rewriter: &mut Rewriter<'_>) -> Result<()> {
-        for scope in self.resources.iter_mut().flat_map(|resource| &mut resource.scopes) {
+        for scope in scopes_of(&mut self.resources) {
             for pair in &mut scope.scope.attributes {
                 rewriter.default(PPROF_SCOPE_DEFAULT_SAMPLE_TYPE, pair.key, &mut pair.value)?;
             }
