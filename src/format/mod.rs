@@ -5,17 +5,20 @@ mod build_id;
 mod columns;
 pub(crate) mod detect;
 mod even;
+mod fingerprint;
 pub(crate) mod index;
 pub(crate) mod intake;
 mod json;
 mod known;
 mod labels;
 pub(crate) mod losses;
+mod orphans;
 pub(crate) mod otlp;
 mod pprof;
 mod select;
 mod spread;
 pub(crate) mod stacks;
+mod subset;
 mod temporality;
 mod texts;
 
@@ -134,7 +137,7 @@ pub struct WriteOptions {
 impl Default for WriteOptions {
     fn default() -> Self {
         Self {
-            refs: Refs::Auto,
+            refs: Refs::Inline,
             timestamps: Timestamps::Label,
             links: true,
             profile_id: None,
@@ -144,15 +147,13 @@ impl Default for WriteOptions {
     }
 }
 
-/// How OTLP 1.10 says the texts of resources, scopes and values.
+/// How OTLP 1.10 says the texts of resources, scopes and values: all of a payload in one way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Refs {
-    /// By the dictionary when used twice or more, else in place.
+    /// In place, as every generation can, and every reader of 1.10 understands.
     #[default]
-    Auto,
-    /// In place.
     Inline,
-    /// By the dictionary.
+    /// By the dictionary, which says each text once.
     Dictionary,
 }
 
