@@ -2,115 +2,54 @@
 //!
 //! Requirements: equal profiles have one id in every generation that requires one, whatever stands
 //! beside them in the payload and however the rows of its dictionary are numbered; profiles that
-//! differ in anything but their resource and scope have different ids. Each row of the dictionary is
-//! hashed once a payload, when it is first reached; after that a sample costs a few words.
+//! differ in anything but their resource and scope have different ids. No id, no work: the rows of
+//! the dictionary are hashed when the first is asked for, each once, and then a sample costs a few
+//! words.
 
+use std::cell::OnceCell;
 use std::convert::Infallible;
 
-use xxhash_rust::xxh3::{Xxh3, xxh3_128};
+use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 use crate::format::columns::Joined;
 use crate::format::known::{Known, KnownAttributes};
 use crate::format::spread;
 use crate::format::temporality;
-use crate::model::dictionary::Dictionary;
-use crate::model::id::{
-    AttributeId, FunctionId, Id, LinkId, LocationId, MappingId, StackId, StringId,
-};
+use crate::model::dictionary::{Attribute, Dictionary, Function, Line, Link};
+use crate::model::id::{AttributeId, Id, LocationId, MappingId, StringId};
 use crate::model::profile::{ProfileId, ValueType};
-use crate::model::samples::SampleRef;
 use crate::model::value::Value;
 
-/// The hash of a row and of all it refers to.
-type Hash = u128;
-
-/// The hashes of the rows of a dictionary, as far as they were asked for.
+/// Makes the ids of the profiles of a payload.
 pub(crate) struct Fingerprints<'a> {
     dictionary: &'a Dictionary,
     known: &'a KnownAttributes,
-    strings: Memo,
-    attributes: Memo,
-    functions: Memo,
-    mappings: Memo,
-    locations: Memo,
-    stacks: Memo,
-    links: Memo,
-    /// Memory of the row being hashed.
-    row: Vec<u8>,
-    /// The same of an attribute, a location and a stack, which are of other rows.
-    attribute: Vec<u8>,
-    location: Vec<u8>,
-    stack: Vec<u8>,
-}
-
-/// By row: its hash; 0 where it is not known yet. No memory is taken before the first is.
-#[derive(Debug, Default)]
-struct Memo(Vec<Hash>);
-
-impl Memo {
-    #[inline]
-    fn get(&self, id: impl Id) -> Option<Hash> {
-        self.0.get(id.number() as usize).copied().filter(|hash| *hash != 0)
-    }
-
-    fn set(&mut self, id: impl Id, rows: usize, hash: Hash) -> Hash {
-        self.0.resize(rows, 0);
-        let hash = hash | 1;
-        if let Some(row) = self.0.get_mut(id.number() as usize) {
-            *row = hash;
-        }
-        hash
-    }
-}
-
-/// Bytes to be hashed, of parts whose lengths are known or said.
-trait Parts {
-    fn hash(&mut self, hash: Hash);
-    fn number(&mut self, number: u64);
-}
-
-impl Parts for Vec<u8> {
-    #[inline]
-    fn hash(&mut self, hash: Hash) {
-        self.extend_from_slice(&hash.to_le_bytes());
-    }
-
-    #[inline]
-    fn number(&mut self, number: u64) {
-        self.extend_from_slice(&number.to_le_bytes());
-    }
+    rows: OnceCell<RowHashes>,
 }
 
 impl<'a> Fingerprints<'a> {
     pub(crate) fn of(dictionary: &'a Dictionary, known: &'a KnownAttributes) -> Self {
-        Self {
-            dictionary,
-            known,
-            strings: Memo::default(),
-            attributes: Memo::default(),
-            functions: Memo::default(),
-            mappings: Memo::default(),
-            locations: Memo::default(),
-            stacks: Memo::default(),
-            links: Memo::default(),
-            row: Vec::new(),
-            attribute: Vec::new(),
-            location: Vec::new(),
-            stack: Vec::new(),
-        }
+        Self { dictionary, known, rows: OnceCell::new() }
     }
 
     /// The id of a profile, which may be in columns, with its default sample type.
-    pub(crate) fn id(&mut self, joined: &Joined, default: StringId) -> ProfileId {
+    pub(crate) fn id(&self, joined: &Joined, default: StringId) -> ProfileId {
         const BLOCK: usize = 1 << 12;
+        let rows = self.rows.get_or_init(|| RowHashes::of(self.dictionary, self.known));
         let mut hash = Xxh3::new();
-        let mut bytes = self.header(joined, default);
+        let mut bytes = self.header(rows, joined, default);
         let Ok(()) = spread::rows(joined, |row| {
-            self.sample(&mut bytes, row.sample);
-            bytes.number(row.values.len() as u64);
-            bytes.number(row.times.len() as u64);
-            row.values.iter().for_each(|&value| bytes.number(value as u64));
-            row.times.iter().for_each(|&time| bytes.number(time));
+            let lengths = (row.values.len() as u64) << 32 | row.times.len() as u64;
+            let sample = [
+                of(&rows.stacks, row.sample.stack),
+                rows.set(row.sample.attributes),
+                of(&rows.links, row.sample.link),
+                of(&rows.strings, row.sample.stacktrace_id),
+                lengths,
+            ];
+            bytes.words(sample.into_iter());
+            bytes.words(row.values.iter().map(|&value| value as u64));
+            bytes.words(row.times.iter().copied());
             if bytes.len() >= BLOCK {
                 hash.update(&bytes);
                 bytes.clear();
@@ -123,222 +62,199 @@ impl<'a> Fingerprints<'a> {
     }
 
     /// What is said of the profile as a whole.
-    fn header(&mut self, joined: &Joined, default: StringId) -> Vec<u8> {
+    fn header(&self, rows: &RowHashes, joined: &Joined, default: StringId) -> Vec<u8> {
         let profile = joined.first();
-        let mut bytes = Vec::new();
         let types = joined.written_types();
-        bytes.number(types.len() as u64);
+        let mut bytes = Vec::new();
+        bytes.word(types.len() as u64);
         for value_type in &types {
             let said = temporality::written(*value_type, profile.duration_nanos, self.dictionary);
-            self.value_type(&mut bytes, ValueType { temporality: Some(said), ..*value_type });
+            let value_type = ValueType { temporality: Some(said), ..*value_type };
+            bytes.words(rows.value_type(value_type).into_iter());
         }
-        self.value_type(&mut bytes, profile.period_type);
-        bytes.number(profile.period as u64);
-        bytes.extend_from_slice(&profile.time_unix_nano.to_le_bytes());
-        bytes.extend_from_slice(&profile.duration_nanos.to_le_bytes());
-        // The last is shown first where none is named.
+        bytes.words(rows.value_type(profile.period_type).into_iter());
+        bytes.word(profile.period as u64);
+        for nanos in [profile.time_unix_nano, profile.duration_nanos] {
+            bytes.extend_from_slice(&nanos.to_le_bytes());
+        }
+        // The last type is shown first where none is named.
         let last = types.last().map_or("", |last| self.dictionary.text(last.name));
         let named = Some(default).filter(|default| self.dictionary.text(*default) != last);
-        bytes.hash(self.text(named.unwrap_or_default()));
-        bytes.hash(self.set(&profile.attributes));
-        bytes.number(profile.dropped_attributes_count.into());
-        bytes.hash(self.text(profile.original_payload_format));
-        bytes.hash(xxh3_128(&profile.original_payload));
+        bytes.word(of(&rows.strings, named.unwrap_or_default()));
+        bytes.word(rows.set(&profile.attributes));
+        bytes.word(profile.dropped_attributes_count.into());
+        bytes.word(of(&rows.strings, profile.original_payload_format));
+        bytes.word(xxh3_64(&profile.original_payload));
         bytes
     }
+}
 
-    fn value_type(&mut self, bytes: &mut Vec<u8>, value_type: ValueType) {
-        bytes.hash(self.text(value_type.name));
-        bytes.hash(self.text(value_type.unit));
-        bytes.number(value_type.temporality.unwrap_or_default().0 as u64);
-    }
+/// By row of each table: a hash of the row and of all it refers to. What is none is 0.
+#[derive(Debug, Default)]
+struct RowHashes {
+    strings: Vec<u64>,
+    attributes: Vec<u64>,
+    mappings: Vec<u64>,
+    functions: Vec<u64>,
+    locations: Vec<u64>,
+    stacks: Vec<u64>,
+    links: Vec<u64>,
+}
 
-    #[inline]
-    fn sample(&mut self, bytes: &mut Vec<u8>, sample: &SampleRef) {
-        bytes.hash(self.stack(sample.stack));
-        bytes.hash(self.set(sample.attributes));
-        bytes.hash(self.link(sample.link));
-        bytes.hash(self.text(sample.stacktrace_id));
-    }
+/// The hash of a row.
+#[inline]
+fn of(hashes: &[u64], id: impl Id) -> u64 {
+    hashes.get(id.number() as usize).copied().unwrap_or(0)
+}
 
-    #[inline]
-    fn text(&mut self, id: StringId) -> Hash {
-        if id == StringId::NONE {
-            return 0;
-        }
-        self.strings.get(id).unwrap_or_else(|| self.new_text(id))
-    }
-
-    fn new_text(&mut self, id: StringId) -> Hash {
-        let strings = &self.dictionary.strings;
-        let text = strings.get(id).as_bytes();
-        if text.is_empty() {
-            return 0;
-        }
-        self.strings.set(id, strings.len(), xxh3_128(text))
-    }
-
-    #[inline]
-    fn link(&mut self, id: LinkId) -> Hash {
-        if id == LinkId::NONE {
-            return 0;
-        }
-        self.links.get(id).unwrap_or_else(|| {
-            let link = self.dictionary.link(id);
-            let mut bytes = [0; 24];
-            bytes[..16].copy_from_slice(&link.trace_id);
-            bytes[16..].copy_from_slice(&link.span_id);
-            self.links.set(id, self.dictionary.links.len(), xxh3_128(&bytes))
-        })
-    }
-
-    /// Attributes in any order. A flag that is not set says no more than one that is not there.
-    #[inline]
-    fn set(&mut self, ids: &[AttributeId]) -> Hash {
-        let mut sum: Hash = 0;
-        for &id in ids {
-            let hash = self.attributes.get(id).unwrap_or_else(|| self.new_attribute(id));
-            sum = sum.wrapping_add(hash);
-        }
-        sum
-    }
-
-    #[inline(never)]
-    fn new_attribute(&mut self, id: AttributeId) -> Hash {
-        let Some(attribute) = self.dictionary.attribute(id) else {
-            return 0;
+impl RowHashes {
+    /// What refers to a table is hashed after it.
+    fn of(dictionary: &Dictionary, known: &KnownAttributes) -> Self {
+        let mut rows = Self::default();
+        let text = |text: &str| if text.is_empty() { 0 } else { xxh3_64(text.as_bytes()) };
+        rows.strings = dictionary.strings.iter().map(text).collect();
+        let attributes = (0..).map(AttributeId).zip(&dictionary.attributes);
+        let mut bytes = Vec::new();
+        let attributes = attributes.map(|(id, row)| rows.attribute(known.get(id), row, &mut bytes));
+        rows.attributes = attributes.collect();
+        let ids = 1..dictionary.mappings.rows.len() as u32;
+        let mappings = ids.map(|row| rows.mapping(dictionary, MappingId(row)));
+        rows.mappings = std::iter::once(0).chain(mappings).collect();
+        rows.functions = dictionary.functions.iter().map(|row| rows.function(row)).collect();
+        let ids = 0..dictionary.locations.len() as u32;
+        let locations = ids.map(|row| rows.location(dictionary, LocationId(row), &mut bytes));
+        rows.locations = locations.collect();
+        let stacks = dictionary.stacks.rows().map(|stack| {
+            bytes.clear();
+            bytes.words(stack.iter().map(|id| of(&rows.locations, *id)));
+            xxh3_64(&bytes)
+        });
+        rows.stacks = stacks.collect();
+        let link = |link: &Link| match *link == Link::default() {
+            true => 0,
+            false => hash_of([xxh3_64(&link.trace_id), xxh3_64(&link.span_id)]),
         };
-        match (self.known.get(id), &attribute.value) {
+        rows.links = dictionary.links.iter().map(link).collect();
+        rows
+    }
+
+    fn value_type(&self, value_type: ValueType) -> [u64; 3] {
+        let temporality = value_type.temporality.unwrap_or_default();
+        let [name, unit] = [value_type.name, value_type.unit].map(|id| of(&self.strings, id));
+        [name, unit, temporality.0 as u64]
+    }
+
+    /// Attributes in any order.
+    #[inline]
+    fn set(&self, ids: &[AttributeId]) -> u64 {
+        ids.iter().fold(0, |sum: u64, id| sum.wrapping_add(of(&self.attributes, *id)))
+    }
+
+    /// An attribute. A flag that is not set says no more than one that is not there, and a default
+    /// sample type is part of the header.
+    fn attribute(&self, known: Known, attribute: &Attribute, bytes: &mut Vec<u8>) -> u64 {
+        match (known, &attribute.value) {
             (Known::MappingFlag(_) | Known::Folded, Value::Bool(false)) => return 0,
-            // It is part of the profile's header.
             (Known::DefaultSampleType | Known::DefaultColumn, _) => return 0,
             _ => {}
         }
-        let mut bytes = std::mem::take(&mut self.attribute);
         bytes.clear();
-        bytes.hash(self.text(attribute.key));
-        bytes.hash(self.text(attribute.unit));
-        self.value(&mut bytes, &attribute.value);
-        let hash = xxh3_128(&bytes);
-        self.attribute = bytes;
-        self.attributes.set(id, self.dictionary.attributes.len(), hash)
+        bytes.word(of(&self.strings, attribute.key));
+        bytes.word(of(&self.strings, attribute.unit));
+        self.value(bytes, &attribute.value);
+        xxh3_64(bytes)
     }
 
     /// A value: its kind, and its content with its length.
-    fn value(&mut self, bytes: &mut Vec<u8>, value: &Value) {
+    fn value(&self, bytes: &mut Vec<u8>, value: &Value) {
         match value {
-            Value::Empty => bytes.push(0),
-            Value::String(text) => {
-                bytes.push(1);
-                bytes.hash(self.text(*text));
-            }
-            Value::Bool(truth) => bytes.extend_from_slice(&[2, u8::from(*truth)]),
-            Value::Int(number) => {
-                bytes.push(3);
-                bytes.number(*number as u64);
-            }
-            Value::Double(number) => {
-                bytes.push(4);
-                bytes.number(number.to_bits());
-            }
-            Value::Bytes(content) => {
-                bytes.push(5);
-                bytes.number(content.len() as u64);
-                bytes.extend_from_slice(content);
-            }
+            Value::Empty => bytes.word(0),
+            Value::String(text) => bytes.words([1, of(&self.strings, *text)].into_iter()),
+            Value::Bool(truth) => bytes.words([2, u64::from(*truth)].into_iter()),
+            Value::Int(number) => bytes.words([3, *number as u64].into_iter()),
+            Value::Double(number) => bytes.words([4, number.to_bits()].into_iter()),
+            Value::Bytes(content) => bytes.words([5, xxh3_64(content)].into_iter()),
             Value::Array(values) => {
-                bytes.push(6);
-                bytes.number(values.len() as u64);
+                bytes.words([6, values.len() as u64].into_iter());
                 values.iter().for_each(|value| self.value(bytes, value));
             }
             Value::KeyValues(pairs) => {
-                bytes.push(7);
-                bytes.number(pairs.len() as u64);
+                bytes.words([7, pairs.len() as u64].into_iter());
                 for pair in pairs {
-                    bytes.hash(self.text(pair.key));
+                    bytes.word(of(&self.strings, pair.key));
                     self.value(bytes, &pair.value);
                 }
             }
         }
     }
 
-    #[inline]
-    fn function(&mut self, id: FunctionId) -> Hash {
-        self.functions.get(id).unwrap_or_else(|| self.new_function(id))
+    fn mapping(&self, dictionary: &Dictionary, id: MappingId) -> u64 {
+        let mapping = dictionary.mappings.get(id);
+        hash_of([
+            mapping.memory_start,
+            mapping.memory_limit,
+            mapping.file_offset,
+            of(&self.strings, mapping.filename),
+            self.set(dictionary.mappings.attributes(id)),
+        ])
     }
 
-    #[inline(never)]
-    fn new_function(&mut self, id: FunctionId) -> Hash {
-        let function = self.dictionary.function(id);
+    fn function(&self, function: &Function) -> u64 {
         let texts = [function.name, function.system_name, function.filename];
-        let texts = texts.map(|text| self.text(text));
-        let row = &mut self.row;
-        row.clear();
-        texts.into_iter().for_each(|text| row.hash(text));
-        row.number(function.start_line as u64);
-        self.functions.set(id, self.dictionary.functions.len(), xxh3_128(row))
+        let [name, system_name, filename] = texts.map(|id| of(&self.strings, id));
+        hash_of([name, system_name, filename, function.start_line as u64])
     }
 
     #[inline]
-    fn mapping(&mut self, id: MappingId) -> Hash {
-        if id == MappingId::NONE {
-            return 0;
+    fn location(&self, dictionary: &Dictionary, id: LocationId, bytes: &mut Vec<u8>) -> u64 {
+        let locations = &dictionary.locations;
+        let line = |line: &Line| {
+            [of(&self.functions, line.function), line.line as u64, line.column as u64]
+        };
+        let [mapping, address, set] = [
+            of(&self.mappings, locations.mapping(id)),
+            locations.address(id),
+            self.set(locations.attributes(id)),
+        ];
+        match locations.lines(id) {
+            [] => hash_of([mapping, address, set]),
+            [only] => {
+                let [function, line, column] = line(only);
+                hash_of([mapping, address, set, function, line, column])
+            }
+            lines => {
+                bytes.clear();
+                bytes.words([mapping, address, set].into_iter());
+                lines.iter().for_each(|row| bytes.words(line(row).into_iter()));
+                xxh3_64(bytes)
+            }
         }
-        self.mappings.get(id).unwrap_or_else(|| self.new_mapping(id))
     }
+}
 
-    #[inline(never)]
-    fn new_mapping(&mut self, id: MappingId) -> Hash {
-        let mappings = &self.dictionary.mappings;
-        let mapping = mappings.get(id);
-        let (filename, set) = (self.text(mapping.filename), self.set(mappings.attributes(id)));
-        let row = &mut self.row;
-        row.clear();
-        row.number(mapping.memory_start);
-        row.number(mapping.memory_limit);
-        row.number(mapping.file_offset);
-        row.hash(filename);
-        row.hash(set);
-        self.mappings.set(id, mappings.rows.len(), xxh3_128(row))
-    }
+/// The hash of some words.
+#[inline]
+fn hash_of<const N: usize>(words: [u64; N]) -> u64 {
+    let bytes = words.map(u64::to_le_bytes);
+    xxh3_64(bytes.as_flattened())
+}
+
+/// Bytes to be hashed, by words.
+trait Words {
+    fn words(&mut self, words: impl ExactSizeIterator<Item = u64>);
 
     #[inline]
-    fn location(&mut self, id: LocationId) -> Hash {
-        self.locations.get(id).unwrap_or_else(|| self.new_location(id))
+    fn word(&mut self, word: u64) {
+        self.words(std::iter::once(word));
     }
+}
 
-    #[inline(never)]
-    fn new_location(&mut self, id: LocationId) -> Hash {
-        let locations = &self.dictionary.locations;
-        let mut bytes = std::mem::take(&mut self.location);
-        bytes.clear();
-        bytes.hash(self.mapping(locations.mapping(id)));
-        bytes.number(locations.address(id));
-        bytes.hash(self.set(locations.attributes(id)));
-        for line in locations.lines(id) {
-            bytes.hash(self.function(line.function));
-            bytes.number(line.line as u64);
-            bytes.number(line.column as u64);
-        }
-        let hash = xxh3_128(&bytes);
-        self.location = bytes;
-        self.locations.set(id, locations.len(), hash)
-    }
-
+impl Words for Vec<u8> {
     #[inline]
-    fn stack(&mut self, id: StackId) -> Hash {
-        self.stacks.get(id).unwrap_or_else(|| self.new_stack(id))
-    }
-
-    #[inline(never)]
-    fn new_stack(&mut self, id: StackId) -> Hash {
-        let mut bytes = std::mem::take(&mut self.stack);
-        bytes.clear();
-        for &location in self.dictionary.stack(id) {
-            bytes.hash(self.location(location));
-        }
-        let hash = xxh3_128(&bytes);
-        self.stack = bytes;
-        self.stacks.set(id, self.dictionary.stacks.len(), hash)
+    fn words(&mut self, words: impl ExactSizeIterator<Item = u64>) {
+        let begin = self.len();
+        self.resize(begin + 8 * words.len(), 0);
+        let (chunks, _) = self[begin..].as_chunks_mut();
+        chunks.iter_mut().zip(words).for_each(|(chunk, word)| *chunk = word.to_le_bytes());
     }
 }
