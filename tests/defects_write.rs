@@ -3,9 +3,10 @@
 
 mod support;
 
+use otlp_profiles::format::Refs;
 use otlp_profiles::proto::prost::Message;
 use otlp_profiles::proto::{pprof, v1_5, v1_10};
-use otlp_profiles::{Losses, Profiles, Refs, WriteOptions, format, write_all};
+use otlp_profiles::{Format, Losses, Profiles, WriteOptions, write_all};
 use support::doc::{
     Attribute, Doc, Function, Location, Mapping, Profile, Resource, Sample, Scope, Type, Val,
 };
@@ -52,8 +53,7 @@ fn model(doc: &Doc) -> Profiles {
 
 /// The pprof files that profiles become.
 fn pprofs(model: &Profiles) -> (Vec<pprof::Profile>, Losses) {
-    let (payloads, losses) =
-        write_all(model, format("pprof").unwrap(), &WriteOptions::default()).unwrap();
+    let (payloads, losses) = write_all(model, Format::PPROF, &WriteOptions::default()).unwrap();
     let decoded = payloads.iter().map(|bytes| pprof::Profile::decode(&bytes[..]).unwrap());
     (decoded.collect(), losses)
 }
@@ -325,9 +325,8 @@ fn texts_of_one_payload_are_said_in_one_way() {
     columns.default_sample_type = 1;
     for model in [model(&doc), read("pprof", &columns.encode_to_vec())] {
         for (refs, expected) in [(Refs::Inline, [false, true]), (Refs::Dictionary, [true, false])] {
-            let options = WriteOptions { refs, ..WriteOptions::default() };
-            let otlp = format("otlp").unwrap();
-            let written = otlp_profiles::write(&model, otlp, &options).unwrap();
+            let options = WriteOptions::default().refs(refs);
+            let written = otlp_profiles::write(&model, Format::OTLP, &options).unwrap();
             assert_eq!(ways(&written.payload), expected, "{refs:?}");
             let back = read("otlp", &written.payload);
             let inline = |model| write("otlp", model).0;

@@ -7,7 +7,7 @@ mod support;
 #[allow(dead_code, reason = "not every test needs all of it")]
 mod wire;
 
-use otlp_profiles::{Builder, FORMATS, Profiles, WriteOptions, write_all};
+use otlp_profiles::{Builder, Format, Profiles, WriteOptions, write_all};
 
 /// Far more than the square of would be written in the time of a test.
 const MANY: usize = 100_000;
@@ -16,8 +16,8 @@ const WITH_ROWS: usize = 10_000;
 
 /// Writes to every format.
 fn written(model: &Profiles) -> impl Iterator<Item = (&'static str, Vec<Vec<u8>>)> {
-    let options = WriteOptions { max_output_bytes: u64::MAX, ..WriteOptions::default() };
-    FORMATS.iter().map(move |format| {
+    let options = WriteOptions::default().max_output_bytes(u64::MAX);
+    Format::ALL.iter().map(move |format| {
         let (payloads, _) = write_all(model, *format, &options).unwrap();
         (format.name(), payloads)
     })

@@ -2,8 +2,9 @@
 
 use std::slice;
 
-use crate::format::columns::{self, Joined};
+use crate::format::columns::Joined;
 use crate::model::id::AttributeId;
+use crate::model::measures;
 use crate::model::profile::Profile;
 use crate::model::ragged::Ragged;
 use crate::model::samples::{SampleRef, Samples};
@@ -152,7 +153,7 @@ fn rows_of_several<E>(
         let sample = &walk.next(row);
         let times = sample.timestamps_unix_nano;
         totals.clear();
-        totals.extend(columns.next().iter().map(|values| columns::total(values, times)));
+        totals.extend(columns.next().iter().map(|values| measures::total(values, times)));
         each(Row { at: [row, 0], sample, how: Spread::Plain, values: &totals, times })?;
     }
     Ok(())

@@ -94,8 +94,8 @@ impl<'a> ScopeParts<'a> {
             joined.iter().for_each(|joined| shape_losses::columns(joined, losses));
             parts.parts.extend(joined.into_iter().map(Part::Joined));
         }
-        let by_name = G::SCHEMA.profile.default_by_name;
-        let by_number = !by_name && G::SCHEMA.profile.default_sample_type != 0;
+        let by_name = G::SCHEMA.has_default_by_name();
+        let by_number = !by_name && G::SCHEMA.profile.default_sample_type() != 0;
         let in_fields = by_name || by_number && parts.columns_say(dictionary);
         if !in_fields {
             parts.said = columns::default_said(scope, dictionary);

@@ -3,11 +3,11 @@
 use hashbrown::HashMap;
 
 use crate::format::columns::DefaultSaid;
+use crate::format::options::{Refs, WriteOptions};
 use crate::format::otlp::own_texts::OwnTexts;
 use crate::format::otlp::parts::ScopeParts;
 use crate::format::otlp::schema::Generation;
 use crate::format::select::StringTable;
-use crate::format::{Refs, WriteOptions};
 use crate::model::Profiles;
 use crate::model::id::StringId;
 use crate::semconv::{PPROF_SCOPE_DEFAULT_SAMPLE_TYPE, PPROF_SCOPE_SAMPLE_TYPE_ORDER};

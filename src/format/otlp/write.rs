@@ -5,11 +5,11 @@ use std::marker::PhantomData;
 
 use crate::build::reach::Reach;
 use crate::error::{Error, ErrorKind, Result};
-use crate::format::WriteOptions;
 use crate::format::columns::{self, DefaultSaid};
 use crate::format::fingerprint::Fingerprints;
 use crate::format::known::KnownAttributes;
 use crate::format::losses::{self, Losses};
+use crate::format::options::WriteOptions;
 use crate::format::orphans::{self, Kept};
 use crate::format::otlp::parts::{Part, ScopeParts, scopes};
 use crate::format::otlp::read::single_sample_type;
@@ -93,7 +93,7 @@ fn known_attributes<G: Generation>(
     scopes: &[ScopeParts],
 ) -> KnownAttributes {
     let mut known = KnownAttributes::of(dictionary);
-    if G::SCHEMA.profile.default_sample_type != 0 && !G::SCHEMA.profile.default_by_name {
+    if G::SCHEMA.profile.default_sample_type() != 0 && !G::SCHEMA.has_default_by_name() {
         let joined = scopes.iter().flat_map(|scope| {
             scope.parts.iter().filter_map(|part| match part {
                 Part::Joined(joined) => Some((joined, scope.default(part, dictionary))),

@@ -108,7 +108,7 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
             self.period_type(out, number, profile.period_type);
         } else if number == fields.time {
             let nanos = self.nanos(profile.time_unix_nano, "time_unix_nano");
-            if fields.unsigned_time {
+            if G::SCHEMA.has_unsigned_time() {
                 field_fixed64(out, number, nanos)
             } else {
                 field_varint(out, number, nanos)
@@ -137,8 +137,8 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
             field_bytes_nonempty(out, number, format.as_bytes());
         } else if number == fields.original_payload {
             field_bytes_nonempty(out, number, &profile.original_payload);
-        } else if number == fields.default_sample_type {
-            let value = if fields.default_by_name {
+        } else if number == fields.default_sample_type() {
+            let value = if G::SCHEMA.has_default_by_name() {
                 self.tables.string(said.default)
             } else {
                 let types = part.sample_types();
@@ -152,7 +152,7 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
 
     /// A time or duration as this generation holds it.
     fn nanos(&mut self, nanos: i128, field: &'static str) -> u64 {
-        if G::SCHEMA.profile.unsigned_time {
+        if G::SCHEMA.has_unsigned_time() {
             return u64::try_from(nanos).unwrap_or_else(|_| {
                 self.losses.add(losses::TIME_NEGATIVE, || field.to_owned());
                 0

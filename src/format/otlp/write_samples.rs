@@ -1,7 +1,7 @@
 //! Writing samples: the hot path.
 
 use crate::error::Result;
-use crate::format::columns::{self, Joined};
+use crate::format::columns::Joined;
 use crate::format::losses;
 use crate::format::otlp::parts::Part;
 use crate::format::otlp::schema::Generation;
@@ -9,6 +9,7 @@ use crate::format::otlp::write_profile::ProfileWriter;
 use crate::format::spread::{self, Row, Spread, Walk, column_counts_events};
 use crate::limits::within;
 use crate::model::id::{AttributeId, StringId};
+use crate::model::measures;
 use crate::model::profile::Profile;
 use crate::model::samples::SampleRef;
 use crate::model::value::Value;
@@ -52,7 +53,7 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
                 self.losses.add(losses::VALUE_SPLIT, || format!("samples[{row}]"));
                 series.clear();
                 series
-                    .extend((0..times.len()).map(|at| columns::share(values[0], times.len(), at)));
+                    .extend((0..times.len()).map(|at| measures::share(values[0], times.len(), at)));
                 self.sample(out, sample, &series, times);
             } else {
                 self.sample(out, sample, values, times);
@@ -135,7 +136,7 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
             if values_after && numbers.values > numbers.link {
                 write_values(fields);
             }
-            if numbers.fixed_timestamps {
+            if G::SCHEMA.has_fixed_timestamps() {
                 fields.fixed64s(numbers.timestamps, times);
             } else {
                 fields.varints(numbers.timestamps, times.iter().copied());

@@ -8,7 +8,7 @@ use hashbrown::hash_map::Entry;
 use crate::error::Result;
 use crate::format::build_id;
 use crate::format::columns::DefaultSaid;
-use crate::format::known::{self, BuildId, DEFAULT_SAMPLE_TYPE, Known, KnownAttributes};
+use crate::format::known::{self, BuildId, Known, KnownAttributes};
 use crate::format::labels::{PAIR_NUMBER, PAIR_TEXT, PAIR_UNIT};
 use crate::format::losses::{self, Losses};
 use crate::format::otlp::frame_types::FrameType;
@@ -25,7 +25,7 @@ use crate::model::dictionary::{Attribute, Dictionary, Function, Line, Mapping};
 use crate::model::id::{AttributeId, FunctionId, LinkId, LocationId, MappingId, StackId, StringId};
 use crate::model::profile::{Profile, ValueType};
 use crate::model::value::{KeyValue, Value};
-use crate::semconv::FRAME_TYPES;
+use crate::semconv::{FRAME_TYPES, PPROF_PROFILE_DEFAULT_SAMPLE_TYPE};
 use crate::wire::record::{Codes, Fields, field_codes, field_varint, field_varints, record};
 use crate::wire::write::{
     field_bytes, field_bytes_nonempty, field_large, field_message, field_text,
@@ -259,14 +259,14 @@ impl<'a, G: Generation> TableWriter<'a, G> {
             strings.mark(*key);
             strings.mark(*unit);
         }
-        if G::SCHEMA.profile.default_by_name {
+        if G::SCHEMA.has_default_by_name() {
             strings.mark(default);
         }
         refs.mark(strings, own_texts);
         profiles.iter().for_each(|profile| self.mark_profile(profile));
         self.mark_lowered_strings(profiles);
         if !self.defaults.is_empty() && G::SCHEMA.tables.attribute_units == 0 {
-            self.own_texts.want(DEFAULT_SAMPLE_TYPE);
+            self.own_texts.want(PPROF_PROFILE_DEFAULT_SAMPLE_TYPE);
         }
         self.own_texts.find(self.dictionary, &mut self.strings);
         self.strings.number();
@@ -601,10 +601,10 @@ impl<'a, G: Generation> TableWriter<'a, G> {
     /// A default sample type that a profile says by an attribute.
     fn default_attribute(&self, out: &mut Vec<u8>, name: StringId) {
         if G::SCHEMA.tables.attribute_units == 0 {
-            let key = self.own_texts.index(DEFAULT_SAMPLE_TYPE, &self.strings);
+            let key = self.own_texts.index(PPROF_PROFILE_DEFAULT_SAMPLE_TYPE, &self.strings);
             field_varint(out, 1, key.into());
         } else {
-            field_bytes(out, 1, DEFAULT_SAMPLE_TYPE.as_bytes());
+            field_bytes(out, 1, PPROF_PROFILE_DEFAULT_SAMPLE_TYPE.as_bytes());
         }
         let (value, strings) = (Value::String(name), &self.dictionary.strings);
         field_message(out, 2, |out| write_common::any_value::<G>(out, &value, strings, &self.refs));
@@ -812,7 +812,7 @@ pub(crate) fn is_profile_field<G: Generation>(known: Known) -> bool {
         Known::Comment => G::SCHEMA.profile.comment != 0,
         Known::DropFrames => G::SCHEMA.profile.drop_frames != 0,
         Known::KeepFrames => G::SCHEMA.profile.keep_frames != 0,
-        Known::DefaultSampleType => G::SCHEMA.profile.default_by_name,
+        Known::DefaultSampleType => G::SCHEMA.has_default_by_name(),
         Known::DefaultColumn => true,
         _ => false,
     }

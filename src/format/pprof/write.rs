@@ -7,15 +7,16 @@ use hashbrown::HashSet;
 
 use crate::build::reach::Reach;
 use crate::error::Result;
-use crate::format::WriteOptions;
 use crate::format::columns::{self, Join, Joined};
 use crate::format::known::{self, BuildId, Known, KnownAttributes};
 use crate::format::losses::{self, Losses};
+use crate::format::options::WriteOptions;
 use crate::format::orphans::{self, Kept};
+use crate::format::otlp::schema::{Generation as _, Pprof};
 use crate::format::otlp::write::check_rows;
+use crate::format::pprof::flags;
 use crate::format::pprof::labels::{PprofStrings, Said, said, write_label};
 use crate::format::pprof::unsaid::{self, Unsaid, numbered_comment};
-use crate::format::pprof::{DOC_URL, flags};
 use crate::format::select::holds_none;
 use crate::format::subset::Subsets;
 use crate::limits::within;
@@ -460,7 +461,7 @@ impl<'a, 'l> Writer<'a, 'l> {
         let comments = self.comments();
         field_varints(&mut out, 13, comments.into_iter().map(u64::from));
         field_varint(&mut out, 14, self.strings.table.index(self.default).into());
-        field_varint(&mut out, DOC_URL, doc_url.into());
+        field_varint(&mut out, Pprof::SCHEMA.profile.doc_url, doc_url.into());
         out
     }
 

@@ -2,7 +2,9 @@
 
 use std::fmt::Write;
 
-use otlp_profiles::{Detected, Dictionary, Framing, Profile, ProfileId, Reading, Scope, ValueType};
+use otlp_profiles::framing::Framing;
+use otlp_profiles::model::{ProfileId, Scope, ValueType};
+use otlp_profiles::{Detected, Dictionary, Profile, Reading};
 use serde_json::Value as Json;
 
 use crate::info::{Described, Printed, facts};
@@ -106,7 +108,7 @@ fn profile(page: &mut Page, dictionary: &Dictionary, profile: &Profile) {
     let types = profile.sample_types().iter().map(|one| type_text(dictionary, *one));
     page.line("profile", &types.collect::<Vec<_>>().join(", "));
     page.inner("samples", &samples_text(profile));
-    for (one, sum) in profile.sample_types().iter().zip(facts::sums(profile)) {
+    for (one, sum) in profile.sample_types().iter().zip(profile.sums()) {
         let unit = dictionary.text(one.unit);
         page.inner("sum", &format!("{} {sum} {unit}", dictionary.text(one.name)));
     }
