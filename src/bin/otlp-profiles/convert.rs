@@ -11,10 +11,14 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 use otlp_profiles::format::{Refs, Timestamps};
 use otlp_profiles::model::ProfileId;
-use otlp_profiles::{Format, Limits, ReadOptions, WriteOptions};
+use otlp_profiles::{Ambiguity, Format, Limits, Profiles, ReadOptions, WriteOptions};
 
+use crate::console::{self, Console};
 use crate::convert::report::Form;
-use crate::reading::{ReadArgs, format_parser};
+use crate::exit::Failure;
+use crate::formats::FormatParser;
+use crate::limits::WriteLimits;
+use crate::reading::ReadArgs;
 
 pub(crate) use crate::convert::run::run;
 
@@ -29,7 +33,7 @@ pub(crate) struct Args {
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
     /// The format to write; else the extension of OUT says it
-    #[arg(long, value_name = "FORMAT", value_parser = format_parser())]
+    #[arg(long, value_name = "FORMAT", value_parser = FormatParser)]
     to: Option<Format>,
     /// Write nothing, and exit with 1, where anything would be dropped, approximated or repaired
     #[arg(long)]
@@ -37,15 +41,16 @@ pub(crate) struct Args {
     /// Replace files that exist; write binary data to a terminal
     #[arg(short, long)]
     force: bool,
+    /// An attribute of every resource that OTLP is written with, in the place of the one it has,
+    /// such as service.name=checkout; the value is a text; may be given several times
+    #[arg(long, value_name = "KEY=VALUE", value_parser = parse_attribute)]
+    resource: Vec<(String, String)>,
+    /// The name of every scope that OTLP is written with, and its version
+    #[arg(long, value_name = "NAME[@VERSION]", value_parser = parse_scope)]
+    scope: Option<(String, Option<String>)>,
     /// How OTLP 1.10 says the texts of resources, scopes and values
-    #[arg(
-        long,
-        value_enum,
-        default_value_t,
-        hide_possible_values = true,
-        value_name = "auto|inline|dictionary"
-    )]
-    refs: RefsArg,
+    #[arg(long, value_enum, hide_possible_values = true, value_name = "auto|inline|dictionary")]
+    refs: Option<RefsArg>,
     /// How pprof says timestamps: one sample for each with a label, or not at all
     #[arg(
         long,
@@ -73,11 +78,16 @@ pub(crate) struct Args {
     /// Do not compress the output, whatever its name and format
     #[arg(long)]
     no_gzip: bool,
-    /// How losses are reported on stderr: a table, or one JSON object for each input
-    #[arg(long, value_enum, value_name = "text|json", hide_possible_values = true)]
+    /// Report on each input with a JSON object, a line of stderr, and all else there in JSON too
+    #[arg(long)]
+    json: bool,
+    /// What --json was called
+    #[arg(long, value_enum, hide = true, conflicts_with = "json")]
     report: Option<Form>,
     #[command(flatten)]
     read: ReadArgs,
+    #[command(flatten)]
+    limits: WriteLimits,
 }
 
 const AFTER_HELP: &str = "\
@@ -87,9 +97,8 @@ Examples:
   otlp-profiles convert 'profiles/**/*.pb.gz' --to otlp -o converted/
   curl -s host:6060/debug/pprof/heap | otlp-profiles convert - --to otlp > heap.otlp";
 
-#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+#[derive(Clone, Copy, Debug, ValueEnum)]
 enum RefsArg {
-    #[default]
     Auto,
     Inline,
     Dictionary,
@@ -111,30 +120,78 @@ fn parse_profile_id(text: &str) -> Result<ProfileId, String> {
     }
 }
 
+/// `key=value`; the value may be empty, and have more signs of equality.
+fn parse_attribute(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
+        _ => Err("KEY=VALUE is wanted, such as service.name=checkout".to_owned()),
+    }
+}
+
+/// `name` or `name@version`; the last `@` is the one, as names of packages may begin with one.
+fn parse_scope(text: &str) -> Result<(String, Option<String>), String> {
+    let (name, version) = match text.rsplit_once('@') {
+        Some((name, version)) if !name.is_empty() => (name, Some(version.to_owned())),
+        _ => (text, None),
+    };
+    if name.is_empty() {
+        return Err("a name is wanted".to_owned());
+    }
+    Ok((name.to_owned(), version))
+}
+
 impl Args {
-    fn read_options(&self) -> ReadOptions {
-        self.read.options().links(!self.no_links).timestamp_label(self.timestamp_label.clone())
+    /// Whether everything on stderr is wanted as JSON.
+    pub(crate) fn json(&self) -> bool {
+        self.json || self.report == Some(Form::Json)
     }
 
-    fn write_options(&self, limits: &Limits) -> WriteOptions {
-        let default = WriteOptions::default();
-        let expanded = self.read.limits.max_expanded_samples;
-        let refs = match self.refs {
-            RefsArg::Auto => Refs::Auto,
-            RefsArg::Inline => Refs::Inline,
-            RefsArg::Dictionary => Refs::Dictionary,
-        };
+    /// How each input is reported: as it was asked for, else in the form of stderr. A log of text
+    /// has a line on the losses of the run instead.
+    fn report(&self, console: &Console) -> Option<Form> {
+        match self.report {
+            _ if self.json() => Some(Form::Json),
+            Some(form) => Some(form),
+            None if !console.shows(console::Level::Warning) => None,
+            None => match console.form() {
+                console::Form::Words => Some(Form::Text),
+                console::Form::Json => Some(Form::Json),
+                console::Form::Log => None,
+            },
+        }
+    }
+
+    /// Says what was profiled and by what, as the arguments have it.
+    fn name_origin(&self, profiles: &mut Profiles) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    fn read_options(&self) -> ReadOptions {
+        let options = self.read.options();
+        // Where nothing may be lost, nothing may be guessed.
+        let ambiguity = if self.deny_loss { Ambiguity::Refuse } else { options.ambiguity };
+        options
+            .ambiguity(ambiguity)
+            .links(!self.no_links)
+            .timestamp_label(self.timestamp_label.clone())
+    }
+
+    fn write_options(&self) -> WriteOptions {
         let timestamps = match self.timestamps {
             TimestampsArg::Label => Timestamps::Label,
             TimestampsArg::Drop => Timestamps::Drop,
         };
-        let expanded = expanded.unwrap_or(default.max_expanded_samples);
-        default
-            .refs(refs)
+        let options = WriteOptions::default()
             .timestamps(timestamps)
             .links(!self.no_links)
             .profile_id(self.profile_id)
-            .max_output_bytes(limits.max_output_bytes)
-            .max_expanded_samples(expanded)
+            .max_output_bytes(Limits::file().max_output_bytes);
+        let options = match self.refs {
+            Some(RefsArg::Auto) => options.refs(Refs::Auto),
+            Some(RefsArg::Inline) => options.refs(Refs::Inline),
+            Some(RefsArg::Dictionary) => options.refs(Refs::Dictionary),
+            None => options,
+        };
+        self.limits.set(options)
     }
 }

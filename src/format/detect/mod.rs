@@ -15,6 +15,7 @@ mod count;
 mod decide;
 mod endpoint;
 mod fixed;
+mod foreign;
 mod generations;
 mod grammar;
 mod magic;
@@ -22,8 +23,8 @@ mod rows;
 mod score;
 mod shared;
 mod signals;
+mod signs;
 mod survey;
-mod text;
 mod trials;
 mod walk;
 mod words;
@@ -134,13 +135,13 @@ pub(crate) fn detect_payload(
     if payload.is_empty() {
         return empty(hint, endpoint);
     }
-    if let Some(known) = magic::binary(payload) {
+    if let Some(seen) = magic::binary(payload) {
         return match hint {
-            Some(format) if !is_protobuf(format) && known.reads().is_none() => {
+            Some(format) if !is_protobuf(format) && seen.reads().is_none() => {
                 Ok(at_its_word(format))
             }
-            Some(format) => known.answer_instead(format),
-            None => known.answer(),
+            Some(format) => seen.answer_instead(format),
+            None => seen.answer(),
         };
     }
     if let Some(detected) = decide::decide(&candidates::CANDIDATES, payload, hint, endpoint, depth)?
@@ -149,7 +150,10 @@ pub(crate) fn detect_payload(
     }
     match hint {
         Some(format) => Ok(at_its_word(format)),
-        None => text::detect(payload).unwrap_or_else(|| Err(magic::nothing(payload))),
+        None => match magic::text(payload) {
+            Some(seen) => seen.answer(),
+            None => Err(magic::nothing(payload)),
+        },
     }
 }
 
