@@ -15,6 +15,7 @@ mod limits;
 pub mod model;
 #[cfg(feature = "proto")]
 pub mod proto;
+mod schema;
 pub mod semconv;
 pub mod stream;
 mod wire;

@@ -594,7 +594,7 @@ fn older_names_tell_their_generation() {
     let error = try_read("otlp-json", broken.as_bytes()).unwrap_err();
     assert_eq!(
         error.place(),
-        "resource_profiles[0].scope_profiles[0].profiles[0].samples[0].values[0]"
+        "resource_profiles[0].scope_profiles[0].profiles[0].sample[0].value[0]"
     );
     assert!(form("otlp-1.7").caps.columns);
 }

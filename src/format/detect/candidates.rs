@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use super::grammar::{Grammar, Message};
-use super::{fixed, generations, signals};
+use super::{events, generations, signals};
 use crate::format::{Encoding, Format};
 
 /// A grammar, and what it means when a payload fits it.
@@ -58,14 +58,14 @@ pub(super) fn candidates(formats: &[Format]) -> Vec<Candidate> {
         [(signals::metrics(), METRICS), (signals::logs(), LOGS), (signals::traces(), TRACES)];
     all.extend(signals.map(|(grammar, other)| named(grammar, other)));
     all.push(named(signals::response(), RESPONSE));
-    all.extend([Message::Profile, Message::Data].map(|root| named(fixed::events(root), EVENTS)));
+    all.extend([Message::Profile, Message::Data].map(|root| named(events::events(root), EVENTS)));
     all
 }
 
 fn readable(format: Format) -> Option<Candidate> {
     let grammar = match format.encoding() {
         Encoding::Otlp(schema) => generations::grammar(schema),
-        Encoding::Pprof => fixed::pprof(),
+        Encoding::Pprof => generations::pprof(),
         Encoding::OtlpJson => return None,
     };
     Some(Candidate { grammar, answer: Answer::Format(format) })

@@ -14,14 +14,13 @@ mod candidates;
 mod count;
 mod decide;
 mod endpoint;
-mod fixed;
+mod events;
 mod foreign;
 mod generations;
 mod grammar;
 mod magic;
 mod rows;
 mod score;
-mod shared;
 mod signals;
 mod signs;
 mod survey;
@@ -185,11 +184,11 @@ fn at_its_word(format: Format) -> Detected {
 
 #[cfg(test)]
 mod tests {
-    use super::candidates::candidates;
+    use super::candidates::{Answer, Candidate, candidates};
+    use super::grammar::{Holds, Message};
     use super::*;
     use crate::error::ErrorKind;
     use crate::format::Codec;
-    use crate::format::otlp::schema::{Sample, Schema};
     use crate::model::Profiles;
     use crate::wire::write::varint;
 
@@ -440,22 +439,23 @@ mod tests {
     #[test]
     fn a_new_generation_is_detected_by_being_registered() {
         // A generation to come, in which the values of a sample have moved.
-        let newest = Format::OTLP_1_10.schema().unwrap();
-        let sample = Sample { values: 6, ..newest.sample };
-        let schema = Box::leak(Box::new(Schema { name: "otlp-9.9", sample, ..*newest }));
-        let made_up = Format::made_up(Box::leak(Box::new(Codec {
+        let mut made_up = generations::grammar(Format::OTLP.schema().unwrap());
+        made_up.name = "otlp-9.9";
+        made_up.add(Message::Sample, 6, "values", "values", Holds::Values);
+        made_up.add(Message::Sample, 4, "weight", "weight", Holds::Number);
+        let format = Format::made_up(Box::leak(Box::new(Codec {
             name: "otlp-9.9",
             aliases: &[],
             about: "a generation to come",
             extensions: &[],
             gzip_on_disk: false,
             deprecated: None,
-            encoding: Encoding::Otlp(schema),
+            encoding: Encoding::OtlpJson,
             read: |_, _| Ok(Profiles::default()),
             write: |_, _, _, _| Ok(Vec::new()),
         })));
-        let formats: Vec<Format> = [made_up].iter().chain(Format::ALL).copied().collect();
-        let candidates = candidates(&formats);
+        let mut candidates = candidates(Format::ALL);
+        candidates.insert(0, Candidate { grammar: made_up, answer: Answer::Format(format) });
         let decide = |payload: &[u8]| {
             decide::decide(&candidates, payload, None, None, Depth::Survey).unwrap().unwrap()
         };

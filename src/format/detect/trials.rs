@@ -245,7 +245,7 @@ fn same_fields(trial: &Trial, ours: &Grammar, theirs: &Grammar) -> bool {
         known.all(|(number, field)| {
             theirs
                 .field(message, number)
-                .is_some_and(|other| same(field.holds, other.holds, field.name == other.name))
+                .is_some_and(|other| same(field.holds, other.holds, field.key == other.key))
         })
     })
 }

@@ -1,7 +1,7 @@
 //! OTLP/JSON: the messages of OTLP by names instead of numbers.
 //!
 //! JSON and the wire say the same messages, so there is no second reader and no second writer of
-//! profiles: one [`table`] of messages and two small translations between text and bytes stand
+//! profiles: the [schema](crate::schema) of the messages and two small translations between text and bytes stand
 //! before those of [`otlp`](super::otlp).
 //!
 //! ```text
@@ -10,10 +10,9 @@
 //! ```
 
 mod fit;
-mod messages;
+mod names;
 mod read;
 mod scalars;
-mod table;
 mod text;
 mod write;
 
@@ -69,7 +68,9 @@ type Generation = (Format, &'static Schema);
 fn read_text(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
     let text = Text::new(payload)?;
     let limits = *intake.limits();
-    let transcoder = |schema| Transcoder::new(&text, schema, Intake::new(limits, intake.policy));
+    let transcoder = |schema: &Schema| {
+        Transcoder::new(&text, schema.version, Intake::new(limits, intake.policy))
+    };
     let (mut format, mut schema) = newest()?;
     let mut read = transcoder(schema);
     let mut done = read.run();
@@ -102,7 +103,7 @@ fn write_text(
     let payloads = format.write(profiles, options, losses, Vec::new())?;
     let json = |payload: Vec<u8>| {
         let out = std::mem::take(&mut spare);
-        write::json(&payload, schema, options.max_output_bytes, out)
+        write::json(&payload, schema.version, options.max_output_bytes, out)
     };
     payloads.into_iter().map(json).collect()
 }
@@ -123,7 +124,7 @@ fn best(text: &Text, newest: Generation, limits: &Limits) -> Result<Generation> 
     let mut best = newest;
     let mut fewest = u64::MAX;
     for generation in generations() {
-        let misfits = Misfits::of(text, generation.1, limits.max_nesting)?;
+        let misfits = Misfits::of(text, generation.1.version, limits.max_nesting)?;
         if misfits < fewest {
             (best, fewest) = (generation, misfits);
         }

@@ -18,14 +18,6 @@ mod slices;
 pub(crate) mod tables;
 mod time_unit;
 mod units;
-mod v1_10;
-pub(crate) mod v1_3;
-mod v1_4;
-mod v1_5;
-mod v1_6;
-mod v1_7;
-mod v1_8;
-mod v1_9;
 pub(crate) mod write;
 mod write_common;
 mod write_notes;
@@ -70,17 +62,17 @@ const fn old<G: Generation>(about: &'static str, aliases: &'static [&'static str
     Codec { deprecated, ..codec::<G>(about, aliases) }
 }
 
-pub(crate) static OTLP_1_10: Codec = codec::<v1_10::V1_10>(
+pub(crate) static OTLP_1_10: Codec = codec::<schema::V1_10>(
     "OTLP 1.10 and 1.11, v1development: the current generation",
     &["otlp", "otlp-1.11", "1.11"],
 );
-pub(crate) static OTLP_1_9: Codec = old::<v1_9::V1_9>("OTLP 1.9, v1development", &[]);
-pub(crate) static OTLP_1_8: Codec = old::<v1_8::V1_8>("OTLP 1.8, v1development", &[]);
-pub(crate) static OTLP_1_7: Codec = old::<v1_7::V1_7>("OTLP 1.7, v1development", &[]);
-pub(crate) static OTLP_1_6: Codec = old::<v1_6::V1_6>("OTLP 1.6, v1development: files only", &[]);
-pub(crate) static OTLP_1_5: Codec = old::<v1_5::V1_5>("OTLP 1.5, v1development", &[]);
-pub(crate) static OTLP_1_4: Codec = old::<v1_4::V1_4>("OTLP 1.4, v1development", &[]);
-pub(crate) static OTLP_1_3: Codec = old::<v1_3::V1_3>(
+pub(crate) static OTLP_1_9: Codec = old::<schema::V1_9>("OTLP 1.9, v1development", &[]);
+pub(crate) static OTLP_1_8: Codec = old::<schema::V1_8>("OTLP 1.8, v1development", &[]);
+pub(crate) static OTLP_1_7: Codec = old::<schema::V1_7>("OTLP 1.7, v1development", &[]);
+pub(crate) static OTLP_1_6: Codec = old::<schema::V1_6>("OTLP 1.6, v1development: files only", &[]);
+pub(crate) static OTLP_1_5: Codec = old::<schema::V1_5>("OTLP 1.5, v1development", &[]);
+pub(crate) static OTLP_1_4: Codec = old::<schema::V1_4>("OTLP 1.4, v1development", &[]);
+pub(crate) static OTLP_1_3: Codec = old::<schema::V1_3>(
     "OTLP 1.3, v1experimental: OTEP 0239",
     &["otlp-1.3.1", "otlp-1.3.2", "otep-0239"],
 );
