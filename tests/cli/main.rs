@@ -4,7 +4,9 @@
 
 mod ends;
 mod exits;
+mod face;
 mod files;
+mod guess;
 mod log;
 mod losses;
 mod many;

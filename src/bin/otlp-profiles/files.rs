@@ -86,7 +86,7 @@ mod tests {
             ("a.b.PB.gz", "a.b", ".PB.gz"),
             ("cpu.2026.11", "cpu.2026.11", ""),
             ("cpu.2026.gz", "cpu.2026", ".gz"),
-            ("é.otlp.json", "é", ".otlp.json"),
+            ("é.json.gz", "é", ".json.gz"),
             (".pb", ".pb", ""),
         ] {
             assert_eq!(split_name(OsStr::new(name)), (stem.into(), end.into()), "{name}");

@@ -22,14 +22,14 @@ pub(crate) fn counted(count: u64, noun: &str) -> String {
 
 /// `300,005,368 bytes (286.1 MiB)`
 pub(crate) fn bytes(count: u64) -> String {
-    with_unit(&counted(count, "byte"), in_units(i128::from(count), &BYTES))
+    with_unit(&counted(count, "byte"), in_units(i128::from(count), BYTES))
 }
 
 /// A value in the unit that its profile says: `79,966,170,000,000 nanoseconds (22.2 h)`.
 pub(crate) fn value(number: i128, unit: &str) -> String {
     let units = match unit {
-        "bytes" | "byte" | "By" | "B" => in_units(number, &BYTES),
-        "nanoseconds" | "nanosecond" | "ns" => in_units(number, &TIME),
+        "bytes" | "byte" | "By" | "B" => in_units(number, BYTES),
+        "nanoseconds" | "nanosecond" | "ns" => in_units(number, TIME),
         "microseconds" | "microsecond" | "us" | "μs" | "µs" => time_of(number, 1_000),
         "milliseconds" | "millisecond" | "ms" => time_of(number, 1_000_000),
         "seconds" | "second" | "s" => time_of(number, 1_000_000_000),
@@ -47,18 +47,19 @@ fn with_unit(exact: &str, short: Option<String>) -> String {
 }
 
 /// Units, each of so many of the first, the largest first.
-type Units = [(&'static str, i128); 4];
+type Units = [(&'static str, i128)];
 
-const BYTES: Units = [("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
+/// Less than the last is as short in bytes.
+const BYTES: &Units = &[("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20)];
 const SECOND: i128 = 1_000_000_000;
-const TIME: Units =
-    [("h", 3600 * SECOND), ("min", 60 * SECOND), ("s", SECOND), ("ms", SECOND / 1000)];
+const TIME: &Units =
+    &[("h", 3600 * SECOND), ("min", 60 * SECOND), ("s", SECOND), ("ms", SECOND / 1000)];
 
 /// A time in units of `nanos` nanoseconds; that unit itself says no more than the number does.
 fn time_of(number: i128, nanos: i128) -> Option<String> {
     let total = number.checked_mul(nanos)?;
     let is_larger = TIME.iter().any(|(_, unit)| *unit > nanos && total.abs() >= *unit);
-    is_larger.then(|| in_units(total, &TIME)).flatten()
+    is_larger.then(|| in_units(total, TIME)).flatten()
 }
 
 /// The number in the largest unit of which there is one, to a tenth of it; hours and the largest
@@ -97,7 +98,7 @@ mod tests {
     #[test]
     fn large_numbers_are_said_twice_and_exactly_once() {
         assert_eq!(bytes(300_005_368), "300,005,368 bytes (286.1 MiB)");
-        assert_eq!(bytes(1023), "1,023 bytes");
+        assert_eq!(bytes(5_695), "5,695 bytes");
         for (number, unit, text) in [
             (79_966_170_000_000, "nanoseconds", "79,966,170,000,000 nanoseconds (22.2 h)"),
             (1_630_000_000, "nanoseconds", "1,630,000,000 nanoseconds (1.6 s)"),
@@ -105,7 +106,7 @@ mod tests {
             (90, "s", "90 s (1.5 min)"),
             (59, "s", "59 s"),
             (2_000_000, "μs", "2,000,000 μs (2 s)"),
-            (-3_072, "bytes", "-3,072 bytes (-3 KiB)"),
+            (-3 << 20, "bytes", "-3,145,728 bytes (-3 MiB)"),
             (163, "count", "163 count"),
             (5000, "", "5,000"),
             (i128::MAX, "bytes", "170,141,183,460,469,231,731,687,303,715,884,105,727 bytes"),
