@@ -1,14 +1,19 @@
 //! Several sample types a profile, or one: joining profiles that are columns of one, and the order
 //! of columns where one becomes several.
 
-use crate::format::known::{DEFAULT_SAMPLE_TYPE, Known, KnownAttributes};
+use crate::format::known::{Known, KnownAttributes};
 use crate::format::losses::{self, Losses};
 use crate::model::dictionary::Dictionary;
 use crate::model::id::{AttributeId, StringId};
+use crate::model::measures::share;
+use crate::model::order::{is_permutation, sample_type_order};
 use crate::model::profile::{Profile, ValueType};
 use crate::model::value::Value;
 use crate::model::{Profiles, ScopeProfiles};
-use crate::semconv::{PPROF_SCOPE_DEFAULT_SAMPLE_TYPE, PPROF_SCOPE_SAMPLE_TYPE_ORDER};
+use crate::semconv::{
+    PPROF_PROFILE_DEFAULT_SAMPLE_TYPE, PPROF_SCOPE_DEFAULT_SAMPLE_TYPE,
+    PPROF_SCOPE_SAMPLE_TYPE_ORDER,
+};
 
 /// Profiles that are the columns of one: the same samples, measured in several ways.
 #[derive(Debug)]
@@ -49,7 +54,8 @@ pub(crate) fn default_of(
         return profile.default_sample_type;
     }
     let mut own = profile.attributes.iter().filter_map(|id| dictionary.attribute(*id));
-    let own = own.find(|attribute| dictionary.text(attribute.key) == DEFAULT_SAMPLE_TYPE);
+    let own =
+        own.find(|attribute| dictionary.text(attribute.key) == PPROF_PROFILE_DEFAULT_SAMPLE_TYPE);
     match own.map(|attribute| &attribute.value).or(scope_attribute(
         scope,
         PPROF_SCOPE_DEFAULT_SAMPLE_TYPE,
@@ -148,31 +154,6 @@ pub(crate) fn default_said(scope: &ScopeProfiles, dictionary: &Dictionary) -> De
         }
         _ => DefaultSaid::Nowhere,
     }
-}
-
-/// The scope's order of sample types: `None` when it says none, `Err` when what it says is no order.
-pub(crate) fn sample_type_order(
-    scope: &ScopeProfiles,
-    dictionary: &Dictionary,
-) -> Option<Result<Vec<usize>, ()>> {
-    let said = scope_attribute(scope, PPROF_SCOPE_SAMPLE_TYPE_ORDER, dictionary)?;
-    let Value::Array(values) = said else {
-        return Some(Err(()));
-    };
-    let order: Option<Vec<usize>> = values
-        .iter()
-        .map(|value| match value {
-            Value::Int(column) => usize::try_from(*column).ok(),
-            _ => None,
-        })
-        .collect();
-    Some(order.filter(|order| is_permutation(order, scope.profiles.len())).ok_or(()))
-}
-
-fn is_permutation(order: &[usize], length: usize) -> bool {
-    let mut seen = vec![false; length];
-    order.len() == length
-        && order.iter().all(|&at| at < length && !std::mem::replace(&mut seen[at], true))
 }
 
 /// Joins the profiles of a scope.
@@ -277,22 +258,6 @@ fn was_divided(values: &[i64]) -> bool {
     values.iter().enumerate().all(|(at, value)| *value == share(total, values.len(), at))
 }
 
-/// The share of a total that falls to one of its timestamps; what remains goes to the last.
-pub(crate) fn share(total: i64, parts: usize, at: usize) -> i64 {
-    let parts = parts.max(1) as i64;
-    let rest = if at as i64 + 1 == parts { total.rem_euclid(parts) } else { 0 };
-    total.div_euclid(parts) + rest
-}
-
-/// The total that the values of a sample stand for, or its timestamps where it has none.
-pub(crate) fn total(values: &[i64], times: &[u64]) -> i64 {
-    match values {
-        [value] => *value,
-        [] => times.len() as i64,
-        values => values.iter().fold(0, |sum, value| sum.wrapping_add(*value)),
-    }
-}
-
 /// Whether two profiles are columns of one: the same samples at the same time.
 fn compatible(a: &Profile, b: &Profile) -> bool {
     a.time_unix_nano == b.time_unix_nano
@@ -347,17 +312,9 @@ mod tests {
     }
 
     #[test]
-    fn a_total_is_divided_and_nothing_is_lost() {
-        for (total, parts, expected) in [
-            (6, 3, vec![2, 2, 2]),
-            (7, 3, vec![2, 2, 3]),
-            (-7, 3, vec![-3, -3, -1]),
-            (1, 1, vec![1]),
-        ] {
-            let shares: Vec<i64> = (0..parts).map(|at| share(total, parts, at)).collect();
-            assert_eq!(shares, expected);
-            assert_eq!(shares.iter().sum::<i64>(), total);
-            assert!(was_divided(&shares));
+    fn what_was_divided_is_told_from_other_values() {
+        for values in [&[2, 2, 2][..], &[2, 2, 3], &[-3, -3, -1], &[1]] {
+            assert!(was_divided(values));
         }
         assert!(!was_divided(&[1, 2, 3]));
     }
@@ -368,6 +325,5 @@ mod tests {
         assert_eq!(split_order(1, 0), [0]);
         assert_eq!(part_of(&[1, 0, 3, 2], 2, 2), Some(vec![1, 0]));
         assert_eq!(part_of(&[1, 2, 0], 0, 2), None);
-        assert!(!is_permutation(&[0, 0], 2));
     }
 }

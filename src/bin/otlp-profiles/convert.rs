@@ -10,12 +10,11 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 use otlp_profiles::format::{Refs, Timestamps};
-use otlp_profiles::model::ProfileId;
+use otlp_profiles::model::{AttributeOwner, ProfileId};
 use otlp_profiles::{Ambiguity, Format, Limits, Profiles, ReadOptions, WriteOptions};
 
 use crate::console::{self, Console};
 use crate::convert::report::Form;
-use crate::exit::Failure;
 use crate::formats::FormatParser;
 use crate::limits::WriteLimits;
 use crate::reading::ReadArgs;
@@ -162,7 +161,12 @@ impl Args {
     }
 
     /// Says what was profiled and by what, as the arguments have it.
-    fn name_origin(&self, profiles: &mut Profiles) -> Result<(), Failure> {
+    fn name_origin(&self, profiles: &mut Profiles) -> otlp_profiles::Result<()> {
+        if !self.resource.is_empty() {
+            profiles.edit_attributes(AttributeOwner::Resource, |resource| {
+                self.resource.iter().for_each(|(key, value)| resource.set(key, value.as_str()));
+            })?;
+        }
         Ok(())
     }
 

@@ -1,7 +1,6 @@
 //! Writing samples: the hot path.
 
 use crate::error::Result;
-use crate::format::columns;
 use crate::format::losses;
 use crate::format::otlp::schema::Generation;
 use crate::format::otlp::slices::Slices;
@@ -10,6 +9,7 @@ use crate::format::otlp::write_tables::TableWriter;
 use crate::format::spread::{Columns, Spread, Walk, column_counts_events, spread};
 use crate::limits::within;
 use crate::model::id::{AttributeId, StringId};
+use crate::model::measures;
 use crate::model::profile::Profile;
 use crate::model::samples::SampleRef;
 use crate::model::value::Value;
@@ -40,7 +40,7 @@ impl<G: Generation> Writer<'_, G> {
                         let times = sample.timestamps_unix_nano;
                         let totals = columns.next().iter();
                         values.clear();
-                        values.extend(totals.map(|values| columns::total(values, times)));
+                        values.extend(totals.map(|values| measures::total(values, times)));
                         self.sample(out, sample, &values, times, tables, slices);
                     }
                     Ok(())
@@ -80,7 +80,7 @@ impl<G: Generation> Writer<'_, G> {
                 self.losses.add(losses::VALUE_SPLIT, || format!("samples[{row}]"));
                 series.clear();
                 series
-                    .extend((0..times.len()).map(|at| columns::share(values[0], times.len(), at)));
+                    .extend((0..times.len()).map(|at| measures::share(values[0], times.len(), at)));
                 self.sample(out, sample, &series, times, tables, None);
             } else {
                 self.sample(out, sample, values, times, tables, None);

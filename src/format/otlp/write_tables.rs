@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use crate::error::Result;
 use crate::format::build_id;
 use crate::format::columns::{self, DefaultSaid};
-use crate::format::known::{self, BuildId, DEFAULT_SAMPLE_TYPE, Known, KnownAttributes};
+use crate::format::known::{self, BuildId, Known, KnownAttributes};
 use crate::format::labels::{PAIR_NUMBER, PAIR_TEXT, PAIR_UNIT};
 use crate::format::losses::{self, Losses};
 use crate::format::otlp::frame_types::{FrameType, OldNames};
@@ -20,6 +20,7 @@ use crate::model::dictionary::{Attribute, Dictionary, Function, Line, Mapping};
 use crate::model::id::{AttributeId, LinkId, LocationId, MappingId, StackId, StringId};
 use crate::model::profile::{Profile, ValueType};
 use crate::model::value::{KeyValue, Value};
+use crate::semconv::PPROF_PROFILE_DEFAULT_SAMPLE_TYPE;
 use crate::wire::record::{Codes, Fields, field_codes, field_varint, field_varints, record};
 use crate::wire::write::{
     field_bytes, field_bytes_nonempty, field_large, field_message, field_text,
@@ -402,7 +403,7 @@ impl<'a, G: Generation> TableWriter<'a, G> {
                 field_bytes(out, number, name.as_bytes());
             }
             if !self.defaults.is_empty() && tables.attribute_units == 0 {
-                field_bytes(out, number, DEFAULT_SAMPLE_TYPE.as_bytes());
+                field_bytes(out, number, PPROF_PROFILE_DEFAULT_SAMPLE_TYPE.as_bytes());
             }
         } else if number == tables.attribute {
             self.row_0(out, number, G::SCHEMA.rows == Rows::NullFirst);
@@ -611,7 +612,7 @@ impl<'a, G: Generation> TableWriter<'a, G> {
         if G::SCHEMA.tables.attribute_units == 0 {
             field_varint(out, 1, self.strings.len() as u64);
         } else {
-            field_bytes(out, 1, DEFAULT_SAMPLE_TYPE.as_bytes());
+            field_bytes(out, 1, PPROF_PROFILE_DEFAULT_SAMPLE_TYPE.as_bytes());
         }
         field_message(out, 2, |out| field_bytes(out, 1, self.dictionary.text(name).as_bytes()));
     }

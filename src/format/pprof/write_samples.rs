@@ -1,7 +1,6 @@
 //! Writing pprof's samples: stacks and labels are ready to be copied.
 
 use crate::error::Result;
-use crate::format::columns;
 use crate::format::losses;
 use crate::format::options::Timestamps;
 use crate::format::pprof::labels::{Said, write_label};
@@ -9,6 +8,7 @@ use crate::format::pprof::write::Writer;
 use crate::format::spread::{Columns, Walk};
 use crate::limits::within;
 use crate::model::id::{AttributeId, LinkId, LocationId};
+use crate::model::measures;
 use crate::model::ragged::Ragged;
 use crate::model::samples::SampleRef;
 use crate::semconv::{LABEL_END_TIMESTAMP_NS, LABEL_SPAN_ID, LABEL_TRACE_ID};
@@ -35,7 +35,7 @@ impl Writer<'_, '_> {
                 if !alone {
                     let columns = columns.next().iter();
                     totals.clear();
-                    totals.extend(columns.map(|values| columns::total(values, &[])));
+                    totals.extend(columns.map(|values| measures::total(values, &[])));
                     values = &totals;
                 }
                 if sample.timestamps_unix_nano.is_empty() && (!one || values.len() == 1) {
@@ -70,7 +70,7 @@ impl Writer<'_, '_> {
                 format!("samples[{row}]")
             });
             let totals: Vec<i64> =
-                columns.iter().map(|values| columns::total(values, times)).collect();
+                columns.iter().map(|values| measures::total(values, times)).collect();
             return self.part(out, sample, &totals, None, links);
         }
         for (at, &time) in times.iter().enumerate() {
@@ -131,9 +131,10 @@ impl Writer<'_, '_> {
                 let values: Vec<i64> = match sample.values {
                     [] => vec![1],
                     values if series => vec![values[at]],
-                    values => {
-                        values.iter().map(|&total| columns::share(total, times.len(), at)).collect()
-                    }
+                    values => values
+                        .iter()
+                        .map(|&total| measures::share(total, times.len(), at))
+                        .collect(),
                 };
                 self.part(out, sample, &values, Some(time), links);
             }

@@ -49,7 +49,8 @@ impl Converted {
     ) -> Result<(), Failure> {
         self.guessed |= message.is_guess();
         let mut reading = message.reading;
-        args.name_origin(&mut reading.profiles)?;
+        let named = args.name_origin(&mut reading.profiles);
+        named.map_err(|error| Failure::writing(&error))?;
         let profiles = &reading.profiles;
         self.messages += 1;
         if self.profiles == 0 {
