@@ -10,6 +10,7 @@ mod guess;
 mod log;
 mod losses;
 mod many;
+mod origin;
 
 use std::fs;
 use std::io::Write;

@@ -34,6 +34,9 @@ pub(crate) struct Args {
     /// The format to write; else the extension of OUT says it
     #[arg(long, value_name = "FORMAT", value_parser = FormatParser)]
     to: Option<Format>,
+    /// Write what this backend reads, in its releases of 2026: the format and how texts are said
+    #[arg(long = "for", value_enum, value_name = "BACKEND", conflicts_with_all = ["to", "refs"])]
+    backend: Option<Backend>,
     /// Write nothing, and exit with 1, where anything would be dropped, approximated or repaired
     #[arg(long)]
     deny_loss: bool,
@@ -96,6 +99,35 @@ Examples:
   otlp-profiles convert 'profiles/**/*.pb.gz' --to otlp -o converted/
   curl -s host:6060/debug/pprof/heap | otlp-profiles convert - --to otlp > heap.otlp";
 
+/// A backend whose releases are known: docs/GENERATIONS.md says of when, and where that was seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Backend {
+    /// The OpenTelemetry Collector since 0.148, also from files
+    Collector,
+    /// Parca since 0.27
+    Parca,
+    /// Grafana Pyroscope since 1.20
+    Pyroscope,
+}
+
+impl Backend {
+    /// What it reads.
+    fn format(self) -> Format {
+        match self {
+            Self::Collector | Self::Parca | Self::Pyroscope => Format::OTLP_1_10,
+        }
+    }
+
+    /// How it reads texts: some know no references, and a Collector before 0.161 erases the keys
+    /// of texts that are in place in files.
+    fn refs(self) -> Refs {
+        match self {
+            Self::Collector => Refs::Dictionary,
+            Self::Parca | Self::Pyroscope => Refs::Inline,
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum RefsArg {
     Auto,
@@ -140,6 +172,17 @@ fn parse_scope(text: &str) -> Result<(String, Option<String>), String> {
 }
 
 impl Args {
+    /// The format that was asked for.
+    fn to(&self) -> Option<Format> {
+        self.to.or(self.backend.map(Backend::format))
+    }
+
+    /// The option that only formats with resources and scopes take, if there is one.
+    fn origin_option(&self) -> Option<&'static str> {
+        let resource = Some("--resource").filter(|_| !self.resource.is_empty());
+        resource.or(self.scope.is_some().then_some("--scope"))
+    }
+
     /// Whether everything on stderr is wanted as JSON.
     pub(crate) fn json(&self) -> bool {
         self.json || self.report == Some(Form::Json)
@@ -167,7 +210,10 @@ impl Args {
                 self.resource.iter().for_each(|(key, value)| resource.set(key, value.as_str()));
             })?;
         }
-        Ok(())
+        match &self.scope {
+            Some((name, version)) => profiles.set_scopes(name, version.as_deref()),
+            None => Ok(()),
+        }
     }
 
     fn read_options(&self) -> ReadOptions {
@@ -190,10 +236,13 @@ impl Args {
             .links(!self.no_links)
             .profile_id(self.profile_id)
             .max_output_bytes(Limits::file().max_output_bytes);
-        let options = match self.refs {
-            Some(RefsArg::Auto) => options.refs(Refs::Auto),
-            Some(RefsArg::Inline) => options.refs(Refs::Inline),
-            Some(RefsArg::Dictionary) => options.refs(Refs::Dictionary),
+        let refs = self.refs.map(|refs| match refs {
+            RefsArg::Auto => Refs::Auto,
+            RefsArg::Inline => Refs::Inline,
+            RefsArg::Dictionary => Refs::Dictionary,
+        });
+        let options = match refs.or(self.backend.map(Backend::refs)) {
+            Some(refs) => options.refs(refs),
             None => options,
         };
         self.limits.set(options)
