@@ -123,6 +123,7 @@ fn json_is_asked_for_in_one_way() {
         assert!(!report["evidence"].as_array().unwrap().is_empty());
         assert_eq!((&report["guessed"], &report["verdict"]), (&false.into(), &"lossy".into()));
         assert_eq!(reports[1]["error"]["exit"], 3);
+        assert_eq!(stderr(&output).matches("Flight Recorder").count(), 1);
         assert_eq!(stderr(&output).matches("temporality.dropped").count(), 1);
     }
     let output = run(&room, "info --json a.jfr absent", 3);

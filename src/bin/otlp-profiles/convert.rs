@@ -94,7 +94,7 @@ pub(crate) struct Args {
 
 const AFTER_HELP: &str = "\
 Examples:
-  otlp-profiles convert cpu.pb.gz -o cpu.otlp
+  otlp-profiles convert cpu.pb.gz -o cpu.otlp --resource service.name=checkout
   otlp-profiles convert old.otlp --to otlp-1.10 -o new.otlp
   otlp-profiles convert 'profiles/**/*.pb.gz' --to otlp -o converted/
   curl -s host:6060/debug/pprof/heap | otlp-profiles convert - --to otlp > heap.otlp";

@@ -27,7 +27,7 @@ fn cut(name: &OsStr, at: usize) -> (OsString, OsString) {
 fn cut(name: &OsStr, at: usize) -> (OsString, OsString) {
     let end = name.as_encoded_bytes().len().saturating_sub(at);
     let name = name.to_string_lossy();
-    let (stem, end) = name.split_at_checked(name.len() - end).unwrap_or((&name, ""));
+    let (stem, end) = name.split_at_checked(name.len().saturating_sub(end)).unwrap_or((&name, ""));
     (stem.into(), end.into())
 }
 

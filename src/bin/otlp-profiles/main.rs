@@ -38,19 +38,14 @@ struct Cli {
     #[command(subcommand)]
     command: Command,
     /// Say more on stderr, as a log: units of work (-v), steps (-vv), table entries (-vvv)
-    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    #[arg(short, long, global = true, help_heading = MESSAGES, action = clap::ArgAction::Count)]
     verbose: u8,
     /// Say nothing on stderr but what failed
-    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    #[arg(short, long, global = true, help_heading = MESSAGES, conflicts_with = "verbose")]
     quiet: bool,
     /// When words have colours [default: auto, which heeds NO_COLOR and CLICOLOR_FORCE]
-    #[arg(
-        long,
-        global = true,
-        value_enum,
-        hide_possible_values = true,
-        value_name = "auto|always|never"
-    )]
+    #[arg(long, global = true, help_heading = MESSAGES, value_enum, hide_possible_values = true)]
+    #[arg(value_name = "auto|always|never")]
     color: Option<style::Color>,
 }
 
@@ -65,6 +60,9 @@ enum Command {
     /// Print the manual page, or write all of them to a directory
     Man(man::Args),
 }
+
+/// The heading of what every subcommand takes.
+const MESSAGES: &str = "Messages";
 
 const AFTER_HELP: &str = "\
 Exit codes: 0 done, 1 a loss was refused (--deny-loss), 2 wrong usage, 3 an input cannot be read, \

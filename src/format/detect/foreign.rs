@@ -53,7 +53,7 @@ pub(super) fn of_bytes(payload: &[u8]) -> Option<&'static Foreign> {
 pub(super) fn of_json(start: &[u8]) -> &'static Foreign {
     let has = |name: &&str| start.windows(name.len()).any(|window| window == name.as_bytes());
     let known = FOREIGN.iter().find(|foreign| match foreign.sign {
-        Json(names) => names.iter().all(|name| has(name)),
+        Json(names) => names.iter().all(has),
         _ => false,
     });
     known.unwrap_or(&OTHER_JSON)

@@ -1,4 +1,5 @@
-//! A bar on a terminal, once there was enough to do: bytes of all inputs, the input, the step.
+//! A bar on a terminal, once there was enough to do: the step, the bytes that were read of all
+//! inputs, the input.
 
 use std::io::{self, IsTerminal};
 use std::time::{Duration, Instant};
@@ -9,6 +10,8 @@ use crate::text::shown;
 
 /// Work that takes less is done before a bar would help.
 const PATIENCE: Duration = Duration::from_secs(1);
+/// So many bytes of input take longer than that, in one step that shows nothing on its way.
+const LARGE: u64 = 64 << 20;
 
 /// How far a run is. Clones are the same bar.
 #[derive(Clone, Debug)]
@@ -28,33 +31,36 @@ impl Progress {
     /// Makes ready for `total` bytes of input; 0 is unknown, as of a pipe.
     pub(crate) fn expect(&self, total: u64) {
         let style = match total {
-            0 => "{spinner} {binary_bytes}  {prefix}  {wide_msg}",
+            0 => "{spinner} {prefix:11} {binary_bytes} read  {wide_msg}",
             _ => {
                 self.bar.set_length(total);
-                "{spinner} {bar:24} {percent:>3}%  {binary_bytes}/{binary_total_bytes}  {prefix}  {wide_msg}"
+                "{spinner} {prefix:11} {bar:20} {binary_bytes} of {binary_total_bytes} read  {wide_msg}"
             }
         };
         if let Ok(style) = ProgressStyle::with_template(style) {
             self.bar.set_style(style);
+        }
+        if total >= LARGE {
+            self.show();
         }
     }
 
     /// An input is next.
     pub(crate) fn next(&self, name: &str) {
         self.bar.set_message(shown(name));
-        self.show();
+        self.show_in_time();
     }
 
     /// A step of it is next.
     pub(super) fn step(&self, step: &'static str) {
         self.bar.set_prefix(step);
-        self.show();
+        self.show_in_time();
     }
 
     /// So many bytes more were read.
     pub(crate) fn read(&self, bytes: u64) {
         self.bar.inc(bytes);
-        self.show();
+        self.show_in_time();
     }
 
     pub(crate) fn finish(&self) {
@@ -67,8 +73,14 @@ impl Progress {
     }
 
     /// Shows the bar when there was enough to do.
+    fn show_in_time(&self) {
+        if self.begun.elapsed() >= PATIENCE {
+            self.show();
+        }
+    }
+
     fn show(&self) {
-        if self.allowed && self.bar.is_hidden() && self.begun.elapsed() >= PATIENCE {
+        if self.allowed && self.bar.is_hidden() {
             self.bar.set_draw_target(ProgressDrawTarget::stderr());
             self.bar.enable_steady_tick(Duration::from_millis(200));
         }

@@ -54,7 +54,9 @@ impl Plan {
         };
         let format = format(args, &inputs, output)?;
         if let Some(option) = args.origin_option().filter(|_| !format.is_otlp()) {
-            return Err(format!("{option} says what {format} has no place for; OTLP has"));
+            return Err(format!(
+                "{format} has no place for what {option} says: write OTLP, or leave it out"
+            ));
         }
         let jobs = jobs(format)?;
         Ok(Self { format, jobs, inputs })

@@ -182,16 +182,21 @@ impl Run<'_> {
         self.console.log(&line);
     }
 
+    /// Says that an input failed: by its report if it is to be JSON, else by a line, with what would
+    /// have been lost.
     fn failed(&self, name: &str, failure: &Failure, converted: Option<&Converted>) -> Exit {
-        let level = if failure.fatal { Level::Critical } else { Level::Error };
-        let mut line = Line::new(level, "convert", "Conversion failed").because(failure);
         let refused = converted.filter(|_| failure.exit == Exit::LossRefused);
-        match (refused, self.report) {
-            (Some(converted), None) => line = line.with("losses", Tally::codes(converted)),
-            (None, Some(Form::Text)) | (None, None) => {}
-            (converted, Some(_)) => self.tell(&Report::failed(name, self.to, converted, failure)),
+        if refused.is_some() || self.report == Some(Form::Json) {
+            self.tell(&Report::failed(name, self.to, refused, failure));
         }
-        self.console.log(&line.about(name));
+        if !self.args.json() {
+            let level = if failure.fatal { Level::Critical } else { Level::Error };
+            let mut line = Line::new(level, "convert", "Conversion failed").because(failure);
+            if let Some(converted) = refused.filter(|_| self.report.is_none()) {
+                line = line.with("losses", Tally::codes(converted));
+            }
+            self.console.log(&line.about(name));
+        }
         failure.exit
     }
 }
