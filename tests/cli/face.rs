@@ -85,23 +85,23 @@ fn a_terminal_gets_words_unless_a_log_is_asked_for() {
 fn losses_are_said_once() {
     let room = room("losses-once");
     copy(OTLP_1_3, &room.join("old.otlp"));
-    let code = "temporality.dropped";
+    let code = "profile_id.dropped";
     let count = |output: &Output| stderr(output).matches(code).count();
-    let table = as_a_person(&room, "convert old.otlp -f -o new.otlp", 0);
+    let table = as_a_person(&room, "convert old.otlp -f -o new.pb", 0);
     assert_eq!(count(&table), 1, "{}", stderr(&table));
-    says(&table, "old.otlp: otlp-1.3 to otlp-1.10: lossy\n");
+    says(&table, "old.otlp: otlp-1.3 to pprof: lossy\n");
     says(&table, "otlp-profiles: warning: otlp-1.3 is deprecated");
-    let refused = as_a_person(&room, "convert old.otlp -f -o new.otlp --deny-loss", 1);
+    let refused = as_a_person(&room, "convert old.otlp -f -o new.pb --deny-loss", 1);
     assert_eq!(count(&refused), 1, "{}", stderr(&refused));
     says(&refused, "otlp-profiles: old.otlp: something would be lost");
-    let log = run(&room, "convert old.otlp -f -o new.otlp", 0);
+    let log = run(&room, "convert old.otlp -f -o new.pb", 0);
     assert_eq!(count(&log), 1, "{}", stderr(&log));
     assert!(!stderr(&log).contains("lossy"), "{}", stderr(&log));
-    let refused = run(&room, "convert old.otlp -f -o new.otlp --deny-loss", 1);
+    let refused = run(&room, "convert old.otlp -f -o new.pb --deny-loss", 1);
     assert_eq!(count(&refused), 1, "{}", stderr(&refused));
-    let report = run(&room, "convert old.otlp -f -o new.otlp --report text", 0);
+    let report = run(&room, "convert old.otlp -f -o new.pb --report text", 0);
     assert_eq!(count(&report), 1, "{}", stderr(&report));
-    says(&report, "old.otlp: otlp-1.3 to otlp-1.10: lossy\n");
+    says(&report, "old.otlp: otlp-1.3 to pprof: lossy\n");
 }
 
 #[test]
@@ -110,7 +110,7 @@ fn json_is_asked_for_in_one_way() {
     copy(OTLP_1_3, &room.join("old.otlp"));
     copy("java.jfr", &room.join("a.jfr"));
     for json in ["--json", "--report json"] {
-        let arguments = format!("convert old.otlp a.jfr --to otlp -f -o out {json}");
+        let arguments = format!("convert old.otlp a.jfr --to pprof -f -o out {json}");
         let output = run(&room, &arguments, 3);
         let objects: Vec<Value> =
             stderr(&output).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -124,7 +124,7 @@ fn json_is_asked_for_in_one_way() {
         assert_eq!((&report["guessed"], &report["verdict"]), (&false.into(), &"lossy".into()));
         assert_eq!(reports[1]["error"]["exit"], 3);
         assert_eq!(stderr(&output).matches("Flight Recorder").count(), 1);
-        assert_eq!(stderr(&output).matches("temporality.dropped").count(), 1);
+        assert_eq!(stderr(&output).matches("profile_id.dropped").count(), 1);
     }
     let output = run(&room, "info --json a.jfr absent", 3);
     let document: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -137,13 +137,13 @@ fn quiet_leaves_failures_alone() {
     let room = room("quiet");
     copy(OTLP_1_3, &room.join("old.otlp"));
     copy("java.jfr", &room.join("a.jfr"));
-    for arguments in ["-q convert old.otlp -f -o new.otlp", "info old.otlp --quiet"] {
+    for arguments in ["-q convert old.otlp -f -o new.pb", "info old.otlp --quiet"] {
         assert_eq!(stderr(&as_a_person(&room, arguments, 0)), "", "{arguments}");
         assert_eq!(stderr(&run(&room, arguments, 0)), "", "{arguments}");
     }
-    assert!(room.join("new.otlp").exists());
+    assert!(room.join("new.pb").exists());
     says(&run(&room, "-q info a.jfr", 3), "Flight Recorder");
-    says(&run(&room, "-q convert old.otlp -f -o new.otlp --json", 0), "\"verdict\"");
+    says(&run(&room, "-q convert old.otlp -f -o new.pb --json", 0), "\"verdict\"");
     run(&room, "-q -v info old.otlp", 2);
 }
 
@@ -160,7 +160,7 @@ fn colours_are_for_people() {
         let output = command.output().unwrap();
         stderr(&output).contains("\x1b[") || stdout(&output).contains("\x1b[")
     };
-    for arguments in ["info old.otlp", "convert old.otlp -f -o new.otlp", "convert --wrong"] {
+    for arguments in ["info old.otlp", "convert old.otlp -f -o new.pb", "convert --wrong"] {
         let with = |color: &str| format!("{arguments} {color}");
         assert!(!colours(arguments, "human", &[]), "{arguments}");
         assert!(colours(&with("--color always"), "human", &[]), "{arguments}");
@@ -169,8 +169,8 @@ fn colours_are_for_people() {
         let never = with("--color never");
         assert!(!colours(&never, "human", &[("CLICOLOR_FORCE", "1")]), "{arguments}");
     }
-    assert!(!colours("convert old.otlp -f -o new.otlp --color always", "text", &[]));
-    assert!(!colours("convert old.otlp -f -o new.otlp --color always", "json", &[]));
+    assert!(!colours("convert old.otlp -f -o new.pb --color always", "text", &[]));
+    assert!(!colours("convert old.otlp -f -o new.pb --color always", "json", &[]));
 }
 
 #[test]

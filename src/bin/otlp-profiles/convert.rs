@@ -1,6 +1,8 @@
 //! `otlp-profiles convert`: from one format to another.
 
+mod backend;
 mod encode;
+mod origin;
 mod plan;
 mod report;
 mod run;
@@ -10,10 +12,12 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 use otlp_profiles::format::{Refs, Timestamps};
-use otlp_profiles::model::{AttributeOwner, ProfileId};
-use otlp_profiles::{Ambiguity, Format, Limits, Profiles, ReadOptions, WriteOptions};
+use otlp_profiles::model::ProfileId;
+use otlp_profiles::{Ambiguity, Format, Limits, ReadOptions, WriteOptions};
 
 use crate::console::{self, Console};
+use crate::convert::backend::Backend;
+use crate::convert::origin::Origin;
 use crate::convert::report::Form;
 use crate::formats::FormatParser;
 use crate::limits::WriteLimits;
@@ -43,15 +47,10 @@ pub(crate) struct Args {
     /// Replace files that exist; write binary data to a terminal
     #[arg(short, long)]
     force: bool,
-    /// An attribute of every resource that OTLP is written with, in the place of the one it has,
-    /// such as service.name=checkout; the value is a text; may be given several times
-    #[arg(long, value_name = "KEY=VALUE", value_parser = parse_attribute)]
-    resource: Vec<(String, String)>,
-    /// The name of every scope that OTLP is written with, and its version
-    #[arg(long, value_name = "NAME[@VERSION]", value_parser = parse_scope)]
-    scope: Option<(String, Option<String>)>,
+    #[command(flatten)]
+    origin: Origin,
     /// How OTLP 1.10 says the texts of resources, scopes and values
-    #[arg(long, value_enum, hide_possible_values = true, value_name = "auto|inline|dictionary")]
+    #[arg(long, value_enum, hide_possible_values = true, value_name = "inline|dictionary")]
     refs: Option<RefsArg>,
     /// How pprof says timestamps: one sample for each with a label, or not at all
     #[arg(
@@ -99,38 +98,8 @@ Examples:
   otlp-profiles convert 'profiles/**/*.pb.gz' --to otlp -o converted/
   curl -s host:6060/debug/pprof/heap | otlp-profiles convert - --to otlp > heap.otlp";
 
-/// A backend whose releases are known: docs/GENERATIONS.md says of when, and where that was seen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Backend {
-    /// The OpenTelemetry Collector since 0.148, also from files
-    Collector,
-    /// Parca since 0.27
-    Parca,
-    /// Grafana Pyroscope since 1.20
-    Pyroscope,
-}
-
-impl Backend {
-    /// What it reads.
-    fn format(self) -> Format {
-        match self {
-            Self::Collector | Self::Parca | Self::Pyroscope => Format::OTLP_1_10,
-        }
-    }
-
-    /// How it reads texts: some know no references, and a Collector before 0.161 erases the keys
-    /// of texts that are in place in files.
-    fn refs(self) -> Refs {
-        match self {
-            Self::Collector => Refs::Dictionary,
-            Self::Parca | Self::Pyroscope => Refs::Inline,
-        }
-    }
-}
-
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum RefsArg {
-    Auto,
     Inline,
     Dictionary,
 }
@@ -151,36 +120,10 @@ fn parse_profile_id(text: &str) -> Result<ProfileId, String> {
     }
 }
 
-/// `key=value`; the value may be empty, and have more signs of equality.
-fn parse_attribute(text: &str) -> Result<(String, String), String> {
-    match text.split_once('=') {
-        Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
-        _ => Err("KEY=VALUE is wanted, such as service.name=checkout".to_owned()),
-    }
-}
-
-/// `name` or `name@version`; the last `@` is the one, as names of packages may begin with one.
-fn parse_scope(text: &str) -> Result<(String, Option<String>), String> {
-    let (name, version) = match text.rsplit_once('@') {
-        Some((name, version)) if !name.is_empty() => (name, Some(version.to_owned())),
-        _ => (text, None),
-    };
-    if name.is_empty() {
-        return Err("a name is wanted".to_owned());
-    }
-    Ok((name.to_owned(), version))
-}
-
 impl Args {
     /// The format that was asked for.
     fn to(&self) -> Option<Format> {
         self.to.or(self.backend.map(Backend::format))
-    }
-
-    /// The option that only formats with resources and scopes take, if there is one.
-    fn origin_option(&self) -> Option<&'static str> {
-        let resource = Some("--resource").filter(|_| !self.resource.is_empty());
-        resource.or(self.scope.is_some().then_some("--scope"))
     }
 
     /// Whether everything on stderr is wanted as JSON.
@@ -200,19 +143,6 @@ impl Args {
                 console::Form::Json => Some(Form::Json),
                 console::Form::Log => None,
             },
-        }
-    }
-
-    /// Says what was profiled and by what, as the arguments have it.
-    fn name_origin(&self, profiles: &mut Profiles) -> otlp_profiles::Result<()> {
-        if !self.resource.is_empty() {
-            profiles.edit_attributes(AttributeOwner::Resource, |resource| {
-                self.resource.iter().for_each(|(key, value)| resource.set(key, value.as_str()));
-            })?;
-        }
-        match &self.scope {
-            Some((name, version)) => profiles.set_scopes(name, version.as_deref()),
-            None => Ok(()),
         }
     }
 
@@ -237,7 +167,6 @@ impl Args {
             .profile_id(self.profile_id)
             .max_output_bytes(Limits::file().max_output_bytes);
         let refs = self.refs.map(|refs| match refs {
-            RefsArg::Auto => Refs::Auto,
             RefsArg::Inline => Refs::Inline,
             RefsArg::Dictionary => Refs::Dictionary,
         });

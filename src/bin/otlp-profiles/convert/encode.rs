@@ -8,7 +8,7 @@ use otlp_profiles::{
     Certainty, Detected, Error, Finding, Format, Losses, Severity, Verdict, WriteOptions,
 };
 
-use crate::convert::Args;
+use crate::convert::origin::Origin;
 
 use crate::exit::{Exit, Failure};
 use crate::reading::Message;
@@ -43,14 +43,13 @@ impl Converted {
     pub(crate) fn add(
         &mut self,
         message: Message,
-        args: &Args,
+        origin: &Origin,
         to: Format,
         options: &WriteOptions,
     ) -> Result<(), Failure> {
         self.guessed |= message.is_guess();
         let mut reading = message.reading;
-        let named = args.name_origin(&mut reading.profiles);
-        named.map_err(|error| Failure::writing(&error))?;
+        origin.set(&mut reading.profiles).map_err(|error| Failure::writing(&error))?;
         let profiles = &reading.profiles;
         self.messages += 1;
         if self.profiles == 0 {

@@ -53,7 +53,7 @@ impl Plan {
             None => Ok(vec![job(args, &inputs, Target::Stdout, format)]),
         };
         let format = format(args, &inputs, output)?;
-        if let Some(option) = args.origin_option().filter(|_| !format.is_otlp()) {
+        if let Some(option) = args.origin.option().filter(|_| !format.is_otlp()) {
             return Err(format!(
                 "{format} has no place for what {option} says: write OTLP, or leave it out"
             ));

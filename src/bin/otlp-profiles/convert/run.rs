@@ -105,7 +105,7 @@ impl Run<'_> {
         content.each(read, console, |message| {
             met(once, &name, &message)?;
             let _step = console.step("convert", "encode", &name);
-            converted.add(message, args, *to, write)
+            converted.add(message, &args.origin, *to, write)
         })?;
         converted.stored = content.stored();
         drop(content);
