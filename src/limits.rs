@@ -156,13 +156,11 @@ pub(crate) fn within(name: &'static str, limit: u64, wanted: u64) -> Result<()> 
 #[cold]
 #[inline(never)]
 pub(crate) fn past(name: &'static str, limit: u64, wanted: u64) -> Error {
-    let flag = name.replace('_', "-");
-    Error::new(
-        ErrorKind::Limit,
-        format!(
-            "needs {wanted}, more than {name} allows ({limit}); --{flag} or Limits::{name} raises it"
-        ),
-    )
+    let message = format!("needs {wanted}, more than {name} allows ({limit})");
+    if name == "max_nesting" && limit >= Limits::unlimited().max_nesting {
+        return Error::new(ErrorKind::Limit, message + "; the model has no room for more");
+    }
+    Error::limit_reached(name, message)
 }
 
 /// The limits of one reading and what it has spent of them.
@@ -196,13 +194,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_limit_error_names_limit_need_and_flag() {
+    fn a_limit_error_names_limit_need_and_option() {
         let error = within("max_samples", 10, 11).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Limit);
         assert_eq!(
             error.to_string(),
-            "needs 11, more than max_samples allows (10); --max-samples or Limits::max_samples raises it"
+            "needs 11, more than max_samples allows (10); Limits::max_samples raises it"
         );
+        // What a command says of flags instead.
+        assert_eq!(error.message(), "needs 11, more than max_samples allows (10)");
+        assert_eq!(error.limit(), Some("max_samples"));
+        let error = within("max_output_bytes", 10, 11).unwrap_err().to_string();
+        assert!(error.ends_with("; WriteOptions::max_output_bytes raises it"), "{error}");
+    }
+
+    #[test]
+    fn what_cannot_be_raised_names_no_option() {
+        let error = within("max_nesting", 256, 257).unwrap_err();
+        assert_eq!((error.kind(), error.limit()), (ErrorKind::Limit, None));
+        assert_eq!(within("max_nesting", 9, 10).unwrap_err().limit(), Some("max_nesting"));
     }
 
     #[test]
