@@ -227,7 +227,7 @@ mod tests {
     #[test]
     fn rows_of_equal_keys_are_found() {
         let alike = |keys: &[u64]| {
-            let mut intake = Intake::new(Limits::file(), Policy::Refuse);
+            let mut intake = Intake::new(Limits::file(), Policy::Refuse, 0);
             super::alike(keys.len(), &mut intake, |row| keys[row]).unwrap()
         };
         let found = alike(&[7, 1, 2, 1, 3, 2, 7, 1]);

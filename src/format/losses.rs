@@ -212,6 +212,7 @@ codes! {
         TIME_NEGATIVE = "time.negative": "a negative time or duration became 0";
         TIME_OVERFLOW = "time.overflow": "a time or duration past 2⁶³ was cut there";
         TIME_CONFLICT = "time.conflict": "two fields disagree about the time; the inner one won";
+        STACK_LOCATION_0 = "stack.location_0": "a frame that is location 0, which stands for none, became a location of which nothing is known";
         VALUE_SPLIT = "timestamps.value_split": "a total was divided among its timestamps";
         LABEL_MIXED = "label.mixed": "labels of one key and several kinds became a list of pairs";
         ATTR_BOOL = "attr.type_bool": "a bool became a text";

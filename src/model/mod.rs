@@ -6,11 +6,13 @@ pub(crate) mod profile;
 pub(crate) mod ragged;
 pub(crate) mod samples;
 pub(crate) mod strings;
+pub(crate) mod thin;
 pub(crate) mod value;
 
 use crate::model::dictionary::Dictionary;
 use crate::model::id::StringId;
 use crate::model::profile::Profile;
+use crate::model::thin::{Blank, Thin, thin};
 use crate::model::value::KeyValue;
 
 /// Everything in one payload: the shared tables, and the profiles by resource and scope.
@@ -57,10 +59,21 @@ impl Profiles {
 
 /// The profiles of one resource: a process, a host, a service.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ResourceProfiles {
+pub struct ResourceProfiles(Thin<ResourceParts>);
+
+/// What [`ResourceProfiles`] have.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ResourceParts {
     pub(crate) resource: Resource,
     pub(crate) schema_url: StringId,
     pub(crate) scopes: Vec<ScopeProfiles>,
+}
+
+thin! { ResourceProfiles of ResourceParts; ScopeProfiles of ScopeParts; }
+
+impl Blank for ResourceParts {
+    const BLANK: &'static Self =
+        &Self { resource: Resource::NONE, schema_url: StringId::NONE, scopes: Vec::new() };
 }
 
 impl ResourceProfiles {
@@ -89,6 +102,9 @@ pub struct Resource {
 }
 
 impl Resource {
+    const NONE: Self =
+        Self { attributes: Vec::new(), dropped_attributes_count: 0, entity_refs: Vec::new() };
+
     /// What is known of it; no two with the same key.
     pub fn attributes(&self) -> &[KeyValue] {
         &self.attributes
@@ -106,7 +122,7 @@ impl Resource {
 
     /// Whether nothing is known of it.
     pub fn is_empty(&self) -> bool {
-        *self == Self::default()
+        *self == Self::NONE
     }
 }
 
@@ -125,10 +141,19 @@ pub struct EntityRef {
 
 /// The profiles of one instrumentation scope.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ScopeProfiles {
+pub struct ScopeProfiles(Thin<ScopeParts>);
+
+/// What [`ScopeProfiles`] have.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ScopeParts {
     pub(crate) scope: Scope,
     pub(crate) schema_url: StringId,
     pub(crate) profiles: Vec<Profile>,
+}
+
+impl Blank for ScopeParts {
+    const BLANK: &'static Self =
+        &Self { scope: Scope::NONE, schema_url: StringId::NONE, profiles: Vec::new() };
 }
 
 impl ScopeProfiles {
@@ -158,6 +183,13 @@ pub struct Scope {
 }
 
 impl Scope {
+    const NONE: Self = Self {
+        name: StringId::NONE,
+        version: StringId::NONE,
+        attributes: Vec::new(),
+        dropped_attributes_count: 0,
+    };
+
     /// Its name.
     pub fn name(&self) -> StringId {
         self.name
@@ -180,6 +212,6 @@ impl Scope {
 
     /// Whether nothing is known of it.
     pub fn is_empty(&self) -> bool {
-        *self == Self::default()
+        *self == Self::NONE
     }
 }

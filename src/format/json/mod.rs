@@ -76,8 +76,9 @@ impl Format for OtlpJson {
     fn read(&self, payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
         let text = Text::new(payload)?;
         let limits = *intake.limits();
-        let transcoder =
-            |schema| Transcoder::new(&text, schema, Intake::new(limits, intake.policy));
+        let transcoder = |schema| {
+            Transcoder::new(&text, schema, Intake::new(limits, intake.policy, payload.len()))
+        };
         let (mut format, mut schema) = newest()?;
         let mut read = transcoder(schema);
         let mut done = read.run();

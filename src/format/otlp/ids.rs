@@ -14,18 +14,13 @@ type Rowed = HashMap<u64, u32, foldhash::fast::RandomState>;
 
 impl Tables {
     /// Decides once for a set of tables whether references are ids, and if so resolves them.
-    pub(crate) fn resolve_ids<G: Generation>(
-        &mut self,
-        shifts: &mut Shifts,
-        slices: bool,
-        intake: &mut Intake,
-    ) {
+    pub(crate) fn resolve_ids<G: Generation>(&mut self, shifts: &mut Shifts, intake: &mut Intake) {
         if G::SCHEMA.rows != Rows::FromZero {
             return;
         }
         let by_index = self.indices_hold(shifts);
         let said = self.ids.location.is_said();
-        if by_index && (slices || !said) {
+        if by_index && (self.slices || !said) {
             return;
         }
         let location = if said {

@@ -39,6 +39,8 @@ pub(crate) struct Tables {
     /// Units by key, both as string indices.
     pub(crate) units: Vec<(u32, u32)>,
     pub(crate) stacks: Stacks,
+    /// Whether samples name their stacks by slices of a list.
+    pub(crate) slices: bool,
     pub(crate) ids: Ids,
 }
 
@@ -180,6 +182,7 @@ impl Tables {
             new_attributes: NewAttributes::after(0),
             units: Vec::new(),
             stacks: Stacks::plus(plus),
+            slices: false,
             ids: Ids::default(),
         }
     }

@@ -175,8 +175,8 @@ pub(crate) fn read(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
     };
     let mut reader = SampleReader::new(payload, shape, &locations, &mut tables, intake)?;
     reader.read(samples, table, &mut tables, intake)?;
-    let mut profile =
-        Profile { samples: reader.finish(&mut tables, intake)?, ..Profile::default() };
+    let mut profile = Profile::default();
+    profile.samples = reader.finish(&mut tables, intake)?;
     header.finish(&mut profile, table, &mut tables, intake)?;
     let links = std::mem::take(&mut tables.links);
     let mut dictionary = finish_tables(tables, links, table, &mappings, &functions, intake)?;
@@ -184,11 +184,11 @@ pub(crate) fn read(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
     if let Some(label) = intake.timestamp_label.clone() {
         times::fold(&mut profile, &dictionary, &label);
     }
-    let scope = ScopeProfiles { profiles: vec![profile], ..ScopeProfiles::default() };
-    Ok(Profiles {
-        dictionary,
-        resources: vec![ResourceProfiles { scopes: vec![scope], ..ResourceProfiles::default() }],
-    })
+    let mut scope = ScopeProfiles::default();
+    scope.profiles = vec![profile];
+    let mut resource = ResourceProfiles::default();
+    resource.scopes = vec![scope];
+    Ok(Profiles { dictionary, resources: vec![resource] })
 }
 
 impl Layout {
