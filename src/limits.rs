@@ -178,18 +178,26 @@ impl Budget {
         if self.owned > self.allowed { Err(self.spent(self.owned, self.allowed)) } else { Ok(()) }
     }
 
+    /// `Ok` when so many bytes are within what is allowed, whatever else is spent.
+    pub(crate) fn holds(&self, bytes: usize) -> Result<()> {
+        let bytes = bytes as u64;
+        if bytes > self.allowed { Err(self.spent(bytes, self.allowed)) } else { Ok(()) }
+    }
+
     /// Appends to a list, and spends the memory that it grows by: to one of one element none beyond it.
     #[inline]
     pub(crate) fn push<T>(&mut self, list: &mut Vec<T>, element: T) -> Result<()> {
         if list.len() == list.capacity() {
-            self.grow(list)?;
+            self.grow(list, 1)?;
         }
         list.push(element);
         Ok(())
     }
 
-    fn grow<T>(&mut self, list: &mut Vec<T>) -> Result<()> {
-        let more = list.len().max(1);
+    /// Makes a list twice as long, or `least` longer, and spends the memory for it.
+    #[cold]
+    pub(crate) fn grow<T>(&mut self, list: &mut Vec<T>, least: usize) -> Result<()> {
+        let more = list.len().max(least);
         self.take::<T>(more)?;
         list.reserve_exact(more);
         Ok(())
@@ -210,6 +218,11 @@ impl Budget {
         } else {
             past("max_owned_per_byte", allowed, wanted)
         }
+    }
+
+    /// The bytes of the inflated payload.
+    pub(crate) fn payload(&self) -> usize {
+        usize::try_from(self.payload).unwrap_or(usize::MAX)
     }
 
     /// The bytes spent, to [give back](Self::give_back) what is spent from here on.

@@ -361,6 +361,9 @@ impl<'a> Short<'a> {
     /// The longest message that is short.
     const LONGEST: usize = 64;
 
+    /// The messages in one, at the most: each has a tag and a length.
+    pub(crate) const MOST_MESSAGES: usize = Self::LONGEST / 2;
+
     /// The bytes looked at: those of a message, and a word that begins with the last of them.
     const WINDOW: usize = Self::LONGEST + 8;
 

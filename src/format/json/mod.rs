@@ -95,7 +95,7 @@ impl Format for OtlpJson {
         // Positions in the model are of 32 bits, and the bytes may be more than the text.
         let most = u64::from(u32::MAX - 16);
         within("max_input_bytes", most, read.out.len() as u64)?;
-        intake.budget.take::<u8>(read.out.len())?;
+        intake.budget.take::<u8>(read.out.capacity())?;
         intake.findings.append(&mut read.intake.findings);
         let profiles = format.read(&read.out, intake);
         profiles.map_err(|error| translated(error, &read.out, again))

@@ -180,6 +180,7 @@ pub(crate) fn by_profile(reading: Reading, intake: &mut Intake) -> Result<Profil
     let Reading { mut resources, tables, own, .. } = reading;
     let mut dictionary = own.finish(&resources)?;
     let texts = prove_texts(tables.texts, intake)?;
+    intake.budget.take::<[u64; 8]>(texts.len())?;
     let places = places(&texts, &mut dictionary.strings);
     rename_texts(&mut resources, &mut |id| places.get(id.row()).copied().unwrap_or_default());
     Ok(Profiles { dictionary, resources })
@@ -218,7 +219,7 @@ pub(crate) fn unit<G: Generation>(
         _ => None,
     };
     let mut shifts = tables.settle::<G>(intake)?;
-    tables.resolve_ids::<G>(&mut shifts, intake);
+    tables.resolve_ids::<G>(&mut shifts, intake)?;
     users.each(|profile, said| {
         if let Some(places) = &merged {
             profile.samples.stacks.iter_mut().for_each(|stack| stack.0 = places.of(stack.0));

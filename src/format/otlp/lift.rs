@@ -239,6 +239,8 @@ pub(crate) fn mappings(
     first_row: usize,
     intake: &mut Intake,
 ) -> Result<Vec<Vec<AttributeId>>> {
+    // Each of them has one attribute, and a few have more.
+    intake.budget.take::<[u64; 6]>(tables.mapping_pprof.len())?;
     let mut lifted = vec![Vec::new(); tables.mapping_pprof.len()];
     for (row, pprof) in std::mem::take(&mut tables.mapping_pprof).into_iter().enumerate() {
         let wire = row.saturating_sub(first_row);
@@ -351,7 +353,10 @@ pub(crate) fn locations(
     tables: &mut Tables,
     intake: &mut Intake,
 ) -> Result<Vec<(u32, AttributeId)>> {
-    let mut lifted = Vec::new();
+    // Rows and attributes, then the attributes of every row.
+    let rows = tables.folded.len() + tables.frame_types.len();
+    intake.budget.take::<[u32; 6]>(rows)?;
+    let mut lifted = Vec::with_capacity(rows);
     for row in std::mem::take(&mut tables.folded) {
         let key = semconv::PPROF_LOCATION_IS_FOLDED;
         lifted.push((

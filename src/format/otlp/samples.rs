@@ -39,8 +39,8 @@ impl RawSamples {
         intake: &mut Intake,
     ) -> Result<()> {
         let values = samples.min(bytes / 4);
-        // A stack, a link, and where values, attributes and timestamps end.
-        intake.budget.take::<[u32; 5]>(samples)?;
+        // A stack, and where values, attributes and timestamps end.
+        intake.budget.take::<[u32; 4]>(samples)?;
         intake.budget.take::<i64>(values)?;
         self.stacks.reserve_exact(samples);
         self.values.items.reserve_exact(values);

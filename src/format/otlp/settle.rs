@@ -223,7 +223,7 @@ impl Tables {
             let key = common::table_text(key, &self.texts, intake).map_err(place)?;
             let unit = common::table_text(unit, &self.texts, intake).map_err(place)?;
             let text = self.texts.raw.get(key.row()).unwrap_or_default().to_vec();
-            intake.budget.take::<[StringId; 4]>(1)?;
+            intake.budget.take::<[StringId; 8]>(1)?;
             let key = self.texts.intern(&text, intake)?;
             let first = *units.entry(key).or_insert(unit);
             if first != unit {
@@ -269,8 +269,7 @@ impl Tables {
         if !self.stacks.most.is_some_and(holds) {
             prove_stacks::<G>(&mut stacks, &mut locations, shifts.location, place, intake)?;
         }
-        let mut attributes = self.attributes;
-        attributes.append(&mut self.new_attributes.rows);
+        let attributes = self.new_attributes.behind(self.attributes);
         let strings = prove_texts(self.texts, intake)?;
         Ok(Dictionary {
             strings,
@@ -424,7 +423,7 @@ impl Tables {
 /// Proves that all texts are UTF-8, as those of OTLP must be.
 pub(crate) fn prove_texts(texts: Texts, intake: &mut Intake) -> Result<Strings> {
     let rows = texts.table_rows as usize;
-    let strings = texts.raw.prove(false);
+    let strings = texts.raw.prove(false, &mut intake.budget)?;
     if let Some((id, bytes)) = strings.not_utf8().next() {
         let shown = String::from_utf8_lossy(bytes);
         let error = Error::malformed(format!("{shown:?} is not UTF-8"));

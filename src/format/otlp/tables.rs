@@ -84,30 +84,28 @@ impl Default for IdColumn {
 
 impl IdColumn {
     #[inline(always)]
-    pub(crate) fn push(&mut self, id: u64) {
+    pub(crate) fn push(&mut self, id: u64, intake: &mut Intake) -> Result<()> {
         if id != self.next || !self.listed.is_empty() {
-            return self.push_unusual(id);
+            return self.push_unusual(id, intake);
         }
         self.rows += 1;
         self.next += self.step;
+        Ok(())
     }
 
     #[cold]
-    fn push_unusual(&mut self, id: u64) {
+    fn push_unusual(&mut self, id: u64, intake: &mut Intake) -> Result<()> {
         if self.rows == 0 && id == 0 {
             (self.next, self.step) = (0, 0);
-            self.rows = 1;
         } else {
-            self.list(id);
+            if self.listed.is_empty() {
+                intake.budget.take::<u64>(self.rows)?;
+                self.listed = self.to_vec();
+            }
+            intake.budget.push(&mut self.listed, id)?;
         }
-    }
-
-    fn list(&mut self, id: u64) {
-        if self.listed.is_empty() {
-            self.listed = self.to_vec();
-        }
-        self.listed.push(id);
         self.rows += 1;
+        Ok(())
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -237,26 +235,29 @@ impl Tables {
             .unwrap_or(0);
         within("max_table_entries", intake.limits().max_table_entries, largest as u64)?;
         let budget = &mut intake.budget;
-        budget.take::<u32>(string)?;
+        // A guess: some are inlined. A line takes more than that many bytes.
+        let lines = (location + location / 2).min(budget.payload() / 8) + Short::MOST_MESSAGES;
+        budget.take::<[u32; 2]>(string)?;
         budget.take::<u8>(self.texts.raw.byte_len())?;
         budget.take::<(Mapping, MappingPprof)>(mapping)?;
-        budget.take::<(u64, [u32; 3])>(location)?;
+        budget.take::<(u64, [u32; 4])>(location)?;
+        budget.take::<Line>(lines)?;
         budget.take::<Function>(function)?;
         budget.take::<Link>(link)?;
         budget.take::<Attribute>(attribute)?;
         budget.take::<(u32, u32)>(unit)?;
         budget.take::<u32>(stack)?;
         let extra = usize::from(G::SCHEMA.rows != Rows::NullFirst);
-        self.mappings.reserve(mapping);
+        self.mappings.reserve(mapping + extra);
         self.location_mappings.reserve(location + extra);
         self.addresses.reserve(location + extra);
         self.lines.ends.reserve(location + extra);
-        // A guess: some are inlined.
-        self.lines.items.reserve(location + location / 2 + extra);
+        self.lines.items.reserve_exact(lines);
         self.functions.reserve(function + extra);
-        self.links.reserve(link);
-        self.attributes.reserve(attribute);
+        self.links.reserve(link + extra);
+        self.attributes.reserve(attribute + extra);
         self.stacks.rows.ends.reserve(stack);
+        self.units.reserve_exact(unit);
         // What is made of labels is numbered after the rows of the tables.
         self.texts.table_rows = string as u32;
         self.new_attributes.first = (attribute + own_rows::<G>()).max(1) as u32;
@@ -400,7 +401,11 @@ impl Tables {
         let lines = self.lines.items.len() - first_line;
         if lines > 1 {
             within("max_lines_per_location", intake.limits().max_lines_per_location, lines as u64)?;
-            intake.budget.take::<Line>(lines)?;
+        }
+        // Room for those of the next short location.
+        let items = &mut self.lines.items;
+        if items.capacity() - items.len() < Short::MOST_MESSAGES {
+            intake.budget.grow(items, Short::MOST_MESSAGES)?;
         }
         self.lines.end_row();
         if !self.location_attributes.items.is_empty() {
@@ -409,7 +414,7 @@ impl Tables {
         self.location_mappings.push(reference::<G>(mapping));
         self.addresses.push(address);
         if G::SCHEMA.location.id != 0 {
-            self.ids.location.push(id);
+            self.ids.location.push(id, intake)?;
         }
         Ok(())
     }
@@ -430,7 +435,7 @@ impl Tables {
                 mapping = Some(reader.index()?);
             } else if is!(tag, G::SCHEMA.location.lines, LEN) {
                 let line = line(reader.message()?, intake)?;
-                self.lines.items.push(line);
+                intake.budget.push(&mut self.lines.items, line)?;
             } else if is!(tag, G::SCHEMA.location.id, VARINT) {
                 id = reader.varint()?;
             } else {
@@ -455,13 +460,13 @@ impl Tables {
         } else if is!(tag, G::SCHEMA.location.is_folded, VARINT) {
             self.folded.pop_if(|folded| *folded == row);
             if reader.varint()? != 0 {
-                self.folded.push(row);
+                intake.budget.push(&mut self.folded, row)?;
             }
         } else if is!(tag, G::SCHEMA.location.frame_type, VARINT) {
             let frame_type = reader.index()?;
             self.frame_types.pop_if(|(location, _)| *location == row);
             if frame_type != 0 {
-                self.frame_types.push((row, frame_type));
+                intake.budget.push(&mut self.frame_types, (row, frame_type))?;
             }
         } else {
             let schema = const { &G::SCHEMA.location };
@@ -491,7 +496,7 @@ impl Tables {
         };
         self.functions.push(function);
         if G::SCHEMA.function.id != 0 {
-            self.ids.function.push(id);
+            self.ids.function.push(id, intake)?;
         }
         Ok(())
     }
@@ -545,7 +550,7 @@ impl Tables {
             self.mapping_pprof.push(pprof);
         }
         if G::SCHEMA.mapping.id != 0 {
-            self.ids.mapping.push(id);
+            self.ids.mapping.push(id, intake)?;
         }
         Ok(())
     }
