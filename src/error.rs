@@ -10,12 +10,16 @@ pub enum ErrorKind {
     Malformed,
     /// The bytes are a format this crate does not read, or none at all.
     Unrecognised,
-    /// Several readings fit and none was asked for.
+    /// Formats that read the payload differently fit as well, and none was asked for.
     Ambiguous,
+    /// A file holds several messages where one is wanted; [`Reader`](crate::Reader) reads them.
+    SeveralMessages,
     /// A [limit](crate::Limits) was reached before the memory was taken.
     Limit,
     /// The data cannot be said in the format it should be written as.
     Unrepresentable,
+    /// The operating system failed to read or write; the error's source says how.
+    Io,
 }
 
 /// An error, one word wide: a sentence and the place it speaks of.
@@ -26,10 +30,10 @@ pub enum ErrorKind {
 /// assert_eq!(size_of_val(&error), size_of::<usize>());
 /// ```
 #[derive(Debug, thiserror::Error)]
-#[error("{0}")]
+#[error(transparent)]
 pub struct Error(Box<Inner>);
 
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 struct Inner {
     kind: ErrorKind,
     message: String,
@@ -38,6 +42,8 @@ struct Inner {
     /// The address where the offending bytes lie, until [`Error::located`] makes it an offset.
     address: Option<usize>,
     byte: Option<u64>,
+    /// The error of another library that this one rests on.
+    source: Option<Box<dyn std::error::Error + Send + Sync>>,
 }
 
 /// One step of a place: a field by its name in the schema, or a row of a list.
@@ -60,7 +66,24 @@ impl Error {
             place: Vec::new(),
             address: None,
             byte: None,
+            source: None,
         }))
+    }
+
+    /// An error of the operating system while doing `what`.
+    #[cold]
+    pub(crate) fn io(what: &str, error: std::io::Error) -> Self {
+        Self::new(ErrorKind::Io, format!("{what}: {error}")).caused_by(error)
+    }
+
+    /// Keeps the error that this one rests on, for [`source`](std::error::Error::source).
+    #[cold]
+    pub(crate) fn caused_by(
+        mut self,
+        source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
+    ) -> Self {
+        self.0.source = Some(source.into());
+        self
     }
 
     #[cold]

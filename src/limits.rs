@@ -8,13 +8,14 @@ use crate::error::{Error, ErrorKind, Result};
 /// ```
 /// use otlp_profiles::{ErrorKind, Limits, ReadOptions};
 ///
-/// let limits = Limits { max_samples: 10, ..Limits::network() };
+/// let limits = Limits::network().max_samples(10);
 /// let profile = std::fs::read("testdata/go-cpu-labels.pb.gz").unwrap();
-/// let error = otlp_profiles::read(&profile, &ReadOptions { limits, ..Default::default() }).unwrap_err();
+/// let error = otlp_profiles::read(&profile, &ReadOptions::default().limits(limits)).unwrap_err();
 /// assert_eq!(error.kind(), ErrorKind::Limit);
 /// assert!(error.to_string().contains("max_samples"));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Limits {
     /// Bytes of the input as it is stored.
     pub max_input_bytes: u64,
@@ -46,6 +47,39 @@ pub struct Limits {
     /// Bytes a writer may produce.
     pub max_output_bytes: u64,
 }
+
+/// A setter for each field of an options type, so that types that may grow can be made in one
+/// expression: `Options::default().one(1).two(2)`.
+macro_rules! setters {
+    ($type:ident { $($field:ident: $value:ty,)* }) => {
+        impl $type {$(
+            #[doc = concat!("With [`", stringify!($field), "`](Self#structfield.", stringify!($field), ").")]
+            #[must_use]
+            pub fn $field(mut self, value: $value) -> Self {
+                self.$field = value.into();
+                self
+            }
+        )*}
+    };
+}
+pub(crate) use setters;
+
+setters! { Limits {
+    max_input_bytes: u64,
+    max_decompressed_bytes: u64,
+    max_gzip_members: u64,
+    max_nesting: u64,
+    max_samples: u64,
+    max_strings: u64,
+    max_table_entries: u64,
+    max_string_bytes: u64,
+    max_stack_depth: u64,
+    max_lines_per_location: u64,
+    max_attributes_per_item: u64,
+    max_owned_bytes: u64,
+    max_owned_per_byte: u64,
+    max_output_bytes: u64,
+} }
 
 const MIB: u64 = 1 << 20;
 const GIB: u64 = 1 << 30;
@@ -258,7 +292,7 @@ mod tests {
 
     #[test]
     fn a_budget_is_spent_once() {
-        let mut budget = Budget::new(Limits { max_owned_bytes: 16, ..Limits::network() }, 1);
+        let mut budget = Budget::new(Limits::network().max_owned_bytes(16), 1);
         assert!(budget.take::<u64>(1).is_ok());
         let mark = budget.mark();
         assert!(budget.take::<u64>(1).is_ok());
@@ -270,7 +304,7 @@ mod tests {
 
     #[test]
     fn a_budget_grows_with_the_payload() {
-        let limits = Limits { max_owned_per_byte: 10, ..Limits::file() };
+        let limits = Limits::file().max_owned_per_byte(10);
         let left = |payload: u64| Budget::new(limits, payload as usize).left::<u8>() as u64;
         assert_eq!([left(0), left(MIB)], [ALWAYS; 2]);
         assert_eq!(left(7 * MIB), 70 * MIB);

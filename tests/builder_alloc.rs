@@ -1,7 +1,8 @@
 //! What the builder takes from the heap, counted.
 
 use otlp_profiles::build::{Frame, Key};
-use otlp_profiles::{Builder, Limits, Profile, StackId, build::WhenFull};
+use otlp_profiles::model::StackId;
+use otlp_profiles::{Builder, Limits, Profile, build::WhenFull};
 
 #[path = "support/alloc.rs"]
 mod alloc;

@@ -233,11 +233,10 @@ fn bombs(fields: &Fields) -> Vec<(String, Vec<u8>)> {
 }
 
 /// Reads a bomb as far as can be, which either takes in proportion to its bytes or is refused.
-fn defused(what: &str, format: &'static dyn Format, bytes: &[u8]) {
-    let limits = Limits { max_owned_bytes: PER_BYTE * bytes.len() as u64, ..Limits::file() };
-    let (policy, from) = (Policy::Repair, Some(format));
-    let options = ReadOptions { limits, policy, from, ..ReadOptions::default() };
-    let (result, cost) = cost(|| otlp_profiles::read_all(bytes, &options).map(drop));
+fn defused(what: &str, format: Format, bytes: &[u8]) {
+    let limits = Limits::file().max_owned_bytes(PER_BYTE * bytes.len() as u64);
+    let options = ReadOptions::default().limits(limits).policy(Policy::Repair).from(format);
+    let (result, cost) = cost(|| otlp_profiles::read(bytes, &options).map(drop));
     let peak = cost.peak as f64 / bytes.len() as f64;
     assert!(
         cost.peak as u64 <= (PER_BYTE + 2) * bytes.len() as u64 + MIB,
@@ -248,7 +247,7 @@ fn defused(what: &str, format: &'static dyn Format, bytes: &[u8]) {
 /// Half of the formats each, so that they can run side by side.
 fn bombs_of_rows_are_defused(odd: usize) {
     for fields in GENERATIONS.iter().skip(odd).step_by(2) {
-        let format = otlp_profiles::format(fields.name).unwrap();
+        let format = fields.name.parse().unwrap();
         for (what, bytes) in bombs(fields) {
             defused(&what, format, &bytes);
         }
@@ -267,7 +266,7 @@ fn nor_does_one_of_the_other_formats() {
 
 #[test]
 fn a_bomb_of_json_takes_no_more_than_its_bytes_allow() {
-    let json = otlp_profiles::format("otlp-json").unwrap();
+    let json = Format::OTLP_JSON;
     let inside = |before: &str, element: &str, behind: &str| {
         let elements = vec![element; BYTES / (element.len() + 1)].join(",");
         format!("{{{before}[{elements}]{behind}}}").into_bytes()

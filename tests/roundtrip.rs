@@ -4,9 +4,10 @@
 
 mod support;
 
+use otlp_profiles::losses::LossKind;
 use otlp_profiles::proto::pprof;
 use otlp_profiles::proto::prost::Message;
-use otlp_profiles::{FORMATS, LossKind, Losses, ReadOptions, Severity, WriteOptions};
+use otlp_profiles::{Format, Losses, Severity, WriteOptions};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use support::doc::{self, Doc, Mask, Val, meaning, same};
@@ -20,12 +21,13 @@ use support::{codes, kept, read, write};
 fn pprof_comes_back(before: &pprof::Profile) -> Result<(), TestCaseError> {
     let said = support::pprof::meaning(before);
     let model = read("pprof", &before.encode_to_vec());
-    for format in FORMATS {
+    for format in Format::ALL {
         let name = format.name();
         let (there, losses) = write(name, &model);
         let worse = |losses: &Losses, but: &[&str]| {
-            let worse =
-                losses.iter().find(|l| l.kind >= LossKind::Approximated && !but.contains(&l.code));
+            let worse = losses.iter().find(|l| {
+                l.code.kind() >= LossKind::Approximated && !but.contains(&l.code.as_str())
+            });
             worse.map(|loss| loss.to_string())
         };
         prop_assert_eq!(worse(&losses, &["unit.key_conflict"]), None, "pprof to {}", name);
@@ -49,7 +51,7 @@ proptest! {
     #[test]
     fn the_same_bytes_on_every_run(profile in pprofs()) {
         let bytes = profile.encode_to_vec();
-        for format in FORMATS {
+        for format in Format::ALL {
             let once = write(format.name(), &read("pprof", &bytes));
             let twice = write(format.name(), &read("pprof", &bytes));
             prop_assert_eq!(once, twice);
@@ -88,7 +90,7 @@ fn values_of_no_sample_type_come_back() {
         payload.resources[0].scopes.push(doc::Scope::default());
         payload.resources[0].scopes[0].profiles.push(profile);
         let model = read("otlp", &(form("otlp").lower)(&payload));
-        for to in FORMATS {
+        for to in Format::ALL {
             let back = read(to.name(), &write(to.name(), &model).0);
             let samples = back.iter().flat_map(|profile| profile.samples().iter());
             let total: i64 = samples.flat_map(|sample| sample.values.to_vec()).sum();
@@ -152,7 +154,7 @@ fn comes_back(from: &str, doc: &Doc) -> Result<(), TestCaseError> {
     let before = read(from, &bytes);
     for to in FORMS {
         let (there, losses) = write(to.name, &before);
-        let worse = losses.iter().find(|loss| loss.kind >= LossKind::Approximated);
+        let worse = losses.iter().find(|loss| loss.code.kind() >= LossKind::Approximated);
         prop_assert_eq!(worse, None, "{} to {}", from, to.name);
         // In the other generation it means the same to prost as to us.
         let middle = read(to.name, &there);
@@ -173,14 +175,14 @@ fn losses_are_said(from: &str, doc: &Doc) -> Result<(), TestCaseError> {
     let bytes = (form(from).lower)(doc);
     let before = raise(&bytes).expect("prost decodes what it encoded");
     let model = read(from, &bytes);
-    for to in FORMATS {
+    for to in Format::ALL {
         let Ok((payloads, there)) = otlp_profiles::write_all(&model, *to, &WriteOptions::default())
         else {
             continue;
         };
         let [payload] = &payloads[..] else { continue };
         let timestamp_label = Some("end_timestamp_ns".to_owned());
-        let options = ReadOptions { timestamp_label, ..support::options(to.name()) };
+        let options = support::options(to.name()).timestamp_label(timestamp_label);
         let middle = otlp_profiles::read(payload, &options).expect("we read what we write");
         let (back, here) = write(from, &middle.profiles);
         let after = raise(&back).expect("prost decodes what we write");

@@ -14,7 +14,8 @@ use crate::build::index::Number;
 /// release builds a foreign key is some row of its table or, past the end, none.
 ///
 /// ```
-/// use otlp_profiles::{Builder, LocationId, build::Key};
+/// use otlp_profiles::model::{LocationId};
+/// use otlp_profiles::{Builder, build::Key};
 ///
 /// let mut builder = Builder::new();
 /// let serve = builder.frame("serve", "src/main.rs", 7);

@@ -5,7 +5,7 @@
 //!
 //! ```
 //! use otlp_profiles::build::Binary;
-//! use otlp_profiles::{Builder, WriteOptions, format, semconv, write};
+//! use otlp_profiles::{Builder, WriteOptions, Format, semconv, write};
 //!
 //! let mut builder = Builder::new();
 //! builder.resource([("service.name", "checkout")]);
@@ -22,7 +22,7 @@
 //! let stack = builder.stack(&stack);
 //! builder.sample(cpu, stack).value(10_000_000).attr("thread.name", "worker-1");
 //!
-//! let written = write(&builder.finish()?, format("otlp").unwrap(), &WriteOptions::default())?;
+//! let written = write(&builder.finish()?, Format::OTLP, &WriteOptions::default())?;
 //! assert!(written.losses.is_empty());
 //! # Ok::<(), otlp_profiles::Error>(())
 //! ```
@@ -163,7 +163,7 @@ pub struct Builder {
 /// ```
 /// use otlp_profiles::{Builder, Limits, build::WhenFull};
 ///
-/// let limits = Limits { max_samples: 1, ..Limits::network() };
+/// let limits = Limits::network().max_samples(1);
 /// let mut builder = Builder::with_limits(limits, WhenFull::Drop);
 /// let cpu = builder.profile("cpu", "nanoseconds");
 /// builder.sample(cpu, ["main"]).value(1);

@@ -308,7 +308,7 @@ fn compatible(a: &Profile, b: &Profile) -> bool {
         && a.samples.attributes == b.samples.attributes
 }
 
-fn same_set(a: &[crate::model::id::AttributeId], b: &[crate::model::id::AttributeId]) -> bool {
+fn same_set(a: &[AttributeId], b: &[AttributeId]) -> bool {
     a == b || a.len() == b.len() && a.iter().all(|id| b.contains(id))
 }
 

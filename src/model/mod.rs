@@ -9,11 +9,15 @@ pub(crate) mod strings;
 pub(crate) mod thin;
 pub(crate) mod value;
 
-use crate::model::dictionary::Dictionary;
-use crate::model::id::StringId;
-use crate::model::profile::Profile;
+pub use dictionary::{Attribute, Dictionary, Function, Line, Link, Locations, Mapping, Mappings};
+pub use id::{AttributeId, FunctionId, LinkId, LocationId, MappingId, StackId, StringId};
+pub use profile::{AggregationTemporality, Profile, ProfileId, ValueType};
+pub use ragged::Ragged;
+pub use samples::{SampleRef, Samples};
+pub use strings::Strings;
+pub use value::{KeyValue, Value};
+
 use crate::model::thin::{Blank, Thin, thin};
-use crate::model::value::KeyValue;
 
 /// Everything in one payload: the shared tables, and the profiles by resource and scope.
 ///

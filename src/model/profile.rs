@@ -135,7 +135,7 @@ impl Profile {
 /// The id of a profile: 16 bytes; all zero is none.
 ///
 /// ```
-/// assert_eq!(otlp_profiles::ProfileId::NONE.to_string(), "00000000000000000000000000000000");
+/// assert_eq!(otlp_profiles::model::ProfileId::NONE.to_string(), "00000000000000000000000000000000");
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct ProfileId(pub [u8; 16]);
@@ -175,7 +175,7 @@ impl ValueType {
 /// An open enum: numbers without a name are kept.
 ///
 /// ```
-/// use otlp_profiles::AggregationTemporality;
+/// use otlp_profiles::model::AggregationTemporality;
 /// assert_eq!(AggregationTemporality::DELTA.to_string(), "DELTA");
 /// assert_eq!(AggregationTemporality(7).to_string(), "7");
 /// ```

@@ -7,7 +7,7 @@ use crate::model::id::StringId;
 /// ```
 /// # fn main() -> otlp_profiles::Result<()> {
 /// # let profile = std::fs::read("testdata/go-cpu-labels.pb.gz").unwrap();
-/// use otlp_profiles::Value;
+/// use otlp_profiles::model::Value;
 ///
 /// let profiles = otlp_profiles::read(&profile, &Default::default())?.profiles;
 /// let dictionary = profiles.dictionary();

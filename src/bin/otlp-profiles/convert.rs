@@ -9,7 +9,9 @@ mod tally;
 use std::path::PathBuf;
 
 use clap::ValueEnum;
-use otlp_profiles::{Format, Limits, ProfileId, ReadOptions, Refs, Timestamps, WriteOptions};
+use otlp_profiles::format::{Refs, Timestamps};
+use otlp_profiles::model::ProfileId;
+use otlp_profiles::{Format, Limits, ReadOptions, WriteOptions};
 
 use crate::convert::report::Form;
 use crate::reading::{ReadArgs, format_parser};
@@ -28,7 +30,7 @@ pub(crate) struct Args {
     output: Option<PathBuf>,
     /// The format to write; else the extension of OUT says it
     #[arg(long, value_name = "FORMAT", value_parser = format_parser())]
-    to: Option<&'static dyn Format>,
+    to: Option<Format>,
     /// Write nothing, and exit with 1, where anything would be dropped, approximated or repaired
     #[arg(long)]
     deny_loss: bool,
@@ -111,30 +113,28 @@ fn parse_profile_id(text: &str) -> Result<ProfileId, String> {
 
 impl Args {
     fn read_options(&self) -> ReadOptions {
-        ReadOptions {
-            links: !self.no_links,
-            timestamp_label: self.timestamp_label.clone(),
-            ..self.read.options()
-        }
+        self.read.options().links(!self.no_links).timestamp_label(self.timestamp_label.clone())
     }
 
     fn write_options(&self, limits: &Limits) -> WriteOptions {
         let default = WriteOptions::default();
         let expanded = self.read.limits.max_expanded_samples;
-        WriteOptions {
-            refs: match self.refs {
-                RefsArg::Auto => Refs::Auto,
-                RefsArg::Inline => Refs::Inline,
-                RefsArg::Dictionary => Refs::Dictionary,
-            },
-            timestamps: match self.timestamps {
-                TimestampsArg::Label => Timestamps::Label,
-                TimestampsArg::Drop => Timestamps::Drop,
-            },
-            links: !self.no_links,
-            profile_id: self.profile_id,
-            max_output_bytes: limits.max_output_bytes,
-            max_expanded_samples: expanded.unwrap_or(default.max_expanded_samples),
-        }
+        let refs = match self.refs {
+            RefsArg::Auto => Refs::Auto,
+            RefsArg::Inline => Refs::Inline,
+            RefsArg::Dictionary => Refs::Dictionary,
+        };
+        let timestamps = match self.timestamps {
+            TimestampsArg::Label => Timestamps::Label,
+            TimestampsArg::Drop => Timestamps::Drop,
+        };
+        let expanded = expanded.unwrap_or(default.max_expanded_samples);
+        default
+            .refs(refs)
+            .timestamps(timestamps)
+            .links(!self.no_links)
+            .profile_id(self.profile_id)
+            .max_output_bytes(limits.max_output_bytes)
+            .max_expanded_samples(expanded)
     }
 }

@@ -23,7 +23,7 @@ struct Met {
 
 impl Deprecations {
     /// `format` was read from `input`.
-    pub(crate) fn read(&mut self, input: &str, format: &'static dyn Format) {
+    pub(crate) fn read(&mut self, input: &str, format: Format) {
         self.add(input, format, |_| {
             let advice =
                 "rewrite it with \"otlp-profiles convert --to otlp\" and update what wrote it";
@@ -32,16 +32,11 @@ impl Deprecations {
     }
 
     /// `format` was written for `input`.
-    pub(crate) fn written(&mut self, input: &str, format: &'static dyn Format) {
+    pub(crate) fn written(&mut self, input: &str, format: Format) {
         self.add(input, format, |why| format!("written for {input}; {why}"));
     }
 
-    fn add(
-        &mut self,
-        input: &str,
-        format: &'static dyn Format,
-        happened: impl FnOnce(&str) -> String,
-    ) {
+    fn add(&mut self, input: &str, format: Format, happened: impl FnOnce(&str) -> String) {
         let Some(why) = format.deprecated() else {
             return;
         };

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use otlp_profiles::{FORMATS, Format};
+use otlp_profiles::Format;
 
 /// A file name in two: what it is called, and the extension that says what it is, `.gz` included.
 pub(crate) fn split_name(name: &str) -> (&str, &str) {
@@ -16,7 +16,7 @@ pub(crate) fn split_name(name: &str) -> (&str, &str) {
 
 /// Every extension that means a format.
 pub(crate) fn known_extensions() -> impl Iterator<Item = &'static str> {
-    FORMATS.iter().flat_map(|format| format.extensions()).copied()
+    Format::ALL.iter().flat_map(|format| format.extensions()).copied()
 }
 
 /// `name` without `.extension`, in any case; something has to be left.
@@ -27,36 +27,16 @@ fn strip<'a>(name: &'a str, extension: &str) -> Option<&'a str> {
     (same && !stem.is_empty()).then_some(stem)
 }
 
-/// The format the extension of a path means; the newest of several.
-pub(crate) fn format_of(path: &Path) -> Option<&'static dyn Format> {
-    let name = path.file_name()?.to_string_lossy();
-    let bare = strip(&name, "gz").unwrap_or(&name);
-    let means = |format: &&dyn Format| {
-        let extensions = format.extensions().iter();
-        extensions
-            .filter(|extension| strip(bare, extension).is_some())
-            .map(|extension| extension.len())
-            .max()
-    };
-    // A longer extension says more: `.otlp.json` is JSON, whatever `.otlp` is.
-    let longest = FORMATS.iter().filter_map(means).max()?;
-    FORMATS.iter().copied().find(|format| means(format) == Some(longest))
-}
-
 /// Whether a path ends with `.gz`.
 pub(crate) fn is_gz(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"))
 }
 
-/// The extension of a format's files: an old generation's is that of its family.
-pub(crate) fn extension(format: &dyn Format, gzip: bool) -> String {
-    let family = format.name().split('-').next().unwrap_or_default();
-    let newest = otlp_profiles::format(family);
-    let mut extensions = format.extensions().iter();
-    let inherited = || newest.and_then(|newest| newest.extensions().first());
-    let own = extensions.next().or_else(inherited).copied();
+/// The extension of a format's files.
+pub(crate) fn extension(format: Format, gzip: bool) -> String {
+    let own = format.extensions().first().copied().unwrap_or(format.name());
     let gz = if gzip { ".gz" } else { "" };
-    format!(".{}{gz}", own.unwrap_or(family))
+    format!(".{own}{gz}")
 }
 
 /// `path` with `suffix` in the place of its extension, or after it if `keep`.
@@ -110,15 +90,8 @@ mod tests {
     }
 
     #[test]
-    fn the_extension_decides() {
-        let of = |name: &str| format_of(Path::new(name)).map(|format| format.name());
-        assert_eq!(of("d/x.pb.gz"), Some("pprof"));
-        assert_eq!(of("x.pprof"), Some("pprof"));
-        assert_eq!(of("x.otlp"), otlp_profiles::format("otlp").map(|format| format.name()));
-        assert_eq!(of("x.otlp.gz"), of("x.otlp"));
-        let old = otlp_profiles::FORMATS.iter().find(|format| format.name() == "otlp-1.4");
-        assert_eq!(old.map(|old| extension(*old, true)).as_deref(), Some(".otlp.gz"));
-        assert_eq!(of("x.txt"), None);
-        assert_eq!(of("x"), None);
+    fn an_old_generation_has_the_extension_of_its_family() {
+        assert_eq!(extension(Format::OTLP_1_4, true), ".otlp.gz");
+        assert_eq!(extension(Format::PPROF, false), ".pb");
     }
 }

@@ -6,7 +6,8 @@ mod text;
 
 use std::path::PathBuf;
 
-use otlp_profiles::{Detected, Format, Framing, ReadOptions, Reading};
+use otlp_profiles::framing::Framing;
+use otlp_profiles::{Detected, Format, ReadOptions, Reading};
 use serde_json::{Value as Json, json};
 
 use crate::console::{Console, Level, Line};
@@ -142,16 +143,10 @@ impl Run<'_> {
     }
 
     /// Reads a file into `described`, as far as it goes.
-    fn read(
-        &self,
-        input: &Input,
-        described: &mut Described,
-    ) -> Result<Option<&'static dyn Format>, Failure> {
-        let content = Content::load(input, &self.options.limits)?;
-        described.stored = content.stored;
-        described.inflated = content.inflated();
-        described.gzip = content.gzip;
-        described.framing = content.framing(&self.options.limits)?;
+    fn read(&self, input: &Input, described: &mut Described) -> Result<Option<Format>, Failure> {
+        let mut content = Content::open(input, &self.options.limits)?;
+        described.gzip = content.is_gzip();
+        described.framing = content.framing();
         let mut format = None;
         let result = content.each(&self.options, self.console, |message| {
             format = Some(message.reading.detected.format);
@@ -159,8 +154,10 @@ impl Run<'_> {
             described.messages.push(printed);
             Ok(())
         });
-        if result.is_err() && described.messages.is_empty() {
-            described.seems = content.detect(&self.options);
+        described.stored = content.stored();
+        described.inflated = content.inflated();
+        if described.messages.is_empty() {
+            described.seems = content.seems;
         }
         result.map(|()| format)
     }
@@ -173,7 +170,7 @@ impl Run<'_> {
         }
     }
 
-    fn tell_done(&self, described: &Described, format: Option<&'static dyn Format>) {
+    fn tell_done(&self, described: &Described, format: Option<Format>) {
         let message =
             if described.messages.len() == 1 { "Payload described" } else { "Payloads described" };
         let line = Line::new(Level::Info, "info", message)

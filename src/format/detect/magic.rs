@@ -4,30 +4,32 @@
 use super::decide::unrecognised;
 use super::{Certainty, Detected};
 use crate::error::{Error, ErrorKind, Result};
-use crate::format::{Format, format};
+use crate::format::Format;
 
-/// A kind of file, the format that reads it (if there is one of that name), what to do if not.
+/// A kind of file: the format that reads it, or what to do where there is none.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Known {
     what: &'static str,
-    format: &'static str,
+    /// None if it is only named.
+    format: Option<Format>,
     advice: &'static str,
 }
 
-pub(super) const fn known(what: &'static str, format: &'static str, advice: &'static str) -> Known {
-    Known { what, format, advice }
+/// A kind of file that is only named.
+pub(super) const fn known(what: &'static str, advice: &'static str) -> Known {
+    Known { what, format: None, advice }
 }
 
 impl Known {
     /// The format that reads it.
-    pub(super) fn reads(self) -> Option<&'static dyn Format> {
-        format(self.format)
+    pub(super) fn reads(self) -> Option<Format> {
+        self.format
     }
 
     /// The same where another format was asked for.
-    pub(super) fn answer_instead(self, hint: &'static dyn Format) -> Result<Detected> {
+    pub(super) fn answer_instead(self, hint: Format) -> Result<Detected> {
         match self.reads() {
-            Some(format) if format.name() != hint.name() => {
+            Some(format) if format != hint => {
                 let (hint, name, what) = (hint.name(), format.name(), self.what);
                 Err(Error::malformed(format!(
                     "the payload is not {hint}; it is {what}: leave out the format, or name {name}"
@@ -60,42 +62,26 @@ const OTHER_JSON: &str = "OTLP/JSON of profiles has \"resourceProfiles\" or \"di
 const BINARY: [(&[u8], Known); 6] = [
     (
         b"FLR\0",
-        known(
-            "a Java Flight Recorder file",
-            "jfr",
-            "convert it first, as async-profiler's jfrconv does",
-        ),
+        known("a Java Flight Recorder file", "convert it first, as async-profiler's jfrconv does"),
     ),
-    (
-        b"PERFILE2",
-        known("a perf.data file", "perf", "convert it first: perf script, or perf_to_profile"),
-    ),
+    (b"PERFILE2", known("a perf.data file", "convert it first: perf script, or perf_to_profile")),
     (
         b"2ELIFREP",
-        known("a perf.data file of a big-endian machine", "perf", "convert it first: perf script"),
+        known("a perf.data file of a big-endian machine", "convert it first: perf script"),
     ),
-    (
-        b"\x7fELF",
-        known("an ELF binary", "elf", "give the profile, not the program it was taken of"),
-    ),
+    (b"\x7fELF", known("an ELF binary", "give the profile, not the program it was taken of")),
     (
         b"MOJ",
-        known(
-            "an austin recording in MOJO form",
-            "mojo",
-            "convert it first: mojo2austin, austin2pprof",
-        ),
+        known("an austin recording in MOJO form", "convert it first: mojo2austin, austin2pprof"),
     ),
     (
         b"SQLite format 3\0",
-        known("an SQLite database", "sqlite", "export the profile from the tool that wrote it"),
+        known("an SQLite database", "export the profile from the tool that wrote it"),
     ),
 ];
 
-const CPU_LEGACY: Known =
-    known("a CPU profile in gperftools' old binary form", "pprof-legacy", PPROF_LEGACY);
-const JAVA_LEGACY: Known =
-    known("a Java CPU profile in pprof's old binary form", "pprof-legacy", PPROF_LEGACY);
+const CPU_LEGACY: Known = known("a CPU profile in gperftools' old binary form", PPROF_LEGACY);
+const JAVA_LEGACY: Known = known("a Java CPU profile in pprof's old binary form", PPROF_LEGACY);
 
 /// What is told by its first bytes, which no message of profiles begins with.
 pub(super) fn binary(payload: &[u8]) -> Option<Known> {
@@ -109,15 +95,15 @@ pub(super) fn binary(payload: &[u8]) -> Option<Known> {
 
 fn compressed(name: &str) -> Option<Known> {
     Some(match name {
-        "gzip" => known("gzip inside gzip", "", "inflate it once more"),
-        "zstd" => known("compressed with zstd", "", INFLATE),
-        "zip" => known("a zip archive", "", "take the profile out of it first"),
-        "xz" => known("compressed with xz", "", INFLATE),
-        "lz4" => known("compressed with lz4", "", INFLATE),
-        "snappy" => known("compressed with snappy", "", INFLATE),
-        "bzip2" => known("compressed with bzip2", "", INFLATE),
-        "zlib" => known("compressed with zlib", "", INFLATE),
-        _ => known("compressed", "", INFLATE),
+        "gzip" => known("gzip inside gzip", "inflate it once more"),
+        "zstd" => known("compressed with zstd", INFLATE),
+        "zip" => known("a zip archive", "take the profile out of it first"),
+        "xz" => known("compressed with xz", INFLATE),
+        "lz4" => known("compressed with lz4", INFLATE),
+        "snappy" => known("compressed with snappy", INFLATE),
+        "bzip2" => known("compressed with bzip2", INFLATE),
+        "zlib" => known("compressed with zlib", INFLATE),
+        _ => known("compressed", INFLATE),
     })
 }
 
@@ -156,38 +142,30 @@ pub(super) fn json(payload: &[u8]) -> Option<Known> {
     }
     let has = |name: &str| start.windows(name.len()).any(|window| window == name.as_bytes());
     let one = JSON.iter().find(|(names, _)| names.iter().all(|name| has(name)));
-    Some(one.map_or(known("JSON", "", OTHER_JSON), |(_, known)| *known))
+    Some(one.map_or(known("JSON", OTHER_JSON), |(_, known)| *known))
 }
 
-const OTLP_JSON: Known = known("OTLP profiles as JSON", "otlp-json", "have it written as protobuf");
+const OTLP_JSON: Known =
+    Known { what: "OTLP profiles as JSON", format: Some(Format::OTLP_JSON), advice: "" };
 
 const JSON: [(&[&str], Known); 11] = [
     (&["\"resourceProfiles\""], OTLP_JSON),
     (&["\"resource_profiles\""], OTLP_JSON),
-    (&["\"resourceSpans\""], known("OTLP traces as JSON", "", OTHER_SIGNAL)),
-    (&["\"resourceMetrics\""], known("OTLP metrics as JSON", "", OTHER_SIGNAL)),
-    (&["\"resourceLogs\""], known("OTLP logs as JSON", "", OTHER_SIGNAL)),
+    (&["\"resourceSpans\""], known("OTLP traces as JSON", OTHER_SIGNAL)),
+    (&["\"resourceMetrics\""], known("OTLP metrics as JSON", OTHER_SIGNAL)),
+    (&["\"resourceLogs\""], known("OTLP logs as JSON", OTHER_SIGNAL)),
     (&["\"dictionary\"", "Table\""], OTLP_JSON),
     (
         &["speedscope.app/file-format-schema"],
-        known("a speedscope file", "speedscope", "export pprof from the profiler"),
+        known("a speedscope file", "export pprof from the profiler"),
     ),
-    (
-        &["\"traceEvents\""],
-        known("a Chrome trace", "chrome-trace", "export pprof from the profiler"),
-    ),
+    (&["\"traceEvents\""], known("a Chrome trace", "export pprof from the profiler")),
     (
         &["\"preprocessedProfileVersion\""],
-        known("a Firefox profile", "firefox", "export pprof from the profiler"),
+        known("a Firefox profile", "export pprof from the profiler"),
     ),
-    (
-        &["\"callFrame\"", "\"nodes\""],
-        known("a V8 CPU profile", "cpuprofile", "export pprof from the profiler"),
-    ),
-    (
-        &["\"callFrame\"", "\"head\""],
-        known("a V8 heap profile", "heapprofile", "export pprof from the profiler"),
-    ),
+    (&["\"callFrame\"", "\"nodes\""], known("a V8 CPU profile", "export pprof from the profiler")),
+    (&["\"callFrame\"", "\"head\""], known("a V8 heap profile", "export pprof from the profiler")),
 ];
 
 /// The error of what is like nothing known.

@@ -20,19 +20,15 @@ pub(super) fn detect(payload: &[u8]) -> Option<Result<Detected>> {
     Some(legacy_text(start).or_else(|| other_text(start)).unwrap_or(TEXT).answer())
 }
 
-const TEXT: Known = known("plain text", "", "give pprof or OTLP profiles, as protobuf");
+const TEXT: Known = known("plain text", "give pprof or OTLP profiles, as protobuf");
 
-const CONTENTION: Known =
-    known("a contention profile in pprof's old text form", "pprof-legacy", PPROF_LEGACY);
-const THREADS: Known =
-    known("a thread profile in pprof's old text form", "pprof-legacy", PPROF_LEGACY);
-const JAVA_HEAP: Known =
-    known("a Java heap profile in pprof's old text form", "pprof-legacy", PPROF_LEGACY);
-const HEAP: Known = known("a heap profile in pprof's old text form", "pprof-legacy", GO_LEGACY);
-const COUNTS: Known =
-    known("a Go count profile in pprof's old text form", "pprof-legacy", GO_LEGACY);
-const GOROUTINES: Known = known("a dump of goroutines", "pprof-legacy", GO_LEGACY);
-const MAPS: Known = known("a memory map without a profile", "", PPROF_LEGACY);
+const CONTENTION: Known = known("a contention profile in pprof's old text form", PPROF_LEGACY);
+const THREADS: Known = known("a thread profile in pprof's old text form", PPROF_LEGACY);
+const JAVA_HEAP: Known = known("a Java heap profile in pprof's old text form", PPROF_LEGACY);
+const HEAP: Known = known("a heap profile in pprof's old text form", GO_LEGACY);
+const COUNTS: Known = known("a Go count profile in pprof's old text form", GO_LEGACY);
+const GOROUTINES: Known = known("a dump of goroutines", GO_LEGACY);
+const MAPS: Known = known("a memory map without a profile", PPROF_LEGACY);
 
 /// The texts that google/pprof reads where no protobuf is found, by how they begin.
 const LEGACY: [(&str, Known); 15] = [
@@ -66,17 +62,17 @@ fn other_text(start: &str) -> Option<Known> {
         ["# callgrind format", "events:", "fl=", "fn="].iter().any(|begin| line.starts_with(begin))
     };
     if start.lines().take(20).any(callgrind) {
-        return Some(known("a callgrind file", "callgrind", "export pprof from the profiler"));
+        return Some(known("a callgrind file", "export pprof from the profiler"));
     }
     if start.starts_with("<?xml") || start.starts_with("<svg") || start.starts_with("<!DOCTYPE") {
-        return Some(known("XML or HTML", "", "give the profile the picture was made from"));
+        return Some(known("XML or HTML", "give the profile the picture was made from"));
     }
     // The last line may be cut where the look at it ends.
     let whole = start.rfind('\n').map_or(start, |end| start.get(..end).unwrap_or(start));
     let mut lines =
         whole.lines().filter(|line| !line.is_empty() && !line.starts_with('#')).peekable();
     let folded = lines.peek().is_some() && lines.all(is_folded);
-    folded.then_some(known("folded stacks", "folded", "export pprof from the profiler"))
+    folded.then_some(known("folded stacks", "export pprof from the profiler"))
 }
 
 /// `main;run;poll 42`

@@ -112,10 +112,10 @@ impl Said {
         intake: &mut Intake,
     ) -> Result<StringId> {
         let types = &profile.sample_types;
-        if G::SCHEMA.profile.default_sample_type == 0 {
+        if G::SCHEMA.profile.default_sample_type() == 0 {
             return Ok(StringId::NONE);
         }
-        if G::SCHEMA.profile.default_by_name {
+        if G::SCHEMA.has_default_by_name() {
             return common::table_text(self.default_sample_type, &tables.texts, intake)
                 .map_err(|e| e.within("default_sample_type"));
         }
@@ -208,7 +208,7 @@ pub(crate) fn unknown_field<G: Generation>(
         (schema.period_type, "period_type"),
         (schema.period, "period"),
         (schema.comment, "comment_strindices"),
-        (schema.default_sample_type, "default_sample_type"),
+        (schema.default_sample_type(), "default_sample_type"),
         (schema.drop_frames, "drop_frames"),
         (schema.keep_frames, "keep_frames"),
         (schema.profile_id, "profile_id"),

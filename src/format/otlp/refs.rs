@@ -2,9 +2,9 @@
 
 use hashbrown::HashMap;
 
+use crate::format::options::{Refs, WriteOptions};
 use crate::format::otlp::schema::Generation;
 use crate::format::select::StringTable;
-use crate::format::{Refs, WriteOptions};
 use crate::model::Profiles;
 use crate::model::id::StringId;
 

@@ -7,6 +7,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::format::columns::{self, DefaultSaid, Join, Joined};
 use crate::format::known::KnownAttributes;
 use crate::format::losses::{self, Losses};
+use crate::format::options::WriteOptions;
 use crate::format::otlp::read::single_sample_type;
 use crate::format::otlp::refs::TextRefs;
 use crate::format::otlp::schema::{Generation, Home};
@@ -16,7 +17,7 @@ use crate::format::otlp::write_common;
 use crate::format::otlp::write_notes;
 use crate::format::otlp::write_tables::{TableWriter, is_profile_field};
 use crate::format::select::Selection;
-use crate::format::{WriteOptions, temporality};
+use crate::format::temporality;
 use crate::limits::within;
 use crate::model::dictionary::Dictionary;
 use crate::model::id::StringId;
@@ -38,7 +39,7 @@ pub(crate) fn write<G: Generation>(
 ) -> Result<Vec<u8>> {
     let dictionary = &profiles.dictionary;
     let mut known = KnownAttributes::of(dictionary);
-    if G::SCHEMA.profile.default_sample_type != 0 && !G::SCHEMA.profile.default_by_name {
+    if G::SCHEMA.profile.default_sample_type() != 0 && !G::SCHEMA.has_default_by_name() {
         columns::mark_default_columns(profiles, &mut known);
     }
     let refs = TextRefs::of::<G>(profiles, options);
@@ -301,8 +302,9 @@ impl<'a, G: Generation> Writer<'a, G> {
 
     /// What the generation must add to say the default sample types.
     fn default_said(&self, scope: &ScopeProfiles, parts: &[Part]) -> DefaultSaid {
-        let by_name = G::SCHEMA.profile.default_by_name;
-        if by_name || G::SCHEMA.profile.default_sample_type != 0 && self.columns_say(scope, parts) {
+        let by_name = G::SCHEMA.has_default_by_name();
+        if by_name || G::SCHEMA.profile.default_sample_type() != 0 && self.columns_say(scope, parts)
+        {
             DefaultSaid::Nowhere
         } else {
             columns::default_said(scope, self.dictionary)
@@ -323,7 +325,7 @@ impl<'a, G: Generation> Writer<'a, G> {
         }
         if !single_sample_type::<G>()
             && !parts.is_empty()
-            && (G::SCHEMA.profile.default_by_name || self.columns_say(scope, parts))
+            && (G::SCHEMA.has_default_by_name() || self.columns_say(scope, parts))
         {
             hidden.push(PPROF_SCOPE_DEFAULT_SAMPLE_TYPE);
         }
@@ -475,7 +477,7 @@ impl<'a, G: Generation> Writer<'a, G> {
             }
         } else if number == fields.time {
             let nanos = self.nanos(profile.time_unix_nano, "time_unix_nano");
-            if fields.unsigned_time {
+            if G::SCHEMA.has_unsigned_time() {
                 field_fixed64(out, number, nanos)
             } else {
                 field_varint(out, number, nanos)
@@ -520,8 +522,8 @@ impl<'a, G: Generation> Writer<'a, G> {
             );
         } else if number == fields.original_payload {
             field_bytes_nonempty(out, number, &profile.original_payload);
-        } else if number == fields.default_sample_type {
-            let value = if fields.default_by_name {
+        } else if number == fields.default_sample_type() {
+            let value = if G::SCHEMA.has_default_by_name() {
                 tables.string(default.name)
             } else {
                 self.default_column(&part.sample_types(), default.name) as u32
@@ -541,7 +543,7 @@ impl<'a, G: Generation> Writer<'a, G> {
 
     /// A time or duration as this generation holds it.
     fn nanos(&mut self, nanos: i128, field: &'static str) -> u64 {
-        if G::SCHEMA.profile.unsigned_time {
+        if G::SCHEMA.has_unsigned_time() {
             return u64::try_from(nanos).unwrap_or_else(|_| {
                 self.losses.add(losses::TIME_NEGATIVE, || field.to_owned());
                 0

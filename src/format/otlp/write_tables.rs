@@ -284,7 +284,7 @@ impl<'a, G: Generation> TableWriter<'a, G> {
                 }
             }
         }
-        if G::SCHEMA.profile.default_by_name {
+        if G::SCHEMA.has_default_by_name() {
             strings.mark(default);
         }
         refs.mark(strings);
@@ -820,7 +820,7 @@ pub(crate) fn is_profile_field<G: Generation>(known: Known) -> bool {
         Known::Comment => G::SCHEMA.profile.comment != 0,
         Known::DropFrames => G::SCHEMA.profile.drop_frames != 0,
         Known::KeepFrames => G::SCHEMA.profile.keep_frames != 0,
-        Known::DefaultSampleType => G::SCHEMA.profile.default_by_name,
+        Known::DefaultSampleType => G::SCHEMA.has_default_by_name(),
         Known::DefaultColumn => true,
         _ => false,
     }

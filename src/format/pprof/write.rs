@@ -3,14 +3,15 @@
 use std::ops::Range;
 
 use crate::error::Result;
-use crate::format::WriteOptions;
 use crate::format::columns::{self, Join, Joined};
 use crate::format::known::{self, BuildId, Known, KnownAttributes};
 use crate::format::losses::{self, Losses};
+use crate::format::options::WriteOptions;
+use crate::format::otlp::schema::{Generation as _, Pprof};
 use crate::format::otlp::write::check_rows;
+use crate::format::pprof::flags;
 use crate::format::pprof::labels::{PprofStrings, Said, said, write_label};
 use crate::format::pprof::unsaid::{self, numbered_comment};
-use crate::format::pprof::{DOC_URL, flags};
 use crate::format::select::{Selection, holds_none};
 use crate::limits::within;
 use crate::model::dictionary::{Dictionary, Line};
@@ -440,7 +441,7 @@ impl<'a, 'l> Writer<'a, 'l> {
         let comments = self.comments();
         field_varints(&mut out, 13, comments.into_iter().map(u64::from));
         field_varint(&mut out, 14, self.strings.table.index(self.default).into());
-        field_varint(&mut out, DOC_URL, doc_url.into());
+        field_varint(&mut out, Pprof::SCHEMA.profile.doc_url, doc_url.into());
         out
     }
 

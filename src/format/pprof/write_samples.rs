@@ -1,9 +1,9 @@
 //! Writing pprof's samples: stacks and labels are ready to be copied.
 
 use crate::error::Result;
-use crate::format::Timestamps;
 use crate::format::columns;
 use crate::format::losses;
+use crate::format::options::Timestamps;
 use crate::format::pprof::labels::{Said, write_label};
 use crate::format::pprof::write::Writer;
 use crate::format::spread::{Columns, Walk};

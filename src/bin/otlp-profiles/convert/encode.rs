@@ -1,9 +1,10 @@
 //! One input on its way through: what was read, what it became.
 
-use otlp_profiles::{
-    Error, Finding, Format, Framing, Level, LossKind, Losses, ProfileId, Reading, Severity,
-    Verdict, WriteOptions,
-};
+use otlp_profiles::compression::Level;
+use otlp_profiles::framing::Framing;
+use otlp_profiles::losses::{LossCode, LossKind};
+use otlp_profiles::model::ProfileId;
+use otlp_profiles::{Error, Finding, Format, Losses, Reading, Severity, Verdict, WriteOptions};
 
 use crate::exit::{Exit, Failure};
 
@@ -23,7 +24,7 @@ pub(crate) struct Converted {
     pub(crate) findings: Vec<Finding>,
     /// What could not be said when writing.
     pub(crate) losses: Losses,
-    formats: Vec<&'static str>,
+    formats: Vec<Format>,
     first_id: ProfileId,
     payloads: Vec<Vec<u8>>,
 }
@@ -33,7 +34,7 @@ impl Converted {
     pub(crate) fn add(
         &mut self,
         reading: Reading,
-        to: &dyn Format,
+        to: Format,
         options: &WriteOptions,
     ) -> Result<(), Failure> {
         let profiles = &reading.profiles;
@@ -46,16 +47,16 @@ impl Converted {
             self.profiles += 1;
             self.samples += profile.samples().len() as u64;
         }
-        let name = reading.detected.format.name();
-        if !self.formats.contains(&name) {
-            self.formats.push(name);
+        let format = reading.detected.format;
+        if !self.formats.contains(&format) {
+            self.formats.push(format);
         }
         let (payloads, losses) = otlp_profiles::write_all(profiles, to, options)
             .map_err(|error: Error| Failure::writing(&error))?;
         self.payloads.extend(payloads);
         self.losses.merge(&losses);
         // pprof has labels of mixed kinds itself: they are written as they were.
-        let kept = |finding: &Finding| finding.code == "label.mixed" && to.name() == "pprof";
+        let kept = |finding: &Finding| finding.code == "label.mixed" && !to.is_otlp();
         for finding in reading.findings.into_iter().filter(|f| !kept(f)) {
             match self.findings.iter_mut().find(|known| known.code == finding.code) {
                 Some(known) => known.count += finding.count,
@@ -68,7 +69,7 @@ impl Converted {
     /// The files to write: one, unless the format is of one profile and there are several.
     pub(crate) fn blobs(
         &mut self,
-        to: &dyn Format,
+        to: Format,
         gzip: Option<Level>,
     ) -> Result<Vec<Vec<u8>>, Failure> {
         let payloads = std::mem::take(&mut self.payloads);
@@ -85,7 +86,9 @@ impl Converted {
             },
         };
         let blobs: Vec<Vec<u8>> = match gzip {
-            Some(level) => blobs.iter().map(|blob| otlp_profiles::deflate(blob, level)).collect(),
+            Some(level) => {
+                blobs.iter().map(|blob| otlp_profiles::compression::deflate(blob, level)).collect()
+            }
             None => blobs,
         };
         self.bytes_out = blobs.iter().map(|blob| blob.len() as u64).sum();
@@ -98,7 +101,7 @@ impl Converted {
             Framing::None | Framing::JsonLines => Framing::LengthPrefixed,
             framing => framing,
         };
-        otlp_profiles::frame(framing, payloads).map_err(|error| Failure::writing(&error))
+        otlp_profiles::framing::frame(framing, payloads).map_err(|error| Failure::writing(&error))
     }
 
     /// How faithful it was, from the reading on.
@@ -118,7 +121,8 @@ impl Converted {
 
     /// What it was read from.
     pub(crate) fn from(&self) -> String {
-        self.formats.join(",")
+        let names: Vec<_> = self.formats.iter().map(|format| format.name()).collect();
+        names.join(",")
     }
 
     /// The id, where there is one profile and it has one.
@@ -136,29 +140,22 @@ enum Several {
 }
 
 /// OTLP is a format of streams, where each message may hold many profiles; others are of files.
-fn several(to: &dyn Format) -> Several {
-    match to.name() {
-        "otlp-json" => Several::Lines,
-        name if name.starts_with("otlp-") => Several::Frames,
-        _ => Several::Files,
+fn several(to: Format) -> Several {
+    match (to.is_json(), to.is_otlp()) {
+        (true, _) => Several::Lines,
+        (false, true) => Several::Frames,
+        (false, false) => Several::Files,
     }
 }
 
 /// The kind of loss that a finding is, by its code.
 pub(crate) fn kind_of(finding: &Finding) -> LossKind {
-    let mut codes = otlp_profiles::LOSS_CODES.iter();
-    match codes.find(|(code, _, _)| *code == finding.code) {
-        Some((_, kind, _)) => *kind,
-        None => match finding.severity {
+    match finding.code.parse::<LossCode>() {
+        Ok(code) => code.kind(),
+        Err(_) => match finding.severity {
             Severity::Info => LossKind::Note,
             Severity::Warning => LossKind::Approximated,
-            Severity::Error => LossKind::Rejected,
+            _ => LossKind::Rejected,
         },
     }
-}
-
-/// What a loss code means.
-pub(crate) fn meaning_of(code: &str) -> &'static str {
-    let mut codes = otlp_profiles::LOSS_CODES.iter();
-    codes.find(|(known, _, _)| *known == code).map_or("", |(_, _, meaning)| meaning)
 }

@@ -1,11 +1,12 @@
 //! What one conversion lost, told on stderr.
 
 use clap::ValueEnum;
-use otlp_profiles::{Format, LossKind};
+use otlp_profiles::Format;
+use otlp_profiles::losses::LossKind;
 use serde_json::{Value, json};
 
 use crate::console::{Console, Level};
-use crate::convert::encode::{Converted, kind_of, meaning_of};
+use crate::convert::encode::{Converted, kind_of};
 use crate::exit::Failure;
 use crate::info::finding_json;
 use crate::text::shown;
@@ -32,7 +33,7 @@ pub(crate) struct Report<'a> {
 impl<'a> Report<'a> {
     pub(crate) fn done(
         input: &'a str,
-        to: &'static dyn Format,
+        to: Format,
         converted: &'a Converted,
         outputs: &'a [String],
     ) -> Self {
@@ -42,7 +43,7 @@ impl<'a> Report<'a> {
 
     pub(crate) fn failed(
         input: &'a str,
-        to: &'static dyn Format,
+        to: Format,
         converted: Option<&'a Converted>,
         failure: &'a Failure,
     ) -> Self {
@@ -124,10 +125,10 @@ struct Row<'a> {
 
 fn rows(converted: &Converted) -> Vec<Row<'_>> {
     let losses = converted.losses.iter().map(|loss| Row {
-        kind: loss.kind,
+        kind: loss.code.kind(),
         count: loss.count,
-        code: loss.code,
-        meaning: meaning_of(loss.code).to_owned(),
+        code: loss.code.as_str(),
+        meaning: loss.code.meaning().to_owned(),
         first: loss.first.clone(),
     });
     let findings = converted.findings.iter().map(|finding| Row {
@@ -143,10 +144,10 @@ fn rows(converted: &Converted) -> Vec<Row<'_>> {
 fn losses_json(converted: &Converted) -> Value {
     let losses = converted.losses.iter().map(|loss| {
         json!({
-            "kind": loss.kind.to_string(),
-            "code": loss.code,
+            "kind": loss.code.kind().to_string(),
+            "code": loss.code.as_str(),
             "count": loss.count,
-            "meaning": meaning_of(loss.code),
+            "meaning": loss.code.meaning(),
             "first": loss.first,
         })
     });

@@ -4,7 +4,8 @@ use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use otlp_profiles::{Certainty, Format, Level as Effort, ReadOptions, WriteOptions};
+use otlp_profiles::compression::Level as Effort;
+use otlp_profiles::{Certainty, Format, ReadOptions, WriteOptions};
 
 use crate::console::{Console, Level, Line};
 use crate::convert::Args;
@@ -61,7 +62,7 @@ struct Run<'a> {
     console: &'a Console,
     read: ReadOptions,
     write: WriteOptions,
-    to: &'static dyn Format,
+    to: Format,
     form: Form,
     tally: Tally,
     deprecations: Deprecations,
@@ -89,10 +90,9 @@ impl Run<'_> {
     fn convert(&mut self, job: &Job, converted: &mut Converted) -> Result<Vec<String>, Failure> {
         let name = job.input.name();
         let step = self.console.step("convert", "load", &name);
-        let content = Content::load(&job.input, &self.read.limits)?;
+        let mut content = Content::open(&job.input, &self.read.limits)?;
         drop(step);
-        converted.stored = content.stored;
-        converted.framing = content.framing(&self.read.limits)?;
+        converted.framing = content.framing();
         let (console, deprecations) = (self.console, &mut self.deprecations);
         let (read, write, to) = (&self.read, &self.write, self.to);
         content.each(read, console, |message| {
@@ -104,6 +104,7 @@ impl Run<'_> {
             let _step = console.step("convert", "encode", &name);
             converted.add(message.reading, to, write)
         })?;
+        converted.stored = content.stored();
         drop(content);
         if self.args.deny_loss && converted.is_lossy() {
             let message = "something would be lost, which --deny-loss refuses; nothing was written";
@@ -196,10 +197,11 @@ fn to_stdout(blobs: &[Vec<u8>], force: bool) -> Result<Vec<String>, Failure> {
 }
 
 /// A reading that is a guess is not converted.
-fn unambiguous(certainty: &Certainty, format: &dyn Format) -> Result<(), Failure> {
+fn unambiguous(certainty: &Certainty, format: Format) -> Result<(), Failure> {
     match certainty {
         Certainty::Ambiguous(others) => {
-            let (name, others) = (format.name(), others.join(", "));
+            let names: Vec<_> = others.iter().map(|other| other.name()).collect();
+            let (name, others) = (format.name(), names.join(", "));
             let message =
                 format!("reads as {name}, and as well as {others}; say which with --from");
             Err(Failure::new(Exit::Ambiguous, message))
@@ -213,12 +215,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_guess_is_not_converted() -> Result<(), String> {
-        let format = otlp_profiles::format("otlp").ok_or("no such format")?;
+    fn a_guess_is_not_converted() {
+        let format = Format::OTLP;
         let exit = |certainty| unambiguous(&certainty, format).err().map(|failure| failure.exit);
         assert_eq!(exit(Certainty::Certain), None);
-        assert_eq!(exit(Certainty::Preferred(vec!["otlp-1.9"])), None);
-        assert_eq!(exit(Certainty::Ambiguous(vec!["otlp-1.9"])), Some(Exit::Ambiguous));
-        Ok(())
+        assert_eq!(exit(Certainty::Preferred(vec![Format::OTLP_1_9])), None);
+        assert_eq!(exit(Certainty::Ambiguous(vec![Format::OTLP_1_9])), Some(Exit::Ambiguous));
     }
 }

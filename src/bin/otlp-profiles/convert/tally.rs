@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use otlp_profiles::LossKind;
+use otlp_profiles::losses::LossKind;
 
 use crate::console::{Console, Level, Line};
 use crate::convert::encode::{Converted, kind_of};
@@ -26,7 +26,7 @@ impl Tally {
     /// What became of `input` was written.
     pub(crate) fn written(&mut self, input: &str, converted: &Converted) {
         let losses = converted.losses.iter();
-        let losses = losses.map(|loss| (loss.kind, loss.code, loss.count));
+        let losses = losses.map(|loss| (loss.code.kind(), loss.code.as_str(), loss.count));
         let findings = converted.findings.iter();
         let findings = findings.map(|finding| (kind_of(finding), finding.code, finding.count));
         let mut kinds: Vec<LossKind> = Vec::new();

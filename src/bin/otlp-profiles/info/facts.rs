@@ -1,6 +1,7 @@
 //! What is computed from profiles for both forms of a description.
 
-use otlp_profiles::{AttributeId, Dictionary, KeyValue, Profile, StringId, Value};
+use otlp_profiles::model::{AttributeId, KeyValue, StringId, Value};
+use otlp_profiles::{Dictionary, Profile};
 use serde_json::{Map, Number, Value as Json, json};
 
 use crate::text::hex;

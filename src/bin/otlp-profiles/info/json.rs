@@ -1,9 +1,7 @@
 //! A description as JSON.
 
-use otlp_profiles::{
-    Certainty, Detected, Dictionary, Finding, Profile, ProfileId, Reading, Resource,
-    ResourceProfiles, ScopeProfiles, ValueType,
-};
+use otlp_profiles::model::{ProfileId, Resource, ResourceProfiles, ScopeProfiles, ValueType};
+use otlp_profiles::{Certainty, Detected, Dictionary, Finding, Profile, Reading};
 use serde_json::{Map, Value as Json, json};
 
 use crate::info::{Described, Printed, facts};
@@ -50,19 +48,20 @@ pub(crate) fn message(reading: &Reading, bytes: u64) -> Json {
 }
 
 fn detected(detected: &Detected) -> Json {
-    let (certainty, others) = match &detected.certainty {
-        Certainty::Certain => ("certain", &[][..]),
-        Certainty::Equivalent(others) => ("equivalent", &others[..]),
-        Certainty::Preferred(others) => ("preferred", &others[..]),
-        Certainty::Ambiguous(others) => ("ambiguous", &others[..]),
-        _ => ("unknown", &[][..]),
+    let certainty = match &detected.certainty {
+        Certainty::Certain => "certain",
+        Certainty::Equivalent(_) => "equivalent",
+        Certainty::Preferred(_) => "preferred",
+        Certainty::Ambiguous(_) => "ambiguous",
+        _ => "unknown",
     };
+    let others = detected.certainty.others().iter().map(|other| other.name());
     json!({
         "format": detected.format.name(),
         "about": detected.format.about(),
         "deprecated": detected.format.deprecated(),
         "certainty": certainty,
-        "others": others,
+        "others": others.collect::<Vec<_>>(),
         "evidence": detected.evidence,
     })
 }

@@ -2,7 +2,9 @@
 
 use std::fmt::Write;
 
-use otlp_profiles::{Detected, Dictionary, Framing, Profile, ProfileId, Reading, Scope, ValueType};
+use otlp_profiles::framing::Framing;
+use otlp_profiles::model::{ProfileId, Scope, ValueType};
+use otlp_profiles::{Detected, Dictionary, Profile, Reading};
 use serde_json::Value as Json;
 
 use crate::info::{Described, Printed, facts};

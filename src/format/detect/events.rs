@@ -1,94 +1,21 @@
-//! The grammars of formats that never changed: google/pprof's profile.proto, and timestamped events, a
-//! proposal (opentelemetry-proto 594) that was never released.
+//! The grammar of timestamped events, a proposal (opentelemetry-proto 594) that was never released.
 
-use Holds::{
-    Bytes, Fixed64, Flag, Id, Index, Indices, Many, Number, Numbers, One, Row, Small, Strings,
-    Values,
-};
+use Holds::{Bytes, Fixed64, Flag, Id, Index, Indices, Many, Number, Row, Small, Strings};
 
+use super::generations::envelope;
 use super::grammar::{Fields, Grammar, Holds, Message, Table};
-use super::shared::{ENVELOPE, FUNCTION_WITH_ID, LABEL, TEXT};
 use crate::format::otlp::schema::Rows;
 
-/// What a pprof profile is made of. Rows refer to each other by id, which detection does not follow.
-pub(super) fn pprof() -> Grammar {
-    let mut grammar = Grammar::new("pprof", Message::Profile);
-    (grammar.rows, grammar.packs, grammar.utf8) = (Rows::FromZero, false, false);
-    with(grammar, &[LABEL, FUNCTION_WITH_ID, PPROF], &[6])
-}
+/// A text by its row in the string table.
+const TEXT: Holds = Index(Table::String);
 
 /// What a profile of events is made of: bare, or where other profiles are.
 pub(super) fn events(root: Message) -> Grammar {
-    let mut grammar = Grammar::new("events", root);
-    grammar.rows = Rows::Presence;
-    with(grammar, &[ENVELOPE, FUNCTION_WITH_ID, EVENTS], &[3, 11])
-}
-
-/// A grammar with these fields, and these in every profile.
-fn with(mut grammar: Grammar, messages: &[Fields], required: &[u32]) -> Grammar {
-    grammar.series = false;
-    for fields in messages {
-        grammar.add_all(fields);
-    }
-    for &number in required {
-        grammar.require(Message::Profile, number);
-    }
+    let mut grammar = envelope("events");
+    (grammar.root, grammar.rows, grammar.series) = (root, Rows::Presence, false);
+    grammar.add_all(EVENTS).require(Message::Profile, 3).require(Message::Profile, 11);
     grammar
 }
-
-const PPROF: Fields = &[
-    (
-        Message::Profile,
-        &[
-            (1, "sample_type", Row(Table::SampleType, Message::ValueType)),
-            (2, "sample", Many(Message::Sample)),
-            (3, "mapping", Row(Table::Mapping, Message::Mapping)),
-            (4, "location", Row(Table::Location, Message::Location)),
-            (5, "function", Row(Table::Function, Message::Function)),
-            (6, "string_table", Strings),
-            (7, "drop_frames", TEXT),
-            (8, "keep_frames", TEXT),
-            (9, "time_nanos", Number),
-            (10, "duration_nanos", Number),
-            (11, "period_type", One(Message::ValueType)),
-            (12, "period", Number),
-            (13, "comment", Indices(Table::String)),
-            (14, "default_sample_type", TEXT),
-            (15, "doc_url", TEXT),
-        ],
-    ),
-    (Message::ValueType, &[(1, "type", TEXT), (2, "unit", TEXT)]),
-    (
-        Message::Sample,
-        &[(1, "location_id", Numbers), (2, "value", Values), (3, "label", Many(Message::Label))],
-    ),
-    (
-        Message::Mapping,
-        &[
-            (1, "id", Number),
-            (2, "memory_start", Number),
-            (3, "memory_limit", Number),
-            (4, "file_offset", Number),
-            (5, "filename", TEXT),
-            (6, "build_id", TEXT),
-            (7, "has_functions", Flag),
-            (8, "has_filenames", Flag),
-            (9, "has_line_numbers", Flag),
-            (10, "has_inline_frames", Flag),
-        ],
-    ),
-    (
-        Message::Location,
-        &[
-            (1, "id", Number),
-            (2, "mapping_id", Number),
-            (3, "address", Number),
-            (4, "line", Many(Message::Line)),
-            (5, "is_folded", Flag),
-        ],
-    ),
-    (Message::Line, &[(1, "function_id", Number), (2, "line", Number), (3, "column", Number)]),
-];
 
 const EVENTS: Fields = &[
     (Message::ScopeProfiles, &[(2, "profiles", Many(Message::Profile))]),
@@ -172,6 +99,16 @@ const EVENTS: Fields = &[
             (9, "has_filenames", Flag),
             (10, "has_line_numbers", Flag),
             (11, "has_inline_frames", Flag),
+        ],
+    ),
+    (
+        Message::Function,
+        &[
+            (1, "id", Number),
+            (2, "name", TEXT),
+            (3, "system_name", TEXT),
+            (4, "filename", TEXT),
+            (5, "start_line", Number),
         ],
     ),
     (Message::Link, &[(1, "trace_id", Id(16)), (2, "span_id", Id(8))]),
