@@ -42,7 +42,7 @@ impl Said {
         intake: &mut Intake,
     ) -> Result<()> {
         let place = |error: Error, row: usize| error.element(row).within("attribute_indices");
-        prove::column(&mut profile.attributes, shifts.attributes, intake, place)?;
+        prove::attribute_list(&mut profile.attributes, shifts.attributes, intake, place)?;
         if G::SCHEMA.container.profile != 0 {
             self.check_time_unit(profile, intake);
         }
@@ -183,9 +183,12 @@ pub(crate) fn prove_samples<G: Generation>(
         shifts.links(links);
         prove::column(links, shifts.link, intake, place("link_index"))?;
     }
-    prove::ragged(&mut samples.attributes, shifts.sample_attributes, intake, |error, row, at| {
-        place("attribute_indices")(error.element(at), row)
-    })?;
+    prove::attributes(
+        &mut samples.attributes,
+        shifts.sample_attributes,
+        intake,
+        |error, row, at| place("attribute_indices")(error.element(at), row),
+    )?;
     if let Some(ids) = samples.stacktrace_ids.get_mut() {
         prove::column(ids, shifts.strings, intake, place("stacktrace_id_index"))?;
     }

@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::format::intake::Intake;
 use crate::format::losses;
 use crate::format::otlp::common::show;
-use crate::model::id::Id;
+use crate::model::id::{AttributeId, Id};
 use crate::model::ragged::Ragged;
 
 /// What a column of references points into.
@@ -75,6 +75,58 @@ pub(crate) fn ragged<I: Id>(
         let start = if row == 0 { 0 } else { ends[row - 1] as usize };
         place(error, row, at - start)
     })
+}
+
+/// [`ragged`] for attributes, of which those that are none are left out.
+pub(crate) fn attributes(
+    attributes: &mut Ragged<AttributeId>,
+    target: Target,
+    intake: &mut Intake,
+    place: impl Fn(Error, usize, usize) -> Error,
+) -> Result<()> {
+    if target.shift == 0 && attributes.items.contains(&AttributeId::NONE) {
+        for (row, list) in attributes.rows().enumerate() {
+            note_row_0(list, intake, |error, at| place(error, row, at));
+        }
+    }
+    ragged(attributes, target, intake, place)?;
+    if attributes.items.contains(&AttributeId::NONE) {
+        let mut kept = Ragged::default();
+        for (row, list) in attributes.rows().enumerate() {
+            kept.items.extend(list.iter().filter(|id| id.some().is_some()));
+            kept.end_row_at(row);
+        }
+        *attributes = kept;
+    }
+    Ok(())
+}
+
+/// The same for the attributes of one thing.
+pub(crate) fn attribute_list(
+    attributes: &mut Vec<AttributeId>,
+    target: Target,
+    intake: &mut Intake,
+    place: impl Fn(Error, usize) -> Error,
+) -> Result<()> {
+    if target.shift == 0 {
+        note_row_0(attributes, intake, &place);
+    }
+    column(attributes, target, intake, place)?;
+    attributes.retain(|id| id.some().is_some());
+    Ok(())
+}
+
+/// Notes which attributes are row 0, which stands for none where no index is shifted.
+fn note_row_0(
+    attributes: &[AttributeId],
+    intake: &mut Intake,
+    place: impl Fn(Error, usize) -> Error,
+) {
+    for (at, _) in attributes.iter().enumerate().filter(|(_, id)| id.some().is_none()) {
+        let place = || place(Error::malformed(""), at).place();
+        let message = "attribute 0, which stands for none, is in the list; it was left out";
+        intake.note(losses::ATTR_ROW_0, place, || message.to_owned());
+    }
 }
 
 /// Indices as ids, to be proved in place or known to be within their table.

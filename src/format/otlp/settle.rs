@@ -326,7 +326,7 @@ impl Tables {
         }
         let mut from_wire: Ragged<AttributeId> =
             prove::ragged_ids(std::mem::take(&mut self.mapping_attributes));
-        prove::ragged(&mut from_wire, shifts.attributes, intake, |error, row, at| {
+        prove::attributes(&mut from_wire, shifts.attributes, intake, |error, row, at| {
             error
                 .element(at)
                 .within("attribute_indices")
@@ -374,7 +374,7 @@ impl Tables {
         let lines = self.prove_lines(shifts, own, intake)?;
         let mut from_wire: Ragged<AttributeId> =
             prove::ragged_ids(std::mem::take(&mut self.location_attributes));
-        prove::ragged(&mut from_wire, shifts.attributes, intake, |error, row, at| {
+        prove::attributes(&mut from_wire, shifts.attributes, intake, |error, row, at| {
             place(error.element(at).within("attribute_indices"), row)
         })?;
         let addresses = std::mem::take(&mut self.addresses);

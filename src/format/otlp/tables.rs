@@ -326,7 +326,7 @@ impl Tables {
                 e.within_row("mapping_table", self.mappings.len().saturating_sub(own))
             })?;
         } else if is!(tag, G::SCHEMA.tables.link, LEN) {
-            self.link(reader.bytes()?, intake)
+            self.link::<G>(reader.bytes()?, intake)
                 .map_err(|e| e.within_row("link_table", self.links.len().saturating_sub(own)))?;
         } else if is!(tag, G::SCHEMA.tables.attribute_units, LEN) {
             self.unit(reader.bytes()?, intake)
@@ -555,21 +555,30 @@ impl Tables {
         Ok(())
     }
 
-    fn link(&mut self, body: &[u8], intake: &mut Intake) -> Result<()> {
+    fn link<G: Generation>(&mut self, body: &[u8], intake: &mut Intake) -> Result<()> {
         let mut reader = Reader::new(body);
         let mut link = Link::default();
+        let (mut has_trace, mut has_span) = (false, false);
         while let Some(tag) = reader.tag()? {
             if is!(tag, 1, LEN) {
                 let id = reader.bytes()?;
+                has_trace = !id.is_empty();
                 common::fixed_id(id, &mut link.trace_id, losses::LINK_INVALID, intake)
                     .map_err(|e| e.within("trace_id"))?;
             } else if is!(tag, 2, LEN) {
                 let id = reader.bytes()?;
+                has_span = !id.is_empty();
                 common::fixed_id(id, &mut link.span_id, losses::LINK_INVALID, intake)
                     .map_err(|e| e.within("span_id"))?;
             } else {
                 unknown(&mut reader, tag, "Link", &[(1, "trace_id"), (2, "span_id")], intake)?;
             }
+        }
+        if has_trace != has_span {
+            let row = self.links.len() - own_rows::<G>();
+            let (has, lacks) = if has_trace { ("trace", "span") } else { ("span", "trace") };
+            let said = || format!("the link has a {has} id alone; the {lacks} id became zero");
+            intake.note(losses::LINK_HALF, || format!("link_table[{row}]"), said);
         }
         self.links.push(link);
         Ok(())
