@@ -93,3 +93,26 @@ fn ids_that_are_not_in_order_cost_one_table_each() {
     let (dense, sparse) = (read(&generate::pprof(1)), read(&generate::sparse_ids(1)));
     assert!(sparse.count <= dense.count + 40, "{dense:?} {sparse:?}");
 }
+
+#[test]
+fn looking_takes_no_memory() {
+    let options = ReadOptions::default().limits(Limits::file()).from(Format::PPROF);
+    let profiles = otlp_profiles::read(&generate::pprof(1), &options).unwrap().profiles;
+    let dictionary = profiles.dictionary();
+    let (seen, cost) = cost(|| {
+        let mut seen = (0, 0, 0, 0);
+        for profile in &profiles {
+            for sample in profile.samples() {
+                seen.0 += profile.totals(sample).sum::<i64>();
+                seen.1 += profile.observations(sample, 0).count();
+                seen.2 +=
+                    dictionary.frames(sample.stack).rev().map(|f| f.name().len()).sum::<usize>();
+                let labels = dictionary.resolve(sample.attributes);
+                seen.3 += labels.iter().filter_map(|label| labels.get_str(label.key)).count();
+            }
+        }
+        seen
+    });
+    assert!(seen.0 > 0 && seen.1 > 0 && seen.2 > 0 && seen.3 > 0, "{seen:?}");
+    assert_eq!(cost.count, 0);
+}

@@ -864,7 +864,7 @@ fn assert_valid(profiles: &Profiles) {
         number.is_some_and(|number| number.starts_with('1'))
     });
     for format in generations {
-        for refs in [Refs::Auto, Refs::Inline, Refs::Dictionary] {
+        for refs in [Refs::Inline, Refs::Dictionary] {
             let options = WriteOptions::default().refs(refs);
             let written = write(profiles, *format, &options).unwrap();
             let payload = written.payload;

@@ -31,9 +31,12 @@ fn pprof_comes_back(before: &pprof::Profile) -> Result<(), TestCaseError> {
             worse.map(|loss| loss.to_string())
         };
         prop_assert_eq!(worse(&losses, &["unit.key_conflict"]), None, "pprof to {}", name);
+        // What a rule chose is not lost on the way back; but of what changed on the way there it
+        // would choose another id.
+        let changed = codes(&losses).contains(&"unit.key_conflict");
+        let made_up: &[&str] = if changed { &["profile_id.dropped"] } else { &[] };
         let (back, losses) = write("pprof", &read(name, &there));
-        let made_up = ["profile_id.dropped", "temporality.dropped"];
-        prop_assert_eq!(worse(&losses, &made_up), None, "{} to pprof", name);
+        prop_assert_eq!(worse(&losses, made_up), None, "{} to pprof", name);
         let after = pprof::Profile::decode(&back[..]).expect("a pprof that prost decodes");
         same(name, &said, &support::pprof::meaning(&after))?;
     }

@@ -8,7 +8,7 @@ use crate::model::id::{
 };
 use crate::model::profile::{Profile, ValueType};
 use crate::model::value::KeyValue;
-use crate::model::{Resource, ResourceProfiles, Scope};
+use crate::model::{Resource, ResourceProfiles, Scope, ScopeProfiles};
 
 /// Where the rows of one dictionary are in another: for each table, the new id of each row.
 ///
@@ -73,13 +73,8 @@ fn absorb_locations(
     for id in (1..table.len() as u32).map(LocationId) {
         remap.attribute_set(table.attributes(id), &mut attributes);
         lines.clear();
-        lines.extend(
-            table
-                .lines(id)
-                .iter()
-                .map(|line| Line { function: at(&remap.functions, line.function), ..*line }),
-        );
-        let mapping = at(&remap.mappings, table.mapping(id));
+        lines.extend(table.lines(id).iter().map(|line| remap.line(line)));
+        let mapping = remap.mapping(table.mapping(id));
         let spot =
             Spot { mapping, address: table.address(id), lines: &lines, attributes: &attributes };
         remap.locations.push(into.location(spot)?);
@@ -91,7 +86,7 @@ fn absorb_stacks(into: &mut Interner, other: &Dictionary, remap: &mut Remap) -> 
     let mut locations = Vec::new();
     for stack in other.stacks().rows() {
         locations.clear();
-        locations.extend(stack.iter().map(|&id| at(&remap.locations, id)));
+        locations.extend(stack.iter().map(|&id| remap.location(id)));
         remap.stacks.push(into.stack(&locations)?);
     }
     Ok(())
@@ -136,19 +131,40 @@ impl Remap {
         }
     }
 
+    #[inline]
+    pub(crate) fn mapping(&self, id: MappingId) -> MappingId {
+        at(&self.mappings, id)
+    }
+
+    #[inline]
+    pub(crate) fn location(&self, id: LocationId) -> LocationId {
+        at(&self.locations, id)
+    }
+
+    #[inline]
+    pub(crate) fn line(&self, line: &Line) -> Line {
+        Line { function: at(&self.functions, line.function), ..*line }
+    }
+
+    /// The new ids of some attributes, in their order.
+    pub(crate) fn attributes(&self, old: &[AttributeId]) -> impl Iterator<Item = AttributeId> {
+        old.iter().map(|&id| at(&self.attributes, id))
+    }
+
     /// The new ids of a set of attributes, sorted.
     pub(crate) fn attribute_set(&self, old: &[AttributeId], new: &mut Vec<AttributeId>) {
         new.clear();
-        new.extend(old.iter().map(|&id| at(&self.attributes, id)));
+        new.extend(self.attributes(old));
         new.sort_unstable();
         new.dedup();
     }
 
     /// Renumbers the ids of everything a payload has beside its dictionary.
     pub(crate) fn resource_profiles(&self, resource: &mut ResourceProfiles) {
+        let Some(resource) = resource.parts_mut() else { return };
         self.resource(&mut resource.resource);
         self.renumber(&mut resource.schema_url);
-        for scope in &mut resource.scopes {
+        for scope in resource.scopes.iter_mut().filter_map(ScopeProfiles::parts_mut) {
             self.scope(&mut scope.scope);
             self.renumber(&mut scope.schema_url);
             scope.profiles.iter_mut().for_each(|profile| self.profile(profile));
@@ -175,6 +191,7 @@ impl Remap {
 
     /// Renumbers the ids of a profile and its samples.
     pub(crate) fn profile(&self, profile: &mut Profile) {
+        let Some(profile) = profile.parts_mut() else { return };
         profile.sample_types.iter_mut().for_each(|kind| self.value_type(kind));
         self.value_type(&mut profile.period_type);
         profile.default_sample_type = self.string(profile.default_sample_type);
@@ -182,9 +199,9 @@ impl Remap {
         self.renumber(&mut profile.original_payload_format);
         let samples = &mut profile.samples;
         samples.stacks.iter_mut().for_each(|id| *id = self.stack(*id));
-        samples.links.iter_mut().for_each(|id| *id = self.link(*id));
+        samples.links.get_mut().into_iter().flatten().for_each(|id| *id = self.link(*id));
         samples.attributes.items.iter_mut().for_each(|id| *id = at(&self.attributes, *id));
-        samples.stacktrace_ids.iter_mut().for_each(|id| self.renumber(id));
+        samples.stacktrace_ids.get_mut().into_iter().flatten().for_each(|id| self.renumber(id));
     }
 
     pub(crate) fn value_type(&self, kind: &mut ValueType) {

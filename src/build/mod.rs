@@ -40,6 +40,7 @@ mod lists;
 pub(crate) mod merge;
 mod parts;
 mod paths;
+pub(crate) mod reach;
 #[cfg(feature = "pprof")]
 mod report;
 pub(crate) mod room;

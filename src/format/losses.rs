@@ -243,6 +243,7 @@ codes! {
         TEMPORALITY_ASSUMED = "temporality.assumed": "the generation requires a temporality; a rule chose it by the sample type";
         FLAGS_INFERRED = "mapping.flags_inferred": "the mapping's has_* flags were not known: they were inferred from its locations, or none is set";
         BUILD_ID_GUESS = "mapping.build_id_guess": "a build id of no known form was taken for a GNU one";
+        MAIN_ASSUMED = "mapping.main_assumed": "of the mappings a profile uses, the first that is no library was taken for the main binary";
         FUNCTION_SYNTHESIZED = "function.empty_synthesized": "a line without a function got an empty one";
         G1_ZERO_MAPPING = "g1.zero_mapping": "mapping index 0 was taken for the first mapping";
         G1_ZERO_LINK = "g1.zero_link": "link index 0 was taken for none, though the first link is a real one";
@@ -276,11 +277,12 @@ codes! {
         SCOPE_DROPPED = "scope.dropped": "the format has no scope";
         SCHEMA_URL_DROPPED = "schema_url.dropped": "the format has no schema url";
         ENTITY_REFS_DROPPED = "entity_refs.dropped": "the format has no entity references";
-        PROFILE_ID_DROPPED = "profile_id.dropped": "the format has no profile id";
-        DROPPED_COUNT_DROPPED = "dropped_count.dropped": "the format has no count of dropped attributes";
+        PROFILE_ID_DROPPED = "profile_id.dropped": "the format has no profile id, or one for several columns";
+        DROPPED_COUNT_DROPPED = "dropped_count.dropped": "the format has no count of dropped attributes, or one for several columns";
         ORIGINAL_DROPPED = "original.dropped": "the format has no original payload";
         TEMPORALITY_DROPPED = "temporality.dropped": "the format has no aggregation temporality";
         TIMESTAMPS_DROPPED = "timestamps.dropped": "timestamps were left out";
+        TIMESTAMP_LABEL_CONFLICT = "timestamps.label_conflict": "an attribute was left out because a timestamp has the label it would be";
         ATTR_PROFILE_DROPPED = "attr.profile.dropped": "the format has no such attribute of a profile";
         ATTR_LOCATION_DROPPED = "attr.location.dropped": "the format has no such attribute of a location";
         ATTR_MAPPING_DROPPED = "attr.mapping.dropped": "the format has no such attribute of a mapping";

@@ -32,7 +32,7 @@ pub struct WriteOptions {
 impl Default for WriteOptions {
     fn default() -> Self {
         Self {
-            refs: Refs::Auto,
+            refs: Refs::Inline,
             timestamps: Timestamps::Label,
             links: true,
             profile_id: None,
@@ -51,16 +51,14 @@ crate::limits::setters! { WriteOptions {
     max_expanded_samples: u64,
 } }
 
-/// How OTLP 1.10 says the texts of resources, scopes and values.
+/// How OTLP 1.10 says the texts of resources, scopes and values: all of a payload in one way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Refs {
-    /// By the dictionary when used twice or more, else in place.
+    /// In place, as every generation can.
     #[default]
-    Auto,
-    /// In place.
     Inline,
-    /// By the dictionary.
+    /// By the dictionary, which says each text once.
     Dictionary,
 }
 

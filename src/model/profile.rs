@@ -153,6 +153,7 @@ impl std::fmt::Display for ProfileId {
 
 /// What a value measures, and in which unit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct ValueType {
     /// Such as `cpu` or `inuse_space`.
     pub name: StringId,

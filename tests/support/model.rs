@@ -146,5 +146,6 @@ fn val(value: &Value, dictionary: &Dictionary) -> Val {
                 .map(|p| (dictionary.text(p.key).to_owned(), val(&p.value, dictionary)))
                 .collect(),
         ),
+        other => panic!("a kind of value that is not known: {other:?}"),
     }
 }

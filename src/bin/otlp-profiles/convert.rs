@@ -43,7 +43,7 @@ pub(crate) struct Args {
         value_enum,
         default_value_t,
         hide_possible_values = true,
-        value_name = "auto|inline|dictionary"
+        value_name = "inline|dictionary"
     )]
     refs: RefsArg,
     /// How pprof says timestamps: one sample for each with a label, or not at all
@@ -90,7 +90,6 @@ Examples:
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
 enum RefsArg {
     #[default]
-    Auto,
     Inline,
     Dictionary,
 }
@@ -120,7 +119,6 @@ impl Args {
         let default = WriteOptions::default();
         let expanded = self.read.limits.max_expanded_samples;
         let refs = match self.refs {
-            RefsArg::Auto => Refs::Auto,
             RefsArg::Inline => Refs::Inline,
             RefsArg::Dictionary => Refs::Dictionary,
         };

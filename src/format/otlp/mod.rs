@@ -6,6 +6,8 @@ mod gather;
 mod ids;
 pub(crate) mod lift;
 mod location_list;
+mod own_texts;
+mod parts;
 pub(crate) mod prove;
 mod read;
 mod refs;
@@ -21,6 +23,7 @@ mod units;
 pub(crate) mod write;
 mod write_common;
 mod write_notes;
+mod write_profile;
 mod write_samples;
 mod write_tables;
 

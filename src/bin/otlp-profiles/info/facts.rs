@@ -6,26 +6,6 @@ use serde_json::{Map, Number, Value as Json, json};
 
 use crate::text::hex;
 
-/// The sum of the values of each sample type of a profile, in its order.
-pub(crate) fn sums(profile: &Profile) -> Vec<i128> {
-    let types = profile.sample_types().len();
-    let mut sums = vec![0_i128; types];
-    for sample in profile.samples().iter() {
-        match sums.as_mut_slice() {
-            [] => {}
-            // Without values each timestamp counts one; with some, each may have a value.
-            [sum] if sample.values.is_empty() => *sum += sample.timestamps_unix_nano.len() as i128,
-            [sum] => *sum += sample.values.iter().map(|value| i128::from(*value)).sum::<i128>(),
-            many => {
-                for (sum, value) in many.iter_mut().zip(sample.values) {
-                    *sum += i128::from(*value);
-                }
-            }
-        }
-    }
-    sums
-}
-
 /// The number of timestamps of a profile.
 pub(crate) fn timestamps(profile: &Profile) -> u64 {
     let samples = profile.samples().iter();
@@ -84,5 +64,6 @@ fn value(dictionary: &Dictionary, of: &Value) -> Json {
         Value::Bytes(bytes) => json!({ "bytes": hex(bytes) }),
         Value::Array(values) => values.iter().map(|one| value(dictionary, one)).collect(),
         Value::KeyValues(list) => pairs(dictionary, list),
+        other => dictionary.value(other).to_string().into(),
     }
 }

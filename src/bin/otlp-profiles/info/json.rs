@@ -107,7 +107,7 @@ fn scope(dictionary: &Dictionary, of: &ScopeProfiles) -> Json {
 }
 
 fn profile(dictionary: &Dictionary, of: &Profile) -> Json {
-    let types = of.sample_types().iter().zip(facts::sums(of)).map(|(one, sum)| {
+    let types = of.sample_types().iter().zip(of.sums()).map(|(one, sum)| {
         let mut object = value_type(dictionary, *one);
         object["sum"] = facts::number(sum);
         object

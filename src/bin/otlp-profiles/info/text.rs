@@ -108,7 +108,7 @@ fn profile(page: &mut Page, dictionary: &Dictionary, profile: &Profile) {
     let types = profile.sample_types().iter().map(|one| type_text(dictionary, *one));
     page.line("profile", &types.collect::<Vec<_>>().join(", "));
     page.inner("samples", &samples_text(profile));
-    for (one, sum) in profile.sample_types().iter().zip(facts::sums(profile)) {
+    for (one, sum) in profile.sample_types().iter().zip(profile.sums()) {
         let unit = dictionary.text(one.unit);
         page.inner("sum", &format!("{} {sum} {unit}", dictionary.text(one.name)));
     }
