@@ -3,7 +3,7 @@
 
 mod support;
 
-use otlp_profiles::format::Refs;
+use otlp_profiles::format::{Refs, Timestamps};
 use otlp_profiles::proto::prost::Message;
 use otlp_profiles::proto::{pprof, v1_5, v1_10};
 use otlp_profiles::{Format, Losses, Profiles, WriteOptions, write_all};
@@ -285,6 +285,54 @@ fn what_joining_leaves_out_of_other_columns_is_said() {
         let told = codes(&losses);
         assert!(told.contains(&"profile_id.dropped"), "{old}: {told:?}");
         assert!(told.contains(&"dropped_count.dropped"), "{old}: {told:?}");
+    }
+}
+
+#[test]
+fn a_sum_past_what_a_value_holds_is_cut_there_and_said() {
+    let mut doc = timed(7);
+    let sample = &mut doc.resources[0].scopes[0].profiles[0].samples[1];
+    (sample.values, sample.times) = (vec![i64::MAX, 1], vec![7, 8]);
+    let options = WriteOptions::default().timestamps(Timestamps::Drop);
+    let (payloads, losses) = write_all(&model(&doc), Format::PPROF, &options).unwrap();
+    let profile = pprof::Profile::decode(&payloads[0][..]).unwrap();
+    assert_eq!(profile.sample[1].value, [i64::MAX]);
+    let expected = ["timestamps.dropped", "value.overflow", "mapping.flags_inferred"];
+    assert_eq!(codes(&losses), expected);
+}
+
+#[test]
+fn an_order_of_columns_that_are_not_joined_is_said() {
+    let mut doc = two_pprofs();
+    let mut columns = scope(0, 5);
+    let mut second = columns.profiles[0].clone();
+    (second.types[0].name, second.time) = ("wall".into(), 1);
+    columns.profiles.push(second);
+    let order = |columns: [i64; 2]| Val::Array(columns.map(Val::Int).to_vec());
+    columns.attributes.push(("pprof.scope.sample_type_order".into(), order([1, 0])));
+    doc.resources = vec![resource(columns)];
+    let bad = "scope.bad_sample_type_order";
+    assert!(codes(&pprofs(&model(&doc)).1).contains(&bad));
+    doc.resources[0].scopes[0].attributes[0].1 = order([0, 1]);
+    assert!(!codes(&pprofs(&model(&doc)).1).contains(&bad), "files are in that order");
+}
+
+#[test]
+fn times_that_a_container_cannot_say_are_said_by_its_profile_alone() {
+    for (time, duration) in [(-5, 10), (5, -10), (5, 10)] {
+        let mut doc = timed(7);
+        let profile = &mut doc.resources[0].scopes[0].profiles[0];
+        (profile.time, profile.duration) = (time, duration);
+        profile.samples.truncate(1);
+        profile.id = [1; 16];
+        let source = read("otlp-1.7", &(form("otlp-1.7").lower)(&doc));
+        let there = write("otlp-1.3", &source).0;
+        let reading = otlp_profiles::read(&there, &support::options("otlp-1.3")).unwrap();
+        let conflict = reading.findings.iter().any(|finding| finding.code == "time.conflict");
+        assert!(!conflict, "{time} and {duration}: {:?}", reading.findings);
+        let profile = reading.profiles.iter().next().unwrap();
+        assert_eq!(profile.time_unix_nano(), time);
+        assert_eq!(profile.duration_nanos(), duration);
     }
 }
 

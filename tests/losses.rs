@@ -879,6 +879,7 @@ fn every_code_has_a_case() {
     seen.extend([
         "timestamps.dropped",
         "timestamps.label_conflict",
+        "value.overflow",
         "mapping.main_assumed",
         "series.expanded",
         "unit.duplicate",

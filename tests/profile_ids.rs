@@ -278,7 +278,7 @@ fn one_id(before: &pprof::Profile) -> Result<(), TestCaseError> {
     for way in REQUIRED.into_iter().chain(["otlp-1.8", "otlp-1.10", "otlp-json", "pprof"]) {
         let (there, losses) = write(way, &direct);
         let lossy = losses.iter().any(|l| {
-            ["unit.key_conflict", "string.invalid_utf8", "time.negative"].contains(&l.code)
+            ["unit.key_conflict", "string.invalid_utf8", "time.negative"].contains(&l.code.as_str())
         });
         if !lossy {
             let back = read("pprof", &write("pprof", &read(way, &there)).0);

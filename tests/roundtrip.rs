@@ -301,3 +301,45 @@ fn the_longest_rows_are_written_whole() {
         }
     }
 }
+
+/// The pprofs that each scope becomes alone, and those that all become together.
+fn alone_and_together(from: &str, doc: &Doc) -> Result<(), TestCaseError> {
+    let pprofs = |doc: &Doc, apart: bool| {
+        let mut model = read(from, &(form(from).lower)(doc));
+        if apart {
+            model.compact();
+        }
+        let written = otlp_profiles::write_all(&model, Format::PPROF, &WriteOptions::default());
+        written.map(|(payloads, losses)| {
+            let decoded = payloads.iter().map(|bytes| pprof::Profile::decode(&bytes[..]).unwrap());
+            (decoded.map(|profile| support::pprof::meaning(&profile)).collect::<Vec<_>>(), losses)
+        })
+    };
+    let Ok((together, losses)) = pprofs(doc, false) else { return Ok(()) };
+    if together.len() < 2 || codes(&losses).contains(&"mapping.main_assumed") {
+        return Ok(());
+    }
+    let mut alone = Vec::new();
+    for resource in &doc.resources {
+        for scope in &resource.scopes {
+            let resource = doc::Resource { scopes: vec![scope.clone()], ..resource.clone() };
+            let one = Doc { resources: vec![resource], ..doc.clone() };
+            let Ok((payloads, _)) = pprofs(&one, true) else { return Ok(()) };
+            alone.extend(payloads);
+        }
+    }
+    for (together, alone) in together.iter().zip(&alone) {
+        same(from, alone, together)?;
+    }
+    prop_assert_eq!(together.len(), alone.len());
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(support::generate::config())]
+
+    #[test]
+    fn a_profile_is_the_same_alone_and_in_company((from, doc) in every_room(false)) {
+        check(&doc, shrink::docs, |doc| alone_and_together(from, doc))?;
+    }
+}

@@ -167,9 +167,7 @@ pub(crate) fn join<'a>(
     losses: &mut Losses,
 ) -> Vec<Joined<'a>> {
     let order = sample_type_order(scope, dictionary);
-    if let Some(Err(())) = order {
-        losses.add(losses::BAD_ORDER, || PPROF_SCOPE_SAMPLE_TYPE_ORDER.to_owned());
-    }
+    let mut bad = order == Some(Err(()));
     let order = order.and_then(Result::ok);
     let mut joined = Vec::new();
     let (mut row, mut end, mut fit) = (0, 0, 0);
@@ -178,12 +176,17 @@ pub(crate) fn join<'a>(
             end = row + run(&scope.profiles[row..], rule);
             fit = order.as_deref().map_or(end, |order| first_part(order, row, end));
         }
-        let order = order.as_deref().filter(|_| row >= fit);
-        let part = order.and_then(|order| part_of(order, row, end - row));
+        let fitting = order.as_deref().filter(|_| row >= fit);
+        let part = fitting.and_then(|order| part_of(order, row, end - row));
         let length = match rule {
             Join::Ordered if part.is_none() => 1,
             _ => end - row,
         };
+        // OTLP keeps the scope's attribute; pprof has none.
+        if rule == Join::Compatible && part.is_none() {
+            let columns = order.iter().flat_map(|order| order.iter().skip(row).take(length));
+            bad |= columns.zip(row..).any(|(column, at)| *column != at);
+        }
         let profiles = &scope.profiles[row..row + length];
         let mut columns: Vec<&Profile> = profiles.iter().collect();
         if let Some(part) = &part {
@@ -194,6 +197,7 @@ pub(crate) fn join<'a>(
         joined.push(Joined { profiles: columns, ordered: part.is_some() || length == 1 });
         row += length;
     }
+    losses.add_many(losses::BAD_ORDER, u64::from(bad), || PPROF_SCOPE_SAMPLE_TYPE_ORDER.to_owned());
     joined
 }
 

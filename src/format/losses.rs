@@ -259,6 +259,7 @@ codes! {
         TIME_NEGATIVE = "time.negative": "a negative time or duration became 0";
         TIME_OVERFLOW = "time.overflow": "a time or duration past 2⁶³ was cut there";
         TIME_CONFLICT = "time.conflict": "two fields disagree about the time; the inner one won";
+        VALUE_OVERFLOW = "value.overflow": "a sum past 2⁶³ was cut there";
         VALUE_SPLIT = "timestamps.value_split": "a total was divided among its timestamps";
         LABEL_MIXED = "label.mixed": "labels of one key and several kinds became a list of pairs";
         ATTR_BOOL = "attr.type_bool": "a bool became a text";
@@ -300,7 +301,7 @@ codes! {
         PERIOD_DROPPED = "period.dropped": "the format has no period";
         ZERO_DROPPED = "sample.zero_dropped": "samples of value 0 were left out";
         PROFILE_ATTR_CONFLICT = "profile_attr.conflict": "profiles joined into one disagree about an attribute";
-        BAD_ORDER = "scope.bad_sample_type_order": "the order of sample types is not a permutation";
+        BAD_ORDER = "scope.bad_sample_type_order": "the order of sample types is not one of profiles that are columns of one";
         UNKNOWN_FIELD = "pprof.unknown_field": "a field this crate does not know";
         DUPLICATE_KEY = "json.duplicate_key": "a key of a JSON object was said again; the last one counts";
     }

@@ -115,7 +115,7 @@ fn measured(columns: usize, column: usize, sample: &SampleRef<'_>) -> i128 {
 }
 
 /// What values of one sample type add up to; without values each timestamp counts 1.
-fn sum(values: &[i64], times: &[u64]) -> i128 {
+pub(crate) fn sum(values: &[i64], times: &[u64]) -> i128 {
     match values {
         [] => times.len() as i128,
         values => values.iter().copied().map(i128::from).sum(),

@@ -3,12 +3,13 @@
 use std::slice;
 
 use crate::format::columns::{self, DefaultSaid, Join, Joined};
-use crate::format::losses::Losses;
+use crate::format::losses::{self, Losses};
 use crate::format::otlp::read::single_sample_type;
 use crate::format::otlp::schema::Generation;
 use crate::format::otlp::shape_losses;
 use crate::model::dictionary::Dictionary;
 use crate::model::id::StringId;
+use crate::model::order::sample_type_order;
 use crate::model::profile::{Profile, ValueType};
 use crate::model::value::Value;
 use crate::model::{Profiles, ScopeProfiles};
@@ -89,6 +90,11 @@ impl<'a> ScopeParts<'a> {
         };
         if single_sample_type::<G>() {
             parts.split(dictionary);
+            // The order of what was several already gives way to that of what becomes several.
+            let replaced = parts.order.is_some() && sample_type_order(scope, dictionary).is_some();
+            losses.add_many(losses::BAD_ORDER, u64::from(replaced), || {
+                PPROF_SCOPE_SAMPLE_TYPE_ORDER.to_owned()
+            });
         } else {
             let joined = columns::join(scope, dictionary, Join::Ordered, losses);
             joined.iter().for_each(|joined| shape_losses::columns(joined, losses));

@@ -51,10 +51,12 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
         let profile = part.first();
         let fields = const { &G::SCHEMA.container };
         field_bytes(out, fields.profile_id, &said.id.0);
-        let clock = |nanos: i128| u64::try_from(nanos).unwrap_or(0);
-        let start = clock(profile.time_unix_nano);
-        field_fixed64(out, fields.start, start);
-        field_fixed64(out, fields.end, start.saturating_add(clock(profile.duration_nanos)));
+        // Where its unsigned times cannot say what the profile's can, it has none.
+        let end = profile.time_unix_nano + profile.duration_nanos.max(0);
+        if let (Ok(start), Ok(end)) = (profile.time_unix_nano.try_into(), end.try_into()) {
+            field_fixed64(out, fields.start, start);
+            field_fixed64(out, fields.end, end);
+        }
         for id in profile.attributes.iter().copied() {
             if let Some(attribute) = self.dictionary.attribute(id)
                 && !is_profile_field::<G>(self.known.get(id))

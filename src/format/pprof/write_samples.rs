@@ -71,7 +71,7 @@ impl Writer<'_, '_> {
                 format!("samples[{row}]")
             });
             let totals: Vec<i64> =
-                columns.iter().map(|values| measures::total(values, times)).collect();
+                columns.iter().map(|values| self.total(values, times, row)).collect();
             return self.part(out, sample, &totals, None, links);
         }
         for (at, &time) in times.iter().enumerate() {
@@ -116,10 +116,7 @@ impl Writer<'_, '_> {
         } else if timestamps == Timestamps::Drop {
             self.losses.add_many(losses::TIMESTAMPS_DROPPED, times.len() as u64, place);
             let total = match sample.values {
-                [] => vec![times.len() as i64],
-                values if series => {
-                    vec![values.iter().fold(0i64, |sum, value| sum.wrapping_add(*value))]
-                }
+                values if series => vec![self.total(values, times, row)],
                 values => values.to_vec(),
             };
             self.part(out, sample, &total, None, links);
@@ -140,6 +137,14 @@ impl Writer<'_, '_> {
                 self.part(out, sample, &values, Some(time), links);
             }
         }
+    }
+
+    /// What the values of a sample add up to, whose timestamps are left out.
+    fn total(&mut self, values: &[i64], times: &[u64], row: usize) -> i64 {
+        if i64::try_from(measures::sum(values, times)).is_err() {
+            self.losses.add(losses::VALUE_OVERFLOW, || format!("samples[{row}]"));
+        }
+        measures::total(values, times)
     }
 
     /// One of the samples that a sample with timestamps becomes.
