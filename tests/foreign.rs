@@ -57,10 +57,8 @@ fn other_profilers_files_come_with_a_command() {
         assert!(text.contains(command), "{file}: {command} is not in: {text}");
         assert!(!error.is_no_profile(), "{file}");
     }
-    for (file, what) in [("osprofiler.jsonl", "an OSProfiler trace")] {
-        let text = refusal(&testdata(file)).unwrap().to_string();
-        assert!(text.contains(what) && text.contains("no converter is known"), "{text}");
-    }
+    let text = refusal(&testdata("osprofiler.jsonl")).unwrap().to_string();
+    assert!(text.contains("an OSProfiler trace") && text.contains("no converter"), "{text}");
 }
 
 /// Kinds of which there is no file here.
