@@ -1,5 +1,70 @@
 //! Reads every OTLP profiles payload ever put on the wire, says which one it is, converts it to
 //! and from pprof without losing a field, and proves it.
+//!
+//! OTLP profiles changed incompatibly seven times under two package names, and the bytes of one
+//! generation often read as another, with other sums. This crate knows them all, pprof and
+//! OTLP/JSON; it tells them apart by their bytes, and it reports whatever a format cannot say.
+//!
+//! ```
+//! use otlp_profiles::{Format, ReadOptions, WriteOptions, read, write};
+//!
+//! fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     // Any generation, pprof or JSON, gzip or not.
+//!     let bytes = std::fs::read("testdata/go-cpu-labels.pb.gz")?;
+//!     let reading = read(&bytes, &ReadOptions::default())?;
+//!     println!("{} ({})", reading.detected.format, reading.detected.certainty);
+//!
+//!     // The profiles it holds.
+//!     for profile in reading.profiles.iter() {
+//!         println!("{} samples", profile.samples().len());
+//!     }
+//!
+//!     // The same as the current generation of OTLP, and what that cannot say.
+//!     let written = write(&reading.profiles, Format::OTLP, &WriteOptions::default())?;
+//!     for loss in written.losses.iter() {
+//!         eprintln!("{loss}");
+//!     }
+//!     std::fs::write(std::env::temp_dir().join("cpu.otlp"), written.payload)?;
+//!     Ok(())
+//! }
+//! ```
+//!
+//! # Where things are
+//!
+//! | to | look at |
+//! |---|---|
+//! | read a payload, a file, a stream of many messages | [`read()`], [`Reader`], [`ReadOptions`] |
+//! | find out what some bytes are | [`detect()`], [`Detected`], [`Certainty`] |
+//! | look at profiles: samples, stacks, values, attributes | [`Profiles`], [`model`] |
+//! | write a format | [`write()`], [`write_to()`], [`Format`], [`WriteOptions`] |
+//! | know what a conversion lost | [`Losses`], [`losses::LossCode`] |
+//! | write a profiler | [`Builder`], [the guide for profiler authors](guide::profiler_authors) |
+//! | write a server | [the guide for backend authors](guide::backend_authors) |
+//! | bound what an input may cost | [`Limits`] |
+//! | take gzip and frames apart | [`stream`], [`framing`], [`compression`] |
+//! | use prost's types | `proto` (feature `proto`) |
+//!
+//! # What holds
+//!
+//! * Bad input is an [`Error`] with its place, never a panic; limits are checked before memory is
+//!   taken. [`Policy::Repair`] reads what can be read without what is broken, and says so.
+//! * What is read is in order: every id of a [`Profiles`] is in range and row 0 of every table is
+//!   the empty row, so nothing that looks at it can fail.
+//! * What a format cannot say is in [`Losses`]; nothing is dropped, guessed or altered without a
+//!   code. A payload that two generations read differently is an error unless a guess is asked for.
+//! * The same input gives the same bytes.
+//!
+//! # Features
+//!
+//! None is on by default; without any the crate takes about a dozen others, and no C.
+//!
+//! | feature | |
+//! |---|---|
+//! | `proto` | the [`prost`](https://docs.rs/prost) types of the newest generation and of pprof; they are generated when the crate is built, by some 40 crates that nothing else needs |
+//! | `proto-all` | those of every older generation too |
+//! | `pprof` | `Builder::report`: profiles from the reports of the crate [`pprof`](https://docs.rs/pprof) |
+//! | `build-id` | `build::htlhash`: the build id of a binary that has no other |
+//! | `cli` | the command `otlp-profiles` |
 
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
@@ -46,10 +111,15 @@ pub use model::Profiles;
 pub use model::dictionary::Dictionary;
 pub use model::profile::Profile;
 
+/// Guides to what people build on this crate.
+pub mod guide {
+    #[doc = include_str!("../docs/PROFILER_AUTHORS.md")]
+    pub mod profiler_authors {}
+
+    #[doc = include_str!("../docs/BACKEND_AUTHORS.md")]
+    pub mod backend_authors {}
+}
+
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
-
-#[cfg(doctest)]
-#[doc = include_str!("../docs/PROFILER_AUTHORS.md")]
-struct ProfilerAuthors;
