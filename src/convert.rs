@@ -256,9 +256,11 @@ impl Profiles {
     ///
     /// ```
     /// # fn main() -> otlp_profiles::Result<()> {
+    /// use otlp_profiles::build::root_first;
+    ///
     /// let mut builder = otlp_profiles::Builder::new();
     /// let cpu = builder.profile("cpu", "nanoseconds");
-    /// builder.sample(cpu, ["main", "serve", "parse"]).value(10_000_000);
+    /// builder.sample(cpu, root_first(["main", "serve", "parse"])).value(10_000_000);
     /// let otlp = otlp_profiles::format("otlp").unwrap();
     /// assert!(!builder.finish()?.write(otlp, &Default::default())?.payload.is_empty());
     /// # Ok(()) }
@@ -278,9 +280,11 @@ impl Profiles {
     ///
     /// ```
     /// # fn main() -> otlp_profiles::Result<()> {
+    /// use otlp_profiles::build::root_first;
+    ///
     /// let mut builder = otlp_profiles::Builder::new();
     /// let cpu = builder.profile("cpu", "nanoseconds");
-    /// builder.sample(cpu, ["main", "serve", "parse"]).value(10_000_000);
+    /// builder.sample(cpu, root_first(["main", "serve", "parse"])).value(10_000_000);
     /// let (otlp, options) = (otlp_profiles::format("otlp").unwrap(), Default::default());
     ///
     /// let interval = builder.seal()?;

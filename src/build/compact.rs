@@ -1,15 +1,16 @@
 //! Leaving out rows that nothing refers to.
 
 use crate::build::merge::Remap;
-use crate::model::Profiles;
 use crate::model::dictionary::{Dictionary, Line, Mapping};
 use crate::model::id::{Id, LocationId, StringId};
 use crate::model::profile::{Profile, ValueType};
+use crate::model::{Profiles, Resource, Scope};
 
 /// Leaves out the rows of the dictionary that no profile refers to, directly or by way of others.
-/// The rest keeps its order. Moves nothing when there are none.
-pub(crate) fn compact(profiles: &mut Profiles) {
-    let used = Used::by(profiles);
+/// The rest keeps its order. Moves nothing when there are none. `used` are rows that stay anyway, with
+/// all they refer to.
+pub(crate) fn compact(profiles: &mut Profiles, mut used: Used) {
+    used.mark(profiles);
     if used.all() {
         return;
     }
@@ -33,12 +34,13 @@ impl Profiles {
     /// # Ok(()) }
     /// ```
     pub fn compact(&mut self) {
-        compact(self);
+        compact(self, Used::default());
     }
 }
 
 /// For each table, which of its rows are in use.
-struct Used {
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Used {
     strings: Vec<bool>,
     mappings: Vec<bool>,
     functions: Vec<bool>,
@@ -50,41 +52,75 @@ struct Used {
 
 impl Used {
     /// Marks from the profiles inwards: what refers to a table is marked before the table is walked.
-    fn by(profiles: &Profiles) -> Self {
+    fn mark(&mut self, profiles: &Profiles) {
         let dictionary = &profiles.dictionary;
-        let mut used = Self {
-            strings: row_0_of(dictionary.strings.len()),
-            mappings: row_0_of(dictionary.mappings.rows.len()),
-            functions: row_0_of(dictionary.functions.len()),
-            locations: row_0_of(dictionary.locations.len()),
-            links: row_0_of(dictionary.links.len()),
-            attributes: row_0_of(dictionary.attributes.len()),
-            stacks: row_0_of(dictionary.stacks.len()),
-        };
-        used.mark_tree(profiles);
-        profiles.iter().for_each(|profile| used.mark_profile(profile));
-        used.mark_locations(dictionary);
-        used.mark_texts(dictionary);
+        self.cover(dictionary);
+        for resource in &profiles.resources {
+            self.mark_resource(&resource.resource, resource.schema_url);
+            for scope in &resource.scopes {
+                self.mark_scope(&scope.scope, scope.schema_url);
+                scope.profiles.iter().for_each(|profile| self.mark_profile(profile));
+            }
+        }
+        self.mark_locations(dictionary);
+        self.mark_texts(dictionary);
+    }
+
+    /// Makes room for a mark for every row. Row 0 of each table is in use.
+    fn cover(&mut self, dictionary: &Dictionary) {
+        let Self { strings, mappings, functions, locations, links, attributes, stacks } = self;
+        for (marks, rows) in [
+            (strings, dictionary.strings.len()),
+            (mappings, dictionary.mappings.rows.len()),
+            (functions, dictionary.functions.len()),
+            (locations, dictionary.locations.len()),
+            (links, dictionary.links.len()),
+            (attributes, dictionary.attributes.len()),
+            (stacks, dictionary.stacks.len()),
+        ] {
+            marks.resize(rows, false);
+            marks[0] = true;
+        }
+    }
+
+    /// All rows of a dictionary.
+    pub(crate) fn all_of(dictionary: &Dictionary) -> Self {
+        let mut used = Self::default();
+        used.cover(dictionary);
+        let Self { strings, mappings, functions, locations, links, attributes, stacks } = &mut used;
+        for marks in [strings, mappings, functions, locations, links, attributes, stacks] {
+            marks.fill(true);
+        }
         used
     }
 
-    fn mark_tree(&mut self, profiles: &Profiles) {
+    /// Marks, in the dictionary that another was added to, the rows that are `used` in the other.
+    pub(crate) fn mark_added(&mut self, dictionary: &Dictionary, used: &Self, remap: &Remap) {
+        self.cover(dictionary);
+        mark_some(&mut self.strings, &remap.strings, &used.strings);
+        mark_some(&mut self.mappings, &remap.mappings, &used.mappings);
+        mark_some(&mut self.functions, &remap.functions, &used.functions);
+        mark_some(&mut self.locations, &remap.locations, &used.locations);
+        mark_some(&mut self.links, &remap.links, &used.links);
+        mark_some(&mut self.attributes, &remap.attributes, &used.attributes);
+        mark_some(&mut self.stacks, &remap.stacks, &used.stacks);
+    }
+
+    fn mark_resource(&mut self, resource: &Resource, schema_url: StringId) {
         let text = &mut |id| mark(&mut self.strings, id);
-        for resource in &profiles.resources {
-            text(resource.schema_url);
-            resource.resource.attributes.iter().for_each(|pair| pair.for_each_text(text));
-            for entity in &resource.resource.entity_refs {
-                text(entity.schema_url);
-                text(entity.entity_type);
-                entity.id_keys.iter().chain(&entity.description_keys).for_each(|&key| text(key));
-            }
-            for scope in &resource.scopes {
-                text(scope.schema_url);
-                text(scope.scope.name);
-                text(scope.scope.version);
-                scope.scope.attributes.iter().for_each(|pair| pair.for_each_text(text));
-            }
+        text(schema_url);
+        resource.attributes.iter().for_each(|pair| pair.for_each_text(text));
+        for entity in &resource.entity_refs {
+            text(entity.schema_url);
+            text(entity.entity_type);
+            entity.id_keys.iter().chain(&entity.description_keys).for_each(|&key| text(key));
         }
+    }
+
+    fn mark_scope(&mut self, scope: &Scope, schema_url: StringId) {
+        let text = &mut |id| mark(&mut self.strings, id);
+        [schema_url, scope.name, scope.version].into_iter().for_each(&mut *text);
+        scope.attributes.iter().for_each(|pair| pair.for_each_text(text));
     }
 
     fn mark_profile(&mut self, profile: &Profile) {
@@ -200,13 +236,6 @@ impl Used {
     }
 }
 
-/// Marks for a table of this many rows, row 0 in use.
-fn row_0_of(rows: usize) -> Vec<bool> {
-    let mut used = vec![false; rows];
-    used[0] = true;
-    used
-}
-
 #[inline]
 fn mark<I: Id>(used: &mut [bool], id: I) {
     used[id.number() as usize] = true;
@@ -214,6 +243,10 @@ fn mark<I: Id>(used: &mut [bool], id: I) {
 
 fn mark_all<I: Id>(used: &mut [bool], ids: &[I]) {
     ids.iter().for_each(|&id| mark(used, id));
+}
+
+fn mark_some<I: Id>(marks: &mut [bool], ids: &[I], used: &[bool]) {
+    ids.iter().zip(used).filter(|(_, used)| **used).for_each(|(&id, _)| mark(marks, id));
 }
 
 /// The rows in use.
