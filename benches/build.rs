@@ -11,10 +11,8 @@ use std::ops::Range;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use otlp_profiles::build::{Frame, Key, leaf_first, root_first};
-use otlp_profiles::{
-    AttributeId, Builder, LocationId, Profile, Profiles, ReadOptions, WriteOptions, format, read,
-    write,
-};
+use otlp_profiles::model::{AttributeId, LocationId};
+use otlp_profiles::{Builder, Format, Profile, Profiles, ReadOptions, WriteOptions, read, write};
 
 #[path = "support/generate.rs"]
 mod generate;
@@ -131,7 +129,7 @@ fn order(stacks: usize) -> Vec<(usize, usize)> {
 
 /// The profiles to replay.
 fn profiles() -> Vec<(String, Profiles)> {
-    let options = ReadOptions { from: format("pprof"), ..ReadOptions::default() };
+    let options = ReadOptions::default().from(Format::PPROF);
     let mut profiles = vec![(
         "synthetic".to_owned(),
         read(&generate::pprof(1), &options).expect("is pprof").profiles,
@@ -173,8 +171,8 @@ fn build(criterion: &mut Criterion) {
         group.bench_function(BenchmarkId::new("keys, all seen", &name), |bencher| {
             bencher.iter(|| keys.replay(&replay.order, &mut builder));
         });
-        for to in ["otlp", "pprof"] {
-            let format = format(to).expect("is a format");
+        for format in [Format::OTLP, Format::PPROF] {
+            let to = format.name();
             let mut builder = Builder::new();
             group.bench_function(BenchmarkId::new(to, &name), |bencher| {
                 bencher.iter(|| {

@@ -14,7 +14,7 @@ use std::time::Duration;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use otlp_profiles::proto::prost::Message;
 use otlp_profiles::proto::{pprof, v1_3, v1_10};
-use otlp_profiles::{Format, Limits, Profiles, ReadOptions, WriteOptions, format};
+use otlp_profiles::{Format, Limits, Profiles, ReadOptions, WriteOptions};
 
 /// The profiles measured: name and pprof bytes, inflated.
 fn inputs() -> Vec<(String, Vec<u8>)> {
@@ -34,7 +34,10 @@ fn inputs() -> Vec<(String, Vec<u8>)> {
         .filter_map(|path| {
             let bytes = std::fs::read(path).ok()?;
             let name = path.rsplit('/').next().unwrap_or(path).to_owned();
-            Some((name, otlp_profiles::inflate(&bytes, &Limits::file()).ok()?.into_owned()))
+            Some((
+                name,
+                otlp_profiles::compression::inflate(&bytes, &Limits::file()).ok()?.into_owned(),
+            ))
         })
         .collect();
     let scales: &[u32] =
@@ -45,22 +48,17 @@ fn inputs() -> Vec<(String, Vec<u8>)> {
     inputs
 }
 
-fn known(name: &str) -> &'static dyn Format {
-    format(name).expect("a registered format")
+fn known(name: &str) -> Format {
+    name.parse().expect("a registered format")
 }
 
 fn read(bytes: &[u8], name: &str) -> Profiles {
-    let options =
-        ReadOptions { limits: Limits::file(), from: Some(known(name)), ..Default::default() };
+    let options = ReadOptions::default().limits(Limits::file()).from(known(name));
     otlp_profiles::read(bytes, &options).expect("readable").profiles
 }
 
 fn write(profiles: &Profiles, name: &str) -> Vec<u8> {
-    let options = WriteOptions {
-        max_output_bytes: u64::MAX,
-        max_expanded_samples: u64::MAX,
-        ..Default::default()
-    };
+    let options = WriteOptions::default().max_output_bytes(u64::MAX).max_expanded_samples(u64::MAX);
     otlp_profiles::write(profiles, known(name), &options).expect("writable").payload
 }
 

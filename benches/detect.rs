@@ -6,18 +6,18 @@ use std::hint::black_box;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use otlp_profiles::proto::prost::Message;
 use otlp_profiles::proto::v1_10::*;
-use otlp_profiles::{Limits, Policy, ReadOptions, WriteOptions, detect, format, read, write};
+use otlp_profiles::{Format, Limits, Policy, ReadOptions, WriteOptions, detect, read, write};
 
 #[path = "support/generate.rs"]
 mod generate;
 
 fn detection(criterion: &mut Criterion) {
-    let options = ReadOptions { limits: Limits::file(), ..Default::default() };
+    let options = ReadOptions::default().limits(Limits::file());
     let pprof = generate::pprof(1);
     let profiles = read(&pprof, &options).unwrap().profiles;
     for name in ["pprof", "otlp-1.10", "otlp-1.9", "otlp-1.7", "otlp-1.3"] {
-        let to = format(name).unwrap();
-        let write_options = WriteOptions { max_output_bytes: u64::MAX, ..Default::default() };
+        let to: Format = name.parse().unwrap();
+        let write_options = WriteOptions::default().max_output_bytes(u64::MAX);
         let payload = write(&profiles, to, &write_options).unwrap().payload;
         assert_eq!(detect(&payload, &options).unwrap().format.name(), name);
         let mut group = criterion.benchmark_group(name);
@@ -34,9 +34,8 @@ fn detection(criterion: &mut Criterion) {
 
 /// Payloads of 1.10 that two generations read, by what is in each of their samples.
 fn undecided(criterion: &mut Criterion) {
-    let options =
-        ReadOptions { limits: Limits::file(), policy: Policy::Repair, ..Default::default() };
-    let hinted = ReadOptions { from: format("otlp-1.10"), ..options.clone() };
+    let options = ReadOptions::default().limits(Limits::file()).policy(Policy::Repair);
+    let hinted = options.clone().from(Format::OTLP_1_10);
     let (stack, times) = (|row| 1 + row as i32 % 1_999, |row| vec![(1 << 60) + row]);
     let timed = |row| Sample {
         stack_index: stack(row),

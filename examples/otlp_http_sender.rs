@@ -14,9 +14,8 @@ use std::net::{TcpStream, ToSocketAddrs};
 use std::time::Duration;
 
 use otlp_profiles::build::root_first;
-use otlp_profiles::{
-    Builder, Level, Profiles, ReadOptions, WriteOptions, deflate, format, read, write,
-};
+use otlp_profiles::compression::{Level, deflate};
+use otlp_profiles::{Builder, Format, Profiles, ReadOptions, WriteOptions, read, write};
 
 /// The most of a response that is read.
 const MAX_RESPONSE: u64 = 4 << 20;
@@ -30,7 +29,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         None => example()?,
     };
     let written =
-        write(&profiles, format("otlp").ok_or("no format otlp")?, &WriteOptions::default())?;
+        write(&profiles, Some(Format::OTLP).ok_or("no format otlp")?, &WriteOptions::default())?;
     match send(&Endpoint::parse(&url)?, &written.payload, &Backoff::default())? {
         Answer::Accepted => println!("accepted"),
         Answer::Partial { rejected, message } => {

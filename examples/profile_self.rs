@@ -10,7 +10,8 @@ use std::error::Error;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use otlp_profiles::{Builder, Level, WriteOptions, deflate, format, write};
+use otlp_profiles::compression::{Level, deflate};
+use otlp_profiles::{Builder, Format, WriteOptions, write};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let folder = PathBuf::from(std::env::args().nth(1).unwrap_or_else(|| ".".into()));
@@ -26,9 +27,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let profiles = builder.finish()?;
 
     let options = WriteOptions::default();
-    let otlp = write(&profiles, format("otlp").ok_or("no format otlp")?, &options)?;
+    let otlp = write(&profiles, Some(Format::OTLP).ok_or("no format otlp")?, &options)?;
     std::fs::write(folder.join("cpu.otlp"), &otlp.payload)?;
-    let pprof = write(&profiles, format("pprof").ok_or("no format pprof")?, &options)?;
+    let pprof = write(&profiles, Some(Format::PPROF).ok_or("no format pprof")?, &options)?;
     std::fs::write(folder.join("cpu.pb.gz"), deflate(&pprof.payload, Level::DEFAULT))?;
 
     let samples: usize = profiles.iter().map(|profile| profile.samples().len()).sum();

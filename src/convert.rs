@@ -1,23 +1,31 @@
 //! The front door: bytes of any known kind to profiles, and profiles to bytes.
 
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
 use crate::error::{Error, ErrorKind, Finding, Result};
-use crate::format::detect::{Detected, Endpoint, detect_payload};
+use crate::format::Format;
+use crate::format::detect::{Depth, Detected, Endpoint, detect_payload, names};
 use crate::format::intake::{Intake, Policy};
 use crate::format::losses::Losses;
-use crate::format::{Format, WriteOptions};
-use crate::limits::{Limits, within};
+use crate::format::options::WriteOptions;
+use crate::framing::Framing;
+use crate::limits::{Limits, setters, within};
 use crate::model::Profiles;
+use crate::stream::Payloads;
 
 /// How to read.
 ///
 /// ```
-/// use otlp_profiles::{Limits, Policy, ReadOptions, format};
+/// use otlp_profiles::{Format, Limits, Policy, ReadOptions};
 ///
-/// let options = ReadOptions { limits: Limits::file(), policy: Policy::Repair, ..Default::default() };
-/// let as_pprof = ReadOptions { from: format("pprof"), ..options };
-/// # let _ = as_pprof;
+/// let options = ReadOptions::default().limits(Limits::file()).policy(Policy::Repair);
+/// let as_pprof = options.from(Format::PPROF);
+/// assert_eq!(as_pprof.from, Some(Format::PPROF));
 /// ```
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct ReadOptions {
     /// What the input may cost.
     pub limits: Limits,
@@ -25,7 +33,9 @@ pub struct ReadOptions {
     pub policy: Policy,
     /// The format, where it is known; it decides between readings that are equally good, and is
     /// taken at its word when no other was found.
-    pub from: Option<&'static dyn Format>,
+    pub from: Option<Format>,
+    /// What happens where formats fit that read something else.
+    pub ambiguity: Ambiguity,
     /// What the payload was sent to, where it came by a network: it decides between generations that
     /// fit equally well, and never against what the payload says.
     pub endpoint: Option<Endpoint>,
@@ -41,6 +51,7 @@ impl Default for ReadOptions {
             limits: Limits::network(),
             policy: Policy::Refuse,
             from: None,
+            ambiguity: Ambiguity::Refuse,
             endpoint: None,
             links: true,
             timestamp_label: None,
@@ -48,13 +59,51 @@ impl Default for ReadOptions {
     }
 }
 
+setters! { ReadOptions {
+    limits: Limits,
+    policy: Policy,
+    from: impl Into<Option<Format>>,
+    ambiguity: Ambiguity,
+    endpoint: impl Into<Option<Endpoint>>,
+    links: bool,
+    timestamp_label: impl Into<Option<String>>,
+} }
+
+/// What happens where several formats fit a payload and read different profiles from it.
+///
+/// Samples of OTLP 1.10 that have one attribute and one timestamp each look like samples of 1.9
+/// that have one value and one timestamp. Nothing in such a payload says which it is; its sums
+/// differ.
+///
+/// ```
+/// use otlp_profiles::{Ambiguity, ErrorKind, ReadOptions, read};
+///
+/// let payload = std::fs::read("testdata/ambiguous-1.10-or-1.9.otlp").unwrap();
+/// let error = read(&payload, &ReadOptions::default()).unwrap_err();
+/// assert_eq!(error.kind(), ErrorKind::Ambiguous);
+///
+/// let reading = read(&payload, &ReadOptions::default().ambiguity(Ambiguity::Prefer))?;
+/// assert!(reading.detected.certainty.is_guess());
+/// # Ok::<(), otlp_profiles::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Ambiguity {
+    /// It is an error of kind [`ErrorKind::Ambiguous`], which names the formats.
+    #[default]
+    Refuse,
+    /// The likelier format is read; [`Detected::certainty`] says that it is a guess.
+    Prefer,
+}
+
 /// Profiles, what they were read from and what was noticed.
 ///
 /// ```
 /// # fn main() -> otlp_profiles::Result<()> {
+/// use otlp_profiles::Format;
+///
 /// let bytes = std::fs::read("testdata/go-heap.pb.gz").unwrap();
 /// let reading = otlp_profiles::read(&bytes, &Default::default())?;
-/// assert_eq!(reading.detected.format.name(), "pprof");
+/// assert_eq!(reading.detected.format, Format::PPROF);
 /// assert_eq!(reading.profiles.iter().next().unwrap().sample_types().len(), 4);
 /// # Ok(()) }
 /// ```
@@ -73,9 +122,11 @@ pub struct Reading {
 ///
 /// ```
 /// # fn main() -> otlp_profiles::Result<()> {
+/// use otlp_profiles::Format;
+///
 /// let bytes = std::fs::read("testdata/go-heap.pb.gz").unwrap();
 /// let profiles = otlp_profiles::read(&bytes, &Default::default())?.profiles;
-/// let written = otlp_profiles::write(&profiles, otlp_profiles::format("otlp").unwrap(), &Default::default())?;
+/// let written = otlp_profiles::write(&profiles, Format::OTLP, &Default::default())?;
 /// assert!(!written.payload.is_empty());
 /// # Ok(()) }
 /// ```
@@ -92,53 +143,134 @@ pub struct Written {
 ///
 /// # Errors
 ///
-/// The bytes are of no known format, or not what they seem, or past a limit, or several messages
-/// in one file: [`read_all`] reads those.
-pub fn read(bytes: &[u8], options: &ReadOptions) -> Result<Reading> {
-    let mut readings = read_all(bytes, options)?;
-    match (readings.pop(), readings.len()) {
-        (Some(reading), 0) => Ok(reading),
-        (_, more) => {
-            let message = format!("{} messages in one file where one is wanted", more + 1);
-            Err(Error::new(ErrorKind::Unrepresentable, message))
-        }
-    }
-}
-
-/// Reads every message of a file; most files are one message.
-///
-/// # Errors
-///
-/// As [`read`], for the first message that has one.
+/// The bytes are of no known format ([`ErrorKind::Unrecognised`]), broken
+/// ([`ErrorKind::Malformed`]), past a limit ([`ErrorKind::Limit`]), readable in ways that differ
+/// ([`ErrorKind::Ambiguous`]), or several messages in one file ([`ErrorKind::SeveralMessages`]):
+/// [`Reader`] reads those.
 ///
 /// ```
 /// # fn main() -> otlp_profiles::Result<()> {
 /// let bytes = std::fs::read("testdata/go-heap.pb.gz").unwrap();
-/// assert_eq!(otlp_profiles::read_all(&bytes, &Default::default())?.len(), 1);
+/// let reading = otlp_profiles::read(&bytes, &Default::default())?;
+/// println!("{}: {}", reading.detected.format, reading.detected.certainty);
 /// # Ok(()) }
 /// ```
-pub fn read_all(bytes: &[u8], options: &ReadOptions) -> Result<Vec<Reading>> {
+pub fn read(bytes: &[u8], options: &ReadOptions) -> Result<Reading> {
     let limits = &options.limits;
     let file = crate::compression::inflate(bytes, limits)?;
-    let messages = crate::framing::messages(&file, limits)?;
-    let mut left = limits.max_decompressed_bytes;
-    let several = messages.len() > 1;
-    messages
-        .enumerate()
-        .map(|(row, message)| {
-            let limits = Limits { max_decompressed_bytes: left, ..*limits };
-            let payload = crate::compression::inflate(message, &limits)?;
-            left = left.saturating_sub(payload.len() as u64);
+    let mut messages = crate::framing::messages(&file, limits)?;
+    match (messages.len(), messages.next()) {
+        (1, Some(message)) => {
+            let payload = crate::compression::inflate(message, limits)?;
             read_payload(&payload, options)
-                .map_err(|e| if several { e.within_row("message", row) } else { e })
-        })
-        .collect()
+        }
+        (several, _) => {
+            let message = format!("{several} messages in one file where one is wanted");
+            Err(Error::new(ErrorKind::SeveralMessages, message))
+        }
+    }
 }
 
+/// Reads the messages of a file or stream, one after the other.
+///
+/// Most files are one message; those of the Collector's file exporter and of gRPC streams are many.
+/// Only one of them is in memory at a time, and [`Limits`] hold for each.
+///
+/// ```
+/// # fn main() -> otlp_profiles::Result<()> {
+/// use otlp_profiles::{ReadOptions, Reader};
+///
+/// for reading in Reader::open("testdata/go-heap.pb.gz", &ReadOptions::default())? {
+///     println!("{} profiles", reading?.profiles.iter().count());
+/// }
+/// # Ok(()) }
+/// ```
+///
+/// A message that cannot be read is an error whose place begins with `message[3]`; the messages
+/// behind it are still read. After an error of the file itself there is nothing more.
+#[derive(Debug)]
+pub struct Reader<R> {
+    payloads: Payloads<R>,
+    options: ReadOptions,
+    row: usize,
+}
+
+impl Reader<File> {
+    /// A reader of the file at `path`.
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Self::new).
+    pub fn open(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Self> {
+        Ok(Self::over(Payloads::open(path, options.limits)?, options))
+    }
+}
+
+impl<R: Read> Reader<R> {
+    /// A reader of what `input` gives: a file, a socket, `&bytes[..]`.
+    ///
+    /// # Errors
+    ///
+    /// The input cannot be read ([`ErrorKind::Io`]), is broken gzip ([`ErrorKind::Malformed`]), or
+    /// is one message larger than its limit ([`ErrorKind::Limit`]).
+    pub fn new(input: R, options: &ReadOptions) -> Result<Self> {
+        Ok(Self::over(Payloads::new(input, options.limits)?, options))
+    }
+}
+
+impl<R> Reader<R> {
+    fn over(payloads: Payloads<R>, options: &ReadOptions) -> Self {
+        Self { payloads, options: options.clone(), row: 0 }
+    }
+
+    /// How the messages are framed.
+    pub fn framing(&self) -> Framing {
+        self.payloads.framing()
+    }
+}
+
+impl<R: Read> Iterator for Reader<R> {
+    type Item = Result<Reading>;
+
+    fn next(&mut self) -> Option<Result<Reading>> {
+        let payload = self.payloads.next()?;
+        let row = self.row;
+        self.row += 1;
+        let reading = payload.and_then(|payload| read_payload(&payload, &self.options));
+        let framed = self.framing() != Framing::None;
+        Some(reading.map_err(|e| if framed { e.within_row("message", row) } else { e }))
+    }
+}
+
+/// Positions in the model are of 32 bits; no limit raises that.
+fn addressable(bytes: usize) -> Result<()> {
+    let most = u32::MAX as usize - 16;
+    if bytes <= most {
+        return Ok(());
+    }
+    let message = format!("the payload has {bytes} bytes, more than the {most} that can be read");
+    Err(Error::new(ErrorKind::Limit, message))
+}
+
+/// Reads a payload that is neither compressed nor framed.
 fn read_payload(payload: &[u8], options: &ReadOptions) -> Result<Reading> {
-    // Positions in the model are of 32 bits.
-    within("max_input_bytes", u64::from(u32::MAX - 16), payload.len() as u64)?;
-    read_detected(payload, detect_payload(payload, options.from, options.endpoint)?, options)
+    addressable(payload.len())?;
+    let refuse = options.ambiguity == Ambiguity::Refuse;
+    let depth = if refuse { Depth::Whole } else { Depth::Survey };
+    let detected = detect_payload(payload, options.from, options.endpoint, depth)?;
+    if refuse && options.from.is_none() && detected.certainty.is_guess() {
+        return Err(ambiguous(&detected));
+    }
+    read_detected(payload, detected, options)
+}
+
+#[cold]
+fn ambiguous(detected: &Detected) -> Error {
+    let (format, others) = (detected.format, names(detected.certainty.others()));
+    let message = format!(
+        "the payload fits {format}, and with other values {others}: name the format it is (ReadOptions::from), or accept a guess (Ambiguity::Prefer)"
+    );
+    Error::new(ErrorKind::Ambiguous, message)
 }
 
 /// Reads a payload whose format is known.
@@ -161,29 +293,23 @@ pub(crate) fn read_detected(
 ///
 /// The format cannot hold the profiles in one payload ([`write_all`] writes several), or a limit
 /// is reached.
-pub fn write(profiles: &Profiles, format: &dyn Format, options: &WriteOptions) -> Result<Written> {
+pub fn write(profiles: &Profiles, format: Format, options: &WriteOptions) -> Result<Written> {
     let (payloads, losses) = write_all(profiles, format, options)?;
     let payload = only(payloads, format)?;
     Ok(Written { payload, losses })
 }
 
 /// The one payload there is.
-fn only(mut payloads: Vec<Vec<u8>>, format: &dyn Format) -> Result<Vec<u8>> {
-    match (payloads.pop(), payloads.len()) {
-        (Some(payload), 0) => Ok(payload),
-        (None, _) => Err(Error::new(
-            ErrorKind::Unrepresentable,
-            format!("{} cannot say that there is no profile", format.name()),
-        )),
-        (_, more) => {
-            let message = format!(
-                "{} needs {} payloads for these profiles, one for each scope or shape",
-                format.name(),
-                more + 1
-            );
-            Err(Error::new(ErrorKind::Unrepresentable, message))
-        }
-    }
+fn only(mut payloads: Vec<Vec<u8>>, format: Format) -> Result<Vec<u8>> {
+    let message = match (payloads.pop(), payloads.len()) {
+        (Some(payload), 0) => return Ok(payload),
+        (None, _) => format!("{format} cannot say that there is no profile"),
+        (_, more) => format!(
+            "{format} needs {} payloads for these profiles, one for each scope or shape",
+            more + 1
+        ),
+    };
+    Err(Error::new(ErrorKind::Unrepresentable, message))
 }
 
 /// Writes profiles as the payloads they need: one, except where the format is of one profile and
@@ -195,16 +321,18 @@ fn only(mut payloads: Vec<Vec<u8>>, format: &dyn Format) -> Result<Vec<u8>> {
 ///
 /// ```
 /// # fn main() -> otlp_profiles::Result<()> {
+/// use otlp_profiles::Format;
+///
 /// let bytes = std::fs::read("testdata/go-heap.pb.gz").unwrap();
 /// let profiles = otlp_profiles::read(&bytes, &Default::default())?.profiles;
-/// let (payloads, losses) = otlp_profiles::write_all(&profiles, otlp_profiles::format("pprof").unwrap(), &Default::default())?;
+/// let (payloads, losses) = otlp_profiles::write_all(&profiles, Format::PPROF, &Default::default())?;
 /// assert_eq!(payloads.len(), 1);
 /// assert!(losses.is_empty(), "{losses:?}");
 /// # Ok(()) }
 /// ```
 pub fn write_all(
     profiles: &Profiles,
-    format: &dyn Format,
+    format: Format,
     options: &WriteOptions,
 ) -> Result<(Vec<Vec<u8>>, Losses)> {
     write_parts(profiles, format, options, Vec::new())
@@ -220,23 +348,22 @@ pub fn write_all(
 ///
 /// ```
 /// # fn main() -> otlp_profiles::Result<()> {
-/// use otlp_profiles::{ErrorKind, WriteOptions, format, write_into};
+/// use otlp_profiles::{ErrorKind, Format, WriteOptions, write_into};
 /// # let bytes = std::fs::read("testdata/go-heap.pb.gz").unwrap();
 /// # let profiles = otlp_profiles::read(&bytes, &Default::default())?.profiles;
 ///
-/// let otlp = format("otlp").unwrap();
 /// let mut body = Vec::new();
-/// let losses = write_into(&profiles, otlp, &WriteOptions::default(), &mut body)?;
+/// let losses = write_into(&profiles, Format::OTLP, &WriteOptions::default(), &mut body)?;
 /// assert!(losses.is_empty());
 ///
-/// let less = WriteOptions { max_output_bytes: body.len() as u64 - 1, ..Default::default() };
-/// let error = write_into(&profiles, otlp, &less, &mut body).unwrap_err();
+/// let less = WriteOptions::default().max_output_bytes(body.len() as u64 - 1);
+/// let error = write_into(&profiles, Format::OTLP, &less, &mut body).unwrap_err();
 /// assert_eq!(error.kind(), ErrorKind::Limit);
 /// # Ok(()) }
 /// ```
 pub fn write_into(
     profiles: &Profiles,
-    format: &dyn Format,
+    format: Format,
     options: &WriteOptions,
     payload: &mut Vec<u8>,
 ) -> Result<Losses> {
@@ -247,60 +374,40 @@ pub fn write_into(
     Ok(losses)
 }
 
-impl Profiles {
-    /// [`write()`], as a method: `builder.finish()?.write(format, &options)?`.
-    ///
-    /// # Errors
-    ///
-    /// As [`write()`].
-    ///
-    /// ```
-    /// # fn main() -> otlp_profiles::Result<()> {
-    /// use otlp_profiles::build::root_first;
-    ///
-    /// let mut builder = otlp_profiles::Builder::new();
-    /// let cpu = builder.profile("cpu", "nanoseconds");
-    /// builder.sample(cpu, root_first(["main", "serve", "parse"])).value(10_000_000);
-    /// let otlp = otlp_profiles::format("otlp").unwrap();
-    /// assert!(!builder.finish()?.write(otlp, &Default::default())?.payload.is_empty());
-    /// # Ok(()) }
-    /// ```
-    pub fn write(&self, format: &dyn Format, options: &WriteOptions) -> Result<Written> {
-        write(self, format, options)
-    }
-
-    /// The exact number of bytes [`write_all`] makes of these profiles, all payloads together.
-    ///
-    /// It takes as long as writing them. Whoever sends what fits uses [`write_into`], which keeps
-    /// the bytes; this is for deciding what to send at all.
-    ///
-    /// # Errors
-    ///
-    /// As [`write_all`].
-    ///
-    /// ```
-    /// # fn main() -> otlp_profiles::Result<()> {
-    /// use otlp_profiles::build::root_first;
-    ///
-    /// let mut builder = otlp_profiles::Builder::new();
-    /// let cpu = builder.profile("cpu", "nanoseconds");
-    /// builder.sample(cpu, root_first(["main", "serve", "parse"])).value(10_000_000);
-    /// let (otlp, options) = (otlp_profiles::format("otlp").unwrap(), Default::default());
-    ///
-    /// let interval = builder.seal()?;
-    /// assert!(interval.encoded_len(otlp, &options)? <= 4 << 20, "one gRPC message is enough");
-    /// assert_eq!(interval.write(otlp, &options)?.payload.len() as u64, interval.encoded_len(otlp, &options)?);
-    /// # Ok(()) }
-    /// ```
-    pub fn encoded_len(&self, format: &dyn Format, options: &WriteOptions) -> Result<u64> {
-        let (payloads, _) = write_all(self, format, options)?;
-        Ok(payloads.iter().map(|payload| payload.len() as u64).sum())
-    }
+/// Writes profiles as one payload to a file, a socket, or whatever takes bytes.
+///
+/// Nothing is written unless all of the payload can be: it is made in memory first, because the
+/// lengths before its messages are known last.
+///
+/// # Errors
+///
+/// As [`write()`], and [`ErrorKind::Io`] if `output` fails.
+///
+/// ```
+/// # fn main() -> otlp_profiles::Result<()> {
+/// # let bytes = std::fs::read("testdata/go-heap.pb.gz").unwrap();
+/// # let profiles = otlp_profiles::read(&bytes, &Default::default())?.profiles;
+/// use otlp_profiles::{Format, write_to};
+///
+/// let losses = write_to(&profiles, Format::OTLP, &Default::default(), std::io::sink())?;
+/// assert!(losses.is_empty());
+/// # Ok(()) }
+/// ```
+pub fn write_to(
+    profiles: &Profiles,
+    format: Format,
+    options: &WriteOptions,
+    mut output: impl io::Write,
+) -> Result<Losses> {
+    let written = write(profiles, format, options)?;
+    let done = output.write_all(&written.payload).and_then(|()| output.flush());
+    done.map_err(|error| Error::io("the output cannot be written", error))?;
+    Ok(written.losses)
 }
 
 fn write_parts(
     profiles: &Profiles,
-    format: &dyn Format,
+    format: Format,
     options: &WriteOptions,
     spare: Vec<u8>,
 ) -> Result<(Vec<Vec<u8>>, Losses)> {
@@ -312,7 +419,7 @@ fn write_parts(
 }
 
 /// Says what some bytes are, without reading them: inflates them, takes the first message out of
-/// its frame.
+/// its frame. Ambiguity is no error here: [`Detected::certainty`] says it.
 ///
 /// # Errors
 ///
@@ -320,15 +427,17 @@ fn write_parts(
 ///
 /// ```
 /// # fn main() -> otlp_profiles::Result<()> {
+/// use otlp_profiles::Format;
+///
 /// let bytes = std::fs::read("testdata/go-heap.pb.gz").unwrap();
 /// let detected = otlp_profiles::detect(&bytes, &Default::default())?;
-/// assert_eq!(detected.format.name(), "pprof");
-/// println!("{} ({}): {}", detected.format.name(), detected.certainty, detected.evidence.join("; "));
+/// assert_eq!(detected.format, Format::PPROF);
+/// println!("{} ({}): {}", detected.format, detected.certainty, detected.evidence.join("; "));
 /// # Ok(()) }
 /// ```
 pub fn detect(bytes: &[u8], options: &ReadOptions) -> Result<Detected> {
     let file = crate::compression::inflate(bytes, &options.limits)?;
     let first = crate::framing::messages(&file, &options.limits)?.next().unwrap_or_default();
     let payload = crate::compression::inflate(first, &options.limits)?;
-    detect_payload(&payload, options.from, options.endpoint)
+    detect_payload(&payload, options.from, options.endpoint, Depth::Survey)
 }

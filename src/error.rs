@@ -10,12 +10,16 @@ pub enum ErrorKind {
     Malformed,
     /// The bytes are a format this crate does not read, or none at all.
     Unrecognised,
-    /// Several readings fit and none was asked for.
+    /// Formats that read the payload differently fit as well, and none was asked for.
     Ambiguous,
+    /// A file holds several messages where one is wanted; [`Reader`](crate::Reader) reads them.
+    SeveralMessages,
     /// A [limit](crate::Limits) was reached before the memory was taken.
     Limit,
     /// The data cannot be said in the format it should be written as.
     Unrepresentable,
+    /// The operating system failed to read or write; the error's source says how.
+    Io,
 }
 
 /// An error, one word wide: a sentence and the place it speaks of.
@@ -26,10 +30,10 @@ pub enum ErrorKind {
 /// assert_eq!(size_of_val(&error), size_of::<usize>());
 /// ```
 #[derive(Debug, thiserror::Error)]
-#[error("{0}")]
+#[error(transparent)]
 pub struct Error(Box<Inner>);
 
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 struct Inner {
     kind: ErrorKind,
     message: String,
@@ -38,6 +42,19 @@ struct Inner {
     /// The address where the offending bytes lie, until [`Error::located`] makes it an offset.
     address: Option<usize>,
     byte: Option<u64>,
+    /// The error of another library that this one rests on.
+    source: Option<Box<dyn std::error::Error + Send + Sync>>,
+    detail: Detail,
+}
+
+/// What callers may act on without reading the sentence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Detail {
+    None,
+    /// The limit that was reached, if it can be raised.
+    Limit(&'static str),
+    /// The bytes are plainly something else than a profile.
+    NoProfile,
 }
 
 /// One step of a place: a field by its name in the schema, or a row of a list.
@@ -60,7 +77,40 @@ impl Error {
             place: Vec::new(),
             address: None,
             byte: None,
+            source: None,
+            detail: Detail::None,
         }))
+    }
+
+    /// The error of a limit that was reached; `name` is that of the option.
+    #[cold]
+    pub(crate) fn limit_reached(name: &'static str, message: String) -> Self {
+        let mut error = Self::new(ErrorKind::Limit, message);
+        error.0.detail = Detail::Limit(name);
+        error
+    }
+
+    /// The bytes are plainly no profile.
+    #[cold]
+    pub(crate) fn no_profile(mut self) -> Self {
+        self.0.detail = Detail::NoProfile;
+        self
+    }
+
+    /// An error of the operating system while doing `what`.
+    #[cold]
+    pub(crate) fn io(what: &str, error: std::io::Error) -> Self {
+        Self::new(ErrorKind::Io, format!("{what}: {error}")).caused_by(error)
+    }
+
+    /// Keeps the error that this one rests on, for [`source`](std::error::Error::source).
+    #[cold]
+    pub(crate) fn caused_by(
+        mut self,
+        source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
+    ) -> Self {
+        self.0.source = Some(source.into());
+        self
     }
 
     #[cold]
@@ -130,6 +180,37 @@ impl Error {
     pub fn message(&self) -> &str {
         &self.0.message
     }
+
+    /// The limit that was reached and can be raised, by its name in [`Limits`](crate::Limits) or
+    /// [`WriteOptions`](crate::WriteOptions), so that a program can say how its users raise it.
+    ///
+    /// ```
+    /// use otlp_profiles::{Limits, ReadOptions, read};
+    ///
+    /// let bytes = std::fs::read("testdata/go-heap.pb.gz").unwrap();
+    /// let options = ReadOptions::default().limits(Limits::network().max_samples(1));
+    /// assert_eq!(read(&bytes, &options).unwrap_err().limit(), Some("max_samples"));
+    /// ```
+    pub fn limit(&self) -> Option<&'static str> {
+        match self.0.detail {
+            Detail::Limit(name) => Some(name),
+            Detail::None | Detail::NoProfile => None,
+        }
+    }
+
+    /// Whether the bytes are plainly no profile of any kind: text, a program, a picture. Who reads
+    /// a directory of profiles may pass over such a file.
+    ///
+    /// ```
+    /// let error = otlp_profiles::read(b"Read me first.\n", &Default::default()).unwrap_err();
+    /// assert!(error.is_no_profile());
+    /// // What cannot be read may still be a profile.
+    /// let error = otlp_profiles::read(b"main;run 42\n", &Default::default()).unwrap_err();
+    /// assert!(!error.is_no_profile());
+    /// ```
+    pub fn is_no_profile(&self) -> bool {
+        self.0.detail == Detail::NoProfile
+    }
 }
 
 /// `a[1].b` from its steps, outermost first.
@@ -152,12 +233,19 @@ impl fmt::Display for Inner {
             write!(f, "{place}: ")?;
         }
         f.write_str(&self.message)?;
+        if let Detail::Limit(name) = self.detail {
+            let options = if WRITE_LIMITS.contains(&name) { "WriteOptions" } else { "Limits" };
+            write!(f, "; {options}::{name} raises it")?;
+        }
         match self.byte {
             Some(byte) => write!(f, " (byte {byte})"),
             None => Ok(()),
         }
     }
 }
+
+/// The limits that are options of writing.
+const WRITE_LIMITS: [&str; 2] = ["max_output_bytes", "max_expanded_samples"];
 
 /// How much a [`Finding`] matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -1,6 +1,7 @@
 //! Several messages in one file.
 
 use std::fmt;
+use std::io::{BufRead, Read};
 use std::iter::FusedIterator;
 
 use crate::error::{Error, ErrorKind, Result};
@@ -9,7 +10,7 @@ use crate::limits::{Limits, within};
 /// How several messages share one file or stream.
 ///
 /// ```
-/// use otlp_profiles::Framing;
+/// use otlp_profiles::framing::Framing;
 ///
 /// assert_eq!(Framing::LengthPrefixed.to_string(), "length-prefixed");
 /// ```
@@ -54,7 +55,8 @@ const MAX_PREFIXED: u32 = (FIRST_TAG as u32) << 24;
 /// The chain of lengths was walked to its end before, so this never fails and takes no memory.
 ///
 /// ```
-/// use otlp_profiles::{Framing, Limits, messages};
+/// use otlp_profiles::Limits;
+/// use otlp_profiles::framing::{Framing, messages};
 ///
 /// let messages = messages(b"\0\0\0\x03\x0a\x01\0\0\0\0\x02\x0a\0", &Limits::network())?;
 /// assert_eq!(messages.framing(), Framing::LengthPrefixed);
@@ -110,10 +112,12 @@ impl FusedIterator for Messages<'_> {}
 /// ends; where that happens, it is the length prefix, the one that is written to files.
 ///
 /// A message may be compressed on its own, as gRPC's flag says and the Collector does on request:
-/// call [`inflate`](crate::inflate) on each, with what the others left of the limit.
+/// call [`inflate`](crate::compression::inflate) on each, with what the others left of the limit.
 ///
 /// ```
-/// use otlp_profiles::{Framing, Level, Limits, deflate, frame, inflate, messages};
+/// use otlp_profiles::Limits;
+/// use otlp_profiles::compression::{Level, deflate, inflate};
+/// use otlp_profiles::framing::{Framing, frame, messages};
 ///
 /// let compressed = deflate(b"\x12\x00", Level::DEFAULT);
 /// let stream = frame(Framing::Grpc, [b"\x0a\x00", &compressed[..]])?;
@@ -131,43 +135,129 @@ impl FusedIterator for Messages<'_> {}
 ///
 /// [`ErrorKind::Limit`] for more messages than `max_table_entries`.
 pub fn messages<'a>(payload: &'a [u8], limits: &Limits) -> Result<Messages<'a>> {
-    for framing in [Framing::LengthPrefixed, Framing::Grpc, Framing::JsonLines] {
-        let count = match framing {
-            Framing::JsonLines => count_lines(payload),
-            _ => count(framing, payload),
-        };
-        if let Some(left) = count {
-            within("max_table_entries", limits.max_table_entries, left as u64)?;
-            return Ok(Messages { framing, rest: payload, left });
-        }
-    }
-    Ok(Messages { framing: Framing::None, rest: payload, left: 1 })
+    let Opening::Framed(framing) = opening(payload, true) else {
+        return Ok(Messages { framing: Framing::None, rest: payload, left: 1 });
+    };
+    let left = match framing {
+        Framing::JsonLines => lines(payload).count(),
+        _ => frames(framing, payload).count(),
+    };
+    within("max_table_entries", limits.max_table_entries, left as u64)?;
+    Ok(Messages { framing, rest: payload, left })
 }
 
-/// How many messages `payload` is in `framing`; `None` if it is something else.
-fn count(framing: Framing, payload: &[u8]) -> Option<usize> {
-    let (mut rest, mut count, mut empty) = (payload, 0, true);
+/// What the beginning of a file says of its framing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Opening {
+    Framed(Framing),
+    /// One payload without frames.
+    Bare,
+    /// More of the file has to be seen.
+    Open,
+}
+
+/// How a file is framed, by its first bytes: all of them if they are `at_end`.
+pub(crate) fn opening(head: &[u8], at_end: bool) -> Opening {
+    if head.trim_ascii_start().first() == Some(&b'{') {
+        return json_opening(head, at_end);
+    }
+    let chains =
+        [Framing::LengthPrefixed, Framing::Grpc].map(|framing| chain(framing, head, at_end));
+    let framed = |chain: &&Chain| matches!(chain.opening, Opening::Framed(_));
+    let framed = || chains.iter().filter(framed);
+    // A chain that goes on behind the window may be a chance; one whose messages begin like
+    // payloads is none.
+    if let Some(chain) = framed().find(|chain| chain.begins_like_payload).or(framed().next()) {
+        return chain.opening;
+    }
+    match chains.iter().any(|chain| chain.opening == Opening::Open) {
+        true => Opening::Open,
+        false => Opening::Bare,
+    }
+}
+
+/// How far lengths and messages alternate.
+struct Chain {
+    opening: Opening,
+    /// Whether the first message that is not empty begins with field 1 or 2, gzip or a brace.
+    begins_like_payload: bool,
+}
+
+fn chain(framing: Framing, head: &[u8], at_end: bool) -> Chain {
+    let mut first: Option<u8> = None;
+    let mut rest = head;
+    let bare = Chain { opening: Opening::Bare, begins_like_payload: false };
     while !rest.is_empty() {
-        let message;
-        (message, rest) = split(framing, rest)?;
+        let (message, after) = match header(framing, rest) {
+            Header::Invalid => return bare,
+            Header::Cut if at_end => return bare,
+            Header::Cut => break,
+            Header::Length(length, body) => match body.split_at_checked(length) {
+                None if at_end => return bare,
+                None => (body, &[][..]),
+                Some(split) => split,
+            },
+        };
         if message.first().is_some_and(|tag| *tag < FIRST_TAG) {
-            return None;
+            return bare;
         }
-        empty &= message.is_empty();
-        count += 1;
+        first = first.or(message.first().copied());
+        rest = after;
     }
-    // Nothing but lengths of 0 is a file the disk has lost.
-    if empty { None } else { Some(count) }
+    let opening = match first {
+        Some(_) => Opening::Framed(framing),
+        // Nothing but lengths of 0 is a file the disk has lost.
+        None if at_end => Opening::Bare,
+        None => Opening::Open,
+    };
+    Chain { opening, begins_like_payload: matches!(first, Some(0x0a | 0x12 | 0x1f | b'{')) }
 }
 
-/// How many messages `payload` is as lines of JSON; `None` if it is something else.
-fn count_lines(payload: &[u8]) -> Option<usize> {
-    if !matches!(payload.trim_ascii_start(), [b'{', ..]) {
-        return None;
+/// The length that stands before a message.
+enum Header<'a> {
+    Invalid,
+    /// The bytes end within it.
+    Cut,
+    /// The length, and what follows it.
+    Length(usize, &'a [u8]),
+}
+
+fn header(framing: Framing, bytes: &[u8]) -> Header<'_> {
+    let cut = Header::Cut;
+    let (length, rest) = match framing {
+        Framing::None | Framing::JsonLines => return Header::Invalid,
+        Framing::LengthPrefixed => match bytes.split_first_chunk() {
+            Some((length, rest)) => (u32::from_be_bytes(*length), rest),
+            None => return cut,
+        },
+        Framing::Grpc => match bytes.split_first_chunk::<5>() {
+            Some(([0 | 1, length @ ..], rest)) => (u32::from_be_bytes(*length), rest),
+            Some(_) => return Header::Invalid,
+            None if bytes.first().is_some_and(|flag| *flag > 1) => return Header::Invalid,
+            None => return cut,
+        },
+    };
+    let fits = framing != Framing::LengthPrefixed || length < MAX_PREFIXED;
+    match usize::try_from(length) {
+        Ok(length) if fits => Header::Length(length, rest),
+        _ => Header::Invalid,
     }
-    let mut lines = lines(payload);
-    let (first, second) = (lines.next()?, lines.next()?);
-    (first.ends_with(b"}") && second.starts_with(b"{")).then(|| 2 + lines.count())
+}
+
+/// JSON is lines if its first line, from brace to brace, is followed by one that begins with a brace.
+fn json_opening(head: &[u8], at_end: bool) -> Opening {
+    let unseen = if at_end { Opening::Bare } else { Opening::Open };
+    let text = head.trim_ascii_start();
+    let Some(end) = text.iter().position(|byte| *byte == b'\n') else {
+        return unseen;
+    };
+    let (first, rest) = text.split_at(end);
+    match rest.trim_ascii_start().first() {
+        _ if !first.trim_ascii_end().ends_with(b"}") => Opening::Bare,
+        Some(b'{') => Opening::Framed(Framing::JsonLines),
+        Some(_) => Opening::Bare,
+        None => unseen,
+    }
 }
 
 fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
@@ -175,31 +265,86 @@ fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     lines.filter(|line| !line.is_empty())
 }
 
+/// The frames of a payload whose chain of lengths holds.
+fn frames(framing: Framing, payload: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut rest = payload;
+    std::iter::from_fn(move || {
+        let (message, after) = split(framing, rest)?;
+        rest = after;
+        Some(message)
+    })
+}
+
 /// The first message of `bytes` and what follows it.
 fn split(framing: Framing, bytes: &[u8]) -> Option<(&[u8], &[u8])> {
-    let (length, rest) = match framing {
-        Framing::None => return Some((bytes, &[])),
+    match framing {
+        Framing::None => Some((bytes, &[])),
         Framing::JsonLines => {
             let text = bytes.trim_ascii_start();
             let end = text.iter().position(|byte| *byte == b'\n');
             let (line, rest) = text.split_at_checked(end.unwrap_or(text.len()))?;
-            return Some((line.trim_ascii_end(), rest));
+            Some((line.trim_ascii_end(), rest))
         }
-        Framing::LengthPrefixed => {
-            let (length, rest) = bytes.split_first_chunk()?;
-            (u32::from_be_bytes(*length), rest)
-        }
-        Framing::Grpc => {
-            let ([0 | 1, length @ ..], rest) = bytes.split_first_chunk::<5>()? else {
-                return None;
-            };
-            (u32::from_be_bytes(*length), rest)
-        }
-    };
-    if framing == Framing::LengthPrefixed && length >= MAX_PREFIXED {
-        return None;
+        Framing::LengthPrefixed | Framing::Grpc => match header(framing, bytes) {
+            Header::Length(length, rest) => rest.split_at_checked(length),
+            Header::Cut | Header::Invalid => None,
+        },
     }
-    rest.split_at_checked(usize::try_from(length).ok()?)
+}
+
+/// Reads the next frame of a stream; `None` at its end.
+pub(crate) fn next_frame(
+    input: &mut impl BufRead,
+    framing: Framing,
+    limits: &Limits,
+) -> Result<Option<Vec<u8>>> {
+    if framing == Framing::JsonLines {
+        return next_line(input, limits);
+    }
+    let size = if framing == Framing::Grpc { 5 } else { 4 };
+    let mut head = Vec::with_capacity(size);
+    take(input, size as u64, &mut head)?;
+    match header(framing, &head) {
+        _ if head.is_empty() => Ok(None),
+        Header::Length(length, _) => {
+            within("max_input_bytes", limits.max_input_bytes, length as u64)?;
+            let mut message = Vec::new();
+            take(input, length as u64, &mut message)?;
+            match message.len() {
+                read if read == length => Ok(Some(message)),
+                read => Err(Error::malformed(format!(
+                    "length {length} exceeds the remaining {read} bytes of the file"
+                ))),
+            }
+        }
+        Header::Cut => Err(Error::malformed("the file ends inside the length of a message")),
+        Header::Invalid => Err(Error::malformed(format!(
+            "{head:02x?} is no length of a message in {framing} framing"
+        ))),
+    }
+}
+
+fn next_line(input: &mut impl BufRead, limits: &Limits) -> Result<Option<Vec<u8>>> {
+    loop {
+        let mut line = Vec::new();
+        let most = limits.max_input_bytes.saturating_add(1);
+        let read = input.take(most).read_until(b'\n', &mut line);
+        let read = read.map_err(|error| Error::io(UNREADABLE, error))?;
+        within("max_input_bytes", limits.max_input_bytes, read as u64)?;
+        match line.trim_ascii() {
+            [] if read == 0 => return Ok(None),
+            [] => {}
+            text => return Ok(Some(text.to_vec())),
+        }
+    }
+}
+
+const UNREADABLE: &str = "the input cannot be read";
+
+/// Reads up to `most` bytes; less only at the end of the input.
+pub(crate) fn take(input: &mut impl Read, most: u64, bytes: &mut Vec<u8>) -> Result<()> {
+    let read = input.take(most).read_to_end(bytes);
+    read.map(drop).map_err(|error| Error::io(UNREADABLE, error))
 }
 
 /// One payload of `messages`, which [`messages()`] takes apart again if one of them is not empty.
@@ -207,7 +352,7 @@ fn split(framing: Framing, bytes: &[u8]) -> Option<(&[u8], &[u8])> {
 /// gRPC's flag is set before messages that are gzip. Lines end with a line feed.
 ///
 /// ```
-/// use otlp_profiles::{Framing, frame};
+/// use otlp_profiles::framing::{Framing, frame};
 ///
 /// assert_eq!(frame(Framing::LengthPrefixed, [b"\x0a\0"])?, b"\0\0\0\x02\x0a\0");
 /// assert_eq!(frame(Framing::Grpc, [b"\x0a\0"])?, b"\0\0\0\0\x02\x0a\0");
@@ -380,7 +525,7 @@ mod tests {
     #[test]
     fn messages_are_counted_before_they_are_taken() {
         let payload = frame(Framing::LengthPrefixed, [b"\x0a\0"; 3]).unwrap();
-        let limits = Limits { max_table_entries: 2, ..Limits::network() };
+        let limits = Limits::network().max_table_entries(2);
         let error = messages(&payload, &limits).unwrap_err().to_string();
         assert!(error.starts_with("needs 3, more than max_table_entries allows (2)"), "{error}");
     }

@@ -6,40 +6,45 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub mod build;
-mod compression;
+pub mod compression;
 mod convert;
 mod error;
-mod format;
-mod framing;
+pub mod format;
+pub mod framing;
 mod limits;
-mod model;
+pub mod model;
 #[cfg(feature = "proto")]
 pub mod proto;
+mod schema;
 pub mod semconv;
+pub mod stream;
 mod wire;
 
+/// Which format some bytes are: the answer of [`detect()`](crate::detect()), and how sure it is.
+pub mod detect {
+    pub use crate::format::detect::{Certainty, Detected, Endpoint};
+}
+
+/// What a conversion could not say, or had to decide.
+pub mod losses {
+    pub use crate::format::losses::{Loss, LossCode, LossKind, Losses, Verdict};
+}
+
 pub use build::Builder;
-pub use compression::{Level, deflate, inflate};
 pub use convert::{
-    ReadOptions, Reading, Written, detect, read, read_all, write, write_all, write_into,
+    Ambiguity, ReadOptions, Reader, Reading, Written, detect, read, write, write_all, write_into,
+    write_to,
 };
 pub use error::{Error, ErrorKind, Finding, Result, Severity};
-pub use format::detect::{Certainty, Detected, Endpoint};
+pub use format::Format;
+pub use format::detect::{Certainty, Detected};
 pub use format::intake::Policy;
-pub use format::losses::{LOSS_CODES, Loss, LossKind, Losses, Verdict};
-pub use format::{FORMATS, Format, Refs, Timestamps, WriteOptions, format};
-pub use framing::{Framing, Messages, frame, messages};
+pub use format::losses::{Losses, Verdict};
+pub use format::options::WriteOptions;
 pub use limits::Limits;
-pub use model::dictionary::{
-    Attribute, Dictionary, Function, Line, Link, Locations, Mapping, Mappings,
-};
-pub use model::id::{AttributeId, FunctionId, LinkId, LocationId, MappingId, StackId, StringId};
-pub use model::profile::{AggregationTemporality, Profile, ProfileId, ValueType};
-pub use model::ragged::Ragged;
-pub use model::samples::{SampleRef, Samples};
-pub use model::strings::Strings;
-pub use model::value::{KeyValue, Value};
-pub use model::{EntityRef, Profiles, Resource, ResourceProfiles, Scope, ScopeProfiles};
+pub use model::Profiles;
+pub use model::dictionary::Dictionary;
+pub use model::profile::Profile;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -8,13 +8,14 @@ use crate::error::{Error, ErrorKind, Result};
 /// ```
 /// use otlp_profiles::{ErrorKind, Limits, ReadOptions};
 ///
-/// let limits = Limits { max_samples: 10, ..Limits::network() };
+/// let limits = Limits::network().max_samples(10);
 /// let profile = std::fs::read("testdata/go-cpu-labels.pb.gz").unwrap();
-/// let error = otlp_profiles::read(&profile, &ReadOptions { limits, ..Default::default() }).unwrap_err();
+/// let error = otlp_profiles::read(&profile, &ReadOptions::default().limits(limits)).unwrap_err();
 /// assert_eq!(error.kind(), ErrorKind::Limit);
 /// assert!(error.to_string().contains("max_samples"));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Limits {
     /// Bytes of the input as it is stored.
     pub max_input_bytes: u64,
@@ -43,6 +44,38 @@ pub struct Limits {
     /// Bytes a writer may produce.
     pub max_output_bytes: u64,
 }
+
+/// A setter for each field of an options type, so that types that may grow can be made in one
+/// expression: `Options::default().one(1).two(2)`.
+macro_rules! setters {
+    ($type:ident { $($field:ident: $value:ty,)* }) => {
+        impl $type {$(
+            #[doc = concat!("With [`", stringify!($field), "`](Self#structfield.", stringify!($field), ").")]
+            #[must_use]
+            pub fn $field(mut self, value: $value) -> Self {
+                self.$field = value.into();
+                self
+            }
+        )*}
+    };
+}
+pub(crate) use setters;
+
+setters! { Limits {
+    max_input_bytes: u64,
+    max_decompressed_bytes: u64,
+    max_gzip_members: u64,
+    max_nesting: u64,
+    max_samples: u64,
+    max_strings: u64,
+    max_table_entries: u64,
+    max_string_bytes: u64,
+    max_stack_depth: u64,
+    max_lines_per_location: u64,
+    max_attributes_per_item: u64,
+    max_owned_bytes: u64,
+    max_output_bytes: u64,
+} }
 
 const MIB: u64 = 1 << 20;
 const GIB: u64 = 1 << 30;
@@ -123,13 +156,11 @@ pub(crate) fn within(name: &'static str, limit: u64, wanted: u64) -> Result<()> 
 #[cold]
 #[inline(never)]
 pub(crate) fn past(name: &'static str, limit: u64, wanted: u64) -> Error {
-    let flag = name.replace('_', "-");
-    Error::new(
-        ErrorKind::Limit,
-        format!(
-            "needs {wanted}, more than {name} allows ({limit}); --{flag} or Limits::{name} raises it"
-        ),
-    )
+    let message = format!("needs {wanted}, more than {name} allows ({limit})");
+    if name == "max_nesting" && limit >= Limits::unlimited().max_nesting {
+        return Error::new(ErrorKind::Limit, message + "; the model has no room for more");
+    }
+    Error::limit_reached(name, message)
 }
 
 /// The limits of one reading and what it has spent of them.
@@ -163,18 +194,30 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_limit_error_names_limit_need_and_flag() {
+    fn a_limit_error_names_limit_need_and_option() {
         let error = within("max_samples", 10, 11).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Limit);
         assert_eq!(
             error.to_string(),
-            "needs 11, more than max_samples allows (10); --max-samples or Limits::max_samples raises it"
+            "needs 11, more than max_samples allows (10); Limits::max_samples raises it"
         );
+        // What a command says of flags instead.
+        assert_eq!(error.message(), "needs 11, more than max_samples allows (10)");
+        assert_eq!(error.limit(), Some("max_samples"));
+        let error = within("max_output_bytes", 10, 11).unwrap_err().to_string();
+        assert!(error.ends_with("; WriteOptions::max_output_bytes raises it"), "{error}");
+    }
+
+    #[test]
+    fn what_cannot_be_raised_names_no_option() {
+        let error = within("max_nesting", 256, 257).unwrap_err();
+        assert_eq!((error.kind(), error.limit()), (ErrorKind::Limit, None));
+        assert_eq!(within("max_nesting", 9, 10).unwrap_err().limit(), Some("max_nesting"));
     }
 
     #[test]
     fn a_budget_is_spent_once() {
-        let mut budget = Budget::new(Limits { max_owned_bytes: 16, ..Limits::network() });
+        let mut budget = Budget::new(Limits::network().max_owned_bytes(16));
         assert!(budget.take::<u64>(2).is_ok());
         assert!(budget.take::<u8>(1).is_err());
     }

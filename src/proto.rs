@@ -50,9 +50,10 @@
 
 use crate::convert::{ReadOptions, Reading, read_detected, write};
 use crate::error::{Error, ErrorKind, Result};
+use crate::format::Format;
 use crate::format::detect::{Certainty, Detected};
 use crate::format::losses::Losses;
-use crate::format::{Format, WriteOptions, format};
+use crate::format::options::WriteOptions;
 use crate::limits::within;
 use crate::model::Profiles;
 
@@ -180,8 +181,8 @@ pub mod v1_3 {
 /// It is implemented for `ProfilesData` and `ExportProfilesServiceRequest` of every generation and
 /// for pprof's `Profile`; not for types of others.
 pub trait Payload: prost::Message + Default + sealed::Sealed {
-    /// The name of the format.
-    const FORMAT: &'static str;
+    /// The format.
+    const FORMAT: Format;
 }
 
 mod sealed {
@@ -189,53 +190,46 @@ mod sealed {
 }
 
 macro_rules! payloads {
-    ($($(#[$only:meta])* $format:literal: $message:ty;)*) => {$(
+    ($($(#[$only:meta])* $format:ident: $message:ty;)*) => {$(
         $(#[$only])*
         impl sealed::Sealed for $message {}
         $(#[$only])*
         impl Payload for $message {
-            const FORMAT: &'static str = $format;
+            const FORMAT: Format = Format::$format;
         }
     )*};
 }
 
 payloads! {
-    "pprof": pprof::Profile;
-    "otlp-1.10": v1_10::ProfilesData;
-    "otlp-1.10": v1_10::ExportProfilesServiceRequest;
+    PPROF: pprof::Profile;
+    OTLP_1_10: v1_10::ProfilesData;
+    OTLP_1_10: v1_10::ExportProfilesServiceRequest;
     #[cfg(feature = "proto-all")]
-    "otlp-1.9": v1_9::ProfilesData;
+    OTLP_1_9: v1_9::ProfilesData;
     #[cfg(feature = "proto-all")]
-    "otlp-1.9": v1_9::ExportProfilesServiceRequest;
+    OTLP_1_9: v1_9::ExportProfilesServiceRequest;
     #[cfg(feature = "proto-all")]
-    "otlp-1.8": v1_8::ProfilesData;
+    OTLP_1_8: v1_8::ProfilesData;
     #[cfg(feature = "proto-all")]
-    "otlp-1.8": v1_8::ExportProfilesServiceRequest;
+    OTLP_1_8: v1_8::ExportProfilesServiceRequest;
     #[cfg(feature = "proto-all")]
-    "otlp-1.7": v1_7::ProfilesData;
+    OTLP_1_7: v1_7::ProfilesData;
     #[cfg(feature = "proto-all")]
-    "otlp-1.7": v1_7::ExportProfilesServiceRequest;
+    OTLP_1_7: v1_7::ExportProfilesServiceRequest;
     #[cfg(feature = "proto-all")]
-    "otlp-1.6": v1_6::ProfilesData;
+    OTLP_1_6: v1_6::ProfilesData;
     #[cfg(feature = "proto-all")]
-    "otlp-1.5": v1_5::ProfilesData;
+    OTLP_1_5: v1_5::ProfilesData;
     #[cfg(feature = "proto-all")]
-    "otlp-1.5": v1_5::ExportProfilesServiceRequest;
+    OTLP_1_5: v1_5::ExportProfilesServiceRequest;
     #[cfg(feature = "proto-all")]
-    "otlp-1.4": v1_4::ProfilesData;
+    OTLP_1_4: v1_4::ProfilesData;
     #[cfg(feature = "proto-all")]
-    "otlp-1.4": v1_4::ExportProfilesServiceRequest;
+    OTLP_1_4: v1_4::ExportProfilesServiceRequest;
     #[cfg(feature = "proto-all")]
-    "otlp-1.3": v1_3::ProfilesData;
+    OTLP_1_3: v1_3::ProfilesData;
     #[cfg(feature = "proto-all")]
-    "otlp-1.3": v1_3::ExportProfilesServiceRequest;
-}
-
-/// The format of a type of message.
-fn known<M: Payload>() -> Result<&'static dyn Format> {
-    format(M::FORMAT).ok_or_else(|| {
-        Error::new(ErrorKind::Unrecognised, format!("{} is not a format", M::FORMAT))
-    })
+    OTLP_1_3: v1_3::ExportProfilesServiceRequest;
 }
 
 impl Profiles {
@@ -266,7 +260,7 @@ impl Profiles {
             payload.len() as u64,
         )?;
         let evidence = vec![format!("the message is of a type of {}", M::FORMAT)];
-        let detected = Detected { format: known::<M>()?, certainty: Certainty::Certain, evidence };
+        let detected = Detected { format: M::FORMAT, certainty: Certainty::Certain, evidence };
         read_detected(&payload, detected, options)
     }
 
@@ -274,9 +268,9 @@ impl Profiles {
     ///
     /// # Errors
     ///
-    /// As [`write`](crate::write).
+    /// As [`write()`].
     pub fn to_message<M: Payload>(&self, options: &WriteOptions) -> Result<(M, Losses)> {
-        let written = write(self, known::<M>()?, options)?;
+        let written = write(self, M::FORMAT, options)?;
         let message = M::decode(&written.payload[..]);
         let message =
             message.map_err(|error| Error::new(ErrorKind::Unrepresentable, error.to_string()))?;

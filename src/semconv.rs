@@ -18,6 +18,9 @@ pub const PPROF_PROFILE_DROP_FRAMES: &str = "pprof.profile.drop_frames";
 pub const PPROF_PROFILE_KEEP_FRAMES: &str = "pprof.profile.keep_frames";
 /// Where the profile is explained (string, on a profile).
 pub const PPROF_PROFILE_DOC_URL: &str = "pprof.profile.doc_url";
+/// The sample type to show first, where the profiles of a scope do not agree on one (string, on a
+/// profile). No convention, but made after that for scopes.
+pub(crate) const PPROF_PROFILE_DEFAULT_SAMPLE_TYPE: &str = "pprof.profile.default_sample_type";
 /// The sample type to show first (string, on a scope).
 pub const PPROF_SCOPE_DEFAULT_SAMPLE_TYPE: &str = "pprof.scope.default_sample_type";
 /// For each profile of the scope, the index its sample type had in the pprof (int array, on a scope).
@@ -29,6 +32,8 @@ pub const BUILD_ID_GNU: &str = "process.executable.build_id.gnu";
 pub const BUILD_ID_GO: &str = "process.executable.build_id.go";
 /// A hash of the head and tail of the binary (string, on a mapping).
 pub const BUILD_ID_HTLHASH: &str = "process.executable.build_id.htlhash";
+/// The build ids, in the order in which one of several is chosen.
+pub(crate) const BUILD_IDS: [&str; 3] = [BUILD_ID_GNU, BUILD_ID_GO, BUILD_ID_HTLHASH];
 
 /// What kind of code a frame is (string, on a location).
 pub const PROFILE_FRAME_TYPE: &str = "profile.frame.type";

@@ -7,7 +7,7 @@ mod alloc;
 mod generate;
 
 use alloc::{Cost, Counting, cost};
-use otlp_profiles::{FORMATS, Format, Limits, ReadOptions, WriteOptions};
+use otlp_profiles::{Format, Limits, ReadOptions, WriteOptions};
 
 #[global_allocator]
 static COUNTING: Counting = Counting;
@@ -27,13 +27,9 @@ struct Costs {
 }
 
 /// What the profile at `scale` costs in each format.
-fn costs(format: &'static dyn Format, pprof: &[u8]) -> Costs {
-    let options = |format| ReadOptions {
-        limits: Limits::file(),
-        from: Some(format),
-        ..ReadOptions::default()
-    };
-    let source = otlp_profiles::format("pprof").unwrap();
+fn costs(format: Format, pprof: &[u8]) -> Costs {
+    let options = |format| ReadOptions::default().limits(Limits::file()).from(format);
+    let source = otlp_profiles::Format::PPROF;
     let model = otlp_profiles::read(pprof, &options(source)).unwrap().profiles;
     let write = || otlp_profiles::write(&model, format, &WriteOptions::default()).unwrap().payload;
     let (payload, write) = cost(write);
@@ -48,7 +44,7 @@ fn costs(format: &'static dyn Format, pprof: &[u8]) -> Costs {
 #[test]
 fn allocations_do_not_grow_with_the_samples() {
     let (small, large) = (generate::pprof(1), generate::pprof(4));
-    for format in FORMATS.iter().copied().filter(|format| format.name() != "otlp-json") {
+    for format in Format::ALL.iter().copied().filter(|format| format.name() != "otlp-json") {
         let (one, four) = (costs(format, &small), costs(format, &large));
         println!(
             "{}: read {:?} then {:?}, write {:?} then {:?}",
@@ -91,9 +87,32 @@ fn allocations_do_not_grow_with_the_samples() {
 /// Odd ids need a table to look them up in, and nothing else.
 #[test]
 fn ids_that_are_not_in_order_cost_one_table_each() {
-    let pprof = otlp_profiles::format("pprof");
-    let options = ReadOptions { limits: Limits::file(), from: pprof, ..ReadOptions::default() };
+    let pprof = Some(otlp_profiles::Format::PPROF);
+    let options = ReadOptions::default().limits(Limits::file()).from(pprof);
     let read = |bytes: &[u8]| cost(|| otlp_profiles::read(bytes, &options).unwrap()).1;
     let (dense, sparse) = (read(&generate::pprof(1)), read(&generate::sparse_ids(1)));
     assert!(sparse.count <= dense.count + 40, "{dense:?} {sparse:?}");
+}
+
+#[test]
+fn looking_takes_no_memory() {
+    let options = ReadOptions::default().limits(Limits::file()).from(Format::PPROF);
+    let profiles = otlp_profiles::read(&generate::pprof(1), &options).unwrap().profiles;
+    let dictionary = profiles.dictionary();
+    let (seen, cost) = cost(|| {
+        let mut seen = (0, 0, 0, 0);
+        for profile in &profiles {
+            for sample in profile.samples() {
+                seen.0 += profile.totals(sample).sum::<i64>();
+                seen.1 += profile.observations(sample, 0).count();
+                seen.2 +=
+                    dictionary.frames(sample.stack).rev().map(|f| f.name().len()).sum::<usize>();
+                let labels = dictionary.resolve(sample.attributes);
+                seen.3 += labels.iter().filter_map(|label| labels.get_str(label.key)).count();
+            }
+        }
+        seen
+    });
+    assert!(seen.0 > 0 && seen.1 > 0 && seen.2 > 0 && seen.3 > 0, "{seen:?}");
+    assert_eq!(cost.count, 0);
 }

@@ -4,9 +4,10 @@ use otlp_profiles::build::{
     Frame, Key, NewEntity, NewFunction, NewLine, NewLocation, NewMapping, NewValue, ResourceMut,
     WhenFull, leaf_first, root_first,
 };
+use otlp_profiles::model::{ProfileId, Value};
 use otlp_profiles::{
-    Builder, ErrorKind, FORMATS, Limits, Profile, ProfileId, Profiles, ReadOptions, Value,
-    WriteOptions, format, read, semconv, write, write_into,
+    Builder, ErrorKind, Format, Limits, Profile, Profiles, ReadOptions, WriteOptions, read,
+    semconv, write, write_into,
 };
 
 const NOW: u64 = 1_763_640_000_000_000_000;
@@ -264,14 +265,14 @@ fn a_path_is_the_stack_of_its_frames_whatever_other_paths_begin_like_it() {
 #[test]
 fn a_limit_is_an_error_that_names_it() {
     let full: [(Limits, &str); 8] = [
-        (Limits { max_strings: 4, ..Limits::network() }, "max_strings"),
-        (Limits { max_string_bytes: 2, ..Limits::network() }, "max_string_bytes"),
-        (Limits { max_table_entries: 3, ..Limits::network() }, "max_table_entries"),
-        (Limits { max_samples: 2, ..Limits::network() }, "max_samples"),
-        (Limits { max_stack_depth: 1, ..Limits::network() }, "max_stack_depth"),
-        (Limits { max_attributes_per_item: 1, ..Limits::network() }, "max_attributes_per_item"),
-        (Limits { max_owned_bytes: 200, ..Limits::network() }, "max_owned_bytes"),
-        (Limits { max_nesting: 8, ..Limits::network() }, "max_nesting"),
+        (Limits::network().max_strings(4), "max_strings"),
+        (Limits::network().max_string_bytes(2), "max_string_bytes"),
+        (Limits::network().max_table_entries(3), "max_table_entries"),
+        (Limits::network().max_samples(2), "max_samples"),
+        (Limits::network().max_stack_depth(1), "max_stack_depth"),
+        (Limits::network().max_attributes_per_item(1), "max_attributes_per_item"),
+        (Limits::network().max_owned_bytes(200), "max_owned_bytes"),
+        (Limits::network().max_nesting(8), "max_nesting"),
     ];
     for (limits, name) in full {
         for when_full in [WhenFull::Refuse, WhenFull::Drop] {
@@ -312,7 +313,7 @@ fn a_limit_is_an_error_that_names_it() {
 
 #[test]
 fn a_path_without_an_end_is_an_error() {
-    let limits = Limits { max_stack_depth: 40, ..Limits::network() };
+    let limits = Limits::network().max_stack_depth(40);
     let frame = |depth| Frame::new("walk").at("walk.rs", depth);
     let mut builder = Builder::with_limits(limits, WhenFull::Drop);
     let cpu = builder.profile("cpu", "nanoseconds");
@@ -342,7 +343,7 @@ fn a_path_without_an_end_is_an_error() {
 
 #[test]
 fn dropped_attributes_are_counted_where_the_format_counts_them() {
-    let limits = Limits { max_attributes_per_item: 1, ..Limits::network() };
+    let limits = Limits::network().max_attributes_per_item(1);
     let mut builder = Builder::with_limits(limits, WhenFull::Drop);
     builder.resource().attr("a", 1).attr("b", 2);
     builder.scope("s").attr("a", 1).attr("b", 2).attr("c", 3);
@@ -407,14 +408,14 @@ fn everything() -> Profiles {
 #[test]
 fn what_is_built_can_be_written_in_every_format_and_read_without_a_finding() {
     let profiles = everything();
-    for format in FORMATS {
+    for format in Format::ALL {
         // Formats that have no timestamps, or one column a profile, say it another way.
         let Ok((payloads, _)) =
             otlp_profiles::write_all(&profiles, *format, &WriteOptions::default())
         else {
             panic!("{}", format.name());
         };
-        let options = ReadOptions { from: Some(*format), ..ReadOptions::default() };
+        let options = ReadOptions::default().from(*format);
         for payload in payloads {
             let reading = read(&payload, &options).unwrap();
             assert!(reading.profiles.iter().count() > 0, "{}", format.name());
@@ -425,14 +426,13 @@ fn what_is_built_can_be_written_in_every_format_and_read_without_a_finding() {
 #[test]
 fn what_is_built_comes_back_from_otlp_as_it_was() {
     let profiles = everything();
-    let otlp = write(&profiles, format("otlp").unwrap(), &WriteOptions::default()).unwrap();
-    let options = ReadOptions { from: format("otlp"), ..ReadOptions::default() };
+    let otlp = write(&profiles, Format::OTLP, &WriteOptions::default()).unwrap();
+    let options = ReadOptions::default().from(Format::OTLP);
     let again = read(&otlp.payload, &options).unwrap();
     assert!(
         again.findings.iter().all(|finding| finding.severity < otlp_profiles::Severity::Warning)
     );
-    let rewritten =
-        write(&again.profiles, format("otlp").unwrap(), &WriteOptions::default()).unwrap();
+    let rewritten = write(&again.profiles, Format::OTLP, &WriteOptions::default()).unwrap();
     assert_eq!(rewritten.payload, otlp.payload);
 }
 
@@ -490,11 +490,11 @@ fn schemas_and_entities_are_read_as_they_were_said() {
             "service [\"service.name\", \"\"] ",
         ]
     );
-    for format in FORMATS {
+    for format in Format::ALL {
         let written = write(&profiles, *format, &WriteOptions::default()).unwrap();
-        let options = ReadOptions { from: Some(*format), ..ReadOptions::default() };
+        let options = ReadOptions::default().from(*format);
         let read = entities(&read(&written.payload, &options).unwrap().profiles);
-        let lost = |code| written.losses.iter().any(|loss| loss.code == code);
+        let lost = |code| written.losses.get(code).is_some();
         let schemas: Vec<_> =
             said[..2].iter().map(|url| if lost("schema_url.dropped") { "" } else { url }).collect();
         assert_eq!(read[..2], *schemas, "{}", format.name());
@@ -546,7 +546,7 @@ fn resources_of_other_schemas_or_entities_are_other_resources() {
 #[test]
 fn a_buffer_takes_what_write_writes() {
     let profiles = with_entities().finish().unwrap();
-    for format in FORMATS {
+    for format in Format::ALL {
         let options = WriteOptions::default();
         let written = write(&profiles, *format, &options).unwrap();
         let mut buffer = vec![7; 100_000];
@@ -559,7 +559,7 @@ fn a_buffer_takes_what_write_writes() {
         };
         assert_eq!(codes(&losses), codes(&written.losses));
 
-        let exact = |max_output_bytes| WriteOptions { max_output_bytes, ..WriteOptions::default() };
+        let exact = |max_output_bytes| WriteOptions::default().max_output_bytes(max_output_bytes);
         let length = written.payload.len() as u64;
         assert!(write_into(&profiles, *format, &exact(length), &mut buffer).is_ok());
         let error = write_into(&profiles, *format, &exact(length - 1), &mut buffer).unwrap_err();

@@ -82,7 +82,7 @@ fn recorded() -> Vec<(String, Profiles)> {
     if let Some(folder) = std::env::var_os("OTLP_PROFILES_CORPUS") {
         walk(PathBuf::from(folder), &mut files);
     }
-    let options = ReadOptions { limits: Limits::file(), ..ReadOptions::default() };
+    let options = ReadOptions::default().limits(Limits::file());
     let read = |(name, bytes): (String, Vec<u8>)| {
         Some((name, otlp_profiles::read(&bytes, &options).ok()?.profiles))
     };
@@ -186,7 +186,7 @@ fn payload(resources: usize, scopes: usize, profiles: usize) -> Profiles {
         ..Resource::default()
     };
     let doc = Doc { resources: (0..resources).map(resource).collect(), ..Doc::default() };
-    let options = ReadOptions { limits: Limits::file(), ..support::options("otlp") };
+    let options = support::options("otlp").limits(Limits::file());
     otlp_profiles::read(&(form("otlp").lower)(&doc), &options).unwrap().profiles
 }
 
@@ -291,9 +291,9 @@ fn what_does_not_fit_is_an_error_and_leaves_nothing_behind() {
     let file = &testdata(&["go-heap.pb.gz"])[0].1;
     let heap = read("pprof", file);
     let limits = [
-        (Limits { max_samples: 10, ..Limits::network() }, "max_samples"),
-        (Limits { max_strings: 10, ..Limits::network() }, "max_strings"),
-        (Limits { max_owned_bytes: 8_000, ..Limits::network() }, "max_owned_bytes"),
+        (Limits::network().max_samples(10), "max_samples"),
+        (Limits::network().max_strings(10), "max_strings"),
+        (Limits::network().max_owned_bytes(8_000), "max_owned_bytes"),
     ];
     for (limits, name) in limits {
         for when_full in [WhenFull::Refuse, WhenFull::Drop] {

@@ -3,7 +3,8 @@
 use otlp_profiles::build::{
     Frame, Key, NewLocation, ProcessMappings, Upscaling, WhenFull, leaf_first, root_first,
 };
-use otlp_profiles::{Builder, Limits, Profile, StackId};
+use otlp_profiles::model::StackId;
+use otlp_profiles::{Builder, Limits, Profile};
 
 #[path = "support/alloc.rs"]
 mod alloc;

@@ -6,9 +6,8 @@ use std::time::{Duration, SystemTime};
 use otlp_profiles::build::{
     Frame, Key, NewLocation, NewValue, ProcessMappings, Upscaling, leaf_first, root_first,
 };
-use otlp_profiles::{
-    AggregationTemporality, Builder, Profile, Profiles, Value, WriteOptions, format, read, write,
-};
+use otlp_profiles::model::{AggregationTemporality, Value};
+use otlp_profiles::{Builder, Format, Profile, Profiles, WriteOptions, read, write};
 
 const NOW: u64 = 1_763_640_000_000_000_000;
 
@@ -207,16 +206,16 @@ fn a_temporality_that_is_said_is_written_and_nothing_is_assumed() {
         builder.sample(wall, root_first(["main"])).values([1, 2]);
         let profiles = builder.finish().unwrap();
         for name in ["otlp-1.3", "otlp-1.4", "otlp-1.5", "otlp-1.6", "otlp-1.7", "otlp-1.8"] {
-            let format = format(name).unwrap();
+            let format: otlp_profiles::Format = name.parse().unwrap();
             let written = write(&profiles, format, &WriteOptions::default()).unwrap();
             assert!(written.losses.get("temporality.assumed").is_none(), "{name}");
-            let options = otlp_profiles::ReadOptions { from: Some(format), ..Default::default() };
+            let options = otlp_profiles::ReadOptions::default().from(format);
             let again = read(&written.payload, &options).unwrap().profiles;
             for kind in again.iter().flat_map(|profile| profile.sample_types()) {
                 assert_eq!(kind.temporality, Some(temporality), "{name}");
             }
         }
-        let written = write(&profiles, format("otlp").unwrap(), &WriteOptions::default()).unwrap();
+        let written = write(&profiles, Format::OTLP, &WriteOptions::default()).unwrap();
         assert!(written.losses.get("temporality.dropped").is_some());
     }
 }
@@ -335,7 +334,7 @@ fn occurrences_with_timestamps_are_upscaled_one_by_one() {
 fn upscaling_is_within_the_limits() {
     use otlp_profiles::{Limits, build::WhenFull};
 
-    let limits = Limits { max_owned_bytes: 20_000, ..Limits::network() };
+    let limits = Limits::network().max_owned_bytes(20_000);
     let mut builder = Builder::with_limits(limits, WhenFull::Drop);
     let cpu = builder.profile("cpu", "nanoseconds");
     let once = |builder: &mut Builder, line: u32| {
@@ -419,7 +418,6 @@ fn an_address_can_have_a_frame_type() {
     assert_ne!(kernel, other, "an attribute said later counts");
     assert_ne!(kernel, builder.address(Key::NONE, 1));
     builder.sample(cpu, leaf_first([kernel])).value(1);
-    let written =
-        write(&builder.finish().unwrap(), format("otlp-1.3").unwrap(), &WriteOptions::default());
+    let written = write(&builder.finish().unwrap(), Format::OTLP_1_3, &WriteOptions::default());
     assert!(written.is_ok());
 }

@@ -4,7 +4,8 @@ use otlp_profiles::build::{
     Dropped, Key, NewFunction, NewLine, NewLocation, NewMapping, root_first,
 };
 use otlp_profiles::build::{Frame, leaf_first};
-use otlp_profiles::{AggregationTemporality, Builder, Limits, Profile, ProfileId, Profiles};
+use otlp_profiles::model::{AggregationTemporality, ProfileId};
+use otlp_profiles::{Builder, Limits, Profile, Profiles};
 
 const NOW: u64 = 1_763_640_000_000_000_000;
 
@@ -55,7 +56,8 @@ fn a_key_kept_over_seal_is_counted_and_never_booked_on_another_row() {
 }
 
 /// One key of each kind.
-type Keys = (Key<Profile>, Key<otlp_profiles::StackId>, Key<otlp_profiles::AttributeId>);
+type Keys =
+    (Key<Profile>, Key<otlp_profiles::model::StackId>, Key<otlp_profiles::model::AttributeId>);
 
 fn keys(builder: &mut Builder) -> Keys {
     let cpu = builder.profile("cpu", "nanoseconds");
@@ -222,7 +224,7 @@ fn scopes_and_resources_can_be_entered_after_seal() {
 fn a_builder_that_is_full_keeps_its_declarations_over_seal() {
     use otlp_profiles::build::WhenFull;
 
-    let limits = Limits { max_strings: 6, ..Limits::network() };
+    let limits = Limits::network().max_strings(6);
     let mut builder = Builder::with_limits(limits, WhenFull::Drop);
     builder.resource().attr("service.name", "checkout");
     let cpu = builder.profile("cpu", "nanoseconds");

@@ -8,10 +8,11 @@ use otlp_profiles::build::{
     Frame, Key, NewEntity, NewFunction, NewLine, NewLocation, NewMapping, NewValue, leaf_first,
     root_first,
 };
-use otlp_profiles::{
-    AttributeId, Builder, Dictionary, FunctionId, KeyValue, LinkId, LocationId, MappingId, Profile,
-    ProfileId, Profiles, Resource, ResourceProfiles, SampleRef, Scope, StackId, Value,
+use otlp_profiles::model::{
+    AttributeId, FunctionId, KeyValue, LinkId, LocationId, MappingId, ProfileId, Resource,
+    ResourceProfiles, SampleRef, Scope, StackId, Value,
 };
+use otlp_profiles::{Builder, Dictionary, Profile, Profiles};
 use proptest::prelude::*;
 use proptest::sample::Index;
 
@@ -905,19 +906,20 @@ mod profcheck;
 /// Every generation, and how texts that resources repeat can be said.
 #[cfg(feature = "proto-all")]
 fn assert_valid(profiles: &Profiles) {
-    use otlp_profiles::{FORMATS, Refs, WriteOptions, write, write_into};
+    use otlp_profiles::format::Refs;
+    use otlp_profiles::{Format, WriteOptions, write, write_into};
     use profcheck::{Orphans, problems};
 
     if profiles.iter().next().is_none() {
         return;
     }
-    let generations = FORMATS.iter().filter(|format| {
+    let generations = Format::ALL.iter().filter(|format| {
         let number = format.name().strip_prefix("otlp-");
         number.is_some_and(|number| number.starts_with('1'))
     });
     for format in generations {
-        for refs in [Refs::Auto, Refs::Inline, Refs::Dictionary] {
-            let options = WriteOptions { refs, ..WriteOptions::default() };
+        for refs in [Refs::Inline, Refs::Dictionary] {
+            let options = WriteOptions::default().refs(refs);
             let written = write(profiles, *format, &options).unwrap();
             let payload = written.payload;
             let mut buffer = vec![0; 9];
@@ -929,7 +931,7 @@ fn assert_valid(profiles: &Profiles) {
                 _ => Orphans::Any,
             };
             let mut problems = problems(format.name(), &payload, orphans);
-            let is_lost = |code: &str| written.losses.iter().any(|loss| loss.code == code);
+            let is_lost = |code: &str| written.losses.get(code).is_some();
             if is_lost("time.overflow") {
                 problems.retain(|problem| !problem.contains("end of time"));
             }
@@ -957,7 +959,7 @@ proptest! {
 fn what_is_broken_is_found() {
     use otlp_profiles::proto::prost::Message;
     use otlp_profiles::proto::v1_10::{Profile, ProfilesData, ProfilesDictionary, Stack};
-    use otlp_profiles::{WriteOptions, format, write};
+    use otlp_profiles::{Format, WriteOptions, write};
     use profcheck::{Orphans, problems};
 
     fn tables(data: &mut ProfilesData) -> &mut ProfilesDictionary {
@@ -973,7 +975,7 @@ fn what_is_broken_is_found() {
     let sample = builder.sample(cpu, root_first(["main", "parse"])).value(1).timestamp(9);
     sample.attr("thread.name", "worker-1").link(link);
     let built = builder.finish().unwrap();
-    let payload = write(&built, format("otlp").unwrap(), &WriteOptions::default()).unwrap().payload;
+    let payload = write(&built, Format::OTLP, &WriteOptions::default()).unwrap().payload;
     type Break = (&'static str, fn(&mut ProfilesData));
     let breaks: [Break; 14] = [
         ("equal strings", |data| tables(data).string_table.push("main".into())),

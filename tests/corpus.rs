@@ -7,12 +7,10 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use otlp_profiles::model::{LinkId, LocationId, SampleRef, Value};
 use otlp_profiles::proto::pprof;
 use otlp_profiles::proto::prost::Message;
-use otlp_profiles::{
-    Dictionary, FORMATS, Limits, LinkId, LocationId, Profile, Profiles, ReadOptions, SampleRef,
-    Value,
-};
+use otlp_profiles::{Dictionary, Format, Limits, Profile, Profiles};
 use serde_json::Value as Json;
 use sha2::{Digest, Sha256};
 use support::doc::difference;
@@ -71,7 +69,7 @@ fn stack(sample: SampleRef, dictionary: &Dictionary) -> String {
         if lines.is_empty() {
             return vec![format!("0x{:x}", dictionary.locations().address(*id))];
         }
-        let name = |line: &otlp_profiles::Line| {
+        let name = |line: &otlp_profiles::model::Line| {
             dictionary.text(dictionary.function(line.function).name).to_owned()
         };
         lines.iter().rev().map(name).collect()
@@ -130,7 +128,7 @@ fn check_pprof_facts(name: &str, profiles: &Profiles, bytes: &[u8], facts: &Json
     check_facts(name, profiles, facts);
     let profile = profiles.iter().next().unwrap();
     let dictionary = profiles.dictionary();
-    let kind = |kind: &otlp_profiles::ValueType| {
+    let kind = |kind: &otlp_profiles::model::ValueType| {
         serde_json::json!([dictionary.text(kind.name), dictionary.text(kind.unit)])
     };
     assert_eq!(
@@ -175,7 +173,7 @@ fn check_pprof_facts(name: &str, profiles: &Profiles, bytes: &[u8], facts: &Json
 fn there_and_back(name: &str, bytes: &[u8], facts: Option<&Json>) {
     let model = read("pprof", bytes);
     let before = pprof::Profile::decode(bytes).ok();
-    for format in FORMATS {
+    for format in Format::ALL {
         let (there, losses) = write(format.name(), &model);
         let utf8 = model.dictionary().strings().not_utf8().len() == 0;
         assert!(kept(&losses) || !utf8, "{name} to {}: {losses:?}", format.name());
@@ -316,9 +314,9 @@ fn every_otlp_file_of_the_corpus_is_read() {
         [("public/sig-profiling/profile.otlp", 1), ("public/sig-profiling/k8s.otlp", 2)]
     {
         let bytes = std::fs::read(folder.join(name)).unwrap();
-        let options = ReadOptions { limits: Limits::file(), ..support::options("otlp-1.8") };
-        let readings = otlp_profiles::read_all(&bytes, &options)
-            .unwrap_or_else(|error| panic!("{name}: {error}"));
+        let options = support::options("otlp-1.8").limits(Limits::file());
+        let readings =
+            support::read_all(&bytes, &options).unwrap_or_else(|error| panic!("{name}: {error}"));
         assert_eq!(readings.len(), messages, "{name}");
         for reading in readings {
             let samples: usize =

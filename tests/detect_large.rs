@@ -5,7 +5,7 @@
 
 use otlp_profiles::proto::prost::Message;
 use otlp_profiles::proto::{pprof, v1_8, v1_9, v1_10};
-use otlp_profiles::{Certainty, ReadOptions, detect};
+use otlp_profiles::{Certainty, Format, ReadOptions, detect};
 
 /// Samples enough for a payload of more than a megabyte, whatever they say.
 const MANY: usize = 600_000;
@@ -94,7 +94,7 @@ macro_rules! before {
 }
 
 fn preferred() -> Certainty {
-    Certainty::Preferred(vec!["otlp-1.9", "otlp-1.8"])
+    Certainty::Preferred(vec![Format::OTLP_1_9, Format::OTLP_1_8])
 }
 
 /// The truth is among the answers, and nothing is said to be equivalent that was not looked at.
@@ -123,13 +123,13 @@ fn what_is_told_late_is_certain() {
         true => before!(v1_9, [9], [1], 1),
         false => before!(v1_9, [], [], 1),
     });
-    is(attributes, "otlp-1.9", Certainty::Equivalent(vec!["otlp-1.8"]));
+    is(attributes, "otlp-1.9", Certainty::Equivalent(vec![Format::OTLP_1_8]));
     // Numbers that are no attributes.
     let numbers = payload!(v1_9, samples, |row| match late(row) {
         true => before!(v1_9, [1_000], [], 1),
         false => before!(v1_9, [1], [], 1),
     });
-    is(numbers, "otlp-1.9", Certainty::Equivalent(vec!["otlp-1.8"]));
+    is(numbers, "otlp-1.9", Certainty::Equivalent(vec![Format::OTLP_1_8]));
 }
 
 /// More strings than are counted where a dictionary begins.
@@ -177,7 +177,7 @@ fn what_is_told_behind_the_samples_is_found() {
     );
     is(commented, "otlp-1.8", Certainty::Certain);
     let neither = payload!(v1_9, samples, |_| before!(v1_9, [9], [], 0));
-    is(neither, "otlp-1.9", Certainty::Equivalent(vec!["otlp-1.8"]));
+    is(neither, "otlp-1.9", Certainty::Equivalent(vec![Format::OTLP_1_8]));
 }
 
 /// Faults that every reading has do not make it look at everything, nor decide anything.

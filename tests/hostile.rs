@@ -8,10 +8,9 @@ mod support;
 mod wire;
 
 use alloc::{Counting, cost};
+use otlp_profiles::compression::{Level, deflate};
 use otlp_profiles::proto::{pprof, prost::Message, v1_7, v1_10};
-use otlp_profiles::{
-    ErrorKind, FORMATS, Level, Limits, Policy, Profiles, ReadOptions, WriteOptions, deflate,
-};
+use otlp_profiles::{ErrorKind, Format, Limits, Policy, Profiles, ReadOptions, WriteOptions};
 use proptest::prelude::*;
 use support::doc::{Attribute, Doc, Profile, Resource, Scope, Type, Val};
 use support::forms::{FORMS, form};
@@ -28,7 +27,7 @@ const MIB: i64 = 1 << 20;
 
 /// The formats of protobuf.
 fn protobufs() -> impl Iterator<Item = &'static str> {
-    FORMATS.iter().map(|format| format.name()).filter(|name| *name != "otlp-json")
+    Format::ALL.iter().map(|format| format.name()).filter(|name| *name != "otlp-json")
 }
 
 /// A small payload of each format that has something in most of its messages.
@@ -59,20 +58,20 @@ fn small(name: &str) -> Vec<u8> {
 
 /// Reads with either policy; what is read is whole: it can be written as anything.
 fn survive(name: &str, bytes: &[u8]) -> otlp_profiles::Result<Profiles> {
-    let repairing = ReadOptions { policy: Policy::Repair, ..options(name) };
-    if let Ok(readings) = otlp_profiles::read_all(bytes, &repairing) {
+    let repairing = options(name).policy(Policy::Repair);
+    if let Ok(readings) = support::read_all(bytes, &repairing) {
         for reading in readings {
             for format in ["pprof", "otlp", "otlp-1.3"] {
                 let _ = otlp_profiles::write_all(
                     &reading.profiles,
-                    otlp_profiles::format(format).unwrap(),
+                    support::format(format),
                     &WriteOptions::default(),
                 );
             }
         }
     }
     let _ = otlp_profiles::detect(bytes, &ReadOptions::default());
-    let _ = otlp_profiles::read_all(bytes, &ReadOptions::default());
+    let _ = support::read_all(bytes, &ReadOptions::default());
     try_read(name, bytes)
 }
 
@@ -166,7 +165,7 @@ fn unmatched_groups_are_refused_and_whole_ones_skipped() {
 
 #[test]
 fn every_prefix_of_a_small_payload_is_an_end_or_an_error() {
-    for name in FORMATS.iter().map(|format| format.name()) {
+    for name in Format::ALL.iter().map(|format| format.name()) {
         let bytes = small(name);
         assert!(bytes.len() > 60, "{name}: {}", bytes.len());
         let read = (0..bytes.len()).filter(|&end| survive(name, &bytes[..end]).is_ok()).count();
@@ -228,7 +227,7 @@ fn every_prefix_of_recorded_payloads_is_survived() {
         let gzip = deflate(&bytes, Level::default());
         for end in 2..gzip.len() {
             assert!(
-                otlp_profiles::read_all(&gzip[..end], &options(format)).is_err(),
+                support::read_all(&gzip[..end], &options(format)).is_err(),
                 "{name}, {end} bytes of gzip"
             );
         }
@@ -318,7 +317,7 @@ fn a_location_that_is_none_is_placed_by_the_first_sample_whose_slice_has_it() {
     let place = "resource_profiles[0].scope_profiles[0].profiles[0].samples[1].location_indices[1]";
     let error = try_read("otlp-1.7", &bytes).unwrap_err();
     assert_eq!(error.to_string(), format!("{place}: 5 is past the last of 2 rows"));
-    let options = ReadOptions { policy: Policy::Repair, ..options("otlp-1.7") };
+    let options = options("otlp-1.7").policy(Policy::Repair);
     let repaired = otlp_profiles::read(&bytes, &options).unwrap();
     let found = |code: &str| repaired.findings.iter().find(|found| found.code == code);
     let found = found("index.out_of_range").expect("it is found");
@@ -490,9 +489,9 @@ fn a_small_gzip_of_empty_messages_is_refused_before_memory_is_taken() {
         let bytes = [nest(outer, &fill(&len(last[0], b""))), len(6, b"")].concat();
         let gzip = deflate(&bytes, Level::default());
         assert!(gzip.len() < 10_000, "{name} {path:?}: {}", gzip.len());
-        let limits = Limits { max_owned_bytes: 4 << 20, ..Limits::network() };
+        let limits = Limits::network().max_owned_bytes(4 << 20);
         let (result, cost) =
-            cost(|| otlp_profiles::read(&gzip, &ReadOptions { limits, ..options(name) }).map(drop));
+            cost(|| otlp_profiles::read(&gzip, &options(name).limits(limits)).map(drop));
         // The inflated bytes themselves, as much again while inflating, and what the budget allows.
         assert!(cost.peak < 10 * MIB, "{name} {path:?}: {} MiB", cost.peak / MIB);
         let error = result.expect_err(&format!("{name} {path:?} is past the budget"));
@@ -559,13 +558,12 @@ fn many_timestamps_do_not_become_more_samples_than_allowed() {
         [nest(&[1, 2, 2], &[len(1, b""), len(2, &len(5, &times))].concat()), len(2, &len(5, b""))]
             .concat();
     let model = read("otlp", &bytes);
-    let options = WriteOptions { max_expanded_samples: 999, ..Default::default() };
-    let written =
-        otlp_profiles::write(&model, otlp_profiles::format("pprof").unwrap(), &options).unwrap();
+    let options = WriteOptions::default().max_expanded_samples(999);
+    let written = otlp_profiles::write(&model, otlp_profiles::Format::PPROF, &options).unwrap();
     assert_eq!(pprof::Profile::decode(&written.payload[..]).unwrap().sample.len(), 1);
     assert_eq!(support::codes(&written.losses), ["timestamps.dropped"]);
-    let output = WriteOptions { max_output_bytes: 100, ..Default::default() };
-    for format in FORMATS {
+    let output = WriteOptions::default().max_output_bytes(100);
+    for format in Format::ALL {
         let error =
             otlp_profiles::write(&model, *format, &output).map(drop).expect_err(format.name());
         assert_eq!(error.kind(), ErrorKind::Limit, "{}", format.name());
@@ -598,7 +596,7 @@ fn every_limit_is_checked() {
             } else {
                 bytes.clone()
             };
-            let error = otlp_profiles::read(&input, &ReadOptions { limits, ..options(name) })
+            let error = otlp_profiles::read(&input, &options(name).limits(limits))
                 .map(drop)
                 .expect_err(limit);
             assert_eq!(error.kind(), ErrorKind::Limit, "{name}: {error}");
@@ -627,7 +625,7 @@ proptest! {
 
     #[test]
     fn random_bytes_are_survived(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
-        for name in FORMATS.iter().map(|format| format.name()) {
+        for name in Format::ALL.iter().map(|format| format.name()) {
             let _ = survive(name, &bytes);
         }
     }
@@ -637,7 +635,7 @@ proptest! {
     fn a_generation_taken_for_another_is_survived(at in 0..FORMS.len(), numbers in support::generate::tapes()) {
         let document = doc(&mut Tape::new(numbers), Room { caps: FORMS[at].caps, portable: false });
         let bytes = (FORMS[at].lower)(&document);
-        for name in FORMATS.iter().map(|format| format.name()) {
+        for name in Format::ALL.iter().map(|format| format.name()) {
             let _ = survive(name, &bytes);
         }
     }
@@ -668,7 +666,7 @@ fn time_is_in_proportion_to_the_rows() {
             .collect(),
         ..Default::default()
     };
-    let mended = ReadOptions { policy: Policy::Repair, ..options("pprof") };
+    let mended = options("pprof").policy(Policy::Repair);
     let reading = otlp_profiles::read(&profile.encode_to_vec(), &mended).unwrap();
     let samples = reading.profiles.iter().next().unwrap().samples();
     let dictionary = reading.profiles.dictionary();

@@ -7,9 +7,10 @@ mod support;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use otlp_profiles::format::Refs;
 use otlp_profiles::proto::{self, prost::Message};
 use otlp_profiles::{
-    ErrorKind, Finding, Limits, Policy, Profiles, ReadOptions, Refs, WriteOptions, format,
+    ErrorKind, Finding, Format, Limits, Policy, Profiles, ReadOptions, WriteOptions,
 };
 use proptest::prelude::*;
 use prost_types::field_descriptor_proto::{Label, Type};
@@ -180,17 +181,16 @@ fn base64(bytes: &[u8]) -> String {
 /// What is written is what the oracle says of the binary payload, and reads as the same.
 #[track_caller]
 fn there_and_back(profiles: &Profiles) {
-    for refs in [Refs::Auto, Refs::Inline, Refs::Dictionary] {
-        let options = WriteOptions { refs, ..Default::default() };
-        let write = |name| otlp_profiles::write(profiles, format(name).unwrap(), &options).unwrap();
-        let (binary, json) = (write("otlp"), write("otlp-json"));
+    for refs in [Refs::Inline, Refs::Dictionary] {
+        let options = WriteOptions::default().refs(refs);
+        let write = |format| otlp_profiles::write(profiles, format, &options).unwrap();
+        let (binary, json) = (write(Format::OTLP), write(Format::OTLP_JSON));
         assert_eq!(binary.losses, json.losses);
         let text = String::from_utf8(json.payload).unwrap();
         assert_eq!(text, Oracle::of("otlp").json(&binary.payload));
         let back = otlp_profiles::read(text.as_bytes(), &support::options("otlp-json")).unwrap();
         assert_eq!(back.findings, []);
-        let otlp =
-            |profiles| otlp_profiles::write(profiles, format("otlp").unwrap(), &options).unwrap();
+        let otlp = |profiles| otlp_profiles::write(profiles, Format::OTLP, &options).unwrap();
         let same = read("otlp", &binary.payload);
         assert!(otlp(&back.profiles) == otlp(&same), "{text}");
     }
@@ -415,7 +415,7 @@ fn of_keys_said_twice_the_last_counts() {
 /// The Collector's file exporter writes a message a line.
 #[test]
 fn lines_are_read_message_by_message() {
-    let read_all = |text: &str| otlp_profiles::read_all(text.as_bytes(), &ReadOptions::default());
+    let read_all = |text: &str| support::read_all(text.as_bytes(), &ReadOptions::default());
     let readings = read_all(&format!("{TINY}\n{TINY}\r\n\n{TINY}")).unwrap();
     assert_eq!(readings.len(), 3);
     for reading in readings {
@@ -477,7 +477,7 @@ fn errors_of_the_bytes_are_errors_of_the_text() {
     let error = try_read("otlp-json", text.as_bytes()).unwrap_err();
     assert!(error.to_string().contains("an id of 2 bytes"), "{error}");
     assert_eq!(error.byte().unwrap() as usize, text.find(r#""0123""#).unwrap());
-    let repair = ReadOptions { policy: Policy::Repair, ..options("otlp-json") };
+    let repair = options("otlp-json").policy(Policy::Repair);
     let reading = otlp_profiles::read(text.as_bytes(), &repair).unwrap();
     assert_eq!(reading.findings[0].code, "link.invalid");
 }
@@ -536,24 +536,24 @@ fn depth_is_limited_and_costs_nothing() {
 #[test]
 fn limits_hold_for_the_text() {
     let limited = |limits: Limits| {
-        let options = ReadOptions { limits, ..options("otlp-json") };
+        let options = options("otlp-json").limits(limits);
         otlp_profiles::read(TINY.as_bytes(), &options).unwrap_err()
     };
     let network = Limits::network();
     for (limits, name) in [
-        (Limits { max_samples: 0, ..network }, "max_samples"),
-        (Limits { max_strings: 4, ..network }, "max_strings"),
-        (Limits { max_string_bytes: 3, ..network }, "max_string_bytes"),
-        (Limits { max_owned_bytes: 200, ..network }, "max_owned_bytes"),
-        (Limits { max_input_bytes: 100, ..network }, "max_input_bytes"),
+        (network.max_samples(0), "max_samples"),
+        (network.max_strings(4), "max_strings"),
+        (network.max_string_bytes(3), "max_string_bytes"),
+        (network.max_owned_bytes(200), "max_owned_bytes"),
+        (network.max_input_bytes(100), "max_input_bytes"),
     ] {
         let error = limited(limits);
         assert_eq!(error.kind(), ErrorKind::Limit);
         assert!(error.to_string().contains(name), "{error}");
     }
-    let options = WriteOptions { max_output_bytes: 500, ..Default::default() };
+    let options = WriteOptions::default().max_output_bytes(500);
     let profiles = read("otlp-json", TINY.as_bytes());
-    let error = otlp_profiles::write(&profiles, format("json").unwrap(), &options).unwrap_err();
+    let error = otlp_profiles::write(&profiles, Format::OTLP_JSON, &options).unwrap_err();
     assert!(error.to_string().contains("max_output_bytes"), "{error}");
 }
 
@@ -594,7 +594,7 @@ fn older_names_tell_their_generation() {
     let error = try_read("otlp-json", broken.as_bytes()).unwrap_err();
     assert_eq!(
         error.place(),
-        "resource_profiles[0].scope_profiles[0].profiles[0].samples[0].values[0]"
+        "resource_profiles[0].scope_profiles[0].profiles[0].sample[0].value[0]"
     );
     assert!(form("otlp-1.7").caps.columns);
 }

@@ -6,7 +6,7 @@ mod support;
 
 use otlp_profiles::proto::prost::Message;
 use otlp_profiles::proto::{pprof, v1_10};
-use otlp_profiles::{WriteOptions, format};
+use otlp_profiles::{Format, WriteOptions};
 use support::forms::form;
 use support::{codes, read, try_read, write};
 
@@ -180,8 +180,7 @@ fn d04_profiles_of_one_payload_keep_their_own_settings() {
     data.dictionary = Some(tables);
     let model = read("otlp", &data.encode_to_vec());
     let (payloads, _) =
-        otlp_profiles::write_all(&model, format("pprof").unwrap(), &WriteOptions::default())
-            .unwrap();
+        otlp_profiles::write_all(&model, Format::PPROF, &WriteOptions::default()).unwrap();
     let urls: Vec<String> = payloads
         .iter()
         .map(|bytes| decode(bytes))
@@ -275,12 +274,9 @@ fn d07_profiles_that_are_not_columns_of_one_are_not_joined() {
     data.resource_profiles[0].scope_profiles[0].profiles.push(column(2, 2));
     let model = read("otlp", &data.encode_to_vec());
     let (payloads, _) =
-        otlp_profiles::write_all(&model, format("pprof").unwrap(), &WriteOptions::default())
-            .unwrap();
+        otlp_profiles::write_all(&model, Format::PPROF, &WriteOptions::default()).unwrap();
     assert_eq!(payloads.len(), 2, "samples of different attributes have no values in common");
-    assert!(
-        otlp_profiles::write(&model, format("pprof").unwrap(), &WriteOptions::default()).is_err()
-    );
+    assert!(otlp_profiles::write(&model, Format::PPROF, &WriteOptions::default()).is_err());
 }
 
 /// A payload whose resource has an attribute nobody can make sense of.

@@ -6,7 +6,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use otlp_profiles::build::root_first;
-use otlp_profiles::{Builder, ReadOptions, WriteOptions, format, read, write};
+use otlp_profiles::{Builder, Format, ReadOptions, WriteOptions, read, write};
 
 #[path = "../examples/otlp_http_sender.rs"]
 #[allow(dead_code, reason = "its main is for people")]
@@ -59,7 +59,7 @@ fn payload() -> Vec<u8> {
     let cpu = builder.profile("cpu", "nanoseconds");
     builder.sample(cpu, root_first(["main", "parse"])).value(10_000_000);
     let profiles = builder.finish().unwrap();
-    write(&profiles, format("otlp").unwrap(), &WriteOptions::default()).unwrap().payload
+    write(&profiles, Format::OTLP, &WriteOptions::default()).unwrap().payload
 }
 
 fn quick() -> Backoff {
@@ -88,9 +88,10 @@ fn what_arrives_is_what_was_built() {
     assert!(request.headers.contains(&"content-type: application/x-protobuf".into()));
     assert!(request.headers.contains(&"content-encoding: gzip".into()));
     let inflated =
-        otlp_profiles::inflate(&request.body, &otlp_profiles::Limits::network()).unwrap();
+        otlp_profiles::compression::inflate(&request.body, &otlp_profiles::Limits::network())
+            .unwrap();
     assert_eq!(inflated, payload());
-    let options = ReadOptions { from: format("otlp"), ..ReadOptions::default() };
+    let options = ReadOptions::default().from(Format::OTLP);
     assert_eq!(read(&request.body, &options).unwrap().profiles.iter().count(), 1);
 }
 

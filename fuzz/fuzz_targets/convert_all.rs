@@ -2,24 +2,20 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use otlp_profiles::{FORMATS, Limits, Policy, ReadOptions, WriteOptions, read, write_all};
+use otlp_profiles::{Format, Limits, Policy, ReadOptions, WriteOptions, read, write_all};
 
 fuzz_target!(|input: (u8, &[u8])| {
-    let from = Some(FORMATS[input.0 as usize % FORMATS.len()]);
-    let options = ReadOptions { policy: Policy::Repair, from, ..ReadOptions::default() };
+    let from = Some(Format::ALL[input.0 as usize % Format::ALL.len()]);
+    let options = ReadOptions::default().policy(Policy::Repair).from(from);
     let Ok(reading) = read(input.1, &options) else {
         return;
     };
-    for &format in FORMATS {
+    for &format in Format::ALL {
         let Ok((payloads, _)) = write_all(&reading.profiles, format, &WriteOptions::default())
         else {
             continue;
         };
-        let options = ReadOptions {
-            from: Some(format),
-            limits: Limits::unlimited(),
-            ..ReadOptions::default()
-        };
+        let options = ReadOptions::default().from(format).limits(Limits::unlimited());
         payloads
             .iter()
             .for_each(|payload| _ = read(payload, &options).expect("what is written is read"));

@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use otlp_profiles::{FORMATS, ReadOptions, detect};
+use otlp_profiles::{Format, ReadOptions, detect};
 
 fuzz_target!(|bytes: &[u8]| {
     let options = ReadOptions::default();
@@ -12,5 +12,5 @@ fuzz_target!(|bytes: &[u8]| {
     let second = detect(bytes, &options).expect("the same bytes are detected again");
     assert_eq!(first.format.name(), second.format.name());
     assert_eq!((&first.certainty, &first.evidence), (&second.certainty, &second.evidence));
-    assert!(FORMATS.iter().any(|format| format.name() == first.format.name()));
+    assert!(Format::ALL.iter().any(|format| format.name() == first.format.name()));
 });

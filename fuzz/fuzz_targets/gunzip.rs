@@ -4,7 +4,8 @@
 use std::io::Read;
 
 use libfuzzer_sys::fuzz_target;
-use otlp_profiles::{Limits, inflate};
+use otlp_profiles::Limits;
+use otlp_profiles::compression::inflate;
 
 fn multi(bytes: &[u8]) -> std::io::Result<Vec<u8>> {
     let mut inflated = Vec::new();
@@ -13,7 +14,7 @@ fn multi(bytes: &[u8]) -> std::io::Result<Vec<u8>> {
 }
 
 fuzz_target!(|bytes: &[u8]| {
-    let limits = Limits { max_decompressed_bytes: 1 << 20, ..Limits::network() };
+    let limits = Limits::network().max_decompressed_bytes(1 << 20);
     let Ok(ours) = inflate(bytes, &limits) else {
         return;
     };

@@ -2,12 +2,15 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use otlp_profiles::{FORMATS, Limits, Policy, ReadOptions, read_all};
+use otlp_profiles::{Format, Limits, Policy, ReadOptions, Reader};
 
 fuzz_target!(|input: (u8, &[u8])| {
-    let from = Some(FORMATS[input.0 as usize % FORMATS.len()]);
-    let limits = Limits { max_owned_bytes: 64 << 20, ..Limits::network() };
+    let from = Some(Format::ALL[input.0 as usize % Format::ALL.len()]);
+    let limits = Limits::network().max_owned_bytes(64 << 20);
     for policy in [Policy::Refuse, Policy::Repair] {
-        let _ = read_all(input.1, &ReadOptions { limits, policy, from, ..ReadOptions::default() });
+        let options = ReadOptions::default().limits(limits).policy(policy).from(from);
+        if let Ok(reader) = Reader::new(input.1, &options) {
+            reader.for_each(drop);
+        }
     }
 });

@@ -2,11 +2,11 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use otlp_profiles::{FORMATS, ReadOptions, WriteOptions, read, write};
+use otlp_profiles::{Format, ReadOptions, WriteOptions, read, write};
 
 fuzz_target!(|input: (u8, &[u8])| {
-    let format = FORMATS[input.0 as usize % FORMATS.len()];
-    let options = ReadOptions { from: Some(format), ..ReadOptions::default() };
+    let format = Format::ALL[input.0 as usize % Format::ALL.len()];
+    let options = ReadOptions::default().from(format);
     let again = |bytes: &[u8]| {
         Some(
             write(&read(bytes, &options).ok()?.profiles, format, &WriteOptions::default())

@@ -3,7 +3,6 @@
 use std::mem::take;
 
 use crate::build::Builder;
-use crate::build::compact::Used;
 use crate::build::index::{Index, Seed};
 use crate::build::merge::{Remap, absorb};
 use crate::build::room::Full;
@@ -17,8 +16,8 @@ use crate::model::{Profiles, Resource, ResourceProfiles, Scope, ScopeProfiles};
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Added {
     pub(crate) resources: Vec<ResourceProfiles>,
-    /// The rows of the builder's dictionary that it has.
-    pub(crate) rows: Used,
+    /// The rows of the builder's dictionary that they came with, one list a payload.
+    pub(crate) kept: Vec<Remap>,
 }
 
 impl Builder {
@@ -56,17 +55,16 @@ impl Builder {
     pub fn add(&mut self, profiles: &Profiles) -> Result<()> {
         let remap = absorb(&mut self.interner, &profiles.dictionary)?;
         let samples = profiles.iter().map(|profile| profile.samples.len()).sum();
-        let rows = Used::all_of(&profiles.dictionary);
-        Ok(self.put_added(&profiles.resources, samples, &rows, &remap)?)
+        Ok(self.put_added(&profiles.resources, samples, [remap.clone()], &remap)?)
     }
 
     /// Adds profiles whose dictionary was added, if there is room for all of them. Of that
-    /// dictionary `rows` stay.
+    /// dictionary the rows that are now those of `kept` stay.
     pub(crate) fn put_added(
         &mut self,
         resources: &[ResourceProfiles],
         samples: usize,
-        rows: &Used,
+        kept: impl IntoIterator<Item = Remap>,
         remap: &Remap,
     ) -> Result<(), Full> {
         let mut room = self.interner.room.clone();
@@ -74,7 +72,7 @@ impl Builder {
         resources.iter().try_for_each(|resource| room.bytes(resource_bytes(resource)))?;
         self.interner.room = room;
         self.samples += samples;
-        self.added.rows.mark_added(&self.interner.dictionary, rows, remap);
+        self.added.kept.extend(kept);
         self.added.resources.extend(resources.iter().cloned().map(|mut resource| {
             remap.resource_profiles(&mut resource);
             resource

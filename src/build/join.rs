@@ -44,7 +44,8 @@ impl Builder {
     fn merge_all(&mut self, other: &Builder, remap: &Remap) {
         other.tree.profiles.iter().for_each(|draft| self.merge_draft(other, draft, remap));
         let (added, samples) = (&other.added, other.added.samples());
-        let added = self.put_added(&added.resources, samples, &added.rows, remap);
+        let kept = added.kept.iter().map(|kept| kept.then(remap));
+        let added = self.put_added(&added.resources, samples, kept, remap);
         if self.fit(added).is_none() {
             self.dropped.samples += samples as u64;
         }

@@ -19,7 +19,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 /// | everything else: strings, functions, mappings, locations, stacks, links, attributes | these, or [`seal`](crate::Builder::seal) |
 ///
 /// ```
-/// use otlp_profiles::{Builder, LocationId, build::{Key, leaf_first}};
+/// use otlp_profiles::model::{LocationId};
+/// use otlp_profiles::{Builder, build::{Key, leaf_first}};
 ///
 /// let mut builder = Builder::new();
 /// let cpu = builder.profile("cpu", "nanoseconds");

@@ -72,13 +72,8 @@ fn absorb_locations(
     for id in (1..table.len() as u32).map(LocationId) {
         remap.attribute_set(table.attributes(id), &mut attributes);
         lines.clear();
-        lines.extend(
-            table
-                .lines(id)
-                .iter()
-                .map(|line| Line { function: at(&remap.functions, line.function), ..*line }),
-        );
-        let mapping = at(&remap.mappings, table.mapping(id));
+        lines.extend(table.lines(id).iter().map(|line| remap.line(line)));
+        let mapping = remap.mapping(table.mapping(id));
         let spot =
             Spot { mapping, address: table.address(id), lines: &lines, attributes: &attributes };
         remap.locations.push(into.location(spot)?);
@@ -90,10 +85,14 @@ fn absorb_stacks(into: &mut Interner, other: &Dictionary, remap: &mut Remap) -> 
     let mut locations = Vec::new();
     for stack in other.stacks().rows() {
         locations.clear();
-        locations.extend(stack.iter().map(|&id| at(&remap.locations, id)));
+        locations.extend(stack.iter().map(|&id| remap.location(id)));
         remap.stacks.push(into.stack(&locations)?);
     }
     Ok(())
+}
+
+fn follow<I: Id>(ids: &[I], next: &[I]) -> Vec<I> {
+    ids.iter().map(|&id| at(next, id)).collect()
 }
 
 /// The new id of an old one.
@@ -103,6 +102,19 @@ fn at<I: Id>(ids: &[I], old: I) -> I {
 }
 
 impl Remap {
+    /// Where the rows are in a third dictionary, to which `next` leads from the second.
+    pub(crate) fn then(&self, next: &Self) -> Self {
+        Self {
+            strings: follow(&self.strings, &next.strings),
+            mappings: follow(&self.mappings, &next.mappings),
+            functions: follow(&self.functions, &next.functions),
+            locations: follow(&self.locations, &next.locations),
+            links: follow(&self.links, &next.links),
+            attributes: follow(&self.attributes, &next.attributes),
+            stacks: follow(&self.stacks, &next.stacks),
+        }
+    }
+
     #[inline]
     pub(crate) fn string(&self, id: StringId) -> StringId {
         at(&self.strings, id)
@@ -135,10 +147,30 @@ impl Remap {
         }
     }
 
+    #[inline]
+    pub(crate) fn mapping(&self, id: MappingId) -> MappingId {
+        at(&self.mappings, id)
+    }
+
+    #[inline]
+    pub(crate) fn location(&self, id: LocationId) -> LocationId {
+        at(&self.locations, id)
+    }
+
+    #[inline]
+    pub(crate) fn line(&self, line: &Line) -> Line {
+        Line { function: at(&self.functions, line.function), ..*line }
+    }
+
+    /// The new ids of some attributes, in their order.
+    pub(crate) fn attributes(&self, old: &[AttributeId]) -> impl Iterator<Item = AttributeId> {
+        old.iter().map(|&id| at(&self.attributes, id))
+    }
+
     /// The new ids of a set of attributes, sorted.
     pub(crate) fn attribute_set(&self, old: &[AttributeId], new: &mut Vec<AttributeId>) {
         new.clear();
-        new.extend(old.iter().map(|&id| at(&self.attributes, id)));
+        new.extend(self.attributes(old));
         new.sort_unstable();
         new.dedup();
     }

@@ -5,7 +5,7 @@
 //!
 //! ```
 //! use otlp_profiles::build::{NewMapping, leaf_first};
-//! use otlp_profiles::{Builder, WriteOptions, format, semconv, write};
+//! use otlp_profiles::{Builder, WriteOptions, Format, semconv, write};
 //! use std::time::{Duration, SystemTime};
 //!
 //! let mut builder = Builder::new();
@@ -26,7 +26,7 @@
 //! let stack = [0x40_1234, 0x40_5678 - 1].map(|address| builder.address(server, address));
 //! builder.sample(cpu, leaf_first(stack)).value(10_000_000).attr("thread.name", "worker-1");
 //!
-//! let written = write(&builder.finish()?, format("otlp").unwrap(), &WriteOptions::default())?;
+//! let written = write(&builder.finish()?, Format::OTLP, &WriteOptions::default())?;
 //! assert!(written.losses.is_empty());
 //! # Ok::<(), otlp_profiles::Error>(())
 //! ```
@@ -58,6 +58,7 @@ mod parts;
 mod paths;
 mod process;
 mod profile;
+pub(crate) mod reach;
 #[cfg(feature = "pprof")]
 mod report;
 mod resource;
@@ -198,7 +199,7 @@ pub struct Builder {
 /// ```
 /// use otlp_profiles::{Builder, Limits, build::{WhenFull, root_first}};
 ///
-/// let limits = Limits { max_samples: 1, ..Limits::network() };
+/// let limits = Limits::network().max_samples(1);
 /// let mut builder = Builder::with_limits(limits, WhenFull::Drop);
 /// let cpu = builder.profile("cpu", "nanoseconds");
 /// builder.sample(cpu, root_first(["main"])).value(1);

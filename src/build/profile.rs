@@ -77,7 +77,8 @@ impl ProfileMut<'_> {
     /// writers report `temporality.dropped`.
     ///
     /// ```
-    /// use otlp_profiles::{AggregationTemporality, Builder};
+    /// use otlp_profiles::model::{AggregationTemporality};
+    /// use otlp_profiles::{Builder};
     ///
     /// let mut builder = Builder::new();
     /// let heap = builder.profile("alloc_space", "bytes");

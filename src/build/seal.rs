@@ -103,7 +103,7 @@ impl Builder {
         let mut added = take(&mut self.added);
         added.join(&self.interner.seed, &mut resources);
         let mut profiles = Profiles { dictionary, resources };
-        compact(&mut profiles, added.rows);
+        compact(&mut profiles, &added.kept);
         profiles
     }
 

@@ -1,14 +1,19 @@
 //! Several sample types a profile, or one: joining profiles that are columns of one, and the order
 //! of columns where one becomes several.
 
-use crate::format::known::{DEFAULT_SAMPLE_TYPE, Known, KnownAttributes};
+use crate::format::known::{Known, KnownAttributes};
 use crate::format::losses::{self, Losses};
+use crate::model::ScopeProfiles;
 use crate::model::dictionary::Dictionary;
 use crate::model::id::{AttributeId, StringId};
+use crate::model::measures::share;
+use crate::model::order::{is_permutation, sample_type_order};
 use crate::model::profile::{Profile, ValueType};
 use crate::model::value::Value;
-use crate::model::{Profiles, ScopeProfiles};
-use crate::semconv::{PPROF_SCOPE_DEFAULT_SAMPLE_TYPE, PPROF_SCOPE_SAMPLE_TYPE_ORDER};
+use crate::semconv::{
+    PPROF_PROFILE_DEFAULT_SAMPLE_TYPE, PPROF_SCOPE_DEFAULT_SAMPLE_TYPE,
+    PPROF_SCOPE_SAMPLE_TYPE_ORDER,
+};
 
 /// Profiles that are the columns of one: the same samples, measured in several ways.
 #[derive(Debug)]
@@ -37,31 +42,45 @@ impl<'a> Joined<'a> {
     pub(crate) fn sample_types(&self) -> impl Iterator<Item = ValueType> + Clone + '_ {
         self.profiles.iter().flat_map(|profile| profile.sample_types.iter().copied())
     }
+
+    /// The same, as they are written: values of no sample type measure something that has no name.
+    pub(crate) fn written_types(&self) -> Vec<ValueType> {
+        let mut types: Vec<ValueType> = self.sample_types().collect();
+        if types.is_empty() && !self.first().samples.values.items.is_empty() {
+            types.push(ValueType::default());
+        }
+        types
+    }
+}
+
+/// What a scope says is the default sample type of its profiles.
+pub(crate) fn scope_default<'a>(
+    scope: &'a ScopeProfiles,
+    dictionary: &Dictionary,
+) -> Option<&'a Value> {
+    scope_attribute(scope, PPROF_SCOPE_DEFAULT_SAMPLE_TYPE, dictionary)
 }
 
 /// The default sample type of a profile: its own, or that of its scope.
 pub(crate) fn default_of(
     profile: &Profile,
-    scope: &ScopeProfiles,
+    of_scope: Option<&Value>,
     dictionary: &Dictionary,
 ) -> StringId {
     if profile.default_sample_type != StringId::NONE {
         return profile.default_sample_type;
     }
     let mut own = profile.attributes.iter().filter_map(|id| dictionary.attribute(*id));
-    let own = own.find(|attribute| dictionary.text(attribute.key) == DEFAULT_SAMPLE_TYPE);
-    match own.map(|attribute| &attribute.value).or(scope_attribute(
-        scope,
-        PPROF_SCOPE_DEFAULT_SAMPLE_TYPE,
-        dictionary,
-    )) {
+    let own =
+        own.find(|attribute| dictionary.text(attribute.key) == PPROF_PROFILE_DEFAULT_SAMPLE_TYPE);
+    match own.map(|attribute| &attribute.value).or(of_scope) {
         Some(Value::String(name)) => *name,
         _ => StringId::NONE,
     }
 }
 
 /// An attribute of a scope.
-pub(crate) fn scope_attribute<'a>(
+fn scope_attribute<'a>(
     scope: &'a ScopeProfiles,
     key: &str,
     dictionary: &Dictionary,
@@ -79,32 +98,26 @@ pub(crate) fn says_pprof(scope: &ScopeProfiles, dictionary: &Dictionary) -> bool
     scope.scope.attributes.iter().any(|pair| dictionary.text(pair.key).starts_with("pprof."))
 }
 
-/// Finds the attributes whose default sample type a column's number says too, in every profile
-/// that has them: any column but the last, which stands for none.
-pub(crate) fn mark_default_columns(profiles: &Profiles, known: &mut KnownAttributes) {
-    let dictionary = &profiles.dictionary;
+/// Finds the attributes whose default sample type a column's number says too, in every one of some
+/// profiles, with their defaults, that has them: any column but the last, which stands for none.
+pub(crate) fn mark_default_columns<'a>(
+    dictionary: &Dictionary,
+    joined: impl Iterator<Item = (&'a Joined<'a>, StringId)>,
+    known: &mut KnownAttributes,
+) {
     let is_default = |id: &AttributeId| known.get(*id) == Known::DefaultSampleType;
-    let mut attributes = profiles.iter().flat_map(|profile| &profile.attributes);
-    if !attributes.any(is_default) {
-        return;
-    }
     let mut unsaid: Vec<AttributeId> = Vec::new();
-    let scopes = profiles.resources.iter().flat_map(|r| &r.scopes);
-    for scope in scopes {
-        // What is lost by joining is noted where the profiles are written.
-        for joined in join(scope, dictionary, Join::Ordered, &mut Losses::default()) {
-            let default = default_of(joined.first(), scope, dictionary);
-            let types: Vec<ValueType> = joined.sample_types().collect();
-            let same = |name| dictionary.text(name) == dictionary.text(default);
-            let column = types.iter().position(|value_type| same(value_type.name));
-            let numbered = column.is_some_and(|column| column + 1 < types.len());
-            let is_said = |id: &AttributeId| match dictionary.attribute(*id).map(|a| &a.value) {
-                Some(Value::String(name)) => numbered && same(*name),
-                _ => false,
-            };
-            let attributes = joined.first().attributes.iter().copied();
-            unsaid.extend(attributes.filter(|id| is_default(id) && !is_said(id)));
-        }
+    for (joined, default) in joined {
+        let types = joined.written_types();
+        let same = |name| dictionary.text(name) == dictionary.text(default);
+        let column = types.iter().position(|value_type| same(value_type.name));
+        let numbered = column.is_some_and(|column| column + 1 < types.len());
+        let is_said = |id: &AttributeId| match dictionary.attribute(*id).map(|a| &a.value) {
+            Some(Value::String(name)) => numbered && same(*name),
+            _ => false,
+        };
+        let attributes = joined.first().attributes.iter().copied();
+        unsaid.extend(attributes.filter(|id| is_default(id) && !is_said(id)));
     }
     unsaid.sort_unstable();
     known.change(Known::DefaultSampleType, Known::DefaultColumn, |id| {
@@ -135,44 +148,15 @@ pub(crate) fn default_said(scope: &ScopeProfiles, dictionary: &Dictionary) -> De
         }
     }
     match said {
-        Some(name) if name != StringId::NONE => {
-            match scope_attribute(scope, PPROF_SCOPE_DEFAULT_SAMPLE_TYPE, dictionary) {
-                None => DefaultSaid::Scope(name),
-                Some(Value::String(already))
-                    if dictionary.text(*already) == dictionary.text(name) =>
-                {
-                    DefaultSaid::Nowhere
-                }
-                Some(_) => DefaultSaid::Profiles,
+        Some(name) if name != StringId::NONE => match scope_default(scope, dictionary) {
+            None => DefaultSaid::Scope(name),
+            Some(Value::String(already)) if dictionary.text(*already) == dictionary.text(name) => {
+                DefaultSaid::Nowhere
             }
-        }
+            Some(_) => DefaultSaid::Profiles,
+        },
         _ => DefaultSaid::Nowhere,
     }
-}
-
-/// The scope's order of sample types: `None` when it says none, `Err` when what it says is no order.
-pub(crate) fn sample_type_order(
-    scope: &ScopeProfiles,
-    dictionary: &Dictionary,
-) -> Option<Result<Vec<usize>, ()>> {
-    let said = scope_attribute(scope, PPROF_SCOPE_SAMPLE_TYPE_ORDER, dictionary)?;
-    let Value::Array(values) = said else {
-        return Some(Err(()));
-    };
-    let order: Option<Vec<usize>> = values
-        .iter()
-        .map(|value| match value {
-            Value::Int(column) => usize::try_from(*column).ok(),
-            _ => None,
-        })
-        .collect();
-    Some(order.filter(|order| is_permutation(order, scope.profiles.len())).ok_or(()))
-}
-
-fn is_permutation(order: &[usize], length: usize) -> bool {
-    let mut seen = vec![false; length];
-    order.len() == length
-        && order.iter().all(|&at| at < length && !std::mem::replace(&mut seen[at], true))
 }
 
 /// Joins the profiles of a scope.
@@ -183,9 +167,7 @@ pub(crate) fn join<'a>(
     losses: &mut Losses,
 ) -> Vec<Joined<'a>> {
     let order = sample_type_order(scope, dictionary);
-    if let Some(Err(())) = order {
-        losses.add(losses::BAD_ORDER, || PPROF_SCOPE_SAMPLE_TYPE_ORDER.to_owned());
-    }
+    let mut bad = order == Some(Err(()));
     let order = order.and_then(Result::ok);
     let mut joined = Vec::new();
     let (mut row, mut end, mut fit) = (0, 0, 0);
@@ -194,12 +176,17 @@ pub(crate) fn join<'a>(
             end = row + run(&scope.profiles[row..], rule);
             fit = order.as_deref().map_or(end, |order| first_part(order, row, end));
         }
-        let order = order.as_deref().filter(|_| row >= fit);
-        let part = order.and_then(|order| part_of(order, row, end - row));
+        let fitting = order.as_deref().filter(|_| row >= fit);
+        let part = fitting.and_then(|order| part_of(order, row, end - row));
         let length = match rule {
             Join::Ordered if part.is_none() => 1,
             _ => end - row,
         };
+        // OTLP keeps the scope's attribute; pprof has none.
+        if rule == Join::Compatible && part.is_none() {
+            let columns = order.iter().flat_map(|order| order.iter().skip(row).take(length));
+            bad |= columns.zip(row..).any(|(column, at)| *column != at);
+        }
         let profiles = &scope.profiles[row..row + length];
         let mut columns: Vec<&Profile> = profiles.iter().collect();
         if let Some(part) = &part {
@@ -210,6 +197,7 @@ pub(crate) fn join<'a>(
         joined.push(Joined { profiles: columns, ordered: part.is_some() || length == 1 });
         row += length;
     }
+    losses.add_many(losses::BAD_ORDER, u64::from(bad), || PPROF_SCOPE_SAMPLE_TYPE_ORDER.to_owned());
     joined
 }
 
@@ -277,22 +265,6 @@ fn was_divided(values: &[i64]) -> bool {
     values.iter().enumerate().all(|(at, value)| *value == share(total, values.len(), at))
 }
 
-/// The share of a total that falls to one of its timestamps; what remains goes to the last.
-pub(crate) fn share(total: i64, parts: usize, at: usize) -> i64 {
-    let parts = parts.max(1) as i64;
-    let rest = if at as i64 + 1 == parts { total.rem_euclid(parts) } else { 0 };
-    total.div_euclid(parts) + rest
-}
-
-/// The total that the values of a sample stand for, or its timestamps where it has none.
-pub(crate) fn total(values: &[i64], times: &[u64]) -> i64 {
-    match values {
-        [value] => *value,
-        [] => times.len() as i64,
-        values => values.iter().fold(0, |sum, value| sum.wrapping_add(*value)),
-    }
-}
-
 /// Whether two profiles are columns of one: the same samples at the same time.
 fn compatible(a: &Profile, b: &Profile) -> bool {
     a.time_unix_nano == b.time_unix_nano
@@ -301,32 +273,33 @@ fn compatible(a: &Profile, b: &Profile) -> bool {
         && a.period_type == b.period_type
         && a.original_payload == b.original_payload
         && a.original_payload_format == b.original_payload_format
+        && a.default_sample_type == b.default_sample_type
         && same_set(&a.attributes, &b.attributes)
         && a.samples.timestamps == b.samples.timestamps
         && a.samples.stacks == b.samples.stacks
         && a.samples.links == b.samples.links
         && a.samples.attributes == b.samples.attributes
+        && a.samples.stacktrace_ids == b.samples.stacktrace_ids
 }
 
-fn same_set(a: &[crate::model::id::AttributeId], b: &[crate::model::id::AttributeId]) -> bool {
-    a == b || a.len() == b.len() && a.iter().all(|id| b.contains(id))
+fn same_set(a: &[AttributeId], b: &[AttributeId]) -> bool {
+    let sorted = |ids: &[AttributeId]| {
+        let mut ids = ids.to_vec();
+        ids.sort_unstable();
+        ids
+    };
+    a == b || a.len() == b.len() && sorted(a) == sorted(b)
 }
 
 /// The column shown first: the first whose name is the default's, else the last, as pprof has it.
 pub(crate) fn default_column(
-    profile: &Profile,
+    types: &[ValueType],
     default: StringId,
     dictionary: &Dictionary,
 ) -> usize {
-    let named = (default != StringId::NONE)
-        .then(|| {
-            profile
-                .sample_types
-                .iter()
-                .position(|t| dictionary.text(t.name) == dictionary.text(default))
-        })
-        .flatten();
-    named.unwrap_or(profile.sample_types.len().saturating_sub(1))
+    let wanted = dictionary.text(default);
+    let named = types.iter().position(|t| dictionary.text(t.name) == wanted);
+    named.filter(|_| default != StringId::NONE).unwrap_or(types.len().saturating_sub(1))
 }
 
 /// The columns of a profile in the order in which they become profiles: the default first.
@@ -347,17 +320,9 @@ mod tests {
     }
 
     #[test]
-    fn a_total_is_divided_and_nothing_is_lost() {
-        for (total, parts, expected) in [
-            (6, 3, vec![2, 2, 2]),
-            (7, 3, vec![2, 2, 3]),
-            (-7, 3, vec![-3, -3, -1]),
-            (1, 1, vec![1]),
-        ] {
-            let shares: Vec<i64> = (0..parts).map(|at| share(total, parts, at)).collect();
-            assert_eq!(shares, expected);
-            assert_eq!(shares.iter().sum::<i64>(), total);
-            assert!(was_divided(&shares));
+    fn what_was_divided_is_told_from_other_values() {
+        for values in [&[2, 2, 2][..], &[2, 2, 3], &[-3, -3, -1], &[1]] {
+            assert!(was_divided(values));
         }
         assert!(!was_divided(&[1, 2, 3]));
     }
@@ -368,6 +333,5 @@ mod tests {
         assert_eq!(split_order(1, 0), [0]);
         assert_eq!(part_of(&[1, 0, 3, 2], 2, 2), Some(vec![1, 0]));
         assert_eq!(part_of(&[1, 2, 0], 0, 2), None);
-        assert!(!is_permutation(&[0, 0], 2));
     }
 }

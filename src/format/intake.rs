@@ -1,7 +1,7 @@
 //! The door: what a reader is allowed, and what it noticed.
 
 use crate::error::{Error, Finding, Result, Severity};
-use crate::format::losses::{Code, LossKind};
+use crate::format::losses::{LossCode, LossKind};
 use crate::limits::{Budget, Limits, within};
 
 /// What happens to input that breaks a rule the data can be read without.
@@ -59,20 +59,20 @@ impl Intake {
     #[cold]
     pub(crate) fn note(
         &mut self,
-        code: Code,
+        code: LossCode,
         place: impl FnOnce() -> String,
         message: impl FnOnce() -> String,
     ) {
-        let severity = match code.kind {
+        let severity = match code.kind() {
             LossKind::Note | LossKind::Synthesized => Severity::Info,
             LossKind::Approximated | LossKind::Dropped => Severity::Warning,
             LossKind::Rejected => Severity::Error,
         };
-        match self.findings.iter_mut().find(|finding| finding.code == code.code) {
+        match self.findings.iter_mut().find(|finding| finding.code == code.as_str()) {
             Some(finding) => finding.count += 1,
             None => self.findings.push(Finding {
                 severity,
-                code: code.code,
+                code: code.as_str(),
                 count: 1,
                 place: place(),
                 message: message(),
@@ -82,7 +82,7 @@ impl Intake {
 
     /// Something broken: an error, or a finding when repairing was asked for.
     #[cold]
-    pub(crate) fn repair(&mut self, code: Code, error: Error) -> Result<()> {
+    pub(crate) fn repair(&mut self, code: LossCode, error: Error) -> Result<()> {
         match self.policy {
             Policy::Refuse => Err(error),
             Policy::Repair => {

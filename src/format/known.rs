@@ -5,10 +5,6 @@ use crate::model::id::AttributeId;
 use crate::model::value::Value;
 use crate::semconv;
 
-/// Where the profiles of a scope do not agree on a default sample type, which the conventions have
-/// on the scope, each says its own by this attribute.
-pub(crate) const DEFAULT_SAMPLE_TYPE: &str = "pprof.profile.default_sample_type";
-
 /// What an attribute is to formats that have a field for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Known {
@@ -95,7 +91,7 @@ fn known(dictionary: &Dictionary, attribute: &Attribute) -> Known {
             semconv::PPROF_PROFILE_KEEP_FRAMES => Known::KeepFrames,
             semconv::PPROF_PROFILE_DOC_URL => Known::DocUrl,
             semconv::PPROF_PROFILE_COMMENT => Known::Comment,
-            DEFAULT_SAMPLE_TYPE => Known::DefaultSampleType,
+            semconv::PPROF_PROFILE_DEFAULT_SAMPLE_TYPE => Known::DefaultSampleType,
             other if other.starts_with("process.executable.build_id.") => {
                 Known::BuildId(BuildId::Other)
             }

@@ -1,6 +1,9 @@
 //! What a conversion could not say, or had to decide: one entry a code, with a count.
 
 use std::fmt;
+use std::str::FromStr;
+
+use crate::error::{Error, ErrorKind, Result};
 
 /// How much a loss matters, from the least to the most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -54,10 +57,8 @@ impl fmt::Display for Verdict {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Loss {
-    /// The stable code, such as `temporality.dropped`.
-    pub code: &'static str,
-    /// How much it matters.
-    pub kind: LossKind,
+    /// What happened.
+    pub code: LossCode,
     /// How often it happened.
     pub count: u64,
     /// Where it happened first; three places at the most.
@@ -66,7 +67,7 @@ pub struct Loss {
 
 impl fmt::Display for Loss {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {} × {}", self.kind, self.count, self.code)?;
+        write!(f, "{} {} × {}", self.code.kind(), self.count, self.code)?;
         if !self.first.is_empty() {
             write!(f, " ({})", self.first.join(", "))?;
         }
@@ -78,11 +79,11 @@ impl fmt::Display for Loss {
 ///
 /// ```
 /// # fn main() -> otlp_profiles::Result<()> {
-/// use otlp_profiles::{Verdict, format};
+/// use otlp_profiles::{Format, Verdict};
 ///
 /// let pprof = std::fs::read("testdata/go-cpu-labels.pb.gz").unwrap();
 /// let reading = otlp_profiles::read(&pprof, &Default::default())?;
-/// let written = otlp_profiles::write(&reading.profiles, format("otlp").unwrap(), &Default::default())?;
+/// let written = otlp_profiles::write(&reading.profiles, Format::OTLP, &Default::default())?;
 /// assert!(written.losses.verdict() <= Verdict::Semantic, "{:?}", written.losses);
 /// # Ok(()) }
 /// ```
@@ -107,33 +108,31 @@ impl Losses {
     pub fn verdict(&self) -> Verdict {
         match self.entries.first() {
             None => Verdict::Exact,
-            Some(worst) if worst.kind <= LossKind::Synthesized => Verdict::Semantic,
+            Some(worst) if worst.code.kind() <= LossKind::Synthesized => Verdict::Semantic,
             Some(_) => Verdict::Lossy,
         }
     }
 
-    /// The entry of a code, if it happened.
+    /// The entry of a code, such as `temporality.dropped`, if it happened.
     pub fn get(&self, code: &str) -> Option<&Loss> {
-        self.entries.iter().find(|loss| loss.code == code)
+        self.entries.iter().find(|loss| loss.code.as_str() == code)
     }
 
     /// Notes one loss of `code` at `place`.
-    pub(crate) fn add(&mut self, code: Code, place: impl FnOnce() -> String) {
+    pub(crate) fn add(&mut self, code: LossCode, place: impl FnOnce() -> String) {
         self.add_many(code, 1, place);
     }
 
     /// Notes `count` losses of `code`, the first of them at `place`.
-    pub(crate) fn add_many(&mut self, code: Code, count: u64, place: impl FnOnce() -> String) {
+    pub(crate) fn add_many(&mut self, code: LossCode, count: u64, place: impl FnOnce() -> String) {
         if count == 0 {
             return;
         }
-        let key = |loss: &Loss| (std::cmp::Reverse(loss.kind), loss.code);
-        let wanted = (std::cmp::Reverse(code.kind), code.code);
-        let at = match self.entries.binary_search_by_key(&wanted, key) {
+        let key = |code: LossCode| (std::cmp::Reverse(code.kind), code.code);
+        let at = match self.entries.binary_search_by_key(&key(code), |loss| key(loss.code)) {
             Ok(at) => at,
             Err(at) => {
-                let Code { code, kind } = code;
-                self.entries.insert(at, Loss { code, kind, count: 0, first: Vec::new() });
+                self.entries.insert(at, Loss { code, count: 0, first: Vec::new() });
                 at
             }
         };
@@ -150,34 +149,81 @@ impl Losses {
     /// Adds the losses of another conversion.
     pub fn merge(&mut self, other: &Losses) {
         for loss in other.iter() {
-            let code = Code { code: loss.code, kind: loss.kind };
             let mut places = loss.first.iter();
-            self.add_many(code, loss.count, || places.next().cloned().unwrap_or_default());
+            self.add_many(loss.code, loss.count, || places.next().cloned().unwrap_or_default());
         }
     }
 }
 
-/// A code and its kind.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Code {
-    pub(crate) code: &'static str,
-    pub(crate) kind: LossKind,
+/// What a loss is called, how much it matters and when it happens. The names are stable.
+///
+/// ```
+/// use otlp_profiles::losses::{LossCode, LossKind};
+///
+/// let code: LossCode = "temporality.dropped".parse()?;
+/// assert_eq!(code.kind(), LossKind::Dropped);
+/// assert_eq!(code.meaning(), "the format has no aggregation temporality");
+/// assert!(LossCode::ALL.contains(&code));
+/// # Ok::<(), otlp_profiles::Error>(())
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LossCode {
+    code: &'static str,
+    kind: LossKind,
+    meaning: &'static str,
+}
+
+impl LossCode {
+    /// The name, such as `temporality.dropped`.
+    pub const fn as_str(self) -> &'static str {
+        self.code
+    }
+
+    /// How much it matters.
+    pub const fn kind(self) -> LossKind {
+        self.kind
+    }
+
+    /// When it happens, in a few words.
+    pub const fn meaning(self) -> &'static str {
+        self.meaning
+    }
+}
+
+impl fmt::Display for LossCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.code)
+    }
+}
+
+impl fmt::Debug for LossCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "LossCode({})", self.code)
+    }
+}
+
+impl FromStr for LossCode {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        let found = Self::ALL.iter().copied().find(|code| code.code == name);
+        let unknown = || Error::new(ErrorKind::Unrecognised, format!("{name:?} is no loss code"));
+        found.ok_or_else(unknown)
+    }
 }
 
 macro_rules! codes {
     ($($kind:ident { $($name:ident = $code:literal: $when:literal;)* })*) => {
         $($(
             #[doc = $when]
-            #[allow(dead_code)]
-            pub(crate) const $name: Code = Code { code: $code, kind: LossKind::$kind };
+            pub(crate) const $name: LossCode =
+                LossCode { code: $code, kind: LossKind::$kind, meaning: $when };
         )*)*
 
-        /// Every loss code: the code, its kind and when it happens. Codes are stable.
-        ///
-        /// ```
-        /// assert!(otlp_profiles::LOSS_CODES.iter().any(|(code, _, _)| *code == "temporality.dropped"));
-        /// ```
-        pub const LOSS_CODES: &[(&str, LossKind, &str)] = &[$($(($code, LossKind::$kind, $when),)*)*];
+        impl LossCode {
+            /// Every code there is.
+            pub const ALL: &'static [Self] = &[$($($name,)*)*];
+        }
     };
 }
 
@@ -200,6 +246,7 @@ codes! {
         TEMPORALITY_ASSUMED = "temporality.assumed": "the generation requires a temporality; a rule chose it by the sample type";
         FLAGS_INFERRED = "mapping.flags_inferred": "the mapping's has_* flags were not known: they were inferred from its locations, or none is set";
         BUILD_ID_GUESS = "mapping.build_id_guess": "a build id of no known form was taken for a GNU one";
+        MAIN_ASSUMED = "mapping.main_assumed": "of the mappings a profile uses, the first that is no library was taken for the main binary";
         FUNCTION_SYNTHESIZED = "function.empty_synthesized": "a line without a function got an empty one";
         G1_ZERO_MAPPING = "g1.zero_mapping": "mapping index 0 was taken for the first mapping";
         G1_ZERO_LINK = "g1.zero_link": "link index 0 was taken for none, though the first link is a real one";
@@ -212,6 +259,7 @@ codes! {
         TIME_NEGATIVE = "time.negative": "a negative time or duration became 0";
         TIME_OVERFLOW = "time.overflow": "a time or duration past 2⁶³ was cut there";
         TIME_CONFLICT = "time.conflict": "two fields disagree about the time; the inner one won";
+        VALUE_OVERFLOW = "value.overflow": "a sum past 2⁶³ was cut there";
         VALUE_SPLIT = "timestamps.value_split": "a total was divided among its timestamps";
         LABEL_MIXED = "label.mixed": "labels of one key and several kinds became a list of pairs";
         ATTR_BOOL = "attr.type_bool": "a bool became a text";
@@ -233,11 +281,12 @@ codes! {
         SCOPE_DROPPED = "scope.dropped": "the format has no scope";
         SCHEMA_URL_DROPPED = "schema_url.dropped": "the format has no schema url";
         ENTITY_REFS_DROPPED = "entity_refs.dropped": "the format has no entity references";
-        PROFILE_ID_DROPPED = "profile_id.dropped": "the format has no profile id";
-        DROPPED_COUNT_DROPPED = "dropped_count.dropped": "the format has no count of dropped attributes";
+        PROFILE_ID_DROPPED = "profile_id.dropped": "the format has no profile id, or one for several columns";
+        DROPPED_COUNT_DROPPED = "dropped_count.dropped": "the format has no count of dropped attributes, or one for several columns";
         ORIGINAL_DROPPED = "original.dropped": "the format has no original payload";
         TEMPORALITY_DROPPED = "temporality.dropped": "the format has no aggregation temporality";
         TIMESTAMPS_DROPPED = "timestamps.dropped": "timestamps were left out";
+        TIMESTAMP_LABEL_CONFLICT = "timestamps.label_conflict": "an attribute was left out because a timestamp has the label it would be";
         ATTR_PROFILE_DROPPED = "attr.profile.dropped": "the format has no such attribute of a profile";
         ATTR_LOCATION_DROPPED = "attr.location.dropped": "the format has no such attribute of a location";
         ATTR_MAPPING_DROPPED = "attr.mapping.dropped": "the format has no such attribute of a mapping";
@@ -252,7 +301,7 @@ codes! {
         PERIOD_DROPPED = "period.dropped": "the format has no period";
         ZERO_DROPPED = "sample.zero_dropped": "samples of value 0 were left out";
         PROFILE_ATTR_CONFLICT = "profile_attr.conflict": "profiles joined into one disagree about an attribute";
-        BAD_ORDER = "scope.bad_sample_type_order": "the order of sample types is not a permutation";
+        BAD_ORDER = "scope.bad_sample_type_order": "the order of sample types is not one of profiles that are columns of one";
         UNKNOWN_FIELD = "pprof.unknown_field": "a field this crate does not know";
         DUPLICATE_KEY = "json.duplicate_key": "a key of a JSON object was said again; the last one counts";
     }
@@ -284,7 +333,7 @@ mod tests {
         }
         losses.add(ATTR_BOOL, String::new);
         assert_eq!(losses.verdict(), Verdict::Lossy);
-        let codes: Vec<_> = losses.iter().map(|loss| (loss.code, loss.count)).collect();
+        let codes: Vec<_> = losses.iter().map(|loss| (loss.code.as_str(), loss.count)).collect();
         assert_eq!(
             codes,
             [("temporality.dropped", 5), ("attr.type_bool", 1), ("ids.renumbered", 1)]
@@ -294,9 +343,9 @@ mod tests {
 
     #[test]
     fn codes_are_unique() {
-        let mut codes: Vec<_> = LOSS_CODES.iter().map(|(code, _, _)| code).collect();
+        let mut codes: Vec<_> = LossCode::ALL.iter().map(|code| code.as_str()).collect();
         codes.sort();
         codes.dedup();
-        assert_eq!(codes.len(), LOSS_CODES.len());
+        assert_eq!(codes.len(), LossCode::ALL.len());
     }
 }

@@ -1,167 +1,307 @@
-//! Formats at the model's doors: each is two arrows, bytes to [`Profiles`] and back.
+//! The formats, each two arrows: bytes to [`Profiles`] and back; and how to write where a format
+//! leaves a choice.
 
 mod alike;
 mod build_id;
 mod columns;
 pub(crate) mod detect;
 mod even;
+mod fingerprint;
 pub(crate) mod index;
 pub(crate) mod intake;
 mod json;
 mod known;
 mod labels;
 pub(crate) mod losses;
+pub(crate) mod options;
+mod orphans;
 pub(crate) mod otlp;
 mod pprof;
 mod select;
 mod spread;
 pub(crate) mod stacks;
+mod subset;
 mod temporality;
 mod texts;
 
-use crate::error::Result;
+pub use options::{Refs, Timestamps};
+
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::path::Path;
+use std::str::FromStr;
+
+use crate::error::{Error, ErrorKind, Result};
 use crate::format::intake::Intake;
 use crate::format::losses::Losses;
-use crate::limits::Limits;
+use crate::format::options::WriteOptions;
+use crate::format::otlp::schema::Schema;
 use crate::model::Profiles;
-use crate::model::profile::ProfileId;
 
-/// A format: its names, and the two arrows.
+/// A format: pprof, a generation of OTLP profiles, or OTLP/JSON.
+///
+/// A small `Copy` value. There is a constant for each format, [`Format::ALL`] lists them, and
+/// names parse: `"pprof"`, `"otlp"` (the newest generation), `"otlp-1.9"` or `"1.9"`.
 ///
 /// ```
-/// use otlp_profiles::{FORMATS, format};
+/// use otlp_profiles::Format;
 ///
-/// assert_eq!(format("otlp").unwrap().name(), "otlp-1.10");
-/// assert!(FORMATS.iter().all(|f| format(f.name()).is_some()));
+/// assert_eq!(Format::OTLP, Format::OTLP_1_10);
+/// assert_eq!(Format::OTLP.to_string(), "otlp-1.10");
+/// assert_eq!("1.9".parse::<Format>()?, Format::OTLP_1_9);
+/// assert_eq!(Format::of_path("cpu.pb.gz".as_ref()), Some(Format::PPROF));
+/// # Ok::<(), otlp_profiles::Error>(())
 /// ```
-pub trait Format: Sync {
+#[derive(Clone, Copy)]
+pub struct Format(&'static Codec);
+
+/// What stands behind a [`Format`]: its names and its two arrows, one `static` each.
+pub(crate) struct Codec {
+    pub(crate) name: &'static str,
+    pub(crate) aliases: &'static [&'static str],
+    pub(crate) about: &'static str,
+    pub(crate) extensions: &'static [&'static str],
+    pub(crate) gzip_on_disk: bool,
+    pub(crate) deprecated: Option<&'static str>,
+    pub(crate) encoding: Encoding,
+    /// Reads one payload, neither compressed nor framed.
+    pub(crate) read: fn(&[u8], &mut Intake) -> Result<Profiles>,
+    /// Writes the profiles: one payload, or several where one cannot hold them all. The first is
+    /// written into the last argument, which is empty, for its memory.
+    pub(crate) write: Write,
+}
+
+/// The arrow out of the model.
+type Write = fn(&Profiles, &WriteOptions, &mut Losses, Vec<u8>) -> Result<Vec<Vec<u8>>>;
+
+/// How the payloads of a format are encoded.
+#[derive(Clone, Copy)]
+pub(crate) enum Encoding {
+    /// As protobuf messages of a generation of OTLP.
+    Otlp(&'static Schema),
+    /// As the JSON of such messages.
+    OtlpJson,
+    /// As pprof's protobuf message.
+    Pprof,
+}
+
+impl Format {
+    /// The newest generation of OTLP profiles.
+    pub const OTLP: Self = Self::OTLP_1_10;
+    /// OTLP 1.10 and 1.11.
+    pub const OTLP_1_10: Self = Self(&otlp::OTLP_1_10);
+    /// OTLP 1.9.
+    pub const OTLP_1_9: Self = Self(&otlp::OTLP_1_9);
+    /// OTLP 1.8.
+    pub const OTLP_1_8: Self = Self(&otlp::OTLP_1_8);
+    /// OTLP 1.7.
+    pub const OTLP_1_7: Self = Self(&otlp::OTLP_1_7);
+    /// OTLP 1.6, whose tables only files hold.
+    pub const OTLP_1_6: Self = Self(&otlp::OTLP_1_6);
+    /// OTLP 1.5.
+    pub const OTLP_1_5: Self = Self(&otlp::OTLP_1_5);
+    /// OTLP 1.4.
+    pub const OTLP_1_4: Self = Self(&otlp::OTLP_1_4);
+    /// OTLP 1.3: OTEP 0239, package `v1experimental`.
+    pub const OTLP_1_3: Self = Self(&otlp::OTLP_1_3);
+    /// OTLP/JSON: written as the newest generation, read as any.
+    pub const OTLP_JSON: Self = Self(&json::OTLP_JSON);
+    /// pprof's `profile.proto`.
+    pub const PPROF: Self = Self(&pprof::PPROF);
+
+    /// Every format, the newest generation of OTLP first. All else derives from this list.
+    pub const ALL: &'static [Self] = &[
+        Self::OTLP_1_10,
+        Self::OTLP_1_9,
+        Self::OTLP_1_8,
+        Self::OTLP_1_7,
+        Self::OTLP_1_6,
+        Self::OTLP_1_5,
+        Self::OTLP_1_4,
+        Self::OTLP_1_3,
+        Self::OTLP_JSON,
+        Self::PPROF,
+    ];
+
     /// The name, as `--from` and `--to` take it: `pprof`, `otlp-1.10`.
-    fn name(&self) -> &'static str;
+    pub fn name(self) -> &'static str {
+        self.0.name
+    }
 
     /// Other names it answers to.
-    fn aliases(&self) -> &'static [&'static str] {
-        &[]
+    pub fn aliases(self) -> &'static [&'static str] {
+        self.0.aliases
     }
 
     /// A line about it.
-    fn about(&self) -> &'static str;
-
-    /// File name endings that mean it, without the dot and without `.gz`.
-    fn extensions(&self) -> &'static [&'static str] {
-        &[]
+    pub fn about(self) -> &'static str {
+        self.0.about
     }
 
-    /// Whether the format's convention is to gzip files on disk.
-    fn gzip_on_disk(&self) -> bool {
-        false
+    /// File name extensions that mean it, without the dot and without `.gz`; the first is the one
+    /// that files get. All generations of OTLP share theirs.
+    pub fn extensions(self) -> &'static [&'static str] {
+        self.0.extensions
+    }
+
+    /// Whether files of this format are gzipped by convention, whatever their name.
+    pub fn is_gzip_on_disk(self) -> bool {
+        self.0.gzip_on_disk
     }
 
     /// Why the format should not be written any more, if so.
-    fn deprecated(&self) -> Option<&'static str> {
-        None
+    pub fn deprecated(self) -> Option<&'static str> {
+        self.0.deprecated
+    }
+
+    /// Whether it is a generation of OTLP, or OTLP/JSON.
+    pub fn is_otlp(self) -> bool {
+        !matches!(self.0.encoding, Encoding::Pprof)
+    }
+
+    /// Whether its payloads are JSON.
+    pub fn is_json(self) -> bool {
+        matches!(self.0.encoding, Encoding::OtlpJson)
+    }
+
+    /// The format that a file's name means by its extension, `.gz` aside: of the generations of
+    /// OTLP the newest. A longer extension says more: `x.otlp.json` is JSON.
+    ///
+    /// ```
+    /// use otlp_profiles::Format;
+    ///
+    /// assert_eq!(Format::of_path("cpu.otlp.gz".as_ref()), Some(Format::OTLP));
+    /// assert_eq!(Format::of_path("notes.txt".as_ref()), None);
+    /// ```
+    pub fn of_path(path: &Path) -> Option<Self> {
+        let name = path.file_name()?.to_string_lossy().to_ascii_lowercase();
+        let name = name.strip_suffix(".gz").unwrap_or(&name);
+        let meant = |format: &Self| {
+            let extensions = format.extensions().iter();
+            let fitting = extensions.filter(|extension| has_extension(name, extension));
+            fitting.map(|extension| extension.len()).max()
+        };
+        let longest = Self::ALL.iter().filter_map(meant).max()?;
+        Self::ALL.iter().copied().find(|format| meant(format) == Some(longest))
+    }
+
+    /// A format outside the registry, for tests of what derives from it.
+    #[cfg(test)]
+    pub(crate) fn made_up(codec: &'static Codec) -> Self {
+        Self(codec)
+    }
+
+    pub(crate) fn encoding(self) -> Encoding {
+        self.0.encoding
     }
 
     /// The schema, where the format is a generation of OTLP.
-    #[doc(hidden)]
-    fn schema(&self) -> Option<&'static otlp::schema::Schema> {
-        None
+    pub(crate) fn schema(self) -> Option<&'static Schema> {
+        match self.0.encoding {
+            Encoding::Otlp(schema) => Some(schema),
+            Encoding::OtlpJson | Encoding::Pprof => None,
+        }
     }
 
-    /// Reads one payload, neither compressed nor framed.
-    #[doc(hidden)]
-    fn read(&self, payload: &[u8], intake: &mut Intake) -> Result<Profiles>;
+    pub(crate) fn read(self, payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
+        (self.0.read)(payload, intake)
+    }
 
-    /// Writes the profiles: one payload, or several where one cannot hold them all. The first is
-    /// written into `spare`, which is empty, for its memory.
-    #[doc(hidden)]
-    fn write(
-        &self,
+    pub(crate) fn write(
+        self,
         profiles: &Profiles,
         options: &WriteOptions,
         losses: &mut Losses,
         spare: Vec<u8>,
-    ) -> Result<Vec<Vec<u8>>>;
+    ) -> Result<Vec<Vec<u8>>> {
+        (self.0.write)(profiles, options, losses, spare)
+    }
+
+    fn has_name(self, name: &str) -> bool {
+        let generation = self.name().strip_prefix("otlp-").filter(|_| self.schema().is_some());
+        self.name() == name || generation == Some(name) || self.aliases().contains(&name)
+    }
 }
 
-impl std::fmt::Debug for dyn Format {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+/// Whether something is left of `name` before `.extension`.
+fn has_extension(name: &str, extension: &str) -> bool {
+    let stem = name.strip_suffix(extension).and_then(|name| name.strip_suffix('.'));
+    stem.is_some_and(|stem| !stem.is_empty())
+}
+
+impl PartialEq for Format {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self.0, other.0)
+    }
+}
+
+impl Eq for Format {}
+
+impl Hash for Format {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        // Not the address, which changes from run to run.
+        self.name().hash(state);
+    }
+}
+
+impl fmt::Debug for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Format({})", self.name())
     }
 }
 
-/// Every format, the newest generation of OTLP first. All else derives from this list.
-pub static FORMATS: &[&dyn Format] = &[
-    &otlp::OTLP_1_10,
-    &otlp::OTLP_1_9,
-    &otlp::OTLP_1_8,
-    &otlp::OTLP_1_7,
-    &otlp::OTLP_1_6,
-    &otlp::OTLP_1_5,
-    &otlp::OTLP_1_4,
-    &otlp::OTLP_1_3,
-    &json::OtlpJson,
-    &pprof::Pprof,
-];
-
-/// The format of a name or an alias.
-pub fn format(name: &str) -> Option<&'static dyn Format> {
-    FORMATS.iter().copied().find(|format| format.name() == name || format.aliases().contains(&name))
-}
-
-/// How to write where a format leaves a choice.
-///
-/// ```
-/// use otlp_profiles::{Refs, WriteOptions};
-/// let options = WriteOptions { refs: Refs::Inline, ..Default::default() };
-/// # let _ = options;
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WriteOptions {
-    /// How OTLP 1.10 says the texts of resources, scopes and values.
-    pub refs: Refs,
-    /// How pprof, which has none, says timestamps.
-    pub timestamps: Timestamps,
-    /// Whether pprof says links as the labels `trace_id` and `span_id`.
-    pub links: bool,
-    /// The id of the one profile; where a generation requires an id and none is known, it is made from the content.
-    pub profile_id: Option<ProfileId>,
-    /// The bytes a writer may produce.
-    pub max_output_bytes: u64,
-    /// The samples that timestamps may be expanded to where each needs one of its own.
-    pub max_expanded_samples: u64,
-}
-
-impl Default for WriteOptions {
-    fn default() -> Self {
-        Self {
-            refs: Refs::Auto,
-            timestamps: Timestamps::Label,
-            links: true,
-            profile_id: None,
-            max_output_bytes: Limits::network().max_output_bytes,
-            max_expanded_samples: 16 << 20,
-        }
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
     }
 }
 
-/// How OTLP 1.10 says the texts of resources, scopes and values.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Refs {
-    /// By the dictionary when used twice or more, else in place.
-    #[default]
-    Auto,
-    /// In place.
-    Inline,
-    /// By the dictionary.
-    Dictionary,
+/// By name or alias; a generation of OTLP also by its number alone.
+impl FromStr for Format {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self, Error> {
+        let found = Self::ALL.iter().copied().find(|format| format.has_name(name));
+        found.ok_or_else(|| {
+            let names: Vec<_> = Self::ALL.iter().map(|format| format.name()).collect();
+            let message = format!("{name:?} is no format; the formats are {}", names.join(", "));
+            Error::new(ErrorKind::Unrecognised, message)
+        })
+    }
 }
 
-/// How pprof says timestamps.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Timestamps {
-    /// One sample for each, with the numeric label `end_timestamp_ns`.
-    #[default]
-    Label,
-    /// Not at all; the values are added up.
-    Drop,
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_and_alias_parses_to_its_format() {
+        for &format in Format::ALL {
+            for name in format.aliases().iter().copied().chain([format.name()]) {
+                assert_eq!(name.parse().ok(), Some(format), "{name}");
+            }
+        }
+        assert_eq!("1.3".parse().ok(), Some(Format::OTLP_1_3));
+        for wrong in ["", "otlp-2", "json-", "OTLP", "2"] {
+            let error = wrong.parse::<Format>().unwrap_err().to_string();
+            assert!(error.starts_with(&format!("{wrong:?} is no format; ")), "{error}");
+        }
+    }
+
+    #[test]
+    fn the_longest_extension_decides() {
+        let of = |name: &str| Format::of_path(Path::new(name));
+        for (name, format) in [
+            ("d/x.pb.gz", Some(Format::PPROF)),
+            ("x.PPROF", Some(Format::PPROF)),
+            ("x.otlp", Some(Format::OTLP)),
+            ("x.otlp.gz", Some(Format::OTLP)),
+            ("x.otlp.json", Some(Format::OTLP_JSON)),
+            (".pb", None),
+            ("x.txt", None),
+            ("x", None),
+        ] {
+            assert_eq!(of(name), format, "{name}");
+        }
+    }
 }

@@ -1,8 +1,6 @@
 //! Which rows of the shared tables one output needs.
 
-use crate::model::dictionary::Dictionary;
 use crate::model::id::LocationId;
-use crate::model::profile::Profile;
 use crate::wire::record::{Code, Codes};
 
 /// The rows of a table that are written, in order. Row 0 is never among them.
@@ -61,83 +59,6 @@ impl Select {
         match self {
             Self::All(rows) => rows.saturating_sub(1),
             Self::Some { rows, .. } => rows.len(),
-        }
-    }
-}
-
-/// The rows of every table that are written.
-#[derive(Debug)]
-pub(crate) struct Selection {
-    pub(crate) mappings: Select,
-    pub(crate) locations: Select,
-    pub(crate) functions: Select,
-    pub(crate) links: Select,
-    pub(crate) attributes: Select,
-}
-
-impl Selection {
-    /// All rows, whether or not anything refers to them.
-    pub(crate) fn all(dictionary: &Dictionary) -> Self {
-        Self {
-            mappings: Select::All(dictionary.mappings.rows.len()),
-            locations: Select::All(dictionary.locations.len()),
-            functions: Select::All(dictionary.functions.len()),
-            links: Select::All(dictionary.links.len()),
-            attributes: Select::All(dictionary.attributes.len()),
-        }
-    }
-
-    /// The rows that some profiles need.
-    pub(crate) fn of(dictionary: &Dictionary, profiles: &[&Profile]) -> Self {
-        let mut stacks = vec![false; dictionary.stacks.len()];
-        let mut links = vec![false; dictionary.links.len()];
-        let mut attributes = vec![false; dictionary.attributes.len()];
-        for profile in profiles {
-            let samples = &profile.samples;
-            samples.stacks.iter().for_each(|id| mark(&mut stacks, id.0));
-            samples.links.iter().for_each(|id| mark(&mut links, id.0));
-            samples
-                .attributes
-                .items
-                .iter()
-                .chain(&profile.attributes)
-                .for_each(|id| mark(&mut attributes, id.0));
-        }
-        let mut locations = vec![false; dictionary.locations.len()];
-        for (row, _) in stacks.iter().enumerate().filter(|(_, mark)| **mark) {
-            dictionary.stacks.row(row).iter().for_each(|id| mark(&mut locations, id.0));
-        }
-        let mut mappings = vec![false; dictionary.mappings.rows.len()];
-        let mut functions = vec![false; dictionary.functions.len()];
-        for (row, _) in locations.iter().enumerate().filter(|(_, mark)| **mark) {
-            mark(&mut mappings, dictionary.locations.mappings[row].0);
-            dictionary
-                .locations
-                .lines
-                .row(row)
-                .iter()
-                .for_each(|line| mark(&mut functions, line.function.0));
-            dictionary
-                .locations
-                .attributes
-                .row(row)
-                .iter()
-                .for_each(|id| mark(&mut attributes, id.0));
-        }
-        for (row, _) in mappings.iter().enumerate().filter(|(_, mark)| **mark) {
-            dictionary
-                .mappings
-                .attributes
-                .row(row)
-                .iter()
-                .for_each(|id| mark(&mut attributes, id.0));
-        }
-        Self {
-            mappings: Select::marked(&mappings),
-            locations: Select::marked(&locations),
-            functions: Select::marked(&functions),
-            links: Select::marked(&links),
-            attributes: Select::marked(&attributes),
         }
     }
 }

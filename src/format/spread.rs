@@ -1,6 +1,10 @@
 //! Values and timestamps of a sample, where a format has one value a sample and column.
 
+use std::slice;
+
+use crate::format::columns::Joined;
 use crate::model::id::AttributeId;
+use crate::model::measures;
 use crate::model::profile::Profile;
 use crate::model::ragged::Ragged;
 use crate::model::samples::{SampleRef, Samples};
@@ -110,6 +114,76 @@ pub(crate) fn spread(values: &[i64], times: &[u64]) -> Spread {
         ([_], _) => Spread::Plain,
         _ => Spread::Each,
     }
+}
+
+/// A sample of one value a column, or one of those that a sample becomes.
+pub(crate) struct Row<'r> {
+    /// The number of the sample, and of this part of it.
+    pub(crate) at: [usize; 2],
+    pub(crate) sample: &'r SampleRef<'r>,
+    pub(crate) how: Spread,
+    pub(crate) values: &'r [i64],
+    pub(crate) times: &'r [u64],
+}
+
+/// The samples of some columns as formats have them where a profile may have several sample types.
+///
+/// # Errors
+///
+/// The first that `each` has.
+#[inline]
+pub(crate) fn rows<E>(joined: &Joined, each: impl FnMut(Row) -> Result<(), E>) -> Result<(), E> {
+    match &joined.profiles[..] {
+        [profile] => rows_of_one(profile, each),
+        profiles => rows_of_several(profiles, each),
+    }
+}
+
+fn rows_of_several<E>(
+    profiles: &[&Profile],
+    mut each: impl FnMut(Row) -> Result<(), E>,
+) -> Result<(), E> {
+    let Some(first) = profiles.first() else {
+        return Ok(());
+    };
+    let mut totals = Vec::with_capacity(profiles.len());
+    let mut walk = Walk::of(&first.samples);
+    let mut columns = Columns::of(profiles);
+    for row in 0..first.samples.len() {
+        let sample = &walk.next(row);
+        let times = sample.timestamps_unix_nano;
+        totals.clear();
+        totals.extend(columns.next().iter().map(|values| measures::total(values, times)));
+        each(Row { at: [row, 0], sample, how: Spread::Plain, values: &totals, times })?;
+    }
+    Ok(())
+}
+
+/// What has a value for each timestamp becomes a total, or several samples.
+fn rows_of_one<E>(profile: &Profile, mut each: impl FnMut(Row) -> Result<(), E>) -> Result<(), E> {
+    // Of no sample type there are no values, or each is of one that has no name.
+    let bare = profile.sample_types.is_empty() && profile.samples.values.items.is_empty();
+    let several = profile.sample_types.len() > 1;
+    let mut walk = Walk::of(&profile.samples);
+    for row in 0..profile.samples.len() {
+        let sample = &walk.next(row);
+        let (values, times) = (sample.values, sample.timestamps_unix_nano);
+        let plain = several || bare || values.len() == 1;
+        match if plain { Spread::Plain } else { spread(values, times) } {
+            Spread::Plain => each(Row { at: [row, 0], sample, how: Spread::Plain, values, times })?,
+            how @ Spread::Total(total) => {
+                each(Row { at: [row, 0], sample, how, values: &[total], times })?;
+            }
+            Spread::Each => {
+                for (part, value) in values.iter().enumerate() {
+                    let (values, times) = (slice::from_ref(value), times.get(part..=part));
+                    let times = times.unwrap_or_default();
+                    each(Row { at: [row, part], sample, how: Spread::Each, values, times })?;
+                }
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Whether every total of a column is the number of its timestamps: each counts 1.

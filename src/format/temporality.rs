@@ -1,6 +1,7 @@
 //! Which temporality a sample type has when its format cannot say it.
 
-use crate::model::profile::AggregationTemporality;
+use crate::model::dictionary::Dictionary;
+use crate::model::profile::{AggregationTemporality, ValueType};
 
 /// The temporality of a sample type, by its name: a state is a total, an event a change.
 pub(crate) fn assumed(name: &str, duration_nanos: i128) -> AggregationTemporality {
@@ -18,6 +19,29 @@ pub(crate) fn assumed(name: &str, duration_nanos: i128) -> AggregationTemporalit
         _ if duration_nanos > 0 => AggregationTemporality::DELTA,
         _ => AggregationTemporality::UNSPECIFIED,
     }
+}
+
+/// The temporality of a sample type where one must be said: its own, or the one assumed.
+pub(crate) fn written(
+    value_type: ValueType,
+    duration_nanos: i128,
+    dictionary: &Dictionary,
+) -> AggregationTemporality {
+    let name = dictionary.text(value_type.name);
+    value_type.temporality.unwrap_or_else(|| assumed(name, duration_nanos))
+}
+
+/// Whether a sample type loses its temporality where none can be said: it says one, and not the
+/// one that would be assumed again.
+pub(crate) fn is_lost(
+    value_type: ValueType,
+    duration_nanos: i128,
+    dictionary: &Dictionary,
+) -> bool {
+    let name = dictionary.text(value_type.name);
+    value_type.temporality.is_some_and(|said| {
+        said != AggregationTemporality::UNSPECIFIED && said != assumed(name, duration_nanos)
+    })
 }
 
 #[cfg(test)]

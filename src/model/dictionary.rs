@@ -117,6 +117,7 @@ impl Dictionary {
 
 /// A function of the source code or the binary.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct Function {
     /// The name as people read it.
     pub name: StringId,
@@ -130,6 +131,7 @@ pub struct Function {
 
 /// A line of a location: the function that was there, innermost first where code was inlined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct Line {
     /// The function.
     pub function: FunctionId,
@@ -141,6 +143,7 @@ pub struct Line {
 
 /// A binary mapped into memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct Mapping {
     /// The address where the mapping begins.
     pub memory_start: u64,
@@ -163,6 +166,7 @@ impl Mapping {
 
 /// A span of a trace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct Link {
     /// The trace.
     pub trace_id: [u8; 16],
@@ -172,6 +176,7 @@ pub struct Link {
 
 /// A key, a value and the unit it is in.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct Attribute {
     /// The key.
     pub key: StringId,

@@ -5,7 +5,7 @@ macro_rules! ids {
         $(#[$doc])*
         ///
         /// ```
-        #[doc = concat!("use otlp_profiles::", stringify!($name), ";")]
+        #[doc = concat!("use otlp_profiles::model::", stringify!($name), ";")]
         #[doc = concat!("assert_eq!(", stringify!($name), "::default(), ", stringify!($name), "::NONE);")]
         #[doc = concat!("assert_eq!(", stringify!($name), "::NONE.some(), None);")]
         /// ```

@@ -1,17 +1,91 @@
 //! The neutral model: OTLP's current data model, laid out by column.
+//!
+//! # Looking
+//!
+//! | what | where |
+//! |---|---|
+//! | profiles | `for profile in &profiles`, or [`Profiles::entries`] with resource and scope |
+//! | samples | `for sample in profile.samples()` |
+//! | values | [`Profile::totals`], [`Profile::observations`], [`Profile::sums`] |
+//! | frames | [`Dictionary::frames`], the leaf first, `.rev()` the root first |
+//! | attributes | [`Dictionary::resolve`] for whatever has some, then [`Attributes::get`] |
+//! | times | [`Profile::time`], [`Profile::duration`], [`SampleRef::times`] |
+//!
+//! A folded stack and its value for every sample:
+//!
+//! ```
+//! # fn main() -> otlp_profiles::Result<()> {
+//! # let bytes = std::fs::read("testdata/go-cpu-labels.pb.gz").unwrap();
+//! let profiles = otlp_profiles::read(&bytes, &Default::default())?.profiles;
+//! for profile in &profiles {
+//!     for sample in profile.samples() {
+//!         let frames = profiles.dictionary().frames(sample.stack).rev();
+//!         let names: Vec<String> = frames.map(|frame| frame.to_string()).collect();
+//!         let totals: Vec<i64> = profile.totals(sample).collect();
+//!         println!("{} {totals:?}", names.join(";"));
+//!     }
+//! }
+//! # Ok(()) }
+//! ```
+//!
+//! # Editing
+//!
+//! | what | how |
+//! |---|---|
+//! | leaving out | [`Profiles::retain_resources`], [`retain_profiles`](Profiles::retain_profiles), [`retain_sample_types`](Profiles::retain_sample_types), [`retain_samples`](Profiles::retain_samples) |
+//! | attributes | [`Profiles::edit_attributes`]: set, renamed, removed |
+//! | names | [`Profiles::rewrite`]: of functions, files, sample types, scopes |
+//!
+//! An edit changes what it says and nothing else, and takes time in proportion to the profiles.
+//! The rows that nothing refers to any longer stay in the tables, and are written, until
+//! [`Profiles::compact`]: call it at the end. Ids of profiles stay; so do the originals that
+//! producers sent along, unedited, until [`Profiles::drop_original_payloads`].
+//!
+//! The profiles of one service, without a label, with functions renamed:
+//!
+//! ```
+//! # fn main() -> otlp_profiles::Result<()> {
+//! # let bytes = std::fs::read("testdata/otlp-1.11-aggregated-cpu.binpb").unwrap();
+//! use otlp_profiles::model::{AttributeOwner, TextOf};
+//!
+//! let mut profiles = otlp_profiles::read(&bytes, &Default::default())?.profiles;
+//! profiles.retain_resources(|resource| resource.get_str("service.name") == Some("checkout"));
+//! profiles.edit_attributes(AttributeOwner::Sample, |labels| {
+//!     labels.remove("session.id");
+//! })?;
+//! profiles.rewrite(&[TextOf::FunctionName], |name| Some(name.split("::h").next()?.to_owned()))?;
+//! profiles.compact();
+//! # Ok(()) }
+//! ```
 
+mod attributes;
 pub(crate) mod dictionary;
+mod edit;
+mod entries;
+mod frames;
 pub(crate) mod id;
+pub(crate) mod measures;
+pub(crate) mod order;
 pub(crate) mod profile;
 pub(crate) mod ragged;
 pub(crate) mod samples;
 pub(crate) mod strings;
+mod time;
 pub(crate) mod value;
+mod value_ref;
 
-use crate::model::dictionary::Dictionary;
-use crate::model::id::StringId;
-use crate::model::profile::Profile;
-use crate::model::value::KeyValue;
+pub use attributes::{AttributeList, AttributeRef, Attributes};
+pub use dictionary::{Attribute, Dictionary, Function, Line, Link, Locations, Mapping, Mappings};
+pub use edit::{AttributeOwner, AttributesMut, Scalar, TextOf};
+pub use entries::{Entry, ProfileIter, SampleIter};
+pub use frames::FrameRef;
+pub use id::{AttributeId, FunctionId, LinkId, LocationId, MappingId, StackId, StringId};
+pub use profile::{AggregationTemporality, Profile, ProfileId, ValueType};
+pub use ragged::Ragged;
+pub use samples::{SampleRef, Samples};
+pub use strings::Strings;
+pub use value::{KeyValue, Value};
+pub use value_ref::ValueRef;
 
 /// Everything in one payload: the shared tables, and the profiles by resource and scope.
 ///
@@ -22,9 +96,9 @@ use crate::model::value::KeyValue;
 /// # fn main() -> otlp_profiles::Result<()> {
 /// # let bytes = std::fs::read("testdata/go-cpu-labels.pb.gz").unwrap();
 /// let profiles = otlp_profiles::read(&bytes, &Default::default())?.profiles;
-/// for profile in profiles.iter() {
-///     for sample in profile.samples().iter() {
-///         let _leaf = profiles.dictionary().stack(sample.stack).first();
+/// for profile in &profiles {
+///     for sample in profile.samples() {
+///         let _leaf = profiles.dictionary().frames(sample.stack).next();
 ///     }
 /// }
 /// # Ok(()) }
@@ -44,14 +118,6 @@ impl Profiles {
     /// The profiles, by resource.
     pub fn resource_profiles(&self) -> &[ResourceProfiles] {
         &self.resources
-    }
-
-    /// All profiles, in order.
-    pub fn iter(&self) -> impl Iterator<Item = &Profile> {
-        self.resources
-            .iter()
-            .flat_map(|resource| &resource.scopes)
-            .flat_map(|scope| &scope.profiles)
     }
 }
 
@@ -112,6 +178,7 @@ impl Resource {
 
 /// An entity a resource stands for, by the keys of the resource's attributes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct EntityRef {
     /// The schema of the entity.
     pub schema_url: StringId,

@@ -96,7 +96,7 @@ impl Profile {
 /// The id of a profile: 16 bytes; all zero is none.
 ///
 /// ```
-/// assert_eq!(otlp_profiles::ProfileId::NONE.to_string(), "00000000000000000000000000000000");
+/// assert_eq!(otlp_profiles::model::ProfileId::NONE.to_string(), "00000000000000000000000000000000");
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct ProfileId(pub [u8; 16]);
@@ -114,6 +114,7 @@ impl std::fmt::Display for ProfileId {
 
 /// What a value measures, and in which unit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct ValueType {
     /// Such as `cpu` or `inuse_space`.
     pub name: StringId,
@@ -134,7 +135,7 @@ impl ValueType {
 /// An open enum: numbers without a name are kept.
 ///
 /// ```
-/// use otlp_profiles::AggregationTemporality;
+/// use otlp_profiles::model::AggregationTemporality;
 /// assert_eq!(AggregationTemporality::DELTA.to_string(), "DELTA");
 /// assert_eq!(AggregationTemporality(7).to_string(), "7");
 /// ```

@@ -86,18 +86,6 @@ impl Samples {
         })
     }
 
-    /// All samples, in order.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = SampleRef<'_>> {
-        (0..self.len()).map(|row| SampleRef {
-            stack: self.stacks[row],
-            attributes: self.attributes.row(row),
-            link: self.link(row),
-            values: self.values.row(row),
-            timestamps_unix_nano: self.timestamps.row(row),
-            stacktrace_id: self.stacktrace_ids.get(row).copied().unwrap_or_default(),
-        })
-    }
-
     #[inline]
     pub(crate) fn link(&self, row: usize) -> LinkId {
         self.links.get(row).copied().unwrap_or_default()

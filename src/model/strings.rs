@@ -126,6 +126,13 @@ impl Strings {
         }
     }
 
+    /// Appends a string of another table, with the bytes it had if they were not UTF-8.
+    pub(crate) fn push_from(&mut self, other: &Self, id: StringId) -> StringId {
+        let new = self.push(other.get(id));
+        self.raw.extend(other.raw_of(id).map(|raw| (new, raw.into())));
+        new
+    }
+
     #[inline]
     fn end(&mut self) -> StringId {
         let id = StringId(self.ends.len() as u32);

@@ -7,7 +7,7 @@ use crate::model::id::StringId;
 /// ```
 /// # fn main() -> otlp_profiles::Result<()> {
 /// # let profile = std::fs::read("testdata/go-cpu-labels.pb.gz").unwrap();
-/// use otlp_profiles::Value;
+/// use otlp_profiles::model::Value;
 ///
 /// let profiles = otlp_profiles::read(&profile, &Default::default())?.profiles;
 /// let dictionary = profiles.dictionary();
@@ -19,17 +19,18 @@ use crate::model::id::StringId;
 /// # Ok(()) }
 /// ```
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub enum Value {
     /// No value: the attribute is there and says nothing.
     #[default]
     Empty,
     /// A text.
     String(StringId),
-    /// A truth.
+    /// A boolean.
     Bool(bool),
     /// An integer.
     Int(i64),
-    /// A number.
+    /// A double.
     Double(f64),
     /// Bytes.
     Bytes(Box<[u8]>),
@@ -76,6 +77,7 @@ impl std::hash::Hash for Value {
 
 /// A named value, as resources, scopes and values hold them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct KeyValue {
     /// The name.
     pub key: StringId,

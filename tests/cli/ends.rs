@@ -58,7 +58,9 @@ fn a_signal_leaves_no_temporary_file() {
     }
     let message = |name: &str| fs::read(room.join(format!("{name}.otlp"))).unwrap();
     let two = [message(PPROFS[0]), message(PPROFS[1])];
-    let framed = otlp_profiles::frame(otlp_profiles::Framing::LengthPrefixed, two).unwrap();
+    let framed =
+        otlp_profiles::framing::frame(otlp_profiles::framing::Framing::LengthPrefixed, two)
+            .unwrap();
     fs::write(room.join("in.otlp"), framed).unwrap();
     let pipe = Command::new("mkfifo").arg(room.join("x-1.pb.gz")).status();
     assert!(pipe.unwrap().success());

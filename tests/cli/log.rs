@@ -48,7 +48,7 @@ fn the_log_says_once_what_is_deprecated_and_what_failed() {
     for name in ["a", "b", "c"] {
         copy(OTLP_1_3, &room.join(format!("in/{name}.otlp")));
     }
-    let output = run(&room, "convert in --to otlp -o out", 0);
+    let output = run(&room, "convert in --to pprof -o out", 0);
     let warnings = lines(&output, "WARNING");
     let deprecated: Vec<_> = warnings.iter().filter(|line| line.contains("deprecated")).collect();
     assert_eq!(deprecated.len(), 1, "{warnings:#?}");
@@ -56,8 +56,7 @@ fn the_log_says_once_what_is_deprecated_and_what_failed() {
         deprecated[0].contains("--to otlp") && deprecated[0].ends_with("(2 more)"),
         "{deprecated:?}"
     );
-    let lost: Vec<_> =
-        warnings.iter().filter(|line| line.contains("temporality.dropped")).collect();
+    let lost: Vec<_> = warnings.iter().filter(|line| line.contains("profile_id.dropped")).collect();
     assert_eq!(lost.len(), 1, "{warnings:#?}");
     fs::write(room.join("bad.pb.gz"), b"\x1f\x8b\x08\0\0").unwrap();
     let output = run(&room, "convert bad.pb.gz -o bad.otlp", 3);

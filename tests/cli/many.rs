@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use otlp_profiles::{Framing, frame};
+use otlp_profiles::framing::{Framing, frame};
 
 use crate::*;
 
@@ -46,7 +46,7 @@ fn directories_and_patterns_convert_in_one_call() {
     let heap = format!("back/{heap}");
     assert_eq!(sums(&room, &heap), sums(&room, "in/deep/er/heap.pb.gz"));
     run(&room, "convert back --to otlp-1.3 -o old", 0);
-    assert!(files(&room.join("old")).contains(&"deep/er/heap.otlp.gz".to_owned()));
+    assert!(files(&room.join("old")).contains(&"deep/er/heap.otlp".to_owned()));
 }
 
 #[test]

@@ -9,7 +9,9 @@ pub mod model;
 pub mod pprof;
 pub mod shrink;
 
-use otlp_profiles::{Losses, Profiles, ReadOptions, Verdict, WriteOptions, format};
+use otlp_profiles::{
+    Format, Losses, Profiles, ReadOptions, Reader, Reading, Verdict, WriteOptions,
+};
 
 /// Reads bytes as a format, which must work.
 #[track_caller]
@@ -21,22 +23,32 @@ pub fn try_read(name: &str, bytes: &[u8]) -> otlp_profiles::Result<Profiles> {
     Ok(otlp_profiles::read(bytes, &options(name))?.profiles)
 }
 
+/// The format of a name, which must be known.
+#[track_caller]
+pub fn format(name: &str) -> Format {
+    name.parse().expect("a known format")
+}
+
+/// Reads every message of a file.
+pub fn read_all(bytes: &[u8], options: &ReadOptions) -> otlp_profiles::Result<Vec<Reading>> {
+    Reader::new(bytes, options)?.collect()
+}
+
 pub fn options(name: &str) -> ReadOptions {
-    ReadOptions { from: format(name), ..ReadOptions::default() }
+    ReadOptions::default().from(format(name))
 }
 
 /// Writes one payload of a format, which must work.
 #[track_caller]
 pub fn write(name: &str, profiles: &Profiles) -> (Vec<u8>, Losses) {
-    let format = format(name).expect("a known format");
-    match otlp_profiles::write(profiles, format, &WriteOptions::default()) {
+    match otlp_profiles::write(profiles, format(name), &WriteOptions::default()) {
         Ok(written) => (written.payload, written.losses),
         Err(error) => panic!("{name} is not written: {error}"),
     }
 }
 
 pub fn codes(losses: &Losses) -> Vec<&'static str> {
-    losses.iter().map(|loss| loss.code).collect()
+    losses.iter().map(|loss| loss.code.as_str()).collect()
 }
 
 /// Whether a conversion claims to have kept the meaning.
@@ -60,7 +72,7 @@ pub fn testdata(endings: &[&str]) -> Vec<(String, Vec<u8>)> {
 }
 
 pub fn inflated(bytes: &[u8]) -> Vec<u8> {
-    otlp_profiles::inflate(bytes, &otlp_profiles::Limits::file())
+    otlp_profiles::compression::inflate(bytes, &otlp_profiles::Limits::file())
         .expect("a whole gzip stream")
         .into_owned()
 }

@@ -1,6 +1,7 @@
 //! The model as a [`Doc`]: its meaning by its public accessors alone.
 
-use otlp_profiles::{self as crate_, AttributeId, Dictionary, LinkId, Profiles, StackId, Value};
+use otlp_profiles::model::{AttributeId, LinkId, StackId, Value};
+use otlp_profiles::{Dictionary, Profiles, model};
 
 use super::doc::{
     Attribute, Doc, Function, Location, Mapping, Profile, Resource, Sample, Scope, Tables, Type,
@@ -11,14 +12,14 @@ use super::doc::{
 pub fn doc_of(profiles: &Profiles) -> Doc {
     let dictionary = profiles.dictionary();
     let text = |id| dictionary.text(id).to_owned();
-    let pairs = |pairs: &[crate_::KeyValue]| {
+    let pairs = |pairs: &[model::KeyValue]| {
         pairs.iter().map(|p| (text(p.key), val(&p.value, dictionary))).collect::<Vec<_>>()
     };
-    let entity = |e: &crate_::EntityRef| {
-        let keys = |keys: &[crate_::StringId]| keys.iter().map(|key| text(*key)).collect();
+    let entity = |e: &model::EntityRef| {
+        let keys = |keys: &[model::StringId]| keys.iter().map(|key| text(*key)).collect();
         (text(e.schema_url), text(e.entity_type), keys(&e.id_keys), keys(&e.description_keys))
     };
-    let scope = |scope: &crate_::ScopeProfiles| Scope {
+    let scope = |scope: &model::ScopeProfiles| Scope {
         name: text(scope.scope().name()),
         version: text(scope.scope().version()),
         attributes: pairs(scope.scope().attributes()),
@@ -26,7 +27,7 @@ pub fn doc_of(profiles: &Profiles) -> Doc {
         schema_url: text(scope.schema_url()),
         profiles: scope.profiles().iter().map(|p| profile(p, dictionary)).collect(),
     };
-    let resource = |r: &crate_::ResourceProfiles| Resource {
+    let resource = |r: &model::ResourceProfiles| Resource {
         attributes: pairs(r.resource().attributes()),
         dropped: r.resource().dropped_attributes_count(),
         entities: r.resource().entity_refs().iter().map(entity).collect(),
@@ -47,14 +48,14 @@ fn rows(ids: &[AttributeId]) -> Vec<usize> {
     ids.iter().map(|id| row(id.row()).expect("no list holds attribute 0")).collect()
 }
 
-fn profile(profile: &crate_::Profile, dictionary: &Dictionary) -> Profile {
+fn profile(profile: &model::Profile, dictionary: &Dictionary) -> Profile {
     let text = |id| dictionary.text(id).to_owned();
-    let kind = |kind: &crate_::ValueType| Type {
+    let kind = |kind: &model::ValueType| Type {
         name: text(kind.name),
         unit: text(kind.unit),
         temporality: kind.temporality.map_or(0, |temporality| temporality.0),
     };
-    let sample = |sample: crate_::SampleRef| Sample {
+    let sample = |sample: model::SampleRef| Sample {
         stack: (sample.stack != StackId::NONE).then(|| sample.stack.row() - 1),
         attributes: rows(sample.attributes),
         link: (sample.link != LinkId::NONE).then(|| sample.link.row() - 1),
@@ -145,5 +146,6 @@ fn val(value: &Value, dictionary: &Dictionary) -> Val {
                 .map(|p| (dictionary.text(p.key).to_owned(), val(&p.value, dictionary)))
                 .collect(),
         ),
+        other => panic!("a kind of value that is not known: {other:?}"),
     }
 }

@@ -1,46 +1,46 @@
 //! Names of output files.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use otlp_profiles::{FORMATS, Format};
+use otlp_profiles::Format;
 
 /// A file name in two: what it is called, and the extension that says what it is, `.gz` included.
-pub(crate) fn split_name(name: &str) -> (&str, &str) {
-    let bare = strip(name, "gz").unwrap_or(name);
-    let stem = known_extensions()
-        .filter_map(|extension| strip(bare, extension))
-        .min_by_key(|stem| stem.len());
-    name.split_at(stem.unwrap_or(bare).len())
+fn split_name(name: &OsStr) -> (OsString, OsString) {
+    let bytes = name.as_encoded_bytes();
+    let bare = stem(bytes, "gz").unwrap_or(bytes.len());
+    let gz = bytes.get(..bare).unwrap_or(bytes);
+    let at = known_extensions().filter_map(|extension| stem(gz, extension)).min();
+    cut(name, at.unwrap_or(bare))
+}
+
+/// A name cut in two at a byte. Names need not be UTF-8.
+#[cfg(unix)]
+fn cut(name: &OsStr, at: usize) -> (OsString, OsString) {
+    use std::os::unix::ffi::OsStrExt;
+    let (stem, end) = name.as_bytes().split_at_checked(at).unwrap_or((name.as_bytes(), &[]));
+    (OsStr::from_bytes(stem).to_owned(), OsStr::from_bytes(end).to_owned())
+}
+
+/// A name cut in two at a byte. What is no Unicode is not kept where the system has no bytes.
+#[cfg(not(unix))]
+fn cut(name: &OsStr, at: usize) -> (OsString, OsString) {
+    let end = name.as_encoded_bytes().len().saturating_sub(at);
+    let name = name.to_string_lossy();
+    let (stem, end) = name.split_at_checked(name.len().saturating_sub(end)).unwrap_or((&name, ""));
+    (stem.into(), end.into())
 }
 
 /// Every extension that means a format.
 pub(crate) fn known_extensions() -> impl Iterator<Item = &'static str> {
-    FORMATS.iter().flat_map(|format| format.extensions()).copied()
+    Format::ALL.iter().flat_map(|format| format.extensions()).copied()
 }
 
-/// `name` without `.extension`, in any case; something has to be left.
-fn strip<'a>(name: &'a str, extension: &str) -> Option<&'a str> {
-    let at = name.len().checked_sub(extension.len() + 1)?;
-    let (stem, end) = name.split_at_checked(at)?;
-    let same = end.strip_prefix('.')?.eq_ignore_ascii_case(extension);
-    (same && !stem.is_empty()).then_some(stem)
-}
-
-/// The format the extension of a path means; the newest of several.
-pub(crate) fn format_of(path: &Path) -> Option<&'static dyn Format> {
-    let name = path.file_name()?.to_string_lossy();
-    let bare = strip(&name, "gz").unwrap_or(&name);
-    let means = |format: &&dyn Format| {
-        let extensions = format.extensions().iter();
-        extensions
-            .filter(|extension| strip(bare, extension).is_some())
-            .map(|extension| extension.len())
-            .max()
-    };
-    // A longer extension says more: `.otlp.json` is JSON, whatever `.otlp` is.
-    let longest = FORMATS.iter().filter_map(means).max()?;
-    FORMATS.iter().copied().find(|format| means(format) == Some(longest))
+/// Where `.extension` begins at the end of `name`, in any case; something has to be before it.
+fn stem(name: &[u8], extension: &str) -> Option<usize> {
+    let at = name.len().checked_sub(extension.len() + 1).filter(|at| *at > 0)?;
+    let end = name.get(at..)?.strip_prefix(b".")?;
+    end.eq_ignore_ascii_case(extension.as_bytes()).then_some(at)
 }
 
 /// Whether a path ends with `.gz`.
@@ -48,15 +48,11 @@ pub(crate) fn is_gz(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"))
 }
 
-/// The extension of a format's files: an old generation's is that of its family.
-pub(crate) fn extension(format: &dyn Format, gzip: bool) -> String {
-    let family = format.name().split('-').next().unwrap_or_default();
-    let newest = otlp_profiles::format(family);
-    let mut extensions = format.extensions().iter();
-    let inherited = || newest.and_then(|newest| newest.extensions().first());
-    let own = extensions.next().or_else(inherited).copied();
+/// The extension of a format's files.
+pub(crate) fn extension(format: Format, gzip: bool) -> String {
+    let own = format.extensions().first().copied().unwrap_or(format.name());
     let gz = if gzip { ".gz" } else { "" };
-    format!(".{}{gz}", own.unwrap_or(family))
+    format!(".{own}{gz}")
 }
 
 /// `path` with `suffix` in the place of its extension, or after it if `keep`.
@@ -64,14 +60,8 @@ pub(crate) fn renamed(path: &Path, suffix: &str, keep: bool) -> PathBuf {
     let Some(name) = path.file_name() else {
         return path.to_owned();
     };
-    let name: OsString = match name.to_str() {
-        Some(name) if !keep => (split_name(name).0.to_owned() + suffix).into(),
-        _ => {
-            let mut name = name.to_owned();
-            name.push(suffix);
-            name
-        }
-    };
+    let mut name = if keep { name.to_owned() } else { split_name(name).0 };
+    name.push(suffix);
     path.with_file_name(name)
 }
 
@@ -80,18 +70,9 @@ pub(crate) fn numbered(path: &Path, row: usize, of: usize) -> PathBuf {
     if of == 1 {
         return path.to_owned();
     }
-    let name = path.file_name().unwrap_or_default();
-    let name: OsString = match name.to_str() {
-        Some(name) => {
-            let (stem, extension) = split_name(name);
-            format!("{stem}-{row}{extension}").into()
-        }
-        None => {
-            let mut name = name.to_owned();
-            name.push(format!("-{row}"));
-            name
-        }
-    };
+    let (mut name, extension) = split_name(path.file_name().unwrap_or_default());
+    name.push(format!("-{row}"));
+    name.push(extension);
     path.with_file_name(name)
 }
 
@@ -101,24 +82,32 @@ mod tests {
 
     #[test]
     fn names_are_split_at_what_is_known() {
-        assert_eq!(split_name("a.b.PB.gz"), ("a.b", ".PB.gz"));
-        assert_eq!(split_name("cpu.2026.11"), ("cpu.2026.11", ""));
-        assert_eq!(split_name("cpu.2026.gz"), ("cpu.2026", ".gz"));
-        assert_eq!(split_name(".pb"), (".pb", ""));
+        for (name, stem, end) in [
+            ("a.b.PB.gz", "a.b", ".PB.gz"),
+            ("cpu.2026.11", "cpu.2026.11", ""),
+            ("cpu.2026.gz", "cpu.2026", ".gz"),
+            ("é.json.gz", "é", ".json.gz"),
+            (".pb", ".pb", ""),
+        ] {
+            assert_eq!(split_name(OsStr::new(name)), (stem.into(), end.into()), "{name}");
+        }
         assert_eq!(numbered(Path::new("d/x.pb.gz"), 1, 2), Path::new("d/x-1.pb.gz"));
         assert_eq!(numbered(Path::new("d/x.pb.gz"), 0, 1), Path::new("d/x.pb.gz"));
     }
 
+    #[cfg(unix)]
     #[test]
-    fn the_extension_decides() {
-        let of = |name: &str| format_of(Path::new(name)).map(|format| format.name());
-        assert_eq!(of("d/x.pb.gz"), Some("pprof"));
-        assert_eq!(of("x.pprof"), Some("pprof"));
-        assert_eq!(of("x.otlp"), otlp_profiles::format("otlp").map(|format| format.name()));
-        assert_eq!(of("x.otlp.gz"), of("x.otlp"));
-        let old = otlp_profiles::FORMATS.iter().find(|format| format.name() == "otlp-1.4");
-        assert_eq!(old.map(|old| extension(*old, true)).as_deref(), Some(".otlp.gz"));
-        assert_eq!(of("x.txt"), None);
-        assert_eq!(of("x"), None);
+    fn names_that_are_not_utf8_lose_their_extension_too() {
+        use std::os::unix::ffi::OsStrExt;
+        let path = |bytes: &'static [u8]| Path::new(OsStr::from_bytes(bytes));
+        let renamed = renamed(path(b"d/caf\xe9.pb.gz"), ".otlp", false);
+        assert_eq!(renamed, path(b"d/caf\xe9.otlp"));
+        assert_eq!(numbered(path(b"caf\xe9.pb.gz"), 1, 2), path(b"caf\xe9-1.pb.gz"));
+    }
+
+    #[test]
+    fn an_old_generation_has_the_extension_of_its_family() {
+        assert_eq!(extension(Format::OTLP_1_4, true), ".otlp.gz");
+        assert_eq!(extension(Format::PPROF, false), ".pb");
     }
 }

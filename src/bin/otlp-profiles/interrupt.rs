@@ -1,14 +1,15 @@
 //! What is left to do when the run is ended from outside: temporary files go.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The temporary files there are. Whoever makes, renames or removes one holds the lock until that is
 /// done and noted here, so that an interrupted run finds all of them and no other file.
-static TEMPORARY: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+static TEMPORARY: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
 /// The temporary files, for as long as none may come or go.
-pub(crate) struct Temporary(MutexGuard<'static, Vec<PathBuf>>);
+pub(crate) struct Temporary(MutexGuard<'static, BTreeSet<PathBuf>>);
 
 impl Temporary {
     pub(crate) fn lock() -> Self {
@@ -16,16 +17,16 @@ impl Temporary {
     }
 
     pub(crate) fn add(&mut self, path: &Path) {
-        self.0.push(path.to_owned());
+        self.0.insert(path.to_owned());
     }
 
     pub(crate) fn forget(&mut self, path: &Path) {
-        self.0.retain(|known| known != path);
+        self.0.remove(path);
     }
 
     #[cfg(unix)]
     fn remove_all(&mut self) {
-        for path in self.0.drain(..) {
+        while let Some(path) = self.0.pop_first() {
             let _ = std::fs::remove_file(path);
         }
     }

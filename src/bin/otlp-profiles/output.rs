@@ -1,5 +1,6 @@
 //! Bytes to stdout or to files: all of them, or none.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, IsTerminal, Write};
@@ -26,6 +27,17 @@ pub(crate) fn to_stdout(bytes: &[u8], force: bool) -> Result<bool, Failure> {
             let failure = Failure::new(Exit::Output, message);
             Err(Failure { fatal: true, ..failure })
         }
+    }
+}
+
+/// Prints words for people, with colours where there shall be some; `false` when nobody reads them
+/// any more.
+pub(crate) fn text_to_stdout(text: &str) -> Result<bool, Failure> {
+    let choice = anstream::AutoStream::choice(&io::stdout());
+    if choice == anstream::ColorChoice::Never {
+        to_stdout(anstream::adapter::strip_str(text).to_string().as_bytes(), true)
+    } else {
+        to_stdout(text.as_bytes(), true)
     }
 }
 
@@ -105,6 +117,7 @@ impl Staged {
     }
 
     fn commit(mut self, force: bool) -> Result<(), Failure> {
+        let mut directories = BTreeSet::new();
         while let Some((temporary, path)) = self.files.last() {
             if !force {
                 // It may have come into being meanwhile.
@@ -114,9 +127,12 @@ impl Staged {
             fs::rename(temporary, path).map_err(|error| unwritable(path, &error))?;
             known.forget(temporary);
             drop(known);
-            // Not all systems can; the file itself is safe.
-            let _ = File::open(directory(path)).and_then(|directory| directory.sync_all());
+            directories.insert(directory(path).to_owned());
             self.files.pop();
+        }
+        for directory in directories {
+            // Not all systems can; the files themselves are safe.
+            let _ = File::open(directory).and_then(|directory| directory.sync_all());
         }
         Ok(())
     }

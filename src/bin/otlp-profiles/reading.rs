@@ -1,28 +1,28 @@
 //! From an input to its messages: what both subcommands do first.
 
-use std::borrow::Cow;
+use std::cell::Cell;
 use std::fs::File;
 use std::io::{self, Read};
-use std::path::Path;
+use std::rc::Rc;
 
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use otlp_profiles::{
-    Detected, Endpoint, FORMATS, Format, Framing, Limits, Messages, Policy, ReadOptions, Reading,
-    format,
-};
+use otlp_profiles::detect::Endpoint;
+use otlp_profiles::framing::Framing;
+use otlp_profiles::stream::Payloads;
+use otlp_profiles::{Ambiguity, Detected, ErrorKind, Format, Limits, Policy, ReadOptions, Reading};
 
-use crate::console::{Console, Level, Line};
+use crate::console::{Console, Level, Line, Progress};
 use crate::exit::{Exit, Failure};
+use crate::formats::FormatParser;
 use crate::input::{Input, unreadable};
-use crate::limits::LimitArgs;
+use crate::limits::ReadLimits;
 use crate::trace;
 
 /// How to read.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct ReadArgs {
     /// What the input is, where that is not certain
-    #[arg(long, value_name = "FORMAT", value_parser = format_parser())]
-    from: Option<&'static dyn Format>,
+    #[arg(long, value_name = "FORMAT", value_parser = FormatParser)]
+    pub(crate) from: Option<Format>,
     /// What the input was sent to, as /v1development/profiles: decides where several generations fit
     #[arg(long, value_name = "PATH|SERVICE", value_parser = parse_endpoint)]
     endpoint: Option<Endpoint>,
@@ -30,14 +30,18 @@ pub(crate) struct ReadArgs {
     #[arg(long)]
     repair: bool,
     #[command(flatten)]
-    pub(crate) limits: LimitArgs,
+    limits: ReadLimits,
 }
 
 impl ReadArgs {
     pub(crate) fn options(&self) -> ReadOptions {
         let policy = if self.repair { Policy::Repair } else { Policy::Refuse };
-        let (limits, from) = (self.limits.limits(), self.from);
-        ReadOptions { limits, policy, from, endpoint: self.endpoint, ..Default::default() }
+        ReadOptions::default()
+            .limits(self.limits.set(Limits::file()))
+            .policy(policy)
+            .from(self.from)
+            .endpoint(self.endpoint)
+            .ambiguity(Ambiguity::Prefer)
     }
 }
 
@@ -45,148 +49,179 @@ fn parse_endpoint(text: &str) -> Result<Endpoint, String> {
     text.parse().map_err(|error: otlp_profiles::Error| error.message().to_owned())
 }
 
-/// Takes the name of a format; help and errors list what the registry has.
-pub(crate) fn format_parser() -> impl TypedValueParser<Value = &'static dyn Format> {
-    let values = FORMATS.iter().map(|format| {
-        let aliases = format.aliases();
-        let also = match aliases {
-            [] => String::new(),
-            some => format!(" (also: {})", some.join(", ")),
-        };
-        PossibleValue::new(format.name()).aliases(aliases).help(format!("{}{also}", format.about()))
-    });
-    PossibleValuesParser::new(values).try_map(|name| format(&name).ok_or("is no format"))
-}
-
-/// An input in memory, inflated.
-pub(crate) struct Content {
-    /// Its name, as it may be printed.
+/// An input that is being read.
+pub(crate) struct Content<'a> {
+    input: &'a Input,
+    /// Its name, which may hold anything.
     pub(crate) name: String,
-    /// The bytes it has where it is stored.
-    pub(crate) stored: u64,
-    pub(crate) gzip: bool,
-    payload: Vec<u8>,
+    payloads: Payloads<Counted<Box<dyn Read>>>,
+    stored: Rc<Cell<u64>>,
+    inflated: u64,
+    /// What the message that could not be read seems to be.
+    pub(crate) seems: Option<Detected>,
 }
 
-impl Content {
-    /// Reads an input and inflates it.
-    pub(crate) fn load(input: &Input, limits: &Limits) -> Result<Self, Failure> {
-        let bytes = match &input.path {
-            None => take(io::stdin().lock(), 0, limits).map_err(|error| unreadable(&error))?,
-            Some(path) => load_file(path, limits)?,
+impl<'a> Content<'a> {
+    /// Opens an input and finds out how it is framed.
+    pub(crate) fn open(
+        input: &'a Input,
+        limits: &Limits,
+        console: &Console,
+    ) -> Result<Self, Failure> {
+        let reader: Box<dyn Read> = match &input.path {
+            None => Box::new(io::stdin().lock()),
+            Some(path) => Box::new(File::open(path).map_err(|error| unreadable(&error))?),
         };
-        let stored = bytes.len() as u64;
-        let inflated = match otlp_profiles::inflate(&bytes, limits) {
-            Ok(Cow::Owned(inflated)) => Some(inflated),
-            Ok(Cow::Borrowed(_)) => None,
-            Err(error) => return Err(Failure::reading(&error)),
-        };
-        let (name, gzip) = (input.name(), inflated.is_some());
-        let payload = inflated.unwrap_or(bytes);
-        Ok(Self { name, stored, gzip, payload })
+        let name = input.name();
+        let step = console.step("read", "load", &name);
+        let stored = Rc::new(Cell::new(0));
+        let progress = console.progress().clone();
+        let counted = Counted { reader, read: Rc::clone(&stored), progress };
+        let payloads = Payloads::with_size(counted, input.size(), *limits)
+            .map_err(|error| Failure::reading(&error, input))?;
+        drop(step);
+        Ok(Self { input, name, payloads, stored, inflated: 0, seems: None })
     }
 
+    /// The bytes it has where it is stored, as far as they were read.
+    pub(crate) fn stored(&self) -> u64 {
+        self.stored.get()
+    }
+
+    /// The bytes of its messages, as far as they were read.
     pub(crate) fn inflated(&self) -> u64 {
-        self.payload.len() as u64
+        self.inflated
     }
 
-    /// What the first message seems to be, for when it cannot be read.
-    pub(crate) fn detect(&self, options: &ReadOptions) -> Option<Detected> {
-        let limits = Limits { max_input_bytes: u64::MAX, ..options.limits };
-        let options = ReadOptions { limits, ..options.clone() };
-        otlp_profiles::detect(&self.payload, &options).ok()
+    pub(crate) fn is_gzip(&self) -> bool {
+        self.payloads.is_gzip()
     }
 
-    fn messages(&self, limits: &Limits) -> Result<Messages<'_>, Failure> {
-        otlp_profiles::messages(&self.payload, limits).map_err(|error| Failure::reading(&error))
+    pub(crate) fn framing(&self) -> Framing {
+        self.payloads.framing()
     }
 
-    pub(crate) fn framing(&self, limits: &Limits) -> Result<Framing, Failure> {
-        Ok(self.messages(limits)?.framing())
-    }
-
-    /// Reads the messages one by one, so that only one of them is in memory as profiles.
+    /// Reads the messages one by one, so that only one of them is in memory.
     pub(crate) fn each(
-        &self,
+        &mut self,
         options: &ReadOptions,
         console: &Console,
         mut f: impl FnMut(Message) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        let messages = self.messages(&options.limits)?;
-        let several = messages.len() > 1;
-        let mut left = options.limits.max_decompressed_bytes;
-        for (row, message) in messages.enumerate() {
-            let mut one = || {
-                let limits = Limits {
-                    // The file was within its limits; inflated, it may be more.
-                    max_input_bytes: u64::MAX,
-                    max_decompressed_bytes: left,
-                    ..options.limits
-                };
-                let payload = otlp_profiles::inflate(message, &limits)
-                    .map_err(|error| Failure::reading(&error))?;
-                left = left.saturating_sub(payload.len() as u64);
-                let options = ReadOptions { limits, ..options.clone() };
-                f(self.read(&payload, &options, console)?)
+        let framed = self.framing() != Framing::None;
+        // The file was within its limits; inflated, it may be more.
+        let inner = options.clone().limits(options.limits.max_input_bytes(u64::MAX));
+        let mut row = 0;
+        while let Some(payload) = self.payloads.next() {
+            let message = match payload {
+                Ok(payload) => self
+                    .read(&payload, &inner, console)
+                    .and_then(|reading| f(Message { payload: &payload, reading, options: &inner })),
+                Err(error) => Err(Failure::reading(&error, self.input)),
             };
-            one().map_err(|failure| if several { failure.within_message(row) } else { failure })?;
+            message
+                .map_err(|failure| if framed { failure.within_message(row) } else { failure })?;
+            row += 1;
         }
         Ok(())
     }
 
     fn read(
-        &self,
+        &mut self,
         payload: &[u8],
         options: &ReadOptions,
         console: &Console,
-    ) -> Result<Message, Failure> {
+    ) -> Result<Reading, Failure> {
+        self.inflated += payload.len() as u64;
+        if payload.is_empty() && self.framing() == Framing::None {
+            return Err(Failure::new(Exit::Input, "there are no bytes in it"));
+        }
         let step = console.step("read", "decode", &self.name);
-        let reading =
-            otlp_profiles::read(payload, options).map_err(|error| Failure::reading(&error));
+        let reading = read_or_guess(payload, options);
         drop(step);
-        let reading = reading?;
+        let reading = reading.map_err(|error| {
+            self.seems = otlp_profiles::detect(payload, options).ok();
+            match &self.seems {
+                Some(seems) if error.kind() == ErrorKind::Ambiguous => ambiguous(seems),
+                _ => Failure::reading(&error, self.input),
+            }
+        })?;
         if console.shows(Level::Debug) {
             let detected = &reading.detected;
             let line = Line::new(Level::Debug, "read", "Format detected")
-                .with("format", detected.format.name())
+                .with("format", detected.format)
                 .with("certainty", &detected.certainty)
-                .with("evidence", detected.evidence.join("; "))
-                .with("in", &self.name);
-            console.log(&line);
+                .with("evidence", detected.evidence.join("; "));
+            console.log(&line.about(&self.name));
         }
         trace::entries(&reading.profiles, console);
-        let bytes = payload.len() as u64;
-        Ok(Message { bytes, reading })
+        Ok(reading)
     }
+}
+
+/// Reads a payload. Where formats fit that read something else, it is the likelier one if that is
+/// allowed; all of the payload is looked at before that is said of it.
+fn read_or_guess(payload: &[u8], options: &ReadOptions) -> otlp_profiles::Result<Reading> {
+    match otlp_profiles::read(payload, &options.clone().ambiguity(Ambiguity::Refuse)) {
+        Err(error)
+            if error.kind() == ErrorKind::Ambiguous && options.ambiguity == Ambiguity::Prefer =>
+        {
+            otlp_profiles::read(payload, options)
+        }
+        result => result,
+    }
+}
+
+/// A reading that is a guess, where none is wanted.
+pub(crate) fn ambiguous(detected: &Detected) -> Failure {
+    let (format, others) = (detected.format, names(detected.certainty.others()));
+    let message = format!(
+        "it reads as {format}, and with other values as {others}: say which it is with --from"
+    );
+    Failure::new(Exit::Ambiguous, message)
+}
+
+/// `otlp-1.9 and otlp-1.8`
+pub(crate) fn names(formats: &[Format]) -> String {
+    let names: Vec<_> = formats.iter().map(|format| format.name()).collect();
+    names.join(" and ")
 }
 
 /// One message, read.
-pub(crate) struct Message {
-    /// The bytes of its payload, inflated.
-    pub(crate) bytes: u64,
+pub(crate) struct Message<'a> {
+    /// Its bytes, inflated.
+    pub(crate) payload: &'a [u8],
     pub(crate) reading: Reading,
+    options: &'a ReadOptions,
 }
 
-fn load_file(path: &Path, limits: &Limits) -> Result<Vec<u8>, Failure> {
-    let most = limits.max_input_bytes;
-    let file = File::open(path).map_err(|error| unreadable(&error))?;
-    let metadata = file.metadata().map_err(|error| unreadable(&error))?;
-    let size = metadata.len();
-    if metadata.is_file() && size > most {
-        let message = format!(
-            "needs {size}, more than max_input_bytes allows ({most}); --max-input-bytes raises it"
-        );
-        return Err(Failure::new(Exit::Limit, message));
+impl Message<'_> {
+    /// Whether formats that fit as well read something else, and none was named.
+    pub(crate) fn is_guess(&self) -> bool {
+        self.options.from.is_none() && self.reading.detected.certainty.is_guess()
     }
-    take(file, size, limits).map_err(|error| unreadable(&error))
+
+    /// The message as the other formats that fit read it, if this reading is a guess.
+    pub(crate) fn other_readings(&self) -> Vec<Reading> {
+        let guesses = if self.is_guess() { self.reading.detected.certainty.others() } else { &[] };
+        let read =
+            |other: &Format| otlp_profiles::read(self.payload, &self.options.clone().from(*other));
+        guesses.iter().filter_map(|other| read(other).ok()).collect()
+    }
 }
 
-/// At most one byte more than the limit, which is enough to see that it is too many.
-fn take(from: impl Read, size: u64, limits: &Limits) -> io::Result<Vec<u8>> {
-    let most = limits.max_input_bytes.saturating_add(1);
-    let mut bytes = Vec::new();
-    // One more, to see the end without growing.
-    bytes.try_reserve_exact(usize::try_from(size.min(most)).unwrap_or(0).saturating_add(1))?;
-    from.take(most).read_to_end(&mut bytes)?;
-    Ok(bytes)
+/// A reader that counts the bytes it gives.
+struct Counted<R> {
+    reader: R,
+    read: Rc<Cell<u64>>,
+    progress: Progress,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.reader.read(buffer)?;
+        self.read.set(self.read.get() + read as u64);
+        self.progress.read(read as u64);
+        Ok(read)
+    }
 }

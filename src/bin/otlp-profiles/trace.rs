@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 use std::fmt::Display;
 
-use otlp_profiles::{Dictionary, LocationId, Profiles};
+use otlp_profiles::model::LocationId;
+use otlp_profiles::{Dictionary, Profiles};
 
 use crate::console::{Console, Level, Line};
 use crate::text::hex;

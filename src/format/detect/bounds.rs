@@ -40,7 +40,7 @@ impl Bounds {
         self.messages == u32::MAX
     }
 
-    const WHOLE: Self =
+    pub(super) const WHOLE: Self =
         Self { messages: u32::MAX, fields: u32::MAX, numbers: usize::MAX, tolerant: false };
     /// For payloads that are broken by any grammar.
     pub(super) const TOLERANT: Self = Self { tolerant: true, ..Self::first(64, 1 << 10) };

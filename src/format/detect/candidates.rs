@@ -3,8 +3,8 @@
 use std::sync::LazyLock;
 
 use super::grammar::{Grammar, Message};
-use super::{fixed, generations, signals};
-use crate::format::{FORMATS, Format, format};
+use super::{events, generations, signals};
+use crate::format::{Encoding, Format};
 
 /// A grammar, and what it means when a payload fits it.
 #[derive(Debug)]
@@ -16,7 +16,7 @@ pub(super) struct Candidate {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Answer {
     /// It is read as this.
-    Format(&'static dyn Format),
+    Format(Format),
     /// It is not read.
     Other(Other),
 }
@@ -35,7 +35,7 @@ pub(super) struct Other {
 }
 
 impl Candidate {
-    pub(super) fn format(&self) -> Option<&'static dyn Format> {
+    pub(super) fn format(&self) -> Option<Format> {
         match self.answer {
             Answer::Format(format) => Some(format),
             Answer::Other(_) => None,
@@ -44,9 +44,9 @@ impl Candidate {
 }
 
 /// All candidates: the formats in the order of their registry, then what is only named.
-pub(super) static CANDIDATES: LazyLock<Vec<Candidate>> = LazyLock::new(|| candidates(FORMATS));
+pub(super) static CANDIDATES: LazyLock<Vec<Candidate>> = LazyLock::new(|| candidates(Format::ALL));
 
-pub(super) fn candidates(formats: &[&'static dyn Format]) -> Vec<Candidate> {
+pub(super) fn candidates(formats: &[Format]) -> Vec<Candidate> {
     let mut all: Vec<Candidate> = formats.iter().filter_map(|&format| readable(format)).collect();
     let containers = formats
         .iter()
@@ -58,29 +58,21 @@ pub(super) fn candidates(formats: &[&'static dyn Format]) -> Vec<Candidate> {
         [(signals::metrics(), METRICS), (signals::logs(), LOGS), (signals::traces(), TRACES)];
     all.extend(signals.map(|(grammar, other)| named(grammar, other)));
     all.push(named(signals::response(), RESPONSE));
-    all.extend([Message::Profile, Message::Data].map(|root| read_events(fixed::events(root))));
+    all.extend([Message::Profile, Message::Data].map(|root| named(events::events(root), EVENTS)));
     all
 }
 
-fn readable(format: &'static dyn Format) -> Option<Candidate> {
-    let grammar = match format.schema() {
-        Some(schema) => generations::grammar(schema),
-        None if format.name() == "pprof" => fixed::pprof(),
-        None => return None,
+fn readable(format: Format) -> Option<Candidate> {
+    let grammar = match format.encoding() {
+        Encoding::Otlp(schema) => generations::grammar(schema),
+        Encoding::Pprof => generations::pprof(),
+        Encoding::OtlpJson => return None,
     };
     Some(Candidate { grammar, answer: Answer::Format(format) })
 }
 
 fn named(grammar: Grammar, other: Other) -> Candidate {
     Candidate { grammar, answer: Answer::Other(other) }
-}
-
-/// Timestamped events, read if there is a format that reads them.
-fn read_events(grammar: Grammar) -> Candidate {
-    match format("events") {
-        Some(format) => Candidate { grammar, answer: Answer::Format(format) },
-        None => named(grammar, EVENTS),
-    }
 }
 
 const BARE: Other = Other {

@@ -5,7 +5,7 @@ use super::candidates::{Answer, Candidate};
 use super::grammar::{Holds, Message, Table, bit};
 use super::trials::{Trial, Trials, is_equivalent};
 use super::walk::walk;
-use super::{Certainty, Detected, Endpoint, words};
+use super::{Certainty, Depth, Detected, Endpoint, words};
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::Format;
 use crate::format::otlp::schema::Rows;
@@ -14,10 +14,11 @@ use crate::format::otlp::schema::Rows;
 pub(super) fn decide(
     candidates: &[Candidate],
     payload: &[u8],
-    hint: Option<&'static dyn Format>,
+    hint: Option<Format>,
     endpoint: Option<Endpoint>,
+    depth: Depth,
 ) -> Result<Option<Detected>> {
-    let Trials { all: trials, whole } = Trials::of(candidates, payload);
+    let Trials { all: trials, whole } = Trials::of(candidates, payload, depth);
     let mut ties = best(&trials);
     let misses = endpoint.filter(|endpoint| !keep_sent_to(*endpoint, &mut ties));
     let hinted =
@@ -40,7 +41,7 @@ pub(super) fn decide(
         Answer::Other(other) => return Err(unrecognised(other.what, other.advice)),
     };
     match hint {
-        Some(hint) if hint.name() != format.name() => {
+        Some(hint) if hint != format => {
             if hinted.is_some_and(|(_, trial)| trial.is_possible()) {
                 return Ok(None);
             }
@@ -72,8 +73,8 @@ pub(super) fn unrecognised(what: &str, advice: &str) -> Error {
     )
 }
 
-fn is_format(trial: &Trial, hint: &'static dyn Format) -> bool {
-    trial.candidate.format().is_some_and(|format| format.name() == hint.name())
+fn is_format(trial: &Trial, hint: Format) -> bool {
+    trial.candidate.format() == Some(hint)
 }
 
 /// The trials that fit best and equally well, in the order of the candidates.
@@ -176,21 +177,26 @@ fn certainty(ties: &[&Trial], whole: bool) -> Certainty {
         return Certainty::Certain;
     };
     let different: Vec<_> =
-        others.iter().filter(|other| !whole || !is_equivalent(winner, other)).collect();
+        others.iter().copied().filter(|other| !whole || !is_equivalent(winner, other)).collect();
     if others.is_empty() {
         Certainty::Certain
     } else if different.is_empty() {
-        Certainty::Equivalent(others.iter().map(|trial| trial.name()).collect())
+        Certainty::Equivalent(formats(others))
     } else {
-        let names = different.iter().map(|trial| trial.name()).collect();
+        let names = formats(&different);
         let preferred = different.iter().all(|other| is_preferred(winner, other));
         if preferred { Certainty::Preferred(names) } else { Certainty::Ambiguous(names) }
     }
 }
 
+/// The formats of trials that are of one.
+fn formats(trials: &[&Trial]) -> Vec<Format> {
+    trials.iter().filter_map(|trial| trial.candidate.format()).collect()
+}
+
 /// What the hint says, which nothing contradicts.
 fn as_hinted(
-    hint: &'static dyn Format,
+    hint: Format,
     hinted: &Trial,
     trials: &[Trial],
     ties: &[&Trial],
@@ -199,29 +205,30 @@ fn as_hinted(
     let mut evidence = words::evidence(hinted, trials);
     let others: Vec<_> = ties
         .iter()
+        .copied()
         .filter(|trial| trial.name() != hinted.name() && trial.candidate.format().is_some())
         .collect();
     let tied = ties.iter().any(|trial| trial.name() == hinted.name());
     let different: Vec<_> = others
         .iter()
+        .copied()
         .filter(|other| !tied || !whole || !is_equivalent(hinted, other))
-        .map(|trial| trial.name())
         .collect();
     let certainty = if others.is_empty() {
         Certainty::Certain
     } else if different.is_empty() {
-        Certainty::Equivalent(others.iter().map(|trial| trial.name()).collect())
+        Certainty::Equivalent(formats(&others))
     } else {
         evidence.push(format!("{} was asked for", hinted.name()));
         if let Some(best) = ties.first().filter(|_| !tied) {
             evidence.push(format!("{} fits better: {}", best.name(), words::fault(hinted)));
         }
-        Certainty::Preferred(different)
+        Certainty::Preferred(formats(&different))
     };
     Detected { format: hint, certainty, evidence }
 }
 
-fn contradicted(hint: &'static dyn Format, hinted: Option<&Trial>, winner: &Trial) -> Error {
+fn contradicted(hint: Format, hinted: Option<&Trial>, winner: &Trial) -> Error {
     let fault = hinted.map(|trial| format!(" ({})", words::fault(trial))).unwrap_or_default();
     let (hint, name) = (hint.name(), winner.name());
     Error::malformed(format!(

@@ -12,7 +12,8 @@ use crate::format::otlp::schema::Schema;
 /// [`ReadOptions::endpoint`](crate::ReadOptions::endpoint).
 ///
 /// ```
-/// use otlp_profiles::{Endpoint, ReadOptions};
+/// use otlp_profiles::detect::{Endpoint};
+/// use otlp_profiles::{ReadOptions};
 ///
 /// let endpoint: Endpoint = "/v1development/profiles".parse()?;
 /// assert_eq!(endpoint, Endpoint::V1Development);
@@ -20,7 +21,7 @@ use crate::format::otlp::schema::Schema;
 /// assert_eq!(service.parse::<Endpoint>()?, Endpoint::V1Experimental);
 /// assert!("/v1/traces".parse::<Endpoint>().is_err());
 ///
-/// let options = ReadOptions { endpoint: Some(endpoint), ..Default::default() };
+/// let options = ReadOptions::default().endpoint(endpoint);
 /// # let _ = options;
 /// # Ok::<(), otlp_profiles::Error>(())
 /// ```

@@ -1,29 +1,53 @@
-//! The grammar of a generation of OTLP, derived from its schema.
-
-use Holds::{
-    Bytes, Fixed64, FixedTimes, Flag, Id, Index, Indices, Many, Number, Numbers, One, Row, Small,
-};
-use Holds::{SliceIndices, SliceLength, SliceStart, Strings, Text, Times, Values};
+//! The grammars of OTLP profiles and of pprof, derived from the schema.
 
 use super::grammar::{Grammar, Holds, Message, Table};
-use super::shared::{ENVELOPE, LABEL, ROWS, TEXT};
-use crate::format::otlp::schema::{Home, Rows, Schema};
+use crate::format::otlp::schema::{Rows, Schema};
+use crate::schema::{self, Field, Kind, MessageType, Role, Version};
 
-const ATTRIBUTES: Holds = Indices(Table::Attribute);
+/// The messages that detection looks into, by what they are for. Lists and maps of values are not
+/// among them: they nest without end.
+static MESSAGES: [(Message, &MessageType); 22] = [
+    (Message::Data, &schema::PROFILES_DATA),
+    (Message::Dictionary, &schema::PROFILES_DICTIONARY),
+    (Message::ResourceProfiles, &schema::RESOURCE_PROFILES),
+    (Message::ScopeProfiles, &schema::SCOPE_PROFILES),
+    (Message::Resource, &schema::RESOURCE),
+    (Message::Scope, &schema::INSTRUMENTATION_SCOPE),
+    (Message::EntityRef, &schema::ENTITY_REF),
+    (Message::Container, &schema::PROFILE_CONTAINER),
+    (Message::Profile, &schema::PROFILE),
+    (Message::Sample, &schema::SAMPLE),
+    (Message::Label, &schema::LABEL),
+    (Message::ValueType, &schema::VALUE_TYPE),
+    (Message::Mapping, &schema::MAPPING),
+    (Message::Location, &schema::LOCATION),
+    (Message::Line, &schema::LINE),
+    (Message::Function, &schema::FUNCTION),
+    (Message::Link, &schema::LINK),
+    (Message::Stack, &schema::STACK),
+    (Message::AttributeUnit, &schema::ATTRIBUTE_UNIT),
+    (Message::KeyValueAndUnit, &schema::KEY_VALUE_AND_UNIT),
+    (Message::KeyValue, &schema::KEY_VALUE),
+    (Message::AnyValue, &schema::ANY_VALUE),
+];
 
 /// What the payloads of a generation are made of.
 pub(super) fn grammar(schema: &Schema) -> Grammar {
-    let mut grammar = Grammar::new(schema.name, Message::Data);
-    grammar.rows = schema.rows;
-    grammar.series = series(schema);
-    grammar.add_all(ENVELOPE).add_all(ROWS);
-    envelope(&mut grammar, schema);
-    tables(&mut grammar, schema);
-    mapping(&mut grammar, schema);
-    location(&mut grammar, schema);
-    container(&mut grammar, schema);
-    profile(&mut grammar, schema);
-    sample(&mut grammar, schema);
+    let mut grammar = derived(schema.name, Message::Data, schema.version);
+    grammar.series = schema.tables.stack != 0;
+    if schema.home == crate::format::otlp::schema::Home::Data {
+        // Tables alone say nothing, and a lone string table may be pprof's as well.
+        grammar.require(Message::Data, 1);
+    }
+    let (profile, container) = (&schema.profile, &schema.container);
+    if profile.original_payload != 0 {
+        grammar.pair(Message::Profile, profile.original_payload_format, profile.original_payload);
+    }
+    if container.profile != 0 {
+        let (format, payload) = (container.original_payload_format, container.original_payload);
+        grammar.require(Message::Container, container.profile);
+        grammar.pair(Message::Container, format, payload);
+    }
     grammar
 }
 
@@ -34,196 +58,101 @@ pub(super) fn bare(schema: &Schema) -> Grammar {
     bare
 }
 
-/// Whether values and timestamps are a series, of the one sample type of a profile.
-fn series(schema: &Schema) -> bool {
-    schema.tables.stack != 0
-}
-
-fn envelope(grammar: &mut Grammar, schema: &Schema) {
-    let record = if schema.container.profile == 0 { Message::Profile } else { Message::Container };
+/// What a pprof profile is made of. Rows refer to each other by id, which detection does not follow.
+pub(super) fn pprof() -> Grammar {
+    let mut grammar = derived("pprof", Message::Profile, Version::Pprof);
+    (grammar.packs, grammar.utf8, grammar.series) = (false, false, false);
+    grammar.require(Message::Profile, schema::PROFILE.number(Version::Pprof, "string_table"));
     grammar
-        .add(Message::ScopeProfiles, &[(2, "profiles", Many(record))])
-        .add(Message::Resource, &[(schema.entity_refs, "entity_refs", Many(Message::EntityRef))])
-        .add(Message::KeyValue, &[(schema.key_strindex, "key_strindex", TEXT)])
-        .add(Message::AnyValue, &[(schema.string_value_strindex, "string_value_strindex", TEXT)])
-        .add(Message::ValueType, &[(schema.temporality, "aggregation_temporality", Small)]);
 }
 
-/// Where the tables live: the message, which says that there are any.
-fn home(grammar: &mut Grammar, schema: &Schema) -> Message {
-    match schema.home {
-        Home::Profile => Message::Profile,
-        Home::Data => {
-            // Tables alone say nothing, and a lone string table may be pprof's as well.
-            grammar.require(Message::Data, 1);
-            Message::Data
-        }
-        Home::Dictionary => {
-            grammar.add(Message::Data, &[(2, "dictionary", One(Message::Dictionary))]);
-            Message::Dictionary
+/// The fields that a version has of all messages, resources and scopes of today among them.
+fn derived(name: &'static str, root: Message, version: Version) -> Grammar {
+    let mut grammar = Grammar::new(name, root);
+    grammar.rows = Rows::of(version);
+    for (message, schema) in &MESSAGES {
+        for field in schema.fields_in(version) {
+            grammar.add(*message, field.number, field.name, field.key, holds(field, grammar.rows));
         }
     }
-}
-
-fn tables(grammar: &mut Grammar, schema: &Schema) {
-    let Schema { tables, .. } = schema;
-    let attribute =
-        if tables.attribute_units == 0 { Message::KeyValueAndUnit } else { Message::KeyValue };
-    let home = home(grammar, schema);
-    grammar.add(
-        home,
-        &[
-            (tables.mapping, "mapping_table", Row(Table::Mapping, Message::Mapping)),
-            (tables.location, "location_table", Row(Table::Location, Message::Location)),
-            (tables.function, "function_table", Row(Table::Function, Message::Function)),
-            (tables.link, "link_table", Row(Table::Link, Message::Link)),
-            (tables.string, "string_table", Strings),
-            (tables.attribute, "attribute_table", Row(Table::Attribute, attribute)),
-            (
-                tables.attribute_units,
-                "attribute_units",
-                Row(Table::AttributeUnit, Message::AttributeUnit),
-            ),
-            (tables.stack, "stack_table", Row(Table::Stack, Message::Stack)),
-        ],
-    );
-}
-
-/// A reference to a row; where row 0 is a row like any other, encoders also wrote pprof's ids.
-fn reference(table: Table, schema: &Schema) -> Holds {
-    if schema.rows == Rows::FromZero { Number } else { Index(table) }
-}
-
-fn mapping(grammar: &mut Grammar, schema: &Schema) {
-    let Schema { mapping, .. } = schema;
-    let has = ["has_functions", "has_filenames", "has_line_numbers", "has_inline_frames"];
-    for (number, name) in (mapping.has_functions..).zip(has).filter(|_| mapping.has_functions != 0)
-    {
-        grammar.add(Message::Mapping, &[(number, name, Flag)]);
-    }
-    grammar.add(
-        Message::Mapping,
-        &[
-            (mapping.id, "id", Number),
-            (mapping.memory_start, "memory_start", Number),
-            (mapping.memory_limit, "memory_limit", Number),
-            (mapping.file_offset, "file_offset", Number),
-            (mapping.filename, "filename", TEXT),
-            (mapping.build_id, "build_id", TEXT),
-            (mapping.build_id_kind, "build_id_kind", Small),
-            (mapping.attributes, "attribute_indices", ATTRIBUTES),
-        ],
-    );
-}
-
-fn location(grammar: &mut Grammar, schema: &Schema) {
-    let Schema { location, function, .. } = schema;
-    let (mapping, callee) = (reference(Table::Mapping, schema), reference(Table::Function, schema));
     grammar
-        .add(
-            Message::Location,
-            &[
-                (location.id, "id", Number),
-                (location.address, "address", Number),
-                (location.mapping, "mapping_index", mapping),
-                (location.lines, "lines", Many(Message::Line)),
-                (location.is_folded, "is_folded", Flag),
-                (location.frame_type, "type_index", TEXT),
-                (location.attributes, "attribute_indices", ATTRIBUTES),
-            ],
-        )
-        .add(
-            Message::Line,
-            &[(1, "function_index", callee), (2, "line", Number), (3, "column", Number)],
-        )
-        .add(
-            Message::Function,
-            &[
-                (function.id, "id", Number),
-                (function.name, "name", TEXT),
-                (function.system_name, "system_name", TEXT),
-                (function.filename, "filename", TEXT),
-                (function.start_line, "start_line", Number),
-            ],
-        );
 }
 
-fn container(grammar: &mut Grammar, schema: &Schema) {
-    let Schema { container, .. } = schema;
-    if container.profile == 0 {
-        return;
+/// Resources and scopes as all signals of OTLP have them, around records that are still to be added.
+pub(super) fn envelope(name: &'static str) -> Grammar {
+    const ENVELOPE: [Message; 8] = [
+        Message::Data,
+        Message::ResourceProfiles,
+        Message::ScopeProfiles,
+        Message::Resource,
+        Message::Scope,
+        Message::EntityRef,
+        Message::KeyValue,
+        Message::AnyValue,
+    ];
+    // References into a dictionary are a thing of profiles.
+    let profiles = derived(name, Message::Data, Version::V1_9);
+    let mut grammar = Grammar::new(name, Message::Data);
+    for message in ENVELOPE {
+        for (number, field) in profiles.fields(message) {
+            let inner = profiles.inner(message, number);
+            if inner.is_none_or(|inner| ENVELOPE.contains(&inner)) {
+                grammar.add(message, number, field.name, field.key, field.holds);
+            }
+        }
     }
     grammar
-        .require(Message::Container, container.profile)
-        .pair(Message::Container, container.original_payload_format, container.original_payload)
-        .add(
-            Message::Container,
-            &[
-                (container.profile_id, "profile_id", Id(16)),
-                (container.start, "start_time_unix_nano", Fixed64),
-                (container.end, "end_time_unix_nano", Fixed64),
-                (container.attributes, "attributes", Many(Message::KeyValue)),
-                (container.dropped_attributes_count, "dropped_attributes_count", Small),
-                (container.original_payload_format, "original_payload_format", Text),
-                (container.original_payload, "original_payload", Bytes),
-                (container.profile, "profile", One(Message::Profile)),
-            ],
-        );
 }
 
-fn profile(grammar: &mut Grammar, schema: &Schema) {
-    let Schema { profile, .. } = schema;
-    let sample_type = Message::ValueType;
-    let sample_type =
-        if series(schema) { One(sample_type) } else { Row(Table::SampleType, sample_type) };
-    let default = if profile.default_by_name { TEXT } else { Small };
-    let time = if profile.unsigned_time { Fixed64 } else { Number };
-    if profile.original_payload != 0 {
-        grammar.pair(Message::Profile, profile.original_payload_format, profile.original_payload);
+/// What a field of the schema holds.
+fn holds(field: &Field, rows: Rows) -> Holds {
+    let many = field.is_repeated();
+    match (field.kind, field.role) {
+        (Kind::Message(inner), role) => match (message(inner), role) {
+            (None, _) => Holds::Bytes,
+            (Some(inner), Role::Row(table)) => Holds::Row(table, inner),
+            (Some(inner), _) if many => Holds::Many(inner),
+            (Some(inner), _) => Holds::One(inner),
+        },
+        (Kind::String, Role::Row(_)) => Holds::Strings,
+        (Kind::String, _) => {
+            if many {
+                Holds::Texts
+            } else {
+                Holds::Text
+            }
+        }
+        (Kind::Bytes, Role::Id(length)) => Holds::Id(length),
+        (Kind::Bytes, _) => Holds::Bytes,
+        (Kind::Bool, _) => Holds::Flag,
+        (Kind::Fixed64, Role::Times) => Holds::FixedTimes,
+        (Kind::Fixed64 | Kind::Double, _) => Holds::Fixed64,
+        (Kind::Enum(_), _) => Holds::Small,
+        (Kind::Int32 | Kind::Int64 | Kind::Uint32 | Kind::Uint64, _) if many => numbers(field.role),
+        (Kind::Int32 | Kind::Int64 | Kind::Uint32 | Kind::Uint64, role) => match role {
+            Role::SliceStart => Holds::SliceStart,
+            Role::SliceLength => Holds::SliceLength,
+            Role::Ref(Table::SampleType) => Holds::Small,
+            // Where row 0 is a row like any other, encoders wrote pprof's ids here as well.
+            Role::Ref(Table::Mapping | Table::Function) if rows == Rows::FromZero => Holds::Number,
+            Role::Ref(table) => Holds::Index(table),
+            _ if matches!(field.kind, Kind::Int32 | Kind::Uint32) => Holds::Small,
+            _ => Holds::Number,
+        },
     }
-    grammar.add(
-        Message::Profile,
-        &[
-            (profile.sample_type, "sample_type", sample_type),
-            (profile.samples, "samples", Many(Message::Sample)),
-            (profile.location_indices, "location_indices", SliceIndices(Table::Location)),
-            (profile.time, "time", time),
-            (profile.duration, "duration", Number),
-            (profile.period, "period", Number),
-            (profile.period_type, "period_type", One(Message::ValueType)),
-            (profile.comment, "comment", Indices(Table::String)),
-            (profile.default_sample_type, "default_sample_type", default),
-            (profile.drop_frames, "drop_frames", TEXT),
-            (profile.keep_frames, "keep_frames", TEXT),
-            (profile.profile_id, "profile_id", Id(16)),
-            (profile.attributes, "attributes", Many(Message::KeyValue)),
-            (profile.dropped_attributes_count, "dropped_attributes_count", Small),
-            (profile.original_payload_format, "original_payload_format", Text),
-            (profile.original_payload, "original_payload", Bytes),
-            (profile.attribute_indices, "attribute_indices", ATTRIBUTES),
-        ],
-    );
 }
 
-fn sample(grammar: &mut Grammar, schema: &Schema) {
-    let Schema { sample, .. } = schema;
-    let times = if sample.fixed_timestamps { FixedTimes } else { Times };
-    grammar.add(
-        Message::Sample,
-        &[
-            (sample.location_index, "location_index", Numbers),
-            (sample.label, "label", Many(Message::Label)),
-            (sample.slice_start, "locations_start_index", SliceStart),
-            (sample.slice_length, "locations_length", SliceLength),
-            (sample.stack, "stack_index", Index(Table::Stack)),
-            (sample.values, "values", Values),
-            (sample.attributes, "attribute_indices", ATTRIBUTES),
-            (sample.link, "link_index", Index(Table::Link)),
-            (sample.timestamps, "timestamps_unix_nano", times),
-            (sample.stacktrace_id, "stacktrace_id_index", TEXT),
-        ],
-    );
-    if sample.label != 0 {
-        grammar.add_all(LABEL);
+fn numbers(role: Role) -> Holds {
+    match role {
+        Role::Ref(table) => Holds::Indices(table),
+        Role::Sliced(table) => Holds::SliceIndices(table),
+        Role::Values => Holds::Values,
+        Role::Times => Holds::Times,
+        _ => Holds::Numbers,
     }
+}
+
+fn message(schema: &MessageType) -> Option<Message> {
+    let found = MESSAGES.iter().find(|(_, known)| std::ptr::eq(*known, schema));
+    found.map(|(message, _)| *message)
 }

@@ -1,6 +1,7 @@
 //! What a format says of every field of its messages: what detection walks a payload with.
 
 use crate::format::otlp::schema::Rows;
+pub(super) use crate::schema::Table;
 use crate::wire::{FIXED32, FIXED64, LEN, VARINT};
 
 /// The messages of all the formats that are told apart, by what they are for.
@@ -102,47 +103,6 @@ impl Message {
     }
 }
 
-/// The tables that references go to, and other lists whose length matters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Table {
-    Mapping,
-    Location,
-    Function,
-    Link,
-    String,
-    Attribute,
-    AttributeUnit,
-    Stack,
-    /// `Profile.location_indices`, which samples refer to slices of.
-    Slice,
-    /// The sample types of a profile.
-    SampleType,
-}
-
-impl Table {
-    pub(super) const COUNT: usize = Self::SampleType as usize + 1;
-
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Mapping => "mapping table",
-            Self::Location => "location table",
-            Self::Function => "function table",
-            Self::Link => "link table",
-            Self::String => "string table",
-            Self::Attribute => "attribute table",
-            Self::AttributeUnit => "attribute units",
-            Self::Stack => "stack table",
-            Self::Slice => "location indices",
-            Self::SampleType => "sample types",
-        }
-    }
-
-    /// Whether row 0 is the empty row where row 0 of every table is.
-    pub(super) fn has_null_row(self) -> bool {
-        !matches!(self, Self::String | Self::AttributeUnit | Self::Slice | Self::SampleType)
-    }
-}
-
 /// What a field holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Holds {
@@ -233,11 +193,19 @@ impl Holds {
     }
 }
 
-/// A field: its name, and what it holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A field: its name, and what it holds. Equal are those that mean the same, whatever their name.
+#[derive(Clone, Copy, Debug, Eq)]
 pub(super) struct Field {
     pub(super) name: &'static str,
+    /// What the same field is called in every format.
+    pub(super) key: &'static str,
     pub(super) holds: Holds,
+}
+
+impl PartialEq for Field {
+    fn eq(&self, other: &Self) -> bool {
+        (self.key, self.holds) == (other.key, other.holds)
+    }
 }
 
 /// Fields of messages: the number of each, its name, and what it holds.
@@ -280,30 +248,31 @@ impl Grammar {
         }
     }
 
-    /// Adds fields to a message; number 0 is a field that this format lacks.
+    /// Adds a field to a message.
     pub(super) fn add(
         &mut self,
         message: Message,
-        fields: &[(u32, &'static str, Holds)],
-    ) -> &mut Self {
+        number: u32,
+        name: &'static str,
+        key: &'static str,
+        holds: Holds,
+    ) {
+        debug_assert!((1..=LAST_NUMBER).contains(&number), "{name} has number {number}");
         if let Some(known) = self.fields.get_mut(message as usize) {
-            for &(number, name, holds) in
-                fields.iter().filter(|field| (1..=LAST_NUMBER).contains(&field.0))
-            {
-                let end = known.len().max(number as usize + 1);
-                known.resize(end, None);
-                if let Some(slot) = known.get_mut(number as usize) {
-                    *slot = Some(Field { name, holds });
-                }
+            let end = known.len().max(number as usize + 1);
+            known.resize(end, None);
+            if let Some(slot) = known.get_mut(number as usize) {
+                *slot = Some(Field { name, key, holds });
             }
         }
-        self
     }
 
     /// Adds the fields of several messages.
     pub(super) fn add_all(&mut self, messages: Fields) -> &mut Self {
         for (message, fields) in messages {
-            self.add(*message, fields);
+            for &(number, name, holds) in *fields {
+                self.add(*message, number, name, name, holds);
+            }
         }
         self
     }

@@ -14,16 +14,16 @@ mod candidates;
 mod count;
 mod decide;
 mod endpoint;
-mod fixed;
+mod events;
+mod foreign;
 mod generations;
 mod grammar;
 mod magic;
 mod rows;
 mod score;
-mod shared;
 mod signals;
+mod signs;
 mod survey;
-mod text;
 mod trials;
 mod walk;
 mod words;
@@ -31,7 +31,7 @@ mod words;
 pub use endpoint::Endpoint;
 
 use crate::error::Result;
-use crate::format::{FORMATS, Format};
+use crate::format::{Encoding, Format};
 
 /// Which format a payload is, how sure that is, and why.
 ///
@@ -39,7 +39,7 @@ use crate::format::{FORMATS, Format};
 /// # fn main() -> otlp_profiles::Result<()> {
 /// let bytes = std::fs::read("testdata/go-heap.pb.gz").unwrap();
 /// let detected = otlp_profiles::detect(&bytes, &Default::default())?;
-/// assert_eq!(detected.format.name(), "pprof");
+/// assert_eq!(detected.format, otlp_profiles::Format::PPROF);
 /// assert_eq!(detected.certainty, otlp_profiles::Certainty::Certain);
 /// assert!(!detected.evidence.is_empty());
 /// # Ok(()) }
@@ -48,7 +48,7 @@ use crate::format::{FORMATS, Format};
 #[non_exhaustive]
 pub struct Detected {
     /// The format it is read as.
-    pub format: &'static dyn Format,
+    pub format: Format,
     /// How sure that is.
     pub certainty: Certainty,
     /// Why, in words.
@@ -58,9 +58,11 @@ pub struct Detected {
 /// How sure a detection is.
 ///
 /// ```
-/// use otlp_profiles::Certainty;
+/// use otlp_profiles::{Certainty, Format};
 ///
-/// assert_eq!(Certainty::Equivalent(vec!["otlp-1.9"]).to_string(), "the same as otlp-1.9");
+/// let certainty = Certainty::Equivalent(vec![Format::OTLP_1_9]);
+/// assert_eq!(certainty.to_string(), "the same as otlp-1.9");
+/// assert_eq!(certainty.others(), [Format::OTLP_1_9]);
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -68,23 +70,54 @@ pub enum Certainty {
     /// No other format has this shape.
     Certain,
     /// Others read it to the same profiles.
-    Equivalent(Vec<&'static str>),
+    Equivalent(Vec<Format>),
     /// Others read it to something else, or may: of large payloads not all is looked at. This reading
     /// is the likely one.
-    Preferred(Vec<&'static str>),
+    Preferred(Vec<Format>),
     /// Others read it to something else, as likely.
-    Ambiguous(Vec<&'static str>),
+    Ambiguous(Vec<Format>),
+}
+
+impl Certainty {
+    /// The other formats that fit, whatever they make of the payload.
+    pub fn others(&self) -> &[Format] {
+        match self {
+            Self::Certain => &[],
+            Self::Equivalent(others) | Self::Preferred(others) | Self::Ambiguous(others) => others,
+        }
+    }
+
+    /// Whether another format that fits may read something else: then this reading is a guess.
+    pub fn is_guess(&self) -> bool {
+        matches!(self, Self::Preferred(_) | Self::Ambiguous(_))
+    }
 }
 
 impl std::fmt::Display for Certainty {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Certain => f.write_str("certain"),
-            Self::Equivalent(others) => write!(f, "the same as {}", others.join(", ")),
-            Self::Preferred(others) => write!(f, "preferred to {}", others.join(", ")),
-            Self::Ambiguous(others) => write!(f, "ambiguous with {}", others.join(", ")),
-        }
+        let relation = match self {
+            Self::Certain => return f.write_str("certain"),
+            Self::Equivalent(_) => "the same as",
+            Self::Preferred(_) => "preferred to",
+            Self::Ambiguous(_) => "ambiguous with",
+        };
+        write!(f, "{relation} {}", names(self.others()))
     }
+}
+
+/// `otlp-1.10, otlp-1.9`
+pub(crate) fn names(formats: &[Format]) -> String {
+    let names: Vec<_> = formats.iter().map(|format| format.name()).collect();
+    names.join(", ")
+}
+
+/// How much of a large payload may be looked at where several formats fit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Depth {
+    /// A small part of it: what reads the same so far is preferred, and the evidence says so.
+    Survey,
+    /// All of it, so that no format is only preferred because not all was looked at.
+    Whole,
 }
 
 /// Which format an inflated, unframed payload is.
@@ -94,66 +127,68 @@ impl std::fmt::Display for Certainty {
 /// endpoint only decides between formats that fit equally well.
 pub(crate) fn detect_payload(
     payload: &[u8],
-    hint: Option<&'static dyn Format>,
+    hint: Option<Format>,
     endpoint: Option<Endpoint>,
+    depth: Depth,
 ) -> Result<Detected> {
     if payload.is_empty() {
         return empty(hint, endpoint);
     }
-    if let Some(known) = magic::binary(payload) {
+    if let Some(seen) = magic::binary(payload) {
         return match hint {
-            Some(format) if !is_protobuf(format) && known.reads().is_none() => {
+            Some(format) if !is_protobuf(format) && seen.reads().is_none() => {
                 Ok(at_its_word(format))
             }
-            Some(format) => known.answer_instead(format),
-            None => known.answer(),
+            Some(format) => seen.answer_instead(format),
+            None => seen.answer(),
         };
     }
-    if let Some(detected) = decide::decide(&candidates::CANDIDATES, payload, hint, endpoint)? {
+    if let Some(detected) = decide::decide(&candidates::CANDIDATES, payload, hint, endpoint, depth)?
+    {
         return Ok(detected);
     }
     match hint {
         Some(format) => Ok(at_its_word(format)),
-        None => text::detect(payload).unwrap_or_else(|| Err(magic::nothing(payload))),
+        None => match magic::text(payload) {
+            Some(seen) => seen.answer(),
+            None => Err(magic::nothing(payload)),
+        },
     }
 }
 
 /// No bytes are a valid message of every generation, with nothing in it.
-fn empty(hint: Option<&'static dyn Format>, endpoint: Option<Endpoint>) -> Result<Detected> {
-    let otlp = || FORMATS.iter().copied().filter(|format| format.schema().is_some());
-    let is_taken = |format: &&dyn Format| {
+fn empty(hint: Option<Format>, endpoint: Option<Endpoint>) -> Result<Detected> {
+    let otlp = || Format::ALL.iter().copied().filter(|format| format.schema().is_some());
+    let is_taken = |format: &Format| {
         let schema = format.schema();
         endpoint.is_none_or(|endpoint| schema.is_some_and(|schema| endpoint.takes(schema)))
     };
     let Some(format) = hint.or_else(|| otlp().find(is_taken)) else {
         return Err(magic::nothing(&[]));
     };
-    let others: Vec<_> =
-        otlp().map(|other| other.name()).filter(|&name| name != format.name()).collect();
+    let others: Vec<_> = otlp().filter(|&other| other != format).collect();
     let certainty =
         if format.schema().is_some() { Certainty::Equivalent(others) } else { Certainty::Certain };
     let evidence = vec!["no bytes: a message of OTLP in which nothing is said".to_owned()];
     Ok(Detected { format, certainty, evidence })
 }
 
-fn is_protobuf(format: &dyn Format) -> bool {
-    format.schema().is_some() || format.name() == "pprof"
+fn is_protobuf(format: Format) -> bool {
+    matches!(format.encoding(), Encoding::Otlp(_) | Encoding::Pprof)
 }
 
-fn at_its_word(format: &'static dyn Format) -> Detected {
+fn at_its_word(format: Format) -> Detected {
     let evidence = vec![format!("nothing was recognised; {} was asked for", format.name())];
     Detected { format, certainty: Certainty::Certain, evidence }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::candidates::candidates;
+    use super::candidates::{Answer, Candidate, candidates};
+    use super::grammar::{Holds, Message};
     use super::*;
     use crate::error::ErrorKind;
-    use crate::format::intake::Intake;
-    use crate::format::losses::Losses;
-    use crate::format::otlp::schema::{Sample, Schema};
-    use crate::format::{WriteOptions, format};
+    use crate::format::Codec;
     use crate::model::Profiles;
     use crate::wire::write::varint;
 
@@ -196,7 +231,7 @@ mod tests {
     }
 
     fn answer(payload: &[u8]) -> String {
-        match detect_payload(payload, None, None) {
+        match detect_payload(payload, None, None, Depth::Survey) {
             Ok(detected) => format!(
                 "{} ({}): {}",
                 detected.format.name(),
@@ -277,14 +312,16 @@ mod tests {
     fn a_hint_decides_between_what_fits_and_is_refused_where_it_cannot_be() {
         let either =
             payload(&[(1, Ok(1)), (2, Err(vec![1])), (5, Err(vec![0, 0, 0, 0, 0, 0, 0, 16]))]);
-        let detected = detect_payload(&either, format("otlp-1.9"), None).unwrap();
+        let detected =
+            detect_payload(&either, Some(Format::OTLP_1_9), None, Depth::Survey).unwrap();
         assert_eq!(
             (detected.format.name(), detected.certainty),
-            ("otlp-1.9", Certainty::Preferred(vec!["otlp-1.10"]))
+            ("otlp-1.9", Certainty::Preferred(vec![Format::OTLP_1_10]))
         );
         for wrong in ["pprof", "otlp-1.9", "otlp-1.3"] {
             let newest = payload(&[(1, Ok(1)), (4, Err(vec![9]))]);
-            let error = detect_payload(&newest, format(wrong), None).unwrap_err();
+            let error =
+                detect_payload(&newest, wrong.parse().ok(), None, Depth::Survey).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Malformed);
             let text = error.to_string();
             assert!(
@@ -293,14 +330,15 @@ mod tests {
                 "{text}"
             );
         }
-        let nothing = detect_payload(b"\x07\x07\x07", format("otlp-1.9"), None).unwrap();
+        let nothing =
+            detect_payload(b"\x07\x07\x07", Some(Format::OTLP_1_9), None, Depth::Survey).unwrap();
         assert_eq!(nothing.format.name(), "otlp-1.9");
     }
 
     #[test]
     fn an_endpoint_breaks_ties_and_nothing_else() {
         let as_sent = |payload: &[u8], endpoint| {
-            let detected = detect_payload(payload, None, Some(endpoint)).unwrap();
+            let detected = detect_payload(payload, None, Some(endpoint), Depth::Survey).unwrap();
             let said = detected.evidence.last().cloned().unwrap_or_default();
             (detected.format.name(), detected.certainty, said)
         };
@@ -309,13 +347,13 @@ mod tests {
             let (old, certainty, _) = as_sent(payload, Endpoint::V1Experimental);
             assert_eq!(old, "otlp-1.3");
             assert!(
-                matches!(&certainty, Certainty::Equivalent(others) if others.contains(&"otlp-1.10")),
+                matches!(&certainty, Certainty::Equivalent(others) if others.contains(&Format::OTLP_1_10)),
                 "{certainty}"
             );
             let (new, certainty, _) = as_sent(payload, Endpoint::V1Development);
             assert_eq!(new, "otlp-1.10");
             assert!(
-                matches!(&certainty, Certainty::Equivalent(others) if others.contains(&"otlp-1.3")),
+                matches!(&certainty, Certainty::Equivalent(others) if others.contains(&Format::OTLP_1_3)),
                 "{certainty}"
             );
         }
@@ -357,12 +395,15 @@ mod tests {
 
     #[test]
     fn no_bytes_are_a_message_about_nothing() {
-        let detected = detect_payload(b"", None, None).unwrap();
+        let detected = detect_payload(b"", None, None, Depth::Survey).unwrap();
         assert_eq!(detected.format.name(), "otlp-1.10");
         assert!(
-            matches!(detected.certainty, Certainty::Equivalent(others) if others.contains(&"otlp-1.3") && !others.contains(&"pprof"))
+            matches!(detected.certainty, Certainty::Equivalent(others) if others.contains(&Format::OTLP_1_3) && !others.contains(&Format::PPROF))
         );
-        assert_eq!(detect_payload(b"", format("pprof"), None).unwrap().format.name(), "pprof");
+        assert_eq!(
+            detect_payload(b"", Some(Format::PPROF), None, Depth::Survey).unwrap().format.name(),
+            "pprof"
+        );
         assert!(answer(b"\x32\x00").starts_with("pprof (certain)"), "{}", answer(b"\x32\x00"));
         assert!(
             answer(b"\x0a\x00").starts_with("otlp-1.10 (the same as otlp-1.9"),
@@ -395,48 +436,29 @@ mod tests {
         }
     }
 
-    /// A generation to come: values have moved, and a sample says its weight.
-    #[derive(Debug)]
-    struct MadeUp(Schema);
-
-    impl Format for MadeUp {
-        fn name(&self) -> &'static str {
-            self.0.name
-        }
-
-        fn about(&self) -> &'static str {
-            "a generation to come"
-        }
-
-        fn schema(&self) -> Option<&'static Schema> {
-            Some(Box::leak(Box::new(self.0)))
-        }
-
-        fn read(&self, _: &[u8], _: &mut Intake) -> Result<Profiles> {
-            Ok(Profiles::default())
-        }
-
-        fn write(
-            &self,
-            _: &Profiles,
-            _: &WriteOptions,
-            _: &mut Losses,
-            _: Vec<u8>,
-        ) -> Result<Vec<Vec<u8>>> {
-            Ok(Vec::new())
-        }
-    }
-
     #[test]
     fn a_new_generation_is_detected_by_being_registered() {
-        let newest = format("otlp-1.10").and_then(|format| format.schema()).unwrap();
-        let sample = Sample { values: 6, ..newest.sample };
-        let made_up = Box::leak(Box::new(MadeUp(Schema { name: "otlp-9.9", sample, ..*newest })));
-        let formats: Vec<&'static dyn Format> =
-            std::iter::once(&*made_up as &dyn Format).chain(FORMATS.iter().copied()).collect();
-        let candidates = candidates(&formats);
-        let decide =
-            |payload: &[u8]| decide::decide(&candidates, payload, None, None).unwrap().unwrap();
+        // A generation to come, in which the values of a sample have moved.
+        let mut made_up = generations::grammar(Format::OTLP.schema().unwrap());
+        made_up.name = "otlp-9.9";
+        made_up.add(Message::Sample, 6, "values", "values", Holds::Values);
+        made_up.add(Message::Sample, 4, "weight", "weight", Holds::Number);
+        let format = Format::made_up(Box::leak(Box::new(Codec {
+            name: "otlp-9.9",
+            aliases: &[],
+            about: "a generation to come",
+            extensions: &[],
+            gzip_on_disk: false,
+            deprecated: None,
+            encoding: Encoding::OtlpJson,
+            read: |_, _| Ok(Profiles::default()),
+            write: |_, _, _, _| Ok(Vec::new()),
+        })));
+        let mut candidates = candidates(Format::ALL);
+        candidates.insert(0, Candidate { grammar: made_up, answer: Answer::Format(format) });
+        let decide = |payload: &[u8]| {
+            decide::decide(&candidates, payload, None, None, Depth::Survey).unwrap().unwrap()
+        };
 
         let detected = decide(&payload(&[(1, Ok(1)), (2, Err(vec![1])), (6, Err(vec![9]))]));
         assert_eq!((detected.format.name(), detected.certainty), ("otlp-9.9", Certainty::Certain));

@@ -2,8 +2,8 @@
 
 use Holds::{Bytes, Fixed32, Fixed64, Id, Many, Number, One, Opaques, Prose, Small, Text};
 
+use super::generations::envelope;
 use super::grammar::{Fields, Grammar, Holds, Message};
-use super::shared::ENVELOPE;
 
 pub(super) fn traces() -> Grammar {
     let mut grammar = signal("traces", SPAN);
@@ -23,23 +23,24 @@ pub(super) fn logs() -> Grammar {
 
 /// Resources and scopes around records of another signal, by today's schema.
 fn signal(name: &'static str, record: Fields) -> Grammar {
-    let mut grammar = Grammar::new(name, Message::Data);
-    grammar
-        .add_all(ENVELOPE)
-        .add(Message::ScopeProfiles, &[(2, "records", Many(Message::Record))])
-        .add(Message::Resource, &[(3, "entity_refs", Many(Message::EntityRef))])
-        .add_all(record);
+    let mut grammar = envelope(name);
+    grammar.add_all(RECORDS).add_all(record);
     grammar
 }
 
 /// What a receiver answers, the same for every signal.
 pub(super) fn response() -> Grammar {
     let mut grammar = Grammar::new("response", Message::Data);
-    grammar
-        .add(Message::Data, &[(1, "partial_success", One(Message::Record))])
-        .add(Message::Record, &[(1, "rejected", Number), (2, "error_message", Prose)]);
+    grammar.add_all(RESPONSE);
     grammar
 }
+
+const RECORDS: Fields = &[(Message::ScopeProfiles, &[(2, "records", Many(Message::Record))])];
+
+const RESPONSE: Fields = &[
+    (Message::Data, &[(1, "partial_success", One(Message::Record))]),
+    (Message::Record, &[(1, "rejected", Number), (2, "error_message", Prose)]),
+];
 
 const SPAN: Fields = &[(
     Message::Record,

@@ -1,5 +1,6 @@
 //! Trying all candidates on a payload, on as much of it as it takes and as its size pays for.
 
+use super::Depth;
 use super::bounds::Bounds;
 use super::candidates::{Answer, Candidate};
 use super::grammar::{Grammar, Holds, Message, Table};
@@ -53,7 +54,7 @@ pub(super) struct Trials<'c> {
 impl<'c> Trials<'c> {
     /// Tries all candidates on the beginnings of all lists; those that are left on more of it, until
     /// one alone is without fault or all was seen; of a large payload on what a survey finds.
-    pub(super) fn of(candidates: &'c [Candidate], payload: &[u8]) -> Self {
+    pub(super) fn of(candidates: &'c [Candidate], payload: &[u8], depth: Depth) -> Self {
         let untried = |candidate| Trial { candidate, outcome: Outcome::untried() };
         let mut trials = Self { all: candidates.iter().map(untried).collect(), whole: true };
         trials.rule_out(payload);
@@ -71,6 +72,10 @@ impl<'c> Trials<'c> {
             bounds = more;
         }
         trials.survey(payload, rounds.last().unwrap_or(bounds));
+        if depth == Depth::Whole && !trials.whole {
+            trials.each(|grammar, _| walk(grammar, payload, Bounds::WHOLE));
+            trials.whole = true;
+        }
         trials
     }
 
@@ -240,7 +245,7 @@ fn same_fields(trial: &Trial, ours: &Grammar, theirs: &Grammar) -> bool {
         known.all(|(number, field)| {
             theirs
                 .field(message, number)
-                .is_some_and(|other| same(field.holds, other.holds, field.name == other.name))
+                .is_some_and(|other| same(field.holds, other.holds, field.key == other.key))
         })
     })
 }

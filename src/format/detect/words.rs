@@ -1,9 +1,10 @@
 //! What a decision rests on, in sentences.
 
-use super::Endpoint;
 use super::grammar::{Field, Grammar, Holds, Message};
 use super::score::{Clash, Why};
 use super::trials::Trial;
+use super::{Endpoint, names};
+use crate::format::Format;
 use crate::wire::{FIXED32, FIXED64, LEN, VARINT};
 
 /// More sentences tell nobody more.
@@ -44,8 +45,8 @@ pub(super) fn fault(trial: &Trial) -> String {
 }
 
 /// Why a reading is preferred to others that fit.
-pub(super) fn preference(name: &str, others: &[&str], orphans: u32) -> String {
-    let others = others.join(", ");
+pub(super) fn preference(name: &str, others: &[Format], orphans: u32) -> String {
+    let others = names(others);
     let unused = if orphans == 0 { "uses all attributes" } else { "uses no fewer attributes" };
     format!(
         "every sample has as many numbers as timestamps, values of one and attributes of the other: {name} {unused}, {others} would fit too"
@@ -53,10 +54,10 @@ pub(super) fn preference(name: &str, others: &[&str], orphans: u32) -> String {
 }
 
 /// What is not known where not all of a payload was looked at.
-pub(super) fn partly(others: &[&str]) -> String {
+pub(super) fn partly(others: &[Format]) -> String {
     format!(
         "not all of it was looked at, since that would take as long as reading it: {} may read the rest differently",
-        others.join(", ")
+        names(others)
     )
 }
 

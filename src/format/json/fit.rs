@@ -1,41 +1,40 @@
 //! How well the keys of a text fit the names of a generation.
 
 use crate::error::Result;
-use crate::format::json::messages::{Field, Kind, Message};
+use crate::format::json::names::named;
 use crate::format::json::read::AROUND;
-use crate::format::json::table::PROFILES_DATA;
 use crate::format::json::text::Text;
-use crate::format::otlp::schema::Schema;
 use crate::limits::within;
+use crate::schema::{Field, Kind, MessageType, PROFILES_DATA, Version};
 
 /// Counts what a generation has no name for, or has as something else: a list where it has one
 /// value, an object where it has a number.
 pub(super) struct Misfits<'a> {
     text: Text<'a>,
-    schema: &'a Schema,
+    version: Version,
     max_nesting: u64,
     count: u64,
 }
 
 impl<'a> Misfits<'a> {
-    pub(super) fn of(text: &Text<'a>, schema: &'a Schema, max_nesting: u64) -> Result<u64> {
-        let mut misfits = Self { text: text.clone(), schema, max_nesting, count: 0 };
+    pub(super) fn of(text: &Text<'a>, version: Version, max_nesting: u64) -> Result<u64> {
+        let mut misfits = Self { text: text.clone(), version, max_nesting, count: 0 };
         misfits.object(&PROFILES_DATA, 1)?;
         misfits.text.end()?;
         Ok(misfits.count)
     }
 
-    fn object(&mut self, message: &'static Message, depth: u64) -> Result<()> {
+    fn object(&mut self, message: &MessageType, depth: u64) -> Result<()> {
         within("max_nesting", self.max_nesting, depth.saturating_sub(AROUND))?;
         self.text.open(b'{', "an object")?;
         let mut first = true;
         while let Some(key) = self.text.key(&mut first)? {
-            match message.named(&key, self.schema) {
+            match named(message, &key, self.version) {
                 Some(_) if self.text.word("null") => {}
-                Some((field, _)) if field.many && self.text.peek() == Some(b'[') => {
+                Some(field) if field.is_repeated() && self.text.peek() == Some(b'[') => {
                     self.list(field, depth)?;
                 }
-                Some((field, _)) if !field.many => {
+                Some(field) if !field.is_repeated() => {
                     self.value(field.kind, depth).map_err(|error| error.within(field.name))?;
                 }
                 _ => self.misfit()?,
@@ -44,7 +43,7 @@ impl<'a> Misfits<'a> {
         Ok(())
     }
 
-    fn list(&mut self, field: &'static Field, depth: u64) -> Result<()> {
+    fn list(&mut self, field: &Field, depth: u64) -> Result<()> {
         self.text.open(b'[', "a list")?;
         let (mut first, mut row) = (true, 0);
         let mut elements = || {

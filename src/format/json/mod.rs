@@ -1,7 +1,7 @@
 //! OTLP/JSON: the messages of OTLP by names instead of numbers.
 //!
 //! JSON and the wire say the same messages, so there is no second reader and no second writer of
-//! profiles: one [`table`] of messages and two small translations between text and bytes stand
+//! profiles: the [schema](crate::schema) of the messages and two small translations between text and bytes stand
 //! before those of [`otlp`](super::otlp).
 //!
 //! ```text
@@ -10,10 +10,9 @@
 //! ```
 
 mod fit;
-mod messages;
+mod names;
 mod read;
 mod scalars;
-mod table;
 mod text;
 mod write;
 
@@ -23,8 +22,9 @@ use crate::format::json::fit::Misfits;
 use crate::format::json::read::Transcoder;
 use crate::format::json::text::Text;
 use crate::format::losses::Losses;
+use crate::format::options::WriteOptions;
 use crate::format::otlp::schema::Schema;
-use crate::format::{FORMATS, Format, WriteOptions};
+use crate::format::{Codec, Encoding, Format};
 use crate::limits::{Limits, within};
 use crate::model::Profiles;
 
@@ -36,90 +36,81 @@ use crate::model::Profiles;
 ///
 /// ```
 /// # fn main() -> otlp_profiles::Result<()> {
-/// use otlp_profiles::{ReadOptions, format, read, write};
+/// use otlp_profiles::{Format, ReadOptions, read, write};
 ///
-/// let options = |name| ReadOptions { from: format(name), ..Default::default() };
-/// let json = |profiles| write(profiles, format("otlp-json").unwrap(), &Default::default());
+/// let options = |format: Format| ReadOptions::default().from(format);
+/// let json = |profiles| write(profiles, Format::OTLP_JSON, &Default::default());
 ///
 /// let bytes = std::fs::read("testdata/go-heap.pb.gz").unwrap();
-/// let profiles = read(&bytes, &options("pprof"))?.profiles;
+/// let profiles = read(&bytes, &options(Format::PPROF))?.profiles;
 /// let text = json(&profiles)?.payload;
 /// assert!(text.starts_with(br#"{"resourceProfiles":[{"#));
 ///
-/// let again = read(&text, &options("otlp-json"))?.profiles;
+/// let again = read(&text, &options(Format::OTLP_JSON))?.profiles;
 /// assert_eq!(json(&again)?.payload, text);
 /// # Ok(()) }
 /// ```
-#[derive(Debug)]
-pub(crate) struct OtlpJson;
+pub(crate) static OTLP_JSON: Codec = Codec {
+    name: "otlp-json",
+    aliases: &["json"],
+    about: "OTLP/JSON: the current generation; older ones are read",
+    extensions: &["json"],
+    gzip_on_disk: false,
+    deprecated: None,
+    encoding: Encoding::OtlpJson,
+    read: read_text,
+    write: write_text,
+};
 
 /// A generation, and the format that reads its bytes.
-type Generation = (&'static dyn Format, &'static Schema);
+type Generation = (Format, &'static Schema);
 
-impl Format for OtlpJson {
-    fn name(&self) -> &'static str {
-        "otlp-json"
-    }
-
-    fn aliases(&self) -> &'static [&'static str] {
-        &["json"]
-    }
-
-    fn about(&self) -> &'static str {
-        "OTLP/JSON: the current generation; older ones are read"
-    }
-
-    fn extensions(&self) -> &'static [&'static str] {
-        &["json"]
-    }
-
-    fn read(&self, payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
-        let text = Text::new(payload)?;
-        let limits = *intake.limits();
-        let transcoder =
-            |schema| Transcoder::new(&text, schema, Intake::new(limits, intake.policy));
-        let (mut format, mut schema) = newest()?;
-        let mut read = transcoder(schema);
-        let mut done = read.run();
-        if done.is_err() || !read.intake.findings.is_empty() {
-            let newest = schema.name;
-            (format, schema) = best(&text, (format, schema), &limits)?;
-            if schema.name != newest {
-                read = transcoder(schema);
-                done = read.run();
-            }
+fn read_text(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
+    let text = Text::new(payload)?;
+    let limits = *intake.limits();
+    let transcoder = |schema: &Schema| {
+        Transcoder::new(&text, schema.version, Intake::new(limits, intake.policy))
+    };
+    let (mut format, mut schema) = newest()?;
+    let mut read = transcoder(schema);
+    let mut done = read.run();
+    if done.is_err() || !read.intake.findings.is_empty() {
+        let newest = schema.name;
+        (format, schema) = best(&text, (format, schema), &limits)?;
+        if schema.name != newest {
+            read = transcoder(schema);
+            done = read.run();
         }
-        done?;
-        let again = transcoder(schema);
-        // Positions in the model are of 32 bits, and the bytes may be more than the text.
-        let most = u64::from(u32::MAX - 16);
-        within("max_input_bytes", most, read.out.len() as u64)?;
-        intake.budget.take::<u8>(read.out.len())?;
-        intake.findings.append(&mut read.intake.findings);
-        let profiles = format.read(&read.out, intake);
-        profiles.map_err(|error| translated(error, &read.out, again))
     }
+    done?;
+    let again = transcoder(schema);
+    // Positions in the model are of 32 bits, and the bytes may be more than the text.
+    let most = u64::from(u32::MAX - 16);
+    within("max_input_bytes", most, read.out.len() as u64)?;
+    intake.budget.take::<u8>(read.out.len())?;
+    intake.findings.append(&mut read.intake.findings);
+    let profiles = format.read(&read.out, intake);
+    profiles.map_err(|error| translated(error, &read.out, again))
+}
 
-    fn write(
-        &self,
-        profiles: &Profiles,
-        options: &WriteOptions,
-        losses: &mut Losses,
-        mut spare: Vec<u8>,
-    ) -> Result<Vec<Vec<u8>>> {
-        let (format, schema) = newest()?;
-        let payloads = format.write(profiles, options, losses, Vec::new())?;
-        let json = |payload: Vec<u8>| {
-            let out = std::mem::take(&mut spare);
-            write::json(&payload, schema, options.max_output_bytes, out)
-        };
-        payloads.into_iter().map(json).collect()
-    }
+fn write_text(
+    profiles: &Profiles,
+    options: &WriteOptions,
+    losses: &mut Losses,
+    mut spare: Vec<u8>,
+) -> Result<Vec<Vec<u8>>> {
+    let (format, schema) = newest()?;
+    let payloads = format.write(profiles, options, losses, Vec::new())?;
+    let json = |payload: Vec<u8>| {
+        let out = std::mem::take(&mut spare);
+        write::json(&payload, schema.version, options.max_output_bytes, out)
+    };
+    payloads.into_iter().map(json).collect()
 }
 
 /// Every generation, the newest first.
 fn generations() -> impl Iterator<Item = Generation> {
-    FORMATS.iter().filter_map(|format| Some((*format, format.schema()?)))
+    Format::ALL.iter().filter_map(|format| Some((*format, format.schema()?)))
 }
 
 fn newest() -> Result<Generation> {
@@ -133,7 +124,7 @@ fn best(text: &Text, newest: Generation, limits: &Limits) -> Result<Generation> 
     let mut best = newest;
     let mut fewest = u64::MAX;
     for generation in generations() {
-        let misfits = Misfits::of(text, generation.1, limits.max_nesting)?;
+        let misfits = Misfits::of(text, generation.1.version, limits.max_nesting)?;
         if misfits < fewest {
             (best, fewest) = (generation, misfits);
         }

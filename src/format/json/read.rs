@@ -5,13 +5,12 @@ use std::borrow::Cow;
 
 use crate::error::{Error, Result};
 use crate::format::intake::Intake;
-use crate::format::json::messages::{Field, Kind, Message};
+use crate::format::json::names::named;
 use crate::format::json::scalars::{from_base64, from_hex, number_length, whole};
-use crate::format::json::table::PROFILES_DATA;
 use crate::format::json::text::Text;
 use crate::format::losses;
-use crate::format::otlp::schema::Schema;
 use crate::limits::within;
+use crate::schema::{Field, Kind, MessageType, PROFILES_DATA, Role, Version};
 use crate::wire::write::varint;
 use crate::wire::{LEN, tag};
 
@@ -24,7 +23,7 @@ const LENGTH: usize = 5;
 /// Turns JSON of one generation into its bytes.
 pub(super) struct Transcoder<'a> {
     text: Text<'a>,
-    schema: &'a Schema,
+    version: Version,
     pub(super) out: Vec<u8>,
     /// Names nobody knows, and names said twice, go here as findings.
     pub(super) intake: Intake,
@@ -36,9 +35,9 @@ pub(super) struct Transcoder<'a> {
 }
 
 impl<'a> Transcoder<'a> {
-    pub(super) fn new(text: &Text<'a>, schema: &'a Schema, intake: Intake) -> Self {
+    pub(super) fn new(text: &Text<'a>, version: Version, intake: Intake) -> Self {
         let (out, begun) = (Vec::new(), Vec::new());
-        Self { text: text.clone(), schema, out, intake, begun, watch: 0, watched: &[] }
+        Self { text: text.clone(), version, out, intake, begun, watch: 0, watched: &[] }
     }
 
     /// The whole message.
@@ -55,19 +54,19 @@ impl<'a> Transcoder<'a> {
         self.watched
     }
 
-    fn object(&mut self, message: &'static Message, depth: u64) -> Result<()> {
+    fn object(&mut self, message: &MessageType, depth: u64) -> Result<()> {
         let max_nesting = self.intake.limits().max_nesting;
         within("max_nesting", max_nesting, depth.saturating_sub(AROUND))
             .map_err(|error| error.at(self.text.rest()))?;
         self.text.open(b'{', "an object")?;
         let (begun, mut first) = (self.begun.len(), true);
         while let Some(key) = self.text.key(&mut first)? {
-            match message.named(&key, self.schema) {
+            match named(message, &key, self.version) {
                 // What is null was not said.
                 Some(_) if self.text.word("null") => {}
-                Some((field, number)) => {
-                    self.begin(begun, message, field, number);
-                    self.member(field, number, depth)?;
+                Some(field) => {
+                    self.begin(begun, message, field);
+                    self.member(field, depth)?;
                 }
                 None => self.unknown(message, &key)?,
             }
@@ -76,7 +75,7 @@ impl<'a> Transcoder<'a> {
         Ok(())
     }
 
-    fn unknown(&mut self, message: &Message, key: &str) -> Result<()> {
+    fn unknown(&mut self, message: &MessageType, key: &str) -> Result<()> {
         let place = || format!("{}.{}", message.name, shown(key));
         let said =
             || format!("the key {:?} of {} is unknown and was left out", shown(key), message.name);
@@ -86,11 +85,11 @@ impl<'a> Transcoder<'a> {
 
     /// Notes where a field begins. Of a key said twice the last counts: of single numbers and texts
     /// on the wire too, but there lists and messages add up, so the first is taken out.
-    fn begin(&mut self, begun: usize, message: &Message, field: &Field, number: u32) {
+    fn begin(&mut self, begun: usize, message: &MessageType, field: &Field) {
         let open = self.begun.get(begun..).unwrap_or_default();
-        if let Some(at) = open.iter().position(|&(other, _)| other == number) {
+        if let Some(at) = open.iter().position(|&(other, _)| other == field.number) {
             let (_, start) = self.begun.remove(begun + at);
-            if field.many || matches!(field.kind, Kind::Message(_)) {
+            if field.is_repeated() || matches!(field.kind, Kind::Message(_)) {
                 let later = self.begun.get_mut(begun + at..).unwrap_or_default();
                 let end = later.first().map_or(self.out.len(), |&(_, start)| start);
                 later.iter_mut().for_each(|(_, at)| *at -= end - start);
@@ -100,25 +99,25 @@ impl<'a> Transcoder<'a> {
             let said = || format!("{} is said twice; the last one was read", field.name);
             self.intake.note(losses::DUPLICATE_KEY, place, said);
         }
-        self.begun.push((number, self.out.len()));
+        self.begun.push((field.number, self.out.len()));
     }
 
-    fn member(&mut self, field: &'static Field, number: u32, depth: u64) -> Result<()> {
-        if field.many {
-            return self.list(field, number, depth);
+    fn member(&mut self, field: &Field, depth: u64) -> Result<()> {
+        if field.is_repeated() {
+            return self.list(field, depth);
         }
-        self.tagged(field.kind, number, depth).map_err(|error| error.within(field.name))
+        self.tagged(field, depth).map_err(|error| error.within(field.name))
     }
 
-    fn list(&mut self, field: &'static Field, number: u32, depth: u64) -> Result<()> {
+    fn list(&mut self, field: &Field, depth: u64) -> Result<()> {
         let packed = field.kind.wire() != LEN;
         self.text.open(b'[', "a list").map_err(|error| error.within(field.name))?;
         let (mut first, mut row) = (true, 0);
         let mut elements = |this: &mut Self| -> Result<()> {
             while this.text.another(&mut first, b']')? {
                 match packed {
-                    true => this.value(field.kind, depth)?,
-                    false => this.tagged(field.kind, number, depth)?,
+                    true => this.value(field, depth)?,
+                    false => this.tagged(field, depth)?,
                 }
                 row += 1;
             }
@@ -126,7 +125,7 @@ impl<'a> Transcoder<'a> {
         };
         let done = match packed {
             true => {
-                varint(&mut self.out, tag(number, LEN).into());
+                varint(&mut self.out, tag(field.number, LEN).into());
                 self.delimited(elements)
             }
             false => elements(self),
@@ -134,17 +133,17 @@ impl<'a> Transcoder<'a> {
         done.map_err(|error| error.within_row(field.name, row))
     }
 
-    fn tagged(&mut self, kind: Kind, number: u32, depth: u64) -> Result<()> {
+    fn tagged(&mut self, field: &Field, depth: u64) -> Result<()> {
         if self.out.len() <= self.watch {
             self.text.peek();
             self.watched = self.text.rest();
         }
-        varint(&mut self.out, tag(number, kind.wire()).into());
-        self.value(kind, depth)
+        varint(&mut self.out, tag(field.number, field.kind.wire()).into());
+        self.value(field, depth)
     }
 
-    fn value(&mut self, kind: Kind, depth: u64) -> Result<()> {
-        match kind {
+    fn value(&mut self, field: &Field, depth: u64) -> Result<()> {
+        match field.kind {
             Kind::Message(message) => self.delimited(|this| this.object(message, depth + 1))?,
             Kind::String => {
                 let text = self.text.string("a string")?;
@@ -153,8 +152,11 @@ impl<'a> Transcoder<'a> {
                     Ok(())
                 })?;
             }
+            // Ids are bytes that OTLP, unlike protobuf, writes in hex digits.
+            Kind::Bytes if matches!(field.role, Role::Id(_)) => {
+                self.bytes("hex digits, as OTLP writes ids", from_hex)?;
+            }
             Kind::Bytes => self.bytes("base64", from_base64)?,
-            Kind::Hex => self.bytes("hex digits, as OTLP writes ids", from_hex)?,
             Kind::Bool => {
                 let truth = self.text.word("true");
                 if !truth && !self.text.word("false") {
@@ -183,7 +185,7 @@ impl<'a> Transcoder<'a> {
                 self.out.extend_from_slice(&number.to_le_bytes());
             }
             Kind::Enum(names) => {
-                let number = self.enumerated(names)?;
+                let number = self.enumerated(names.values)?;
                 varint(&mut self.out, number as u64);
             }
         }

@@ -3,44 +3,43 @@
 use std::io::Write;
 
 use crate::error::Result;
-use crate::format::json::messages::{Field, Kind, Message, camel};
+use crate::format::json::names::camel;
 use crate::format::json::scalars::{to_base64, to_hex};
-use crate::format::json::table::PROFILES_DATA;
-use crate::format::otlp::schema::Schema;
 use crate::limits::within;
+use crate::schema::{Field, Kind, MessageType, PROFILES_DATA, Role, Version};
 use crate::wire::LEN;
 use crate::wire::read::Reader;
 
 /// The JSON of a payload of the generation.
 pub(super) fn json(
     payload: &[u8],
-    schema: &Schema,
+    version: Version,
     max_output_bytes: u64,
     mut out: Vec<u8>,
 ) -> Result<Vec<u8>> {
     out.reserve(payload.len().saturating_mul(2));
-    let mut writer = Writer { out, schema, max_output_bytes };
+    let mut writer = Writer { out, version, max_output_bytes };
     writer.object(&PROFILES_DATA, payload)?;
     Ok(writer.out)
 }
 
-struct Writer<'a> {
+struct Writer {
     out: Vec<u8>,
-    schema: &'a Schema,
+    version: Version,
     max_output_bytes: u64,
 }
 
-impl Writer<'_> {
+impl Writer {
     /// A message. The elements of a list follow one another on the wire, so a list is open as long
     /// as its number comes again.
-    fn object(&mut self, message: &Message, body: &[u8]) -> Result<()> {
+    fn object(&mut self, message: &MessageType, body: &[u8]) -> Result<()> {
         self.out.push(b'{');
         let mut reader = Reader::new(body);
         let mut open: Option<u32> = None;
         let mut first = true;
         while let Some(tag) = reader.tag()? {
             let number = tag >> 3;
-            let Some(field) = message.numbered(number, self.schema) else {
+            let Some(field) = message.numbered(number, self.version) else {
                 reader.skip(tag, u64::MAX)?;
                 continue;
             };
@@ -50,7 +49,7 @@ impl Writer<'_> {
                 self.out.extend_from_slice(if open.is_some() { b"]" } else { b"" });
                 self.out.extend_from_slice(if first { b"" } else { b"," });
                 self.key(field);
-                open = field.many.then_some(number);
+                open = field.is_repeated().then_some(number);
             }
             first = false;
             self.member(field, tag & 7, &mut reader)?;
@@ -62,28 +61,30 @@ impl Writer<'_> {
 
     fn key(&mut self, field: &Field) {
         self.out.push(b'"');
-        self.out.extend(camel(field.name_in(self.schema)));
-        self.out.extend_from_slice(if field.many { b"\":[" } else { b"\":" });
+        self.out.extend(camel(field.name));
+        self.out.extend_from_slice(if field.is_repeated() { b"\":[" } else { b"\":" });
     }
 
     fn member(&mut self, field: &Field, wire: u32, reader: &mut Reader) -> Result<()> {
         if wire != LEN || field.kind.wire() == LEN {
-            return self.value(field.kind, reader);
+            return self.value(field, reader);
         }
         let mut packed = Reader::new(reader.bytes()?);
         while !packed.is_empty() {
-            self.value(field.kind, &mut packed)?;
+            self.value(field, &mut packed)?;
             self.out.extend_from_slice(if packed.is_empty() { b"" } else { b"," });
         }
         Ok(())
     }
 
-    fn value(&mut self, kind: Kind, reader: &mut Reader) -> Result<()> {
-        match kind {
+    fn value(&mut self, field: &Field, reader: &mut Reader) -> Result<()> {
+        match field.kind {
             Kind::Message(message) => self.object(message, reader.bytes()?)?,
             Kind::String => self.string(&String::from_utf8_lossy(reader.bytes()?)),
+            Kind::Bytes if matches!(field.role, Role::Id(_)) => {
+                self.quoted(reader.bytes()?, to_hex);
+            }
             Kind::Bytes => self.quoted(reader.bytes()?, to_base64),
-            Kind::Hex => self.quoted(reader.bytes()?, to_hex),
             Kind::Bool => {
                 let truth = reader.varint()? != 0;
                 self.out.extend_from_slice(if truth { b"true" } else { b"false" });

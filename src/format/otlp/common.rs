@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::format::intake::Intake;
-use crate::format::losses::{self, Code};
+use crate::format::losses::{self, LossCode};
 use crate::format::otlp::schema::Generation;
 use crate::format::otlp::tables::{is, unknown};
 use crate::format::texts::Texts;
@@ -18,7 +18,7 @@ use crate::wire::{FIXED64, LEN, VARINT};
 pub(crate) fn fixed_id<const N: usize>(
     id: &[u8],
     out: &mut [u8; N],
-    code: Code,
+    code: LossCode,
     intake: &mut Intake,
 ) -> Result<()> {
     match <&[u8; N]>::try_from(id) {

@@ -2,6 +2,7 @@
 //! attributes. Then the tables and the samples are proved and handed over.
 
 use crate::build::interner::Interner;
+use crate::build::reach::Reach;
 use crate::error::{Error, Result};
 use crate::format::build_id;
 use crate::format::intake::Intake;
@@ -12,7 +13,6 @@ use crate::format::otlp::samples::RawSamples;
 use crate::format::otlp::schema::Generation;
 use crate::format::otlp::tables::{MappingPprof, Tables, unknown};
 use crate::format::otlp::{common, settle::Shifts, time_unit};
-use crate::format::select::Selection;
 use crate::model::dictionary::Attribute;
 use crate::model::id::{AttributeId, StringId};
 use crate::model::profile::{Profile, ValueType};
@@ -171,10 +171,10 @@ impl Draft {
         intake: &mut Intake,
     ) -> Result<StringId> {
         let types = &self.profile.sample_types;
-        if G::SCHEMA.profile.default_sample_type == 0 {
+        if G::SCHEMA.profile.default_sample_type() == 0 {
             return Ok(StringId::NONE);
         }
-        if G::SCHEMA.profile.default_by_name {
+        if G::SCHEMA.has_default_by_name() {
             return common::table_text(self.default_sample_type, &tables.texts, intake)
                 .map_err(|e| e.within("default_sample_type"));
         }
@@ -250,7 +250,7 @@ pub(crate) fn unknown_field<G: Generation>(
         (schema.period_type, "period_type"),
         (schema.period, "period"),
         (schema.comment, "comment_strindices"),
-        (schema.default_sample_type, "default_sample_type"),
+        (schema.default_sample_type(), "default_sample_type"),
         (schema.drop_frames, "drop_frames"),
         (schema.keep_frames, "keep_frames"),
         (schema.profile_id, "profile_id"),
@@ -339,14 +339,14 @@ pub(crate) fn unset_flag(tables: &mut Tables, intake: &mut Intake) -> Result<Opt
 /// profile refers to is in none of the tables that are written, so it says nothing here.
 pub(crate) fn unset_flag_of_all(interner: &mut Interner, profiles: &[&Profile]) -> Result<()> {
     let dictionary = &interner.dictionary;
-    let used = Selection::of(dictionary, profiles);
+    let used = Reach::by(dictionary, profiles.iter().copied()).rows;
     let lines = &dictionary.locations.lines;
-    let lined = |row: usize| !lines.row(row).is_empty();
-    let pprof = |row| is_pprof(dictionary, row);
-    let Some(first) = used.mappings.rows().next() else {
+    let lined = |row: &u32| !lines.row(*row as usize).is_empty();
+    let pprof = |row: &u32| is_pprof(dictionary, *row as usize);
+    let Some(&first) = used.mappings.first() else {
         return Ok(());
     };
-    if !used.locations.rows().any(lined) || used.attributes.rows().any(pprof) {
+    if !used.locations.iter().any(lined) || used.attributes.iter().any(pprof) {
         return Ok(());
     }
     let key = interner.bytes(semconv::PPROF_MAPPING_HAS_FUNCTIONS.as_bytes())?;
@@ -357,7 +357,7 @@ pub(crate) fn unset_flag_of_all(interner: &mut Interner, profiles: &[&Profile]) 
     for row in 0..mappings.rows.len() {
         let attributes = &mut mappings.attributes;
         attributes.items.extend_from_slice(before.row(row));
-        attributes.items.extend((row == first).then_some(unset));
+        attributes.items.extend((row == first as usize).then_some(unset));
         attributes.end_row_at(row);
     }
     Ok(())

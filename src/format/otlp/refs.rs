@@ -2,69 +2,81 @@
 
 use hashbrown::HashMap;
 
+use crate::format::columns::DefaultSaid;
+use crate::format::options::{Refs, WriteOptions};
+use crate::format::otlp::own_texts::OwnTexts;
+use crate::format::otlp::parts::ScopeParts;
 use crate::format::otlp::schema::Generation;
 use crate::format::select::StringTable;
-use crate::format::{Refs, WriteOptions};
 use crate::model::Profiles;
 use crate::model::id::StringId;
+use crate::semconv::{PPROF_SCOPE_DEFAULT_SAMPLE_TYPE, PPROF_SCOPE_SAMPLE_TYPE_ORDER};
 
-/// The texts said by reference: only OTLP 1.10 can.
+/// The texts said by reference: all of them or none. Only OTLP 1.10 can.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TextRefs {
     /// The texts said by reference, and the first of equal ones.
     wanted: Vec<(StringId, StringId)>,
     /// By string: its index, or 0 for those said in place.
     index: Vec<u32>,
-    /// The values of the attribute table are said by reference too.
-    pub(crate) values: bool,
+    /// The keys that the writer adds to scopes, and their indices.
+    keys: Vec<(&'static str, u32)>,
 }
 
 impl TextRefs {
-    /// Chooses: all, none, or those of resources and scopes that occur twice or more.
-    pub(crate) fn of<G: Generation>(profiles: &Profiles, options: &WriteOptions) -> Self {
+    pub(crate) fn of<G: Generation>(
+        profiles: &Profiles,
+        scopes: &[ScopeParts],
+        options: &WriteOptions,
+    ) -> Self {
         if G::SCHEMA.string_value_strindex == 0 || options.refs == Refs::Inline {
             return Self::default();
         }
-        let least = if options.refs == Refs::Dictionary { 1 } else { 2 };
         let strings = &profiles.dictionary.strings;
-        let mut uses: Vec<(StringId, u32)> = Vec::new();
-        let mut by_text: HashMap<&str, usize, foldhash::fast::RandomState> = HashMap::default();
-        let mut same: Vec<(StringId, usize)> = Vec::new();
-        let mut count = |id: StringId| {
+        let mut first: HashMap<&str, StringId, foldhash::fast::RandomState> = HashMap::default();
+        let mut wanted = Vec::new();
+        let mut refer = |id: StringId| {
             if id != StringId::NONE {
-                let at = *by_text.entry(strings.get(id)).or_insert_with(|| {
-                    uses.push((id, 0));
-                    uses.len() - 1
-                });
-                uses[at].1 += 1;
-                same.push((id, at));
+                wanted.push((id, *first.entry(strings.get(id)).or_insert(id)));
             }
         };
         for resource in &profiles.resources {
             let attributes = &resource.resource.attributes;
-            attributes.iter().for_each(|pair| pair.for_each_text(&mut count));
+            attributes.iter().for_each(|pair| pair.for_each_text(&mut refer));
             for scope in &resource.scopes {
-                scope.scope.attributes.iter().for_each(|pair| pair.for_each_text(&mut count));
+                scope.scope.attributes.iter().for_each(|pair| pair.for_each_text(&mut refer));
             }
         }
-        let values = options.refs == Refs::Dictionary;
-        if values {
-            let attributes = &profiles.dictionary.attributes;
-            attributes.iter().for_each(|attribute| attribute.value.for_each_text(&mut count));
+        let attributes = &profiles.dictionary.attributes;
+        attributes.iter().for_each(|attribute| attribute.value.for_each_text(&mut refer));
+        for scope in scopes {
+            match scope.said {
+                DefaultSaid::Nowhere => {}
+                DefaultSaid::Scope(name) => refer(name),
+                DefaultSaid::Profiles => {
+                    let profiles = scope.scope.profiles.iter();
+                    profiles.for_each(|profile| refer(profile.default_sample_type));
+                }
+            }
         }
-        let wanted =
-            |(id, at): (StringId, usize)| (uses[at].1 >= least).then_some((id, uses[at].0));
-        let wanted = same.into_iter().filter_map(wanted).collect();
-        Self { wanted, index: Vec::new(), values }
+        let ordered = scopes.iter().any(|scope| scope.order.is_some());
+        let default = scopes.iter().any(|scope| matches!(scope.said, DefaultSaid::Scope(_)));
+        let keys = [
+            ordered.then_some((PPROF_SCOPE_SAMPLE_TYPE_ORDER, 0)),
+            default.then_some((PPROF_SCOPE_DEFAULT_SAMPLE_TYPE, 0)),
+        ];
+        Self { wanted, index: Vec::new(), keys: keys.into_iter().flatten().collect() }
     }
 
     /// Marks the texts that the string table must have for it.
-    pub(crate) fn mark(&self, strings: &mut StringTable) {
+    pub(crate) fn mark(&self, strings: &mut StringTable, own: &mut OwnTexts) {
         self.wanted.iter().for_each(|(_, first)| strings.mark(*first));
+        self.keys.iter().for_each(|(key, _)| own.want(key));
     }
 
     /// Takes the indices the texts got.
-    pub(crate) fn number(&mut self, strings: &StringTable) {
+    pub(crate) fn number(&mut self, strings: &StringTable, own: &OwnTexts) {
+        self.keys.iter_mut().for_each(|(key, index)| *index = own.index(key, strings));
         for (id, first) in &self.wanted {
             if self.index.len() <= id.row() {
                 self.index.resize(id.row() + 1, 0);
@@ -77,5 +89,11 @@ impl TextRefs {
     #[inline]
     pub(crate) fn index(&self, id: StringId) -> u32 {
         self.index.get(id.row()).copied().unwrap_or(0)
+    }
+
+    /// The index a key that the writer adds is said by; 0: it is said in place.
+    pub(crate) fn key(&self, key: &str) -> u32 {
+        let own = self.keys.iter().find(|(own, _)| *own == key);
+        own.map_or(0, |(_, index)| *index)
     }
 }

@@ -171,7 +171,7 @@ fn short_sample<G: Generation>(mut row: Short, samples: &mut RawSamples) -> Opti
             attributes.is_done().then_some(())?;
         } else if is!(tag, G::SCHEMA.sample.link, VARINT) {
             fields.link = Some(index(value));
-        } else if G::SCHEMA.sample.fixed_timestamps && is!(tag, G::SCHEMA.sample.timestamps, LEN) {
+        } else if G::SCHEMA.has_fixed_timestamps() && is!(tag, G::SCHEMA.sample.timestamps, LEN) {
             let mut times = row.body(value)?;
             while let Some(time) = times.fixed64() {
                 samples.timestamps.items.push(time);
@@ -209,16 +209,14 @@ fn any_sample<G: Generation>(
             indices(tag, &mut reader, &mut samples.attributes.items, intake)?;
         } else if is!(tag, G::SCHEMA.sample.link, VARINT) {
             fields.link = Some(reader.index()?);
-        } else if G::SCHEMA.sample.fixed_timestamps && is!(tag, G::SCHEMA.sample.timestamps, LEN) {
+        } else if G::SCHEMA.has_fixed_timestamps() && is!(tag, G::SCHEMA.sample.timestamps, LEN) {
             packed_fixed64(reader.bytes()?, &mut samples.timestamps.items)?;
-        } else if G::SCHEMA.sample.fixed_timestamps
-            && is!(tag, G::SCHEMA.sample.timestamps, FIXED64)
+        } else if G::SCHEMA.has_fixed_timestamps() && is!(tag, G::SCHEMA.sample.timestamps, FIXED64)
         {
             samples.timestamps.items.push(reader.fixed64()?);
-        } else if !G::SCHEMA.sample.fixed_timestamps && is!(tag, G::SCHEMA.sample.timestamps, LEN) {
+        } else if !G::SCHEMA.has_fixed_timestamps() && is!(tag, G::SCHEMA.sample.timestamps, LEN) {
             packed_varints(reader.message()?, &mut samples.timestamps.items, |time| time)?;
-        } else if !G::SCHEMA.sample.fixed_timestamps
-            && is!(tag, G::SCHEMA.sample.timestamps, VARINT)
+        } else if !G::SCHEMA.has_fixed_timestamps() && is!(tag, G::SCHEMA.sample.timestamps, VARINT)
         {
             samples.timestamps.items.push(reader.varint()?);
         } else {
@@ -334,9 +332,7 @@ fn attach(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::format::otlp::v1_3::V1_3;
-    use crate::format::otlp::v1_8::V1_8;
-    use crate::format::otlp::v1_10::V1_10;
+    use crate::format::otlp::schema::{V1_3, V1_8, V1_10};
 
     #[test]
     fn a_field_that_the_schema_lacks_is_not_field_0() {

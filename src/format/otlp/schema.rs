@@ -1,11 +1,16 @@
-//! What differs between the generations of OTLP profiles, as numbers.
+//! The field numbers of each generation, as constants for the code of its reader and writer.
+//!
+//! The numbers come from the tables in [`crate::schema`], looked up by name when the crate is
+//! compiled; 0 says that the generation has no such field. The reader and the writer are generic
+//! over a [`Generation`], so the numbers are immediates of the machine code, and what a generation
+//! lacks costs nothing.
 
-/// One generation: its field numbers (0: it has no such field), and how it says what all say.
-///
-/// The reader and the writer are generic over a constant schema, so these numbers are constants
-/// of the machine code. The newest generation's file states the whole; each older one what differs.
+use crate::schema::{self, Kind, Version};
+
+/// One generation: its field numbers, and how it says what all say.
 #[derive(Clone, Copy, Debug)]
 pub struct Schema {
+    pub(crate) version: Version,
     /// `otlp-1.10`.
     pub name: &'static str,
     /// Where the lookup tables live.
@@ -50,6 +55,103 @@ pub enum Rows {
     NullFirst,
 }
 
+/// Field numbers of a message: a struct with one for each field that code asks for, by its key in
+/// the schema where the code has a shorter name for it.
+macro_rules! numbers {
+    ($($(#[$doc:meta])* $name:ident of $message:ident {
+        $($field:ident $(= $key:literal)?,)*
+    })*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug)]
+        pub struct $name {
+            $(pub $field: u32,)*
+        }
+
+        impl $name {
+            const fn of(version: Version) -> Self {
+                let message = &schema::$message;
+                Self { $($field: message.number(version, numbers!(@key $field $($key)?)),)* }
+            }
+        }
+    )*};
+    (@key $field:ident) => { stringify!($field) };
+    (@key $field:ident $key:literal) => { $key };
+}
+
+numbers! {
+    /// `ProfileContainer`: only OTEP 0239 has it.
+    Container of PROFILE_CONTAINER {
+        profile_id,
+        start = "start_time_unix_nano",
+        end = "end_time_unix_nano",
+        attributes,
+        dropped_attributes_count,
+        original_payload_format,
+        original_payload,
+        profile,
+    }
+    Profile of PROFILE {
+        sample_type,
+        samples = "samples",
+        location_indices,
+        time = "time_unix_nano",
+        duration = "duration_nano",
+        period_type,
+        period,
+        comment = "comment_strindices",
+        default_by_name = "default_sample_type_strindex",
+        default_by_column = "default_sample_type_index",
+        drop_frames,
+        keep_frames,
+        doc_url,
+        profile_id,
+        attributes,
+        dropped_attributes_count,
+        original_payload_format,
+        original_payload,
+        attribute_indices,
+    }
+    Sample of SAMPLE {
+        location_index = "location_index",
+        label,
+        slice_start = "locations_start_index",
+        slice_length = "locations_length",
+        stack = "stack_index",
+        values = "values",
+        attributes = "attribute_indices",
+        link = "link_index",
+        timestamps = "timestamps_unix_nano",
+        stacktrace_id = "stacktrace_id_index",
+    }
+    Mapping of MAPPING {
+        id,
+        memory_start,
+        memory_limit,
+        file_offset,
+        filename = "filename_strindex",
+        build_id,
+        build_id_kind,
+        has_functions,
+        attributes = "attribute_indices",
+    }
+    Location of LOCATION {
+        id,
+        mapping = "mapping_index",
+        address,
+        lines = "lines",
+        is_folded,
+        frame_type = "type_index",
+        attributes = "attribute_indices",
+    }
+    Function of FUNCTION {
+        id,
+        name = "name_strindex",
+        system_name = "system_name_strindex",
+        filename = "filename_strindex",
+        start_line,
+    }
+}
+
 /// The tables, in the message that holds them.
 #[derive(Clone, Copy, Debug)]
 pub struct Tables {
@@ -65,109 +167,115 @@ pub struct Tables {
     pub stack: u32,
 }
 
-/// `ProfileContainer`: only OTEP 0239 has it.
-#[derive(Clone, Copy, Debug)]
-pub struct Container {
-    pub profile_id: u32,
-    pub start: u32,
-    pub end: u32,
-    pub attributes: u32,
-    pub dropped_attributes_count: u32,
-    pub original_payload_format: u32,
-    pub original_payload: u32,
-    pub profile: u32,
+impl Tables {
+    const fn of(version: Version, home: Home) -> Self {
+        let message = match home {
+            Home::Profile => &schema::PROFILE,
+            Home::Data => &schema::PROFILES_DATA,
+            Home::Dictionary => &schema::PROFILES_DICTIONARY,
+        };
+        Self {
+            mapping: message.number(version, "mapping_table"),
+            location: message.number(version, "location_table"),
+            function: message.number(version, "function_table"),
+            link: message.number(version, "link_table"),
+            string: message.number(version, "string_table"),
+            attribute: message.number(version, "attribute_table"),
+            attribute_units: message.number(version, "attribute_units"),
+            stack: schema::PROFILES_DICTIONARY.number(version, "stack_table"),
+        }
+    }
 }
 
-impl Container {
-    pub const NONE: Self = Self {
-        profile_id: 0,
-        start: 0,
-        end: 0,
-        attributes: 0,
-        dropped_attributes_count: 0,
-        original_payload_format: 0,
-        original_payload: 0,
-        profile: 0,
-    };
+impl Schema {
+    /// What the tables say of a version.
+    pub(crate) const fn of(name: &'static str, version: Version) -> Self {
+        let home = if schema::PROFILE.number(version, "string_table") != 0 {
+            Home::Profile
+        } else if schema::PROFILES_DATA.number(version, "string_table") != 0 {
+            Home::Data
+        } else {
+            Home::Dictionary
+        };
+        Self {
+            version,
+            name,
+            home,
+            rows: Rows::of(version),
+            tables: Tables::of(version, home),
+            container: Container::of(version),
+            profile: Profile::of(version),
+            sample: Sample::of(version),
+            mapping: Mapping::of(version),
+            location: Location::of(version),
+            function: Function::of(version),
+            key_strindex: schema::KEY_VALUE.number(version, "key_strindex"),
+            string_value_strindex: schema::ANY_VALUE.number(version, "string_value_strindex"),
+            entity_refs: schema::RESOURCE.number(version, "entity_refs"),
+            temporality: schema::VALUE_TYPE.number(version, "aggregation_temporality"),
+        }
+    }
+
+    /// Whether a profile's time is fixed64 and its duration uint64, not int64 both.
+    pub(crate) const fn has_unsigned_time(&self) -> bool {
+        let field = schema::PROFILE.field(self.version, "time_unix_nano");
+        matches!(field, Some(field) if matches!(field.kind, Kind::Fixed64))
+    }
+
+    /// Whether a profile's default sample type is a string index, not a column's number.
+    pub(crate) const fn has_default_by_name(&self) -> bool {
+        self.profile.default_by_name != 0
+    }
+
+    /// Whether timestamps are fixed64, not varints.
+    pub(crate) const fn has_fixed_timestamps(&self) -> bool {
+        let field = schema::SAMPLE.field(self.version, "timestamps_unix_nano");
+        matches!(field, Some(field) if matches!(field.kind, Kind::Fixed64))
+    }
 }
 
-#[derive(Clone, Copy, Debug)]
-pub struct Profile {
-    pub sample_type: u32,
-    pub samples: u32,
-    pub location_indices: u32,
-    pub time: u32,
-    pub duration: u32,
-    /// Time is fixed64 and duration uint64, not int64 both.
-    pub unsigned_time: bool,
-    pub period_type: u32,
-    pub period: u32,
-    pub comment: u32,
-    pub default_sample_type: u32,
-    /// The default is a string index, not a column's number.
-    pub default_by_name: bool,
-    pub drop_frames: u32,
-    pub keep_frames: u32,
-    pub profile_id: u32,
-    /// Attributes in place.
-    pub attributes: u32,
-    pub dropped_attributes_count: u32,
-    pub original_payload_format: u32,
-    pub original_payload: u32,
-    pub attribute_indices: u32,
+impl Profile {
+    /// The default sample type, by name or by the number of its column.
+    pub(crate) const fn default_sample_type(&self) -> u32 {
+        if self.default_by_name != 0 { self.default_by_name } else { self.default_by_column }
+    }
 }
 
-#[derive(Clone, Copy, Debug)]
-pub struct Sample {
-    pub location_index: u32,
-    pub label: u32,
-    pub slice_start: u32,
-    pub slice_length: u32,
-    pub stack: u32,
-    pub values: u32,
-    pub attributes: u32,
-    pub link: u32,
-    pub timestamps: u32,
-    /// Timestamps are fixed64, not varints.
-    pub fixed_timestamps: bool,
-    pub stacktrace_id: u32,
-}
-
-#[derive(Clone, Copy, Debug)]
-pub struct Mapping {
-    pub id: u32,
-    pub memory_start: u32,
-    pub memory_limit: u32,
-    pub file_offset: u32,
-    pub filename: u32,
-    pub build_id: u32,
-    pub build_id_kind: u32,
-    /// `has_functions`; `has_filenames`, `has_line_numbers` and `has_inline_frames` follow it.
-    pub has_functions: u32,
-    pub attributes: u32,
-}
-
-#[derive(Clone, Copy, Debug)]
-pub struct Location {
-    pub id: u32,
-    pub mapping: u32,
-    pub address: u32,
-    pub lines: u32,
-    pub is_folded: u32,
-    pub frame_type: u32,
-    pub attributes: u32,
-}
-
-#[derive(Clone, Copy, Debug)]
-pub struct Function {
-    pub id: u32,
-    pub name: u32,
-    pub system_name: u32,
-    pub filename: u32,
-    pub start_line: u32,
+impl Rows {
+    pub(crate) const fn of(version: Version) -> Self {
+        use Version::*;
+        match version {
+            Pprof | V1_3 => Self::FromZero,
+            V1_4 | V1_5 | V1_6 | V1_7 => Self::Presence,
+            V1_8 | V1_9 | V1_10 => Self::NullFirst,
+        }
+    }
 }
 
 /// A generation, as a type: what the reader and the writer are generic over.
 pub trait Generation: Sync + 'static {
     const SCHEMA: Schema;
+}
+
+/// A type for each generation, and its schema.
+macro_rules! generations {
+    ($($version:ident $name:literal)*) => {$(
+        pub(crate) struct $version;
+
+        impl Generation for $version {
+            const SCHEMA: Schema = Schema::of($name, Version::$version);
+        }
+    )*};
+}
+
+generations! {
+    Pprof "pprof"
+    V1_3 "otlp-1.3"
+    V1_4 "otlp-1.4"
+    V1_5 "otlp-1.5"
+    V1_6 "otlp-1.6"
+    V1_7 "otlp-1.7"
+    V1_8 "otlp-1.8"
+    V1_9 "otlp-1.9"
+    V1_10 "otlp-1.10"
 }

@@ -14,49 +14,80 @@ use hashbrown::hash_table::Entry;
 use crate::model::id::{LocationId, StackId};
 use crate::model::ragged::Ragged;
 
-/// Where the stacks of a profile lie in its `location_indices`.
+/// Where the stacks of a profile lie in its `location_indices`. One profile after the other is laid
+/// out in the same memory: what is kept by row is cleared by the rows that were used.
 #[derive(Debug, Default)]
 pub(crate) struct Slices {
     pub(crate) locations: Vec<LocationId>,
     /// By stack: where its slice begins.
     starts: Vec<u32>,
+    /// By stack: the longer one that holds it, and where; or [`NOWHERE`].
+    within: Vec<(u32, u32)>,
+    ends: Ends,
+    /// The stacks that are laid out, longest first.
+    rows: Vec<u32>,
 }
 
 /// The start of a stack that has none yet.
 const NOWHERE: u32 = u32::MAX;
+/// The start of a stack that is about to get one.
+const SOMEWHERE: u32 = u32::MAX - 1;
 
 impl Slices {
     /// Lays out the stacks that `used` names, each once.
-    pub(crate) fn of(
+    pub(crate) fn lay_out(
+        &mut self,
         stacks: &Ragged<LocationId>,
         locations: usize,
         used: impl Iterator<Item = StackId>,
-    ) -> Self {
-        let rows = each_once(stacks, used);
-        let longest_first = longest_first(stacks, &rows);
-        let ends = Ends::of(stacks, locations, &longest_first);
-        let wanted = Wanted::of(stacks, &longest_first, &ends);
-        let within = wanted.within(stacks, &longest_first, &ends);
-        let mut slices = Self { locations: Vec::new(), starts: vec![NOWHERE; stacks.len()] };
-        slices.place(stacks, &longest_first, &within);
-        slices
+    ) {
+        self.clear(stacks.len());
+        let rows = self.each_once(used);
+        self.rows = longest_first(stacks, &rows);
+        self.ends.fill(stacks, locations, &self.rows);
+        let wanted = Wanted::of(stacks, &self.rows, &self.ends);
+        wanted.within(stacks, &self.rows, &self.ends, &mut self.within);
+        self.ends.clear(stacks, &self.rows);
+        self.place(stacks);
+    }
+
+    /// Forgets the profile before.
+    fn clear(&mut self, stacks: usize) {
+        self.locations.clear();
+        for row in self.rows.drain(..) {
+            self.starts[row as usize] = NOWHERE;
+            if let Some(within) = self.within.get_mut(row as usize) {
+                *within = (NOWHERE, 0);
+            }
+        }
+        self.starts.resize(stacks, NOWHERE);
+    }
+
+    /// The rows of the stacks used, in the order of their first use.
+    fn each_once(&mut self, used: impl Iterator<Item = StackId>) -> Vec<u32> {
+        let new = |stack: &StackId| {
+            let start = self.starts.get_mut(stack.row()).filter(|start| **start == NOWHERE);
+            start.map(|start| *start = SOMEWHERE).is_some()
+        };
+        used.filter(new).map(|stack| stack.0).collect()
     }
 
     /// Appends the stacks that are in no other, and then finds those that are.
-    fn place(&mut self, stacks: &Ragged<LocationId>, rows: &[u32], within: &[(u32, u32)]) {
+    fn place(&mut self, stacks: &Ragged<LocationId>) {
+        let Self { locations, starts, within, rows, .. } = self;
         let holder = |row: u32| within.get(row as usize).filter(|within| within.0 != NOWHERE);
         let own = rows.iter().filter(|row| holder(**row).is_none());
         let lengths = own.clone().map(|row| stacks.row(*row as usize).len());
-        self.locations.reserve(lengths.sum());
+        locations.reserve(lengths.sum());
         for &row in own {
-            self.starts[row as usize] = self.locations.len() as u32;
-            self.locations.extend_from_slice(stacks.row(row as usize));
+            starts[row as usize] = locations.len() as u32;
+            locations.extend_from_slice(stacks.row(row as usize));
         }
-        for &row in rows {
+        for &row in &*rows {
             if let Some(&holding) = holder(row) {
                 // An equal one may itself be in a longer one.
                 let (in_row, at) = *holder(holding.0).unwrap_or(&holding);
-                self.starts[row as usize] = self.starts[in_row as usize] + at;
+                starts[row as usize] = starts[in_row as usize] + at;
             }
         }
     }
@@ -70,6 +101,7 @@ impl Slices {
 
 /// Which stacks may be found in longer ones, by their leaf and their length. Most are not, and
 /// this says so without looking at more of them.
+#[derive(Debug, Default)]
 struct Ends {
     /// By location: the lengths, modulo 64, of the stacks it is the leaf of; and those of them
     /// that a longer stack has from the same location on.
@@ -77,8 +109,9 @@ struct Ends {
 }
 
 impl Ends {
-    fn of(stacks: &Ragged<LocationId>, locations: usize, order: &[u32]) -> Self {
-        let mut lengths = vec![[0; 2]; locations];
+    fn fill(&mut self, stacks: &Ragged<LocationId>, locations: usize, order: &[u32]) {
+        let lengths = &mut self.lengths;
+        lengths.resize(locations, [0; 2]);
         for &row in order {
             let stack = stacks.row(row as usize);
             if let Some(leaf) = stack.first().and_then(|leaf| lengths.get_mut(leaf.row())) {
@@ -97,7 +130,16 @@ impl Ends {
                 }
             }
         }
-        Self { lengths }
+    }
+
+    /// Only leaves have lengths.
+    fn clear(&mut self, stacks: &Ragged<LocationId>, order: &[u32]) {
+        for &row in order {
+            let leaf = stacks.row(row as usize).first();
+            if let Some(lengths) = leaf.and_then(|leaf| self.lengths.get_mut(leaf.row())) {
+                *lengths = [0; 2];
+            }
+        }
     }
 
     fn bit(length: usize) -> u64 {
@@ -112,17 +154,7 @@ impl Ends {
     }
 }
 
-/// The rows of the stacks used, in the order of their first use.
-fn each_once(stacks: &Ragged<LocationId>, used: impl Iterator<Item = StackId>) -> Vec<u32> {
-    let mut seen = vec![false; stacks.len()];
-    let new = |stack: &StackId| {
-        let seen = seen.get_mut(stack.row()).filter(|seen| !**seen);
-        seen.map(|seen| *seen = true).is_some()
-    };
-    used.filter(new).map(|stack| stack.0).collect()
-}
-
-/// The same, longest first, and in that order where they are as long.
+/// Some stacks, longest first, and in the order given where they are as long.
 fn longest_first(stacks: &Ragged<LocationId>, rows: &[u32]) -> Vec<u32> {
     let lengths = rows.iter().map(|row| stacks.row(*row as usize).len());
     let longest = lengths.max().unwrap_or(0);
@@ -189,21 +221,26 @@ impl Wanted {
         wanted
     }
 
-    /// By row: the stack that is longer or equal and holds it, and where; or [`NOWHERE`].
-    fn within(&self, stacks: &Ragged<LocationId>, order: &[u32], ends: &Ends) -> Vec<(u32, u32)> {
+    /// Finds, by row, the stack that is longer or equal and holds it, and where.
+    fn within(
+        &self,
+        stacks: &Ragged<LocationId>,
+        order: &[u32],
+        ends: &Ends,
+        within: &mut Vec<(u32, u32)>,
+    ) {
         if self.rows.is_empty() {
-            return Vec::new();
+            return;
         }
-        let mut within = vec![(NOWHERE, 0); stacks.len()];
+        within.resize(stacks.len(), (NOWHERE, 0));
         for &(row, first) in &self.equal {
             within[row as usize] = (first, 0);
         }
         for &row in order {
             if within[row as usize].0 == NOWHERE {
-                self.within_row(stacks, row, ends, &mut within);
+                self.within_row(stacks, row, ends, within);
             }
         }
-        within
     }
 
     /// Finds the stacks that are in row `row`.
@@ -252,10 +289,33 @@ mod tests {
         ragged
     }
 
+    fn of(
+        stacks: &Ragged<LocationId>,
+        locations: usize,
+        used: impl Iterator<Item = StackId>,
+    ) -> Slices {
+        let mut slices = Slices::default();
+        slices.lay_out(stacks, locations, used);
+        slices
+    }
+
+    #[test]
+    fn a_profile_leaves_nothing_to_the_next() {
+        let stacks = ragged(&[&[], &[2, 1], &[3, 2, 1], &[1], &[3, 1], &[2]]);
+        let mut slices = Slices::default();
+        for used in [vec![1, 2, 3], vec![3, 4], vec![5, 1], vec![], vec![0, 1, 2, 3, 4, 5]] {
+            let used = used.into_iter().map(StackId);
+            slices.lay_out(&stacks, 4, used.clone());
+            let fresh = of(&stacks, 4, used);
+            assert_eq!(slices.locations, fresh.locations);
+            assert!((0..6).map(StackId).all(|stack| slices.start(stack) == fresh.start(stack)));
+        }
+    }
+
     #[test]
     fn callers_are_slices_of_those_they_call() {
         let stacks = ragged(&[&[], &[2, 1], &[3, 2, 1], &[1], &[3, 1], &[2]]);
-        let slices = Slices::of(&stacks, 4, (0..6).map(StackId));
+        let slices = of(&stacks, 4, (0..6).map(StackId));
         assert_eq!(slices.locations.len(), 3 + 2 + 1, "2 1 and 1 are in 3 2 1; 2 is no suffix");
         for row in 0..6 {
             let start = slices.start(StackId(row)) as usize;
@@ -268,7 +328,7 @@ mod tests {
     fn equal_stacks_are_one_slice_and_the_same_each_time() {
         let rows: [&[u32]; 7] = [&[], &[2, 1], &[2, 1], &[3, 2, 1], &[2, 1], &[4, 2, 1], &[2, 1]];
         let stacks = ragged(&rows);
-        let lay_out = || Slices::of(&stacks, 5, (0..7).map(StackId));
+        let lay_out = || of(&stacks, 5, (0..7).map(StackId));
         let slices = lay_out();
         assert_eq!(slices.locations.len(), 3 + 3);
         for row in [1, 2, 4, 6] {
@@ -286,7 +346,7 @@ mod tests {
         rows.reverse();
         rows.push(&deepest);
         let stacks = ragged(&rows);
-        let slices = Slices::of(&stacks, 3, (0..rows.len() as u32).map(StackId));
+        let slices = of(&stacks, 3, (0..rows.len() as u32).map(StackId));
         assert_eq!(slices.locations.len(), deepest.len());
         for (row, stack) in rows.iter().enumerate() {
             let start = slices.start(StackId(row as u32)) as usize;
@@ -298,7 +358,7 @@ mod tests {
     #[test]
     fn only_the_stacks_used_are_laid_out() {
         let stacks = ragged(&[&[], &[1], &[2], &[3]]);
-        let slices = Slices::of(&stacks, 4, [StackId(3), StackId(1), StackId(3)].into_iter());
+        let slices = of(&stacks, 4, [StackId(3), StackId(1), StackId(3)].into_iter());
         assert_eq!(slices.locations, [LocationId(3), LocationId(1)]);
     }
 
@@ -311,7 +371,7 @@ mod tests {
             let mut numbered = vec![&[][..]; 9];
             (0..8).for_each(|at| numbered[1 + order[at]] = rows[at]);
             let used = order.map(|row| StackId(1 + row as u32));
-            let slices = Slices::of(&ragged(&numbered), 10, used.into_iter());
+            let slices = of(&ragged(&numbered), 10, used.into_iter());
             (slices.locations.clone(), used.map(|stack| slices.start(stack)))
         };
         let one = of([0, 1, 2, 3, 4, 5, 6, 7]);

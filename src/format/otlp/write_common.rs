@@ -129,20 +129,31 @@ pub(crate) fn scope<G: Generation>(
     for pair in said.attributes(dictionary) {
         field_message(out, 3, |out| key_value::<G>(out, pair, strings, refs));
     }
-    if let Some(default) = said.default {
-        field_message(out, 3, |out| {
-            field_bytes(out, 1, PPROF_SCOPE_DEFAULT_SAMPLE_TYPE.as_bytes());
-            let value = Value::String(default);
-            field_message(out, 2, |out| any_value::<G>(out, &value, strings, &TextRefs::default()));
-        });
-    }
-    if let Some(order) = said.order {
-        field_message(out, 3, |out| {
-            field_bytes(out, 1, PPROF_SCOPE_SAMPLE_TYPE_ORDER.as_bytes());
-            field_message(out, 2, |out| {
-                any_value::<G>(out, &ints(order), strings, &TextRefs::default())
-            });
-        });
+    let order = said.order.map(ints);
+    let added = [
+        (PPROF_SCOPE_DEFAULT_SAMPLE_TYPE, said.default.map(Value::String)),
+        (PPROF_SCOPE_SAMPLE_TYPE_ORDER, order),
+    ];
+    for (key, value) in added {
+        if let Some(value) = value {
+            field_message(out, 3, |out| added_pair::<G>(out, key, &value, strings, refs));
+        }
     }
     field_varint(out, 4, said.scope.dropped_attributes_count.into());
+}
+
+/// A named value whose name is of the writer's own.
+fn added_pair<G: Generation>(
+    out: &mut Vec<u8>,
+    key: &str,
+    value: &Value,
+    strings: &Strings,
+    refs: &TextRefs,
+) {
+    let index = refs.key(key);
+    if index == 0 {
+        field_bytes(out, 1, key.as_bytes());
+    }
+    field_message(out, 2, |out| any_value::<G>(out, value, strings, refs));
+    field_varint(out, G::SCHEMA.key_strindex, index.into());
 }

@@ -1,15 +1,15 @@
 //! Writing samples: the hot path.
 
 use crate::error::Result;
-use crate::format::columns;
+use crate::format::columns::Joined;
 use crate::format::losses;
+use crate::format::otlp::parts::Part;
 use crate::format::otlp::schema::Generation;
-use crate::format::otlp::slices::Slices;
-use crate::format::otlp::write::{Part, Writer, is_untyped};
-use crate::format::otlp::write_tables::TableWriter;
-use crate::format::spread::{Columns, Spread, Walk, column_counts_events, spread};
+use crate::format::otlp::write_profile::ProfileWriter;
+use crate::format::spread::{self, Row, Spread, Walk, column_counts_events};
 use crate::limits::within;
 use crate::model::id::{AttributeId, StringId};
+use crate::model::measures;
 use crate::model::profile::Profile;
 use crate::model::samples::SampleRef;
 use crate::model::value::Value;
@@ -18,45 +18,18 @@ use crate::wire::record::{Fields, record};
 /// What a label may take.
 const LABEL: usize = Fields::MESSAGE + 3 * Fields::INDEX + Fields::VARINT;
 
-impl<G: Generation> Writer<'_, G> {
+impl<G: Generation> ProfileWriter<'_, '_, G> {
     /// All samples of a profile.
-    pub(crate) fn samples(
-        &mut self,
-        out: &mut Vec<u8>,
-        part: &Part,
-        tables: &TableWriter<'_, G>,
-        slices: Option<&Slices>,
-    ) -> Result<()> {
+    pub(crate) fn samples(&mut self, out: &mut Vec<u8>, part: &Part) -> Result<()> {
         match part {
-            Part::Column(profile, column) => self.column(out, profile, *column, tables),
-            Part::Joined(joined) => match &joined.profiles[..] {
-                [profile] => self.rows(out, profile, tables, slices),
-                profiles => {
-                    let mut values = Vec::with_capacity(profiles.len());
-                    let mut walk = Walk::of(&profiles[0].samples);
-                    let mut columns = Columns::of(profiles);
-                    for row in 0..profiles[0].samples.len() {
-                        let sample = &walk.next(row);
-                        let times = sample.timestamps_unix_nano;
-                        let totals = columns.next().iter();
-                        values.clear();
-                        values.extend(totals.map(|values| columns::total(values, times)));
-                        self.sample(out, sample, &values, times, tables, slices);
-                    }
-                    Ok(())
-                }
-            },
+            Part::Column(profile, column) => self.column(out, profile, *column),
+            Part::Joined(joined) => self.rows(out, joined)?,
         }
+        Ok(())
     }
 
     /// A column, where a profile has one sample type.
-    fn column(
-        &mut self,
-        out: &mut Vec<u8>,
-        profile: &Profile,
-        column: usize,
-        tables: &TableWriter<'_, G>,
-    ) -> Result<()> {
+    fn column(&mut self, out: &mut Vec<u8>, profile: &Profile, column: usize) {
         let single = profile.sample_types.len() < 2;
         let timed = !profile.samples.timestamps.items.is_empty();
         let events = timed && column_counts_events(profile, column);
@@ -75,79 +48,45 @@ impl<G: Generation> Writer<'_, G> {
                 && !times.is_empty()
                 && (times.len() > 1 || events || !single);
             if total_of_many && events {
-                self.sample(out, sample, &[], times, tables, None);
+                self.sample(out, sample, &[], times);
             } else if total_of_many && times.len() > 1 {
                 self.losses.add(losses::VALUE_SPLIT, || format!("samples[{row}]"));
                 series.clear();
                 series
-                    .extend((0..times.len()).map(|at| columns::share(values[0], times.len(), at)));
-                self.sample(out, sample, &series, times, tables, None);
+                    .extend((0..times.len()).map(|at| measures::share(values[0], times.len(), at)));
+                self.sample(out, sample, &series, times);
             } else {
-                self.sample(out, sample, values, times, tables, None);
+                self.sample(out, sample, values, times);
             }
         }
-        Ok(())
     }
 
-    /// All columns, where a profile may have several; what has a value for each timestamp becomes
-    /// a total, or several samples.
-    fn rows(
-        &mut self,
-        out: &mut Vec<u8>,
-        profile: &Profile,
-        tables: &TableWriter<'_, G>,
-        slices: Option<&Slices>,
-    ) -> Result<()> {
-        let several = profile.sample_types.len() > 1;
-        let none = profile.sample_types.is_empty() && !is_untyped(profile);
-        let mut written = 0;
-        let mut walk = Walk::of(&profile.samples);
-        for row in 0..profile.samples.len() {
-            let sample = &walk.next(row);
-            let (values, times) = (sample.values, sample.timestamps_unix_nano);
-            let plain = several || none || values.len() == 1;
-            let how = if plain { Spread::Plain } else { spread(values, times) };
+    /// All columns, where a profile may have several.
+    fn rows(&mut self, out: &mut Vec<u8>, joined: &Joined) -> Result<()> {
+        let mut expanded = 0;
+        spread::rows(joined, |Row { at: [row, part], sample, how, values, times }| {
+            let place = || format!("samples[{row}]");
             match how {
-                Spread::Plain => self.sample(out, sample, values, times, tables, slices),
-                Spread::Total(total) => {
-                    let none = values.is_empty() && times.is_empty();
-                    self.losses.add_many(losses::COLUMNS_ZERO_FILLED, u64::from(none), || {
-                        format!("samples[{row}]")
-                    });
-                    self.sample(out, sample, &[total], times, tables, slices);
+                Spread::Plain => {}
+                Spread::Total(_) => {
+                    let none = sample.values.is_empty() && times.is_empty();
+                    self.losses.add_many(losses::COLUMNS_ZERO_FILLED, u64::from(none), place);
                 }
                 Spread::Each => {
-                    if times.is_empty() {
-                        self.losses.add(losses::SERIES_EXPANDED, || format!("samples[{row}]"));
-                    }
-                    for (at, &value) in values.iter().enumerate() {
-                        self.sample(
-                            out,
-                            sample,
-                            &[value],
-                            times.get(at..=at).unwrap_or_default(),
-                            tables,
-                            slices,
-                        );
-                    }
-                    written += values.len() as u64;
-                    within("max_expanded_samples", self.options.max_expanded_samples, written)?;
+                    let untimed = part == 0 && times.is_empty();
+                    self.losses.add_many(losses::SERIES_EXPANDED, u64::from(untimed), place);
+                    expanded += 1;
+                    within("max_expanded_samples", self.options.max_expanded_samples, expanded)?;
                 }
             }
-        }
-        Ok(())
+            self.sample(out, sample, values, times);
+            Ok(())
+        })
     }
 
     /// One sample, its fields in ascending order.
-    fn sample(
-        &self,
-        out: &mut Vec<u8>,
-        sample: &SampleRef,
-        values: &[i64],
-        times: &[u64],
-        tables: &TableWriter<'_, G>,
-        slices: Option<&Slices>,
-    ) {
+    fn sample(&self, out: &mut Vec<u8>, sample: &SampleRef, values: &[i64], times: &[u64]) {
+        let Self { tables, slices, .. } = self;
         let numbers = const { &G::SCHEMA.sample };
         let attributes = sample.attributes;
         let labels = numbers.label != 0 && tables.units.any_conflict();
@@ -170,10 +109,10 @@ impl<G: Generation> Writer<'_, G> {
                     write_values(fields);
                 }
                 if labels {
-                    self.labels(fields, attributes, tables);
+                    self.labels(fields, attributes);
                 }
                 let length = self.dictionary.stack(sample.stack).len();
-                if let Some(slices) = slices.filter(|_| length != 0) {
+                if length != 0 {
                     fields.index(numbers.slice_start, slices.start(sample.stack));
                     fields.varint(numbers.slice_length, length as u64);
                 }
@@ -197,7 +136,7 @@ impl<G: Generation> Writer<'_, G> {
             if values_after && numbers.values > numbers.link {
                 write_values(fields);
             }
-            if numbers.fixed_timestamps {
+            if G::SCHEMA.has_fixed_timestamps() {
                 fields.fixed64s(numbers.timestamps, times);
             } else {
                 fields.varints(numbers.timestamps, times.iter().copied());
@@ -206,7 +145,8 @@ impl<G: Generation> Writer<'_, G> {
     }
 
     /// Writes the attributes whose unit is not that of their key as labels.
-    fn labels(&self, fields: &mut Fields, attributes: &[AttributeId], tables: &TableWriter<'_, G>) {
+    fn labels(&self, fields: &mut Fields, attributes: &[AttributeId]) {
+        let tables = self.tables;
         for id in attributes.iter().filter(|id| tables.as_label(**id)) {
             let Some(attribute) = self.dictionary.attribute(*id) else {
                 continue;

@@ -2,24 +2,30 @@
 
 use std::marker::PhantomData;
 
+use hashbrown::HashMap;
+use hashbrown::hash_map::Entry;
+
 use crate::error::Result;
 use crate::format::build_id;
-use crate::format::columns::{self, DefaultSaid};
-use crate::format::known::{self, BuildId, DEFAULT_SAMPLE_TYPE, Known, KnownAttributes};
+use crate::format::columns::DefaultSaid;
+use crate::format::known::{self, BuildId, Known, KnownAttributes};
 use crate::format::labels::{PAIR_NUMBER, PAIR_TEXT, PAIR_UNIT};
 use crate::format::losses::{self, Losses};
-use crate::format::otlp::frame_types::{FrameType, OldNames};
+use crate::format::otlp::frame_types::FrameType;
+use crate::format::otlp::own_texts::OwnTexts;
+use crate::format::otlp::parts::{Part, ScopeParts};
 use crate::format::otlp::refs::TextRefs;
 use crate::format::otlp::schema::{Generation, Rows};
 use crate::format::otlp::units::Units;
 use crate::format::otlp::write::check_rows;
 use crate::format::otlp::write_common;
-use crate::format::select::{Select, Selection, StringTable, holds_none};
+use crate::format::select::{Select, StringTable, holds_none};
 use crate::model::Profiles;
 use crate::model::dictionary::{Attribute, Dictionary, Function, Line, Mapping};
-use crate::model::id::{AttributeId, LinkId, LocationId, MappingId, StackId, StringId};
+use crate::model::id::{AttributeId, FunctionId, LinkId, LocationId, MappingId, StackId, StringId};
 use crate::model::profile::{Profile, ValueType};
 use crate::model::value::{KeyValue, Value};
+use crate::semconv::{FRAME_TYPES, PPROF_PROFILE_DEFAULT_SAMPLE_TYPE};
 use crate::wire::record::{Codes, Fields, field_codes, field_varint, field_varints, record};
 use crate::wire::write::{
     field_bytes, field_bytes_nonempty, field_large, field_message, field_text,
@@ -32,7 +38,8 @@ const LINE: usize = Fields::MESSAGE + Fields::INDEX + 2 * Fields::VARINT;
 pub(crate) struct TableWriter<'a, G> {
     dictionary: &'a Dictionary,
     known: &'a KnownAttributes,
-    selection: Selection,
+    /// The attributes that are written; of the other tables all rows are.
+    chosen: Select,
     pub(crate) strings: StringTable,
     pub(crate) refs: TextRefs,
     pub(crate) units: Units,
@@ -47,8 +54,10 @@ pub(crate) struct TableWriter<'a, G> {
     attributes: Codes,
     /// The default sample types that profiles must say by an attribute: rows after the others.
     defaults: Vec<StringId>,
-    /// Frame types that locations have under their old names.
-    old_names: OldNames,
+    /// Which of these rows each is.
+    default_rows: HashMap<StringId, usize, foldhash::fast::RandomState>,
+    /// Texts that the dictionary need not have: old names of frame types, keys of defaults.
+    own_texts: OwnTexts,
     generation: PhantomData<G>,
 }
 
@@ -58,62 +67,38 @@ impl<'a, G: Generation> TableWriter<'a, G> {
         payload: &'a Profiles,
         known: &'a KnownAttributes,
         refs: TextRefs,
-        profiles: &[&Profile],
+        scopes: &[ScopeParts],
         losses: &mut Losses,
     ) -> Result<Self> {
-        let dictionary = &payload.dictionary;
-        let mut tables = Self::new(
-            dictionary,
-            known,
-            refs,
-            Selection::all(dictionary),
-            profiles,
-            StringId::NONE,
-            losses,
-        )?;
-        for scope in payload.resources.iter().flat_map(|resource| &resource.scopes) {
-            if columns::default_said(scope, dictionary) == DefaultSaid::Profiles {
-                let names = scope.profiles.iter().map(|profile| profile.default_sample_type);
-                let new: Vec<StringId> = names.filter(|name| *name != StringId::NONE).collect();
-                new.into_iter().for_each(|name| {
-                    if !tables.defaults.contains(&name) {
-                        tables.defaults.push(name)
-                    }
-                });
-            }
+        let profiles: Vec<&Profile> = payload.iter().collect();
+        let mut tables = Self::new(&payload.dictionary, known, refs);
+        let saying = scopes.iter().filter(|scope| scope.said == DefaultSaid::Profiles);
+        for profile in saying.flat_map(|scope| &scope.scope.profiles) {
+            tables.add_default(profile.default_sample_type);
         }
+        tables.settle(&profiles, StringId::NONE, losses)?;
         Ok(tables)
     }
 
-    /// The tables of one profile: all rows where it is the only one, else those it needs.
+    /// The tables of one profile.
     pub(crate) fn own(
         dictionary: &'a Dictionary,
         known: &'a KnownAttributes,
-        profiles: &[&Profile],
-        only: bool,
+        part: &Part,
         default: StringId,
         losses: &mut Losses,
     ) -> Result<Self> {
-        let selection =
-            if only { Selection::all(dictionary) } else { Selection::of(dictionary, profiles) };
-        Self::new(dictionary, known, TextRefs::default(), selection, profiles, default, losses)
+        let mut tables = Self::new(dictionary, known, TextRefs::default());
+        tables.settle(part.profiles(), default, losses)?;
+        Ok(tables)
     }
 
-    fn new(
-        dictionary: &'a Dictionary,
-        known: &'a KnownAttributes,
-        refs: TextRefs,
-        selection: Selection,
-        profiles: &[&Profile],
-        default: StringId,
-        losses: &mut Losses,
-    ) -> Result<Self> {
-        let strings = StringTable::new(dictionary.strings.len());
-        let mut tables = Self {
+    fn new(dictionary: &'a Dictionary, known: &'a KnownAttributes, refs: TextRefs) -> Self {
+        Self {
             dictionary,
             known,
-            selection,
-            strings,
+            chosen: Select::All(dictionary.attributes.len()),
+            strings: StringTable::new(dictionary.strings.len()),
             refs,
             units: Units::default(),
             mapping_row_0: true,
@@ -124,49 +109,64 @@ impl<'a, G: Generation> TableWriter<'a, G> {
             functions: Codes::default(),
             attributes: Codes::default(),
             defaults: Vec::new(),
-            old_names: OldNames::default(),
+            default_rows: HashMap::default(),
+            own_texts: OwnTexts::default(),
             generation: PhantomData,
-        };
+        }
+    }
+
+    /// Decides which rows there are, and what each is referred to by.
+    fn settle(
+        &mut self,
+        profiles: &[&Profile],
+        default: StringId,
+        losses: &mut Losses,
+    ) -> Result<()> {
+        let mut of_profiles = profiles.iter().flat_map(|profile| &profile.attributes);
         if G::SCHEMA.rows != Rows::NullFirst {
-            tables.choose_attributes(profiles);
-            tables.choose_rows_0();
-        } else if profiles
-            .iter()
-            .flat_map(|p| &p.attributes)
-            .any(|id| is_profile_field::<G>(known.get(*id)))
-        {
-            tables.choose_attributes(profiles);
+            self.choose_attributes(profiles);
+            self.choose_rows_0();
+        } else if of_profiles.any(|id| is_profile_field::<G>(self.known.get(*id))) {
+            self.choose_attributes(profiles);
         }
         if G::SCHEMA.tables.attribute_units != 0 {
-            let in_place = profiles
-                .iter()
-                .filter(|_| G::SCHEMA.profile.attribute_indices == 0)
-                .flat_map(|p| &p.attributes);
-            let in_place: Vec<usize> = in_place
-                .filter(|id| !is_profile_field::<G>(known.get(**id)))
-                .map(|id| id.row())
-                .collect();
-            tables.units = Units::of(
-                dictionary,
-                tables.selection.attributes.rows().chain(in_place.iter().copied()),
-            );
-            if tables.units.any_conflict() {
-                tables.choose_attributes(profiles);
-            }
-            let conflicts = tables
-                .selection
-                .attributes
-                .rows()
-                .chain(in_place.iter().copied())
-                .filter(|&row| tables.units.conflict(AttributeId(row as u32)));
-            losses.add_many(losses::UNIT_KEY_CONFLICT, conflicts.count() as u64, || {
-                "attribute_table".to_owned()
-            });
+            self.choose_units(profiles, losses);
         }
-        tables.encode_indices();
-        tables.mark_strings(profiles, default);
-        tables.check_sizes()?;
-        Ok(tables)
+        self.encode_indices();
+        self.mark_strings(profiles, default);
+        self.check_sizes()
+    }
+
+    /// Makes an attribute of a default sample type that profiles must say by one.
+    fn add_default(&mut self, name: StringId) {
+        if name != StringId::NONE
+            && let Entry::Vacant(new) = self.default_rows.entry(name)
+        {
+            new.insert(self.defaults.len());
+            self.defaults.push(name);
+        }
+    }
+
+    /// Gives every key its unit, and leaves out the attributes that are labels for it.
+    fn choose_units(&mut self, profiles: &[&Profile], losses: &mut Losses) {
+        let in_place = profiles
+            .iter()
+            .filter(|_| G::SCHEMA.profile.attribute_indices == 0)
+            .flat_map(|p| &p.attributes);
+        let in_place: Vec<usize> = in_place
+            .filter(|id| !is_profile_field::<G>(self.known.get(**id)))
+            .map(|id| id.row())
+            .collect();
+        let written = self.chosen.rows().chain(in_place.iter().copied());
+        self.units = Units::of(self.dictionary, written);
+        if self.units.any_conflict() {
+            self.choose_attributes(profiles);
+        }
+        let written = self.chosen.rows().chain(in_place.iter().copied());
+        let conflicts = written.filter(|&row| self.units.conflict(AttributeId(row as u32)));
+        losses.add_many(losses::UNIT_KEY_CONFLICT, conflicts.count() as u64, || {
+            "attribute_table".to_owned()
+        });
     }
 
     /// Leaves out the attributes that are said in fields, or by labels.
@@ -178,87 +178,79 @@ impl<'a, G: Generation> TableWriter<'a, G> {
             }
         };
         for profile in profiles {
-            profile
-                .samples
-                .attributes
-                .items
-                .iter()
-                .filter(|id| !self.as_label(**id))
-                .for_each(|&id| mark(id));
+            let samples = profile.samples.attributes.items.iter();
+            samples.filter(|id| !self.as_label(**id)).for_each(|&id| mark(id));
             if G::SCHEMA.profile.attribute_indices != 0 {
-                profile
-                    .attributes
-                    .iter()
-                    .filter(|id| !is_profile_field::<G>(self.known.get(**id)))
+                let own = profile.attributes.iter();
+                own.filter(|id| !is_profile_field::<G>(self.known.get(**id)))
                     .for_each(|&id| mark(id));
             }
         }
-        for row in self.selection.mappings.rows() {
+        for row in self.mappings() {
             self.mapping_attributes(row).for_each(&mut mark);
         }
-        for row in self.selection.locations.rows() {
+        for row in self.location_rows() {
             self.location_attributes(row).for_each(&mut mark);
         }
-        self.selection.attributes = Select::marked(&used);
+        self.chosen = Select::marked(&used);
     }
 
     /// Writes the empty row 0 where a reference to none must be told from one to the first row.
     fn choose_rows_0(&mut self) {
-        let Dictionary { mappings, locations, functions, links, .. } = self.dictionary;
-        let first = self.selection.mappings.rows().next();
-        let empty = |row: usize| {
-            mappings.rows[row] == Mapping::default()
-                && self.mapping_attributes(row).next().is_none()
-                && self.mapping_flags(row) == 0
-                && self.build_id(row).is_none()
-        };
+        let Dictionary { mappings, locations, functions, links, stacks, .. } = self.dictionary;
         let from_zero = G::SCHEMA.rows == Rows::FromZero;
-        // Where index 0 is a guess, it must be the right one for every location.
-        let guessed = |row: usize, first: usize| {
-            let none = locations.mappings[row] == MappingId::NONE;
-            none || locations.mappings[row].row() == first
-                && !mappings.rows[first].may_hold(locations.addresses[row])
-        };
-        self.mapping_row_0 = first.is_some_and(|first| {
-            empty(first)
-                || from_zero && self.selection.locations.rows().any(|row| guessed(row, first))
+        self.mapping_row_0 = mappings.rows.get(1).is_some_and(|first| {
+            let empty = *first == Mapping::default()
+                && self.mapping_attributes(1).next().is_none()
+                && self.mapping_flags(1) == 0
+                && self.build_id(1).is_none();
+            // Where index 0 is a guess, it must be the right one for every location.
+            let guessed = |row: usize| match locations.mappings[row] {
+                MappingId::NONE => true,
+                MappingId(1) => !first.may_hold(locations.addresses[row]),
+                _ => false,
+            };
+            empty || from_zero && self.location_rows().any(guessed)
         });
-        self.location_row_0 = holds_none(&self.dictionary.stacks.items);
-        let first = self.selection.functions.rows().next();
-        let mut lines = self.selection.locations.rows().flat_map(|row| locations.lines.row(row));
-        self.function_row_0 = first.is_some_and(|row| functions[row] == Function::default())
-            || lines.any(|line| line.function.0 == 0);
-        let first = self.selection.links.rows().next();
-        self.link_row_0 = first.is_some_and(|row| from_zero || links[row] == Default::default());
+        self.location_row_0 = holds_none(&stacks.items);
+        self.function_row_0 = functions.get(1).is_some_and(|row| *row == Function::default())
+            || locations.lines.items.iter().any(|line| line.function == FunctionId::NONE);
+        self.link_row_0 = links.get(1).is_some_and(|row| from_zero || *row == Default::default());
+    }
+
+    /// The rows of the mapping table that are not the empty one.
+    fn mappings(&self) -> std::ops::Range<usize> {
+        1..self.dictionary.mappings.rows.len()
+    }
+
+    fn location_rows(&self) -> std::ops::Range<usize> {
+        1..self.dictionary.locations.len()
     }
 
     fn encode_indices(&mut self) {
-        let index = |row_0: bool| {
-            let below = Self::below(row_0);
-            move |place: u32| place.saturating_sub(below)
-        };
         let Dictionary { locations, functions, attributes, .. } = self.dictionary;
-        let selection = &self.selection;
-        let (location_row_0, function_row_0) = (self.location_row_0, self.function_row_0);
-        self.locations = (selection.locations).codes(locations.len(), index(location_row_0));
-        self.functions = (selection.functions).codes(functions.len(), index(function_row_0));
-        self.attributes = (selection.attributes).codes(attributes.len(), index(false));
+        let all = |rows: usize, row_0: bool| {
+            let below = Self::below(row_0);
+            let indices: Vec<u32> = (0..rows as u32).map(|row| row.saturating_sub(below)).collect();
+            Codes::of(&indices)
+        };
+        self.locations = all(locations.len(), self.location_row_0);
+        self.functions = all(functions.len(), self.function_row_0);
+        let below = Self::below(false);
+        let place = |place: u32| place.saturating_sub(below);
+        self.attributes = self.chosen.codes(attributes.len(), place);
     }
 
     fn mark_strings(&mut self, profiles: &[&Profile], default: StringId) {
-        let Self { dictionary, selection, strings, units, refs, known, .. } = self;
-        for row in selection.functions.rows() {
-            let function = &dictionary.functions[row];
+        let Self { dictionary, chosen, strings, units, refs, own_texts, .. } = self;
+        for function in dictionary.functions.iter().skip(1) {
             [function.name, function.system_name, function.filename]
                 .into_iter()
                 .for_each(|id| strings.mark(id));
         }
-        selection
-            .mappings
-            .rows()
-            .for_each(|row| strings.mark(dictionary.mappings.rows[row].filename));
+        dictionary.mappings.rows.iter().for_each(|mapping| strings.mark(mapping.filename));
         if G::SCHEMA.tables.attribute_units == 0 {
-            for row in selection.attributes.rows() {
+            for row in chosen.rows() {
                 strings.mark(dictionary.attributes[row].key);
                 strings.mark(dictionary.attributes[row].unit);
             }
@@ -267,33 +259,40 @@ impl<'a, G: Generation> TableWriter<'a, G> {
             strings.mark(*key);
             strings.mark(*unit);
         }
-        for profile in profiles {
-            for value_type in profile.sample_types.iter().chain([&profile.period_type]) {
-                strings.mark(value_type.name);
-                strings.mark(value_type.unit);
-            }
-            if G::SCHEMA.sample.stacktrace_id != 0 {
-                profile.samples.stacktrace_ids.iter().for_each(|&id| strings.mark(id));
-            }
-            for id in profile.attributes.iter().filter(|id| {
-                let known = known.get(**id);
-                is_profile_field::<G>(known) && known != Known::DefaultColumn
-            }) {
-                if let Some(attribute) = dictionary.attribute(*id) {
-                    known::texts(&attribute.value).for_each(|text| strings.mark(text));
-                }
-            }
-        }
-        if G::SCHEMA.profile.default_by_name {
+        if G::SCHEMA.has_default_by_name() {
             strings.mark(default);
         }
-        refs.mark(strings);
+        refs.mark(strings, own_texts);
+        profiles.iter().for_each(|profile| self.mark_profile(profile));
         self.mark_lowered_strings(profiles);
+        if !self.defaults.is_empty() && G::SCHEMA.tables.attribute_units == 0 {
+            self.own_texts.want(PPROF_PROFILE_DEFAULT_SAMPLE_TYPE);
+        }
+        self.own_texts.find(self.dictionary, &mut self.strings);
         self.strings.number();
-        self.old_names.number(self.strings.len());
-        let mut refs = std::mem::take(&mut self.refs);
-        refs.number(&self.strings);
-        self.refs = refs;
+        self.own_texts.number(&self.strings);
+        self.refs.number(&self.strings, &self.own_texts);
+    }
+
+    /// The strings of what a profile says in fields.
+    fn mark_profile(&mut self, profile: &Profile) {
+        let Self { dictionary, strings, known, .. } = self;
+        for value_type in profile.sample_types.iter().chain([&profile.period_type]) {
+            strings.mark(value_type.name);
+            strings.mark(value_type.unit);
+        }
+        if G::SCHEMA.sample.stacktrace_id != 0 {
+            profile.samples.stacktrace_ids.iter().for_each(|&id| strings.mark(id));
+        }
+        for id in &profile.attributes {
+            let known = known.get(*id);
+            if is_profile_field::<G>(known)
+                && known != Known::DefaultColumn
+                && let Some(attribute) = dictionary.attribute(*id)
+            {
+                known::texts(&attribute.value).for_each(|text| strings.mark(text));
+            }
+        }
     }
 
     /// The strings of what mappings and locations say in fields, and of labels in place of
@@ -302,19 +301,21 @@ impl<'a, G: Generation> TableWriter<'a, G> {
         let mut texts = Vec::new();
         let mut old_names = Vec::new();
         if G::SCHEMA.mapping.build_id != 0 {
-            for row in self.selection.mappings.rows() {
+            for row in self.mappings() {
                 texts.extend(self.build_id(row).map(|(_, text, _)| text));
             }
         }
         if G::SCHEMA.location.frame_type != 0 {
-            for row in self.selection.locations.rows() {
+            for row in self.location_rows() {
                 match self.frame_type(row) {
                     Some((_, FrameType::Text(text))) => texts.push(text),
                     Some((_, FrameType::Old(name))) => old_names.push(name),
                     None => {}
                 }
             }
-            texts.extend(self.old_names.find(&old_names, self.dictionary));
+            let used =
+                FRAME_TYPES.iter().map(|(old, _)| *old).filter(|old| old_names.contains(old));
+            used.for_each(|old| self.own_texts.want(old));
         }
         if G::SCHEMA.sample.label != 0 && self.units.any_conflict() {
             let samples = profiles.iter().flat_map(|p| &p.samples.attributes.items);
@@ -346,10 +347,10 @@ impl<'a, G: Generation> TableWriter<'a, G> {
     }
 
     fn check_sizes(&self) -> Result<()> {
-        check_rows("mapping_table", self.selection.mappings.len())?;
-        check_rows("location_table", self.selection.locations.len())?;
-        check_rows("function_table", self.selection.functions.len())?;
-        check_rows("attribute_table", self.selection.attributes.len())?;
+        check_rows("mapping_table", self.dictionary.mappings.rows.len())?;
+        check_rows("location_table", self.dictionary.locations.len())?;
+        check_rows("function_table", self.dictionary.functions.len())?;
+        check_rows("attribute_table", self.chosen.len())?;
         check_rows("string_table", self.strings.len())?;
         check_rows("stack_table", self.dictionary.stacks.len())
     }
@@ -359,8 +360,8 @@ impl<'a, G: Generation> TableWriter<'a, G> {
         let dictionary = self.dictionary;
         dictionary.strings.text_len()
             + self.strings.len() * 2
-            + self.selection.locations.len() * 12
-            + self.selection.functions.len() * 8
+            + dictionary.locations.len() * 12
+            + dictionary.functions.len() * 8
             + dictionary.stacks.items.len() * 2
             + dictionary.stacks.len() * 4
     }
@@ -373,24 +374,22 @@ impl<'a, G: Generation> TableWriter<'a, G> {
     /// The table of field `number`, if there is one.
     pub(crate) fn write(&self, out: &mut Vec<u8>, number: u32) {
         let tables = const { &G::SCHEMA.tables };
-        let Self { dictionary, selection, .. } = self;
+        let Self { dictionary, chosen, .. } = self;
         if number == 0 {
         } else if number == tables.mapping {
             self.row_0(out, number, self.mapping_row_0);
-            selection.mappings.rows().for_each(|row| self.mapping(out, row));
+            self.mappings().for_each(|row| self.mapping(out, row));
         } else if number == tables.location {
             self.row_0(out, number, self.location_row_0);
-            selection.locations.rows().for_each(|row| self.location(out, row));
+            self.location_rows().for_each(|row| self.location(out, row));
         } else if number == tables.function {
             self.row_0(out, number, self.function_row_0);
-            selection.functions.rows().for_each(|row| self.function(out, row));
+            (1..dictionary.functions.len()).for_each(|row| self.function(out, row));
         } else if number == tables.link {
             if self.link_row_0 {
                 field_message(out, number, |out| self.link_row(out, 0));
             }
-            selection
-                .links
-                .rows()
+            (1..dictionary.links.len())
                 .for_each(|row| field_message(out, number, |out| self.link_row(out, row)));
         } else if number == tables.string {
             let arena = dictionary.strings.arena().as_bytes();
@@ -398,16 +397,12 @@ impl<'a, G: Generation> TableWriter<'a, G> {
                 let part = dictionary.strings.range(id).unwrap_or_default();
                 field_text(out, number, arena, part);
             }
-            for name in self.old_names.made() {
-                field_bytes(out, number, name.as_bytes());
-            }
-            if !self.defaults.is_empty() && tables.attribute_units == 0 {
-                field_bytes(out, number, DEFAULT_SAMPLE_TYPE.as_bytes());
+            for text in self.own_texts.made() {
+                field_bytes(out, number, text.as_bytes());
             }
         } else if number == tables.attribute {
             self.row_0(out, number, G::SCHEMA.rows == Rows::NullFirst);
-            selection
-                .attributes
+            chosen
                 .rows()
                 .for_each(|row| field_message(out, number, |out| self.attribute(out, row)));
             self.defaults.iter().for_each(|&name| {
@@ -464,8 +459,7 @@ impl<'a, G: Generation> TableWriter<'a, G> {
     #[inline(always)]
     pub(crate) fn link(&self, fields: &mut Fields, id: LinkId) {
         if id != LinkId::NONE {
-            let place = self.selection.links.place(id.0);
-            self.reference(fields, G::SCHEMA.sample.link, place, self.link_row_0);
+            self.reference(fields, G::SCHEMA.sample.link, id.0, self.link_row_0);
         }
     }
 
@@ -499,7 +493,7 @@ impl<'a, G: Generation> TableWriter<'a, G> {
     fn location(&self, out: &mut Vec<u8>, row: usize) {
         let numbers = const { &G::SCHEMA.location };
         let locations = &self.dictionary.locations;
-        let mapping = self.selection.mappings.place(locations.mappings[row].0);
+        let mapping = locations.mappings[row].0;
         let lines = locations.lines.row(row);
         let attributes = locations.attributes.row(row);
         let room = 2 * Fields::INDEX
@@ -528,7 +522,7 @@ impl<'a, G: Generation> TableWriter<'a, G> {
                 fields.code(numbers.frame_type, self.strings.code(text));
             }
             Some((_, FrameType::Old(name))) => {
-                fields.index(numbers.frame_type, self.old_names.index(name, &self.strings));
+                fields.index(numbers.frame_type, self.own_texts.index(name, &self.strings));
             }
             None => {}
         }
@@ -597,10 +591,8 @@ impl<'a, G: Generation> TableWriter<'a, G> {
         }
         field_varint(out, 1, self.string(attribute.key).into());
         if attribute.value != Value::Empty {
-            let inline = TextRefs::default();
-            let refs = if self.refs.values { &self.refs } else { &inline };
             field_message(out, 2, |out| {
-                write_common::any_value::<G>(out, &attribute.value, strings, refs)
+                write_common::any_value::<G>(out, &attribute.value, strings, &self.refs)
             });
         }
         field_varint(out, 3, self.string(attribute.unit).into());
@@ -609,11 +601,13 @@ impl<'a, G: Generation> TableWriter<'a, G> {
     /// A default sample type that a profile says by an attribute.
     fn default_attribute(&self, out: &mut Vec<u8>, name: StringId) {
         if G::SCHEMA.tables.attribute_units == 0 {
-            field_varint(out, 1, self.strings.len() as u64);
+            let key = self.own_texts.index(PPROF_PROFILE_DEFAULT_SAMPLE_TYPE, &self.strings);
+            field_varint(out, 1, key.into());
         } else {
-            field_bytes(out, 1, DEFAULT_SAMPLE_TYPE.as_bytes());
+            field_bytes(out, 1, PPROF_PROFILE_DEFAULT_SAMPLE_TYPE.as_bytes());
         }
-        field_message(out, 2, |out| field_bytes(out, 1, self.dictionary.text(name).as_bytes()));
+        let (value, strings) = (Value::String(name), &self.dictionary.strings);
+        field_message(out, 2, |out| write_common::any_value::<G>(out, &value, strings, &self.refs));
     }
 
     /// An attribute with its key in place; where its unit is not that of its key, as a pair.
@@ -683,12 +677,10 @@ impl<'a, G: Generation> TableWriter<'a, G> {
         if number == fields.attribute_indices {
             let kept: Vec<AttributeId> =
                 attributes().filter(|id| !is_profile_field::<G>(self.known.get(*id))).collect();
-            let default = self.defaults.iter().position(|name| *name == default);
-            let default = default
-                .map(|at| (self.selection.attributes.len() + 1 + at) as u32 - Self::below(false));
-            let places = kept
-                .iter()
-                .map(|id| self.selection.attributes.place(id.0).saturating_sub(Self::below(false)));
+            let below = Self::below(false);
+            let default = self.default_rows.get(&default);
+            let default = default.map(|at| (self.chosen.len() + 1 + at) as u32 - below);
+            let places = kept.iter().map(|id| self.chosen.place(id.0).saturating_sub(below));
             let places: Vec<u32> = places.chain(default).collect();
             field_varints(out, number, places.into_iter().map(u64::from));
         } else if number == fields.attributes {
@@ -820,7 +812,7 @@ pub(crate) fn is_profile_field<G: Generation>(known: Known) -> bool {
         Known::Comment => G::SCHEMA.profile.comment != 0,
         Known::DropFrames => G::SCHEMA.profile.drop_frames != 0,
         Known::KeepFrames => G::SCHEMA.profile.keep_frames != 0,
-        Known::DefaultSampleType => G::SCHEMA.profile.default_by_name,
+        Known::DefaultSampleType => G::SCHEMA.has_default_by_name(),
         Known::DefaultColumn => true,
         _ => false,
     }

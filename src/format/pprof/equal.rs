@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::format::alike::{Places, equal_rows, merge_stacks};
 use crate::format::intake::Intake;
-use crate::format::losses::{self, Code};
+use crate::format::losses::{self, LossCode};
 use crate::format::otlp::prove::proved;
 use crate::model::dictionary::Dictionary;
 use crate::model::id::{AttributeId, FunctionId, LocationId, MappingId, StackId};
@@ -104,7 +104,7 @@ fn merge_locations(dictionary: &mut Dictionary, intake: &mut Intake) -> Result<b
     Ok(true)
 }
 
-fn note(places: &Places, table: &'static str, code: Code, intake: &mut Intake) {
+fn note(places: &Places, table: &'static str, code: LossCode, intake: &mut Intake) {
     for row in places.dropped() {
         let place = || format!("{table}[{}]", row - 1);
         intake.note(code, place, || "is equal to an earlier one".to_owned());

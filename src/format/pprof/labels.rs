@@ -95,23 +95,15 @@ fn scalar(
             losses.add(losses::ATTR_EMPTY, place);
             return None;
         }
-        Value::Bool(truth) => {
-            losses.add(losses::ATTR_BOOL, place);
-            Said::Made(truth.to_string())
-        }
-        Value::Double(number) => {
-            losses.add(losses::ATTR_DOUBLE, place);
-            Said::Made(format!("{number:?}"))
-        }
-        Value::Bytes(bytes) => {
-            losses.add(losses::ATTR_BYTES, place);
-            Said::Made(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
-        }
-        Value::Array(_) | Value::KeyValues(_) => {
-            losses.add(losses::ATTR_KVLIST, place);
-            let mut text = String::new();
-            json(value, dictionary, &mut text);
-            Said::Made(text)
+        value => {
+            let code = match value {
+                Value::Bool(_) => losses::ATTR_BOOL,
+                Value::Double(_) => losses::ATTR_DOUBLE,
+                Value::Bytes(_) => losses::ATTR_BYTES,
+                _ => losses::ATTR_KVLIST,
+            };
+            losses.add(code, place);
+            Said::Made(dictionary.value(value).to_string())
         }
     };
     if attribute.unit != StringId::NONE {
@@ -141,59 +133,6 @@ fn pair(value: &Value, dictionary: &Dictionary) -> Option<Said> {
         }
         _ => None,
     }
-}
-
-/// A value as JSON text, as OTLP/JSON would have its content.
-fn json(value: &Value, dictionary: &Dictionary, out: &mut String) {
-    match value {
-        Value::Empty => out.push_str("null"),
-        Value::String(text) => json_text(dictionary.text(*text), out),
-        Value::Bool(truth) => out.push_str(&truth.to_string()),
-        Value::Int(number) => out.push_str(&number.to_string()),
-        Value::Double(number) if number.is_finite() => out.push_str(&format!("{number:?}")),
-        Value::Double(number) => json_text(&number.to_string(), out),
-        Value::Bytes(bytes) => {
-            json_text(&bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>(), out)
-        }
-        Value::Array(values) => {
-            json_list('[', ']', values.iter(), out, |value, out| json(value, dictionary, out));
-        }
-        Value::KeyValues(pairs) => json_list('{', '}', pairs.iter(), out, |pair, out| {
-            json_text(dictionary.text(pair.key), out);
-            out.push(':');
-            json(&pair.value, dictionary, out);
-        }),
-    }
-}
-
-fn json_list<T>(
-    open: char,
-    close: char,
-    items: impl Iterator<Item = T>,
-    out: &mut String,
-    write: impl Fn(T, &mut String),
-) {
-    out.push(open);
-    for (at, item) in items.enumerate() {
-        if at > 0 {
-            out.push(',');
-        }
-        write(item, out);
-    }
-    out.push(close);
-}
-
-fn json_text(text: &str, out: &mut String) {
-    out.push('"');
-    for letter in text.chars() {
-        match letter {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            letter if letter < ' ' => out.push_str(&format!("\\u{:04x}", u32::from(letter))),
-            letter => out.push(letter),
-        }
-    }
-    out.push('"');
 }
 
 /// Writes a label of a key.

@@ -9,10 +9,11 @@ use crate::format::intake::Intake;
 use crate::format::losses;
 use crate::format::otlp::lift;
 use crate::format::otlp::schema::Rows;
+use crate::format::otlp::schema::{Generation as _, Pprof};
 use crate::format::otlp::tables::{MappingPprof, Tables, is, unknown};
 use crate::format::pprof::ids::Ids;
 use crate::format::pprof::samples::{SampleReader, Shape};
-use crate::format::pprof::{DOC_URL, Rowed, equal, times};
+use crate::format::pprof::{equal, times};
 use crate::format::texts::Texts;
 use crate::limits::within;
 use crate::model::dictionary::{Dictionary, Function, Line, Locations, Mapping, Mappings};
@@ -154,7 +155,7 @@ pub(crate) fn read(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
     tables.counts.mapping = layout.rows[MAPPING].len();
     tables.counts.location = layout.rows[LOCATION].len();
     tables.counts.function = layout.rows[FUNCTION].len();
-    tables.reserve::<Rowed>(intake)?;
+    tables.reserve::<Pprof>(intake)?;
     let text = strings.iter().map(|&(_, length)| length as usize).sum();
     tables.texts.reserve(strings.len(), text);
     let header = read_tables(payload, &layout, &mut tables, intake)?;
@@ -241,17 +242,17 @@ fn read_tables(
 ) -> Result<Header> {
     for &place in &layout.rows[LOCATION] {
         tables
-            .location::<Rowed>(row(place, payload), intake)
+            .location::<Pprof>(row(place, payload), intake)
             .map_err(|e| e.within_row("location", tables.ids.location.len()))?;
     }
     for &place in &layout.rows[FUNCTION] {
         tables
-            .function::<Rowed>(row(place, payload), intake)
+            .function::<Pprof>(row(place, payload), intake)
             .map_err(|e| e.within_row("function", tables.ids.function.len()))?;
     }
     for &place in &layout.rows[MAPPING] {
         tables
-            .mapping::<Rowed>(row(place, payload).rest(), intake)
+            .mapping::<Pprof>(row(place, payload).rest(), intake)
             .map_err(|e| e.within_row("mapping", tables.ids.mapping.len()))?;
     }
     let mut header = Header::default();
@@ -297,7 +298,7 @@ impl Header {
             crate::format::otlp::tables::indices(tag, &mut reader, &mut self.comments, intake)?;
         } else if is!(tag, 14, VARINT) {
             self.default_sample_type = reader.index()?;
-        } else if is!(tag, DOC_URL, VARINT) {
+        } else if is!(tag, Pprof::SCHEMA.profile.doc_url, VARINT) {
             self.doc_url = reader.index()?;
         } else {
             let known = [
@@ -315,7 +316,7 @@ impl Header {
                 (12, "period"),
                 (13, "comment"),
                 (14, "default_sample_type"),
-                (DOC_URL, "doc_url"),
+                (Pprof::SCHEMA.profile.doc_url, "doc_url"),
             ];
             unknown(&mut reader, tag, "Profile", &known, intake)?;
         }

@@ -1,9 +1,11 @@
 //! What pprof has no place for: every bit of it is counted.
 
 use crate::format::columns::Joined;
+use crate::format::fingerprint::Fingerprints;
 use crate::format::known::{Known, KnownAttributes};
 use crate::format::losses::{self, Losses};
 use crate::format::otlp::shape_losses;
+use crate::format::temporality;
 use crate::model::dictionary::Dictionary;
 use crate::model::id::StringId;
 use crate::model::profile::{AggregationTemporality, Profile, ProfileId};
@@ -63,38 +65,54 @@ fn scope_unsaid(profiles: &ScopeProfiles, dictionary: &Dictionary, losses: &mut 
     losses.add_many(losses::SCHEMA_URL_DROPPED, url, || "scope_profiles.schema_url".to_owned());
 }
 
-/// Counts what is said of a profile.
-pub(crate) fn profile(
-    joined: &Joined,
-    dictionary: &Dictionary,
-    known: &KnownAttributes,
-    losses: &mut Losses,
-) {
-    for profile in &joined.profiles {
-        let some = |yes: bool| u64::from(yes);
-        losses.add_many(
-            losses::PROFILE_ID_DROPPED,
-            some(profile.profile_id != ProfileId::NONE),
-            || "profile_id".to_owned(),
-        );
-        let counted = profile.dropped_attributes_count != 0;
-        losses.add_many(losses::DROPPED_COUNT_DROPPED, some(counted), || {
-            "dropped_attributes_count".to_owned()
-        });
-        let original = !profile.original_payload.is_empty()
-            || profile.original_payload_format != StringId::NONE;
-        losses.add_many(losses::ORIGINAL_DROPPED, some(original), || "original_payload".to_owned());
-        for value_type in profile.sample_types.iter().chain([&profile.period_type]) {
-            let said = value_type
-                .temporality
-                .is_some_and(|said| said != AggregationTemporality::UNSPECIFIED);
-            losses.add_many(losses::TEMPORALITY_DROPPED, some(said), || {
-                dictionary.text(value_type.name).to_owned()
-            });
-        }
-        shape_losses::stacktrace_ids(profile, losses);
+/// Counts what is said of profiles.
+pub(crate) struct Unsaid<'a> {
+    dictionary: &'a Dictionary,
+    known: &'a KnownAttributes,
+    fingerprints: Fingerprints<'a>,
+}
+
+impl<'a> Unsaid<'a> {
+    pub(crate) fn of(dictionary: &'a Dictionary, known: &'a KnownAttributes) -> Self {
+        Self { dictionary, known, fingerprints: Fingerprints::of(dictionary, known) }
     }
-    attributes(joined.first(), dictionary, known, losses);
+
+    /// Counts what is said of some columns, with their default sample type. A value that a rule
+    /// chose where one was required, and would choose again, is no loss.
+    pub(crate) fn profile(&mut self, joined: &Joined, default: StringId, losses: &mut Losses) {
+        let dictionary = self.dictionary;
+        let mut ids = joined.profiles.iter().map(|profile| profile.profile_id);
+        let made =
+            ids.any(|id| id != ProfileId::NONE).then(|| self.fingerprints.id(joined, default));
+        for profile in &joined.profiles {
+            let id = profile.profile_id;
+            let lost = id != ProfileId::NONE && Some(id) != made;
+            losses
+                .add_many(losses::PROFILE_ID_DROPPED, u64::from(lost), || "profile_id".to_owned());
+            let counted = profile.dropped_attributes_count != 0;
+            losses.add_many(losses::DROPPED_COUNT_DROPPED, u64::from(counted), || {
+                "dropped_attributes_count".to_owned()
+            });
+            let original = !profile.original_payload.is_empty()
+                || profile.original_payload_format != StringId::NONE;
+            losses.add_many(losses::ORIGINAL_DROPPED, u64::from(original), || {
+                "original_payload".to_owned()
+            });
+            let period = profile.period_type.temporality.unwrap_or_default();
+            let period =
+                (period != AggregationTemporality::UNSPECIFIED).then_some(profile.period_type);
+            let lost = profile.sample_types.iter().copied().filter(|value_type| {
+                temporality::is_lost(*value_type, profile.duration_nanos, dictionary)
+            });
+            for value_type in lost.chain(period) {
+                losses.add(losses::TEMPORALITY_DROPPED, || {
+                    dictionary.text(value_type.name).to_owned()
+                });
+            }
+            shape_losses::stacktrace_ids(profile, losses);
+        }
+        attributes(joined.first(), dictionary, self.known, losses);
+    }
 }
 
 fn attributes(

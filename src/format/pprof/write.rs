@@ -2,16 +2,23 @@
 
 use std::ops::Range;
 
+use foldhash::fast::RandomState;
+use hashbrown::HashSet;
+
+use crate::build::reach::Reach;
 use crate::error::Result;
-use crate::format::WriteOptions;
 use crate::format::columns::{self, Join, Joined};
 use crate::format::known::{self, BuildId, Known, KnownAttributes};
 use crate::format::losses::{self, Losses};
+use crate::format::options::WriteOptions;
+use crate::format::orphans::{self, Kept};
+use crate::format::otlp::schema::{Generation as _, Pprof};
 use crate::format::otlp::write::check_rows;
+use crate::format::pprof::flags;
 use crate::format::pprof::labels::{PprofStrings, Said, said, write_label};
-use crate::format::pprof::unsaid::{self, numbered_comment};
-use crate::format::pprof::{DOC_URL, flags};
-use crate::format::select::{Selection, holds_none};
+use crate::format::pprof::unsaid::{self, Unsaid, numbered_comment};
+use crate::format::select::holds_none;
+use crate::format::subset::Subsets;
 use crate::limits::within;
 use crate::model::dictionary::{Dictionary, Line};
 use crate::model::id::{AttributeId, FunctionId, StringId};
@@ -33,31 +40,65 @@ pub(crate) fn write(
     let known = KnownAttributes::of(dictionary);
     unsaid::envelope(profiles, losses);
     let scopes = profiles.resources.iter().flat_map(|resource| &resource.scopes);
-    let sets: Vec<(&ScopeProfiles, Joined)> = scopes
-        .flat_map(|scope| {
-            columns::join(scope, dictionary, Join::Compatible, losses)
-                .into_iter()
-                .map(move |set| (scope, set))
-        })
+    let sets: Vec<(&ScopeProfiles, Vec<Joined>)> = scopes
+        .map(|scope| (scope, columns::join(scope, dictionary, Join::Compatible, losses)))
         .collect();
-    let only = sets.len() == 1;
-    let mut payloads = Vec::with_capacity(sets.len());
+    // One pprof has the tables as they are; of several, each has what it reaches.
+    let count = sets.iter().map(|(_, joined)| joined.len()).sum();
+    let mut subsets = (count != 1).then(|| Subsets::of(dictionary));
+    note_orphans(profiles, subsets.is_none(), losses);
+    let mut unsaid = Unsaid::of(dictionary, &known);
+    let mut payloads = Vec::with_capacity(count);
     let mut written = 0;
     for (scope, joined) in &sets {
-        let from_pprof = known.from_pprof || columns::says_pprof(scope, dictionary);
-        let selection = if only || columns::says_pprof(scope, dictionary) {
-            Selection::all(dictionary)
-        } else {
-            Selection::of(dictionary, &joined.profiles)
-        };
-        let mut writer = Writer::new(dictionary, &known, &selection, joined, options, losses);
-        writer.choose_default(scope);
-        let payload = writer.payload(from_pprof, std::mem::take(&mut spare))?;
-        written += payload.len() as u64;
-        within("max_output_bytes", options.max_output_bytes, written)?;
-        payloads.push(payload);
+        let from_pprof = columns::says_pprof(scope, dictionary);
+        let of_scope = columns::scope_default(scope, dictionary);
+        for joined in joined {
+            let default = default_name(joined, of_scope, dictionary, losses);
+            unsaid.profile(joined, default, losses);
+            let spare = std::mem::take(&mut spare);
+            let payload = match &mut subsets {
+                None => Writer::new(dictionary, &known, joined, default, options, losses)
+                    .payload(from_pprof, spare)?,
+                Some(subsets) => {
+                    let (subset, [default]) = subsets.take(joined, [default], losses);
+                    let joined = &subset.joined(joined.ordered);
+                    let known = KnownAttributes::of(&subset.dictionary);
+                    Writer::new(&subset.dictionary, &known, joined, default, options, losses)
+                        .payload(from_pprof, spare)?
+                }
+            };
+            written += payload.len() as u64;
+            within("max_output_bytes", options.max_output_bytes, written)?;
+            payloads.push(payload);
+        }
     }
     Ok(payloads)
+}
+
+/// Counts the rows that are left out: of one pprof's tables none, but what samples do not refer to
+/// has no table there.
+fn note_orphans(profiles: &Profiles, whole: bool, losses: &mut Losses) {
+    let reach = (!whole).then(|| Reach::by(&profiles.dictionary, profiles.iter()));
+    let kept = Kept { tables: whole, links: false, attributes: false, stacks: false };
+    orphans::note(profiles, reach.as_ref(), kept, losses);
+}
+
+/// The default sample type: the profile's or the scope's; or the first profile's, where the scope
+/// does not say which order the columns had, since pprof would show the last.
+fn default_name(
+    joined: &Joined,
+    of_scope: Option<&Value>,
+    dictionary: &Dictionary,
+    losses: &mut Losses,
+) -> StringId {
+    let first = joined.first();
+    let default = columns::default_of(first, of_scope, dictionary);
+    if default != StringId::NONE || joined.profiles.len() < 2 || joined.ordered {
+        return default;
+    }
+    losses.add(losses::DEFAULT_SYNTHESIZED, || "default_sample_type".to_owned());
+    first.sample_types.first().map_or(StringId::NONE, |value_type| value_type.name)
 }
 
 /// What a line of a location may take.
@@ -67,7 +108,6 @@ const LINE: usize = Fields::MESSAGE + Fields::INDEX + 2 * Fields::VARINT;
 pub(crate) struct Writer<'a, 'l> {
     pub(crate) dictionary: &'a Dictionary,
     known: &'a KnownAttributes,
-    selection: &'a Selection,
     pub(crate) joined: &'a Joined<'a>,
     pub(crate) options: &'a WriteOptions,
     pub(crate) losses: &'l mut Losses,
@@ -76,6 +116,8 @@ pub(crate) struct Writer<'a, 'l> {
     pub(crate) labels: Vec<u8>,
     /// By attribute: where its labels begin and end.
     label_parts: Vec<[u32; 2]>,
+    /// The attributes whose labels have the key of those that timestamps become.
+    pub(crate) time_labels: HashSet<AttributeId, RandomState>,
     /// By location and by function: its id.
     pub(crate) locations: Codes,
     functions: Codes,
@@ -92,8 +134,8 @@ impl<'a, 'l> Writer<'a, 'l> {
     fn new(
         dictionary: &'a Dictionary,
         known: &'a KnownAttributes,
-        selection: &'a Selection,
         joined: &'a Joined<'a>,
+        default: StringId,
         options: &'a WriteOptions,
         losses: &'l mut Losses,
     ) -> Self {
@@ -101,46 +143,32 @@ impl<'a, 'l> Writer<'a, 'l> {
         Self {
             dictionary,
             known,
-            selection,
             joined,
             options,
             losses,
             strings,
             labels: Vec::new(),
             label_parts: Vec::new(),
+            time_labels: HashSet::default(),
             locations: Codes::default(),
             functions: Codes::default(),
             stacks: vec![[0; 2]; dictionary.stacks.len()],
-            default: StringId::NONE,
-            no_function: selection.functions.len() as u32 + 1,
-            no_location: selection.locations.len() as u32 + 1,
-        }
-    }
-
-    /// The default sample type: the profile's or the scope's; or the first profile's, where the
-    /// scope does not say which order the columns had, since pprof would show the last.
-    fn choose_default(&mut self, scope: &ScopeProfiles) {
-        let first = self.joined.first();
-        self.default = columns::default_of(first, scope, self.dictionary);
-        if self.default == StringId::NONE && self.joined.profiles.len() > 1 && !self.joined.ordered
-        {
-            self.default =
-                first.sample_types.first().map_or(StringId::NONE, |value_type| value_type.name);
-            self.losses.add(losses::DEFAULT_SYNTHESIZED, || "default_sample_type".to_owned());
+            default,
+            no_function: dictionary.functions.len() as u32,
+            no_location: dictionary.locations.len() as u32,
         }
     }
 
     fn payload(mut self, from_pprof: bool, mut out: Vec<u8>) -> Result<Vec<u8>> {
-        check_rows("location", self.selection.locations.len())?;
-        unsaid::profile(self.joined, self.dictionary, self.known, self.losses);
+        check_rows("location", self.dictionary.locations.len())?;
         let said = self.mark_strings();
         self.encode_labels(said);
         self.encode_ids();
         let samples: usize = self.joined.first().samples.len();
         let estimate = self.dictionary.strings.text_len()
             + self.dictionary.strings.len() * 2
-            + self.selection.locations.len() * 22
-            + self.selection.functions.len() * 14
+            + self.dictionary.locations.len() * 22
+            + self.dictionary.functions.len() * 14
             + samples * (12 + 6 * self.joined.profiles.len())
             + self.locations.expected(self.cells())
             + 1024;
@@ -149,7 +177,7 @@ impl<'a, 'l> Writer<'a, 'l> {
             field_message(&mut out, 1, |out| self.value_type(out, value_type));
         }
         self.samples(&mut out)?;
-        self.mappings(&mut out, from_pprof);
+        self.mappings(&mut out, from_pprof || self.known.from_pprof);
         self.locations(&mut out);
         self.functions(&mut out);
         let header = self.header();
@@ -166,16 +194,15 @@ impl<'a, 'l> Writer<'a, 'l> {
 
     /// Marks every string the payload uses; the labels of the attributes that samples use.
     fn mark_strings(&mut self) -> Ragged<Said> {
-        let Self { dictionary, selection, strings, joined, .. } = self;
+        let Self { dictionary, strings, joined, .. } = self;
         let table = &mut strings.table;
-        for row in selection.functions.rows() {
-            let function = &dictionary.functions[row];
+        for function in dictionary.functions.iter().skip(1) {
             [function.name, function.system_name, function.filename]
                 .into_iter()
                 .for_each(|id| table.mark(id));
         }
-        for row in selection.mappings.rows() {
-            table.mark(dictionary.mappings.rows[row].filename);
+        for (row, mapping) in dictionary.mappings.rows.iter().enumerate().skip(1) {
+            table.mark(mapping.filename);
             for id in dictionary.mappings.attributes.row(row) {
                 if let Some(Value::String(text)) =
                     dictionary.attribute(*id).map(|attribute| &attribute.value)
@@ -246,11 +273,12 @@ impl<'a, 'l> Writer<'a, 'l> {
     }
 
     fn encode_ids(&mut self) {
-        let Selection { locations, functions, .. } = self.selection;
-        let or = |none: u32| move |place| if place == 0 { none } else { place };
-        let dictionary = self.dictionary;
-        self.locations = locations.codes(dictionary.locations.len(), or(self.no_location));
-        self.functions = functions.codes(dictionary.functions.len(), or(self.no_function));
+        let ids = |rows: usize, none: u32| {
+            let or_none = |row| if row == 0 { none } else { row };
+            Codes::of(&(0..rows as u32).map(or_none).collect::<Vec<u32>>())
+        };
+        self.locations = ids(self.dictionary.locations.len(), self.no_location);
+        self.functions = ids(self.dictionary.functions.len(), self.no_function);
     }
 
     /// How many locations the stacks of all samples have.
@@ -266,8 +294,8 @@ impl<'a, 'l> Writer<'a, 'l> {
 
     fn mappings(&mut self, out: &mut Vec<u8>, from_pprof: bool) {
         let inferred = (!from_pprof).then(|| flags::infer(self.dictionary));
-        for (at, row) in self.selection.mappings.rows().enumerate() {
-            let mapping = &self.dictionary.mappings.rows[row];
+        for (at, mapping) in self.dictionary.mappings.rows.iter().skip(1).enumerate() {
+            let row = at + 1;
             let mut flags = 0;
             let mut build_ids: Vec<(BuildId, StringId)> = Vec::new();
             for id in self.dictionary.mappings.attributes.row(row) {
@@ -321,10 +349,11 @@ impl<'a, 'l> Writer<'a, 'l> {
     fn locations(&mut self, out: &mut Vec<u8>) {
         let locations = &self.dictionary.locations;
         records(out, |out| {
-            for (at, row) in self.selection.locations.rows().enumerate() {
+            for row in 1..locations.len() {
                 let attributes = locations.attributes.row(row);
-                let folded = !attributes.is_empty() && self.location_attributes(at, attributes);
-                let mapping = self.selection.mappings.place(locations.mappings[row].0);
+                let folded =
+                    !attributes.is_empty() && self.location_attributes(row - 1, attributes);
+                let mapping = locations.mappings[row].0;
                 let lines = locations.lines.row(row);
                 let room = Fields::INDEX + 3 * Fields::VARINT + LINE * lines.len();
                 out.record(4, room, |fields| {
@@ -378,8 +407,7 @@ impl<'a, 'l> Writer<'a, 'l> {
     fn functions(&mut self, out: &mut Vec<u8>) {
         let strings = &self.strings.table;
         records(out, |out| {
-            for row in self.selection.functions.rows() {
-                let function = &self.dictionary.functions[row];
+            for (row, function) in self.dictionary.functions.iter().enumerate().skip(1) {
                 out.record(5, 4 * Fields::INDEX + Fields::VARINT, |fields| {
                     fields.code(1, self.functions.get(row));
                     fields.code(2, strings.code(function.name));
@@ -389,15 +417,8 @@ impl<'a, 'l> Writer<'a, 'l> {
                 });
             }
         });
-        let lines = &self.dictionary.locations.lines;
-        let mut without = 0;
-        if lines.items.iter().any(|line| line.function == FunctionId::NONE) {
-            let written = self.selection.locations.rows();
-            without = written
-                .flat_map(|row| lines.row(row))
-                .filter(|line| line.function == FunctionId::NONE)
-                .count();
-        }
+        let lines = self.dictionary.locations.lines.items.iter();
+        let without = lines.filter(|line| line.function == FunctionId::NONE).count();
         if without > 0 {
             self.losses.add_many(losses::FUNCTION_SYNTHESIZED, without as u64, || {
                 "location.line.function_id".to_owned()
@@ -440,7 +461,7 @@ impl<'a, 'l> Writer<'a, 'l> {
         let comments = self.comments();
         field_varints(&mut out, 13, comments.into_iter().map(u64::from));
         field_varint(&mut out, 14, self.strings.table.index(self.default).into());
-        field_varint(&mut out, DOC_URL, doc_url.into());
+        field_varint(&mut out, Pprof::SCHEMA.profile.doc_url, doc_url.into());
         out
     }
 

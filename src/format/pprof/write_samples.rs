@@ -1,14 +1,14 @@
 //! Writing pprof's samples: stacks and labels are ready to be copied.
 
 use crate::error::Result;
-use crate::format::Timestamps;
-use crate::format::columns;
 use crate::format::losses;
+use crate::format::options::Timestamps;
 use crate::format::pprof::labels::{Said, write_label};
 use crate::format::pprof::write::Writer;
 use crate::format::spread::{Columns, Walk};
 use crate::limits::within;
 use crate::model::id::{AttributeId, LinkId, LocationId};
+use crate::model::measures;
 use crate::model::ragged::Ragged;
 use crate::model::samples::SampleRef;
 use crate::semconv::{LABEL_END_TIMESTAMP_NS, LABEL_SPAN_ID, LABEL_TRACE_ID};
@@ -21,6 +21,7 @@ impl Writer<'_, '_> {
         let joined = self.joined;
         let links = self.encode_links();
         let timestamps = self.choose_timestamps();
+        self.find_time_labels();
         let samples = &joined.first().samples;
         let alone = joined.profiles.len() == 1;
         let one = alone && joined.first().sample_types.len() < 2;
@@ -35,7 +36,7 @@ impl Writer<'_, '_> {
                 if !alone {
                     let columns = columns.next().iter();
                     totals.clear();
-                    totals.extend(columns.map(|values| columns::total(values, &[])));
+                    totals.extend(columns.map(|values| measures::total(values, &[])));
                     values = &totals;
                 }
                 if sample.timestamps_unix_nano.is_empty() && (!one || values.len() == 1) {
@@ -70,7 +71,7 @@ impl Writer<'_, '_> {
                 format!("samples[{row}]")
             });
             let totals: Vec<i64> =
-                columns.iter().map(|values| columns::total(values, times)).collect();
+                columns.iter().map(|values| self.total(values, times, row)).collect();
             return self.part(out, sample, &totals, None, links);
         }
         for (at, &time) in times.iter().enumerate() {
@@ -115,10 +116,7 @@ impl Writer<'_, '_> {
         } else if timestamps == Timestamps::Drop {
             self.losses.add_many(losses::TIMESTAMPS_DROPPED, times.len() as u64, place);
             let total = match sample.values {
-                [] => vec![times.len() as i64],
-                values if series => {
-                    vec![values.iter().fold(0i64, |sum, value| sum.wrapping_add(*value))]
-                }
+                values if series => vec![self.total(values, times, row)],
                 values => values.to_vec(),
             };
             self.part(out, sample, &total, None, links);
@@ -131,13 +129,22 @@ impl Writer<'_, '_> {
                 let values: Vec<i64> = match sample.values {
                     [] => vec![1],
                     values if series => vec![values[at]],
-                    values => {
-                        values.iter().map(|&total| columns::share(total, times.len(), at)).collect()
-                    }
+                    values => values
+                        .iter()
+                        .map(|&total| measures::share(total, times.len(), at))
+                        .collect(),
                 };
                 self.part(out, sample, &values, Some(time), links);
             }
         }
+    }
+
+    /// What the values of a sample add up to, whose timestamps are left out.
+    fn total(&mut self, values: &[i64], times: &[u64], row: usize) -> i64 {
+        if i64::try_from(measures::sum(values, times)).is_err() {
+            self.losses.add(losses::VALUE_OVERFLOW, || format!("samples[{row}]"));
+        }
+        measures::total(values, times)
     }
 
     /// One of the samples that a sample with timestamps becomes.
@@ -150,17 +157,49 @@ impl Writer<'_, '_> {
         time: Option<u64>,
         links: &Ragged<u8>,
     ) {
-        let mut label = Vec::new();
-        if let Some(time) = time {
-            let key = self.strings.make(LABEL_END_TIMESTAMP_NS.to_owned());
-            let unit = self.strings.make("nanoseconds".to_owned());
-            field_message(&mut label, 3, |out| {
-                field_varint(out, 1, key.into());
-                field_varint(out, 3, time);
-                field_varint(out, 4, unit.into());
-            });
+        let Some(time) = time else {
+            return self.sample(out, sample, values, [], links);
+        };
+        let label = self.time_label(time);
+        let is_time = |id: &AttributeId| self.time_labels.contains(id);
+        if !sample.attributes.iter().any(is_time) {
+            return self.sample(out, sample, values, [&label], links);
         }
-        self.sample(out, sample, values, [&label], links);
+        // Readers take the label of this key for the time: only the timestamp may have it.
+        let kept: Vec<AttributeId> =
+            sample.attributes.iter().copied().filter(|id| !is_time(id)).collect();
+        self.losses.add(losses::TIMESTAMP_LABEL_CONFLICT, || {
+            format!("sample.attribute[{LABEL_END_TIMESTAMP_NS}]")
+        });
+        self.sample(out, &SampleRef { attributes: &kept, ..*sample }, values, [&label], links);
+    }
+
+    /// The label of a timestamp, ready to be copied.
+    fn time_label(&mut self, time: u64) -> Vec<u8> {
+        let key = self.strings.make(LABEL_END_TIMESTAMP_NS.to_owned());
+        let unit = self.strings.make("nanoseconds".to_owned());
+        let number = i64::try_from(time).unwrap_or_else(|_| {
+            self.losses.add(losses::TIME_OVERFLOW, || "sample.timestamps_unix_nano".to_owned());
+            i64::MAX
+        });
+        let mut label = Vec::new();
+        field_message(&mut label, 3, |out| {
+            field_varint(out, 1, key.into());
+            field_varint(out, 3, number as u64);
+            field_varint(out, 4, unit.into());
+        });
+        label
+    }
+
+    /// The attributes that become labels as timestamps do.
+    fn find_time_labels(&mut self) {
+        if self.joined.first().samples.timestamps.items.is_empty() {
+            return;
+        }
+        let rows = (0..).zip(&self.dictionary.attributes);
+        let same = rows.filter(|(_, a)| self.dictionary.text(a.key) == LABEL_END_TIMESTAMP_NS);
+        let ids = same.map(|(row, _)| AttributeId(row));
+        self.time_labels = ids.filter(|id| !self.label_of(*id).is_empty()).collect();
     }
 
     /// A sample with some labels more, which are ready.

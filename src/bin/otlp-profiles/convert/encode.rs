@@ -1,11 +1,17 @@
 //! One input on its way through: what was read, what it became.
 
+use otlp_profiles::compression::Level;
+use otlp_profiles::framing::Framing;
+use otlp_profiles::losses::{LossCode, LossKind};
+use otlp_profiles::model::ProfileId;
 use otlp_profiles::{
-    Error, Finding, Format, Framing, Level, LossKind, Losses, ProfileId, Reading, Severity,
-    Verdict, WriteOptions,
+    Certainty, Detected, Error, Finding, Format, Losses, Severity, Verdict, WriteOptions,
 };
 
+use crate::convert::origin::Origin;
+
 use crate::exit::{Exit, Failure};
+use crate::reading::Message;
 
 /// What the messages of one input became.
 #[derive(Debug, Default)]
@@ -23,7 +29,11 @@ pub(crate) struct Converted {
     pub(crate) findings: Vec<Finding>,
     /// What could not be said when writing.
     pub(crate) losses: Losses,
-    formats: Vec<&'static str>,
+    /// Of the messages' detections the least certain.
+    pub(crate) detected: Option<Detected>,
+    /// Whether any of them was a guess.
+    pub(crate) guessed: bool,
+    formats: Vec<Format>,
     first_id: ProfileId,
     payloads: Vec<Vec<u8>>,
 }
@@ -32,10 +42,14 @@ impl Converted {
     /// Writes one message.
     pub(crate) fn add(
         &mut self,
-        reading: Reading,
-        to: &dyn Format,
+        message: Message,
+        origin: &Origin,
+        to: Format,
         options: &WriteOptions,
     ) -> Result<(), Failure> {
+        self.guessed |= message.is_guess();
+        let mut reading = message.reading;
+        origin.set(&mut reading.profiles).map_err(|error| Failure::writing(&error))?;
         let profiles = &reading.profiles;
         self.messages += 1;
         if self.profiles == 0 {
@@ -46,16 +60,13 @@ impl Converted {
             self.profiles += 1;
             self.samples += profile.samples().len() as u64;
         }
-        let name = reading.detected.format.name();
-        if !self.formats.contains(&name) {
-            self.formats.push(name);
-        }
+        self.note_detected(reading.detected);
         let (payloads, losses) = otlp_profiles::write_all(profiles, to, options)
             .map_err(|error: Error| Failure::writing(&error))?;
         self.payloads.extend(payloads);
         self.losses.merge(&losses);
         // pprof has labels of mixed kinds itself: they are written as they were.
-        let kept = |finding: &Finding| finding.code == "label.mixed" && to.name() == "pprof";
+        let kept = |finding: &Finding| finding.code == "label.mixed" && !to.is_otlp();
         for finding in reading.findings.into_iter().filter(|f| !kept(f)) {
             match self.findings.iter_mut().find(|known| known.code == finding.code) {
                 Some(known) => known.count += finding.count,
@@ -65,10 +76,25 @@ impl Converted {
         Ok(())
     }
 
+    fn note_detected(&mut self, detected: Detected) {
+        if !self.formats.contains(&detected.format) {
+            self.formats.push(detected.format);
+        }
+        let doubt = |detected: &Detected| match detected.certainty {
+            Certainty::Certain => 0,
+            Certainty::Equivalent(_) => 1,
+            Certainty::Preferred(_) => 2,
+            _ => 3,
+        };
+        if self.detected.as_ref().is_none_or(|known| doubt(&detected) > doubt(known)) {
+            self.detected = Some(detected);
+        }
+    }
+
     /// The files to write: one, unless the format is of one profile and there are several.
     pub(crate) fn blobs(
         &mut self,
-        to: &dyn Format,
+        to: Format,
         gzip: Option<Level>,
     ) -> Result<Vec<Vec<u8>>, Failure> {
         let payloads = std::mem::take(&mut self.payloads);
@@ -85,7 +111,9 @@ impl Converted {
             },
         };
         let blobs: Vec<Vec<u8>> = match gzip {
-            Some(level) => blobs.iter().map(|blob| otlp_profiles::deflate(blob, level)).collect(),
+            Some(level) => {
+                blobs.iter().map(|blob| otlp_profiles::compression::deflate(blob, level)).collect()
+            }
             None => blobs,
         };
         self.bytes_out = blobs.iter().map(|blob| blob.len() as u64).sum();
@@ -98,11 +126,14 @@ impl Converted {
             Framing::None | Framing::JsonLines => Framing::LengthPrefixed,
             framing => framing,
         };
-        otlp_profiles::frame(framing, payloads).map_err(|error| Failure::writing(&error))
+        otlp_profiles::framing::frame(framing, payloads).map_err(|error| Failure::writing(&error))
     }
 
-    /// How faithful it was, from the reading on.
+    /// How faithful it was, from the reading on. A guess may have read what was never said.
     pub(crate) fn verdict(&self) -> Verdict {
+        if self.guessed {
+            return Verdict::Lossy;
+        }
         let worst = self.findings.iter().map(|finding| finding.severity).max();
         let reading = match worst {
             None => Verdict::Exact,
@@ -118,7 +149,8 @@ impl Converted {
 
     /// What it was read from.
     pub(crate) fn from(&self) -> String {
-        self.formats.join(",")
+        let names: Vec<_> = self.formats.iter().map(|format| format.name()).collect();
+        names.join(",")
     }
 
     /// The id, where there is one profile and it has one.
@@ -136,29 +168,22 @@ enum Several {
 }
 
 /// OTLP is a format of streams, where each message may hold many profiles; others are of files.
-fn several(to: &dyn Format) -> Several {
-    match to.name() {
-        "otlp-json" => Several::Lines,
-        name if name.starts_with("otlp-") => Several::Frames,
-        _ => Several::Files,
+fn several(to: Format) -> Several {
+    match (to.is_json(), to.is_otlp()) {
+        (true, _) => Several::Lines,
+        (false, true) => Several::Frames,
+        (false, false) => Several::Files,
     }
 }
 
 /// The kind of loss that a finding is, by its code.
 pub(crate) fn kind_of(finding: &Finding) -> LossKind {
-    let mut codes = otlp_profiles::LOSS_CODES.iter();
-    match codes.find(|(code, _, _)| *code == finding.code) {
-        Some((_, kind, _)) => *kind,
-        None => match finding.severity {
+    match finding.code.parse::<LossCode>() {
+        Ok(code) => code.kind(),
+        Err(_) => match finding.severity {
             Severity::Info => LossKind::Note,
             Severity::Warning => LossKind::Approximated,
-            Severity::Error => LossKind::Rejected,
+            _ => LossKind::Rejected,
         },
     }
-}
-
-/// What a loss code means.
-pub(crate) fn meaning_of(code: &str) -> &'static str {
-    let mut codes = otlp_profiles::LOSS_CODES.iter();
-    codes.find(|(known, _, _)| *known == code).map_or("", |(_, _, meaning)| meaning)
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use otlp_profiles::Format;
 
 use crate::convert::Args;
-use crate::files::{extension, format_of, is_gz, known_extensions, renamed};
+use crate::files::{extension, is_gz, known_extensions, renamed};
 use crate::input::{Input, Inputs};
 use crate::text::shown_path;
 
@@ -31,7 +31,7 @@ pub(crate) struct Job {
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub(crate) inputs: Inputs,
-    pub(crate) format: &'static dyn Format,
+    pub(crate) format: Format,
     pub(crate) jobs: Vec<Job>,
 }
 
@@ -45,7 +45,7 @@ impl Plan {
             return Err("stdin can be read once".to_owned());
         }
         let output = args.output.as_deref().filter(|path| path.as_os_str() != "-");
-        let jobs = |format: &'static dyn Format| match output {
+        let jobs = |format: Format| match output {
             Some(path) if is_directory(path, &inputs) => {
                 into_directory(args, &inputs, path, format)
             }
@@ -53,6 +53,11 @@ impl Plan {
             None => Ok(vec![job(args, &inputs, Target::Stdout, format)]),
         };
         let format = format(args, &inputs, output)?;
+        if let Some(option) = args.origin.option().filter(|_| !format.is_otlp()) {
+            return Err(format!(
+                "{format} has no place for what {option} says: write OTLP, or leave it out"
+            ));
+        }
         let jobs = jobs(format)?;
         Ok(Self { format, jobs, inputs })
     }
@@ -65,27 +70,23 @@ fn is_directory(path: &Path, inputs: &Inputs) -> bool {
 }
 
 /// The format that was asked for, or that the output's name means.
-fn format(
-    args: &Args,
-    inputs: &Inputs,
-    output: Option<&Path>,
-) -> Result<&'static dyn Format, String> {
+fn format(args: &Args, inputs: &Inputs, output: Option<&Path>) -> Result<Format, String> {
     let Some(path) = output else {
         if !inputs.single {
             return Err("several inputs need a directory to go to: give -o DIR/".to_owned());
         }
-        return args.to.ok_or_else(|| {
+        return args.to().ok_or_else(|| {
             "what to write is not known: give --to FORMAT, or -o OUT with an extension that says it".to_owned()
         });
     };
-    let by_name = format_of(path);
+    let by_name = Format::of_path(path);
     if !inputs.single && by_name.is_some() && !path.is_dir() {
         let path = shown_path(path);
         return Err(format!(
             "several inputs need a directory, and {path} is named like a file: give -o DIR/"
         ));
     }
-    if let Some(format) = args.to {
+    if let Some(format) = args.to() {
         return Ok(format);
     }
     match by_name {
@@ -105,15 +106,15 @@ fn format(
     }
 }
 
-fn gzip(args: &Args, path: Option<&Path>, format: &dyn Format) -> bool {
+fn gzip(args: &Args, path: Option<&Path>, format: Format) -> bool {
     match (args.gzip, args.no_gzip) {
         (true, _) => true,
         (_, true) => false,
-        _ => format.gzip_on_disk() || path.is_some_and(is_gz),
+        _ => format.is_gzip_on_disk() || path.is_some_and(is_gz),
     }
 }
 
-fn job(args: &Args, inputs: &Inputs, target: Target, format: &dyn Format) -> Job {
+fn job(args: &Args, inputs: &Inputs, target: Target, format: Format) -> Job {
     let gzip = match &target {
         Target::File(path) => gzip(args, Some(path), format),
         Target::Stdout => gzip(args, None, format),
@@ -128,7 +129,7 @@ fn into_directory(
     args: &Args,
     inputs: &Inputs,
     directory: &Path,
-    format: &dyn Format,
+    format: Format,
 ) -> Result<Vec<Job>, String> {
     let gzip = gzip(args, None, format);
     let suffix = extension(format, gzip);

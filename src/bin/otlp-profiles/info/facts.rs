@@ -1,28 +1,28 @@
 //! What is computed from profiles for both forms of a description.
 
-use otlp_profiles::{AttributeId, Dictionary, KeyValue, Profile, StringId, Value};
+use std::collections::HashMap;
+
+use otlp_profiles::model::{AttributeId, KeyValue, StringId, Value};
+use otlp_profiles::{Dictionary, Profile, Profiles};
 use serde_json::{Map, Number, Value as Json, json};
 
 use crate::text::hex;
 
-/// The sum of the values of each sample type of a profile, in its order.
-pub(crate) fn sums(profile: &Profile) -> Vec<i128> {
-    let types = profile.sample_types().len();
-    let mut sums = vec![0_i128; types];
-    for sample in profile.samples().iter() {
-        match sums.as_mut_slice() {
-            [] => {}
-            // Without values each timestamp counts one; with some, each may have a value.
-            [sum] if sample.values.is_empty() => *sum += sample.timestamps_unix_nano.len() as i128,
-            [sum] => *sum += sample.values.iter().map(|value| i128::from(*value)).sum::<i128>(),
-            many => {
-                for (sum, value) in many.iter_mut().zip(sample.values) {
-                    *sum += i128::from(*value);
-                }
+/// The sums of all profiles of a message by type and unit, in the order they are met.
+pub(crate) fn total(profiles: &Profiles) -> Vec<(String, String, i128)> {
+    let text = |id| profiles.dictionary().text(id).to_owned();
+    let mut rows: HashMap<(StringId, StringId), usize> = HashMap::new();
+    let mut total: Vec<(String, String, i128)> = Vec::new();
+    for profile in profiles {
+        for (of, sum) in profile.sample_types().iter().zip(profile.sums()) {
+            let row = *rows.entry((of.name, of.unit)).or_insert(total.len());
+            match total.get_mut(row) {
+                Some((_, _, known)) => *known += sum,
+                None => total.push((text(of.name), text(of.unit), sum)),
             }
         }
     }
-    sums
+    total
 }
 
 /// The number of timestamps of a profile.
@@ -83,5 +83,6 @@ fn value(dictionary: &Dictionary, of: &Value) -> Json {
         Value::Bytes(bytes) => json!({ "bytes": hex(bytes) }),
         Value::Array(values) => values.iter().map(|one| value(dictionary, one)).collect(),
         Value::KeyValues(list) => pairs(dictionary, list),
+        other => dictionary.value(other).to_string().into(),
     }
 }

@@ -1,0 +1,300 @@
+//! Which rows of a dictionary are reached from some profiles, and the dictionary of these alone.
+//!
+//! Requirement: time by what is reached, not by the tables, so that 100,000 profiles of one payload
+//! cost no more than they hold. What was reached is forgotten row by row; the memory stays.
+
+use crate::build::merge::Remap;
+use crate::model::dictionary::{Dictionary, Mapping};
+use crate::model::id::{Id, LocationId, MappingId, StringId};
+use crate::model::profile::{Profile, ValueType};
+
+/// The rows that are reached, in every table.
+#[derive(Debug)]
+pub(crate) struct Reach {
+    /// By row: none where it is not reached; else, once all are, its new id.
+    pub(crate) new: Remap,
+    /// The rows, ascending once all are reached. Row 0 is none of them.
+    pub(crate) rows: Rows,
+}
+
+/// The rows of every table that are reached.
+#[derive(Debug)]
+pub(crate) struct Rows {
+    pub(crate) strings: Vec<u32>,
+    pub(crate) mappings: Vec<u32>,
+    pub(crate) functions: Vec<u32>,
+    pub(crate) locations: Vec<u32>,
+    pub(crate) links: Vec<u32>,
+    pub(crate) attributes: Vec<u32>,
+    pub(crate) stacks: Vec<u32>,
+}
+
+impl Reach {
+    /// Nothing reached yet.
+    pub(crate) fn of(dictionary: &Dictionary) -> Self {
+        let new = Remap {
+            strings: none(dictionary.strings.len()),
+            mappings: none(dictionary.mappings.rows.len()),
+            functions: none(dictionary.functions.len()),
+            locations: none(dictionary.locations.len()),
+            links: none(dictionary.links.len()),
+            attributes: none(dictionary.attributes.len()),
+            stacks: none(dictionary.stacks.len()),
+        };
+        let rows = Rows {
+            strings: room(&new.strings),
+            mappings: room(&new.mappings),
+            functions: room(&new.functions),
+            locations: room(&new.locations),
+            links: room(&new.links),
+            attributes: room(&new.attributes),
+            stacks: room(&new.stacks),
+        };
+        Self { new, rows }
+    }
+
+    /// All that some profiles reach.
+    pub(crate) fn by<'p>(
+        dictionary: &Dictionary,
+        profiles: impl IntoIterator<Item = &'p Profile>,
+    ) -> Self {
+        let mut reach = Self::of(dictionary);
+        profiles.into_iter().for_each(|profile| reach.profile(profile));
+        reach.finish(dictionary);
+        reach
+    }
+
+    #[inline]
+    pub(crate) fn text(&mut self, id: StringId) {
+        mark(&mut self.new.strings, &mut self.rows.strings, id);
+    }
+
+    /// Marks what a profile refers to itself.
+    pub(crate) fn profile(&mut self, profile: &Profile) {
+        for &ValueType { name, unit, .. } in
+            profile.sample_types.iter().chain([&profile.period_type])
+        {
+            self.text(name);
+            self.text(unit);
+        }
+        self.text(profile.default_sample_type);
+        self.text(profile.original_payload_format);
+        let Self { new, rows } = self;
+        let samples = &profile.samples;
+        mark_all(&mut new.attributes, &mut rows.attributes, &profile.attributes);
+        mark_all(&mut new.attributes, &mut rows.attributes, &samples.attributes.items);
+        mark_all(&mut new.stacks, &mut rows.stacks, &samples.stacks);
+        mark_all(&mut new.links, &mut rows.links, &samples.links);
+        mark_all(&mut new.strings, &mut rows.strings, &samples.stacktrace_ids);
+    }
+
+    /// Marks rows by their ids.
+    pub(crate) fn rows_of(&mut self, ids: &Remap) {
+        let Self { new, rows } = self;
+        mark_all(&mut new.strings, &mut rows.strings, &ids.strings);
+        mark_all(&mut new.mappings, &mut rows.mappings, &ids.mappings);
+        mark_all(&mut new.functions, &mut rows.functions, &ids.functions);
+        mark_all(&mut new.locations, &mut rows.locations, &ids.locations);
+        mark_all(&mut new.links, &mut rows.links, &ids.links);
+        mark_all(&mut new.attributes, &mut rows.attributes, &ids.attributes);
+        mark_all(&mut new.stacks, &mut rows.stacks, &ids.stacks);
+    }
+
+    /// Marks what the rows that are marked refer to, and gives all of them their new ids.
+    pub(crate) fn finish(&mut self, dictionary: &Dictionary) {
+        self.locations(dictionary);
+        self.texts(dictionary);
+        let Self { new, rows } = self;
+        number(&mut new.strings, &mut rows.strings);
+        number(&mut new.mappings, &mut rows.mappings);
+        number(&mut new.functions, &mut rows.functions);
+        number(&mut new.locations, &mut rows.locations);
+        number(&mut new.links, &mut rows.links);
+        number(&mut new.attributes, &mut rows.attributes);
+        number(&mut new.stacks, &mut rows.stacks);
+    }
+
+    /// What refers to a table is marked before the table is walked.
+    fn locations(&mut self, dictionary: &Dictionary) {
+        let Self { new, rows } = self;
+        for &row in &rows.stacks {
+            let stack = dictionary.stacks.row(row as usize);
+            mark_all(&mut new.locations, &mut rows.locations, stack);
+        }
+        for id in rows.locations.iter().map(|&row| LocationId(row)) {
+            let locations = &dictionary.locations;
+            mark(&mut new.mappings, &mut rows.mappings, locations.mapping(id));
+            mark_all(&mut new.attributes, &mut rows.attributes, locations.attributes(id));
+            for line in locations.lines(id) {
+                mark(&mut new.functions, &mut rows.functions, line.function);
+            }
+        }
+        for &row in &rows.mappings {
+            let attributes = dictionary.mappings.attributes.row(row as usize);
+            mark_all(&mut new.attributes, &mut rows.attributes, attributes);
+        }
+    }
+
+    fn texts(&mut self, dictionary: &Dictionary) {
+        let Self { new, rows: Rows { strings, mappings, functions, attributes, .. } } = self;
+        let text = &mut |id| mark(&mut new.strings, strings, id);
+        for &row in &*mappings {
+            text(dictionary.mappings.get(MappingId(row)).filename);
+        }
+        for function in functions.iter().filter_map(|&row| dictionary.functions.get(row as usize)) {
+            text(function.name);
+            text(function.system_name);
+            text(function.filename);
+        }
+        for attribute in
+            attributes.iter().filter_map(|&row| dictionary.attributes.get(row as usize))
+        {
+            text(attribute.key);
+            text(attribute.unit);
+            attribute.value.for_each_text(text);
+        }
+    }
+
+    /// Whether every row of every table is reached.
+    pub(crate) fn is_all(&self, dictionary: &Dictionary) -> bool {
+        let rows = &self.rows;
+        let tables = [
+            (&rows.strings, dictionary.strings.len()),
+            (&rows.mappings, dictionary.mappings.rows.len()),
+            (&rows.functions, dictionary.functions.len()),
+            (&rows.locations, dictionary.locations.len()),
+            (&rows.links, dictionary.links.len()),
+            (&rows.attributes, dictionary.attributes.len()),
+            (&rows.stacks, dictionary.stacks.len()),
+        ];
+        tables.iter().all(|(rows, len)| rows.len() + 1 == *len)
+    }
+
+    /// Puts one of the mappings before the others.
+    pub(crate) fn put_first(&mut self, mapping: MappingId) {
+        let mappings = &mut self.rows.mappings;
+        if let Some(at) = mappings.iter().position(|row| *row == mapping.0) {
+            mappings[..=at].rotate_right(1);
+            name(&mut self.new.mappings, mappings);
+        }
+    }
+
+    /// The dictionary of the rows reached, in their order.
+    pub(crate) fn keep(&self, old: &Dictionary) -> Dictionary {
+        let Self { new: remap, rows } = self;
+        let mut new = Dictionary::default();
+        new.strings.reserve(rows.strings.len(), 0);
+        new.functions.reserve(rows.functions.len());
+        new.attributes.reserve(rows.attributes.len());
+        rows.strings.iter().for_each(|&row| _ = new.strings.push_from(&old.strings, StringId(row)));
+        new.links.extend(of(&rows.links, &old.links).copied());
+        new.functions.extend(of(&rows.functions, &old.functions).map(|row| remap.function(row)));
+        new.attributes
+            .extend(of(&rows.attributes, &old.attributes).map(|row| remap.attribute(row)));
+        for (&row, mapping) in rows.mappings.iter().zip(of(&rows.mappings, &old.mappings.rows)) {
+            let at = new.mappings.rows.len();
+            let attributes = old.mappings.attributes.row(row as usize);
+            new.mappings.attributes.items.extend(remap.attributes(attributes));
+            new.mappings.attributes.end_row_at(at);
+            new.mappings
+                .rows
+                .push(Mapping { filename: remap.string(mapping.filename), ..*mapping });
+        }
+        self.keep_locations(old, &mut new);
+        new
+    }
+
+    fn keep_locations(&self, old: &Dictionary, new: &mut Dictionary) {
+        let Self { new: remap, rows } = self;
+        let (table, locations) = (&mut new.locations, &old.locations);
+        table.mappings.reserve(rows.locations.len());
+        table.addresses.reserve(rows.locations.len());
+        new.stacks.ends.reserve(rows.stacks.len());
+        for id in rows.locations.iter().map(|&row| LocationId(row)) {
+            let row = table.len();
+            table.attributes.items.extend(remap.attributes(locations.attributes(id)));
+            table.attributes.end_row_at(row);
+            table.lines.items.extend(locations.lines(id).iter().map(|line| remap.line(line)));
+            table.lines.end_row_at(row);
+            table.addresses.push(locations.address(id));
+            table.mappings.push(remap.mapping(locations.mapping(id)));
+        }
+        for &row in &rows.stacks {
+            let stack = old.stacks.row(row as usize).iter();
+            new.stacks.items.extend(stack.map(|id| remap.location(*id)));
+            new.stacks.end_row();
+        }
+    }
+
+    /// Forgets what was reached.
+    pub(crate) fn clear(&mut self) {
+        let Self { new, rows } = self;
+        forget(&mut new.strings, &mut rows.strings);
+        forget(&mut new.mappings, &mut rows.mappings);
+        forget(&mut new.functions, &mut rows.functions);
+        forget(&mut new.locations, &mut rows.locations);
+        forget(&mut new.links, &mut rows.links);
+        forget(&mut new.attributes, &mut rows.attributes);
+        forget(&mut new.stacks, &mut rows.stacks);
+    }
+}
+
+/// No row of a table has a new id. Row 0 needs no memory for that.
+fn none<I: Id>(rows: usize) -> Vec<I> {
+    if rows < 2 { Vec::new() } else { vec![I::default(); rows] }
+}
+
+/// Memory for all rows of a table.
+fn room<I>(table: &[I]) -> Vec<u32> {
+    Vec::with_capacity(table.len().saturating_sub(1))
+}
+
+/// The given rows of a table.
+fn of<'t, T>(rows: &[u32], table: &'t [T]) -> impl Iterator<Item = &'t T> {
+    rows.iter().filter_map(|&row| table.get(row as usize))
+}
+
+#[inline]
+fn mark<I: Id>(new: &mut [I], rows: &mut Vec<u32>, id: I) {
+    let row = id.number();
+    if let Some(new) = new.get_mut(row as usize)
+        && new.number() == 0
+        && row != 0
+    {
+        *new = id;
+        rows.push(row);
+    }
+}
+
+fn mark_all<I: Id>(new: &mut [I], rows: &mut Vec<u32>, ids: &[I]) {
+    ids.iter().for_each(|&id| mark(new, rows, id));
+}
+
+/// Sorts the rows and gives them their new ids. Where they are many, walking the table is less than
+/// sorting them.
+fn number<I: Id>(new: &mut [I], rows: &mut Vec<u32>) {
+    if rows.len() > new.len() / 16 {
+        rows.clear();
+        let marked = (0..).zip(&*new).filter(|(_, id)| id.number() != 0);
+        rows.extend(marked.map(|(row, _)| row));
+    } else {
+        rows.sort_unstable();
+    }
+    name(new, rows);
+}
+
+fn name<I: Id>(new: &mut [I], rows: &[u32]) {
+    for (&row, id) in rows.iter().zip(1..) {
+        if let Some(new) = new.get_mut(row as usize) {
+            *new = I::from_row(id);
+        }
+    }
+}
+
+fn forget<I: Id>(new: &mut [I], rows: &mut Vec<u32>) {
+    for row in rows.drain(..) {
+        if let Some(new) = new.get_mut(row as usize) {
+            *new = I::default();
+        }
+    }
+}

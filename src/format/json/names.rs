@@ -1,0 +1,24 @@
+//! The names that JSON has for the fields of messages.
+
+use crate::schema::{Field, MessageType, Version};
+
+/// The field that a version calls `key`, in the form of the schema or of JSON.
+pub(super) fn named(message: &MessageType, key: &str, version: Version) -> Option<&'static Field> {
+    message.fields_in(version).find(|field| says(field.name, key))
+}
+
+/// The bytes of a name of the schema as JSON says it.
+pub(super) fn camel(name: &str) -> impl Iterator<Item = u8> {
+    let mut after = false;
+    name.bytes().filter_map(move |byte| {
+        let begins = std::mem::replace(&mut after, byte == b'_');
+        let byte_here = if begins { byte.to_ascii_uppercase() } else { byte };
+        (byte != b'_').then_some(byte_here)
+    })
+}
+
+/// Whether `key` is `name`, in either of its forms.
+fn says(name: &str, key: &str) -> bool {
+    name.as_bytes().first() == key.as_bytes().first()
+        && (name == key || camel(name).eq(key.bytes()))
+}

@@ -1,0 +1,74 @@
+//! How to write where a format leaves a choice.
+
+use crate::limits::Limits;
+use crate::model::profile::ProfileId;
+
+/// How to write where a format leaves a choice.
+///
+/// ```
+/// use otlp_profiles::WriteOptions;
+/// use otlp_profiles::format::Refs;
+///
+/// let options = WriteOptions::default().refs(Refs::Dictionary).max_output_bytes(4 << 20);
+/// assert_eq!(options.refs, Refs::Dictionary);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct WriteOptions {
+    /// How OTLP 1.10 says the texts of resources, scopes and values.
+    pub refs: Refs,
+    /// How pprof, which has none, says timestamps.
+    pub timestamps: Timestamps,
+    /// Whether pprof says links as the labels `trace_id` and `span_id`.
+    pub links: bool,
+    /// The id of the one profile; where a generation requires an id and none is known, it is made from the content.
+    pub profile_id: Option<ProfileId>,
+    /// The bytes a writer may produce.
+    pub max_output_bytes: u64,
+    /// The samples that timestamps may be expanded to where each needs one of its own.
+    pub max_expanded_samples: u64,
+}
+
+impl Default for WriteOptions {
+    fn default() -> Self {
+        Self {
+            refs: Refs::Inline,
+            timestamps: Timestamps::Label,
+            links: true,
+            profile_id: None,
+            max_output_bytes: Limits::network().max_output_bytes,
+            max_expanded_samples: 16 << 20,
+        }
+    }
+}
+
+crate::limits::setters! { WriteOptions {
+    refs: Refs,
+    timestamps: Timestamps,
+    links: bool,
+    profile_id: impl Into<Option<ProfileId>>,
+    max_output_bytes: u64,
+    max_expanded_samples: u64,
+} }
+
+/// How OTLP 1.10 says the texts of resources, scopes and values: all of a payload in one way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Refs {
+    /// In place, as every generation can.
+    #[default]
+    Inline,
+    /// By the dictionary, which says each text once.
+    Dictionary,
+}
+
+/// How pprof says timestamps.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Timestamps {
+    /// One sample for each, with the numeric label `end_timestamp_ns`.
+    #[default]
+    Label,
+    /// Not at all; the values are added up.
+    Drop,
+}

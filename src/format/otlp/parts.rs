@@ -1,0 +1,153 @@
+//! What becomes one profile on the wire, and what its scope says for it.
+
+use std::slice;
+
+use crate::format::columns::{self, DefaultSaid, Join, Joined};
+use crate::format::losses::{self, Losses};
+use crate::format::otlp::read::single_sample_type;
+use crate::format::otlp::schema::Generation;
+use crate::format::otlp::shape_losses;
+use crate::model::dictionary::Dictionary;
+use crate::model::id::StringId;
+use crate::model::order::sample_type_order;
+use crate::model::profile::{Profile, ValueType};
+use crate::model::value::Value;
+use crate::model::{Profiles, ScopeProfiles};
+use crate::semconv::{PPROF_SCOPE_DEFAULT_SAMPLE_TYPE, PPROF_SCOPE_SAMPLE_TYPE_ORDER};
+
+/// What becomes one profile on the wire.
+#[derive(Debug)]
+pub(crate) enum Part<'a> {
+    /// A column of a profile, where a profile has one sample type.
+    Column(&'a Profile, usize),
+    /// All columns, where it may have several.
+    Joined(Joined<'a>),
+}
+
+/// A scope, and the profiles it has on the wire.
+#[derive(Debug)]
+pub(crate) struct ScopeParts<'a> {
+    pub(crate) scope: &'a ScopeProfiles,
+    pub(crate) parts: Vec<Part<'a>>,
+    /// The scope's own word for the default sample type.
+    default: Option<&'a Value>,
+    /// Where profiles become several, the order their sample types had.
+    pub(crate) order: Option<Vec<i64>>,
+    /// What the generation must add to say the default sample types.
+    pub(crate) said: DefaultSaid,
+    /// Whether columns' numbers or names say the scope's default sample type.
+    default_hidden: bool,
+}
+
+impl<'a> Part<'a> {
+    pub(crate) fn first(&self) -> &'a Profile {
+        match self {
+            Self::Column(profile, _) => profile,
+            Self::Joined(joined) => joined.first(),
+        }
+    }
+
+    /// The profiles it is made of.
+    pub(crate) fn profiles(&self) -> &[&'a Profile] {
+        match self {
+            Self::Column(profile, _) => slice::from_ref(profile),
+            Self::Joined(joined) => &joined.profiles,
+        }
+    }
+
+    pub(crate) fn sample_types(&self) -> Vec<ValueType> {
+        match self {
+            Self::Column(profile, column) => {
+                profile.sample_types.get(*column).copied().into_iter().collect()
+            }
+            Self::Joined(joined) => joined.written_types(),
+        }
+    }
+}
+
+/// The scopes of a payload, in order, with the profiles they have on the wire.
+pub(crate) fn scopes<'a, G: Generation>(
+    profiles: &'a Profiles,
+    losses: &mut Losses,
+) -> Vec<ScopeParts<'a>> {
+    let scopes = profiles.resources.iter().flat_map(|resource| &resource.scopes);
+    scopes.map(|scope| ScopeParts::of::<G>(scope, &profiles.dictionary, losses)).collect()
+}
+
+impl<'a> ScopeParts<'a> {
+    fn of<G: Generation>(
+        scope: &'a ScopeProfiles,
+        dictionary: &Dictionary,
+        losses: &mut Losses,
+    ) -> Self {
+        let mut parts = Self {
+            scope,
+            parts: Vec::new(),
+            default: columns::scope_default(scope, dictionary),
+            order: None,
+            said: DefaultSaid::Nowhere,
+            default_hidden: false,
+        };
+        if single_sample_type::<G>() {
+            parts.split(dictionary);
+            // The order of what was several already gives way to that of what becomes several.
+            let replaced = parts.order.is_some() && sample_type_order(scope, dictionary).is_some();
+            losses.add_many(losses::BAD_ORDER, u64::from(replaced), || {
+                PPROF_SCOPE_SAMPLE_TYPE_ORDER.to_owned()
+            });
+        } else {
+            let joined = columns::join(scope, dictionary, Join::Ordered, losses);
+            joined.iter().for_each(|joined| shape_losses::columns(joined, losses));
+            parts.parts.extend(joined.into_iter().map(Part::Joined));
+        }
+        let by_name = G::SCHEMA.has_default_by_name();
+        let by_number = !by_name && G::SCHEMA.profile.default_sample_type() != 0;
+        let in_fields = by_name || by_number && parts.columns_say(dictionary);
+        if !in_fields {
+            parts.said = columns::default_said(scope, dictionary);
+        }
+        parts.default_hidden = in_fields && !parts.parts.is_empty();
+        parts
+    }
+
+    /// Makes a profile of every column.
+    fn split(&mut self, dictionary: &Dictionary) {
+        let mut order = Vec::new();
+        for profile in &self.scope.profiles {
+            let default = columns::default_of(profile, self.default, dictionary);
+            let column = columns::default_column(&profile.sample_types, default, dictionary);
+            let first = order.len();
+            for column in columns::split_order(profile.sample_types.len().max(1), column) {
+                order.push((first + column) as i64);
+                self.parts.push(Part::Column(profile, column));
+            }
+        }
+        let several = self.scope.profiles.iter().any(|profile| profile.sample_types.len() > 1);
+        self.order = several.then_some(order);
+    }
+
+    /// The default sample type of a profile.
+    pub(crate) fn default(&self, part: &Part, dictionary: &Dictionary) -> StringId {
+        columns::default_of(part.first(), self.default, dictionary)
+    }
+
+    /// Whether the numbers of columns say the defaults' names: the last stands for none.
+    fn columns_say(&self, dictionary: &Dictionary) -> bool {
+        self.parts.iter().all(|part| {
+            let default = self.default(part, dictionary);
+            let types = part.sample_types();
+            let column = columns::default_column(&types, default, dictionary);
+            default == StringId::NONE || column + 1 < types.len()
+        })
+    }
+
+    /// The scope's attributes that this generation says in other ways.
+    pub(crate) fn hidden(&self) -> Vec<&'static str> {
+        let joined = |part: &Part| matches!(part, Part::Joined(joined) if joined.ordered && joined.profiles.len() > 1);
+        let ordered = self.order.is_some() || self.parts.iter().any(joined);
+        let mut hidden = Vec::new();
+        hidden.extend(ordered.then_some(PPROF_SCOPE_SAMPLE_TYPE_ORDER));
+        hidden.extend(self.default_hidden.then_some(PPROF_SCOPE_DEFAULT_SAMPLE_TYPE));
+        hidden
+    }
+}

@@ -1,0 +1,195 @@
+//! Writing one profile: its fields in ascending order, and OTEP 0239's container around it.
+
+use crate::error::Result;
+use crate::format::columns;
+use crate::format::known::KnownAttributes;
+use crate::format::losses::{self, Losses};
+use crate::format::otlp::parts::Part;
+use crate::format::otlp::schema::{Generation, Home};
+use crate::format::otlp::slices::Slices;
+use crate::format::otlp::write::profile_estimate;
+use crate::format::otlp::write_tables::{TableWriter, is_profile_field};
+use crate::format::{WriteOptions, temporality};
+use crate::model::dictionary::Dictionary;
+use crate::model::id::StringId;
+use crate::model::profile::{AggregationTemporality, ProfileId, ValueType};
+use crate::wire::record::field_varint;
+use crate::wire::write::{
+    field_bytes, field_bytes_nonempty, field_fixed64, field_large, field_message,
+};
+
+/// What is said of a profile beside what it says itself.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Said {
+    pub(crate) id: ProfileId,
+    /// The default sample type.
+    pub(crate) default: StringId,
+    /// The same, where the profile must say it by an attribute.
+    pub(crate) own: StringId,
+}
+
+/// Writes a profile that refers to some tables.
+pub(crate) struct ProfileWriter<'a, 't, G> {
+    pub(crate) dictionary: &'a Dictionary,
+    pub(crate) known: &'a KnownAttributes,
+    pub(crate) tables: &'a TableWriter<'t, G>,
+    pub(crate) slices: &'a mut Slices,
+    pub(crate) options: &'a WriteOptions,
+    pub(crate) losses: &'a mut Losses,
+}
+
+impl<G: Generation> ProfileWriter<'_, '_, G> {
+    /// A profile, and the container around it where there is one.
+    pub(crate) fn write(mut self, out: &mut Vec<u8>, part: &Part, said: Said) -> Result<()> {
+        if G::SCHEMA.container.profile == 0 {
+            return self.profile(out, part, said);
+        }
+        self.container(out, part, said)
+    }
+
+    fn container(&mut self, out: &mut Vec<u8>, part: &Part, said: Said) -> Result<()> {
+        let profile = part.first();
+        let fields = const { &G::SCHEMA.container };
+        field_bytes(out, fields.profile_id, &said.id.0);
+        // Where its unsigned times cannot say what the profile's can, it has none.
+        let end = profile.time_unix_nano + profile.duration_nanos.max(0);
+        if let (Ok(start), Ok(end)) = (profile.time_unix_nano.try_into(), end.try_into()) {
+            field_fixed64(out, fields.start, start);
+            field_fixed64(out, fields.end, end);
+        }
+        for id in profile.attributes.iter().copied() {
+            if let Some(attribute) = self.dictionary.attribute(id)
+                && !is_profile_field::<G>(self.known.get(id))
+            {
+                field_message(out, fields.attributes, |out| {
+                    self.tables.attribute_in_place(out, id, attribute)
+                });
+            }
+        }
+        field_varint(out, fields.dropped_attributes_count, profile.dropped_attributes_count.into());
+        let format = self.dictionary.text(profile.original_payload_format);
+        field_bytes_nonempty(out, fields.original_payload_format, format.as_bytes());
+        field_bytes_nonempty(out, fields.original_payload, &profile.original_payload);
+        let expected = self.tables.estimate() + profile_estimate::<G>(profile);
+        let mut result = Ok(());
+        field_large(out, fields.profile, expected, |out| result = self.profile(out, part, said));
+        result
+    }
+
+    /// A profile, its fields in ascending order.
+    fn profile(&mut self, out: &mut Vec<u8>, part: &Part, said: Said) -> Result<()> {
+        if G::SCHEMA.tables.stack == 0 {
+            let used = part.first().samples.stacks.iter().copied();
+            let locations = self.dictionary.locations.len();
+            self.slices.lay_out(&self.dictionary.stacks, locations, used);
+        }
+        for number in 1..=22 {
+            if G::SCHEMA.home == Home::Profile {
+                self.tables.write(out, number);
+            }
+            if number == G::SCHEMA.profile.samples {
+                self.samples(out, part)?;
+            } else if number == G::SCHEMA.profile.location_indices {
+                self.tables.location_indices(out, number, &self.slices.locations);
+            } else {
+                self.field(out, number, part, said);
+            }
+        }
+        Ok(())
+    }
+
+    fn field(&mut self, out: &mut Vec<u8>, number: u32, part: &Part, said: Said) {
+        let fields = const { &G::SCHEMA.profile };
+        let profile = part.first();
+        if number == fields.sample_type {
+            for value_type in part.sample_types() {
+                let value_type = self.with_temporality(value_type, profile.duration_nanos);
+                field_message(out, number, |out| self.tables.value_type(out, value_type));
+            }
+        } else if number == fields.period_type {
+            self.period_type(out, number, profile.period_type);
+        } else if number == fields.time {
+            let nanos = self.nanos(profile.time_unix_nano, "time_unix_nano");
+            if G::SCHEMA.has_unsigned_time() {
+                field_fixed64(out, number, nanos)
+            } else {
+                field_varint(out, number, nanos)
+            }
+        } else if number == fields.duration {
+            let nanos = self.nanos(profile.duration_nanos, "duration_nano");
+            field_varint(out, number, nanos);
+        } else if number == fields.period {
+            field_varint(out, number, profile.period as u64);
+        } else {
+            self.rare_field(out, number, part, said);
+        }
+    }
+
+    fn rare_field(&mut self, out: &mut Vec<u8>, number: u32, part: &Part, said: Said) {
+        let fields = const { &G::SCHEMA.profile };
+        let profile = part.first();
+        if number == fields.profile_id {
+            if said.id != ProfileId::NONE {
+                field_bytes(out, number, &said.id.0);
+            }
+        } else if number == fields.dropped_attributes_count {
+            field_varint(out, number, profile.dropped_attributes_count.into());
+        } else if number == fields.original_payload_format {
+            let format = self.dictionary.text(profile.original_payload_format);
+            field_bytes_nonempty(out, number, format.as_bytes());
+        } else if number == fields.original_payload {
+            field_bytes_nonempty(out, number, &profile.original_payload);
+        } else if number == fields.default_sample_type() {
+            let value = if G::SCHEMA.has_default_by_name() {
+                self.tables.string(said.default)
+            } else {
+                let types = part.sample_types();
+                columns::default_column(&types, said.default, self.dictionary) as u32
+            };
+            field_varint(out, number, value.into());
+        } else {
+            self.tables.profile_attributes(out, number, profile, said.own);
+        }
+    }
+
+    /// A time or duration as this generation holds it.
+    fn nanos(&mut self, nanos: i128, field: &'static str) -> u64 {
+        if G::SCHEMA.has_unsigned_time() {
+            return u64::try_from(nanos).unwrap_or_else(|_| {
+                self.losses.add(losses::TIME_NEGATIVE, || field.to_owned());
+                0
+            });
+        }
+        i64::try_from(nanos).unwrap_or_else(|_| {
+            self.losses.add(losses::TIME_OVERFLOW, || field.to_owned());
+            i64::MAX
+        }) as u64
+    }
+
+    fn with_temporality(&mut self, value_type: ValueType, duration_nanos: i128) -> ValueType {
+        let place = || self.dictionary.text(value_type.name).to_owned();
+        if G::SCHEMA.temporality == 0 {
+            let lost = temporality::is_lost(value_type, duration_nanos, self.dictionary);
+            self.losses.add_many(losses::TEMPORALITY_DROPPED, u64::from(lost), place);
+            return value_type;
+        }
+        let unsaid = value_type.temporality.is_none();
+        self.losses.add_many(losses::TEMPORALITY_ASSUMED, u64::from(unsaid), place);
+        let written = temporality::written(value_type, duration_nanos, self.dictionary);
+        ValueType { temporality: Some(written), ..value_type }
+    }
+
+    /// What a period counts. No rule assumes a temporality for it.
+    fn period_type(&mut self, out: &mut Vec<u8>, number: u32, period_type: ValueType) {
+        let temporality = period_type.temporality.unwrap_or_default();
+        let said = temporality != AggregationTemporality::UNSPECIFIED;
+        if said && G::SCHEMA.temporality == 0 {
+            self.losses.add(losses::TEMPORALITY_DROPPED, || {
+                self.dictionary.text(period_type.name).to_owned()
+            });
+        }
+        if said && G::SCHEMA.temporality != 0 || !period_type.is_none() {
+            field_message(out, number, |out| self.tables.value_type(out, period_type));
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! Profiles apart: each with a dictionary of its own, of what it reaches.
+//!
+//! A format of one profile a file, or with tables in every profile, is written from these, so that
+//! the time for a profile is that of what it holds, not that of the payload.
+
+use crate::build::reach::Reach;
+use crate::format::columns::Joined;
+use crate::format::losses::{self, Losses};
+use crate::model::dictionary::Dictionary;
+use crate::model::id::{MappingId, StringId};
+use crate::model::profile::Profile;
+
+/// Takes profiles out of a payload, one after the other.
+pub(crate) struct Subsets<'a> {
+    dictionary: &'a Dictionary,
+    reach: Reach,
+    /// By mapping: whether a profile taken before has it.
+    taken: Vec<bool>,
+}
+
+/// Some profiles that are one on the wire, and the rows they reach.
+pub(crate) struct Subset {
+    pub(crate) dictionary: Dictionary,
+    profiles: Vec<Profile>,
+}
+
+impl Subset {
+    pub(crate) fn joined(&self, ordered: bool) -> Joined<'_> {
+        Joined { profiles: self.profiles.iter().collect(), ordered }
+    }
+}
+
+impl<'a> Subsets<'a> {
+    pub(crate) fn of(dictionary: &'a Dictionary) -> Self {
+        let taken = vec![false; dictionary.mappings.rows.len()];
+        Self { dictionary, reach: Reach::of(dictionary), taken }
+    }
+
+    /// Takes out profiles, and some texts beside them.
+    pub(crate) fn take<const N: usize>(
+        &mut self,
+        joined: &Joined,
+        texts: [StringId; N],
+        losses: &mut Losses,
+    ) -> (Subset, [StringId; N]) {
+        let reach = &mut self.reach;
+        joined.profiles.iter().for_each(|profile| reach.profile(profile));
+        texts.iter().for_each(|text| reach.text(*text));
+        reach.finish(self.dictionary);
+        if let Some(main) = self.main_binary() {
+            losses.add(losses::MAIN_ASSUMED, || self.filename(main).to_owned());
+            self.reach.put_first(main);
+        }
+        let Self { dictionary, reach, taken } = self;
+        for &row in &reach.rows.mappings {
+            taken[row as usize] = true;
+        }
+        let profiles = joined.profiles.iter().map(|profile| {
+            let mut profile = (*profile).clone();
+            reach.new.profile(&mut profile);
+            profile
+        });
+        let subset = Subset { profiles: profiles.collect(), dictionary: reach.keep(dictionary) };
+        let texts = texts.map(|text| reach.new.string(text));
+        reach.clear();
+        (subset, texts)
+    }
+
+    /// The mapping to put first, where pprof has the main binary: none where the first is in its
+    /// place. That of a library which a profile before has as well comes from that profile.
+    fn main_binary(&self) -> Option<MappingId> {
+        let mappings = &self.reach.rows.mappings;
+        let first = MappingId(*mappings.first()?);
+        let shared = self.taken.get(first.row()).copied().unwrap_or(false);
+        if !shared || is_program(self.filename(first)) {
+            return None;
+        }
+        let mut others = mappings.iter().map(|row| MappingId(*row));
+        others.find(|id| is_program(self.filename(*id)))
+    }
+
+    fn filename(&self, id: MappingId) -> &str {
+        self.dictionary.text(self.dictionary.mappings.get(id).filename)
+    }
+}
+
+/// Whether a file may be a program, by its name: neither a library nor something like `[vdso]`.
+fn is_program(filename: &str) -> bool {
+    let name = filename.trim_end_matches("(deleted)").trim_end();
+    let versioned =
+        |(at, _): (usize, &str)| name[at..].trim_start_matches(".so").starts_with(['.', '_']);
+    let library = name.ends_with(".so")
+        || name.ends_with(".dylib")
+        || name.ends_with(".dll")
+        || name.match_indices(".so").any(versioned);
+    !name.is_empty() && !name.starts_with('[') && !library
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_are_told_from_libraries_by_their_names() {
+        for name in ["/usr/bin/python3.12", "/app/server (deleted)", "a.out", "resolver.sock"] {
+            assert!(is_program(name), "{name}");
+        }
+        for name in ["", "[vdso]", "/lib/libc.so.6", "/lib/libm.so", "libz.so.1 (deleted)"] {
+            assert!(!is_program(name), "{name}");
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! Attributes by key.
+
+use std::fmt;
+
+use crate::model::dictionary::Dictionary;
+use crate::model::id::AttributeId;
+use crate::model::strings::Strings;
+use crate::model::value::{KeyValue, Value};
+use crate::model::value_ref::ValueRef;
+
+/// The attributes of a resource, a scope, a profile, a sample, a location or a mapping, with their
+/// texts at hand.
+///
+/// ```
+/// # fn main() -> otlp_profiles::Result<()> {
+/// # let profile = std::fs::read("testdata/go-cpu-labels.pb.gz").unwrap();
+/// let profiles = otlp_profiles::read(&profile, &Default::default())?.profiles;
+/// let dictionary = profiles.dictionary();
+/// for sample in profiles.iter().next().unwrap().samples() {
+///     let labels = dictionary.resolve(sample.attributes);
+///     if labels.get_str("endpoint") == Some("/v1/sort") {
+///         for label in labels.iter() {
+///             println!("{}={}{}", label.key, label.value, label.unit);
+///         }
+///     }
+/// }
+/// # Ok(()) }
+/// ```
+#[derive(Clone, Copy)]
+pub struct Attributes<'a> {
+    list: AttributeList<'a>,
+    dictionary: &'a Dictionary,
+}
+
+/// The two forms in which the model has attributes: what [`Dictionary::resolve`] takes.
+///
+/// ```
+/// use otlp_profiles::model::{AttributeList, SampleRef};
+///
+/// fn labels<'a>(sample: &SampleRef<'a>) -> AttributeList<'a> {
+///     sample.attributes.into()
+/// }
+/// ```
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub enum AttributeList<'a> {
+    /// Rows of the attribute table, as profiles, samples, locations and mappings have.
+    Rows(&'a [AttributeId]),
+    /// Pairs, as resources, scopes and the values that are lists of pairs have.
+    Pairs(&'a [KeyValue]),
+}
+
+impl<'a> From<&'a [AttributeId]> for AttributeList<'a> {
+    fn from(rows: &'a [AttributeId]) -> Self {
+        Self::Rows(rows)
+    }
+}
+
+impl<'a> From<&'a [KeyValue]> for AttributeList<'a> {
+    fn from(pairs: &'a [KeyValue]) -> Self {
+        Self::Pairs(pairs)
+    }
+}
+
+/// One attribute, with its texts.
+///
+/// ```
+/// # fn main() -> otlp_profiles::Result<()> {
+/// # let profile = std::fs::read("testdata/go-cpu-labels.pb.gz").unwrap();
+/// let profiles = otlp_profiles::read(&profile, &Default::default())?.profiles;
+/// let samples = profiles.iter().next().unwrap().samples();
+/// let labelled = samples.iter().find(|sample| !sample.attributes.is_empty()).unwrap();
+/// let label = profiles.dictionary().resolve(labelled.attributes).iter().next().unwrap();
+/// assert_eq!((label.key, label.value.to_string(), label.unit), ("endpoint", "/v1/sort".into(), ""));
+/// # Ok(()) }
+/// ```
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct AttributeRef<'a> {
+    /// The key.
+    pub key: &'a str,
+    /// The value.
+    pub value: ValueRef<'a>,
+    /// The unit of the value; empty when there is none, as always on resources and scopes.
+    pub unit: &'a str,
+}
+
+impl Dictionary {
+    /// The attributes of a list of ids or pairs, as any of the model's `attributes()` returns it.
+    ///
+    /// ```
+    /// # fn main() -> otlp_profiles::Result<()> {
+    /// # let profile = std::fs::read("testdata/go-cpu-labels.pb.gz").unwrap();
+    /// let profiles = otlp_profiles::read(&profile, &Default::default())?.profiles;
+    /// let dictionary = profiles.dictionary();
+    /// let samples = profiles.iter().next().unwrap().samples();
+    /// let labelled = samples.iter().find(|sample| !sample.attributes.is_empty()).unwrap();
+    /// assert!(dictionary.resolve(labelled.attributes).get("endpoint").is_some());
+    /// for resource in profiles.resource_profiles() {
+    ///     let service = dictionary.resolve(resource.resource().attributes()).get_str("service.name");
+    ///     assert_eq!(service, None, "a pprof does not say it");
+    /// }
+    /// # Ok(()) }
+    /// ```
+    pub fn resolve<'a>(&'a self, list: impl Into<AttributeList<'a>>) -> Attributes<'a> {
+        Attributes { list: list.into(), dictionary: self }
+    }
+}
+
+impl<'a> Attributes<'a> {
+    /// The value of a key.
+    pub fn get(&self, key: &str) -> Option<ValueRef<'a>> {
+        self.iter().find(|attribute| attribute.key == key).map(|attribute| attribute.value)
+    }
+
+    /// The value of a key, where it is a text.
+    pub fn get_str(&self, key: &str) -> Option<&'a str> {
+        self.get(key)?.as_str()
+    }
+
+    /// All attributes, in order.
+    pub fn iter(
+        &self,
+    ) -> impl DoubleEndedIterator<Item = AttributeRef<'a>> + ExactSizeIterator + Clone + use<'a>
+    {
+        let Self { list, dictionary } = *self;
+        (0..self.len()).map(move |at| list.attribute(at, dictionary))
+    }
+
+    /// The number of attributes.
+    pub fn len(&self) -> usize {
+        match self.list {
+            AttributeList::Rows(rows) => rows.len(),
+            AttributeList::Pairs(pairs) => pairs.len(),
+        }
+    }
+
+    /// Whether there is no attribute.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl fmt::Debug for Attributes<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self.iter().map(|one| (one.key, one.value))).finish()
+    }
+}
+
+impl<'a> AttributeList<'a> {
+    fn attribute(self, at: usize, dictionary: &'a Dictionary) -> AttributeRef<'a> {
+        match self {
+            Self::Rows(rows) => AttributeRef::of_row(rows.get(at).copied(), dictionary),
+            Self::Pairs(pairs) => AttributeRef::of_pair(pairs.get(at), &dictionary.strings),
+        }
+    }
+}
+
+/// What a row or a pair that is not there has: none of a list is.
+const EMPTY: &Value = &Value::Empty;
+
+impl<'a> AttributeRef<'a> {
+    pub(crate) fn of_row(id: Option<AttributeId>, dictionary: &'a Dictionary) -> Self {
+        let row = id.and_then(|id| dictionary.attribute(id));
+        let (key, unit) = row.map(|row| (row.key, row.unit)).unwrap_or_default();
+        let value = row.map_or(EMPTY, |row| &row.value);
+        let strings = &dictionary.strings;
+        let value = ValueRef { value, strings };
+        Self { key: strings.get(key), value, unit: strings.get(unit) }
+    }
+
+    pub(crate) fn of_pair(pair: Option<&'a KeyValue>, strings: &'a Strings) -> Self {
+        let (key, value) = pair.map_or((Default::default(), EMPTY), |pair| (pair.key, &pair.value));
+        Self { key: strings.get(key), value: ValueRef { value, strings }, unit: "" }
+    }
+}

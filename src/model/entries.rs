@@ -1,0 +1,193 @@
+//! Walking over profiles and samples.
+
+use std::fmt;
+
+use crate::model::attributes::Attributes;
+use crate::model::dictionary::Dictionary;
+use crate::model::profile::Profile;
+use crate::model::samples::{SampleRef, Samples};
+use crate::model::{Profiles, Resource, ResourceProfiles, Scope, ScopeProfiles};
+
+/// A profile together with the scope and the resource it stands under, and the tables they share.
+///
+/// ```
+/// # fn main() -> otlp_profiles::Result<()> {
+/// let payload = std::fs::read("testdata/otlp-1.11-aggregated-cpu.binpb").unwrap();
+/// let profiles = otlp_profiles::read(&payload, &Default::default())?.profiles;
+/// for entry in profiles.entries() {
+///     let service = entry.resource_attributes().get_str("service.name").unwrap_or("unknown_service");
+///     let profiler = entry.dictionary().text(entry.scope().name());
+///     println!("{service}: {} samples by {profiler}", entry.profile().samples().len());
+/// }
+/// # Ok(()) }
+/// ```
+#[derive(Clone, Copy)]
+pub struct Entry<'a> {
+    dictionary: &'a Dictionary,
+    resource: &'a ResourceProfiles,
+    scope: &'a ScopeProfiles,
+    profile: &'a Profile,
+}
+
+impl<'a> Entry<'a> {
+    /// The tables that all profiles share.
+    pub fn dictionary(&self) -> &'a Dictionary {
+        self.dictionary
+    }
+
+    /// The resource, its schema and everything that was profiled of it.
+    pub fn resource_profiles(&self) -> &'a ResourceProfiles {
+        self.resource
+    }
+
+    /// The scope, its schema and all its profiles.
+    pub fn scope_profiles(&self) -> &'a ScopeProfiles {
+        self.scope
+    }
+
+    /// What was profiled.
+    pub fn resource(&self) -> &'a Resource {
+        &self.resource.resource
+    }
+
+    /// The instrumentation that made the profile.
+    pub fn scope(&self) -> &'a Scope {
+        &self.scope.scope
+    }
+
+    /// The profile.
+    pub fn profile(&self) -> &'a Profile {
+        self.profile
+    }
+
+    /// What is known of the resource.
+    pub fn resource_attributes(&self) -> Attributes<'a> {
+        self.dictionary.resolve(&*self.resource.resource.attributes)
+    }
+
+    /// What is known of the scope.
+    pub fn scope_attributes(&self) -> Attributes<'a> {
+        self.dictionary.resolve(&*self.scope.scope.attributes)
+    }
+
+    /// What is known of the profile, beside its fields.
+    pub fn attributes(&self) -> Attributes<'a> {
+        self.dictionary.resolve(self.profile.attributes())
+    }
+}
+
+impl fmt::Debug for Entry<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Entry")
+            .field("resource", &self.resource_attributes())
+            .field("scope", &self.dictionary.text(self.scope().name()))
+            .field("profile", &self.profile.profile_id())
+            .field("samples", &self.profile.samples().len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Profiles {
+    /// All profiles, in order, each with its resource and its scope.
+    ///
+    /// ```
+    /// # fn main() -> otlp_profiles::Result<()> {
+    /// # let profile = std::fs::read("testdata/go-cpu-labels.pb.gz").unwrap();
+    /// let profiles = otlp_profiles::read(&profile, &Default::default())?.profiles;
+    /// assert_eq!(profiles.entries().count(), profiles.iter().count());
+    /// # Ok(()) }
+    /// ```
+    pub fn entries(&self) -> impl Iterator<Item = Entry<'_>> {
+        let dictionary = &self.dictionary;
+        self.resources.iter().flat_map(move |resource| {
+            resource.scopes.iter().flat_map(move |scope| {
+                let entry = move |profile| Entry { dictionary, resource, scope, profile };
+                scope.profiles.iter().map(entry)
+            })
+        })
+    }
+
+    /// All profiles, in order.
+    pub fn iter(&self) -> ProfileIter<'_> {
+        ProfileIter { resources: self.resources.iter(), scopes: [].iter(), profiles: [].iter() }
+    }
+}
+
+impl<'a> IntoIterator for &'a Profiles {
+    type Item = &'a Profile;
+    type IntoIter = ProfileIter<'a>;
+
+    fn into_iter(self) -> ProfileIter<'a> {
+        self.iter()
+    }
+}
+
+/// All profiles of a payload, in order: see [`Profiles::iter`].
+#[derive(Clone, Debug)]
+pub struct ProfileIter<'a> {
+    resources: std::slice::Iter<'a, ResourceProfiles>,
+    scopes: std::slice::Iter<'a, ScopeProfiles>,
+    profiles: std::slice::Iter<'a, Profile>,
+}
+
+impl<'a> Iterator for ProfileIter<'a> {
+    type Item = &'a Profile;
+
+    fn next(&mut self) -> Option<&'a Profile> {
+        loop {
+            if let Some(profile) = self.profiles.next() {
+                return Some(profile);
+            }
+            match self.scopes.next() {
+                Some(scope) => self.profiles = scope.profiles.iter(),
+                None => self.scopes = self.resources.next()?.scopes.iter(),
+            }
+        }
+    }
+}
+
+impl Samples {
+    /// All samples, in order.
+    #[inline]
+    pub fn iter(&self) -> SampleIter<'_> {
+        SampleIter { samples: self, rows: 0..self.len() }
+    }
+}
+
+impl<'a> IntoIterator for &'a Samples {
+    type Item = SampleRef<'a>;
+    type IntoIter = SampleIter<'a>;
+
+    #[inline]
+    fn into_iter(self) -> SampleIter<'a> {
+        self.iter()
+    }
+}
+
+/// All samples of a profile, in order: see [`Samples::iter`].
+#[derive(Clone, Debug)]
+pub struct SampleIter<'a> {
+    samples: &'a Samples,
+    rows: std::ops::Range<usize>,
+}
+
+impl<'a> Iterator for SampleIter<'a> {
+    type Item = SampleRef<'a>;
+
+    #[inline]
+    fn next(&mut self) -> Option<SampleRef<'a>> {
+        self.samples.get(self.rows.next()?)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.rows.size_hint()
+    }
+}
+
+impl DoubleEndedIterator for SampleIter<'_> {
+    fn next_back(&mut self) -> Option<Self::Item> {
+        self.samples.get(self.rows.next_back()?)
+    }
+}
+
+impl ExactSizeIterator for SampleIter<'_> {}

@@ -1,0 +1,73 @@
+//! The order of sample types where the columns of one pprof are profiles of their own.
+
+use crate::model::ScopeProfiles;
+use crate::model::dictionary::Dictionary;
+use crate::model::value::Value;
+use crate::semconv::PPROF_SCOPE_SAMPLE_TYPE_ORDER;
+
+/// The scope's order of sample types, for each of its profiles the column it was: `None` when it
+/// says none, `Err` when what it says is no order.
+pub(crate) fn sample_type_order(
+    scope: &ScopeProfiles,
+    dictionary: &Dictionary,
+) -> Option<Result<Vec<usize>, ()>> {
+    let attributes = dictionary.resolve(&*scope.scope.attributes);
+    let Value::Array(values) = attributes.get(PPROF_SCOPE_SAMPLE_TYPE_ORDER)?.value() else {
+        return Some(Err(()));
+    };
+    let order: Option<Vec<usize>> = values
+        .iter()
+        .map(|value| match value {
+            Value::Int(column) => usize::try_from(*column).ok(),
+            _ => None,
+        })
+        .collect();
+    Some(order.filter(|order| is_permutation(order, scope.profiles.len())).ok_or(()))
+}
+
+/// Lets a scope that says an order of sample types say this one.
+pub(crate) fn set_sample_type_order(
+    scope: &mut ScopeProfiles,
+    order: &[usize],
+    dictionary: &Dictionary,
+) {
+    let mut pairs = scope.scope.attributes.iter_mut();
+    let said = pairs.find(|pair| dictionary.text(pair.key) == PPROF_SCOPE_SAMPLE_TYPE_ORDER);
+    if let Some(pair) = said {
+        pair.value = Value::Array(order.iter().map(|&column| Value::Int(column as i64)).collect());
+    }
+}
+
+/// Whether some numbers are all those below `length`, each once.
+pub(crate) fn is_permutation(order: &[usize], length: usize) -> bool {
+    let mut seen = vec![false; length];
+    order.len() == length
+        && order
+            .iter()
+            .all(|&at| seen.get_mut(at).is_some_and(|seen| !std::mem::replace(seen, true)))
+}
+
+/// For each of some numbers how many of them are smaller.
+pub(crate) fn ranks(numbers: impl Iterator<Item = usize>) -> Vec<usize> {
+    let mut sorted: Vec<(usize, usize)> = numbers.enumerate().map(|(at, n)| (n, at)).collect();
+    sorted.sort_unstable();
+    let mut ranks = vec![0; sorted.len()];
+    for (rank, (_, at)) in sorted.into_iter().enumerate() {
+        if let Some(place) = ranks.get_mut(at) {
+            *place = rank;
+        }
+    }
+    ranks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranks_of_a_part_of_an_order_are_an_order() {
+        assert_eq!(ranks([4, 0, 2].into_iter()), [2, 0, 1]);
+        assert!(is_permutation(&[2, 0, 1], 3));
+        assert!(!is_permutation(&[0, 0], 2) && !is_permutation(&[0, 2], 2));
+    }
+}

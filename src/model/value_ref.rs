@@ -1,0 +1,223 @@
+//! Values with their texts at hand.
+
+use std::fmt::{self, Debug, Display, Formatter, Write};
+
+use crate::model::attributes::AttributeRef;
+use crate::model::dictionary::Dictionary;
+use crate::model::strings::Strings;
+use crate::model::value::{KeyValue, Value};
+
+/// A value with its texts at hand.
+///
+/// As text, a text is itself and bytes are hex digits. Lists are JSON: `["a",1]`, `{"num":5}`, where
+/// bytes are a text of hex digits, and so are the doubles that JSON lacks (`"NaN"`). No value is an
+/// empty text, and `null` in a list.
+///
+/// ```
+/// # fn main() -> otlp_profiles::Result<()> {
+/// use otlp_profiles::{Builder, build};
+///
+/// let mut builder = Builder::new();
+/// builder.resource().attr("service.name", "checkout");
+/// let cpu = builder.profile("cpu", "nanoseconds");
+/// builder.sample(cpu, build::root_first(["main"])).value(1).attr("thread.id", 42);
+///
+/// let profiles = builder.finish()?;
+/// let entry = profiles.entries().next().unwrap();
+/// let service = entry.resource_attributes().get("service.name").unwrap();
+/// assert_eq!((service.as_str(), service.as_i64()), (Some("checkout"), None));
+/// let sample = entry.profile().samples().get(0).unwrap();
+/// let thread = profiles.dictionary().resolve(sample.attributes).get("thread.id").unwrap();
+/// assert_eq!((thread.as_i64(), thread.to_string()), (Some(42), "42".to_owned()));
+/// # Ok(()) }
+/// ```
+#[derive(Clone, Copy)]
+pub struct ValueRef<'a> {
+    pub(crate) value: &'a Value,
+    pub(crate) strings: &'a Strings,
+}
+
+impl Dictionary {
+    /// A value of these tables, with its texts.
+    ///
+    /// ```
+    /// # fn main() -> otlp_profiles::Result<()> {
+    /// # let profile = std::fs::read("testdata/go-cpu-labels.pb.gz").unwrap();
+    /// let profiles = otlp_profiles::read(&profile, &Default::default())?.profiles;
+    /// let dictionary = profiles.dictionary();
+    /// for row in dictionary.attributes() {
+    ///     println!("{}: {}", dictionary.text(row.key), dictionary.value(&row.value));
+    /// }
+    /// # Ok(()) }
+    /// ```
+    pub fn value<'a>(&'a self, value: &'a Value) -> ValueRef<'a> {
+        ValueRef { value, strings: &self.strings }
+    }
+}
+
+impl<'a> ValueRef<'a> {
+    /// The value itself.
+    pub fn value(&self) -> &'a Value {
+        self.value
+    }
+
+    /// The text, if it is one.
+    pub fn as_str(&self) -> Option<&'a str> {
+        if let Value::String(text) = self.value { Some(self.strings.get(*text)) } else { None }
+    }
+
+    /// The integer, if it is one.
+    pub fn as_i64(&self) -> Option<i64> {
+        if let Value::Int(number) = self.value { Some(*number) } else { None }
+    }
+
+    /// The double, if it is one.
+    pub fn as_f64(&self) -> Option<f64> {
+        if let Value::Double(number) = self.value { Some(*number) } else { None }
+    }
+
+    /// The boolean, if it is one.
+    pub fn as_bool(&self) -> Option<bool> {
+        if let Value::Bool(bool) = self.value { Some(*bool) } else { None }
+    }
+
+    /// The bytes, if that is what it is; those of a text are `as_str()?.as_bytes()`.
+    pub fn as_bytes(&self) -> Option<&'a [u8]> {
+        if let Value::Bytes(bytes) = self.value { Some(bytes) } else { None }
+    }
+
+    /// The values of an array; none of anything else.
+    ///
+    /// ```
+    /// # fn main() -> otlp_profiles::Result<()> {
+    /// use otlp_profiles::{Builder, build, build::NewValue};
+    ///
+    /// let mut builder = Builder::new();
+    /// builder.resource().attr("process.command_args", NewValue::Array(&["serve".into(), "--fast".into()]));
+    /// let cpu = builder.profile("cpu", "nanoseconds");
+    /// builder.sample(cpu, build::root_first(["main"])).value(1);
+    ///
+    /// let profiles = builder.finish()?;
+    /// let args = profiles.entries().next().unwrap().resource_attributes().get("process.command_args").unwrap();
+    /// assert_eq!(args.items().filter_map(|arg| arg.as_str()).collect::<Vec<_>>(), ["serve", "--fast"]);
+    /// assert_eq!(args.to_string(), r#"["serve","--fast"]"#);
+    /// # Ok(()) }
+    /// ```
+    pub fn items(&self) -> impl DoubleEndedIterator<Item = Self> + ExactSizeIterator + use<'a> {
+        let strings = self.strings;
+        let items = if let Value::Array(items) = self.value { &items[..] } else { &[] };
+        items.iter().map(move |value| Self { value, strings })
+    }
+
+    /// The pairs of a list of pairs; none of anything else.
+    pub fn pairs(
+        &self,
+    ) -> impl DoubleEndedIterator<Item = AttributeRef<'a>> + ExactSizeIterator + use<'a> {
+        let strings = self.strings;
+        let pairs = if let Value::KeyValues(pairs) = self.value { &pairs[..] } else { &[] };
+        pairs.iter().map(move |pair| AttributeRef::of_pair(Some(pair), strings))
+    }
+}
+
+impl Display for ValueRef<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self.value {
+            Value::Empty => Ok(()),
+            Value::String(text) => f.pad(self.strings.get(*text)),
+            Value::Double(number) => write!(f, "{number:?}"),
+            Value::Bytes(bytes) => hex(f, bytes),
+            value => json(f, value, self.strings),
+        }
+    }
+}
+
+/// As in a list: a text is in quotes.
+impl Debug for ValueRef<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        json(f, self.value, self.strings)
+    }
+}
+
+fn json(f: &mut Formatter<'_>, value: &Value, strings: &Strings) -> fmt::Result {
+    match value {
+        Value::Empty => f.write_str("null"),
+        Value::String(text) => json_text(f, strings.get(*text)),
+        Value::Bool(bool) => write!(f, "{bool}"),
+        Value::Int(number) => write!(f, "{number}"),
+        Value::Double(number) if number.is_finite() => write!(f, "{number:?}"),
+        Value::Double(number) => write!(f, "\"{number}\""),
+        Value::Bytes(bytes) => {
+            f.write_char('"')?;
+            hex(f, bytes)?;
+            f.write_char('"')
+        }
+        Value::Array(values) => list(f, '[', values, ']', |f, value| json(f, value, strings)),
+        Value::KeyValues(pairs) => list(f, '{', pairs, '}', |f, KeyValue { key, value }| {
+            json_text(f, strings.get(*key))?;
+            f.write_char(':')?;
+            json(f, value, strings)
+        }),
+    }
+}
+
+fn list<T>(
+    f: &mut Formatter<'_>,
+    open: char,
+    items: &[T],
+    close: char,
+    write: impl Fn(&mut Formatter<'_>, &T) -> fmt::Result,
+) -> fmt::Result {
+    f.write_char(open)?;
+    for (at, item) in items.iter().enumerate() {
+        if at > 0 {
+            f.write_char(',')?;
+        }
+        write(f, item)?;
+    }
+    f.write_char(close)
+}
+
+fn hex(f: &mut Formatter<'_>, bytes: &[u8]) -> fmt::Result {
+    bytes.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+}
+
+fn json_text(f: &mut Formatter<'_>, text: &str) -> fmt::Result {
+    f.write_char('"')?;
+    for char in text.chars() {
+        match char {
+            '"' => f.write_str("\\\"")?,
+            '\\' => f.write_str("\\\\")?,
+            char if char < ' ' => write!(f, "\\u{:04x}", u32::from(char))?,
+            char => f.write_char(char)?,
+        }
+    }
+    f.write_char('"')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_is_said_as_text() {
+        let mut dictionary = Dictionary::default();
+        let [name, key] = ["a \"b\"\n", "k"].map(|text| dictionary.strings.push(text));
+        let text = || Value::String(name);
+        let pair = |value| Value::KeyValues([KeyValue { key, value }].into());
+        for (value, said) in [
+            (Value::Empty, ""),
+            (text(), "a \"b\"\n"),
+            (Value::Bool(true), "true"),
+            (Value::Int(-5), "-5"),
+            (Value::Double(1.0), "1.0"),
+            (Value::Double(f64::NAN), "NaN"),
+            (Value::Bytes([1, 255].into()), "01ff"),
+            (Value::Array([Value::Empty, text()].into()), r#"[null,"a \"b\"\u000a"]"#),
+            (Value::Array([Value::Double(f64::INFINITY)].into()), r#"["inf"]"#),
+            (pair(Value::Bytes([0].into())), r#"{"k":"00"}"#),
+            (Value::Array([].into()), "[]"),
+        ] {
+            assert_eq!(dictionary.value(&value).to_string(), said);
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! Package collector: what exporters send, and what receivers answer.
+
+use super::Kind::*;
+use super::Version::{V1_3, V1_7};
+use super::profiles::*;
+use super::{MessageType, NOW, Package, many, one};
+
+#[rustfmt::skip]
+pub(crate) static EXPORT_PROFILES_SERVICE_REQUEST: MessageType = MessageType::new(Package::Collector, "ExportProfilesServiceRequest", &[
+    many((V1_3, NOW), 1, "resource_profiles", Message(&RESOURCE_PROFILES)),
+    // 1.6 has nowhere to put its tables.
+    one((V1_7, NOW), 2, "dictionary", Message(&PROFILES_DICTIONARY)),
+]);
+
+#[rustfmt::skip]
+pub(crate) static EXPORT_PROFILES_SERVICE_RESPONSE: MessageType = MessageType::new(Package::Collector, "ExportProfilesServiceResponse", &[
+    one((V1_3, NOW), 1, "partial_success", Message(&EXPORT_PROFILES_PARTIAL_SUCCESS)),
+]);
+
+#[rustfmt::skip]
+pub(crate) static EXPORT_PROFILES_PARTIAL_SUCCESS: MessageType = MessageType::new(Package::Collector, "ExportProfilesPartialSuccess", &[
+    one((V1_3, NOW), 1, "rejected_profiles", Int64),
+    one((V1_3, NOW), 2, "error_message", String),
+]);

@@ -1,0 +1,57 @@
+//! Packages common and resource: values in place, resources and scopes.
+
+use super::Kind::*;
+use super::Version::{V1_3, V1_6, V1_10};
+use super::{MessageType, NOW, Package, Table, case, many, one};
+
+#[rustfmt::skip]
+pub(crate) static ANY_VALUE: MessageType = MessageType::new(Package::Common, "AnyValue", &[
+    case((V1_3, NOW), 1, "string_value", String),
+    case((V1_3, NOW), 2, "bool_value", Bool),
+    case((V1_3, NOW), 3, "int_value", Int64),
+    case((V1_3, NOW), 4, "double_value", Double),
+    case((V1_3, NOW), 5, "array_value", Message(&ARRAY_VALUE)),
+    case((V1_3, NOW), 6, "kvlist_value", Message(&KEY_VALUE_LIST)),
+    case((V1_3, NOW), 7, "bytes_value", Bytes),
+    case((V1_10, NOW), 8, "string_value_strindex", Int32).to(Table::String),
+]);
+
+#[rustfmt::skip]
+pub(crate) static ARRAY_VALUE: MessageType = MessageType::new(Package::Common, "ArrayValue", &[
+    many((V1_3, NOW), 1, "values", Message(&ANY_VALUE)),
+]);
+
+#[rustfmt::skip]
+pub(crate) static KEY_VALUE_LIST: MessageType = MessageType::new(Package::Common, "KeyValueList", &[
+    many((V1_3, NOW), 1, "values", Message(&KEY_VALUE)),
+]);
+
+#[rustfmt::skip]
+pub(crate) static KEY_VALUE: MessageType = MessageType::new(Package::Common, "KeyValue", &[
+    one((V1_3, NOW), 1, "key", String),
+    one((V1_3, NOW), 2, "value", Message(&ANY_VALUE)),
+    one((V1_10, NOW), 3, "key_strindex", Int32).to(Table::String),
+]);
+
+#[rustfmt::skip]
+pub(crate) static INSTRUMENTATION_SCOPE: MessageType = MessageType::new(Package::Common, "InstrumentationScope", &[
+    one((V1_3, NOW), 1, "name", String),
+    one((V1_3, NOW), 2, "version", String),
+    many((V1_3, NOW), 3, "attributes", Message(&KEY_VALUE)),
+    one((V1_3, NOW), 4, "dropped_attributes_count", Uint32),
+]);
+
+#[rustfmt::skip]
+pub(crate) static ENTITY_REF: MessageType = MessageType::new(Package::Common, "EntityRef", &[
+    one((V1_6, NOW), 1, "schema_url", String),
+    one((V1_6, NOW), 2, "type", String),
+    many((V1_6, NOW), 3, "id_keys", String),
+    many((V1_6, NOW), 4, "description_keys", String),
+]);
+
+#[rustfmt::skip]
+pub(crate) static RESOURCE: MessageType = MessageType::new(Package::Resource, "Resource", &[
+    many((V1_3, NOW), 1, "attributes", Message(&KEY_VALUE)),
+    one((V1_3, NOW), 2, "dropped_attributes_count", Uint32),
+    many((V1_6, NOW), 3, "entity_refs", Message(&ENTITY_REF)),
+]);

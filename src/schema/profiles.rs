@@ -1,0 +1,289 @@
+//! Package profiles: pprof's messages, and what became of them.
+
+use super::Kind::*;
+use super::Version::{Pprof as PPROF, V1_3, V1_4, V1_5, V1_6, V1_7, V1_8, V1_9, V1_10};
+use super::common::*;
+use super::{EnumType, MessageType, NOW, Package, Role, Table, many, one, optional};
+
+#[rustfmt::skip]
+pub(crate) static PROFILES_DATA: MessageType = MessageType::new(Package::Profiles, "ProfilesData", &[
+    many((V1_3, NOW), 1, "resource_profiles", Message(&RESOURCE_PROFILES)),
+    many((V1_6, V1_6), 2, "mapping_table", Message(&MAPPING)).rows(Table::Mapping),
+    many((V1_6, V1_6), 3, "location_table", Message(&LOCATION)).rows(Table::Location),
+    many((V1_6, V1_6), 4, "function_table", Message(&FUNCTION)).rows(Table::Function),
+    many((V1_6, V1_6), 5, "link_table", Message(&LINK)).rows(Table::Link),
+    many((V1_6, V1_6), 6, "string_table", String).rows(Table::String),
+    many((V1_6, V1_6), 7, "attribute_table", Message(&KEY_VALUE)).rows(Table::Attribute),
+    many((V1_6, V1_6), 8, "attribute_units", Message(&ATTRIBUTE_UNIT)).rows(Table::AttributeUnit),
+    one((V1_7, NOW), 2, "dictionary", Message(&PROFILES_DICTIONARY)),
+]);
+
+#[rustfmt::skip]
+pub(crate) static PROFILES_DICTIONARY: MessageType = MessageType::new(Package::Profiles, "ProfilesDictionary", &[
+    many((V1_7, NOW), 1, "mapping_table", Message(&MAPPING)).rows(Table::Mapping),
+    many((V1_7, NOW), 2, "location_table", Message(&LOCATION)).rows(Table::Location),
+    many((V1_7, NOW), 3, "function_table", Message(&FUNCTION)).rows(Table::Function),
+    many((V1_7, NOW), 4, "link_table", Message(&LINK)).rows(Table::Link),
+    many((V1_7, NOW), 5, "string_table", String).rows(Table::String),
+    many((V1_7, V1_7), 6, "attribute_table", Message(&KEY_VALUE)).rows(Table::Attribute),
+    many((V1_7, V1_7), 7, "attribute_units", Message(&ATTRIBUTE_UNIT)).rows(Table::AttributeUnit),
+    many((V1_8, NOW), 6, "attribute_table", Message(&KEY_VALUE_AND_UNIT)).rows(Table::Attribute),
+    many((V1_8, NOW), 7, "stack_table", Message(&STACK)).rows(Table::Stack),
+]);
+
+#[rustfmt::skip]
+pub(crate) static RESOURCE_PROFILES: MessageType = MessageType::new(Package::Profiles, "ResourceProfiles", &[
+    one((V1_3, NOW), 1, "resource", Message(&RESOURCE)),
+    many((V1_3, NOW), 2, "scope_profiles", Message(&SCOPE_PROFILES)),
+    one((V1_3, NOW), 3, "schema_url", String),
+]);
+
+#[rustfmt::skip]
+pub(crate) static SCOPE_PROFILES: MessageType = MessageType::new(Package::Profiles, "ScopeProfiles", &[
+    one((V1_3, NOW), 1, "scope", Message(&INSTRUMENTATION_SCOPE)),
+    many((V1_3, V1_3), 2, "profiles", Message(&PROFILE_CONTAINER)),
+    many((V1_4, NOW), 2, "profiles", Message(&PROFILE)),
+    one((V1_3, NOW), 3, "schema_url", String),
+]);
+
+#[rustfmt::skip]
+pub(crate) static PROFILE_CONTAINER: MessageType = MessageType::new(Package::Profiles, "ProfileContainer", &[
+    one((V1_3, V1_3), 1, "profile_id", Bytes).with(Role::Id(16)),
+    one((V1_3, V1_3), 2, "start_time_unix_nano", Fixed64),
+    one((V1_3, V1_3), 3, "end_time_unix_nano", Fixed64),
+    many((V1_3, V1_3), 4, "attributes", Message(&KEY_VALUE)),
+    one((V1_3, V1_3), 5, "dropped_attributes_count", Uint32),
+    one((V1_3, V1_3), 6, "original_payload_format", String),
+    one((V1_3, V1_3), 7, "original_payload", Bytes),
+    one((V1_3, V1_3), 8, "profile", Message(&PROFILE)),
+]);
+
+#[rustfmt::skip]
+pub(crate) static PROFILE: MessageType = MessageType::new(Package::Profiles, "Profile", &[
+    // pprof, and what 1.3 added to it.
+    many((PPROF, V1_3), 3, "mapping", Message(&MAPPING)).rows(Table::Mapping).now("mapping_table"),
+    many((PPROF, V1_3), 4, "location", Message(&LOCATION)).rows(Table::Location).now("location_table"),
+    many((PPROF, V1_3), 5, "function", Message(&FUNCTION)).rows(Table::Function).now("function_table"),
+    many((PPROF, V1_3), 6, "string_table", String).rows(Table::String),
+    one((PPROF, V1_3), 7, "drop_frames", Int64).to(Table::String),
+    one((PPROF, V1_3), 8, "keep_frames", Int64).to(Table::String),
+    one((PPROF, V1_3), 9, "time_nanos", Int64).now("time_unix_nano"),
+    one((PPROF, V1_3), 10, "duration_nanos", Int64).now("duration_nano"),
+    one((PPROF, V1_3), 11, "period_type", Message(&VALUE_TYPE)),
+    one((PPROF, V1_3), 12, "period", Int64),
+    many((PPROF, V1_3), 13, "comment", Int64).to(Table::String).now("comment_strindices"),
+    one((PPROF, V1_3), 14, "default_sample_type", Int64).to(Table::String).now("default_sample_type_strindex"),
+    one((PPROF, PPROF), 15, "doc_url", Int64).to(Table::String),
+    many((V1_3, V1_3), 15, "location_indices", Int64).with(Role::Sliced(Table::Location)),
+    many((V1_3, V1_3), 16, "attribute_table", Message(&KEY_VALUE)).rows(Table::Attribute),
+    many((V1_3, V1_3), 17, "attribute_units", Message(&ATTRIBUTE_UNIT)).rows(Table::AttributeUnit),
+    many((V1_3, V1_3), 18, "link_table", Message(&LINK)).rows(Table::Link),
+    // Tables in the profile, renumbered.
+    many((V1_4, V1_5), 3, "mapping_table", Message(&MAPPING)).rows(Table::Mapping),
+    many((V1_4, V1_5), 4, "location_table", Message(&LOCATION)).rows(Table::Location),
+    many((V1_4, V1_5), 5, "location_indices", Int32).with(Role::Sliced(Table::Location)),
+    many((V1_4, V1_5), 6, "function_table", Message(&FUNCTION)).rows(Table::Function),
+    many((V1_4, V1_5), 7, "attribute_table", Message(&KEY_VALUE)).rows(Table::Attribute),
+    many((V1_4, V1_5), 8, "attribute_units", Message(&ATTRIBUTE_UNIT)).rows(Table::AttributeUnit),
+    many((V1_4, V1_5), 9, "link_table", Message(&LINK)).rows(Table::Link),
+    many((V1_4, V1_5), 10, "string_table", String).rows(Table::String),
+    one((V1_4, V1_5), 11, "time_nanos", Int64).now("time_unix_nano"),
+    one((V1_4, V1_5), 12, "duration_nanos", Int64).now("duration_nano"),
+    one((V1_4, V1_5), 13, "period_type", Message(&VALUE_TYPE)),
+    one((V1_4, V1_5), 14, "period", Int64),
+    many((V1_4, V1_5), 15, "comment_strindices", Int32).to(Table::String),
+    one((V1_4, V1_5), 16, "default_sample_type_strindex", Int32).to(Table::String),
+    one((V1_4, V1_5), 17, "profile_id", Bytes).with(Role::Id(16)),
+    many((V1_4, V1_4), 18, "attributes", Message(&KEY_VALUE)),
+    one((V1_4, V1_5), 19, "dropped_attributes_count", Uint32),
+    one((V1_4, V1_5), 20, "original_payload_format", String),
+    one((V1_4, V1_5), 21, "original_payload", Bytes),
+    many((V1_5, V1_5), 22, "attribute_indices", Int32).to(Table::Attribute),
+    // Tables in the payload.
+    many((V1_6, V1_7), 3, "location_indices", Int32).with(Role::Sliced(Table::Location)),
+    one((V1_6, V1_7), 4, "time_nanos", Int64).now("time_unix_nano"),
+    one((V1_6, V1_7), 5, "duration_nanos", Int64).now("duration_nano"),
+    one((V1_6, V1_7), 6, "period_type", Message(&VALUE_TYPE)),
+    one((V1_6, V1_7), 7, "period", Int64),
+    many((V1_6, V1_7), 8, "comment_strindices", Int32).to(Table::String),
+    one((V1_6, V1_7), 9, "default_sample_type_index", Int32).to(Table::SampleType),
+    one((V1_6, V1_7), 10, "profile_id", Bytes).with(Role::Id(16)),
+    one((V1_6, V1_7), 11, "dropped_attributes_count", Uint32),
+    one((V1_6, V1_7), 12, "original_payload_format", String),
+    one((V1_6, V1_7), 13, "original_payload", Bytes),
+    many((V1_6, V1_7), 14, "attribute_indices", Int32).to(Table::Attribute),
+    // Stacks in a table.
+    many((PPROF, V1_7), 1, "sample_type", Message(&VALUE_TYPE)).rows(Table::SampleType),
+    one((V1_8, NOW), 1, "sample_type", Message(&VALUE_TYPE)),
+    many((PPROF, V1_8), 2, "sample", Message(&SAMPLE)).now("samples"),
+    many((V1_9, NOW), 2, "samples", Message(&SAMPLE)),
+    one((V1_8, NOW), 3, "time_unix_nano", Fixed64),
+    one((V1_8, NOW), 4, "duration_nano", Uint64),
+    one((V1_8, NOW), 5, "period_type", Message(&VALUE_TYPE)),
+    one((V1_8, NOW), 6, "period", Int64),
+    many((V1_8, V1_8), 7, "comment_strindices", Int32).to(Table::String),
+    one((V1_8, V1_8), 8, "profile_id", Bytes).with(Role::Id(16)),
+    one((V1_8, V1_8), 9, "dropped_attributes_count", Uint32),
+    one((V1_8, V1_8), 10, "original_payload_format", String),
+    one((V1_8, V1_8), 11, "original_payload", Bytes),
+    many((V1_8, V1_8), 12, "attribute_indices", Int32).to(Table::Attribute),
+    one((V1_9, NOW), 7, "profile_id", Bytes).with(Role::Id(16)),
+    one((V1_9, NOW), 8, "dropped_attributes_count", Uint32),
+    one((V1_9, NOW), 9, "original_payload_format", String),
+    one((V1_9, NOW), 10, "original_payload", Bytes),
+    many((V1_9, NOW), 11, "attribute_indices", Int32).to(Table::Attribute),
+]);
+
+#[rustfmt::skip]
+pub(crate) static VALUE_TYPE: MessageType = MessageType::new(Package::Profiles, "ValueType", &[
+    one((PPROF, V1_3), 1, "type", Int64).to(Table::String).now("type_strindex"),
+    one((PPROF, V1_3), 2, "unit", Int64).to(Table::String).now("unit_strindex"),
+    one((V1_4, NOW), 1, "type_strindex", Int32).to(Table::String),
+    one((V1_4, NOW), 2, "unit_strindex", Int32).to(Table::String),
+    one((V1_3, V1_8), 3, "aggregation_temporality", Enum(&AGGREGATION_TEMPORALITY)),
+]);
+
+pub(crate) static AGGREGATION_TEMPORALITY: EnumType = EnumType {
+    name: "AggregationTemporality",
+    values: &[
+        "AGGREGATION_TEMPORALITY_UNSPECIFIED",
+        "AGGREGATION_TEMPORALITY_DELTA",
+        "AGGREGATION_TEMPORALITY_CUMULATIVE",
+    ],
+};
+
+#[rustfmt::skip]
+pub(crate) static ATTRIBUTE_UNIT: MessageType = MessageType::new(Package::Profiles, "AttributeUnit", &[
+    one((V1_3, V1_3), 1, "attribute_key", Int64).to(Table::String).now("attribute_key_strindex"),
+    one((V1_3, V1_3), 2, "unit", Int64).to(Table::String).now("unit_strindex"),
+    one((V1_4, V1_7), 1, "attribute_key_strindex", Int32).to(Table::String),
+    one((V1_4, V1_7), 2, "unit_strindex", Int32).to(Table::String),
+]);
+
+#[rustfmt::skip]
+pub(crate) static LINK: MessageType = MessageType::new(Package::Profiles, "Link", &[
+    one((V1_3, NOW), 1, "trace_id", Bytes).with(Role::Id(16)),
+    one((V1_3, NOW), 2, "span_id", Bytes).with(Role::Id(8)),
+]);
+
+#[rustfmt::skip]
+pub(crate) static SAMPLE: MessageType = MessageType::new(Package::Profiles, "Sample", &[
+    many((PPROF, PPROF), 1, "location_id", Uint64).with(Role::RefById).now("location_index"),
+    many((V1_3, V1_3), 1, "location_index", Uint64).with(Role::RefById),
+    many((PPROF, V1_3), 2, "value", Int64).with(Role::Values).now("values"),
+    many((PPROF, V1_3), 3, "label", Message(&LABEL)),
+    one((V1_3, V1_3), 7, "locations_start_index", Uint64).with(Role::SliceStart),
+    one((V1_3, V1_3), 8, "locations_length", Uint64).with(Role::SliceLength),
+    one((V1_3, V1_3), 9, "stacktrace_id_index", Uint32).to(Table::String),
+    many((V1_3, V1_3), 10, "attributes", Uint64).to(Table::Attribute).now("attribute_indices"),
+    one((V1_3, V1_3), 12, "link", Uint64).to(Table::Link).now("link_index"),
+    many((V1_3, V1_3), 13, "timestamps_unix_nano", Uint64).with(Role::Times),
+    one((V1_4, V1_7), 1, "locations_start_index", Int32).with(Role::SliceStart),
+    one((V1_4, V1_7), 2, "locations_length", Int32).with(Role::SliceLength),
+    many((V1_4, V1_7), 3, "value", Int64).with(Role::Values).now("values"),
+    many((V1_4, V1_7), 4, "attribute_indices", Int32).to(Table::Attribute),
+    optional((V1_4, V1_7), 5, "link_index", Int32).to(Table::Link),
+    many((V1_4, V1_7), 6, "timestamps_unix_nano", Uint64).with(Role::Times),
+    one((V1_8, NOW), 1, "stack_index", Int32).to(Table::Stack),
+    many((V1_8, V1_9), 2, "values", Int64).with(Role::Values),
+    many((V1_8, V1_9), 3, "attribute_indices", Int32).to(Table::Attribute),
+    one((V1_8, V1_9), 4, "link_index", Int32).to(Table::Link),
+    many((V1_10, NOW), 2, "attribute_indices", Int32).to(Table::Attribute),
+    one((V1_10, NOW), 3, "link_index", Int32).to(Table::Link),
+    many((V1_10, NOW), 4, "values", Int64).with(Role::Values),
+    many((V1_8, NOW), 5, "timestamps_unix_nano", Fixed64).with(Role::Times),
+]);
+
+#[rustfmt::skip]
+pub(crate) static LABEL: MessageType = MessageType::new(Package::Profiles, "Label", &[
+    one((PPROF, V1_3), 1, "key", Int64).to(Table::String).now("key_strindex"),
+    one((PPROF, V1_3), 2, "str", Int64).to(Table::String).now("str_strindex"),
+    one((PPROF, V1_3), 4, "num_unit", Int64).to(Table::String).now("num_unit_strindex"),
+    // Declared once more, used by nothing.
+    one((V1_4, V1_4), 1, "key_strindex", Int32).to(Table::String),
+    one((V1_4, V1_4), 2, "str_strindex", Int32).to(Table::String),
+    one((PPROF, V1_4), 3, "num", Int64),
+    one((V1_4, V1_4), 4, "num_unit_strindex", Int32).to(Table::String),
+]);
+
+#[rustfmt::skip]
+pub(crate) static STACK: MessageType = MessageType::new(Package::Profiles, "Stack", &[
+    many((V1_8, NOW), 1, "location_indices", Int32).to(Table::Location),
+]);
+
+#[rustfmt::skip]
+pub(crate) static MAPPING: MessageType = MessageType::new(Package::Profiles, "Mapping", &[
+    one((PPROF, V1_3), 1, "id", Uint64),
+    one((PPROF, V1_3), 2, "memory_start", Uint64),
+    one((PPROF, V1_3), 3, "memory_limit", Uint64),
+    one((PPROF, V1_3), 4, "file_offset", Uint64),
+    one((PPROF, V1_3), 5, "filename", Int64).to(Table::String).now("filename_strindex"),
+    one((PPROF, V1_3), 6, "build_id", Int64).to(Table::String),
+    one((PPROF, V1_3), 7, "has_functions", Bool),
+    one((PPROF, V1_3), 8, "has_filenames", Bool),
+    one((PPROF, V1_3), 9, "has_line_numbers", Bool),
+    one((PPROF, V1_3), 10, "has_inline_frames", Bool),
+    one((V1_3, V1_3), 11, "build_id_kind", Enum(&BUILD_ID_KIND)),
+    many((V1_3, V1_3), 12, "attributes", Uint64).to(Table::Attribute).now("attribute_indices"),
+    one((V1_4, NOW), 1, "memory_start", Uint64),
+    one((V1_4, NOW), 2, "memory_limit", Uint64),
+    one((V1_4, NOW), 3, "file_offset", Uint64),
+    one((V1_4, NOW), 4, "filename_strindex", Int32).to(Table::String),
+    many((V1_4, NOW), 5, "attribute_indices", Int32).to(Table::Attribute),
+    one((V1_4, V1_7), 6, "has_functions", Bool),
+    one((V1_4, V1_7), 7, "has_filenames", Bool),
+    one((V1_4, V1_7), 8, "has_line_numbers", Bool),
+    one((V1_4, V1_7), 9, "has_inline_frames", Bool),
+]);
+
+pub(crate) static BUILD_ID_KIND: EnumType =
+    EnumType { name: "BuildIdKind", values: &["BUILD_ID_LINKER", "BUILD_ID_BINARY_HASH"] };
+
+#[rustfmt::skip]
+pub(crate) static LOCATION: MessageType = MessageType::new(Package::Profiles, "Location", &[
+    one((PPROF, V1_3), 1, "id", Uint64),
+    one((PPROF, PPROF), 2, "mapping_id", Uint64).with(Role::RefById).now("mapping_index"),
+    one((V1_3, V1_3), 2, "mapping_index", Uint64).to(Table::Mapping),
+    one((PPROF, V1_3), 3, "address", Uint64),
+    many((PPROF, V1_3), 4, "line", Message(&LINE)).now("lines"),
+    one((PPROF, V1_3), 5, "is_folded", Bool),
+    one((V1_3, V1_3), 6, "type_index", Uint32).to(Table::String),
+    many((V1_3, V1_3), 7, "attributes", Uint64).to(Table::Attribute).now("attribute_indices"),
+    optional((V1_4, V1_7), 1, "mapping_index", Int32).to(Table::Mapping),
+    one((V1_8, NOW), 1, "mapping_index", Int32).to(Table::Mapping),
+    one((V1_4, NOW), 2, "address", Uint64),
+    many((V1_4, V1_8), 3, "line", Message(&LINE)).now("lines"),
+    many((V1_9, NOW), 3, "lines", Message(&LINE)),
+    one((V1_4, V1_7), 4, "is_folded", Bool),
+    many((V1_4, V1_7), 5, "attribute_indices", Int32).to(Table::Attribute),
+    many((V1_8, NOW), 4, "attribute_indices", Int32).to(Table::Attribute),
+]);
+
+#[rustfmt::skip]
+pub(crate) static LINE: MessageType = MessageType::new(Package::Profiles, "Line", &[
+    one((PPROF, PPROF), 1, "function_id", Uint64).with(Role::RefById).now("function_index"),
+    one((V1_3, V1_3), 1, "function_index", Uint64).to(Table::Function),
+    one((V1_4, NOW), 1, "function_index", Int32).to(Table::Function),
+    one((PPROF, NOW), 2, "line", Int64),
+    one((PPROF, NOW), 3, "column", Int64),
+]);
+
+#[rustfmt::skip]
+pub(crate) static FUNCTION: MessageType = MessageType::new(Package::Profiles, "Function", &[
+    one((PPROF, V1_3), 1, "id", Uint64),
+    one((PPROF, V1_3), 2, "name", Int64).to(Table::String).now("name_strindex"),
+    one((PPROF, V1_3), 3, "system_name", Int64).to(Table::String).now("system_name_strindex"),
+    one((PPROF, V1_3), 4, "filename", Int64).to(Table::String).now("filename_strindex"),
+    one((PPROF, V1_3), 5, "start_line", Int64),
+    one((V1_4, NOW), 1, "name_strindex", Int32).to(Table::String),
+    one((V1_4, NOW), 2, "system_name_strindex", Int32).to(Table::String),
+    one((V1_4, NOW), 3, "filename_strindex", Int32).to(Table::String),
+    one((V1_4, NOW), 4, "start_line", Int64),
+]);
+
+#[rustfmt::skip]
+pub(crate) static KEY_VALUE_AND_UNIT: MessageType = MessageType::new(Package::Profiles, "KeyValueAndUnit", &[
+    one((V1_8, NOW), 1, "key_strindex", Int32).to(Table::String),
+    one((V1_8, NOW), 2, "value", Message(&ANY_VALUE)),
+    one((V1_8, NOW), 3, "unit_strindex", Int32).to(Table::String),
+]);

@@ -1,0 +1,201 @@
+//! The payloads of a file or stream, one after the other: out of gzip and out of their frames.
+
+use std::borrow::Cow;
+use std::fs::File;
+use std::io::{BufReader, Chain, Cursor, Read};
+use std::path::Path;
+
+use flate2::bufread::MultiGzDecoder;
+
+use crate::compression::{self, inflate};
+use crate::error::{Error, Result};
+use crate::framing::{Framing, Opening, next_frame, opening, take};
+use crate::limits::{Limits, within};
+
+/// The payloads of a file or stream, inflated and without their frames.
+///
+/// A file is one payload unless it is [framed](crate::framing). The payloads of a framed file are
+/// read one by one, so that the memory needed is that of the largest one, however long the file;
+/// [`Limits`] hold for each of them. Anything else is read whole.
+///
+/// ```
+/// use otlp_profiles::Limits;
+/// use otlp_profiles::framing::{Framing, frame};
+/// use otlp_profiles::stream::Payloads;
+///
+/// let file = frame(Framing::LengthPrefixed, [&b"\x0a\0"[..], b"\x12\0"])?;
+/// let mut payloads = Payloads::new(&file[..], Limits::network())?;
+/// assert_eq!(payloads.framing(), Framing::LengthPrefixed);
+/// assert_eq!(payloads.next().transpose()?.as_deref(), Some(&b"\x0a\0"[..]));
+/// assert_eq!(payloads.next().transpose()?.as_deref(), Some(&b"\x12\0"[..]));
+/// assert!(payloads.next().is_none());
+/// # Ok::<(), otlp_profiles::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Payloads<R> {
+    source: Source<R>,
+    framing: Framing,
+    gzip: bool,
+    limits: Limits,
+}
+
+/// What is left to read.
+#[derive(Debug)]
+enum Source<R> {
+    /// A payload in memory, which no frame surrounds.
+    Whole(Vec<u8>),
+    /// Frames on their way in.
+    Frames(Frames<R>),
+    End,
+}
+
+/// The bytes that were looked at to find out what this is, and those behind them.
+type Input<R> = BufReader<Chain<Cursor<Vec<u8>>, R>>;
+
+#[derive(Debug)]
+enum Frames<R> {
+    Plain(Input<R>),
+    Gzip(Box<BufReader<MultiGzDecoder<Input<R>>>>),
+}
+
+/// As much of a file as is looked at before more of it is needed to know how it is framed.
+const WINDOW: usize = 64 << 10;
+
+impl Payloads<File> {
+    /// The payloads of a file.
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Self::new).
+    pub fn open(path: impl AsRef<Path>, limits: Limits) -> Result<Self> {
+        let file = File::open(path).map_err(|error| Error::io("the file cannot be read", error))?;
+        // What is no regular file has no size; reading it says what is wrong with it.
+        let size = file.metadata().ok().filter(|metadata| metadata.is_file());
+        let size = size.map_or(0, |metadata| metadata.len());
+        Self::with_size(file, size, limits)
+    }
+}
+
+impl<R: Read> Payloads<R> {
+    /// The payloads of what `input` gives.
+    ///
+    /// # Errors
+    ///
+    /// [`Io`](crate::ErrorKind::Io) if reading fails, [`Limit`](crate::ErrorKind::Limit) for a file that is no list of
+    /// frames and larger than its limits, [`Malformed`](crate::ErrorKind::Malformed) if it is broken gzip.
+    pub fn new(input: R, limits: Limits) -> Result<Self> {
+        Self::with_size(input, 0, limits)
+    }
+
+    /// As [`new`](Self::new), where the number of bytes is known, as that of a file is: they are
+    /// read into one allocation, and too many are refused before they are read. 0 is unknown.
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Self::new).
+    pub fn with_size(mut input: R, size: u64, limits: Limits) -> Result<Self> {
+        let mut head = Vec::new();
+        // More and more of the input is looked at, until it is known how it is framed.
+        let mut window = WINDOW;
+        loop {
+            let more = window.saturating_sub(head.len());
+            take(&mut input, more as u64, &mut head)?;
+            let at_end = head.len() < window;
+            let gzip = compression::magic(&head) == Some("gzip");
+            let opening = if gzip { gzip_opening(&head, at_end) } else { opening(&head, at_end) };
+            match opening {
+                Opening::Open if !at_end && (window as u64) < limits.max_input_bytes => window *= 4,
+                Opening::Open | Opening::Bare => return Self::whole(input, head, size, limits),
+                Opening::Framed(framing) => {
+                    let input = BufReader::new(Cursor::new(head).chain(input));
+                    let frames = if gzip {
+                        let inflater = BufReader::new(MultiGzDecoder::new(input));
+                        Frames::Gzip(Box::new(inflater))
+                    } else {
+                        Frames::Plain(input)
+                    };
+                    return Ok(Self { source: Source::Frames(frames), framing, gzip, limits });
+                }
+            }
+        }
+    }
+
+    /// Reads all of a file whose beginning shows no frames.
+    fn whole(mut input: R, mut file: Vec<u8>, size: u64, limits: Limits) -> Result<Self> {
+        let most = limits.max_input_bytes;
+        within("max_input_bytes", most, size)?;
+        file.reserve(usize::try_from(size).unwrap_or(0).saturating_sub(file.len()));
+        // One byte more than the limit is enough to see that it is too many.
+        let more = most.saturating_add(1).saturating_sub(file.len() as u64);
+        take(&mut input, more, &mut file)?;
+        within("max_input_bytes", most, file.len() as u64)?;
+        let inflated = match inflate(&file, &limits)? {
+            Cow::Owned(inflated) => Some(inflated),
+            Cow::Borrowed(_) => None,
+        };
+        let gzip = inflated.is_some();
+        let payload = inflated.unwrap_or(file);
+        // What its first bytes left open, all of them decide.
+        let (source, framing) = match opening(&payload, true) {
+            Opening::Framed(framing) => {
+                let frames = BufReader::new(Cursor::new(payload).chain(input));
+                (Source::Frames(Frames::Plain(frames)), framing)
+            }
+            Opening::Bare | Opening::Open => (Source::Whole(payload), Framing::None),
+        };
+        Ok(Self { source, framing, gzip, limits })
+    }
+}
+
+impl<R> Payloads<R> {
+    /// How the payloads are framed.
+    pub fn framing(&self) -> Framing {
+        self.framing
+    }
+
+    /// Whether the file as a whole is gzip.
+    pub fn is_gzip(&self) -> bool {
+        self.gzip
+    }
+}
+
+impl<R: Read> Iterator for Payloads<R> {
+    type Item = Result<Vec<u8>>;
+
+    fn next(&mut self) -> Option<Result<Vec<u8>>> {
+        let frame = match &mut self.source {
+            Source::End => return None,
+            Source::Whole(payload) => {
+                let payload = std::mem::take(payload);
+                self.source = Source::End;
+                return Some(Ok(payload));
+            }
+            Source::Frames(Frames::Plain(input)) => next_frame(input, self.framing, &self.limits),
+            Source::Frames(Frames::Gzip(input)) => next_frame(input, self.framing, &self.limits),
+        };
+        match frame {
+            Ok(Some(frame)) => Some(unpacked(frame, &self.limits)),
+            end => {
+                self.source = Source::End;
+                end.err().map(Err)
+            }
+        }
+    }
+}
+
+/// How a gzip file is framed inside, by as much as its first bytes inflate to.
+fn gzip_opening(head: &[u8], at_end: bool) -> Opening {
+    let mut start = Vec::new();
+    // What is cut off or broken shows when all of it is read.
+    let most = 16 * head.len();
+    let read = MultiGzDecoder::new(head).take(most as u64).read_to_end(&mut start);
+    opening(&start, at_end && read.is_ok_and(|read| read < most))
+}
+
+/// A frame's own compression undone.
+fn unpacked(frame: Vec<u8>, limits: &Limits) -> Result<Vec<u8>> {
+    match inflate(&frame, limits)? {
+        Cow::Owned(inflated) => Ok(inflated),
+        Cow::Borrowed(_) => Ok(frame),
+    }
+}
