@@ -10,7 +10,7 @@ use std::hint::black_box;
 use std::ops::Range;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use otlp_profiles::build::{Frame, Key};
+use otlp_profiles::build::{Frame, Key, leaf_first, root_first};
 use otlp_profiles::model::{AttributeId, LocationId};
 use otlp_profiles::{Builder, Format, Profile, Profiles, ReadOptions, WriteOptions, read, write};
 
@@ -60,23 +60,21 @@ impl<'a> Replay<'a> {
     }
 
     fn strings(&self, builder: &mut Builder) {
-        let profile = builder.profile_of(&[("samples", "count"), ("cpu", "nanoseconds")]);
+        let profile = builder.profile_of([("samples", "count"), ("cpu", "nanoseconds")]);
         for &(stack, labels) in &self.order {
             let (thread, endpoint) = &self.labels[labels];
             let frames = self.stacks[stack].iter().rev().map(|&row| {
                 let (name, file, line) = self.names[row];
                 Frame::new(name).at(file, line)
             });
-            let stack = builder.path(frames);
-            let sample = builder.sample(profile, stack).values(&[1, 10_000_000]);
+            let sample = builder.sample(profile, root_first(frames)).values([1, 10_000_000]);
             sample.attr("thread.name", thread).attr("endpoint", endpoint);
         }
     }
 
     fn keys(&self, builder: &mut Builder) -> Keys {
-        let profile = builder.profile_of(&[("samples", "count"), ("cpu", "nanoseconds")]);
-        let frames: Vec<_> =
-            self.names.iter().map(|&(name, file, line)| builder.frame(name, file, line)).collect();
+        let profile = builder.profile_of([("samples", "count"), ("cpu", "nanoseconds")]);
+        let frames: Vec<_> = self.names.iter().map(|&frame| builder.frame(frame)).collect();
         let stacks = self
             .stacks
             .iter()
@@ -99,8 +97,8 @@ impl Keys {
     fn replay(&self, order: &[(usize, usize)], builder: &mut Builder) {
         for &(stack, labels) in order {
             let [thread, endpoint] = self.labels[labels];
-            let stack = builder.stack(&self.stacks[stack]);
-            let sample = builder.sample(self.profile, stack).values(&[1, 10_000_000]);
+            let stack = leaf_first(&self.stacks[stack]);
+            let sample = builder.sample(self.profile, stack).values([1, 10_000_000]);
             sample.attribute(thread).attribute(endpoint);
         }
     }
@@ -221,7 +219,7 @@ fn record(builder: &mut Builder, samples: u64, stacks: u64) {
             let line = 10 * depth as u32 + digit as u32 + 1;
             Frame::new("handle_request").at("src/server/main.rs", line)
         });
-        let sample = builder.sample(cpu, frames).value(1);
+        let sample = builder.sample(cpu, root_first(frames)).value(1);
         sample.attr("thread.name", "worker-1");
     }
 }

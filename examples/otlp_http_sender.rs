@@ -13,6 +13,7 @@ use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
 use std::time::Duration;
 
+use otlp_profiles::build::root_first;
 use otlp_profiles::compression::{Level, deflate};
 use otlp_profiles::{Builder, Format, Profiles, ReadOptions, WriteOptions, read, write};
 
@@ -43,9 +44,9 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 fn example() -> otlp_profiles::Result<Profiles> {
     let mut builder = Builder::new();
-    builder.resource([("service.name", "otlp_http_sender")]);
+    builder.resource().attr("service.name", "otlp_http_sender");
     let cpu = builder.profile("cpu", "nanoseconds");
-    builder.sample(cpu, ["main", "serve", "parse"]).value(10_000_000);
+    builder.sample(cpu, root_first(["main", "serve", "parse"])).value(10_000_000);
     builder.finish()
 }
 

@@ -21,8 +21,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let report = guard.report().build()?;
 
     let mut builder = Builder::new();
-    builder.resource([("service.name", "profile_self")]);
-    builder.scope("pprof-rs", "0.15");
+    builder.resource().attr("service.name", "profile_self").attr("process.pid", std::process::id());
+    builder.scope("pprof-rs").version("0.15");
     builder.report(&report);
     let profiles = builder.finish()?;
 

@@ -1,7 +1,8 @@
 //! What the builder promises, one promise a test.
 
 use otlp_profiles::build::{
-    AnyValue, Binary, Entity, Frame, Key, Place, SourceLine, Symbol, WhenFull,
+    Frame, Key, NewEntity, NewFunction, NewLine, NewLocation, NewMapping, NewValue, ResourceMut,
+    WhenFull, leaf_first, root_first,
 };
 use otlp_profiles::model::{ProfileId, Value};
 use otlp_profiles::{
@@ -27,7 +28,7 @@ fn names(profiles: &Profiles, sample: usize) -> Vec<&str> {
 fn names_go_from_the_root_to_the_leaf_and_come_out_leaf_first() {
     let mut builder = Builder::new();
     let cpu = builder.profile("cpu", "nanoseconds");
-    builder.sample(cpu, ["main", "serve", "parse"]).value(1);
+    builder.sample(cpu, root_first(["main", "serve", "parse"])).value(1);
     assert_eq!(names(&builder.finish().unwrap(), 0), ["parse", "serve", "main"]);
 }
 
@@ -35,9 +36,9 @@ fn names_go_from_the_root_to_the_leaf_and_come_out_leaf_first() {
 fn locations_go_from_the_leaf_to_the_root() {
     let mut builder = Builder::new();
     let cpu = builder.profile("cpu", "nanoseconds");
-    let [main, parse] = ["main", "parse"].map(|name| builder.frame(name, "", 0));
-    let stack = builder.stack(&[parse, main]);
-    assert_eq!(stack, builder.path(["main", "parse"]));
+    let [main, parse] = ["main", "parse"].map(|name| builder.frame(name));
+    let stack = builder.stack(leaf_first([parse, main]));
+    assert_eq!(stack, builder.stack(root_first(["main", "parse"])));
     builder.sample(cpu, stack).value(1);
     assert_eq!(names(&builder.finish().unwrap(), 0), ["parse", "main"]);
 }
@@ -48,9 +49,9 @@ fn equal_samples_are_added_up_whatever_the_order_of_their_attributes() {
     let cpu = builder.profile("cpu", "nanoseconds");
     let a = builder.attribute("a", 1);
     let b = builder.attribute("b", 2);
-    builder.sample(cpu, ["main"]).value(3).attribute(a).attribute(b);
-    builder.sample(cpu, ["main"]).value(4).attribute(b).attribute(a);
-    builder.sample(cpu, ["main"]).value(5).attribute(a);
+    builder.sample(cpu, root_first(["main"])).value(3).attribute(a).attribute(b);
+    builder.sample(cpu, root_first(["main"])).value(4).attribute(b).attribute(a);
+    builder.sample(cpu, root_first(["main"])).value(5).attribute(a);
     let profiles = builder.finish().unwrap();
     let values: Vec<_> =
         only(&profiles).samples().iter().map(|sample| sample.values.to_vec()).collect();
@@ -61,7 +62,7 @@ fn equal_samples_are_added_up_whatever_the_order_of_their_attributes() {
 fn the_later_of_two_attributes_with_one_key_counts() {
     let mut builder = Builder::new();
     let cpu = builder.profile("cpu", "nanoseconds");
-    builder.sample(cpu, ["main"]).value(1).attr("k", 1).attr("k", 2).attr("", 3);
+    builder.sample(cpu, root_first(["main"])).value(1).attr("k", 1).attr("k", 2).attr("", 3);
     let profiles = builder.finish().unwrap();
     let [id] = only(&profiles).samples().get(0).unwrap().attributes else { panic!() };
     assert_eq!(profiles.dictionary().attribute(*id).unwrap().value, Value::Int(2));
@@ -71,22 +72,22 @@ fn the_later_of_two_attributes_with_one_key_counts() {
 fn attributes_of_mappings_and_locations_are_sets() {
     let mut builder = Builder::new();
     let [a, b] = ["a", "b"].map(|key| builder.attribute(key, 1));
-    let mapping = builder.mapping(Binary::new("x").attributes(&[a, b]));
-    assert_eq!(mapping, builder.mapping(Binary::new("x").attributes(&[b, a, a, Key::NONE])));
-    let location = builder.location(Place { address: 1, attributes: &[b, a], ..Place::default() });
+    let mapping = builder.mapping(NewMapping::new("x").attributes(&[a, b]));
+    assert_eq!(mapping, builder.mapping(NewMapping::new("x").attributes(&[b, a, a, Key::NONE])));
+    let location = builder.location(NewLocation::new().address(Key::NONE, 1).attributes(&[b, a]));
     assert_eq!(
         location,
-        builder.location(Place { address: 1, attributes: &[a, b], ..Place::default() })
+        builder.location(NewLocation::new().address(Key::NONE, 1).attributes(&[a, b]))
     );
 }
 
 #[test]
 fn nothing_said_is_one() {
     let mut builder = Builder::new();
-    let heap = builder.profile_of(&[("objects", "count"), ("space", "bytes")]);
-    builder.sample(heap, ["main"]);
-    builder.sample(heap, ["main"]).value(4);
-    builder.sample(heap, ["main"]).values(&[1, 2, 3]);
+    let heap = builder.profile_of([("objects", "count"), ("space", "bytes")]);
+    builder.sample(heap, root_first(["main"]));
+    builder.sample(heap, root_first(["main"])).value(4);
+    builder.sample(heap, root_first(["main"])).values([1, 2, 3]);
     assert_eq!(builder.dropped().values, 1);
     assert_eq!(only(&builder.finish().unwrap()).samples().get(0).unwrap().values, [6, 3]);
 }
@@ -95,12 +96,12 @@ fn nothing_said_is_one() {
 fn each_shape_is_a_profile_of_its_own() {
     let mut builder = Builder::new();
     let cpu = builder.profile("cpu", "nanoseconds");
-    builder.details(cpu).id(ProfileId([1; 16]));
-    builder.sample(cpu, ["main"]).value(5).at(NOW + 2);
-    builder.sample(cpu, ["main"]).at(NOW);
-    builder.sample(cpu, ["main"]).value(1);
-    builder.sample(cpu, ["main"]).value(7).at(NOW + 1);
-    builder.sample(cpu, ["serve"]).at(NOW);
+    builder.profile_mut(cpu).id(ProfileId([1; 16]));
+    builder.sample(cpu, root_first(["main"])).value(5).timestamp(NOW + 2);
+    builder.sample(cpu, root_first(["main"])).timestamp(NOW);
+    builder.sample(cpu, root_first(["main"])).value(1);
+    builder.sample(cpu, root_first(["main"])).value(7).timestamp(NOW + 1);
+    builder.sample(cpu, root_first(["serve"])).timestamp(NOW);
     let profiles = builder.finish().unwrap();
     let [totals, events, series] = &profiles.iter().collect::<Vec<_>>()[..] else { panic!() };
     let first = |profile: &Profile| {
@@ -118,8 +119,8 @@ fn each_shape_is_a_profile_of_its_own() {
 #[test]
 fn timestamps_of_several_columns_become_a_profile_each() {
     let mut builder = Builder::new();
-    let profile = builder.profile_of(&[("samples", "count"), ("cpu", "nanoseconds")]);
-    builder.sample(profile, ["main"]).values(&[1, 10]).at(NOW).at(NOW + 1);
+    let profile = builder.profile_of([("samples", "count"), ("cpu", "nanoseconds")]);
+    builder.sample(profile, root_first(["main"])).values([1, 10]).timestamp(NOW).timestamp(NOW + 1);
     let profiles = builder.finish().unwrap();
     let columns: Vec<_> =
         profiles.iter().map(|profile| profile.samples().get(0).unwrap().values.to_vec()).collect();
@@ -130,8 +131,8 @@ fn timestamps_of_several_columns_become_a_profile_each() {
 fn the_window_holds_every_timestamp() {
     let mut builder = Builder::new();
     let cpu = builder.profile("cpu", "nanoseconds");
-    builder.details(cpu).window(NOW, 10);
-    builder.sample(cpu, ["main"]).at(NOW - 5).at(NOW + 10);
+    builder.profile_mut(cpu).time(NOW).duration(10);
+    builder.sample(cpu, root_first(["main"])).timestamp(NOW - 5).timestamp(NOW + 10);
     let profiles = builder.finish().unwrap();
     let profile = only(&profiles);
     assert_eq!((profile.time_unix_nano(), profile.duration_nanos()), (i128::from(NOW - 5), 16));
@@ -140,10 +141,10 @@ fn the_window_holds_every_timestamp() {
 #[test]
 fn profiles_without_samples_are_left_out_with_all_that_is_theirs() {
     let mut builder = Builder::new();
-    builder.resource([("service.name", "nobody")]);
+    builder.resource().attr("service.name", "nobody");
     let empty = builder.profile("empty", "count");
-    builder.details(empty).attr("k", "v");
-    builder.frame("nowhere", "nowhere.rs", 1);
+    builder.profile_mut(empty).attr("k", "v");
+    builder.frame(("nowhere", "nowhere.rs", 1));
     let profiles = builder.finish().unwrap();
     assert_eq!(profiles, Profiles::default());
 }
@@ -152,12 +153,12 @@ fn profiles_without_samples_are_left_out_with_all_that_is_theirs() {
 fn what_says_nothing_is_none() {
     let mut builder = Builder::new();
     assert_eq!(builder.string(""), Key::NONE);
-    assert_eq!(builder.function(Symbol::default().start_line(3)), Key::NONE);
-    assert_eq!(builder.mapping(Binary::default().range(5, 5, 0)), Key::NONE);
-    let line = SourceLine { function: Key::NONE, line: 3, column: 1 };
-    assert_eq!(builder.location(Place { lines: &[line], ..Place::default() }), Key::NONE);
-    assert_eq!(builder.named_frame(Frame::new("").kind("native")), Key::NONE);
-    assert_eq!(builder.stack(&[Key::NONE]), Key::NONE);
+    assert_eq!(builder.function(NewFunction::default().start_line(3)), Key::NONE);
+    assert_eq!(builder.mapping(NewMapping::default().memory(5, 5)), Key::NONE);
+    let line = NewLine::new(Key::NONE).line(3).column(1);
+    assert_eq!(builder.location(NewLocation::new().lines(&[line])), Key::NONE);
+    assert_eq!(builder.frame(Frame::new("").frame_type("native")), Key::NONE);
+    assert_eq!(builder.stack(leaf_first([Key::NONE])), Key::NONE);
     assert_eq!(builder.attribute("", 1), Key::NONE);
     assert_eq!(builder.link([0; 16], [1; 8]), Key::NONE);
     assert_eq!(builder.link([1; 16], [0; 8]), Key::NONE);
@@ -166,18 +167,18 @@ fn what_says_nothing_is_none() {
 #[test]
 fn frames_are_found_by_content_wherever_their_names_are() {
     let mut builder = Builder::new();
-    let first = builder.frame("main", "a.rs", 1);
+    let first = builder.frame(("main", "a.rs", 1));
     let mut moved = String::from("main");
-    assert_eq!(builder.frame(&moved, "a.rs", 1), first);
+    assert_eq!(builder.frame((moved.as_str(), "a.rs", 1)), first);
     // The same memory, another name: what is remembered of the place must not count.
     moved.replace_range(.., "niam");
-    let second = builder.frame(&moved, "a.rs", 1);
+    let second = builder.frame((moved.as_str(), "a.rs", 1));
     assert_ne!(second, first);
     moved.replace_range(.., "main");
-    assert_eq!(builder.frame(&moved, "a.rs", 1), first);
-    assert_ne!(builder.frame("main", "a.rs", 2), first);
-    assert_ne!(builder.frame("main", "b.rs", 1), first);
-    assert_ne!(builder.named_frame(Frame::new("main").at("a.rs", 1).kind("native")), first);
+    assert_eq!(builder.frame((moved.as_str(), "a.rs", 1)), first);
+    assert_ne!(builder.frame(("main", "a.rs", 2)), first);
+    assert_ne!(builder.frame(("main", "b.rs", 1)), first);
+    assert_ne!(builder.frame(Frame::new("main").at("a.rs", 1).frame_type("native")), first);
 }
 
 #[test]
@@ -195,9 +196,9 @@ fn frames_that_look_alike_from_afar_are_told_apart() {
                     _ => format!("f{:02}-{depth:02}", stack / 6),
                 })
                 .collect();
-            let frames = names.iter().map(|name| Frame::new(name).at(file, 1).kind(kind));
-            let path = builder.path(frames);
-            builder.sample(profile, path).values(&[1]);
+            let frames = names.iter().map(|name| Frame::new(name).at(file, 1).frame_type(kind));
+            let path = builder.stack(root_first(frames));
+            builder.sample(profile, path).values([1]);
             if round == 0 {
                 expected.push((names, file, kind));
             }
@@ -234,7 +235,7 @@ fn a_path_is_the_stack_of_its_frames_whatever_other_paths_begin_like_it() {
         0 => Frame::new(""),
         1 => Frame::new("").at("only/a/file.rs", 1),
         2 => Frame::new(&long[..long.len() - turn]).at("long.rs", 1),
-        3 => Frame::new("parse").at("parse.rs", depth as u32).kind("native"),
+        3 => Frame::new("parse").at("parse.rs", depth as u32).frame_type("native"),
         _ => Frame::new("same").at("same.rs", depth as u32 / 2),
     };
     // How deep, and from where on another way: the long ones first, then what they begin with.
@@ -246,11 +247,14 @@ fn a_path_is_the_stack_of_its_frames_whatever_other_paths_begin_like_it() {
             depths.iter().flat_map(|depth| turns.iter().map(move |at| (depth, at)))
         {
             let path: Vec<_> = (0..depth).map(|at| frame(at, usize::from(at >= turn))).collect();
-            let stack = builder.path(path.iter().copied());
-            let locations: Vec<_> =
-                path.iter().rev().map(|&frame| builder.named_frame(frame)).collect();
-            assert_eq!(stack, builder.stack(&locations), "{depth} frames, another way at {turn}");
-            assert_eq!(stack, builder.path(path));
+            let stack = builder.stack(root_first(&path));
+            let locations: Vec<_> = path.iter().rev().map(|&frame| builder.frame(frame)).collect();
+            assert_eq!(
+                stack,
+                builder.stack(leaf_first(&locations)),
+                "{depth} frames, another way at {turn}"
+            );
+            assert_eq!(stack, builder.stack(root_first(path)));
         }
         if round == 1 {
             builder.reset();
@@ -276,8 +280,13 @@ fn a_limit_is_an_error_that_names_it() {
             let cpu = builder.profile("cpu", "ns");
             for sample in 0..100 {
                 let name = format!("f{sample}");
-                let list = AnyValue::Array(&[AnyValue::Array(&[AnyValue::Int(1)])]);
-                builder.sample(cpu, ["m", &name]).value(1).attr("a", 1).attr("b", list).at(NOW);
+                let list = NewValue::array([NewValue::array([1])]);
+                builder
+                    .sample(cpu, root_first(["m", &name]))
+                    .value(1)
+                    .attr("a", 1)
+                    .attr("b", list)
+                    .timestamp(NOW);
             }
             let dropped = builder.dropped();
             assert!(dropped.samples + dropped.attributes > 0, "{name}");
@@ -309,9 +318,9 @@ fn a_path_without_an_end_is_an_error() {
     let mut builder = Builder::with_limits(limits, WhenFull::Drop);
     let cpu = builder.profile("cpu", "nanoseconds");
     for _ in 0..2 {
-        let endless = builder.path((1..).map(frame));
+        let endless = builder.stack(root_first((1..).map(frame)));
         builder.sample(cpu, endless).value(1);
-        let stack = builder.path((1..=40).map(frame));
+        let stack = builder.stack(root_first((1..=40).map(frame)));
         builder.sample(cpu, stack).value(1);
     }
     assert_eq!(builder.dropped().samples, 2);
@@ -320,8 +329,14 @@ fn a_path_without_an_end_is_an_error() {
     let stack = only(&profiles).samples().iter().next().unwrap().stack;
     assert_eq!(profiles.dictionary().stack(stack).len(), 40);
 
+    let mut builder = Builder::with_limits(limits, WhenFull::Drop);
+    let key = builder.frame("walk");
+    for endless in [std::iter::repeat(key), std::iter::repeat(Key::NONE)] {
+        builder.check().unwrap();
+        builder.stack(leaf_first(endless));
+    }
     let mut builder = Builder::with_limits(limits, WhenFull::Refuse);
-    builder.path((1..).map(frame));
+    builder.stack(root_first((1..).map(frame)));
     let error = builder.check().unwrap_err().to_string();
     assert!(error.contains("needs 41, more than max_stack_depth allows (40)"), "{error}");
 }
@@ -330,43 +345,17 @@ fn a_path_without_an_end_is_an_error() {
 fn dropped_attributes_are_counted_where_the_format_counts_them() {
     let limits = Limits::network().max_attributes_per_item(1);
     let mut builder = Builder::with_limits(limits, WhenFull::Drop);
-    builder.resource([("a", 1), ("b", 2)]);
-    builder.scope_with("s", "", [("a", 1), ("b", 2), ("c", 3)]);
+    builder.resource().attr("a", 1).attr("b", 2);
+    builder.scope("s").attr("a", 1).attr("b", 2).attr("c", 3);
     let cpu = builder.profile("cpu", "nanoseconds");
-    builder.details(cpu).attr("a", 1).attr("b", 2);
-    builder.sample(cpu, ["main"]).attr("a", 1).attr("b", 2).attr("c", 3);
+    builder.profile_mut(cpu).attr("a", 1).attr("b", 2);
+    builder.sample(cpu, root_first(["main"])).attr("a", 1).attr("b", 2).attr("c", 3);
     assert_eq!(builder.dropped().attributes, 6);
     let profiles = builder.finish().unwrap();
     let resource = &profiles.resource_profiles()[0];
     assert_eq!(resource.resource().dropped_attributes_count(), 1);
     assert_eq!(resource.scope_profiles()[0].scope().dropped_attributes_count(), 2);
     assert_eq!(only(&profiles).dropped_attributes_count(), 3);
-}
-
-#[test]
-#[cfg(debug_assertions)]
-fn a_foreign_key_is_caught_while_debugging() {
-    let mut other = Builder::new();
-    let foreign = other.path(["a"]);
-    let caught = std::panic::catch_unwind(move || {
-        let mut builder = Builder::new();
-        let cpu = builder.profile("cpu", "nanoseconds");
-        builder.path(["b"]);
-        drop(builder.sample(cpu, foreign));
-    });
-    assert!(caught.is_err());
-}
-
-#[test]
-#[cfg(not(debug_assertions))]
-fn a_foreign_key_harms_nobody_in_release() {
-    let mut other = Builder::new();
-    let foreign = (0..99).map(|line| other.frame("a", "b", line)).collect::<Vec<_>>();
-    let mut builder = Builder::new();
-    let cpu = builder.profile("cpu", "nanoseconds");
-    let stack = builder.stack(&foreign);
-    builder.sample(cpu, stack).value(1);
-    assert_eq!(builder.finish().unwrap().dictionary().stacks().len(), 1);
 }
 
 #[test]
@@ -379,43 +368,40 @@ fn a_builder_can_be_sent() {
 /// A bit of everything.
 fn everything() -> Profiles {
     let mut builder = Builder::new();
-    builder.resource([("service.name", AnyValue::from("checkout")), ("process.pid", 4711.into())]);
-    builder.scope("my-profiler", "1.2.3");
+    builder.resource().attr("service.name", "checkout").attr("process.pid", 4711);
+    builder.scope("my-profiler").version("1.2.3");
     let build_id =
         builder.attribute(semconv::BUILD_ID_GNU, "c89b11207f6479603b0d49bf291c092c2b719293");
     let libc = builder
-        .mapping(Binary::new("/lib/libc.so.6").range(0x1000, 0x9000, 0).attributes(&[build_id]));
+        .mapping(NewMapping::new("/lib/libc.so.6").memory(0x1000, 0x9000).attributes(&[build_id]));
     let read = builder.address(libc, 0x1234);
-    let inner =
-        builder.function(Symbol::new("inner").system_name("_inner").file("a.c").start_line(3));
-    let outer = builder.function(Symbol::new("outer"));
-    let lines = [
-        SourceLine { function: inner, line: 4, column: 2 },
-        SourceLine { function: outer, line: 40, column: 0 },
-    ];
-    let inlined =
-        builder.location(Place { mapping: libc, address: 0x4321, lines: &lines, attributes: &[] });
-    let module = builder.named_frame(Frame::new("<module>").at("app.py", 3).kind("cpython"));
-    let native = builder.stack(&[read, inlined]);
-    let python = builder.stack(&[module, inlined]);
+    let inner = builder
+        .function(NewFunction::new("inner").system_name("_inner").filename("a.c").start_line(3));
+    let outer = builder.function(NewFunction::new("outer"));
+    let lines = [NewLine::new(inner).line(4).column(2), NewLine::new(outer).line(40)];
+    let inlined = builder.location(NewLocation::new().address(libc, 0x4321).lines(&lines));
+    let module = builder.frame(Frame::new("<module>").at("app.py", 3).frame_type("cpython"));
+    let native = builder.stack(leaf_first([read, inlined]));
+    let python = builder.stack(leaf_first([module, inlined]));
     let worker = builder.attribute("thread.name", "worker-1");
-    let size = builder.attribute_in("request.size", 512, "By");
+    let size = builder.attribute("request.size", (512, "By"));
     let link = builder.link([7; 16], [9; 8]);
 
     let cpu = builder.profile("cpu", "nanoseconds");
     builder
-        .details(cpu)
-        .window(NOW, 60_000_000_000)
+        .profile_mut(cpu)
+        .time(NOW)
+        .duration(60_000_000_000)
         .period("cpu", "nanoseconds", 10_000_000)
         .id(ProfileId([3; 16]));
     builder.sample(cpu, native).value(10_000_000).attribute(worker).link(link);
     builder.sample(cpu, python).value(20_000_000).attribute(worker).attribute(size);
-    let heap = builder.profile_of(&[("objects", "count"), ("space", "bytes")]);
-    builder.sample(heap, python).values(&[1, 4096]);
+    let heap = builder.profile_of([("objects", "count"), ("space", "bytes")]);
+    builder.sample(heap, python).values([1, 4096]);
     let wall = builder.profile("wall", "nanoseconds");
-    builder.sample(wall, native).at(NOW + 1).at(NOW + 2);
+    builder.sample(wall, native).timestamp(NOW + 1).timestamp(NOW + 2);
     let off_cpu = builder.profile("off_cpu", "nanoseconds");
-    builder.sample(off_cpu, ["main", "read"]).value(1_500).at(NOW + 5);
+    builder.sample(off_cpu, root_first(["main", "read"])).value(1_500).timestamp(NOW + 5);
     builder.finish().unwrap()
 }
 
@@ -450,19 +436,27 @@ fn what_is_built_comes_back_from_otlp_as_it_was() {
     assert_eq!(rewritten.payload, otlp.payload);
 }
 
-/// A builder with a resource that is two entities, with schemas.
+/// Names a resource that is two entities, with a schema.
+fn web(builder: &mut Builder) -> ResourceMut<'_> {
+    let host = NewEntity::new("host", &["host.id"]).description_keys(&["host.name"]);
+    builder
+        .resource()
+        .entity(host.schema_url("https://example.com/entity/1.0.0"))
+        .entity(NewEntity::new("service", &["service.name"]))
+        .attr("service.name", "web")
+        .attr("host.id", "7f3c")
+        .attr("host.name", "a")
+        .schema_url("https://example.com/resource/1.0.0")
+}
+
+/// A builder with this resource, and a scope with a schema.
 fn with_entities() -> Builder {
     let mut builder = Builder::new();
-    let web = builder.resource([("service.name", "web"), ("host.id", "7f3c"), ("host.name", "a")]);
-    builder.resource_schema(web, "https://example.com/resource/1.0.0");
-    let scope = builder.scope("profiler", "1");
-    builder.scope_schema(scope, "https://example.com/scope/1.0.0");
-    let host = Entity::new("host", &["host.id"]).described_by(&["host.name"]);
-    builder.entity(web, host.schema("https://example.com/entity/1.0.0"));
-    builder.entity(web, Entity::new("service", &["service.name"]));
+    web(&mut builder);
+    builder.scope("profiler").version("1").schema_url("https://example.com/scope/1.0.0");
     let cpu = builder.profile("cpu", "nanoseconds");
-    builder.details(cpu).window(NOW, 1_000);
-    builder.sample(cpu, ["main"]).value(1);
+    builder.profile_mut(cpu).time(NOW).duration(1_000);
+    builder.sample(cpu, root_first(["main"])).value(1);
     builder
 }
 
@@ -511,30 +505,42 @@ fn schemas_and_entities_are_read_as_they_were_said() {
 
 #[test]
 fn an_entity_has_keys_its_resource_has() {
-    let mut builder = with_entities();
-    let web = builder.resource([("service.name", "web"), ("host.id", "7f3c"), ("host.name", "a")]);
-    builder.entity(web, Entity::new("", &["host.id"]));
-    builder.entity(web, Entity::new("pod", &["k8s.pod.uid"]));
-    builder.entity(web, Entity::new("service", &["service.name"]));
+    let mut builder = Builder::new();
     let odd = ["host.name", "host.name", "k8s.pod.uid"];
-    builder.entity(web, Entity::new("odd", &odd).described_by(&["host.name", "host.id"]));
+    web(&mut builder)
+        .entity(NewEntity::new("", &["host.id"]))
+        .entity(NewEntity::new("pod", &["k8s.pod.uid"]))
+        .entity(NewEntity::new("service", &["service.name"]))
+        .entity(NewEntity::new("odd", &odd).description_keys(&["host.name", "host.id"]));
+    let cpu = builder.profile("cpu", "nanoseconds");
+    builder.sample(cpu, root_first(["main"])).value(1);
     let said = entities(&builder.finish().unwrap());
     assert_eq!(said.len(), 5, "{said:?}");
     assert_eq!(said[4], "odd [\"host.name\", \"host.id\"] ");
 }
 
 #[test]
-fn merging_fills_in_schemas_and_entities() {
-    let mut all = Builder::new();
-    all.resource([("host.name", "a"), ("service.name", "web"), ("host.id", "7f3c")]);
-    all.scope("profiler", "1");
-    let cpu = all.profile("cpu", "nanoseconds");
-    all.sample(cpu, ["main"]).value(2);
+fn merging_joins_what_is_equal_with_its_schemas_and_entities() {
+    let mut all = with_entities();
     let said = entities(&with_entities().finish().unwrap());
     all.merge(&with_entities());
     let profiles = all.finish().unwrap();
     assert_eq!(entities(&profiles), said);
-    assert_eq!(only(&profiles).samples().get(0).unwrap().values, [3]);
+    assert_eq!(only(&profiles).samples().get(0).unwrap().values, [2]);
+}
+
+#[test]
+fn resources_of_other_schemas_or_entities_are_other_resources() {
+    let mut builder = with_entities();
+    let attributes = |resource: ResourceMut<'_>| {
+        resource.attr("host.name", "a").attr("host.id", "7f3c").attr("service.name", "web").key()
+    };
+    let same = web(&mut builder).key();
+    let plain = attributes(builder.resource());
+    let other = attributes(builder.resource().schema_url("https://example.com/resource/1.0.0"));
+    assert_eq!(same, web(&mut builder).key());
+    assert_eq!(plain, attributes(builder.resource()));
+    assert!(plain != same && other != same && plain != other);
 }
 
 #[test]

@@ -1,8 +1,10 @@
 //! What the builder takes from the heap, counted.
 
-use otlp_profiles::build::{Frame, Key};
+use otlp_profiles::build::{
+    Frame, Key, NewLocation, ProcessMappings, Upscaling, WhenFull, leaf_first, root_first,
+};
 use otlp_profiles::model::StackId;
-use otlp_profiles::{Builder, Limits, Profile, build::WhenFull};
+use otlp_profiles::{Builder, Limits, Profile};
 
 #[path = "support/alloc.rs"]
 mod alloc;
@@ -24,24 +26,31 @@ fn memory_is_taken_for_what_is_new_only() {
 /// In both styles, and in every shape that has no timestamp of its own to keep.
 fn a_sample_that_was_seen_takes_none() {
     let mut builder = Builder::new();
-    let cpu = builder.profile_of(&[("samples", "count"), ("cpu", "nanoseconds")]);
-    let locations = ["parse", "serve", "main"].map(|name| builder.frame(name, "main.rs", 7));
+    let cpu = builder.profile_of([("samples", "count"), ("cpu", "nanoseconds")]);
+    let locations = ["parse", "serve", "main"].map(|name| builder.frame((name, "main.rs", 7)));
     let worker = builder.attribute("thread.name", "worker-1");
     let link = builder.link([1; 16], [2; 8]);
+    let mut mappings = ProcessMappings::parse("1000-9000 r-xp 00000000 08:02 1313 /bin/a").unwrap();
+    let owned = ["main".to_owned(), "run".to_owned()];
     let mut sample = || {
-        let stack = builder.stack(&locations);
-        builder.sample(cpu, stack).values(&[1, 10]).attribute(worker).link(link);
+        let stack = builder.stack(leaf_first(&locations));
+        builder.sample(cpu, stack).values([1, 10]).attribute(worker).link(link);
         builder
-            .sample(cpu, ["main", "serve", "parse"])
-            .values(&[1, 10])
+            .sample(cpu, root_first(["main", "serve", "parse"]))
+            .values([1, 10])
             .attr("thread.name", "worker-1")
             .attr("n", 1);
-        let frames = [Frame::new("main"), Frame::new("run").at("app.py", 3).kind("cpython")];
-        builder.sample(cpu, frames).values(&[1, 10]);
-        let mapping = builder.mapping(Default::default());
-        let address = builder.address(mapping, 0x1234);
-        let native = builder.stack(&[address]);
-        builder.sample(cpu, native).values(&[1, 10]);
+        builder.sample(cpu, leaf_first(&owned)).value(1_u64).attr("size", (512, "By"));
+        builder.sample(cpu, root_first("main;run".split(';'))).values([1, 10].iter());
+        let frames = [Frame::new("main"), Frame::new("run").at("app.py", 3).frame_type("cpython")];
+        builder.sample(cpu, leaf_first(frames)).values([1, 10]);
+        let native = mappings.stack(&mut builder, leaf_first([0x1234, 0x5678]));
+        let heap = Upscaling::Poisson { sum: 1, count: 0, sampling_distance: 100 };
+        builder.sample(cpu, native).values([1, 10]).upscaled(heap);
+        let mapping = mappings.mapping(&mut builder, 0x1234);
+        let kernel = NewLocation::new().address(mapping, 0x1234).frame_type("kernel");
+        let kernel = builder.location(kernel);
+        builder.sample(cpu, root_first([kernel])).values([1, 10]);
     };
     sample();
     assert_eq!(cost(|| (0..1_000).for_each(|_| sample())).1.count, 0);
@@ -52,9 +61,9 @@ fn an_interval_like_the_one_before_takes_next_to_none() {
     let mut interval = || {
         let cpu = builder.profile("cpu", "nanoseconds");
         for row in 0..1_000 {
-            let leaf = builder.frame("leaf", "main.rs", row);
-            let stack = builder.stack(&[leaf]);
-            builder.sample(cpu, stack).value(1).at(row.into());
+            let leaf = builder.frame(("leaf", "main.rs", row));
+            let stack = builder.stack(leaf_first([leaf]));
+            builder.sample(cpu, stack).value(1).timestamp(u64::from(row));
         }
         assert_eq!(builder.seal().unwrap().iter().next().unwrap().samples().len(), 1_000);
     };
@@ -104,9 +113,9 @@ fn stack(builder: &mut Builder, which: u32) -> Key<StackId> {
     let mut locations = [Key::NONE; 10];
     for (depth, location) in locations.iter_mut().enumerate() {
         let digit = which / 10u32.pow(depth as u32 / 2) % 10;
-        *location = builder.frame("frame", "main.rs", 10 * depth as u32 + digit + 1);
+        *location = builder.frame(("frame", "main.rs", 10 * depth as u32 + digit + 1));
     }
-    builder.stack(&locations)
+    builder.stack(leaf_first(&locations))
 }
 
 fn values(profile: &Profile) -> Vec<i64> {

@@ -1,5 +1,6 @@
 //! The short examples do what they say.
 
+use otlp_profiles::build::root_first;
 use otlp_profiles::{Builder, Format, Profiles};
 
 #[path = "../examples/drop_label.rs"]
@@ -19,10 +20,10 @@ mod rename_functions;
 fn payload() -> Vec<u8> {
     let mut builder = Builder::new();
     for service in ["checkout", "search"] {
-        builder.resource([("service.name", service)]);
+        builder.resource().attr("service.name", service);
         let cpu = builder.profile("cpu", "nanoseconds");
         let leaf = format!("{service}::serve::h0123456789abcdef");
-        let sample = builder.sample(cpu, ["main", &*leaf]);
+        let sample = builder.sample(cpu, root_first(["main", &*leaf]));
         sample.value(10).attr("endpoint", "/cart").attr("region", "eu");
     }
     let profiles = builder.finish().unwrap();

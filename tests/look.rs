@@ -5,6 +5,7 @@ mod support;
 
 use std::time::{Duration, UNIX_EPOCH};
 
+use otlp_profiles::build::root_first;
 use otlp_profiles::model::{Entry, FrameRef, LocationId, SampleRef, Value};
 use otlp_profiles::{Builder, Dictionary, Format, Limits, Profiles};
 use serde_json::Value as Json;
@@ -237,12 +238,12 @@ fn attributes_are_found_by_key_wherever_they_are() {
 fn entries_are_the_profiles_with_what_they_stand_under() {
     let mut builder = Builder::new();
     for service in ["a", "b"] {
-        builder.resource([("service.name", service)]);
+        builder.resource().attr("service.name", service);
         for scope in ["first", "second"] {
-            builder.scope(scope, "1");
+            builder.scope(scope).version("1");
             for kind in ["cpu", "wall"] {
                 let profile = builder.profile(kind, "ns");
-                builder.sample(profile, [service, scope, kind]).value(1);
+                builder.sample(profile, root_first([service, scope, kind])).value(1);
             }
         }
     }

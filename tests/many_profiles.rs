@@ -7,6 +7,7 @@ mod support;
 #[allow(dead_code, reason = "not every test needs all of it")]
 mod wire;
 
+use otlp_profiles::build::root_first;
 use otlp_profiles::{Builder, Format, Profiles, WriteOptions, write_all};
 
 /// Far more than the square of would be written in the time of a test.
@@ -56,9 +57,9 @@ fn profiles_with_rows_of_their_own() {
     let mut builder = Builder::new();
     for row in 0..WITH_ROWS {
         let cpu = builder.profile(&format!("cpu {row}"), "nanoseconds");
-        builder.details(cpu).window(1 + row as u64, 1);
+        builder.profile_mut(cpu).time(1 + row as u64).duration(1);
         let leaf = format!("leaf {row}");
-        builder.sample(cpu, ["main", "serve", &leaf]).value(1).attr("row", row as i64);
+        builder.sample(cpu, root_first(["main", "serve", &leaf])).value(1).attr("row", row as i64);
     }
     there_and_back(&builder.finish().unwrap(), WITH_ROWS);
 }

@@ -5,6 +5,7 @@ use std::net::TcpListener;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use otlp_profiles::build::root_first;
 use otlp_profiles::{Builder, Format, ReadOptions, WriteOptions, read, write};
 
 #[path = "../examples/otlp_http_sender.rs"]
@@ -56,7 +57,7 @@ fn http(status: &str, headers: &str, body: &[u8]) -> Vec<u8> {
 fn payload() -> Vec<u8> {
     let mut builder = Builder::new();
     let cpu = builder.profile("cpu", "nanoseconds");
-    builder.sample(cpu, ["main", "parse"]).value(10_000_000);
+    builder.sample(cpu, root_first(["main", "parse"])).value(10_000_000);
     let profiles = builder.finish().unwrap();
     write(&profiles, Format::OTLP, &WriteOptions::default()).unwrap().payload
 }

@@ -2,6 +2,7 @@
 
 use std::io::{self, Read};
 
+use otlp_profiles::build::root_first;
 use otlp_profiles::compression::{Level, deflate};
 use otlp_profiles::framing::{Framing, frame};
 use otlp_profiles::stream::Payloads;
@@ -12,7 +13,7 @@ fn payload(value: i64, size: usize) -> Vec<u8> {
     let name = "f".repeat(size);
     let mut builder = Builder::new();
     let cpu = builder.profile("cpu", "nanoseconds");
-    builder.sample(cpu, [name.as_str()]).value(value);
+    builder.sample(cpu, root_first([name.as_str()])).value(value);
     write(&builder.finish().unwrap(), Format::OTLP, &Default::default()).unwrap().payload
 }
 

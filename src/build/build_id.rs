@@ -5,7 +5,7 @@
 ///
 /// ```
 /// # fn main() -> std::io::Result<()> {
-/// use otlp_profiles::{Builder, build::{Binary, htlhash}, semconv};
+/// use otlp_profiles::{Builder, build::{NewMapping, htlhash}, semconv};
 ///
 /// let path = std::env::current_exe()?;
 /// let hash = htlhash(std::fs::File::open(&path)?)?;
@@ -14,8 +14,8 @@
 /// let mut builder = Builder::new();
 /// let build_id = builder.attribute(semconv::BUILD_ID_HTLHASH, &hash);
 /// let file = path.to_string_lossy();
-/// let binary = builder.mapping(Binary::new(&*file).attributes(&[build_id]));
-/// # let _ = binary;
+/// let mapping = builder.mapping(NewMapping::new(file).attributes(&[build_id]));
+/// # let _ = mapping;
 /// # Ok(()) }
 /// ```
 ///

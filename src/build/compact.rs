@@ -1,15 +1,18 @@
 //! Leaving out rows that nothing refers to.
 
+use crate::build::merge::Remap;
 use crate::build::reach::Reach;
 use crate::model::Profiles;
 
 /// Leaves out the rows of the dictionary that no profile refers to, directly or by way of others.
-/// The rest keeps its order. Moves nothing when there are none.
-pub(crate) fn compact(profiles: &mut Profiles) {
+/// The rest keeps its order. Moves nothing when there are none. The rows of `kept` stay anyway, with all
+/// they refer to.
+pub(crate) fn compact(profiles: &mut Profiles, kept: &[Remap]) {
     let dictionary = &profiles.dictionary;
     let mut reach = Reach::of(dictionary);
     profiles.iter().for_each(|profile| reach.profile(profile));
     tree(profiles, &mut reach);
+    kept.iter().for_each(|kept| reach.rows_of(kept));
     reach.finish(dictionary);
     if reach.is_all(dictionary) {
         return;
@@ -33,7 +36,7 @@ impl Profiles {
     /// # Ok(()) }
     /// ```
     pub fn compact(&mut self) {
-        compact(self);
+        compact(self, &[]);
     }
 }
 

@@ -3,8 +3,9 @@
 use crate::build::interner::Interner;
 use crate::build::parts::Frame;
 use crate::build::paths::{AT_ONCE, Paths, ROOT};
-use crate::build::room::{Full, at_most};
+use crate::build::room::Full;
 use crate::build::seen::{NOWHERE, Seen, Words};
+use crate::build::stack::Order;
 use crate::model::dictionary::{Attribute, Function, Line};
 use crate::model::id::{AttributeId, LocationId, StackId, StringId};
 use crate::model::strings::Strings;
@@ -20,11 +21,11 @@ pub(crate) struct Frames {
     gathered: Vec<Frame<'static>>,
     /// The locations of a stack, as they are found.
     locations: Vec<LocationId>,
-    /// The kind of code seen last, and the attribute that says it.
-    kind: StringId,
+    /// The frame type seen last, and its attribute.
+    frame_type: StringId,
     attribute: AttributeId,
     /// The file of the frame that was new last.
-    file: StringId,
+    filename: StringId,
 }
 
 impl Frames {
@@ -41,32 +42,36 @@ impl Frames {
         }
     }
 
-    /// The stack of frames, from the root to the leaf, but for those that have no location.
+    /// The stack of frames, without those that have no location.
     #[inline]
     pub(crate) fn stack<'a, F: Into<Frame<'a>>>(
         &mut self,
         interner: &mut Interner,
-        root_first: impl IntoIterator<Item = F>,
+        frames: impl Iterator<Item = F>,
+        order: Order,
     ) -> Result<StackId, Full> {
-        let mut frames = reuse(std::mem::take(&mut self.gathered));
-        let most = interner.room.limits.max_stack_depth;
-        let most = usize::try_from(most).unwrap_or(usize::MAX);
-        let root_first = root_first.into_iter().map(Into::into);
-        match root_first.size_hint() {
-            (_, Some(len)) if len <= most => frames.extend(root_first),
-            // One too many at most, even of a path without an end.
-            _ => frames.extend(root_first.take(most.saturating_add(1))),
+        let mut gathered = reuse(std::mem::take(&mut self.gathered));
+        let most = interner.room.max_stack_depth();
+        let frames = frames.map(Into::into);
+        match frames.size_hint() {
+            (_, Some(len)) if len <= most => gathered.extend(frames),
+            // One too many at most, even of frames without an end.
+            _ => gathered.extend(frames.take(most.saturating_add(1))),
         }
-        let stack = self.stack_of(interner, &frames);
-        self.gathered = reuse(frames);
+        if order == Order::LeafFirst {
+            gathered.reverse();
+        }
+        let stack = self.stack_of(interner, &gathered);
+        self.gathered = reuse(gathered);
         stack
     }
 
+    /// The stack of frames, from the root to the leaf.
+    ///
     /// Follows the frames as far as the path is known, which mostly is to the end.
     #[inline(never)]
     fn stack_of(&mut self, interner: &mut Interner, frames: &[Frame<'_>]) -> Result<StackId, Full> {
-        let most = interner.room.limits.max_stack_depth;
-        at_most("max_stack_depth", most, frames.len() as u64)?;
+        interner.room.stack(frames.len())?;
         let (mut path, mut rest) = (ROOT, frames);
         while !rest.is_empty() {
             let (part, behind) = rest.split_at(rest.len().min(AT_ONCE));
@@ -157,10 +162,10 @@ impl Frames {
     /// The location of a record, if it is that of the frame.
     #[inline(always)]
     fn confirm(&self, record: u32, frame: &Frame<'_>, strings: &Strings) -> Option<LocationId> {
-        let (location, kind) = self.seen.confirm(record, &words(frame), strings)?;
-        let is_it = match kind {
-            StringId::NONE => frame.kind.is_empty(),
-            kind => is_kind(strings, kind, frame.kind),
+        let (location, frame_type) = self.seen.confirm(record, &words(frame), strings)?;
+        let is_it = match frame_type {
+            StringId::NONE => frame.frame_type.is_empty(),
+            id => is_text(strings, id, frame.frame_type),
         };
         is_it.then_some(LocationId(location))
     }
@@ -172,64 +177,75 @@ impl Frames {
         interner: &mut Interner,
         frame: &Frame<'_>,
     ) -> Result<(LocationId, u32), Full> {
-        if frame.name.is_empty() && frame.file.is_empty() {
+        if frame.name.is_empty() && frame.filename.is_empty() {
             return Ok((LocationId::NONE, NOWHERE));
         }
-        let kind = self.kind_of(interner, frame)?;
+        let frame_type = self.frame_type(interner, frame.frame_type)?;
         let name = interner.string(frame.name)?;
-        let file = self.file_of(interner, frame)?;
-        let attribute = self.attribute_of(interner, kind)?;
-        let function =
-            interner.function(Function { name, filename: file, ..Function::default() })?;
+        let filename = self.filename(interner, frame)?;
+        let attribute = self.attribute(interner, frame_type)?;
+        let function = interner.function(Function { name, filename, ..Function::default() })?;
         let line = Line { function, line: frame.line.into(), column: 0 };
         let location = interner.line(line, attribute.as_slice())?;
         let Interner { dictionary, room, .. } = interner;
         let (words, strings) = (words(frame), &dictionary.strings);
-        let record = self.seen.remember(&words, kind, [name, file], location.0, strings, room);
+        let texts = [name, filename];
+        let record = self.seen.remember(&words, frame_type, texts, location.0, strings, room);
         Ok((location, record))
     }
 
-    fn kind_of(&self, interner: &mut Interner, frame: &Frame<'_>) -> Result<StringId, Full> {
-        match frame.kind {
+    /// The attribute of a frame type; none for none.
+    pub(crate) fn frame_type_attribute(
+        &mut self,
+        interner: &mut Interner,
+        frame_type: &str,
+    ) -> Result<Option<AttributeId>, Full> {
+        let frame_type = self.frame_type(interner, frame_type)?;
+        self.attribute(interner, frame_type)
+    }
+
+    fn frame_type(&self, interner: &mut Interner, frame_type: &str) -> Result<StringId, Full> {
+        match frame_type {
             "" => Ok(StringId::NONE),
-            kind if kind == interner.dictionary.strings.get(self.kind) => Ok(self.kind),
-            kind => interner.string(kind),
+            text if text == interner.dictionary.strings.get(self.frame_type) => Ok(self.frame_type),
+            text => interner.string(text),
         }
+    }
+
+    fn attribute(
+        &mut self,
+        interner: &mut Interner,
+        frame_type: StringId,
+    ) -> Result<Option<AttributeId>, Full> {
+        if frame_type == StringId::NONE {
+            return Ok(None);
+        }
+        if frame_type != self.frame_type {
+            let key = interner.string(PROFILE_FRAME_TYPE)?;
+            let value = Value::String(frame_type);
+            self.attribute = interner.attribute(Attribute { key, value, unit: StringId::NONE })?;
+            self.frame_type = frame_type;
+        }
+        Ok(Some(self.attribute))
     }
 
     /// Many frames in a row are of one file.
-    fn file_of(&mut self, interner: &mut Interner, frame: &Frame<'_>) -> Result<StringId, Full> {
-        match frame.file {
+    fn filename(&mut self, interner: &mut Interner, frame: &Frame<'_>) -> Result<StringId, Full> {
+        match frame.filename {
             "" => return Ok(StringId::NONE),
-            file if file == interner.dictionary.strings.get(self.file) => {}
-            file => self.file = interner.string(file)?,
+            text if text == interner.dictionary.strings.get(self.filename) => {}
+            text => self.filename = interner.string(text)?,
         }
-        Ok(self.file)
-    }
-
-    /// The attribute that says which kind of code it is; none for no kind.
-    fn attribute_of(
-        &mut self,
-        interner: &mut Interner,
-        kind: StringId,
-    ) -> Result<Option<AttributeId>, Full> {
-        if kind == StringId::NONE {
-            return Ok(None);
-        }
-        if kind != self.kind {
-            self.attribute = frame_type(interner, kind)?;
-            self.kind = kind;
-        }
-        Ok(Some(self.attribute))
+        Ok(self.filename)
     }
 
     /// Forgets everything, keeps the memory.
     pub(crate) fn clear(&mut self) {
         self.seen.clear();
         self.paths.clear();
-        self.kind = StringId::NONE;
+        self.frame_type = StringId::NONE;
         self.attribute = AttributeId::NONE;
-        self.file = StringId::NONE;
+        self.filename = StringId::NONE;
     }
 }
 
@@ -241,19 +257,13 @@ fn reuse<'a>(mut frames: Vec<Frame<'_>>) -> Vec<Frame<'a>> {
     frames.into_iter().map(|_| Frame::new("")).collect()
 }
 
-/// Not inlined: most frames have no kind, and what is around it is faster without it.
+/// Not inlined: most frames have no type, and what is around it is faster without it.
 #[inline(never)]
-fn is_kind(strings: &Strings, kind: StringId, text: &str) -> bool {
-    strings.get(kind) == text
+fn is_text(strings: &Strings, id: StringId, text: &str) -> bool {
+    strings.get(id) == text
 }
 
 #[inline(always)]
 fn words<'a>(frame: &Frame<'a>) -> Words<'a> {
-    Words { texts: [frame.name, frame.file], number: frame.line }
-}
-
-/// The attribute that says which kind of code it is.
-fn frame_type(interner: &mut Interner, kind: StringId) -> Result<AttributeId, Full> {
-    let key = interner.string(PROFILE_FRAME_TYPE)?;
-    interner.attribute(Attribute { key, value: Value::String(kind), unit: StringId::NONE })
+    Words { texts: [frame.name, frame.filename], number: frame.line }
 }

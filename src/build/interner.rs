@@ -2,7 +2,7 @@
 
 use std::hash::{Hash, Hasher};
 
-use crate::build::index::{Firsts, Index, Number, Seed, write_ids};
+use crate::build::index::{Firsts, Index, Seed, write_ids};
 use crate::build::room::{Full, Room, at_most, column, heap_bytes};
 use crate::limits::Limits;
 use crate::model::dictionary::{Attribute, Dictionary, Function, Line, Link, Locations, Mapping};
@@ -283,35 +283,25 @@ impl Interner {
     /// A stack, leaf first.
     #[inline]
     pub(crate) fn stack(&mut self, locations: &[LocationId]) -> Result<StackId, Full> {
-        match self.find_stack(locations) {
-            Ok(id) => Ok(id),
-            Err(hash) => self.add_stack(hash, locations),
-        }
-    }
-
-    /// A stack that is there, or else its hash. Only here ids need not be rows.
-    #[inline]
-    pub(crate) fn find_stack<I: Number>(&self, locations: &[I]) -> Result<StackId, u64> {
         let hash = self.seed.ids(locations);
         let stacks = &self.dictionary.stacks;
         let is_it = |row| same_ids(stacks.row(row as usize), locations);
-        self.stacks.find(hash, is_it).map(StackId).ok_or(hash)
+        match self.stacks.find(hash, is_it) {
+            Some(row) => Ok(StackId(row)),
+            None => self.add_stack(hash, locations),
+        }
     }
 
     /// Adds a stack that is not there.
     #[cold]
-    pub(crate) fn add_stack<I: Number>(
-        &mut self,
-        hash: u64,
-        locations: &[I],
-    ) -> Result<StackId, Full> {
+    fn add_stack(&mut self, hash: u64, locations: &[LocationId]) -> Result<StackId, Full> {
         let Self { dictionary, room, stacks: index, .. } = self;
         let stacks = &mut dictionary.stacks;
-        at_most("max_stack_depth", room.limits.max_stack_depth, locations.len() as u64)?;
+        room.stack(locations.len())?;
         column(stacks.items.len(), locations.len())?;
         room.row(stacks.len(), size_of_val(locations) + size_of::<u32>())?;
         let id = StackId(stacks.len() as u32);
-        stacks.items.extend(locations.iter().map(|id| LocationId(id.number())));
+        stacks.items.extend_from_slice(locations);
         stacks.end_row();
         index.add(hash, id.0);
         Ok(id)
@@ -410,7 +400,7 @@ fn hash_location(seed: &Seed, spot: Spot<'_>) -> u64 {
 
 /// Equality without a branch per id: the compiler compares many at once.
 #[inline]
-fn same_ids<I: Number>(a: &[LocationId], b: &[I]) -> bool {
-    let differ = |differ, (a, b): (&LocationId, &I)| differ | (a.0 ^ b.number());
+fn same_ids(a: &[LocationId], b: &[LocationId]) -> bool {
+    let differ = |differ, (a, b): (&LocationId, &LocationId)| differ | (a.0 ^ b.0);
     a.len() == b.len() && a.iter().zip(b).fold(0, differ) == 0
 }

@@ -2,6 +2,7 @@
 
 use crate::build::Builder;
 use crate::build::merge::{Remap, absorb};
+use crate::build::samples::Identity;
 use crate::build::tree::{Draft, DraftScope};
 use crate::model::profile::{Profile, ProfileId};
 
@@ -9,16 +10,18 @@ impl Builder {
     /// Adds all that another builder has, in time proportional to what it has.
     ///
     /// Profiles of the same types, in equal scopes of equal resources, become one: their samples
-    /// are added up, their windows joined. For the rest this builder's details win.
+    /// are summed up, their windows joined. For the rest this builder's details win. Only profiles
+    /// of different temporalities stay apart, because the sum of changes and totals means nothing.
+    /// What was [added](Self::add) to the other builder is added to this one.
     ///
     /// ```
-    /// use otlp_profiles::Builder;
+    /// use otlp_profiles::{Builder, build::root_first};
     ///
     /// let workers = ["a", "b"].map(|name| {
     ///     std::thread::spawn(move || {
     ///         let mut builder = Builder::new();
     ///         let cpu = builder.profile("cpu", "nanoseconds");
-    ///         builder.sample(cpu, ["main", name]).value(1);
+    ///         builder.sample(cpu, root_first(["main", name])).value(1);
     ///         builder
     ///     })
     /// });
@@ -30,34 +33,44 @@ impl Builder {
     /// ```
     pub fn merge(&mut self, other: &Builder) {
         self.full = self.full.or(other.full);
-        self.dropped.samples += other.dropped.samples;
-        self.dropped.attributes += other.dropped.attributes;
-        self.dropped.values += other.dropped.values;
+        self.dropped += other.dropped;
         let remap = absorb(&mut self.interner, &other.interner.dictionary);
         match self.fit(remap) {
-            Some(remap) => {
-                other.tree.profiles.iter().for_each(|draft| self.merge_draft(other, draft, &remap))
-            }
+            Some(remap) => self.merge_all(other, &remap),
             None => self.dropped.samples += other.samples as u64,
+        }
+    }
+
+    fn merge_all(&mut self, other: &Builder, remap: &Remap) {
+        other.tree.profiles.iter().for_each(|draft| self.merge_draft(other, draft, remap));
+        let (added, samples) = (&other.added, other.added.samples());
+        let kept = added.kept.iter().map(|kept| kept.then(remap));
+        let added = self.put_added(&added.resources, samples, kept, remap);
+        if self.fit(added).is_none() {
+            self.dropped.samples += samples as u64;
         }
     }
 
     fn merge_draft(&mut self, other: &Builder, draft: &Draft, remap: &Remap) {
         let mut profile = draft.profile.clone();
         remap.profile(&mut profile);
-        let Some(row) = self.draft_like(other, draft, remap, &profile) else {
-            self.dropped.samples +=
-                draft.lanes.iter().map(|lane| lane.samples.len() as u64).sum::<u64>();
+        let row = self.draft_like(other, draft, remap, &profile);
+        let ours = row.and_then(|row| Some((row, self.tree.profiles.get_mut(row)?)));
+        let Some((row, ours)) = ours else {
+            let samples = draft.lanes.iter().map(|lane| lane.samples.len() as u64);
+            self.dropped.samples += samples.sum::<u64>();
             return;
         };
-        merge_details(&mut self.tree.profiles[row].profile, profile);
+        ours.dropped_attributes = ours.dropped_attributes.saturating_add(draft.dropped_attributes);
+        merge_details(&mut ours.profile, profile);
         let columns = draft.profile.sample_types.len();
         let mut attributes = Vec::new();
         for lane in &draft.lanes {
-            lane.for_each(columns, |identity, values, times| {
+            lane.for_each(columns, |identity, measured| {
                 remap.attribute_set(identity.attributes, &mut attributes);
                 let (stack, link) = (remap.stack(identity.stack), remap.link(identity.link));
-                self.replay(row, stack, link, &attributes, values, times);
+                let identity = Identity { stack, attributes: &attributes, link };
+                self.replay(row, identity, measured);
             });
         }
     }
@@ -70,8 +83,8 @@ impl Builder {
         remap: &Remap,
         profile: &Profile,
     ) -> Option<usize> {
-        let mut scope = other.tree.scopes[draft.scope as usize].clone();
-        let mut resource = other.tree.resources[scope.resource as usize].clone();
+        let mut scope = other.tree.scopes.get(draft.scope as usize)?.clone();
+        let mut resource = other.tree.resources.get(scope.resource as usize)?.clone();
         remap.resource(&mut resource.resource);
         remap.renumber(&mut resource.schema_url);
         resource.resource.attributes.sort_unstable_by_key(|pair| pair.key);

@@ -1,54 +1,57 @@
-//! Ids that know their builder while debugging.
+//! Keys: row numbers that know which builder, and which of its generations, they belong to.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::marker::PhantomData;
+use std::sync::atomic::{AtomicU32, Ordering};
 
-use crate::build::index::Number;
-
-/// What a [`Builder`](crate::Builder) calls one of its rows: `Key<LocationId>` is a location,
-/// `Key<Profile>` a profile being built.
+/// A row of a [`Builder`](crate::Builder): `Key<LocationId>` is a location, `Key<Profile>` a profile
+/// being built.
 ///
-/// A key is four bytes and means something to the builder it came from, until that builder is
-/// reset. Debug builds give it the name of its builder and panic where it is used elsewhere; in
-/// release builds a foreign key is some row of its table or, past the end, none.
+/// A key is eight bytes: a row number, and the number of the builder's generation it was made in. Every use
+/// compares that number. A key of another builder, or of a generation that is over, names nothing:
+/// the sample, attribute or link it was given for is left out and counted in
+/// [`dropped`](crate::Builder::dropped). It is never taken for another row, and nothing panics.
+///
+/// | keys of | are valid until |
+/// |---|---|
+/// | resources, scopes and profiles | [`finish`](crate::Builder::finish) or [`reset`](crate::Builder::reset) |
+/// | everything else: strings, functions, mappings, locations, stacks, links, attributes | these, or [`seal`](crate::Builder::seal) |
 ///
 /// ```
 /// use otlp_profiles::model::{LocationId};
-/// use otlp_profiles::{Builder, build::Key};
+/// use otlp_profiles::{Builder, build::{Key, leaf_first}};
 ///
 /// let mut builder = Builder::new();
-/// let serve = builder.frame("serve", "src/main.rs", 7);
-/// assert_eq!(serve, builder.frame("serve", "src/main.rs", 7));
+/// let cpu = builder.profile("cpu", "nanoseconds");
+/// let serve = builder.frame("serve");
+/// assert_eq!(serve, builder.frame("serve"));
 /// assert_ne!(serve, Key::<LocationId>::NONE);
+///
+/// builder.sample(cpu, leaf_first([serve])).value(1);
+/// drop(builder.seal()?);
+/// // The next generation: the profile is still declared, the location is forgotten.
+/// builder.sample(cpu, leaf_first([serve])).value(1);
+/// assert_eq!(builder.dropped().samples, 1);
+/// # Ok::<(), otlp_profiles::Error>(())
 /// ```
 pub struct Key<T> {
     row: u32,
-    #[cfg(debug_assertions)]
-    owner: u32,
+    /// The generation it was made in; 0 for the two keys that belong to none.
+    generation: u32,
     of: PhantomData<fn() -> T>,
 }
 
 impl<T> Key<T> {
     /// None.
-    pub const NONE: Self = Self::unowned(0);
+    pub const NONE: Self = Self { row: 0, generation: 0, of: PhantomData };
 
-    /// What did not fit any more: whatever is made of it does not fit either.
-    const DROPPED: Self = Self::unowned(u32::MAX);
+    /// Stands for what did not fit: whatever refers to it does not fit either.
+    const DROPPED: Self = Self { row: u32::MAX, generation: 0, of: PhantomData };
 
-    const fn unowned(row: u32) -> Self {
-        Self {
-            row,
-            #[cfg(debug_assertions)]
-            owner: 0,
-            of: PhantomData,
-        }
-    }
-}
-
-impl<T> Number for Key<T> {
-    #[inline]
-    fn number(self) -> u32 {
+    /// The number of its row, whosever it is.
+    #[inline(always)]
+    pub(crate) fn row_number(self) -> u32 {
         self.row
     }
 }
@@ -68,13 +71,13 @@ impl<T> Default for Key<T> {
 }
 impl<T> PartialEq for Key<T> {
     fn eq(&self, other: &Self) -> bool {
-        self.row == other.row
+        (self.row, self.generation) == (other.row, other.generation)
     }
 }
 impl<T> Eq for Key<T> {}
 impl<T> Hash for Key<T> {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        self.row.hash(state);
+        (self.row, self.generation).hash(state);
     }
 }
 impl<T> fmt::Debug for Key<T> {
@@ -87,24 +90,22 @@ impl<T> fmt::Debug for Key<T> {
     }
 }
 
-/// The name of a builder, in debug builds.
-#[derive(Clone, Debug)]
-pub(crate) struct Brand {
-    #[cfg(debug_assertions)]
-    owner: u32,
+/// A generation of a builder: makes keys, and knows its own. No two have the same number.
+#[derive(Debug)]
+pub(crate) struct Generation(u32);
+
+/// A cloned builder goes its own way, so it is another generation.
+impl Clone for Generation {
+    fn clone(&self) -> Self {
+        Self::new()
+    }
 }
 
-impl Brand {
-    /// A name no other builder has.
+impl Generation {
     pub(crate) fn new() -> Self {
-        Self {
-            #[cfg(debug_assertions)]
-            owner: {
-                use std::sync::atomic::{AtomicU32, Ordering};
-                static NEXT: AtomicU32 = AtomicU32::new(1);
-                NEXT.fetch_add(1, Ordering::Relaxed)
-            },
-        }
+        static NEXT: AtomicU32 = AtomicU32::new(1);
+        // 0 belongs to no generation. The counter begins again after 2^32 generations.
+        Self(NEXT.fetch_add(1, Ordering::Relaxed).max(1))
     }
 
     /// The key of a row; of none when the row did not fit.
@@ -113,45 +114,27 @@ impl Brand {
         match row {
             None => Key::DROPPED,
             Some(0) => Key::NONE,
-            Some(row) => Key {
-                row,
-                #[cfg(debug_assertions)]
-                owner: self.owner,
-                of: PhantomData,
-            },
+            Some(row) => Key { row, generation: self.0, of: PhantomData },
         }
     }
 
-    /// Panics, while debugging, at a key of another builder.
+    /// The row of a key: row 0 of [`Key::NONE`], `None` of a key from elsewhere and of what did not
+    /// fit.
     #[inline]
-    pub(crate) fn check<T>(&self, _keys: &[Key<T>]) {
-        #[cfg(debug_assertions)]
-        for key in _keys {
-            assert!(
-                key.owner == self.owner || *key == Key::NONE || *key == Key::DROPPED,
-                "a key of another builder, or from before a reset: {key:?}"
-            );
-        }
+    pub(crate) fn row<T>(&self, key: Key<T>) -> Option<u32> {
+        (self.made(key) || key == Key::NONE).then_some(key.row)
     }
 
-    /// Whether all keys are rows, other than row 0, of a table of `rows`.
-    #[inline]
-    pub(crate) fn all_rows<T>(&self, keys: &[Key<T>], rows: usize) -> bool {
-        // Without a branch per key: row 0 becomes the largest number.
-        let last = rows as u32 - 1;
-        !keys.iter().fold(false, |any, key| any | (key.row.wrapping_sub(1) >= last))
+    /// Whether it made the key.
+    #[inline(always)]
+    pub(crate) fn made<T>(&self, key: Key<T>) -> bool {
+        key.generation == self.0
     }
 
-    /// The row of a key in a table of `rows`: row 0 when it is not one of them, `None` when what
-    /// it was to name did not fit.
-    #[inline]
-    pub(crate) fn row<T>(&self, key: Key<T>, rows: usize) -> Option<u32> {
-        self.check(&[key]);
-        match key.row {
-            row if (row as usize) < rows => Some(row),
-            u32::MAX => None,
-            _ => Some(0),
-        }
+    /// The same generation, which a clone is not.
+    #[inline(always)]
+    pub(crate) fn same(&self) -> Self {
+        Self(self.0)
     }
 }
 
@@ -160,20 +143,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_row_past_the_end_is_none() {
-        let brand = Brand::new();
-        let key: Key<()> = brand.key(Some(3));
-        assert_eq!(brand.row(key, 4), Some(3));
-        assert_eq!(brand.row(key, 3), Some(0));
-        assert_eq!(brand.row(Key::<()>::DROPPED, 3), None);
-        assert_eq!(brand.row(Key::<()>::NONE, 3), Some(0));
-    }
-
-    #[test]
-    #[cfg(debug_assertions)]
-    #[should_panic(expected = "another builder")]
-    fn a_foreign_key_is_caught() {
-        let key: Key<()> = Brand::new().key(Some(1));
-        Brand::new().row(key, 4);
+    fn a_generation_knows_its_own_keys_only() {
+        let (one, other) = (Generation::new(), Generation::new());
+        let key: Key<()> = one.key(Some(3));
+        assert_eq!(one.row(key), Some(3));
+        assert_eq!(other.row(key), None);
+        assert_eq!(one.clone().row(key), None);
+        assert_ne!(key, other.key(Some(3)));
+        assert_eq!(one.row(Key::<()>::DROPPED), None);
+        assert_eq!(one.row(Key::<()>::NONE), Some(0));
+        assert_eq!(size_of_val(&key), 8);
     }
 }

@@ -6,9 +6,8 @@ use crate::model::dictionary::{Attribute, Dictionary, Function, Line, Mapping};
 use crate::model::id::{
     AttributeId, FunctionId, Id, LinkId, LocationId, MappingId, StackId, StringId,
 };
-use crate::model::profile::{Profile, ValueType};
-use crate::model::value::KeyValue;
-use crate::model::{Resource, ResourceProfiles, Scope, ScopeProfiles};
+use crate::model::profile::{Profile, ProfileParts, ValueType};
+use crate::model::{EntityRef, Resource, ResourceProfiles, Scope, ScopeProfiles};
 
 /// Where the rows of one dictionary are in another: for each table, the new id of each row.
 ///
@@ -92,6 +91,10 @@ fn absorb_stacks(into: &mut Interner, other: &Dictionary, remap: &mut Remap) -> 
     Ok(())
 }
 
+fn follow<I: Id>(ids: &[I], next: &[I]) -> Vec<I> {
+    ids.iter().map(|&id| at(next, id)).collect()
+}
+
 /// The new id of an old one.
 #[inline]
 fn at<I: Id>(ids: &[I], old: I) -> I {
@@ -99,6 +102,19 @@ fn at<I: Id>(ids: &[I], old: I) -> I {
 }
 
 impl Remap {
+    /// Where the rows are in a third dictionary, to which `next` leads from the second.
+    pub(crate) fn then(&self, next: &Self) -> Self {
+        Self {
+            strings: follow(&self.strings, &next.strings),
+            mappings: follow(&self.mappings, &next.mappings),
+            functions: follow(&self.functions, &next.functions),
+            locations: follow(&self.locations, &next.locations),
+            links: follow(&self.links, &next.links),
+            attributes: follow(&self.attributes, &next.attributes),
+            stacks: follow(&self.stacks, &next.stacks),
+        }
+    }
+
     #[inline]
     pub(crate) fn string(&self, id: StringId) -> StringId {
         at(&self.strings, id)
@@ -173,30 +189,19 @@ impl Remap {
 
     /// Renumbers the ids of a resource.
     pub(crate) fn resource(&self, resource: &mut Resource) {
-        self.key_values(&mut resource.attributes);
-        for entity in &mut resource.entity_refs {
-            self.renumber(&mut entity.schema_url);
-            self.renumber(&mut entity.entity_type);
-            entity.id_keys.iter_mut().for_each(|id| self.renumber(id));
-            entity.description_keys.iter_mut().for_each(|id| self.renumber(id));
-        }
+        map_resource(resource, &mut |id| self.string(id));
     }
 
     /// Renumbers the ids of a scope.
     pub(crate) fn scope(&self, scope: &mut Scope) {
-        self.renumber(&mut scope.name);
-        self.renumber(&mut scope.version);
-        self.key_values(&mut scope.attributes);
+        map_scope(scope, &mut |id| self.string(id));
     }
 
     /// Renumbers the ids of a profile and its samples.
     pub(crate) fn profile(&self, profile: &mut Profile) {
         let Some(profile) = profile.parts_mut() else { return };
-        profile.sample_types.iter_mut().for_each(|kind| self.value_type(kind));
-        self.value_type(&mut profile.period_type);
-        profile.default_sample_type = self.string(profile.default_sample_type);
+        map_profile(profile, &mut |id| self.string(id));
         profile.attributes.iter_mut().for_each(|id| *id = at(&self.attributes, *id));
-        self.renumber(&mut profile.original_payload_format);
         let samples = &mut profile.samples;
         samples.stacks.iter_mut().for_each(|id| *id = self.stack(*id));
         samples.links.get_mut().into_iter().flatten().for_each(|id| *id = self.link(*id));
@@ -204,18 +209,34 @@ impl Remap {
         samples.stacktrace_ids.get_mut().into_iter().flatten().for_each(|id| self.renumber(id));
     }
 
-    pub(crate) fn value_type(&self, kind: &mut ValueType) {
-        self.renumber(&mut kind.name);
-        self.renumber(&mut kind.unit);
-    }
-
-    pub(crate) fn key_values(&self, pairs: &mut [KeyValue]) {
-        for pair in pairs {
-            *pair = pair.map_texts(&mut |id| self.string(id));
-        }
-    }
-
     pub(crate) fn renumber(&self, id: &mut StringId) {
         *id = self.string(*id);
     }
+}
+
+/// Replaces every text of a resource.
+pub(crate) fn map_resource(resource: &mut Resource, f: &mut impl FnMut(StringId) -> StringId) {
+    resource.attributes.iter_mut().for_each(|pair| *pair = pair.map_texts(f));
+    for entity in &mut resource.entity_refs {
+        let EntityRef { schema_url, entity_type, id_keys, description_keys } = entity;
+        let keys = id_keys.iter_mut().chain(description_keys);
+        [schema_url, entity_type].into_iter().chain(keys).for_each(|id| *id = f(*id));
+    }
+}
+
+/// Replaces every text of a scope.
+pub(crate) fn map_scope(scope: &mut Scope, f: &mut impl FnMut(StringId) -> StringId) {
+    let Scope { name, version, attributes, dropped_attributes_count: _ } = scope;
+    [name, version].into_iter().for_each(|id| *id = f(*id));
+    attributes.iter_mut().for_each(|pair| *pair = pair.map_texts(f));
+}
+
+/// Replaces every text of a profile, but for those of its samples and its attributes.
+pub(crate) fn map_profile(profile: &mut ProfileParts, f: &mut impl FnMut(StringId) -> StringId) {
+    let ProfileParts { sample_types, period_type, .. } = profile;
+    for ValueType { name, unit, .. } in sample_types.iter_mut().chain([period_type]) {
+        [name, unit].into_iter().for_each(|id| *id = f(*id));
+    }
+    profile.default_sample_type = f(profile.default_sample_type);
+    profile.original_payload_format = f(profile.original_payload_format);
 }

@@ -1,35 +1,50 @@
 //! Building profiles: from a running profiler to [`Profiles`].
 //!
-//! For those who have names, [`Builder`] needs two lines. Those who have addresses say which binary
-//! each lies in and leave the names to whoever has the binary:
+//! A profiler that has names pushes them. One that has addresses says which mapping each lies in, and
+//! leaves the names to whoever has the binary:
 //!
 //! ```
-//! use otlp_profiles::build::Binary;
+//! use otlp_profiles::build::{NewMapping, leaf_first};
 //! use otlp_profiles::{Builder, WriteOptions, Format, semconv, write};
+//! use std::time::{Duration, SystemTime};
 //!
 //! let mut builder = Builder::new();
-//! builder.resource([("service.name", "checkout")]);
-//! builder.scope("my-profiler", "1.0.0");
+//! builder.resource().attr("service.name", "checkout").attr("process.pid", std::process::id());
+//! builder.scope("my-profiler").version("1.0.0");
 //! let cpu = builder.profile("cpu", "nanoseconds");
-//! builder.details(cpu).window(1_763_640_000_000_000_000, 60_000_000_000).period("cpu", "nanoseconds", 10_000_000);
+//! builder
+//!     .profile_mut(cpu)
+//!     .time(SystemTime::now())
+//!     .duration(Duration::from_secs(60))
+//!     .period("cpu", "nanoseconds", 10_000_000);
 //!
 //! let build_id = builder.attribute(semconv::BUILD_ID_GNU, "c89b11207f6479603b0d49bf291c092c2b719293");
-//! let server = Binary::new("/usr/bin/server").range(0x40_0000, 0x80_0000, 0);
+//! let server = NewMapping::new("/usr/bin/server").memory(0x40_0000, 0x80_0000);
 //! let server = builder.mapping(server.attributes(&[build_id]));
 //!
-//! // What an unwinder gives, the leaf first.
-//! let stack = [0x40_1234, 0x40_5678].map(|address| builder.address(server, address));
-//! let stack = builder.stack(&stack);
-//! builder.sample(cpu, stack).value(10_000_000).attr("thread.name", "worker-1");
+//! // What an unwinder gives: the leaf, then return addresses, less one to lie within the call.
+//! let stack = [0x40_1234, 0x40_5678 - 1].map(|address| builder.address(server, address));
+//! builder.sample(cpu, leaf_first(stack)).value(10_000_000).attr("thread.name", "worker-1");
 //!
 //! let written = write(&builder.finish()?, Format::OTLP, &WriteOptions::default())?;
 //! assert!(written.losses.is_empty());
 //! # Ok::<(), otlp_profiles::Error>(())
 //! ```
+//!
+//! | | |
+//! |---|---|
+//! | what is profiled, by what, and what is measured | [`resource`](Builder::resource), [`scope`](Builder::scope), [`profile`](Builder::profile), [`profile_mut`](Builder::profile_mut) |
+//! | samples | [`sample`](Builder::sample) of a stack, [`root_first`] or [`leaf_first`] |
+//! | rows of the dictionary | [`frame`](Builder::frame), [`address`](Builder::address), [`location`](Builder::location), [`function`](Builder::function), [`mapping`](Builder::mapping), [`stack`](Builder::stack), [`attribute`](Builder::attribute), [`link`](Builder::link), [`string`](Builder::string) |
+//! | addresses of a process | [`ProcessMappings`] |
+//! | sampled heap profiles | [`Upscaling`] |
+//! | the end, or the end of an interval | [`finish`](Builder::finish), [`seal`](Builder::seal) |
+//! | other builders, and profiles that were read | [`merge`](Builder::merge), [`add`](Builder::add) |
 
+mod add;
 mod build_id;
 mod compact;
-mod entity;
+mod declared;
 mod frames;
 mod hints;
 pub(crate) mod index;
@@ -38,22 +53,31 @@ mod join;
 mod key;
 mod lists;
 pub(crate) mod merge;
+mod number;
 mod parts;
 mod paths;
+mod process;
+mod profile;
 pub(crate) mod reach;
 #[cfg(feature = "pprof")]
 mod report;
+mod resource;
 pub(crate) mod room;
 mod sample;
 mod samples;
 mod seal;
 mod seen;
+mod stack;
 mod tables;
 mod tree;
+mod upscaling;
+mod value;
 
+use crate::build::add::Added;
+use crate::build::declared::Declared;
 use crate::build::frames::Frames;
 use crate::build::interner::Interner;
-use crate::build::key::Brand;
+use crate::build::key::Generation;
 use crate::build::room::Full;
 use crate::build::sample::Pending;
 use crate::build::seen::Seen;
@@ -67,20 +91,26 @@ use crate::model::id::{AttributeId, LocationId};
 #[cfg(feature = "build-id")]
 pub use crate::build::build_id::htlhash;
 pub use crate::build::key::Key;
-pub use crate::build::parts::{AnyValue, Binary, Entity, Frame, Place, SourceLine, Symbol, Text};
-pub use crate::build::sample::{IntoStack, NewSample};
+pub use crate::build::number::{Nanos, SampleValue};
+pub use crate::build::parts::{Frame, NewEntity, NewFunction, NewLine, NewLocation, NewMapping};
+pub use crate::build::process::{ProcessMapping, ProcessMappings};
+pub use crate::build::profile::ProfileMut;
+pub use crate::build::resource::{Enter, ResourceMut, ScopeMut};
+pub use crate::build::sample::NewSample;
 pub use crate::build::seal::Sealed;
-pub use crate::build::tree::Details;
+pub use crate::build::stack::{IntoFrame, IntoStack, Ordered, leaf_first, root_first};
+pub use crate::build::upscaling::Upscaling;
+pub use crate::build::value::{NewValue, StringRef, ValueAndUnit};
 
 /// Builds [`Profiles`], one sample after the other.
 ///
 /// ```
-/// use otlp_profiles::Builder;
+/// use otlp_profiles::{Builder, build::root_first};
 ///
 /// let mut builder = Builder::new();
 /// let cpu = builder.profile("cpu", "nanoseconds");
-/// builder.sample(cpu, ["main", "serve", "parse"]).value(10_000_000);
-/// builder.sample(cpu, ["main", "serve", "parse"]).value(10_000_000);
+/// builder.sample(cpu, root_first(["main", "serve", "parse"])).value(10_000_000);
+/// builder.sample(cpu, root_first(["main", "serve", "parse"])).value(10_000_000);
 ///
 /// let profiles = builder.finish()?;
 /// let samples = profiles.iter().next().unwrap().samples();
@@ -88,10 +118,9 @@ pub use crate::build::tree::Details;
 /// # Ok::<(), otlp_profiles::Error>(())
 /// ```
 ///
-/// Every method that names something, a [`string`](Self::string), a [`function`](Self::function),
-/// a [`location`](Self::location), a [`stack`](Self::stack), returns its [`Key`], the same key for
-/// the same thing. Names listed as a path go from the root to the leaf, as in a folded stack;
-/// locations listed by key go from the leaf to the root, as in OTLP.
+/// Methods named after a row of OTLP's dictionary, [`function`](Self::function),
+/// [`location`](Self::location), [`stack`](Self::stack), return its [`Key`], the same key for the
+/// same row.
 ///
 /// # What comes out
 ///
@@ -99,24 +128,24 @@ pub use crate::build::tree::Details;
 /// the format: row 0 of every table is the empty row, no row is there twice, none is there that
 /// nothing refers to, no two attributes of a thing have the same key (the later one counts), and
 /// no profile is without samples. Samples of the same stack, the same attributes and the same link
-/// are one sample.
+/// are one sample. (Profiles that were [added](Self::add) stay as they are.)
 ///
-/// A sample says its values, or when it was taken, or both. A profile's samples all do the same:
+/// A sample has values, timestamps, or both. A profile's samples all have the same:
 /// where a caller mixes, a profile comes out as several, one for those with values, one for those
 /// with timestamps, one for those with both.
 ///
-/// # Frames in a hurry
+/// # Keys for speed
 ///
 /// A profiler that can keep keys keeps those of locations or whole stacks. A sample of a stack that
 /// was seen then costs a hash and an addition, and takes no memory.
 ///
 /// ```
-/// # use otlp_profiles::Builder;
+/// # use otlp_profiles::{Builder, build::leaf_first};
 /// let mut builder = Builder::new();
 /// let cpu = builder.profile("cpu", "nanoseconds");
-/// let main = builder.frame("main", "src/main.rs", 12);
-/// let parse = builder.frame("parse", "src/parse.rs", 40);
-/// let stack = builder.stack(&[parse, main]);
+/// let main = builder.frame(("main", "src/main.rs", 12));
+/// let parse = builder.frame(("parse", "src/parse.rs", 40));
+/// let stack = builder.stack(leaf_first([parse, main]));
 /// let worker = builder.attribute("thread.name", "worker-1");
 /// for _ in 0..1_000 {
 ///     builder.sample(cpu, stack).value(10_000_000).attribute(worker);
@@ -127,8 +156,10 @@ pub use crate::build::tree::Details;
 ///
 /// # Profiling without end
 ///
-/// [`seal`](Self::seal) lends out what was built and starts anew when it is given back, in the same
-/// memory. A builder is [`Send`]: let every thread have its own and [`merge`](Self::merge) them.
+/// [`seal`](Self::seal) lends out an interval, and the next one begins in the same memory, with the
+/// same resources, scopes and profiles. A builder is [`Send`]: let every thread have its own and
+/// [`merge`](Self::merge) them. A clone of a builder is another builder: keys of the first mean
+/// nothing to it.
 ///
 /// # Limits
 ///
@@ -142,7 +173,10 @@ pub struct Builder {
     /// Attributes that are a text, by key and value.
     labels: Seen,
     tree: Tree,
-    brand: Brand,
+    /// Whole profiles that were added.
+    added: Added,
+    /// The keys of the dictionary are of this generation; those of the tree have one of their own.
+    generation: Generation,
     when_full: WhenFull,
     full: Option<Full>,
     dropped: Dropped,
@@ -155,20 +189,21 @@ pub struct Builder {
     lines: Vec<Line>,
     /// The attributes of what is being put together.
     set: Vec<AttributeId>,
-    /// What is lent out by [`Builder::seal`].
+    /// What is lent out by [`Builder::seal`], and what declarations refer to until it is given back.
     sealed: Profiles,
+    declared: Declared,
 }
 
 /// What a [`Builder`] does with what does not fit its limits.
 ///
 /// ```
-/// use otlp_profiles::{Builder, Limits, build::WhenFull};
+/// use otlp_profiles::{Builder, Limits, build::{WhenFull, root_first}};
 ///
 /// let limits = Limits::network().max_samples(1);
 /// let mut builder = Builder::with_limits(limits, WhenFull::Drop);
 /// let cpu = builder.profile("cpu", "nanoseconds");
-/// builder.sample(cpu, ["main"]).value(1);
-/// builder.sample(cpu, ["main", "serve"]).value(1);
+/// builder.sample(cpu, root_first(["main"])).value(1);
+/// builder.sample(cpu, root_first(["main", "serve"])).value(1);
 /// assert_eq!(builder.dropped().samples, 1);
 /// assert!(builder.finish().is_ok());
 /// ```
@@ -181,10 +216,17 @@ pub enum WhenFull {
     Drop,
 }
 
-/// What a [`Builder`] left out because it did not fit.
+/// What a [`Builder`] left out: what did not fit its limits, and what was given with a [`Key`] of
+/// another builder or of an interval that is over.
 ///
 /// ```
-/// assert_eq!(otlp_profiles::Builder::new().dropped(), Default::default());
+/// use otlp_profiles::{Builder, build::root_first};
+///
+/// let (mut builder, mut other) = (Builder::new(), Builder::new());
+/// let cpu = builder.profile("cpu", "nanoseconds");
+/// let foreign = other.attribute("thread.name", "worker-1");
+/// builder.sample(cpu, root_first(["main"])).value(1).attribute(foreign);
+/// assert_eq!((builder.dropped().samples, builder.dropped().attributes), (0, 1));
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -197,6 +239,18 @@ pub struct Dropped {
     pub attributes: u64,
     /// Values past the number of the profile's sample types.
     pub values: u64,
+    /// Links of samples, which were taken without.
+    pub links: u64,
+}
+
+impl std::ops::AddAssign for Dropped {
+    fn add_assign(&mut self, more: Self) {
+        let Self { samples, attributes, values, links } = more;
+        self.samples += samples;
+        self.attributes += attributes;
+        self.values += values;
+        self.links += links;
+    }
 }
 
 impl Default for Builder {
@@ -218,7 +272,8 @@ impl Builder {
             frames: Frames::default(),
             labels: Seen::default(),
             tree: Tree::default(),
-            brand: Brand::new(),
+            added: Added::default(),
+            generation: Generation::new(),
             when_full,
             full: None,
             dropped: Dropped::default(),
@@ -228,10 +283,11 @@ impl Builder {
             lines: Vec::new(),
             set: Vec::new(),
             sealed: Profiles::default(),
+            declared: Declared::default(),
         }
     }
 
-    /// What did not fit so far.
+    /// What was left out since the interval began. [`Sealed::dropped`] says it of a sealed one.
     pub fn dropped(&self) -> Dropped {
         self.dropped
     }
@@ -250,11 +306,16 @@ impl Builder {
         self.interner.room.spent()
     }
 
-    /// Forgets everything, keeps the memory. From here on the builder gives what a new one would;
-    /// keys from before are void.
+    /// Forgets everything, also what was declared, and keeps the memory. From here on the builder
+    /// gives what a new one would. No key from before is valid.
     pub fn reset(&mut self) {
         let dictionary = std::mem::take(&mut self.interner.dictionary);
         self.start_anew(dictionary);
+    }
+
+    /// Whether a key of a dictionary's row is one of this builder's, and of this interval.
+    pub(crate) fn has<T>(&self, key: Key<T>) -> bool {
+        self.generation.row(key).is_some()
     }
 
     /// Remembers what did not fit.

@@ -1,213 +1,128 @@
-//! What a caller says of a function, a binary, a location, a frame, a value.
+//! Rows of the dictionary, as a caller describes them.
 
 use crate::build::key::Key;
-use crate::model::id::{AttributeId, FunctionId, MappingId, StringId};
+use crate::build::value::StringRef;
+use crate::model::id::{AttributeId, FunctionId, MappingId};
 
-/// A text, or the key of one that was interned before.
+/// A function: its names and where it begins. One without any name is [`Key::NONE`].
 ///
 /// ```
-/// use otlp_profiles::{Builder, build::Symbol};
+/// use otlp_profiles::{Builder, build::NewFunction};
 ///
-/// let mut builder = Builder::new();
-/// let file = builder.string("src/lib.rs");
-/// let parse = builder.function(Symbol::new("parse").file(file));
-/// assert_eq!(parse, builder.function(Symbol::new("parse").file("src/lib.rs")));
-/// ```
-#[derive(Clone, Copy, Debug)]
-pub enum Text<'a> {
-    /// The text itself.
-    Str(&'a str),
-    /// The key of a text.
-    Key(Key<StringId>),
-}
-
-impl Default for Text<'_> {
-    fn default() -> Self {
-        Self::Str("")
-    }
-}
-
-impl<'a> From<&'a str> for Text<'a> {
-    fn from(text: &'a str) -> Self {
-        Self::Str(text)
-    }
-}
-
-impl<'a> From<&'a String> for Text<'a> {
-    fn from(text: &'a String) -> Self {
-        Self::Str(text)
-    }
-}
-
-impl From<Key<StringId>> for Text<'_> {
-    fn from(key: Key<StringId>) -> Self {
-        Self::Key(key)
-    }
-}
-
-/// The value of an attribute, as a caller has it.
-///
-/// ```
-/// use otlp_profiles::{Builder, build::AnyValue};
-///
-/// let mut builder = Builder::new();
-/// let worker = builder.attribute("thread.name", "worker-1");
-/// let thread = builder.attribute("thread.id", 42);
-/// let notes = ["first".into(), "second".into()];
-/// let comment = builder.attribute("pprof.profile.comment", AnyValue::Array(&notes));
-/// # let _ = (worker, thread, comment);
-/// ```
-#[derive(Clone, Copy, Debug, Default)]
-pub enum AnyValue<'a> {
-    /// No value.
-    #[default]
-    Empty,
-    /// A text.
-    Text(Text<'a>),
-    /// A truth.
-    Bool(bool),
-    /// An integer.
-    Int(i64),
-    /// A number.
-    Double(f64),
-    /// Bytes.
-    Bytes(&'a [u8]),
-    /// A list.
-    Array(&'a [AnyValue<'a>]),
-    /// Named values; of two with the same name the later one counts.
-    KeyValues(&'a [(&'a str, AnyValue<'a>)]),
-}
-
-macro_rules! any_value_from {
-    ($($type:ty => |$value:ident| $any:expr;)*) => {$(
-        impl<'a> From<$type> for AnyValue<'a> {
-            fn from($value: $type) -> Self {
-                $any
-            }
-        }
-    )*};
-}
-
-any_value_from! {
-    &'a str => |text| Self::Text(text.into());
-    &'a String => |text| Self::Text(text.into());
-    Text<'a> => |text| Self::Text(text);
-    Key<StringId> => |key| Self::Text(key.into());
-    bool => |truth| Self::Bool(truth);
-    i64 => |number| Self::Int(number);
-    i32 => |number| Self::Int(number.into());
-    u32 => |number| Self::Int(number.into());
-    f64 => |number| Self::Double(number);
-    &'a [u8] => |bytes| Self::Bytes(bytes);
-}
-
-/// A function: its names and where it begins. One without any name is none.
-///
-/// ```
-/// use otlp_profiles::{Builder, build::Symbol};
-///
-/// let symbol = Symbol::new("core::fmt::write").system_name("_ZN4core3fmt5writeE").file("fmt/mod.rs").start_line(1480);
-/// let key = Builder::new().function(symbol);
+/// let write = NewFunction::new("core::fmt::write")
+///     .system_name("_ZN4core3fmt5writeE")
+///     .filename("fmt/mod.rs")
+///     .start_line(1480);
+/// let key = Builder::new().function(write);
 /// # let _ = key;
 /// ```
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 #[non_exhaustive]
-pub struct Symbol<'a> {
+pub struct NewFunction<'a> {
     /// The name as people read it.
-    pub name: Text<'a>,
+    pub name: StringRef<'a>,
     /// The name as the system knows it, such as a mangled one.
-    pub system_name: Text<'a>,
+    pub system_name: StringRef<'a>,
     /// The source file.
-    pub file: Text<'a>,
+    pub filename: StringRef<'a>,
     /// The line where it begins, from 1; 0 is unknown.
     pub start_line: u32,
 }
 
-impl<'a> Symbol<'a> {
+impl<'a> NewFunction<'a> {
     /// A function of this name.
-    pub fn new(name: impl Into<Text<'a>>) -> Self {
+    pub fn new(name: impl Into<StringRef<'a>>) -> Self {
         Self { name: name.into(), ..Self::default() }
     }
 
-    /// With the name as the system knows it.
+    /// Sets the name as the system knows it.
     #[must_use]
-    pub fn system_name(self, name: impl Into<Text<'a>>) -> Self {
-        Self { system_name: name.into(), ..self }
+    pub fn system_name(self, system_name: impl Into<StringRef<'a>>) -> Self {
+        Self { system_name: system_name.into(), ..self }
     }
 
-    /// In this source file.
+    /// Sets the source file.
     #[must_use]
-    pub fn file(self, file: impl Into<Text<'a>>) -> Self {
-        Self { file: file.into(), ..self }
+    pub fn filename(self, filename: impl Into<StringRef<'a>>) -> Self {
+        Self { filename: filename.into(), ..self }
     }
 
-    /// Beginning at this line, from 1.
+    /// Sets the line where it begins, from 1.
     #[must_use]
     pub fn start_line(self, start_line: u32) -> Self {
         Self { start_line, ..self }
     }
 }
 
-/// A binary mapped into memory.
+/// A binary, or a part of one, mapped into memory.
 ///
-/// A range that is empty or ends before it begins is taken for unknown. The specification asks for
-/// a build id on every mapping, as an attribute named in [`semconv`](crate::semconv).
+/// The specification asks for a build id on every mapping, as an attribute named in
+/// [`semconv`](crate::semconv). [`ProcessMappings`](super::ProcessMappings) reads those of a running
+/// process.
 ///
 /// ```
-/// use otlp_profiles::{Builder, build::Binary, semconv};
+/// use otlp_profiles::{Builder, build::NewMapping, semconv};
 ///
 /// let mut builder = Builder::new();
 /// let build_id = builder.attribute(semconv::BUILD_ID_GNU, "c89b11207f6479603b0d49bf291c092c2b719293");
-/// let libc = builder.mapping(Binary::new("/lib/libc.so.6").range(0x7f00_0000, 0x7f10_0000, 0).attributes(&[build_id]));
+/// let libc = NewMapping::new("/lib/libc.so.6").memory(0x7f00_0000, 0x7f10_0000).file_offset(0x2_8000);
+/// let libc = builder.mapping(libc.attributes(&[build_id]));
 /// let leaf = builder.address(libc, 0x7f00_1234);
 /// # let _ = leaf;
 /// ```
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 #[non_exhaustive]
-pub struct Binary<'a> {
+pub struct NewMapping<'a> {
     /// The path or name of the file.
-    pub file: Text<'a>,
+    pub filename: StringRef<'a>,
     /// The address where the mapping begins.
     pub memory_start: u64,
-    /// The address where it ends.
+    /// The address where it ends. Unless it is past `memory_start`, both are taken for unknown.
     pub memory_limit: u64,
     /// The offset in the file of the first byte mapped.
     pub file_offset: u64,
-    /// What else is known of it; of two with the same key the later one counts.
+    /// Its attributes; of two with the same key the later one counts.
     pub attributes: &'a [Key<AttributeId>],
 }
 
-impl<'a> Binary<'a> {
-    /// A binary of this path.
-    pub fn new(file: impl Into<Text<'a>>) -> Self {
-        Self { file: file.into(), ..Self::default() }
+impl<'a> NewMapping<'a> {
+    /// A mapping of this file.
+    pub fn new(filename: impl Into<StringRef<'a>>) -> Self {
+        Self { filename: filename.into(), ..Self::default() }
     }
 
-    /// Mapped at `start..limit`, from byte `file_offset` on.
+    /// Sets the addresses where it begins and ends.
     #[must_use]
-    pub fn range(self, start: u64, limit: u64, file_offset: u64) -> Self {
-        Self { memory_start: start, memory_limit: limit, file_offset, ..self }
+    pub fn memory(self, memory_start: u64, memory_limit: u64) -> Self {
+        Self { memory_start, memory_limit, ..self }
     }
 
-    /// With these attributes.
+    /// Sets the offset in the file of the first byte mapped.
+    #[must_use]
+    pub fn file_offset(self, file_offset: u64) -> Self {
+        Self { file_offset, ..self }
+    }
+
+    /// Sets its attributes.
     #[must_use]
     pub fn attributes(self, attributes: &'a [Key<AttributeId>]) -> Self {
         Self { attributes, ..self }
     }
 }
 
-/// A line of source code: one of the functions at a [`Place`]. One without a function says nothing
-/// and is left out.
+/// A line of source code: one of the functions at a [`NewLocation`]. One without a function says
+/// nothing and is left out.
 ///
 /// ```
-/// use otlp_profiles::{Builder, build::{SourceLine, Symbol}};
+/// use otlp_profiles::{Builder, build::{NewFunction, NewLine}};
 ///
-/// let function = Builder::new().function(Symbol::new("main"));
-/// let line = SourceLine { function, line: 12, column: 5 };
+/// let main = Builder::new().function(NewFunction::new("main"));
+/// let line = NewLine::new(main).line(12).column(5);
 /// # let _ = line;
 /// ```
 #[derive(Clone, Copy, Debug, Default)]
-pub struct SourceLine {
+#[non_exhaustive]
+pub struct NewLine {
     /// The function.
     pub function: Key<FunctionId>,
     /// The line, from 1; 0 is unknown.
@@ -216,109 +131,149 @@ pub struct SourceLine {
     pub column: u32,
 }
 
-/// A place in the code: an address, the lines there, or both. One of which nothing is known is none.
+impl NewLine {
+    /// An unknown line of this function.
+    pub fn new(function: Key<FunctionId>) -> Self {
+        Self { function, ..Self::default() }
+    }
+
+    /// Sets the line, from 1.
+    #[must_use]
+    pub fn line(self, line: u32) -> Self {
+        Self { line, ..self }
+    }
+
+    /// Sets the column, from 1.
+    #[must_use]
+    pub fn column(self, column: u32) -> Self {
+        Self { column, ..self }
+    }
+}
+
+/// A location in the code: an address, the lines there, or both. One of which nothing is known is
+/// [`Key::NONE`].
 ///
 /// Several lines are functions inlined into one another, the innermost first.
 ///
 /// ```
-/// use otlp_profiles::{Builder, build::{Place, SourceLine, Symbol}};
+/// use otlp_profiles::{Builder, build::{NewFunction, NewLine, NewLocation, NewMapping}};
 ///
 /// let mut builder = Builder::new();
-/// let (inner, outer) = (builder.function(Symbol::new("inner")), builder.function(Symbol::new("outer")));
-/// let lines = [
-///     SourceLine { function: inner, line: 3, column: 0 },
-///     SourceLine { function: outer, line: 40, column: 0 },
-/// ];
-/// let location = builder.location(Place { address: 0x1234, lines: &lines, ..Place::default() });
+/// let server = builder.mapping(NewMapping::new("/usr/bin/server").memory(0x1000, 0x9000));
+/// let [inner, outer] = ["inner", "outer"].map(|name| builder.function(NewFunction::new(name)));
+/// let lines = [NewLine::new(inner).line(3), NewLine::new(outer).line(40)];
+/// let location = builder.location(NewLocation::new().address(server, 0x1234).lines(&lines).frame_type("native"));
 /// # let _ = location;
 /// ```
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Place<'a> {
-    /// The binary it lies in.
+#[non_exhaustive]
+pub struct NewLocation<'a> {
+    /// The mapping it lies in.
     pub mapping: Key<MappingId>,
     /// The address; 0 is unknown.
     pub address: u64,
     /// The lines, the innermost first.
-    pub lines: &'a [SourceLine],
-    /// What else is known of it; of two with the same key the later one counts.
+    pub lines: &'a [NewLine],
+    /// The attribute `profile.frame.type`, such as `native`, `kernel` or `cpython`; none if empty.
+    pub frame_type: &'a str,
+    /// Its attributes; of two with the same key the later one counts.
     pub attributes: &'a [Key<AttributeId>],
 }
 
-/// A frame by its names, for those who have nothing else: a function, its file, a line, and what
-/// kind of code it is.
+impl<'a> NewLocation<'a> {
+    /// A location of which nothing is known yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets the address and the mapping it lies in; [`Key::NONE`] if that is unknown.
+    #[must_use]
+    pub fn address(self, mapping: Key<MappingId>, address: u64) -> Self {
+        Self { mapping, address, ..self }
+    }
+
+    /// Sets the lines, the innermost first.
+    #[must_use]
+    pub fn lines(self, lines: &'a [NewLine]) -> Self {
+        Self { lines, ..self }
+    }
+
+    /// Sets the frame type, such as `native`, `kernel` or `cpython`.
+    #[must_use]
+    pub fn frame_type(self, frame_type: &'a str) -> Self {
+        Self { frame_type, ..self }
+    }
+
+    /// Sets its attributes.
+    #[must_use]
+    pub fn attributes(self, attributes: &'a [Key<AttributeId>]) -> Self {
+        Self { attributes, ..self }
+    }
+}
+
+/// A frame by its names, for those who have nothing else: a function, its file, a line, and the
+/// frame type.
+///
+/// A text is a frame, and so is a tuple of a function, a file and a line.
 ///
 /// ```
-/// use otlp_profiles::{Builder, build::Frame};
+/// use otlp_profiles::{Builder, build::{Frame, root_first}};
 ///
 /// let mut builder = Builder::new();
 /// let cpu = builder.profile("cpu", "nanoseconds");
-/// let frames = [Frame::new("<module>").at("app.py", 3).kind("cpython"), Frame::new("memcpy").kind("native")];
-/// builder.sample(cpu, frames).value(10_000_000);
+/// let frames = [Frame::new("<module>").at("app.py", 3).frame_type("cpython"), Frame::new("memcpy").frame_type("native")];
+/// builder.sample(cpu, root_first(frames)).value(10_000_000);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Frame<'a> {
-    /// The function.
+    /// The name of the function.
     pub name: &'a str,
     /// Its source file.
-    pub file: &'a str,
+    pub filename: &'a str,
     /// The line, from 1; 0 is unknown.
     pub line: u32,
-    /// The value of `profile.frame.type`, such as `native`, `kernel` or `cpython`.
-    pub kind: &'a str,
+    /// The attribute `profile.frame.type`, such as `native`, `kernel` or `cpython`; none if empty.
+    pub frame_type: &'a str,
 }
 
 impl<'a> Frame<'a> {
     /// A frame in the function of this name.
     #[inline]
     pub const fn new(name: &'a str) -> Self {
-        Self { name, file: "", line: 0, kind: "" }
+        Self { name, filename: "", line: 0, frame_type: "" }
     }
 
-    /// At a line of a file.
+    /// Sets the source file and the line, from 1; 0 is unknown.
     #[must_use]
     #[inline]
-    pub const fn at(self, file: &'a str, line: u32) -> Self {
-        Self { file, line, ..self }
+    pub const fn at(self, filename: &'a str, line: u32) -> Self {
+        Self { filename, line, ..self }
     }
 
-    /// Of this kind of code.
+    /// Sets the frame type, such as `native`, `kernel` or `cpython`.
     #[must_use]
     #[inline]
-    pub const fn kind(self, kind: &'a str) -> Self {
-        Self { kind, ..self }
+    pub const fn frame_type(self, frame_type: &'a str) -> Self {
+        Self { frame_type, ..self }
     }
 }
 
-impl<'a> From<&'a str> for Frame<'a> {
-    #[inline]
-    fn from(name: &'a str) -> Self {
-        Self::new(name)
-    }
-}
-
-impl<'a> From<(&'a str, &'a str, u32)> for Frame<'a> {
-    #[inline]
-    fn from((name, file, line): (&'a str, &'a str, u32)) -> Self {
-        Self::new(name).at(file, line)
-    }
-}
-
-/// An entity: something a resource stands for, by keys of the resource's attributes.
+/// An entity a resource represents: OTLP's `EntityRef`, by keys of the resource's attributes.
 ///
 /// ```
-/// use otlp_profiles::build::Entity;
+/// use otlp_profiles::build::NewEntity;
 ///
-/// let service = Entity::new("service", &["service.name", "service.namespace"])
-///     .described_by(&["service.version"])
-///     .schema("https://opentelemetry.io/schemas/1.37.0");
+/// let service = NewEntity::new("service", &["service.name", "service.namespace"])
+///     .description_keys(&["service.version"])
+///     .schema_url("https://opentelemetry.io/schemas/1.37.0");
 /// # let _ = service;
 /// ```
 #[derive(Clone, Copy, Debug, Default)]
 #[non_exhaustive]
-pub struct Entity<'a> {
+pub struct NewEntity<'a> {
     /// Its type, such as `service` or `host`.
-    pub kind: &'a str,
+    pub entity_type: &'a str,
     /// The keys that identify it; at least one.
     pub id_keys: &'a [&'a str],
     /// The keys that describe it.
@@ -327,21 +282,21 @@ pub struct Entity<'a> {
     pub schema_url: &'a str,
 }
 
-impl<'a> Entity<'a> {
+impl<'a> NewEntity<'a> {
     /// An entity of this type, identified by these keys.
-    pub const fn new(kind: &'a str, id_keys: &'a [&'a str]) -> Self {
-        Self { kind, id_keys, description_keys: &[], schema_url: "" }
+    pub const fn new(entity_type: &'a str, id_keys: &'a [&'a str]) -> Self {
+        Self { entity_type, id_keys, description_keys: &[], schema_url: "" }
     }
 
-    /// Described by these keys.
+    /// Sets the keys that describe it.
     #[must_use]
-    pub const fn described_by(self, description_keys: &'a [&'a str]) -> Self {
+    pub const fn description_keys(self, description_keys: &'a [&'a str]) -> Self {
         Self { description_keys, ..self }
     }
 
-    /// Of this schema.
+    /// Sets the schema of the entity.
     #[must_use]
-    pub const fn schema(self, schema_url: &'a str) -> Self {
+    pub const fn schema_url(self, schema_url: &'a str) -> Self {
         Self { schema_url, ..self }
     }
 }

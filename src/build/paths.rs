@@ -54,7 +54,7 @@ fn glance(path: u32, frames: &[Frame<'_>]) -> u32 {
     let name = |frame: Option<&Frame<'_>>| frame.map_or(0, |frame| look(frame.name));
     let names = name(frames.first()) ^ name(frames.last()).rotate_left(32) ^ u64::from(path);
     let looks = frames.iter().zip(&FACTORS).map(|(frame, factor)| {
-        let lengths = frame.name.len() ^ frame.file.len() << 8;
+        let lengths = frame.name.len() ^ frame.filename.len() << 8;
         (u64::from(frame.line) << 32 ^ lengths as u64).wrapping_mul(*factor)
     });
     let looks = looks.fold(names.wrapping_mul(FACTORS[AT_ONCE - 1]), u64::wrapping_add);

@@ -88,6 +88,18 @@ impl Reach {
         mark_all(&mut new.strings, &mut rows.strings, &samples.stacktrace_ids);
     }
 
+    /// Marks rows by their ids.
+    pub(crate) fn rows_of(&mut self, ids: &Remap) {
+        let Self { new, rows } = self;
+        mark_all(&mut new.strings, &mut rows.strings, &ids.strings);
+        mark_all(&mut new.mappings, &mut rows.mappings, &ids.mappings);
+        mark_all(&mut new.functions, &mut rows.functions, &ids.functions);
+        mark_all(&mut new.locations, &mut rows.locations, &ids.locations);
+        mark_all(&mut new.links, &mut rows.links, &ids.links);
+        mark_all(&mut new.attributes, &mut rows.attributes, &ids.attributes);
+        mark_all(&mut new.stacks, &mut rows.stacks, &ids.stacks);
+    }
+
     /// Marks what the rows that are marked refer to, and gives all of them their new ids.
     pub(crate) fn finish(&mut self, dictionary: &Dictionary) {
         self.locations(dictionary);

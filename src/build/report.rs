@@ -1,13 +1,13 @@
 //! Reports of the `pprof` crate.
 
 use std::path::PathBuf;
-use std::time::UNIX_EPOCH;
 
 use pprof::{Frames, Report, Symbol as Native};
 
 use crate::build::Builder;
 use crate::build::key::Key;
-use crate::build::parts::{Place, SourceLine, Symbol};
+use crate::build::parts::{NewFunction, NewLine, NewLocation};
+use crate::build::stack::leaf_first;
 use crate::model::id::LocationId;
 use crate::model::profile::Profile;
 
@@ -32,14 +32,11 @@ impl Builder {
     #[cfg_attr(docsrs, doc(cfg(feature = "pprof")))]
     pub fn report(&mut self, report: &Report) -> Key<Profile> {
         let period = 1_000_000_000 / i64::from(report.timing.frequency).max(1);
-        let profile = self.profile_of(&[("samples", "count"), ("cpu", "nanoseconds")]);
-        let start = report.timing.start_time.duration_since(UNIX_EPOCH).unwrap_or_default();
-        let nanos = |time: std::time::Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
-        self.details(profile).window(nanos(start), nanos(report.timing.duration)).period(
-            "cpu",
-            "nanoseconds",
-            period,
-        );
+        let profile = self.profile_of([("samples", "count"), ("cpu", "nanoseconds")]);
+        self.profile_mut(profile)
+            .time(report.timing.start_time)
+            .duration(report.timing.duration)
+            .period("cpu", "nanoseconds", period);
         let mut entries: Vec<_> = report.data.iter().collect();
         entries.sort_by_cached_key(|(frames, _)| content(frames));
         for (frames, &count) in entries {
@@ -50,12 +47,10 @@ impl Builder {
 
     fn report_entry(&mut self, profile: Key<Profile>, frames: &Frames, count: i64, period: i64) {
         let locations: Vec<_> = frames.frames.iter().map(|symbols| self.symbols(symbols)).collect();
-        let stack = self.stack(&locations);
-        let thread_id = i64::try_from(frames.thread_id).unwrap_or(i64::MAX);
         let sample = self
-            .sample(profile, stack)
-            .values(&[count, count.saturating_mul(period)])
-            .attr("thread.id", thread_id);
+            .sample(profile, leaf_first(locations))
+            .values([count, count.saturating_mul(period)])
+            .attr("thread.id", frames.thread_id);
         if !frames.thread_name.is_empty() {
             sample.attr("thread.name", &frames.thread_name);
         }
@@ -65,17 +60,17 @@ impl Builder {
     fn symbols(&mut self, symbols: &[Native]) -> Key<LocationId> {
         let lines: Vec<_> = symbols.iter().map(|symbol| self.symbol(symbol)).collect();
         let address = symbols.iter().rev().find_map(address).unwrap_or(0);
-        self.location(Place { address, lines: &lines, ..Place::default() })
+        self.location(NewLocation::new().address(Key::NONE, address).lines(&lines))
     }
 
-    fn symbol(&mut self, symbol: &Native) -> SourceLine {
+    fn symbol(&mut self, symbol: &Native) -> NewLine {
         let (name, system_name) = match symbol.name {
             Some(_) => (symbol.name(), symbol.sys_name()),
             None => Default::default(),
         };
         let file = symbol.filename.as_ref().map(|file| file.to_string_lossy()).unwrap_or_default();
-        let function = self.function(Symbol::new(&*name).system_name(&*system_name).file(&*file));
-        SourceLine { function, line: symbol.lineno.unwrap_or(0), column: 0 }
+        let function = NewFunction::new(name).system_name(system_name).filename(file);
+        NewLine::new(self.function(function)).line(symbol.lineno.unwrap_or(0))
     }
 }
 
@@ -98,7 +93,7 @@ fn content(frames: &Frames) -> (u64, String, Vec<Vec<Content>>) {
 #[cfg(test)]
 mod tests {
     use std::collections::HashMap;
-    use std::time::Duration;
+    use std::time::{Duration, UNIX_EPOCH};
 
     use pprof::Report;
 

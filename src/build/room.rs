@@ -74,6 +74,21 @@ impl Room {
         self.named_row("max_strings", self.limits.max_strings, rows, bytes + size_of::<u32>())
     }
 
+    /// So many samples in all.
+    pub(crate) fn samples(&self, samples: usize) -> Result<(), Full> {
+        at_most("max_samples", self.limits.max_samples, samples as u64)
+    }
+
+    /// The most frames a stack may have.
+    pub(crate) fn max_stack_depth(&self) -> usize {
+        usize::try_from(self.limits.max_stack_depth).unwrap_or(usize::MAX)
+    }
+
+    /// A stack of `frames`.
+    pub(crate) fn stack(&self, frames: usize) -> Result<(), Full> {
+        at_most("max_stack_depth", self.limits.max_stack_depth, frames as u64)
+    }
+
     /// One more sample of `bytes` where there are `rows` in all.
     pub(crate) fn sample(&mut self, rows: usize, bytes: usize) -> Result<(), Full> {
         self.named_row("max_samples", self.limits.max_samples, rows, bytes)

@@ -3,55 +3,15 @@
 use crate::build::interner::Interner;
 use crate::build::key::Key;
 use crate::build::lists;
-use crate::build::parts::{AnyValue, Frame, Text};
-use crate::build::samples::{Identity, Shape, identity_hash};
+use crate::build::number::{Nanos, SampleValue};
+use crate::build::samples::{Identity, Measured, Shape, identity_hash};
+use crate::build::stack::IntoStack;
 use crate::build::tree::Draft;
+use crate::build::upscaling::Upscaling;
+use crate::build::value::{StringRef, ValueAndUnit};
 use crate::build::{Builder, Full};
 use crate::model::id::{AttributeId, LinkId, StackId};
 use crate::model::profile::Profile;
-
-/// What can be a sample's stack: the key of a stack, or an array or slice of frames by name, from
-/// the root to the leaf.
-///
-/// ```
-/// use otlp_profiles::{Builder, build::Frame};
-///
-/// let mut builder = Builder::new();
-/// let cpu = builder.profile("cpu", "nanoseconds");
-/// builder.sample(cpu, ["main", "parse"]).value(1);
-/// builder.sample(cpu, [("main", "src/main.rs", 12), ("parse", "src/parse.rs", 40)]).value(1);
-/// let frames = vec![Frame::new("main"), Frame::new("parse").at("src/parse.rs", 40)];
-/// builder.sample(cpu, frames.as_slice()).value(1);
-/// let stack = builder.path(["main", "parse"]);
-/// builder.sample(cpu, stack).value(1);
-/// assert_eq!(builder.finish().unwrap().iter().next().unwrap().samples().len(), 3);
-/// ```
-pub trait IntoStack {
-    /// The row of the stack; `None` when it does not fit.
-    #[doc(hidden)]
-    fn into_stack(self, builder: &mut Builder) -> Key<StackId>;
-}
-
-impl IntoStack for Key<StackId> {
-    #[inline]
-    fn into_stack(self, _: &mut Builder) -> Self {
-        self
-    }
-}
-
-impl<'a, F: Into<Frame<'a>>, const N: usize> IntoStack for [F; N] {
-    #[inline]
-    fn into_stack(self, builder: &mut Builder) -> Key<StackId> {
-        builder.path(self)
-    }
-}
-
-impl<'a, F: Into<Frame<'a>> + Copy> IntoStack for &[F] {
-    #[inline]
-    fn into_stack(self, builder: &mut Builder) -> Key<StackId> {
-        builder.path(self.iter().copied())
-    }
-}
 
 /// What is known of the sample being taken.
 #[derive(Clone, Debug, Default)]
@@ -62,62 +22,116 @@ pub(crate) struct Pending {
     attributes: Vec<AttributeId>,
     values: Vec<i64>,
     times: Vec<u64>,
+    upscaling: Vec<Upscaling>,
+    /// What upscaling adds to each value; none without it.
+    corrections: Vec<f64>,
     /// Attributes that did not fit.
     dropped: u32,
+    /// Whether a panic was under way when the sample was begun.
+    panicking: bool,
 }
 
-/// A sample being taken: it is in its profile when this is dropped, at the end of the statement.
+impl Pending {
+    #[inline]
+    fn clear(&mut self) {
+        self.link = LinkId::NONE;
+        self.attributes.clear();
+        self.values.clear();
+        self.times.clear();
+        self.upscaling.clear();
+        self.corrections.clear();
+        self.dropped = 0;
+    }
+
+    /// Sorts the attributes, brings the values to the number of columns and upscales them; returns
+    /// the shape of the sample.
+    #[inline]
+    fn settle(&mut self, columns: usize, dropped: &mut u64) -> Shape {
+        let Self { attributes, values, times, upscaling, corrections, .. } = self;
+        if attributes.len() > 1 {
+            attributes.sort_unstable();
+        }
+        if values.is_empty() {
+            if !times.is_empty() && upscaling.is_empty() {
+                return Shape::Events;
+            }
+            values.resize(columns, 1);
+        } else if values.len() != columns {
+            *dropped += values.len().saturating_sub(columns) as u64;
+            values.resize(columns, 0);
+        }
+        if !upscaling.is_empty() {
+            corrections.resize(columns, 0.0);
+            upscaling.iter().for_each(|rule| rule.correct(values, corrections));
+        }
+        if times.is_empty() { Shape::Totals } else { Shape::Series }
+    }
+}
+
+/// A sample being taken. It is added to its profile when this is dropped: at the end of the statement.
 ///
-/// One that says neither value nor time counts 1. Values are those of one occurrence, and each
+/// One with neither value nor timestamp counts 1. Values are those of one occurrence, and each
 /// timestamp is an occurrence.
 ///
+/// Kept in a variable, it is added where the variable goes out of scope; until then the builder is
+/// borrowed. If the code in between panics, the sample is unfinished: it is left out and counted in
+/// [`dropped`](Builder::dropped). A destructor that runs while a panic is under way can take samples
+/// as ever.
+///
 /// ```
-/// use otlp_profiles::Builder;
+/// use otlp_profiles::{Builder, build::root_first};
+/// use std::time::SystemTime;
 ///
 /// let mut builder = Builder::new();
-/// let offcpu = builder.profile("off_cpu", "nanoseconds");
-/// let link = builder.link([7; 16], [9; 8]);
+/// let off_cpu = builder.profile("off_cpu", "nanoseconds");
+/// let span = builder.link([7; 16], [9; 8]);
 /// builder
-///     .sample(offcpu, ["main", "serve", "read"])
+///     .sample(off_cpu, root_first(["main", "serve", "read"]))
 ///     .value(1_500)
-///     .at(1_763_640_000_000_000_000)
+///     .timestamp(SystemTime::now())
 ///     .attr("thread.name", "worker-1")
-///     .link(link);
+///     .link(span);
 /// ```
 #[derive(Debug)]
 pub struct NewSample<'a> {
-    // Nothing else: it moves with each word that is said of the sample.
+    // Nothing else: it moves with every method.
     builder: &'a mut Builder,
 }
 
 impl Builder {
-    /// Takes a sample: a stack, seen in a profile.
+    /// Takes a sample: a stack, seen in a profile. See [`NewSample`].
     #[inline]
     pub fn sample(&mut self, profile: Key<Profile>, stack: impl IntoStack) -> NewSample<'_> {
         let stack = stack.into_stack(self);
         let pending = &mut self.pending;
+        pending.clear();
         pending.profile = profile;
         pending.stack = stack;
-        pending.link = LinkId::NONE;
-        pending.attributes.clear();
-        pending.values.clear();
-        pending.times.clear();
-        pending.dropped = 0;
+        pending.panicking = std::thread::panicking();
         NewSample { builder: self }
     }
 
     /// Puts the pending sample into its profile.
     #[inline]
     fn commit(&mut self) {
-        let Pending { profile, stack, link, .. } = self.pending;
-        let dictionary = &self.interner.dictionary;
-        let stack = self.brand.row(stack, dictionary.stacks.len());
-        let profile = self.tree.profile_row(&self.brand, profile);
+        let Pending { profile, stack, panicking, .. } = self.pending;
+        let stack = self.generation.row(stack);
+        let profile = self.tree.profile_row(profile);
         let (Some(stack), Some(profile)) = (stack, profile) else {
             self.dropped.samples += 1;
             return;
         };
-        let recorded = self.record(profile, StackId(stack), link);
+        if std::thread::panicking() != panicking {
+            self.dropped.samples += 1;
+            return;
+        }
+        self.record(profile, StackId(stack));
+    }
+
+    /// Adds the pending sample to a profile, or counts it.
+    #[inline]
+    fn record(&mut self, profile: usize, stack: StackId) {
+        let recorded = self.try_record(profile, stack);
         if self.fit(recorded).is_none() {
             self.dropped.samples += 1;
         }
@@ -125,24 +139,23 @@ impl Builder {
 
     /// Finds or adds the sample of the pending identity and gives it what is pending.
     #[inline]
-    fn record(&mut self, profile: usize, stack: StackId, link: LinkId) -> Result<(), Full> {
+    fn try_record(&mut self, profile: usize, stack: StackId) -> Result<(), Full> {
         let Self { interner, tree, pending, samples, dropped, .. } = self;
-        let Pending { attributes, values, times, dropped: dropped_attributes, .. } = pending;
-        let Draft { profile, lanes, .. } = &mut tree.profiles[profile];
-        let shape = shape_of(values, times, profile.sample_types.len(), &mut dropped.values);
-        let count = &mut profile.dropped_attributes_count;
-        *count = count.saturating_add(*dropped_attributes);
-        if attributes.len() > 1 {
-            attributes.sort_unstable();
-        }
+        let Some(Draft { profile, lanes, dropped_attributes, .. }) = tree.profiles.get_mut(profile)
+        else {
+            return Ok(());
+        };
+        *dropped_attributes = dropped_attributes.saturating_add(pending.dropped);
+        let shape = pending.settle(profile.sample_types.len(), &mut dropped.values);
+        let Pending { attributes, values, times, corrections, link, .. } = pending;
+        let identity = Identity { stack, attributes, link: *link };
+        let measured = Measured { values, corrections, times };
         let Interner { room, seed, .. } = interner;
         let lane = &mut lanes[shape as usize];
-        if shape != Shape::Totals {
-            lane.make_room_for_ticks(room, times.len(), values.len())?;
-        }
-        let identity = Identity { stack, attributes, link };
         let hash = identity_hash(seed, identity);
-        let row = match lane.find(hash, identity) {
+        let found = lane.find(hash, identity);
+        lane.make_room_for(room, found, shape, &measured)?;
+        let row = match found {
             Some(row) => row,
             None => {
                 lane.make_room(room, *samples, identity, values.len())?;
@@ -150,35 +163,25 @@ impl Builder {
                 lane.add(hash, identity)
             }
         };
-        match shape {
-            Shape::Totals => lane.add_values(row, values),
-            Shape::Events | Shape::Series => lane.add_ticks(row, times, values),
-        }
+        lane.add_measured(row, shape, &measured);
         Ok(())
     }
 
-    /// Records one occurrence of a sample of another builder, its ids already this one's.
+    /// Adds one occurrence of a sample of another builder, its ids already this one's.
     pub(crate) fn replay(
         &mut self,
         profile: usize,
-        stack: StackId,
-        link: LinkId,
-        attributes: &[AttributeId],
-        values: &[i64],
-        times: &[u64],
+        identity: Identity<'_>,
+        measured: &Measured<'_>,
     ) {
         let pending = &mut self.pending;
-        pending.dropped = 0;
-        pending.attributes.clear();
-        pending.attributes.extend_from_slice(attributes);
-        pending.values.clear();
-        pending.values.extend_from_slice(values);
-        pending.times.clear();
-        pending.times.extend_from_slice(times);
-        let recorded = self.record(profile, stack, link);
-        if self.fit(recorded).is_none() {
-            self.dropped.samples += 1;
-        }
+        pending.clear();
+        pending.link = identity.link;
+        pending.attributes.extend_from_slice(identity.attributes);
+        pending.values.extend_from_slice(measured.values);
+        pending.corrections.extend_from_slice(measured.corrections);
+        pending.times.extend_from_slice(measured.times);
+        self.record(profile, identity.stack);
     }
 
     /// Adds to the attributes of the pending sample.
@@ -196,66 +199,88 @@ impl Builder {
     }
 }
 
-/// The shape of a sample, its values brought to the number of columns.
-#[inline]
-fn shape_of(values: &mut Vec<i64>, times: &[u64], columns: usize, dropped: &mut u64) -> Shape {
-    if values.is_empty() {
-        if !times.is_empty() {
-            return Shape::Events;
-        }
-        values.resize(columns, 1);
-    } else if values.len() != columns {
-        *dropped += values.len().saturating_sub(columns) as u64;
-        values.resize(columns, 0);
-    }
-    if times.is_empty() { Shape::Totals } else { Shape::Series }
-}
-
 impl NewSample<'_> {
-    /// With this value, of the next of the profile's sample types. Types left out count 0.
+    /// Adds a value, for the next of the profile's sample types. Types left out count 0; values past
+    /// their number are left out and counted in [`dropped`](Builder::dropped).
     #[inline]
-    pub fn value(self, value: i64) -> Self {
-        self.builder.pending.values.push(value);
+    pub fn value(self, value: impl SampleValue) -> Self {
+        self.builder.pending.values.push(value.saturating());
         self
     }
 
-    /// With these values, one for each of the profile's sample types.
+    /// Adds values, one for each of the profile's sample types.
+    ///
+    /// ```
+    /// use otlp_profiles::{Builder, build::root_first};
+    ///
+    /// let mut builder = Builder::new();
+    /// let heap = builder.profile_of([("alloc_objects", "count"), ("alloc_space", "bytes")]);
+    /// builder.sample(heap, root_first(["main", "parse"])).values([1, 4096]);
+    /// ```
     #[inline]
-    pub fn values(self, values: &[i64]) -> Self {
-        self.builder.pending.values.extend_from_slice(values);
+    pub fn values(self, values: impl IntoIterator<Item: SampleValue>) -> Self {
+        self.builder.pending.values.extend(values.into_iter().map(SampleValue::saturating));
         self
     }
 
-    /// Seen at this time, in nanoseconds since 1970; once more for each further time.
+    /// Multiplies values to undo sampling; other values stay. Rules for different values can be
+    /// combined, before or after the values are given. See [`Upscaling`].
+    ///
+    /// Totals are rounded once, when [`finish`](Builder::finish) or [`seal`](Builder::seal) hands
+    /// them out; values with timestamps are rounded one by one.
     #[inline]
-    pub fn at(self, unix_nano: u64) -> Self {
-        self.builder.pending.times.push(unix_nano);
+    pub fn upscaled(self, upscaling: Upscaling) -> Self {
+        self.builder.pending.upscaling.push(upscaling);
         self
     }
 
-    /// With this attribute, in place of one with its key.
+    /// Adds a time at which it was seen: a `SystemTime`, or nanoseconds since 1970.
+    ///
+    /// ```
+    /// use otlp_profiles::{Builder, build::root_first};
+    /// use std::time::SystemTime;
+    ///
+    /// let mut builder = Builder::new();
+    /// let wall = builder.profile("wall", "nanoseconds");
+    /// builder.sample(wall, root_first(["main", "wait"])).value(10_000_000).timestamp(SystemTime::now());
+    /// builder.sample(wall, root_first(["main", "wait"])).value(10_000_000).timestamp(1_763_640_000_000_000_000);
+    /// ```
+    #[inline]
+    pub fn timestamp(self, time: impl Into<Nanos>) -> Self {
+        self.builder.pending.times.push(time.into().0);
+        self
+    }
+
+    /// Adds an attribute by its key, in place of one with the same name.
     #[inline]
     pub fn attribute(self, attribute: Key<AttributeId>) -> Self {
         let builder = &mut *self.builder;
-        let row = builder.brand.row(attribute, builder.interner.dictionary.attributes.len());
+        let row = builder.generation.row(attribute);
         builder.put_pending(row);
         self
     }
 
-    /// With an attribute of this key and value, in place of one with its key.
+    /// Adds an attribute by name and value, in place of one with the same name. A pair of a value
+    /// and a unit is a value, too.
     #[inline]
-    pub fn attr<'a>(self, key: impl Into<Text<'a>>, value: impl Into<AnyValue<'a>>) -> Self {
-        let row = self.builder.attribute_row(key.into(), value.into(), Text::default());
+    pub fn attr<'a>(
+        self,
+        key: impl Into<StringRef<'a>>,
+        value: impl Into<ValueAndUnit<'a>>,
+    ) -> Self {
+        let row = self.builder.attribute_row(&key.into(), &value.into());
         self.builder.put_pending(row);
         self
     }
 
-    /// Taken in this span.
+    /// Sets the span in which it was taken.
     #[inline]
     pub fn link(self, link: Key<LinkId>) -> Self {
-        let builder = &*self.builder;
-        let row = builder.brand.row(link, builder.interner.dictionary.links.len());
-        self.builder.pending.link = LinkId(row.unwrap_or(0));
+        let builder = &mut *self.builder;
+        match builder.generation.row(link) {
+            Some(row) => builder.pending.link = LinkId(row),
+            None => builder.dropped.links += 1,
+        }
         self
     }
 }

@@ -15,6 +15,16 @@ pub(crate) struct Identity<'a> {
     pub(crate) link: LinkId,
 }
 
+/// What one occurrence of a sample adds to it: its values, what upscaling adds to each of them, and
+/// when it was seen.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Measured<'a> {
+    pub(crate) values: &'a [i64],
+    /// None, or one for each value.
+    pub(crate) corrections: &'a [f64],
+    pub(crate) times: &'a [u64],
+}
+
 /// The three shapes a profile's samples can have; all of one profile have the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shape {
@@ -38,6 +48,8 @@ impl Shape {
 pub(crate) struct Lane {
     pub(crate) samples: Samples,
     index: Index,
+    /// What upscaling adds to the totals, one for each value up to the last sample that has any.
+    corrections: Vec<f64>,
     ticks: Vec<Tick>,
     /// Of a series: the values of each tick, end to end.
     tick_values: Vec<i64>,
@@ -62,6 +74,7 @@ impl Lane {
         timestamps.clear();
         stacktrace_ids.clear();
         self.index.clear();
+        self.corrections.clear();
         self.ticks.clear();
         self.tick_values.clear();
     }
@@ -108,9 +121,41 @@ impl Lane {
         row as u32
     }
 
+    /// Makes room for what an occurrence adds to a sample, which may be a new one, beside its totals.
+    #[inline]
+    pub(crate) fn make_room_for(
+        &self,
+        room: &mut Room,
+        row: Option<u32>,
+        shape: Shape,
+        measured: &Measured<'_>,
+    ) -> Result<(), Full> {
+        let &Measured { values, corrections, times } = measured;
+        if shape != Shape::Totals {
+            column(self.ticks.len(), times.len())?;
+            column(self.tick_values.len(), times.len().saturating_mul(values.len()))?;
+            return room.bytes(times.len() * (size_of::<Tick>() + size_of_val(values)));
+        }
+        if corrections.is_empty() {
+            return Ok(());
+        }
+        let row = row.map_or(self.samples.stacks.len(), |row| row as usize);
+        let more = ((row + 1) * corrections.len()).saturating_sub(self.corrections.len());
+        room.bytes(more * size_of::<f64>())
+    }
+
+    /// Adds an occurrence to a sample.
+    #[inline]
+    pub(crate) fn add_measured(&mut self, row: u32, shape: Shape, measured: &Measured<'_>) {
+        match shape {
+            Shape::Totals => self.add_totals(row, measured),
+            Shape::Events | Shape::Series => self.add_ticks(row, measured),
+        }
+    }
+
     /// Adds values to the totals of a sample.
     #[inline]
-    pub(crate) fn add_values(&mut self, row: u32, values: &[i64]) {
+    fn add_totals(&mut self, row: u32, &Measured { values, corrections, .. }: &Measured<'_>) {
         let start = row as usize * values.len();
         let totals = &mut self.samples.values.items;
         if let Some(totals) = totals.get_mut(start..start + values.len()) {
@@ -121,28 +166,38 @@ impl Lane {
             totals.extend_from_slice(values);
             self.samples.values.end_row();
         }
+        if !corrections.is_empty() {
+            self.add_corrections(start, corrections);
+        }
     }
 
-    /// Makes room for timestamps, each with values.
-    #[inline]
-    pub(crate) fn make_room_for_ticks(
-        &self,
-        room: &mut Room,
-        times: usize,
-        values: usize,
-    ) -> Result<(), Full> {
-        column(self.ticks.len(), times)?;
-        column(self.tick_values.len(), times.saturating_mul(values))?;
-        room.bytes(times * (size_of::<Tick>() + values * size_of::<i64>()))
+    #[inline(never)]
+    fn add_corrections(&mut self, start: usize, corrections: &[f64]) {
+        let end = start + corrections.len();
+        if self.corrections.len() < end {
+            self.corrections.resize(end, 0.0);
+        }
+        for (sum, more) in self.corrections[start..end].iter_mut().zip(corrections) {
+            *sum += more;
+        }
     }
 
     /// Notes when a sample was seen, each time with the same values.
     #[inline]
-    pub(crate) fn add_ticks(&mut self, row: u32, times: &[u64], values: &[i64]) {
+    fn add_ticks(&mut self, row: u32, measured: &Measured<'_>) {
+        let &Measured { values, corrections, times } = measured;
         for &unix_nano in times {
             self.ticks.push(Tick { sample: row, unix_nano });
+            let start = self.tick_values.len();
             self.tick_values.extend_from_slice(values);
+            correct(&mut self.tick_values[start..], corrections);
         }
+    }
+
+    /// Adds what upscaling adds to the totals.
+    pub(crate) fn correct_totals(&mut self) {
+        correct(&mut self.samples.values.items, &self.corrections);
+        self.corrections.clear();
     }
 
     /// The first and the last timestamp.
@@ -201,7 +256,7 @@ impl Lane {
 
     /// Calls `f` with each sample and each of its occurrences: the totals, or one timestamp and what
     /// came with it.
-    pub(crate) fn for_each(&self, columns: usize, mut f: impl FnMut(Identity<'_>, &[i64], &[u64])) {
+    pub(crate) fn for_each(&self, columns: usize, mut f: impl FnMut(Identity<'_>, &Measured<'_>)) {
         let samples = &self.samples;
         let identity = |row: usize| Identity {
             stack: samples.stacks[row],
@@ -209,12 +264,22 @@ impl Lane {
             link: samples.link(row),
         };
         for (row, values) in samples.values.rows().enumerate() {
-            f(identity(row), values, &[]);
+            let corrections = self.corrections.get(row * columns..(row + 1) * columns);
+            let corrections = corrections.unwrap_or_default();
+            f(identity(row), &Measured { values, corrections, times: &[] });
         }
         for (at, tick) in self.ticks.iter().enumerate() {
             let values = self.tick_values.get(at * columns..(at + 1) * columns).unwrap_or_default();
-            f(identity(tick.sample as usize), values, &[tick.unix_nano]);
+            let times = std::slice::from_ref(&tick.unix_nano);
+            f(identity(tick.sample as usize), &Measured { values, corrections: &[], times });
         }
+    }
+}
+
+/// Adds to each value its correction, rounded.
+fn correct(values: &mut [i64], corrections: &[f64]) {
+    for (value, correction) in values.iter_mut().zip(corrections) {
+        *value = value.saturating_add(correction.round() as i64);
     }
 }
 

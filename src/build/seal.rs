@@ -1,36 +1,46 @@
-//! The end of building.
+//! The end of an interval.
 
 use std::mem::take;
 use std::ops::Deref;
 
+use crate::build::add::Added;
 use crate::build::compact::compact;
 use crate::build::join::join_window;
-use crate::build::key::Brand;
+use crate::build::key::Generation;
 use crate::build::samples::{Lane, Shape};
-use crate::build::tree::{Draft, DraftResource, Tree};
+use crate::build::tree::{Draft, Tree};
 use crate::build::{Builder, Dropped};
 use crate::error::Result;
 use crate::model::dictionary::Dictionary;
 use crate::model::profile::{Profile, ProfileId};
 use crate::model::{Profiles, ResourceProfiles, ScopeProfiles};
 
-/// What a [`Builder`] built, on loan: read it, write it. When it is dropped the builder starts
-/// anew in the same memory.
+/// What a [`Builder`] built, on loan: read it, write it. When it is dropped, the next interval
+/// begins in the same memory, with the same resources, scopes and profiles.
 ///
 /// ```
-/// use otlp_profiles::Builder;
+/// use otlp_profiles::{Builder, build::root_first};
 ///
 /// let mut builder = Builder::new();
+/// builder.resource().attr("service.name", "checkout");
+/// let cpu = builder.profile("cpu", "nanoseconds");
 /// for _interval in 0..3 {
-///     let cpu = builder.profile("cpu", "nanoseconds");
-///     builder.sample(cpu, ["main", "serve"]).value(10_000_000);
+///     builder.sample(cpu, root_first(["main", "serve"])).value(10_000_000);
 ///     let profiles = builder.seal()?;
 ///     assert_eq!(profiles.iter().next().unwrap().samples().len(), 1);
+///     assert_eq!(profiles.resource_profiles()[0].resource().attributes().len(), 1);
 /// }
 /// # Ok::<(), otlp_profiles::Error>(())
 /// ```
 #[derive(Debug)]
 pub struct Sealed<'a>(&'a mut Builder);
+
+impl Sealed<'_> {
+    /// What did not fit into this interval.
+    pub fn dropped(&self) -> Dropped {
+        self.0.dropped
+    }
+}
 
 impl Deref for Sealed<'_> {
     type Target = Profiles;
@@ -42,44 +52,85 @@ impl Deref for Sealed<'_> {
 
 impl Drop for Sealed<'_> {
     fn drop(&mut self) {
-        let Profiles { dictionary, resources } = take(&mut self.0.sealed);
-        self.0.tree.give_back(resources);
-        self.0.start_anew(dictionary);
+        self.0.next_interval();
     }
 }
 
 impl Builder {
-    /// Takes out what was built and leaves the builder as new.
+    /// Takes out what was built and leaves the builder as new: nothing is declared any more, and no
+    /// key is valid.
     ///
     /// # Errors
     ///
     /// When a limit was reached and nothing else was asked for: see [`WhenFull`](super::WhenFull).
     /// What was built stays; [`reset`](Self::reset) gives it up.
     pub fn finish(&mut self) -> Result<Profiles> {
-        let sealed = self.seal()?;
-        Ok(take(&mut sealed.0.sealed))
+        self.check()?;
+        let resources = self.tree.take_resources();
+        let dictionary = take(&mut self.interner.dictionary);
+        let profiles = self.assemble(dictionary, resources);
+        self.start_anew(Dictionary::default());
+        Ok(profiles)
     }
 
-    /// Lends out what was built, without copying it, and starts anew when it is given back.
+    /// Lends out what was built, without copying it. When it is given back, the next interval
+    /// begins in the same memory.
+    ///
+    /// What was declared stays: the resources and scopes, the current one, and the profiles with all
+    /// that [`profile_mut`](Self::profile_mut) said of them but for the time, the duration and the
+    /// id. Their keys stay valid. The keys of everything else, such as strings, locations and
+    /// stacks, are of the interval that is over; see [`Key`](super::Key). A builder that names ever new resources
+    /// is [`reset`](Self::reset) now and then.
     ///
     /// # Errors
     ///
     /// As [`finish`](Self::finish).
     pub fn seal(&mut self) -> Result<Sealed<'_>> {
         self.check()?;
+        let resources = self.tree.take_resources();
         let dictionary = take(&mut self.interner.dictionary);
-        self.sealed = Profiles { dictionary, resources: self.tree.take_resources() };
-        compact(&mut self.sealed);
+        self.declared.put_by(&mut self.tree, &dictionary);
+        self.sealed = self.assemble(dictionary, resources);
         Ok(Sealed(self))
+    }
+
+    /// What was built and added, without rows that nothing needs.
+    fn assemble(
+        &mut self,
+        dictionary: Dictionary,
+        mut resources: Vec<ResourceProfiles>,
+    ) -> Profiles {
+        let mut added = take(&mut self.added);
+        added.join(&self.interner.seed, &mut resources);
+        let mut profiles = Profiles { dictionary, resources };
+        compact(&mut profiles, &added.kept);
+        profiles
+    }
+
+    /// Starts anew in the memory of what was lent out, with what was declared.
+    fn next_interval(&mut self) {
+        let Profiles { dictionary, resources } = take(&mut self.sealed);
+        self.tree.give_back(resources);
+        self.forget_interval(dictionary);
+        let restored = self.declared.restore(&mut self.tree, &mut self.interner);
+        // It fitted before, when there was more.
+        if self.fit(restored).is_none() {
+            self.tree.reset();
+        }
     }
 
     /// Starts anew in the memory of `dictionary`.
     pub(crate) fn start_anew(&mut self, dictionary: Dictionary) {
+        self.tree.reset();
+        self.forget_interval(dictionary);
+    }
+
+    fn forget_interval(&mut self, dictionary: Dictionary) {
         self.interner.reuse(dictionary);
         self.frames.clear();
         self.labels.clear();
-        self.tree.reset();
-        self.brand = Brand::new();
+        self.generation = Generation::new();
+        self.added = Added::default();
         self.full = None;
         self.dropped = Dropped::default();
         self.samples = 0;
@@ -89,55 +140,51 @@ impl Builder {
 impl Tree {
     /// The profiles that have samples, by resource and scope.
     fn take_resources(&mut self) -> Vec<ResourceProfiles> {
-        let in_resource = |draft: DraftResource| {
-            let mut resource = ResourceProfiles::default();
-            (resource.resource, resource.schema_url) = (draft.resource, draft.schema_url);
-            resource
-        };
-        let mut resources: Vec<_> =
-            take(&mut self.resources).into_iter().map(in_resource).collect();
-        for (row, draft) in take(&mut self.scopes).into_iter().enumerate() {
-            let profiles = self.take_profiles(row);
-            if !profiles.is_empty() {
-                let mut scope = ScopeProfiles::default();
-                (scope.scope, scope.schema_url) = (draft.scope, draft.schema_url);
-                scope.profiles = profiles;
-                resources[draft.resource as usize].scopes.push(scope);
+        self.lent.clear();
+        let profiles_of = self.profiles_by_scope();
+        let mut resources: Vec<_> = self.resources.iter().map(|_| None).collect();
+        for (row, profiles) in profiles_of.into_iter().enumerate() {
+            let draft = &self.scopes[row];
+            if profiles.is_empty() {
+                continue;
             }
+            let (scope, schema_url) = (draft.scope.clone(), draft.schema_url);
+            let of = draft.resource as usize;
+            let resource = resources[of].get_or_insert_with(|| {
+                let draft = &self.resources[of];
+                let (resource, schema_url) = (draft.resource.clone(), draft.schema_url);
+                let mut of = ResourceProfiles::default();
+                (of.resource, of.schema_url) = (resource, schema_url);
+                of
+            });
+            let mut of = ScopeProfiles::default();
+            (of.scope, of.schema_url, of.profiles) = (scope, schema_url, profiles);
+            resource.scopes.push(of);
         }
-        resources.retain(|resource| !resource.scopes.is_empty());
-        resources
+        resources.into_iter().flatten().collect()
     }
 
-    /// The profiles of a scope that have samples.
-    fn take_profiles(&mut self, scope: usize) -> Vec<Profile> {
-        let mut profiles = Vec::new();
+    /// The profiles that have samples, by scope.
+    fn profiles_by_scope(&mut self) -> Vec<Vec<Profile>> {
+        let mut scopes: Vec<_> = self.scopes.iter().map(|_| Vec::new()).collect();
         for (row, draft) in self.profiles.iter_mut().enumerate() {
-            if draft.scope as usize == scope {
-                let lent = |shape| self.lent.push((row, shape));
-                draft.take_profiles(&mut profiles, lent);
-            }
+            let lent = |shape| self.lent.push((row, shape));
+            draft.take_profiles(&mut scopes[draft.scope as usize], lent);
         }
-        profiles
+        scopes
     }
 
-    /// Takes back the samples that were lent out.
+    /// Takes back the memory of samples that were lent out. Which of them each profile gets matters
+    /// to nothing but how much of it there is.
     fn give_back(&mut self, resources: Vec<ResourceProfiles>) {
         let scopes = resources.into_iter().flat_map(|mut resource| take(&mut resource.scopes));
         let profiles = scopes.flat_map(|mut scope| take(&mut scope.profiles));
         for (mut profile, &(row, shape)) in profiles.zip(&self.lent) {
             self.profiles[row].lanes[shape as usize].samples = take(&mut profile.samples);
         }
-    }
-
-    /// An empty tree in the same memory.
-    fn reset(&mut self) {
-        let mut spare = take(&mut self.spare);
-        for mut draft in take(&mut self.profiles).into_iter().rev() {
-            draft.lanes.iter_mut().for_each(Lane::clear);
-            spare.push(draft.lanes);
+        for draft in &mut self.profiles {
+            draft.next_interval();
         }
-        *self = Self { spare, ..Self::default() };
     }
 }
 
@@ -146,7 +193,10 @@ impl Draft {
     /// there are timestamps, because those go with one column.
     fn take_profiles(&mut self, profiles: &mut Vec<Profile>, mut lent: impl FnMut(Shape)) {
         self.widen_window();
-        let columns = self.profile.sample_types.len();
+        let mut details = self.profile.clone();
+        let dropped = &mut details.dropped_attributes_count;
+        *dropped = dropped.saturating_add(self.dropped_attributes);
+        let columns = details.sample_types.len();
         for shape in Shape::ALL {
             let lane = &mut self.lanes[shape as usize];
             if lane.samples.is_empty() {
@@ -154,8 +204,8 @@ impl Draft {
             }
             if shape == Shape::Totals {
                 lent(shape);
-                let mut profile = take_details(&mut self.profile);
-                profile.sample_types.clone_from(&self.profile.sample_types);
+                lane.correct_totals();
+                let mut profile = said_once(&mut details);
                 profile.samples = take(&mut lane.samples);
                 profiles.push(profile);
                 continue;
@@ -164,9 +214,9 @@ impl Draft {
                 lent(shape);
                 lane.deal(columns, column);
                 let last = column + 1 == columns;
-                let mut profile = take_details(&mut self.profile);
+                let mut profile = said_once(&mut details);
                 profile.samples = if last { take(&mut lane.samples) } else { lane.samples.clone() };
-                profile.sample_types = vec![self.profile.sample_types[column]];
+                profile.sample_types = vec![details.sample_types[column]];
                 profiles.push(profile);
             }
         }
@@ -179,13 +229,20 @@ impl Draft {
             join_window(&mut self.profile, first.into(), (end - first).into());
         }
     }
+
+    /// Forgets what is of one interval.
+    fn next_interval(&mut self) {
+        self.lanes.iter_mut().for_each(Lane::clear);
+        self.dropped_attributes = 0;
+        let profile = &mut self.profile;
+        (profile.time_unix_nano, profile.duration_nanos) = (0, 0);
+        profile.profile_id = ProfileId::NONE;
+    }
 }
 
-/// A copy of all but the types and the samples; what must not be said twice only the first time.
-fn take_details(profile: &mut Profile) -> Profile {
-    let types = take(&mut profile.sample_types);
+/// A copy of all but the samples; what must not be said twice only the first time.
+fn said_once(profile: &mut Profile) -> Profile {
     let details = profile.clone();
-    profile.sample_types = types;
     profile.profile_id = ProfileId::NONE;
     profile.dropped_attributes_count = 0;
     details

@@ -3,34 +3,41 @@
 use crate::build::interner::{Interner, Spot};
 use crate::build::key::Key;
 use crate::build::lists;
-use crate::build::parts::{AnyValue, Binary, Frame, Place, Symbol, Text};
+use crate::build::parts::{Frame, NewFunction, NewLocation, NewMapping};
 use crate::build::room::at_most;
 use crate::build::seen::Words;
+use crate::build::stack::IntoFrame;
+use crate::build::value::{NewValue, StringRef, ValueAndUnit};
 use crate::build::{Builder, Full};
 use crate::model::dictionary::{Attribute, Dictionary, Function, Line, Link, Mapping};
-use crate::model::id::{AttributeId, FunctionId, LinkId, LocationId, MappingId, StackId, StringId};
+use crate::model::id::{AttributeId, FunctionId, LinkId, LocationId, MappingId, StringId};
 use crate::model::value::{KeyValue, Value};
 
 impl Builder {
-    /// A text.
+    /// A string.
+    ///
+    /// ```
+    /// let mut builder = otlp_profiles::Builder::new();
+    /// assert_eq!(builder.string("src/lib.rs"), builder.string("src/lib.rs"));
+    /// ```
     pub fn string(&mut self, text: &str) -> Key<StringId> {
         let id = self.interner.string(text);
         let id = self.fit(id);
-        self.brand.key(id.map(|id| id.0))
+        self.generation.key(id.map(|id| id.0))
     }
 
-    /// A function of the source code or the binary.
-    pub fn function(&mut self, symbol: Symbol<'_>) -> Key<FunctionId> {
-        let row = self.function_row(symbol);
-        self.brand.key(row)
+    /// A function of the source code or the binary. See [`NewFunction`].
+    pub fn function(&mut self, function: NewFunction<'_>) -> Key<FunctionId> {
+        let row = self.function_row(&function);
+        self.generation.key(row)
     }
 
-    fn function_row(&mut self, symbol: Symbol<'_>) -> Option<u32> {
+    fn function_row(&mut self, function: &NewFunction<'_>) -> Option<u32> {
         let function = Function {
-            name: self.text(symbol.name)?,
-            system_name: self.text(symbol.system_name)?,
-            filename: self.text(symbol.file)?,
-            start_line: symbol.start_line.into(),
+            name: self.text(&function.name)?,
+            system_name: self.text(&function.system_name)?,
+            filename: self.text(&function.filename)?,
+            start_line: function.start_line.into(),
         };
         if (Function { start_line: 0, ..function }) == Function::default() {
             return Some(0);
@@ -39,175 +46,160 @@ impl Builder {
         self.fit(id).map(|id| id.0)
     }
 
-    /// A binary mapped into memory.
-    pub fn mapping(&mut self, binary: Binary<'_>) -> Key<MappingId> {
-        let row = self.mapping_row(binary);
-        self.brand.key(row)
+    /// A binary mapped into memory. See [`NewMapping`].
+    pub fn mapping(&mut self, mapping: NewMapping<'_>) -> Key<MappingId> {
+        let row = self.mapping_row(&mapping);
+        self.generation.key(row)
     }
 
-    fn mapping_row(&mut self, binary: Binary<'_>) -> Option<u32> {
-        let Binary { memory_start, memory_limit, file_offset, .. } = binary;
-        let filename = self.text(binary.file)?;
+    fn mapping_row(&mut self, mapping: &NewMapping<'_>) -> Option<u32> {
+        let &NewMapping { memory_start, memory_limit, file_offset, .. } = mapping;
+        let filename = self.text(&mapping.filename)?;
         let (memory_start, memory_limit) =
             if memory_start < memory_limit { (memory_start, memory_limit) } else { (0, 0) };
+        self.set.clear();
+        self.add_to_set(mapping.attributes);
         let mapping = Mapping { memory_start, memory_limit, file_offset, filename };
-        self.attribute_set(binary.attributes);
         let id = self.interner.mapping(mapping, &self.set);
         self.fit(id).map(|id| id.0)
     }
 
-    /// A place in the code.
-    pub fn location(&mut self, place: Place<'_>) -> Key<LocationId> {
-        let row = self.location_row(place);
-        self.brand.key(row)
+    /// A location in the code. See [`NewLocation`].
+    pub fn location(&mut self, location: NewLocation<'_>) -> Key<LocationId> {
+        let row = self.location_row(&location);
+        self.generation.key(row)
     }
 
-    /// A place known by its address alone.
+    /// The location of an address in a mapping ([`Key::NONE`] if that is unknown), and nothing else.
+    ///
+    /// The leaf of a stack is where the processor was. All other frames of an unwinder are return
+    /// addresses, which lie behind the call, sometimes in the next line or function: give
+    /// `address - 1` for those. [`ProcessMappings::stack`](super::ProcessMappings::stack) does.
+    ///
+    /// ```
+    /// use otlp_profiles::build::{NewMapping, leaf_first};
+    /// use otlp_profiles::Builder;
+    ///
+    /// let mut builder = Builder::new();
+    /// let server = builder.mapping(NewMapping::new("/usr/bin/server").memory(0x40_0000, 0x80_0000));
+    /// let [leaf, caller] = [0x40_1234, 0x40_5678 - 1].map(|address| builder.address(server, address));
+    /// let stack = builder.stack(leaf_first([leaf, caller]));
+    /// # let _ = stack;
+    /// ```
     pub fn address(&mut self, mapping: Key<MappingId>, address: u64) -> Key<LocationId> {
-        self.location(Place { mapping, address, ..Place::default() })
+        self.location(NewLocation::new().address(mapping, address))
     }
 
-    fn location_row(&mut self, place: Place<'_>) -> Option<u32> {
-        let mapping =
-            self.brand.row(place.mapping, self.interner.dictionary.mappings.rows.len())?;
-        self.attribute_set(place.attributes);
+    fn location_row(&mut self, new: &NewLocation<'_>) -> Option<u32> {
+        let mapping = self.generation.row(new.mapping)?;
+        let frame_type = self.frames.frame_type_attribute(&mut self.interner, new.frame_type);
+        let frame_type = self.fit(frame_type)?;
+        self.set.clear();
+        self.set.extend(frame_type);
+        self.add_to_set(new.attributes);
         self.lines.clear();
-        for line in place.lines {
-            let function =
-                self.brand.row(line.function, self.interner.dictionary.functions.len())?;
+        for &line in new.lines {
+            let function = self.generation.row(line.function)?;
             if function != 0 {
                 let (line, column) = (line.line.into(), line.column.into());
                 self.lines.push(Line { function: FunctionId(function), line, column });
             }
         }
-        if mapping == 0 && place.address == 0 && self.lines.is_empty() && self.set.is_empty() {
+        if mapping == 0 && new.address == 0 && self.lines.is_empty() && self.set.is_empty() {
             return Some(0);
         }
-        let mapping = MappingId(mapping);
-        let spot =
-            Spot { mapping, address: place.address, lines: &self.lines, attributes: &self.set };
+        let (mapping, address) = (MappingId(mapping), new.address);
+        let spot = Spot { mapping, address, lines: &self.lines, attributes: &self.set };
         let id = self.interner.location(spot);
         self.fit(id).map(|id| id.0)
     }
 
-    /// The location of a frame known by names: a function, its file, a line (from 1; 0 is unknown).
+    /// The location of a frame known by its names; none when it has neither name nor file.
+    ///
+    /// ```
+    /// use otlp_profiles::{Builder, build::Frame};
+    ///
+    /// let mut builder = Builder::new();
+    /// let main = builder.frame("main");
+    /// let serve = builder.frame(("serve", "src/main.rs", 7));
+    /// let module = builder.frame(Frame::new("<module>").at("app.py", 3).frame_type("cpython"));
+    /// # let _ = (main, serve, module);
+    /// ```
     #[inline]
-    pub fn frame(&mut self, name: &str, file: &str, line: u32) -> Key<LocationId> {
-        self.named_frame(Frame { name, file, line, kind: "" })
+    pub fn frame(&mut self, frame: impl IntoFrame) -> Key<LocationId> {
+        frame.location(self)
     }
 
-    /// The location of a frame known by names; none when it has neither name nor file.
     #[inline]
-    pub fn named_frame(&mut self, frame: Frame<'_>) -> Key<LocationId> {
-        let id = self.frames.location(&mut self.interner, &frame);
+    pub(crate) fn location_of(&mut self, frame: &Frame<'_>) -> Key<LocationId> {
+        let id = self.frames.location(&mut self.interner, frame);
         let id = self.fit(id);
-        self.brand.key(id.map(|id| id.0))
-    }
-
-    /// The stack of these locations, from the leaf to the root. Those that are none are left out.
-    #[inline]
-    pub fn stack(&mut self, leaf_first: &[Key<LocationId>]) -> Key<StackId> {
-        self.brand.check(leaf_first);
-        match self.interner.find_stack(leaf_first) {
-            Ok(id) => self.brand.key(Some(id.0)),
-            Err(hash) => self.new_stack(leaf_first, hash),
-        }
-    }
-
-    /// A stack that was not seen; what was seen has locations that are some.
-    #[cold]
-    fn new_stack(&mut self, leaf_first: &[Key<LocationId>], hash: u64) -> Key<StackId> {
-        let rows = self.interner.dictionary.locations.len();
-        if !self.brand.all_rows(leaf_first, rows) {
-            return self.stack_of_some(leaf_first);
-        }
-        let id = self.interner.add_stack(hash, leaf_first);
-        let id = self.fit(id);
-        self.brand.key(id.map(|id| id.0))
-    }
-
-    /// The stack of the locations that are any.
-    fn stack_of_some(&mut self, leaf_first: &[Key<LocationId>]) -> Key<StackId> {
-        let rows = self.interner.dictionary.locations.len();
-        self.locations.clear();
-        for &key in leaf_first {
-            match self.brand.row(key, rows) {
-                None => return self.brand.key(None),
-                Some(0) => {}
-                Some(row) => self.locations.push(LocationId(row)),
-            }
-        }
-        let id = self.interner.stack(&self.locations);
-        let id = self.fit(id);
-        self.brand.key(id.map(|id| id.0))
-    }
-
-    /// The stack of these frames, from the root to the leaf.
-    #[inline]
-    pub fn path<'a, F: Into<Frame<'a>>>(
-        &mut self,
-        root_first: impl IntoIterator<Item = F>,
-    ) -> Key<StackId> {
-        let id = self.frames.stack(&mut self.interner, root_first);
-        let id = self.fit(id);
-        self.brand.key(id.map(|id| id.0))
+        self.generation.key(id.map(|id| id.0))
     }
 
     /// A span of a trace; none when either id is all zero.
+    ///
+    /// ```
+    /// use otlp_profiles::{Builder, build::root_first};
+    ///
+    /// let mut builder = Builder::new();
+    /// let cpu = builder.profile("cpu", "nanoseconds");
+    /// let span = builder.link([7; 16], [9; 8]);
+    /// builder.sample(cpu, root_first(["main"])).value(1).link(span);
+    /// ```
     pub fn link(&mut self, trace_id: [u8; 16], span_id: [u8; 8]) -> Key<LinkId> {
         if trace_id == [0; 16] || span_id == [0; 8] {
             return Key::NONE;
         }
         let id = self.interner.link(Link { trace_id, span_id });
         let id = self.fit(id);
-        self.brand.key(id.map(|id| id.0))
+        self.generation.key(id.map(|id| id.0))
     }
 
-    /// A key and a value; none when the key is empty.
+    /// An attribute: a key, a value and perhaps a unit; none when the key is empty.
+    ///
+    /// ```
+    /// let mut builder = otlp_profiles::Builder::new();
+    /// let worker = builder.attribute("thread.name", "worker-1");
+    /// let size = builder.attribute("request.size", (512, "By"));
+    /// # let _ = (worker, size);
+    /// ```
     pub fn attribute<'a>(
         &mut self,
-        key: impl Into<Text<'a>>,
-        value: impl Into<AnyValue<'a>>,
+        key: impl Into<StringRef<'a>>,
+        value: impl Into<ValueAndUnit<'a>>,
     ) -> Key<AttributeId> {
-        self.attribute_in(key, value, "")
+        let row = self.attribute_row(&key.into(), &value.into());
+        self.generation.key(row)
     }
 
-    /// A key and a value in a unit, such as `ms` or `By`.
-    pub fn attribute_in<'a>(
-        &mut self,
-        key: impl Into<Text<'a>>,
-        value: impl Into<AnyValue<'a>>,
-        unit: impl Into<Text<'a>>,
-    ) -> Key<AttributeId> {
-        let row = self.attribute_row(key.into(), value.into(), unit.into());
-        self.brand.key(row)
-    }
-
-    #[inline(never)]
+    #[inline(always)]
     pub(crate) fn attribute_row(
         &mut self,
-        key: Text<'_>,
-        value: AnyValue<'_>,
-        unit: Text<'_>,
+        key: &StringRef<'_>,
+        value: &ValueAndUnit<'_>,
     ) -> Option<u32> {
-        match (key, value, unit) {
-            (Text::Str(key), AnyValue::Text(Text::Str(text)), Text::Str("")) => {
-                let texts = [text, key];
-                let words = Words { texts, number: 0 };
-                match self.labels.row(&words, &self.interner.dictionary.strings) {
-                    Some(row) => Some(row),
-                    None => self.label_row(&words),
-                }
-            }
-            _ => self.other_attribute_row(key, value, unit),
+        match (key.as_str(), value.as_str()) {
+            (Some(key), Some(text)) => self.label_row(key, text),
+            _ => self.other_attribute_row(key, value),
+        }
+    }
+
+    /// The attribute of a key and a text, which most are: seen before, or the long way.
+    #[inline(never)]
+    fn label_row(&mut self, key: &str, text: &str) -> Option<u32> {
+        let words = Words { texts: [text, key], number: 0 };
+        match self.labels.row(&words, &self.interner.dictionary.strings) {
+            Some(row) => Some(row),
+            None => self.new_label_row(&words),
         }
     }
 
     /// The attribute of a key and a text, remembered.
     #[cold]
-    fn label_row(&mut self, words: &Words<'_>) -> Option<u32> {
-        let [text, key] = words.texts.map(Text::Str);
-        let row = self.other_attribute_row(key, AnyValue::Text(text), Text::default())?;
+    fn new_label_row(&mut self, words: &Words<'_>) -> Option<u32> {
+        let [text, key] = words.texts;
+        let row = self.other_attribute_row(&key.into(), &text.into())?;
         let Interner { dictionary, room, .. } = &mut self.interner;
         let Dictionary { strings, attributes, .. } = &*dictionary;
         if let Some(&Attribute { key, value: Value::String(text), .. }) =
@@ -221,59 +213,56 @@ impl Builder {
     #[inline(never)]
     fn other_attribute_row(
         &mut self,
-        key: Text<'_>,
-        value: AnyValue<'_>,
-        unit: Text<'_>,
+        key: &StringRef<'_>,
+        value: &ValueAndUnit<'_>,
     ) -> Option<u32> {
         let key = self.text(key)?;
         if key == StringId::NONE {
             return Some(0);
         }
-        let attribute = Attribute { key, value: self.value(value, 1)?, unit: self.text(unit)? };
-        let id = self.interner.attribute(attribute);
+        let (value, unit) = (self.value(&value.value, 1)?, self.text(&value.unit)?);
+        let id = self.interner.attribute(Attribute { key, value, unit });
         self.fit(id).map(|id| id.0)
     }
 
     /// The id of a text.
-    pub(crate) fn text(&mut self, text: Text<'_>) -> Option<StringId> {
-        match text {
-            Text::Str(text) => {
-                let id = self.interner.string(text);
-                self.fit(id)
-            }
-            Text::Key(key) => {
-                self.brand.row(key, self.interner.dictionary.strings.len()).map(StringId)
-            }
-        }
+    pub(crate) fn text(&mut self, text: &StringRef<'_>) -> Option<StringId> {
+        let text = match text {
+            StringRef::Str(text) => text,
+            StringRef::Owned(text) => text.as_str(),
+            StringRef::Key(key) => return self.generation.row(*key).map(StringId),
+        };
+        let id = self.interner.string(text);
+        self.fit(id)
     }
 
     /// A value, `depth` lists deep.
-    pub(crate) fn value(&mut self, value: AnyValue<'_>, depth: u64) -> Option<Value> {
+    pub(crate) fn value(&mut self, value: &NewValue<'_>, depth: u64) -> Option<Value> {
         let fits = self.value_fits(depth);
         self.fit(fits)?;
         Some(match value {
-            AnyValue::Empty => Value::Empty,
-            AnyValue::Text(text) => Value::String(self.text(text)?),
-            AnyValue::Bool(truth) => Value::Bool(truth),
-            AnyValue::Int(number) => Value::Int(number),
-            AnyValue::Double(number) => Value::Double(number),
-            AnyValue::Bytes(bytes) => Value::Bytes(bytes.into()),
-            AnyValue::Array(values) => Value::Array(
-                values.iter().map(|&value| self.value(value, depth + 1)).collect::<Option<_>>()?,
-            ),
-            AnyValue::KeyValues(pairs) => {
-                let mut list = Vec::with_capacity(pairs.len());
-                for &(key, value) in pairs {
-                    let pair = KeyValue {
-                        key: self.text(key.into())?,
-                        value: self.value(value, depth + 1)?,
-                    };
-                    let put = lists::put_pair(&mut list, pair, &self.interner.room.limits);
-                    self.fit(put)?;
-                }
-                Value::KeyValues(list.into())
+            NewValue::Empty => Value::Empty,
+            NewValue::String(text) => Value::String(self.text(text)?),
+            NewValue::Bool(boolean) => Value::Bool(*boolean),
+            NewValue::Int(integer) => Value::Int(*integer),
+            NewValue::Double(double) => Value::Double(*double),
+            NewValue::Bytes(bytes) => Value::Bytes((**bytes).into()),
+            NewValue::Array(values) => {
+                let values = values.iter().map(|value| self.value(value, depth + 1));
+                Value::Array(values.collect::<Option<_>>()?)
             }
+            NewValue::KeyValues(pairs) => self.key_values(pairs, depth)?,
         })
+    }
+
+    fn key_values(&mut self, pairs: &[(StringRef<'_>, NewValue<'_>)], depth: u64) -> Option<Value> {
+        let mut list = Vec::with_capacity(pairs.len());
+        for (key, value) in pairs {
+            let pair = KeyValue { key: self.text(key)?, value: self.value(value, depth + 1)? };
+            let put = lists::put_pair(&mut list, pair, &self.interner.room.limits);
+            self.fit(put)?;
+        }
+        Some(Value::KeyValues(list.into()))
     }
 
     /// A value is three messages inside one another, in three more of the payload.
@@ -281,14 +270,13 @@ impl Builder {
         at_most("max_nesting", self.interner.room.limits.max_nesting, 3 * depth + 4)
     }
 
-    /// Puts the attributes of a mapping or a location together as a set: sorted, one a key.
-    fn attribute_set(&mut self, keys: &[Key<AttributeId>]) {
-        self.set.clear();
+    /// Adds the attributes of a mapping or a location to the set: sorted, one a key.
+    fn add_to_set(&mut self, keys: &[Key<AttributeId>]) {
         for &key in keys {
-            let Self { interner, brand, set, .. } = self;
-            let row = brand.row(key, interner.dictionary.attributes.len()).map(AttributeId);
-            let put =
-                row.map(|id| lists::put(set, id, &interner.dictionary, &interner.room.limits));
+            let Self { interner, generation, set, .. } = self;
+            let put = generation.row(key).map(|row| {
+                lists::put(set, AttributeId(row), &interner.dictionary, &interner.room.limits)
+            });
             if put.and_then(|put| self.fit(put)).is_none() {
                 self.dropped.attributes += 1;
             }

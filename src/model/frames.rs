@@ -57,11 +57,11 @@ impl Dictionary {
 /// ```
 /// # fn main() -> otlp_profiles::Result<()> {
 /// use otlp_profiles::Builder;
-/// use otlp_profiles::build::Frame;
+/// use otlp_profiles::build::{Frame, root_first};
 ///
 /// let mut builder = Builder::new();
 /// let cpu = builder.profile("cpu", "nanoseconds");
-/// builder.sample(cpu, [Frame::new("main"), Frame::new("parse").at("parse.rs", 40).kind("native")]).value(1);
+/// builder.sample(cpu, root_first([Frame::new("main"), Frame::new("parse").at("parse.rs", 40).frame_type("native")])).value(1);
 ///
 /// let profiles = builder.finish()?;
 /// let stack = profiles.iter().next().unwrap().samples().get(0).unwrap().stack;

@@ -15,12 +15,12 @@ use crate::model::value::{KeyValue, Value};
 ///
 /// ```
 /// # fn main() -> otlp_profiles::Result<()> {
-/// use otlp_profiles::Builder;
+/// use otlp_profiles::{Builder, build};
 ///
 /// let mut builder = Builder::new();
-/// builder.resource([("service.name", "checkout")]);
+/// builder.resource().attr("service.name", "checkout");
 /// let cpu = builder.profile("cpu", "nanoseconds");
-/// builder.sample(cpu, ["main"]).value(1).attr("thread.id", 42);
+/// builder.sample(cpu, build::root_first(["main"])).value(1).attr("thread.id", 42);
 ///
 /// let profiles = builder.finish()?;
 /// let entry = profiles.entries().next().unwrap();
@@ -90,12 +90,12 @@ impl<'a> ValueRef<'a> {
     ///
     /// ```
     /// # fn main() -> otlp_profiles::Result<()> {
-    /// use otlp_profiles::{Builder, build::AnyValue};
+    /// use otlp_profiles::{Builder, build, build::NewValue};
     ///
     /// let mut builder = Builder::new();
-    /// builder.resource([("process.command_args", AnyValue::Array(&["serve".into(), "--fast".into()]))]);
+    /// builder.resource().attr("process.command_args", NewValue::Array(&["serve".into(), "--fast".into()]));
     /// let cpu = builder.profile("cpu", "nanoseconds");
-    /// builder.sample(cpu, ["main"]).value(1);
+    /// builder.sample(cpu, build::root_first(["main"])).value(1);
     ///
     /// let profiles = builder.finish()?;
     /// let args = profiles.entries().next().unwrap().resource_attributes().get("process.command_args").unwrap();

@@ -1,0 +1,154 @@
+//! What there is to say of a profile beside its samples.
+
+use crate::build::Builder;
+use crate::build::key::Key;
+use crate::build::lists;
+use crate::build::number::Nanos;
+use crate::build::value::{StringRef, ValueAndUnit};
+use crate::model::id::AttributeId;
+use crate::model::profile::{AggregationTemporality, Profile, ProfileId, ValueType};
+
+/// What there is to say of a profile beside its samples.
+///
+/// [`seal`](Builder::seal) keeps all of it but the time, the duration and the id, which are of one
+/// interval.
+///
+/// ```
+/// use otlp_profiles::Builder;
+/// use std::time::{Duration, SystemTime};
+///
+/// let mut builder = Builder::new();
+/// let cpu = builder.profile("samples", "count");
+/// builder
+///     .profile_mut(cpu)
+///     .time(SystemTime::now())
+///     .duration(Duration::from_secs(60))
+///     .period("cpu", "nanoseconds", 10_000_000)
+///     .attr("pprof.profile.drop_frames", "^runtime[.]");
+/// ```
+#[derive(Debug)]
+pub struct ProfileMut<'a> {
+    builder: &'a mut Builder,
+    row: Option<usize>,
+}
+
+impl Builder {
+    /// Says more of a profile. See [`ProfileMut`].
+    pub fn profile_mut(&mut self, profile: Key<Profile>) -> ProfileMut<'_> {
+        let row = self.tree.profile_row(profile);
+        ProfileMut { builder: self, row }
+    }
+}
+
+impl ProfileMut<'_> {
+    fn set(self, change: impl FnOnce(&mut Profile)) -> Self {
+        if let Some(draft) = self.row.and_then(|row| self.builder.tree.profiles.get_mut(row)) {
+            change(&mut draft.profile);
+        }
+        self
+    }
+
+    /// Sets when it began: a `SystemTime`, or nanoseconds since 1970. It moves back to the first
+    /// timestamp of the samples if that is earlier.
+    pub fn time(self, time: impl Into<Nanos>) -> Self {
+        let time = time.into().0;
+        self.set(|profile| {
+            profile.time_unix_nano = time.into();
+            within_time(profile);
+        })
+    }
+
+    /// Sets how long it took: a `Duration`, or nanoseconds. It grows to hold all timestamps of the
+    /// samples.
+    pub fn duration(self, duration: impl Into<Nanos>) -> Self {
+        let duration = duration.into().0;
+        self.set(|profile| {
+            profile.duration_nanos = duration.into();
+            within_time(profile);
+        })
+    }
+
+    /// Sets whether the values are changes since the last interval
+    /// ([`DELTA`](AggregationTemporality::DELTA)) or totals since the start
+    /// ([`CUMULATIVE`](AggregationTemporality::CUMULATIVE)).
+    ///
+    /// OTLP 1.3 to 1.8 have a field for it, and where it is not said, their writers choose by rule
+    /// and report `temporality.assumed`. pprof and later generations of OTLP have none: their
+    /// writers report `temporality.dropped`.
+    ///
+    /// ```
+    /// use otlp_profiles::model::{AggregationTemporality};
+    /// use otlp_profiles::{Builder};
+    ///
+    /// let mut builder = Builder::new();
+    /// let heap = builder.profile("alloc_space", "bytes");
+    /// builder.profile_mut(heap).temporality(AggregationTemporality::CUMULATIVE);
+    /// ```
+    pub fn temporality(self, temporality: AggregationTemporality) -> Self {
+        self.set(|profile| {
+            for sample_type in &mut profile.sample_types {
+                sample_type.temporality = Some(temporality);
+            }
+        })
+    }
+
+    /// Sets the period type, its unit, and how many of them are between two samples.
+    pub fn period(self, period_type: &str, unit: &str, period: i64) -> Self {
+        let [name, unit] =
+            [period_type, unit].map(|text| self.builder.text(&text.into()).unwrap_or_default());
+        self.set(|profile| {
+            profile.period_type = ValueType { name, unit, temporality: None };
+            profile.period = period;
+        })
+    }
+
+    /// Sets the id of the profile.
+    pub fn id(self, id: ProfileId) -> Self {
+        self.set(|profile| profile.profile_id = id)
+    }
+
+    /// Adds an attribute by its key, in place of one with the same name.
+    pub fn attribute(self, attribute: Key<AttributeId>) -> Self {
+        let row = self.builder.generation.row(attribute);
+        self.put(row)
+    }
+
+    /// Adds an attribute by name and value, in place of one with the same name. A pair of a value
+    /// and a unit is a value, too.
+    pub fn attr<'a>(
+        self,
+        key: impl Into<StringRef<'a>>,
+        value: impl Into<ValueAndUnit<'a>>,
+    ) -> Self {
+        let row = self.builder.attribute_row(&key.into(), &value.into());
+        self.put(row)
+    }
+
+    fn put(self, row: Option<u32>) -> Self {
+        let Builder { tree, interner, .. } = &mut *self.builder;
+        let draft = self.row.and_then(|row| tree.profiles.get_mut(row));
+        let Some(profile) = draft.map(|draft| &mut draft.profile) else {
+            self.builder.dropped.attributes += 1;
+            return self;
+        };
+        let put = row.map(|row| {
+            let (id, limits) = (AttributeId(row), &interner.room.limits);
+            lists::put(&mut profile.attributes, id, &interner.dictionary, limits)
+        });
+        if put.is_none_or(|put| put.is_err()) {
+            let count = &mut profile.dropped_attributes_count;
+            *count = count.saturating_add(1);
+            self.builder.dropped.attributes += 1;
+        }
+        if let Some(put) = put {
+            self.builder.fit(put);
+        }
+        self
+    }
+}
+
+/// A profile ends before time does.
+fn within_time(profile: &mut Profile) {
+    let most = i128::from(u64::MAX) - profile.time_unix_nano;
+    profile.duration_nanos = profile.duration_nanos.min(most);
+}

@@ -1,0 +1,327 @@
+//! Resources and scopes: naming them, and coming back to them.
+
+use crate::build::Builder;
+use crate::build::key::Key;
+use crate::build::lists;
+use crate::build::parts::NewEntity;
+use crate::build::tree::{DraftResource, DraftScope};
+use crate::build::value::{NewValue, StringRef};
+use crate::model::id::{AttributeId, StringId};
+use crate::model::value::KeyValue;
+use crate::model::{EntityRef, Resource, Scope};
+
+impl Builder {
+    /// Names what is profiled. Scopes and profiles named from here on are of it, until another one
+    /// is named or [entered](Self::enter). See [`ResourceMut`].
+    ///
+    /// ```
+    /// use otlp_profiles::Builder;
+    ///
+    /// let mut builder = Builder::new();
+    /// builder.resource().attr("service.name", "checkout").attr("process.pid", std::process::id());
+    /// builder.scope("my-profiler").version("1.0.0");
+    /// let cpu = builder.profile("cpu", "nanoseconds");
+    /// # let _ = cpu;
+    /// ```
+    pub fn resource(&mut self) -> ResourceMut<'_> {
+        let draft = Some(DraftResource::default());
+        ResourceMut { builder: self, draft, panicking: std::thread::panicking() }
+    }
+
+    /// Names the instrumentation that makes the profiles, in the resource named last. Profiles
+    /// named from here on are of it. See [`ScopeMut`].
+    pub fn scope(&mut self, name: &str) -> ScopeMut<'_> {
+        let name = self.text(&name.into()).unwrap_or_default();
+        let resource = self.tree.scope.and_then(|scope| self.tree.scopes.get(scope as usize));
+        let draft = resource.map(|scope| DraftScope {
+            resource: scope.resource,
+            scope: Scope { name, ..Scope::default() },
+            ..DraftScope::default()
+        });
+        ScopeMut { builder: self, draft, panicking: std::thread::panicking() }
+    }
+
+    /// Goes back to a resource or a scope that was named before: what is named from here on is of
+    /// it.
+    ///
+    /// ```
+    /// use otlp_profiles::Builder;
+    ///
+    /// let mut builder = Builder::new();
+    /// let web = builder.resource().attr("service.name", "web").key();
+    /// let database = builder.resource().attr("service.name", "database").key();
+    /// builder.enter(web);
+    /// let of_web = builder.profile("cpu", "nanoseconds");
+    /// # let _ = (database, of_web);
+    /// ```
+    pub fn enter(&mut self, place: impl Enter) {
+        place.enter(self);
+    }
+
+    /// What is named from here on is of this scope.
+    fn enter_scope(&mut self, scope: DraftScope) {
+        let row = self.tree.scope_row(scope, &mut self.interner.room);
+        self.tree.scope = self.fit(row);
+    }
+
+    /// A pair of a resource or a scope; none if it does not fit.
+    fn put_pair(
+        &mut self,
+        list: &mut Vec<KeyValue>,
+        key: &StringRef<'_>,
+        value: &NewValue<'_>,
+    ) -> Option<()> {
+        let pair = KeyValue { key: self.text(key)?, value: self.value(value, 1)? };
+        let put = lists::put_pair(list, pair, &self.interner.room.limits);
+        self.fit(put)
+    }
+
+    /// As [`put_pair`](Self::put_pair), by key. Attributes with a unit do not fit.
+    fn put_attribute(&mut self, list: &mut Vec<KeyValue>, key: Key<AttributeId>) -> Option<()> {
+        let row = self.generation.row(key)?;
+        let attribute = self.interner.dictionary.attribute(AttributeId(row))?;
+        let pair = KeyValue { key: attribute.key, value: attribute.value.clone() };
+        let fits = attribute.unit == StringId::NONE;
+        let put = lists::put_pair(list, pair, &self.interner.room.limits);
+        fits.then(|| self.fit(put))?
+    }
+}
+
+/// What can be entered: the key of a resource or of a scope.
+pub trait Enter: sealed::Sealed {
+    #[doc(hidden)]
+    fn enter(self, builder: &mut Builder);
+}
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+impl sealed::Sealed for Key<Resource> {}
+impl Enter for Key<Resource> {
+    fn enter(self, builder: &mut Builder) {
+        match builder.tree.generation.row(self) {
+            Some(resource) => builder.enter_scope(DraftScope { resource, ..DraftScope::default() }),
+            None => builder.tree.scope = None,
+        }
+    }
+}
+
+impl sealed::Sealed for Key<Scope> {}
+impl Enter for Key<Scope> {
+    fn enter(self, builder: &mut Builder) {
+        builder.tree.scope = builder.tree.generation.row(self);
+    }
+}
+
+/// A resource being named: it is the current one when this is dropped, at the end of the statement.
+///
+/// A resource is everything said of it in the statement. The same words, in any order, name the
+/// same resource again; others name another one.
+///
+/// ```
+/// use otlp_profiles::{Builder, build::{NewEntity, root_first}};
+///
+/// let mut builder = Builder::new();
+/// builder
+///     .resource()
+///     .attr("host.id", "7f3c")
+///     .attr("host.name", String::from("web-1"))
+///     .attr("process.pid", 4711_u32)
+///     .schema_url("https://opentelemetry.io/schemas/1.37.0")
+///     .entity(NewEntity::new("host", &["host.id"]).description_keys(&["host.name"]));
+/// let cpu = builder.profile("cpu", "nanoseconds");
+/// builder.sample(cpu, root_first(["main"])).value(1);
+///
+/// let profiles = builder.finish()?;
+/// let resource = profiles.resource_profiles()[0].resource();
+/// assert_eq!(resource.attributes().len(), 3);
+/// assert_eq!(profiles.dictionary().text(resource.entity_refs()[0].entity_type), "host");
+/// # Ok::<(), otlp_profiles::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct ResourceMut<'a> {
+    builder: &'a mut Builder,
+    /// None when it is named.
+    draft: Option<DraftResource>,
+    /// Whether a panic was under way when it was begun.
+    panicking: bool,
+}
+
+/// A scope being named: it is the current one when this is dropped, at the end of the statement.
+///
+/// As with a [resource](ResourceMut), the same words name the same scope again.
+///
+/// ```
+/// use otlp_profiles::Builder;
+///
+/// let mut builder = Builder::new();
+/// builder.scope("my-profiler").version(env!("CARGO_PKG_VERSION")).attr("sampling.hz", 99);
+/// ```
+#[derive(Debug)]
+pub struct ScopeMut<'a> {
+    builder: &'a mut Builder,
+    /// None when it is named, or when its resource did not fit.
+    draft: Option<DraftScope>,
+    /// Whether a panic was under way when it was begun.
+    panicking: bool,
+}
+
+/// What resources and scopes have in common.
+macro_rules! described {
+    ($($description:ident, $part:ident: $of:ident;)*) => {$(
+        impl $description<'_> {
+            /// Adds an attribute by name and value, in place of one with the same name.
+            pub fn attr<'v>(
+                self,
+                key: impl Into<StringRef<'v>>,
+                value: impl Into<NewValue<'v>>,
+            ) -> Self {
+                let (key, value) = (key.into(), value.into());
+                self.put(|builder, list| builder.put_pair(list, &key, &value))
+            }
+
+            /// Adds an attribute by its key, in place of one with the same name. One with a unit
+            /// is left out and counted, because no unit can be said here.
+            pub fn attribute(self, attribute: Key<AttributeId>) -> Self {
+                self.put(|builder, list| builder.put_attribute(list, attribute))
+            }
+
+            /// Sets the schema of the attributes.
+            pub fn schema_url(mut self, schema_url: &str) -> Self {
+                let schema_url = self.builder.text(&schema_url.into()).unwrap_or_default();
+                if let Some(draft) = &mut self.draft {
+                    draft.schema_url = schema_url;
+                }
+                self
+            }
+
+            /// Names it, and returns its key: to [enter](Builder::enter) it again later. The key
+            /// is valid until [`finish`](Builder::finish) or [`reset`](Builder::reset).
+            pub fn key(mut self) -> Key<$of> {
+                let row = self.name();
+                self.builder.tree.generation.key(row)
+            }
+
+            fn put(
+                mut self,
+                put: impl FnOnce(&mut Builder, &mut Vec<KeyValue>) -> Option<()>,
+            ) -> Self {
+                let Some(draft) = &mut self.draft else {
+                    self.builder.dropped.attributes += 1;
+                    return self;
+                };
+                let part = &mut draft.$part;
+                if put(self.builder, &mut part.attributes).is_none() {
+                    let count = &mut part.dropped_attributes_count;
+                    *count = count.saturating_add(1);
+                    self.builder.dropped.attributes += 1;
+                }
+                self
+            }
+        }
+
+        impl Drop for $description<'_> {
+            fn drop(&mut self) {
+                // What a panic interrupted is not all there is to say of it.
+                if std::thread::panicking() == self.panicking {
+                    self.name();
+                }
+            }
+        }
+    )*};
+}
+
+described! {
+    ResourceMut, resource: Resource;
+    ScopeMut, scope: Scope;
+}
+
+impl ResourceMut<'_> {
+    /// Adds an entity it represents. Its keys are those of attributes the resource has; others are
+    /// left out, and so is an entity without a type or without a key that identifies it.
+    pub fn entity(mut self, entity: NewEntity<'_>) -> Self {
+        let Some(entity) = self.builder.entity(entity) else { return self };
+        if let Some(draft) = &mut self.draft {
+            draft.resource.entity_refs.push(entity);
+        }
+        self
+    }
+
+    /// Makes it the current resource; its row, if it fits.
+    fn name(&mut self) -> Option<u32> {
+        let mut draft = self.draft.take()?;
+        let Resource { attributes, entity_refs, .. } = &mut draft.resource;
+        attributes.sort_unstable_by_key(|pair| pair.key);
+        *entity_refs = settled(std::mem::take(entity_refs), attributes);
+        let row = self.builder.tree.resource_row(draft, &mut self.builder.interner.room);
+        let row = self.builder.fit(row);
+        match row {
+            Some(resource) => {
+                self.builder.enter_scope(DraftScope { resource, ..DraftScope::default() })
+            }
+            None => self.builder.tree.scope = None,
+        }
+        row
+    }
+}
+
+impl ScopeMut<'_> {
+    /// Sets its version.
+    pub fn version(mut self, version: &str) -> Self {
+        let version = self.builder.text(&version.into()).unwrap_or_default();
+        if let Some(draft) = &mut self.draft {
+            draft.scope.version = version;
+        }
+        self
+    }
+
+    /// Makes it the current scope; its row, if it fits.
+    fn name(&mut self) -> Option<u32> {
+        let mut draft = self.draft.take()?;
+        draft.scope.attributes.sort_unstable_by_key(|pair| pair.key);
+        self.builder.enter_scope(draft);
+        self.builder.tree.scope
+    }
+}
+
+impl Builder {
+    /// An entity with all its keys; none if it does not fit.
+    fn entity(&mut self, entity: NewEntity<'_>) -> Option<EntityRef> {
+        let keys = entity.id_keys.len() + entity.description_keys.len();
+        let fits = self.interner.room.bytes(size_of::<EntityRef>() + keys * size_of::<StringId>());
+        self.fit(fits)?;
+        let mut keys = |keys: &[&str]| -> Option<Vec<StringId>> {
+            keys.iter().map(|&key| self.text(&key.into())).collect()
+        };
+        let (id_keys, description_keys) = (keys(entity.id_keys)?, keys(entity.description_keys)?);
+        Some(EntityRef {
+            schema_url: self.text(&entity.schema_url.into())?,
+            entity_type: self.text(&entity.entity_type.into())?,
+            id_keys,
+            description_keys,
+        })
+    }
+}
+
+/// The entities without keys that the resource has not or that an entity has twice, and without
+/// those that are there twice or that nothing identifies.
+fn settled(entities: Vec<EntityRef>, attributes: &[KeyValue]) -> Vec<EntityRef> {
+    let mut kept: Vec<EntityRef> = Vec::new();
+    for mut entity in entities {
+        let mut seen = Vec::new();
+        for keys in [&mut entity.id_keys, &mut entity.description_keys] {
+            keys.retain(|key| {
+                let has = attributes.binary_search_by_key(key, |pair| pair.key).is_ok();
+                let keep = has && !seen.contains(key);
+                seen.extend(keep.then_some(*key));
+                keep
+            });
+        }
+        let is_one = entity.entity_type != StringId::NONE && !entity.id_keys.is_empty();
+        if is_one && !kept.contains(&entity) {
+            kept.push(entity);
+        }
+    }
+    kept
+}
