@@ -242,10 +242,19 @@ impl<R: Read> Iterator for Reader<R> {
     }
 }
 
+/// Positions in the model are of 32 bits; no limit raises that.
+fn addressable(bytes: usize) -> Result<()> {
+    let most = u32::MAX as usize - 16;
+    if bytes <= most {
+        return Ok(());
+    }
+    let message = format!("the payload has {bytes} bytes, more than the {most} that can be read");
+    Err(Error::new(ErrorKind::Limit, message))
+}
+
 /// Reads a payload that is neither compressed nor framed.
 fn read_payload(payload: &[u8], options: &ReadOptions) -> Result<Reading> {
-    // Positions in the model are of 32 bits.
-    within("max_input_bytes", u64::from(u32::MAX - 16), payload.len() as u64)?;
+    addressable(payload.len())?;
     let refuse = options.ambiguity == Ambiguity::Refuse;
     let depth = if refuse { Depth::Whole } else { Depth::Survey };
     let detected = detect_payload(payload, options.from, options.endpoint, depth)?;
@@ -270,7 +279,7 @@ pub(crate) fn read_detected(
     detected: Detected,
     options: &ReadOptions,
 ) -> Result<Reading> {
-    let mut intake = Intake::new(options.limits, options.policy);
+    let mut intake = Intake::new(options.limits, options.policy, payload.len());
     intake.links = options.links;
     intake.timestamp_label.clone_from(&options.timestamp_label);
     let profiles =

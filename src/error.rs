@@ -44,6 +44,17 @@ struct Inner {
     byte: Option<u64>,
     /// The error of another library that this one rests on.
     source: Option<Box<dyn std::error::Error + Send + Sync>>,
+    detail: Detail,
+}
+
+/// What callers may act on without reading the sentence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Detail {
+    None,
+    /// The limit that was reached, if it can be raised.
+    Limit(&'static str),
+    /// The bytes are plainly something else than a profile.
+    NoProfile,
 }
 
 /// One step of a place: a field by its name in the schema, or a row of a list.
@@ -67,7 +78,23 @@ impl Error {
             address: None,
             byte: None,
             source: None,
+            detail: Detail::None,
         }))
+    }
+
+    /// The error of a limit that was reached; `name` is that of the option.
+    #[cold]
+    pub(crate) fn limit_reached(name: &'static str, message: String) -> Self {
+        let mut error = Self::new(ErrorKind::Limit, message);
+        error.0.detail = Detail::Limit(name);
+        error
+    }
+
+    /// The bytes are plainly no profile.
+    #[cold]
+    pub(crate) fn no_profile(mut self) -> Self {
+        self.0.detail = Detail::NoProfile;
+        self
     }
 
     /// An error of the operating system while doing `what`.
@@ -153,6 +180,37 @@ impl Error {
     pub fn message(&self) -> &str {
         &self.0.message
     }
+
+    /// The limit that was reached and can be raised, by its name in [`Limits`](crate::Limits) or
+    /// [`WriteOptions`](crate::WriteOptions), so that a program can say how its users raise it.
+    ///
+    /// ```
+    /// use otlp_profiles::{Limits, ReadOptions, read};
+    ///
+    /// let bytes = std::fs::read("testdata/go-heap.pb.gz").unwrap();
+    /// let options = ReadOptions::default().limits(Limits::network().max_samples(1));
+    /// assert_eq!(read(&bytes, &options).unwrap_err().limit(), Some("max_samples"));
+    /// ```
+    pub fn limit(&self) -> Option<&'static str> {
+        match self.0.detail {
+            Detail::Limit(name) => Some(name),
+            Detail::None | Detail::NoProfile => None,
+        }
+    }
+
+    /// Whether the bytes are plainly no profile of any kind: text, a program, a picture. Who reads
+    /// a directory of profiles may pass over such a file.
+    ///
+    /// ```
+    /// let error = otlp_profiles::read(b"Read me first.\n", &Default::default()).unwrap_err();
+    /// assert!(error.is_no_profile());
+    /// // What cannot be read may still be a profile.
+    /// let error = otlp_profiles::read(b"main;run 42\n", &Default::default()).unwrap_err();
+    /// assert!(!error.is_no_profile());
+    /// ```
+    pub fn is_no_profile(&self) -> bool {
+        self.0.detail == Detail::NoProfile
+    }
 }
 
 /// `a[1].b` from its steps, outermost first.
@@ -175,12 +233,19 @@ impl fmt::Display for Inner {
             write!(f, "{place}: ")?;
         }
         f.write_str(&self.message)?;
+        if let Detail::Limit(name) = self.detail {
+            let options = if WRITE_LIMITS.contains(&name) { "WriteOptions" } else { "Limits" };
+            write!(f, "; {options}::{name} raises it")?;
+        }
         match self.byte {
             Some(byte) => write!(f, " (byte {byte})"),
             None => Ok(()),
         }
     }
 }
+
+/// The limits that are options of writing.
+const WRITE_LIMITS: [&str; 2] = ["max_output_bytes", "max_expanded_samples"];
 
 /// How much a [`Finding`] matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

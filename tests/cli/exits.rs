@@ -54,12 +54,82 @@ fn limits_are_raised_by_the_flag_their_error_names() {
         ["--max-input-bytes", "--max-decompressed-bytes", "--max-samples", "--max-owned-bytes"]
     {
         let output = run(&room, &format!("info a.pb.gz {flag} 1"), 5);
-        says(&output, flag);
+        says(&output, &format!("{flag} raises it"));
+        assert!(!stderr(&output).contains("Limits"), "{}", stderr(&output));
         run(&room, &format!("info a.pb.gz {flag} 1GiB"), 0);
     }
-    run(&room, "convert a.pb.gz -o a.otlp --max-output 10", 5);
+    let output = run(&room, "convert a.pb.gz -o a.otlp --max-output 10", 5);
+    says(&output, "--max-output-bytes raises it");
     run(&room, "info a.pb.gz --max-input 1k", 5);
     assert_eq!(files(&room), ["a.pb.gz"]);
+}
+
+/// Only what a subcommand heeds is a flag of it.
+#[test]
+fn info_has_no_flags_of_writing() {
+    let room = room("flags");
+    copy(PPROFS[0], &room.join("a.pb.gz"));
+    for flag in ["--max-output-bytes", "--max-output", "--max-expanded-samples"] {
+        run(&room, &format!("info a.pb.gz {flag} 1GiB"), 2);
+        run(&room, &format!("convert a.pb.gz -f -o a.otlp {flag} 1GiB"), 0);
+    }
+}
+
+/// A failed `curl` before a pipe was 16 bytes of OTLP.
+#[test]
+fn nothing_is_no_profile() {
+    let room = room("empty");
+    fs::write(room.join("a.otlp"), "").unwrap();
+    for arguments in [
+        "convert - --to otlp",
+        "convert - --from otlp --to otlp",
+        "info -",
+        "convert a.otlp --to otlp",
+        "info a.otlp --from otlp",
+    ] {
+        let output = run_with_stdin(&room, arguments, b"", 3);
+        says(&output, "there are no bytes in it");
+        assert!(output.stdout.is_empty(), "{arguments}");
+    }
+}
+
+#[test]
+fn what_is_no_profile_is_skipped_in_a_directory_and_refused_by_name() {
+    let room = room("readme");
+    copy(PPROFS[0], &room.join("in/a.pb.gz"));
+    fs::write(room.join("in/README.md"), "# Profiles\n\nTaken on Friday.\n").unwrap();
+    fs::write(room.join("in/package.json"), "{\"name\": \"checkout\"}").unwrap();
+    let output = run(&room, "convert in --to otlp -o out", 0);
+    assert_eq!(lines(&output, "ERROR"), [""; 0]);
+    let skipped = lines(&output, "WARNING");
+    assert_eq!(skipped.len(), 1, "{skipped:#?}");
+    assert!(skipped[0].ends_with("holds no profile and was skipped (1 more)"), "{skipped:#?}");
+    let output = run(&room, "-v info in", 0);
+    let listed = lines(&output, "INFO").join("\n");
+    for name in ["in/README.md", "in/package.json"] {
+        assert!(listed.contains("File skipped") && listed.contains(name), "{listed}");
+    }
+    run(&room, "info in/README.md", 3);
+    run(&room, "convert in/README.md --to otlp -o b.otlp", 3);
+    // What has the name of a profile should be one, and so should another profiler's file.
+    for (name, bytes) in [("bad.pb", &b"<!DOCTYPE html>"[..]), ("b.jfr", b"FLR\0\0\x02")] {
+        fs::write(room.join("in").join(name), bytes).unwrap();
+        let output = run(&room, "info in", 3);
+        assert_eq!(lines(&output, "ERROR").len(), 1, "{}", stderr(&output));
+        fs::remove_file(room.join("in").join(name)).unwrap();
+    }
+    fs::remove_file(room.join("in/a.pb.gz")).unwrap();
+    says(&run(&room, "info in", 3), "No profile was found");
+}
+
+#[test]
+fn an_empty_directory_is_a_failure() {
+    let room = room("hollow");
+    fs::create_dir_all(room.join("in/deep")).unwrap();
+    fs::write(room.join("in/.hidden"), "").unwrap();
+    for arguments in ["info in", "convert in --to otlp -o out"] {
+        says(&run(&room, arguments, 3), "holds no files");
+    }
 }
 
 #[test]

@@ -90,3 +90,40 @@ fn a_full_disk_is_4_and_a_broken_pipe_is_quiet() {
     run(&room, "convert a.pb.gz --to otlp -o absent/x.otlp", 4);
     assert_eq!(files(&room), ["a.pb.gz"]);
 }
+
+/// `--to otlp-1.7 -o x.otlp` wrote gzip, which the receiver it was made for refuses.
+#[test]
+fn the_name_decides_compression_and_pprof_is_gzip() {
+    let room = room("compression");
+    copy(PPROFS[0], &room.join("a.pb.gz"));
+    let is_gzip = |bytes: &[u8]| bytes.starts_with(&[0x1f, 0x8b]);
+    for to in ["otlp", "otlp-1.7", "otlp-1.3", "otlp-json"] {
+        for (name, gzip) in [("x.otlp", false), ("x.otlp.gz", true), ("x", false)] {
+            run(&room, &format!("convert a.pb.gz --to {to} -f -o {name}"), 0);
+            assert_eq!(is_gzip(&fs::read(room.join(name)).unwrap()), gzip, "{to} {name}");
+        }
+        let output = run(&room, &format!("convert a.pb.gz --to {to}"), 0);
+        assert!(!is_gzip(&output.stdout), "{to}");
+        run(&room, &format!("convert a.pb.gz --to {to} -f -o out/"), 0);
+    }
+    assert_eq!(files(&room.join("out")), ["a.json", "a.otlp"]);
+    for name in ["x.pb", "x.pb.gz", "x.pprof"] {
+        run(&room, &format!("convert a.pb.gz -f -o {name}"), 0);
+        assert!(is_gzip(&fs::read(room.join(name)).unwrap()), "{name}");
+    }
+    run(&room, "convert a.pb.gz -f -o x.otlp.gz --no-gzip", 0);
+    assert!(!is_gzip(&fs::read(room.join("x.otlp.gz")).unwrap()));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn names_that_are_not_utf8_get_the_extension_of_the_format() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    let room = room("latin1");
+    let name = OsStr::from_bytes(b"caf\xe9.pb.gz");
+    copy(PPROFS[0], &room.join("in").join(name));
+    run(&room, "convert in --to otlp -o out", 0);
+    let written = fs::read_dir(room.join("out")).unwrap().next().unwrap().unwrap().file_name();
+    assert_eq!(written, OsStr::from_bytes(b"caf\xe9.otlp"));
+}

@@ -4,10 +4,13 @@
 
 mod ends;
 mod exits;
+mod face;
 mod files;
+mod guess;
 mod log;
 mod losses;
 mod many;
+mod origin;
 
 use std::fs;
 use std::io::Write;

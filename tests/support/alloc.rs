@@ -1,4 +1,5 @@
 //! An allocator that counts what one thread asks for. Include it with `#[path]`.
+#![allow(unsafe_code, reason = "an allocator is unsafe to implement")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;

@@ -23,8 +23,8 @@ pub(crate) fn run(args: &Args, console: &Console) -> Exit {
     match output::to_stdout(&script, true) {
         Ok(_) => Exit::Done,
         Err(failure) => {
-            let message = format!("Completion failed: {failure}");
-            console.log(&Line::new(Level::Critical, "completions", message));
+            let line = Line::new(Level::Critical, "completions", "Completion failed");
+            console.log(&line.because(&failure));
             failure.exit
         }
     }

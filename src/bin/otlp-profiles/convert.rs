@@ -1,6 +1,8 @@
 //! `otlp-profiles convert`: from one format to another.
 
+mod backend;
 mod encode;
+mod origin;
 mod plan;
 mod report;
 mod run;
@@ -11,10 +13,15 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 use otlp_profiles::format::{Refs, Timestamps};
 use otlp_profiles::model::ProfileId;
-use otlp_profiles::{Format, Limits, ReadOptions, WriteOptions};
+use otlp_profiles::{Ambiguity, Format, Limits, ReadOptions, WriteOptions};
 
+use crate::console::{self, Console};
+use crate::convert::backend::Backend;
+use crate::convert::origin::Origin;
 use crate::convert::report::Form;
-use crate::reading::{ReadArgs, format_parser};
+use crate::formats::FormatParser;
+use crate::limits::WriteLimits;
+use crate::reading::ReadArgs;
 
 pub(crate) use crate::convert::run::run;
 
@@ -29,23 +36,22 @@ pub(crate) struct Args {
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
     /// The format to write; else the extension of OUT says it
-    #[arg(long, value_name = "FORMAT", value_parser = format_parser())]
+    #[arg(long, value_name = "FORMAT", value_parser = FormatParser)]
     to: Option<Format>,
+    /// Write what this backend reads, in its releases of 2026: the format and how texts are said
+    #[arg(long = "for", value_enum, value_name = "BACKEND", conflicts_with_all = ["to", "refs"])]
+    backend: Option<Backend>,
     /// Write nothing, and exit with 1, where anything would be dropped, approximated or repaired
     #[arg(long)]
     deny_loss: bool,
     /// Replace files that exist; write binary data to a terminal
     #[arg(short, long)]
     force: bool,
+    #[command(flatten)]
+    origin: Origin,
     /// How OTLP 1.10 says the texts of resources, scopes and values
-    #[arg(
-        long,
-        value_enum,
-        default_value_t,
-        hide_possible_values = true,
-        value_name = "inline|dictionary"
-    )]
-    refs: RefsArg,
+    #[arg(long, value_enum, hide_possible_values = true, value_name = "inline|dictionary")]
+    refs: Option<RefsArg>,
     /// How pprof says timestamps: one sample for each with a label, or not at all
     #[arg(
         long,
@@ -73,23 +79,27 @@ pub(crate) struct Args {
     /// Do not compress the output, whatever its name and format
     #[arg(long)]
     no_gzip: bool,
-    /// How losses are reported on stderr: a table, or one JSON object for each input
-    #[arg(long, value_enum, value_name = "text|json", hide_possible_values = true)]
+    /// Report on each input with a JSON object, a line of stderr, and all else there in JSON too
+    #[arg(long)]
+    json: bool,
+    /// What --json was called
+    #[arg(long, value_enum, hide = true, conflicts_with = "json")]
     report: Option<Form>,
     #[command(flatten)]
     read: ReadArgs,
+    #[command(flatten)]
+    limits: WriteLimits,
 }
 
 const AFTER_HELP: &str = "\
 Examples:
-  otlp-profiles convert cpu.pb.gz -o cpu.otlp
+  otlp-profiles convert cpu.pb.gz -o cpu.otlp --resource service.name=checkout
   otlp-profiles convert old.otlp --to otlp-1.10 -o new.otlp
   otlp-profiles convert 'profiles/**/*.pb.gz' --to otlp -o converted/
   curl -s host:6060/debug/pprof/heap | otlp-profiles convert - --to otlp > heap.otlp";
 
-#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+#[derive(Clone, Copy, Debug, ValueEnum)]
 enum RefsArg {
-    #[default]
     Inline,
     Dictionary,
 }
@@ -111,28 +121,59 @@ fn parse_profile_id(text: &str) -> Result<ProfileId, String> {
 }
 
 impl Args {
-    fn read_options(&self) -> ReadOptions {
-        self.read.options().links(!self.no_links).timestamp_label(self.timestamp_label.clone())
+    /// The format that was asked for.
+    fn to(&self) -> Option<Format> {
+        self.to.or(self.backend.map(Backend::format))
     }
 
-    fn write_options(&self, limits: &Limits) -> WriteOptions {
-        let default = WriteOptions::default();
-        let expanded = self.read.limits.max_expanded_samples;
-        let refs = match self.refs {
-            RefsArg::Inline => Refs::Inline,
-            RefsArg::Dictionary => Refs::Dictionary,
-        };
+    /// Whether everything on stderr is wanted as JSON.
+    pub(crate) fn json(&self) -> bool {
+        self.json || self.report == Some(Form::Json)
+    }
+
+    /// How each input is reported: as it was asked for, else in the form of stderr. A log of text
+    /// has a line on the losses of the run instead.
+    fn report(&self, console: &Console) -> Option<Form> {
+        match self.report {
+            _ if self.json() => Some(Form::Json),
+            Some(form) => Some(form),
+            None if !console.shows(console::Level::Warning) => None,
+            None => match console.form() {
+                console::Form::Words => Some(Form::Text),
+                console::Form::Json => Some(Form::Json),
+                console::Form::Log => None,
+            },
+        }
+    }
+
+    fn read_options(&self) -> ReadOptions {
+        let options = self.read.options();
+        // Where nothing may be lost, nothing may be guessed.
+        let ambiguity = if self.deny_loss { Ambiguity::Refuse } else { options.ambiguity };
+        options
+            .ambiguity(ambiguity)
+            .links(!self.no_links)
+            .timestamp_label(self.timestamp_label.clone())
+    }
+
+    fn write_options(&self) -> WriteOptions {
         let timestamps = match self.timestamps {
             TimestampsArg::Label => Timestamps::Label,
             TimestampsArg::Drop => Timestamps::Drop,
         };
-        let expanded = expanded.unwrap_or(default.max_expanded_samples);
-        default
-            .refs(refs)
+        let options = WriteOptions::default()
             .timestamps(timestamps)
             .links(!self.no_links)
             .profile_id(self.profile_id)
-            .max_output_bytes(limits.max_output_bytes)
-            .max_expanded_samples(expanded)
+            .max_output_bytes(Limits::file().max_output_bytes);
+        let refs = self.refs.map(|refs| match refs {
+            RefsArg::Inline => Refs::Inline,
+            RefsArg::Dictionary => Refs::Dictionary,
+        });
+        let options = match refs.or(self.backend.map(Backend::refs)) {
+            Some(refs) => options.refs(refs),
+            None => options,
+        };
+        self.limits.set(options)
     }
 }

@@ -5,6 +5,9 @@ use std::fmt;
 use otlp_profiles::{Error, ErrorKind};
 use serde_json::{Value, json};
 
+use crate::input::Input;
+use crate::limits;
+
 /// How the command ends. With several inputs the highest wins.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
@@ -35,17 +38,26 @@ pub(crate) struct Failure {
     pub(crate) byte: Option<u64>,
     /// Whether it will be the same for everything that follows.
     pub(crate) fatal: bool,
+    /// Whether the input is plainly no profile.
+    pub(crate) is_no_profile: bool,
 }
 
 impl Failure {
     pub(crate) fn new(exit: Exit, message: impl Into<String>) -> Self {
         let (place, message) = (String::new(), message.into());
-        Self { exit, place, message, byte: None, fatal: false }
+        Self { exit, place, message, byte: None, fatal: false, is_no_profile: false }
     }
 
-    /// A failure of the library while it read.
-    pub(crate) fn reading(error: &Error) -> Self {
-        Self::of(error, Exit::Input)
+    /// A failure of the library while it read `input`.
+    pub(crate) fn reading(error: &Error, input: &Input) -> Self {
+        let mut failure = Self::of(error, Exit::Input);
+        if error.kind() == ErrorKind::Unrecognised {
+            // The command that helps can be typed as it stands.
+            if let Some(name) = input.shell_name() {
+                failure.message = failure.message.replace("FILE", &name);
+            }
+        }
+        failure
     }
 
     /// A failure of the library while it wrote.
@@ -59,8 +71,13 @@ impl Failure {
             ErrorKind::Ambiguous => Exit::Ambiguous,
             _ => otherwise,
         };
-        let place = error.place();
-        Self { place, byte: error.byte(), ..Self::new(exit, error.message()) }
+        let message = match error.limit() {
+            Some(limit) => format!("{}; {} raises it", error.message(), limits::flag(limit)),
+            None => error.message().to_owned(),
+        };
+        let (place, byte) = (error.place(), error.byte());
+        let is_no_profile = error.is_no_profile();
+        Self { place, byte, is_no_profile, ..Self::new(exit, message) }
     }
 
     /// The failure is in message `row` of a file of several.

@@ -1,17 +1,34 @@
 //! Names of output files.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use otlp_profiles::Format;
 
 /// A file name in two: what it is called, and the extension that says what it is, `.gz` included.
-pub(crate) fn split_name(name: &str) -> (&str, &str) {
-    let bare = strip(name, "gz").unwrap_or(name);
-    let stem = known_extensions()
-        .filter_map(|extension| strip(bare, extension))
-        .min_by_key(|stem| stem.len());
-    name.split_at(stem.unwrap_or(bare).len())
+fn split_name(name: &OsStr) -> (OsString, OsString) {
+    let bytes = name.as_encoded_bytes();
+    let bare = stem(bytes, "gz").unwrap_or(bytes.len());
+    let gz = bytes.get(..bare).unwrap_or(bytes);
+    let at = known_extensions().filter_map(|extension| stem(gz, extension)).min();
+    cut(name, at.unwrap_or(bare))
+}
+
+/// A name cut in two at a byte. Names need not be UTF-8.
+#[cfg(unix)]
+fn cut(name: &OsStr, at: usize) -> (OsString, OsString) {
+    use std::os::unix::ffi::OsStrExt;
+    let (stem, end) = name.as_bytes().split_at_checked(at).unwrap_or((name.as_bytes(), &[]));
+    (OsStr::from_bytes(stem).to_owned(), OsStr::from_bytes(end).to_owned())
+}
+
+/// A name cut in two at a byte. What is no Unicode is not kept where the system has no bytes.
+#[cfg(not(unix))]
+fn cut(name: &OsStr, at: usize) -> (OsString, OsString) {
+    let end = name.as_encoded_bytes().len().saturating_sub(at);
+    let name = name.to_string_lossy();
+    let (stem, end) = name.split_at_checked(name.len().saturating_sub(end)).unwrap_or((&name, ""));
+    (stem.into(), end.into())
 }
 
 /// Every extension that means a format.
@@ -19,12 +36,11 @@ pub(crate) fn known_extensions() -> impl Iterator<Item = &'static str> {
     Format::ALL.iter().flat_map(|format| format.extensions()).copied()
 }
 
-/// `name` without `.extension`, in any case; something has to be left.
-fn strip<'a>(name: &'a str, extension: &str) -> Option<&'a str> {
-    let at = name.len().checked_sub(extension.len() + 1)?;
-    let (stem, end) = name.split_at_checked(at)?;
-    let same = end.strip_prefix('.')?.eq_ignore_ascii_case(extension);
-    (same && !stem.is_empty()).then_some(stem)
+/// Where `.extension` begins at the end of `name`, in any case; something has to be before it.
+fn stem(name: &[u8], extension: &str) -> Option<usize> {
+    let at = name.len().checked_sub(extension.len() + 1).filter(|at| *at > 0)?;
+    let end = name.get(at..)?.strip_prefix(b".")?;
+    end.eq_ignore_ascii_case(extension.as_bytes()).then_some(at)
 }
 
 /// Whether a path ends with `.gz`.
@@ -44,14 +60,8 @@ pub(crate) fn renamed(path: &Path, suffix: &str, keep: bool) -> PathBuf {
     let Some(name) = path.file_name() else {
         return path.to_owned();
     };
-    let name: OsString = match name.to_str() {
-        Some(name) if !keep => (split_name(name).0.to_owned() + suffix).into(),
-        _ => {
-            let mut name = name.to_owned();
-            name.push(suffix);
-            name
-        }
-    };
+    let mut name = if keep { name.to_owned() } else { split_name(name).0 };
+    name.push(suffix);
     path.with_file_name(name)
 }
 
@@ -60,18 +70,9 @@ pub(crate) fn numbered(path: &Path, row: usize, of: usize) -> PathBuf {
     if of == 1 {
         return path.to_owned();
     }
-    let name = path.file_name().unwrap_or_default();
-    let name: OsString = match name.to_str() {
-        Some(name) => {
-            let (stem, extension) = split_name(name);
-            format!("{stem}-{row}{extension}").into()
-        }
-        None => {
-            let mut name = name.to_owned();
-            name.push(format!("-{row}"));
-            name
-        }
-    };
+    let (mut name, extension) = split_name(path.file_name().unwrap_or_default());
+    name.push(format!("-{row}"));
+    name.push(extension);
     path.with_file_name(name)
 }
 
@@ -81,12 +82,27 @@ mod tests {
 
     #[test]
     fn names_are_split_at_what_is_known() {
-        assert_eq!(split_name("a.b.PB.gz"), ("a.b", ".PB.gz"));
-        assert_eq!(split_name("cpu.2026.11"), ("cpu.2026.11", ""));
-        assert_eq!(split_name("cpu.2026.gz"), ("cpu.2026", ".gz"));
-        assert_eq!(split_name(".pb"), (".pb", ""));
+        for (name, stem, end) in [
+            ("a.b.PB.gz", "a.b", ".PB.gz"),
+            ("cpu.2026.11", "cpu.2026.11", ""),
+            ("cpu.2026.gz", "cpu.2026", ".gz"),
+            ("é.json.gz", "é", ".json.gz"),
+            (".pb", ".pb", ""),
+        ] {
+            assert_eq!(split_name(OsStr::new(name)), (stem.into(), end.into()), "{name}");
+        }
         assert_eq!(numbered(Path::new("d/x.pb.gz"), 1, 2), Path::new("d/x-1.pb.gz"));
         assert_eq!(numbered(Path::new("d/x.pb.gz"), 0, 1), Path::new("d/x.pb.gz"));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn names_that_are_not_utf8_lose_their_extension_too() {
+        use std::os::unix::ffi::OsStrExt;
+        let path = |bytes: &'static [u8]| Path::new(OsStr::from_bytes(bytes));
+        let renamed = renamed(path(b"d/caf\xe9.pb.gz"), ".otlp", false);
+        assert_eq!(renamed, path(b"d/caf\xe9.otlp"));
+        assert_eq!(numbered(path(b"caf\xe9.pb.gz"), 1, 2), path(b"caf\xe9-1.pb.gz"));
     }
 
     #[test]

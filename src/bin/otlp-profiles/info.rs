@@ -7,17 +7,19 @@ mod text;
 use std::path::PathBuf;
 
 use otlp_profiles::framing::Framing;
-use otlp_profiles::{Detected, Format, ReadOptions, Reading};
+use otlp_profiles::{Detected, Format, ReadOptions};
 use serde_json::{Value as Json, json};
 
 use crate::console::{Console, Level, Line};
-use crate::deprecations::Deprecations;
 use crate::exit::{Exit, Failure};
 use crate::input::{Input, Inputs};
+use crate::once::{self, Once};
 use crate::output;
-use crate::reading::{Content, ReadArgs};
+use crate::reading::{Content, Message, ReadArgs};
 
-pub(crate) use crate::info::json::finding as finding_json;
+pub(crate) use crate::info::json::{
+    certainty as certainty_json, finding as finding_json, others as others_json,
+};
 
 /// What to describe.
 #[derive(Clone, Debug, clap::Args)]
@@ -25,7 +27,7 @@ pub(crate) struct Args {
     /// Files, directories, quoted patterns, or - for stdin
     #[arg(required = true, value_name = "FILE")]
     inputs: Vec<PathBuf>,
-    /// Print one JSON document
+    /// Print one JSON document to stdout
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -59,26 +61,22 @@ pub(crate) fn run(args: &Args, console: &Console) -> Exit {
     if inputs.stdins() > 1 {
         return crate::wrong_usage("info", "stdin can be read once");
     }
-    let mut run = Run {
-        deprecations: Deprecations::default(),
-        options: args.read.options(),
-        json: args.json,
-        console,
-    };
+    let mut run =
+        Run { once: Once::default(), options: args.read.options(), json: args.json, console };
     let result = run.all(&inputs);
-    run.deprecations.tell("info", console);
+    run.once.tell("info", console);
     match result {
         Ok(worst) => worst,
         Err(failure) => {
-            let message = format!("Description failed: {failure}");
-            console.log(&Line::new(Level::Critical, "info", message));
+            let line = Line::new(Level::Critical, "info", "Description failed");
+            console.log(&line.because(&failure));
             failure.exit
         }
     }
 }
 
 struct Run<'a> {
-    deprecations: Deprecations,
+    once: Once,
     options: ReadOptions,
     json: bool,
     console: &'a Console,
@@ -96,25 +94,35 @@ impl Run<'_> {
             self.failed(name, failure);
             files.push(json!({ "path": name, "error": failure.to_json() }));
         }
-        self.console.expect(inputs.all.len() as u64, inputs.all.iter().map(Input::size).sum());
+        let mut skipped = 0;
+        self.console.progress().expect(inputs.all.iter().map(Input::size).sum());
         for input in &inputs.all {
-            self.console.next(&input.name());
+            self.console.progress().next(&input.name());
             let described = self.describe(input);
-            self.console.done();
             if let Some(failure) = &described.failure {
+                if input.may_be_skipped(failure) {
+                    skipped += 1;
+                    once::skipped(&mut self.once, self.console, "info", &described.name, failure);
+                    continue;
+                }
                 worst = worst.max(failure.exit);
                 self.failed(&described.name, failure);
             }
             if self.json {
                 files.push(json::file(described));
-            } else if !output::to_stdout(text::file(&described).as_bytes(), true)? {
+            } else if let Some(page) = text::file(&described)
+                && !output::text_to_stdout(&page)?
+            {
                 return Ok(Exit::Done); // nobody reads it
             }
         }
-        self.console.finish();
+        self.console.progress().finish();
         if self.json {
             let document = json!({ "schema": SCHEMA, "files": files });
             output::to_stdout(format!("{document:#}\n").as_bytes(), true)?;
+        }
+        if skipped > 0 && skipped == inputs.all.len() {
+            worst = worst.max(once::nothing_found("info", self.console));
         }
         Ok(worst)
     }
@@ -133,7 +141,7 @@ impl Run<'_> {
         match self.read(input, &mut described) {
             Ok(format) => {
                 if let Some(format) = format {
-                    self.deprecations.read(&described.name, format);
+                    once::deprecated_read(&mut self.once, &described.name, format);
                 }
                 self.tell_done(&described, format);
             }
@@ -144,14 +152,13 @@ impl Run<'_> {
 
     /// Reads a file into `described`, as far as it goes.
     fn read(&self, input: &Input, described: &mut Described) -> Result<Option<Format>, Failure> {
-        let mut content = Content::open(input, &self.options.limits)?;
+        let mut content = Content::open(input, &self.options.limits, self.console)?;
         described.gzip = content.is_gzip();
         described.framing = content.framing();
         let mut format = None;
         let result = content.each(&self.options, self.console, |message| {
             format = Some(message.reading.detected.format);
-            let printed = self.print(&message.reading, message.bytes);
-            described.messages.push(printed);
+            described.messages.push(self.print(&message));
             Ok(())
         });
         described.stored = content.stored();
@@ -162,11 +169,11 @@ impl Run<'_> {
         result.map(|()| format)
     }
 
-    fn print(&self, reading: &Reading, bytes: u64) -> Printed {
+    fn print(&self, message: &Message) -> Printed {
         if self.json {
-            Printed::Json(json::message(reading, bytes))
+            Printed::Json(json::message(message))
         } else {
-            Printed::Text(text::message(reading))
+            Printed::Text(text::message(message))
         }
     }
 
@@ -176,13 +183,12 @@ impl Run<'_> {
         let line = Line::new(Level::Info, "info", message)
             .with("format", format.map_or("none", |format| format.name()))
             .with("messages", described.messages.len())
-            .with("bytes", described.stored)
-            .with("in", &described.name);
-        self.console.log(&line);
+            .with("bytes", described.stored);
+        self.console.log(&line.about(&described.name));
     }
 
     fn failed(&self, name: &str, failure: &Failure) {
-        let message = format!("Description failed: {failure}");
-        self.console.log(&Line::new(Level::Error, "info", message).with("in", name));
+        let line = Line::new(Level::Error, "info", "Description failed");
+        self.console.log(&line.because(failure).about(name));
     }
 }

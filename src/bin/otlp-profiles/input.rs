@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use otlp_profiles::Format;
+
 use crate::exit::{Exit, Failure};
 use crate::text::shown;
 
@@ -13,17 +15,40 @@ pub(crate) struct Input {
     pub(crate) path: Option<PathBuf>,
     /// Its name in a directory of outputs, still with its own extension.
     pub(crate) relative: PathBuf,
+    /// Whether it was found in a directory, and not meant by name or pattern.
+    found: bool,
 }
 
 impl Input {
     fn stdin() -> Self {
-        let (path, relative) = (None, PathBuf::from("stdin"));
-        Self { path, relative }
+        Self { path: None, relative: PathBuf::from("stdin"), found: false }
     }
 
     fn file(path: &Path, relative: &Path) -> Self {
         let (path, relative) = (Some(path.to_owned()), relative.to_owned());
-        Self { path, relative }
+        Self { path, relative, found: false }
+    }
+
+    fn found(path: &Path, relative: &Path) -> Self {
+        Self { found: true, ..Self::file(path, relative) }
+    }
+
+    /// Whether a failure to read it is none: a README in a directory of profiles, but nothing that
+    /// has the name of one. Any JSON has the name of OTLP/JSON.
+    pub(crate) fn may_be_skipped(&self, failure: &Failure) -> bool {
+        let named = self.path.as_deref().and_then(Format::of_path);
+        self.found && failure.is_no_profile && named.is_none_or(Format::is_json)
+    }
+
+    /// The name as a shell takes it, if there is a file.
+    pub(crate) fn shell_name(&self) -> Option<String> {
+        let name = self.path.as_deref()?.to_str()?;
+        let is_plain = |c: char| c.is_alphanumeric() || "_-+=.,:@%/".contains(c);
+        if name.chars().all(is_plain) && !name.starts_with('-') {
+            return Some(name.to_owned());
+        }
+        let dash = if name.starts_with('-') { "./" } else { "" };
+        Some(format!("'{dash}{}'", name.replace('\'', "'\\''")))
     }
 
     /// The name as it is given, which may hold anything.
@@ -59,7 +84,9 @@ impl Inputs {
                 inputs.all.push(Input::stdin());
             } else if argument.is_dir() {
                 found += 1;
-                inputs.directory(argument, argument);
+                if !inputs.directory(argument, argument) {
+                    inputs.miss(argument, "holds no files");
+                }
             } else if is_glob(argument) {
                 found += 1;
                 inputs.glob(argument);
@@ -78,14 +105,20 @@ impl Inputs {
     }
 
     /// The files below `directory`, except the hidden ones; names are relative to `root`.
-    fn directory(&mut self, root: &Path, directory: &Path) {
+    ///
+    /// Gives whether there is any.
+    fn directory(&mut self, root: &Path, directory: &Path) -> bool {
         let entries = fs::read_dir(directory)
             .and_then(|entries| entries.map(|entry| Ok(entry?.path())).collect());
         let mut paths: Vec<PathBuf> = match entries {
             Ok(paths) => paths,
-            Err(error) => return self.miss(directory, &error.to_string()),
+            Err(error) => {
+                self.miss(directory, &format!("cannot be read: {error}"));
+                return true;
+            }
         };
         paths.sort();
+        let mut any = false;
         for path in paths {
             let hidden =
                 path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
@@ -95,25 +128,28 @@ impl Inputs {
                 continue;
             }
             if is_directory {
-                self.directory(root, &path);
+                any |= self.directory(root, &path);
             } else {
+                any = true;
                 let relative = path.strip_prefix(root).unwrap_or(&path);
-                self.all.push(Input::file(&path, relative));
+                self.all.push(Input::found(&path, relative));
             }
         }
+        any
     }
 
     /// The files a pattern names, relative to the part of it that is no pattern.
     fn glob(&mut self, pattern: &Path) {
         let Some(text) = pattern.to_str() else {
-            return self.miss(pattern, "the pattern is not UTF-8");
+            return self.miss(pattern, "cannot be read: the pattern is not UTF-8");
         };
         let mut matches = match glob::glob(text) {
             Ok(paths) => paths.filter_map(Result::ok).filter(|path| path.is_file()).peekable(),
-            Err(error) => return self.miss(pattern, &error.to_string()),
+            Err(error) => return self.miss(pattern, &format!("cannot be read: {error}")),
         };
         if matches.peek().is_none() {
-            return self.miss(pattern, "there is no such file, and no file matches the pattern");
+            let why = "cannot be read: there is no such file, and no file matches the pattern";
+            return self.miss(pattern, why);
         }
         let root: PathBuf = pattern
             .components()
@@ -126,7 +162,7 @@ impl Inputs {
     }
 
     fn miss(&mut self, path: &Path, why: &str) {
-        let failure = Failure::new(Exit::Input, format!("cannot be read: {}", shown(why)));
+        let failure = Failure::new(Exit::Input, shown(why));
         self.missing.push((path.to_string_lossy().into_owned(), failure));
     }
 }

@@ -1,6 +1,6 @@
 //! The limits, by the names that the library's errors give their flags.
 
-use otlp_profiles::Limits;
+use otlp_profiles::{Limits, WriteOptions};
 
 /// A number such as `65536`, `64MiB`, `2G` (1024 each) or `64MB` (1000 each), or `unlimited`.
 pub(crate) fn parse_size(text: &str) -> Result<u64, String> {
@@ -33,39 +33,40 @@ pub(crate) fn parse_size(text: &str) -> Result<u64, String> {
     number.checked_mul(base.pow(power)).ok_or_else(|| "more than 64 bits hold".to_owned())
 }
 
-/// One flag for each limit: its name is the limit's, with dashes.
+/// The flag that raises a limit, by the limit's name: the name with dashes.
+pub(crate) fn flag(limit: &str) -> String {
+    format!("--{}", limit.replace('_', "-"))
+}
+
+/// One flag for each limit.
 macro_rules! limits {
-    ($($name:ident [$($alias:literal)?] $about:literal)*) => {
+    ($args:ident of $options:ty, $most:expr; $($name:ident [$($alias:literal)?] $about:literal)*) => {
         #[derive(Clone, Debug, Default, clap::Args)]
         #[command(next_help_heading = "Limits (numbers such as 65536, 64MiB, 2G, unlimited)")]
-        pub(crate) struct LimitArgs {
+        pub(crate) struct $args {
             $(
                 #[doc = $about]
                 #[arg(long, value_name = "N", value_parser = parse_size, hide_short_help = true $(, visible_alias = $alias)?)]
                 $name: Option<u64>,
             )*
-            /// Samples that timestamps may be expanded to where each needs one of its own
-            #[arg(long, value_name = "N", value_parser = parse_size, hide_short_help = true)]
-            pub(crate) max_expanded_samples: Option<u64>,
         }
 
-        impl LimitArgs {
-            /// The limits for files, with what was asked for in their place.
-            pub(crate) fn limits(&self) -> Limits {
-                let (mut limits, most) = (Limits::file(), Limits::unlimited());
+        impl $args {
+            /// The options with what was asked for in the place of their limits.
+            pub(crate) fn set(&self, mut options: $options) -> $options {
+                let most = $most;
                 $(
                     if let Some(wanted) = self.$name {
-                        // The model's own limits cannot be raised.
-                        limits.$name = wanted.min(most.$name);
+                        options.$name = wanted.min(most.$name);
                     }
                 )*
-                limits
+                options
             }
         }
     };
 }
 
-limits! {
+limits! { ReadLimits of Limits, Limits::unlimited(); // the model's own limits cannot be raised
     max_input_bytes ["max-input"] "Bytes of one input as it is stored [default: 1GiB]"
     max_decompressed_bytes ["max-decompressed"] "Bytes of one input after inflating [default: 1GiB]"
     max_gzip_members [] "Members of one gzip stream [default: 1024]"
@@ -78,7 +79,11 @@ limits! {
     max_lines_per_location [] "Lines of one location [default: 65536]"
     max_attributes_per_item [] "Attributes of one sample, location, mapping, profile, resource or scope [default: 65536]"
     max_owned_bytes ["max-owned"] "Memory that the profiles of one message may take [default: 8GiB]"
+}
+
+limits! { WriteLimits of WriteOptions, WriteOptions::default().max_output_bytes(u64::MAX).max_expanded_samples(u64::MAX);
     max_output_bytes ["max-output"] "Bytes written for one message, before they are compressed [default: 4GiB]"
+    max_expanded_samples [] "Samples that timestamps may be expanded to where each needs one of its own [default: 16Mi]"
 }
 
 #[cfg(test)]

@@ -5,15 +5,19 @@
 mod completions;
 mod console;
 mod convert;
-mod deprecations;
 mod exit;
 mod files;
+mod formats;
 mod info;
 mod input;
 mod interrupt;
 mod limits;
+mod man;
+mod numbers;
+mod once;
 mod output;
 mod reading;
+mod style;
 mod text;
 mod time;
 mod trace;
@@ -28,13 +32,21 @@ use crate::exit::Exit;
 /// Says what profiles are (pprof, and every generation of OTLP profiles) and converts them
 /// without losing anything silently.
 #[derive(Debug, Parser)]
-#[command(name = "otlp-profiles", version, max_term_width = 100, after_help = AFTER_HELP)]
+#[command(name = "otlp-profiles", version, long_version = formats::long_version())]
+#[command(max_term_width = 100, after_help = AFTER_HELP)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
-    /// Say more on stderr: units of work (-v), steps (-vv), table entries (-vvv)
-    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    /// Say more on stderr, as a log: units of work (-v), steps (-vv), table entries (-vvv)
+    #[arg(short, long, global = true, help_heading = MESSAGES, action = clap::ArgAction::Count)]
     verbose: u8,
+    /// Say nothing on stderr but what failed
+    #[arg(short, long, global = true, help_heading = MESSAGES, conflicts_with = "verbose")]
+    quiet: bool,
+    /// When words have colours [default: auto, which heeds NO_COLOR and CLICOLOR_FORCE]
+    #[arg(long, global = true, help_heading = MESSAGES, value_enum, hide_possible_values = true)]
+    #[arg(value_name = "auto|always|never")]
+    color: Option<style::Color>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -45,17 +57,24 @@ enum Command {
     Info(Box<info::Args>),
     /// Print the script by which a shell completes arguments
     Completions(completions::Args),
+    /// Print the manual page, or write all of them to a directory
+    Man(man::Args),
 }
+
+/// The heading of what every subcommand takes.
+const MESSAGES: &str = "Messages";
 
 const AFTER_HELP: &str = "\
 Exit codes: 0 done, 1 a loss was refused (--deny-loss), 2 wrong usage, 3 an input cannot be read, \
 recognised or decoded, 4 an output cannot be written, 5 a limit was reached, 6 the generation is \
-ambiguous and --from was not given. With several inputs the highest code wins. 130 and 143: \
-interrupted (SIGINT) and terminated (SIGTERM).
+ambiguous where the answer matters and --from was not given. With several inputs the highest code \
+wins. 129, 130 and 143: ended by SIGHUP, SIGINT, SIGTERM.
 
-OTLP_PROFILES_LOG=json makes every line on stderr a JSON object.";
+On a terminal stderr has words for people, elsewhere and with -v the lines of a log. \
+OTLP_PROFILES_LOG=human, text or json decides it; json makes every line a JSON object.";
 
 fn main() -> ExitCode {
+    style::choose(std::env::args_os().skip(1));
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
@@ -64,14 +83,23 @@ fn main() -> ExitCode {
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(Exit::Usage.code()));
         }
     };
-    interrupt::watch();
-    let console = Console::new(cli.verbose);
-    let exit = match cli.command {
-        Command::Convert(args) => convert::run(&args, &console),
-        Command::Info(args) => info::run(&args, &console),
-        Command::Completions(args) => completions::run(&args, &console),
+    ExitCode::from(run(&cli).code())
+}
+
+fn run(cli: &Cli) -> Exit {
+    // The report of a conversion goes where messages go, so all of it has to be JSON.
+    let json = matches!(&cli.command, Command::Convert(args) if args.json());
+    let console = match Console::new(cli.verbose, cli.quiet, json) {
+        Ok(console) => console,
+        Err(message) => return wrong_usage("", message),
     };
-    ExitCode::from(exit.code())
+    interrupt::watch();
+    match &cli.command {
+        Command::Convert(args) => convert::run(args, &console),
+        Command::Info(args) => info::run(args, &console),
+        Command::Completions(args) => completions::run(args, &console),
+        Command::Man(args) => man::run(args, &console),
+    }
 }
 
 /// Reports wrong usage that clap cannot see by itself, the way clap does.

@@ -30,6 +30,17 @@ pub(crate) fn to_stdout(bytes: &[u8], force: bool) -> Result<bool, Failure> {
     }
 }
 
+/// Prints words for people, with colours where there shall be some; `false` when nobody reads them
+/// any more.
+pub(crate) fn text_to_stdout(text: &str) -> Result<bool, Failure> {
+    let choice = anstream::AutoStream::choice(&io::stdout());
+    if choice == anstream::ColorChoice::Never {
+        to_stdout(anstream::adapter::strip_str(text).to_string().as_bytes(), true)
+    } else {
+        to_stdout(text.as_bytes(), true)
+    }
+}
+
 fn is_text(bytes: &[u8]) -> bool {
     let text = std::str::from_utf8(bytes);
     text.is_ok_and(|text| text.chars().all(|c| !c.is_control() || matches!(c, '\n' | '\t')))

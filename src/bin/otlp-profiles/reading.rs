@@ -5,23 +5,23 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::rc::Rc;
 
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use otlp_profiles::detect::Endpoint;
 use otlp_profiles::framing::Framing;
 use otlp_profiles::stream::Payloads;
-use otlp_profiles::{Ambiguity, Detected, Format, Limits, Policy, ReadOptions, Reading};
+use otlp_profiles::{Ambiguity, Detected, ErrorKind, Format, Limits, Policy, ReadOptions, Reading};
 
-use crate::console::{Console, Level, Line};
+use crate::console::{Console, Level, Line, Progress};
 use crate::exit::{Exit, Failure};
+use crate::formats::FormatParser;
 use crate::input::{Input, unreadable};
-use crate::limits::LimitArgs;
+use crate::limits::ReadLimits;
 use crate::trace;
 
 /// How to read.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct ReadArgs {
     /// What the input is, where that is not certain
-    #[arg(long, value_name = "FORMAT", value_parser = format_parser())]
+    #[arg(long, value_name = "FORMAT", value_parser = FormatParser)]
     pub(crate) from: Option<Format>,
     /// What the input was sent to, as /v1development/profiles: decides where several generations fit
     #[arg(long, value_name = "PATH|SERVICE", value_parser = parse_endpoint)]
@@ -30,14 +30,14 @@ pub(crate) struct ReadArgs {
     #[arg(long)]
     repair: bool,
     #[command(flatten)]
-    pub(crate) limits: LimitArgs,
+    limits: ReadLimits,
 }
 
 impl ReadArgs {
     pub(crate) fn options(&self) -> ReadOptions {
         let policy = if self.repair { Policy::Repair } else { Policy::Refuse };
         ReadOptions::default()
-            .limits(self.limits.limits())
+            .limits(self.limits.set(Limits::file()))
             .policy(policy)
             .from(self.from)
             .endpoint(self.endpoint)
@@ -49,24 +49,10 @@ fn parse_endpoint(text: &str) -> Result<Endpoint, String> {
     text.parse().map_err(|error: otlp_profiles::Error| error.message().to_owned())
 }
 
-/// Takes the name of a format; help and errors list what the registry has.
-pub(crate) fn format_parser() -> impl TypedValueParser<Value = Format> {
-    let values = Format::ALL.iter().map(|format| {
-        let aliases = format.aliases();
-        let short = format.name().strip_prefix("otlp-").filter(|_| !format.is_json());
-        let also: Vec<&str> = short.into_iter().chain(aliases.iter().copied()).collect();
-        let help = match also[..] {
-            [] => format.about().to_owned(),
-            _ => format!("{} (also: {})", format.about(), also.join(", ")),
-        };
-        PossibleValue::new(format.name()).aliases(also).help(help)
-    });
-    PossibleValuesParser::new(values).try_map(|name| name.parse::<Format>())
-}
-
 /// An input that is being read.
-pub(crate) struct Content {
-    /// Its name, as it may be printed.
+pub(crate) struct Content<'a> {
+    input: &'a Input,
+    /// Its name, which may hold anything.
     pub(crate) name: String,
     payloads: Payloads<Counted<Box<dyn Read>>>,
     stored: Rc<Cell<u64>>,
@@ -75,18 +61,26 @@ pub(crate) struct Content {
     pub(crate) seems: Option<Detected>,
 }
 
-impl Content {
+impl<'a> Content<'a> {
     /// Opens an input and finds out how it is framed.
-    pub(crate) fn open(input: &Input, limits: &Limits) -> Result<Self, Failure> {
+    pub(crate) fn open(
+        input: &'a Input,
+        limits: &Limits,
+        console: &Console,
+    ) -> Result<Self, Failure> {
         let reader: Box<dyn Read> = match &input.path {
             None => Box::new(io::stdin().lock()),
             Some(path) => Box::new(File::open(path).map_err(|error| unreadable(&error))?),
         };
+        let name = input.name();
+        let step = console.step("read", "load", &name);
         let stored = Rc::new(Cell::new(0));
-        let counted = Counted { reader, read: Rc::clone(&stored) };
+        let progress = console.progress().clone();
+        let counted = Counted { reader, read: Rc::clone(&stored), progress };
         let payloads = Payloads::with_size(counted, input.size(), *limits)
-            .map_err(|error| Failure::reading(&error))?;
-        Ok(Self { name: input.name(), payloads, stored, inflated: 0, seems: None })
+            .map_err(|error| Failure::reading(&error, input))?;
+        drop(step);
+        Ok(Self { input, name, payloads, stored, inflated: 0, seems: None })
     }
 
     /// The bytes it has where it is stored, as far as they were read.
@@ -119,10 +113,12 @@ impl Content {
         let inner = options.clone().limits(options.limits.max_input_bytes(u64::MAX));
         let mut row = 0;
         while let Some(payload) = self.payloads.next() {
-            let message = payload
-                .map_err(|error| Failure::reading(&error))
-                .and_then(|payload| self.read(&payload, &inner, framed, console))
-                .and_then(&mut f);
+            let message = match payload {
+                Ok(payload) => self
+                    .read(&payload, &inner, console)
+                    .and_then(|reading| f(Message { payload: &payload, reading, options: &inner })),
+                Err(error) => Err(Failure::reading(&error, self.input)),
+            };
             message
                 .map_err(|failure| if framed { failure.within_message(row) } else { failure })?;
             row += 1;
@@ -134,52 +130,98 @@ impl Content {
         &mut self,
         payload: &[u8],
         options: &ReadOptions,
-        framed: bool,
         console: &Console,
-    ) -> Result<Message, Failure> {
-        let bytes = payload.len() as u64;
-        self.inflated += bytes;
-        if payload.is_empty() && !framed && options.from.is_none() {
+    ) -> Result<Reading, Failure> {
+        self.inflated += payload.len() as u64;
+        if payload.is_empty() && self.framing() == Framing::None {
             return Err(Failure::new(Exit::Input, "there are no bytes in it"));
         }
         let step = console.step("read", "decode", &self.name);
-        let reading = otlp_profiles::read(payload, options);
+        let reading = read_or_guess(payload, options);
         drop(step);
         let reading = reading.map_err(|error| {
             self.seems = otlp_profiles::detect(payload, options).ok();
-            Failure::reading(&error)
+            match &self.seems {
+                Some(seems) if error.kind() == ErrorKind::Ambiguous => ambiguous(seems),
+                _ => Failure::reading(&error, self.input),
+            }
         })?;
         if console.shows(Level::Debug) {
             let detected = &reading.detected;
             let line = Line::new(Level::Debug, "read", "Format detected")
                 .with("format", detected.format)
                 .with("certainty", &detected.certainty)
-                .with("evidence", detected.evidence.join("; "))
-                .with("in", &self.name);
-            console.log(&line);
+                .with("evidence", detected.evidence.join("; "));
+            console.log(&line.about(&self.name));
         }
         trace::entries(&reading.profiles, console);
-        Ok(Message { bytes, reading })
+        Ok(reading)
     }
 }
 
+/// Reads a payload. Where formats fit that read something else, it is the likelier one if that is
+/// allowed; all of the payload is looked at before that is said of it.
+fn read_or_guess(payload: &[u8], options: &ReadOptions) -> otlp_profiles::Result<Reading> {
+    match otlp_profiles::read(payload, &options.clone().ambiguity(Ambiguity::Refuse)) {
+        Err(error)
+            if error.kind() == ErrorKind::Ambiguous && options.ambiguity == Ambiguity::Prefer =>
+        {
+            otlp_profiles::read(payload, options)
+        }
+        result => result,
+    }
+}
+
+/// A reading that is a guess, where none is wanted.
+pub(crate) fn ambiguous(detected: &Detected) -> Failure {
+    let (format, others) = (detected.format, names(detected.certainty.others()));
+    let message = format!(
+        "it reads as {format}, and with other values as {others}: say which it is with --from"
+    );
+    Failure::new(Exit::Ambiguous, message)
+}
+
+/// `otlp-1.9 and otlp-1.8`
+pub(crate) fn names(formats: &[Format]) -> String {
+    let names: Vec<_> = formats.iter().map(|format| format.name()).collect();
+    names.join(" and ")
+}
+
 /// One message, read.
-pub(crate) struct Message {
-    /// The bytes of its payload, inflated.
-    pub(crate) bytes: u64,
+pub(crate) struct Message<'a> {
+    /// Its bytes, inflated.
+    pub(crate) payload: &'a [u8],
     pub(crate) reading: Reading,
+    options: &'a ReadOptions,
+}
+
+impl Message<'_> {
+    /// Whether formats that fit as well read something else, and none was named.
+    pub(crate) fn is_guess(&self) -> bool {
+        self.options.from.is_none() && self.reading.detected.certainty.is_guess()
+    }
+
+    /// The message as the other formats that fit read it, if this reading is a guess.
+    pub(crate) fn other_readings(&self) -> Vec<Reading> {
+        let guesses = if self.is_guess() { self.reading.detected.certainty.others() } else { &[] };
+        let read =
+            |other: &Format| otlp_profiles::read(self.payload, &self.options.clone().from(*other));
+        guesses.iter().filter_map(|other| read(other).ok()).collect()
+    }
 }
 
 /// A reader that counts the bytes it gives.
 struct Counted<R> {
     reader: R,
     read: Rc<Cell<u64>>,
+    progress: Progress,
 }
 
 impl<R: Read> Read for Counted<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.reader.read(buffer)?;
         self.read.set(self.read.get() + read as u64);
+        self.progress.read(read as u64);
         Ok(read)
     }
 }

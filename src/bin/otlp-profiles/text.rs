@@ -25,12 +25,6 @@ pub(crate) fn shown_path(path: &Path) -> String {
     shown(&path.to_string_lossy())
 }
 
-/// `1 profile`, `2 profiles`.
-pub(crate) fn counted(count: u64, noun: &str) -> String {
-    let s = if count == 1 { "" } else { "s" };
-    format!("{count} {noun}{s}")
-}
-
 /// `text`, in quotes where it would not be one word.
 pub(crate) fn word(text: &str) -> String {
     let safe = shown(text);

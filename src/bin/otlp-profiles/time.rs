@@ -51,6 +51,12 @@ pub(crate) fn now(between: char) -> String {
     civil(i128::try_from(nanos).unwrap_or(0), between, 3).unwrap_or_default()
 }
 
+/// Whether a profile cannot have been taken then: nobody wrote profiles before 1980, but programs
+/// whose clock or unit is wrong do.
+pub(crate) fn is_implausible(unix_nano: i128) -> bool {
+    unix_nano < 315_532_800 * NANOS
+}
+
 /// A duration in seconds, exactly: `10.05 s`.
 pub(crate) fn seconds(nanos: i128) -> String {
     let sign = if nanos < 0 { "-" } else { "" };
@@ -76,6 +82,13 @@ mod tests {
         assert_eq!(at(253_402_300_800), None);
         assert_eq!(rfc3339(i128::MAX), None);
         assert_eq!(rfc3339(1_500_000_000).as_deref(), Some("1970-01-01T00:00:01.5Z"));
+    }
+
+    #[test]
+    fn times_before_1980_are_implausible() {
+        assert_eq!(rfc3339(315_532_800 * NANOS).as_deref(), Some("1980-01-01T00:00:00Z"));
+        assert!(!is_implausible(315_532_800 * NANOS));
+        assert!(is_implausible(1_700_000_000), "seconds that were meant as nanoseconds");
     }
 
     #[test]

@@ -15,14 +15,15 @@ mod count;
 mod decide;
 mod endpoint;
 mod events;
+mod foreign;
 mod generations;
 mod grammar;
 mod magic;
 mod rows;
 mod score;
 mod signals;
+mod signs;
 mod survey;
-mod text;
 mod trials;
 mod walk;
 mod words;
@@ -133,13 +134,13 @@ pub(crate) fn detect_payload(
     if payload.is_empty() {
         return empty(hint, endpoint);
     }
-    if let Some(known) = magic::binary(payload) {
+    if let Some(seen) = magic::binary(payload) {
         return match hint {
-            Some(format) if !is_protobuf(format) && known.reads().is_none() => {
+            Some(format) if !is_protobuf(format) && seen.reads().is_none() => {
                 Ok(at_its_word(format))
             }
-            Some(format) => known.answer_instead(format),
-            None => known.answer(),
+            Some(format) => seen.answer_instead(format),
+            None => seen.answer(),
         };
     }
     if let Some(detected) = decide::decide(&candidates::CANDIDATES, payload, hint, endpoint, depth)?
@@ -148,7 +149,10 @@ pub(crate) fn detect_payload(
     }
     match hint {
         Some(format) => Ok(at_its_word(format)),
-        None => text::detect(payload).unwrap_or_else(|| Err(magic::nothing(payload))),
+        None => match magic::text(payload) {
+            Some(seen) => seen.answer(),
+            None => Err(magic::nothing(payload)),
+        },
     }
 }
 

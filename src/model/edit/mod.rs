@@ -7,6 +7,7 @@ mod new_rows;
 mod owners;
 mod retain;
 mod rewrite;
+mod scope;
 
 use crate::model::profile::Profile;
 use crate::model::{ResourceProfiles, ScopeProfiles};

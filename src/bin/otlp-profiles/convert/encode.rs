@@ -4,9 +4,14 @@ use otlp_profiles::compression::Level;
 use otlp_profiles::framing::Framing;
 use otlp_profiles::losses::{LossCode, LossKind};
 use otlp_profiles::model::ProfileId;
-use otlp_profiles::{Error, Finding, Format, Losses, Reading, Severity, Verdict, WriteOptions};
+use otlp_profiles::{
+    Certainty, Detected, Error, Finding, Format, Losses, Severity, Verdict, WriteOptions,
+};
+
+use crate::convert::origin::Origin;
 
 use crate::exit::{Exit, Failure};
+use crate::reading::Message;
 
 /// What the messages of one input became.
 #[derive(Debug, Default)]
@@ -24,6 +29,10 @@ pub(crate) struct Converted {
     pub(crate) findings: Vec<Finding>,
     /// What could not be said when writing.
     pub(crate) losses: Losses,
+    /// Of the messages' detections the least certain.
+    pub(crate) detected: Option<Detected>,
+    /// Whether any of them was a guess.
+    pub(crate) guessed: bool,
     formats: Vec<Format>,
     first_id: ProfileId,
     payloads: Vec<Vec<u8>>,
@@ -33,10 +42,14 @@ impl Converted {
     /// Writes one message.
     pub(crate) fn add(
         &mut self,
-        reading: Reading,
+        message: Message,
+        origin: &Origin,
         to: Format,
         options: &WriteOptions,
     ) -> Result<(), Failure> {
+        self.guessed |= message.is_guess();
+        let mut reading = message.reading;
+        origin.set(&mut reading.profiles).map_err(|error| Failure::writing(&error))?;
         let profiles = &reading.profiles;
         self.messages += 1;
         if self.profiles == 0 {
@@ -47,10 +60,7 @@ impl Converted {
             self.profiles += 1;
             self.samples += profile.samples().len() as u64;
         }
-        let format = reading.detected.format;
-        if !self.formats.contains(&format) {
-            self.formats.push(format);
-        }
+        self.note_detected(reading.detected);
         let (payloads, losses) = otlp_profiles::write_all(profiles, to, options)
             .map_err(|error: Error| Failure::writing(&error))?;
         self.payloads.extend(payloads);
@@ -64,6 +74,21 @@ impl Converted {
             }
         }
         Ok(())
+    }
+
+    fn note_detected(&mut self, detected: Detected) {
+        if !self.formats.contains(&detected.format) {
+            self.formats.push(detected.format);
+        }
+        let doubt = |detected: &Detected| match detected.certainty {
+            Certainty::Certain => 0,
+            Certainty::Equivalent(_) => 1,
+            Certainty::Preferred(_) => 2,
+            _ => 3,
+        };
+        if self.detected.as_ref().is_none_or(|known| doubt(&detected) > doubt(known)) {
+            self.detected = Some(detected);
+        }
     }
 
     /// The files to write: one, unless the format is of one profile and there are several.
@@ -104,8 +129,11 @@ impl Converted {
         otlp_profiles::framing::frame(framing, payloads).map_err(|error| Failure::writing(&error))
     }
 
-    /// How faithful it was, from the reading on.
+    /// How faithful it was, from the reading on. A guess may have read what was never said.
     pub(crate) fn verdict(&self) -> Verdict {
+        if self.guessed {
+            return Verdict::Lossy;
+        }
         let worst = self.findings.iter().map(|finding| finding.severity).max();
         let reading = match worst {
             None => Verdict::Exact,

@@ -53,6 +53,11 @@ impl Plan {
             None => Ok(vec![job(args, &inputs, Target::Stdout, format)]),
         };
         let format = format(args, &inputs, output)?;
+        if let Some(option) = args.origin.option().filter(|_| !format.is_otlp()) {
+            return Err(format!(
+                "{format} has no place for what {option} says: write OTLP, or leave it out"
+            ));
+        }
         let jobs = jobs(format)?;
         Ok(Self { format, jobs, inputs })
     }
@@ -70,7 +75,7 @@ fn format(args: &Args, inputs: &Inputs, output: Option<&Path>) -> Result<Format,
         if !inputs.single {
             return Err("several inputs need a directory to go to: give -o DIR/".to_owned());
         }
-        return args.to.ok_or_else(|| {
+        return args.to().ok_or_else(|| {
             "what to write is not known: give --to FORMAT, or -o OUT with an extension that says it".to_owned()
         });
     };
@@ -81,7 +86,7 @@ fn format(args: &Args, inputs: &Inputs, output: Option<&Path>) -> Result<Format,
             "several inputs need a directory, and {path} is named like a file: give -o DIR/"
         ));
     }
-    if let Some(format) = args.to {
+    if let Some(format) = args.to() {
         return Ok(format);
     }
     match by_name {

@@ -8,7 +8,9 @@ use serde_json::{Value, json};
 use crate::console::{Console, Level};
 use crate::convert::encode::{Converted, kind_of};
 use crate::exit::Failure;
-use crate::info::finding_json;
+use crate::info::{certainty_json, finding_json, others_json};
+use crate::numbers::grouped;
+use crate::style::{BAD, BOLD, WARN, styled};
 use crate::text::shown;
 
 /// How it is told.
@@ -51,13 +53,11 @@ impl<'a> Report<'a> {
         Self { input, to, converted, outputs: &[], failure }
     }
 
-    pub(crate) fn tell(&self, form: Form, console: &Console) {
-        let text = match form {
+    /// The report, if there is anything to say in that form.
+    pub(crate) fn to_string(&self, form: Form, console: &Console) -> Option<String> {
+        match form {
             Form::Json => Some(self.to_json().to_string()),
             Form::Text => self.to_text(console.shows(Level::Info)),
-        };
-        if let Some(text) = text {
-            console.say(&text);
         }
     }
 
@@ -70,6 +70,12 @@ impl<'a> Report<'a> {
         });
         if let Some(converted) = self.converted {
             object["from"] = converted.from().into();
+            if let Some(detected) = &converted.detected {
+                object["certainty"] = certainty_json(&detected.certainty);
+                object["others"] = others_json(&detected.certainty);
+                object["evidence"] = detected.evidence.clone().into();
+            }
+            object["guessed"] = converted.guessed.into();
             object["verdict"] = converted.verdict().to_string().into();
             object["messages"] = converted.messages.into();
             object["profiles"] = converted.profiles.into();
@@ -96,15 +102,18 @@ impl<'a> Report<'a> {
         }
         let width = |of: fn(&Row) -> usize| rows.iter().map(of).max().unwrap_or(0);
         let kind = width(|row| row.kind.to_string().len());
-        let count = width(|row| row.count.to_string().len());
+        let count = width(|row| grouped(row.count).len());
         let code = width(|row| row.code.len());
-        let (input, from, verdict) = (shown(self.input), converted.from(), converted.verdict());
+        let (input, from) = (styled(&shown(self.input), BOLD), converted.from());
+        let verdict = converted.verdict();
+        let verdict = styled(&verdict.to_string(), if converted.is_lossy() { BAD } else { WARN });
         let mut text = format!("{input}: {from} to {}: {verdict}", self.to);
         for row in &rows {
-            let (kind_text, meaning) = (row.kind.to_string(), shown(&row.meaning));
+            let (name, meaning) = (row.kind.to_string(), shown(&row.meaning));
             text.push_str(&format!(
-                "\n  {kind_text:kind$}  {:>count$} × {:code$}  {meaning}",
-                row.count, row.code
+                "\n  {name:kind$}  {:>count$} × {:code$}  {meaning}",
+                grouped(row.count),
+                row.code
             ));
             if !row.first.is_empty() {
                 text.push_str(&format!(" ({})", shown(&row.first.join(", "))));

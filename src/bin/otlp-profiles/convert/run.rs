@@ -13,11 +13,11 @@ use crate::convert::encode::Converted;
 use crate::convert::plan::{Job, Plan, Target};
 use crate::convert::report::{Form, Report};
 use crate::convert::tally::Tally;
-use crate::deprecations::Deprecations;
 use crate::exit::{Exit, Failure};
+use crate::numbers::counted;
+use crate::once::{self, Once};
 use crate::output;
-use crate::reading::Content;
-use crate::text::counted;
+use crate::reading::{Content, Message, ambiguous, names};
 
 /// Converts every input, also when another one failed.
 pub(crate) fn run(args: &Args, console: &Console) -> Exit {
@@ -25,18 +25,16 @@ pub(crate) fn run(args: &Args, console: &Console) -> Exit {
         Ok(plan) => plan,
         Err(message) => return crate::wrong_usage("convert", message),
     };
-    let read = args.read_options();
-    let write = args.write_options(&read.limits);
-    let form = if console.is_json() { Form::Json } else { Form::Text };
     let mut run = Run {
         args,
         console,
-        read,
-        write,
+        read: args.read_options(),
+        write: args.write_options(),
         to: plan.format,
-        form: args.report.unwrap_or(form),
+        report: args.report(console),
         tally: Tally::default(),
-        deprecations: Deprecations::default(),
+        once: Once::default(),
+        skipped: 0,
         written: HashSet::new(),
     };
     let mut worst = Exit::Done;
@@ -44,15 +42,19 @@ pub(crate) fn run(args: &Args, console: &Console) -> Exit {
         worst = worst.max(run.failed(name, failure, None));
     }
     let sizes = plan.jobs.iter().map(|job| job.input.size());
-    console.expect(plan.jobs.len() as u64, sizes.sum());
+    console.progress().expect(sizes.sum());
     for job in &plan.jobs {
-        console.next(&job.input.name());
+        console.progress().next(&job.input.name());
         worst = worst.max(run.job(job));
-        console.done();
     }
-    console.finish();
-    run.tally.tell(console);
-    run.deprecations.tell("convert", console);
+    console.progress().finish();
+    if run.skipped > 0 && run.skipped == plan.jobs.len() {
+        worst = worst.max(once::nothing_found("convert", console));
+    }
+    if run.report.is_none() {
+        run.tally.tell(console);
+    }
+    run.once.tell("convert", console);
     worst
 }
 
@@ -63,9 +65,12 @@ struct Run<'a> {
     read: ReadOptions,
     write: WriteOptions,
     to: Format,
-    form: Form,
+    /// How each input's losses are reported; else the log has those of the run.
+    report: Option<Form>,
     tally: Tally,
-    deprecations: Deprecations,
+    once: Once,
+    /// The files of directories that are no profiles.
+    skipped: usize,
     /// What was written in this run, which not even `--force` may replace.
     written: HashSet<PathBuf>,
 }
@@ -77,9 +82,14 @@ impl Run<'_> {
         match self.convert(job, &mut converted) {
             Ok(outputs) => {
                 self.tally.written(&name, &converted);
-                self.deprecations.written(&name, self.to);
-                Report::done(&name, self.to, &converted, &outputs).tell(self.form, self.console);
+                once::deprecated_written(&mut self.once, &name, self.to);
+                self.tell(&Report::done(&name, self.to, &converted, &outputs));
                 self.tell_done(&name, &converted, &outputs);
+                Exit::Done
+            }
+            Err(failure) if job.input.may_be_skipped(&failure) => {
+                self.skipped += 1;
+                once::skipped(&mut self.once, self.console, "convert", &name, &failure);
                 Exit::Done
             }
             Err(failure) => self.failed(&name, &failure, Some(&converted)),
@@ -89,20 +99,13 @@ impl Run<'_> {
     /// Converts one input and writes it; gives the names of what was written.
     fn convert(&mut self, job: &Job, converted: &mut Converted) -> Result<Vec<String>, Failure> {
         let name = job.input.name();
-        let step = self.console.step("convert", "load", &name);
-        let mut content = Content::open(&job.input, &self.read.limits)?;
-        drop(step);
+        let mut content = Content::open(&job.input, &self.read.limits, self.console)?;
         converted.framing = content.framing();
-        let (console, deprecations) = (self.console, &mut self.deprecations);
-        let (read, write, to) = (&self.read, &self.write, self.to);
+        let Self { args, console, read, write, to, once, .. } = self;
         content.each(read, console, |message| {
-            let format = message.reading.detected.format;
-            if read.from.is_none() {
-                unambiguous(&message.reading.detected.certainty, format)?;
-            }
-            deprecations.read(&name, format);
+            met(once, &name, &message)?;
             let _step = console.step("convert", "encode", &name);
-            converted.add(message.reading, to, write)
+            converted.add(message, &args.origin, *to, write)
         })?;
         converted.stored = content.stored();
         drop(content);
@@ -151,6 +154,12 @@ impl Run<'_> {
         Ok(names)
     }
 
+    fn tell(&self, report: &Report<'_>) {
+        if let Some(text) = self.report.and_then(|form| report.to_string(form, self.console)) {
+            self.console.say(&text);
+        }
+    }
+
     fn tell_done(&self, name: &str, converted: &Converted, outputs: &[String]) {
         let message =
             if converted.profiles == 1 { "Profile converted" } else { "Profiles converted" };
@@ -173,17 +182,42 @@ impl Run<'_> {
         self.console.log(&line);
     }
 
+    /// Says that an input failed: by its report if it is to be JSON, else by a line, with what would
+    /// have been lost.
     fn failed(&self, name: &str, failure: &Failure, converted: Option<&Converted>) -> Exit {
-        let refused = failure.exit == Exit::LossRefused;
-        if refused || self.form == Form::Json {
-            let converted = converted.filter(|_| refused);
-            Report::failed(name, self.to, converted, failure).tell(self.form, self.console);
+        let refused = converted.filter(|_| failure.exit == Exit::LossRefused);
+        if refused.is_some() || self.report == Some(Form::Json) {
+            self.tell(&Report::failed(name, self.to, refused, failure));
         }
-        let level = if failure.fatal { Level::Critical } else { Level::Error };
-        let message = format!("Conversion failed: {failure}");
-        self.console.log(&Line::new(level, "convert", message).with("in", name));
+        if !self.args.json() {
+            let level = if failure.fatal { Level::Critical } else { Level::Error };
+            let mut line = Line::new(level, "convert", "Conversion failed").because(failure);
+            if let Some(converted) = refused.filter(|_| self.report.is_none()) {
+                line = line.with("losses", Tally::codes(converted));
+            }
+            self.console.log(&line.about(name));
+        }
         failure.exit
     }
+}
+
+/// Notes what is to be said of how a message was read; what may as well be another is refused.
+fn met(once: &mut Once, name: &str, message: &Message) -> Result<(), Failure> {
+    let detected = &message.reading.detected;
+    once::deprecated_read(once, name, detected.format);
+    if !message.is_guess() {
+        return Ok(());
+    }
+    if let Certainty::Ambiguous(_) = detected.certainty {
+        return Err(ambiguous(detected));
+    }
+    let (format, others) = (detected.format, names(detected.certainty.others()));
+    once.note(&format!("{format} or {others}"), name, || {
+        format!(
+            "{name} was read as {format}, which is a guess: {others} fit as well and read other values; say which it is with --from"
+        )
+    });
+    Ok(())
 }
 
 fn to_stdout(blobs: &[Vec<u8>], force: bool) -> Result<Vec<String>, Failure> {
@@ -194,32 +228,4 @@ fn to_stdout(blobs: &[Vec<u8>], force: bool) -> Result<Vec<String>, Failure> {
     };
     output::to_stdout(blob, force)?;
     Ok(vec!["-".to_owned()])
-}
-
-/// A reading that is a guess is not converted.
-fn unambiguous(certainty: &Certainty, format: Format) -> Result<(), Failure> {
-    match certainty {
-        Certainty::Ambiguous(others) => {
-            let names: Vec<_> = others.iter().map(|other| other.name()).collect();
-            let (name, others) = (format.name(), names.join(", "));
-            let message =
-                format!("reads as {name}, and as well as {others}; say which with --from");
-            Err(Failure::new(Exit::Ambiguous, message))
-        }
-        _ => Ok(()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_guess_is_not_converted() {
-        let format = Format::OTLP;
-        let exit = |certainty| unambiguous(&certainty, format).err().map(|failure| failure.exit);
-        assert_eq!(exit(Certainty::Certain), None);
-        assert_eq!(exit(Certainty::Preferred(vec![Format::OTLP_1_9])), None);
-        assert_eq!(exit(Certainty::Ambiguous(vec![Format::OTLP_1_9])), Some(Exit::Ambiguous));
-    }
 }

@@ -6,7 +6,7 @@ use otlp_profiles::losses::LossKind;
 
 use crate::console::{Console, Level, Line};
 use crate::convert::encode::{Converted, kind_of};
-use crate::deprecations::and_more;
+use crate::once::and_more;
 
 /// The losses of a run, by kind.
 #[derive(Debug, Default)]
@@ -25,15 +25,8 @@ struct Lost {
 impl Tally {
     /// What became of `input` was written.
     pub(crate) fn written(&mut self, input: &str, converted: &Converted) {
-        let losses = converted.losses.iter();
-        let losses = losses.map(|loss| (loss.code.kind(), loss.code.as_str(), loss.count));
-        let findings = converted.findings.iter();
-        let findings = findings.map(|finding| (kind_of(finding), finding.code, finding.count));
         let mut kinds: Vec<LossKind> = Vec::new();
-        for (kind, code, count) in losses.chain(findings) {
-            if kind <= LossKind::Synthesized {
-                continue; // nothing is gone
-            }
+        for (kind, code, count) in lost(converted) {
             let lost = self.lost.entry(kind).or_default();
             *lost.counts.entry(code).or_default() += count;
             if !kinds.contains(&kind) {
@@ -43,18 +36,38 @@ impl Tally {
         }
     }
 
+    /// What one conversion lost: `2 × frame_type.dropped, 1 × temporality.dropped`.
+    pub(crate) fn codes(converted: &Converted) -> String {
+        let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
+        for (_, code, count) in lost(converted) {
+            *counts.entry(code).or_default() += count;
+        }
+        listed(&counts)
+    }
+
     /// Logs each kind once, the worst first.
     pub(crate) fn tell(&self, console: &Console) {
         for (kind, lost) in self.lost.iter().rev() {
-            let codes = lost.counts.iter();
-            let codes: Vec<String> =
-                codes.map(|(code, count)| format!("{count} × {code}")).collect();
-            let (codes, first) = (codes.join(", "), &lost.first);
+            let (codes, first) = (listed(&lost.counts), &lost.first);
             let more = and_more(lost.inputs.saturating_sub(1));
             let message = format!("Data {kind}: {codes} in {first}{more}");
             console.log(&Line::new(Level::Warning, "convert", message));
         }
     }
+}
+
+/// What is gone or changed: the kind, the code and how often.
+fn lost(converted: &Converted) -> impl Iterator<Item = (LossKind, &'static str, u64)> {
+    let losses = converted.losses.iter();
+    let losses = losses.map(|loss| (loss.code.kind(), loss.code.as_str(), loss.count));
+    let findings = converted.findings.iter();
+    let findings = findings.map(|finding| (kind_of(finding), finding.code, finding.count));
+    losses.chain(findings).filter(|(kind, ..)| *kind > LossKind::Synthesized)
+}
+
+fn listed(counts: &BTreeMap<&str, u64>) -> String {
+    let codes = counts.iter().map(|(code, count)| format!("{count} × {code}"));
+    codes.collect::<Vec<_>>().join(", ")
 }
 
 impl Lost {

@@ -1,10 +1,29 @@
 //! What is computed from profiles for both forms of a description.
 
+use std::collections::HashMap;
+
 use otlp_profiles::model::{AttributeId, KeyValue, StringId, Value};
-use otlp_profiles::{Dictionary, Profile};
+use otlp_profiles::{Dictionary, Profile, Profiles};
 use serde_json::{Map, Number, Value as Json, json};
 
 use crate::text::hex;
+
+/// The sums of all profiles of a message by type and unit, in the order they are met.
+pub(crate) fn total(profiles: &Profiles) -> Vec<(String, String, i128)> {
+    let text = |id| profiles.dictionary().text(id).to_owned();
+    let mut rows: HashMap<(StringId, StringId), usize> = HashMap::new();
+    let mut total: Vec<(String, String, i128)> = Vec::new();
+    for profile in profiles {
+        for (of, sum) in profile.sample_types().iter().zip(profile.sums()) {
+            let row = *rows.entry((of.name, of.unit)).or_insert(total.len());
+            match total.get_mut(row) {
+                Some((_, _, known)) => *known += sum,
+                None => total.push((text(of.name), text(of.unit), sum)),
+            }
+        }
+    }
+    total
+}
 
 /// The number of timestamps of a profile.
 pub(crate) fn timestamps(profile: &Profile) -> u64 {

@@ -5,6 +5,7 @@ use otlp_profiles::{Certainty, Detected, Dictionary, Finding, Profile, Reading};
 use serde_json::{Map, Value as Json, json};
 
 use crate::info::{Described, Printed, facts};
+use crate::reading::Message;
 use crate::time::rfc3339;
 
 /// One file.
@@ -31,7 +32,8 @@ pub(crate) fn file(described: Described) -> Json {
 }
 
 /// One message of a file.
-pub(crate) fn message(reading: &Reading, bytes: u64) -> Json {
+pub(crate) fn message(message: &Message) -> Json {
+    let reading = &message.reading;
     let profiles = &reading.profiles;
     let dictionary = profiles.dictionary();
     let tables: Map<String, Json> = facts::tables(dictionary)
@@ -40,7 +42,11 @@ pub(crate) fn message(reading: &Reading, bytes: u64) -> Json {
         .collect();
     let resources = profiles.resource_profiles().iter().map(|one| resource(dictionary, one));
     let mut object = detected(&reading.detected);
-    object["bytes"] = bytes.into();
+    object["guessed"] = message.is_guess().into();
+    if message.is_guess() {
+        object["readings"] = readings(message);
+    }
+    object["bytes"] = message.payload.len().into();
     object["tables"] = tables.into();
     object["resources"] = resources.collect();
     object["findings"] = reading.findings.iter().map(finding).collect();
@@ -48,22 +54,46 @@ pub(crate) fn message(reading: &Reading, bytes: u64) -> Json {
 }
 
 fn detected(detected: &Detected) -> Json {
-    let certainty = match &detected.certainty {
+    json!({
+        "format": detected.format.name(),
+        "about": detected.format.about(),
+        "deprecated": detected.format.deprecated(),
+        "certainty": certainty(&detected.certainty),
+        "others": others(&detected.certainty),
+        "evidence": detected.evidence,
+    })
+}
+
+/// How sure a detection is, in a word.
+pub(crate) fn certainty(certainty: &Certainty) -> Json {
+    let word = match certainty {
         Certainty::Certain => "certain",
         Certainty::Equivalent(_) => "equivalent",
         Certainty::Preferred(_) => "preferred",
         Certainty::Ambiguous(_) => "ambiguous",
         _ => "unknown",
     };
-    let others = detected.certainty.others().iter().map(|other| other.name());
-    json!({
-        "format": detected.format.name(),
-        "about": detected.format.about(),
-        "deprecated": detected.format.deprecated(),
-        "certainty": certainty,
-        "others": others.collect::<Vec<_>>(),
-        "evidence": detected.evidence,
-    })
+    word.into()
+}
+
+/// The other formats that fit.
+pub(crate) fn others(certainty: &Certainty) -> Json {
+    certainty.others().iter().map(|other| other.name()).collect()
+}
+
+/// What the formats that fit read, where they read different values.
+fn readings(message: &Message) -> Json {
+    let others = message.other_readings();
+    let all = [&message.reading].into_iter().chain(&others);
+    let sums = |reading: &Reading| -> Json {
+        let sums = facts::total(&reading.profiles);
+        let sums = sums.into_iter().map(
+            |(name, unit, sum)| json!({ "type": name, "unit": unit, "sum": facts::number(sum) }),
+        );
+        sums.collect()
+    };
+    all.map(|reading| json!({ "format": reading.detected.format.name(), "sums": sums(reading) }))
+        .collect()
 }
 
 /// A finding of the reader.

@@ -4,12 +4,15 @@ use std::fmt::Write;
 
 use otlp_profiles::framing::Framing;
 use otlp_profiles::model::{ProfileId, Scope, ValueType};
-use otlp_profiles::{Detected, Dictionary, Profile, Reading};
+use otlp_profiles::{Detected, Dictionary, Profile};
 use serde_json::Value as Json;
 
 use crate::info::{Described, Printed, facts};
-use crate::text::{counted, shown};
-use crate::time::{rfc3339, seconds};
+use crate::numbers::{self, bytes, counted, grouped, value};
+use crate::reading::Message;
+use crate::style::{BOLD, WARN, styled};
+use crate::text::shown;
+use crate::time::{is_implausible, rfc3339, seconds};
 
 /// What stands for nothing.
 const NONE: &str = "(none)";
@@ -24,6 +27,11 @@ impl Page {
         let _ = writeln!(self.0, "  {name:<10} {}", shown(text));
     }
 
+    fn warning(&mut self, name: &str, text: &str) {
+        let name = styled(&format!("{name:<10}"), WARN);
+        let _ = writeln!(self.0, "  {name} {}", shown(text));
+    }
+
     fn unless_none(&mut self, name: &str, text: &str) {
         if text != NONE {
             self.line(name, text);
@@ -35,9 +43,12 @@ impl Page {
     }
 }
 
-/// One file.
-pub(crate) fn file(described: &Described) -> String {
-    let mut page = Page(shown(&described.name) + "\n");
+/// One file; nothing where nothing of it could be read.
+pub(crate) fn file(described: &Described) -> Option<String> {
+    if described.messages.is_empty() && described.seems.is_none() && described.failure.is_some() {
+        return None;
+    }
+    let mut page = Page(styled(&shown(&described.name), BOLD) + "\n");
     page.line("size", &size(described));
     if described.framing != Framing::None {
         let messages = counted(described.messages.len() as u64, "message");
@@ -54,28 +65,34 @@ pub(crate) fn file(described: &Described) -> String {
     if let Some(seems) = &described.seems {
         detected(&mut page, "seems", seems);
     }
-    if let Some(failure) = &described.failure {
-        page.line("error", &failure.to_string());
+    // stderr says why.
+    if described.failure.is_some() && !described.messages.is_empty() {
+        page.warning("incomplete", "what follows could not be read");
     }
-    page.0
+    Some(page.0)
 }
 
 fn size(described: &Described) -> String {
-    let stored = counted(described.stored, "byte");
+    let stored = bytes(described.stored);
     if described.gzip {
-        format!("{stored}, {} inflated (gzip)", described.inflated)
+        format!("{stored}, {} inflated (gzip)", bytes(described.inflated))
     } else {
         stored
     }
 }
 
 /// One message of a file.
-pub(crate) fn message(reading: &Reading) -> String {
+pub(crate) fn message(message: &Message) -> String {
+    let reading = &message.reading;
     let mut page = Page::default();
     detected(&mut page, "format", &reading.detected);
+    if message.is_guess() {
+        readings(&mut page, message);
+    }
     let profiles = &reading.profiles;
     let dictionary = profiles.dictionary();
-    let tables = facts::tables(dictionary).map(|(name, rows)| format!("{rows} {name}"));
+    let tables =
+        facts::tables(dictionary).map(|(name, rows)| format!("{} {name}", grouped(rows as u64)));
     page.line("tables", &tables.join(", "));
     for resource in profiles.resource_profiles() {
         let attributes = facts::pairs(dictionary, resource.resource().attributes());
@@ -93,6 +110,21 @@ pub(crate) fn message(reading: &Reading) -> String {
     page.0
 }
 
+/// What the formats that fit read, and how to say which it is.
+fn readings(page: &mut Page, message: &Message) {
+    page.warning("guess", "formats that fit as well read other values; --from says which it is");
+    let others = message.other_readings();
+    for reading in [&message.reading].into_iter().chain(&others) {
+        let sums = facts::total(&reading.profiles);
+        let sums = sums.iter().map(|(name, unit, sum)| {
+            let name = if name.is_empty() { NONE } else { name };
+            format!("{name} {}", value(*sum, unit))
+        });
+        let sums: Vec<_> = sums.collect();
+        page.line("reading", &format!("{}: {}", reading.detected.format, sums.join(", ")));
+    }
+}
+
 fn detected(page: &mut Page, name: &str, detected: &Detected) {
     let (format, about) = (detected.format.name(), detected.format.about());
     page.line(name, &format!("{format} ({}): {about}", detected.certainty));
@@ -100,7 +132,7 @@ fn detected(page: &mut Page, name: &str, detected: &Detected) {
         page.line("because", why);
     }
     if let Some(why) = detected.format.deprecated() {
-        page.line("deprecated", why);
+        page.warning("deprecated", why);
     }
 }
 
@@ -109,15 +141,18 @@ fn profile(page: &mut Page, dictionary: &Dictionary, profile: &Profile) {
     page.line("profile", &types.collect::<Vec<_>>().join(", "));
     page.inner("samples", &samples_text(profile));
     for (one, sum) in profile.sample_types().iter().zip(profile.sums()) {
-        let unit = dictionary.text(one.unit);
-        page.inner("sum", &format!("{} {sum} {unit}", dictionary.text(one.name)));
+        let sum = value(sum, dictionary.text(one.unit));
+        page.inner("sum", &format!("{} {sum}", dictionary.text(one.name)));
     }
     if profile.time_unix_nano() != 0 || profile.duration_nanos() != 0 {
         page.inner("time", &time_text(profile));
     }
     if !profile.period_type().is_none() || profile.period() != 0 {
-        let period =
-            format!("{} of {}", profile.period(), type_text(dictionary, profile.period_type()));
+        let period = format!(
+            "{} of {}",
+            grouped(profile.period()),
+            type_text(dictionary, profile.period_type())
+        );
         page.inner("period", &period);
     }
     if profile.profile_id() != ProfileId::NONE {
@@ -129,15 +164,15 @@ fn profile(page: &mut Page, dictionary: &Dictionary, profile: &Profile) {
     }
     let (format, bytes) = profile.original_payload();
     if !bytes.is_empty() {
-        let bytes = counted(bytes.len() as u64, "byte");
-        page.inner("original", &format!("{bytes} of {}", dictionary.text(format)));
+        let size = numbers::bytes(bytes.len() as u64);
+        page.inner("original", &format!("{size} of {}", dictionary.text(format)));
     }
 }
 
 fn samples_text(profile: &Profile) -> String {
-    let samples = profile.samples().len();
+    let samples = grouped(profile.samples().len() as u64);
     match facts::timestamps(profile) {
-        0 => samples.to_string(),
+        0 => samples,
         times => format!("{samples}, {}", counted(times, "timestamp")),
     }
 }
@@ -160,6 +195,11 @@ fn time_text(profile: &Profile) -> String {
     let from = match time {
         0 => "unknown".to_owned(),
         _ => rfc3339(time).unwrap_or_else(|| format!("{time} ns after 1970")),
+    };
+    let from = match time {
+        0 => from,
+        _ if is_implausible(time) => format!("{from} (implausible: before 1980)"),
+        _ => from,
     };
     if duration == 0 { from } else { format!("{from} for {}", seconds(duration)) }
 }

@@ -1,0 +1,197 @@
+//! One message of a run, in the three forms that stderr can have.
+
+use std::fmt::{self, Display};
+
+use serde_json::{Map, Value};
+
+use crate::style::{BAD, BOLD, WARN, styled};
+use crate::text::{shown, word};
+use crate::time;
+
+/// How much a line matters, from the most to the least.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Level {
+    /// The run cannot go on.
+    Critical,
+    /// An input failed.
+    Error,
+    /// Something should be looked into.
+    Warning,
+    /// A unit of work is done.
+    Info,
+    /// A step begins or has ended, and on what grounds.
+    Debug,
+    /// An entry of a table.
+    Trace,
+}
+
+impl Display for Level {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Critical => "CRITICAL",
+            Self::Error => "ERROR",
+            Self::Warning => "WARNING",
+            Self::Info => "INFO",
+            Self::Debug => "DEBUG",
+            Self::Trace => "TRACE",
+        })
+    }
+}
+
+/// What happened, and to what.
+#[derive(Debug)]
+pub(crate) struct Line {
+    pub(super) level: Level,
+    room: &'static str,
+    /// A unit of work, such as `Conversion failed`; people are told the reason alone, if there is
+    /// one.
+    message: String,
+    reason: Option<String>,
+    /// The input it is about.
+    input: Option<String>,
+    profile: Option<String>,
+    fields: Vec<(&'static str, String)>,
+}
+
+impl Line {
+    pub(crate) fn new(level: Level, room: &'static str, message: impl Into<String>) -> Self {
+        Self {
+            level,
+            room,
+            message: message.into(),
+            reason: None,
+            input: None,
+            profile: None,
+            fields: Vec::new(),
+        }
+    }
+
+    /// Why it happened.
+    pub(crate) fn because(mut self, reason: impl Display) -> Self {
+        self.reason = Some(reason.to_string());
+        self
+    }
+
+    /// The input the line is about.
+    pub(crate) fn about(mut self, input: &str) -> Self {
+        self.input = Some(input.to_owned());
+        self
+    }
+
+    /// The one profile the line is about.
+    pub(crate) fn profile(mut self, id: Option<String>) -> Self {
+        self.profile = id;
+        self
+    }
+
+    /// More that the log has.
+    pub(crate) fn with(mut self, key: &'static str, value: impl Display) -> Self {
+        self.fields.push((key, value.to_string()));
+        self
+    }
+
+    /// `otlp-profiles: java.jfr: this is a Java Flight Recorder file …`
+    pub(super) fn to_words(&self) -> String {
+        const NAME: &str = "otlp-profiles:";
+        let mut text = match self.level {
+            Level::Critical | Level::Error => styled(NAME, BAD),
+            Level::Warning => format!("{} {}", styled(NAME, BOLD), styled("warning:", WARN)),
+            Level::Info | Level::Debug | Level::Trace => styled(NAME, BOLD),
+        };
+        if let Some(input) = &self.input {
+            text.extend([" ", &styled(&shown(input), BOLD), ":"]);
+        }
+        text.extend([" ", &shown(self.reason.as_ref().unwrap_or(&self.message))]);
+        if self.level > Level::Warning {
+            self.push_fields(&mut text);
+        }
+        text
+    }
+
+    /// `time pid LEVEL otlp_profiles.room [-] message: reason key=value …`
+    pub(super) fn to_text(&self) -> String {
+        let (time, pid) = (time::now(' '), std::process::id());
+        let Self { level, room, .. } = self;
+        let mut text = format!("{time} {pid} {level} otlp_profiles.{room} [-]");
+        if let Some(id) = &self.profile {
+            // The ends of an id tell it from others in one run.
+            let ends = id.get(..4).zip(id.get(id.len().saturating_sub(4)..));
+            let (head, tail) = ends.unwrap_or((id, ""));
+            text.push_str(&format!(" [profile: {head}..{tail}]"));
+        }
+        text.extend([" ", &shown(&self.explained())]);
+        self.push_fields(&mut text);
+        if let Some(input) = &self.input {
+            text.push_str(&format!(" in={}", word(input)));
+        }
+        text
+    }
+
+    pub(super) fn to_json(&self) -> String {
+        let mut object = Map::new();
+        let mut set =
+            |key: &str, value: String| object.insert(key.to_owned(), Value::String(value));
+        set("time", time::now('T') + "Z");
+        set("level", self.level.to_string());
+        set("room", format!("otlp_profiles.{}", self.room));
+        if let Some(id) = &self.profile {
+            set("profile", id.clone());
+        }
+        set("message", self.explained());
+        for (key, value) in &self.fields {
+            set(key, value.clone());
+        }
+        if let Some(input) = &self.input {
+            set("in", input.clone());
+        }
+        object.insert("pid".to_owned(), std::process::id().into());
+        Value::Object(object).to_string()
+    }
+
+    /// The message and the reason.
+    fn explained(&self) -> String {
+        match &self.reason {
+            Some(reason) => format!("{}: {reason}", self.message),
+            None => self.message.clone(),
+        }
+    }
+
+    fn push_fields(&self, text: &mut String) {
+        for (key, value) in &self.fields {
+            text.push_str(&format!(" {key}={}", word(value)));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_one_line_in_every_form() {
+        let line = Line::new(Level::Info, "convert", "Profile converted")
+            .profile(Some("0102030405060708090a0b0c0d0e0f10".to_owned()))
+            .with("in", "a\nb c");
+        let text = line.to_text();
+        let from = text.find("INFO").unwrap_or_default();
+        let wanted =
+            "INFO otlp_profiles.convert [-] [profile: 0102..0f10] Profile converted in=\"a\\nb c\"";
+        assert_eq!(&text[from..], wanted);
+        let json: Value = serde_json::from_str(&line.to_json()).unwrap_or_default();
+        assert_eq!(json["in"], "a\nb c");
+    }
+
+    #[test]
+    fn people_are_told_the_reason_and_logs_the_event() {
+        let failed = |level| {
+            let line = Line::new(level, "info", "Description failed");
+            line.because("no\nbytes").about("a\x1b.pb")
+        };
+        let plain = |line: &Line| anstream::adapter::strip_str(&line.to_words()).to_string();
+        assert_eq!(plain(&failed(Level::Error)), "otlp-profiles: a\\u{1b}.pb: no\\nbytes");
+        let warning = failed(Level::Warning).with("more", 1);
+        assert_eq!(plain(&warning), "otlp-profiles: warning: a\\u{1b}.pb: no\\nbytes");
+        let text = failed(Level::Error).to_text();
+        assert!(text.ends_with("Description failed: no\\nbytes in=a\\u{1b}.pb"), "{text}");
+    }
+}

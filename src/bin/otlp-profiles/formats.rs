@@ -1,0 +1,111 @@
+//! Names of formats in arguments and help.
+
+use std::ffi::OsStr;
+use std::sync::LazyLock;
+
+use clap::builder::{PossibleValue, PossibleValuesParser, StyledStr, TypedValueParser};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Arg, Command, Error};
+use otlp_profiles::Format;
+
+/// Takes the name of a format; help and errors list what the registry has.
+#[derive(Clone)]
+pub(crate) struct FormatParser;
+
+impl TypedValueParser for FormatParser {
+    type Value = Format;
+
+    fn parse_ref(&self, cmd: &Command, arg: Option<&Arg>, value: &OsStr) -> Result<Format, Error> {
+        if let Some(format) = value.to_str().and_then(|name| name.parse().ok()) {
+            return Ok(format);
+        }
+        // The library of arguments words the error, and may suggest what is spelt alike.
+        let known = PossibleValuesParser::new(possible_values());
+        let mut error = match known.parse_ref(cmd, arg, value) {
+            Err(error) => error,
+            Ok(_) => Error::new(ErrorKind::InvalidValue).with_cmd(cmd),
+        };
+        if let Some(tip) = value.to_str().and_then(tip) {
+            // Generations look alike and are not.
+            error.remove(ContextKind::SuggestedValue);
+            let tip = ContextValue::StyledStrs(vec![StyledStr::from(tip)]);
+            error.insert(ContextKind::Suggested, tip);
+        }
+        Err(error)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(possible_values()))
+    }
+}
+
+fn possible_values() -> impl Iterator<Item = PossibleValue> {
+    Format::ALL.iter().map(|format| {
+        let also = also(*format);
+        let help = match also[..] {
+            [] => format.about().to_owned(),
+            _ => format!("{} (also: {})", format.about(), also.join(", ")),
+        };
+        PossibleValue::new(format.name()).aliases(also).help(help)
+    })
+}
+
+/// The other names that a format answers to.
+fn also(format: Format) -> Vec<&'static str> {
+    let number = format.name().strip_prefix("otlp-").filter(|_| !format.is_json());
+    number.into_iter().chain(format.aliases().iter().copied()).collect()
+}
+
+/// What to take instead of a name that is none, where spelling is no guide.
+fn tip(wrong: &str) -> Option<String> {
+    let lower = wrong.to_ascii_lowercase();
+    if lower.parse::<Format>().is_ok() {
+        return Some(format!("the name is '{lower}'"));
+    }
+    let number = lower.trim_start_matches("otlp").trim_start_matches(['-', '_', '/', 'v', ' ']);
+    let is_generation = !number.is_empty()
+        && number.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
+        && number.bytes().any(|byte| byte.is_ascii_digit());
+    is_generation.then(|| {
+        if let Ok(format) = number.parse::<Format>() {
+            return format!("the name is '{format}'");
+        }
+        let newest = Format::OTLP;
+        format!(
+            "'{newest}' is the newest generation known here, and 'otlp' always means the newest"
+        )
+    })
+}
+
+/// The version, and all formats.
+pub(crate) fn long_version() -> &'static str {
+    static TEXT: LazyLock<String> = LazyLock::new(|| {
+        let mut text = format!("{}\n\nReads and writes:", env!("CARGO_PKG_VERSION"));
+        for format in Format::ALL {
+            text.push_str(&format!("\n  {format:10} {}", format.about()));
+        }
+        text
+    });
+    &TEXT
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_generation_that_is_none_leads_to_the_newest() {
+        for wrong in ["otlp-2", "2.0", "1.12", "otlp-9", "v1.99", "1.2"] {
+            let tip = tip(wrong).unwrap_or_default();
+            assert!(
+                tip.starts_with(&format!("'{}' is the newest", Format::OTLP)),
+                "{wrong}: {tip}"
+            );
+        }
+        assert_eq!(tip("OTLP-1.9").as_deref(), Some("the name is 'otlp-1.9'"));
+        assert_eq!(tip("v1.9").as_deref(), Some("the name is 'otlp-1.9'"));
+        assert_eq!(tip("pproff"), None);
+        assert_eq!(tip("folded"), None);
+        assert_eq!(tip("otlp-"), None);
+    }
+}

@@ -1,0 +1,60 @@
+//! `otlp-profiles man`: the manual pages.
+
+use std::path::PathBuf;
+
+use clap::CommandFactory;
+use clap_mangen::Man;
+
+use crate::console::{Console, Level, Line};
+use crate::exit::{Exit, Failure};
+use crate::output;
+
+/// Where to.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The directory to write all pages to, such as ~/.local/share/man/man1; without it the page of
+    /// the command itself goes to stdout
+    #[arg(value_name = "DIR")]
+    directory: Option<PathBuf>,
+}
+
+/// Writes the pages.
+pub(crate) fn run(args: &Args, console: &Console) -> Exit {
+    match write(args) {
+        Ok(pages) => {
+            console.log(&Line::new(Level::Info, "man", "Pages written").with("pages", pages));
+            Exit::Done
+        }
+        Err(failure) => {
+            let line = Line::new(Level::Critical, "man", "Writing of pages failed");
+            console.log(&line.because(&failure));
+            failure.exit
+        }
+    }
+}
+
+fn write(args: &Args) -> Result<usize, Failure> {
+    let mut command = crate::Cli::command().disable_help_subcommand(true);
+    command.build();
+    let Some(directory) = &args.directory else {
+        output::to_stdout(&page(&Man::new(command))?, true)?;
+        return Ok(1);
+    };
+    let mut files = Vec::new();
+    for command in command.get_subcommands().chain([&command]) {
+        let source = concat!("otlp-profiles ", env!("CARGO_PKG_VERSION"));
+        let man = Man::new(command.clone()).source(source);
+        files.push((directory.join(man.get_filename()), page(&man)?));
+    }
+    std::fs::create_dir_all(directory).map_err(|error| output::unwritable(directory, &error))?;
+    output::to_files(&files, None, true)?;
+    Ok(files.len())
+}
+
+fn page(man: &Man) -> Result<Vec<u8>, Failure> {
+    let mut page = Vec::new();
+    match man.render(&mut page) {
+        Ok(()) => Ok(page),
+        Err(error) => Err(Failure::new(Exit::Output, format!("a page cannot be made: {error}"))),
+    }
+}

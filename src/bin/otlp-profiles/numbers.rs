@@ -1,0 +1,117 @@
+//! Numbers as people read them. JSON has the same numbers as they are.
+
+/// `300,005,368`
+pub(crate) fn grouped(number: impl Into<i128>) -> String {
+    let number: i128 = number.into();
+    let digits = number.unsigned_abs().to_string();
+    let mut text = if number < 0 { "-".to_owned() } else { String::new() };
+    for (row, digit) in digits.chars().enumerate() {
+        if row > 0 && (digits.len() - row).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// `1 profile`, `2,000 profiles`.
+pub(crate) fn counted(count: u64, noun: &str) -> String {
+    let s = if count == 1 { "" } else { "s" };
+    format!("{} {noun}{s}", grouped(count))
+}
+
+/// `300,005,368 bytes (286.1 MiB)`
+pub(crate) fn bytes(count: u64) -> String {
+    with_unit(&counted(count, "byte"), in_units(i128::from(count), BYTES))
+}
+
+/// A value in the unit that its profile says: `79,966,170,000,000 nanoseconds (22.2 h)`.
+pub(crate) fn value(number: i128, unit: &str) -> String {
+    let units = match unit {
+        "bytes" | "byte" | "By" | "B" => in_units(number, BYTES),
+        "nanoseconds" | "nanosecond" | "ns" => in_units(number, TIME),
+        "microseconds" | "microsecond" | "us" | "μs" | "µs" => time_of(number, 1_000),
+        "milliseconds" | "millisecond" | "ms" => time_of(number, 1_000_000),
+        "seconds" | "second" | "s" => time_of(number, 1_000_000_000),
+        _ => None,
+    };
+    let number = grouped(number);
+    with_unit(&if unit.is_empty() { number } else { format!("{number} {unit}") }, units)
+}
+
+fn with_unit(exact: &str, short: Option<String>) -> String {
+    match short {
+        Some(short) => format!("{exact} ({short})"),
+        None => exact.to_owned(),
+    }
+}
+
+/// Units, each of so many of the first, the largest first.
+type Units = [(&'static str, i128)];
+
+/// Less than the last is as short in bytes.
+const BYTES: &Units = &[("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20)];
+const SECOND: i128 = 1_000_000_000;
+const TIME: &Units =
+    &[("h", 3600 * SECOND), ("min", 60 * SECOND), ("s", SECOND), ("ms", SECOND / 1000)];
+
+/// A time in units of `nanos` nanoseconds; that unit itself says no more than the number does.
+fn time_of(number: i128, nanos: i128) -> Option<String> {
+    let total = number.checked_mul(nanos)?;
+    let is_larger = TIME.iter().any(|(_, unit)| *unit > nanos && total.abs() >= *unit);
+    is_larger.then(|| in_units(total, TIME)).flatten()
+}
+
+/// The number in the largest unit of which there is one, to a tenth of it; hours and the largest
+/// unit of bytes may be many.
+fn in_units(number: i128, units: &Units) -> Option<String> {
+    let (name, unit) = units.iter().find(|(_, unit)| number.abs() >= *unit)?;
+    // Rounded half away from zero, as people do.
+    let tenths = (number.checked_abs()?.checked_mul(10)? + unit / 2) / unit;
+    let sign = if number < 0 { "-" } else { "" };
+    let whole = grouped(tenths / 10);
+    Some(match tenths % 10 {
+        0 => format!("{sign}{whole} {name}"),
+        tenth => format!("{sign}{whole}.{tenth} {name}"),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thousands_are_grouped() {
+        for (number, text) in [
+            (0, "0"),
+            (999, "999"),
+            (1000, "1,000"),
+            (-1_234_567, "-1,234,567"),
+            (i128::MIN, "-170,141,183,460,469,231,731,687,303,715,884,105,728"),
+        ] {
+            assert_eq!(grouped(number), text);
+        }
+        assert_eq!(counted(1, "byte"), "1 byte");
+        assert_eq!(counted(7001, "sample"), "7,001 samples");
+    }
+
+    #[test]
+    fn large_numbers_are_said_twice_and_exactly_once() {
+        assert_eq!(bytes(300_005_368), "300,005,368 bytes (286.1 MiB)");
+        assert_eq!(bytes(5_695), "5,695 bytes");
+        for (number, unit, text) in [
+            (79_966_170_000_000, "nanoseconds", "79,966,170,000,000 nanoseconds (22.2 h)"),
+            (1_630_000_000, "nanoseconds", "1,630,000,000 nanoseconds (1.6 s)"),
+            (999_999, "ns", "999,999 ns"),
+            (90, "s", "90 s (1.5 min)"),
+            (59, "s", "59 s"),
+            (2_000_000, "μs", "2,000,000 μs (2 s)"),
+            (-3 << 20, "bytes", "-3,145,728 bytes (-3 MiB)"),
+            (163, "count", "163 count"),
+            (5000, "", "5,000"),
+            (i128::MAX, "bytes", "170,141,183,460,469,231,731,687,303,715,884,105,727 bytes"),
+        ] {
+            assert_eq!(value(number, unit), text);
+        }
+    }
+}

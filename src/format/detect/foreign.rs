@@ -1,0 +1,293 @@
+//! What other profilers write, and what is no profile at all: one table of signs by which a file is
+//! named, so that the error says what to do.
+
+use super::signs;
+
+/// A kind of file that is named and not read.
+#[derive(Debug)]
+pub(super) struct Foreign {
+    /// `a perf.data file`.
+    pub(super) what: &'static str,
+    /// The command that makes something of `FILE` that is read here, in backquotes, or why there is
+    /// none.
+    pub(super) hint: &'static str,
+    /// Whether it holds a profile, though one that is not read.
+    pub(super) is_profile: bool,
+    sign: Sign,
+}
+
+/// What a kind is known by.
+#[derive(Debug)]
+enum Sign {
+    /// One of these first bytes, which no message of profiles begins with.
+    Magic(&'static [&'static [u8]]),
+    /// More than the first bytes, of what need not be text.
+    Bytes(fn(&[u8]) -> bool),
+    /// JSON that has all of these in its first kilobytes.
+    Json(&'static [&'static str]),
+    /// Text whose first line begins with one of these.
+    Line(&'static [&'static str]),
+    /// Text by more than its beginning.
+    Text(fn(&str) -> bool),
+}
+use Sign::{Bytes, Json, Line, Magic, Text};
+
+const fn profile(what: &'static str, sign: Sign, hint: &'static str) -> Foreign {
+    Foreign { what, hint, is_profile: true, sign }
+}
+
+const fn no_profile(what: &'static str, sign: Sign, hint: &'static str) -> Foreign {
+    Foreign { what, hint, is_profile: false, sign }
+}
+
+/// What has no first bytes that something else has: it is looked for before protobuf.
+pub(super) fn of_bytes(payload: &[u8]) -> Option<&'static Foreign> {
+    FOREIGN.iter().find(|foreign| match foreign.sign {
+        Magic(magics) => magics.iter().any(|magic| payload.starts_with(magic)),
+        Bytes(is) => is(payload),
+        Json(_) | Line(_) | Text(_) => false,
+    })
+}
+
+/// What the beginning of a JSON document shows.
+pub(super) fn of_json(start: &[u8]) -> &'static Foreign {
+    let has = |name: &&str| start.windows(name.len()).any(|window| window == name.as_bytes());
+    let known = FOREIGN.iter().find(|foreign| match foreign.sign {
+        Json(names) => names.iter().all(has),
+        _ => false,
+    });
+    known.unwrap_or(&OTHER_JSON)
+}
+
+/// What the beginning of a text shows.
+pub(super) fn of_text(start: &str) -> &'static Foreign {
+    let known = FOREIGN.iter().find(|foreign| match foreign.sign {
+        Line(begins) => begins.iter().any(|begin| start.starts_with(begin)),
+        Text(is) => is(start),
+        Magic(_) | Bytes(_) | Json(_) => false,
+    });
+    known.unwrap_or(&OTHER_TEXT)
+}
+
+static OTHER_JSON: Foreign = no_profile(
+    "JSON",
+    Json(&[]),
+    "OTLP/JSON of profiles has \"resourceProfiles\" or \"dictionary\" at its beginning; if this is some, name its format",
+);
+static OTHER_TEXT: Foreign =
+    no_profile("plain text", Line(&[]), "give pprof or OTLP profiles, as protobuf");
+
+const LEGACY: &str = "`go tool pprof -proto FILE > profile.pb.gz` makes a pprof of it; the program before FILE gives addresses names";
+const GO_TEXT: &str = "`go tool pprof -proto FILE > profile.pb.gz` makes a pprof of it; without debug=1 in the URL Go gives one itself";
+const GO_DUMP: &str = "Go makes a pprof without debug=2 in the URL: `curl -o goroutine.pb.gz http://localhost:6060/debug/pprof/goroutine`";
+const FOLDED: &str = "`pprofutils folded FILE profile.pb.gz` makes a pprof of it";
+const RECORD_PYTHON: &str = "no converter is known; `py-spy record --format raw -o profile.folded -- python APP.py` records what `pprofutils folded profile.folded profile.pb.gz` makes a pprof of";
+const RECORD_HEAP: &str = "no converter is known; `HEAPPROFILE=/tmp/heap LD_PRELOAD=libtcmalloc.so PROGRAM` records what `go tool pprof -proto PROGRAM /tmp/heap.0001.heap > profile.pb.gz` makes a pprof of";
+const RECORD_CPU: &str = "no converter is known; `perf record -g PROGRAM` records what `perf_to_profile -i perf.data -o profile.pb` makes a pprof of";
+const MEMRAY: &str = "no converter to pprof is known, and memray writes none: its own reports show it, such as `python -m memray flamegraph` of the recording";
+const SPEEDSCOPE: &str = "`jq -r '.shared.frames as $f | .profiles[] | ({seconds:1e6,milliseconds:1e3}[.unit]//1) as $u | select(.type==\"sampled\") | [.samples,.weights] | transpose[] | ([.[0][]|$f[.].name]|join(\";\")) + \" \\(.[1]*$u|round)\"' FILE | pprofutils folded > profile.pb.gz` makes a pprof of what was sampled, times in microseconds; what has events instead of samples has no converter that is known";
+const OTHER_SIGNAL: &str = "this reads profiles only";
+
+/// Every kind that is named. The first whose sign is there is it.
+static FOREIGN: &[Foreign] = &[
+    // By their bytes.
+    profile(
+        "a Java Flight Recorder file",
+        Magic(&[b"FLR\0"]),
+        "`jfrconv -o pb.gz FILE profile.pb.gz` (async-profiler) makes a pprof of it",
+    ),
+    profile(
+        "a perf.data file",
+        Magic(&[b"PERFILE2", b"2ELIFREP"]),
+        "`perf_to_profile -i FILE -o profile.pb` makes a pprof of it, and so does `perf script -i FILE | stackcollapse-perf.pl | pprofutils folded > profile.pb.gz`",
+    ),
+    profile(
+        "Python's cProfile statistics (pstat)",
+        // A dictionary whose first key is a tuple of three, marshalled with and without references.
+        Magic(&[b"\xfb\x29\x03", b"\xfb\xa9\x03", b"\x7b\x29\x03", b"\x7b\xa9\x03"]),
+        "`flameprof --format=log FILE | pprofutils folded > profile.pb.gz` makes a pprof of it, with stacks guessed from who calls whom, as cProfile keeps none",
+    ),
+    profile(
+        "an austin recording in MOJO form",
+        Magic(&[b"MOJ"]),
+        "`mojo2austin FILE profile.austin && austin2pprof profile.austin profile.pb` (austin-python) makes a pprof of it",
+    ),
+    profile("a memray recording", Magic(&[b"memray"]), MEMRAY),
+    profile(
+        "a Go execution trace",
+        Bytes(signs::is_go_trace),
+        "`go tool trace -pprof=sched FILE > profile.pb.gz` makes a pprof of its latencies",
+    ),
+    profile(
+        "an SQLite database",
+        Magic(&[b"SQLite format 3\0"]),
+        "no converter is known; export the profile from the tool that wrote it",
+    ),
+    profile("a CPU profile in gperftools' old binary form", Bytes(signs::is_legacy_cpu), LEGACY),
+    profile(
+        "a Java CPU profile in pprof's old binary form",
+        Bytes(signs::is_legacy_java_cpu),
+        LEGACY,
+    ),
+    no_profile(
+        "an ELF binary",
+        Magic(&[b"\x7fELF"]),
+        "give the profile, not the program it was taken of",
+    ),
+    no_profile(
+        "a picture",
+        Magic(&[b"\x89PNG\r\n", b"GIF8", b"\xff\xd8\xff"]),
+        "give the profile the picture was made from",
+    ),
+    // JSON, by the names in it.
+    no_profile("OTLP traces as JSON", Json(&["\"resourceSpans\""]), OTHER_SIGNAL),
+    no_profile("OTLP metrics as JSON", Json(&["\"resourceMetrics\""]), OTHER_SIGNAL),
+    no_profile("OTLP logs as JSON", Json(&["\"resourceLogs\""]), OTHER_SIGNAL),
+    profile("a speedscope file", Json(&["speedscope.app/file-format-schema"]), SPEEDSCOPE),
+    profile(
+        "a Chrome trace",
+        Json(&["\"traceEvents\""]),
+        "`moon-pprof chrometrace2pprof --no-demangle FILE profile.pb.gz` makes a pprof of the V8 CPU profile in it; without one it has spans and no stacks",
+    ),
+    profile(
+        "a Firefox profile",
+        Json(&["\"preprocessedProfileVersion\""]),
+        "`moon-pprof firefox2pprof --no-demangle FILE profile.pb.gz` makes a pprof of it, with the names that are in the file",
+    ),
+    profile(
+        "a V8 CPU profile",
+        Json(&["\"callFrame\"", "\"nodes\""]),
+        "`moon-pprof cpuprofile2pprof --no-demangle FILE profile.pb.gz` makes a pprof of it; `npx pprof-it APP.js` records one",
+    ),
+    profile(
+        "a V8 heap profile",
+        Json(&["\"callFrame\"", "\"head\""]),
+        "`moon-pprof heapprofile2pprof --no-demangle FILE profile.pb.gz` makes a pprof of it; `npx pprof-it APP.js` records one",
+    ),
+    profile(
+        "perf.data as JSON",
+        Json(&["\"linux-perf-json-version\""]),
+        "`perf_to_profile -i perf.data -o profile.pb` makes a pprof of the perf.data it was made from",
+    ),
+    profile("a pyinstrument session", Json(&["\"root_frame\"", "\"sample_count\""]), RECORD_PYTHON),
+    profile("a DHAT heap profile", Json(&["\"dhatFileVersion\""]), RECORD_HEAP),
+    profile("memray's statistics", Json(&["\"total_num_allocations\""]), MEMRAY),
+    profile("a gprof2dot file", Json(&["\"costs\"", "\"callchain\""]), MEMRAY),
+    profile(
+        "an OSProfiler trace",
+        Json(&["\"base_id\"", "\"trace_id\"", "\"parent_id\""]),
+        "no converter is known; it holds the spans of OpenStack services, and no stacks",
+    ),
+    profile(
+        "an OSProfiler report",
+        Json(&["\"last_trace_started\""]),
+        "no converter is known; it holds the spans of OpenStack services, and no stacks",
+    ),
+    profile(
+        "a Chrome trace",
+        Json(&["\"ph\"", "\"ts\"", "\"pid\""]),
+        "no converter is known for a bare list of events: `py-spy record --format raw -o profile.folded -- python APP.py` records what `pprofutils folded profile.folded profile.pb.gz` makes a pprof of",
+    ),
+    // Text, by its first line or its shape.
+    profile("a Go count profile in pprof's old text form", Text(signs::is_go_count), GO_TEXT),
+    profile("a dump of goroutines", Line(&["goroutine "]), GO_DUMP),
+    profile(
+        "a thread profile in pprof's old text form",
+        Line(&["--- thread", "--- Thread ID"]),
+        LEGACY,
+    ),
+    profile(
+        "a contention profile in pprof's old text form",
+        Line(&["--- contention", "--- mutex:"]),
+        LEGACY,
+    ),
+    profile(
+        "a Java heap profile in pprof's old text form",
+        Line(&["--- heapz", "--- growthz"]),
+        LEGACY,
+    ),
+    profile(
+        "a jemalloc heap profile",
+        Line(&["heap_v2/"]),
+        "`pprofutils jemalloc FILE profile.pb.gz` makes a pprof of it; with names, `jeprof --collapsed PROGRAM FILE | pprofutils folded > profile.pb.gz`",
+    ),
+    profile(
+        "a heap profile in pprof's old text form",
+        Line(&[
+            "heap profile:",
+            "growth profile:",
+            "fragmentation profile:",
+            "heapz_v2/",
+            "heapprofile/",
+        ]),
+        LEGACY,
+    ),
+    no_profile(
+        "a memory map without a profile",
+        Line(&["--- Memory map: ---", "MAPPED_LIBRARIES:"]),
+        "give the profile it belongs to",
+    ),
+    profile(
+        "text of perf script",
+        Text(signs::is_perf_script),
+        "`stackcollapse-perf.pl FILE | pprofutils folded > profile.pb.gz` makes a pprof of it",
+    ),
+    profile(
+        "output of bpftrace",
+        Text(signs::is_bpftrace),
+        "`stackcollapse-bpftrace.pl FILE | pprofutils folded > profile.pb.gz` makes a pprof of it",
+    ),
+    profile(
+        "output of DTrace",
+        Text(signs::is_dtrace),
+        "`stackcollapse.pl FILE | pprofutils folded > profile.pb.gz` makes a pprof of it",
+    ),
+    profile("a massif heap profile", Text(signs::is_massif), RECORD_HEAP),
+    profile(
+        "yappi's callgrind file",
+        Text(signs::is_yappi),
+        "no converter is known; `yappi -f pstat -o profile.pstat APP.py` writes what `flameprof --format=log profile.pstat | pprofutils folded > profile.pb.gz` makes a pprof of",
+    ),
+    profile("a callgrind file", Text(signs::is_callgrind), RECORD_CPU),
+    profile("memray's table of allocations", Line(&["allocator,num_allocations,size"]), MEMRAY),
+    profile(
+        "austin's folded stacks",
+        Text(signs::is_austin),
+        "`austin2pprof FILE profile.pb` (austin-python) makes a pprof of it",
+    ),
+    profile(
+        "protobuf in text form",
+        Line(&["# proto-file:", "# proto-message:"]),
+        "`protoc --encode=MESSAGE SCHEMA.proto < FILE > profile.binpb` makes bytes of it",
+    ),
+    no_profile(
+        "a report of pprof",
+        Text(signs::is_pprof_report),
+        "give the profile the report was made from",
+    ),
+    no_profile(
+        "XML or HTML",
+        Line(&["<?xml", "<svg", "<!DOCTYPE", "<html"]),
+        "give the profile the picture was made from",
+    ),
+    profile(
+        "folded stacks with attributes, as OTEP 0239 shows them",
+        Text(signs::is_extended_folded),
+        "`cut -d' ' -f1,2 FILE | pprofutils folded > profile.pb.gz` makes a pprof of its stacks and values",
+    ),
+    profile("folded stacks", Text(signs::is_folded), FOLDED),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_hint_of_a_profile_is_a_command_or_says_that_there_is_none() {
+        for foreign in FOREIGN.iter().filter(|foreign| foreign.is_profile) {
+            let Foreign { what, hint, .. } = foreign;
+            assert!(hint.contains('`') || hint.starts_with("no converter"), "{what}: {hint}");
+            assert_eq!(hint.matches('`').count() % 2, 0, "{what}: {hint}");
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! What text and old binary forms are known by, where a beginning alone does not tell.
+
+/// The five words that begin gperftools' CPU profiles: 0, 3, 0, the period, 0.
+pub(super) fn is_legacy_cpu(payload: &[u8]) -> bool {
+    has_header(payload, 0)
+}
+
+/// As [`is_legacy_cpu`], with a 1 for Java.
+pub(super) fn is_legacy_java_cpu(payload: &[u8]) -> bool {
+    has_header(payload, 1)
+}
+
+/// The words are of 32 or 64 bits, of either endianness.
+fn has_header(payload: &[u8], version: u64) -> bool {
+    let is = |words: [Option<u64>; 5]| match words {
+        [Some(0), Some(3), Some(is), Some(period), Some(0)] => is == version && period > 0,
+        _ => false,
+    };
+    let of_32 = |word: fn([u8; 4]) -> u32| {
+        let mut words = payload.as_chunks::<4>().0.iter();
+        is(std::array::from_fn(|_| words.next().map(|bytes| word(*bytes).into())))
+    };
+    let of_64 = |word: fn([u8; 8]) -> u64| {
+        let mut words = payload.as_chunks::<8>().0.iter();
+        is(std::array::from_fn(|_| words.next().map(|bytes| word(*bytes))))
+    };
+    of_32(u32::from_le_bytes)
+        || of_32(u32::from_be_bytes)
+        || of_64(u64::from_le_bytes)
+        || of_64(u64::from_be_bytes)
+}
+
+/// `go 1.22 trace\0\0\0`
+pub(super) fn is_go_trace(payload: &[u8]) -> bool {
+    payload.starts_with(b"go 1.")
+        && payload.get(..16).is_some_and(|start| start.windows(6).any(|part| part == b" trace"))
+}
+
+/// `goroutine profile: total 9`
+pub(super) fn is_go_count(text: &str) -> bool {
+    text.lines().next().is_some_and(|line| line.contains(" profile: total "))
+}
+
+/// `busy  3071 [000]  2119.408043:    5025125 cpu-clock:`, then a line for each frame.
+pub(super) fn is_perf_script(text: &str) -> bool {
+    let mut lines = lines(text).filter(|line| !line.starts_with('#'));
+    let is_time = |word: &str| {
+        let time = word.strip_suffix(':').and_then(|time| time.split_once('.'));
+        time.is_some_and(|(seconds, part)| is_digits(seconds) && is_digits(part))
+    };
+    let is_thread = |word: &str| {
+        let word = word.trim_matches(['[', ']']);
+        word.split('/').all(is_digits)
+    };
+    lines.next().is_some_and(|line| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        words
+            .windows(2)
+            .skip(1)
+            .any(|pair| matches!(pair, [thread, time] if is_thread(thread) && is_time(time)))
+    }) || text.starts_with("# ========") && text.contains("\n# captured on")
+}
+
+/// `@[` or `@stacks[`, after what it says of its probes.
+pub(super) fn is_bpftrace(text: &str) -> bool {
+    text.starts_with("Attaching ")
+        && text.lines().next().is_some_and(|line| line.contains(" probe"))
+        || lines(text).next().is_some_and(|line| line.starts_with('@') && line.contains('['))
+}
+
+/// ``              libc.so.1`mutex_lock_impl+0x45``
+pub(super) fn is_dtrace(text: &str) -> bool {
+    let is_frame = |line: &str| {
+        let is_indented = line.starts_with([' ', '\t']);
+        is_indented && line.contains('`') && line.contains("+0x")
+    };
+    text.starts_with("CPU ") && text.contains("FUNCTION:NAME") || lines(text).take(20).any(is_frame)
+}
+
+/// `desc:`, `cmd:` and `time_unit:`, each a line.
+pub(super) fn is_massif(text: &str) -> bool {
+    text.starts_with("desc:") && text.contains("\ntime_unit:")
+}
+
+pub(super) fn is_callgrind(text: &str) -> bool {
+    let begins = ["# callgrind format", "events:", "fl=", "fn="];
+    text.lines().take(20).any(|line| begins.iter().any(|begin| line.starts_with(begin)))
+}
+
+pub(super) fn is_yappi(text: &str) -> bool {
+    is_callgrind(text) && text.contains("\ncreator: yappi")
+}
+
+/// `# austin: 3.7.0`, or `P28939;T0:28939;…`.
+pub(super) fn is_austin(text: &str) -> bool {
+    let is_process = |line: &str| {
+        let process = line.strip_prefix('P').and_then(|line| line.split_once(";T"));
+        process.is_some_and(|(process, _)| is_digits(process))
+    };
+    text.starts_with("# austin:") || lines(text).next().is_some_and(is_process)
+}
+
+/// What `-top`, `-traces` and `-tags` print.
+pub(super) fn is_pprof_report(text: &str) -> bool {
+    let is_part = |line: &str| {
+        line.starts_with("Showing nodes accounting for")
+            || line.starts_with("-----------+---")
+            || line.contains("%): ") && line.trim_start().starts_with(|c: char| c.is_ascii_digit())
+    };
+    lines(text).take(10).any(is_part)
+}
+
+/// `main;run;poll 42`; of most lines, as some tools leave a number out.
+pub(super) fn is_folded(text: &str) -> bool {
+    let is = |line: &str| counted(line).is_some();
+    let (mut folded, mut others) = (0, 0);
+    for line in stacks(text) {
+        match is(line) {
+            true => folded += 1,
+            false if line.contains(';') && !line.contains(' ') => others += 1,
+            false => return false,
+        }
+    }
+    folded > others
+}
+
+/// `foo;bar 100 region=us,trace_id=0x01 1687841528000000`
+pub(super) fn is_extended_folded(text: &str) -> bool {
+    let has_attributes = |line: &str| {
+        let words: Vec<&str> = line.split(' ').collect();
+        words
+            .windows(2)
+            .skip(1)
+            .any(|pair| matches!(pair, [count, next] if is_digits(count) && next.contains('=')))
+    };
+    stacks(text).any(has_attributes)
+        && stacks(text).all(|line| has_attributes(line) || line.split(' ').skip(1).any(is_digits))
+}
+
+/// The stack of a folded line, if a number follows it.
+fn counted(line: &str) -> Option<&str> {
+    let (stack, count) = line.trim_end().rsplit_once([' ', '\t'])?;
+    let is_count = count.parse::<f64>().is_ok() && !count.starts_with(|c: char| c.is_alphabetic());
+    (is_count && !stack.trim().is_empty()).then_some(stack)
+}
+
+/// The lines of folded stacks, but for comments and the last one, which may be cut where the look
+/// at it ends.
+fn stacks(text: &str) -> impl Iterator<Item = &str> {
+    let whole = text.rfind('\n').map_or(text, |end| text.get(..end).unwrap_or(text));
+    lines(whole).filter(|line| !line.starts_with('#'))
+}
+
+fn lines(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().filter(|line| !line.trim().is_empty())
+}
+
+fn is_digits(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}

@@ -1,0 +1,160 @@
+//! Files of other profilers are named, each with a command that can be typed or the reason why there
+//! is none.
+
+use std::path::{Path, PathBuf};
+
+use otlp_profiles::{Error, ErrorKind, Limits, ReadOptions, Reader};
+
+/// Why a file is not read; `None` if it is.
+fn refusal(path: &Path) -> Option<Error> {
+    let options = ReadOptions::default().limits(Limits::file());
+    match Reader::open(path, &options) {
+        Ok(mut reader) => reader.next()?.err(),
+        Err(error) => Some(error),
+    }
+}
+
+fn testdata(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata").join(name)
+}
+
+/// What each kind is called, and the command that helps.
+#[test]
+fn other_profilers_files_come_with_a_command() {
+    for (file, what, command) in [
+        ("java.jfr", "a Java Flight Recorder file", "`jfrconv -o pb.gz FILE profile.pb.gz`"),
+        ("linux.perf.data", "a perf.data file", "`perf_to_profile -i FILE -o profile.pb`"),
+        ("linux-pipe.perf.data", "a perf.data file", "`perf script -i FILE | stackcollapse-perf"),
+        ("linux-perf-script.txt", "text of perf script", "`stackcollapse-perf.pl FILE | pprof"),
+        ("python.pstat", "Python's cProfile statistics", "`flameprof --format=log FILE | pprof"),
+        ("austin.mojo", "an austin recording in MOJO form", "`mojo2austin FILE profile.austin"),
+        ("pyspy.folded", "folded stacks", "`pprofutils folded FILE profile.pb.gz`"),
+        ("odd-values.folded", "folded stacks", "`pprofutils folded FILE profile.pb.gz`"),
+        ("crlf.folded", "folded stacks", "`pprofutils folded FILE profile.pb.gz`"),
+        ("otep.folded", "folded stacks with attributes", "`cut -d' ' -f1,2 FILE | pprofutils"),
+        ("node.cpuprofile", "a V8 CPU profile", "`moon-pprof cpuprofile2pprof --no-demangle FILE"),
+        ("node.heapprofile", "a V8 heap profile", "`moon-pprof heapprofile2pprof --no-demangle"),
+        ("firefox.json", "a Firefox profile", "`moon-pprof firefox2pprof --no-demangle FILE"),
+        ("firefox.json.gz", "a Firefox profile", "`moon-pprof firefox2pprof --no-demangle FILE"),
+        ("chrome-trace.json", "a Chrome trace", "`moon-pprof chrometrace2pprof"),
+        ("speedscope.json", "a speedscope file", "' FILE | pprofutils folded > profile.pb.gz`"),
+        ("pyinstrument.json", "a pyinstrument session", "`py-spy record --format raw"),
+        ("callgrind.out", "a callgrind file", "`perf record -g PROGRAM`"),
+        ("yappi.callgrind", "yappi's callgrind file", "`yappi -f pstat"),
+        ("jemalloc.heap", "a jemalloc heap profile", "`pprofutils jemalloc FILE profile.pb.gz`"),
+        ("gperftools.heap", "a heap profile in pprof's old", "`go tool pprof -proto FILE > "),
+        ("gperftools-cpu.prof", "a CPU profile in gperftools'", "`go tool pprof -proto FILE > "),
+        ("go-heap.txt", "a heap profile in pprof's old", "`go tool pprof -proto FILE > "),
+        ("go-mutex.txt", "a contention profile", "`go tool pprof -proto FILE > "),
+        ("go-goroutine.txt", "a Go count profile", "`go tool pprof -proto FILE > "),
+        ("bpftrace.txt", "output of bpftrace", "`stackcollapse-bpftrace.pl FILE | pprofutils"),
+        ("dtrace.txt", "output of DTrace", "`stackcollapse.pl FILE | pprofutils folded > "),
+    ] {
+        let error = refusal(&testdata(file)).unwrap();
+        assert_eq!(error.kind(), ErrorKind::Unrecognised, "{file}");
+        let text = error.to_string();
+        assert!(text.starts_with(&format!("this is {what}")), "{file}: {text}");
+        assert!(text.contains(command), "{file}: {command} is not in: {text}");
+        assert!(!error.is_no_profile(), "{file}");
+    }
+    let text = refusal(&testdata("osprofiler.jsonl")).unwrap().to_string();
+    assert!(text.contains("an OSProfiler trace") && text.contains("no converter"), "{text}");
+}
+
+/// Kinds of which there is no file here.
+#[test]
+fn what_is_known_by_its_first_lines_is_named() {
+    for (bytes, what) in [
+        (&b"{\"dhatFileVersion\":2\n,\"mode\":\"heap\"}"[..], "a DHAT heap profile"),
+        (b"desc: --massif-out-file=m\ncmd: ./busy\ntime_unit: i\n", "a massif heap profile"),
+        (b"[{\"name\":\"f\",\"ph\":\"B\",\"pid\":1,\"tid\":1,\"ts\":35940}]", "a Chrome trace"),
+        (b"memray\0\x0b\0\0\0", "a memray recording"),
+        (b"allocator,num_allocations,size,tid,thread_name,stack_trace\n", "memray's table"),
+        (b"{\n  \"total_num_allocations\": 3,\n", "memray's statistics"),
+        (b"# austin: 3.7.0\n# mode: wall\n\nP1;T0:1 271\n", "austin's folded stacks"),
+        (b"P28897;T0:28897;a.py:f:1 271\n", "austin's folded stacks"),
+        (b"go 1.22 trace\0\0\0\x01", "a Go execution trace"),
+        (b"goroutine 1 [running]:\nmain.main()\n", "a dump of goroutines"),
+        (b"{\n\t\"linux-perf-json-version\": 1,\n", "perf.data as JSON"),
+        (b"# ========\n# captured on    : Fri\n# header version : 1\n", "text of perf script"),
+        (b"@[\n    read+13\n    main+9\n]: 7\n", "output of bpftrace"),
+        (b"heap_v2/524288\n  t*: 1: 65536 [0: 0]\n", "a jemalloc heap profile"),
+        (b"# proto-file: profile.proto\nsample {}\n", "protobuf in text form"),
+        (b"\xfb\xa9\x03\xfa\x05a.py", "Python's cProfile statistics"),
+    ] {
+        let error = otlp_profiles::read(bytes, &ReadOptions::default()).unwrap_err();
+        let text = error.to_string();
+        assert!(text.starts_with(&format!("this is {what}")), "{what}: {text}");
+        assert!(text.contains('`') || text.contains("no converter"), "{what}: {text}");
+        assert!(!error.is_no_profile(), "{what}");
+    }
+}
+
+/// What a directory of profiles may have besides.
+#[test]
+fn what_is_no_profile_is_known_as_such() {
+    for bytes in [
+        &b"# Profiles of checkout\n\nTaken on Friday.\n"[..],
+        b"{\"name\": \"checkout\", \"version\": \"1.0.0\"}",
+        b"<svg version=\"1.1\" width=\"1200\">",
+        b"\x89PNG\r\n\x1a\n\0\0\0\x0d",
+        b"\x7fELF\x02\x01\x01",
+        b"File: godemo\nType: cpu\nShowing nodes accounting for 1.63s, 100% of 1.63s total\n",
+    ] {
+        let error = otlp_profiles::read(bytes, &ReadOptions::default()).unwrap_err();
+        assert!(error.is_no_profile(), "{error}");
+    }
+    // Broken profiles, and formats that are only compressed otherwise, may be.
+    for bytes in [&b"\xff\xfe\xfd"[..], b"\x28\xb5\x2f\xfd\x24", b"\x1f\x8b\x08\0", b"\x78\x01"] {
+        let error = otlp_profiles::read(bytes, &ReadOptions::default()).unwrap_err();
+        assert!(!error.is_no_profile(), "{error}");
+    }
+}
+
+/// Whether a file beside profiles is none itself.
+fn is_beside(path: &str) -> bool {
+    let ends = [
+        ".md",
+        "facts.json",
+        "expected.json",
+        "golden.json",
+        "headers.json",
+        "join.json",
+        ".elf",
+        ".top.txt",
+        ".traces.txt",
+        ".tags.txt",
+        ".flamegraph",
+    ];
+    path.contains("/src/") || path.contains("/tools/") || ends.iter().any(|end| path.ends_with(end))
+}
+
+/// Every file is read, is named with a command or the reason why there is none, or is no profile.
+#[test]
+fn every_file_of_the_corpus_is_read_or_named() {
+    let mut left = vec![testdata("")];
+    match std::env::var_os("OTLP_PROFILES_CORPUS") {
+        Some(corpus) => left.push(corpus.into()),
+        None => eprintln!("skipped for the corpus: OTLP_PROFILES_CORPUS is not set"),
+    }
+    let mut named = 0;
+    while let Some(path) = left.pop() {
+        if path.is_dir() {
+            left.extend(path.read_dir().unwrap().map(|entry| entry.unwrap().path()));
+            continue;
+        }
+        let name = path.to_string_lossy();
+        let Some(error) = refusal(&path).filter(|e| e.kind() == ErrorKind::Unrecognised) else {
+            continue;
+        };
+        let text = error.to_string();
+        assert_eq!(error.is_no_profile(), is_beside(&name), "{name}: {text}");
+        if !error.is_no_profile() {
+            let why = ["no converter", "have the producer write"];
+            let helps = text.contains('`') || why.iter().any(|why| text.contains(why));
+            assert!(text.contains("this is ") && helps, "{name}: {text}");
+            named += 1;
+        }
+    }
+    assert!(named >= 28, "{named}");
+}
