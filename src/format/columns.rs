@@ -179,36 +179,42 @@ pub(crate) fn join<'a>(
     let order = sample_type_order(scope, dictionary);
     let mut bad = order == Some(Err(()));
     let order = order.and_then(Result::ok);
+    let order = order.as_deref();
     let mut joined = Vec::new();
     let (mut row, mut end, mut fit) = (0, 0, 0);
     while row < scope.profiles.len() {
         if row >= end {
             end = row + run(&scope.profiles[row..], rule);
-            fit = order.as_deref().map_or(end, |order| first_part(order, row, end));
+            fit = order.map_or(end, |order| first_part(order, row, end));
         }
-        let fitting = order.as_deref().filter(|_| row >= fit);
+        let fitting = order.filter(|_| row >= fit);
         let part = fitting.and_then(|order| part_of(order, row, end - row));
         let length = match rule {
             Join::Ordered if part.is_none() => 1,
             _ => end - row,
         };
         // OTLP keeps the scope's attribute; pprof has none.
-        if rule == Join::Compatible && part.is_none() {
-            let columns = order.iter().flat_map(|order| order.iter().skip(row).take(length));
-            bad |= columns.zip(row..).any(|(column, at)| *column != at);
-        }
-        let profiles = &scope.profiles[row..row + length];
-        let mut columns: Vec<&Profile> = profiles.iter().collect();
-        if let Some(part) = &part {
-            for (profile, &column) in profiles.iter().zip(part) {
-                columns[column] = profile;
-            }
-        }
-        joined.push(Joined { profiles: columns, ordered: part.is_some() || length == 1 });
+        bad |= rule == Join::Compatible && part.is_none() && moves(order, row, length);
+        joined.push(joined_by(&scope.profiles[row..row + length], part));
         row += length;
     }
     losses.add_many(losses::BAD_ORDER, u64::from(bad), || PPROF_SCOPE_SAMPLE_TYPE_ORDER.to_owned());
     joined
+}
+
+/// Puts profiles into the order of their columns, where it is known.
+fn joined_by(profiles: &[Profile], part: Option<Vec<usize>>) -> Joined<'_> {
+    let mut columns: Vec<&Profile> = profiles.iter().collect();
+    for (profile, &column) in profiles.iter().zip(part.iter().flatten()) {
+        columns[column] = profile;
+    }
+    Joined { profiles: columns, ordered: part.is_some() || profiles.len() == 1 }
+}
+
+/// Whether an order has any of some rows elsewhere.
+fn moves(order: Option<&[usize]>, row: usize, length: usize) -> bool {
+    let columns = order.iter().flat_map(|order| order.iter().skip(row).take(length));
+    columns.zip(row..).any(|(column, at)| *column != at)
 }
 
 /// The first row from which on, up to `end`, an order stays within those rows; `end` if from none.

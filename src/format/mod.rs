@@ -17,6 +17,7 @@ pub(crate) mod options;
 mod orphans;
 pub(crate) mod otlp;
 mod pprof;
+mod receiver;
 mod select;
 mod spread;
 pub(crate) mod stacks;
@@ -25,6 +26,7 @@ mod temporality;
 mod texts;
 
 pub use options::{Refs, Timestamps};
+pub use receiver::Receiver;
 
 use std::fmt;
 use std::hash::{Hash, Hasher};

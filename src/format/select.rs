@@ -1,4 +1,4 @@
-//! Which rows of the shared tables one output needs.
+//! Which rows of a table are written, and the index each gets.
 
 use crate::model::id::LocationId;
 use crate::wire::record::{Code, Codes};

@@ -89,12 +89,7 @@ impl<'a> ScopeParts<'a> {
             default_hidden: false,
         };
         if single_sample_type::<G>() {
-            parts.split(dictionary);
-            // The order of what was several already gives way to that of what becomes several.
-            let replaced = parts.order.is_some() && sample_type_order(scope, dictionary).is_some();
-            losses.add_many(losses::BAD_ORDER, u64::from(replaced), || {
-                PPROF_SCOPE_SAMPLE_TYPE_ORDER.to_owned()
-            });
+            parts.split(dictionary, losses);
         } else {
             let joined = columns::join(scope, dictionary, Join::Ordered, losses);
             joined.iter().for_each(|joined| shape_losses::columns(joined, losses));
@@ -111,7 +106,7 @@ impl<'a> ScopeParts<'a> {
     }
 
     /// Makes a profile of every column.
-    fn split(&mut self, dictionary: &Dictionary) {
+    fn split(&mut self, dictionary: &Dictionary, losses: &mut Losses) {
         let mut order = Vec::new();
         for profile in &self.scope.profiles {
             let default = columns::default_of(profile, self.default, dictionary);
@@ -124,6 +119,11 @@ impl<'a> ScopeParts<'a> {
         }
         let several = self.scope.profiles.iter().any(|profile| profile.sample_types.len() > 1);
         self.order = several.then_some(order);
+        // An order of what was several already gives way to that of what becomes several.
+        let replaced = several && sample_type_order(self.scope, dictionary).is_some();
+        losses.add_many(losses::BAD_ORDER, u64::from(replaced), || {
+            PPROF_SCOPE_SAMPLE_TYPE_ORDER.to_owned()
+        });
     }
 
     /// The default sample type of a profile.

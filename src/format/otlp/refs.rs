@@ -35,30 +35,11 @@ impl TextRefs {
         let strings = &profiles.dictionary.strings;
         let mut first: HashMap<&str, StringId, foldhash::fast::RandomState> = HashMap::default();
         let mut wanted = Vec::new();
-        let mut refer = |id: StringId| {
+        for_each_text(profiles, scopes, &mut |id| {
             if id != StringId::NONE {
                 wanted.push((id, *first.entry(strings.get(id)).or_insert(id)));
             }
-        };
-        for resource in &profiles.resources {
-            let attributes = &resource.resource.attributes;
-            attributes.iter().for_each(|pair| pair.for_each_text(&mut refer));
-            for scope in &resource.scopes {
-                scope.scope.attributes.iter().for_each(|pair| pair.for_each_text(&mut refer));
-            }
-        }
-        let attributes = &profiles.dictionary.attributes;
-        attributes.iter().for_each(|attribute| attribute.value.for_each_text(&mut refer));
-        for scope in scopes {
-            match scope.said {
-                DefaultSaid::Nowhere => {}
-                DefaultSaid::Scope(name) => refer(name),
-                DefaultSaid::Profiles => {
-                    let profiles = scope.scope.profiles.iter();
-                    profiles.for_each(|profile| refer(profile.default_sample_type));
-                }
-            }
-        }
+        });
         let ordered = scopes.iter().any(|scope| scope.order.is_some());
         let default = scopes.iter().any(|scope| matches!(scope.said, DefaultSaid::Scope(_)));
         let keys = [
@@ -95,5 +76,28 @@ impl TextRefs {
     pub(crate) fn key(&self, key: &str) -> u32 {
         let own = self.keys.iter().find(|(own, _)| *own == key);
         own.map_or(0, |(_, index)| *index)
+    }
+}
+
+/// Calls `f` for every text that can be a reference: those of resources, scopes and values, and of
+/// the default sample types that become values.
+fn for_each_text(profiles: &Profiles, scopes: &[ScopeParts], f: &mut impl FnMut(StringId)) {
+    for resource in &profiles.resources {
+        resource.resource.attributes.iter().for_each(|pair| pair.for_each_text(f));
+        for scope in &resource.scopes {
+            scope.scope.attributes.iter().for_each(|pair| pair.for_each_text(f));
+        }
+    }
+    for attribute in &profiles.dictionary.attributes {
+        attribute.value.for_each_text(f);
+    }
+    for parts in scopes {
+        match parts.said {
+            DefaultSaid::Nowhere => {}
+            DefaultSaid::Scope(name) => f(name),
+            DefaultSaid::Profiles => {
+                parts.scope.profiles.iter().for_each(|profile| f(profile.default_sample_type));
+            }
+        }
     }
 }

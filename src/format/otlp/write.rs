@@ -1,8 +1,6 @@
 //! Writing a payload: resources, scopes and profiles around what [`tables`](super::write_tables)
 //! and [`samples`](super::write_samples) write.
 
-use std::marker::PhantomData;
-
 use crate::build::reach::Reach;
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::columns::{self, DefaultSaid};
@@ -35,7 +33,7 @@ pub(crate) fn write<G: Generation>(
     profiles: &Profiles,
     options: &WriteOptions,
     losses: &mut Losses,
-    mut out: Vec<u8>,
+    out: Vec<u8>,
 ) -> Result<Vec<u8>> {
     let dictionary = &profiles.dictionary;
     let scopes = scopes::<G>(profiles, losses);
@@ -52,39 +50,18 @@ pub(crate) fn write<G: Generation>(
             Some(TableWriter::<G>::shared(profiles, &known, refs, &scopes, losses)?)
         }
     };
-    let mut writer = Writer::<G> {
+    let writer = Writer::<G> {
         dictionary,
         known: &known,
-        refs: shared.as_ref().map(|tables| tables.refs.clone()).unwrap_or_default(),
+        inline: TextRefs::default(),
+        shared,
         subsets: (!whole).then(|| Subsets::of(dictionary)),
         slices: Slices::default(),
         fingerprints: Fingerprints::of(dictionary, &known),
         options,
         losses,
-        generation: PhantomData,
     };
-    let expected = estimate::<G>(profiles);
-    out.reserve(expected);
-    let mut scopes = &scopes[..];
-    for (row, resource) in profiles.resources.iter().enumerate() {
-        let (own, others) = scopes.split_at(resource.scopes.len());
-        scopes = others;
-        let mut result = Ok(());
-        field_large(&mut out, 1, expected, |out| {
-            result = writer.resource(out, resource, own, shared.as_ref());
-        });
-        result.map_err(|e| e.within_row("resource_profiles", row))?;
-        within("max_output_bytes", options.max_output_bytes, out.len() as u64)?;
-    }
-    if let Some(tables) = shared {
-        match G::SCHEMA.home {
-            Home::Dictionary => {
-                field_large(&mut out, 2, tables.estimate(), |out| tables.write_all(out));
-            }
-            Home::Data | Home::Profile => tables.write_all(&mut out),
-        }
-    }
-    Ok(out)
+    writer.payload(out, profiles, &scopes)
 }
 
 /// What every attribute is to the generation.
@@ -169,69 +146,95 @@ fn note_lost_texts<G: Generation>(profiles: &Profiles, losses: &mut Losses) {
 struct Writer<'a, G> {
     dictionary: &'a Dictionary,
     known: &'a KnownAttributes,
-    refs: TextRefs,
+    /// Where profiles have their own tables, no text is said by reference.
+    inline: TextRefs,
+    /// The tables that all profiles share, where they do.
+    shared: Option<TableWriter<'a, G>>,
     /// Where several profiles have tables of their own.
     subsets: Option<Subsets<'a>>,
     slices: Slices,
     fingerprints: Fingerprints<'a>,
     options: &'a WriteOptions,
     losses: &'a mut Losses,
-    generation: PhantomData<G>,
 }
 
 impl<G: Generation> Writer<'_, G> {
+    fn payload(
+        mut self,
+        mut out: Vec<u8>,
+        profiles: &Profiles,
+        mut scopes: &[ScopeParts],
+    ) -> Result<Vec<u8>> {
+        let expected = estimate::<G>(profiles);
+        out.reserve(expected);
+        for (row, resource) in profiles.resources.iter().enumerate() {
+            let (own, others) = scopes.split_at(resource.scopes.len());
+            scopes = others;
+            let mut result = Ok(());
+            field_large(&mut out, 1, expected, |out| result = self.resource(out, resource, own));
+            result.map_err(|e| e.within_row("resource_profiles", row))?;
+            within("max_output_bytes", self.options.max_output_bytes, out.len() as u64)?;
+        }
+        if let Some(tables) = self.shared {
+            match G::SCHEMA.home {
+                Home::Dictionary => {
+                    field_large(&mut out, 2, tables.estimate(), |out| tables.write_all(out));
+                }
+                Home::Data | Home::Profile => tables.write_all(&mut out),
+            }
+        }
+        Ok(out)
+    }
+
+    /// The texts said by reference.
+    fn refs(&self) -> &TextRefs {
+        self.shared.as_ref().map_or(&self.inline, |tables| &tables.refs)
+    }
+
     fn resource(
         &mut self,
         out: &mut Vec<u8>,
         resource: &ResourceProfiles,
         scopes: &[ScopeParts],
-        shared: Option<&TableWriter<'_, G>>,
     ) -> Result<()> {
         if !resource.resource.is_empty() {
             let strings = &self.dictionary.strings;
             field_message(out, 1, |out| {
-                write_common::resource::<G>(out, &resource.resource, strings, &self.refs);
+                write_common::resource::<G>(out, &resource.resource, strings, self.refs());
             });
         }
         for (row, parts) in scopes.iter().enumerate() {
             let profiles = &parts.scope.profiles;
             let expected = profiles.iter().map(profile_estimate::<G>).sum();
             let mut result = Ok(());
-            field_large(out, 2, expected, |out| result = self.scope(out, parts, shared));
+            field_large(out, 2, expected, |out| result = self.scope(out, parts));
             result.map_err(|e| e.within_row("scope_profiles", row))?;
         }
         field_bytes_nonempty(out, 3, self.dictionary.text(resource.schema_url).as_bytes());
         Ok(())
     }
 
-    fn scope(
-        &mut self,
-        out: &mut Vec<u8>,
-        parts: &ScopeParts,
-        shared: Option<&TableWriter<'_, G>>,
-    ) -> Result<()> {
+    fn scope(&mut self, out: &mut Vec<u8>, parts: &ScopeParts) -> Result<()> {
         let dictionary = self.dictionary;
-        let default = match parts.said {
-            DefaultSaid::Scope(name) => Some(name),
-            DefaultSaid::Nowhere | DefaultSaid::Profiles => None,
-        };
         let added = write_common::ScopeSaid {
             scope: &parts.scope.scope,
             hidden: &parts.hidden(),
             order: parts.order.as_deref(),
-            default,
+            default: match parts.said {
+                DefaultSaid::Scope(name) => Some(name),
+                DefaultSaid::Nowhere | DefaultSaid::Profiles => None,
+            },
         };
         if !added.is_empty(dictionary) {
             field_message(out, 1, |out| {
-                write_common::scope::<G>(out, &added, dictionary, &self.refs)
+                write_common::scope::<G>(out, &added, dictionary, self.refs())
             });
         }
         for (row, part) in parts.parts.iter().enumerate() {
             let said = self.said(parts, part);
+            let expected = profile_estimate::<G>(part.first());
             let mut result = Ok(());
-            field_large(out, 2, profile_estimate::<G>(part.first()), |out| {
-                result = self.part(out, part, said, shared);
-            });
+            field_large(out, 2, expected, |out| result = self.part(out, part, said));
             result.map_err(|e| e.within_row("profiles", row))?;
             within("max_output_bytes", self.options.max_output_bytes, out.len() as u64)?;
         }
@@ -264,35 +267,25 @@ impl<G: Generation> Writer<'_, G> {
     }
 
     /// One profile, and its tables where it has them.
-    fn part(
-        &mut self,
-        out: &mut Vec<u8>,
-        part: &Part,
-        said: Said,
-        shared: Option<&TableWriter<'_, G>>,
-    ) -> Result<()> {
+    fn part(&mut self, out: &mut Vec<u8>, part: &Part, said: Said) -> Result<()> {
         let Self { dictionary, known, options, losses, slices, .. } = self;
-        match (shared, part, &mut self.subsets) {
+        match (&self.shared, part, &mut self.subsets) {
             (Some(tables), ..) => {
-                ProfileWriter { dictionary, known, tables, slices, options, losses }
-                    .write(out, part, said)
+                ProfileWriter { tables, slices, options, losses }.write(out, part, said)
             }
             (None, Part::Joined(joined), Some(subsets)) => {
                 let (subset, [default, own]) =
                     subsets.take(joined, [said.default, said.own], losses);
-                let dictionary = &subset.dictionary;
-                let known = &KnownAttributes::of(dictionary);
+                let (dictionary, slices) = (&subset.dictionary, &mut Slices::default());
+                let known = KnownAttributes::of(dictionary);
                 let part = Part::Joined(subset.joined(joined.ordered));
                 let said = Said { default, own, ..said };
-                let tables = &TableWriter::<G>::own(dictionary, known, &part, default, losses)?;
-                let slices = &mut Slices::default();
-                ProfileWriter { dictionary, known, tables, slices, options, losses }
-                    .write(out, &part, said)
+                let tables = &TableWriter::<G>::own(dictionary, &known, &part, default, losses)?;
+                ProfileWriter { tables, slices, options, losses }.write(out, &part, said)
             }
             (None, part, _) => {
                 let tables = &TableWriter::<G>::own(dictionary, known, part, said.default, losses)?;
-                ProfileWriter { dictionary, known, tables, slices, options, losses }
-                    .write(out, part, said)
+                ProfileWriter { tables, slices, options, losses }.write(out, part, said)
             }
         }
     }

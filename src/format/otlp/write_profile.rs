@@ -2,7 +2,6 @@
 
 use crate::error::Result;
 use crate::format::columns;
-use crate::format::known::KnownAttributes;
 use crate::format::losses::{self, Losses};
 use crate::format::otlp::parts::Part;
 use crate::format::otlp::schema::{Generation, Home};
@@ -10,7 +9,6 @@ use crate::format::otlp::slices::Slices;
 use crate::format::otlp::write::profile_estimate;
 use crate::format::otlp::write_tables::{TableWriter, is_profile_field};
 use crate::format::{WriteOptions, temporality};
-use crate::model::dictionary::Dictionary;
 use crate::model::id::StringId;
 use crate::model::profile::{AggregationTemporality, ProfileId, ValueType};
 use crate::wire::record::field_varint;
@@ -30,8 +28,6 @@ pub(crate) struct Said {
 
 /// Writes a profile that refers to some tables.
 pub(crate) struct ProfileWriter<'a, 't, G> {
-    pub(crate) dictionary: &'a Dictionary,
-    pub(crate) known: &'a KnownAttributes,
     pub(crate) tables: &'a TableWriter<'t, G>,
     pub(crate) slices: &'a mut Slices,
     pub(crate) options: &'a WriteOptions,
@@ -58,8 +54,8 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
             field_fixed64(out, fields.end, end);
         }
         for id in profile.attributes.iter().copied() {
-            if let Some(attribute) = self.dictionary.attribute(id)
-                && !is_profile_field::<G>(self.known.get(id))
+            if let Some(attribute) = self.tables.dictionary.attribute(id)
+                && !is_profile_field::<G>(self.tables.known.get(id))
             {
                 field_message(out, fields.attributes, |out| {
                     self.tables.attribute_in_place(out, id, attribute)
@@ -67,7 +63,7 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
             }
         }
         field_varint(out, fields.dropped_attributes_count, profile.dropped_attributes_count.into());
-        let format = self.dictionary.text(profile.original_payload_format);
+        let format = self.tables.dictionary.text(profile.original_payload_format);
         field_bytes_nonempty(out, fields.original_payload_format, format.as_bytes());
         field_bytes_nonempty(out, fields.original_payload, &profile.original_payload);
         let expected = self.tables.estimate() + profile_estimate::<G>(profile);
@@ -80,8 +76,8 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
     fn profile(&mut self, out: &mut Vec<u8>, part: &Part, said: Said) -> Result<()> {
         if G::SCHEMA.tables.stack == 0 {
             let used = part.first().samples.stacks.iter().copied();
-            let locations = self.dictionary.locations.len();
-            self.slices.lay_out(&self.dictionary.stacks, locations, used);
+            let locations = self.tables.dictionary.locations.len();
+            self.slices.lay_out(&self.tables.dictionary.stacks, locations, used);
         }
         for number in 1..=22 {
             if G::SCHEMA.home == Home::Profile {
@@ -135,7 +131,7 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
         } else if number == fields.dropped_attributes_count {
             field_varint(out, number, profile.dropped_attributes_count.into());
         } else if number == fields.original_payload_format {
-            let format = self.dictionary.text(profile.original_payload_format);
+            let format = self.tables.dictionary.text(profile.original_payload_format);
             field_bytes_nonempty(out, number, format.as_bytes());
         } else if number == fields.original_payload {
             field_bytes_nonempty(out, number, &profile.original_payload);
@@ -144,7 +140,7 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
                 self.tables.string(said.default)
             } else {
                 let types = part.sample_types();
-                columns::default_column(&types, said.default, self.dictionary) as u32
+                columns::default_column(&types, said.default, self.tables.dictionary) as u32
             };
             field_varint(out, number, value.into());
         } else {
@@ -167,15 +163,15 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
     }
 
     fn with_temporality(&mut self, value_type: ValueType, duration_nanos: i128) -> ValueType {
-        let place = || self.dictionary.text(value_type.name).to_owned();
+        let place = || self.tables.dictionary.text(value_type.name).to_owned();
         if G::SCHEMA.temporality == 0 {
-            let lost = temporality::is_lost(value_type, duration_nanos, self.dictionary);
+            let lost = temporality::is_lost(value_type, duration_nanos, self.tables.dictionary);
             self.losses.add_many(losses::TEMPORALITY_DROPPED, u64::from(lost), place);
             return value_type;
         }
         let unsaid = value_type.temporality.is_none();
         self.losses.add_many(losses::TEMPORALITY_ASSUMED, u64::from(unsaid), place);
-        let written = temporality::written(value_type, duration_nanos, self.dictionary);
+        let written = temporality::written(value_type, duration_nanos, self.tables.dictionary);
         ValueType { temporality: Some(written), ..value_type }
     }
 
@@ -185,7 +181,7 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
         let said = temporality != AggregationTemporality::UNSPECIFIED;
         if said && G::SCHEMA.temporality == 0 {
             self.losses.add(losses::TEMPORALITY_DROPPED, || {
-                self.dictionary.text(period_type.name).to_owned()
+                self.tables.dictionary.text(period_type.name).to_owned()
             });
         }
         if said && G::SCHEMA.temporality != 0 || !period_type.is_none() {

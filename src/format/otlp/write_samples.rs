@@ -111,7 +111,7 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
                 if labels {
                     self.labels(fields, attributes);
                 }
-                let length = self.dictionary.stack(sample.stack).len();
+                let length = self.tables.dictionary.stack(sample.stack).len();
                 if length != 0 {
                     fields.index(numbers.slice_start, slices.start(sample.stack));
                     fields.varint(numbers.slice_length, length as u64);
@@ -148,7 +148,7 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
     fn labels(&self, fields: &mut Fields, attributes: &[AttributeId]) {
         let tables = self.tables;
         for id in attributes.iter().filter(|id| tables.as_label(**id)) {
-            let Some(attribute) = self.dictionary.attribute(*id) else {
+            let Some(attribute) = self.tables.dictionary.attribute(*id) else {
                 continue;
             };
             let (text, number) = match attribute.value {

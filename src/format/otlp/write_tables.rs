@@ -36,8 +36,8 @@ const LINE: usize = Fields::MESSAGE + Fields::INDEX + 2 * Fields::VARINT;
 
 /// The tables of a payload or of a profile, and how their rows are referred to.
 pub(crate) struct TableWriter<'a, G> {
-    dictionary: &'a Dictionary,
-    known: &'a KnownAttributes,
+    pub(crate) dictionary: &'a Dictionary,
+    pub(crate) known: &'a KnownAttributes,
     /// The attributes that are written; of the other tables all rows are.
     chosen: Select,
     pub(crate) strings: StringTable,

@@ -95,20 +95,24 @@ impl<'a> Unsaid<'a> {
             losses.add_many(losses::ORIGINAL_DROPPED, u64::from(original), || {
                 "original_payload".to_owned()
             });
-            let period = profile.period_type.temporality.unwrap_or_default();
-            let period =
-                (period != AggregationTemporality::UNSPECIFIED).then_some(profile.period_type);
-            let lost = profile.sample_types.iter().copied().filter(|value_type| {
-                temporality::is_lost(*value_type, profile.duration_nanos, dictionary)
-            });
-            for value_type in lost.chain(period) {
-                losses.add(losses::TEMPORALITY_DROPPED, || {
-                    dictionary.text(value_type.name).to_owned()
-                });
-            }
+            temporalities(profile, dictionary, losses);
             shape_losses::stacktrace_ids(profile, losses);
         }
         attributes(joined.first(), dictionary, self.known, losses);
+    }
+}
+
+/// No rule assumes the temporality of a period.
+fn temporalities(profile: &Profile, dictionary: &Dictionary, losses: &mut Losses) {
+    let of_period = profile.period_type.temporality.unwrap_or_default();
+    let said = of_period != AggregationTemporality::UNSPECIFIED;
+    let period = said.then_some(profile.period_type);
+    let types = profile.sample_types.iter().copied();
+    let lost = types
+        .filter(|kind| temporality::is_lost(*kind, profile.duration_nanos, dictionary))
+        .chain(period);
+    for kind in lost {
+        losses.add(losses::TEMPORALITY_DROPPED, || dictionary.text(kind.name).to_owned());
     }
 }
 

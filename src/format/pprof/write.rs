@@ -56,24 +56,46 @@ pub(crate) fn write(
         for joined in joined {
             let default = default_name(joined, of_scope, dictionary, losses);
             unsaid.profile(joined, default, losses);
+            let set = Set { dictionary, known: &known, joined, default, from_pprof };
             let spare = std::mem::take(&mut spare);
-            let payload = match &mut subsets {
-                None => Writer::new(dictionary, &known, joined, default, options, losses)
-                    .payload(from_pprof, spare)?,
-                Some(subsets) => {
-                    let (subset, [default]) = subsets.take(joined, [default], losses);
-                    let joined = &subset.joined(joined.ordered);
-                    let known = KnownAttributes::of(&subset.dictionary);
-                    Writer::new(&subset.dictionary, &known, joined, default, options, losses)
-                        .payload(from_pprof, spare)?
-                }
-            };
+            let payload = set.payload(subsets.as_mut(), options, losses, spare)?;
             written += payload.len() as u64;
             within("max_output_bytes", options.max_output_bytes, written)?;
             payloads.push(payload);
         }
     }
     Ok(payloads)
+}
+
+/// The columns that become one pprof.
+struct Set<'a> {
+    dictionary: &'a Dictionary,
+    known: &'a KnownAttributes,
+    joined: &'a Joined<'a>,
+    default: StringId,
+    /// Whether the scope says anything of pprof.
+    from_pprof: bool,
+}
+
+impl Set<'_> {
+    fn payload(
+        self,
+        subsets: Option<&mut Subsets>,
+        options: &WriteOptions,
+        losses: &mut Losses,
+        spare: Vec<u8>,
+    ) -> Result<Vec<u8>> {
+        let Some(subsets) = subsets else {
+            let from_pprof = self.from_pprof || self.known.from_pprof;
+            return Writer::new(self, options, losses).payload(from_pprof, spare);
+        };
+        let (subset, [default]) = subsets.take(self.joined, [self.default], losses);
+        let dictionary = &subset.dictionary;
+        let known = &KnownAttributes::of(dictionary);
+        let joined = &subset.joined(self.joined.ordered);
+        let set = Set { dictionary, known, joined, default, ..self };
+        set.payload(None, options, losses, spare)
+    }
 }
 
 /// Counts the rows that are left out: of one pprof's tables none, but what samples do not refer to
@@ -131,14 +153,8 @@ pub(crate) struct Writer<'a, 'l> {
 }
 
 impl<'a, 'l> Writer<'a, 'l> {
-    fn new(
-        dictionary: &'a Dictionary,
-        known: &'a KnownAttributes,
-        joined: &'a Joined<'a>,
-        default: StringId,
-        options: &'a WriteOptions,
-        losses: &'l mut Losses,
-    ) -> Self {
+    fn new(set: Set<'a>, options: &'a WriteOptions, losses: &'l mut Losses) -> Self {
+        let Set { dictionary, known, joined, default, .. } = set;
         let strings = PprofStrings::new(dictionary.strings.len());
         Self {
             dictionary,
@@ -177,7 +193,7 @@ impl<'a, 'l> Writer<'a, 'l> {
             field_message(&mut out, 1, |out| self.value_type(out, value_type));
         }
         self.samples(&mut out)?;
-        self.mappings(&mut out, from_pprof || self.known.from_pprof);
+        self.mappings(&mut out, from_pprof);
         self.locations(&mut out);
         self.functions(&mut out);
         let header = self.header();

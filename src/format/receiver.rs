@@ -1,0 +1,127 @@
+//! What known receivers of OTLP profiles take.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::format::Format;
+use crate::format::options::{Refs, WriteOptions};
+
+/// A receiver of OTLP profiles, and what its released versions take, as of 20 November 2026.
+///
+/// All of them read OTLP 1.10, where a text may stand in place or be a reference into the
+/// dictionary, and all of them understand texts in place when they come by OTLP:
+///
+/// | receiver | texts [in place](Refs::Inline) | [by reference](Refs::Dictionary) |
+/// |---|---|---|
+/// | [`Collector`](Self::Collector) 0.148 – 0.160 | by OTLP; read from files, keys are erased ([#15793]) | from files; by OTLP, processors see empty keys |
+/// | [`Collector`](Self::Collector) 0.161 and later | yes | yes |
+/// | [`Parca`](Self::Parca) 0.27, 0.28 | yes | refused |
+/// | [`Pyroscope`](Self::Pyroscope) 1.20 – 2.2 | yes | labels are lost without a word |
+///
+/// So only what a Collector before 0.161 reads from a file has to be written by reference. Earlier
+/// releases read older generations: `docs/GENERATIONS.md` says which, and how it is known.
+///
+/// ```
+/// use otlp_profiles::format::Receiver;
+/// use otlp_profiles::{Builder, WriteOptions};
+///
+/// let mut builder = Builder::new();
+/// builder.resource([("service.name", "checkout")]);
+/// let cpu = builder.profile("cpu", "nanoseconds");
+/// builder.sample(cpu, ["main", "serve"]).value(10_000_000);
+///
+/// let parca: Receiver = "parca".parse()?;
+/// let options = WriteOptions::for_receiver(parca);
+/// let written = otlp_profiles::write(&builder.finish()?, parca.format(), &options)?;
+/// assert!(written.losses.is_empty());
+/// # Ok::<(), otlp_profiles::Error>(())
+/// ```
+///
+/// [#15793]: https://github.com/open-telemetry/opentelemetry-collector/issues/15793
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Receiver {
+    /// The OpenTelemetry Collector, from 0.148 on.
+    Collector,
+    /// Parca, from 0.27 on.
+    Parca,
+    /// Grafana Pyroscope, from 1.20 on.
+    Pyroscope,
+}
+
+impl Receiver {
+    /// All of them.
+    pub const ALL: &'static [Self] = &[Self::Collector, Self::Parca, Self::Pyroscope];
+
+    /// The name it is asked for by: `collector`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Collector => "collector",
+            Self::Parca => "parca",
+            Self::Pyroscope => "pyroscope",
+        }
+    }
+
+    /// The format it takes.
+    pub fn format(self) -> Format {
+        match self {
+            Self::Collector | Self::Parca | Self::Pyroscope => Format::OTLP_1_10,
+        }
+    }
+
+    /// How it takes the texts of resources, scopes and values when they come by OTLP.
+    pub fn refs(self) -> Refs {
+        match self {
+            Self::Collector | Self::Parca | Self::Pyroscope => Refs::Inline,
+        }
+    }
+}
+
+impl WriteOptions {
+    /// The options to write with what a receiver takes, in [its format](Receiver::format).
+    ///
+    /// ```
+    /// use otlp_profiles::WriteOptions;
+    /// use otlp_profiles::format::{Receiver, Refs};
+    ///
+    /// let options = WriteOptions::for_receiver(Receiver::Pyroscope);
+    /// assert_eq!(options.refs, Refs::Inline);
+    /// ```
+    pub fn for_receiver(receiver: Receiver) -> Self {
+        Self::default().refs(receiver.refs())
+    }
+}
+
+impl fmt::Display for Receiver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Receiver {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        let found = Self::ALL.iter().copied().find(|receiver| receiver.name() == name);
+        found.ok_or_else(|| {
+            let names: Vec<_> = Self::ALL.iter().map(|receiver| receiver.name()).collect();
+            let message = format!("{name:?} is no receiver; those known are {}", names.join(", "));
+            Error::new(ErrorKind::Unrecognised, message)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_parses_to_its_receiver() {
+        for &receiver in Receiver::ALL {
+            assert_eq!(receiver.to_string().parse().ok(), Some(receiver));
+        }
+        let error = "jaeger".parse::<Receiver>().unwrap_err().to_string();
+        assert!(error.starts_with("\"jaeger\" is no receiver; "), "{error}");
+    }
+}
