@@ -279,7 +279,7 @@ pub(crate) fn read_detected(
     detected: Detected,
     options: &ReadOptions,
 ) -> Result<Reading> {
-    let mut intake = Intake::new(options.limits, options.policy);
+    let mut intake = Intake::new(options.limits, options.policy, payload.len());
     intake.links = options.links;
     intake.timestamp_label.clone_from(&options.timestamp_label);
     let profiles =

@@ -41,6 +41,9 @@ pub struct Limits {
     pub max_attributes_per_item: u64,
     /// Bytes the model may take.
     pub max_owned_bytes: u64,
+    /// Bytes the model may take for each byte of the inflated payload; 64 MiB it may always take.
+    /// Real profiles take two to six.
+    pub max_owned_per_byte: u64,
     /// Bytes a writer may produce.
     pub max_output_bytes: u64,
 }
@@ -74,6 +77,7 @@ setters! { Limits {
     max_lines_per_location: u64,
     max_attributes_per_item: u64,
     max_owned_bytes: u64,
+    max_owned_per_byte: u64,
     max_output_bytes: u64,
 } }
 
@@ -96,6 +100,7 @@ impl Limits {
             max_lines_per_location: 4_096,
             max_attributes_per_item: 1_024,
             max_owned_bytes: 512 * MIB,
+            max_owned_per_byte: 12,
             max_output_bytes: 512 * MIB,
         }
     }
@@ -115,6 +120,7 @@ impl Limits {
             max_lines_per_location: 65_536,
             max_attributes_per_item: 65_536,
             max_owned_bytes: 8 * GIB,
+            max_owned_per_byte: 12,
             max_output_bytes: 4 * GIB,
         }
     }
@@ -135,6 +141,7 @@ impl Limits {
             max_lines_per_location: u32::MAX as u64,
             max_attributes_per_item: u32::MAX as u64,
             max_owned_bytes: ALL,
+            max_owned_per_byte: ALL,
             max_output_bytes: ALL,
         }
     }
@@ -163,28 +170,106 @@ pub(crate) fn past(name: &'static str, limit: u64, wanted: u64) -> Error {
     Error::limit_reached(name, message)
 }
 
+/// What a payload may always take in memory, however small it is.
+const ALWAYS: u64 = 64 * MIB;
+
+/// How many times as much as anything else the stacks may take that share their locations on the
+/// wire and not in the model: a slice of a few bytes may be a stack of hundreds of frames.
+const SHARED: u64 = 8;
+
 /// The limits of one reading and what it has spent of them.
 #[derive(Debug)]
 pub(crate) struct Budget {
     pub(crate) limits: Limits,
+    /// The bytes of the inflated payload.
+    payload: u64,
+    /// What the limits come to for it.
+    allowed: u64,
     owned: u64,
+    shared: u64,
 }
 
 impl Budget {
-    pub(crate) fn new(limits: Limits) -> Self {
-        Self { limits, owned: 0 }
+    /// The budget of a payload of so many bytes.
+    pub(crate) fn new(limits: Limits, payload: usize) -> Self {
+        let mut budget = Self { limits, payload: payload as u64, allowed: 0, owned: 0, shared: 0 };
+        budget.allowed = budget.allows(1);
+        budget
+    }
+
+    /// The bytes allowed where each byte of the payload may take so many times as many.
+    fn allows(&self, times: u64) -> u64 {
+        let per_byte = self.limits.max_owned_per_byte.saturating_mul(times);
+        self.limits.max_owned_bytes.min(per_byte.saturating_mul(self.payload).max(ALWAYS))
     }
 
     /// Spends the memory of `rows` rows of `T`.
     #[inline]
     pub(crate) fn take<T>(&mut self, rows: usize) -> Result<()> {
         self.owned = self.owned.saturating_add((rows as u64).saturating_mul(size_of::<T>() as u64));
-        within("max_owned_bytes", self.limits.max_owned_bytes, self.owned)
+        if self.owned > self.allowed { Err(self.spent(self.owned, self.allowed)) } else { Ok(()) }
+    }
+
+    /// `Ok` when so many bytes are within what is allowed, whatever else is spent.
+    pub(crate) fn holds(&self, bytes: usize) -> Result<()> {
+        let bytes = bytes as u64;
+        if bytes > self.allowed { Err(self.spent(bytes, self.allowed)) } else { Ok(()) }
+    }
+
+    /// Appends to a list, and spends the memory that it grows by: to one of one element none beyond it.
+    #[inline]
+    pub(crate) fn push<T>(&mut self, list: &mut Vec<T>, element: T) -> Result<()> {
+        if list.len() == list.capacity() {
+            self.grow(list, 1)?;
+        }
+        list.push(element);
+        Ok(())
+    }
+
+    /// Makes a list twice as long, or `least` longer, and spends the memory for it.
+    #[cold]
+    pub(crate) fn grow<T>(&mut self, list: &mut Vec<T>, least: usize) -> Result<()> {
+        let more = list.len().max(least);
+        self.take::<T>(more)?;
+        list.reserve_exact(more);
+        Ok(())
+    }
+
+    /// The same for locations that stacks share on the wire.
+    pub(crate) fn take_shared<T>(&mut self, rows: usize) -> Result<()> {
+        let bytes = (rows as u64).saturating_mul(size_of::<T>() as u64);
+        self.shared = self.shared.saturating_add(bytes);
+        let allowed = self.allows(SHARED);
+        if self.shared > allowed { Err(self.spent(self.shared, allowed)) } else { Ok(()) }
+    }
+
+    #[cold]
+    fn spent(&self, wanted: u64, allowed: u64) -> Error {
+        if allowed == self.limits.max_owned_bytes {
+            past("max_owned_bytes", allowed, wanted)
+        } else {
+            past("max_owned_per_byte", allowed, wanted)
+        }
+    }
+
+    /// The bytes of the inflated payload.
+    pub(crate) fn payload(&self) -> usize {
+        usize::try_from(self.payload).unwrap_or(usize::MAX)
+    }
+
+    /// The bytes spent, to [give back](Self::give_back) what is spent from here on.
+    pub(crate) fn mark(&self) -> u64 {
+        self.owned
+    }
+
+    /// Has no more spent than when `mark` was made.
+    pub(crate) fn give_back(&mut self, mark: u64) {
+        self.owned = self.owned.min(mark);
     }
 
     /// The rows of `T` that could still be taken.
     pub(crate) fn left<T>(&self) -> usize {
-        let bytes = self.limits.max_owned_bytes.saturating_sub(self.owned);
+        let bytes = self.allowed.saturating_sub(self.owned);
         usize::try_from(bytes).unwrap_or(usize::MAX) / size_of::<T>()
     }
 }
@@ -217,8 +302,28 @@ mod tests {
 
     #[test]
     fn a_budget_is_spent_once() {
-        let mut budget = Budget::new(Limits::network().max_owned_bytes(16));
-        assert!(budget.take::<u64>(2).is_ok());
-        assert!(budget.take::<u8>(1).is_err());
+        let mut budget = Budget::new(Limits::network().max_owned_bytes(16), 1);
+        assert!(budget.take::<u64>(1).is_ok());
+        let mark = budget.mark();
+        assert!(budget.take::<u64>(1).is_ok());
+        let error = budget.take::<u8>(1).unwrap_err();
+        assert!(error.message().starts_with("needs 17, more than max_owned_bytes allows (16)"));
+        budget.give_back(mark);
+        assert_eq!(budget.left::<u64>(), 1);
+    }
+
+    #[test]
+    fn a_budget_grows_with_the_payload() {
+        let limits = Limits::file().max_owned_per_byte(10);
+        let left = |payload: u64| Budget::new(limits, payload as usize).left::<u8>() as u64;
+        assert_eq!([left(0), left(MIB)], [ALWAYS; 2]);
+        assert_eq!(left(7 * MIB), 70 * MIB);
+        assert_eq!(left(GIB), limits.max_owned_bytes);
+        let mut budget = Budget::new(limits, 7 << 20);
+        assert!(budget.take_shared::<[u8; 1 << 20]>(560).is_ok());
+        let error = budget.take::<[u8; 1 << 20]>(71).unwrap_err();
+        let message = "needs 74448896, more than max_owned_per_byte allows (73400320); --max-owned-per-byte or Limits::max_owned_per_byte raises it";
+        assert_eq!(error.to_string(), message);
+        assert!(budget.take_shared::<u8>(1).is_err());
     }
 }

@@ -89,7 +89,7 @@ impl Builder {
 }
 
 /// Joins the windows, and takes what `ours` has not from `theirs`.
-fn merge_details(ours: &mut Profile, theirs: Profile) {
+fn merge_details(ours: &mut Profile, mut theirs: Profile) {
     join_window(ours, theirs.time_unix_nano, theirs.duration_nanos);
     if ours.profile_id == ProfileId::NONE {
         ours.profile_id = theirs.profile_id;
@@ -100,7 +100,7 @@ fn merge_details(ours: &mut Profile, theirs: Profile) {
     ours.dropped_attributes_count =
         ours.dropped_attributes_count.saturating_add(theirs.dropped_attributes_count);
     if ours.attributes.is_empty() {
-        ours.attributes = theirs.attributes;
+        ours.attributes = std::mem::take(&mut theirs.attributes);
     }
 }
 

@@ -8,7 +8,7 @@ use crate::model::id::{
 };
 use crate::model::profile::{Profile, ValueType};
 use crate::model::value::KeyValue;
-use crate::model::{Resource, ResourceProfiles, Scope};
+use crate::model::{Resource, ResourceProfiles, Scope, ScopeProfiles};
 
 /// Where the rows of one dictionary are in another: for each table, the new id of each row.
 ///
@@ -161,9 +161,10 @@ impl Remap {
 
     /// Renumbers the ids of everything a payload has beside its dictionary.
     pub(crate) fn resource_profiles(&self, resource: &mut ResourceProfiles) {
+        let Some(resource) = resource.parts_mut() else { return };
         self.resource(&mut resource.resource);
         self.renumber(&mut resource.schema_url);
-        for scope in &mut resource.scopes {
+        for scope in resource.scopes.iter_mut().filter_map(ScopeProfiles::parts_mut) {
             self.scope(&mut scope.scope);
             self.renumber(&mut scope.schema_url);
             scope.profiles.iter_mut().for_each(|profile| self.profile(profile));
@@ -190,6 +191,7 @@ impl Remap {
 
     /// Renumbers the ids of a profile and its samples.
     pub(crate) fn profile(&self, profile: &mut Profile) {
+        let Some(profile) = profile.parts_mut() else { return };
         profile.sample_types.iter_mut().for_each(|kind| self.value_type(kind));
         self.value_type(&mut profile.period_type);
         profile.default_sample_type = self.string(profile.default_sample_type);
@@ -197,9 +199,9 @@ impl Remap {
         self.renumber(&mut profile.original_payload_format);
         let samples = &mut profile.samples;
         samples.stacks.iter_mut().for_each(|id| *id = self.stack(*id));
-        samples.links.iter_mut().for_each(|id| *id = self.link(*id));
+        samples.links.get_mut().into_iter().flatten().for_each(|id| *id = self.link(*id));
         samples.attributes.items.iter_mut().for_each(|id| *id = at(&self.attributes, *id));
-        samples.stacktrace_ids.iter_mut().for_each(|id| self.renumber(id));
+        samples.stacktrace_ids.get_mut().into_iter().flatten().for_each(|id| self.renumber(id));
     }
 
     pub(crate) fn value_type(&self, kind: &mut ValueType) {

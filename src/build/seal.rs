@@ -89,18 +89,19 @@ impl Builder {
 impl Tree {
     /// The profiles that have samples, by resource and scope.
     fn take_resources(&mut self) -> Vec<ResourceProfiles> {
-        let in_resource = |draft: DraftResource| ResourceProfiles {
-            resource: draft.resource,
-            schema_url: draft.schema_url,
-            ..ResourceProfiles::default()
+        let in_resource = |draft: DraftResource| {
+            let mut resource = ResourceProfiles::default();
+            (resource.resource, resource.schema_url) = (draft.resource, draft.schema_url);
+            resource
         };
         let mut resources: Vec<_> =
             take(&mut self.resources).into_iter().map(in_resource).collect();
         for (row, draft) in take(&mut self.scopes).into_iter().enumerate() {
             let profiles = self.take_profiles(row);
             if !profiles.is_empty() {
-                let scope =
-                    ScopeProfiles { scope: draft.scope, schema_url: draft.schema_url, profiles };
+                let mut scope = ScopeProfiles::default();
+                (scope.scope, scope.schema_url) = (draft.scope, draft.schema_url);
+                scope.profiles = profiles;
                 resources[draft.resource as usize].scopes.push(scope);
             }
         }
@@ -122,10 +123,10 @@ impl Tree {
 
     /// Takes back the samples that were lent out.
     fn give_back(&mut self, resources: Vec<ResourceProfiles>) {
-        let scopes = resources.into_iter().flat_map(|resource| resource.scopes);
-        let profiles = scopes.flat_map(|scope| scope.profiles);
-        for (profile, &(row, shape)) in profiles.zip(&self.lent) {
-            self.profiles[row].lanes[shape as usize].samples = profile.samples;
+        let scopes = resources.into_iter().flat_map(|mut resource| take(&mut resource.scopes));
+        let profiles = scopes.flat_map(|mut scope| take(&mut scope.profiles));
+        for (mut profile, &(row, shape)) in profiles.zip(&self.lent) {
+            self.profiles[row].lanes[shape as usize].samples = take(&mut profile.samples);
         }
     }
 
@@ -153,20 +154,20 @@ impl Draft {
             }
             if shape == Shape::Totals {
                 lent(shape);
-                profiles.push(Profile {
-                    samples: take(&mut lane.samples),
-                    ..take_details(&mut self.profile)
-                });
+                let mut profile = take_details(&mut self.profile);
+                profile.sample_types.clone_from(&self.profile.sample_types);
+                profile.samples = take(&mut lane.samples);
+                profiles.push(profile);
                 continue;
             }
             for column in 0..columns {
                 lent(shape);
                 lane.deal(columns, column);
                 let last = column + 1 == columns;
-                let samples = if last { take(&mut lane.samples) } else { lane.samples.clone() };
-                let details = take_details(&mut self.profile);
-                let sample_types = vec![details.sample_types[column]];
-                profiles.push(Profile { samples, sample_types, ..details });
+                let mut profile = take_details(&mut self.profile);
+                profile.samples = if last { take(&mut lane.samples) } else { lane.samples.clone() };
+                profile.sample_types = vec![self.profile.sample_types[column]];
+                profiles.push(profile);
             }
         }
     }
@@ -180,9 +181,11 @@ impl Draft {
     }
 }
 
-/// A copy of all but the samples; what must not be said twice only the first time.
+/// A copy of all but the types and the samples; what must not be said twice only the first time.
 fn take_details(profile: &mut Profile) -> Profile {
+    let types = take(&mut profile.sample_types);
     let details = profile.clone();
+    profile.sample_types = types;
     profile.profile_id = ProfileId::NONE;
     profile.dropped_attributes_count = 0;
     details

@@ -117,7 +117,8 @@ impl Tree {
             return Ok(row);
         }
         room.row(self.profiles.len() + 1, size_of::<Draft>() + size_of_val(types))?;
-        let profile = Profile { sample_types: types.to_vec(), ..Profile::default() };
+        let mut profile = Profile::default();
+        profile.sample_types = types.to_vec();
         let lanes = self.spare.pop().unwrap_or_default();
         self.profiles.push(Draft { scope, profile, lanes });
         Ok(self.profiles.len() - 1)

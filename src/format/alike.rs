@@ -105,8 +105,11 @@ pub(crate) fn equal_rows<T: Hash + Eq>(
     key: impl Fn(usize) -> u64,
     row: impl Fn(usize) -> T,
 ) -> Result<Option<Places>> {
+    let mark = intake.budget.mark();
     let alike = alike(rows, intake, key)?;
-    Ok(Places::among(&alike, rows, row))
+    let places = Places::among(&alike, rows, row);
+    intake.budget.give_back(mark);
+    Ok(places)
 }
 
 /// Has equal stacks become the first of them; `None` where no two are.
@@ -114,9 +117,11 @@ pub(crate) fn merge_stacks(
     stacks: &mut Ragged<u32>,
     intake: &mut Intake,
 ) -> Result<Option<Places>> {
+    let mark = intake.budget.mark();
     intake.budget.take::<u64>(stacks.len())?;
     let keys = Lanes::default().row_keys(&stacks.items, &stacks.ends);
     let places = equal_rows(keys.len(), intake, |row| keys[row], |row| stacks.row(row))?;
+    intake.budget.give_back(mark);
     if let Some(places) = &places {
         places.retain_rows(stacks);
     }
@@ -136,7 +141,9 @@ fn alike(rows: usize, intake: &mut Intake, key: impl Fn(usize) -> u64) -> Result
     )?;
     // Nearly all of them share a mark and not the key; they do not share another mark.
     let fewer = sharing(some.iter().copied(), intake, key)?;
+    // To compare them, and where all rows are then.
     intake.budget.take::<[u32; 10]>(fewer.len())?;
+    intake.budget.take::<(u32, bool)>(if fewer.is_empty() { 0 } else { rows })?;
     Ok(fewer)
 }
 
@@ -227,7 +234,7 @@ mod tests {
     #[test]
     fn rows_of_equal_keys_are_found() {
         let alike = |keys: &[u64]| {
-            let mut intake = Intake::new(Limits::file(), Policy::Refuse);
+            let mut intake = Intake::new(Limits::file(), Policy::Refuse, 0);
             super::alike(keys.len(), &mut intake, |row| keys[row]).unwrap()
         };
         let found = alike(&[7, 1, 2, 1, 3, 2, 7, 1]);

@@ -9,7 +9,7 @@ use crate::model::id::{AttributeId, StringId};
 use crate::model::measures::share;
 use crate::model::order::{is_permutation, sample_type_order};
 use crate::model::profile::{Profile, ValueType};
-use crate::model::value::Value;
+use crate::model::value::{KeyValue, Value};
 use crate::semconv::{
     PPROF_PROFILE_DEFAULT_SAMPLE_TYPE, PPROF_SCOPE_DEFAULT_SAMPLE_TYPE,
     PPROF_SCOPE_SAMPLE_TYPE_ORDER,
@@ -91,6 +91,16 @@ fn scope_attribute<'a>(
         .iter()
         .find(|pair| dictionary.text(pair.key) == key)
         .map(|pair| &pair.value)
+}
+
+/// Whether an attribute of a scope says what fields can: a default sample type is a name.
+pub(crate) fn is_in_fields(pair: &KeyValue, dictionary: &Dictionary) -> bool {
+    match dictionary.text(pair.key) {
+        PPROF_SCOPE_DEFAULT_SAMPLE_TYPE => {
+            matches!(pair.value, Value::String(name) if !dictionary.text(name).is_empty())
+        }
+        key => key == PPROF_SCOPE_SAMPLE_TYPE_ORDER,
+    }
 }
 
 /// Whether the scope says anything of pprof: then the source could say all that pprof can.

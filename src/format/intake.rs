@@ -26,9 +26,10 @@ pub struct Intake {
 }
 
 impl Intake {
-    pub(crate) fn new(limits: Limits, policy: Policy) -> Self {
+    /// The intake of a payload of so many bytes.
+    pub(crate) fn new(limits: Limits, policy: Policy, payload: usize) -> Self {
         Self {
-            budget: Budget::new(limits),
+            budget: Budget::new(limits, payload),
             policy,
             links: true,
             timestamp_label: None,

@@ -1,7 +1,7 @@
 //! Which attributes the conventions name for what pprof and older generations have fields for.
 
 use crate::model::dictionary::{Attribute, Dictionary};
-use crate::model::id::AttributeId;
+use crate::model::id::{AttributeId, StringId};
 use crate::model::value::Value;
 use crate::semconv;
 
@@ -74,6 +74,13 @@ pub(crate) fn is_pprof(dictionary: &Dictionary, row: usize) -> bool {
 fn known(dictionary: &Dictionary, attribute: &Attribute) -> Known {
     let key = dictionary.text(attribute.key);
     let known = match &attribute.value {
+        // A location that is not folded says so by nothing, and an empty text is none.
+        Value::Bool(false) if key == semconv::PPROF_LOCATION_IS_FOLDED => Known::Other,
+        Value::String(text)
+            if dictionary.text(*text).is_empty() && key != semconv::PPROF_PROFILE_COMMENT =>
+        {
+            Known::Other
+        }
         Value::Bool(_) => match key {
             semconv::PPROF_MAPPING_HAS_FUNCTIONS => Known::MappingFlag(0),
             semconv::PPROF_MAPPING_HAS_FILENAMES => Known::MappingFlag(1),
@@ -99,7 +106,7 @@ fn known(dictionary: &Dictionary, attribute: &Attribute) -> Known {
         },
         Value::Array(values) if key == semconv::PPROF_PROFILE_COMMENT => {
             let texts = values.iter().all(|value| matches!(value, Value::String(_)));
-            if texts { Known::Comment } else { Known::Other }
+            if texts && !values.is_empty() { Known::Comment } else { Known::Other }
         }
         _ => Known::Other,
     };
@@ -108,7 +115,7 @@ fn known(dictionary: &Dictionary, attribute: &Attribute) -> Known {
 }
 
 /// The texts of an attribute that is a text or a list of them.
-pub(crate) fn texts(value: &Value) -> impl Iterator<Item = crate::model::id::StringId> {
+pub(crate) fn texts(value: &Value) -> impl Iterator<Item = StringId> {
     let (one, many) = match value {
         Value::String(text) => (Some(*text), &[][..]),
         Value::Array(values) => (None, &values[..]),

@@ -1,6 +1,6 @@
 //! pprof's labels as attributes: one attribute a key, whatever the labels of that key are.
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::format::intake::Intake;
 use crate::format::losses;
 use crate::format::texts::{NewAttributes, Texts};
@@ -65,10 +65,12 @@ impl Label {
             let unit = text(self.unit, intake).map_err(|e| e.within("num_unit"))?;
             return Ok(Attribute { key, value: Value::Int(self.number), unit });
         }
+        // pprof's own reader does so: where there is a text, it is not asked for a number.
         if self.number != 0 || self.unit != 0 {
-            let error =
-                Error::malformed(format!("a label is a text and the number {}", self.number));
-            intake.repair(losses::LABEL_STR_AND_NUM, error)?;
+            let unit = if self.unit == 0 { "" } else { " with a unit" };
+            intake.note(losses::LABEL_STR_AND_NUM, String::new, || {
+                format!("a label is a text and the number {}{unit}; the text was read", self.number)
+            });
         }
         let value = Value::String(text(self.text, intake).map_err(|e| e.within("str"))?);
         Ok(Attribute { key, value, unit: StringId::NONE })

@@ -230,14 +230,11 @@ macro_rules! codes {
 codes! {
     Note {
         IDS_RENUMBERED = "ids.renumbered": "ids that were not 1, 2, 3 … became so";
-        DEDUP_STRING = "dedup.string": "equal strings became one";
         DEDUP_MAPPING = "dedup.mapping": "equal mappings became one";
         DEDUP_LOCATION = "dedup.location": "equal locations became one";
         DEDUP_FUNCTION = "dedup.function": "equal functions became one";
-        DEDUP_STACK = "dedup.stack": "equal stacks became one";
-        DEDUP_ATTRIBUTE = "dedup.attribute": "equal attributes became one";
+        ATTR_ROW_0 = "attr.row_0": "a list of attributes had row 0, which stands for none; it was left out";
         ORPHAN_DROPPED = "orphan.dropped": "table rows that nothing refers to were left out";
-        ORDER_SAMPLES = "order.samples": "samples are in another order";
     }
     Synthesized {
         DEFAULT_SYNTHESIZED = "default.synthesized": "the default sample type is that of the first profile";
@@ -260,6 +257,7 @@ codes! {
         TIME_OVERFLOW = "time.overflow": "a time or duration past 2⁶³ was cut there";
         TIME_CONFLICT = "time.conflict": "two fields disagree about the time; the inner one won";
         VALUE_OVERFLOW = "value.overflow": "a sum past 2⁶³ was cut there";
+        STACK_LOCATION_0 = "stack.location_0": "a frame that is location 0, which stands for none, became a location of which nothing is known";
         VALUE_SPLIT = "timestamps.value_split": "a total was divided among its timestamps";
         LABEL_MIXED = "label.mixed": "labels of one key and several kinds became a list of pairs";
         ATTR_BOOL = "attr.type_bool": "a bool became a text";
@@ -272,8 +270,7 @@ codes! {
         UNIT_KEY_CONFLICT = "unit.key_conflict": "a key has several units where the generation has one a key";
         UNIT_DUPLICATE = "unit.duplicate": "a key was given two units; the first won";
         COLUMNS_ZERO_FILLED = "columns.zero_filled": "a sample got the value 0 where it had none";
-        SAMPLE_MERGED = "sample.merged": "samples of equal identity were added up";
-        LINK_TEXT_CHANGED = "link.text_changed": "the text of a trace or span id changed its form";
+        LINK_HALF = "link.half": "a link has a trace id or a span id alone; the other became zero";
         SERIES_EXPANDED = "series.expanded": "values without timestamps became samples of their own";
     }
     Dropped {
@@ -291,17 +288,14 @@ codes! {
         ATTR_LOCATION_DROPPED = "attr.location.dropped": "the format has no such attribute of a location";
         ATTR_MAPPING_DROPPED = "attr.mapping.dropped": "the format has no such attribute of a mapping";
         ATTR_EMPTY = "attr.empty": "an attribute without a value was left out";
-        UNIT_DROPPED = "unit.dropped": "the format has no units";
         LINK_LABEL_CONFLICT = "link.label_conflict": "a link was left out because a label has its key";
         LINK_INVALID = "link.invalid": "a link whose ids are not 16 and 8 bytes, or all zero";
         BUILD_ID_EXTRA = "mapping.build_id_extra": "the format has one build id a mapping";
         BUILD_ID_KIND = "mapping.build_id_kind": "the format does not say of what kind a build id is";
         STACKTRACE_ID_DROPPED = "stacktrace_id.dropped": "the format has no stacktrace id";
         FRAME_TYPE_DROPPED = "frame_type.dropped": "the format has no frame type";
-        PERIOD_DROPPED = "period.dropped": "the format has no period";
-        ZERO_DROPPED = "sample.zero_dropped": "samples of value 0 were left out";
-        PROFILE_ATTR_CONFLICT = "profile_attr.conflict": "profiles joined into one disagree about an attribute";
         BAD_ORDER = "scope.bad_sample_type_order": "the order of sample types is not one of profiles that are columns of one";
+        LABEL_STR_AND_NUM = "label.str_and_num": "a label was a text and a number or a unit; the text was read";
         UNKNOWN_FIELD = "pprof.unknown_field": "a field this crate does not know";
         DUPLICATE_KEY = "json.duplicate_key": "a key of a JSON object was said again; the last one counts";
     }
@@ -312,7 +306,6 @@ codes! {
         DANGLING_MAPPING = "pprof.dangling_mapping": "a location names a mapping that does not exist";
         BAD_STRING_INDEX = "pprof.bad_string_index": "an index past the string table";
         VALUE_COUNT = "pprof.value_count": "a sample with more or fewer values than sample types";
-        LABEL_STR_AND_NUM = "label.str_and_num": "a label that is a text and a number";
         ROW_0 = "table.row_0": "the first row of a table was not the empty one";
         INDEX_OUT_OF_RANGE = "index.out_of_range": "an index past its table";
     }

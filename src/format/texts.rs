@@ -5,6 +5,7 @@ use std::hash::{BuildHasher, Hasher};
 use foldhash::fast::RandomState;
 use hashbrown::HashTable;
 
+use crate::build::room::heap_bytes;
 use crate::error::Result;
 use crate::format::index::Index;
 use crate::format::intake::Intake;
@@ -71,7 +72,9 @@ impl Texts {
         {
             return Ok(row);
         }
-        intake.budget.take::<(u64, u64)>(1)?;
+        // Where it ends, and in the index its hash and some slots.
+        intake.budget.take::<[u64; 7]>(1)?;
+        intake.budget.take::<u8>(bytes.len())?;
         push_row(&mut self.raw, bytes, intake)?;
         Ok(StringId(self.first + self.index.add(hash)))
     }
@@ -107,7 +110,7 @@ impl Texts {
     /// Lets the rows of the string table be found; of equal ones, the first.
     fn index_table(&mut self, intake: &mut Intake) -> Result<()> {
         let rows = self.raw.len();
-        intake.budget.take::<(u64, u64)>(rows)?;
+        intake.budget.take::<[u64; 3]>(rows)?;
         self.index = Index::with_room(rows);
         for row in 1..rows {
             let bytes = self.raw.get(row).unwrap_or_default();
@@ -189,8 +192,10 @@ impl NewAttributes {
             intake.limits().max_table_entries,
             u64::from(*first) + u64::from(row) + 1,
         )?;
-        intake.budget.take::<Attribute>(2)?;
-        rows.push(attribute);
+        // Its place in the index, too.
+        intake.budget.take::<(Attribute, [u64; 2])>(1)?;
+        intake.budget.take::<u8>(heap_bytes(&attribute.value))?;
+        intake.budget.push(rows, attribute)?;
         index.insert_unique(hash, row, |&row| hasher.hash_one(&rows[row as usize]));
         Ok(AttributeId(first.saturating_add(row)))
     }
@@ -205,6 +210,17 @@ impl NewAttributes {
     ) -> Result<AttributeId> {
         let key = texts.name(key, intake)?;
         self.intern(Attribute { key, value, unit: StringId::NONE }, intake)
+    }
+
+    /// Those of the payload's own table and these behind them; the shorter of the two is moved.
+    pub(crate) fn behind(&mut self, mut table: Vec<Attribute>) -> Vec<Attribute> {
+        let mut rows = std::mem::take(&mut self.rows);
+        if table.len() < rows.len() {
+            rows.splice(..0, table);
+            return rows;
+        }
+        table.append(&mut rows);
+        table
     }
 
     /// The row of an id of this list.

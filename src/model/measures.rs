@@ -149,7 +149,9 @@ mod tests {
     use crate::model::profile::ValueType;
 
     fn profile(types: usize) -> Profile {
-        Profile { sample_types: vec![ValueType::default(); types], ..Profile::default() }
+        let mut profile = Profile::default();
+        profile.sample_types = vec![ValueType::default(); types];
+        profile
     }
 
     fn sample<'a>(values: &'a [i64], timestamps_unix_nano: &'a [u64]) -> SampleRef<'a> {

@@ -70,6 +70,7 @@ pub(crate) mod profile;
 pub(crate) mod ragged;
 pub(crate) mod samples;
 pub(crate) mod strings;
+pub(crate) mod thin;
 mod time;
 pub(crate) mod value;
 mod value_ref;
@@ -86,6 +87,8 @@ pub use samples::{SampleRef, Samples};
 pub use strings::Strings;
 pub use value::{KeyValue, Value};
 pub use value_ref::ValueRef;
+
+use crate::model::thin::{Blank, Thin, thin};
 
 /// Everything in one payload: the shared tables, and the profiles by resource and scope.
 ///
@@ -123,10 +126,21 @@ impl Profiles {
 
 /// The profiles of one resource: a process, a host, a service.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ResourceProfiles {
+pub struct ResourceProfiles(Thin<ResourceParts>);
+
+/// What [`ResourceProfiles`] have.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ResourceParts {
     pub(crate) resource: Resource,
     pub(crate) schema_url: StringId,
     pub(crate) scopes: Vec<ScopeProfiles>,
+}
+
+thin! { ResourceProfiles of ResourceParts; ScopeProfiles of ScopeParts; }
+
+impl Blank for ResourceParts {
+    const BLANK: &'static Self =
+        &Self { resource: Resource::NONE, schema_url: StringId::NONE, scopes: Vec::new() };
 }
 
 impl ResourceProfiles {
@@ -155,6 +169,9 @@ pub struct Resource {
 }
 
 impl Resource {
+    const NONE: Self =
+        Self { attributes: Vec::new(), dropped_attributes_count: 0, entity_refs: Vec::new() };
+
     /// What is known of it; no two with the same key.
     pub fn attributes(&self) -> &[KeyValue] {
         &self.attributes
@@ -172,7 +189,7 @@ impl Resource {
 
     /// Whether nothing is known of it.
     pub fn is_empty(&self) -> bool {
-        *self == Self::default()
+        *self == Self::NONE
     }
 }
 
@@ -192,10 +209,19 @@ pub struct EntityRef {
 
 /// The profiles of one instrumentation scope.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ScopeProfiles {
+pub struct ScopeProfiles(Thin<ScopeParts>);
+
+/// What [`ScopeProfiles`] have.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ScopeParts {
     pub(crate) scope: Scope,
     pub(crate) schema_url: StringId,
     pub(crate) profiles: Vec<Profile>,
+}
+
+impl Blank for ScopeParts {
+    const BLANK: &'static Self =
+        &Self { scope: Scope::NONE, schema_url: StringId::NONE, profiles: Vec::new() };
 }
 
 impl ScopeProfiles {
@@ -225,6 +251,13 @@ pub struct Scope {
 }
 
 impl Scope {
+    const NONE: Self = Self {
+        name: StringId::NONE,
+        version: StringId::NONE,
+        attributes: Vec::new(),
+        dropped_attributes_count: 0,
+    };
+
     /// Its name.
     pub fn name(&self) -> StringId {
         self.name
@@ -247,6 +280,6 @@ impl Scope {
 
     /// Whether nothing is known of it.
     pub fn is_empty(&self) -> bool {
-        *self == Self::default()
+        *self == Self::NONE
     }
 }

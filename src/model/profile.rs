@@ -2,6 +2,7 @@
 
 use crate::model::id::{AttributeId, StringId};
 use crate::model::samples::Samples;
+use crate::model::thin::{Blank, Thin, thin};
 
 /// One profile: what was measured, when, and the samples.
 ///
@@ -19,7 +20,11 @@ use crate::model::samples::Samples;
 /// # Ok(()) }
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Profile {
+pub struct Profile(Thin<ProfileParts>);
+
+/// What a [`Profile`] has.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ProfileParts {
     pub(crate) profile_id: ProfileId,
     pub(crate) time_unix_nano: i128,
     pub(crate) duration_nanos: i128,
@@ -30,11 +35,45 @@ pub struct Profile {
     pub(crate) attributes: Vec<AttributeId>,
     pub(crate) dropped_attributes_count: u32,
     pub(crate) original_payload_format: StringId,
-    pub(crate) original_payload: Vec<u8>,
+    pub(crate) original_payload: Thin<Vec<u8>>,
     pub(crate) samples: Samples,
 }
 
+thin! { Profile of ProfileParts; }
+
+impl Blank for ProfileParts {
+    const BLANK: &'static Self = &Self {
+        profile_id: ProfileId::NONE,
+        time_unix_nano: 0,
+        duration_nanos: 0,
+        sample_types: Vec::new(),
+        default_sample_type: StringId::NONE,
+        period_type: ValueType::NONE,
+        period: 0,
+        attributes: Vec::new(),
+        dropped_attributes_count: 0,
+        original_payload_format: StringId::NONE,
+        original_payload: Thin::NONE,
+        samples: Samples::NONE,
+    };
+}
+
 impl Profile {
+    /// The bytes of memory it takes, without what holds it.
+    pub(crate) fn owned_bytes(&self) -> usize {
+        let samples = &self.samples;
+        size_of::<ProfileParts>()
+            + size_of_val(&self.sample_types[..])
+            + size_of_val(&self.attributes[..])
+            + self.original_payload.len()
+            + size_of_val(&samples.stacks[..])
+            + size_of_val(&samples.links[..])
+            + size_of_val(&samples.stacktrace_ids[..])
+            + samples.attributes.owned_bytes()
+            + samples.values.owned_bytes()
+            + samples.timestamps.owned_bytes()
+    }
+
     /// The id of the profile; all zero when it has none.
     pub fn profile_id(&self) -> ProfileId {
         self.profile_id
@@ -125,6 +164,8 @@ pub struct ValueType {
 }
 
 impl ValueType {
+    const NONE: Self = Self { name: StringId::NONE, unit: StringId::NONE, temporality: None };
+
     /// Whether it names neither a type nor a unit.
     pub fn is_none(&self) -> bool {
         self.name == StringId::NONE && self.unit == StringId::NONE

@@ -1,5 +1,7 @@
 //! Rows of unequal length, end to end.
 
+use crate::model::thin::Blank;
+
 /// Rows of unequal length, laid end to end in one array:
 ///
 /// ```text
@@ -26,11 +28,17 @@ pub struct Ragged<T> {
 
 impl<T> Default for Ragged<T> {
     fn default() -> Self {
-        Self { items: Vec::new(), ends: Vec::new() }
+        Self::NONE
     }
 }
 
+impl<T: 'static> Blank for Ragged<T> {
+    const BLANK: &'static Self = &Self::NONE;
+}
+
 impl<T> Ragged<T> {
+    pub(crate) const NONE: Self = Self { items: Vec::new(), ends: Vec::new() };
+
     /// Row `row`; empty when it was never set.
     #[inline]
     pub fn row(&self, row: usize) -> &[T] {
@@ -64,6 +72,11 @@ impl<T> Ragged<T> {
     /// The items of all rows, end to end.
     pub fn items(&self) -> &[T] {
         &self.items
+    }
+
+    /// The bytes of memory it takes.
+    pub(crate) fn owned_bytes(&self) -> usize {
+        size_of_val(&self.items[..]) + size_of_val(&self.ends[..])
     }
 
     /// Forgets all rows, keeps the memory.

@@ -2,6 +2,7 @@
 
 use crate::model::id::{AttributeId, LinkId, StackId, StringId};
 use crate::model::ragged::Ragged;
+use crate::model::thin::Thin;
 
 /// The samples of a profile, by column. A column that no sample uses is empty.
 ///
@@ -26,12 +27,12 @@ use crate::model::ragged::Ragged;
 pub struct Samples {
     pub(crate) stacks: Vec<StackId>,
     /// Shorter than `stacks` where no later sample has a link.
-    pub(crate) links: Vec<LinkId>,
+    pub(crate) links: Thin<Vec<LinkId>>,
     pub(crate) attributes: Ragged<AttributeId>,
     pub(crate) values: Ragged<i64>,
-    pub(crate) timestamps: Ragged<u64>,
+    pub(crate) timestamps: Thin<Ragged<u64>>,
     /// OTEP 0239's id of the stack trace; shorter than `stacks` where no later sample has one.
-    pub(crate) stacktrace_ids: Vec<StringId>,
+    pub(crate) stacktrace_ids: Thin<Vec<StringId>>,
 }
 
 /// One sample.
@@ -63,6 +64,15 @@ pub struct SampleRef<'a> {
 }
 
 impl Samples {
+    pub(crate) const NONE: Self = Self {
+        stacks: Vec::new(),
+        links: Thin::NONE,
+        attributes: Ragged::NONE,
+        values: Ragged::NONE,
+        timestamps: Thin::NONE,
+        stacktrace_ids: Thin::NONE,
+    };
+
     /// The number of samples.
     pub fn len(&self) -> usize {
         self.stacks.len()

@@ -1,5 +1,7 @@
 //! All text of a payload, in one arena.
 
+use crate::error::Result;
+use crate::limits::Budget;
 use crate::model::id::StringId;
 
 /// All text of a payload, in one arena: one array of bytes and where each string ends in it.
@@ -201,7 +203,7 @@ impl RawStrings {
 
     /// The table, with an empty row 0 put before the others when `shift` is set.
     /// The strings that are not UTF-8 are mended and kept aside.
-    pub(crate) fn prove(self, shift: bool) -> Strings {
+    pub(crate) fn prove(self, shift: bool, budget: &mut Budget) -> Result<Strings> {
         let Self { bytes, mut ends } = self;
         let whole = match String::from_utf8(bytes) {
             Ok(text) if ends.iter().all(|&end| text.is_char_boundary(end as usize)) => Ok(text),
@@ -213,7 +215,7 @@ impl RawStrings {
                 if shift || ends.is_empty() {
                     ends.insert(0, 0);
                 }
-                Strings { text, ends, raw: Vec::new() }
+                Ok(Strings { text, ends, raw: Vec::new() })
             }
             Err(bytes) => {
                 let table = Self { bytes, ends };
@@ -227,9 +229,15 @@ impl RawStrings {
                     strings.end();
                 }
                 for row in 0..table.len() {
-                    strings.push_bytes(table.get(row).unwrap_or_default());
+                    let bytes = table.get(row).unwrap_or_default();
+                    if std::str::from_utf8(bytes).is_err() {
+                        // U+FFFD is of three bytes; and what is kept aside.
+                        budget.take::<[u8; 4]>(bytes.len())?;
+                        budget.take::<[(StringId, Box<[u8]>); 2]>(1)?;
+                    }
+                    strings.push_bytes(bytes);
                 }
-                strings
+                Ok(strings)
             }
         }
     }
@@ -238,6 +246,11 @@ impl RawStrings {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::limits::Limits;
+
+    fn budget() -> Budget {
+        Budget::new(Limits::network(), 0)
+    }
 
     #[test]
     fn what_is_not_utf8_is_kept_aside() {
@@ -245,7 +258,7 @@ mod tests {
         for bytes in [&b""[..], b"ok", b"caf\xe9", b"\xc3", b"\xa9"] {
             raw.push(bytes);
         }
-        let strings = raw.prove(false);
+        let strings = raw.prove(false, &mut budget()).unwrap();
         assert_eq!(
             strings.iter().collect::<Vec<_>>(),
             ["", "ok", "caf\u{fffd}", "\u{fffd}", "\u{fffd}"]
@@ -273,7 +286,10 @@ mod tests {
     fn row_0_is_put_before_tables_that_lack_it() {
         let mut raw = RawStrings::new();
         raw.push(b"first");
-        assert_eq!(raw.prove(true).iter().collect::<Vec<_>>(), ["", "first"]);
-        assert_eq!(RawStrings::new().prove(false).len(), 1);
+        assert_eq!(
+            raw.prove(true, &mut budget()).unwrap().iter().collect::<Vec<_>>(),
+            ["", "first"]
+        );
+        assert_eq!(RawStrings::new().prove(false, &mut budget()).unwrap().len(), 1);
     }
 }

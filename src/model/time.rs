@@ -73,7 +73,8 @@ mod tests {
     #[test]
     fn what_is_unknown_or_out_of_range_is_none() {
         let at = |time_unix_nano, duration_nanos| {
-            let profile = Profile { time_unix_nano, duration_nanos, ..Profile::default() };
+            let mut profile = Profile::default();
+            (profile.time_unix_nano, profile.duration_nanos) = (time_unix_nano, duration_nanos);
             (profile.time(), profile.duration())
         };
         assert_eq!(at(0, 0), (None, None));

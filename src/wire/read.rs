@@ -199,10 +199,11 @@ impl<'a> Reader<'a> {
     /// The fields of an embedded message.
     #[inline(always)]
     pub(crate) fn message(&mut self) -> Result<Self> {
+        let start = self.at;
         let length = self.varint()?;
         let left = self.end - self.at;
-        if length > left as u64 {
-            return Err(cut_short(length, left).at(self.rest()));
+        if length > left.min(MAX_LENGTH) as u64 || self.at - start > MAX_LENGTH_BYTES {
+            return Err(bad_length(length, self.at - start, left).at(self.rest()));
         }
         let end = self.at + length as usize;
         let message = Self { end, ..*self };
@@ -361,6 +362,9 @@ impl<'a> Short<'a> {
     /// The longest message that is short.
     const LONGEST: usize = 64;
 
+    /// The messages in one, at the most: each has a tag and a length.
+    pub(crate) const MOST_MESSAGES: usize = Self::LONGEST / 2;
+
     /// The bytes looked at: those of a message, and a word that begins with the last of them.
     const WINDOW: usize = Self::LONGEST + 8;
 
@@ -406,8 +410,12 @@ impl<'a> Short<'a> {
     /// The next field's message, if its tag is `tag`.
     #[inline(always)]
     pub(crate) fn message(&mut self, tag: u32) -> Option<Self> {
-        let length = self.optional(tag)?;
-        self.body(length)
+        let word = self.word();
+        if word as u8 != tag as u8 || word & 0x8000 != 0 {
+            return None;
+        }
+        self.at += 2;
+        self.body(word >> 8 & 0x7f)
     }
 
     /// The next field's tag and, of a varint, its number, or else its length.
@@ -422,12 +430,14 @@ impl<'a> Short<'a> {
         Some((u32::from(word as u8), value))
     }
 
-    /// The body of the field whose length was just read, if it is within the message.
+    /// The body of the field whose length was just read, if it is within the message. Lengths so
+    /// short take one byte behind that of the tag; whether any other is allowed a [`Reader`] says.
     #[inline(always)]
     pub(crate) fn body(&mut self, length: u64) -> Option<Self> {
+        let tag = self.window[self.at.wrapping_sub(2) % Self::LONGEST];
         let message = Self { end: self.at.wrapping_add(length as usize), ..*self };
         self.at = message.end;
-        (message.end <= self.end).then_some(message)
+        (message.end <= self.end && tag < 0x80).then_some(message)
     }
 
     /// What is left of the message, if the payload has it.
@@ -549,10 +559,30 @@ fn bad_tag(tag: u64, length: usize) -> Error {
     })
 }
 
+/// The longest message there is in protobuf, and the bytes in which libraries of it take a length.
+const MAX_LENGTH: usize = i32::MAX as usize;
+const MAX_LENGTH_BYTES: usize = 5;
+
 #[cold]
 #[inline(never)]
 fn cut_short(wanted: u64, left: usize) -> Error {
-    Error::malformed(format!("{wanted} bytes are announced where {left} are left"))
+    Error::malformed(format!("length {wanted} exceeds the remaining {left} bytes"))
+}
+
+#[cold]
+#[inline(never)]
+fn bad_length(length: u64, bytes: usize, left: usize) -> Error {
+    if bytes > MAX_LENGTH_BYTES {
+        return Error::malformed(format!(
+            "the length takes {bytes} bytes, more than the {MAX_LENGTH_BYTES} protobuf allows"
+        ));
+    }
+    if left > MAX_LENGTH {
+        return Error::malformed(format!(
+            "length {length} exceeds {MAX_LENGTH}, the longest protobuf allows"
+        ));
+    }
+    cut_short(length, left)
 }
 
 /// The number of varints in a packed body.

@@ -69,7 +69,8 @@ fn read_text(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
     let text = Text::new(payload)?;
     let limits = *intake.limits();
     let transcoder = |schema: &Schema| {
-        Transcoder::new(&text, schema.version, Intake::new(limits, intake.policy))
+        let intake = Intake::new(limits, intake.policy, payload.len());
+        Transcoder::new(&text, schema.version, intake)
     };
     let (mut format, mut schema) = newest()?;
     let mut read = transcoder(schema);
@@ -87,7 +88,7 @@ fn read_text(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
     // Positions in the model are of 32 bits, and the bytes may be more than the text.
     let most = u64::from(u32::MAX - 16);
     within("max_input_bytes", most, read.out.len() as u64)?;
-    intake.budget.take::<u8>(read.out.len())?;
+    intake.budget.take::<u8>(read.out.capacity())?;
     intake.findings.append(&mut read.intake.findings);
     let profiles = format.read(&read.out, intake);
     profiles.map_err(|error| translated(error, &read.out, again))

@@ -197,7 +197,7 @@ impl<'a> Transcoder<'a> {
         let at = self.out.len();
         self.out.extend_from_slice(&[0x80, 0x80, 0x80, 0x80, 0]);
         fill(self)?;
-        within("max_owned_bytes", self.intake.limits().max_owned_bytes, self.out.len() as u64)?;
+        self.intake.budget.holds(self.out.len())?;
         let mut left = self.out.len() - at - LENGTH;
         for byte in self.out.iter_mut().skip(at).take(LENGTH) {
             *byte |= (left & 0x7f) as u8;

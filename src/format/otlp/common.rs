@@ -124,6 +124,8 @@ fn any_value<G: Generation>(
     within("max_nesting", intake.limits().max_nesting, 4 + depth * 3)?;
     let mut reader = Reader::new(body);
     let mut value = Value::Empty;
+    // The elements of a list, until it is known that it is not said again.
+    let (mut values, mut pairs) = (Vec::new(), Vec::new());
     while let Some(tag) = reader.tag()? {
         value = if is!(tag, 1, LEN) {
             Value::String(texts.intern(reader.bytes()?, intake)?)
@@ -135,19 +137,17 @@ fn any_value<G: Generation>(
             Value::Double(f64::from_bits(reader.fixed64()?))
         } else if is!(tag, 5, LEN) {
             // A list said again adds to the first, as protobuf has it.
-            let mut values = match std::mem::take(&mut value) {
-                Value::Array(values) => values.into_vec(),
-                _ => Vec::new(),
-            };
-            values.append(&mut array::<G>(reader.bytes()?, texts, intake, depth + 1)?);
-            Value::Array(values.into())
+            if !matches!(value, Value::Array(_)) {
+                values.clear();
+            }
+            array::<G>(reader.bytes()?, &mut values, texts, intake, depth + 1)?;
+            Value::Array(Box::default())
         } else if is!(tag, 6, LEN) {
-            let mut pairs = match std::mem::take(&mut value) {
-                Value::KeyValues(pairs) => pairs.into_vec(),
-                _ => Vec::new(),
-            };
-            pairs.append(&mut key_values::<G>(reader.bytes()?, texts, intake, depth + 1)?);
-            Value::KeyValues(pairs.into())
+            if !matches!(value, Value::KeyValues(_)) {
+                pairs.clear();
+            }
+            key_values::<G>(reader.bytes()?, &mut pairs, texts, intake, depth + 1)?;
+            Value::KeyValues(Box::default())
         } else if is!(tag, 7, LEN) {
             let bytes = reader.bytes()?;
             intake.budget.take::<u8>(bytes.len())?;
@@ -169,49 +169,53 @@ fn any_value<G: Generation>(
             value
         };
     }
-    Ok(value)
+    Ok(match value {
+        Value::Array(_) => Value::Array(values.into()),
+        Value::KeyValues(_) => Value::KeyValues(pairs.into()),
+        value => value,
+    })
 }
 
 fn array<G: Generation>(
     body: &[u8],
+    values: &mut Vec<Value>,
     texts: &mut Texts,
     intake: &mut Intake,
     depth: u64,
-) -> Result<Vec<Value>> {
+) -> Result<()> {
     let mut reader = Reader::new(body);
-    let mut values = Vec::new();
     while let Some(tag) = reader.tag()? {
         if is!(tag, 1, LEN) {
             let row = values.len();
-            intake.budget.take::<Value>(2)?;
-            let value = any_value::<G>(reader.bytes()?, texts, intake, depth);
-            values.push(value.map_err(|e| e.within_row("values", row).within("array_value"))?);
+            let value = any_value::<G>(reader.bytes()?, texts, intake, depth)
+                .map_err(|e| e.within_row("values", row).within("array_value"))?;
+            intake.budget.push(values, value)?;
         } else {
             unknown(&mut reader, tag, "ArrayValue", &[(1, "values")], intake)?;
         }
     }
-    Ok(values)
+    Ok(())
 }
 
 fn key_values<G: Generation>(
     body: &[u8],
+    pairs: &mut Vec<KeyValue>,
     texts: &mut Texts,
     intake: &mut Intake,
     depth: u64,
-) -> Result<Vec<KeyValue>> {
+) -> Result<()> {
     let mut reader = Reader::new(body);
-    let mut pairs = Vec::new();
     while let Some(tag) = reader.tag()? {
         if is!(tag, 1, LEN) {
             let row = pairs.len();
-            intake.budget.take::<KeyValue>(2)?;
-            let pair = key_value::<G>(reader.bytes()?, texts, intake, depth);
-            pairs.push(pair.map_err(|e| e.within_row("values", row).within("kvlist_value"))?);
+            let pair = key_value::<G>(reader.bytes()?, texts, intake, depth)
+                .map_err(|e| e.within_row("values", row).within("kvlist_value"))?;
+            intake.budget.push(pairs, pair)?;
         } else {
             unknown(&mut reader, tag, "KeyValueList", &[(1, "values")], intake)?;
         }
     }
-    Ok(pairs)
+    Ok(())
 }
 
 /// One more attribute of a resource, a scope or a container.
@@ -223,11 +227,9 @@ pub(crate) fn attribute_in_place<G: Generation>(
 ) -> Result<()> {
     let row = out.len();
     within("max_attributes_per_item", intake.limits().max_attributes_per_item, row as u64 + 1)?;
-    intake.budget.take::<KeyValue>(2)?;
     let pair = key_value::<G>(reader.bytes()?, texts, intake, 0)
         .map_err(|e| e.within_row("attributes", row))?;
-    out.push(pair);
-    Ok(())
+    intake.budget.push(out, pair)
 }
 
 /// Reads a resource into `resource`; a second occurrence adds to the first.
@@ -245,10 +247,9 @@ pub(crate) fn resource<G: Generation>(
             resource.dropped_attributes_count = reader.varint()? as u32;
         } else if is!(tag, G::SCHEMA.entity_refs, LEN) {
             let row = resource.entity_refs.len();
-            intake.budget.take::<EntityRef>(2)?;
             let entity = entity_ref(reader.bytes()?, texts, intake)
                 .map_err(|e| e.within_row("entity_refs", row))?;
-            resource.entity_refs.push(entity);
+            intake.budget.push(&mut resource.entity_refs, entity)?;
         } else {
             let known = [
                 (1, "attributes"),
@@ -265,15 +266,16 @@ fn entity_ref(body: &[u8], texts: &mut Texts, intake: &mut Intake) -> Result<Ent
     let mut reader = Reader::new(body);
     let mut entity = EntityRef::default();
     while let Some(tag) = reader.tag()? {
-        intake.budget.take::<StringId>(2)?;
         if is!(tag, 1, LEN) {
             entity.schema_url = texts.intern(reader.bytes()?, intake)?;
         } else if is!(tag, 2, LEN) {
             entity.entity_type = texts.intern(reader.bytes()?, intake)?;
         } else if is!(tag, 3, LEN) {
-            entity.id_keys.push(texts.intern(reader.bytes()?, intake)?);
+            let key = texts.intern(reader.bytes()?, intake)?;
+            intake.budget.push(&mut entity.id_keys, key)?;
         } else if is!(tag, 4, LEN) {
-            entity.description_keys.push(texts.intern(reader.bytes()?, intake)?);
+            let key = texts.intern(reader.bytes()?, intake)?;
+            intake.budget.push(&mut entity.description_keys, key)?;
         } else {
             let known = [(1, "schema_url"), (2, "type"), (3, "id_keys"), (4, "description_keys")];
             unknown(&mut reader, tag, "EntityRef", &known, intake)?;

@@ -8,77 +8,181 @@ use crate::build::merge::absorb;
 use crate::error::{Error, Result};
 use crate::format::alike::merge_stacks;
 use crate::format::intake::Intake;
-use crate::format::otlp::lift::{self, Draft};
+use crate::format::otlp::lift::{self, Said};
 use crate::format::otlp::read::Reading;
 use crate::format::otlp::schema::{Generation, Home};
 use crate::format::otlp::settle::prove_texts;
 use crate::format::otlp::tables::Tables;
+use crate::limits::Limits;
 use crate::model::dictionary::Dictionary;
 use crate::model::id::StringId;
-use crate::model::profile::Profile;
+use crate::model::profile::{Profile, ProfileParts};
 use crate::model::strings::Strings;
 use crate::model::value::KeyValue;
-use crate::model::{Profiles, ResourceProfiles};
+use crate::model::{Profiles, ResourceProfiles, ScopeProfiles};
 
-/// A profile, and where it belongs.
-struct Placed {
-    at: [usize; 3],
-    profile: Profile,
+/// The profiles that a set of tables is of: their ids are not yet proved.
+pub(crate) enum Users<'a> {
+    /// One that has the tables to itself.
+    One(&'a mut Profile, Said),
+    /// All of a payload; what is said in fields of some, by their number.
+    All(&'a mut [ResourceProfiles], Vec<(usize, Said)>),
+}
+
+/// Where a profile is, unless whoever reads it knows: its resource, its scope and itself.
+type At = Option<[usize; 3]>;
+
+impl Users<'_> {
+    /// Calls `f` with every profile that has anything, and what was said in its fields the first
+    /// time.
+    fn each(&mut self, mut f: impl FnMut(&mut ProfileParts, Said) -> Result<()>) -> Result<()> {
+        match self {
+            Self::One(profile, said) => f(profile, std::mem::take(said)),
+            Self::All(resources, said) => {
+                let mut said = std::mem::take(said).into_iter().peekable();
+                for_each_profile(resources, |number, profile, at| {
+                    let said = said.next_if(|(of, _)| *of == number);
+                    let said = said.map(|(_, said)| said).unwrap_or_default();
+                    f(profile, said).map_err(|error| placed(error, Some(at)))
+                })
+            }
+        }
+    }
+
+    /// By stack: the profile of the first sample that has it, and that sample.
+    fn first_samples(&self, stacks: usize) -> Vec<Option<(At, usize)>> {
+        let mut first = vec![None; stacks];
+        let mut note = |profile: &Profile, at: At| {
+            for (sample, stack) in profile.samples.stacks.iter().enumerate() {
+                if let Some(first) = first.get_mut(stack.row()) {
+                    first.get_or_insert((at, sample));
+                }
+            }
+        };
+        match self {
+            Self::One(profile, _) => note(profile, None),
+            Self::All(resources, _) => {
+                for (resource, in_resource) in resources.iter().enumerate() {
+                    for (scope, in_scope) in in_resource.scopes.iter().enumerate() {
+                        for (row, profile) in in_scope.profiles.iter().enumerate() {
+                            note(profile, Some([resource, scope, row]));
+                        }
+                    }
+                }
+            }
+        }
+        first
+    }
+}
+
+/// Calls `f` with every profile that has anything, its number and where it is.
+fn for_each_profile(
+    resources: &mut [ResourceProfiles],
+    mut f: impl FnMut(usize, &mut ProfileParts, [usize; 3]) -> Result<()>,
+) -> Result<()> {
+    let mut number = 0;
+    for (resource, parts) in resources.iter_mut().enumerate() {
+        let scopes = parts.parts_mut().map(|parts| &mut parts.scopes[..]).unwrap_or_default();
+        for (scope, parts) in scopes.iter_mut().enumerate() {
+            let profiles = parts.parts_mut().map(|parts| &mut parts.profiles[..]);
+            for (row, profile) in profiles.unwrap_or_default().iter_mut().enumerate() {
+                if let Some(parts) = profile.parts_mut() {
+                    f(number, parts, [resource, scope, row])?;
+                }
+                number += 1;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The error of something in a profile, with its place.
+fn placed(error: Error, at: At) -> Error {
+    match at {
+        None => error,
+        Some([resource, scope, profile]) => error
+            .within_row("profiles", profile)
+            .within_row("scope_profiles", scope)
+            .within_row("resource_profiles", resource),
+    }
+}
+
+/// The dictionary of a payload whose profiles have tables of their own.
+pub(crate) struct OwnTables {
+    dictionary: Dictionary,
+    /// Where there are several profiles, their tables are merged here.
+    merged: Option<Interner>,
+}
+
+impl OwnTables {
+    pub(crate) fn new(several: bool, intake: &Intake) -> Self {
+        // What it takes is spent by `add`.
+        let limits = Limits { max_owned_bytes: u64::MAX, ..*intake.limits() };
+        let merged = several.then(|| Interner::new(limits));
+        Self { dictionary: Dictionary::default(), merged }
+    }
+
+    pub(crate) fn is_single(&self) -> bool {
+        self.merged.is_none()
+    }
+
+    /// Adds the tables of one profile; what was spent on reading them since `mark` is given back.
+    pub(crate) fn add(
+        &mut self,
+        dictionary: Dictionary,
+        profile: &mut Profile,
+        mark: u64,
+        intake: &mut Intake,
+    ) -> Result<()> {
+        let Some(merged) = &mut self.merged else {
+            self.dictionary = dictionary;
+            return Ok(());
+        };
+        let spent = merged.room.spent();
+        let remap = absorb(merged, &dictionary)?;
+        remap.profile(profile);
+        intake.budget.give_back(mark);
+        let grown = usize::try_from(merged.room.spent() - spent).unwrap_or(usize::MAX);
+        intake.budget.take::<u8>(grown.saturating_add(profile.owned_bytes()))
+    }
+
+    /// The dictionary of all.
+    fn finish(self, resources: &[ResourceProfiles]) -> Result<Dictionary> {
+        let Some(mut merged) = self.merged else {
+            return Ok(self.dictionary);
+        };
+        let scopes = resources.iter().flat_map(|resource| &resource.scopes);
+        let profiles: Vec<&Profile> = scopes.flat_map(|scope| &scope.profiles).collect();
+        lift::unset_flag_of_all(&mut merged, &profiles)?;
+        Ok(merged.dictionary)
+    }
 }
 
 /// The generations whose tables are shared by all profiles.
 pub(crate) fn shared<G: Generation>(reading: Reading, intake: &mut Intake) -> Result<Profiles> {
-    let Reading { mut resources, tables, drafts } = reading;
+    let Reading { mut resources, tables, said, .. } = reading;
     let without_tables = tables.counts.string == 0;
-    let (dictionary, placed) =
-        unit::<G>(tables, drafts, true, intake).map_err(|e| match G::SCHEMA.home {
-            Home::Dictionary if !e.place().starts_with("resource_profiles") => {
-                e.within("dictionary")
-            }
-            // The request has no field for them; only a file of ProfilesData does.
-            Home::Data if without_tables => Error::new(
-                e.kind(),
-                format!("{e}; an export request of this generation cannot carry its tables"),
-            ),
-            _ => e,
-        })?;
-    place(placed, &mut resources);
+    let users = Users::All(&mut resources, said);
+    let dictionary = unit::<G>(tables, users, true, intake).map_err(|e| match G::SCHEMA.home {
+        Home::Dictionary if !e.place().starts_with("resource_profiles") => e.within("dictionary"),
+        // The request has no field for them; only a file of ProfilesData does.
+        Home::Data if without_tables => Error::new(
+            e.kind(),
+            format!("{e}; an export request of this generation cannot carry its tables"),
+        ),
+        _ => e,
+    })?;
     Ok(Profiles { dictionary, resources })
 }
 
-/// The generations whose tables are in every profile: the first one's become the payload's, the
-/// others' are added to them.
-pub(crate) fn by_profile<G: Generation>(reading: Reading, intake: &mut Intake) -> Result<Profiles> {
-    let Reading { mut resources, tables: outer, drafts } = reading;
-    let single = drafts.len() <= 1;
-    let mut interner = Interner::new(*intake.limits());
-    let mut dictionary = Dictionary::default();
-    let mut placed = Vec::new();
-    for mut draft in drafts {
-        let at = draft.at;
-        let tables =
-            draft.tables.take().map_or_else(|| Tables::new(G::SCHEMA.rows), |tables| *tables);
-        let (own, mut profiles) = unit::<G>(tables, vec![draft], single, intake).map_err(|e| {
-            let located = e.place().starts_with("resource_profiles");
-            if located { e } else { Draft { at, ..Draft::default() }.place(e) }
-        })?;
-        if single {
-            dictionary = own;
-        } else {
-            let remap = absorb(&mut interner, &own)?;
-            profiles.iter_mut().for_each(|placed| remap.profile(&mut placed.profile));
-        }
-        placed.append(&mut profiles);
-    }
-    if !single {
-        let profiles: Vec<&Profile> = placed.iter().map(|placed| &placed.profile).collect();
-        lift::unset_flag_of_all(&mut interner, &profiles)?;
-        dictionary = interner.dictionary;
-    }
-    let texts = prove_texts(outer.texts, intake)?;
+/// The generations whose tables are in every profile.
+pub(crate) fn by_profile(reading: Reading, intake: &mut Intake) -> Result<Profiles> {
+    let Reading { mut resources, tables, own, .. } = reading;
+    let mut dictionary = own.finish(&resources)?;
+    let texts = prove_texts(tables.texts, intake)?;
+    intake.budget.take::<[u64; 8]>(texts.len())?;
     let places = places(&texts, &mut dictionary.strings);
     rename_texts(&mut resources, &mut |id| places.get(id.row()).copied().unwrap_or_default());
-    place(placed, &mut resources);
     Ok(Profiles { dictionary, resources })
 }
 
@@ -103,72 +207,43 @@ fn places(texts: &Strings, strings: &mut Strings) -> Vec<StringId> {
 
 /// Settles, lifts and proves one set of tables, which may be `all` of the payload's, and the
 /// profiles that use it.
-fn unit<G: Generation>(
+pub(crate) fn unit<G: Generation>(
     mut tables: Tables,
-    mut drafts: Vec<Draft>,
+    mut users: Users,
     all: bool,
     intake: &mut Intake,
-) -> Result<(Dictionary, Vec<Placed>)> {
+) -> Result<Dictionary> {
     tables.stacks.settle();
-    if G::SCHEMA.tables.stack == 0
-        && let Some(places) = merge_stacks(&mut tables.stacks.rows, intake)?
-    {
-        let samples = drafts.iter_mut().map(|draft| &mut draft.samples);
-        for stack in samples.flat_map(|samples| &mut samples.stacks) {
-            *stack = places.of(*stack);
-        }
-    }
+    let merged = match G::SCHEMA.tables.stack {
+        0 => merge_stacks(&mut tables.stacks.rows, intake)?,
+        _ => None,
+    };
     let mut shifts = tables.settle::<G>(intake)?;
-    let slices = drafts.iter().any(|draft| draft.slices);
-    tables.resolve_ids::<G>(&mut shifts, slices, intake);
-    for draft in &mut drafts {
-        draft.lift::<G>(&mut tables, &shifts, intake).map_err(|e| draft.place(e))?;
-    }
+    tables.resolve_ids::<G>(&mut shifts, intake)?;
+    users.each(|profile, said| {
+        if let Some(places) = &merged {
+            profile.samples.stacks.iter_mut().for_each(|stack| stack.0 = places.of(stack.0));
+        }
+        said.lift::<G>(profile, &mut tables, &shifts, intake)
+    })?;
+    drop(merged);
     shifts.count_new_attributes(&tables);
     let stacks = tables.stacks.rows.len();
-    let users = OnceCell::new();
+    let first_samples = OnceCell::new();
     let place = |error: Error, row: usize, at| {
         let error = error.element(at).within("location_indices");
         if G::SCHEMA.tables.stack != 0 {
             return error.within_row("stack_table", row);
         }
-        let first = users.get_or_init(|| first_users(&drafts, stacks));
+        let first = first_samples.get_or_init(|| users.first_samples(stacks));
         match first.get(row).copied().flatten() {
-            Some((draft, sample)) => draft.place(error.within_row("samples", sample)),
+            Some((at, sample)) => placed(error.within_row("samples", sample), at),
             None => error,
         }
     };
     let dictionary = tables.finish::<G>(&shifts, all, place, intake)?;
-    let mut placed = Vec::with_capacity(drafts.len());
-    for draft in drafts {
-        let at = draft.at;
-        placed.push(Placed { at, profile: draft.finish::<G>(&shifts, stacks, intake)? });
-    }
-    Ok((dictionary, placed))
-}
-
-/// By stack: the first sample that has it, and the profile that is in.
-fn first_users(drafts: &[Draft], stacks: usize) -> Vec<Option<(&Draft, usize)>> {
-    let mut users = vec![None; stacks];
-    for draft in drafts {
-        for (sample, &stack) in draft.samples.stacks.iter().enumerate() {
-            if let Some(user) = users.get_mut(stack as usize) {
-                user.get_or_insert((draft, sample));
-            }
-        }
-    }
-    users
-}
-
-/// Puts the profiles into their scopes.
-fn place(placed: Vec<Placed>, resources: &mut [ResourceProfiles]) {
-    for Placed { at: [resource, scope, _], profile } in placed {
-        if let Some(scope) =
-            resources.get_mut(resource).and_then(|resource| resource.scopes.get_mut(scope))
-        {
-            scope.profiles.push(profile);
-        }
-    }
+    users.each(|profile, _| lift::prove_samples::<G>(profile, &shifts, stacks, intake))?;
+    Ok(dictionary)
 }
 
 /// Gives the texts of resources and scopes new ids.
@@ -178,7 +253,7 @@ fn rename_texts(resources: &mut [ResourceProfiles], push: &mut impl FnMut(String
     let mut rename = |id: StringId| {
         if id == StringId::NONE { id } else { *renamed.entry(id).or_insert_with(|| push(id)) }
     };
-    for resource in resources {
+    for resource in resources.iter_mut().filter_map(ResourceProfiles::parts_mut) {
         rename_pairs(&mut resource.resource.attributes, &mut rename);
         resource.schema_url = rename(resource.schema_url);
         for entity in &mut resource.resource.entity_refs {
@@ -190,7 +265,7 @@ fn rename_texts(resources: &mut [ResourceProfiles], push: &mut impl FnMut(String
                 .chain(&mut entity.description_keys)
                 .for_each(|key| *key = rename(*key));
         }
-        for scope in &mut resource.scopes {
+        for scope in resource.scopes.iter_mut().filter_map(ScopeProfiles::parts_mut) {
             scope.schema_url = rename(scope.schema_url);
             scope.scope.name = rename(scope.scope.name);
             scope.scope.version = rename(scope.scope.version);

@@ -3,12 +3,13 @@
 
 use hashbrown::HashMap;
 
+use crate::error::Result;
 use crate::format::intake::Intake;
 use crate::format::losses;
 use crate::format::otlp::prove::Target;
 use crate::format::otlp::schema::{Generation, Rows};
 use crate::format::otlp::settle::Shifts;
-use crate::format::otlp::tables::{IdColumn, Tables};
+use crate::format::otlp::tables::{IdColumn, Ids, Tables};
 
 type Rowed = HashMap<u64, u32, foldhash::fast::RandomState>;
 
@@ -17,17 +18,26 @@ impl Tables {
     pub(crate) fn resolve_ids<G: Generation>(
         &mut self,
         shifts: &mut Shifts,
-        slices: bool,
         intake: &mut Intake,
-    ) {
+    ) -> Result<()> {
         if G::SCHEMA.rows != Rows::FromZero {
-            return;
+            return Ok(());
         }
         let by_index = self.indices_hold(shifts);
         let said = self.ids.location.is_said();
-        if by_index && (slices || !said) {
-            return;
+        if by_index && (self.slices || !said) {
+            return Ok(());
         }
+        let Ids { mapping, location, function } = &self.ids;
+        let rows = mapping.len() + location.len() + function.len();
+        let mark = intake.budget.mark();
+        intake.budget.take::<[u64; 6]>(rows)?;
+        self.resolve(said, shifts, intake);
+        intake.budget.give_back(mark);
+        Ok(())
+    }
+
+    fn resolve(&mut self, said: bool, shifts: &mut Shifts, intake: &mut Intake) {
         let location = if said {
             rows_of(&self.ids.location.to_vec())
         } else {

@@ -9,29 +9,20 @@ use crate::format::intake::Intake;
 use crate::format::known::is_pprof;
 use crate::format::losses;
 use crate::format::otlp::prove::{self, Target};
-use crate::format::otlp::samples::RawSamples;
 use crate::format::otlp::schema::Generation;
 use crate::format::otlp::tables::{MappingPprof, Tables, unknown};
-use crate::format::otlp::{common, settle::Shifts, time_unit};
+use crate::format::otlp::{common, settle::Shifts, shape, time_unit};
 use crate::model::dictionary::Attribute;
 use crate::model::id::{AttributeId, StringId};
-use crate::model::profile::{Profile, ValueType};
-use crate::model::samples::Samples;
+use crate::model::profile::{Profile, ProfileParts};
 use crate::model::value::{KeyValue, Value};
 use crate::semconv;
 use crate::wire::read::Reader;
 
-/// A profile being read: what the model holds already, and what is not yet proved or lifted.
-#[derive(Debug, Default)]
-pub(crate) struct Draft {
-    /// The rows of its resource, its scope and itself.
-    pub(crate) at: [usize; 3],
-    pub(crate) profile: Profile,
-    pub(crate) samples: RawSamples,
-    /// Whether it has locations for its samples to slice.
-    pub(crate) slices: bool,
-    pub(crate) attributes: Vec<u32>,
-    pub(crate) attributes_in_place: Vec<KeyValue>,
+/// What a generation says of a profile in fields, where the model has attributes or nothing.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Said {
+    pub(crate) attributes: Vec<KeyValue>,
     pub(crate) comments: Vec<u32>,
     pub(crate) default_sample_type: u32,
     pub(crate) drop_frames: u32,
@@ -39,91 +30,64 @@ pub(crate) struct Draft {
     /// The container's times.
     pub(crate) start: u64,
     pub(crate) end: u64,
-    /// Where every profile has tables of its own.
-    pub(crate) tables: Option<Box<Tables>>,
 }
 
-impl Draft {
-    /// The error of something in this profile, with its place.
-    pub(crate) fn place(&self, error: Error) -> Error {
-        let [resource, scope, profile] = self.at;
-        error
-            .within_row("profiles", profile)
-            .within_row("scope_profiles", scope)
-            .within_row("resource_profiles", resource)
-    }
-
-    /// Makes attributes of what this generation says in fields.
+impl Said {
+    /// Makes attributes of what is said in fields, and proves all of a profile but its samples.
     pub(crate) fn lift<G: Generation>(
-        &mut self,
+        self,
+        profile: &mut ProfileParts,
         tables: &mut Tables,
         shifts: &Shifts,
         intake: &mut Intake,
     ) -> Result<()> {
-        let raw = std::mem::take(&mut self.attributes);
         let place = |error: Error, row: usize| error.element(row).within("attribute_indices");
-        self.profile.attributes = prove::column(raw, shifts.attributes, intake, place)?;
-        for KeyValue { key, value } in std::mem::take(&mut self.attributes_in_place) {
-            let unit = shifts.unit_of(key);
-            self.profile
-                .attributes
-                .push(tables.new_attributes.intern(Attribute { key, value, unit }, intake)?);
+        prove::attribute_list(&mut profile.attributes, shifts.attributes, intake, place)?;
+        if G::SCHEMA.container.profile != 0 {
+            self.check_time_unit(profile, intake);
         }
-        self.lift_comments(tables, intake)?;
-        for (index, key) in [
-            (self.drop_frames, semconv::PPROF_PROFILE_DROP_FRAMES),
-            (self.keep_frames, semconv::PPROF_PROFILE_KEEP_FRAMES),
+        self.lift_times(profile, intake);
+        lift_value_types(profile, tables, intake)?;
+        profile.default_sample_type = self.default_name::<G>(profile, tables, intake)?;
+        let out = &mut profile.attributes;
+        for KeyValue { key, value } in self.attributes {
+            let unit = shifts.unit_of(key);
+            let id = tables.new_attributes.intern(Attribute { key, value, unit }, intake)?;
+            intake.budget.push(out, id)?;
+        }
+        lift_comments(&self.comments, out, tables, intake)?;
+        for (index, key, field) in [
+            (self.drop_frames, semconv::PPROF_PROFILE_DROP_FRAMES, "drop_frames"),
+            (self.keep_frames, semconv::PPROF_PROFILE_KEEP_FRAMES, "keep_frames"),
         ] {
             if index != 0 {
-                let text = common::table_text(index, &tables.texts, intake)?;
-                let id = tables.new_attributes.named(
-                    key,
-                    Value::String(text),
-                    &mut tables.texts,
-                    intake,
-                )?;
-                self.profile.attributes.push(id);
+                let text = common::table_text(index, &tables.texts, intake)
+                    .map_err(|e| e.within(field))?;
+                let Tables { texts, new_attributes, .. } = tables;
+                let id = new_attributes.named(key, Value::String(text), texts, intake)?;
+                intake.budget.push(out, id)?;
             }
         }
-        self.lift_times(intake);
-        self.lift_value_types(tables, intake)?;
-        self.profile.default_sample_type = self.default_name::<G>(tables, intake)?;
         Ok(())
     }
 
-    fn lift_comments(&mut self, tables: &mut Tables, intake: &mut Intake) -> Result<()> {
-        if self.comments.is_empty() {
-            return Ok(());
-        }
-        let texts = &tables.texts;
-        let comments: Result<Vec<Value>> = self
-            .comments
-            .iter()
-            .map(|&index| {
-                common::table_text(index, texts, intake)
-                    .map(Value::String)
-                    .map_err(|e| e.within("comment_strindices"))
-            })
-            .collect();
-        let value = Value::Array(comments?.into());
-        let id = tables.new_attributes.named(
-            semconv::PPROF_PROFILE_COMMENT,
-            value,
-            &mut tables.texts,
-            intake,
-        )?;
-        self.profile.attributes.push(id);
-        Ok(())
+    /// The unit of timestamps shows in a range: the container's, or else the profile's.
+    fn check_time_unit(&self, profile: &ProfileParts, intake: &mut Intake) {
+        let ProfileParts { time_unix_nano: time, duration_nanos: took, .. } = *profile;
+        let (start, end) = match (self.start, self.end) {
+            (0, 0) => (time, time + took),
+            (start, end) => (start.into(), end.into()),
+        };
+        time_unit::check(&profile.samples.timestamps, start, end, intake);
     }
 
     /// The inner profile's times win; where it has none the container's do.
-    fn lift_times(&mut self, intake: &mut Intake) {
+    fn lift_times(&self, profile: &mut ProfileParts, intake: &mut Intake) {
         let (start, end) = (i128::from(self.start), i128::from(self.end));
         if start == 0 && end == 0 {
             return;
         }
         let duration = (end - start).max(0);
-        let profile = &mut self.profile;
         let (time, took) = (profile.time_unix_nano, profile.duration_nanos);
         let agrees =
             (time == 0 || time == start) && (took <= 0 || took == duration) && end >= start;
@@ -140,37 +104,14 @@ impl Draft {
         }
     }
 
-    /// From when to when: as the container says, or else the profile.
-    fn range(&self) -> (i128, i128) {
-        if (self.start, self.end) != (0, 0) {
-            return (self.start.into(), self.end.into());
-        }
-        let Profile { time_unix_nano, duration_nanos, .. } = self.profile;
-        (time_unix_nano, time_unix_nano + duration_nanos)
-    }
-
-    fn lift_value_types(&mut self, tables: &Tables, intake: &mut Intake) -> Result<()> {
-        let mut prove = |value_type: &mut ValueType, field: &'static str| -> Result<()> {
-            value_type.name = common::table_text(value_type.name.0, &tables.texts, intake)
-                .map_err(|e| e.within(field))?;
-            value_type.unit = common::table_text(value_type.unit.0, &tables.texts, intake)
-                .map_err(|e| e.within(field))?;
-            Ok(())
-        };
-        self.profile
-            .sample_types
-            .iter_mut()
-            .try_for_each(|value_type| prove(value_type, "sample_type"))?;
-        prove(&mut self.profile.period_type, "period_type")
-    }
-
     /// The name of the default sample type, where one is said.
     fn default_name<G: Generation>(
         &self,
+        profile: &ProfileParts,
         tables: &Tables,
         intake: &mut Intake,
     ) -> Result<StringId> {
-        let types = &self.profile.sample_types;
+        let types = &profile.sample_types;
         if G::SCHEMA.profile.default_sample_type() == 0 {
             return Ok(StringId::NONE);
         }
@@ -185,53 +126,73 @@ impl Draft {
         }
         Ok(types.get(column).map_or(StringId::NONE, |default| default.name))
     }
+}
 
-    /// Proves the samples and hands the profile over.
-    pub(crate) fn finish<G: Generation>(
-        mut self,
-        shifts: &Shifts,
-        stacks: usize,
-        intake: &mut Intake,
-    ) -> Result<Profile> {
-        let mut raw = std::mem::take(&mut self.samples);
-        raw.settle();
-        super::shape::check::<G>(&mut raw, self.profile.sample_types.len(), intake)
-            .map_err(|e| self.place(e))?;
-        let place = |field: &'static str| {
-            let at = &self;
-            move |error: Error, row: usize| at.place(error.within(field).within_row("samples", row))
-        };
-        let stacks = Target { rows: stacks, shift: 0 };
-        if G::SCHEMA.container.profile != 0 {
-            let (start, end) = self.range();
-            time_unit::check(&raw.timestamps, start, end, intake);
-        }
-        let samples = Samples {
-            stacks: prove::column(raw.stacks, stacks, intake, place("stack_index"))?,
-            links: prove::column(
-                shifts.links(raw.links),
-                shifts.link,
-                intake,
-                place("link_index"),
-            )?,
-            attributes: prove::ragged(
-                raw.attributes,
-                shifts.sample_attributes,
-                intake,
-                |error, row, at| place("attribute_indices")(error.element(at), row),
-            )?,
-            values: raw.values,
-            timestamps: raw.timestamps,
-            stacktrace_ids: prove::column(
-                raw.stacktrace_ids,
-                shifts.strings,
-                intake,
-                place("stacktrace_id_index"),
-            )?,
-        };
-        self.profile.samples = samples;
-        Ok(self.profile)
+fn lift_comments(
+    comments: &[u32],
+    out: &mut Vec<AttributeId>,
+    tables: &mut Tables,
+    intake: &mut Intake,
+) -> Result<()> {
+    if comments.is_empty() {
+        return Ok(());
     }
+    let mut texts = Vec::new();
+    for &index in comments {
+        let text = common::table_text(index, &tables.texts, intake)
+            .map_err(|e| e.within("comment_strindices"))?;
+        intake.budget.push(&mut texts, Value::String(text))?;
+    }
+    let value = Value::Array(texts.into());
+    let key = semconv::PPROF_PROFILE_COMMENT;
+    let id = tables.new_attributes.named(key, value, &mut tables.texts, intake)?;
+    intake.budget.push(out, id)
+}
+
+fn lift_value_types(
+    profile: &mut ProfileParts,
+    tables: &Tables,
+    intake: &mut Intake,
+) -> Result<()> {
+    let ProfileParts { sample_types, period_type, .. } = profile;
+    let types = sample_types.iter_mut().map(|value_type| (value_type, "sample_type"));
+    for (value_type, field) in types.chain([(period_type, "period_type")]) {
+        for text in [&mut value_type.name, &mut value_type.unit] {
+            *text =
+                common::table_text(text.0, &tables.texts, intake).map_err(|e| e.within(field))?;
+        }
+    }
+    Ok(())
+}
+
+/// Proves the samples of a profile, whose stacks are so many.
+pub(crate) fn prove_samples<G: Generation>(
+    profile: &mut ProfileParts,
+    shifts: &Shifts,
+    stacks: usize,
+    intake: &mut Intake,
+) -> Result<()> {
+    let samples = &mut profile.samples;
+    shape::check::<G>(samples, profile.sample_types.len(), intake)?;
+    let place = |field: &'static str| {
+        move |error: Error, row: usize| error.within(field).within_row("samples", row)
+    };
+    let stacks = Target { rows: stacks, shift: 0 };
+    prove::column(&mut samples.stacks, stacks, intake, place("stack_index"))?;
+    if let Some(links) = samples.links.get_mut() {
+        shifts.links(links);
+        prove::column(links, shifts.link, intake, place("link_index"))?;
+    }
+    prove::attributes(
+        &mut samples.attributes,
+        shifts.sample_attributes,
+        intake,
+        |error, row, at| place("attribute_indices")(error.element(at), row),
+    )?;
+    if let Some(ids) = samples.stacktrace_ids.get_mut() {
+        prove::column(ids, shifts.strings, intake, place("stacktrace_id_index"))?;
+    }
+    Ok(())
 }
 
 /// A field of a profile that this generation does not know.
@@ -281,6 +242,8 @@ pub(crate) fn mappings(
     first_row: usize,
     intake: &mut Intake,
 ) -> Result<Vec<Vec<AttributeId>>> {
+    // Each of them has one attribute, and a few have more.
+    intake.budget.take::<[u64; 6]>(tables.mapping_pprof.len())?;
     let mut lifted = vec![Vec::new(); tables.mapping_pprof.len()];
     for (row, pprof) in std::mem::take(&mut tables.mapping_pprof).into_iter().enumerate() {
         let wire = row.saturating_sub(first_row);
@@ -393,7 +356,10 @@ pub(crate) fn locations(
     tables: &mut Tables,
     intake: &mut Intake,
 ) -> Result<Vec<(u32, AttributeId)>> {
-    let mut lifted = Vec::new();
+    // Rows and attributes, then the attributes of every row.
+    let rows = tables.folded.len() + tables.frame_types.len();
+    intake.budget.take::<[u32; 6]>(rows)?;
+    let mut lifted = Vec::with_capacity(rows);
     for row in std::mem::take(&mut tables.folded) {
         let key = semconv::PPROF_LOCATION_IS_FOLDED;
         lifted.push((

@@ -128,7 +128,8 @@ impl LocationList {
         }
         intake.check_depth(stack.len())?;
         self.note(sample, OWN);
-        self.other(stack, intake)
+        intake.budget.take::<[u32; 3]>(stack.len() + 1)?;
+        Ok(self.other(stack))
     }
 
     /// Notes the length of a slice; most samples have one, or none has.
@@ -140,10 +141,9 @@ impl LocationList {
         self.lengths.push(length);
     }
 
-    fn other(&mut self, stack: &[u32], intake: &mut Intake) -> Result<u32> {
-        intake.budget.take::<u32>(2 * stack.len() + 2)?;
+    fn other(&mut self, stack: &[u32]) -> u32 {
         self.others.push(stack);
-        Ok(self.others.len() as u32 - 1)
+        self.others.len() as u32 - 1
     }
 
     /// Has all slices be stacks, and nothing else of the list; `of_samples` get to know their rows.
@@ -183,7 +183,7 @@ impl LocationList {
                 }
             },
         );
-        intake.budget.take::<[u32; 3]>(2 * rest.len())?;
+        intake.budget.take::<[[u32; 4]; 3]>(rest.len())?;
         drop(starts);
         let (places, parts) = self.place(&firsts, stacks, intake)?;
         let others = stacks.rows.len() as u32;
@@ -262,7 +262,8 @@ impl LocationList {
     ) -> Result<u32> {
         let start = self.begin + start as usize;
         let stack = stacks.locations.get(start, start + length as usize);
-        self.other(stack, intake)
+        intake.budget.take_shared::<[u32; 3]>(stack.len() + 1)?;
+        Ok(self.other(stack))
     }
 
     fn append_others(self, stacks: &mut Stacks) {
@@ -341,7 +342,7 @@ mod tests {
     use crate::wire::write::varint;
 
     fn intake() -> Intake {
-        Intake::new(Limits::network(), Policy::Refuse)
+        Intake::new(Limits::network(), Policy::Refuse, 0)
     }
 
     #[test]

@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::format::intake::Intake;
 use crate::format::losses;
 use crate::format::otlp::common::show;
-use crate::model::id::Id;
+use crate::model::id::{AttributeId, Id};
 use crate::model::ragged::Ragged;
 
 /// What a column of references points into.
@@ -33,53 +33,110 @@ impl Target {
 
 /// Proves a column: every index is within its table, or the error says where it is not.
 pub(crate) fn column<I: Id>(
-    mut indices: Vec<u32>,
+    indices: &mut [I],
     target: Target,
     intake: &mut Intake,
     place: impl Fn(Error, usize) -> Error,
-) -> Result<Vec<I>> {
+) -> Result<()> {
     let shift = target.shift;
     let rows = u32::try_from(target.rows).unwrap_or(u32::MAX);
     let out = match shift {
-        0 => indices.iter().fold(false, |out, &index| out | (index >= rows)),
-        _ => shift_all(&mut indices, shift, rows),
+        0 => indices.iter().fold(false, |out, index| out | (index.number() >= rows)),
+        _ => shift_all(indices, shift, rows),
     };
     if out {
-        indices.iter_mut().for_each(|index| *index = index.wrapping_sub(shift));
-        repair(&mut indices, target, intake, place)?;
+        let back = |index: &I| index.number().wrapping_sub(shift);
+        indices.iter_mut().for_each(|index| *index = I::from_row(back(index)));
+        repair(indices, target, intake, place)?;
         indices.iter_mut().for_each(|index| *index = shifted(*index, shift));
     }
-    Ok(indices.into_iter().map(I::from_row).collect())
+    Ok(())
 }
 
 /// Shifts all indices in the same pass that says whether one was out of range.
-fn shift_all(indices: &mut [u32], shift: u32, rows: u32) -> bool {
+fn shift_all<I: Id>(indices: &mut [I], shift: u32, rows: u32) -> bool {
     indices.iter_mut().fold(false, |out, index| {
-        let wire = *index;
-        *index = wire.wrapping_add(shift);
+        let wire = index.number();
+        *index = I::from_row(wire.wrapping_add(shift));
         out | (wire >= rows)
     })
 }
 
 /// [`column`] for rows of unequal length; `place` gets the row and the position in it.
 pub(crate) fn ragged<I: Id>(
-    indices: Ragged<u32>,
+    indices: &mut Ragged<I>,
     target: Target,
     intake: &mut Intake,
     place: impl Fn(Error, usize, usize) -> Error,
-) -> Result<Ragged<I>> {
+) -> Result<()> {
     let Ragged { items, ends } = indices;
-    let items = column(items, target, intake, |error, at| {
+    column(items, target, intake, |error, at| {
         let row = ends.partition_point(|&end| end as usize <= at);
         let start = if row == 0 { 0 } else { ends[row - 1] as usize };
         place(error, row, at - start)
-    })?;
-    Ok(Ragged { items, ends })
+    })
 }
 
-/// Rows whose indices are known to be within their table.
-pub(crate) fn proved<I: Id>(indices: Ragged<u32>) -> Ragged<I> {
-    Ragged { items: indices.items.into_iter().map(I::from_row).collect(), ends: indices.ends }
+/// [`ragged`] for attributes, of which those that are none are left out.
+pub(crate) fn attributes(
+    attributes: &mut Ragged<AttributeId>,
+    target: Target,
+    intake: &mut Intake,
+    place: impl Fn(Error, usize, usize) -> Error,
+) -> Result<()> {
+    if target.shift == 0 && attributes.items.contains(&AttributeId::NONE) {
+        for (row, list) in attributes.rows().enumerate() {
+            note_row_0(list, intake, |error, at| place(error, row, at));
+        }
+    }
+    ragged(attributes, target, intake, place)?;
+    if attributes.items.contains(&AttributeId::NONE) {
+        let mut kept = Ragged::default();
+        for (row, list) in attributes.rows().enumerate() {
+            kept.items.extend(list.iter().filter(|id| id.some().is_some()));
+            kept.end_row_at(row);
+        }
+        *attributes = kept;
+    }
+    Ok(())
+}
+
+/// The same for the attributes of one thing.
+pub(crate) fn attribute_list(
+    attributes: &mut Vec<AttributeId>,
+    target: Target,
+    intake: &mut Intake,
+    place: impl Fn(Error, usize) -> Error,
+) -> Result<()> {
+    if target.shift == 0 {
+        note_row_0(attributes, intake, &place);
+    }
+    column(attributes, target, intake, place)?;
+    attributes.retain(|id| id.some().is_some());
+    Ok(())
+}
+
+/// Notes which attributes are row 0, which stands for none where no index is shifted.
+fn note_row_0(
+    attributes: &[AttributeId],
+    intake: &mut Intake,
+    place: impl Fn(Error, usize) -> Error,
+) {
+    for (at, _) in attributes.iter().enumerate().filter(|(_, id)| id.some().is_none()) {
+        let place = || place(Error::malformed(""), at).place();
+        let message = "attribute 0, which stands for none, is in the list; it was left out";
+        intake.note(losses::ATTR_ROW_0, place, || message.to_owned());
+    }
+}
+
+/// Indices as ids, to be proved in place or known to be within their table.
+pub(crate) fn ids<I: Id>(indices: Vec<u32>) -> Vec<I> {
+    indices.into_iter().map(I::from_row).collect()
+}
+
+/// The same for rows of unequal length.
+pub(crate) fn ragged_ids<I: Id>(indices: Ragged<u32>) -> Ragged<I> {
+    Ragged { items: ids(indices.items), ends: indices.ends }
 }
 
 /// Proves one index. 0 of an empty table is none.
@@ -103,24 +160,24 @@ pub(crate) fn one<I: Id>(
 const NONE: u32 = u32::MAX;
 
 #[inline]
-fn shifted(index: u32, shift: u32) -> u32 {
-    if index == NONE { 0 } else { index + shift }
+fn shifted<I: Id>(index: I, shift: u32) -> I {
+    I::from_row(if index.number() == NONE { 0 } else { index.number() + shift })
 }
 
 #[cold]
 #[inline(never)]
-fn repair(
-    indices: &mut [u32],
+fn repair<I: Id>(
+    indices: &mut [I],
     target: Target,
     intake: &mut Intake,
     place: impl Fn(Error, usize) -> Error,
 ) -> Result<()> {
     for (row, index) in indices.iter_mut().enumerate() {
-        if !target.holds(*index) {
-            if *index != 0 {
-                refuse(*index, target, intake, |error| place(error, row))?;
+        if !target.holds(index.number()) {
+            if index.number() != 0 {
+                refuse(index.number(), target, intake, |error| place(error, row))?;
             }
-            *index = NONE;
+            *index = I::from_row(NONE);
         }
     }
     Ok(())
@@ -150,14 +207,17 @@ mod tests {
         let target = Target { rows: 3, shift: 1 };
         let place =
             |error: Error, row: usize| error.within("stack_index").within_row("samples", row);
-        let mut intake = Intake::new(Limits::network(), Policy::Refuse);
-        let proved: Vec<StackId> = column(vec![0, 2, 1], target, &mut intake, place).unwrap();
+        let mut intake = Intake::new(Limits::network(), Policy::Refuse, 0);
+        let column_of = |rows: &[u32], intake: &mut Intake| {
+            let mut column = ids::<StackId>(rows.to_vec());
+            super::column(&mut column, target, intake, place).map(|()| column)
+        };
+        let proved = column_of(&[0, 2, 1], &mut intake).unwrap();
         assert_eq!(proved, [StackId(1), StackId(3), StackId(2)]);
-        let error = column::<StackId>(vec![0, 4096], target, &mut intake, place).unwrap_err();
+        let error = column_of(&[0, 4096], &mut intake).unwrap_err();
         assert_eq!(error.to_string(), "samples[1].stack_index: 4096 is past the last of 3 rows");
-        let mut intake = Intake::new(Limits::network(), Policy::Repair);
-        let proved: Vec<StackId> =
-            column(vec![0, u32::MAX, 2], target, &mut intake, place).unwrap();
+        let mut intake = Intake::new(Limits::network(), Policy::Repair, 0);
+        let proved = column_of(&[0, u32::MAX, 2], &mut intake).unwrap();
         assert_eq!(proved, [StackId(1), StackId(0), StackId(3)]);
         assert_eq!(intake.findings[0].code, "index.out_of_range");
     }

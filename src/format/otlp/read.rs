@@ -4,37 +4,68 @@
 use crate::error::Result;
 use crate::format::intake::Intake;
 use crate::format::losses;
-use crate::format::otlp::lift::{self, Draft};
+use crate::format::otlp::gather::{OwnTables, Users};
+use crate::format::otlp::lift::{self, Said};
 use crate::format::otlp::location_list::LocationList;
-use crate::format::otlp::samples::sample;
+use crate::format::otlp::samples::{RawSamples, sample};
 use crate::format::otlp::schema::{Generation, Home};
 use crate::format::otlp::tables::{Tables, indices, is, unknown};
-use crate::format::otlp::{common, gather};
+use crate::format::otlp::{common, gather, prove};
 use crate::limits::within;
 use crate::model::id::StringId;
-use crate::model::profile::{AggregationTemporality, Profile, ValueType};
-use crate::model::{Profiles, ResourceProfiles, ScopeProfiles};
+use crate::model::profile::{AggregationTemporality, Profile, ProfileParts, ValueType};
+use crate::model::{Profiles, ResourceParts, ResourceProfiles, ScopeParts, ScopeProfiles};
 use crate::wire::read::Reader;
 use crate::wire::{FIXED64, LEN, VARINT, tag};
 
 /// What is read so far.
 pub(crate) struct Reading {
     pub(crate) resources: Vec<ResourceProfiles>,
-    /// The tables of the whole payload; those of each profile are in its draft.
+    /// The tables of the whole payload, or the texts in place where each profile has its own.
     pub(crate) tables: Tables,
-    pub(crate) drafts: Vec<Draft>,
+    /// Where the tables are shared: what is said in fields of some profiles, which are not yet
+    /// proved, by their number.
+    pub(crate) said: Vec<(usize, Said)>,
+    /// How many profiles there are so far.
+    profiles: usize,
+    /// The dictionary, where profiles have tables of their own.
+    pub(crate) own: OwnTables,
 }
 
 /// Reads one payload of the generation.
 pub(crate) fn read<G: Generation>(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
-    let mut reading =
-        Reading { resources: Vec::new(), tables: Tables::new(G::SCHEMA.rows), drafts: Vec::new() };
+    let several = G::SCHEMA.home == Home::Profile
+        && has_several_profiles(payload, intake.limits().max_nesting);
+    let mut reading = Reading {
+        resources: Vec::new(),
+        tables: Tables::new(G::SCHEMA.rows),
+        said: Vec::new(),
+        profiles: 0,
+        own: OwnTables::new(several, intake),
+    };
     reading.count::<G>(payload, intake)?;
     reading.payload::<G>(payload, intake)?;
     match G::SCHEMA.home {
-        Home::Profile => gather::by_profile::<G>(reading, intake),
+        Home::Profile => gather::by_profile(reading, intake),
         Home::Data | Home::Dictionary => gather::shared::<G>(reading, intake),
     }
+}
+
+/// Whether there is more than one profile; what is broken is met again when it is read, and refused.
+fn has_several_profiles(payload: &[u8], max_nesting: u64) -> bool {
+    let bodies = |message, wanted: u32| {
+        let mut reader = Reader::new(message);
+        std::iter::from_fn(move || {
+            while let Ok(Some((_, tag, body))) = reader.next_record(max_nesting) {
+                if tag == self::tag(wanted, LEN) {
+                    return Some(body.rest());
+                }
+            }
+            None
+        })
+    };
+    let scopes = bodies(payload, 1).flat_map(|resource| bodies(resource, 2));
+    scopes.flat_map(|scope| bodies(scope, 2)).nth(1).is_some()
 }
 
 impl Reading {
@@ -103,9 +134,9 @@ impl Reading {
     }
 
     fn resource<G: Generation>(&mut self, body: &[u8], intake: &mut Intake) -> Result<()> {
-        intake.budget.take::<ResourceProfiles>(2)?;
         let row = self.resources.len();
-        self.resources.push(ResourceProfiles::default());
+        intake.budget.push(&mut self.resources, ResourceProfiles::default())?;
+        intake.budget.take::<ResourceParts>(usize::from(!body.is_empty()))?;
         let mut reader = Reader::new(body);
         while let Some(tag) = reader.tag()? {
             if is!(tag, 2, LEN) {
@@ -137,18 +168,20 @@ impl Reading {
         resource: usize,
         intake: &mut Intake,
     ) -> Result<()> {
-        intake.budget.take::<ScopeProfiles>(2)?;
-        let row = self.resources[resource].scopes.len();
-        self.resources[resource].scopes.push(ScopeProfiles::default());
+        let scopes = &mut self.resources[resource].scopes;
+        let row = scopes.len();
+        intake.budget.push(scopes, ScopeProfiles::default())?;
+        intake.budget.take::<ScopeParts>(usize::from(!body.is_empty()))?;
         let mut reader = Reader::new(body);
         let mut profiles = 0;
         while let Some(tag) = reader.tag()? {
             if is!(tag, 2, LEN) {
                 let body = reader.bytes()?;
-                let at = [resource, row, profiles];
-                self.profile::<G>(body, at, intake)
+                let profile = self
+                    .profile::<G>(body, intake)
                     .map_err(|e| e.within_row("profiles", profiles))?;
                 profiles += 1;
+                intake.budget.push(&mut self.resources[resource].scopes[row].profiles, profile)?;
                 continue;
             }
             let Self { resources, tables, .. } = self;
@@ -167,33 +200,61 @@ impl Reading {
         Ok(())
     }
 
-    fn profile<G: Generation>(
-        &mut self,
-        body: &[u8],
-        at: [usize; 3],
-        intake: &mut Intake,
-    ) -> Result<()> {
-        intake.budget.take::<Draft>(2)?;
-        let mut draft = Draft { at, ..Draft::default() };
-        match G::SCHEMA.home {
-            Home::Profile => {
-                intake.budget.take::<Tables>(1)?;
-                let mut tables = Tables::new(G::SCHEMA.rows);
-                if G::SCHEMA.container.profile == 0 {
-                    draft.body::<G>(body, &mut tables, intake)?;
-                } else {
-                    draft.container::<G>(body, &mut tables, intake)?;
-                }
-                draft.tables = Some(Box::new(tables));
-            }
-            Home::Data | Home::Dictionary => draft.body::<G>(body, &mut self.tables, intake)?,
+    /// A profile; where it has tables of its own they are proved and merged at once, so that those of
+    /// only one are in memory.
+    fn profile<G: Generation>(&mut self, body: &[u8], intake: &mut Intake) -> Result<Profile> {
+        let number = self.profiles;
+        self.profiles += 1;
+        if body.is_empty() {
+            return Ok(Profile::default());
         }
-        self.drafts.push(draft);
-        Ok(())
+        let mark = intake.budget.mark();
+        intake.budget.take::<ProfileParts>(1)?;
+        let mut draft = Draft::default();
+        if G::SCHEMA.home != Home::Profile {
+            draft.body::<G>(body, &mut self.tables, intake)?;
+            let (profile, said) = draft.park();
+            if said != Said::default() {
+                intake.budget.push(&mut self.said, (number, said))?;
+            }
+            return Ok(profile);
+        }
+        let mut tables = Tables::new(G::SCHEMA.rows);
+        match G::SCHEMA.container.profile {
+            0 => draft.body::<G>(body, &mut tables, intake)?,
+            _ => draft.container::<G>(body, &mut tables, intake)?,
+        }
+        let (mut profile, said) = draft.park();
+        let users = Users::One(&mut profile, said);
+        let dictionary = gather::unit::<G>(tables, users, self.own.is_single(), intake)?;
+        self.own.add(dictionary, &mut profile, mark, intake)?;
+        Ok(profile)
     }
 }
 
+/// A profile being read.
+#[derive(Debug, Default)]
+pub(crate) struct Draft {
+    profile: Profile,
+    samples: RawSamples,
+    attributes: Vec<u32>,
+    said: Said,
+}
+
 impl Draft {
+    /// The profile, its ids not yet proved, and what is said of it in fields.
+    fn park(self) -> (Profile, Said) {
+        let Self { mut profile, samples, attributes, said } = self;
+        let samples = samples.settle();
+        if !samples.is_empty() {
+            profile.samples = samples;
+        }
+        if !attributes.is_empty() {
+            profile.attributes = prove::ids(attributes);
+        }
+        (profile, said)
+    }
+
     /// OTEP 0239's container around a profile.
     fn container<G: Generation>(
         &mut self,
@@ -211,13 +272,13 @@ impl Draft {
             } else if is!(tag, G::SCHEMA.container.profile_id, LEN) {
                 profile_id(reader.bytes()?, profile, intake)?;
             } else if is!(tag, G::SCHEMA.container.start, FIXED64) {
-                self.start = reader.fixed64()?;
+                self.said.start = reader.fixed64()?;
             } else if is!(tag, G::SCHEMA.container.end, FIXED64) {
-                self.end = reader.fixed64()?;
+                self.said.end = reader.fixed64()?;
             } else if is!(tag, G::SCHEMA.container.attributes, LEN) {
                 common::attribute_in_place::<G>(
                     &mut reader,
-                    &mut self.attributes_in_place,
+                    &mut self.said.attributes,
                     &mut tables.texts,
                     intake,
                 )?;
@@ -253,7 +314,7 @@ impl Draft {
         intake: &mut Intake,
     ) -> Result<()> {
         let mut locations = self.count::<G>(body, tables, intake)?;
-        self.slices = !locations.is_empty();
+        tables.slices |= !locations.is_empty();
         let mut reader = Reader::new(body);
         if G::SCHEMA.home == Home::Profile {
             tables.reserve::<G>(intake)?;
@@ -323,8 +384,7 @@ impl Draft {
             }
         }
         within("max_samples", intake.limits().max_samples, samples as u64)?;
-        intake.budget.take::<(u64, [u32; 4])>(samples)?;
-        self.samples.reserve(samples);
+        self.samples.reserve(samples, body.len(), intake)?;
         if G::SCHEMA.tables.stack == 0 {
             locations.reserve(samples, intake)?;
         }
@@ -343,10 +403,9 @@ impl Draft {
         if is!(tag, G::SCHEMA.profile.sample_type, LEN) {
             let body = reader.bytes()?;
             let row = profile.sample_types.len();
-            intake.budget.take::<ValueType>(2)?;
             // Where a profile has one sample type, a second occurrence adds to the first.
             if row == 0 || !single_sample_type::<G>() {
-                profile.sample_types.push(no_value_type::<G>());
+                intake.budget.push(&mut profile.sample_types, no_value_type::<G>())?;
             }
             if let Some(last) = profile.sample_types.last_mut() {
                 value_type::<G>(body, last, intake)
@@ -380,19 +439,19 @@ impl Draft {
     ) -> Result<()> {
         let profile = &mut self.profile;
         if is!(tag, G::SCHEMA.profile.comment, LEN) || is!(tag, G::SCHEMA.profile.comment, VARINT) {
-            indices(tag, reader, &mut self.comments, intake)?;
+            indices(tag, reader, &mut self.said.comments, intake)?;
         } else if is!(tag, G::SCHEMA.profile.default_sample_type(), VARINT) {
-            self.default_sample_type = reader.index()?;
+            self.said.default_sample_type = reader.index()?;
         } else if is!(tag, G::SCHEMA.profile.drop_frames, VARINT) {
-            self.drop_frames = reader.index()?;
+            self.said.drop_frames = reader.index()?;
         } else if is!(tag, G::SCHEMA.profile.keep_frames, VARINT) {
-            self.keep_frames = reader.index()?;
+            self.said.keep_frames = reader.index()?;
         } else if is!(tag, G::SCHEMA.profile.profile_id, LEN) {
             profile_id(reader.bytes()?, profile, intake)?;
         } else if is!(tag, G::SCHEMA.profile.attributes, LEN) {
             common::attribute_in_place::<G>(
                 reader,
-                &mut self.attributes_in_place,
+                &mut self.said.attributes,
                 &mut tables.texts,
                 intake,
             )?;
@@ -456,7 +515,7 @@ fn profile_id(id: &[u8], profile: &mut Profile, intake: &mut Intake) -> Result<(
 
 fn original_payload(bytes: &[u8], profile: &mut Profile, intake: &mut Intake) -> Result<()> {
     intake.budget.take::<u8>(bytes.len())?;
-    profile.original_payload = bytes.to_vec();
+    profile.original_payload = bytes.to_vec().into();
     Ok(())
 }
 

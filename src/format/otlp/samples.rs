@@ -6,11 +6,13 @@ use crate::format::intake::Intake;
 use crate::format::labels::{self, Label};
 use crate::format::otlp::common;
 use crate::format::otlp::location_list::LocationList;
+use crate::format::otlp::prove;
 use crate::format::otlp::schema::Generation;
-use crate::format::otlp::tables::{Tables, indices, is, reference, unknown};
+use crate::format::otlp::tables::{Tables, indices, is, reference, tag_of, unknown};
 use crate::model::ragged::Ragged;
+use crate::model::samples::Samples;
 use crate::wire::indices::packed_indices;
-use crate::wire::read::{Reader, Short, index, packed_fixed64, packed_varints};
+use crate::wire::read::{Reader, Short, count_packed, index, packed_fixed64, packed_varints};
 use crate::wire::{FIXED64, LEN, VARINT};
 
 /// The samples as they are on the wire: ids are numbers, not yet proved.
@@ -29,9 +31,20 @@ pub(crate) struct RawSamples {
 }
 
 impl RawSamples {
-    pub(crate) fn reserve(&mut self, samples: usize) {
-        self.stacks.reserve(samples);
-        self.values.items.reserve(samples);
+    /// Makes room for so many samples, which take so many bytes: a value takes a few of them.
+    pub(crate) fn reserve(
+        &mut self,
+        samples: usize,
+        bytes: usize,
+        intake: &mut Intake,
+    ) -> Result<()> {
+        let values = samples.min(bytes / 4);
+        // A stack, and where values, attributes and timestamps end.
+        intake.budget.take::<[u32; 4]>(samples)?;
+        intake.budget.take::<i64>(values)?;
+        self.stacks.reserve_exact(samples);
+        self.values.items.reserve_exact(values);
+        Ok(())
     }
 
     /// Ends the lists of sample `row`.
@@ -43,13 +56,21 @@ impl RawSamples {
         timestamps.end_row(&mut self.timestamps, row);
     }
 
-    /// Settles where lists end, now that all samples are read.
-    pub(crate) fn settle(&mut self) {
+    /// The samples in the model's form, now that all are read; their ids are not yet proved.
+    pub(crate) fn settle(mut self) -> Samples {
         let rows = self.stacks.len();
         let [attributes, values, timestamps] = &mut self.ends;
         attributes.settle(&mut self.attributes, rows);
         values.settle(&mut self.values, rows);
         timestamps.settle(&mut self.timestamps, rows);
+        Samples {
+            stacks: prove::ids(self.stacks),
+            links: prove::ids(self.links).into(),
+            attributes: prove::ragged_ids(self.attributes),
+            values: self.values,
+            timestamps: self.timestamps.into(),
+            stacktrace_ids: prove::ids(self.stacktrace_ids).into(),
+        }
     }
 }
 
@@ -70,7 +91,7 @@ pub(crate) fn sample<G: Generation>(
     };
     let mut fields = match short {
         Some(fields) => {
-            samples.spend_attributes(before.attributes, intake)?;
+            samples.spend(before, intake)?;
             fields
         }
         None => {
@@ -89,10 +110,6 @@ pub(crate) fn sample<G: Generation>(
     }
     samples.stacks.push(fields.stack);
     samples.end_rows(row);
-    let values = samples.values.items.len() - before.values;
-    if values > 1 {
-        intake.budget.take::<u64>(values - 1)?;
-    }
     let link = reference::<G>(fields.link);
     if link != 0 {
         samples.links.resize(row, 0);
@@ -119,14 +136,18 @@ impl RawSamples {
         }
     }
 
-    /// Asks for the attributes of a sample, those from `before` on.
+    /// Asks for what a short sample has from `before` on, but for one value, which there is room for.
     #[inline(always)]
-    fn spend_attributes(&self, before: usize, intake: &mut Intake) -> Result<()> {
-        let attributes = self.attributes.items.len() - before;
-        if attributes == 0 {
+    fn spend(&self, before: Lengths, intake: &mut Intake) -> Result<()> {
+        let after = self.lengths();
+        if after.values - before.values > 1 {
+            intake.budget.take::<[i64; 2]>(after.values - before.values - 1)?;
+        }
+        if after.attributes + after.timestamps == before.attributes + before.timestamps {
             return Ok(());
         }
-        intake.take_attributes(attributes)
+        intake.budget.take::<[u64; 2]>(after.timestamps - before.timestamps)?;
+        intake.take_attributes(after.attributes - before.attributes)
     }
 
     #[inline]
@@ -200,8 +221,11 @@ fn any_sample<G: Generation>(
         } else if is!(tag, G::SCHEMA.sample.slice_length, VARINT) {
             fields.slice_length = reader.index()?;
         } else if is!(tag, G::SCHEMA.sample.values, LEN) {
-            packed_varints(reader.message()?, &mut samples.values.items, |value| value as i64)?;
+            let body = reader.message()?;
+            intake.budget.take::<[i64; 2]>(count_packed(body.rest()))?;
+            packed_varints(body, &mut samples.values.items, |value| value as i64)?;
         } else if is!(tag, G::SCHEMA.sample.values, VARINT) {
+            intake.budget.take::<[i64; 2]>(1)?;
             samples.values.items.push(reader.varint()? as i64);
         } else if is!(tag, G::SCHEMA.sample.attributes, LEN)
             || is!(tag, G::SCHEMA.sample.attributes, VARINT)
@@ -209,22 +233,47 @@ fn any_sample<G: Generation>(
             indices(tag, &mut reader, &mut samples.attributes.items, intake)?;
         } else if is!(tag, G::SCHEMA.sample.link, VARINT) {
             fields.link = Some(reader.index()?);
-        } else if G::SCHEMA.has_fixed_timestamps() && is!(tag, G::SCHEMA.sample.timestamps, LEN) {
-            packed_fixed64(reader.bytes()?, &mut samples.timestamps.items)?;
-        } else if G::SCHEMA.has_fixed_timestamps() && is!(tag, G::SCHEMA.sample.timestamps, FIXED64)
-        {
-            samples.timestamps.items.push(reader.fixed64()?);
-        } else if !G::SCHEMA.has_fixed_timestamps() && is!(tag, G::SCHEMA.sample.timestamps, LEN) {
-            packed_varints(reader.message()?, &mut samples.timestamps.items, |time| time)?;
-        } else if !G::SCHEMA.has_fixed_timestamps() && is!(tag, G::SCHEMA.sample.timestamps, VARINT)
-        {
-            samples.timestamps.items.push(reader.varint()?);
+        } else if is_timestamps::<G>(tag) {
+            times::<G>(tag, &mut reader, &mut samples.timestamps.items, intake)?;
         } else {
             reader = rare.field::<G>(tag, reader, intake)?;
         }
     }
     samples.rare = rare;
     Ok(fields)
+}
+
+/// Whether a field is timestamps, packed or one.
+#[inline(always)]
+fn is_timestamps<G: Generation>(tag: u32) -> bool {
+    let one = if G::SCHEMA.has_fixed_timestamps() { FIXED64 } else { VARINT };
+    let number = G::SCHEMA.sample.timestamps;
+    tag == tag_of(number, LEN) || tag == tag_of(number, one)
+}
+
+fn times<G: Generation>(
+    tag: u32,
+    reader: &mut Reader,
+    out: &mut Vec<u64>,
+    intake: &mut Intake,
+) -> Result<()> {
+    match (tag & 7, G::SCHEMA.has_fixed_timestamps()) {
+        (LEN, true) => {
+            let body = reader.bytes()?;
+            intake.budget.take::<[u64; 2]>(body.len() / 8)?;
+            packed_fixed64(body, out)?;
+        }
+        (LEN, false) => {
+            let body = reader.message()?;
+            intake.budget.take::<[u64; 2]>(count_packed(body.rest()))?;
+            packed_varints(body, out, |time| time)?;
+        }
+        (_, fixed) => {
+            intake.budget.take::<[u64; 2]>(1)?;
+            out.push(if fixed { reader.fixed64()? } else { reader.varint()? });
+        }
+    }
+    Ok(())
 }
 
 /// What only OTEP 0239's samples have.
@@ -245,13 +294,17 @@ impl Rare {
     ) -> Result<Reader<'a>> {
         if is!(tag, G::SCHEMA.sample.location_index, LEN) {
             let body = reader.message()?;
-            intake.budget.take::<u32>(body.rest().len())?;
+            let count = self.locations.len() + count_packed(body.rest());
+            if count > self.locations.capacity() {
+                intake.budget.take::<u32>(count)?;
+            }
             packed_indices(body, &mut self.locations)?;
         } else if is!(tag, G::SCHEMA.sample.location_index, VARINT) {
-            self.locations.push(reader.index()?);
+            let location = reader.index()?;
+            intake.budget.push(&mut self.locations, location)?;
         } else if is!(tag, G::SCHEMA.sample.label, LEN) {
-            intake.budget.take::<Label>(2)?;
-            self.labels.push(Label::read(reader.bytes()?, intake)?);
+            let label = Label::read(reader.bytes()?, intake)?;
+            intake.budget.push(&mut self.labels, label)?;
         } else if is!(tag, G::SCHEMA.sample.stacktrace_id, VARINT) {
             self.stacktrace_id = reader.index()?;
         } else {

@@ -13,7 +13,7 @@ use crate::format::texts::Texts;
 use crate::model::dictionary::{
     Attribute, Dictionary, Function, Link, Locations, Mapping, Mappings,
 };
-use crate::model::id::{AttributeId, StringId};
+use crate::model::id::{AttributeId, LinkId, LocationId, MappingId, StringId};
 use crate::model::ragged::Ragged;
 use crate::model::strings::Strings;
 
@@ -44,20 +44,19 @@ impl Shifts {
         self.sample_attributes.rows += tables.new_attributes.rows.len();
     }
 
-    /// Link references, as indices of the model's table.
-    pub(crate) fn links(&self, mut links: Vec<u32>) -> Vec<u32> {
+    /// Brings link references to the model's table.
+    pub(crate) fn links(&self, links: &mut [LinkId]) {
         match (self.rows, self.link_row_0) {
             (Rows::NullFirst, _) | (Rows::Presence, false) | (Rows::FromZero, true) => {}
             (Rows::Presence, true) => {
-                links.iter_mut().for_each(|link| *link = link.saturating_sub(1))
+                links.iter_mut().for_each(|link| link.0 = link.0.saturating_sub(1))
             }
             // A reference to the first link cannot be told from none.
             (Rows::FromZero, false) => links
                 .iter_mut()
-                .filter(|link| **link != 0)
-                .for_each(|link| *link = link.saturating_add(1)),
+                .filter(|link| link.0 != 0)
+                .for_each(|link| link.0 = link.0.saturating_add(1)),
         }
-        links
     }
 }
 
@@ -224,7 +223,7 @@ impl Tables {
             let key = common::table_text(key, &self.texts, intake).map_err(place)?;
             let unit = common::table_text(unit, &self.texts, intake).map_err(place)?;
             let text = self.texts.raw.get(key.row()).unwrap_or_default().to_vec();
-            intake.budget.take::<[StringId; 4]>(1)?;
+            intake.budget.take::<[StringId; 8]>(1)?;
             let key = self.texts.intern(&text, intake)?;
             let first = *units.entry(key).or_insert(unit);
             if first != unit {
@@ -264,25 +263,13 @@ impl Tables {
         }
         let functions = self.prove_functions(shifts, own, intake)?;
         let mappings = self.prove_mappings(shifts, own, lifted_mappings, intake)?;
-        let locations = self.prove_locations(shifts, own, lifted_locations, intake)?;
-        let repaired = intake.findings.len();
-        let mut stacks = std::mem::take(&mut self.stacks.rows);
-        let mut stacks = match self.stacks.most {
-            Some(most) if shifts.location.holds_all(most) => prove::proved(stacks),
-            _ => {
-                // As they were on the wire.
-                let shift = shifts.location.shift;
-                for index in &mut stacks.items {
-                    *index = index.wrapping_sub(shift);
-                }
-                prove::ragged(stacks, shifts.location, intake, place)?
-            }
-        };
-        if intake.findings.len() != repaired {
-            drop_frames(&mut stacks);
+        let mut locations = self.prove_locations(shifts, own, lifted_locations, intake)?;
+        let mut stacks = prove::ragged_ids(std::mem::take(&mut self.stacks.rows));
+        let holds = |most: u32| shifts.location.holds_all(most);
+        if !self.stacks.most.is_some_and(holds) {
+            prove_stacks::<G>(&mut stacks, &mut locations, shifts.location, place, intake)?;
         }
-        let mut attributes = self.attributes;
-        attributes.append(&mut self.new_attributes.rows);
+        let attributes = self.new_attributes.behind(self.attributes);
         let strings = prove_texts(self.texts, intake)?;
         Ok(Dictionary {
             strings,
@@ -337,17 +324,14 @@ impl Tables {
                 prove::one(mapping.filename.0, shifts.strings, intake, "filename_strindex")
                     .map_err(|e| e.within_row("mapping_table", row.saturating_sub(own)))?;
         }
-        let from_wire: Ragged<AttributeId> = prove::ragged(
-            std::mem::take(&mut self.mapping_attributes),
-            shifts.attributes,
-            intake,
-            |error, row, at| {
-                error
-                    .element(at)
-                    .within("attribute_indices")
-                    .within_row("mapping_table", row.saturating_sub(own))
-            },
-        )?;
+        let mut from_wire: Ragged<AttributeId> =
+            prove::ragged_ids(std::mem::take(&mut self.mapping_attributes));
+        prove::attributes(&mut from_wire, shifts.attributes, intake, |error, row, at| {
+            error
+                .element(at)
+                .within("attribute_indices")
+                .within_row("mapping_table", row.saturating_sub(own))
+        })?;
         if lifted.is_empty() {
             return Ok(Mappings { rows, attributes: from_wire });
         }
@@ -383,19 +367,16 @@ impl Tables {
     ) -> Result<Locations> {
         let place =
             |error: Error, row: usize| error.within_row("location_table", row.saturating_sub(own));
-        let mappings = prove::column(
-            std::mem::take(&mut self.location_mappings),
-            shifts.mapping,
-            intake,
-            |error, row| place(error.within("mapping_index"), row),
-        )?;
+        let mut mappings = prove::ids(std::mem::take(&mut self.location_mappings));
+        prove::column(&mut mappings, shifts.mapping, intake, |error, row| {
+            place(error.within("mapping_index"), row)
+        })?;
         let lines = self.prove_lines(shifts, own, intake)?;
-        let from_wire: Ragged<AttributeId> = prove::ragged(
-            std::mem::take(&mut self.location_attributes),
-            shifts.attributes,
-            intake,
-            |error, row, at| place(error.element(at).within("attribute_indices"), row),
-        )?;
+        let mut from_wire: Ragged<AttributeId> =
+            prove::ragged_ids(std::mem::take(&mut self.location_attributes));
+        prove::attributes(&mut from_wire, shifts.attributes, intake, |error, row, at| {
+            place(error.element(at).within("attribute_indices"), row)
+        })?;
         let addresses = std::mem::take(&mut self.addresses);
         if lifted.is_empty() {
             return Ok(Locations { mappings, addresses, lines, attributes: from_wire });
@@ -442,7 +423,7 @@ impl Tables {
 /// Proves that all texts are UTF-8, as those of OTLP must be.
 pub(crate) fn prove_texts(texts: Texts, intake: &mut Intake) -> Result<Strings> {
     let rows = texts.table_rows as usize;
-    let strings = texts.raw.prove(false);
+    let strings = texts.raw.prove(false, &mut intake.budget)?;
     if let Some((id, bytes)) = strings.not_utf8().next() {
         let shown = String::from_utf8_lossy(bytes);
         let error = Error::malformed(format!("{shown:?} is not UTF-8"));
@@ -465,8 +446,58 @@ fn drop_if<T>(rows: &mut Vec<T>, empty: impl Fn(&T) -> bool) -> bool {
     }
 }
 
+/// Proves stacks whose locations are not all known to be rows of the table.
+#[cold]
+fn prove_stacks<G: Generation>(
+    stacks: &mut Ragged<LocationId>,
+    locations: &mut Locations,
+    mut target: Target,
+    place: impl Fn(Error, usize, usize) -> Error,
+    intake: &mut Intake,
+) -> Result<()> {
+    // As they were on the wire.
+    for location in &mut stacks.items {
+        location.0 = location.0.wrapping_sub(target.shift);
+    }
+    if G::SCHEMA.rows == Rows::NullFirst && stacks.items.contains(&LocationId::NONE) {
+        target.rows += 1;
+        name_location_0(stacks, locations, &place, intake);
+    }
+    prove::ragged(stacks, target, intake, place)?;
+    drop_frames(stacks);
+    Ok(())
+}
+
+/// A frame that is row 0, which stands for no location, becomes a location of which nothing is
+/// known: as a row of its own no generation takes it for something else.
+fn name_location_0(
+    stacks: &mut Ragged<LocationId>,
+    locations: &mut Locations,
+    place: impl Fn(Error, usize, usize) -> Error,
+    intake: &mut Intake,
+) {
+    let unknown = LocationId(locations.len() as u32);
+    locations.mappings.push(MappingId::NONE);
+    locations.addresses.push(0);
+    let mut start = 0;
+    for (row, &end) in stacks.ends.iter().enumerate() {
+        let stack = start..end as usize;
+        start = stack.end;
+        let frames = stacks.items.get_mut(stack).unwrap_or_default();
+        for (at, frame) in frames.iter_mut().enumerate().filter(|(_, frame)| frame.0 == 0) {
+            *frame = unknown;
+            let message = "location 0, which stands for none, is a frame of the stack; it was read as a location of which nothing is known";
+            let place = || place(Error::malformed(""), row, at).place();
+            intake.note(losses::STACK_LOCATION_0, place, || message.to_owned());
+        }
+    }
+}
+
 /// Leaves out the frames that were repaired to none.
-fn drop_frames(stacks: &mut Ragged<crate::model::id::LocationId>) {
+fn drop_frames(stacks: &mut Ragged<LocationId>) {
+    if !stacks.items.contains(&LocationId::NONE) {
+        return;
+    }
     let mut kept = Ragged::default();
     for stack in stacks.rows() {
         kept.items.extend(stack.iter().filter(|id| id.some().is_some()));

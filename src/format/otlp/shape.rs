@@ -4,13 +4,13 @@ use crate::error::{Error, Result};
 use crate::format::intake::Intake;
 use crate::format::losses;
 use crate::format::otlp::read::single_sample_type;
-use crate::format::otlp::samples::RawSamples;
 use crate::format::otlp::schema::Generation;
 use crate::model::ragged::Ragged;
+use crate::model::samples::Samples;
 
 /// Refuses or repairs samples whose values fit neither the sample types nor the timestamps.
 pub(crate) fn check<G: Generation>(
-    samples: &mut RawSamples,
+    samples: &mut Samples,
     types: usize,
     intake: &mut Intake,
 ) -> Result<()> {
@@ -47,7 +47,7 @@ fn values_wanted(single: bool, types: usize, times: usize, had: usize) -> usize 
 }
 
 /// The first sample that has values and timestamps, but not as many of each.
-fn uneven(samples: &RawSamples) -> Option<usize> {
+fn uneven(samples: &Samples) -> Option<usize> {
     (0..samples.timestamps.len()).find(|&row| {
         let (values, times) = (samples.values.row(row).len(), samples.timestamps.row(row).len());
         values != 0 && times != 0 && values != times
@@ -55,7 +55,7 @@ fn uneven(samples: &RawSamples) -> Option<usize> {
 }
 
 /// The first sample that has not as many values as there are sample types.
-fn miscounted(samples: &RawSamples, types: usize) -> Option<usize> {
+fn miscounted(samples: &Samples, types: usize) -> Option<usize> {
     let rows = samples.stacks.len();
     let regular = samples.values.ends.len() == rows || types == 0;
     let mut wanted = 0;
@@ -69,13 +69,14 @@ fn miscounted(samples: &RawSamples, types: usize) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::id::StackId;
 
     #[test]
     fn miscounted_values_are_found_wherever_they_are() {
         let samples = |values: &[&[i64]]| {
-            let mut samples = RawSamples::default();
+            let mut samples = Samples::default();
             for (row, values) in values.iter().enumerate() {
-                samples.stacks.push(0);
+                samples.stacks.push(StackId::NONE);
                 samples.values.items.extend_from_slice(values);
                 samples.values.end_row_at(row);
             }

@@ -39,6 +39,8 @@ pub(crate) struct Tables {
     /// Units by key, both as string indices.
     pub(crate) units: Vec<(u32, u32)>,
     pub(crate) stacks: Stacks,
+    /// Whether samples name their stacks by slices of a list.
+    pub(crate) slices: bool,
     pub(crate) ids: Ids,
 }
 
@@ -82,30 +84,28 @@ impl Default for IdColumn {
 
 impl IdColumn {
     #[inline(always)]
-    pub(crate) fn push(&mut self, id: u64) {
+    pub(crate) fn push(&mut self, id: u64, intake: &mut Intake) -> Result<()> {
         if id != self.next || !self.listed.is_empty() {
-            return self.push_unusual(id);
+            return self.push_unusual(id, intake);
         }
         self.rows += 1;
         self.next += self.step;
+        Ok(())
     }
 
     #[cold]
-    fn push_unusual(&mut self, id: u64) {
+    fn push_unusual(&mut self, id: u64, intake: &mut Intake) -> Result<()> {
         if self.rows == 0 && id == 0 {
             (self.next, self.step) = (0, 0);
-            self.rows = 1;
         } else {
-            self.list(id);
+            if self.listed.is_empty() {
+                intake.budget.take::<u64>(self.rows)?;
+                self.listed = self.to_vec();
+            }
+            intake.budget.push(&mut self.listed, id)?;
         }
-    }
-
-    fn list(&mut self, id: u64) {
-        if self.listed.is_empty() {
-            self.listed = self.to_vec();
-        }
-        self.listed.push(id);
         self.rows += 1;
+        Ok(())
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -180,6 +180,7 @@ impl Tables {
             new_attributes: NewAttributes::after(0),
             units: Vec::new(),
             stacks: Stacks::plus(plus),
+            slices: false,
             ids: Ids::default(),
         }
     }
@@ -234,26 +235,29 @@ impl Tables {
             .unwrap_or(0);
         within("max_table_entries", intake.limits().max_table_entries, largest as u64)?;
         let budget = &mut intake.budget;
-        budget.take::<u32>(string)?;
+        // A guess: some are inlined. A line takes more than that many bytes.
+        let lines = (location + location / 2).min(budget.payload() / 8) + Short::MOST_MESSAGES;
+        budget.take::<[u32; 2]>(string)?;
         budget.take::<u8>(self.texts.raw.byte_len())?;
         budget.take::<(Mapping, MappingPprof)>(mapping)?;
-        budget.take::<(u64, [u32; 3])>(location)?;
+        budget.take::<(u64, [u32; 4])>(location)?;
+        budget.take::<Line>(lines)?;
         budget.take::<Function>(function)?;
         budget.take::<Link>(link)?;
         budget.take::<Attribute>(attribute)?;
         budget.take::<(u32, u32)>(unit)?;
         budget.take::<u32>(stack)?;
         let extra = usize::from(G::SCHEMA.rows != Rows::NullFirst);
-        self.mappings.reserve(mapping);
+        self.mappings.reserve(mapping + extra);
         self.location_mappings.reserve(location + extra);
         self.addresses.reserve(location + extra);
         self.lines.ends.reserve(location + extra);
-        // A guess: some are inlined.
-        self.lines.items.reserve(location + location / 2 + extra);
+        self.lines.items.reserve_exact(lines);
         self.functions.reserve(function + extra);
-        self.links.reserve(link);
-        self.attributes.reserve(attribute);
+        self.links.reserve(link + extra);
+        self.attributes.reserve(attribute + extra);
         self.stacks.rows.ends.reserve(stack);
+        self.units.reserve_exact(unit);
         // What is made of labels is numbered after the rows of the tables.
         self.texts.table_rows = string as u32;
         self.new_attributes.first = (attribute + own_rows::<G>()).max(1) as u32;
@@ -322,7 +326,7 @@ impl Tables {
                 e.within_row("mapping_table", self.mappings.len().saturating_sub(own))
             })?;
         } else if is!(tag, G::SCHEMA.tables.link, LEN) {
-            self.link(reader.bytes()?, intake)
+            self.link::<G>(reader.bytes()?, intake)
                 .map_err(|e| e.within_row("link_table", self.links.len().saturating_sub(own)))?;
         } else if is!(tag, G::SCHEMA.tables.attribute_units, LEN) {
             self.unit(reader.bytes()?, intake)
@@ -397,7 +401,11 @@ impl Tables {
         let lines = self.lines.items.len() - first_line;
         if lines > 1 {
             within("max_lines_per_location", intake.limits().max_lines_per_location, lines as u64)?;
-            intake.budget.take::<Line>(lines)?;
+        }
+        // Room for those of the next short location.
+        let items = &mut self.lines.items;
+        if items.capacity() - items.len() < Short::MOST_MESSAGES {
+            intake.budget.grow(items, Short::MOST_MESSAGES)?;
         }
         self.lines.end_row();
         if !self.location_attributes.items.is_empty() {
@@ -406,7 +414,7 @@ impl Tables {
         self.location_mappings.push(reference::<G>(mapping));
         self.addresses.push(address);
         if G::SCHEMA.location.id != 0 {
-            self.ids.location.push(id);
+            self.ids.location.push(id, intake)?;
         }
         Ok(())
     }
@@ -427,7 +435,7 @@ impl Tables {
                 mapping = Some(reader.index()?);
             } else if is!(tag, G::SCHEMA.location.lines, LEN) {
                 let line = line(reader.message()?, intake)?;
-                self.lines.items.push(line);
+                intake.budget.push(&mut self.lines.items, line)?;
             } else if is!(tag, G::SCHEMA.location.id, VARINT) {
                 id = reader.varint()?;
             } else {
@@ -452,13 +460,13 @@ impl Tables {
         } else if is!(tag, G::SCHEMA.location.is_folded, VARINT) {
             self.folded.pop_if(|folded| *folded == row);
             if reader.varint()? != 0 {
-                self.folded.push(row);
+                intake.budget.push(&mut self.folded, row)?;
             }
         } else if is!(tag, G::SCHEMA.location.frame_type, VARINT) {
             let frame_type = reader.index()?;
             self.frame_types.pop_if(|(location, _)| *location == row);
             if frame_type != 0 {
-                self.frame_types.push((row, frame_type));
+                intake.budget.push(&mut self.frame_types, (row, frame_type))?;
             }
         } else {
             let schema = const { &G::SCHEMA.location };
@@ -488,7 +496,7 @@ impl Tables {
         };
         self.functions.push(function);
         if G::SCHEMA.function.id != 0 {
-            self.ids.function.push(id);
+            self.ids.function.push(id, intake)?;
         }
         Ok(())
     }
@@ -542,26 +550,35 @@ impl Tables {
             self.mapping_pprof.push(pprof);
         }
         if G::SCHEMA.mapping.id != 0 {
-            self.ids.mapping.push(id);
+            self.ids.mapping.push(id, intake)?;
         }
         Ok(())
     }
 
-    fn link(&mut self, body: &[u8], intake: &mut Intake) -> Result<()> {
+    fn link<G: Generation>(&mut self, body: &[u8], intake: &mut Intake) -> Result<()> {
         let mut reader = Reader::new(body);
         let mut link = Link::default();
+        let (mut has_trace, mut has_span) = (false, false);
         while let Some(tag) = reader.tag()? {
             if is!(tag, 1, LEN) {
                 let id = reader.bytes()?;
+                has_trace = !id.is_empty();
                 common::fixed_id(id, &mut link.trace_id, losses::LINK_INVALID, intake)
                     .map_err(|e| e.within("trace_id"))?;
             } else if is!(tag, 2, LEN) {
                 let id = reader.bytes()?;
+                has_span = !id.is_empty();
                 common::fixed_id(id, &mut link.span_id, losses::LINK_INVALID, intake)
                     .map_err(|e| e.within("span_id"))?;
             } else {
                 unknown(&mut reader, tag, "Link", &[(1, "trace_id"), (2, "span_id")], intake)?;
             }
+        }
+        if has_trace != has_span {
+            let row = self.links.len() - own_rows::<G>();
+            let (has, lacks) = if has_trace { ("trace", "span") } else { ("span", "trace") };
+            let said = || format!("the link has a {has} id alone; the {lacks} id became zero");
+            intake.note(losses::LINK_HALF, || format!("link_table[{row}]"), said);
         }
         self.links.push(link);
         Ok(())

@@ -36,7 +36,7 @@ mod tests {
         let noted = |times: &[u64], start, end| {
             let mut timestamps = Ragged::default();
             timestamps.push(times);
-            let mut intake = Intake::new(Limits::file(), Policy::Refuse);
+            let mut intake = Intake::new(Limits::file(), Policy::Refuse, 0);
             check(&timestamps, start, end, &mut intake);
             !intake.findings.is_empty()
         };

@@ -1,5 +1,6 @@
 //! Writing what all signals share: values, resources, scopes.
 
+use crate::format::columns::is_in_fields;
 use crate::format::otlp::refs::TextRefs;
 use crate::format::otlp::schema::Generation;
 use crate::format::otlp::write::ints;
@@ -101,10 +102,9 @@ pub(crate) struct ScopeSaid<'a> {
 
 impl ScopeSaid<'_> {
     fn attributes<'b>(&'b self, dictionary: &'b Dictionary) -> impl Iterator<Item = &'b KeyValue> {
-        self.scope
-            .attributes
-            .iter()
-            .filter(|pair| !self.hidden.contains(&dictionary.text(pair.key)))
+        self.scope.attributes.iter().filter(|pair| {
+            !self.hidden.contains(&dictionary.text(pair.key)) || !is_in_fields(pair, dictionary)
+        })
     }
 
     /// Whether there is nothing to say.

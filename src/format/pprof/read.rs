@@ -157,7 +157,11 @@ pub(crate) fn read(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
     tables.counts.function = layout.rows[FUNCTION].len();
     tables.reserve::<Pprof>(intake)?;
     let text = strings.iter().map(|&(_, length)| length as usize).sum();
-    tables.texts.reserve(strings.len(), text);
+    // Only those with any text become the model's.
+    let texts = strings.len().min(text);
+    intake.budget.take::<[u64; 4]>(texts)?;
+    intake.budget.take::<u8>(text)?;
+    tables.texts.reserve(texts, text);
     let header = read_tables(payload, &layout, &mut tables, intake)?;
     let mappings = Ids::of(&tables.ids.mapping, "mapping", intake)?;
     let functions = Ids::of_functions(&tables, intake)?;
@@ -176,8 +180,8 @@ pub(crate) fn read(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
     };
     let mut reader = SampleReader::new(payload, shape, &locations, &mut tables, intake)?;
     reader.read(samples, table, &mut tables, intake)?;
-    let mut profile =
-        Profile { samples: reader.finish(&mut tables, intake)?, ..Profile::default() };
+    let mut profile = Profile::default();
+    profile.samples = reader.finish(&mut tables, intake)?;
     header.finish(&mut profile, table, &mut tables, intake)?;
     let links = std::mem::take(&mut tables.links);
     let mut dictionary = finish_tables(tables, links, table, &mappings, &functions, intake)?;
@@ -185,11 +189,11 @@ pub(crate) fn read(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
     if let Some(label) = intake.timestamp_label.clone() {
         times::fold(&mut profile, &dictionary, &label);
     }
-    let scope = ScopeProfiles { profiles: vec![profile], ..ScopeProfiles::default() };
-    Ok(Profiles {
-        dictionary,
-        resources: vec![ResourceProfiles { scopes: vec![scope], ..ResourceProfiles::default() }],
-    })
+    let mut scope = ScopeProfiles::default();
+    scope.profiles = vec![profile];
+    let mut resource = ResourceProfiles::default();
+    resource.scopes = vec![scope];
+    Ok(Profiles { dictionary, resources: vec![resource] })
 }
 
 impl Layout {
@@ -256,7 +260,9 @@ fn read_tables(
             .map_err(|e| e.within_row("mapping", tables.ids.mapping.len()))?;
     }
     let mut header = Header::default();
-    intake.budget.take::<ValueType>(3 * layout.rows[SAMPLE_TYPE].len())?;
+    let sample_types = layout.rows[SAMPLE_TYPE].len();
+    intake.budget.take::<[ValueType; 2]>(sample_types)?;
+    header.sample_types.reserve_exact(sample_types);
     for (at, &place) in layout.rows[SAMPLE_TYPE].iter().enumerate() {
         let value_type = value_type(row(place, payload), ValueType::default(), intake);
         let value_type = value_type.map_err(|e| e.within_row("sample_type", at))?;
@@ -342,6 +348,7 @@ impl Header {
             let unit = table.text(value_type.unit.0, &mut tables.texts, intake)?;
             Ok(ValueType { name, unit, temporality: None })
         };
+        profile.sample_types.reserve_exact(self.sample_types.len());
         for (row, value_type) in self.sample_types.into_iter().enumerate() {
             let value_type =
                 named(value_type, tables, intake).map_err(|e| e.within_row("sample_type", row))?;
@@ -364,6 +371,7 @@ impl Header {
         }
         let mut attributes = Vec::new();
         if !self.comments.is_empty() {
+            intake.budget.take::<Value>(self.comments.len())?;
             let mut comments = Vec::with_capacity(self.comments.len());
             for index in self.comments {
                 comments.push(Value::String(text(index, "comment", tables, intake)?));
@@ -467,11 +475,10 @@ fn finish_tables(
     check_lines(&mut tables, last(functions, functions_table.len()), intake)?;
     check_mappings(&mut tables, last(mappings, mappings_table.rows.len()), intake)?;
     let attributes = finish_location_attributes(&mut tables, intake)?;
-    let mut all = std::mem::take(&mut tables.attributes);
-    all.append(&mut tables.new_attributes.rows);
+    let attribute_table = tables.new_attributes.behind(std::mem::take(&mut tables.attributes));
     let stacks = std::mem::take(&mut tables.stacks.rows);
     Ok(Dictionary {
-        strings: tables.texts.raw.prove(false),
+        strings: tables.texts.raw.prove(false, &mut intake.budget)?,
         mappings: mappings_table,
         functions: functions_table,
         locations: Locations {
@@ -481,7 +488,7 @@ fn finish_tables(
             attributes,
         },
         links,
-        attributes: all,
+        attributes: attribute_table,
         stacks: Ragged {
             items: stacks.items.into_iter().map(LocationId).collect(),
             ends: stacks.ends,

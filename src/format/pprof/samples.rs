@@ -17,7 +17,7 @@ use crate::format::pprof::ids::{Ids, Rows};
 use crate::format::pprof::read::{Place, Table, row};
 use crate::format::texts::{Texts, hash_bytes};
 use crate::model::dictionary::{Attribute, Link};
-use crate::model::id::{AttributeId, LinkId, StackId};
+use crate::model::id::{AttributeId, LinkId, StackId, StringId};
 use crate::model::ragged::Ragged;
 use crate::model::samples::Samples;
 use crate::model::value::Value;
@@ -57,6 +57,7 @@ pub(crate) struct SampleReader<'a> {
     labels: Seen<'a>,
     /// What each label met is.
     singles: Vec<Single>,
+    halves: Vec<Half>,
     links: HashTable<u32>,
     /// The labels of one sample.
     own: Vec<u32>,
@@ -64,22 +65,56 @@ pub(crate) struct SampleReader<'a> {
     packed: Vec<u8>,
 }
 
-/// A label that was met.
-#[derive(Debug)]
+/// A label that was met. Every sample may have one of its own, such as its time, so it is small.
+#[derive(Clone, Copy, Debug)]
 struct Single {
-    attribute: Attribute,
+    key: StringId,
+    kind: Kind,
+    /// The number it says, or the id of the text.
+    number: i64,
+    unit: StringId,
     /// Its row, once it is used as an attribute of its own.
-    id: Option<AttributeId>,
-    role: Role,
+    id: AttributeId,
+    /// Of half a link: which one.
+    half: u32,
 }
 
-/// Whether a label is one of the two that make a link.
+/// What a label says: a number, a text, or as a text one of the two ids that make a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Role {
-    Other,
-    Trace([u8; 16]),
-    Span([u8; 8]),
+enum Kind {
+    Number,
+    Text,
+    Trace,
+    Span,
 }
+
+impl Single {
+    fn of(attribute: &Attribute) -> Self {
+        let (kind, number) = match attribute.value {
+            Value::Int(number) => (Kind::Number, number),
+            Value::String(text) => (Kind::Text, text.0.into()),
+            // A label says nothing else.
+            _ => (Kind::Text, 0),
+        };
+        let Attribute { key, unit, .. } = *attribute;
+        Self { key, kind, number, unit, id: AttributeId::NONE, half: 0 }
+    }
+
+    fn attribute(&self) -> Attribute {
+        let value = match self.kind {
+            Kind::Number => Value::Int(self.number),
+            Kind::Text | Kind::Trace | Kind::Span => Value::String(StringId(self.number as u32)),
+        };
+        Attribute { key: self.key, value, unit: self.unit }
+    }
+
+    fn is_half(&self) -> bool {
+        matches!(self.kind, Kind::Trace | Kind::Span)
+    }
+}
+
+/// The id that a label says of a trace, or the one of a span.
+type Half = [u8; 16];
 
 /// Bytes met before, by number.
 struct Seen<'a> {
@@ -159,6 +194,7 @@ impl<'a> SampleReader<'a> {
             stacks: Seen::with_room(payload, samples.min(MOST_ROOM)),
             labels: Seen::with_room(payload, 0),
             singles: Vec::new(),
+            halves: Vec::new(),
             links: HashTable::new(),
             own: Vec::new(),
             packed: Vec::new(),
@@ -369,7 +405,7 @@ impl<'a> SampleReader<'a> {
             Ids::Dense(_) => tables.stacks.read(ids, intake)?,
             Ids::Sparse(rows_of) => sparse_stack(ids, rows_of, tables)?,
         }
-        tables.stacks.end(first, 8, intake)
+        tables.stacks.end(first, 12, intake)
     }
 
     /// Takes a label as one of the sample's own.
@@ -402,33 +438,37 @@ impl<'a> SampleReader<'a> {
         let texts = &mut tables.texts;
         let attribute = Label::read(body, intake)?
             .attribute(intake, |index, intake| table.text(index, texts, intake))?;
-        let role = if intake.links { role(&attribute, texts) } else { Role::Other };
-        intake.budget.take::<(Single, [u64; 4])>(1)?;
-        self.singles.push(Single { attribute, id: None, role });
+        let mut single = Single::of(&attribute);
+        if intake.links
+            && let Some((kind, half)) = half(&attribute, texts)
+        {
+            (single.kind, single.half) = (kind, self.halves.len() as u32);
+            intake.budget.push(&mut self.halves, half)?;
+        }
+        // Where its bytes are, and in the index its hash and some slots.
+        intake.budget.take::<[u64; 6]>(1)?;
+        intake.budget.push(&mut self.singles, single)?;
         Ok(self.labels.add(hash, body))
     }
 
     /// Makes the labels of a sample its attributes and its link.
     fn attach(&mut self, row: usize, tables: &mut Tables, intake: &mut Intake) -> Result<()> {
         intake.take_attributes(self.own.len())?;
-        let key = |label: u32| self.singles[label as usize].attribute.key;
+        let key = |label: u32| self.singles[label as usize].key;
         let repeated = (1..self.own.len())
             .any(|at| self.own[..at].iter().any(|&earlier| key(earlier) == key(self.own[at])));
         if repeated {
             return self.attach_repeated(tables, intake);
         }
-        if self.own.iter().any(|&label| self.singles[label as usize].role != Role::Other) {
+        if self.own.iter().any(|&label| self.singles[label as usize].is_half()) {
             self.link(row, tables, intake)?;
         }
         for at in 0..self.own.len() {
             let single = &mut self.singles[self.own[at] as usize];
-            let id = match single.id {
-                Some(id) => id,
-                None => *single
-                    .id
-                    .insert(tables.new_attributes.intern(single.attribute.clone(), intake)?),
-            };
-            self.samples.attributes.items.push(id);
+            if single.id == AttributeId::NONE {
+                single.id = tables.new_attributes.intern(single.attribute(), intake)?;
+            }
+            self.samples.attributes.items.push(single.id);
         }
         Ok(())
     }
@@ -436,7 +476,7 @@ impl<'a> SampleReader<'a> {
     #[cold]
     fn attach_repeated(&mut self, tables: &mut Tables, intake: &mut Intake) -> Result<()> {
         let singles: Vec<Attribute> =
-            self.own.iter().map(|&label| self.singles[label as usize].attribute.clone()).collect();
+            self.own.iter().map(|&label| self.singles[label as usize].attribute()).collect();
         let mut ids = Vec::new();
         labels::group(&singles, &mut ids, &mut tables.texts, &mut tables.new_attributes, intake)?;
         self.samples.attributes.items.extend(ids.into_iter().map(AttributeId));
@@ -445,15 +485,17 @@ impl<'a> SampleReader<'a> {
 
     /// Takes the two labels of a link out of a sample's, if both are there.
     fn link(&mut self, row: usize, tables: &mut Tables, intake: &mut Intake) -> Result<()> {
-        let roles = || self.own.iter().map(|&label| self.singles[label as usize].role);
-        let trace =
-            roles().find_map(|role| if let Role::Trace(id) = role { Some(id) } else { None });
-        let span = roles().find_map(|role| if let Role::Span(id) = role { Some(id) } else { None });
-        let (Some(trace_id), Some(span_id)) = (trace, span) else {
+        let half = |kind: Kind| {
+            let mut own = self.own.iter().map(|&label| self.singles[label as usize]);
+            let single = own.find(|single| single.kind == kind)?;
+            self.halves.get(single.half as usize)
+        };
+        let (Some(&trace_id), Some(span_id)) = (half(Kind::Trace), half(Kind::Span)) else {
             return Ok(());
         };
+        let &[span_id @ .., _, _, _, _, _, _, _, _] = span_id;
         let singles = &self.singles;
-        self.own.retain(|&label| singles[label as usize].role == Role::Other);
+        self.own.retain(|&label| !singles[label as usize].is_half());
         let link = Link { trace_id, span_id };
         let hash = hash_bytes(&self.hasher, &[&trace_id[..], &span_id].concat());
         let links = &mut tables.links;
@@ -461,8 +503,8 @@ impl<'a> SampleReader<'a> {
             Some(&row) => row,
             None => {
                 let id = links.len() as u32;
-                intake.budget.take::<Link>(2)?;
-                links.push(link);
+                intake.budget.take::<[u64; 2]>(1)?;
+                intake.budget.push(links, link)?;
                 let hasher = &self.hasher;
                 self.links.insert_unique(hash, id, |&row| {
                     let Link { trace_id, span_id } = links[row as usize];
@@ -570,16 +612,21 @@ fn mend_values(samples: &mut Samples, columns: usize, intake: &mut Intake) -> Re
     Ok(())
 }
 
-/// Whether a label is half of a link: only a text that comes back as it was is.
-fn role(attribute: &Attribute, texts: &Texts) -> Role {
+/// The half of a link that a label is, an id of a span padded: only a text that comes back as it
+/// was is one.
+fn half(attribute: &Attribute, texts: &Texts) -> Option<(Kind, Half)> {
     let Value::String(value) = attribute.value else {
-        return Role::Other;
+        return None;
     };
-    let text = |id: crate::model::id::StringId| texts.raw.get(id.row()).unwrap_or_default();
+    let text = |id: StringId| texts.raw.get(id.row()).unwrap_or_default();
     match std::str::from_utf8(text(attribute.key)) {
-        Ok(LABEL_TRACE_ID) => hex(text(value)).map_or(Role::Other, Role::Trace),
-        Ok(LABEL_SPAN_ID) => hex(text(value)).map_or(Role::Other, Role::Span),
-        _ => Role::Other,
+        Ok(LABEL_TRACE_ID) => Some((Kind::Trace, hex(text(value))?)),
+        Ok(LABEL_SPAN_ID) => {
+            let mut padded = [0; 16];
+            padded[..8].copy_from_slice(&hex::<8>(text(value))?);
+            Some((Kind::Span, padded))
+        }
+        _ => None,
     }
 }
 

@@ -1,6 +1,6 @@
 //! What pprof has no place for: every bit of it is counted.
 
-use crate::format::columns::Joined;
+use crate::format::columns::{Joined, is_in_fields};
 use crate::format::fingerprint::Fingerprints;
 use crate::format::known::{Known, KnownAttributes};
 use crate::format::losses::{self, Losses};
@@ -10,9 +10,7 @@ use crate::model::dictionary::Dictionary;
 use crate::model::id::StringId;
 use crate::model::profile::{AggregationTemporality, Profile, ProfileId};
 use crate::model::{Profiles, ResourceProfiles, ScopeProfiles};
-use crate::semconv::{
-    PPROF_PROFILE_COMMENT, PPROF_SCOPE_DEFAULT_SAMPLE_TYPE, PPROF_SCOPE_SAMPLE_TYPE_ORDER,
-};
+use crate::semconv::PPROF_PROFILE_COMMENT;
 
 /// Counts what is said of resources and scopes.
 pub(crate) fn envelope(profiles: &Profiles, losses: &mut Losses) {
@@ -53,8 +51,7 @@ fn scope_unsaid(profiles: &ScopeProfiles, dictionary: &Dictionary, losses: &mut 
         losses
             .add_many(losses::SCOPE_DROPPED, u64::from(id != StringId::NONE), || field.to_owned());
     }
-    let said = [PPROF_SCOPE_DEFAULT_SAMPLE_TYPE, PPROF_SCOPE_SAMPLE_TYPE_ORDER];
-    for pair in scope.attributes.iter().filter(|pair| !said.contains(&dictionary.text(pair.key))) {
+    for pair in scope.attributes.iter().filter(|pair| !is_in_fields(pair, dictionary)) {
         losses.add(losses::SCOPE_DROPPED, || format!("scope.{}", dictionary.text(pair.key)));
     }
     let counted = u64::from(scope.dropped_attributes_count != 0);

@@ -9,6 +9,7 @@ use crate::model::order::{ranks, sample_type_order, set_sample_type_order};
 use crate::model::profile::{Profile, ValueType};
 use crate::model::ragged::Ragged;
 use crate::model::samples::{SampleRef, Samples};
+use crate::model::thin::Thin;
 use crate::model::{Profiles, ScopeProfiles};
 
 impl Profiles {
@@ -105,7 +106,7 @@ impl Profiles {
     /// what was dropped or rewritten is still in there.
     pub fn drop_original_payloads(&mut self) {
         for profile in profiles_of(&mut self.resources) {
-            profile.original_payload = Vec::new();
+            profile.original_payload = Thin::default();
             profile.original_payload_format = StringId::NONE;
         }
     }

@@ -6,7 +6,7 @@ use crate::model::dictionary::Dictionary;
 use crate::model::edit::new_rows::NewRows;
 use crate::model::edit::{profiles_of, scopes_of};
 use crate::model::id::StringId;
-use crate::model::profile::Profile;
+use crate::model::profile::{Profile, ProfileParts};
 use crate::model::strings::Strings;
 use crate::model::value::Value;
 use crate::semconv::{PPROF_PROFILE_DEFAULT_SAMPLE_TYPE, PPROF_SCOPE_DEFAULT_SAMPLE_TYPE};
@@ -136,7 +136,7 @@ impl Profiles {
 }
 
 fn sample_type_names(profile: &mut Profile) -> impl Iterator<Item = &mut StringId> {
-    let Profile { sample_types, default_sample_type, .. } = profile;
+    let ProfileParts { sample_types, default_sample_type, .. } = &mut **profile;
     sample_types.iter_mut().map(|kind| &mut kind.name).chain([default_sample_type])
 }
 
