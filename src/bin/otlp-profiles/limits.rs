@@ -79,6 +79,7 @@ limits! { ReadLimits of Limits, Limits::unlimited(); // the model's own limits c
     max_lines_per_location [] "Lines of one location [default: 65536]"
     max_attributes_per_item [] "Attributes of one sample, location, mapping, profile, resource or scope [default: 65536]"
     max_owned_bytes ["max-owned"] "Memory that the profiles of one message may take [default: 8GiB]"
+    max_owned_per_byte [] "Bytes of that memory for each byte of the message inflated; 64MiB it may always take [default: 12]"
 }
 
 limits! { WriteLimits of WriteOptions, WriteOptions::default().max_output_bytes(u64::MAX).max_expanded_samples(u64::MAX);
@@ -88,7 +89,36 @@ limits! { WriteLimits of WriteOptions, WriteOptions::default().max_output_bytes(
 
 #[cfg(test)]
 mod tests {
+    use clap::CommandFactory;
+
     use super::*;
+
+    /// The names and numbers of the fields of `options` whose name begins with `max`.
+    fn fields(options: impl std::fmt::Debug) -> Vec<(String, u64)> {
+        let text = format!("{options:?}").replace(['{', '}', ','], " ");
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let limits = words.windows(2).filter(|pair| pair[0].starts_with("max_"));
+        limits.map(|pair| (pair[0].replace(':', ""), pair[1].parse().unwrap())).collect()
+    }
+
+    /// Errors name the flag of a limit, so there has to be one, and its help has to be true.
+    #[test]
+    fn every_limit_has_a_flag_that_says_its_default() {
+        let command = crate::Cli::command();
+        let convert = command.find_subcommand("convert").unwrap();
+        let limits = fields(Limits::file());
+        let written = fields(WriteOptions::default());
+        let written = written.iter().filter(|(name, _)| !limits.iter().any(|(of, _)| of == name));
+        for (name, value) in limits.iter().chain(written) {
+            let flags = |arg: &&clap::Arg| arg.get_long().map(|long| format!("--{long}"));
+            let arg = convert.get_arguments().find(|arg| flags(arg) == Some(flag(name)));
+            let help = arg.and_then(|arg| arg.get_help()).unwrap_or_else(|| panic!("{name}"));
+            let help = help.to_string();
+            let (_, default) = help.split_once("[default: ").unwrap();
+            assert_eq!(parse_size(default.trim_end_matches(']')), Ok(*value), "{name}: {help}");
+        }
+        assert!(limits.len() > 12, "{limits:?}");
+    }
 
     #[test]
     fn sizes_are_read() {
