@@ -267,7 +267,7 @@ fn ambiguous(detected: &Detected) -> Error {
 /// Reads a payload whose format is known.
 pub(crate) fn read_detected(
     payload: &[u8],
-    detected: Detected,
+    mut detected: Detected,
     options: &ReadOptions,
 ) -> Result<Reading> {
     let mut intake = Intake::new(options.limits, options.policy, payload.len());
@@ -275,6 +275,7 @@ pub(crate) fn read_detected(
     intake.timestamp_label.clone_from(&options.timestamp_label);
     let profiles =
         detected.format.read(payload, &mut intake).map_err(|error| error.located(payload))?;
+    detected.evidence.append(&mut intake.evidence);
     Ok(Reading { profiles, findings: intake.findings, detected })
 }
 

@@ -147,6 +147,8 @@ impl Draft {
     fn take_profiles(&mut self, profiles: &mut Vec<Profile>, mut lent: impl FnMut(Shape)) {
         self.widen_window();
         let columns = self.profile.sample_types.len();
+        let used = |shape: &Shape| !self.lanes[*shape as usize].samples.is_empty();
+        let last_shape = Shape::ALL.into_iter().rfind(used);
         for shape in Shape::ALL {
             let lane = &mut self.lanes[shape as usize];
             if lane.samples.is_empty() {
@@ -154,8 +156,7 @@ impl Draft {
             }
             if shape == Shape::Totals {
                 lent(shape);
-                let mut profile = take_details(&mut self.profile);
-                profile.sample_types.clone_from(&self.profile.sample_types);
+                let mut profile = details(&mut self.profile, Some(shape) == last_shape);
                 profile.samples = take(&mut lane.samples);
                 profiles.push(profile);
                 continue;
@@ -164,9 +165,10 @@ impl Draft {
                 lent(shape);
                 lane.deal(columns, column);
                 let last = column + 1 == columns;
-                let mut profile = take_details(&mut self.profile);
+                let mut profile = details(&mut self.profile, last && Some(shape) == last_shape);
                 profile.samples = if last { take(&mut lane.samples) } else { lane.samples.clone() };
-                profile.sample_types = vec![self.profile.sample_types[column]];
+                profile.sample_types.swap(0, column);
+                profile.sample_types.truncate(1);
                 profiles.push(profile);
             }
         }
@@ -181,11 +183,13 @@ impl Draft {
     }
 }
 
-/// A copy of all but the types and the samples; what must not be said twice only the first time.
-fn take_details(profile: &mut Profile) -> Profile {
-    let types = take(&mut profile.sample_types);
+/// All but the samples, which what they are of is asked for once more unless this is the `last`
+/// time; what must not be said twice only the first time.
+fn details(profile: &mut Profile, last: bool) -> Profile {
+    if last {
+        return take(profile);
+    }
     let details = profile.clone();
-    profile.sample_types = types;
     profile.profile_id = ProfileId::NONE;
     profile.dropped_attributes_count = 0;
     details
