@@ -276,7 +276,7 @@ fn ambiguous(detected: &Detected) -> Error {
 /// Reads a payload whose format is known.
 pub(crate) fn read_detected(
     payload: &[u8],
-    detected: Detected,
+    mut detected: Detected,
     options: &ReadOptions,
 ) -> Result<Reading> {
     let mut intake = Intake::new(options.limits, options.policy, payload.len());
@@ -284,6 +284,7 @@ pub(crate) fn read_detected(
     intake.timestamp_label.clone_from(&options.timestamp_label);
     let profiles =
         detected.format.read(payload, &mut intake).map_err(|error| error.located(payload))?;
+    detected.evidence.append(&mut intake.evidence);
     Ok(Reading { profiles, findings: intake.findings, detected })
 }
 

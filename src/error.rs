@@ -159,6 +159,13 @@ impl Error {
         self
     }
 
+    /// Adds to the sentence why it is so.
+    #[cold]
+    pub(crate) fn explained(mut self, why: &str) -> Self {
+        self.0.message.push_str(why);
+        self
+    }
+
     /// What kind of thing went wrong.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind

@@ -242,6 +242,9 @@ proptest! {
         }
         let reading = otlp_profiles::read(text.as_bytes(), &options("otlp-json"));
         let reading = reading.unwrap_or_else(|error| panic!("{generation}: {error}\n{text}"));
+        let evidence = reading.detected.evidence.join("; ");
+        let named = [generation, "every generation"].iter().any(|name| evidence.contains(name));
+        prop_assert!(named, "{generation}: {evidence}\n{text}");
         let binary = otlp_profiles::read(&bytes, &options(generation)).unwrap();
         prop_assert_eq!(&reading.findings, &binary.findings, "{}: {}", generation, text);
         prop_assert!(write("otlp", &reading.profiles) == write("otlp", &binary.profiles), "{generation}: {text}");
@@ -573,6 +576,33 @@ fn repeated_keys_are_cheap() {
     assert_eq!(profiles.iter().next().unwrap().period(), 7);
 }
 
+/// D13: detection says whose the names are, of as much as it looks at; reading names what it read.
+#[test]
+fn the_generation_of_a_text_is_named() {
+    let evidence = |text: &str| {
+        let detected = otlp_profiles::detect(text.as_bytes(), &options("otlp-json")).unwrap();
+        detected.evidence.last().unwrap().clone()
+    };
+    assert_eq!(evidence(TINY), "its field names are those of otlp-1.10 and otlp-1.9");
+    assert_eq!(
+        evidence(r#"{"resourceProfiles":[]}"#),
+        "its field names are those of every generation"
+    );
+    let older = |samples: usize| {
+        let samples = vec![r#"{"value":["4"]}"#; samples].join(",");
+        format!(
+            r#"{{"resourceProfiles":[{{"scopeProfiles":[{{"profiles":[{{"sampleType":[{{"typeStrindex":1}}],"sample":[{samples}],"é":1}}]}}]}}],"dictionary":{{"stringTable":["","cpu"]}}}}"#
+        )
+    };
+    assert_eq!(evidence(&older(1)), "its field names are those of otlp-1.7, but for 1");
+    let large = older(10_000);
+    let names = "its field names where it begins are those of otlp-1.7 and otlp-1.6 and otlp-1.5 and otlp-1.4";
+    assert_eq!(evidence(&large), names);
+    let reading = otlp_profiles::read(large.as_bytes(), &options("otlp-json")).unwrap();
+    let evidence = reading.detected.evidence.last().unwrap();
+    assert_eq!(evidence, "it was read by the field names of otlp-1.7");
+}
+
 #[test]
 fn older_names_tell_their_generation() {
     // Of two enums only older generations speak, by number or by name.
@@ -596,5 +626,6 @@ fn older_names_tell_their_generation() {
         error.place(),
         "resource_profiles[0].scope_profiles[0].profiles[0].sample[0].value[0]"
     );
+    assert!(error.message().ends_with("; its field names are those of otlp-1.7"), "{error}");
     assert!(form("otlp-1.7").caps.columns);
 }

@@ -5,6 +5,7 @@ use std::hash::Hasher;
 use crate::build::index::{Index, Seed, write_ids};
 use crate::build::room::{Full, Room, column};
 use crate::model::id::{AttributeId, LinkId, StackId};
+use crate::model::ragged::Ragged;
 use crate::model::samples::Samples;
 
 /// What makes two samples the same one: the stack, the set of attributes (sorted) and the link.
@@ -68,11 +69,11 @@ impl Lane {
         let Samples { stacks, links, attributes, values, timestamps, stacktrace_ids } =
             &mut self.samples;
         stacks.clear();
-        links.clear();
+        links.get_mut().into_iter().for_each(Vec::clear);
         attributes.clear();
         values.clear();
-        timestamps.clear();
-        stacktrace_ids.clear();
+        timestamps.get_mut().into_iter().for_each(Ragged::clear);
+        stacktrace_ids.get_mut().into_iter().for_each(Vec::clear);
         self.index.clear();
         self.corrections.clear();
         self.ticks.clear();

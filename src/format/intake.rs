@@ -23,6 +23,8 @@ pub struct Intake {
     pub(crate) links: bool,
     pub(crate) timestamp_label: Option<String>,
     pub(crate) findings: Vec<Finding>,
+    /// What the reader found out about the format.
+    pub(crate) evidence: Vec<String>,
 }
 
 impl Intake {
@@ -34,6 +36,7 @@ impl Intake {
             links: true,
             timestamp_label: None,
             findings: Vec::new(),
+            evidence: Vec::new(),
         }
     }
 

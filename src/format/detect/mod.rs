@@ -31,6 +31,7 @@ mod words;
 pub use endpoint::Endpoint;
 
 use crate::error::Result;
+use crate::format::json::fit::generations_named;
 use crate::format::{Encoding, Format};
 
 /// Which format a payload is, how sure that is, and why.
@@ -126,6 +127,19 @@ pub(crate) enum Depth {
 /// because the reader then says best what is wrong; it is refused where it cannot be true. An
 /// endpoint only decides between formats that fit equally well.
 pub(crate) fn detect_payload(
+    payload: &[u8],
+    hint: Option<Format>,
+    endpoint: Option<Endpoint>,
+    depth: Depth,
+) -> Result<Detected> {
+    let mut detected = recognise(payload, hint, endpoint, depth)?;
+    if detected.format == Format::OTLP_JSON {
+        detected.evidence.extend(generations_named(payload));
+    }
+    Ok(detected)
+}
+
+fn recognise(
     payload: &[u8],
     hint: Option<Format>,
     endpoint: Option<Endpoint>,

@@ -1,10 +1,12 @@
 //! How well the keys of a text fit the names of a generation.
 
 use crate::error::Result;
+use crate::format::Format;
+use crate::format::json::generations;
 use crate::format::json::names::named;
 use crate::format::json::read::AROUND;
 use crate::format::json::text::Text;
-use crate::limits::within;
+use crate::limits::{Limits, within};
 use crate::schema::{Field, Kind, MessageType, PROFILES_DATA, Version};
 
 /// Counts what a generation has no name for, or has as something else: a list where it has one
@@ -17,11 +19,23 @@ pub(super) struct Misfits<'a> {
 }
 
 impl<'a> Misfits<'a> {
+    fn in_version(text: &Text<'a>, version: Version, max_nesting: u64) -> Self {
+        Self { text: text.clone(), version, max_nesting, count: 0 }
+    }
+
     pub(super) fn of(text: &Text<'a>, version: Version, max_nesting: u64) -> Result<u64> {
-        let mut misfits = Self { text: text.clone(), version, max_nesting, count: 0 };
+        let mut misfits = Self::in_version(text, version, max_nesting);
         misfits.object(&PROFILES_DATA, 1)?;
         misfits.text.end()?;
         Ok(misfits.count)
+    }
+
+    /// Those up to where the text ends or is no JSON.
+    fn so_far(text: &Text<'a>, version: Version) -> u64 {
+        let mut misfits = Self::in_version(text, version, Limits::unlimited().max_nesting);
+        // Whoever reads it is told what is wrong with the rest.
+        misfits.object(&PROFILES_DATA, 1).ok();
+        misfits.count
     }
 
     fn object(&mut self, message: &MessageType, depth: u64) -> Result<()> {
@@ -69,4 +83,30 @@ impl<'a> Misfits<'a> {
         self.count += 1;
         self.text.skip(self.max_nesting)
     }
+}
+
+/// The bytes that are looked at to tell generations apart.
+const LOOK: usize = 64 << 10;
+
+/// Which generations have the field names of a payload, as far as its beginning shows: a sentence.
+pub(crate) fn generations_named(payload: &[u8]) -> Option<String> {
+    let start = payload.get(..LOOK).unwrap_or(payload);
+    let start = match std::str::from_utf8(start) {
+        Ok(_) => start,
+        // The last letter may be cut.
+        Err(error) => start.get(..error.valid_up_to())?,
+    };
+    let text = Text::new(start).ok()?;
+    let counts: Vec<(Format, u64)> = generations()
+        .map(|(format, schema)| (format, Misfits::so_far(&text, schema.version)))
+        .collect();
+    let fewest = counts.iter().map(|(_, count)| *count).min()?;
+    let fit: Vec<_> = counts.iter().filter(|(_, count)| *count == fewest).collect();
+    if fit.len() == counts.len() {
+        return Some("its field names are those of every generation".to_owned());
+    }
+    let names: Vec<_> = fit.iter().map(|(format, _)| format.name()).collect();
+    let where_ = if start.len() < payload.len() { " where it begins" } else { "" };
+    let but = if fewest == 0 { String::new() } else { format!(", but for {fewest}") };
+    Some(format!("its field names{where_} are those of {}{but}", names.join(" and ")))
 }

@@ -9,7 +9,7 @@
 //! JSON ◄─ write ◄─ bytes of the newest generation ◄─ otlp::write ◄─ Profiles
 //! ```
 
-mod fit;
+pub(crate) mod fit;
 mod names;
 mod read;
 mod scalars;
@@ -83,7 +83,16 @@ fn read_text(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
             done = read.run();
         }
     }
-    done?;
+    let newest = schema.name == newest()?.1.name;
+    // Errors and evidence name an older generation, which the format does not.
+    let named = |error: Error| match newest {
+        true => error,
+        false => error.explained(&format!("; its field names are those of {}", schema.name)),
+    };
+    done.map_err(named)?;
+    if !newest {
+        intake.evidence.push(format!("it was read by the field names of {}", schema.name));
+    }
     let again = transcoder(schema);
     // Positions in the model are of 32 bits, and the bytes may be more than the text.
     let most = u64::from(u32::MAX - 16);
@@ -91,7 +100,7 @@ fn read_text(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
     intake.budget.take::<u8>(read.out.capacity())?;
     intake.findings.append(&mut read.intake.findings);
     let profiles = format.read(&read.out, intake);
-    profiles.map_err(|error| translated(error, &read.out, again))
+    profiles.map_err(|error| named(translated(error, &read.out, again)))
 }
 
 fn write_text(
