@@ -322,7 +322,7 @@ mod tests {
         let mut budget = Budget::new(limits, 7 << 20);
         assert!(budget.take_shared::<[u8; 1 << 20]>(560).is_ok());
         let error = budget.take::<[u8; 1 << 20]>(71).unwrap_err();
-        let message = "needs 74448896, more than max_owned_per_byte allows (73400320); --max-owned-per-byte or Limits::max_owned_per_byte raises it";
+        let message = "needs 74448896, more than max_owned_per_byte allows (73400320); Limits::max_owned_per_byte raises it";
         assert_eq!(error.to_string(), message);
         assert!(budget.take_shared::<u8>(1).is_err());
     }

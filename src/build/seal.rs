@@ -197,6 +197,8 @@ impl Draft {
         let dropped = &mut details.dropped_attributes_count;
         *dropped = dropped.saturating_add(self.dropped_attributes);
         let columns = details.sample_types.len();
+        let used = |shape: &Shape| !self.lanes[*shape as usize].samples.is_empty();
+        let last_shape = Shape::ALL.into_iter().rfind(used);
         for shape in Shape::ALL {
             let lane = &mut self.lanes[shape as usize];
             if lane.samples.is_empty() {
@@ -205,7 +207,7 @@ impl Draft {
             if shape == Shape::Totals {
                 lent(shape);
                 lane.correct_totals();
-                let mut profile = said_once(&mut details);
+                let mut profile = said_once(&mut details, Some(shape) == last_shape);
                 profile.samples = take(&mut lane.samples);
                 profiles.push(profile);
                 continue;
@@ -214,9 +216,10 @@ impl Draft {
                 lent(shape);
                 lane.deal(columns, column);
                 let last = column + 1 == columns;
-                let mut profile = said_once(&mut details);
+                let mut profile = said_once(&mut details, last && Some(shape) == last_shape);
                 profile.samples = if last { take(&mut lane.samples) } else { lane.samples.clone() };
-                profile.sample_types = vec![details.sample_types[column]];
+                profile.sample_types.swap(0, column);
+                profile.sample_types.truncate(1);
                 profiles.push(profile);
             }
         }
@@ -240,8 +243,12 @@ impl Draft {
     }
 }
 
-/// A copy of all but the samples; what must not be said twice only the first time.
-fn said_once(profile: &mut Profile) -> Profile {
+/// A copy of all but the samples, the last time the profile itself; what must not be said twice only
+/// the first time.
+fn said_once(profile: &mut Profile, last: bool) -> Profile {
+    if last {
+        return take(profile);
+    }
     let details = profile.clone();
     profile.profile_id = ProfileId::NONE;
     profile.dropped_attributes_count = 0;

@@ -23,13 +23,14 @@ use crate::format::options::{Refs, WriteOptions};
 /// releases read older generations: `docs/GENERATIONS.md` says which, and how it is known.
 ///
 /// ```
+/// use otlp_profiles::build::root_first;
 /// use otlp_profiles::format::Receiver;
 /// use otlp_profiles::{Builder, WriteOptions};
 ///
 /// let mut builder = Builder::new();
-/// builder.resource([("service.name", "checkout")]);
+/// builder.resource().attr("service.name", "checkout");
 /// let cpu = builder.profile("cpu", "nanoseconds");
-/// builder.sample(cpu, ["main", "serve"]).value(10_000_000);
+/// builder.sample(cpu, root_first(["main", "serve"])).value(10_000_000);
 ///
 /// let parca: Receiver = "parca".parse()?;
 /// let options = WriteOptions::for_receiver(parca);

@@ -93,7 +93,7 @@ impl<'a> ValueRef<'a> {
     /// use otlp_profiles::{Builder, build, build::NewValue};
     ///
     /// let mut builder = Builder::new();
-    /// builder.resource().attr("process.command_args", NewValue::Array(&["serve".into(), "--fast".into()]));
+    /// builder.resource().attr("process.command_args", NewValue::Array(vec!["serve".into(), "--fast".into()]));
     /// let cpu = builder.profile("cpu", "nanoseconds");
     /// builder.sample(cpu, build::root_first(["main"])).value(1);
     ///
