@@ -7,13 +7,14 @@ use crate::model::Profiles;
 /// The rest keeps its order. Moves nothing when there are none.
 pub(crate) fn compact(profiles: &mut Profiles) {
     let dictionary = &profiles.dictionary;
-    let mut reach = Reach::of(dictionary);
+    let mut reach = Reach::of_most(dictionary);
     profiles.iter().for_each(|profile| reach.profile(profile));
     tree(profiles, &mut reach);
     reach.finish(dictionary);
-    if reach.is_all(dictionary) {
+    if reach.is_all() {
         return;
     }
+    reach.list();
     profiles.dictionary = reach.keep(dictionary);
     profiles.resources.iter_mut().for_each(|resource| reach.new.resource_profiles(resource));
 }
