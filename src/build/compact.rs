@@ -9,14 +9,15 @@ use crate::model::Profiles;
 /// they refer to.
 pub(crate) fn compact(profiles: &mut Profiles, kept: &[Remap]) {
     let dictionary = &profiles.dictionary;
-    let mut reach = Reach::of(dictionary);
+    let mut reach = Reach::of_most(dictionary);
     profiles.iter().for_each(|profile| reach.profile(profile));
     tree(profiles, &mut reach);
     kept.iter().for_each(|kept| reach.rows_of(kept));
     reach.finish(dictionary);
-    if reach.is_all(dictionary) {
+    if reach.is_all() {
         return;
     }
+    reach.list();
     profiles.dictionary = reach.keep(dictionary);
     profiles.resources.iter_mut().for_each(|resource| reach.new.resource_profiles(resource));
 }

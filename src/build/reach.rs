@@ -3,6 +3,8 @@
 //! Requirement: time by what is reached, not by the tables, so that 100,000 profiles of one payload
 //! cost no more than they hold. What was reached is forgotten row by row; the memory stays.
 
+use std::ops::Deref;
+
 use crate::build::merge::Remap;
 use crate::model::dictionary::{Dictionary, Mapping};
 use crate::model::id::{Id, LocationId, MappingId, StringId};
@@ -13,25 +15,49 @@ use crate::model::profile::{Profile, ValueType};
 pub(crate) struct Reach {
     /// By row: none where it is not reached; else, once all are, its new id.
     pub(crate) new: Remap,
-    /// The rows, ascending once all are reached. Row 0 is none of them.
     pub(crate) rows: Rows,
 }
 
-/// The rows of every table that are reached.
+/// The rows of every table that are reached. Row 0 is none of them.
 #[derive(Debug)]
 pub(crate) struct Rows {
-    pub(crate) strings: Vec<u32>,
-    pub(crate) mappings: Vec<u32>,
-    pub(crate) functions: Vec<u32>,
-    pub(crate) locations: Vec<u32>,
-    pub(crate) links: Vec<u32>,
-    pub(crate) attributes: Vec<u32>,
-    pub(crate) stacks: Vec<u32>,
+    pub(crate) strings: List,
+    pub(crate) mappings: List,
+    pub(crate) functions: List,
+    pub(crate) locations: List,
+    pub(crate) links: List,
+    pub(crate) attributes: List,
+    pub(crate) stacks: List,
+}
+
+/// The rows of a table that are reached, ascending once all are.
+#[derive(Debug, Default)]
+pub(crate) struct List {
+    rows: Vec<u32>,
+    /// Whether they are found by walking the table, not listed.
+    walked: bool,
+}
+
+impl Deref for List {
+    type Target = [u32];
+
+    fn deref(&self) -> &[u32] {
+        &self.rows
+    }
 }
 
 impl Reach {
-    /// Nothing reached yet.
+    /// Nothing reached yet, where few rows of the tables may be.
     pub(crate) fn of(dictionary: &Dictionary) -> Self {
+        Self::new(dictionary, false)
+    }
+
+    /// The same, where most rows of the tables will be: they are not listed.
+    pub(crate) fn of_most(dictionary: &Dictionary) -> Self {
+        Self::new(dictionary, true)
+    }
+
+    fn new(dictionary: &Dictionary, walked: bool) -> Self {
         let new = Remap {
             strings: none(dictionary.strings.len()),
             mappings: none(dictionary.mappings.rows.len()),
@@ -41,14 +67,15 @@ impl Reach {
             attributes: none(dictionary.attributes.len()),
             stacks: none(dictionary.stacks.len()),
         };
+        let list = || List { rows: Vec::new(), walked };
         let rows = Rows {
-            strings: room(&new.strings),
-            mappings: room(&new.mappings),
-            functions: room(&new.functions),
-            locations: room(&new.locations),
-            links: room(&new.links),
-            attributes: room(&new.attributes),
-            stacks: room(&new.stacks),
+            strings: list(),
+            mappings: list(),
+            functions: list(),
+            locations: list(),
+            links: list(),
+            attributes: list(),
+            stacks: list(),
         };
         Self { new, rows }
     }
@@ -117,62 +144,70 @@ impl Reach {
     /// What refers to a table is marked before the table is walked.
     fn locations(&mut self, dictionary: &Dictionary) {
         let Self { new, rows } = self;
-        for &row in &rows.stacks {
-            let stack = dictionary.stacks.row(row as usize);
-            mark_all(&mut new.locations, &mut rows.locations, stack);
-        }
-        for id in rows.locations.iter().map(|&row| LocationId(row)) {
-            let locations = &dictionary.locations;
-            mark(&mut new.mappings, &mut rows.mappings, locations.mapping(id));
-            mark_all(&mut new.attributes, &mut rows.attributes, locations.attributes(id));
-            for line in locations.lines(id) {
+        let Dictionary { stacks, locations, mappings, .. } = dictionary;
+        each(&new.stacks, &rows.stacks, |row| {
+            mark_all(&mut new.locations, &mut rows.locations, stacks.row(row));
+        });
+        each(&new.locations, &rows.locations, |row| {
+            mark_all(&mut new.mappings, &mut rows.mappings, &locations.mappings[row..=row]);
+            let attributes = locations.attributes.row(row);
+            mark_all(&mut new.attributes, &mut rows.attributes, attributes);
+            for line in locations.lines.row(row) {
                 mark(&mut new.functions, &mut rows.functions, line.function);
             }
-        }
-        for &row in &rows.mappings {
-            let attributes = dictionary.mappings.attributes.row(row as usize);
+        });
+        each(&new.mappings, &rows.mappings, |row| {
+            let attributes = mappings.attributes.row(row);
             mark_all(&mut new.attributes, &mut rows.attributes, attributes);
-        }
+        });
     }
 
     fn texts(&mut self, dictionary: &Dictionary) {
-        let Self { new, rows: Rows { strings, mappings, functions, attributes, .. } } = self;
-        let text = &mut |id| mark(&mut new.strings, strings, id);
-        for &row in &*mappings {
-            text(dictionary.mappings.get(MappingId(row)).filename);
-        }
-        for function in functions.iter().filter_map(|&row| dictionary.functions.get(row as usize)) {
+        let Self { new, rows } = self;
+        let text = &mut |id| mark(&mut new.strings, &mut rows.strings, id);
+        each(&new.mappings, &rows.mappings, |row| text(dictionary.mappings.rows[row].filename));
+        each(&new.functions, &rows.functions, |row| {
+            let function = &dictionary.functions[row];
             text(function.name);
             text(function.system_name);
             text(function.filename);
-        }
-        for attribute in
-            attributes.iter().filter_map(|&row| dictionary.attributes.get(row as usize))
-        {
+        });
+        each(&new.attributes, &rows.attributes, |row| {
+            let attribute = &dictionary.attributes[row];
             text(attribute.key);
             text(attribute.unit);
             attribute.value.for_each_text(text);
-        }
+        });
     }
 
     /// Whether every row of every table is reached.
-    pub(crate) fn is_all(&self, dictionary: &Dictionary) -> bool {
-        let rows = &self.rows;
-        let tables = [
-            (&rows.strings, dictionary.strings.len()),
-            (&rows.mappings, dictionary.mappings.rows.len()),
-            (&rows.functions, dictionary.functions.len()),
-            (&rows.locations, dictionary.locations.len()),
-            (&rows.links, dictionary.links.len()),
-            (&rows.attributes, dictionary.attributes.len()),
-            (&rows.stacks, dictionary.stacks.len()),
-        ];
-        tables.iter().all(|(rows, len)| rows.len() + 1 == *len)
+    pub(crate) fn is_all(&self) -> bool {
+        let Remap { strings, mappings, functions, locations, links, attributes, stacks } =
+            &self.new;
+        is_all(strings)
+            && is_all(mappings)
+            && is_all(functions)
+            && is_all(locations)
+            && is_all(links)
+            && is_all(attributes)
+            && is_all(stacks)
+    }
+
+    /// Lists the rows that are reached.
+    pub(crate) fn list(&mut self) {
+        let Self { new, rows } = self;
+        list(&new.strings, &mut rows.strings);
+        list(&new.mappings, &mut rows.mappings);
+        list(&new.functions, &mut rows.functions);
+        list(&new.locations, &mut rows.locations);
+        list(&new.links, &mut rows.links);
+        list(&new.attributes, &mut rows.attributes);
+        list(&new.stacks, &mut rows.stacks);
     }
 
     /// Puts one of the mappings before the others.
     pub(crate) fn put_first(&mut self, mapping: MappingId) {
-        let mappings = &mut self.rows.mappings;
+        let mappings = &mut self.rows.mappings.rows;
         if let Some(at) = mappings.iter().position(|row| *row == mapping.0) {
             mappings[..=at].rotate_right(1);
             name(&mut self.new.mappings, mappings);
@@ -219,7 +254,7 @@ impl Reach {
             table.addresses.push(locations.address(id));
             table.mappings.push(remap.mapping(locations.mapping(id)));
         }
-        for &row in &rows.stacks {
+        for &row in rows.stacks.iter() {
             let stack = old.stacks.row(row as usize).iter();
             new.stacks.items.extend(stack.map(|id| remap.location(*id)));
             new.stacks.end_row();
@@ -244,43 +279,58 @@ fn none<I: Id>(rows: usize) -> Vec<I> {
     if rows < 2 { Vec::new() } else { vec![I::default(); rows] }
 }
 
-/// Memory for all rows of a table.
-fn room<I>(table: &[I]) -> Vec<u32> {
-    Vec::with_capacity(table.len().saturating_sub(1))
-}
-
 /// The given rows of a table.
 fn of<'t, T>(rows: &[u32], table: &'t [T]) -> impl Iterator<Item = &'t T> {
     rows.iter().filter_map(|&row| table.get(row as usize))
 }
 
 #[inline]
-fn mark<I: Id>(new: &mut [I], rows: &mut Vec<u32>, id: I) {
+fn mark<I: Id>(new: &mut [I], list: &mut List, id: I) {
     let row = id.number();
     if let Some(new) = new.get_mut(row as usize)
         && new.number() == 0
         && row != 0
     {
         *new = id;
-        rows.push(row);
+        if !list.walked {
+            list.rows.push(row);
+        }
     }
 }
 
-fn mark_all<I: Id>(new: &mut [I], rows: &mut Vec<u32>, ids: &[I]) {
-    ids.iter().for_each(|&id| mark(new, rows, id));
+fn mark_all<I: Id>(new: &mut [I], list: &mut List, ids: &[I]) {
+    ids.iter().for_each(|&id| mark(new, list, id));
+}
+
+/// Calls `f` for every row that is marked.
+fn each<I: Id>(new: &[I], list: &List, mut f: impl FnMut(usize)) {
+    if list.walked {
+        marked(new).for_each(|row| f(row as usize));
+    } else {
+        list.rows.iter().for_each(|&row| f(row as usize));
+    }
+}
+
+/// The rows that are marked, ascending.
+fn marked<I: Id>(new: &[I]) -> impl Iterator<Item = u32> {
+    (0..).zip(new).filter(|(_, id)| id.number() != 0).map(|(row, _)| row)
 }
 
 /// Sorts the rows and gives them their new ids. Where they are many, walking the table is less than
 /// sorting them.
-fn number<I: Id>(new: &mut [I], rows: &mut Vec<u32>) {
-    if rows.len() > new.len() / 16 {
-        rows.clear();
-        let marked = (0..).zip(&*new).filter(|(_, id)| id.number() != 0);
-        rows.extend(marked.map(|(row, _)| row));
-    } else {
-        rows.sort_unstable();
+fn number<I: Id>(new: &mut [I], list: &mut List) {
+    if list.walked {
+        let marked = new.iter_mut().filter(|id| id.number() != 0);
+        marked.zip(1..).for_each(|(id, row)| *id = I::from_row(row));
+        return;
     }
-    name(new, rows);
+    if list.rows.len() > new.len() / 16 {
+        list.rows.clear();
+        list.rows.extend(marked(new));
+    } else {
+        list.rows.sort_unstable();
+    }
+    name(new, &list.rows);
 }
 
 fn name<I: Id>(new: &mut [I], rows: &[u32]) {
@@ -291,8 +341,19 @@ fn name<I: Id>(new: &mut [I], rows: &[u32]) {
     }
 }
 
-fn forget<I: Id>(new: &mut [I], rows: &mut Vec<u32>) {
-    for row in rows.drain(..) {
+/// Rows are named in ascending order: the last has the number of all of them.
+fn is_all<I: Id>(new: &[I]) -> bool {
+    new.last().is_none_or(|id| id.number() as usize + 1 == new.len())
+}
+
+fn list<I: Id>(new: &[I], list: &mut List) {
+    if list.walked {
+        list.rows.extend(marked(new));
+    }
+}
+
+fn forget<I: Id>(new: &mut [I], list: &mut List) {
+    for row in list.rows.drain(..) {
         if let Some(new) = new.get_mut(row as usize) {
             *new = I::default();
         }

@@ -52,8 +52,10 @@ impl<'a> Subsets<'a> {
             self.reach.put_first(main);
         }
         let Self { dictionary, reach, taken } = self;
-        for &row in &reach.rows.mappings {
-            taken[row as usize] = true;
+        for &row in reach.rows.mappings.iter() {
+            if let Some(taken) = taken.get_mut(row as usize) {
+                *taken = true;
+            }
         }
         let profiles = joined.profiles.iter().map(|profile| {
             let mut profile = (*profile).clone();
