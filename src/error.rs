@@ -321,7 +321,7 @@ mod tests {
     #[test]
     fn reads_like_a_sentence() {
         let payload = [0u8; 64];
-        let error = Error::malformed("4096 is past the last of 12 rows")
+        let error = Error::malformed("index 4096 is out of range: the table has 12 rows")
             .at(&payload[17..])
             .within("stack_index")
             .within_row("samples", 17)
@@ -329,7 +329,7 @@ mod tests {
             .located(&payload);
         assert_eq!(
             error.to_string(),
-            "profiles[2].samples[17].stack_index: 4096 is past the last of 12 rows (byte 17)"
+            "profiles[2].samples[17].stack_index: index 4096 is out of range: the table has 12 rows (byte 17)"
         );
         assert_eq!(size_of::<Error>(), size_of::<usize>());
     }

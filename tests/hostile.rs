@@ -316,7 +316,10 @@ fn a_location_that_is_none_is_placed_by_the_first_sample_whose_slice_has_it() {
     let bytes = data.encode_to_vec();
     let place = "resource_profiles[0].scope_profiles[0].profiles[0].samples[1].location_indices[1]";
     let error = try_read("otlp-1.7", &bytes).unwrap_err();
-    assert_eq!(error.to_string(), format!("{place}: 5 is past the last of 2 rows"));
+    assert_eq!(
+        error.to_string(),
+        format!("{place}: index 5 is out of range: the table has 2 rows")
+    );
     let options = options("otlp-1.7").policy(Policy::Repair);
     let repaired = otlp_profiles::read(&bytes, &options).unwrap();
     let found = |code: &str| repaired.findings.iter().find(|found| found.code == code);

@@ -529,7 +529,7 @@ fn functions_without_ids_are_numbered_as_lines_name_them() {
     let error = try_read("pprof", &bytes).unwrap_err().to_string();
     assert_eq!(
         error,
-        "function[0].id: an id of 0, as all 3 functions have; a repair numbers them in their order, as the lines name them"
+        "function[0].id: id must not be 0, as it is of all 3 functions; a repair numbers them in their order, as the lines name them"
     );
     let repair = options("pprof").policy(Policy::Repair);
     let names = |profile: &pprof::Profile| {

@@ -163,14 +163,14 @@ impl<'a> Reader<'a> {
         let mut value = 0;
         for (at, &byte) in rest.iter().enumerate().take(10) {
             if at == 9 && byte > 1 {
-                return Err(Error::malformed("a varint of more than 64 bits").at(rest));
+                return Err(Error::malformed("varint exceeds 64 bits").at(rest));
             }
             value |= u64::from(byte & 0x7f) << (7 * at);
             if byte < 0x80 {
                 return Ok((value, self.at + at + 1));
             }
         }
-        Err(Error::malformed("the message ends inside a varint").at(rest))
+        Err(Error::malformed("message ends inside a varint").at(rest))
     }
 
     /// An int32, uint32 or index: negative numbers come as [`BELOW`], too large ones as [`BEYOND`].
@@ -554,7 +554,9 @@ fn compact(word: u64) -> u64 {
 fn bad_tag(tag: u64, length: usize) -> Error {
     Error::malformed(match tag >> 3 {
         0 => "field number 0 does not exist".to_owned(),
-        number if number >= 1 << 29 => format!("field number {number} is past the last, 536870911"),
+        number if number >= 1 << 29 => {
+            format!("field number {number} exceeds the largest, 536870911")
+        }
         number => format!("the tag of field {number} takes {length} bytes, more than 5"),
     })
 }
@@ -620,7 +622,7 @@ pub(crate) fn packed_fixed64(body: &[u8], out: &mut Vec<u64>) -> Result<()> {
     let (words, odd) = body.as_chunks::<8>();
     if !odd.is_empty() {
         return Err(Error::malformed(format!(
-            "{} bytes are not a whole number of 8-byte values",
+            "packed fixed64 length {} is not a multiple of 8",
             body.len()
         ))
         .at(body));

@@ -43,8 +43,8 @@ impl<'a> Text<'a> {
     pub(super) fn wanted(&mut self, what: &str) -> Error {
         self.peek();
         let message = match self.text.get(self.at..).and_then(|rest| rest.chars().next()) {
-            Some(found) => format!("{what} is wanted where {found:?} stands"),
-            None => format!("the text ends where {what} is wanted"),
+            Some(found) => format!("expected {what}, found {found:?}"),
+            None => format!("expected {what}, found the end of the text"),
         };
         Error::malformed(message).at(self.rest())
     }
@@ -128,7 +128,7 @@ impl<'a> Text<'a> {
         };
         if rest.get(length).is_some_and(|&byte| byte < 0x20) {
             let at = rest.get(length..).unwrap_or_default();
-            return Err(Error::malformed("a control character in a string is not escaped").at(at));
+            return Err(Error::malformed("unescaped control character in a string").at(at));
         }
         Ok(self.slice(length))
     }
@@ -144,7 +144,7 @@ impl<'a> Text<'a> {
             Some(b'f') => '\x0c',
             Some(&byte @ (b'"' | b'\\' | b'/')) => char::from(byte),
             Some(b'u') => return self.code_point(start),
-            _ => return Err(Error::malformed("an escape that JSON does not have").at(start)),
+            _ => return Err(Error::malformed("invalid escape in a string").at(start)),
         })
     }
 
@@ -161,7 +161,7 @@ impl<'a> Text<'a> {
             }
         }
         char::from_u32(code)
-            .ok_or_else(|| Error::malformed("half a surrogate pair is no character").at(start))
+            .ok_or_else(|| Error::malformed("unpaired surrogate in a string").at(start))
     }
 
     fn four_digits(&mut self, start: &'a [u8]) -> Result<u32> {
@@ -170,7 +170,7 @@ impl<'a> Text<'a> {
             .iter()
             .try_fold(0, |code, &digit| Some(code << 4 | char::from(digit).to_digit(16)?));
         self.at += digits.len();
-        let bad = || Error::malformed("\\u wants four hex digits").at(start);
+        let bad = || Error::malformed("\\u must be followed by four hex digits").at(start);
         code.filter(|_| digits.len() == 4).ok_or_else(bad)
     }
 
@@ -206,7 +206,10 @@ impl<'a> Text<'a> {
     pub(super) fn end(&mut self) -> Result<()> {
         match self.peek() {
             None => Ok(()),
-            Some(_) => Err(Error::malformed("more follows the end of the message").at(self.rest())),
+            Some(_) => {
+                Err(Error::malformed("unexpected text after the end of the message")
+                    .at(self.rest()))
+            }
         }
     }
 }
@@ -316,7 +319,7 @@ mod tests {
     fn errors_know_their_byte() {
         let payload = b"{\"a\": [1, x]}";
         let error = Text::new(payload).unwrap().skip(9).unwrap_err().located(payload);
-        assert_eq!(error.to_string(), "a value is wanted where 'x' stands (byte 10)");
+        assert_eq!(error.to_string(), "expected a value, found 'x' (byte 10)");
         let payload = b"{\"a\": \xff}";
         let error = Text::new(payload).unwrap_err().located(payload);
         assert_eq!(error.to_string(), "the text is not UTF-8 (byte 6)");

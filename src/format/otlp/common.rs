@@ -25,10 +25,8 @@ pub(crate) fn fixed_id<const N: usize>(
         Ok(id) => *out = *id,
         Err(_) if id.is_empty() => *out = [0; N],
         Err(_) => {
-            let error = Error::malformed(format!(
-                "an id of {} bytes, where {N} or none are wanted",
-                id.len()
-            ));
+            let error =
+                Error::malformed(format!("id has {} bytes, expected {N} or none", id.len()));
             intake.repair(code, error.at(id))?;
             *out = [0; N];
         }
@@ -42,7 +40,7 @@ pub(crate) fn table_text(index: u32, texts: &Texts, intake: &mut Intake) -> Resu
         return Ok(StringId(index));
     }
     let error = Error::malformed(format!(
-        "{} is past the last of {} strings",
+        "{} is out of range: the table has {} strings",
         show(index),
         texts.table_rows
     ));
@@ -53,9 +51,9 @@ pub(crate) fn table_text(index: u32, texts: &Texts, intake: &mut Intake) -> Resu
 /// An index as its reader understood it.
 pub(crate) fn show(index: u32) -> String {
     match index {
-        crate::wire::read::BELOW => "a negative index".to_owned(),
-        crate::wire::read::BEYOND => "an index of more than 32 bits".to_owned(),
-        index => index.to_string(),
+        crate::wire::read::BELOW => "negative index".to_owned(),
+        crate::wire::read::BEYOND => "index of more than 32 bits".to_owned(),
+        index => format!("index {index}"),
     }
 }
 

@@ -280,9 +280,8 @@ impl LocationList {
             _ => format!("{} + {}", show(start), show(length)),
         };
         let indices = self.end - self.begin;
-        let error = Error::malformed(format!(
-            "the slice ends at {end}, past the last of {indices} location_indices"
-        ));
+        let error =
+            Error::malformed(format!("slice ends at {end}, past the {indices} location_indices"));
         intake.repair(losses::INDEX_OUT_OF_RANGE, error.within("locations_length"))
     }
 }
@@ -456,9 +455,7 @@ mod tests {
             let error = list.slice(0, start, 4, &mut intake).unwrap_err();
             assert_eq!(
                 error.to_string(),
-                format!(
-                    "locations_length: the slice ends at {said}, past the last of 11 location_indices"
-                )
+                format!("locations_length: slice ends at {said}, past the 11 location_indices")
             );
         }
     }

@@ -190,8 +190,11 @@ fn refuse(
     intake: &mut Intake,
     place: impl FnOnce(Error) -> Error,
 ) -> Result<()> {
-    let error =
-        Error::malformed(format!("{} is past the last of {} rows", show(index), target.rows));
+    let error = Error::malformed(format!(
+        "{} is out of range: the table has {} rows",
+        show(index),
+        target.rows
+    ));
     intake.repair(losses::INDEX_OUT_OF_RANGE, place(error))
 }
 
@@ -215,7 +218,10 @@ mod tests {
         let proved = column_of(&[0, 2, 1], &mut intake).unwrap();
         assert_eq!(proved, [StackId(1), StackId(3), StackId(2)]);
         let error = column_of(&[0, 4096], &mut intake).unwrap_err();
-        assert_eq!(error.to_string(), "samples[1].stack_index: 4096 is past the last of 3 rows");
+        assert_eq!(
+            error.to_string(),
+            "samples[1].stack_index: index 4096 is out of range: the table has 3 rows"
+        );
         let mut intake = Intake::new(Limits::network(), Policy::Repair, 0);
         let proved = column_of(&[0, u32::MAX, 2], &mut intake).unwrap();
         assert_eq!(proved, [StackId(1), StackId(0), StackId(3)]);

@@ -106,8 +106,7 @@ impl Tables {
             None | Some(b"") => Ok(()),
             Some(first) => {
                 let shown = String::from_utf8_lossy(first).into_owned();
-                let error =
-                    Error::malformed(format!("the first string is {shown:?}, not the empty one"));
+                let error = Error::malformed(format!("string 0 must be empty, found {shown:?}"));
                 intake.repair(losses::ROW_0, error.within_row("string_table", 0))?;
                 self.texts.raw.clear_first();
                 Ok(())
@@ -140,8 +139,7 @@ impl Tables {
             ("stack_table", !self.stacks.rows.row(0).is_empty()),
         ];
         for (table, _) in bad.into_iter().filter(|(_, bad)| *bad) {
-            let error =
-                Error::malformed("the first row is not the empty one, which index 0 stands for");
+            let error = Error::malformed("row 0 must be the empty row, which stands for none");
             intake.repair(losses::ROW_0, error.within_row(table, 0))?;
         }
         self.empty_row_0();

@@ -22,7 +22,7 @@ pub(crate) fn check<G: Generation>(
     };
     let (values, times) = (samples.values.row(bad).len(), samples.timestamps.row(bad).len());
     let wanted = if single_sample_type::<G>() { times } else { types };
-    let error = Error::malformed(format!("{values} values where there should be {wanted}"));
+    let error = Error::malformed(format!("found {values} values, expected {wanted}"));
     intake.repair(losses::VALUE_COUNT, error.within("values").within_row("samples", bad))?;
     let mut values = Ragged::default();
     for row in 0..rows {

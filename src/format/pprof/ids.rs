@@ -36,9 +36,9 @@ impl Ids {
             let bad = if id == 0 { true } else { rows.insert(id, row as u32 + 1).is_some() };
             if bad {
                 let error = Error::malformed(if id == 0 {
-                    "an id of 0".to_owned()
+                    "id must not be 0".to_owned()
                 } else {
-                    format!("id {id} is given twice")
+                    format!("duplicate id {id}")
                 });
                 intake.repair(losses::BAD_ID, error.within("id").within_row(table, row))?;
             }
@@ -56,7 +56,7 @@ impl Ids {
         let rows = functions.len();
         for row in 0..rows {
             let error = Error::malformed(format!(
-                "an id of 0, as all {rows} functions have; a repair numbers them in their order, as the lines name them"
+                "id must not be 0, as it is of all {rows} functions; a repair numbers them in their order, as the lines name them"
             ));
             intake.repair(losses::BAD_ID, error.within("id").within_row("function", row))?;
         }

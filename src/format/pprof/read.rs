@@ -71,7 +71,7 @@ impl Table<'_> {
             if index != 0 {
                 let shown = crate::format::otlp::common::show(index);
                 let error = Error::malformed(format!(
-                    "{shown} is past the last of {} strings",
+                    "{shown} is out of range: the table has {} strings",
                     self.rows.len()
                 ));
                 intake.repair(losses::BAD_STRING_INDEX, error)?;
@@ -96,11 +96,10 @@ impl<'a> Table<'a> {
     fn check(&mut self, intake: &mut Intake) -> Result<()> {
         let error = match self.get(0) {
             Some([]) => return Ok(()),
-            Some(first) => format!(
-                "the first string is {:?}, not the empty one",
-                String::from_utf8_lossy(first)
-            ),
-            None => "there is no string, not even the empty one".to_owned(),
+            Some(first) => {
+                format!("string 0 must be empty, found {:?}", String::from_utf8_lossy(first))
+            }
+            None => "the string table must begin with the empty string, found no string".to_owned(),
         };
         intake.repair(losses::ROW_0, Error::malformed(error).within_row("string_table", 0))?;
         if let Some(first) = self.ids.first_mut() {
@@ -288,7 +287,7 @@ impl Header {
             let time = reader.varint()? as i64;
             if self.time != 0 && time != 0 {
                 return Err(Error::malformed(
-                    "a second time: several profiles were put end to end",
+                    "set twice: the file is several profiles concatenated",
                 )
                 .within("time_nanos"));
             }

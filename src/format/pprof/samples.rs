@@ -578,10 +578,8 @@ fn mend_stacks(
                 mended.items.push(id);
                 continue;
             }
-            let error = Error::malformed(format!(
-                "location {} does not exist",
-                crate::format::otlp::common::show(id)
-            ));
+            let id = crate::format::otlp::common::show(id).replace("index", "id");
+            let error = Error::malformed(format!("no location has {id}"));
             intake.repair(
                 losses::DANGLING_LOCATION,
                 error.within_row("location_id", at).within_row("sample", sample),
@@ -600,7 +598,7 @@ fn mend_values(samples: &mut Samples, columns: usize, intake: &mut Intake) -> Re
         let values = samples.values.row(row);
         if values.len() != columns {
             let error = Error::malformed(format!(
-                "{} values where there are {columns} sample types",
+                "found {} values for {columns} sample types",
                 values.len()
             ));
             intake.repair(losses::VALUE_COUNT, error.within("value").within_row("sample", row))?;

@@ -1,0 +1,286 @@
+//! Defects that readers had: input that was taken for something else, or vanished, without a word.
+#![cfg(feature = "proto-all")]
+
+mod support;
+#[path = "support/wire.rs"]
+#[allow(dead_code, reason = "not every test needs all of it")]
+mod wire;
+
+use otlp_profiles::proto::prost::Message;
+use otlp_profiles::proto::{pprof, v1_10};
+use otlp_profiles::{ErrorKind, Format, Limits, Profiles, ReadOptions};
+use support::{codes, options, read, try_read, write};
+use wire::{LEN, int, len, nest, overlong, tag, varint};
+
+const TEXTS: [&str; 9] = [
+    "",
+    "cpu",
+    "ns",
+    "a.out",
+    "pprof.profile.comment",
+    "pprof.profile.drop_frames",
+    "pprof.location.is_folded",
+    "pprof.scope.default_sample_type",
+    "k",
+];
+
+/// A payload of one sample, whose stack is a location with an address in the only mapping.
+fn payload() -> v1_10::ProfilesData {
+    let profile = v1_10::Profile {
+        sample_type: Some(v1_10::ValueType { type_strindex: 1, unit_strindex: 2 }),
+        samples: vec![v1_10::Sample { stack_index: 1, values: vec![5], ..Default::default() }],
+        ..Default::default()
+    };
+    let scope = v1_10::ScopeProfiles { profiles: vec![profile], ..Default::default() };
+    let resource = v1_10::ResourceProfiles { scope_profiles: vec![scope], ..Default::default() };
+    let mapping = v1_10::Mapping {
+        memory_start: 0x1000,
+        memory_limit: 0x2000,
+        filename_strindex: 3,
+        ..Default::default()
+    };
+    let location = v1_10::Location { mapping_index: 1, address: 0x1100, ..Default::default() };
+    v1_10::ProfilesData {
+        resource_profiles: vec![resource],
+        dictionary: Some(v1_10::ProfilesDictionary {
+            mapping_table: vec![Default::default(), mapping],
+            location_table: vec![Default::default(), location],
+            function_table: vec![Default::default()],
+            link_table: vec![Default::default()],
+            string_table: TEXTS.map(Into::into).to_vec(),
+            attribute_table: vec![Default::default()],
+            stack_table: vec![Default::default(), v1_10::Stack { location_indices: vec![1] }],
+        }),
+    }
+}
+
+fn dictionary(data: &mut v1_10::ProfilesData) -> &mut v1_10::ProfilesDictionary {
+    data.dictionary.as_mut().unwrap()
+}
+
+fn profile(data: &mut v1_10::ProfilesData) -> &mut v1_10::Profile {
+    &mut data.resource_profiles[0].scope_profiles[0].profiles[0]
+}
+
+/// What is read and the codes of what is noticed.
+fn noticed(name: &str, bytes: &[u8]) -> (Profiles, Vec<&'static str>) {
+    let reading = otlp_profiles::read(bytes, &options(name)).unwrap();
+    (reading.profiles, reading.findings.iter().map(|finding| finding.code).collect())
+}
+
+/// The mapping's name, if any, and the address of each frame of the only stack.
+fn frames(profiles: &Profiles) -> Vec<(String, u64)> {
+    let dictionary = profiles.dictionary();
+    let sample = profiles.iter().next().unwrap().samples().get(0).unwrap();
+    let frame = |&id: &_| {
+        let mapping = dictionary.mappings().get(dictionary.locations().mapping(id));
+        (dictionary.text(mapping.filename).to_owned(), dictionary.locations().address(id))
+    };
+    dictionary.stack(sample.stack).iter().map(frame).collect()
+}
+
+/// D10: it was kept as it was, and 1.3 made a location in the first mapping of it.
+#[test]
+fn location_0_in_a_stack_is_noticed_and_never_becomes_another() {
+    let mut data = payload();
+    dictionary(&mut data).stack_table[1].location_indices = vec![0, 1, 0];
+    let (profiles, codes) = noticed("otlp", &data.encode_to_vec());
+    assert_eq!(codes, ["stack.location_0"]);
+    let expected = [(String::new(), 0), ("a.out".to_owned(), 0x1100), (String::new(), 0)];
+    assert_eq!(frames(&profiles), expected);
+    for format in Format::ALL {
+        let bytes = write(format.name(), &profiles).0;
+        let (again, codes) = noticed(format.name(), &bytes);
+        assert_eq!(frames(&again), expected, "{format}");
+        assert!(!codes.contains(&"stack.location_0"), "{format}: {codes:?}");
+    }
+}
+
+/// D10: row 0 of the other tables means none wherever it is referred to; of attributes it was kept.
+#[test]
+fn attribute_0_in_a_list_is_noticed_and_left_out() {
+    let mut data = payload();
+    profile(&mut data).samples[0].attribute_indices = vec![0, 1, 0];
+    profile(&mut data).attribute_indices = vec![0];
+    dictionary(&mut data).mapping_table[1].attribute_indices = vec![0, 1];
+    dictionary(&mut data)
+        .attribute_table
+        .push(v1_10::KeyValueAndUnit { key_strindex: 8, ..Default::default() });
+    let reading = otlp_profiles::read(&data.encode_to_vec(), &options("otlp")).unwrap();
+    let [finding] = &reading.findings[..] else { panic!("{:?}", reading.findings) };
+    assert_eq!((finding.code, finding.count), ("attr.row_0", 4));
+    let profile = reading.profiles.iter().next().unwrap();
+    assert_eq!(profile.samples().get(0).unwrap().attributes.len(), 1);
+    assert!(profile.attributes().is_empty());
+}
+
+/// D10: protobuf's libraries refuse a length of more than five bytes; one of five was never wrong.
+#[test]
+fn a_length_of_more_bytes_than_protobuf_allows_is_refused() {
+    let long = |number: u32, bytes: usize, body: &[u8]| {
+        [tag(number, LEN), overlong(body.len() as u64, bytes), body.to_vec()].concat()
+    };
+    let strings = [len(5, b""), len(5, b"cpu")].concat();
+    for bytes in 1..=10 {
+        let sample = [int(1, 0), long(4, bytes, &[5])].concat();
+        let profile = [len(1, &int(1, 1)), len(2, &sample)].concat();
+        let label = [int(1, 1), int(3, 5)].concat();
+        let cases = [
+            ("otlp", long(100, bytes, b"unknown")),
+            ("otlp", [long(1, bytes, b""), len(2, &strings)].concat()),
+            ("otlp", nest(&[2], &[strings.clone(), long(5, bytes, b"text")].concat())),
+            ("otlp", [nest(&[1, 2, 2], &profile), len(2, &strings)].concat()),
+            ("pprof", [long(6, bytes, b""), len(6, b"cpu")].concat()),
+            (
+                "pprof",
+                [
+                    len(1, &int(1, 1)),
+                    len(2, &[len(2, &[1]), long(3, bytes, &label)].concat()),
+                    len(6, b""),
+                    len(6, b"cpu"),
+                ]
+                .concat(),
+            ),
+        ];
+        for (name, case) in cases {
+            // Behind the end, the fast ways of reading have no room; with more behind it they do.
+            for behind in [vec![], [tag(200, LEN), varint(100), vec![0; 100]].concat()] {
+                let result = try_read(name, &[case.clone(), behind].concat());
+                assert_eq!(result.is_ok(), bytes <= 5, "{name} of {bytes} bytes: {case:02x?}");
+                // What is no message of profiles at all is refused before it is read.
+                if let Err(error) = result
+                    && error.kind() == ErrorKind::Malformed
+                {
+                    let said = format!("the length takes {bytes} bytes, more than the 5");
+                    assert!(error.message().starts_with(&said), "{error}");
+                }
+            }
+        }
+    }
+}
+
+/// D10: the other id became zero in silence.
+#[test]
+fn half_a_link_is_noticed_in_every_generation() {
+    for (trace_id, span_id) in [(vec![1; 16], vec![]), (vec![], vec![1; 8])] {
+        let link = v1_10::Link { trace_id: trace_id.into(), span_id: span_id.into() };
+        let bytes = link.encode_to_vec();
+        let mut data = payload();
+        dictionary(&mut data).link_table.push(link);
+        profile(&mut data).samples[0].link_index = 1;
+        assert_eq!(noticed("otlp", &data.encode_to_vec()).1, ["link.half"]);
+        let string = len(6, b"");
+        let otep = nest(&[1, 2, 2, 8], &[string, len(18, b""), len(18, &bytes)].concat());
+        assert_eq!(noticed("otlp-1.3", &otep).1, ["link.half"]);
+    }
+}
+
+/// D10: pprof's own reader takes the text and leaves the number; so do we, and say it.
+#[test]
+fn a_label_of_text_and_number_is_read_as_its_text() {
+    for (num, num_unit) in [(7, 0), (0, 3), (7, 3)] {
+        let label = pprof::Label { key: 1, str: 2, num, num_unit };
+        let profile = pprof::Profile {
+            string_table: ["", "cpu", "text", "bytes"].map(Into::into).to_vec(),
+            sample_type: vec![pprof::ValueType { r#type: 1, unit: 0 }],
+            sample: vec![pprof::Sample {
+                value: vec![1],
+                label: vec![label],
+                ..Default::default()
+            }],
+            ..Default::default()
+        };
+        let (profiles, found) = noticed("pprof", &profile.encode_to_vec());
+        assert_eq!(found, ["label.str_and_num"]);
+        let (bytes, losses) = write("pprof", &profiles);
+        assert_eq!(codes(&losses), [""; 0]);
+        let again = pprof::Profile::decode(&bytes[..]).unwrap();
+        let label = again.sample[0].label[0];
+        let text = |at: i64| again.string_table[at as usize].as_str();
+        assert_eq!((text(label.str), label.num, label.num_unit), ("text", 0, 0));
+    }
+}
+
+/// D10: what no field can say stayed neither in the field nor as the attribute it was.
+#[test]
+fn attributes_that_fields_cannot_say_stay_attributes() {
+    use v1_10::any_value::Value;
+    let attribute = |key_strindex, value| v1_10::KeyValueAndUnit {
+        key_strindex,
+        value: Some(v1_10::AnyValue { value: Some(value) }),
+        unit_strindex: 0,
+    };
+    let none = || Value::ArrayValue(Default::default());
+    for (value, on_location, code) in [
+        (attribute(4, none()), false, "attr.profile.dropped"),
+        (attribute(5, Value::StringValue(String::new())), false, "attr.profile.dropped"),
+        (attribute(6, Value::BoolValue(false)), true, "attr.location.dropped"),
+    ] {
+        let mut data = payload();
+        dictionary(&mut data).attribute_table.push(value);
+        match on_location {
+            true => dictionary(&mut data).location_table[1].attribute_indices = vec![1],
+            false => profile(&mut data).attribute_indices = vec![1],
+        }
+        let profiles = read("otlp", &data.encode_to_vec());
+        let attributes = |profiles: &Profiles| profiles.dictionary().attributes()[1].value.clone();
+        for format in Format::ALL.iter().filter(|format| **format != Format::PPROF) {
+            let again = read(format.name(), &write(format.name(), &profiles).0);
+            assert_eq!(attributes(&again), attributes(&profiles), "{format}");
+        }
+        assert!(codes(&write("pprof", &profiles).1).contains(&code), "{code}");
+    }
+}
+
+/// D10: a default sample type that is no name was taken for one that a field says.
+#[test]
+fn a_default_of_a_scope_that_is_no_text_is_not_lost() {
+    let mut data = payload();
+    let value = v1_10::AnyValue { value: Some(v1_10::any_value::Value::IntValue(3)) };
+    let pair =
+        v1_10::KeyValue { key: TEXTS[7].to_owned(), value: Some(value), ..Default::default() };
+    let scope = v1_10::InstrumentationScope { attributes: vec![pair], ..Default::default() };
+    data.resource_profiles[0].scope_profiles[0].scope = Some(scope);
+    let profiles = read("otlp", &data.encode_to_vec());
+    for format in Format::ALL.iter().filter(|format| **format != Format::PPROF) {
+        let again = read(format.name(), &write(format.name(), &profiles).0);
+        let scope = again.resource_profiles()[0].scope_profiles()[0].scope();
+        assert_eq!(scope.attributes().len(), 1, "{format}");
+    }
+    assert_eq!(codes(&write("pprof", &profiles).1), ["scope.dropped"]);
+}
+
+/// D9: what a payload may cost grows with it; the limit was 8 GiB for a kilobyte of gzip.
+#[test]
+fn what_the_model_may_take_grows_with_the_payload() {
+    // Resources of one profile that says how long it took: some five hundred bytes for each eight.
+    let bytes = len(1, &nest(&[2, 2], &int(4, 1))).repeat(160_000);
+    let options = |limits| ReadOptions::default().from(Format::OTLP).limits(limits);
+    for limits in [Limits::file(), Limits::network()] {
+        let error = otlp_profiles::read(&bytes, &options(limits)).map(drop).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Limit);
+        let said = "more than max_owned_per_byte allows (67108864); --max-owned-per-byte or Limits::max_owned_per_byte raises it";
+        assert!(error.message().ends_with(said), "{error}");
+    }
+    let more = Limits::file().max_owned_per_byte(64);
+    assert_eq!(read_resources(&bytes, &options(more)), 160_000);
+    // Less than 64 MiB are never refused for being many.
+    assert_eq!(read_resources(&bytes[..800_000], &options(Limits::network())), 100_000);
+}
+
+fn read_resources(bytes: &[u8], options: &ReadOptions) -> usize {
+    otlp_profiles::read(bytes, options).unwrap().profiles.resource_profiles().len()
+}
+
+/// D9: an empty message costs a word, in all that there may be millions of.
+#[test]
+fn a_hundred_thousand_empty_profiles_take_a_megabyte() {
+    for name in
+        Format::ALL.iter().map(|format| format.name()).filter(|name| name.starts_with("otlp-1"))
+    {
+        let bytes = nest(&[1, 2], &len(2, b"").repeat(100_000));
+        let limits = Limits::network().max_owned_bytes(1200 << 10);
+        let reading = otlp_profiles::read(&bytes, &options(name).limits(limits)).unwrap();
+        assert_eq!(reading.profiles.iter().count(), 100_000, "{name}");
+    }
+}
