@@ -123,19 +123,11 @@ impl Seed {
         self.0.hash_one(row)
     }
 
-    /// Long lists take two hashers in turn, so that the processor need not wait for one
-    /// multiplication before it begins the next.
     #[inline]
     pub(crate) fn ids<I: Id>(&self, ids: &[I]) -> u64 {
-        let (mut one, mut other) = (self.hasher(), self.hasher());
-        let (eights, rest) = ids.as_chunks::<8>();
-        for &[a, b, c, d, e, f, g, h] in eights {
-            one.write_u128(four([a, b, c, d]));
-            other.write_u128(four([e, f, g, h]));
-        }
-        one.write_u64(other.finish());
-        write_ids(&mut one, rest);
-        one.finish()
+        let mut hasher = self.hasher();
+        write_ids(&mut hasher, ids);
+        hasher.finish()
     }
 }
 
@@ -143,19 +135,16 @@ impl Seed {
 #[inline]
 pub(crate) fn write_ids<I: Id>(hasher: &mut FoldHasher<'_>, ids: &[I]) {
     let (fours, rest) = ids.as_chunks::<4>();
-    fours.iter().for_each(|ids| hasher.write_u128(four(*ids)));
+    for &[a, b, c, d] in fours {
+        let low = u64::from(a.number()) | u64::from(b.number()) << 32;
+        let high = u64::from(c.number()) | u64::from(d.number()) << 32;
+        hasher.write_u128(u128::from(high) << 64 | u128::from(low));
+    }
     let mut last = (ids.len() as u128) << 96;
     for (place, id) in rest.iter().enumerate() {
         last |= u128::from(id.number()) << (32 * place);
     }
     hasher.write_u128(last);
-}
-
-#[inline(always)]
-fn four<I: Id>([a, b, c, d]: [I; 4]) -> u128 {
-    let low = u64::from(a.number()) | u64::from(b.number()) << 32;
-    let high = u64::from(c.number()) | u64::from(d.number()) << 32;
-    u128::from(high) << 64 | u128::from(low)
 }
 
 #[cfg(test)]
@@ -177,15 +166,15 @@ mod tests {
     #[test]
     fn every_id_and_the_length_count() {
         let seed = Seed::default();
-        let row: Vec<_> = (0..30).map(LocationId).collect();
-        let mut hashes: Vec<_> = (0..=30).map(|n| seed.ids(&row[..n])).collect();
-        for changed in 0..30 {
+        let row: Vec<_> = (0..9).map(LocationId).collect();
+        let mut hashes: Vec<_> = (0..=9).map(|n| seed.ids(&row[..n])).collect();
+        for changed in 0..9 {
             let mut other = row.clone();
             other[changed] = LocationId(77);
             hashes.push(seed.ids(&other));
         }
         hashes.sort_unstable();
         hashes.dedup();
-        assert_eq!(hashes.len(), 61);
+        assert_eq!(hashes.len(), 19);
     }
 }

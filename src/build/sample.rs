@@ -117,14 +117,11 @@ impl Builder {
         let Pending { profile, stack, panicking, .. } = self.pending;
         let stack = self.generation.row(stack);
         let profile = self.tree.profile_row(profile);
-        let (Some(stack), Some(profile)) = (stack, profile) else {
+        let finished = std::thread::panicking() == panicking;
+        let (Some(stack), Some(profile), true) = (stack, profile, finished) else {
             self.dropped.samples += 1;
             return;
         };
-        if std::thread::panicking() != panicking {
-            self.dropped.samples += 1;
-            return;
-        }
         self.record(profile, StackId(stack));
     }
 
