@@ -78,6 +78,7 @@ limits! {
     max_lines_per_location [] "Lines of one location [default: 65536]"
     max_attributes_per_item [] "Attributes of one sample, location, mapping, profile, resource or scope [default: 65536]"
     max_owned_bytes ["max-owned"] "Memory that the profiles of one message may take [default: 8GiB]"
+    max_owned_per_byte [] "Memory that the profiles of one message may take for each byte of it; 64MiB they may always take [default: 12]"
     max_output_bytes ["max-output"] "Bytes written for one message, before they are compressed [default: 4GiB]"
 }
 
