@@ -13,6 +13,9 @@ pub(crate) struct Index {
     rows: Vec<(u32, u32)>,
 }
 
+/// As many rows are large.
+const LARGE: usize = 1 << 15;
+
 /// No row has this number.
 const END: u32 = 0;
 
@@ -59,7 +62,9 @@ impl Index {
     #[inline]
     pub(crate) fn add(&mut self, hash: u32) -> u32 {
         if 2 * self.len() >= self.slots.len() {
-            self.spread(2 * self.len() + 8);
+            // Small ones grow fourfold; of large ones, half the slots would stay empty.
+            let rows = self.len() + 1;
+            self.spread(if rows < LARGE { 2 * rows + 8 } else { rows + rows / 2 });
         }
         let row = self.rows.len() as u32;
         let at = slot(hash, self.slots.len());

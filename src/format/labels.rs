@@ -49,31 +49,32 @@ impl Label {
         Ok(label)
     }
 
-    /// The attribute the label is when it is the only one of its key.
-    pub(crate) fn attribute(
-        self,
-        intake: &mut Intake,
-        mut text: impl FnMut(u32, &mut Intake) -> Result<StringId>,
-    ) -> Result<Attribute> {
-        let key = text(self.key, intake).map_err(|e| e.within("key"))?;
-        if self.text == 0 {
-            if self.number == 0 && self.unit == 0 {
-                intake.note(losses::LABEL_ZERO, String::new, || {
-                    "a label of neither text nor number was read as 0".to_owned()
-                });
-            }
-            let unit = text(self.unit, intake).map_err(|e| e.within("num_unit"))?;
-            return Ok(Attribute { key, value: Value::Int(self.number), unit });
-        }
-        // pprof's own reader does so: where there is a text, it is not asked for a number.
-        if self.number != 0 || self.unit != 0 {
+    /// Notes what is odd about it.
+    pub(crate) fn note(self, intake: &mut Intake) {
+        if (self.text, self.number, self.unit) == (0, 0, 0) {
+            intake.note(losses::LABEL_ZERO, String::new, || {
+                "a label of neither text nor number was read as 0".to_owned()
+            });
+        } else if self.text != 0 && (self.number, self.unit) != (0, 0) {
             let unit = if self.unit == 0 { "" } else { " with a unit" };
             intake.note(losses::LABEL_STR_AND_NUM, String::new, || {
                 format!("a label is a text and the number {}{unit}; the text was read", self.number)
             });
         }
-        let value = Value::String(text(self.text, intake).map_err(|e| e.within("str"))?);
-        Ok(Attribute { key, value, unit: StringId::NONE })
+    }
+
+    /// The attribute the label is when it is the only one of its key; `text` is asked for the texts
+    /// of its fields. Where there is a text, pprof's own reader does not ask for a number either.
+    pub(crate) fn attribute(
+        self,
+        mut text: impl FnMut(u32, &'static str) -> Result<StringId>,
+    ) -> Result<Attribute> {
+        let key = text(self.key, "key")?;
+        let (value, unit) = match self.text {
+            0 => (Value::Int(self.number), text(self.unit, "num_unit")?),
+            index => (Value::String(text(index, "str")?), StringId::NONE),
+        };
+        Ok(Attribute { key, value, unit })
     }
 }
 

@@ -193,7 +193,7 @@ impl NewAttributes {
             u64::from(*first) + u64::from(row) + 1,
         )?;
         // Its place in the index, too.
-        intake.budget.take::<(Attribute, [u64; 2])>(1)?;
+        intake.budget.take::<u64>(1)?;
         intake.budget.take::<u8>(heap_bytes(&attribute.value))?;
         intake.budget.push(rows, attribute)?;
         index.insert_unique(hash, row, |&row| hasher.hash_one(&rows[row as usize]));

@@ -53,6 +53,15 @@ impl<T: Blank + PartialEq> From<T> for Thin<T> {
     }
 }
 
+impl<'a, T: 'static> IntoIterator for &'a Thin<Vec<T>> {
+    type Item = &'a T;
+    type IntoIter = std::slice::Iter<'a, T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
 impl<T> Default for Thin<T> {
     fn default() -> Self {
         Self::NONE

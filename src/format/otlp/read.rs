@@ -250,7 +250,7 @@ impl Draft {
             profile.samples = samples;
         }
         if !attributes.is_empty() {
-            profile.attributes = prove::ids(attributes);
+            profile.attributes = prove::ids(attributes).into();
         }
         (profile, said)
     }

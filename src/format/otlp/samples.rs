@@ -39,8 +39,8 @@ impl RawSamples {
         intake: &mut Intake,
     ) -> Result<()> {
         let values = samples.min(bytes / 4);
-        // A stack, and where values, attributes and timestamps end.
-        intake.budget.take::<[u32; 4]>(samples)?;
+        // A stack, and where attributes and timestamps end.
+        intake.budget.take::<[u32; 3]>(samples)?;
         intake.budget.take::<i64>(values)?;
         self.stacks.reserve_exact(samples);
         self.values.items.reserve_exact(values);
@@ -372,11 +372,15 @@ fn attach(
     intake: &mut Intake,
 ) -> Result<()> {
     let Tables { texts, new_attributes, .. } = tables;
-    let text = |index, intake: &mut Intake| common::table_text(index, texts, intake);
-    let singles: Result<Vec<_>> =
-        labels.iter().map(|label| label.attribute(intake, text)).collect();
+    let mut singles = Vec::with_capacity(labels.len());
+    for label in labels {
+        label.note(intake);
+        singles.push(label.attribute(|index, field| {
+            common::table_text(index, texts, intake).map_err(|e| e.within(field))
+        })?);
+    }
     let before = out.len();
-    labels::group(&singles?, out, texts, new_attributes, intake)?;
+    labels::group(&singles, out, texts, new_attributes, intake)?;
     // The ids are the model's; the column is shifted by the model's own row 0 later.
     out[before..].iter_mut().for_each(|id| *id = id.saturating_sub(1));
     Ok(())

@@ -58,6 +58,8 @@ pub(crate) struct SampleReader<'a> {
     /// What each label met is.
     singles: Vec<Single>,
     halves: Vec<Half>,
+    /// The labels that the sample being read is the first to have, and what they say.
+    fresh: Vec<(u32, Attribute)>,
     links: HashTable<u32>,
     /// The labels of one sample.
     own: Vec<u32>,
@@ -65,56 +67,23 @@ pub(crate) struct SampleReader<'a> {
     packed: Vec<u8>,
 }
 
-/// A label that was met. Every sample may have one of its own, such as its time, so it is small.
+/// A label that was met. Every sample may have some of its own, such as its time, so it is small;
+/// what it says is asked of its bytes.
 #[derive(Clone, Copy, Debug)]
 struct Single {
     key: StringId,
-    kind: Kind,
-    /// The number it says, or the id of the text.
-    number: i64,
-    unit: StringId,
     /// Its row, once it is used as an attribute of its own.
     id: AttributeId,
-    /// Of half a link: which one.
+    /// 0, or the number of the half of a link that it is, from 1.
     half: u32,
 }
 
-/// What a label says: a number, a text, or as a text one of the two ids that make a link.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    Number,
-    Text,
-    Trace,
-    Span,
+/// The id of a trace or of a span that a label says: both make a link.
+#[derive(Clone, Copy, Debug)]
+enum Half {
+    Trace([u8; 16]),
+    Span([u8; 8]),
 }
-
-impl Single {
-    fn of(attribute: &Attribute) -> Self {
-        let (kind, number) = match attribute.value {
-            Value::Int(number) => (Kind::Number, number),
-            Value::String(text) => (Kind::Text, text.0.into()),
-            // A label says nothing else.
-            _ => (Kind::Text, 0),
-        };
-        let Attribute { key, unit, .. } = *attribute;
-        Self { key, kind, number, unit, id: AttributeId::NONE, half: 0 }
-    }
-
-    fn attribute(&self) -> Attribute {
-        let value = match self.kind {
-            Kind::Number => Value::Int(self.number),
-            Kind::Text | Kind::Trace | Kind::Span => Value::String(StringId(self.number as u32)),
-        };
-        Attribute { key: self.key, value, unit: self.unit }
-    }
-
-    fn is_half(&self) -> bool {
-        matches!(self.kind, Kind::Trace | Kind::Span)
-    }
-}
-
-/// The id that a label says of a trace, or the one of a span.
-type Half = [u8; 16];
 
 /// Bytes met before, by number.
 struct Seen<'a> {
@@ -195,6 +164,7 @@ impl<'a> SampleReader<'a> {
             labels: Seen::with_room(payload, 0),
             singles: Vec::new(),
             halves: Vec::new(),
+            fresh: Vec::new(),
             links: HashTable::new(),
             own: Vec::new(),
             packed: Vec::new(),
@@ -226,6 +196,7 @@ impl<'a> SampleReader<'a> {
         let row = self.samples.stacks.len();
         let values = self.samples.values.items.len();
         self.own.clear();
+        self.fresh.clear();
         let stack = match self.usual(reader, table, tables, intake)? {
             Some(stack) => self.stack(stack.at(), stack.left(), tables, intake)?,
             None => {
@@ -236,7 +207,7 @@ impl<'a> SampleReader<'a> {
         };
         self.samples.stacks.push(stack);
         if !self.own.is_empty() {
-            self.attach(row, tables, intake)?;
+            self.attach(row, table, tables, intake)?;
         }
         let [values, attributes] = &mut self.ends;
         values.end_row(&mut self.samples.values, row);
@@ -435,67 +406,111 @@ impl<'a> SampleReader<'a> {
         if let Some(label) = self.labels.find(hash, body) {
             return Ok(label);
         }
+        let label = Label::read(body, intake)?;
+        label.note(intake);
         let texts = &mut tables.texts;
-        let attribute = Label::read(body, intake)?
-            .attribute(intake, |index, intake| table.text(index, texts, intake))?;
-        let mut single = Single::of(&attribute);
+        let attribute = label.attribute(|index, field| {
+            table.text(index, texts, intake).map_err(|e| e.within(field))
+        })?;
+        let mut single = Single { key: attribute.key, id: AttributeId::NONE, half: 0 };
         if intake.links
-            && let Some((kind, half)) = half(&attribute, texts)
+            && let Some(half) = half(&attribute, texts)
         {
-            (single.kind, single.half) = (kind, self.halves.len() as u32);
             intake.budget.push(&mut self.halves, half)?;
+            single.half = self.halves.len() as u32;
         }
         // Where its bytes are, and in the index its hash and some slots.
-        intake.budget.take::<[u64; 6]>(1)?;
+        intake.budget.take::<[u64; 4]>(1)?;
         intake.budget.push(&mut self.singles, single)?;
-        Ok(self.labels.add(hash, body))
+        let label = self.labels.add(hash, body);
+        self.fresh.push((label, attribute));
+        Ok(label)
+    }
+
+    /// What a label says.
+    fn attribute(
+        &self,
+        label: u32,
+        table: &mut Table,
+        tables: &mut Tables,
+        intake: &mut Intake,
+    ) -> Result<Attribute> {
+        if let Some((_, attribute)) = self.fresh.iter().find(|(fresh, _)| *fresh == label) {
+            return Ok(attribute.clone());
+        }
+        let body = self.labels.get(label).unwrap_or_default();
+        let texts = &mut tables.texts;
+        Label::read(body, intake)?.attribute(|index, _| table.text(index, texts, intake))
     }
 
     /// Makes the labels of a sample its attributes and its link.
-    fn attach(&mut self, row: usize, tables: &mut Tables, intake: &mut Intake) -> Result<()> {
+    fn attach(
+        &mut self,
+        row: usize,
+        table: &mut Table,
+        tables: &mut Tables,
+        intake: &mut Intake,
+    ) -> Result<()> {
         intake.take_attributes(self.own.len())?;
         let key = |label: u32| self.singles[label as usize].key;
         let repeated = (1..self.own.len())
             .any(|at| self.own[..at].iter().any(|&earlier| key(earlier) == key(self.own[at])));
         if repeated {
-            return self.attach_repeated(tables, intake);
+            return self.attach_repeated(table, tables, intake);
         }
-        if self.own.iter().any(|&label| self.singles[label as usize].is_half()) {
+        if self.own.iter().any(|&label| self.singles[label as usize].half != 0) {
             self.link(row, tables, intake)?;
         }
         for at in 0..self.own.len() {
-            let single = &mut self.singles[self.own[at] as usize];
-            if single.id == AttributeId::NONE {
-                single.id = tables.new_attributes.intern(single.attribute(), intake)?;
+            let label = self.own[at];
+            let mut id = self.singles[label as usize].id;
+            if id == AttributeId::NONE {
+                let attribute = self.attribute(label, table, tables, intake)?;
+                id = tables.new_attributes.intern(attribute, intake)?;
+                self.singles[label as usize].id = id;
             }
-            self.samples.attributes.items.push(single.id);
+            self.samples.attributes.items.push(id);
         }
         Ok(())
     }
 
     #[cold]
-    fn attach_repeated(&mut self, tables: &mut Tables, intake: &mut Intake) -> Result<()> {
-        let singles: Vec<Attribute> =
-            self.own.iter().map(|&label| self.singles[label as usize].attribute()).collect();
+    fn attach_repeated(
+        &mut self,
+        table: &mut Table,
+        tables: &mut Tables,
+        intake: &mut Intake,
+    ) -> Result<()> {
+        let labels = self.own.iter();
+        let singles: Result<Vec<Attribute>> =
+            labels.map(|&label| self.attribute(label, table, tables, intake)).collect();
+        let singles = singles?;
         let mut ids = Vec::new();
         labels::group(&singles, &mut ids, &mut tables.texts, &mut tables.new_attributes, intake)?;
         self.samples.attributes.items.extend(ids.into_iter().map(AttributeId));
         Ok(())
     }
 
+    fn half(&self, label: u32) -> Option<Half> {
+        let number = self.singles[label as usize].half as usize;
+        self.halves.get(number.checked_sub(1)?).copied()
+    }
+
     /// Takes the two labels of a link out of a sample's, if both are there.
     fn link(&mut self, row: usize, tables: &mut Tables, intake: &mut Intake) -> Result<()> {
-        let half = |kind: Kind| {
-            let mut own = self.own.iter().map(|&label| self.singles[label as usize]);
-            let single = own.find(|single| single.kind == kind)?;
-            self.halves.get(single.half as usize)
-        };
-        let (Some(&trace_id), Some(span_id)) = (half(Kind::Trace), half(Kind::Span)) else {
+        let (mut trace, mut span) = (None, None);
+        for &label in &self.own {
+            match self.half(label) {
+                Some(Half::Trace(id)) => _ = trace.get_or_insert(id),
+                Some(Half::Span(id)) => _ = span.get_or_insert(id),
+                None => {}
+            }
+        }
+        let (Some(trace_id), Some(span_id)) = (trace, span) else {
             return Ok(());
         };
-        let &[span_id @ .., _, _, _, _, _, _, _, _] = span_id;
         let singles = &self.singles;
-        self.own.retain(|&label| !singles[label as usize].is_half());
+        self.own.retain(|&label| singles[label as usize].half == 0);
         let link = Link { trace_id, span_id };
         let hash = hash_bytes(&self.hasher, &[&trace_id[..], &span_id].concat());
         let links = &mut tables.links;
@@ -610,20 +625,15 @@ fn mend_values(samples: &mut Samples, columns: usize, intake: &mut Intake) -> Re
     Ok(())
 }
 
-/// The half of a link that a label is, an id of a span padded: only a text that comes back as it
-/// was is one.
-fn half(attribute: &Attribute, texts: &Texts) -> Option<(Kind, Half)> {
+/// The half of a link that a label is: only a text that comes back as it was is one.
+fn half(attribute: &Attribute, texts: &Texts) -> Option<Half> {
     let Value::String(value) = attribute.value else {
         return None;
     };
     let text = |id: StringId| texts.raw.get(id.row()).unwrap_or_default();
     match std::str::from_utf8(text(attribute.key)) {
-        Ok(LABEL_TRACE_ID) => Some((Kind::Trace, hex(text(value))?)),
-        Ok(LABEL_SPAN_ID) => {
-            let mut padded = [0; 16];
-            padded[..8].copy_from_slice(&hex::<8>(text(value))?);
-            Some((Kind::Span, padded))
-        }
+        Ok(LABEL_TRACE_ID) => hex(text(value)).map(Half::Trace),
+        Ok(LABEL_SPAN_ID) => hex(text(value)).map(Half::Span),
         _ => None,
     }
 }
