@@ -80,7 +80,8 @@ impl Tree {
     }
 
     fn map_attributes(&mut self, mut f: impl FnMut(AttributeId) -> AttributeId) {
-        let attributes = self.profiles.iter_mut().flat_map(|draft| &mut draft.profile.attributes);
+        let attributes =
+            self.profiles.iter_mut().flat_map(|draft| draft.profile.attributes.iter_mut());
         attributes.for_each(|id| *id = f(*id));
     }
 
