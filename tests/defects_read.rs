@@ -259,7 +259,8 @@ fn what_the_model_may_take_grows_with_the_payload() {
     for limits in [Limits::file(), Limits::network()] {
         let error = otlp_profiles::read(&bytes, &options(limits)).map(drop).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Limit);
-        let said = "more than max_owned_per_byte allows (67108864); Limits::max_owned_per_byte raises it";
+        let said =
+            "more than max_owned_per_byte allows (67108864); Limits::max_owned_per_byte raises it";
         assert!(error.message().ends_with(said), "{error}");
     }
     let more = Limits::file().max_owned_per_byte(64);
