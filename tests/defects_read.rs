@@ -261,7 +261,7 @@ fn what_the_model_may_take_grows_with_the_payload() {
         assert_eq!(error.kind(), ErrorKind::Limit);
         let said =
             "more than max_owned_per_byte allows (67108864); Limits::max_owned_per_byte raises it";
-        assert!(error.message().ends_with(said), "{error}");
+        assert!(error.to_string().ends_with(said), "{error}");
     }
     let more = Limits::file().max_owned_per_byte(64);
     assert_eq!(read_resources(&bytes, &options(more)), 160_000);

@@ -9,7 +9,7 @@ mod alloc;
 mod wire;
 
 use alloc::{Counting, cost};
-use otlp_profiles::{Format, Limits, Policy, ReadOptions};
+use otlp_profiles::{Ambiguity, Format, Limits, Policy, ReadOptions};
 use wire::{int, len, nest};
 
 #[global_allocator]
@@ -218,6 +218,14 @@ fn bombs(fields: &Fields) -> Vec<(String, Vec<u8>)> {
     let lines = len(fields.location, &len(fields.line, b"").repeat(100));
     add("lines", fields.tables, fill(&lines));
     add("samples", profile, fill(&len(fields.samples, b"")));
+    if matches!(fields.name, "pprof" | "otlp-1.3") {
+        let label = |at: u32| len(3, &[int(1, 1), int(3, at.into())].concat());
+        add("labels", profile, fill_with(|at| len(2, &label(1_000_000 + at))));
+        let two = |at: u32| len(2, &[label(at), label(at + 1)].concat());
+        add("labels of one key", profile, fill_with(|at| two(1_000_000 + at)));
+        let text = |at: u32| [len(6, &text(at)), len(5, &[int(1, 1), int(2, at.into())].concat())];
+        add("names", profile, fill_with(|at| text(at).concat()));
+    }
     for &list in fields.lists {
         add("packed", profile, len(list, &fill(&[0])));
         add("one by one", profile, fill(&int(list, 0)));
@@ -236,6 +244,8 @@ fn bombs(fields: &Fields) -> Vec<(String, Vec<u8>)> {
 fn defused(what: &str, format: Format, bytes: &[u8]) {
     let limits = Limits::file().max_owned_bytes(PER_BYTE * bytes.len() as u64);
     let options = ReadOptions::default().limits(limits).policy(Policy::Repair).from(format);
+    // What it might be otherwise is of no interest here, and takes time.
+    let options = options.ambiguity(Ambiguity::Prefer);
     let (result, cost) = cost(|| otlp_profiles::read(bytes, &options).map(drop));
     let peak = cost.peak as f64 / bytes.len() as f64;
     assert!(
