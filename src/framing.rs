@@ -339,7 +339,7 @@ fn next_line(input: &mut impl BufRead, limits: &Limits) -> Result<Option<Vec<u8>
     }
 }
 
-const UNREADABLE: &str = "the input cannot be read";
+pub(crate) const UNREADABLE: &str = "the input cannot be read";
 
 /// Reads up to `most` bytes; less only at the end of the input.
 pub(crate) fn take(input: &mut impl Read, most: u64, bytes: &mut Vec<u8>) -> Result<()> {

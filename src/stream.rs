@@ -2,14 +2,14 @@
 
 use std::borrow::Cow;
 use std::fs::File;
-use std::io::{BufReader, Chain, Cursor, Read};
+use std::io::{BufReader, Chain, Cursor, ErrorKind, Read};
 use std::path::Path;
 
 use flate2::bufread::MultiGzDecoder;
 
 use crate::compression::{self, inflate};
 use crate::error::{Error, Result};
-use crate::framing::{Framing, Opening, next_frame, opening, take};
+use crate::framing::{Framing, Opening, UNREADABLE, next_frame, opening, take};
 use crate::limits::{Limits, within};
 
 /// The payloads of a file or stream, inflated and without their frames.
@@ -124,7 +124,7 @@ impl<R: Read> Payloads<R> {
     fn whole(mut input: R, mut file: Vec<u8>, size: u64, limits: Limits) -> Result<Self> {
         let most = limits.max_input_bytes;
         within("max_input_bytes", most, size)?;
-        file.reserve(usize::try_from(size).unwrap_or(0).saturating_sub(file.len()));
+        fill(&mut input, size, &mut file)?;
         // One byte more than the limit is enough to see that it is too many.
         let more = most.saturating_add(1).saturating_sub(file.len() as u64);
         take(&mut input, more, &mut file)?;
@@ -181,6 +181,30 @@ impl<R: Read> Iterator for Payloads<R> {
             }
         }
     }
+}
+
+/// Reads until there are `size` bytes, or the input ends.
+///
+/// `read_to_end` would write zeros into the buffer of a reader that is not the standard library's;
+/// a new allocation of them is free.
+fn fill(input: &mut impl Read, size: u64, file: &mut Vec<u8>) -> Result<()> {
+    let Some(size) = usize::try_from(size).ok().filter(|size| *size > file.len()) else {
+        return Ok(());
+    };
+    let mut filled = file.len();
+    let mut all = vec![0; size];
+    all[..filled].copy_from_slice(file);
+    while filled < size {
+        match input.read(&mut all[filled..]) {
+            Ok(0) => break,
+            Ok(read) => filled += read,
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(Error::io(UNREADABLE, error)),
+        }
+    }
+    all.truncate(filled);
+    *file = all;
+    Ok(())
 }
 
 /// How a gzip file is framed inside, by as much as its first bytes inflate to.

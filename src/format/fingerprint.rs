@@ -9,7 +9,7 @@
 use std::cell::OnceCell;
 use std::convert::Infallible;
 
-use xxhash_rust::xxh3::{Xxh3, xxh3_64};
+use xxhash_rust::xxh3::xxh3_64;
 
 use crate::format::columns::Joined;
 use crate::format::known::{Known, KnownAttributes};
@@ -34,58 +34,49 @@ impl<'a> Fingerprints<'a> {
 
     /// The id of a profile, which may be in columns, with its default sample type.
     pub(crate) fn id(&self, joined: &Joined, default: StringId) -> ProfileId {
-        const BLOCK: usize = 1 << 12;
         let rows = self.rows.get_or_init(|| RowHashes::of(self.dictionary, self.known));
-        let mut hash = Xxh3::new();
-        let mut bytes = self.header(rows, joined, default);
+        let header = self.header(rows, joined, default).0;
+        let mut id = [Hash::new().word(header), Hash::new().word(!header)];
         let Ok(()) = spread::rows(joined, |row| {
             let lengths = (row.values.len() as u64) << 32 | row.times.len() as u64;
-            let sample = [
-                of(&rows.stacks, row.sample.stack),
-                rows.set(row.sample.attributes),
-                of(&rows.links, row.sample.link),
-                of(&rows.strings, row.sample.stacktrace_id),
-                lengths,
-            ];
-            bytes.words(sample.into_iter());
-            bytes.words(row.values.iter().map(|&value| value as u64));
-            bytes.words(row.times.iter().copied());
-            if bytes.len() >= BLOCK {
-                hash.update(&bytes);
-                bytes.clear();
-            }
+            let sample = Hash::new()
+                .word(of(&rows.stacks, row.sample.stack))
+                .word(rows.set(row.sample.attributes))
+                .word(of(&rows.links, row.sample.link))
+                .word(of(&rows.strings, row.sample.stacktrace_id))
+                .word(lengths)
+                .words(row.values.iter().map(|&value| value as u64))
+                .words(row.times.iter().copied());
+            id = id.map(|half| half.word(sample.0));
             Ok::<(), Infallible>(())
         });
-        hash.update(&bytes);
+        let [high, low] = id.map(|half| u128::from(half.0));
         // Not all zero, which is no id.
-        ProfileId((hash.digest128() | 1).to_be_bytes())
+        ProfileId((high << 64 | low | 1).to_be_bytes())
     }
 
     /// What is said of the profile as a whole.
-    fn header(&self, rows: &RowHashes, joined: &Joined, default: StringId) -> Vec<u8> {
+    fn header(&self, rows: &RowHashes, joined: &Joined, default: StringId) -> Hash {
         let profile = joined.first();
         let types = joined.written_types();
-        let mut bytes = Vec::new();
-        bytes.word(types.len() as u64);
+        let mut hash = Hash::new().word(types.len() as u64);
         for value_type in &types {
             let said = temporality::written(*value_type, profile.duration_nanos, self.dictionary);
             let value_type = ValueType { temporality: Some(said), ..*value_type };
-            bytes.words(rows.value_type(value_type).into_iter());
-        }
-        bytes.words(rows.value_type(profile.period_type).into_iter());
-        bytes.word(profile.period as u64);
-        for nanos in [profile.time_unix_nano, profile.duration_nanos] {
-            bytes.extend_from_slice(&nanos.to_le_bytes());
+            hash = hash.words(rows.value_type(value_type));
         }
         // The last type is shown first where none is named.
         let last = types.last().map_or("", |last| self.dictionary.text(last.name));
         let named = Some(default).filter(|default| self.dictionary.text(*default) != last);
-        bytes.word(of(&rows.strings, named.unwrap_or_default()));
-        bytes.word(rows.set(&profile.attributes));
-        bytes.word(profile.dropped_attributes_count.into());
-        bytes.word(of(&rows.strings, profile.original_payload_format));
-        bytes.word(xxh3_64(&profile.original_payload));
-        bytes
+        hash.words(rows.value_type(profile.period_type))
+            .word(profile.period as u64)
+            .wide(profile.time_unix_nano as u128)
+            .wide(profile.duration_nanos as u128)
+            .word(of(&rows.strings, named.unwrap_or_default()))
+            .word(rows.set(&profile.attributes))
+            .word(profile.dropped_attributes_count.into())
+            .word(of(&rows.strings, profile.original_payload_format))
+            .word(xxh3_64(&profile.original_payload))
     }
 }
 
@@ -114,25 +105,22 @@ impl RowHashes {
         let text = |text: &str| if text.is_empty() { 0 } else { xxh3_64(text.as_bytes()) };
         rows.strings = dictionary.strings.iter().map(text).collect();
         let attributes = (0..).map(AttributeId).zip(&dictionary.attributes);
-        let mut bytes = Vec::new();
-        let attributes = attributes.map(|(id, row)| rows.attribute(known.get(id), row, &mut bytes));
+        let attributes = attributes.map(|(id, row)| rows.attribute(known.get(id), row));
         rows.attributes = attributes.collect();
         let ids = 1..dictionary.mappings.rows.len() as u32;
         let mappings = ids.map(|row| rows.mapping(dictionary, MappingId(row)));
         rows.mappings = std::iter::once(0).chain(mappings).collect();
         rows.functions = dictionary.functions.iter().map(|row| rows.function(row)).collect();
         let ids = 0..dictionary.locations.len() as u32;
-        let locations = ids.map(|row| rows.location(dictionary, LocationId(row), &mut bytes));
+        let locations = ids.map(|row| rows.location(dictionary, LocationId(row)));
         rows.locations = locations.collect();
-        let stacks = dictionary.stacks.rows().map(|stack| {
-            bytes.clear();
-            bytes.words(stack.iter().map(|id| of(&rows.locations, *id)));
-            xxh3_64(&bytes)
-        });
-        rows.stacks = stacks.collect();
+        let locations = &rows.locations;
+        let stack =
+            |stack: &[LocationId]| Hash::new().words(stack.iter().map(|id| of(locations, *id))).0;
+        rows.stacks = dictionary.stacks.rows().map(stack).collect();
         let link = |link: &Link| match *link == Link::default() {
             true => 0,
-            false => hash_of([xxh3_64(&link.trace_id), xxh3_64(&link.span_id)]),
+            false => Hash::new().word(xxh3_64(&link.trace_id)).word(xxh3_64(&link.span_id)).0,
         };
         rows.links = dictionary.links.iter().map(link).collect();
         rows
@@ -152,109 +140,94 @@ impl RowHashes {
 
     /// An attribute. A flag that is not set says no more than one that is not there, and a default
     /// sample type is part of the header.
-    fn attribute(&self, known: Known, attribute: &Attribute, bytes: &mut Vec<u8>) -> u64 {
+    fn attribute(&self, known: Known, attribute: &Attribute) -> u64 {
         match (known, &attribute.value) {
             (Known::MappingFlag(_) | Known::Folded, Value::Bool(false)) => return 0,
             (Known::DefaultSampleType | Known::DefaultColumn, _) => return 0,
             _ => {}
         }
-        bytes.clear();
-        bytes.word(of(&self.strings, attribute.key));
-        bytes.word(of(&self.strings, attribute.unit));
-        self.value(bytes, &attribute.value);
-        xxh3_64(bytes)
+        let names = [attribute.key, attribute.unit].map(|id| of(&self.strings, id));
+        self.value(Hash::new().words(names), &attribute.value).0
     }
 
     /// A value: its kind, and its content with its length.
-    fn value(&self, bytes: &mut Vec<u8>, value: &Value) {
+    fn value(&self, hash: Hash, value: &Value) -> Hash {
         match value {
-            Value::Empty => bytes.word(0),
-            Value::String(text) => bytes.words([1, of(&self.strings, *text)].into_iter()),
-            Value::Bool(truth) => bytes.words([2, u64::from(*truth)].into_iter()),
-            Value::Int(number) => bytes.words([3, *number as u64].into_iter()),
-            Value::Double(number) => bytes.words([4, number.to_bits()].into_iter()),
-            Value::Bytes(content) => bytes.words([5, xxh3_64(content)].into_iter()),
+            Value::Empty => hash.word(0),
+            Value::String(text) => hash.word(1).word(of(&self.strings, *text)),
+            Value::Bool(truth) => hash.word(2).word((*truth).into()),
+            Value::Int(number) => hash.word(3).word(*number as u64),
+            Value::Double(number) => hash.word(4).word(number.to_bits()),
+            Value::Bytes(content) => hash.word(5).word(xxh3_64(content)),
             Value::Array(values) => {
-                bytes.words([6, values.len() as u64].into_iter());
-                values.iter().for_each(|value| self.value(bytes, value));
+                let hash = hash.word(6).word(values.len() as u64);
+                values.iter().fold(hash, |hash, value| self.value(hash, value))
             }
             Value::KeyValues(pairs) => {
-                bytes.words([7, pairs.len() as u64].into_iter());
-                for pair in pairs {
-                    bytes.word(of(&self.strings, pair.key));
-                    self.value(bytes, &pair.value);
-                }
+                let hash = hash.word(7).word(pairs.len() as u64);
+                pairs.iter().fold(hash, |hash, pair| {
+                    self.value(hash.word(of(&self.strings, pair.key)), &pair.value)
+                })
             }
         }
     }
 
     fn mapping(&self, dictionary: &Dictionary, id: MappingId) -> u64 {
         let mapping = dictionary.mappings.get(id);
-        hash_of([
-            mapping.memory_start,
-            mapping.memory_limit,
-            mapping.file_offset,
-            of(&self.strings, mapping.filename),
-            self.set(dictionary.mappings.attributes(id)),
-        ])
+        Hash::new()
+            .word(mapping.memory_start)
+            .word(mapping.memory_limit)
+            .word(mapping.file_offset)
+            .word(of(&self.strings, mapping.filename))
+            .word(self.set(dictionary.mappings.attributes(id)))
+            .0
     }
 
     fn function(&self, function: &Function) -> u64 {
         let texts = [function.name, function.system_name, function.filename];
-        let [name, system_name, filename] = texts.map(|id| of(&self.strings, id));
-        hash_of([name, system_name, filename, function.start_line as u64])
+        let texts = texts.map(|id| of(&self.strings, id));
+        Hash::new().words(texts).word(function.start_line as u64).0
     }
 
     #[inline]
-    fn location(&self, dictionary: &Dictionary, id: LocationId, bytes: &mut Vec<u8>) -> u64 {
+    fn location(&self, dictionary: &Dictionary, id: LocationId) -> u64 {
         let locations = &dictionary.locations;
-        let line = |line: &Line| {
-            [of(&self.functions, line.function), line.line as u64, line.column as u64]
+        let line = |hash: Hash, line: &Line| {
+            hash.word(of(&self.functions, line.function))
+                .word(line.line as u64)
+                .word(line.column as u64)
         };
-        let [mapping, address, set] = [
-            of(&self.mappings, locations.mapping(id)),
-            locations.address(id),
-            self.set(locations.attributes(id)),
-        ];
-        match locations.lines(id) {
-            [] => hash_of([mapping, address, set]),
-            [only] => {
-                let [function, line, column] = line(only);
-                hash_of([mapping, address, set, function, line, column])
-            }
-            lines => {
-                bytes.clear();
-                bytes.words([mapping, address, set].into_iter());
-                lines.iter().for_each(|row| bytes.words(line(row).into_iter()));
-                xxh3_64(bytes)
-            }
-        }
+        let hash = Hash::new()
+            .word(of(&self.mappings, locations.mapping(id)))
+            .word(locations.address(id))
+            .word(self.set(locations.attributes(id)));
+        locations.lines(id).iter().fold(hash, line).0
     }
 }
 
-/// The hash of some words.
-#[inline]
-fn hash_of<const N: usize>(words: [u64; N]) -> u64 {
-    let bytes = words.map(u64::to_le_bytes);
-    xxh3_64(bytes.as_flattened())
-}
+/// A hash of words in their order, each folded in by a multiplication of 64 by 64 bits whose halves
+/// are combined, as wyhash does.
+#[derive(Clone, Copy)]
+struct Hash(u64);
 
-/// Bytes to be hashed, by words.
-trait Words {
-    fn words(&mut self, words: impl ExactSizeIterator<Item = u64>);
-
-    #[inline]
-    fn word(&mut self, word: u64) {
-        self.words(std::iter::once(word));
+impl Hash {
+    fn new() -> Self {
+        Self(0x9e37_79b9_7f4a_7c15)
     }
-}
 
-impl Words for Vec<u8> {
     #[inline]
-    fn words(&mut self, words: impl ExactSizeIterator<Item = u64>) {
-        let begin = self.len();
-        self.resize(begin + 8 * words.len(), 0);
-        let (chunks, _) = self[begin..].as_chunks_mut();
-        chunks.iter_mut().zip(words).for_each(|(chunk, word)| *chunk = word.to_le_bytes());
+    fn word(self, word: u64) -> Self {
+        let product = u128::from(self.0 ^ word) * 0xe703_7ed1_a0b4_28db;
+        // The state itself stays in, so that a word equal to it does not make the rest the same.
+        Self((product >> 64) as u64 ^ product as u64 ^ self.0.rotate_left(23))
+    }
+
+    #[inline]
+    fn words(self, words: impl IntoIterator<Item = u64>) -> Self {
+        words.into_iter().fold(self, Self::word)
+    }
+
+    fn wide(self, word: u128) -> Self {
+        self.word(word as u64).word((word >> 64) as u64)
     }
 }

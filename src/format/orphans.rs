@@ -69,10 +69,11 @@ fn unused(rows: usize, used: impl Iterator<Item = usize>) -> usize {
         return 0;
     }
     let mut marks = vec![false; rows];
-    for row in used {
+    // `for_each`, because a `for` over chained iterators asks at each step which one is next.
+    used.for_each(|row| {
         if let Some(mark) = marks.get_mut(row) {
             *mark = true;
         }
-    }
+    });
     marks.iter().skip(1).filter(|mark| !**mark).count()
 }

@@ -416,13 +416,13 @@ impl Draft {
                 .map_err(|e| e.within("period_type"))?;
         } else if is!(tag, G::SCHEMA.profile.period, VARINT) {
             profile.period = reader.varint()? as i64;
-        } else if is!(tag, G::SCHEMA.profile.time, FIXED64) && G::SCHEMA.has_unsigned_time() {
+        } else if is!(tag, G::SCHEMA.profile.time, FIXED64) && G::SCHEMA.has_unsigned_time {
             profile.time_unix_nano = reader.fixed64()?.into();
-        } else if is!(tag, G::SCHEMA.profile.time, VARINT) && !G::SCHEMA.has_unsigned_time() {
+        } else if is!(tag, G::SCHEMA.profile.time, VARINT) && !G::SCHEMA.has_unsigned_time {
             profile.time_unix_nano = (reader.varint()? as i64).into();
         } else if is!(tag, G::SCHEMA.profile.duration, VARINT) {
             let nanos = reader.varint()?;
-            let signed = !G::SCHEMA.has_unsigned_time();
+            let signed = !G::SCHEMA.has_unsigned_time;
             profile.duration_nanos = if signed { (nanos as i64).into() } else { nanos.into() };
         } else {
             return self.field_rare::<G>(tag, reader, tables, intake);

@@ -192,7 +192,7 @@ fn short_sample<G: Generation>(mut row: Short, samples: &mut RawSamples) -> Opti
             attributes.is_done().then_some(())?;
         } else if is!(tag, G::SCHEMA.sample.link, VARINT) {
             fields.link = Some(index(value));
-        } else if G::SCHEMA.has_fixed_timestamps() && is!(tag, G::SCHEMA.sample.timestamps, LEN) {
+        } else if G::SCHEMA.has_fixed_timestamps && is!(tag, G::SCHEMA.sample.timestamps, LEN) {
             let mut times = row.body(value)?;
             while let Some(time) = times.fixed64() {
                 samples.timestamps.items.push(time);
@@ -246,7 +246,7 @@ fn any_sample<G: Generation>(
 /// Whether a field is timestamps, packed or one.
 #[inline(always)]
 fn is_timestamps<G: Generation>(tag: u32) -> bool {
-    let one = if G::SCHEMA.has_fixed_timestamps() { FIXED64 } else { VARINT };
+    let one = if G::SCHEMA.has_fixed_timestamps { FIXED64 } else { VARINT };
     let number = G::SCHEMA.sample.timestamps;
     tag == tag_of(number, LEN) || tag == tag_of(number, one)
 }
@@ -257,7 +257,7 @@ fn times<G: Generation>(
     out: &mut Vec<u64>,
     intake: &mut Intake,
 ) -> Result<()> {
-    match (tag & 7, G::SCHEMA.has_fixed_timestamps()) {
+    match (tag & 7, G::SCHEMA.has_fixed_timestamps) {
         (LEN, true) => {
             let body = reader.bytes()?;
             intake.budget.take::<[u64; 2]>(body.len() / 8)?;

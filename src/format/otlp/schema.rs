@@ -5,7 +5,7 @@
 //! over a [`Generation`], so the numbers are immediates of the machine code, and what a generation
 //! lacks costs nothing.
 
-use crate::schema::{self, Kind, Version};
+use crate::schema::{self, Kind, MessageType, Version};
 
 /// One generation: its field numbers, and how it says what all say.
 #[derive(Clone, Copy, Debug)]
@@ -31,6 +31,10 @@ pub struct Schema {
     pub entity_refs: u32,
     /// `ValueType.aggregation_temporality`.
     pub temporality: u32,
+    /// Whether timestamps are fixed64, not varints.
+    pub has_fixed_timestamps: bool,
+    /// Whether a profile's time is fixed64 and its duration uint64, not int64 both.
+    pub has_unsigned_time: bool,
 }
 
 /// Where the lookup tables live.
@@ -213,25 +217,20 @@ impl Schema {
             string_value_strindex: schema::ANY_VALUE.number(version, "string_value_strindex"),
             entity_refs: schema::RESOURCE.number(version, "entity_refs"),
             temporality: schema::VALUE_TYPE.number(version, "aggregation_temporality"),
+            has_fixed_timestamps: is_fixed(&schema::SAMPLE, version, "timestamps_unix_nano"),
+            has_unsigned_time: is_fixed(&schema::PROFILE, version, "time_unix_nano"),
         }
-    }
-
-    /// Whether a profile's time is fixed64 and its duration uint64, not int64 both.
-    pub(crate) const fn has_unsigned_time(&self) -> bool {
-        let field = schema::PROFILE.field(self.version, "time_unix_nano");
-        matches!(field, Some(field) if matches!(field.kind, Kind::Fixed64))
     }
 
     /// Whether a profile's default sample type is a string index, not a column's number.
     pub(crate) const fn has_default_by_name(&self) -> bool {
         self.profile.default_by_name != 0
     }
+}
 
-    /// Whether timestamps are fixed64, not varints.
-    pub(crate) const fn has_fixed_timestamps(&self) -> bool {
-        let field = schema::SAMPLE.field(self.version, "timestamps_unix_nano");
-        matches!(field, Some(field) if matches!(field.kind, Kind::Fixed64))
-    }
+const fn is_fixed(message: &MessageType, version: Version, key: &str) -> bool {
+    let field = message.field(version, key);
+    matches!(field, Some(field) if matches!(field.kind, Kind::Fixed64))
 }
 
 impl Profile {

@@ -136,7 +136,7 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
             if values_after && numbers.values > numbers.link {
                 write_values(fields);
             }
-            if G::SCHEMA.has_fixed_timestamps() {
+            if G::SCHEMA.has_fixed_timestamps {
                 fields.fixed64s(numbers.timestamps, times);
             } else {
                 fields.varints(numbers.timestamps, times.iter().copied());
