@@ -17,6 +17,9 @@ use crate::model::profile::ProfileId;
 pub struct WriteOptions {
     /// How OTLP 1.10 says the texts of resources, scopes and values.
     pub refs: Refs,
+    /// Whether OTLP has `resource`, `scope` and `period_type` even where they are empty, for receivers
+    /// that read them without asking whether they are there.
+    pub empty_messages: bool,
     /// How pprof, which has none, says timestamps.
     pub timestamps: Timestamps,
     /// Whether pprof says links as the labels `trace_id` and `span_id`.
@@ -33,6 +36,7 @@ impl Default for WriteOptions {
     fn default() -> Self {
         Self {
             refs: Refs::Inline,
+            empty_messages: false,
             timestamps: Timestamps::Label,
             links: true,
             profile_id: None,
@@ -44,6 +48,7 @@ impl Default for WriteOptions {
 
 crate::limits::setters! { WriteOptions {
     refs: Refs,
+    empty_messages: bool,
     timestamps: Timestamps,
     links: bool,
     profile_id: impl Into<Option<ProfileId>>,

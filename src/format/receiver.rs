@@ -71,6 +71,20 @@ impl Receiver {
         }
     }
 
+    /// How it takes them from files: a Collector before 0.161 erases keys in place there.
+    pub fn refs_in_files(self) -> Refs {
+        match self {
+            Self::Collector => Refs::Dictionary,
+            Self::Parca | Self::Pyroscope => Refs::Inline,
+        }
+    }
+
+    /// Whether it fails at a `resource`, `scope` or `period_type` that is left out because it is
+    /// empty, as Parca does.
+    pub fn needs_empty_messages(self) -> bool {
+        matches!(self, Self::Parca)
+    }
+
     /// How it takes the texts of resources, scopes and values when they come by OTLP.
     pub fn refs(self) -> Refs {
         match self {
@@ -90,7 +104,7 @@ impl WriteOptions {
     /// assert_eq!(options.refs, Refs::Inline);
     /// ```
     pub fn for_receiver(receiver: Receiver) -> Self {
-        Self::default().refs(receiver.refs())
+        Self::default().refs(receiver.refs()).empty_messages(receiver.needs_empty_messages())
     }
 }
 

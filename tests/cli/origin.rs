@@ -94,3 +94,17 @@ fn a_backend_gets_what_it_reads() {
     assert!(convert("parca") && convert("pyroscope"));
     assert!(!convert("collector"));
 }
+
+/// Parca reads the resource and scope unseen, whether or not they are there.
+#[test]
+fn parca_gets_messages_that_are_empty() {
+    let room = room("empty-messages");
+    copy(PPROFS[0], &room.join("a.pb.gz"));
+    for (receiver, empty) in [("parca", true), ("pyroscope", false)] {
+        run(&room, &format!("convert a.pb.gz --for {receiver} -f -o a.otlp"), 0);
+        let bytes = fs::read(room.join("a.otlp")).unwrap();
+        // ProfilesData.resource_profiles, and behind its length an empty ResourceProfiles.resource.
+        let length = 1 + bytes[1..].iter().take_while(|byte| **byte >= 0x80).count();
+        assert_eq!(bytes[length + 1..].starts_with(b"\x0a\0"), empty, "{receiver}");
+    }
+}

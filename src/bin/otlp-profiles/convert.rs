@@ -1,6 +1,5 @@
 //! `otlp-profiles convert`: from one format to another.
 
-mod backend;
 mod encode;
 mod origin;
 mod plan;
@@ -11,12 +10,12 @@ mod tally;
 use std::path::PathBuf;
 
 use clap::ValueEnum;
-use otlp_profiles::format::{Refs, Timestamps};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use otlp_profiles::format::{Receiver, Refs, Timestamps};
 use otlp_profiles::model::ProfileId;
 use otlp_profiles::{Ambiguity, Format, Limits, ReadOptions, WriteOptions};
 
 use crate::console::{self, Console};
-use crate::convert::backend::Backend;
 use crate::convert::origin::Origin;
 use crate::convert::report::Form;
 use crate::formats::FormatParser;
@@ -38,9 +37,9 @@ pub(crate) struct Args {
     /// The format to write; else the extension of OUT says it
     #[arg(long, value_name = "FORMAT", value_parser = FormatParser)]
     to: Option<Format>,
-    /// Write what this backend reads, in its releases of 2026: the format and how texts are said
-    #[arg(long = "for", value_enum, value_name = "BACKEND", conflicts_with_all = ["to", "refs"])]
-    backend: Option<Backend>,
+    /// Write what this receiver reads, in its releases of 2026: the format and how texts are said
+    #[arg(long = "for", value_name = "RECEIVER", value_parser = receivers(), conflicts_with_all = ["to", "refs"])]
+    receiver: Option<Receiver>,
     /// Write nothing, and exit with 1, where anything would be dropped, approximated or repaired
     #[arg(long)]
     deny_loss: bool,
@@ -120,10 +119,16 @@ fn parse_profile_id(text: &str) -> Result<ProfileId, String> {
     }
 }
 
+/// The receivers the library knows, by their names.
+fn receivers() -> impl TypedValueParser<Value = Receiver> {
+    let names = Receiver::ALL.iter().map(|receiver| receiver.name());
+    PossibleValuesParser::new(names).try_map(|name| name.parse::<Receiver>())
+}
+
 impl Args {
     /// The format that was asked for.
     fn to(&self) -> Option<Format> {
-        self.to.or(self.backend.map(Backend::format))
+        self.to.or(self.receiver.map(Receiver::format))
     }
 
     /// Whether everything on stderr is wanted as JSON.
@@ -161,17 +166,18 @@ impl Args {
             TimestampsArg::Label => Timestamps::Label,
             TimestampsArg::Drop => Timestamps::Drop,
         };
-        let options = WriteOptions::default()
+        let options = match self.receiver {
+            Some(receiver) => WriteOptions::for_receiver(receiver).refs(receiver.refs_in_files()),
+            None => WriteOptions::default(),
+        };
+        let options = options
             .timestamps(timestamps)
             .links(!self.no_links)
             .profile_id(self.profile_id)
             .max_output_bytes(Limits::file().max_output_bytes);
-        let refs = self.refs.map(|refs| match refs {
-            RefsArg::Inline => Refs::Inline,
-            RefsArg::Dictionary => Refs::Dictionary,
-        });
-        let options = match refs.or(self.backend.map(Backend::refs)) {
-            Some(refs) => options.refs(refs),
+        let options = match self.refs {
+            Some(RefsArg::Inline) => options.refs(Refs::Inline),
+            Some(RefsArg::Dictionary) => options.refs(Refs::Dictionary),
             None => options,
         };
         self.limits.set(options)

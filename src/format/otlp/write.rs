@@ -197,7 +197,7 @@ impl<G: Generation> Writer<'_, G> {
         resource: &ResourceProfiles,
         scopes: &[ScopeParts],
     ) -> Result<()> {
-        if !resource.resource.is_empty() {
+        if self.options.empty_messages || !resource.resource.is_empty() {
             let strings = &self.dictionary.strings;
             field_message(out, 1, |out| {
                 write_common::resource::<G>(out, &resource.resource, strings, self.refs());
@@ -225,7 +225,7 @@ impl<G: Generation> Writer<'_, G> {
                 DefaultSaid::Nowhere | DefaultSaid::Profiles => None,
             },
         };
-        if !added.is_empty(dictionary) {
+        if self.options.empty_messages || !added.is_empty(dictionary) {
             field_message(out, 1, |out| {
                 write_common::scope::<G>(out, &added, dictionary, self.refs())
             });

@@ -106,7 +106,7 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
             self.period_type(out, number, profile.period_type);
         } else if number == fields.time {
             let nanos = self.nanos(profile.time_unix_nano, "time_unix_nano");
-            if G::SCHEMA.has_unsigned_time() {
+            if G::SCHEMA.has_unsigned_time {
                 field_fixed64(out, number, nanos)
             } else {
                 field_varint(out, number, nanos)
@@ -150,7 +150,7 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
 
     /// A time or duration as this generation holds it.
     fn nanos(&mut self, nanos: i128, field: &'static str) -> u64 {
-        if G::SCHEMA.has_unsigned_time() {
+        if G::SCHEMA.has_unsigned_time {
             return u64::try_from(nanos).unwrap_or_else(|_| {
                 self.losses.add(losses::TIME_NEGATIVE, || field.to_owned());
                 0
@@ -184,7 +184,8 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
                 self.tables.dictionary.text(period_type.name).to_owned()
             });
         }
-        if said && G::SCHEMA.temporality != 0 || !period_type.is_none() {
+        let required = self.options.empty_messages;
+        if required || said && G::SCHEMA.temporality != 0 || !period_type.is_none() {
             field_message(out, number, |out| self.tables.value_type(out, period_type));
         }
     }
