@@ -63,7 +63,11 @@ impl Converted {
         self.note_detected(reading.detected);
         let (payloads, losses) = otlp_profiles::write_all(profiles, to, options)
             .map_err(|error: Error| Failure::writing(&error))?;
-        self.payloads.extend(payloads);
+        // Writers reserve for more than a message without samples needs, and there may be millions.
+        self.payloads.extend(payloads.into_iter().map(|mut payload| {
+            payload.shrink_to_fit();
+            payload
+        }));
         self.losses.merge(&losses);
         // pprof has labels of mixed kinds itself: they are written as they were.
         let kept = |finding: &Finding| finding.code == "label.mixed" && !to.is_otlp();
