@@ -1,12 +1,14 @@
 //! pprof's labels as attributes: one attribute a key, whatever the labels of that key are.
 
 use crate::error::Result;
+use crate::format::fields::unknown;
 use crate::format::intake::Intake;
 use crate::format::losses;
 use crate::format::texts::{NewAttributes, Texts};
 use crate::model::dictionary::Attribute;
 use crate::model::id::StringId;
 use crate::model::value::{KeyValue, Value};
+use crate::schema::{self, Version};
 use crate::wire::read::Reader;
 use crate::wire::{VARINT, tag};
 
@@ -35,14 +37,7 @@ impl Label {
                 NUMBER => label.number = reader.varint()? as i64,
                 UNIT => label.unit = reader.index()?,
                 _ => {
-                    let known = [(1, "key"), (2, "str"), (3, "num"), (4, "num_unit")];
-                    crate::format::otlp::tables::unknown(
-                        &mut reader,
-                        field,
-                        "Label",
-                        &known,
-                        intake,
-                    )?;
+                    unknown(&mut reader, field, &schema::LABEL, Version::Pprof, intake)?;
                 }
             }
         }

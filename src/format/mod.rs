@@ -6,6 +6,7 @@ mod build_id;
 mod columns;
 pub(crate) mod detect;
 mod even;
+mod fields;
 mod fingerprint;
 pub(crate) mod index;
 pub(crate) mod intake;

@@ -1,10 +1,10 @@
 //! Reading what all signals share: values, resources, scopes.
 
 use crate::error::{Error, Result};
+use crate::format::fields::fields;
 use crate::format::intake::Intake;
 use crate::format::losses::{self, LossCode};
 use crate::format::otlp::schema::Generation;
-use crate::format::otlp::tables::{is, unknown};
 use crate::format::texts::Texts;
 use crate::limits::within;
 use crate::model::dictionary::Attribute;
@@ -48,6 +48,16 @@ pub(crate) fn table_text(index: u32, texts: &Texts, intake: &mut Intake) -> Resu
     Ok(StringId::NONE)
 }
 
+/// A field that is the index of a text.
+fn text_at(
+    reader: &mut Reader,
+    field: &'static str,
+    texts: &Texts,
+    intake: &mut Intake,
+) -> Result<StringId> {
+    table_text(reader.index()?, texts, intake).map_err(|e| e.within(field))
+}
+
 /// An index as its reader understood it.
 pub(crate) fn show(index: u32) -> String {
     match index {
@@ -64,21 +74,14 @@ pub(crate) fn key_value_and_unit<G: Generation>(
 ) -> Result<Attribute> {
     let mut reader = Reader::new(body);
     let mut attribute = Attribute::default();
-    while let Some(tag) = reader.tag()? {
-        if is!(tag, 1, VARINT) {
-            attribute.key =
-                table_text(reader.index()?, texts, intake).map_err(|e| e.within("key_strindex"))?;
-        } else if is!(tag, 2, LEN) {
+    fields!(reader, KEY_VALUE_AND_UNIT in G::SCHEMA.version, intake; {
+        (1, VARINT) => attribute.key = text_at(&mut reader, "key_strindex", texts, intake)?,
+        (2, LEN) => {
             attribute.value =
                 any_value::<G>(reader.bytes()?, texts, intake, 0).map_err(|e| e.within("value"))?;
-        } else if is!(tag, 3, VARINT) {
-            attribute.unit = table_text(reader.index()?, texts, intake)
-                .map_err(|e| e.within("unit_strindex"))?;
-        } else {
-            let known = [(1, "key_strindex"), (2, "value"), (3, "unit_strindex")];
-            unknown(&mut reader, tag, "KeyValueAndUnit", &known, intake)?;
-        }
-    }
+        },
+        (3, VARINT) => attribute.unit = text_at(&mut reader, "unit_strindex", texts, intake)?,
+    });
     Ok(attribute)
 }
 
@@ -91,20 +94,16 @@ pub(crate) fn key_value<G: Generation>(
     let mut reader = Reader::new(body);
     let mut pair = KeyValue::default();
     let mut reference = StringId::NONE;
-    while let Some(tag) = reader.tag()? {
-        if is!(tag, 1, LEN) {
-            pair.key = texts.intern(reader.bytes()?, intake)?;
-        } else if is!(tag, 2, LEN) {
+    fields!(reader, KEY_VALUE in G::SCHEMA.version, intake; {
+        (1, LEN) => pair.key = texts.intern(reader.bytes()?, intake)?,
+        (2, LEN) => {
             pair.value = any_value::<G>(reader.bytes()?, texts, intake, depth)
                 .map_err(|e| e.within("value"))?;
-        } else if is!(tag, G::SCHEMA.key_strindex, VARINT) {
-            reference =
-                table_text(reader.index()?, texts, intake).map_err(|e| e.within("key_strindex"))?;
-        } else {
-            let known = [(1, "key"), (2, "value"), (G::SCHEMA.key_strindex, "key_strindex")];
-            unknown(&mut reader, tag, "KeyValue", &known, intake)?;
-        }
-    }
+        },
+        (G::SCHEMA.key_strindex, VARINT) => {
+            reference = text_at(&mut reader, "key_strindex", texts, intake)?;
+        },
+    });
     // 0 is not a reference to the empty string: it is no reference.
     if pair.key == StringId::NONE {
         pair.key = reference;
@@ -124,49 +123,38 @@ fn any_value<G: Generation>(
     let mut value = Value::Empty;
     // The elements of a list, until it is known that it is not said again.
     let (mut values, mut pairs) = (Vec::new(), Vec::new());
-    while let Some(tag) = reader.tag()? {
-        value = if is!(tag, 1, LEN) {
-            Value::String(texts.intern(reader.bytes()?, intake)?)
-        } else if is!(tag, 2, VARINT) {
-            Value::Bool(reader.varint()? != 0)
-        } else if is!(tag, 3, VARINT) {
-            Value::Int(reader.varint()? as i64)
-        } else if is!(tag, 4, FIXED64) {
-            Value::Double(f64::from_bits(reader.fixed64()?))
-        } else if is!(tag, 5, LEN) {
+    fields!(reader, ANY_VALUE in G::SCHEMA.version, intake; {
+        (1, LEN) => value = Value::String(texts.intern(reader.bytes()?, intake)?),
+        (2, VARINT) => value = Value::Bool(reader.varint()? != 0),
+        (3, VARINT) => value = Value::Int(reader.varint()? as i64),
+        (4, FIXED64) => value = Value::Double(f64::from_bits(reader.fixed64()?)),
+        (5, LEN) => {
             // A list said again adds to the first, as protobuf has it.
             if !matches!(value, Value::Array(_)) {
                 values.clear();
             }
             array::<G>(reader.bytes()?, &mut values, texts, intake, depth + 1)?;
-            Value::Array(Box::default())
-        } else if is!(tag, 6, LEN) {
+            value = Value::Array(Box::default());
+        },
+        (6, LEN) => {
             if !matches!(value, Value::KeyValues(_)) {
                 pairs.clear();
             }
             key_values::<G>(reader.bytes()?, &mut pairs, texts, intake, depth + 1)?;
-            Value::KeyValues(Box::default())
-        } else if is!(tag, 7, LEN) {
+            value = Value::KeyValues(Box::default());
+        },
+        (7, LEN) => {
             let bytes = reader.bytes()?;
             intake.budget.take::<u8>(bytes.len())?;
-            Value::Bytes(bytes.into())
-        } else if is!(tag, G::SCHEMA.string_value_strindex, VARINT) {
-            match table_text(reader.index()?, texts, intake)
-                .map_err(|e| e.within("string_value_strindex"))?
-            {
+            value = Value::Bytes(bytes.into());
+        },
+        (G::SCHEMA.string_value_strindex, VARINT) => {
+            value = match text_at(&mut reader, "string_value_strindex", texts, intake)? {
                 StringId::NONE => Value::Empty,
                 text => Value::String(text),
-            }
-        } else {
-            let known =
-                [(1, "string_value"), (2, "bool_value"), (3, "int_value"), (4, "double_value")];
-            let lists = [(5, "array_value"), (6, "kvlist_value"), (7, "bytes_value")];
-            let strindex = [(G::SCHEMA.string_value_strindex, "string_value_strindex")];
-            let known: Vec<_> = known.into_iter().chain(lists).chain(strindex).collect();
-            unknown(&mut reader, tag, "AnyValue", &known, intake)?;
-            value
-        };
-    }
+            };
+        },
+    });
     Ok(match value {
         Value::Array(_) => Value::Array(values.into()),
         Value::KeyValues(_) => Value::KeyValues(pairs.into()),
@@ -182,16 +170,14 @@ fn array<G: Generation>(
     depth: u64,
 ) -> Result<()> {
     let mut reader = Reader::new(body);
-    while let Some(tag) = reader.tag()? {
-        if is!(tag, 1, LEN) {
+    fields!(reader, ARRAY_VALUE in G::SCHEMA.version, intake; {
+        (1, LEN) => {
             let row = values.len();
             let value = any_value::<G>(reader.bytes()?, texts, intake, depth)
                 .map_err(|e| e.within_row("values", row).within("array_value"))?;
             intake.budget.push(values, value)?;
-        } else {
-            unknown(&mut reader, tag, "ArrayValue", &[(1, "values")], intake)?;
-        }
-    }
+        },
+    });
     Ok(())
 }
 
@@ -203,16 +189,14 @@ fn key_values<G: Generation>(
     depth: u64,
 ) -> Result<()> {
     let mut reader = Reader::new(body);
-    while let Some(tag) = reader.tag()? {
-        if is!(tag, 1, LEN) {
+    fields!(reader, KEY_VALUE_LIST in G::SCHEMA.version, intake; {
+        (1, LEN) => {
             let row = pairs.len();
             let pair = key_value::<G>(reader.bytes()?, texts, intake, depth)
                 .map_err(|e| e.within_row("values", row).within("kvlist_value"))?;
             intake.budget.push(pairs, pair)?;
-        } else {
-            unknown(&mut reader, tag, "KeyValueList", &[(1, "values")], intake)?;
-        }
-    }
+        },
+    });
     Ok(())
 }
 
@@ -238,47 +222,40 @@ pub(crate) fn resource<G: Generation>(
     intake: &mut Intake,
 ) -> Result<()> {
     let mut reader = Reader::new(body);
-    while let Some(tag) = reader.tag()? {
-        if is!(tag, 1, LEN) {
+    fields!(reader, RESOURCE in G::SCHEMA.version, intake; {
+        (1, LEN) => {
             attribute_in_place::<G>(&mut reader, &mut resource.attributes, texts, intake)?;
-        } else if is!(tag, 2, VARINT) {
-            resource.dropped_attributes_count = reader.varint()? as u32;
-        } else if is!(tag, G::SCHEMA.entity_refs, LEN) {
+        },
+        (2, VARINT) => resource.dropped_attributes_count = reader.varint()? as u32,
+        (G::SCHEMA.entity_refs, LEN) => {
             let row = resource.entity_refs.len();
-            let entity = entity_ref(reader.bytes()?, texts, intake)
+            let entity = entity_ref::<G>(reader.bytes()?, texts, intake)
                 .map_err(|e| e.within_row("entity_refs", row))?;
             intake.budget.push(&mut resource.entity_refs, entity)?;
-        } else {
-            let known = [
-                (1, "attributes"),
-                (2, "dropped_attributes_count"),
-                (G::SCHEMA.entity_refs, "entity_refs"),
-            ];
-            unknown(&mut reader, tag, "Resource", &known, intake)?;
-        }
-    }
+        },
+    });
     Ok(())
 }
 
-fn entity_ref(body: &[u8], texts: &mut Texts, intake: &mut Intake) -> Result<EntityRef> {
+fn entity_ref<G: Generation>(
+    body: &[u8],
+    texts: &mut Texts,
+    intake: &mut Intake,
+) -> Result<EntityRef> {
     let mut reader = Reader::new(body);
     let mut entity = EntityRef::default();
-    while let Some(tag) = reader.tag()? {
-        if is!(tag, 1, LEN) {
-            entity.schema_url = texts.intern(reader.bytes()?, intake)?;
-        } else if is!(tag, 2, LEN) {
-            entity.entity_type = texts.intern(reader.bytes()?, intake)?;
-        } else if is!(tag, 3, LEN) {
+    fields!(reader, ENTITY_REF in G::SCHEMA.version, intake; {
+        (1, LEN) => entity.schema_url = texts.intern(reader.bytes()?, intake)?,
+        (2, LEN) => entity.entity_type = texts.intern(reader.bytes()?, intake)?,
+        (3, LEN) => {
             let key = texts.intern(reader.bytes()?, intake)?;
             intake.budget.push(&mut entity.id_keys, key)?;
-        } else if is!(tag, 4, LEN) {
+        },
+        (4, LEN) => {
             let key = texts.intern(reader.bytes()?, intake)?;
             intake.budget.push(&mut entity.description_keys, key)?;
-        } else {
-            let known = [(1, "schema_url"), (2, "type"), (3, "id_keys"), (4, "description_keys")];
-            unknown(&mut reader, tag, "EntityRef", &known, intake)?;
-        }
-    }
+        },
+    });
     Ok(entity)
 }
 
@@ -290,20 +267,13 @@ pub(crate) fn scope<G: Generation>(
     intake: &mut Intake,
 ) -> Result<()> {
     let mut reader = Reader::new(body);
-    while let Some(tag) = reader.tag()? {
-        if is!(tag, 1, LEN) {
-            scope.name = texts.intern(reader.bytes()?, intake)?;
-        } else if is!(tag, 2, LEN) {
-            scope.version = texts.intern(reader.bytes()?, intake)?;
-        } else if is!(tag, 3, LEN) {
+    fields!(reader, INSTRUMENTATION_SCOPE in G::SCHEMA.version, intake; {
+        (1, LEN) => scope.name = texts.intern(reader.bytes()?, intake)?,
+        (2, LEN) => scope.version = texts.intern(reader.bytes()?, intake)?,
+        (3, LEN) => {
             attribute_in_place::<G>(&mut reader, &mut scope.attributes, texts, intake)?;
-        } else if is!(tag, 4, VARINT) {
-            scope.dropped_attributes_count = reader.varint()? as u32;
-        } else {
-            let known =
-                [(1, "name"), (2, "version"), (3, "attributes"), (4, "dropped_attributes_count")];
-            unknown(&mut reader, tag, "InstrumentationScope", &known, intake)?;
-        }
-    }
+        },
+        (4, VARINT) => scope.dropped_attributes_count = reader.varint()? as u32,
+    });
     Ok(())
 }

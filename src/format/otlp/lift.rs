@@ -10,14 +10,13 @@ use crate::format::known::is_pprof;
 use crate::format::losses;
 use crate::format::otlp::prove::{self, Target};
 use crate::format::otlp::schema::Generation;
-use crate::format::otlp::tables::{MappingPprof, Tables, unknown};
+use crate::format::otlp::tables::{MappingPprof, Tables};
 use crate::format::otlp::{common, settle::Shifts, shape, time_unit};
 use crate::model::dictionary::Attribute;
 use crate::model::id::{AttributeId, StringId};
 use crate::model::profile::{Profile, ProfileParts};
 use crate::model::value::{KeyValue, Value};
 use crate::semconv;
-use crate::wire::read::Reader;
 
 /// What a generation says of a profile in fields, where the model has attributes or nothing.
 #[derive(Debug, Default, PartialEq)]
@@ -193,47 +192,6 @@ pub(crate) fn prove_samples<G: Generation>(
         prove::column(ids, shifts.strings, intake, place("stacktrace_id_index"))?;
     }
     Ok(())
-}
-
-/// A field of a profile that this generation does not know.
-pub(crate) fn unknown_field<G: Generation>(
-    tag: u32,
-    reader: &mut Reader,
-    intake: &mut Intake,
-) -> Result<()> {
-    let (schema, tables) = const { (&G::SCHEMA.profile, &G::SCHEMA.tables) };
-    let fields = [
-        (schema.sample_type, "sample_type"),
-        (schema.samples, "samples"),
-        (schema.location_indices, "location_indices"),
-        (schema.time, "time_unix_nano"),
-        (schema.duration, "duration_nano"),
-        (schema.period_type, "period_type"),
-        (schema.period, "period"),
-        (schema.comment, "comment_strindices"),
-        (schema.default_sample_type(), "default_sample_type"),
-        (schema.drop_frames, "drop_frames"),
-        (schema.keep_frames, "keep_frames"),
-        (schema.profile_id, "profile_id"),
-        (schema.attributes, "attributes"),
-        (schema.dropped_attributes_count, "dropped_attributes_count"),
-        (schema.original_payload_format, "original_payload_format"),
-        (schema.original_payload, "original_payload"),
-        (schema.attribute_indices, "attribute_indices"),
-    ];
-    let own_tables = [
-        (tables.mapping, "mapping_table"),
-        (tables.location, "location_table"),
-        (tables.function, "function_table"),
-        (tables.link, "link_table"),
-        (tables.string, "string_table"),
-        (tables.attribute, "attribute_table"),
-        (tables.attribute_units, "attribute_units"),
-    ];
-    let own: &[_] = if G::SCHEMA.home == super::schema::Home::Profile { &own_tables } else { &[] };
-    let known: Vec<_> =
-        fields.iter().chain(own).copied().filter(|(number, _)| *number != 0).collect();
-    unknown(reader, tag, "Profile", &known, intake)
 }
 
 /// Makes attributes of what pprof says of mappings in fields.

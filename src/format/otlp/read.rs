@@ -2,19 +2,21 @@
 //! ids proved and pprof's fields lifted by [`lift`](super::lift).
 
 use crate::error::Result;
+use crate::format::fields::{fields, is, unknown};
 use crate::format::intake::Intake;
 use crate::format::losses;
 use crate::format::otlp::gather::{OwnTables, Users};
-use crate::format::otlp::lift::{self, Said};
+use crate::format::otlp::lift::Said;
 use crate::format::otlp::location_list::LocationList;
 use crate::format::otlp::samples::{RawSamples, sample};
 use crate::format::otlp::schema::{Generation, Home};
-use crate::format::otlp::tables::{Tables, indices, is, unknown};
+use crate::format::otlp::tables::{Tables, indices};
 use crate::format::otlp::{common, gather, prove};
 use crate::limits::within;
 use crate::model::id::StringId;
 use crate::model::profile::{AggregationTemporality, Profile, ProfileParts, ValueType};
 use crate::model::{Profiles, ResourceParts, ResourceProfiles, ScopeParts, ScopeProfiles};
+use crate::schema;
 use crate::wire::read::Reader;
 use crate::wire::{FIXED64, LEN, VARINT, tag};
 
@@ -102,11 +104,7 @@ impl Reading {
             } else if G::SCHEMA.home != Home::Data
                 || !self.tables.read::<G>(tag, &mut reader, intake)?
             {
-                let known = [
-                    (1, "resource_profiles"),
-                    (2 * u32::from(G::SCHEMA.home == Home::Dictionary), "dictionary"),
-                ];
-                unknown(&mut reader, tag, "ProfilesData", &known, intake)?;
+                unknown(&mut reader, tag, &schema::PROFILES_DATA, G::SCHEMA.version, intake)?;
             }
         }
         Ok(())
@@ -116,18 +114,7 @@ impl Reading {
         let mut reader = Reader::new(body);
         while let Some(tag) = reader.tag()? {
             if !self.tables.read::<G>(tag, &mut reader, intake)? {
-                let tables = const { &G::SCHEMA.tables };
-                let known = [
-                    (tables.mapping, "mapping_table"),
-                    (tables.location, "location_table"),
-                    (tables.function, "function_table"),
-                    (tables.link, "link_table"),
-                    (tables.string, "string_table"),
-                    (tables.attribute, "attribute_table"),
-                    (tables.attribute_units, "attribute_units"),
-                    (tables.stack, "stack_table"),
-                ];
-                unknown(&mut reader, tag, "ProfilesDictionary", &known, intake)?;
+                unknown(&mut reader, tag, &schema::PROFILES_DICTIONARY, G::SCHEMA.version, intake)?;
             }
         }
         Ok(())
@@ -138,27 +125,22 @@ impl Reading {
         intake.budget.push(&mut self.resources, ResourceProfiles::default())?;
         intake.budget.take::<ResourceParts>(usize::from(!body.is_empty()))?;
         let mut reader = Reader::new(body);
-        while let Some(tag) = reader.tag()? {
-            if is!(tag, 2, LEN) {
-                let scope = self.resources[row].scopes.len();
-                let body = reader.bytes()?;
-                self.scope::<G>(body, row, intake)
-                    .map_err(|e| e.within_row("scope_profiles", scope))?;
-                continue;
-            }
-            let Self { resources, tables, .. } = self;
-            let resource = &mut resources[row];
-            if is!(tag, 1, LEN) {
-                let body = reader.bytes()?;
-                common::resource::<G>(body, &mut resource.resource, &mut tables.texts, intake)
+        fields!(reader, RESOURCE_PROFILES in G::SCHEMA.version, intake; {
+            (1, LEN) => {
+                let (body, texts) = (reader.bytes()?, &mut self.tables.texts);
+                common::resource::<G>(body, &mut self.resources[row].resource, texts, intake)
                     .map_err(|e| e.within("resource"))?;
-            } else if is!(tag, 3, LEN) {
-                resource.schema_url = tables.texts.intern(reader.bytes()?, intake)?;
-            } else {
-                let known = [(1, "resource"), (2, "scope_profiles"), (3, "schema_url")];
-                unknown(&mut reader, tag, "ResourceProfiles", &known, intake)?;
-            }
-        }
+            },
+            (2, LEN) => {
+                let scope = self.resources[row].scopes.len();
+                self.scope::<G>(reader.bytes()?, row, intake)
+                    .map_err(|e| e.within_row("scope_profiles", scope))?;
+            },
+            (3, LEN) => {
+                let url = self.tables.texts.intern(reader.bytes()?, intake)?;
+                self.resources[row].schema_url = url;
+            },
+        });
         Ok(())
     }
 
@@ -174,29 +156,25 @@ impl Reading {
         intake.budget.take::<ScopeParts>(usize::from(!body.is_empty()))?;
         let mut reader = Reader::new(body);
         let mut profiles = 0;
-        while let Some(tag) = reader.tag()? {
-            if is!(tag, 2, LEN) {
-                let body = reader.bytes()?;
+        fields!(reader, SCOPE_PROFILES in G::SCHEMA.version, intake; {
+            (1, LEN) => {
+                let Self { resources, tables, .. } = self;
+                let scope = &mut resources[resource].scopes[row].scope;
+                common::scope::<G>(reader.bytes()?, scope, &mut tables.texts, intake)
+                    .map_err(|e| e.within("scope"))?;
+            },
+            (2, LEN) => {
                 let profile = self
-                    .profile::<G>(body, intake)
+                    .profile::<G>(reader.bytes()?, intake)
                     .map_err(|e| e.within_row("profiles", profiles))?;
                 profiles += 1;
                 intake.budget.push(&mut self.resources[resource].scopes[row].profiles, profile)?;
-                continue;
-            }
-            let Self { resources, tables, .. } = self;
-            let scope = &mut resources[resource].scopes[row];
-            if is!(tag, 1, LEN) {
-                let body = reader.bytes()?;
-                common::scope::<G>(body, &mut scope.scope, &mut tables.texts, intake)
-                    .map_err(|e| e.within("scope"))?;
-            } else if is!(tag, 3, LEN) {
-                scope.schema_url = tables.texts.intern(reader.bytes()?, intake)?;
-            } else {
-                let known = [(1, "scope"), (2, "profiles"), (3, "schema_url")];
-                unknown(&mut reader, tag, "ScopeProfiles", &known, intake)?;
-            }
-        }
+            },
+            (3, LEN) => {
+                let url = self.tables.texts.intern(reader.bytes()?, intake)?;
+                self.resources[resource].scopes[row].schema_url = url;
+            },
+        });
         Ok(())
     }
 
@@ -265,44 +243,26 @@ impl Draft {
         let inner = inner_profile::<G>(body, intake)?;
         self.body::<G>(&inner, tables, intake).map_err(|e| e.within("profile"))?;
         let mut reader = Reader::new(body);
-        while let Some(tag) = reader.tag()? {
-            let profile = &mut self.profile;
-            if is!(tag, G::SCHEMA.container.profile, LEN) {
-                reader.bytes()?;
-            } else if is!(tag, G::SCHEMA.container.profile_id, LEN) {
-                profile_id(reader.bytes()?, profile, intake)?;
-            } else if is!(tag, G::SCHEMA.container.start, FIXED64) {
-                self.said.start = reader.fixed64()?;
-            } else if is!(tag, G::SCHEMA.container.end, FIXED64) {
-                self.said.end = reader.fixed64()?;
-            } else if is!(tag, G::SCHEMA.container.attributes, LEN) {
-                common::attribute_in_place::<G>(
-                    &mut reader,
-                    &mut self.said.attributes,
-                    &mut tables.texts,
-                    intake,
-                )?;
-            } else if is!(tag, G::SCHEMA.container.dropped_attributes_count, VARINT) {
+        let Self { profile, said, .. } = self;
+        let texts = &mut tables.texts;
+        fields!(reader, PROFILE_CONTAINER in G::SCHEMA.version, intake; {
+            (G::SCHEMA.container.profile, LEN) => reader.bytes()?,
+            (G::SCHEMA.container.profile_id, LEN) => profile_id(reader.bytes()?, profile, intake)?,
+            (G::SCHEMA.container.start, FIXED64) => said.start = reader.fixed64()?,
+            (G::SCHEMA.container.end, FIXED64) => said.end = reader.fixed64()?,
+            (G::SCHEMA.container.attributes, LEN) => {
+                common::attribute_in_place::<G>(&mut reader, &mut said.attributes, texts, intake)?;
+            },
+            (G::SCHEMA.container.dropped_attributes_count, VARINT) => {
                 profile.dropped_attributes_count = reader.varint()? as u32;
-            } else if is!(tag, G::SCHEMA.container.original_payload_format, LEN) {
-                profile.original_payload_format = tables.texts.intern(reader.bytes()?, intake)?;
-            } else if is!(tag, G::SCHEMA.container.original_payload, LEN) {
+            },
+            (G::SCHEMA.container.original_payload_format, LEN) => {
+                profile.original_payload_format = texts.intern(reader.bytes()?, intake)?;
+            },
+            (G::SCHEMA.container.original_payload, LEN) => {
                 original_payload(reader.bytes()?, profile, intake)?;
-            } else {
-                let schema = const { &G::SCHEMA.container };
-                let known = [
-                    (schema.profile_id, "profile_id"),
-                    (schema.start, "start_time_unix_nano"),
-                    (schema.end, "end_time_unix_nano"),
-                    (schema.attributes, "attributes"),
-                    (schema.dropped_attributes_count, "dropped_attributes_count"),
-                    (schema.original_payload_format, "original_payload_format"),
-                    (schema.original_payload, "original_payload"),
-                    (schema.profile, "profile"),
-                ];
-                unknown(&mut reader, tag, "ProfileContainer", &known, intake)?;
-            }
-        }
+            },
+        });
         Ok(())
     }
 
@@ -466,7 +426,7 @@ impl Draft {
         {
             indices(tag, reader, &mut self.attributes, intake)?;
         } else {
-            return lift::unknown_field::<G>(tag, reader, intake);
+            unknown(reader, tag, &schema::PROFILE, G::SCHEMA.version, intake)?;
         }
         Ok(())
     }
@@ -489,22 +449,13 @@ fn value_type<G: Generation>(
     intake: &mut Intake,
 ) -> Result<()> {
     let mut reader = Reader::new(body);
-    while let Some(tag) = reader.tag()? {
-        if is!(tag, 1, VARINT) {
-            value_type.name = StringId(reader.index()?);
-        } else if is!(tag, 2, VARINT) {
-            value_type.unit = StringId(reader.index()?);
-        } else if is!(tag, G::SCHEMA.temporality, VARINT) {
+    fields!(reader, VALUE_TYPE in G::SCHEMA.version, intake; {
+        (1, VARINT) => value_type.name = StringId(reader.index()?),
+        (2, VARINT) => value_type.unit = StringId(reader.index()?),
+        (G::SCHEMA.temporality, VARINT) => {
             value_type.temporality = Some(AggregationTemporality(reader.varint()? as i32));
-        } else {
-            let known = [
-                (1, "type_strindex"),
-                (2, "unit_strindex"),
-                (G::SCHEMA.temporality, "aggregation_temporality"),
-            ];
-            unknown(&mut reader, tag, "ValueType", &known, intake)?;
-        }
-    }
+        },
+    });
     Ok(())
 }
 

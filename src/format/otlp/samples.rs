@@ -2,15 +2,17 @@
 
 use crate::error::Result;
 use crate::format::even::Even;
+use crate::format::fields::{is, tag_of, unknown};
 use crate::format::intake::Intake;
 use crate::format::labels::{self, Label};
 use crate::format::otlp::common;
 use crate::format::otlp::location_list::LocationList;
 use crate::format::otlp::prove;
 use crate::format::otlp::schema::Generation;
-use crate::format::otlp::tables::{Tables, indices, is, reference, tag_of, unknown};
+use crate::format::otlp::tables::{Tables, indices, reference};
 use crate::model::ragged::Ragged;
 use crate::model::samples::Samples;
+use crate::schema;
 use crate::wire::indices::packed_indices;
 use crate::wire::read::{Reader, Short, count_packed, index, packed_fixed64, packed_varints};
 use crate::wire::{FIXED64, LEN, VARINT};
@@ -308,20 +310,7 @@ impl Rare {
         } else if is!(tag, G::SCHEMA.sample.stacktrace_id, VARINT) {
             self.stacktrace_id = reader.index()?;
         } else {
-            let schema = const { &G::SCHEMA.sample };
-            let known = [
-                (schema.stack, "stack_index"),
-                (schema.slice_start, "locations_start_index"),
-                (schema.slice_length, "locations_length"),
-                (schema.values, "values"),
-                (schema.attributes, "attribute_indices"),
-                (schema.link, "link_index"),
-                (schema.timestamps, "timestamps_unix_nano"),
-                (schema.location_index, "location_index"),
-                (schema.label, "label"),
-                (schema.stacktrace_id, "stacktrace_id_index"),
-            ];
-            unknown(&mut reader, tag, "Sample", &known, intake)?;
+            unknown(&mut reader, tag, &schema::SAMPLE, G::SCHEMA.version, intake)?;
         }
         Ok(reader)
     }

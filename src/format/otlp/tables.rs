@@ -1,6 +1,7 @@
 //! Reading the lookup tables, wherever a generation keeps them.
 
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::format::fields::{fields, is, unknown};
 use crate::format::intake::Intake;
 use crate::format::losses;
 use crate::format::otlp::common;
@@ -11,6 +12,7 @@ use crate::limits::within;
 use crate::model::dictionary::{Attribute, Function, Line, Link, Mapping};
 use crate::model::id::{FunctionId, StringId};
 use crate::model::ragged::Ragged;
+use crate::schema;
 use crate::wire::read::{Reader, Short, index};
 use crate::wire::{LEN, VARINT, tag};
 
@@ -139,22 +141,6 @@ pub(crate) struct MappingPprof {
     pub(crate) build_id_kind: u32,
     /// The four `has_*`, from bit 0.
     pub(crate) flags: u8,
-}
-
-/// Where a field of a tables' message belongs.
-macro_rules! is {
-    ($tag:ident, $number:expr, $kind:expr) => {
-        $tag == const { $crate::format::otlp::tables::tag_of($number, $kind) }
-    };
-}
-pub(crate) use is;
-
-/// The tag of a field; of one that the schema lacks a tag that none has, neither a mistaken 0.
-pub(crate) const fn tag_of(number: u32, kind: u32) -> u32 {
-    match number {
-        0 => u32::MAX,
-        number => tag(number, kind),
-    }
 }
 
 impl Tables {
@@ -299,7 +285,7 @@ impl Tables {
                 e.within_row("function_table", self.functions.len().saturating_sub(own_rows::<G>()))
             })?;
         } else if is!(tag, G::SCHEMA.tables.stack, LEN) {
-            self.stack(reader.message()?, intake)
+            self.stack::<G>(reader.message()?, intake)
                 .map_err(|e| e.within_row("stack_table", self.stacks.rows.len()))?;
         } else if let Some(after) = self.read_rare::<G>(tag, *reader, intake)? {
             *reader = after;
@@ -329,7 +315,7 @@ impl Tables {
             self.link::<G>(reader.bytes()?, intake)
                 .map_err(|e| e.within_row("link_table", self.links.len().saturating_sub(own)))?;
         } else if is!(tag, G::SCHEMA.tables.attribute_units, LEN) {
-            self.unit(reader.bytes()?, intake)
+            self.unit::<G>(reader.bytes()?, intake)
                 .map_err(|e| e.within_row("attribute_units", self.units.len()))?;
         } else {
             return Ok(None);
@@ -434,7 +420,7 @@ impl Tables {
             } else if is!(tag, G::SCHEMA.location.mapping, VARINT) {
                 mapping = Some(reader.index()?);
             } else if is!(tag, G::SCHEMA.location.lines, LEN) {
-                let line = line(reader.message()?, intake)?;
+                let line = line::<G>(reader.message()?, intake)?;
                 intake.budget.push(&mut self.lines.items, line)?;
             } else if is!(tag, G::SCHEMA.location.id, VARINT) {
                 id = reader.varint()?;
@@ -469,17 +455,7 @@ impl Tables {
                 intake.budget.push(&mut self.frame_types, (row, frame_type))?;
             }
         } else {
-            let schema = const { &G::SCHEMA.location };
-            let known = [
-                (schema.mapping, "mapping_index"),
-                (schema.address, "address"),
-                (schema.lines, "lines"),
-                (schema.is_folded, "is_folded"),
-                (schema.frame_type, "type_index"),
-                (schema.attributes, "attribute_indices"),
-                (schema.id, "id"),
-            ];
-            unknown(&mut reader, tag, "Location", &known, intake)?;
+            unknown(&mut reader, tag, &schema::LOCATION, G::SCHEMA.version, intake)?;
         }
         Ok(reader)
     }
@@ -502,17 +478,12 @@ impl Tables {
     }
 
     #[inline]
-    fn stack(&mut self, mut reader: Reader, intake: &mut Intake) -> Result<()> {
+    fn stack<G: Generation>(&mut self, mut reader: Reader, intake: &mut Intake) -> Result<()> {
         let first = self.stacks.locations.len();
-        while let Some(tag) = reader.tag()? {
-            if is!(tag, 1, LEN) {
-                self.stacks.read(reader.message()?, intake)?;
-            } else if is!(tag, 1, VARINT) {
-                self.stacks.locations.push(reader.index()?);
-            } else {
-                unknown(&mut reader, tag, "Stack", &[(1, "location_indices")], intake)?;
-            }
-        }
+        fields!(reader, STACK in G::SCHEMA.version, intake; {
+            (1, LEN) => self.stacks.read(reader.message()?, intake)?,
+            (1, VARINT) => self.stacks.locations.push(reader.index()?),
+        });
         self.stacks.end(first, 0, intake)
     }
 
@@ -559,21 +530,20 @@ impl Tables {
         let mut reader = Reader::new(body);
         let mut link = Link::default();
         let (mut has_trace, mut has_span) = (false, false);
-        while let Some(tag) = reader.tag()? {
-            if is!(tag, 1, LEN) {
+        fields!(reader, LINK in G::SCHEMA.version, intake; {
+            (1, LEN) => {
                 let id = reader.bytes()?;
                 has_trace = !id.is_empty();
                 common::fixed_id(id, &mut link.trace_id, losses::LINK_INVALID, intake)
                     .map_err(|e| e.within("trace_id"))?;
-            } else if is!(tag, 2, LEN) {
+            },
+            (2, LEN) => {
                 let id = reader.bytes()?;
                 has_span = !id.is_empty();
                 common::fixed_id(id, &mut link.span_id, losses::LINK_INVALID, intake)
                     .map_err(|e| e.within("span_id"))?;
-            } else {
-                unknown(&mut reader, tag, "Link", &[(1, "trace_id"), (2, "span_id")], intake)?;
-            }
-        }
+            },
+        });
         if has_trace != has_span {
             let row = self.links.len() - own_rows::<G>();
             let (has, lacks) = if has_trace { ("trace", "span") } else { ("span", "trace") };
@@ -595,24 +565,13 @@ impl Tables {
         Ok(())
     }
 
-    fn unit(&mut self, body: &[u8], intake: &mut Intake) -> Result<()> {
+    fn unit<G: Generation>(&mut self, body: &[u8], intake: &mut Intake) -> Result<()> {
         let mut reader = Reader::new(body);
         let (mut key, mut unit) = (0, 0);
-        while let Some(tag) = reader.tag()? {
-            if is!(tag, 1, VARINT) {
-                key = reader.index()?;
-            } else if is!(tag, 2, VARINT) {
-                unit = reader.index()?;
-            } else {
-                unknown(
-                    &mut reader,
-                    tag,
-                    "AttributeUnit",
-                    &[(1, "attribute_key_strindex"), (2, "unit_strindex")],
-                    intake,
-                )?;
-            }
-        }
+        fields!(reader, ATTRIBUTE_UNIT in G::SCHEMA.version, intake; {
+            (1, VARINT) => key = reader.index()?,
+            (2, VARINT) => unit = reader.index()?,
+        });
         self.units.push((key, unit));
         Ok(())
     }
@@ -638,29 +597,13 @@ fn short_function<G: Generation>(mut row: Short) -> Option<(Function, u64)> {
 #[inline(never)]
 fn any_function<G: Generation>(mut reader: Reader, intake: &mut Intake) -> Result<(Function, u64)> {
     let (mut function, mut id) = (Function::default(), 0);
-    while let Some(tag) = reader.tag()? {
-        if is!(tag, G::SCHEMA.function.name, VARINT) {
-            function.name = StringId(reader.index()?);
-        } else if is!(tag, G::SCHEMA.function.system_name, VARINT) {
-            function.system_name = StringId(reader.index()?);
-        } else if is!(tag, G::SCHEMA.function.filename, VARINT) {
-            function.filename = StringId(reader.index()?);
-        } else if is!(tag, G::SCHEMA.function.start_line, VARINT) {
-            function.start_line = reader.varint()? as i64;
-        } else if is!(tag, G::SCHEMA.function.id, VARINT) {
-            id = reader.varint()?;
-        } else {
-            let schema = const { &G::SCHEMA.function };
-            let known = [
-                (schema.name, "name_strindex"),
-                (schema.system_name, "system_name_strindex"),
-                (schema.filename, "filename_strindex"),
-                (schema.start_line, "start_line"),
-                (schema.id, "id"),
-            ];
-            unknown(&mut reader, tag, "Function", &known, intake)?;
-        }
-    }
+    fields!(reader, FUNCTION in G::SCHEMA.version, intake; {
+        (G::SCHEMA.function.name, VARINT) => function.name = StringId(reader.index()?),
+        (G::SCHEMA.function.system_name, VARINT) => function.system_name = StringId(reader.index()?),
+        (G::SCHEMA.function.filename, VARINT) => function.filename = StringId(reader.index()?),
+        (G::SCHEMA.function.start_line, VARINT) => function.start_line = reader.varint()? as i64,
+        (G::SCHEMA.function.id, VARINT) => id = reader.varint()?,
+    });
     Ok((function, id))
 }
 
@@ -698,49 +641,19 @@ fn mapping_rare<G: Generation>(
         let flag = u8::from(reader.varint()? != 0) << bit;
         pprof.flags = pprof.flags & !(1 << bit) | flag;
     } else {
-        let flag = |bit| match schema.has_functions {
-            0 => 0,
-            first => first + bit,
-        };
-        let known = [
-            (schema.memory_start, "memory_start"),
-            (schema.memory_limit, "memory_limit"),
-            (schema.file_offset, "file_offset"),
-            (schema.filename, "filename_strindex"),
-            (schema.build_id, "build_id"),
-            (schema.build_id_kind, "build_id_kind"),
-            (flag(0), "has_functions"),
-            (flag(1), "has_filenames"),
-            (flag(2), "has_line_numbers"),
-            (flag(3), "has_inline_frames"),
-            (schema.attributes, "attribute_indices"),
-            (schema.id, "id"),
-        ];
-        unknown(reader, tag, "Mapping", &known, intake)?;
+        unknown(reader, tag, &schema::MAPPING, G::SCHEMA.version, intake)?;
     }
     Ok(())
 }
 
 #[inline]
-fn line(mut reader: Reader, intake: &mut Intake) -> Result<Line> {
+fn line<G: Generation>(mut reader: Reader, intake: &mut Intake) -> Result<Line> {
     let mut line = Line::default();
-    while let Some(tag) = reader.tag()? {
-        if is!(tag, 1, VARINT) {
-            line.function = FunctionId(reader.index()?);
-        } else if is!(tag, 2, VARINT) {
-            line.line = reader.varint()? as i64;
-        } else if is!(tag, 3, VARINT) {
-            line.column = reader.varint()? as i64;
-        } else {
-            unknown(
-                &mut reader,
-                tag,
-                "Line",
-                &[(1, "function_index"), (2, "line"), (3, "column")],
-                intake,
-            )?;
-        }
-    }
+    fields!(reader, LINE in G::SCHEMA.version, intake; {
+        (1, VARINT) => line.function = FunctionId(reader.index()?),
+        (2, VARINT) => line.line = reader.varint()? as i64,
+        (3, VARINT) => line.column = reader.varint()? as i64,
+    });
     Ok(line)
 }
 
@@ -763,45 +676,4 @@ pub(crate) fn indices(
     }
     let count = out.len() - before;
     intake.take_attributes(count)
-}
-
-/// A field that is not of the schema is skipped and noted; one that is, in the wrong kind, is an error.
-#[inline(always)]
-pub(crate) fn unknown(
-    reader: &mut Reader,
-    tag: u32,
-    message: &'static str,
-    known: &[(u32, &'static str)],
-    intake: &mut Intake,
-) -> Result<()> {
-    *reader = past_unknown(*reader, tag, message, known, intake)?;
-    Ok(())
-}
-
-#[cold]
-#[inline(never)]
-fn past_unknown<'a>(
-    mut reader: Reader<'a>,
-    tag: u32,
-    message: &'static str,
-    known: &[(u32, &'static str)],
-    intake: &mut Intake,
-) -> Result<Reader<'a>> {
-    const KINDS: [&str; 6] =
-        ["varint", "fixed64", "length-delimited", "group", "group end", "fixed32"];
-    let at = reader.rest();
-    let number = tag >> 3;
-    let kind = KINDS.get((tag & 7) as usize).copied().unwrap_or("reserved");
-    if let Some((_, name)) = known.iter().find(|(known, _)| *known == number) {
-        let error = Error::malformed(format!(
-            "field {message}.{name} ({number}) is not of wire type {kind}"
-        ));
-        return Err(error.at(at).within(name));
-    }
-    reader.skip(tag, intake.limits().max_nesting)?;
-    let place = || format!("{message}.{number}");
-    intake.note(losses::UNKNOWN_FIELD, place, || {
-        format!("field {number} of {message} is unknown and was left out")
-    });
-    Ok(reader)
 }

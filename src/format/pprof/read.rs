@@ -5,12 +5,13 @@
 //! needs the memory and the branches of one kind of row only.
 
 use crate::error::{Error, Result};
+use crate::format::fields::{fields, is, unknown};
 use crate::format::intake::Intake;
 use crate::format::losses;
 use crate::format::otlp::lift;
 use crate::format::otlp::schema::Rows;
 use crate::format::otlp::schema::{Generation as _, Pprof};
-use crate::format::otlp::tables::{MappingPprof, Tables, is, unknown};
+use crate::format::otlp::tables::{MappingPprof, Tables};
 use crate::format::pprof::ids::Ids;
 use crate::format::pprof::samples::{SampleReader, Shape};
 use crate::format::pprof::{equal, times};
@@ -22,6 +23,7 @@ use crate::model::profile::{Profile, ValueType};
 use crate::model::ragged::Ragged;
 use crate::model::value::Value;
 use crate::model::{Profiles, ResourceProfiles, ScopeProfiles};
+use crate::schema::{self, Version};
 use crate::semconv;
 use crate::wire::read::Reader;
 use crate::wire::{LEN, VARINT};
@@ -306,24 +308,7 @@ impl Header {
         } else if is!(tag, Pprof::SCHEMA.profile.doc_url, VARINT) {
             self.doc_url = reader.index()?;
         } else {
-            let known = [
-                (1, "sample_type"),
-                (2, "sample"),
-                (3, "mapping"),
-                (4, "location"),
-                (5, "function"),
-                (6, "string_table"),
-                (7, "drop_frames"),
-                (8, "keep_frames"),
-                (9, "time_nanos"),
-                (10, "duration_nanos"),
-                (11, "period_type"),
-                (12, "period"),
-                (13, "comment"),
-                (14, "default_sample_type"),
-                (Pprof::SCHEMA.profile.doc_url, "doc_url"),
-            ];
-            unknown(&mut reader, tag, "Profile", &known, intake)?;
+            unknown(&mut reader, tag, &schema::PROFILE, Version::Pprof, intake)?;
         }
         Ok(())
     }
@@ -405,15 +390,10 @@ fn value_type(
     mut value_type: ValueType,
     intake: &mut Intake,
 ) -> Result<ValueType> {
-    while let Some(tag) = reader.tag()? {
-        if is!(tag, 1, VARINT) {
-            value_type.name = StringId(reader.index()?);
-        } else if is!(tag, 2, VARINT) {
-            value_type.unit = StringId(reader.index()?);
-        } else {
-            unknown(&mut reader, tag, "ValueType", &[(1, "type"), (2, "unit")], intake)?;
-        }
-    }
+    fields!(reader, VALUE_TYPE in Version::Pprof, intake; {
+        (1, VARINT) => value_type.name = StringId(reader.index()?),
+        (2, VARINT) => value_type.unit = StringId(reader.index()?),
+    });
     Ok(value_type)
 }
 

@@ -8,11 +8,12 @@ use hashbrown::HashTable;
 
 use crate::error::{Error, Result};
 use crate::format::even::Even;
+use crate::format::fields::unknown;
 use crate::format::index::Index;
 use crate::format::intake::Intake;
 use crate::format::labels::{self, Label};
 use crate::format::losses;
-use crate::format::otlp::tables::{Tables, unknown};
+use crate::format::otlp::tables::Tables;
 use crate::format::pprof::ids::{Ids, Rows};
 use crate::format::pprof::read::{Place, Table, row};
 use crate::format::texts::{Texts, hash_bytes};
@@ -21,6 +22,7 @@ use crate::model::id::{AttributeId, LinkId, StackId, StringId};
 use crate::model::ragged::Ragged;
 use crate::model::samples::Samples;
 use crate::model::value::Value;
+use crate::schema::{self, Version};
 use crate::semconv::{LABEL_SPAN_ID, LABEL_TRACE_ID};
 use crate::wire::read::{Reader, Short, packed_varints};
 use crate::wire::write;
@@ -307,13 +309,7 @@ impl<'a> SampleReader<'a> {
                 }
                 VALUE_UNPACKED => self.samples.values.items.push(reader.varint()? as i64),
                 LABEL => self.own_label(reader.bytes()?, table, tables, intake)?,
-                _ => unknown(
-                    &mut reader,
-                    tag,
-                    "Sample",
-                    &[(1, "location_id"), (2, "value"), (3, "label")],
-                    intake,
-                )?,
+                _ => unknown(&mut reader, tag, &schema::SAMPLE, Version::Pprof, intake)?,
             }
         }
         if unpacked {

@@ -1,0 +1,90 @@
+//! The fields of a message, as readers go through them.
+
+use crate::error::{Error, Result};
+use crate::format::intake::Intake;
+use crate::format::losses;
+use crate::schema::{MessageType, Version};
+use crate::wire::read::Reader;
+use crate::wire::tag;
+
+/// Whether a tag is that of a field by its number and wire type, both constants.
+macro_rules! is {
+    ($tag:ident, $number:expr, $wire:expr) => {
+        $tag == const { $crate::format::fields::tag_of($number, $wire) }
+    };
+}
+pub(crate) use is;
+
+/// Reads the fields of a message: an arm for each that is taken, by number and wire type. What is
+/// none of them is unknown, or an error if the schema knows it by another wire type.
+///
+/// ```text
+/// fields!(reader, LINK in version, intake; {
+///     (1, LEN) => link.trace_id = id(reader.bytes()?)?,
+///     (2, LEN) => link.span_id = id(reader.bytes()?)?,
+/// });
+/// ```
+macro_rules! fields {
+    ($reader:ident, $message:ident in $version:expr, $intake:expr; {
+        $(($number:expr, $wire:expr) => $then:expr,)*
+    }) => {
+        while let Some(tag) = $reader.tag()? {
+            $(if $crate::format::fields::is!(tag, $number, $wire) {
+                $then;
+            } else)* {
+                let message = &$crate::schema::$message;
+                $crate::format::fields::unknown(&mut $reader, tag, message, $version, $intake)?;
+            }
+        }
+    };
+}
+pub(crate) use fields;
+
+/// The tag of a field; `u32::MAX`, which never occurs, for a field that this version lacks.
+pub(crate) const fn tag_of(number: u32, wire: u32) -> u32 {
+    match number {
+        0 => u32::MAX,
+        number => tag(number, wire),
+    }
+}
+
+/// A field that is not of the schema is skipped and noted; one that is, of another wire type, is an
+/// error.
+#[inline(always)]
+pub(crate) fn unknown(
+    reader: &mut Reader,
+    tag: u32,
+    message: &'static MessageType,
+    version: Version,
+    intake: &mut Intake,
+) -> Result<()> {
+    // By value, so that the reader of the loop around it can stay in registers.
+    *reader = past_unknown(*reader, tag, message, version, intake)?;
+    Ok(())
+}
+
+#[cold]
+#[inline(never)]
+fn past_unknown<'a>(
+    mut reader: Reader<'a>,
+    tag: u32,
+    message: &'static MessageType,
+    version: Version,
+    intake: &mut Intake,
+) -> Result<Reader<'a>> {
+    const KINDS: [&str; 6] =
+        ["varint", "fixed64", "length-delimited", "group", "group end", "fixed32"];
+    let at = reader.rest();
+    let (number, name) = (tag >> 3, message.name);
+    if let Some(field) = message.numbered(number, version) {
+        let kind = KINDS.get((tag & 7) as usize).copied().unwrap_or("reserved");
+        let message = format!("field {name}.{} ({number}) is not of wire type {kind}", field.name);
+        return Err(Error::malformed(message).at(at).within(field.name));
+    }
+    reader.skip(tag, intake.limits().max_nesting)?;
+    let place = || format!("{name}.{number}");
+    intake.note(losses::UNKNOWN_FIELD, place, || {
+        format!("field {number} of {name} is unknown and was left out")
+    });
+    Ok(reader)
+}
