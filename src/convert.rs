@@ -255,10 +255,11 @@ fn addressable(bytes: usize) -> Result<()> {
 /// Reads a payload that is neither compressed nor framed.
 fn read_payload(payload: &[u8], options: &ReadOptions) -> Result<Reading> {
     addressable(payload.len())?;
-    let refuse = options.ambiguity == Ambiguity::Refuse;
-    let depth = if refuse { Depth::Whole } else { Depth::Survey };
+    // A format that was named is no guess.
+    let refuse = options.ambiguity == Ambiguity::Refuse && options.from.is_none();
+    let depth = if refuse { Depth::Whole } else { Depth::Bounded };
     let detected = detect_payload(payload, options.from, options.endpoint, depth)?;
-    if refuse && options.from.is_none() && detected.certainty.is_guess() {
+    if refuse && detected.certainty.is_guess() {
         return Err(ambiguous(&detected));
     }
     read_detected(payload, detected, options)
@@ -440,5 +441,5 @@ pub fn detect(bytes: &[u8], options: &ReadOptions) -> Result<Detected> {
     let file = crate::compression::inflate(bytes, &options.limits)?;
     let first = crate::framing::messages(&file, &options.limits)?.next().unwrap_or_default();
     let payload = crate::compression::inflate(first, &options.limits)?;
-    detect_payload(&payload, options.from, options.endpoint, Depth::Survey)
+    detect_payload(&payload, options.from, options.endpoint, Depth::Bounded)
 }

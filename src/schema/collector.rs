@@ -1,9 +1,9 @@
 //! Package collector: what exporters send, and what receivers answer.
 
-use super::Kind::*;
-use super::Version::{V1_3, V1_7};
+use super::field::Kind::*;
+use super::field::Version::{V1_3, V1_7};
+use super::field::{MessageType, NOW, Package, many, one};
 use super::profiles::*;
-use super::{MessageType, NOW, Package, many, one};
 
 #[rustfmt::skip]
 pub(crate) static EXPORT_PROFILES_SERVICE_REQUEST: MessageType = MessageType::new(Package::Collector, "ExportProfilesServiceRequest", &[

@@ -1,8 +1,8 @@
 //! Packages common and resource: values in place, resources and scopes.
 
-use super::Kind::*;
-use super::Version::{V1_3, V1_6, V1_10};
-use super::{MessageType, NOW, Package, Table, case, many, one};
+use super::field::Kind::*;
+use super::field::Version::{V1_3, V1_6, V1_10};
+use super::field::{MessageType, NOW, Package, Table, case, many, one};
 
 #[rustfmt::skip]
 pub(crate) static ANY_VALUE: MessageType = MessageType::new(Package::Common, "AnyValue", &[

@@ -1,9 +1,9 @@
 //! Package profiles: pprof's messages, and what became of them.
 
-use super::Kind::*;
-use super::Version::{Pprof as PPROF, V1_3, V1_4, V1_5, V1_6, V1_7, V1_8, V1_9, V1_10};
 use super::common::*;
-use super::{EnumType, MessageType, NOW, Package, Role, Table, many, one, optional};
+use super::field::Kind::*;
+use super::field::Version::{Pprof as PPROF, V1_3, V1_4, V1_5, V1_6, V1_7, V1_8, V1_9, V1_10};
+use super::field::{EnumType, MessageType, NOW, Package, Role, Table, many, one, optional};
 
 #[rustfmt::skip]
 pub(crate) static PROFILES_DATA: MessageType = MessageType::new(Package::Profiles, "ProfilesData", &[

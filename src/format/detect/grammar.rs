@@ -4,103 +4,58 @@ use crate::format::otlp::schema::Rows;
 pub(super) use crate::schema::Table;
 use crate::wire::{FIXED32, FIXED64, LEN, VARINT};
 
-/// The messages of all the formats that are told apart, by what they are for.
-///
-/// A message holds only messages further down this list, so a walk is as deep as the list is long
-/// at most, whatever the payload.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Message {
-    Data,
-    Dictionary,
-    ResourceProfiles,
-    ScopeProfiles,
-    Resource,
-    Scope,
-    EntityRef,
-    Container,
-    Profile,
-    /// A span, a metric or a log record; the status of a response.
-    Record,
-    Event,
-    EventType,
-    Clock,
-    Sample,
-    Label,
-    ValueType,
-    Mapping,
-    Location,
-    Line,
-    Function,
-    Link,
-    Stack,
-    AttributeUnit,
-    KeyValueAndUnit,
-    KeyValue,
-    AnyValue,
+macro_rules! messages {
+    ($($(#[$doc:meta])* $message:ident = $name:literal,)*) => {
+        /// The messages of all the formats that are told apart, by what they are for.
+        ///
+        /// A message holds only messages further down this list, so a walk is as deep as the list is
+        /// long at most, whatever the payload.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        pub(super) enum Message {
+            $($(#[$doc])* $message,)*
+        }
+
+        impl Message {
+            pub(super) const ALL: [Self; Self::COUNT] = [$(Self::$message),*];
+            pub(super) const COUNT: usize = Self::AnyValue as usize + 1;
+
+            pub(super) fn name(self) -> &'static str {
+                match self {
+                    $(Self::$message => $name,)*
+                }
+            }
+        }
+    };
 }
 
-impl Message {
-    pub(super) const COUNT: usize = Self::AnyValue as usize + 1;
-
-    pub(super) const ALL: [Self; Self::COUNT] = [
-        Self::Data,
-        Self::Dictionary,
-        Self::ResourceProfiles,
-        Self::ScopeProfiles,
-        Self::Resource,
-        Self::Scope,
-        Self::EntityRef,
-        Self::Container,
-        Self::Profile,
-        Self::Record,
-        Self::Event,
-        Self::EventType,
-        Self::Clock,
-        Self::Sample,
-        Self::Label,
-        Self::ValueType,
-        Self::Mapping,
-        Self::Location,
-        Self::Line,
-        Self::Function,
-        Self::Link,
-        Self::Stack,
-        Self::AttributeUnit,
-        Self::KeyValueAndUnit,
-        Self::KeyValue,
-        Self::AnyValue,
-    ];
-
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Data => "ProfilesData",
-            Self::Dictionary => "ProfilesDictionary",
-            Self::ResourceProfiles => "ResourceProfiles",
-            Self::ScopeProfiles => "ScopeProfiles",
-            Self::Resource => "Resource",
-            Self::Scope => "InstrumentationScope",
-            Self::EntityRef => "EntityRef",
-            Self::Container => "ProfileContainer",
-            Self::Profile => "Profile",
-            Self::Record => "record",
-            Self::Event => "Event",
-            Self::EventType => "EventType",
-            Self::Clock => "Clock",
-            Self::Sample => "Sample",
-            Self::Label => "Label",
-            Self::ValueType => "ValueType",
-            Self::Mapping => "Mapping",
-            Self::Location => "Location",
-            Self::Line => "Line",
-            Self::Function => "Function",
-            Self::Link => "Link",
-            Self::Stack => "Stack",
-            Self::AttributeUnit => "AttributeUnit",
-            Self::KeyValueAndUnit => "KeyValueAndUnit",
-            Self::KeyValue => "KeyValue",
-            Self::AnyValue => "AnyValue",
-        }
-    }
+messages! {
+    Data = "ProfilesData",
+    Dictionary = "ProfilesDictionary",
+    ResourceProfiles = "ResourceProfiles",
+    ScopeProfiles = "ScopeProfiles",
+    Resource = "Resource",
+    Scope = "InstrumentationScope",
+    EntityRef = "EntityRef",
+    Container = "ProfileContainer",
+    Profile = "Profile",
+    /// A span, a metric or a log record; the status of a response.
+    Record = "record",
+    Event = "Event",
+    EventType = "EventType",
+    Clock = "Clock",
+    Sample = "Sample",
+    Label = "Label",
+    ValueType = "ValueType",
+    Mapping = "Mapping",
+    Location = "Location",
+    Line = "Line",
+    Function = "Function",
+    Link = "Link",
+    Stack = "Stack",
+    AttributeUnit = "AttributeUnit",
+    KeyValueAndUnit = "KeyValueAndUnit",
+    KeyValue = "KeyValue",
+    AnyValue = "AnyValue",
 }
 
 /// What a field holds.
@@ -329,12 +284,6 @@ impl Grammar {
     pub(super) fn fields(&self, message: Message) -> impl Iterator<Item = (u32, &Field)> {
         let fields = self.fields.get(message as usize).map_or(&[][..], |fields| fields);
         fields.iter().zip(0..).filter_map(|(field, number)| Some((number, field.as_ref()?)))
-    }
-
-    /// Whether both begin with the same message of the same fields, and want the same to be there.
-    pub(super) fn has_frame_of(&self, other: &Self) -> bool {
-        let (ours, theirs) = (self.fields(self.root), other.fields(other.root));
-        self.root == other.root && self.required == other.required && ours.eq(theirs)
     }
 
     /// The message that the numbers of fields lead to.

@@ -5,25 +5,27 @@
 //! [`Grammar`](grammar::Grammar) says that; those of the generations of OTLP are derived from their
 //! schemas, so a new generation is detected by being registered. The payload is walked by each
 //! grammar and the misfits are counted: contradictions first, then fields and references that lead
-//! nowhere, then oddities. The beginnings of all lists are walked, and more only while several
-//! formats fit. A small payload is walked whole then; of a large one the rest is surveyed, which
-//! costs a small part of reading it, and what the survey finds is walked.
+//! nowhere, then oddities.
+//!
+//! The beginnings of all lists are walked first (`trials`). Where they leave several formats, a small
+//! payload is walked whole, and of a large one the elements of lists that stand evenly spaced
+//! (`look`). What that leaves open is settled by rules of likelihood (`decide`).
 
-mod bounds;
 mod candidates;
 mod count;
 mod decide;
+mod differences;
 mod endpoint;
 mod events;
 mod foreign;
 mod generations;
 mod grammar;
+mod look;
 mod magic;
 mod rows;
 mod score;
 mod signals;
 mod signs;
-mod survey;
 mod trials;
 mod walk;
 mod words;
@@ -112,12 +114,13 @@ pub(crate) fn names(formats: &[Format]) -> String {
     names.join(", ")
 }
 
-/// How much of a large payload may be looked at where several formats fit.
+/// How much of a large payload is looked at where several formats fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Depth {
-    /// A small part of it: what reads the same so far is preferred, and the evidence says so.
-    Survey,
-    /// All of it, so that no format is only preferred because not all was looked at.
+    /// The beginnings of its lists, evenly spaced elements and all that stands beside lists: what
+    /// reads the same so far is preferred, and the evidence says so.
+    Bounded,
+    /// All fields of it in which the formats differ, so that what reads the same is known to.
     Whole,
 }
 
@@ -245,7 +248,7 @@ mod tests {
     }
 
     fn answer(payload: &[u8]) -> String {
-        match detect_payload(payload, None, None, Depth::Survey) {
+        match detect_payload(payload, None, None, Depth::Bounded) {
             Ok(detected) => format!(
                 "{} ({}): {}",
                 detected.format.name(),
@@ -327,7 +330,7 @@ mod tests {
         let either =
             payload(&[(1, Ok(1)), (2, Err(vec![1])), (5, Err(vec![0, 0, 0, 0, 0, 0, 0, 16]))]);
         let detected =
-            detect_payload(&either, Some(Format::OTLP_1_9), None, Depth::Survey).unwrap();
+            detect_payload(&either, Some(Format::OTLP_1_9), None, Depth::Bounded).unwrap();
         assert_eq!(
             (detected.format.name(), detected.certainty),
             ("otlp-1.9", Certainty::Preferred(vec![Format::OTLP_1_10]))
@@ -335,7 +338,7 @@ mod tests {
         for wrong in ["pprof", "otlp-1.9", "otlp-1.3"] {
             let newest = payload(&[(1, Ok(1)), (4, Err(vec![9]))]);
             let error =
-                detect_payload(&newest, wrong.parse().ok(), None, Depth::Survey).unwrap_err();
+                detect_payload(&newest, wrong.parse().ok(), None, Depth::Bounded).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Malformed);
             let text = error.to_string();
             assert!(
@@ -345,14 +348,14 @@ mod tests {
             );
         }
         let nothing =
-            detect_payload(b"\x07\x07\x07", Some(Format::OTLP_1_9), None, Depth::Survey).unwrap();
+            detect_payload(b"\x07\x07\x07", Some(Format::OTLP_1_9), None, Depth::Bounded).unwrap();
         assert_eq!(nothing.format.name(), "otlp-1.9");
     }
 
     #[test]
     fn an_endpoint_breaks_ties_and_nothing_else() {
         let as_sent = |payload: &[u8], endpoint| {
-            let detected = detect_payload(payload, None, Some(endpoint), Depth::Survey).unwrap();
+            let detected = detect_payload(payload, None, Some(endpoint), Depth::Bounded).unwrap();
             let said = detected.evidence.last().cloned().unwrap_or_default();
             (detected.format.name(), detected.certainty, said)
         };
@@ -409,13 +412,13 @@ mod tests {
 
     #[test]
     fn no_bytes_are_a_message_about_nothing() {
-        let detected = detect_payload(b"", None, None, Depth::Survey).unwrap();
+        let detected = detect_payload(b"", None, None, Depth::Bounded).unwrap();
         assert_eq!(detected.format.name(), "otlp-1.10");
         assert!(
             matches!(detected.certainty, Certainty::Equivalent(others) if others.contains(&Format::OTLP_1_3) && !others.contains(&Format::PPROF))
         );
         assert_eq!(
-            detect_payload(b"", Some(Format::PPROF), None, Depth::Survey).unwrap().format.name(),
+            detect_payload(b"", Some(Format::PPROF), None, Depth::Bounded).unwrap().format.name(),
             "pprof"
         );
         assert!(answer(b"\x32\x00").starts_with("pprof (certain)"), "{}", answer(b"\x32\x00"));
@@ -471,7 +474,7 @@ mod tests {
         let mut candidates = candidates(Format::ALL);
         candidates.insert(0, Candidate { grammar: made_up, answer: Answer::Format(format) });
         let decide = |payload: &[u8]| {
-            decide::decide(&candidates, payload, None, None, Depth::Survey).unwrap().unwrap()
+            decide::decide(&candidates, payload, None, None, Depth::Bounded).unwrap().unwrap()
         };
 
         let detected = decide(&payload(&[(1, Ok(1)), (2, Err(vec![1])), (6, Err(vec![9]))]));

@@ -156,26 +156,6 @@ impl Outcome {
         Self { cut: true, ..Self::new() }
     }
 
-    /// Adds what a walk of other parts of the payload found.
-    pub(super) fn add(&mut self, other: &Self) {
-        let (ours, theirs) = (&mut self.score, &other.score);
-        if self.worst.is_none() || theirs.heaviest() > ours.heaviest() {
-            self.worst = other.worst.or(self.worst);
-        }
-        ours.hard = ours.hard.saturating_add(theirs.hard);
-        ours.structural = ours.structural.saturating_add(theirs.structural);
-        ours.soft = ours.soft.saturating_add(theirs.soft);
-        ours.unpacked = ours.unpacked.saturating_add(theirs.unpacked);
-        ours.semantic = ours.semantic.saturating_add(theirs.semantic);
-        for (used, more) in self.used.iter_mut().zip(other.used) {
-            *used |= more;
-        }
-        self.known = self.known.saturating_add(other.known);
-        self.unknown = self.unknown.saturating_add(other.unknown);
-        self.samples = self.samples.saturating_add(other.samples);
-        self.timed = self.timed.saturating_add(other.timed);
-    }
-
     /// Counts a clash, and keeps it if it is heavier than all before.
     #[cold]
     pub(super) fn clash(&mut self, clash: Clash) {

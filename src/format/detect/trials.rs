@@ -1,12 +1,14 @@
 //! Trying all candidates on a payload, on as much of it as it takes and as its size pays for.
 
 use super::Depth;
-use super::bounds::Bounds;
 use super::candidates::{Answer, Candidate};
 use super::grammar::{Grammar, Holds, Message, Table};
+use super::look::look;
 use super::score::{Outcome, Score};
-use super::survey::survey;
-use super::walk::{walk, walk_found};
+use super::walk::{Bounds, walk, walk_found};
+
+/// Payloads up to this size are walked whole, if it takes that to decide.
+const SMALL: usize = 1 << 16;
 
 /// A candidate, and how the payload fits it.
 pub(super) struct Trial<'c> {
@@ -53,101 +55,59 @@ pub(super) struct Trials<'c> {
 
 impl<'c> Trials<'c> {
     /// Tries all candidates on the beginnings of all lists; those that are left on more of it, until
-    /// one alone is without fault or all was seen; of a large payload on what a survey finds.
+    /// one alone is without fault or all was seen; of a large payload on what a look over it finds.
     pub(super) fn of(candidates: &'c [Candidate], payload: &[u8], depth: Depth) -> Self {
         let untried = |candidate| Trial { candidate, outcome: Outcome::untried() };
         let mut trials = Self { all: candidates.iter().map(untried).collect(), whole: true };
-        trials.rule_out(payload);
-        let mut rounds = Bounds::rounds(payload.len());
-        let mut bounds = Bounds::FIRST;
-        loop {
-            trials.each(|grammar, _| walk(grammar, payload, bounds));
-            let more = match trials.standing() {
+        let is_small = payload.len() <= SMALL;
+        let rounds = [Bounds::FIRST, Bounds::SECOND].into_iter();
+        for bounds in rounds.chain(is_small.then_some(Bounds::WHOLE)) {
+            trials.walk_on(|grammar| walk(grammar, payload, bounds));
+            match trials.standing() {
                 Standing::Decided => return trials,
-                // More of the same tells nothing; what differs further on a survey finds faster.
-                Standing::Alike => None,
-                Standing::Open => rounds.next(),
-            };
-            let Some(more) = more else { break };
-            bounds = more;
+                // More of the same tells nothing; what differs further on a look finds faster.
+                Standing::Alike => break,
+                Standing::Open => {}
+            }
         }
-        trials.survey(payload, rounds.last().unwrap_or(bounds));
-        if depth == Depth::Whole && !trials.whole {
-            trials.each(|grammar, _| walk(grammar, payload, Bounds::WHOLE));
-            trials.whole = true;
-        }
+        trials.look(payload, if is_small { Depth::Whole } else { depth });
         trials
     }
 
-    /// Has those that cannot be drop out at a glance; what else it sees is too little to compare.
-    fn rule_out(&mut self, payload: &[u8]) {
-        for trial in &mut self.all {
-            let outcome = walk(&trial.candidate.grammar, payload, Bounds::GLANCE);
-            if outcome.score.hard > 0 {
-                trial.outcome = outcome;
-            }
-        }
-    }
-
-    /// Looks at all of the payload, if several still fit best and did not see it.
-    fn survey(&mut self, payload: &[u8], bounds: Bounds) {
+    /// Looks over all of the payload, if several fit best and have not seen it.
+    fn look(&mut self, payload: &[u8], depth: Depth) {
         let contenders = self.contenders();
         let seen = contenders.iter().all(|trial| !trial.outcome.cut);
         let (Some((ours, others)), false) = (grammars(&contenders), seen) else {
             return;
         };
-        let surveyed: Vec<_> = contenders.iter().map(|trial| trial.name()).collect();
-        let survey = survey(ours, &others, &used(&contenders), payload);
-        if bounds.are_whole() {
-            if survey.differs || !survey.saw_all(ours, &others) {
-                self.each(|grammar, _| walk(grammar, payload, bounds));
-            }
-            return;
+        let names: Vec<_> = contenders.iter().map(|trial| trial.name()).collect();
+        let found = look(ours, &others, used(&contenders), payload, depth);
+        if found.differs && payload.len() <= SMALL {
+            return self.walk_on(|grammar| walk(grammar, payload, Bounds::WHOLE));
         }
-        if survey.differs {
-            self.each(|grammar, outcome| {
-                let mut outcome = outcome.clone();
-                outcome.add(&walk_found(grammar, payload, &survey));
-                outcome
-            });
+        if found.differs {
+            self.walk_on(|grammar| walk_found(grammar, payload, &found));
         }
         let left = self.contenders();
-        self.whole = left.iter().all(|trial| surveyed.contains(&trial.name()))
-            && grammars(&left).is_none_or(|(ours, others)| survey.saw_all(ours, &others));
+        self.whole = left.iter().all(|trial| names.contains(&trial.name()))
+            && grammars(&left).is_none_or(|(ours, others)| found.saw_all(ours, &others));
     }
 
     /// Has those that fit best walk on, and whoever fits as well as they do then: what is worse
-    /// already does not get better. What would find what another just found takes it from there.
-    fn each(&mut self, walk_on: impl Fn(&Grammar, &Outcome) -> Outcome) {
-        let mut walked: Vec<usize> = Vec::new();
-        while let Some(row) = self.next(&walked) {
-            let Some(trial) = self.all.get(row) else {
-                break;
-            };
-            let twin = walked
-                .iter()
-                .filter_map(|&row| self.all.get(row))
-                .find(|other| is_twin(other, trial));
-            let outcome = match twin {
-                Some(other) => other.outcome.clone(),
-                None => walk_on(&trial.candidate.grammar, &trial.outcome),
-            };
-            if let Some(trial) = self.all.get_mut(row) {
-                trial.outcome = outcome;
-            }
-            walked.push(row);
+    /// already does not get better.
+    fn walk_on(&mut self, walk: impl Fn(&Grammar) -> Outcome) {
+        let mut walked = vec![false; self.all.len()];
+        loop {
+            let least = self.least();
+            let next = self.all.iter_mut().zip(&mut walked).find(|(trial, walked)| {
+                let fits = least.is_none_or(|least| trial.rank(false) <= least);
+                fits && trial.is_possible() && trial.outcome.cut && !**walked
+            });
+            let Some((trial, walked)) = next else { return };
+            trial.outcome = walk(&trial.candidate.grammar);
+            *walked = true;
         }
-    }
-
-    /// The first that fits best, is possible and has not seen all, except those that were walked.
-    fn next(&self, walked: &[usize]) -> Option<usize> {
-        let least = self.least();
-        let mut rest = self.all.iter().enumerate();
-        let next = rest.find(|(row, trial)| {
-            let fits = least.is_none_or(|least| trial.rank(false) <= least);
-            fits && trial.is_possible() && trial.outcome.cut && !walked.contains(row)
-        });
-        next.map(|(row, _)| row)
     }
 
     /// How well those fit that fit best.
@@ -212,15 +172,6 @@ fn used(trials: &[&Trial]) -> [u32; Message::COUNT] {
 fn is_alike(one: &Trial, other: &Trial) -> bool {
     let (ours, theirs) = (&one.candidate.grammar, &other.candidate.grammar);
     ours.rows == theirs.rows && ours.series == theirs.series && is_equivalent(one, other)
-}
-
-/// Whether a walk by one would find what a walk by another just did: all that it met means the same
-/// to both, and nothing else was there.
-fn is_twin(walked: &Trial, other: &Trial) -> bool {
-    let score = &walked.outcome.score;
-    let known = score.hard == 0 && score.structural == 0 && score.is_usual();
-    let (ours, theirs) = (&walked.candidate.grammar, &other.candidate.grammar);
-    known && ours.has_frame_of(theirs) && is_alike(walked, other)
 }
 
 /// Whether two candidates read the payload alike: what was seen of it has the same meaning in both.

@@ -1,0 +1,289 @@
+//! A look over all of a payload, where its beginnings do not tell some formats apart.
+//!
+//! One pass, with the grammar of one of the formats. Lists are passed over by the lengths of their
+//! elements, and a message is entered only if the formats differ in it. What is entered is bounded: of
+//! short messages of each kind the first, and then those that stand a step apart, to the last. At
+//! [`Depth::Whole`] the pass also reads the tags of all those between. What it finds worth a closer
+//! look is then walked by each format: the messages that were entered, and those with a field that
+//! nobody met before.
+
+use super::Depth;
+use super::differences::Differences;
+use super::grammar::{Grammar, LAST_NUMBER, Message, bit};
+use super::score::Path;
+use crate::wire::read::Reader;
+use crate::wire::{FIXED64, LEN, VARINT};
+
+/// Messages of one kind that are entered: the first ones, and others evenly spaced over the payload.
+const FIRST: u32 = 1 << 8;
+const SPACED: usize = 1 << 9;
+/// Messages from this size on are few, and always entered.
+const LONG: usize = 4096;
+/// Messages with the same new fields that are kept.
+const NEW: usize = 256;
+
+/// How often the dictionary has the field of each number.
+pub(super) type DictionaryRows = [u64; LAST_NUMBER as usize + 1];
+
+/// What was found.
+pub(super) struct Found<'p> {
+    /// Messages, or single fields of them, for a closer look.
+    pub(super) probes: Vec<Probe<'p>>,
+    /// Fields of the dictionary by number.
+    pub(super) rows: DictionaryRows,
+    /// Whether there is any field in which the formats differ.
+    pub(super) differs: bool,
+    /// The messages of which some were passed over, or broken, though the formats differ in them: a
+    /// bit for each.
+    passed: u32,
+}
+
+impl Found<'_> {
+    /// Whether everything was looked at in which these formats, which are among those it was made
+    /// for, may differ.
+    pub(super) fn saw_all(&self, ours: &Grammar, others: &[&Grammar]) -> bool {
+        let differences = Differences::of(ours, others);
+        let passed = |message: &Message| self.passed & bit(*message as u32) != 0;
+        let mut passed = Message::ALL.into_iter().filter(passed);
+        passed.all(|message| differences.is_same(message))
+            && others.iter().all(|theirs| theirs.root == ours.root)
+    }
+}
+
+/// Something to walk, in the message a path leads to.
+#[derive(Clone, Copy)]
+pub(super) struct Probe<'p> {
+    pub(super) path: Path,
+    pub(super) part: Part<'p>,
+}
+
+/// How much of a message is to be walked.
+#[derive(Clone, Copy)]
+pub(super) enum Part<'p> {
+    Whole(&'p [u8]),
+    Field(&'p [u8]),
+    /// Nothing, but these are all fields it has.
+    Fields(u32),
+}
+
+/// Looks for what tells `ours` from `others`; `seen` are the fields of messages met before.
+pub(super) fn look<'p>(
+    ours: &Grammar,
+    others: &[&Grammar],
+    seen: [u32; Message::COUNT],
+    payload: &'p [u8],
+    depth: Depth,
+) -> Found<'p> {
+    let found = Found {
+        probes: Vec::new(),
+        rows: [0; LAST_NUMBER as usize + 1],
+        differs: false,
+        passed: 0,
+    };
+    let mut look = Look {
+        ours,
+        differences: Differences::of(ours, others),
+        whole: depth == Depth::Whole,
+        step: payload.len() / SPACED,
+        next: [0; Message::COUNT],
+        entered: [0; Message::COUNT],
+        seen,
+        new: 0,
+        found,
+    };
+    look.message(ours.root, Path::default(), Reader::new(payload), 0);
+    look.found
+}
+
+struct Look<'g, 'p> {
+    ours: &'g Grammar,
+    differences: Differences,
+    whole: bool,
+    /// The bytes from one message that is entered to the next one of its kind.
+    step: usize,
+    /// How far into the payload the next one of each kind is.
+    next: [usize; Message::COUNT],
+    /// How many of each kind were entered.
+    entered: [u32; Message::COUNT],
+    seen: [u32; Message::COUNT],
+    new: usize,
+    found: Found<'p>,
+}
+
+impl<'p> Look<'_, 'p> {
+    /// Passes over the fields of a message that begins `at` bytes into the payload, and enters those
+    /// in which the formats differ.
+    fn message(&mut self, message: Message, path: Path, mut reader: Reader<'p>, at: usize) {
+        let (common, into) = self.differences.masks(message);
+        let end = at + reader.left();
+        let mut fields = 0;
+        while !reader.is_empty() {
+            let before = reader;
+            let Ok(Some(tag)) = reader.tag() else { return self.pass(message) };
+            let field = bit(tag >> 3);
+            let enters = |inner: &Message| into & field != 0 || *inner == Message::Dictionary;
+            let inner = self.ours.inner(message, tag >> 3).filter(enters);
+            match (tag & 7, inner) {
+                (LEN, Some(inner)) => {
+                    let Ok(body) = reader.message() else { return self.pass(message) };
+                    self.enter(inner, path.into(tag >> 3), body, end - reader.left());
+                    let until = self.next_of(inner).saturating_sub(end - reader.left());
+                    self.pass_until(inner, &mut reader, tag, until);
+                }
+                _ if reader.skip(tag, 0).is_err() => return self.pass(message),
+                (LEN, None) => {
+                    let rows = 1 + pass_alike(&mut reader, tag, usize::MAX, |_| true);
+                    self.count(message, tag >> 3, rows);
+                }
+                _ => {}
+            }
+            fields |= field;
+            if self.is_new(message, field & !common) {
+                let length = before.left() - reader.left();
+                let part = Part::Field(before.rest().get(..length).unwrap_or_default());
+                self.keep_new(message, field, Probe { path, part });
+            }
+        }
+        self.found.differs |= fields & !common != 0;
+        if self.is_new(message, fields & !common) {
+            self.keep_new(message, fields, Probe { path, part: Part::Fields(fields) });
+        }
+    }
+
+    /// Passes over short messages that begin in the next `until` bytes; where all is looked at, over
+    /// those without new fields.
+    fn pass_until(&mut self, message: Message, reader: &mut Reader<'p>, tag: u32, until: usize) {
+        let (common, into) = self.differences.masks(message);
+        if !self.whole {
+            if pass_alike(reader, tag, until, |_| true) > 0 {
+                self.pass(message);
+            }
+        } else if into == 0 && message != Message::Dictionary {
+            let seen = self.seen.get(message as usize).copied().unwrap_or(0);
+            let mut fields = 0;
+            pass_alike(reader, tag, until, |body| {
+                let Some(found) = short_fields(body) else { return false };
+                fields |= found;
+                found & !common & !seen == 0
+            });
+            self.found.differs |= fields & !common != 0;
+        }
+    }
+
+    /// Looks into a message that ends `end` bytes into the payload, if it is its turn.
+    fn enter(&mut self, message: Message, path: Path, body: Reader<'p>, end: usize) {
+        let at = end - body.left();
+        let due = at >= self.next_of(message);
+        let turn = self.next.get_mut(message as usize).zip(self.entered.get_mut(message as usize));
+        if let Some((next, entered)) = turn.filter(|_| due) {
+            *entered += 1;
+            *next = at + if *entered < FIRST { 0 } else { self.step };
+        }
+        let is_long = body.left() >= LONG;
+        if !due && !is_long && !self.whole {
+            self.pass(message);
+        } else if is_long
+            || self.differences.masks(message).1 != 0
+            || message == Message::Dictionary
+        {
+            self.message(message, path, body, at);
+        } else {
+            self.leaf(message, path, body, due);
+        }
+    }
+
+    /// Looks at the tags of a short message that holds none in which the formats differ.
+    fn leaf(&mut self, message: Message, path: Path, mut reader: Reader<'p>, due: bool) {
+        let (body, mut fields) = (reader.rest(), 0);
+        while let Ok(Some(tag)) = reader.tag() {
+            fields |= bit(tag >> 3);
+            if reader.skip(tag, 0).is_err() {
+                break;
+            }
+        }
+        if !reader.is_empty() {
+            self.pass(message);
+        }
+        let differ = fields & !self.differences.masks(message).0;
+        self.found.differs |= differ != 0;
+        let probe = Probe { path, part: Part::Whole(body) };
+        if self.is_new(message, differ) {
+            self.keep_new(message, differ, probe);
+        } else if due && differ != 0 {
+            self.found.probes.push(probe);
+        }
+    }
+
+    /// Notes that a message, or some of it, is not looked at.
+    fn pass(&mut self, message: Message) {
+        self.found.passed |= bit(message as u32);
+    }
+
+    fn next_of(&self, message: Message) -> usize {
+        self.next.get(message as usize).copied().unwrap_or(0)
+    }
+
+    fn is_new(&self, message: Message, fields: u32) -> bool {
+        self.seen.get(message as usize).is_some_and(|seen| fields & !seen != 0)
+    }
+
+    /// Keeps what has fields that nobody met before; they are met when that was often enough.
+    fn keep_new(&mut self, message: Message, fields: u32, probe: Probe<'p>) {
+        self.found.probes.push(probe);
+        self.new += 1;
+        if let Some(seen) = self.seen.get_mut(message as usize).filter(|_| self.new >= NEW) {
+            *seen |= fields;
+        }
+    }
+
+    fn count(&mut self, message: Message, number: u32, rows: u64) {
+        if message == Message::Dictionary
+            && let Some(count) = self.found.rows.get_mut(number as usize)
+        {
+            *count += rows;
+        }
+    }
+}
+
+/// Passes over the fields that follow with the same tag, of one byte, and less than 128 bytes, as far
+/// as they begin in the next `until` bytes and `passes` says so; says how many they are.
+#[inline(always)]
+fn pass_alike(
+    reader: &mut Reader,
+    tag: u32,
+    until: usize,
+    mut passes: impl FnMut(&[u8]) -> bool,
+) -> u64 {
+    let rest = reader.rest();
+    let (mut at, mut fields) = (0, 0);
+    while at < until
+        && let Some(&[next, length @ ..0x80]) = rest.get(at..at + 2)
+        && u32::from(next) == tag
+        && let Some(body) = rest.get(at + 2..at + 2 + usize::from(length))
+        && passes(body)
+    {
+        at += 2 + usize::from(length);
+        fields += 1;
+    }
+    reader.pass(at);
+    fields
+}
+
+/// The fields of a message whose tags and lengths are of one byte; `None` if any is not, or broken.
+#[inline(always)]
+fn short_fields(mut body: &[u8]) -> Option<u32> {
+    let mut fields = 0;
+    while let [tag @ ..0x80, rest @ ..] = body {
+        fields |= 1 << (tag >> 3);
+        body = match u32::from(tag & 7) {
+            VARINT => rest.get(1 + rest.iter().position(|byte| *byte < 0x80)?..)?,
+            LEN => {
+                let (length @ ..0x80, rest) = rest.split_first()? else { return None };
+                rest.get(usize::from(*length)..)?
+            }
+            FIXED64 => rest.get(8..)?,
+            _ => return None,
+        };
+    }
+    body.is_empty().then_some(fields)
+}

@@ -1,0 +1,308 @@
+//! What a schema is made of: versions, messages, fields, and what fields are for.
+
+use crate::wire::{FIXED64, LEN, VARINT};
+
+/// A version of the schema: pprof, or a generation of OTLP profiles, by the opentelemetry-proto
+/// release that introduced it. In the order in which they came to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Version {
+    Pprof,
+    V1_3,
+    V1_4,
+    V1_5,
+    V1_6,
+    V1_7,
+    V1_8,
+    V1_9,
+    V1_10,
+}
+
+/// The newest version: what is in force ends with it.
+pub(super) const NOW: Version = Version::V1_10;
+
+/// A message: its name, its package, and its fields in all versions.
+#[derive(Debug)]
+pub(crate) struct MessageType {
+    pub(crate) name: &'static str,
+    #[cfg_attr(not(test), expect(dead_code, reason = "the test against proto/ reads it"))]
+    pub(crate) package: Package,
+    pub(crate) fields: &'static [Field],
+}
+
+/// The packages that messages are in, by the last part of their name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Package {
+    /// `opentelemetry.proto.profiles`, or `perftools.profiles` in pprof.
+    Profiles,
+    Common,
+    Resource,
+    #[cfg(test)]
+    Collector,
+}
+
+/// A field of a message, in the versions from `since` to `until`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Field {
+    pub(crate) since: Version,
+    pub(crate) until: Version,
+    pub(crate) number: u32,
+    /// The name in the schema; JSON says it in lowerCamelCase.
+    pub(crate) name: &'static str,
+    /// The newest name of the same field, by which code asks for it in any version.
+    pub(crate) key: &'static str,
+    pub(crate) label: Label,
+    pub(crate) kind: Kind,
+    pub(crate) role: Role,
+}
+
+/// How often a field may be there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Label {
+    One,
+    /// One, and its absence is told from 0.
+    Optional,
+    /// One of the cases of the message's oneof.
+    Case,
+    /// Any number of them.
+    Many,
+}
+
+/// The type of a field.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Kind {
+    Bool,
+    Int32,
+    Int64,
+    Uint32,
+    Uint64,
+    Fixed64,
+    Double,
+    String,
+    Bytes,
+    Enum(&'static EnumType),
+    Message(&'static MessageType),
+}
+
+/// An enum: its name, and the names of its values 0, 1, 2 …
+#[derive(Debug)]
+pub(crate) struct EnumType {
+    #[cfg_attr(not(test), expect(dead_code, reason = "the test against proto/ reads it"))]
+    pub(crate) name: &'static str,
+    pub(crate) values: &'static [&'static str],
+}
+
+/// What a field is for, where its type does not tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    Plain,
+    /// Refers to rows of a table by their numbers.
+    Ref(Table),
+    /// Refers to rows of a table by the ids they carry.
+    RefById,
+    /// Is a row of a table.
+    Row(Table),
+    /// Refers to rows of a table, and is itself the list that samples have slices of.
+    Sliced(Table),
+    /// Where a sample's slice of `location_indices` begins, and how long it is.
+    SliceStart,
+    SliceLength,
+    /// A sample's values, and the times it was taken at.
+    Values,
+    Times,
+    /// An id of so many bytes.
+    Id(u8),
+}
+
+/// The tables that references go to, and other lists whose length matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Table {
+    Mapping,
+    Location,
+    Function,
+    Link,
+    String,
+    Attribute,
+    AttributeUnit,
+    Stack,
+    /// `Profile.location_indices`, which samples refer to slices of.
+    Slice,
+    /// The sample types of a profile.
+    SampleType,
+}
+
+impl Table {
+    pub(crate) const COUNT: usize = Self::SampleType as usize + 1;
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Mapping => "mapping table",
+            Self::Location => "location table",
+            Self::Function => "function table",
+            Self::Link => "link table",
+            Self::String => "string table",
+            Self::Attribute => "attribute table",
+            Self::AttributeUnit => "attribute units",
+            Self::Stack => "stack table",
+            Self::Slice => "location indices",
+            Self::SampleType => "sample types",
+        }
+    }
+
+    /// Whether row 0 is the empty row where row 0 of every table is.
+    pub(crate) fn has_null_row(self) -> bool {
+        !matches!(self, Self::String | Self::AttributeUnit | Self::Slice | Self::SampleType)
+    }
+}
+
+impl Kind {
+    /// The wire type of one such value.
+    pub(crate) const fn wire(self) -> u32 {
+        match self {
+            Self::Message(_) | Self::String | Self::Bytes => LEN,
+            Self::Fixed64 | Self::Double => FIXED64,
+            _ => VARINT,
+        }
+    }
+}
+
+impl Field {
+    pub(crate) const fn is_in(&self, version: Version) -> bool {
+        self.since as u8 <= version as u8 && version as u8 <= self.until as u8
+    }
+
+    pub(crate) const fn is_repeated(&self) -> bool {
+        matches!(self.label, Label::Many)
+    }
+
+    pub(super) const fn with(self, role: Role) -> Self {
+        Self { role, ..self }
+    }
+
+    /// A field that has another name now.
+    pub(super) const fn now(self, key: &'static str) -> Self {
+        Self { key, ..self }
+    }
+
+    /// A field that refers to rows of `table`.
+    pub(super) const fn to(self, table: Table) -> Self {
+        self.with(Role::Ref(table))
+    }
+
+    /// A field whose occurrences are the rows of `table`.
+    pub(super) const fn rows(self, table: Table) -> Self {
+        self.with(Role::Row(table))
+    }
+}
+
+impl MessageType {
+    pub(super) const fn new(
+        package: Package,
+        name: &'static str,
+        fields: &'static [Field],
+    ) -> Self {
+        Self { name, package, fields }
+    }
+
+    /// The fields of the message in a version.
+    pub(crate) fn fields_in(&self, version: Version) -> impl Iterator<Item = &'static Field> {
+        self.fields.iter().filter(move |field| field.is_in(version))
+    }
+
+    /// The field of a number.
+    pub(crate) fn numbered(&self, number: u32, version: Version) -> Option<&'static Field> {
+        self.fields_in(version).find(|field| field.number == number)
+    }
+
+    /// The field of a [key](Field::key); `None` where the version has none. A key that no version
+    /// has does not compile.
+    pub(crate) const fn field(&self, version: Version, key: &str) -> Option<&'static Field> {
+        let (mut found, mut known) = (None, false);
+        let mut row = 0;
+        while row < self.fields.len() {
+            let field = &self.fields[row];
+            if is_equal(field.key, key) {
+                known = true;
+                if field.is_in(version) {
+                    found = Some(field);
+                }
+            }
+            row += 1;
+        }
+        assert!(known, "no version has a field of this key");
+        found
+    }
+
+    /// The number of that field; 0 where there is none.
+    pub(crate) const fn number(&self, version: Version, key: &str) -> u32 {
+        match self.field(version, key) {
+            Some(field) => field.number,
+            None => 0,
+        }
+    }
+}
+
+/// `==` of texts, which a constant cannot have.
+const fn is_equal(one: &str, other: &str) -> bool {
+    let (one, other) = (one.as_bytes(), other.as_bytes());
+    if one.len() != other.len() {
+        return false;
+    }
+    let mut at = 0;
+    while at < one.len() {
+        if one[at] != other[at] {
+            return false;
+        }
+        at += 1;
+    }
+    true
+}
+
+const fn field(
+    label: Label,
+    (since, until): (Version, Version),
+    number: u32,
+    name: &'static str,
+    kind: Kind,
+) -> Field {
+    Field { since, until, number, name, key: name, label, kind, role: Role::Plain }
+}
+
+/// A field that is there once, in the versions from the first to the last one.
+pub(super) const fn one(
+    versions: (Version, Version),
+    number: u32,
+    name: &'static str,
+    kind: Kind,
+) -> Field {
+    field(Label::One, versions, number, name, kind)
+}
+
+/// A field whose absence means something.
+pub(super) const fn optional(
+    versions: (Version, Version),
+    number: u32,
+    name: &'static str,
+    kind: Kind,
+) -> Field {
+    field(Label::Optional, versions, number, name, kind)
+}
+
+/// A case of a oneof.
+pub(super) const fn case(
+    versions: (Version, Version),
+    number: u32,
+    name: &'static str,
+    kind: Kind,
+) -> Field {
+    field(Label::Case, versions, number, name, kind)
+}
+
+/// A repeated field.
+pub(super) const fn many(
+    versions: (Version, Version),
+    number: u32,
+    name: &'static str,
+    kind: Kind,
+) -> Field {
+    field(Label::Many, versions, number, name, kind)
+}
