@@ -4,9 +4,8 @@ use std::fmt;
 
 use crate::model::dictionary::Dictionary;
 use crate::model::id::AttributeId;
-use crate::model::strings::Strings;
-use crate::model::value::{KeyValue, Value};
-use crate::model::value_ref::ValueRef;
+use crate::model::value::KeyValue;
+use crate::model::value_ref::{AttributeRef, ValueRef};
 
 /// The attributes of a resource, a scope, a profile, a sample, a location or a mapping, with their
 /// texts at hand.
@@ -60,29 +59,6 @@ impl<'a> From<&'a [KeyValue]> for AttributeList<'a> {
     fn from(pairs: &'a [KeyValue]) -> Self {
         Self::Pairs(pairs)
     }
-}
-
-/// One attribute, with its texts.
-///
-/// ```
-/// # fn main() -> otlp_profiles::Result<()> {
-/// # let profile = std::fs::read("testdata/go-cpu-labels.pb.gz").unwrap();
-/// let profiles = otlp_profiles::read(&profile, &Default::default())?.profiles;
-/// let samples = profiles.iter().next().unwrap().samples();
-/// let labelled = samples.iter().find(|sample| !sample.attributes.is_empty()).unwrap();
-/// let label = profiles.dictionary().resolve(labelled.attributes).iter().next().unwrap();
-/// assert_eq!((label.key, label.value.to_string(), label.unit), ("endpoint", "/v1/sort".into(), ""));
-/// # Ok(()) }
-/// ```
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub struct AttributeRef<'a> {
-    /// The key.
-    pub key: &'a str,
-    /// The value.
-    pub value: ValueRef<'a>,
-    /// The unit of the value; empty when there is none, as always on resources and scopes.
-    pub unit: &'a str,
 }
 
 impl Dictionary {
@@ -153,24 +129,5 @@ impl<'a> AttributeList<'a> {
             Self::Rows(rows) => AttributeRef::of_row(rows.get(at).copied(), dictionary),
             Self::Pairs(pairs) => AttributeRef::of_pair(pairs.get(at), &dictionary.strings),
         }
-    }
-}
-
-/// What a row or a pair that is not there has: none of a list is.
-const EMPTY: &Value = &Value::Empty;
-
-impl<'a> AttributeRef<'a> {
-    pub(crate) fn of_row(id: Option<AttributeId>, dictionary: &'a Dictionary) -> Self {
-        let row = id.and_then(|id| dictionary.attribute(id));
-        let (key, unit) = row.map(|row| (row.key, row.unit)).unwrap_or_default();
-        let value = row.map_or(EMPTY, |row| &row.value);
-        let strings = &dictionary.strings;
-        let value = ValueRef { value, strings };
-        Self { key: strings.get(key), value, unit: strings.get(unit) }
-    }
-
-    pub(crate) fn of_pair(pair: Option<&'a KeyValue>, strings: &'a Strings) -> Self {
-        let (key, value) = pair.map_or((Default::default(), EMPTY), |pair| (pair.key, &pair.value));
-        Self { key: strings.get(key), value: ValueRef { value, strings }, unit: "" }
     }
 }

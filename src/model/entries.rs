@@ -5,8 +5,8 @@ use std::fmt;
 use crate::model::attributes::Attributes;
 use crate::model::dictionary::Dictionary;
 use crate::model::profile::Profile;
+use crate::model::profiles::{Profiles, Resource, ResourceProfiles, Scope, ScopeProfiles};
 use crate::model::samples::{SampleRef, Samples};
-use crate::model::{Profiles, Resource, ResourceProfiles, Scope, ScopeProfiles};
 
 /// A profile together with the scope and the resource it stands under, and the tables they share.
 ///

@@ -1,7 +1,7 @@
 //! The order of sample types where the columns of one pprof are profiles of their own.
 
-use crate::model::ScopeProfiles;
 use crate::model::dictionary::Dictionary;
+use crate::model::profiles::ScopeProfiles;
 use crate::model::value::Value;
 use crate::semconv::PPROF_SCOPE_SAMPLE_TYPE_ORDER;
 

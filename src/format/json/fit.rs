@@ -2,12 +2,20 @@
 
 use crate::error::Result;
 use crate::format::Format;
-use crate::format::json::generations;
 use crate::format::json::names::named;
 use crate::format::json::read::AROUND;
 use crate::format::json::text::Text;
+use crate::format::otlp::schema::Schema;
 use crate::limits::{Limits, within};
 use crate::schema::{Field, Kind, MessageType, PROFILES_DATA, Version};
+
+/// A generation, and the format that reads its bytes.
+pub(super) type Generation = (Format, &'static Schema);
+
+/// Every generation, the newest first.
+pub(super) fn generations() -> impl Iterator<Item = Generation> {
+    Format::ALL.iter().filter_map(|format| Some((*format, format.schema()?)))
+}
 
 /// Counts what a generation has no name for, or has as something else: a list where it has one
 /// value, an object where it has a number.

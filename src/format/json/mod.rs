@@ -18,13 +18,13 @@ mod write;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::intake::Intake;
-use crate::format::json::fit::Misfits;
+use crate::format::json::fit::{Generation, Misfits, generations};
 use crate::format::json::read::Transcoder;
 use crate::format::json::text::Text;
 use crate::format::losses::Losses;
 use crate::format::options::WriteOptions;
 use crate::format::otlp::schema::Schema;
-use crate::format::{Codec, Encoding, Format};
+use crate::format::{Codec, Encoding};
 use crate::limits::{Limits, within};
 use crate::model::Profiles;
 
@@ -61,9 +61,6 @@ pub(crate) static OTLP_JSON: Codec = Codec {
     read: read_text,
     write: write_text,
 };
-
-/// A generation, and the format that reads its bytes.
-type Generation = (Format, &'static Schema);
 
 fn read_text(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
     let text = Text::new(payload)?;
@@ -116,11 +113,6 @@ fn write_text(
         write::json(&payload, schema.version, options.max_output_bytes, out)
     };
     payloads.into_iter().map(json).collect()
-}
-
-/// Every generation, the newest first.
-fn generations() -> impl Iterator<Item = Generation> {
-    Format::ALL.iter().filter_map(|format| Some((*format, format.schema()?)))
 }
 
 fn newest() -> Result<Generation> {

@@ -4,12 +4,12 @@ use std::borrow::Cow;
 use std::fmt;
 
 use crate::error::{Error, Result};
-use crate::model::attributes::{AttributeList, AttributeRef, Attributes};
+use crate::model::attributes::{AttributeList, Attributes};
 use crate::model::dictionary::{Attribute, Dictionary};
 use crate::model::edit::new_rows::NewRows;
 use crate::model::id::{AttributeId, StringId};
 use crate::model::value::{KeyValue, Value};
-use crate::model::value_ref::ValueRef;
+use crate::model::value_ref::{AttributeRef, ValueRef};
 
 /// The attributes of a resource, a scope, a profile, a sample, a location or a mapping, to be
 /// changed: see [`Profiles::edit_attributes`](crate::model::Profiles::edit_attributes).

@@ -3,8 +3,8 @@
 use foldhash::fast::RandomState;
 use hashbrown::{HashMap, HashSet};
 
-use crate::model::EntityRef;
 use crate::model::id::StringId;
+use crate::model::profiles::EntityRef;
 use crate::model::strings::Strings;
 
 /// The keys of a resource's attributes before and after an edit.

@@ -7,11 +7,11 @@ use crate::model::dictionary::Dictionary;
 use crate::model::edit::attributes::{AttributesMut, List};
 use crate::model::edit::entities;
 use crate::model::edit::new_rows::{NewRows, at_most};
-use crate::model::edit::{profiles_of, scopes_of};
+use crate::model::edit::walk::{profiles_of, scopes_of};
 use crate::model::id::{AttributeId, StringId};
+use crate::model::profiles::{Profiles, Resource};
 use crate::model::ragged::Ragged;
 use crate::model::value::KeyValue;
-use crate::model::{Profiles, Resource};
 
 /// What has attributes.
 ///

@@ -2,15 +2,15 @@
 
 use crate::model::attributes::Attributes;
 use crate::model::dictionary::Dictionary;
-use crate::model::edit::profiles_of;
+use crate::model::edit::walk::profiles_of;
 use crate::model::entries::Entry;
 use crate::model::id::{Id, StringId};
 use crate::model::order::{ranks, sample_type_order, set_sample_type_order};
 use crate::model::profile::{Profile, ValueType};
+use crate::model::profiles::{Profiles, ScopeProfiles};
 use crate::model::ragged::Ragged;
 use crate::model::samples::{SampleRef, Samples};
 use crate::model::thin::Thin;
-use crate::model::{Profiles, ScopeProfiles};
 
 impl Profiles {
     /// Keeps the resources of which this is true, by their attributes, with all that is of them.

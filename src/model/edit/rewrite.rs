@@ -1,12 +1,12 @@
 //! Rewriting texts: names of functions, files, sample types and scopes.
 
 use crate::error::Result;
-use crate::model::Profiles;
 use crate::model::dictionary::Dictionary;
 use crate::model::edit::new_rows::NewRows;
-use crate::model::edit::{profiles_of, scopes_of};
+use crate::model::edit::walk::{profiles_of, scopes_of};
 use crate::model::id::StringId;
 use crate::model::profile::{Profile, ProfileParts};
+use crate::model::profiles::Profiles;
 use crate::model::strings::Strings;
 use crate::model::value::Value;
 use crate::semconv::{PPROF_PROFILE_DEFAULT_SAMPLE_TYPE, PPROF_SCOPE_DEFAULT_SAMPLE_TYPE};

@@ -1,9 +1,9 @@
 //! Saying which instrumentation made profiles.
 
 use crate::error::Result;
-use crate::model::Profiles;
 use crate::model::edit::new_rows::NewRows;
-use crate::model::edit::scopes_of;
+use crate::model::edit::walk::scopes_of;
+use crate::model::profiles::Profiles;
 
 impl Profiles {
     /// Gives every scope this name, and this version if there is one. Their attributes stay.
