@@ -1,31 +1,8 @@
 //! OTLP profiles: one reader and one writer for every generation, over a constant schema.
 
-pub(crate) mod common;
-mod frame_types;
-mod gather;
-mod ids;
-pub(crate) mod lift;
-mod location_list;
-mod own_texts;
-mod parts;
-pub(crate) mod prove;
-mod read;
-mod refs;
-mod samples;
+pub(crate) mod read;
 pub(crate) mod schema;
-mod settle;
-mod shape;
-pub(crate) mod shape_losses;
-mod slices;
-pub(crate) mod tables;
-mod time_unit;
-mod units;
 pub(crate) mod write;
-mod write_common;
-mod write_notes;
-mod write_profile;
-mod write_samples;
-mod write_tables;
 
 use crate::error::Result;
 use crate::format::losses::Losses;

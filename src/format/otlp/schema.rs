@@ -222,6 +222,11 @@ impl Schema {
         }
     }
 
+    /// Whether a profile has one sample type, and cannot have several.
+    pub(crate) const fn has_one_sample_type(&self) -> bool {
+        self.tables.stack != 0
+    }
+
     /// Whether a profile's default sample type is a string index, not a column's number.
     pub(crate) const fn has_default_by_name(&self) -> bool {
         self.profile.default_by_name != 0

@@ -4,7 +4,7 @@ use crate::error::Result;
 use crate::format::alike::{Places, equal_rows, merge_stacks};
 use crate::format::intake::Intake;
 use crate::format::losses::{self, LossCode};
-use crate::format::otlp::prove::ragged_ids;
+use crate::format::otlp::read::prove::ragged_ids;
 use crate::model::dictionary::Dictionary;
 use crate::model::id::{AttributeId, FunctionId, LocationId, MappingId, StackId};
 use crate::model::profile::Profile;

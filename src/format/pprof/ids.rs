@@ -5,7 +5,8 @@ use hashbrown::HashMap;
 use crate::error::{Error, Result};
 use crate::format::intake::Intake;
 use crate::format::losses;
-use crate::format::otlp::tables::{IdColumn, Tables};
+use crate::format::otlp::read::id_column::IdColumn;
+use crate::format::otlp::read::tables::Tables;
 
 /// The rows of a table by their ids. Row 0 is the model's empty row.
 #[derive(Debug)]

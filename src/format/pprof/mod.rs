@@ -1,11 +1,17 @@
 //! pprof: `perftools.profiles.Profile`.
 
 mod equal;
+mod finish;
 mod flags;
+mod header;
 mod ids;
 mod labels;
+mod layout;
 mod read;
+mod sample_labels;
 mod samples;
+mod seen;
+mod strings;
 mod times;
 mod unsaid;
 mod write;

@@ -9,21 +9,19 @@ use hashbrown::HashTable;
 use crate::error::{Error, Result};
 use crate::format::even::Even;
 use crate::format::fields::unknown;
-use crate::format::index::Index;
 use crate::format::intake::Intake;
-use crate::format::labels::{self, Label};
 use crate::format::losses;
-use crate::format::otlp::tables::Tables;
+use crate::format::otlp::read::tables::Tables;
 use crate::format::pprof::ids::{Ids, Rows};
-use crate::format::pprof::read::{Place, Table, row};
-use crate::format::texts::{Texts, hash_bytes};
-use crate::model::dictionary::{Attribute, Link};
-use crate::model::id::{AttributeId, LinkId, StackId, StringId};
+use crate::format::pprof::layout::{Place, row};
+use crate::format::pprof::seen::Seen;
+use crate::format::pprof::strings::Table;
+use crate::format::texts::hash_bytes;
+use crate::model::dictionary::Attribute;
+use crate::model::id::{AttributeId, StackId, StringId};
 use crate::model::ragged::Ragged;
 use crate::model::samples::Samples;
-use crate::model::value::Value;
 use crate::schema::{self, Version};
-use crate::semconv::{LABEL_SPAN_ID, LABEL_TRACE_ID};
 use crate::wire::read::{Reader, Short, packed_varints};
 use crate::wire::write;
 use crate::wire::{LEN, VARINT, tag};
@@ -48,94 +46,43 @@ pub(crate) struct Shape {
 
 /// The samples read so far, and what was met in them.
 pub(crate) struct SampleReader<'a> {
-    payload: &'a [u8],
-    samples: Samples,
+    pub(super) payload: &'a [u8],
+    pub(super) samples: Samples,
     /// Where the values and the attributes of samples end.
-    ends: [Even; 2],
-    columns: usize,
-    ids: &'a Ids,
-    hasher: RandomState,
-    stacks: Seen<'a>,
-    labels: Seen<'a>,
+    pub(super) ends: [Even; 2],
+    pub(super) columns: usize,
+    pub(super) ids: &'a Ids,
+    pub(super) hasher: RandomState,
+    pub(super) stacks: Seen<'a>,
+    pub(super) labels: Seen<'a>,
     /// What each label met is.
-    singles: Vec<Single>,
-    halves: Vec<Half>,
+    pub(super) singles: Vec<Single>,
+    pub(super) halves: Vec<Half>,
     /// The labels that the sample being read is the first to have, and what they say.
-    fresh: Vec<(u32, Attribute)>,
-    links: HashTable<u32>,
+    pub(super) fresh: Vec<(u32, Attribute)>,
+    pub(super) links: HashTable<u32>,
     /// The labels of one sample.
-    own: Vec<u32>,
+    pub(super) own: Vec<u32>,
     /// Location ids that were not packed, packed.
-    packed: Vec<u8>,
+    pub(super) packed: Vec<u8>,
 }
 
 /// A label that was met. Every sample may have some of its own, such as its time, so it is small;
 /// what it says is asked of its bytes.
 #[derive(Clone, Copy, Debug)]
-struct Single {
-    key: StringId,
+pub(super) struct Single {
+    pub(super) key: StringId,
     /// Its row, once it is used as an attribute of its own.
-    id: AttributeId,
+    pub(super) id: AttributeId,
     /// 0, or the number of the half of a link that it is, from 1.
-    half: u32,
+    pub(super) half: u32,
 }
 
 /// The id of a trace or of a span that a label says: both make a link.
 #[derive(Clone, Copy, Debug)]
-enum Half {
+pub(super) enum Half {
     Trace([u8; 16]),
     Span([u8; 8]),
-}
-
-/// Bytes met before, by number.
-struct Seen<'a> {
-    payload: &'a [u8],
-    /// Where they lie: in the payload, or as far behind its end in what was made.
-    rows: Vec<(u32, u32)>,
-    /// Bytes that are nowhere in the payload.
-    made: Vec<u8>,
-    index: Index,
-}
-
-impl<'a> Seen<'a> {
-    fn with_room(payload: &'a [u8], rows: usize) -> Self {
-        Self {
-            payload,
-            rows: Vec::with_capacity(rows),
-            made: Vec::new(),
-            index: Index::with_room(rows),
-        }
-    }
-
-    fn get(&self, row: u32) -> Option<&[u8]> {
-        let &(start, length) = self.rows.get(row as usize)?;
-        let rest = match (start as usize).checked_sub(self.payload.len()) {
-            None => self.payload.get(start as usize..),
-            Some(start) => self.made.get(start..),
-        };
-        rest?.get(..length as usize)
-    }
-
-    #[inline]
-    fn find(&self, hash: u32, bytes: &[u8]) -> Option<u32> {
-        self.index.find(hash, |row| self.get(row) == Some(bytes))
-    }
-
-    /// Keeps bytes of the payload.
-    #[inline]
-    fn add(&mut self, hash: u32, bytes: &[u8]) -> u32 {
-        let start = bytes.as_ptr().addr() - self.payload.as_ptr().addr();
-        self.rows.push((start as u32, bytes.len() as u32));
-        self.index.add(hash)
-    }
-
-    /// Keeps bytes that are not of the payload.
-    fn make(&mut self, hash: u32, bytes: &[u8]) -> u32 {
-        let start = self.payload.len() + self.made.len();
-        self.made.extend_from_slice(bytes);
-        self.rows.push((start as u32, bytes.len() as u32));
-        self.index.add(hash)
-    }
 }
 
 impl<'a> SampleReader<'a> {
@@ -375,160 +322,6 @@ impl<'a> SampleReader<'a> {
         tables.stacks.end(first, 12, intake)
     }
 
-    /// Takes a label as one of the sample's own.
-    #[inline]
-    fn own_label(
-        &mut self,
-        body: &'a [u8],
-        table: &mut Table,
-        tables: &mut Tables,
-        intake: &mut Intake,
-    ) -> Result<()> {
-        let label = self.label(body, table, tables, intake);
-        self.own.push(label.map_err(|e| e.within("label"))?);
-        Ok(())
-    }
-
-    /// The number of a label.
-    #[inline]
-    fn label(
-        &mut self,
-        body: &'a [u8],
-        table: &mut Table,
-        tables: &mut Tables,
-        intake: &mut Intake,
-    ) -> Result<u32> {
-        let hash = hash_bytes(&self.hasher, body) as u32;
-        if let Some(label) = self.labels.find(hash, body) {
-            return Ok(label);
-        }
-        let label = Label::read(body, intake)?;
-        label.note(intake);
-        let texts = &mut tables.texts;
-        let attribute = label.attribute(|index, field| {
-            table.text(index, texts, intake).map_err(|e| e.within(field))
-        })?;
-        let mut single = Single { key: attribute.key, id: AttributeId::NONE, half: 0 };
-        if intake.links
-            && let Some(half) = half(&attribute, texts)
-        {
-            intake.budget.push(&mut self.halves, half)?;
-            single.half = self.halves.len() as u32;
-        }
-        // Where its bytes are, and in the index its hash and some slots.
-        intake.budget.take::<[u64; 4]>(1)?;
-        intake.budget.push(&mut self.singles, single)?;
-        let label = self.labels.add(hash, body);
-        self.fresh.push((label, attribute));
-        Ok(label)
-    }
-
-    /// What a label says.
-    fn attribute(
-        &self,
-        label: u32,
-        table: &mut Table,
-        tables: &mut Tables,
-        intake: &mut Intake,
-    ) -> Result<Attribute> {
-        if let Some((_, attribute)) = self.fresh.iter().find(|(fresh, _)| *fresh == label) {
-            return Ok(attribute.clone());
-        }
-        let body = self.labels.get(label).unwrap_or_default();
-        let texts = &mut tables.texts;
-        Label::read(body, intake)?.attribute(|index, _| table.text(index, texts, intake))
-    }
-
-    /// Makes the labels of a sample its attributes and its link.
-    fn attach(
-        &mut self,
-        row: usize,
-        table: &mut Table,
-        tables: &mut Tables,
-        intake: &mut Intake,
-    ) -> Result<()> {
-        intake.take_attributes(self.own.len())?;
-        let key = |label: u32| self.singles[label as usize].key;
-        let repeated = (1..self.own.len())
-            .any(|at| self.own[..at].iter().any(|&earlier| key(earlier) == key(self.own[at])));
-        if repeated {
-            return self.attach_repeated(table, tables, intake);
-        }
-        if self.own.iter().any(|&label| self.singles[label as usize].half != 0) {
-            self.link(row, tables, intake)?;
-        }
-        for at in 0..self.own.len() {
-            let label = self.own[at];
-            let mut id = self.singles[label as usize].id;
-            if id == AttributeId::NONE {
-                let attribute = self.attribute(label, table, tables, intake)?;
-                id = tables.new_attributes.intern(attribute, intake)?;
-                self.singles[label as usize].id = id;
-            }
-            self.samples.attributes.items.push(id);
-        }
-        Ok(())
-    }
-
-    #[cold]
-    fn attach_repeated(
-        &mut self,
-        table: &mut Table,
-        tables: &mut Tables,
-        intake: &mut Intake,
-    ) -> Result<()> {
-        let labels = self.own.iter();
-        let singles: Result<Vec<Attribute>> =
-            labels.map(|&label| self.attribute(label, table, tables, intake)).collect();
-        let singles = singles?;
-        let mut ids = Vec::new();
-        labels::group(&singles, &mut ids, &mut tables.texts, &mut tables.new_attributes, intake)?;
-        self.samples.attributes.items.extend(ids.into_iter().map(AttributeId));
-        Ok(())
-    }
-
-    fn half(&self, label: u32) -> Option<Half> {
-        let number = self.singles[label as usize].half as usize;
-        self.halves.get(number.checked_sub(1)?).copied()
-    }
-
-    /// Takes the two labels of a link out of a sample's, if both are there.
-    fn link(&mut self, row: usize, tables: &mut Tables, intake: &mut Intake) -> Result<()> {
-        let (mut trace, mut span) = (None, None);
-        for &label in &self.own {
-            match self.half(label) {
-                Some(Half::Trace(id)) => _ = trace.get_or_insert(id),
-                Some(Half::Span(id)) => _ = span.get_or_insert(id),
-                None => {}
-            }
-        }
-        let (Some(trace_id), Some(span_id)) = (trace, span) else {
-            return Ok(());
-        };
-        let singles = &self.singles;
-        self.own.retain(|&label| singles[label as usize].half == 0);
-        let link = Link { trace_id, span_id };
-        let hash = hash_bytes(&self.hasher, &[&trace_id[..], &span_id].concat());
-        let links = &mut tables.links;
-        let id = match self.links.find(hash, |&row| links[row as usize] == link) {
-            Some(&row) => row,
-            None => {
-                let id = links.len() as u32;
-                intake.budget.take::<[u64; 2]>(1)?;
-                intake.budget.push(links, link)?;
-                let hasher = &self.hasher;
-                self.links.insert_unique(hash, id, |&row| {
-                    let Link { trace_id, span_id } = links[row as usize];
-                    hash_bytes(hasher, &[&trace_id[..], &span_id].concat())
-                });
-                id
-            }
-        };
-        self.samples.links.resize(row, LinkId::NONE);
-        self.samples.links.push(LinkId(id));
-        Ok(())
-    }
-
     /// The samples; those with other than a value for each sample type are refused or mended.
     pub(crate) fn finish(mut self, tables: &mut Tables, intake: &mut Intake) -> Result<Samples> {
         tables.stacks.settle();
@@ -589,7 +382,7 @@ fn mend_stacks(
                 mended.items.push(id);
                 continue;
             }
-            let id = crate::format::otlp::common::show(id).replace("index", "id");
+            let id = crate::format::otlp::read::common::show(id).replace("index", "id");
             let error = Error::malformed(format!("no location has {id}"));
             intake.repair(
                 losses::DANGLING_LOCATION,
@@ -619,48 +412,4 @@ fn mend_values(samples: &mut Samples, columns: usize, intake: &mut Intake) -> Re
     }
     samples.values = mended;
     Ok(())
-}
-
-/// The half of a link that a label is: only a text that comes back as it was is one.
-fn half(attribute: &Attribute, texts: &Texts) -> Option<Half> {
-    let Value::String(value) = attribute.value else {
-        return None;
-    };
-    let text = |id: StringId| texts.raw.get(id.row()).unwrap_or_default();
-    match std::str::from_utf8(text(attribute.key)) {
-        Ok(LABEL_TRACE_ID) => hex(text(value)).map(Half::Trace),
-        Ok(LABEL_SPAN_ID) => hex(text(value)).map(Half::Span),
-        _ => None,
-    }
-}
-
-/// The bytes that lower-case hex digits say, if they are of that length and not all zero.
-pub(crate) fn hex<const N: usize>(text: &[u8]) -> Option<[u8; N]> {
-    let digit = |byte: u8| match byte {
-        b'0'..=b'9' => Some(byte - b'0'),
-        b'a'..=b'f' => Some(byte - b'a' + 10),
-        _ => None,
-    };
-    let mut bytes = [0; N];
-    if text.len() != 2 * N {
-        return None;
-    }
-    for (byte, pair) in bytes.iter_mut().zip(text.chunks_exact(2)) {
-        let [high, low] = pair else { return None };
-        *byte = digit(*high)? << 4 | digit(*low)?;
-    }
-    (bytes != [0; N]).then_some(bytes)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_canonical_hex_is_an_id() {
-        assert_eq!(hex::<2>(b"0aff"), Some([10, 255]));
-        for text in [&b"0AFF"[..], b"0000", b"0aff0", b"0xff", b""] {
-            assert_eq!(hex::<2>(text), None);
-        }
-    }
 }

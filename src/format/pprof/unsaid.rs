@@ -4,7 +4,7 @@ use crate::format::columns::{Joined, is_in_fields};
 use crate::format::fingerprint::Fingerprints;
 use crate::format::known::{Known, KnownAttributes};
 use crate::format::losses::{self, Losses};
-use crate::format::otlp::shape_losses;
+use crate::format::otlp::write::shape_losses;
 use crate::format::temporality;
 use crate::model::dictionary::Dictionary;
 use crate::model::id::StringId;

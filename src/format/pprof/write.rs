@@ -13,7 +13,7 @@ use crate::format::losses::{self, Losses};
 use crate::format::options::WriteOptions;
 use crate::format::orphans::{self, Kept};
 use crate::format::otlp::schema::{Generation as _, Pprof};
-use crate::format::otlp::write::check_rows;
+use crate::format::otlp::write::sizes::check_rows;
 use crate::format::pprof::flags;
 use crate::format::pprof::labels::{PprofStrings, Said, said, write_label};
 use crate::format::pprof::unsaid::{self, Unsaid, numbered_comment};

@@ -1,214 +1,22 @@
-//! Reading a payload: resources, scopes, profiles. The tables are read by [`tables`](super::tables),
-//! ids proved and pprof's fields lifted by [`lift`](super::lift).
+//! Reading a profile, and OTEP 0239's container around one.
 
 use crate::error::Result;
 use crate::format::fields::{fields, is, unknown};
 use crate::format::intake::Intake;
 use crate::format::losses;
-use crate::format::otlp::gather::{OwnTables, Users};
-use crate::format::otlp::lift::Said;
-use crate::format::otlp::location_list::LocationList;
-use crate::format::otlp::samples::{RawSamples, sample};
+use crate::format::otlp::read::common;
+use crate::format::otlp::read::lift::Said;
+use crate::format::otlp::read::location_list::LocationList;
+use crate::format::otlp::read::prove;
+use crate::format::otlp::read::samples::{RawSamples, sample};
+use crate::format::otlp::read::tables::{Tables, indices};
 use crate::format::otlp::schema::{Generation, Home};
-use crate::format::otlp::tables::{Tables, indices};
-use crate::format::otlp::{common, gather, prove};
 use crate::limits::within;
 use crate::model::id::StringId;
-use crate::model::profile::{AggregationTemporality, Profile, ProfileParts, ValueType};
-use crate::model::{Profiles, ResourceParts, ResourceProfiles, ScopeParts, ScopeProfiles};
+use crate::model::profile::{AggregationTemporality, Profile, ValueType};
 use crate::schema;
 use crate::wire::read::Reader;
-use crate::wire::{FIXED64, LEN, VARINT, tag};
-
-/// What is read so far.
-pub(crate) struct Reading {
-    pub(crate) resources: Vec<ResourceProfiles>,
-    /// The tables of the whole payload, or the texts in place where each profile has its own.
-    pub(crate) tables: Tables,
-    /// Where the tables are shared: what is said in fields of some profiles, which are not yet
-    /// proved, by their number.
-    pub(crate) said: Vec<(usize, Said)>,
-    /// How many profiles there are so far.
-    profiles: usize,
-    /// The dictionary, where profiles have tables of their own.
-    pub(crate) own: OwnTables,
-}
-
-/// Reads one payload of the generation.
-pub(crate) fn read<G: Generation>(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
-    let several = G::SCHEMA.home == Home::Profile
-        && has_several_profiles(payload, intake.limits().max_nesting);
-    let mut reading = Reading {
-        resources: Vec::new(),
-        tables: Tables::new(G::SCHEMA.rows),
-        said: Vec::new(),
-        profiles: 0,
-        own: OwnTables::new(several, intake),
-    };
-    reading.count::<G>(payload, intake)?;
-    reading.payload::<G>(payload, intake)?;
-    match G::SCHEMA.home {
-        Home::Profile => gather::by_profile(reading, intake),
-        Home::Data | Home::Dictionary => gather::shared::<G>(reading, intake),
-    }
-}
-
-/// Whether there is more than one profile; what is broken is met again when it is read, and refused.
-fn has_several_profiles(payload: &[u8], max_nesting: u64) -> bool {
-    let bodies = |message, wanted: u32| {
-        let mut reader = Reader::new(message);
-        std::iter::from_fn(move || {
-            while let Ok(Some((_, tag, body))) = reader.next_record(max_nesting) {
-                if tag == self::tag(wanted, LEN) {
-                    return Some(body.rest());
-                }
-            }
-            None
-        })
-    };
-    let scopes = bodies(payload, 1).flat_map(|resource| bodies(resource, 2));
-    scopes.flat_map(|scope| bodies(scope, 2)).nth(1).is_some()
-}
-
-impl Reading {
-    /// The first pass: counts the rows of shared tables and takes their strings.
-    fn count<G: Generation>(&mut self, payload: &[u8], intake: &mut Intake) -> Result<()> {
-        let max_nesting = intake.limits().max_nesting;
-        let mut reader = Reader::new(payload);
-        while let Some((_, tag, record)) = reader.next_record(max_nesting)? {
-            if G::SCHEMA.home == Home::Dictionary && tag == const { self::tag(2, LEN) } {
-                let mut dictionary = record;
-                while let Some((_, tag, row)) =
-                    dictionary.next_record(max_nesting).map_err(|e| e.within("dictionary"))?
-                {
-                    self.tables.count::<G>(tag, row, intake).map_err(|e| e.within("dictionary"))?;
-                }
-            } else if G::SCHEMA.home == Home::Data {
-                self.tables.count::<G>(tag, record, intake)?;
-            }
-        }
-        self.tables.reserve::<G>(intake)
-    }
-
-    fn payload<G: Generation>(&mut self, payload: &[u8], intake: &mut Intake) -> Result<()> {
-        let mut reader = Reader::new(payload);
-        while let Some(tag) = reader.tag()? {
-            if is!(tag, 1, LEN) {
-                let row = self.resources.len();
-                let body = reader.bytes()?;
-                self.resource::<G>(body, intake)
-                    .map_err(|e| e.within_row("resource_profiles", row))?;
-            } else if G::SCHEMA.home == Home::Dictionary && tag == const { self::tag(2, LEN) } {
-                self.dictionary::<G>(reader.bytes()?, intake)
-                    .map_err(|e| e.within("dictionary"))?;
-            } else if G::SCHEMA.home != Home::Data
-                || !self.tables.read::<G>(tag, &mut reader, intake)?
-            {
-                unknown(&mut reader, tag, &schema::PROFILES_DATA, G::SCHEMA.version, intake)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn dictionary<G: Generation>(&mut self, body: &[u8], intake: &mut Intake) -> Result<()> {
-        let mut reader = Reader::new(body);
-        while let Some(tag) = reader.tag()? {
-            if !self.tables.read::<G>(tag, &mut reader, intake)? {
-                unknown(&mut reader, tag, &schema::PROFILES_DICTIONARY, G::SCHEMA.version, intake)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn resource<G: Generation>(&mut self, body: &[u8], intake: &mut Intake) -> Result<()> {
-        let row = self.resources.len();
-        intake.budget.push(&mut self.resources, ResourceProfiles::default())?;
-        intake.budget.take::<ResourceParts>(usize::from(!body.is_empty()))?;
-        let mut reader = Reader::new(body);
-        fields!(reader, RESOURCE_PROFILES in G::SCHEMA.version, intake; {
-            (1, LEN) => {
-                let (body, texts) = (reader.bytes()?, &mut self.tables.texts);
-                common::resource::<G>(body, &mut self.resources[row].resource, texts, intake)
-                    .map_err(|e| e.within("resource"))?;
-            },
-            (2, LEN) => {
-                let scope = self.resources[row].scopes.len();
-                self.scope::<G>(reader.bytes()?, row, intake)
-                    .map_err(|e| e.within_row("scope_profiles", scope))?;
-            },
-            (3, LEN) => {
-                let url = self.tables.texts.intern(reader.bytes()?, intake)?;
-                self.resources[row].schema_url = url;
-            },
-        });
-        Ok(())
-    }
-
-    fn scope<G: Generation>(
-        &mut self,
-        body: &[u8],
-        resource: usize,
-        intake: &mut Intake,
-    ) -> Result<()> {
-        let scopes = &mut self.resources[resource].scopes;
-        let row = scopes.len();
-        intake.budget.push(scopes, ScopeProfiles::default())?;
-        intake.budget.take::<ScopeParts>(usize::from(!body.is_empty()))?;
-        let mut reader = Reader::new(body);
-        let mut profiles = 0;
-        fields!(reader, SCOPE_PROFILES in G::SCHEMA.version, intake; {
-            (1, LEN) => {
-                let Self { resources, tables, .. } = self;
-                let scope = &mut resources[resource].scopes[row].scope;
-                common::scope::<G>(reader.bytes()?, scope, &mut tables.texts, intake)
-                    .map_err(|e| e.within("scope"))?;
-            },
-            (2, LEN) => {
-                let profile = self
-                    .profile::<G>(reader.bytes()?, intake)
-                    .map_err(|e| e.within_row("profiles", profiles))?;
-                profiles += 1;
-                intake.budget.push(&mut self.resources[resource].scopes[row].profiles, profile)?;
-            },
-            (3, LEN) => {
-                let url = self.tables.texts.intern(reader.bytes()?, intake)?;
-                self.resources[resource].scopes[row].schema_url = url;
-            },
-        });
-        Ok(())
-    }
-
-    /// A profile; where it has tables of its own they are proved and merged at once, so that those of
-    /// only one are in memory.
-    fn profile<G: Generation>(&mut self, body: &[u8], intake: &mut Intake) -> Result<Profile> {
-        let number = self.profiles;
-        self.profiles += 1;
-        if body.is_empty() {
-            return Ok(Profile::default());
-        }
-        let mark = intake.budget.mark();
-        intake.budget.take::<ProfileParts>(1)?;
-        let mut draft = Draft::default();
-        if G::SCHEMA.home != Home::Profile {
-            draft.body::<G>(body, &mut self.tables, intake)?;
-            let (profile, said) = draft.park();
-            if said != Said::default() {
-                intake.budget.push(&mut self.said, (number, said))?;
-            }
-            return Ok(profile);
-        }
-        let mut tables = Tables::new(G::SCHEMA.rows);
-        match G::SCHEMA.container.profile {
-            0 => draft.body::<G>(body, &mut tables, intake)?,
-            _ => draft.container::<G>(body, &mut tables, intake)?,
-        }
-        let (mut profile, said) = draft.park();
-        let users = Users::One(&mut profile, said);
-        let dictionary = gather::unit::<G>(tables, users, self.own.is_single(), intake)?;
-        self.own.add(dictionary, &mut profile, mark, intake)?;
-        Ok(profile)
-    }
-}
+use crate::wire::{FIXED64, LEN, VARINT};
 
 /// A profile being read.
 #[derive(Debug, Default)]
@@ -221,7 +29,7 @@ pub(crate) struct Draft {
 
 impl Draft {
     /// The profile, its ids not yet proved, and what is said of it in fields.
-    fn park(self) -> (Profile, Said) {
+    pub(crate) fn park(self) -> (Profile, Said) {
         let Self { mut profile, samples, attributes, said } = self;
         let samples = samples.settle();
         if !samples.is_empty() {
@@ -234,7 +42,7 @@ impl Draft {
     }
 
     /// OTEP 0239's container around a profile.
-    fn container<G: Generation>(
+    pub(crate) fn container<G: Generation>(
         &mut self,
         body: &[u8],
         tables: &mut Tables,
@@ -364,7 +172,7 @@ impl Draft {
             let body = reader.bytes()?;
             let row = profile.sample_types.len();
             // Where a profile has one sample type, a second occurrence adds to the first.
-            if row == 0 || !single_sample_type::<G>() {
+            if row == 0 || !G::SCHEMA.has_one_sample_type() {
                 intake.budget.push(&mut profile.sample_types, no_value_type::<G>())?;
             }
             if let Some(last) = profile.sample_types.last_mut() {
@@ -430,11 +238,6 @@ impl Draft {
         }
         Ok(())
     }
-}
-
-/// Whether a profile has one sample type, and the format cannot say several.
-pub(crate) const fn single_sample_type<G: Generation>() -> bool {
-    G::SCHEMA.tables.stack != 0
 }
 
 /// A value type nothing was said of.

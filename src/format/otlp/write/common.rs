@@ -1,9 +1,8 @@
 //! Writing what all signals share: values, resources, scopes.
 
 use crate::format::columns::is_in_fields;
-use crate::format::otlp::refs::TextRefs;
 use crate::format::otlp::schema::Generation;
-use crate::format::otlp::write::ints;
+use crate::format::otlp::write::refs::TextRefs;
 use crate::model::dictionary::Dictionary;
 use crate::model::id::StringId;
 use crate::model::strings::Strings;
@@ -156,4 +155,9 @@ fn added_pair<G: Generation>(
     }
     field_message(out, 2, |out| any_value::<G>(out, value, strings, refs));
     field_varint(out, G::SCHEMA.key_strindex, index.into());
+}
+
+/// An attribute's value as OTLP has it in place.
+fn ints(values: &[i64]) -> Value {
+    Value::Array(values.iter().map(|&value| Value::Int(value)).collect())
 }

@@ -1,30 +1,42 @@
-//! Writing a payload: resources, scopes and profiles around what [`tables`](super::write_tables)
-//! and [`samples`](super::write_samples) write.
+//! Writing a payload: resources, scopes and profiles around what [`tables`] and [`samples`] write.
+
+mod common;
+mod frame_types;
+mod lower;
+mod notes;
+mod own_texts;
+mod parts;
+mod profile;
+mod refs;
+mod rows;
+mod samples;
+pub(crate) mod shape_losses;
+pub(crate) mod sizes;
+mod slices;
+mod tables;
+mod units;
 
 use crate::build::reach::Reach;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 use crate::format::columns::{self, DefaultSaid};
 use crate::format::fingerprint::Fingerprints;
 use crate::format::known::KnownAttributes;
 use crate::format::losses::{self, Losses};
 use crate::format::options::WriteOptions;
 use crate::format::orphans::{self, Kept};
-use crate::format::otlp::parts::{Part, ScopeParts, scopes};
-use crate::format::otlp::read::single_sample_type;
-use crate::format::otlp::refs::TextRefs;
 use crate::format::otlp::schema::{Generation, Home, Rows};
-use crate::format::otlp::shape_losses;
-use crate::format::otlp::slices::Slices;
-use crate::format::otlp::write_common;
-use crate::format::otlp::write_notes;
-use crate::format::otlp::write_profile::{ProfileWriter, Said};
-use crate::format::otlp::write_tables::{TableWriter, is_profile_field};
+use crate::format::otlp::write::lower::is_profile_field;
+use crate::format::otlp::write::parts::{Part, ScopeParts, scopes};
+use crate::format::otlp::write::profile::{ProfileWriter, Said};
+use crate::format::otlp::write::refs::TextRefs;
+use crate::format::otlp::write::sizes::{estimate, profile_estimate};
+use crate::format::otlp::write::slices::Slices;
+use crate::format::otlp::write::tables::TableWriter;
 use crate::format::subset::Subsets;
 use crate::limits::within;
 use crate::model::dictionary::Dictionary;
 use crate::model::id::StringId;
-use crate::model::profile::{Profile, ProfileId};
-use crate::model::value::Value;
+use crate::model::profile::ProfileId;
 use crate::model::{Profiles, ResourceProfiles};
 use crate::wire::write::{field_bytes_nonempty, field_large, field_message};
 
@@ -101,28 +113,7 @@ fn note_changes<G: Generation>(
         stacks: G::SCHEMA.tables.stack != 0,
     };
     orphans::note(profiles, reach.as_ref(), kept, losses);
-    write_notes::unknown_flags::<G>(dictionary, known, reach.as_ref(), losses);
-}
-
-/// About how many bytes a payload takes; only time depends on it.
-fn estimate<G: Generation>(profiles: &Profiles) -> usize {
-    let dictionary = &profiles.dictionary;
-    let tables = dictionary.strings.text_len()
-        + dictionary.strings.len() * 3
-        + dictionary.locations.len() * 22
-        + dictionary.functions.len() * 14
-        + dictionary.stacks.items.len() * 5 / 2
-        + dictionary.stacks.len() * 5
-        + dictionary.attributes.len() * 24;
-    let samples: usize = profiles.iter().map(|profile| profile_estimate::<G>(profile)).sum();
-    tables + samples + 1024
-}
-
-pub(crate) fn profile_estimate<G: Generation>(profile: &Profile) -> usize {
-    let samples = &profile.samples;
-    let row = samples.len() * 8 + samples.attributes.items.len() * 2;
-    let columns = if single_sample_type::<G>() { profile.sample_types.len().max(1) } else { 1 };
-    row * columns + samples.values.items.len() * 5 + samples.timestamps.items.len() * 9 + 256
+    notes::unknown_flags::<G>(dictionary, known, reach.as_ref(), losses);
 }
 
 /// What no row of the payload can say.
@@ -200,7 +191,7 @@ impl<G: Generation> Writer<'_, G> {
         if self.options.empty_messages || !resource.resource.is_empty() {
             let strings = &self.dictionary.strings;
             field_message(out, 1, |out| {
-                write_common::resource::<G>(out, &resource.resource, strings, self.refs());
+                common::resource::<G>(out, &resource.resource, strings, self.refs());
             });
         }
         for (row, parts) in scopes.iter().enumerate() {
@@ -216,7 +207,7 @@ impl<G: Generation> Writer<'_, G> {
 
     fn scope(&mut self, out: &mut Vec<u8>, parts: &ScopeParts) -> Result<()> {
         let dictionary = self.dictionary;
-        let added = write_common::ScopeSaid {
+        let added = common::ScopeSaid {
             scope: &parts.scope.scope,
             hidden: &parts.hidden(),
             order: parts.order.as_deref(),
@@ -226,9 +217,7 @@ impl<G: Generation> Writer<'_, G> {
             },
         };
         if self.options.empty_messages || !added.is_empty(dictionary) {
-            field_message(out, 1, |out| {
-                write_common::scope::<G>(out, &added, dictionary, self.refs())
-            });
+            field_message(out, 1, |out| common::scope::<G>(out, &added, dictionary, self.refs()));
         }
         for (row, part) in parts.parts.iter().enumerate() {
             let said = self.said(parts, part);
@@ -289,19 +278,4 @@ impl<G: Generation> Writer<'_, G> {
             }
         }
     }
-}
-
-/// The error of more rows than the generation's indices can count.
-pub(crate) fn check_rows(table: &'static str, rows: usize) -> Result<()> {
-    if rows > i32::MAX as usize {
-        let message =
-            format!("{table} has {rows} rows, more than the 2147483647 an index can count");
-        return Err(Error::new(ErrorKind::Unrepresentable, message));
-    }
-    Ok(())
-}
-
-/// An attribute's value as OTLP has it in place.
-pub(crate) fn ints(values: &[i64]) -> Value {
-    Value::Array(values.iter().map(|&value| Value::Int(value)).collect())
 }

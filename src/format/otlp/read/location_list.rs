@@ -15,7 +15,7 @@ use hashbrown::HashMap;
 use crate::error::{Error, Result};
 use crate::format::intake::Intake;
 use crate::format::losses;
-use crate::format::otlp::common::show;
+use crate::format::otlp::read::common::show;
 use crate::format::stacks::Stacks;
 use crate::model::ragged::Ragged;
 use crate::wire::lanes::Lanes;

@@ -3,11 +3,12 @@
 use crate::error::Result;
 use crate::format::columns;
 use crate::format::losses::{self, Losses};
-use crate::format::otlp::parts::Part;
 use crate::format::otlp::schema::{Generation, Home};
-use crate::format::otlp::slices::Slices;
-use crate::format::otlp::write::profile_estimate;
-use crate::format::otlp::write_tables::{TableWriter, is_profile_field};
+use crate::format::otlp::write::lower::is_profile_field;
+use crate::format::otlp::write::parts::Part;
+use crate::format::otlp::write::sizes::profile_estimate;
+use crate::format::otlp::write::slices::Slices;
+use crate::format::otlp::write::tables::TableWriter;
 use crate::format::{WriteOptions, temporality};
 use crate::model::id::StringId;
 use crate::model::profile::{AggregationTemporality, ProfileId, ValueType};

@@ -4,9 +4,9 @@ use hashbrown::HashMap;
 
 use crate::format::columns::DefaultSaid;
 use crate::format::options::{Refs, WriteOptions};
-use crate::format::otlp::own_texts::OwnTexts;
-use crate::format::otlp::parts::ScopeParts;
 use crate::format::otlp::schema::Generation;
+use crate::format::otlp::write::own_texts::OwnTexts;
+use crate::format::otlp::write::parts::ScopeParts;
 use crate::format::select::StringTable;
 use crate::model::Profiles;
 use crate::model::id::StringId;

@@ -4,7 +4,7 @@
 use crate::error::{Error, Result};
 use crate::format::intake::Intake;
 use crate::format::losses;
-use crate::format::otlp::common::show;
+use crate::format::otlp::read::common::show;
 use crate::model::id::{AttributeId, Id};
 use crate::model::ragged::Ragged;
 

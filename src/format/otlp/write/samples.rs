@@ -3,9 +3,9 @@
 use crate::error::Result;
 use crate::format::columns::Joined;
 use crate::format::losses;
-use crate::format::otlp::parts::Part;
 use crate::format::otlp::schema::Generation;
-use crate::format::otlp::write_profile::ProfileWriter;
+use crate::format::otlp::write::parts::Part;
+use crate::format::otlp::write::profile::ProfileWriter;
 use crate::format::spread::{self, Row, Spread, Walk, column_counts_events};
 use crate::limits::within;
 use crate::model::id::{AttributeId, StringId};

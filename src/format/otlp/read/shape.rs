@@ -3,7 +3,6 @@
 use crate::error::{Error, Result};
 use crate::format::intake::Intake;
 use crate::format::losses;
-use crate::format::otlp::read::single_sample_type;
 use crate::format::otlp::schema::Generation;
 use crate::model::ragged::Ragged;
 use crate::model::samples::Samples;
@@ -15,13 +14,15 @@ pub(crate) fn check<G: Generation>(
     intake: &mut Intake,
 ) -> Result<()> {
     let rows = samples.stacks.len();
-    let Some(bad) =
-        (if single_sample_type::<G>() { uneven(samples) } else { miscounted(samples, types) })
-    else {
+    let Some(bad) = (if G::SCHEMA.has_one_sample_type() {
+        uneven(samples)
+    } else {
+        miscounted(samples, types)
+    }) else {
         return Ok(());
     };
     let (values, times) = (samples.values.row(bad).len(), samples.timestamps.row(bad).len());
-    let wanted = if single_sample_type::<G>() { times } else { types };
+    let wanted = if G::SCHEMA.has_one_sample_type() { times } else { types };
     let error = Error::malformed(format!("found {values} values, expected {wanted}"));
     intake.repair(losses::VALUE_COUNT, error.within("values").within_row("samples", bad))?;
     let mut values = Ragged::default();
@@ -29,7 +30,12 @@ pub(crate) fn check<G: Generation>(
         let times = samples.timestamps.row(row).len();
         let (had, has) = (
             samples.values.row(row),
-            values_wanted(single_sample_type::<G>(), types, times, samples.values.row(row).len()),
+            values_wanted(
+                G::SCHEMA.has_one_sample_type(),
+                types,
+                times,
+                samples.values.row(row).len(),
+            ),
         );
         values.items.extend(had.iter().copied().chain(std::iter::repeat(0)).take(has));
         values.end_row_at(row);

@@ -8,11 +8,11 @@ use crate::build::merge::absorb;
 use crate::error::{Error, Result};
 use crate::format::alike::merge_stacks;
 use crate::format::intake::Intake;
-use crate::format::otlp::lift::{self, Said};
-use crate::format::otlp::read::Reading;
+use crate::format::otlp::read::lift::{self, Said};
+use crate::format::otlp::read::settle::prove_texts;
+use crate::format::otlp::read::tables::Tables;
 use crate::format::otlp::schema::{Generation, Home};
-use crate::format::otlp::settle::prove_texts;
-use crate::format::otlp::tables::Tables;
+use crate::format::texts::Texts;
 use crate::limits::Limits;
 use crate::model::dictionary::Dictionary;
 use crate::model::id::StringId;
@@ -159,8 +159,12 @@ impl OwnTables {
 }
 
 /// The generations whose tables are shared by all profiles.
-pub(crate) fn shared<G: Generation>(reading: Reading, intake: &mut Intake) -> Result<Profiles> {
-    let Reading { mut resources, tables, said, .. } = reading;
+pub(crate) fn shared<G: Generation>(
+    mut resources: Vec<ResourceProfiles>,
+    tables: Tables,
+    said: Vec<(usize, Said)>,
+    intake: &mut Intake,
+) -> Result<Profiles> {
     let without_tables = tables.counts.string == 0;
     let users = Users::All(&mut resources, said);
     let dictionary = unit::<G>(tables, users, true, intake).map_err(|e| match G::SCHEMA.home {
@@ -176,10 +180,14 @@ pub(crate) fn shared<G: Generation>(reading: Reading, intake: &mut Intake) -> Re
 }
 
 /// The generations whose tables are in every profile.
-pub(crate) fn by_profile(reading: Reading, intake: &mut Intake) -> Result<Profiles> {
-    let Reading { mut resources, tables, own, .. } = reading;
+pub(crate) fn by_profile(
+    mut resources: Vec<ResourceProfiles>,
+    texts: Texts,
+    own: OwnTables,
+    intake: &mut Intake,
+) -> Result<Profiles> {
     let mut dictionary = own.finish(&resources)?;
-    let texts = prove_texts(tables.texts, intake)?;
+    let texts = prove_texts(texts, intake)?;
     intake.budget.take::<[u64; 8]>(texts.len())?;
     let places = places(&texts, &mut dictionary.strings);
     rename_texts(&mut resources, &mut |id| places.get(id.row()).copied().unwrap_or_default());

@@ -4,9 +4,8 @@ use std::slice;
 
 use crate::format::columns::{self, DefaultSaid, Join, Joined};
 use crate::format::losses::{self, Losses};
-use crate::format::otlp::read::single_sample_type;
 use crate::format::otlp::schema::Generation;
-use crate::format::otlp::shape_losses;
+use crate::format::otlp::write::shape_losses;
 use crate::model::dictionary::Dictionary;
 use crate::model::id::StringId;
 use crate::model::order::sample_type_order;
@@ -88,7 +87,7 @@ impl<'a> ScopeParts<'a> {
             said: DefaultSaid::Nowhere,
             default_hidden: false,
         };
-        if single_sample_type::<G>() {
+        if G::SCHEMA.has_one_sample_type() {
             parts.split(dictionary, losses);
         } else {
             let joined = columns::join(scope, dictionary, Join::Ordered, losses);

@@ -6,10 +6,11 @@ use hashbrown::HashMap;
 use crate::error::Result;
 use crate::format::intake::Intake;
 use crate::format::losses;
-use crate::format::otlp::prove::Target;
+use crate::format::otlp::read::id_column::{IdColumn, Ids};
+use crate::format::otlp::read::prove::Target;
+use crate::format::otlp::read::shifts::Shifts;
+use crate::format::otlp::read::tables::Tables;
 use crate::format::otlp::schema::{Generation, Rows};
-use crate::format::otlp::settle::Shifts;
-use crate::format::otlp::tables::{IdColumn, Ids, Tables};
 
 type Rowed = HashMap<u64, u32, foldhash::fast::RandomState>;
 

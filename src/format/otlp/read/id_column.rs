@@ -1,0 +1,79 @@
+//! The ids that rows of a pprof's tables carry.
+
+use crate::error::Result;
+use crate::format::intake::Intake;
+
+/// pprof's own ids of rows, where a schema has them.
+#[derive(Debug, Default)]
+pub(crate) struct Ids {
+    pub(crate) mapping: IdColumn,
+    pub(crate) location: IdColumn,
+    pub(crate) function: IdColumn,
+}
+
+/// The ids of a table's rows. As long as they are 1, 2, 3 … or left out, they are only counted.
+#[derive(Debug)]
+pub(crate) struct IdColumn {
+    rows: usize,
+    /// The next id, as long as they are counted.
+    next: u64,
+    /// 1: the ids counted so far are 1, 2, 3 …; 0: they are left out.
+    step: u64,
+    listed: Vec<u64>,
+}
+
+impl Default for IdColumn {
+    fn default() -> Self {
+        Self { rows: 0, next: 1, step: 1, listed: Vec::new() }
+    }
+}
+
+impl IdColumn {
+    #[inline(always)]
+    pub(crate) fn push(&mut self, id: u64, intake: &mut Intake) -> Result<()> {
+        if id != self.next || !self.listed.is_empty() {
+            return self.push_unusual(id, intake);
+        }
+        self.rows += 1;
+        self.next += self.step;
+        Ok(())
+    }
+
+    #[cold]
+    fn push_unusual(&mut self, id: u64, intake: &mut Intake) -> Result<()> {
+        if self.rows == 0 && id == 0 {
+            (self.next, self.step) = (0, 0);
+        } else {
+            if self.listed.is_empty() {
+                intake.budget.take::<u64>(self.rows)?;
+                self.listed = self.to_vec();
+            }
+            intake.budget.push(&mut self.listed, id)?;
+        }
+        self.rows += 1;
+        Ok(())
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.rows
+    }
+
+    /// Whether the ids are 1, 2, 3 ….
+    pub(crate) fn is_counted(&self) -> bool {
+        self.rows == 0 || self.listed.is_empty() && self.step == 1
+    }
+
+    /// Whether any row has an id.
+    pub(crate) fn is_said(&self) -> bool {
+        self.rows > 0 && self.step == 1 || self.listed.iter().any(|&id| id != 0)
+    }
+
+    /// The ids.
+    pub(crate) fn to_vec(&self) -> Vec<u64> {
+        if self.listed.is_empty() {
+            (1..=self.rows as u64).map(|row| row * self.step).collect()
+        } else {
+            self.listed.clone()
+        }
+    }
+}

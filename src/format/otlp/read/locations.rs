@@ -1,0 +1,164 @@
+//! Reading the rows of the location table.
+
+use crate::error::Result;
+use crate::format::fields::{fields, is, unknown};
+use crate::format::intake::Intake;
+use crate::format::otlp::schema::Generation;
+use crate::limits::within;
+use crate::model::dictionary::Line;
+use crate::model::id::FunctionId;
+use crate::schema;
+use crate::wire::read::{Reader, Short, index};
+use crate::wire::{LEN, VARINT, tag};
+
+use crate::format::otlp::read::tables::{Tables, indices, reference};
+
+impl Tables {
+    #[inline]
+    pub(crate) fn location<G: Generation>(
+        &mut self,
+        reader: Reader,
+        intake: &mut Intake,
+    ) -> Result<()> {
+        if let Some(short) = reader.short()
+            && self.short_location::<G>(short, intake)?
+        {
+            return Ok(());
+        }
+        self.any_location::<G>(reader, intake)
+    }
+
+    /// A location with its fields in the usual order, if it is; Go writes the mapping last.
+    #[inline(always)]
+    pub(super) fn short_location<G: Generation>(
+        &mut self,
+        mut row: Short,
+        intake: &mut Intake,
+    ) -> Result<bool> {
+        let schema = const { &G::SCHEMA.location };
+        let before = self.lines.items.len();
+        let id = match schema.id {
+            0 => 0,
+            id => row.number(tag(id, VARINT)),
+        };
+        let mut mapping = row.optional(tag(schema.mapping, VARINT));
+        let address = row.number(tag(schema.address, VARINT));
+        let mut usual = true;
+        // Not past the end, where the next location looks like a line.
+        while !row.is_done()
+            && let Some(mut line) = row.message(tag(schema.lines, LEN))
+        {
+            self.lines.items.push(Line {
+                function: FunctionId(index(line.number(tag(1, VARINT)))),
+                line: line.number_mixed(tag(2, VARINT)) as i64,
+                column: line.number(tag(3, VARINT)) as i64,
+            });
+            usual &= line.is_done();
+        }
+        if mapping.is_none() {
+            mapping = row.optional(tag(schema.mapping, VARINT));
+        }
+        if !usual || !row.is_done() {
+            self.lines.items.truncate(before);
+            return Ok(false);
+        }
+        self.end_location::<G>(mapping.map(index), address, id, before, intake)?;
+        Ok(true)
+    }
+
+    #[inline(always)]
+    pub(super) fn end_location<G: Generation>(
+        &mut self,
+        mapping: Option<u32>,
+        address: u64,
+        id: u64,
+        first_line: usize,
+        intake: &mut Intake,
+    ) -> Result<()> {
+        let lines = self.lines.items.len() - first_line;
+        if lines > 1 {
+            within("max_lines_per_location", intake.limits().max_lines_per_location, lines as u64)?;
+        }
+        // Room for those of the next short location.
+        let items = &mut self.lines.items;
+        if items.capacity() - items.len() < Short::MOST_MESSAGES {
+            intake.budget.grow(items, Short::MOST_MESSAGES)?;
+        }
+        self.lines.end_row();
+        if !self.location_attributes.items.is_empty() {
+            self.location_attributes.end_row_at(self.addresses.len());
+        }
+        self.location_mappings.push(reference::<G>(mapping));
+        self.addresses.push(address);
+        if G::SCHEMA.location.id != 0 {
+            self.ids.location.push(id, intake)?;
+        }
+        Ok(())
+    }
+
+    #[inline(never)]
+    pub(super) fn any_location<G: Generation>(
+        &mut self,
+        mut reader: Reader,
+        intake: &mut Intake,
+    ) -> Result<()> {
+        let row = self.addresses.len();
+        let before = self.lines.items.len();
+        let (mut mapping, mut address, mut id) = (None, 0, 0);
+        while let Some(tag) = reader.tag()? {
+            if is!(tag, G::SCHEMA.location.address, VARINT) {
+                address = reader.varint()?;
+            } else if is!(tag, G::SCHEMA.location.mapping, VARINT) {
+                mapping = Some(reader.index()?);
+            } else if is!(tag, G::SCHEMA.location.lines, LEN) {
+                let line = line::<G>(reader.message()?, intake)?;
+                intake.budget.push(&mut self.lines.items, line)?;
+            } else if is!(tag, G::SCHEMA.location.id, VARINT) {
+                id = reader.varint()?;
+            } else {
+                reader = self.location_rare::<G>(tag, row as u32, reader, intake)?;
+            }
+        }
+        self.end_location::<G>(mapping, address, id, before, intake)
+    }
+
+    #[inline(never)]
+    pub(super) fn location_rare<'a, G: Generation>(
+        &mut self,
+        tag: u32,
+        row: u32,
+        mut reader: Reader<'a>,
+        intake: &mut Intake,
+    ) -> Result<Reader<'a>> {
+        if is!(tag, G::SCHEMA.location.attributes, LEN)
+            || is!(tag, G::SCHEMA.location.attributes, VARINT)
+        {
+            indices(tag, &mut reader, &mut self.location_attributes.items, intake)?;
+        } else if is!(tag, G::SCHEMA.location.is_folded, VARINT) {
+            self.folded.pop_if(|folded| *folded == row);
+            if reader.varint()? != 0 {
+                intake.budget.push(&mut self.folded, row)?;
+            }
+        } else if is!(tag, G::SCHEMA.location.frame_type, VARINT) {
+            let frame_type = reader.index()?;
+            self.frame_types.pop_if(|(location, _)| *location == row);
+            if frame_type != 0 {
+                intake.budget.push(&mut self.frame_types, (row, frame_type))?;
+            }
+        } else {
+            unknown(&mut reader, tag, &schema::LOCATION, G::SCHEMA.version, intake)?;
+        }
+        Ok(reader)
+    }
+}
+
+#[inline]
+fn line<G: Generation>(mut reader: Reader, intake: &mut Intake) -> Result<Line> {
+    let mut line = Line::default();
+    fields!(reader, LINE in G::SCHEMA.version, intake; {
+        (1, VARINT) => line.function = FunctionId(reader.index()?),
+        (2, VARINT) => line.line = reader.varint()? as i64,
+        (3, VARINT) => line.column = reader.varint()? as i64,
+    });
+    Ok(line)
+}

@@ -1,0 +1,223 @@
+//! Reading a payload: resources, scopes, profiles and the tables they refer to.
+
+pub(crate) mod common;
+mod gather;
+pub(crate) mod id_column;
+mod ids;
+pub(crate) mod lift;
+mod location_list;
+mod locations;
+mod profile;
+pub(crate) mod prove;
+mod rows;
+mod samples;
+mod settle;
+mod shape;
+mod shifts;
+pub(crate) mod tables;
+mod time_unit;
+
+use crate::error::Result;
+use crate::format::fields::{fields, is, unknown};
+use crate::format::intake::Intake;
+use crate::format::otlp::read::gather::{OwnTables, Users};
+use crate::format::otlp::read::lift::Said;
+use crate::format::otlp::read::profile::Draft;
+use crate::format::otlp::read::tables::Tables;
+use crate::format::otlp::schema::{Generation, Home};
+use crate::model::profile::{Profile, ProfileParts};
+use crate::model::{Profiles, ResourceParts, ResourceProfiles, ScopeParts, ScopeProfiles};
+use crate::schema;
+use crate::wire::read::Reader;
+use crate::wire::{LEN, tag};
+
+/// What is read so far.
+struct Reading {
+    resources: Vec<ResourceProfiles>,
+    /// The tables of the whole payload, or the texts in place where each profile has its own.
+    tables: Tables,
+    /// Where the tables are shared: what is said in fields of some profiles, which are not yet
+    /// proved, by their number.
+    said: Vec<(usize, Said)>,
+    /// How many profiles there are so far.
+    profiles: usize,
+    /// The dictionary, where profiles have tables of their own.
+    own: OwnTables,
+}
+
+/// Reads one payload of the generation.
+pub(crate) fn read<G: Generation>(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
+    let several = G::SCHEMA.home == Home::Profile
+        && has_several_profiles(payload, intake.limits().max_nesting);
+    let mut reading = Reading {
+        resources: Vec::new(),
+        tables: Tables::new(G::SCHEMA.rows),
+        said: Vec::new(),
+        profiles: 0,
+        own: OwnTables::new(several, intake),
+    };
+    reading.count::<G>(payload, intake)?;
+    reading.payload::<G>(payload, intake)?;
+    let Reading { resources, tables, said, own, .. } = reading;
+    match G::SCHEMA.home {
+        Home::Profile => gather::by_profile(resources, tables.texts, own, intake),
+        Home::Data | Home::Dictionary => gather::shared::<G>(resources, tables, said, intake),
+    }
+}
+
+/// Whether there is more than one profile; what is broken is met again when it is read, and refused.
+fn has_several_profiles(payload: &[u8], max_nesting: u64) -> bool {
+    let bodies = |message, wanted: u32| {
+        let mut reader = Reader::new(message);
+        std::iter::from_fn(move || {
+            while let Ok(Some((_, tag, body))) = reader.next_record(max_nesting) {
+                if tag == self::tag(wanted, LEN) {
+                    return Some(body.rest());
+                }
+            }
+            None
+        })
+    };
+    let scopes = bodies(payload, 1).flat_map(|resource| bodies(resource, 2));
+    scopes.flat_map(|scope| bodies(scope, 2)).nth(1).is_some()
+}
+
+impl Reading {
+    /// The first pass: counts the rows of shared tables and takes their strings.
+    fn count<G: Generation>(&mut self, payload: &[u8], intake: &mut Intake) -> Result<()> {
+        let max_nesting = intake.limits().max_nesting;
+        let mut reader = Reader::new(payload);
+        while let Some((_, tag, record)) = reader.next_record(max_nesting)? {
+            if G::SCHEMA.home == Home::Dictionary && tag == const { self::tag(2, LEN) } {
+                let mut dictionary = record;
+                while let Some((_, tag, row)) =
+                    dictionary.next_record(max_nesting).map_err(|e| e.within("dictionary"))?
+                {
+                    self.tables.count::<G>(tag, row, intake).map_err(|e| e.within("dictionary"))?;
+                }
+            } else if G::SCHEMA.home == Home::Data {
+                self.tables.count::<G>(tag, record, intake)?;
+            }
+        }
+        self.tables.reserve::<G>(intake)
+    }
+
+    fn payload<G: Generation>(&mut self, payload: &[u8], intake: &mut Intake) -> Result<()> {
+        let mut reader = Reader::new(payload);
+        while let Some(tag) = reader.tag()? {
+            if is!(tag, 1, LEN) {
+                let row = self.resources.len();
+                let body = reader.bytes()?;
+                self.resource::<G>(body, intake)
+                    .map_err(|e| e.within_row("resource_profiles", row))?;
+            } else if G::SCHEMA.home == Home::Dictionary && tag == const { self::tag(2, LEN) } {
+                self.dictionary::<G>(reader.bytes()?, intake)
+                    .map_err(|e| e.within("dictionary"))?;
+            } else if G::SCHEMA.home != Home::Data
+                || !self.tables.read::<G>(tag, &mut reader, intake)?
+            {
+                unknown(&mut reader, tag, &schema::PROFILES_DATA, G::SCHEMA.version, intake)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn dictionary<G: Generation>(&mut self, body: &[u8], intake: &mut Intake) -> Result<()> {
+        let mut reader = Reader::new(body);
+        while let Some(tag) = reader.tag()? {
+            if !self.tables.read::<G>(tag, &mut reader, intake)? {
+                unknown(&mut reader, tag, &schema::PROFILES_DICTIONARY, G::SCHEMA.version, intake)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn resource<G: Generation>(&mut self, body: &[u8], intake: &mut Intake) -> Result<()> {
+        let row = self.resources.len();
+        intake.budget.push(&mut self.resources, ResourceProfiles::default())?;
+        intake.budget.take::<ResourceParts>(usize::from(!body.is_empty()))?;
+        let mut reader = Reader::new(body);
+        fields!(reader, RESOURCE_PROFILES in G::SCHEMA.version, intake; {
+            (1, LEN) => {
+                let (body, texts) = (reader.bytes()?, &mut self.tables.texts);
+                common::resource::<G>(body, &mut self.resources[row].resource, texts, intake)
+                    .map_err(|e| e.within("resource"))?;
+            },
+            (2, LEN) => {
+                let scope = self.resources[row].scopes.len();
+                self.scope::<G>(reader.bytes()?, row, intake)
+                    .map_err(|e| e.within_row("scope_profiles", scope))?;
+            },
+            (3, LEN) => {
+                let url = self.tables.texts.intern(reader.bytes()?, intake)?;
+                self.resources[row].schema_url = url;
+            },
+        });
+        Ok(())
+    }
+
+    fn scope<G: Generation>(
+        &mut self,
+        body: &[u8],
+        resource: usize,
+        intake: &mut Intake,
+    ) -> Result<()> {
+        let scopes = &mut self.resources[resource].scopes;
+        let row = scopes.len();
+        intake.budget.push(scopes, ScopeProfiles::default())?;
+        intake.budget.take::<ScopeParts>(usize::from(!body.is_empty()))?;
+        let mut reader = Reader::new(body);
+        let mut profiles = 0;
+        fields!(reader, SCOPE_PROFILES in G::SCHEMA.version, intake; {
+            (1, LEN) => {
+                let Self { resources, tables, .. } = self;
+                let scope = &mut resources[resource].scopes[row].scope;
+                common::scope::<G>(reader.bytes()?, scope, &mut tables.texts, intake)
+                    .map_err(|e| e.within("scope"))?;
+            },
+            (2, LEN) => {
+                let profile = self
+                    .profile::<G>(reader.bytes()?, intake)
+                    .map_err(|e| e.within_row("profiles", profiles))?;
+                profiles += 1;
+                intake.budget.push(&mut self.resources[resource].scopes[row].profiles, profile)?;
+            },
+            (3, LEN) => {
+                let url = self.tables.texts.intern(reader.bytes()?, intake)?;
+                self.resources[resource].scopes[row].schema_url = url;
+            },
+        });
+        Ok(())
+    }
+
+    /// A profile; where it has tables of its own they are proved and merged at once, so that those of
+    /// only one are in memory.
+    fn profile<G: Generation>(&mut self, body: &[u8], intake: &mut Intake) -> Result<Profile> {
+        let number = self.profiles;
+        self.profiles += 1;
+        if body.is_empty() {
+            return Ok(Profile::default());
+        }
+        let mark = intake.budget.mark();
+        intake.budget.take::<ProfileParts>(1)?;
+        let mut draft = Draft::default();
+        if G::SCHEMA.home != Home::Profile {
+            draft.body::<G>(body, &mut self.tables, intake)?;
+            let (profile, said) = draft.park();
+            if said != Said::default() {
+                intake.budget.push(&mut self.said, (number, said))?;
+            }
+            return Ok(profile);
+        }
+        let mut tables = Tables::new(G::SCHEMA.rows);
+        match G::SCHEMA.container.profile {
+            0 => draft.body::<G>(body, &mut tables, intake)?,
+            _ => draft.container::<G>(body, &mut tables, intake)?,
+        }
+        let (mut profile, said) = draft.park();
+        let users = Users::One(&mut profile, said);
+        let dictionary = gather::unit::<G>(tables, users, self.own.is_single(), intake)?;
+        self.own.add(dictionary, &mut profile, mark, intake)?;
+        Ok(profile)
+    }
+}

@@ -1,0 +1,193 @@
+//! Reading the rows of the other tables.
+
+use crate::error::Result;
+use crate::format::fields::{fields, is, unknown};
+use crate::format::intake::Intake;
+use crate::format::losses;
+use crate::format::otlp::read::common;
+use crate::format::otlp::schema::Generation;
+use crate::model::dictionary::{Attribute, Function, Link, Mapping};
+use crate::model::id::StringId;
+use crate::schema;
+use crate::wire::read::{Reader, Short, index};
+use crate::wire::{LEN, VARINT, tag};
+
+use crate::format::otlp::read::tables::{MappingPprof, Tables, indices, own_rows};
+
+impl Tables {
+    #[inline]
+    pub(crate) fn function<G: Generation>(
+        &mut self,
+        reader: Reader,
+        intake: &mut Intake,
+    ) -> Result<()> {
+        let (function, id) = match reader.short().and_then(short_function::<G>) {
+            Some(function) => function,
+            None => any_function::<G>(reader, intake)?,
+        };
+        self.functions.push(function);
+        if G::SCHEMA.function.id != 0 {
+            self.ids.function.push(id, intake)?;
+        }
+        Ok(())
+    }
+
+    #[inline]
+    pub(super) fn stack<G: Generation>(
+        &mut self,
+        mut reader: Reader,
+        intake: &mut Intake,
+    ) -> Result<()> {
+        let first = self.stacks.locations.len();
+        fields!(reader, STACK in G::SCHEMA.version, intake; {
+            (1, LEN) => self.stacks.read(reader.message()?, intake)?,
+            (1, VARINT) => self.stacks.locations.push(reader.index()?),
+        });
+        self.stacks.end(first, 0, intake)
+    }
+
+    pub(crate) fn mapping<G: Generation>(
+        &mut self,
+        body: &[u8],
+        intake: &mut Intake,
+    ) -> Result<()> {
+        let mut reader = Reader::new(body);
+        let row = self.mappings.len();
+        let (mut mapping, mut pprof, mut id) = (Mapping::default(), MappingPprof::default(), 0);
+        while let Some(tag) = reader.tag()? {
+            if is!(tag, G::SCHEMA.mapping.memory_start, VARINT) {
+                mapping.memory_start = reader.varint()?;
+            } else if is!(tag, G::SCHEMA.mapping.memory_limit, VARINT) {
+                mapping.memory_limit = reader.varint()?;
+            } else if is!(tag, G::SCHEMA.mapping.file_offset, VARINT) {
+                mapping.file_offset = reader.varint()?;
+            } else if is!(tag, G::SCHEMA.mapping.filename, VARINT) {
+                mapping.filename = StringId(reader.index()?);
+            } else if is!(tag, G::SCHEMA.mapping.attributes, LEN)
+                || is!(tag, G::SCHEMA.mapping.attributes, VARINT)
+            {
+                indices(tag, &mut reader, &mut self.mapping_attributes.items, intake)?;
+            } else if is!(tag, G::SCHEMA.mapping.id, VARINT) {
+                id = reader.varint()?;
+            } else {
+                mapping_rare::<G>(tag, &mut pprof, &mut reader, intake)?;
+            }
+        }
+        self.mapping_attributes.end_row_at(row);
+        self.mappings.push(mapping);
+        if pprof != MappingPprof::default() {
+            self.mapping_pprof.resize(row, MappingPprof::default());
+            self.mapping_pprof.push(pprof);
+        }
+        if G::SCHEMA.mapping.id != 0 {
+            self.ids.mapping.push(id, intake)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn link<G: Generation>(&mut self, body: &[u8], intake: &mut Intake) -> Result<()> {
+        let mut reader = Reader::new(body);
+        let mut link = Link::default();
+        let (mut has_trace, mut has_span) = (false, false);
+        fields!(reader, LINK in G::SCHEMA.version, intake; {
+            (1, LEN) => {
+                let id = reader.bytes()?;
+                has_trace = !id.is_empty();
+                common::fixed_id(id, &mut link.trace_id, losses::LINK_INVALID, intake)
+                    .map_err(|e| e.within("trace_id"))?;
+            },
+            (2, LEN) => {
+                let id = reader.bytes()?;
+                has_span = !id.is_empty();
+                common::fixed_id(id, &mut link.span_id, losses::LINK_INVALID, intake)
+                    .map_err(|e| e.within("span_id"))?;
+            },
+        });
+        if has_trace != has_span {
+            let row = self.links.len() - own_rows::<G>();
+            let (has, lacks) = if has_trace { ("trace", "span") } else { ("span", "trace") };
+            let said = || format!("the link has a {has} id alone; the {lacks} id became zero");
+            intake.note(losses::LINK_HALF, || format!("link_table[{row}]"), said);
+        }
+        self.links.push(link);
+        Ok(())
+    }
+
+    pub(super) fn attribute<G: Generation>(
+        &mut self,
+        body: &[u8],
+        intake: &mut Intake,
+    ) -> Result<()> {
+        let attribute = if G::SCHEMA.tables.attribute_units == 0 {
+            common::key_value_and_unit::<G>(body, &mut self.texts, intake)?
+        } else {
+            let pair = common::key_value::<G>(body, &mut self.texts, intake, 0)?;
+            Attribute { key: pair.key, value: pair.value, unit: StringId::NONE }
+        };
+        self.attributes.push(attribute);
+        Ok(())
+    }
+
+    pub(super) fn unit<G: Generation>(&mut self, body: &[u8], intake: &mut Intake) -> Result<()> {
+        let mut reader = Reader::new(body);
+        let (mut key, mut unit) = (0, 0);
+        fields!(reader, ATTRIBUTE_UNIT in G::SCHEMA.version, intake; {
+            (1, VARINT) => key = reader.index()?,
+            (2, VARINT) => unit = reader.index()?,
+        });
+        self.units.push((key, unit));
+        Ok(())
+    }
+}
+
+/// The fields of a function in their usual order, and its id.
+#[inline(always)]
+fn short_function<G: Generation>(mut row: Short) -> Option<(Function, u64)> {
+    let schema = const { &G::SCHEMA.function };
+    let id = match schema.id {
+        0 => 0,
+        id => row.number(tag(id, VARINT)),
+    };
+    let function = Function {
+        name: StringId(index(row.number(tag(schema.name, VARINT)))),
+        system_name: StringId(index(row.number(tag(schema.system_name, VARINT)))),
+        filename: StringId(index(row.number(tag(schema.filename, VARINT)))),
+        start_line: row.number(tag(schema.start_line, VARINT)) as i64,
+    };
+    row.is_done().then_some((function, id))
+}
+
+#[inline(never)]
+fn any_function<G: Generation>(mut reader: Reader, intake: &mut Intake) -> Result<(Function, u64)> {
+    let (mut function, mut id) = (Function::default(), 0);
+    fields!(reader, FUNCTION in G::SCHEMA.version, intake; {
+        (G::SCHEMA.function.name, VARINT) => function.name = StringId(reader.index()?),
+        (G::SCHEMA.function.system_name, VARINT) => function.system_name = StringId(reader.index()?),
+        (G::SCHEMA.function.filename, VARINT) => function.filename = StringId(reader.index()?),
+        (G::SCHEMA.function.start_line, VARINT) => function.start_line = reader.varint()? as i64,
+        (G::SCHEMA.function.id, VARINT) => id = reader.varint()?,
+    });
+    Ok((function, id))
+}
+
+fn mapping_rare<G: Generation>(
+    tag: u32,
+    pprof: &mut MappingPprof,
+    reader: &mut Reader,
+    intake: &mut Intake,
+) -> Result<()> {
+    let schema = const { &G::SCHEMA.mapping };
+    if is!(tag, G::SCHEMA.mapping.build_id, VARINT) {
+        pprof.build_id = reader.index()?;
+    } else if is!(tag, G::SCHEMA.mapping.build_id_kind, VARINT) {
+        pprof.build_id_kind = index(reader.varint()?);
+    } else if let Some(bit) = (0..4).find(|bit| {
+        schema.has_functions != 0 && tag == crate::wire::tag(schema.has_functions + bit, VARINT)
+    }) {
+        let flag = u8::from(reader.varint()? != 0) << bit;
+        pprof.flags = pprof.flags & !(1 << bit) | flag;
+    } else {
+        unknown(reader, tag, &schema::MAPPING, G::SCHEMA.version, intake)?;
+    }
+    Ok(())
+}

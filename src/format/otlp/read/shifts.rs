@@ -1,0 +1,51 @@
+//! How the indices of each table become those of the model's.
+
+use hashbrown::HashMap;
+
+use crate::format::otlp::read::prove::Target;
+use crate::format::otlp::read::tables::Tables;
+use crate::format::otlp::schema::Rows;
+use crate::model::id::{LinkId, StringId};
+
+/// What is added to the indices of each table, and the units that go by key.
+#[derive(Debug)]
+pub(crate) struct Shifts {
+    pub(crate) strings: Target,
+    pub(crate) mapping: Target,
+    pub(crate) function: Target,
+    pub(crate) location: Target,
+    pub(crate) attributes: Target,
+    /// As `attributes`, with those that were made of labels.
+    pub(crate) sample_attributes: Target,
+    pub(crate) link: Target,
+    pub(crate) rows: Rows,
+    /// Whether the first link on the wire was the empty one, which is the model's row 0.
+    pub(crate) link_row_0: bool,
+    pub(crate) units: HashMap<StringId, StringId, foldhash::fast::RandomState>,
+}
+
+impl Shifts {
+    pub(crate) fn unit_of(&self, key: StringId) -> StringId {
+        self.units.get(&key).copied().unwrap_or_default()
+    }
+
+    /// Attributes made of labels are rows too.
+    pub(crate) fn count_new_attributes(&mut self, tables: &Tables) {
+        self.sample_attributes.rows += tables.new_attributes.rows.len();
+    }
+
+    /// Brings link references to the model's table.
+    pub(crate) fn links(&self, links: &mut [LinkId]) {
+        match (self.rows, self.link_row_0) {
+            (Rows::NullFirst, _) | (Rows::Presence, false) | (Rows::FromZero, true) => {}
+            (Rows::Presence, true) => {
+                links.iter_mut().for_each(|link| link.0 = link.0.saturating_sub(1))
+            }
+            // A reference to the first link cannot be told from none.
+            (Rows::FromZero, false) => links
+                .iter_mut()
+                .filter(|link| link.0 != 0)
+                .for_each(|link| link.0 = link.0.saturating_add(1)),
+        }
+    }
+}

@@ -1,0 +1,285 @@
+//! Reading the lookup tables, wherever a generation keeps them.
+
+use crate::error::Result;
+use crate::format::fields::is;
+use crate::format::intake::Intake;
+use crate::format::otlp::read::id_column::Ids;
+use crate::format::otlp::schema::{Generation, Rows};
+use crate::format::stacks::Stacks;
+use crate::format::texts::{NewAttributes, Texts};
+use crate::limits::within;
+use crate::model::dictionary::{Attribute, Function, Line, Link, Mapping};
+use crate::model::ragged::Ragged;
+use crate::wire::read::{Reader, Short};
+use crate::wire::LEN;
+
+/// The tables as they are on the wire: ids are numbers, not yet proved.
+#[derive(Debug)]
+pub(crate) struct Tables {
+    pub(crate) texts: Texts,
+    pub(crate) counts: Counts,
+    pub(crate) mappings: Vec<Mapping>,
+    pub(crate) mapping_attributes: Ragged<u32>,
+    pub(crate) mapping_pprof: Vec<MappingPprof>,
+    pub(crate) location_mappings: Vec<u32>,
+    /// The same as they were on the wire, where they may yet turn out to be ids.
+    pub(crate) raw_mappings: Vec<u32>,
+    pub(crate) addresses: Vec<u64>,
+    pub(crate) lines: Ragged<Line>,
+    pub(crate) location_attributes: Ragged<u32>,
+    /// The rows of folded locations.
+    pub(crate) folded: Vec<u32>,
+    /// The rows of locations with a frame type, and the type.
+    pub(crate) frame_types: Vec<(u32, u32)>,
+    pub(crate) functions: Vec<Function>,
+    pub(crate) links: Vec<Link>,
+    pub(crate) attributes: Vec<Attribute>,
+    pub(crate) new_attributes: NewAttributes,
+    /// Units by key, both as string indices.
+    pub(crate) units: Vec<(u32, u32)>,
+    pub(crate) stacks: Stacks,
+    /// Whether samples name their stacks by slices of a list.
+    pub(crate) slices: bool,
+    pub(crate) ids: Ids,
+}
+
+/// How many rows each table has on the wire.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Counts {
+    pub(crate) mapping: usize,
+    pub(crate) location: usize,
+    pub(crate) function: usize,
+    pub(crate) link: usize,
+    pub(crate) attribute: usize,
+    pub(crate) unit: usize,
+    pub(crate) stack: usize,
+    pub(crate) string: usize,
+}
+
+/// What pprof says of a mapping beyond OTLP's current fields.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct MappingPprof {
+    pub(crate) build_id: u32,
+    pub(crate) build_id_kind: u32,
+    /// The four `has_*`, from bit 0.
+    pub(crate) flags: u8,
+}
+
+impl Tables {
+    pub(crate) fn new(rows: Rows) -> Self {
+        // The model's own row 0 comes before those on the wire.
+        let plus = u32::from(rows != Rows::NullFirst);
+        Self {
+            texts: Texts::new(),
+            counts: Counts::default(),
+            mappings: Vec::new(),
+            mapping_attributes: Ragged::default(),
+            mapping_pprof: Vec::new(),
+            location_mappings: Vec::new(),
+            raw_mappings: Vec::new(),
+            addresses: Vec::new(),
+            lines: Ragged::default(),
+            location_attributes: Ragged::default(),
+            folded: Vec::new(),
+            frame_types: Vec::new(),
+            functions: Vec::new(),
+            links: Vec::new(),
+            attributes: Vec::new(),
+            new_attributes: NewAttributes::after(0),
+            units: Vec::new(),
+            stacks: Stacks::plus(plus),
+            slices: false,
+            ids: Ids::default(),
+        }
+    }
+
+    /// Counts a row of the table that `tag` belongs to, or takes a string: the first of two passes,
+    /// so that memory is asked for once and texts met in place get ids after those of the table.
+    /// `false`: the field is not of a table.
+    #[inline(always)]
+    pub(crate) fn count<G: Generation>(
+        &mut self,
+        tag: u32,
+        row: Reader,
+        intake: &mut Intake,
+    ) -> Result<bool> {
+        let counts = &mut self.counts;
+        if is!(tag, G::SCHEMA.tables.string, LEN) {
+            let number = counts.string;
+            counts.string += 1;
+            let text = row.rest();
+            self.texts
+                .push_row(text, intake)
+                .map_err(|e| e.at(text).within_row("string_table", number))?;
+            return Ok(true);
+        }
+        if is!(tag, G::SCHEMA.tables.location, LEN) {
+            counts.location += 1;
+        } else if is!(tag, G::SCHEMA.tables.function, LEN) {
+            counts.function += 1;
+        } else if is!(tag, G::SCHEMA.tables.stack, LEN) {
+            counts.stack += 1;
+        } else if is!(tag, G::SCHEMA.tables.attribute, LEN) {
+            counts.attribute += 1;
+        } else if is!(tag, G::SCHEMA.tables.mapping, LEN) {
+            counts.mapping += 1;
+        } else if is!(tag, G::SCHEMA.tables.link, LEN) {
+            counts.link += 1;
+        } else if is!(tag, G::SCHEMA.tables.attribute_units, LEN) {
+            counts.unit += 1;
+        } else {
+            return Ok(false);
+        }
+        Ok(true)
+    }
+
+    /// Takes the memory the counted rows need.
+    pub(crate) fn reserve<G: Generation>(&mut self, intake: &mut Intake) -> Result<()> {
+        let Counts { mapping, location, function, link, attribute, unit, stack, string } =
+            self.counts;
+        let largest = [mapping, location, function, link, attribute, unit, stack]
+            .into_iter()
+            .max()
+            .unwrap_or(0);
+        within("max_table_entries", intake.limits().max_table_entries, largest as u64)?;
+        let budget = &mut intake.budget;
+        // A guess: some are inlined. A line takes more than that many bytes.
+        let lines = (location + location / 2).min(budget.payload() / 8) + Short::MOST_MESSAGES;
+        budget.take::<[u32; 2]>(string)?;
+        budget.take::<u8>(self.texts.raw.byte_len())?;
+        budget.take::<(Mapping, MappingPprof)>(mapping)?;
+        budget.take::<(u64, [u32; 4])>(location)?;
+        budget.take::<Line>(lines)?;
+        budget.take::<Function>(function)?;
+        budget.take::<Link>(link)?;
+        budget.take::<Attribute>(attribute)?;
+        budget.take::<(u32, u32)>(unit)?;
+        budget.take::<u32>(stack)?;
+        let extra = usize::from(G::SCHEMA.rows != Rows::NullFirst);
+        self.mappings.reserve(mapping + extra);
+        self.location_mappings.reserve(location + extra);
+        self.addresses.reserve(location + extra);
+        self.lines.ends.reserve(location + extra);
+        self.lines.items.reserve_exact(lines);
+        self.functions.reserve(function + extra);
+        self.links.reserve(link + extra);
+        self.attributes.reserve(attribute + extra);
+        self.stacks.rows.ends.reserve(stack);
+        self.units.reserve_exact(unit);
+        // What is made of labels is numbered after the rows of the tables.
+        self.texts.table_rows = string as u32;
+        self.new_attributes.first = (attribute + own_rows::<G>()).max(1) as u32;
+        if G::SCHEMA.rows == Rows::NullFirst {
+            self.stacks.rows.ends.clear();
+        } else {
+            self.push_empty_rows();
+        }
+        Ok(())
+    }
+
+    /// Where row 0 is a row like any other, the model's own comes before it.
+    fn push_empty_rows(&mut self) {
+        self.mappings.push(Mapping::default());
+        self.location_mappings.push(0);
+        self.addresses.push(0);
+        self.lines.end_row();
+        self.functions.push(Function::default());
+        self.links.push(Link::default());
+        self.attributes.push(Attribute::default());
+    }
+
+    /// Reads a row of the table that `tag` belongs to. `false`: the field is not of a table.
+    #[inline(always)]
+    pub(crate) fn read<G: Generation>(
+        &mut self,
+        tag: u32,
+        reader: &mut Reader,
+        intake: &mut Intake,
+    ) -> Result<bool> {
+        if is!(tag, G::SCHEMA.tables.string, LEN) {
+            reader.bytes()?;
+        } else if is!(tag, G::SCHEMA.tables.location, LEN) {
+            self.location::<G>(reader.message()?, intake).map_err(|e| {
+                e.within_row("location_table", self.addresses.len().saturating_sub(own_rows::<G>()))
+            })?;
+        } else if is!(tag, G::SCHEMA.tables.function, LEN) {
+            self.function::<G>(reader.message()?, intake).map_err(|e| {
+                e.within_row("function_table", self.functions.len().saturating_sub(own_rows::<G>()))
+            })?;
+        } else if is!(tag, G::SCHEMA.tables.stack, LEN) {
+            self.stack::<G>(reader.message()?, intake)
+                .map_err(|e| e.within_row("stack_table", self.stacks.rows.len()))?;
+        } else if let Some(after) = self.read_rare::<G>(tag, *reader, intake)? {
+            *reader = after;
+        } else {
+            return Ok(false);
+        }
+        Ok(true)
+    }
+
+    #[inline(never)]
+    fn read_rare<'a, G: Generation>(
+        &mut self,
+        tag: u32,
+        mut reader: Reader<'a>,
+        intake: &mut Intake,
+    ) -> Result<Option<Reader<'a>>> {
+        let own = own_rows::<G>();
+        if is!(tag, G::SCHEMA.tables.attribute, LEN) {
+            self.attribute::<G>(reader.bytes()?, intake).map_err(|e| {
+                e.within_row("attribute_table", self.attributes.len().saturating_sub(own))
+            })?;
+        } else if is!(tag, G::SCHEMA.tables.mapping, LEN) {
+            self.mapping::<G>(reader.bytes()?, intake).map_err(|e| {
+                e.within_row("mapping_table", self.mappings.len().saturating_sub(own))
+            })?;
+        } else if is!(tag, G::SCHEMA.tables.link, LEN) {
+            self.link::<G>(reader.bytes()?, intake)
+                .map_err(|e| e.within_row("link_table", self.links.len().saturating_sub(own)))?;
+        } else if is!(tag, G::SCHEMA.tables.attribute_units, LEN) {
+            self.unit::<G>(reader.bytes()?, intake)
+                .map_err(|e| e.within_row("attribute_units", self.units.len()))?;
+        } else {
+            return Ok(None);
+        }
+        Ok(Some(reader))
+    }
+}
+
+/// The rows a table has before those of the wire.
+pub(super) const fn own_rows<G: Generation>() -> usize {
+    match G::SCHEMA.rows {
+        Rows::NullFirst => 0,
+        Rows::FromZero | Rows::Presence => 1,
+    }
+}
+
+/// A mapping or link reference, in the form [`prove`](crate::format::otlp::read::prove) expects.
+#[inline]
+pub(crate) fn reference<G: Generation>(index: Option<u32>) -> u32 {
+    match G::SCHEMA.rows {
+        Rows::NullFirst | Rows::FromZero => index.unwrap_or(0),
+        Rows::Presence => index.map_or(0, |index| index.saturating_add(1)),
+    }
+}
+
+/// Indices of attributes, packed or not.
+#[inline(always)]
+pub(crate) fn indices(
+    tag: u32,
+    reader: &mut Reader,
+    out: &mut Vec<u32>,
+    intake: &mut Intake,
+) -> Result<()> {
+    let before = out.len();
+    if tag & 7 == LEN {
+        let mut packed = reader.message()?;
+        while !packed.is_empty() {
+            out.push(packed.index()?);
+        }
+    } else {
+        out.push(reader.index()?);
+    }
+    let count = out.len() - before;
+    intake.take_attributes(count)
+}

@@ -1,0 +1,129 @@
+//! Attributes that a generation says in fields: what reading makes attributes of, the other way.
+
+use std::marker::PhantomData;
+
+use crate::format::build_id;
+use crate::format::known::{BuildId, Known, KnownAttributes};
+use crate::format::otlp::schema::Generation;
+use crate::format::otlp::write::frame_types::FrameType;
+use crate::model::dictionary::Dictionary;
+use crate::model::id::{AttributeId, StringId};
+use crate::model::value::Value;
+
+/// What the attributes of mappings and locations become in a generation.
+pub(crate) struct Lower<'a, G> {
+    dictionary: &'a Dictionary,
+    known: &'a KnownAttributes,
+    generation: PhantomData<G>,
+}
+
+impl<'a, G: Generation> Lower<'a, G> {
+    pub(crate) fn new(dictionary: &'a Dictionary, known: &'a KnownAttributes) -> Self {
+        Self { dictionary, known, generation: PhantomData }
+    }
+
+    /// The mapping flags said in fields.
+    pub(crate) fn mapping_flags(&self, row: usize) -> u32 {
+        let set = |id: &AttributeId| match (
+            self.known.get(*id),
+            self.dictionary.attribute(*id).map(|a| &a.value),
+        ) {
+            (Known::MappingFlag(bit), Some(Value::Bool(true))) => 1 << bit,
+            _ => 0,
+        };
+        self.dictionary
+            .mappings
+            .attributes
+            .row(row)
+            .iter()
+            .map(set)
+            .fold(0, |flags, flag| flags | flag)
+    }
+
+    /// The build id said in a field: the attribute, its text, and the kind's number.
+    pub(crate) fn build_id(&self, row: usize) -> Option<(AttributeId, StringId, u64)> {
+        if G::SCHEMA.mapping.build_id == 0 {
+            return None;
+        }
+        let of = |id: &AttributeId| match (
+            self.known.get(*id),
+            &self.dictionary.attribute(*id)?.value,
+        ) {
+            (Known::BuildId(kind), Value::String(text)) if kind != BuildId::Other => {
+                Some((kind, *id, *text))
+            }
+            _ => None,
+        };
+        let (kind, id, text) = self
+            .dictionary
+            .mappings
+            .attributes
+            .row(row)
+            .iter()
+            .filter_map(of)
+            .min_by_key(|(kind, ..)| *kind)?;
+        if kind == BuildId::Htlhash {
+            return Some((id, text, 1));
+        }
+        // Read back, the text alone must say of which kind it is; and an empty one is none.
+        let key = self.dictionary.text(self.dictionary.attribute(id)?.key);
+        let same = build_id::key_of(self.dictionary.text(text).as_bytes()).0 == key;
+        (same && text != StringId::NONE).then_some((id, text, 0))
+    }
+
+    /// The attributes of a mapping that are said as attributes.
+    pub(crate) fn mapping_attributes(&self, row: usize) -> impl Iterator<Item = AttributeId> + '_ {
+        let build_id = self.build_id(row).map(|(id, ..)| id);
+        self.dictionary.mappings.attributes.row(row).iter().copied().filter(move |id| {
+            match self.known.get(*id) {
+                Known::MappingFlag(_) => G::SCHEMA.mapping.has_functions == 0,
+                _ => Some(*id) != build_id,
+            }
+        })
+    }
+
+    pub(crate) fn folded(&self, row: usize) -> bool {
+        self.dictionary.locations.attributes.row(row).iter().any(|id| {
+            self.known.get(*id) == Known::Folded
+                && self
+                    .dictionary
+                    .attribute(*id)
+                    .is_some_and(|attribute| attribute.value == Value::Bool(true))
+        })
+    }
+
+    /// The frame type said in a field. A name that would come back as another stays an attribute.
+    pub(crate) fn frame_type(&self, row: usize) -> Option<(AttributeId, FrameType)> {
+        if G::SCHEMA.location.frame_type == 0 {
+            return None;
+        }
+        let ids = self.dictionary.locations.attributes.row(row);
+        let id = ids.iter().find(|id| self.known.get(**id) == Known::FrameType)?;
+        let Value::String(text) = self.dictionary.attribute(*id)?.value else {
+            return None;
+        };
+        FrameType::of(self.dictionary.text(text), text).map(|said| (*id, said))
+    }
+
+    /// The attributes of a location that are said as attributes.
+    pub(crate) fn location_attributes(&self, row: usize) -> impl Iterator<Item = AttributeId> + '_ {
+        let ids = self.dictionary.locations.attributes.row(row);
+        let frame_type = if ids.is_empty() { None } else { self.frame_type(row).map(|(id, _)| id) };
+        ids.iter().copied().filter(move |id| match self.known.get(*id) {
+            Known::Folded => G::SCHEMA.location.is_folded == 0,
+            _ => Some(*id) != frame_type,
+        })
+    }
+}
+
+/// Whether the generation has a field for a profile's attribute.
+pub(crate) fn is_profile_field<G: Generation>(known: Known) -> bool {
+    match known {
+        Known::Comment => G::SCHEMA.profile.comment != 0,
+        Known::DropFrames => G::SCHEMA.profile.drop_frames != 0,
+        Known::KeepFrames => G::SCHEMA.profile.keep_frames != 0,
+        Known::DefaultSampleType => G::SCHEMA.has_default_by_name(),
+        Known::DefaultColumn => true,
+        _ => false,
+    }
+}

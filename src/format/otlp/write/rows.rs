@@ -1,0 +1,380 @@
+//! Writing the rows of the lookup tables, wherever a generation keeps them.
+
+use crate::format::known::{self, Known};
+use crate::format::labels::{PAIR_NUMBER, PAIR_TEXT, PAIR_UNIT};
+use crate::format::otlp::schema::{Generation, Rows};
+use crate::format::otlp::write::common;
+use crate::format::otlp::write::frame_types::FrameType;
+use crate::format::otlp::write::lower::is_profile_field;
+use crate::format::otlp::write::tables::TableWriter;
+use crate::model::dictionary::{Attribute, Line};
+use crate::model::id::{AttributeId, LinkId, LocationId, StackId, StringId};
+use crate::model::profile::{Profile, ValueType};
+use crate::model::value::{KeyValue, Value};
+use crate::semconv::PPROF_PROFILE_DEFAULT_SAMPLE_TYPE;
+use crate::wire::record::{Fields, field_codes, field_varint, field_varints, record};
+use crate::wire::write::{
+    field_bytes, field_bytes_nonempty, field_large, field_message, field_text,
+};
+
+/// What a line of a location may take.
+const LINE: usize = Fields::MESSAGE + Fields::INDEX + 2 * Fields::VARINT;
+
+impl<G: Generation> TableWriter<'_, G> {
+    /// About how many bytes the tables take.
+    pub(crate) fn estimate(&self) -> usize {
+        let dictionary = self.dictionary;
+        dictionary.strings.text_len()
+            + self.strings.len() * 2
+            + dictionary.locations.len() * 12
+            + dictionary.functions.len() * 8
+            + dictionary.stacks.items.len() * 2
+            + dictionary.stacks.len() * 4
+    }
+
+    /// All tables, in ascending order.
+    pub(crate) fn write_all(&self, out: &mut Vec<u8>) {
+        (1..=18).for_each(|number| self.write(out, number));
+    }
+
+    /// The table of field `number`, if there is one.
+    pub(crate) fn write(&self, out: &mut Vec<u8>, number: u32) {
+        let tables = const { &G::SCHEMA.tables };
+        let Self { dictionary, chosen, .. } = self;
+        if number == 0 {
+        } else if number == tables.mapping {
+            self.row_0(out, number, self.mapping_row_0);
+            self.mappings().for_each(|row| self.mapping(out, row));
+        } else if number == tables.location {
+            self.row_0(out, number, self.location_row_0);
+            self.location_rows().for_each(|row| self.location(out, row));
+        } else if number == tables.function {
+            self.row_0(out, number, self.function_row_0);
+            (1..dictionary.functions.len()).for_each(|row| self.function(out, row));
+        } else if number == tables.link {
+            if self.link_row_0 {
+                field_message(out, number, |out| self.link_row(out, 0));
+            }
+            (1..dictionary.links.len())
+                .for_each(|row| field_message(out, number, |out| self.link_row(out, row)));
+        } else if number == tables.string {
+            let arena = dictionary.strings.arena().as_bytes();
+            for id in self.strings.ids() {
+                let part = dictionary.strings.range(id).unwrap_or_default();
+                field_text(out, number, arena, part);
+            }
+            for text in self.own_texts.made() {
+                field_bytes(out, number, text.as_bytes());
+            }
+        } else if number == tables.attribute {
+            self.row_0(out, number, G::SCHEMA.rows == Rows::NullFirst);
+            chosen
+                .rows()
+                .for_each(|row| field_message(out, number, |out| self.attribute(out, row)));
+            self.defaults.iter().for_each(|&name| {
+                field_message(out, number, |out| self.default_attribute(out, name))
+            });
+        } else if number == tables.attribute_units {
+            for (key, unit) in &self.units.rows {
+                field_message(out, number, |out| {
+                    field_varint(out, 1, self.string(*key).into());
+                    field_varint(out, 2, self.string(*unit).into());
+                });
+            }
+        } else if number == tables.stack {
+            for stack in dictionary.stacks.rows() {
+                let expected = self.locations.expected(stack.len()) + 3;
+                field_large(out, number, expected, |out| self.location_indices(out, 1, stack));
+            }
+        }
+    }
+
+    fn row_0(&self, out: &mut Vec<u8>, number: u32, written: bool) {
+        if written {
+            field_bytes(out, number, &[]);
+        }
+    }
+
+    /// The index of a string.
+    #[inline]
+    pub(crate) fn string(&self, id: StringId) -> u32 {
+        self.strings.index(id)
+    }
+
+    /// What is taken off a row's place to make its index.
+    #[inline]
+    pub(super) fn below(row_0: bool) -> u32 {
+        match G::SCHEMA.rows {
+            Rows::NullFirst => 0,
+            Rows::FromZero | Rows::Presence => u32::from(!row_0),
+        }
+    }
+
+    /// A reference to a mapping or a link, which may be to none.
+    #[inline(always)]
+    fn reference(&self, fields: &mut Fields, number: u32, place: u32, row_0: bool) {
+        let index = place.saturating_sub(Self::below(row_0));
+        if index != 0 {
+            fields.index(number, index);
+        } else if G::SCHEMA.rows == Rows::Presence && place != 0 {
+            fields.zero(number);
+        }
+    }
+
+    /// A sample's reference to its link.
+    #[inline(always)]
+    pub(crate) fn link(&self, fields: &mut Fields, id: LinkId) {
+        if id != LinkId::NONE {
+            self.reference(fields, G::SCHEMA.sample.link, id.0, self.link_row_0);
+        }
+    }
+
+    /// Indices of attributes.
+    #[inline(always)]
+    pub(crate) fn attribute_indices(&self, fields: &mut Fields, number: u32, ids: &[AttributeId]) {
+        fields.codes(number, ids.iter().map(|id| self.attributes.get(id.row())));
+    }
+
+    /// Indices of locations.
+    #[inline]
+    pub(crate) fn location_indices(&self, out: &mut Vec<u8>, number: u32, ids: &[LocationId]) {
+        field_codes(out, number, ids, &self.locations, LocationId::row);
+    }
+
+    /// The index of a stack: the table has them all.
+    #[inline]
+    pub(crate) fn stack(&self, id: StackId) -> u32 {
+        id.0
+    }
+
+    #[inline(always)]
+    fn line(&self, fields: &mut Fields, line: &Line) {
+        fields.message(G::SCHEMA.location.lines, |fields| {
+            fields.code(1, self.functions.get(line.function.row()));
+            fields.varint(2, line.line as u64);
+            fields.varint(3, line.column as u64);
+        });
+    }
+
+    fn location(&self, out: &mut Vec<u8>, row: usize) {
+        let numbers = const { &G::SCHEMA.location };
+        let locations = &self.dictionary.locations;
+        let mapping = locations.mappings[row].0;
+        let lines = locations.lines.row(row);
+        let attributes = locations.attributes.row(row);
+        let room = 2 * Fields::INDEX
+            + 2 * Fields::VARINT
+            + LINE * lines.len()
+            + Fields::MESSAGE
+            + Fields::INDEX * attributes.len();
+        record(out, G::SCHEMA.tables.location, room, |fields| {
+            self.reference(fields, numbers.mapping, mapping, self.mapping_row_0);
+            fields.varint(numbers.address, locations.addresses[row]);
+            lines.iter().for_each(|line| self.line(fields, line));
+            if !attributes.is_empty() {
+                self.said_of_location(fields, row);
+            }
+        });
+    }
+
+    /// The fields of a location that its attributes are said in.
+    fn said_of_location(&self, fields: &mut Fields, row: usize) {
+        let numbers = const { &G::SCHEMA.location };
+        if numbers.is_folded != 0 && self.lower.folded(row) {
+            fields.varint(numbers.is_folded, 1);
+        }
+        match self.lower.frame_type(row) {
+            Some((_, FrameType::Text(text))) => {
+                fields.code(numbers.frame_type, self.strings.code(text));
+            }
+            Some((_, FrameType::Old(name))) => {
+                fields.index(numbers.frame_type, self.own_texts.index(name, &self.strings));
+            }
+            None => {}
+        }
+        let attributes: Vec<AttributeId> = self.lower.location_attributes(row).collect();
+        self.attribute_indices(fields, numbers.attributes, &attributes);
+    }
+
+    fn function(&self, out: &mut Vec<u8>, row: usize) {
+        let numbers = const { &G::SCHEMA.function };
+        let function = &self.dictionary.functions[row];
+        let strings = &self.strings;
+        record(out, G::SCHEMA.tables.function, 3 * Fields::INDEX + Fields::VARINT, |fields| {
+            fields.code(numbers.name, strings.code(function.name));
+            fields.code(numbers.system_name, strings.code(function.system_name));
+            fields.code(numbers.filename, strings.code(function.filename));
+            fields.varint(numbers.start_line, function.start_line as u64);
+        });
+    }
+
+    fn mapping(&self, out: &mut Vec<u8>, row: usize) {
+        let numbers = const { &G::SCHEMA.mapping };
+        let mapping = &self.dictionary.mappings.rows[row];
+        let attributes: Vec<AttributeId> = self.lower.mapping_attributes(row).collect();
+        let flags = self.lower.mapping_flags(row);
+        let build_id = self.lower.build_id(row);
+        let room = 10 * Fields::VARINT + Fields::MESSAGE + Fields::INDEX * attributes.len();
+        record(out, G::SCHEMA.tables.mapping, room, |fields| {
+            fields.varint(numbers.memory_start, mapping.memory_start);
+            fields.varint(numbers.memory_limit, mapping.memory_limit);
+            fields.varint(numbers.file_offset, mapping.file_offset);
+            fields.code(numbers.filename, self.strings.code(mapping.filename));
+            if numbers.attributes < numbers.has_functions || numbers.has_functions == 0 {
+                self.attribute_indices(fields, numbers.attributes, &attributes);
+            }
+            if let Some((_, text, _)) = build_id {
+                fields.code(numbers.build_id, self.strings.code(text));
+            }
+            if numbers.has_functions != 0 {
+                (0..4)
+                    .filter(|bit| flags & 1 << bit != 0)
+                    .for_each(|bit| fields.varint(numbers.has_functions + bit, 1));
+            }
+            if let Some((_, _, kind)) = build_id {
+                fields.varint(numbers.build_id_kind, kind);
+            }
+            if numbers.has_functions != 0 && numbers.attributes > numbers.has_functions {
+                self.attribute_indices(fields, numbers.attributes, &attributes);
+            }
+        });
+    }
+
+    /// A link; one of nothing is empty only where the empty row is.
+    fn link_row(&self, out: &mut Vec<u8>, row: usize) {
+        let link = &self.dictionary.links[row];
+        if *link != Default::default() || G::SCHEMA.rows != Rows::NullFirst {
+            field_bytes(out, 1, &link.trace_id);
+            field_bytes(out, 2, &link.span_id);
+        }
+    }
+
+    fn attribute(&self, out: &mut Vec<u8>, row: usize) {
+        let attribute = &self.dictionary.attributes[row];
+        let strings = &self.dictionary.strings;
+        if G::SCHEMA.tables.attribute_units != 0 {
+            return self.attribute_in_place(out, AttributeId(row as u32), attribute);
+        }
+        field_varint(out, 1, self.string(attribute.key).into());
+        if attribute.value != Value::Empty {
+            field_message(out, 2, |out| {
+                common::any_value::<G>(out, &attribute.value, strings, &self.refs)
+            });
+        }
+        field_varint(out, 3, self.string(attribute.unit).into());
+    }
+
+    /// A default sample type that a profile says by an attribute.
+    fn default_attribute(&self, out: &mut Vec<u8>, name: StringId) {
+        if G::SCHEMA.tables.attribute_units == 0 {
+            let key = self.own_texts.index(PPROF_PROFILE_DEFAULT_SAMPLE_TYPE, &self.strings);
+            field_varint(out, 1, key.into());
+        } else {
+            field_bytes(out, 1, PPROF_PROFILE_DEFAULT_SAMPLE_TYPE.as_bytes());
+        }
+        let (value, strings) = (Value::String(name), &self.dictionary.strings);
+        field_message(out, 2, |out| common::any_value::<G>(out, &value, strings, &self.refs));
+    }
+
+    /// An attribute with its key in place; where its unit is not that of its key, as a pair.
+    pub(crate) fn attribute_in_place(
+        &self,
+        out: &mut Vec<u8>,
+        id: AttributeId,
+        attribute: &Attribute,
+    ) {
+        let strings = &self.dictionary.strings;
+        if !self.units.conflict(id) {
+            let pair = KeyValue { key: attribute.key, value: attribute.value.clone() };
+            return common::key_value::<G>(out, &pair, strings, &self.refs);
+        }
+        let named = |out: &mut Vec<u8>, name: &str, value: &Value| {
+            field_message(out, 1, |out| {
+                field_bytes(out, 1, name.as_bytes());
+                field_message(out, 2, |out| {
+                    common::any_value::<G>(out, value, strings, &self.refs)
+                });
+            });
+        };
+        let pair = |out: &mut Vec<u8>, value: &Value| {
+            if matches!(value, Value::KeyValues(_)) {
+                return field_message(out, 1, |out| {
+                    common::any_value::<G>(out, value, strings, &self.refs);
+                });
+            }
+            let name = if matches!(value, Value::String(_)) { PAIR_TEXT } else { PAIR_NUMBER };
+            // AnyValue { kvlist_value { … } }
+            field_message(out, 1, |out| {
+                field_message(out, 6, |out| {
+                    named(out, name, value);
+                    if attribute.unit != StringId::NONE {
+                        named(out, PAIR_UNIT, &Value::String(attribute.unit));
+                    }
+                });
+            });
+        };
+        let values = match &attribute.value {
+            Value::Array(values) => &values[..],
+            value => std::slice::from_ref(value),
+        };
+        field_bytes_nonempty(out, 1, strings.get(attribute.key).as_bytes());
+        field_message(out, 2, |out| {
+            field_message(out, 5, |out| values.iter().for_each(|value| pair(out, value)))
+        });
+    }
+
+    pub(crate) fn value_type(&self, out: &mut Vec<u8>, value_type: ValueType) {
+        field_varint(out, 1, self.string(value_type.name).into());
+        field_varint(out, 2, self.string(value_type.unit).into());
+        let temporality = value_type.temporality.map_or(0, |temporality| temporality.0);
+        field_varint(out, G::SCHEMA.temporality, temporality as u64);
+    }
+
+    /// The fields a profile's attributes are said in.
+    pub(crate) fn profile_attributes(
+        &self,
+        out: &mut Vec<u8>,
+        number: u32,
+        profile: &Profile,
+        default: StringId,
+    ) {
+        let fields = const { &G::SCHEMA.profile };
+        let attributes = || profile.attributes.iter().copied();
+        if number == fields.attribute_indices {
+            let kept: Vec<AttributeId> =
+                attributes().filter(|id| !is_profile_field::<G>(self.known.get(*id))).collect();
+            let below = Self::below(false);
+            let default = self.default_rows.get(&default);
+            let default = default.map(|at| (self.chosen.len() + 1 + at) as u32 - below);
+            let places = kept.iter().map(|id| self.chosen.place(id.0).saturating_sub(below));
+            let places: Vec<u32> = places.chain(default).collect();
+            field_varints(out, number, places.into_iter().map(u64::from));
+        } else if number == fields.attributes {
+            for id in attributes().filter(|id| !is_profile_field::<G>(self.known.get(*id))) {
+                if let Some(attribute) = self.dictionary.attribute(id) {
+                    field_message(out, number, |out| self.attribute_in_place(out, id, attribute));
+                }
+            }
+        }
+        for (field, wanted) in [
+            (fields.comment, Known::Comment),
+            (fields.drop_frames, Known::DropFrames),
+            (fields.keep_frames, Known::KeepFrames),
+        ] {
+            if number == field {
+                let of = attributes()
+                    .filter(|id| self.known.get(*id) == wanted)
+                    .filter_map(|id| self.dictionary.attribute(id));
+                let texts: Vec<u32> = of
+                    .flat_map(|attribute| known::texts(&attribute.value))
+                    .map(|id| self.string(id))
+                    .collect();
+                if wanted == Known::Comment {
+                    field_varints(out, number, texts.into_iter().map(u64::from));
+                } else {
+                    texts.into_iter().for_each(|index| field_varint(out, number, index.into()));
+                }
+            }
+        }
+    }
+}

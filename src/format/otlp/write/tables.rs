@@ -1,0 +1,347 @@
+//! The lookup tables of a payload or of a profile: which rows are written, and what refers to each.
+
+use hashbrown::HashMap;
+use hashbrown::hash_map::Entry;
+
+use crate::error::Result;
+use crate::format::columns::DefaultSaid;
+use crate::format::known::{self, Known, KnownAttributes};
+use crate::format::losses::{self, Losses};
+use crate::format::otlp::schema::{Generation, Rows};
+use crate::format::otlp::write::frame_types::FrameType;
+use crate::format::otlp::write::lower::{Lower, is_profile_field};
+use crate::format::otlp::write::own_texts::OwnTexts;
+use crate::format::otlp::write::parts::{Part, ScopeParts};
+use crate::format::otlp::write::refs::TextRefs;
+use crate::format::otlp::write::sizes::check_rows;
+use crate::format::otlp::write::units::Units;
+use crate::format::select::{Select, StringTable, holds_none};
+use crate::model::Profiles;
+use crate::model::dictionary::{Dictionary, Function, Mapping};
+use crate::model::id::{AttributeId, FunctionId, MappingId, StringId};
+use crate::model::profile::Profile;
+use crate::model::value::Value;
+use crate::semconv::{FRAME_TYPES, PPROF_PROFILE_DEFAULT_SAMPLE_TYPE};
+use crate::wire::record::Codes;
+
+/// The tables of a payload or of a profile, and how their rows are referred to.
+pub(crate) struct TableWriter<'a, G> {
+    pub(crate) dictionary: &'a Dictionary,
+    pub(crate) known: &'a KnownAttributes,
+    pub(super) lower: Lower<'a, G>,
+    /// The attributes that are written; of the other tables all rows are.
+    pub(super) chosen: Select,
+    pub(crate) strings: StringTable,
+    pub(crate) refs: TextRefs,
+    pub(crate) units: Units,
+    /// Whether the model's row 0 is written, so that 0 means none.
+    pub(super) mapping_row_0: bool,
+    pub(super) location_row_0: bool,
+    pub(super) function_row_0: bool,
+    pub(super) link_row_0: bool,
+    /// The index of each location, function and attribute.
+    pub(super) locations: Codes,
+    pub(super) functions: Codes,
+    pub(super) attributes: Codes,
+    /// The default sample types that profiles must say by an attribute: rows after the others.
+    pub(super) defaults: Vec<StringId>,
+    /// Which of these rows each is.
+    pub(super) default_rows: HashMap<StringId, usize, foldhash::fast::RandomState>,
+    /// Texts that the dictionary need not have: old names of frame types, keys of defaults.
+    pub(super) own_texts: OwnTexts,
+}
+
+impl<'a, G: Generation> TableWriter<'a, G> {
+    /// The tables that all profiles of a payload share.
+    pub(crate) fn shared(
+        payload: &'a Profiles,
+        known: &'a KnownAttributes,
+        refs: TextRefs,
+        scopes: &[ScopeParts],
+        losses: &mut Losses,
+    ) -> Result<Self> {
+        let profiles: Vec<&Profile> = payload.iter().collect();
+        let mut tables = Self::new(&payload.dictionary, known, refs);
+        let saying = scopes.iter().filter(|scope| scope.said == DefaultSaid::Profiles);
+        for profile in saying.flat_map(|scope| &scope.scope.profiles) {
+            tables.add_default(profile.default_sample_type);
+        }
+        tables.settle(&profiles, StringId::NONE, losses)?;
+        Ok(tables)
+    }
+
+    /// The tables of one profile.
+    pub(crate) fn own(
+        dictionary: &'a Dictionary,
+        known: &'a KnownAttributes,
+        part: &Part,
+        default: StringId,
+        losses: &mut Losses,
+    ) -> Result<Self> {
+        let mut tables = Self::new(dictionary, known, TextRefs::default());
+        tables.settle(part.profiles(), default, losses)?;
+        Ok(tables)
+    }
+
+    fn new(dictionary: &'a Dictionary, known: &'a KnownAttributes, refs: TextRefs) -> Self {
+        Self {
+            dictionary,
+            known,
+            lower: Lower::new(dictionary, known),
+            chosen: Select::All(dictionary.attributes.len()),
+            strings: StringTable::new(dictionary.strings.len()),
+            refs,
+            units: Units::default(),
+            mapping_row_0: true,
+            location_row_0: true,
+            function_row_0: true,
+            link_row_0: true,
+            locations: Codes::default(),
+            functions: Codes::default(),
+            attributes: Codes::default(),
+            defaults: Vec::new(),
+            default_rows: HashMap::default(),
+            own_texts: OwnTexts::default(),
+        }
+    }
+
+    /// Decides which rows there are, and what each is referred to by.
+    fn settle(
+        &mut self,
+        profiles: &[&Profile],
+        default: StringId,
+        losses: &mut Losses,
+    ) -> Result<()> {
+        let mut of_profiles = profiles.iter().flat_map(|profile| &profile.attributes);
+        if G::SCHEMA.rows != Rows::NullFirst {
+            self.choose_attributes(profiles);
+            self.choose_rows_0();
+        } else if of_profiles.any(|id| is_profile_field::<G>(self.known.get(*id))) {
+            self.choose_attributes(profiles);
+        }
+        if G::SCHEMA.tables.attribute_units != 0 {
+            self.choose_units(profiles, losses);
+        }
+        self.encode_indices();
+        self.mark_strings(profiles, default);
+        self.check_sizes()
+    }
+
+    /// Makes an attribute of a default sample type that profiles must say by one.
+    fn add_default(&mut self, name: StringId) {
+        if name != StringId::NONE
+            && let Entry::Vacant(new) = self.default_rows.entry(name)
+        {
+            new.insert(self.defaults.len());
+            self.defaults.push(name);
+        }
+    }
+
+    /// Gives every key its unit, and leaves out the attributes that are labels for it.
+    fn choose_units(&mut self, profiles: &[&Profile], losses: &mut Losses) {
+        let in_place = profiles
+            .iter()
+            .filter(|_| G::SCHEMA.profile.attribute_indices == 0)
+            .flat_map(|p| &p.attributes);
+        let in_place: Vec<usize> = in_place
+            .filter(|id| !is_profile_field::<G>(self.known.get(**id)))
+            .map(|id| id.row())
+            .collect();
+        let written = self.chosen.rows().chain(in_place.iter().copied());
+        self.units = Units::of(self.dictionary, written);
+        if self.units.any_conflict() {
+            self.choose_attributes(profiles);
+        }
+        let written = self.chosen.rows().chain(in_place.iter().copied());
+        let conflicts = written.filter(|&row| self.units.conflict(AttributeId(row as u32)));
+        losses.add_many(losses::UNIT_KEY_CONFLICT, conflicts.count() as u64, || {
+            "attribute_table".to_owned()
+        });
+    }
+
+    /// Leaves out the attributes that are said in fields, or by labels.
+    fn choose_attributes(&mut self, profiles: &[&Profile]) {
+        let mut used = vec![false; self.dictionary.attributes.len()];
+        let mut mark = |id: AttributeId| {
+            if let Some(used) = used.get_mut(id.row()) {
+                *used = true;
+            }
+        };
+        for profile in profiles {
+            let samples = profile.samples.attributes.items.iter();
+            samples.filter(|id| !self.as_label(**id)).for_each(|&id| mark(id));
+            if G::SCHEMA.profile.attribute_indices != 0 {
+                let own = profile.attributes.iter();
+                own.filter(|id| !is_profile_field::<G>(self.known.get(**id)))
+                    .for_each(|&id| mark(id));
+            }
+        }
+        for row in self.mappings() {
+            self.lower.mapping_attributes(row).for_each(&mut mark);
+        }
+        for row in self.location_rows() {
+            self.lower.location_attributes(row).for_each(&mut mark);
+        }
+        self.chosen = Select::marked(&used);
+    }
+
+    /// Writes the empty row 0 where a reference to none must be told from one to the first row.
+    fn choose_rows_0(&mut self) {
+        let Dictionary { mappings, locations, functions, links, stacks, .. } = self.dictionary;
+        let from_zero = G::SCHEMA.rows == Rows::FromZero;
+        self.mapping_row_0 = mappings.rows.get(1).is_some_and(|first| {
+            let empty = *first == Mapping::default()
+                && self.lower.mapping_attributes(1).next().is_none()
+                && self.lower.mapping_flags(1) == 0
+                && self.lower.build_id(1).is_none();
+            // Where index 0 is a guess, it must be the right one for every location.
+            let guessed = |row: usize| match locations.mappings[row] {
+                MappingId::NONE => true,
+                MappingId(1) => !first.may_hold(locations.addresses[row]),
+                _ => false,
+            };
+            empty || from_zero && self.location_rows().any(guessed)
+        });
+        self.location_row_0 = holds_none(&stacks.items);
+        self.function_row_0 = functions.get(1).is_some_and(|row| *row == Function::default())
+            || locations.lines.items.iter().any(|line| line.function == FunctionId::NONE);
+        self.link_row_0 = links.get(1).is_some_and(|row| from_zero || *row == Default::default());
+    }
+
+    /// The rows of the mapping table that are not the empty one.
+    pub(super) fn mappings(&self) -> std::ops::Range<usize> {
+        1..self.dictionary.mappings.rows.len()
+    }
+
+    pub(super) fn location_rows(&self) -> std::ops::Range<usize> {
+        1..self.dictionary.locations.len()
+    }
+
+    fn encode_indices(&mut self) {
+        let Dictionary { locations, functions, attributes, .. } = self.dictionary;
+        let all = |rows: usize, row_0: bool| {
+            let below = Self::below(row_0);
+            let indices: Vec<u32> = (0..rows as u32).map(|row| row.saturating_sub(below)).collect();
+            Codes::of(&indices)
+        };
+        self.locations = all(locations.len(), self.location_row_0);
+        self.functions = all(functions.len(), self.function_row_0);
+        let below = Self::below(false);
+        let place = |place: u32| place.saturating_sub(below);
+        self.attributes = self.chosen.codes(attributes.len(), place);
+    }
+
+    fn mark_strings(&mut self, profiles: &[&Profile], default: StringId) {
+        let Self { dictionary, chosen, strings, units, refs, own_texts, .. } = self;
+        for function in dictionary.functions.iter().skip(1) {
+            [function.name, function.system_name, function.filename]
+                .into_iter()
+                .for_each(|id| strings.mark(id));
+        }
+        dictionary.mappings.rows.iter().for_each(|mapping| strings.mark(mapping.filename));
+        if G::SCHEMA.tables.attribute_units == 0 {
+            for row in chosen.rows() {
+                strings.mark(dictionary.attributes[row].key);
+                strings.mark(dictionary.attributes[row].unit);
+            }
+        }
+        for (key, unit) in &units.rows {
+            strings.mark(*key);
+            strings.mark(*unit);
+        }
+        if G::SCHEMA.has_default_by_name() {
+            strings.mark(default);
+        }
+        refs.mark(strings, own_texts);
+        profiles.iter().for_each(|profile| self.mark_profile(profile));
+        self.mark_lowered_strings(profiles);
+        if !self.defaults.is_empty() && G::SCHEMA.tables.attribute_units == 0 {
+            self.own_texts.want(PPROF_PROFILE_DEFAULT_SAMPLE_TYPE);
+        }
+        self.own_texts.find(self.dictionary, &mut self.strings);
+        self.strings.number();
+        self.own_texts.number(&self.strings);
+        self.refs.number(&self.strings, &self.own_texts);
+    }
+
+    /// The strings of what a profile says in fields.
+    fn mark_profile(&mut self, profile: &Profile) {
+        let Self { dictionary, strings, known, .. } = self;
+        for value_type in profile.sample_types.iter().chain([&profile.period_type]) {
+            strings.mark(value_type.name);
+            strings.mark(value_type.unit);
+        }
+        if G::SCHEMA.sample.stacktrace_id != 0 {
+            profile.samples.stacktrace_ids.iter().for_each(|&id| strings.mark(id));
+        }
+        for id in &profile.attributes {
+            let known = known.get(*id);
+            if is_profile_field::<G>(known)
+                && known != Known::DefaultColumn
+                && let Some(attribute) = dictionary.attribute(*id)
+            {
+                known::texts(&attribute.value).for_each(|text| strings.mark(text));
+            }
+        }
+    }
+
+    /// The strings of what mappings and locations say in fields, and of labels in place of
+    /// attributes whose unit is not that of their key.
+    fn mark_lowered_strings(&mut self, profiles: &[&Profile]) {
+        let mut texts = Vec::new();
+        let mut old_names = Vec::new();
+        if G::SCHEMA.mapping.build_id != 0 {
+            for row in self.mappings() {
+                texts.extend(self.lower.build_id(row).map(|(_, text, _)| text));
+            }
+        }
+        if G::SCHEMA.location.frame_type != 0 {
+            for row in self.location_rows() {
+                match self.lower.frame_type(row) {
+                    Some((_, FrameType::Text(text))) => texts.push(text),
+                    Some((_, FrameType::Old(name))) => old_names.push(name),
+                    None => {}
+                }
+            }
+            let used =
+                FRAME_TYPES.iter().map(|(old, _)| *old).filter(|old| old_names.contains(old));
+            used.for_each(|old| self.own_texts.want(old));
+        }
+        if G::SCHEMA.sample.label != 0 && self.units.any_conflict() {
+            let samples = profiles.iter().flat_map(|p| &p.samples.attributes.items);
+            for id in samples.filter(|id| self.as_label(**id)) {
+                if let Some(attribute) = self.dictionary.attribute(*id) {
+                    texts.extend([attribute.key, attribute.unit]);
+                    texts.extend(known::texts(&attribute.value));
+                }
+            }
+        }
+        texts.into_iter().for_each(|text| self.strings.mark(text));
+    }
+
+    /// Whether an attribute of a sample is written as a label, since its unit is not that of its
+    /// key: a label can say what it says.
+    #[inline]
+    pub(crate) fn as_label(&self, id: AttributeId) -> bool {
+        G::SCHEMA.sample.label != 0 && self.units.conflict(id) && self.fits_label(id)
+    }
+
+    fn fits_label(&self, id: AttributeId) -> bool {
+        self.dictionary.attribute(id).is_some_and(|attribute| match attribute.value {
+            Value::Int(_) => true,
+            Value::String(text) => {
+                !self.dictionary.text(text).is_empty() && attribute.unit == StringId::NONE
+            }
+            _ => false,
+        })
+    }
+
+    fn check_sizes(&self) -> Result<()> {
+        check_rows("mapping_table", self.dictionary.mappings.rows.len())?;
+        check_rows("location_table", self.dictionary.locations.len())?;
+        check_rows("function_table", self.dictionary.functions.len())?;
+        check_rows("attribute_table", self.chosen.len())?;
+        check_rows("string_table", self.strings.len())?;
+        check_rows("stack_table", self.dictionary.stacks.len())
+    }
+}

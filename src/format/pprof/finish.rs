@@ -1,0 +1,144 @@
+//! From tables as they were read to the model's dictionary: references proved, fields made
+//! attributes.
+
+use crate::error::{Error, Result};
+use crate::format::intake::Intake;
+use crate::format::losses;
+use crate::format::otlp::read::lift;
+use crate::format::otlp::read::tables::{MappingPprof, Tables};
+use crate::format::pprof::ids::Ids;
+use crate::model::dictionary::{Dictionary, Function, Line, Locations, Mapping, Mappings};
+use crate::model::id::{AttributeId, FunctionId, LocationId, MappingId};
+use crate::model::ragged::Ragged;
+
+use crate::format::pprof::strings::Table;
+/// Proves the tables, makes attributes of what the model has no fields for, and hands them over.
+pub(super) fn finish_tables(
+    mut tables: Tables,
+    links: Vec<crate::model::dictionary::Link>,
+    table: &mut Table,
+    mappings: &Ids,
+    functions: &Ids,
+    intake: &mut Intake,
+) -> Result<Dictionary> {
+    let rows = std::mem::take(&mut tables.functions);
+    let functions_table = finish_functions(rows, table, &mut tables, intake)?;
+    let mappings_table = finish_mappings(table, &mut tables, intake)?;
+    let last = |ids: &Ids, rows: usize| {
+        if ids.is_dense() { rows } else { u32::MAX as usize }
+    };
+    check_lines(&mut tables, last(functions, functions_table.len()), intake)?;
+    check_mappings(&mut tables, last(mappings, mappings_table.rows.len()), intake)?;
+    let attributes = finish_location_attributes(&mut tables, intake)?;
+    let attribute_table = tables.new_attributes.behind(std::mem::take(&mut tables.attributes));
+    let stacks = std::mem::take(&mut tables.stacks.rows);
+    Ok(Dictionary {
+        strings: tables.texts.raw.prove(false, &mut intake.budget)?,
+        mappings: mappings_table,
+        functions: functions_table,
+        locations: Locations {
+            mappings: tables.location_mappings.into_iter().map(MappingId).collect(),
+            addresses: tables.addresses,
+            lines: tables.lines,
+            attributes,
+        },
+        links,
+        attributes: attribute_table,
+        stacks: Ragged {
+            items: stacks.items.into_iter().map(LocationId).collect(),
+            ends: stacks.ends,
+        },
+    })
+}
+
+fn finish_functions(
+    mut rows: Vec<Function>,
+    table: &mut Table,
+    tables: &mut Tables,
+    intake: &mut Intake,
+) -> Result<Vec<Function>> {
+    for (row, function) in rows.iter_mut().enumerate().skip(1) {
+        let place =
+            |field: &'static str| move |e: Error| e.within(field).within_row("function", row - 1);
+        let texts = &mut tables.texts;
+        function.name = table.text(function.name.0, texts, intake).map_err(place("name"))?;
+        function.system_name =
+            table.text(function.system_name.0, texts, intake).map_err(place("system_name"))?;
+        function.filename =
+            table.text(function.filename.0, texts, intake).map_err(place("filename"))?;
+    }
+    Ok(rows)
+}
+
+fn finish_mappings(
+    table: &mut Table,
+    tables: &mut Tables,
+    intake: &mut Intake,
+) -> Result<Mappings> {
+    let mut rows: Vec<Mapping> = std::mem::take(&mut tables.mappings);
+    for (row, mapping) in rows.iter_mut().enumerate().skip(1) {
+        let place = |e: Error| e.within("filename").within_row("mapping", row - 1);
+        mapping.filename =
+            table.text(mapping.filename.0, &mut tables.texts, intake).map_err(place)?;
+    }
+    let mut attributes = Ragged::default();
+    let mut pprof_rows = std::mem::take(&mut tables.mapping_pprof);
+    let unset = pprof_rows.iter().all(|row| row.flags == 0) && rows.len() > 1;
+    if unset {
+        pprof_rows.resize(pprof_rows.len().max(2), MappingPprof::default());
+    }
+    for (row, pprof) in pprof_rows.into_iter().enumerate() {
+        let place = |e: Error| e.within("build_id").within_row("mapping", row.saturating_sub(1));
+        let build_id = table.text(pprof.build_id, &mut tables.texts, intake).map_err(place)?;
+        lift::mapping(pprof, build_id, tables, &mut attributes.items, intake)?;
+        if unset && row == 1 {
+            attributes.items.extend(lift::unset_flag(tables, intake)?);
+        }
+        attributes.end_row_at(row);
+    }
+    Ok(Mappings { rows, attributes })
+}
+
+/// A line may name no function; one that names an unknown one is refused, or names none.
+fn check_lines(tables: &mut Tables, rows: usize, intake: &mut Intake) -> Result<()> {
+    let Ragged { items, ends } = &mut tables.lines;
+    let largest = items.iter().map(|line| line.function.0).max().unwrap_or(0);
+    let bad = |line: &Line| line.function.0 as usize >= rows || line.function.0 == u32::MAX;
+    if (largest as usize) < rows && largest != u32::MAX {
+        return Ok(());
+    }
+    for (at, line) in items.iter_mut().enumerate().filter(|(_, line)| bad(line)) {
+        let row = ends.partition_point(|&end| end as usize <= at);
+        let error = Error::malformed("the function does not exist").within("function_id");
+        intake.repair(
+            losses::DANGLING_FUNCTION,
+            error.within("line").within_row("location", row.saturating_sub(1)),
+        )?;
+        line.function = FunctionId::NONE;
+    }
+    Ok(())
+}
+
+/// As all readers of pprof do, a location of an unknown mapping is taken for one of none.
+fn check_mappings(tables: &mut Tables, rows: usize, intake: &mut Intake) -> Result<()> {
+    for (row, mapping) in tables.location_mappings.iter_mut().enumerate() {
+        if *mapping as usize >= rows || *mapping == u32::MAX {
+            *mapping = 0;
+            let place = || format!("location[{}].mapping_id", row.saturating_sub(1));
+            intake
+                .note(losses::DANGLING_MAPPING, place, || "the mapping does not exist".to_owned());
+        }
+    }
+    Ok(())
+}
+
+fn finish_location_attributes(
+    tables: &mut Tables,
+    intake: &mut Intake,
+) -> Result<Ragged<AttributeId>> {
+    let mut attributes = Ragged::default();
+    for (row, id) in lift::locations(tables, intake)? {
+        attributes.push_at(row as usize, &[id]);
+    }
+    Ok(attributes)
+}

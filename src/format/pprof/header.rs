@@ -1,0 +1,160 @@
+//! What a file says once: times, the period, comments.
+
+use crate::error::{Error, Result};
+use crate::format::fields::{fields, is, unknown};
+use crate::format::intake::Intake;
+use crate::format::losses;
+use crate::format::otlp::read::tables::Tables;
+use crate::format::otlp::schema::{Generation as _, Pprof};
+use crate::model::id::StringId;
+use crate::model::profile::{Profile, ValueType};
+use crate::model::value::Value;
+use crate::schema::{self, Version};
+use crate::semconv;
+use crate::wire::read::Reader;
+use crate::wire::{LEN, VARINT};
+
+use crate::format::pprof::strings::Table;
+/// What is said once.
+#[derive(Debug, Default)]
+pub(super) struct Header {
+    pub(super) sample_types: Vec<ValueType>,
+    period_type: ValueType,
+    period: i64,
+    time: i64,
+    duration: i64,
+    comments: Vec<u32>,
+    default_sample_type: u32,
+    drop_frames: u32,
+    keep_frames: u32,
+    doc_url: u32,
+}
+
+impl Header {
+    /// A field that is not of a table.
+    pub(super) fn field(
+        &mut self,
+        tag: u32,
+        mut reader: Reader,
+        intake: &mut Intake,
+    ) -> Result<()> {
+        if is!(tag, 7, VARINT) {
+            self.drop_frames = reader.index()?;
+        } else if is!(tag, 8, VARINT) {
+            self.keep_frames = reader.index()?;
+        } else if is!(tag, 9, VARINT) {
+            let time = reader.varint()? as i64;
+            if self.time != 0 && time != 0 {
+                return Err(Error::malformed(
+                    "set twice: the file is several profiles concatenated",
+                )
+                .within("time_nanos"));
+            }
+            self.time = if time == 0 { self.time } else { time };
+        } else if is!(tag, 10, VARINT) {
+            self.duration = reader.varint()? as i64;
+        } else if is!(tag, 11, LEN) {
+            self.period_type = value_type(reader.message()?, self.period_type, intake)
+                .map_err(|e| e.within("period_type"))?;
+        } else if is!(tag, 12, VARINT) {
+            self.period = reader.varint()? as i64;
+        } else if is!(tag, 13, LEN) || is!(tag, 13, VARINT) {
+            crate::format::otlp::read::tables::indices(
+                tag,
+                &mut reader,
+                &mut self.comments,
+                intake,
+            )?;
+        } else if is!(tag, 14, VARINT) {
+            self.default_sample_type = reader.index()?;
+        } else if is!(tag, Pprof::SCHEMA.profile.doc_url, VARINT) {
+            self.doc_url = reader.index()?;
+        } else {
+            unknown(&mut reader, tag, &schema::PROFILE, Version::Pprof, intake)?;
+        }
+        Ok(())
+    }
+
+    /// What the header says, in the model's words.
+    pub(super) fn finish(
+        self,
+        profile: &mut Profile,
+        table: &mut Table,
+        tables: &mut Tables,
+        intake: &mut Intake,
+    ) -> Result<()> {
+        profile.time_unix_nano = self.time.into();
+        profile.duration_nanos = self.duration.into();
+        profile.period = self.period;
+        let mut named = |value_type: ValueType,
+                         tables: &mut Tables,
+                         intake: &mut Intake|
+         -> Result<ValueType> {
+            let name = table.text(value_type.name.0, &mut tables.texts, intake)?;
+            let unit = table.text(value_type.unit.0, &mut tables.texts, intake)?;
+            Ok(ValueType { name, unit, temporality: None })
+        };
+        profile.sample_types.reserve_exact(self.sample_types.len());
+        for (row, value_type) in self.sample_types.into_iter().enumerate() {
+            let value_type =
+                named(value_type, tables, intake).map_err(|e| e.within_row("sample_type", row))?;
+            profile.sample_types.push(value_type);
+        }
+        profile.period_type =
+            named(self.period_type, tables, intake).map_err(|e| e.within("period_type"))?;
+        let mut text =
+            |index: u32, field: &'static str, tables: &mut Tables, intake: &mut Intake| {
+                table.text(index, &mut tables.texts, intake).map_err(|e| e.within(field))
+            };
+        profile.default_sample_type =
+            text(self.default_sample_type, "default_sample_type", tables, intake)?;
+        let default = profile.default_sample_type;
+        if default != StringId::NONE
+            && !profile.sample_types.iter().any(|value_type| value_type.name == default)
+        {
+            let message = || "names none of the sample types".to_owned();
+            intake.note(losses::DEFAULT_NO_MATCH, || "default_sample_type".to_owned(), message);
+        }
+        let mut attributes = Vec::new();
+        if !self.comments.is_empty() {
+            intake.budget.take::<Value>(self.comments.len())?;
+            let mut comments = Vec::with_capacity(self.comments.len());
+            for index in self.comments {
+                comments.push(Value::String(text(index, "comment", tables, intake)?));
+            }
+            attributes.push((semconv::PPROF_PROFILE_COMMENT, Value::Array(comments.into())));
+        }
+        for (index, key, field) in [
+            (self.drop_frames, semconv::PPROF_PROFILE_DROP_FRAMES, "drop_frames"),
+            (self.keep_frames, semconv::PPROF_PROFILE_KEEP_FRAMES, "keep_frames"),
+            (self.doc_url, semconv::PPROF_PROFILE_DOC_URL, "doc_url"),
+        ] {
+            let text = text(index, field, tables, intake)?;
+            if text != StringId::NONE {
+                attributes.push((key, Value::String(text)));
+            }
+        }
+        for (key, value) in attributes {
+            profile.attributes.push(tables.new_attributes.named(
+                key,
+                value,
+                &mut tables.texts,
+                intake,
+            )?);
+        }
+        Ok(())
+    }
+}
+
+/// A value type, and what was said of it before.
+pub(super) fn value_type(
+    mut reader: Reader,
+    mut value_type: ValueType,
+    intake: &mut Intake,
+) -> Result<ValueType> {
+    fields!(reader, VALUE_TYPE in Version::Pprof, intake; {
+        (1, VARINT) => value_type.name = StringId(reader.index()?),
+        (2, VARINT) => value_type.unit = StringId(reader.index()?),
+    });
+    Ok(value_type)
+}

@@ -1,0 +1,73 @@
+//! Where everything is in a file: a first look, so that tables and samples can be read one after the
+//! other.
+
+use crate::error::Result;
+use crate::format::intake::Intake;
+use crate::limits::within;
+use crate::wire::read::Reader;
+use crate::wire::LEN;
+
+pub(super) const SAMPLE_TYPE: usize = 1;
+pub(super) const SAMPLE: usize = 2;
+pub(super) const MAPPING: usize = 3;
+pub(super) const LOCATION: usize = 4;
+pub(super) const FUNCTION: usize = 5;
+pub(super) const STRING: usize = 6;
+
+/// What a first look at the file finds.
+#[derive(Debug, Default)]
+pub(super) struct Layout {
+    /// By field number: where the rows of a table are.
+    pub(super) rows: [Vec<Place>; STRING + 1],
+    /// Where the fields begin that are not of a table.
+    pub(super) others: Vec<u32>,
+}
+
+/// Where a row begins in the file, and how long it is.
+pub(crate) type Place = (u32, u32);
+
+/// A row of the file.
+pub(crate) fn row((start, length): Place, payload: &[u8]) -> Reader<'_> {
+    Reader::within(payload, start as usize, start as usize + length as usize)
+}
+
+impl Layout {
+    pub(super) fn of(payload: &[u8], intake: &mut Intake) -> Result<Self> {
+        let mut layout = Self::default();
+        let mut reader = Reader::new(payload);
+        let limits = *intake.limits();
+        // Rarely more: what is too small moves all that is there.
+        let most = (payload.len() / 96).min(intake.budget.left::<[Place; 4]>());
+        for table in [SAMPLE, LOCATION, FUNCTION, STRING] {
+            layout.rows[table].reserve(most);
+        }
+        loop {
+            let start = reader.at();
+            let (tag, row) = match reader.record() {
+                Some(record) => record,
+                None => match reader.tag()? {
+                    None => break,
+                    Some(tag) if tag & 7 == LEN => (tag, reader.message()?),
+                    Some(tag) => {
+                        reader.skip(tag, limits.max_nesting)?;
+                        layout.others.push(start as u32);
+                        continue;
+                    }
+                },
+            };
+            // Rows of all tables lie between one another: no branch on which this is of.
+            match layout.rows.get_mut((tag >> 3) as usize) {
+                Some(rows) => rows.push((row.at() as u32, row.left() as u32)),
+                None => layout.others.push(start as u32),
+            }
+        }
+        layout.rows.iter_mut().for_each(Vec::shrink_to_fit);
+        let rows = layout.rows.iter().map(Vec::len).sum();
+        intake.budget.take::<Place>(rows)?;
+        intake.budget.take::<u32>(layout.others.len())?;
+        let [_, _, samples, _, _, _, strings] = &layout.rows;
+        within("max_samples", limits.max_samples, samples.len() as u64)?;
+        within("max_strings", limits.max_strings, strings.len() as u64)?;
+        Ok(layout)
+    }
+}

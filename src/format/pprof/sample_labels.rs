@@ -1,0 +1,219 @@
+//! The labels of samples, which become attributes and links.
+
+use crate::error::Result;
+use crate::format::intake::Intake;
+use crate::format::labels::{self, Label};
+use crate::format::otlp::read::tables::Tables;
+use crate::format::pprof::strings::Table;
+use crate::format::texts::{Texts, hash_bytes};
+use crate::model::dictionary::{Attribute, Link};
+use crate::model::id::{AttributeId, LinkId, StringId};
+use crate::model::value::Value;
+use crate::semconv::{LABEL_SPAN_ID, LABEL_TRACE_ID};
+
+use crate::format::pprof::samples::{Half, SampleReader, Single};
+
+impl<'a> SampleReader<'a> {
+    /// Takes a label as one of the sample's own.
+    #[inline]
+    pub(super) fn own_label(
+        &mut self,
+        body: &'a [u8],
+        table: &mut Table,
+        tables: &mut Tables,
+        intake: &mut Intake,
+    ) -> Result<()> {
+        let label = self.label(body, table, tables, intake);
+        self.own.push(label.map_err(|e| e.within("label"))?);
+        Ok(())
+    }
+
+    /// The number of a label.
+    #[inline]
+    pub(super) fn label(
+        &mut self,
+        body: &'a [u8],
+        table: &mut Table,
+        tables: &mut Tables,
+        intake: &mut Intake,
+    ) -> Result<u32> {
+        let hash = hash_bytes(&self.hasher, body) as u32;
+        if let Some(label) = self.labels.find(hash, body) {
+            return Ok(label);
+        }
+        let label = Label::read(body, intake)?;
+        label.note(intake);
+        let texts = &mut tables.texts;
+        let attribute = label.attribute(|index, field| {
+            table.text(index, texts, intake).map_err(|e| e.within(field))
+        })?;
+        let mut single = Single { key: attribute.key, id: AttributeId::NONE, half: 0 };
+        if intake.links
+            && let Some(half) = half(&attribute, texts)
+        {
+            intake.budget.push(&mut self.halves, half)?;
+            single.half = self.halves.len() as u32;
+        }
+        // Where its bytes are, and in the index its hash and some slots.
+        intake.budget.take::<[u64; 4]>(1)?;
+        intake.budget.push(&mut self.singles, single)?;
+        let label = self.labels.add(hash, body);
+        self.fresh.push((label, attribute));
+        Ok(label)
+    }
+
+    /// What a label says.
+    pub(super) fn attribute(
+        &self,
+        label: u32,
+        table: &mut Table,
+        tables: &mut Tables,
+        intake: &mut Intake,
+    ) -> Result<Attribute> {
+        if let Some((_, attribute)) = self.fresh.iter().find(|(fresh, _)| *fresh == label) {
+            return Ok(attribute.clone());
+        }
+        let body = self.labels.get(label).unwrap_or_default();
+        let texts = &mut tables.texts;
+        Label::read(body, intake)?.attribute(|index, _| table.text(index, texts, intake))
+    }
+
+    /// Makes the labels of a sample its attributes and its link.
+    pub(super) fn attach(
+        &mut self,
+        row: usize,
+        table: &mut Table,
+        tables: &mut Tables,
+        intake: &mut Intake,
+    ) -> Result<()> {
+        intake.take_attributes(self.own.len())?;
+        let key = |label: u32| self.singles[label as usize].key;
+        let repeated = (1..self.own.len())
+            .any(|at| self.own[..at].iter().any(|&earlier| key(earlier) == key(self.own[at])));
+        if repeated {
+            return self.attach_repeated(table, tables, intake);
+        }
+        if self.own.iter().any(|&label| self.singles[label as usize].half != 0) {
+            self.link(row, tables, intake)?;
+        }
+        for at in 0..self.own.len() {
+            let label = self.own[at];
+            let mut id = self.singles[label as usize].id;
+            if id == AttributeId::NONE {
+                let attribute = self.attribute(label, table, tables, intake)?;
+                id = tables.new_attributes.intern(attribute, intake)?;
+                self.singles[label as usize].id = id;
+            }
+            self.samples.attributes.items.push(id);
+        }
+        Ok(())
+    }
+
+    #[cold]
+    pub(super) fn attach_repeated(
+        &mut self,
+        table: &mut Table,
+        tables: &mut Tables,
+        intake: &mut Intake,
+    ) -> Result<()> {
+        let labels = self.own.iter();
+        let singles: Result<Vec<Attribute>> =
+            labels.map(|&label| self.attribute(label, table, tables, intake)).collect();
+        let singles = singles?;
+        let mut ids = Vec::new();
+        labels::group(&singles, &mut ids, &mut tables.texts, &mut tables.new_attributes, intake)?;
+        self.samples.attributes.items.extend(ids.into_iter().map(AttributeId));
+        Ok(())
+    }
+
+    pub(super) fn half(&self, label: u32) -> Option<Half> {
+        let number = self.singles[label as usize].half as usize;
+        self.halves.get(number.checked_sub(1)?).copied()
+    }
+
+    /// Takes the two labels of a link out of a sample's, if both are there.
+    pub(super) fn link(
+        &mut self,
+        row: usize,
+        tables: &mut Tables,
+        intake: &mut Intake,
+    ) -> Result<()> {
+        let (mut trace, mut span) = (None, None);
+        for &label in &self.own {
+            match self.half(label) {
+                Some(Half::Trace(id)) => _ = trace.get_or_insert(id),
+                Some(Half::Span(id)) => _ = span.get_or_insert(id),
+                None => {}
+            }
+        }
+        let (Some(trace_id), Some(span_id)) = (trace, span) else {
+            return Ok(());
+        };
+        let singles = &self.singles;
+        self.own.retain(|&label| singles[label as usize].half == 0);
+        let link = Link { trace_id, span_id };
+        let hash = hash_bytes(&self.hasher, &[&trace_id[..], &span_id].concat());
+        let links = &mut tables.links;
+        let id = match self.links.find(hash, |&row| links[row as usize] == link) {
+            Some(&row) => row,
+            None => {
+                let id = links.len() as u32;
+                intake.budget.take::<[u64; 2]>(1)?;
+                intake.budget.push(links, link)?;
+                let hasher = &self.hasher;
+                self.links.insert_unique(hash, id, |&row| {
+                    let Link { trace_id, span_id } = links[row as usize];
+                    hash_bytes(hasher, &[&trace_id[..], &span_id].concat())
+                });
+                id
+            }
+        };
+        self.samples.links.resize(row, LinkId::NONE);
+        self.samples.links.push(LinkId(id));
+        Ok(())
+    }
+}
+
+/// The half of a link that a label is: only a text that comes back as it was is one.
+fn half(attribute: &Attribute, texts: &Texts) -> Option<Half> {
+    let Value::String(value) = attribute.value else {
+        return None;
+    };
+    let text = |id: StringId| texts.raw.get(id.row()).unwrap_or_default();
+    match std::str::from_utf8(text(attribute.key)) {
+        Ok(LABEL_TRACE_ID) => hex(text(value)).map(Half::Trace),
+        Ok(LABEL_SPAN_ID) => hex(text(value)).map(Half::Span),
+        _ => None,
+    }
+}
+
+/// The bytes that lower-case hex digits say, if they are of that length and not all zero.
+pub(crate) fn hex<const N: usize>(text: &[u8]) -> Option<[u8; N]> {
+    let digit = |byte: u8| match byte {
+        b'0'..=b'9' => Some(byte - b'0'),
+        b'a'..=b'f' => Some(byte - b'a' + 10),
+        _ => None,
+    };
+    let mut bytes = [0; N];
+    if text.len() != 2 * N {
+        return None;
+    }
+    for (byte, pair) in bytes.iter_mut().zip(text.chunks_exact(2)) {
+        let [high, low] = pair else { return None };
+        *byte = digit(*high)? << 4 | digit(*low)?;
+    }
+    (bytes != [0; N]).then_some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_canonical_hex_is_an_id() {
+        assert_eq!(hex::<2>(b"0aff"), Some([10, 255]));
+        for text in [&b"0AFF"[..], b"0000", b"0aff0", b"0xff", b""] {
+            assert_eq!(hex::<2>(text), None);
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! The string table of a file.
+
+use crate::error::{Error, Result};
+use crate::format::intake::Intake;
+use crate::format::losses;
+use crate::format::texts::Texts;
+use crate::model::id::StringId;
+
+use crate::format::pprof::layout::Place;
+/// The string table, as places in the file; a string becomes the model's when it is used, so that
+/// equal ones become one and unused ones none.
+#[derive(Debug)]
+pub(crate) struct Table<'a> {
+    payload: &'a [u8],
+    rows: &'a [Place],
+    /// The model's id of each; [`UNUSED`] until it is used.
+    ids: Vec<u32>,
+}
+
+/// No string was given this id.
+const UNUSED: u32 = u32::MAX;
+
+impl Table<'_> {
+    /// The model's id of a string.
+    #[inline]
+    pub(crate) fn text(
+        &mut self,
+        index: u32,
+        texts: &mut Texts,
+        intake: &mut Intake,
+    ) -> Result<StringId> {
+        match self.ids.get(index as usize) {
+            Some(&id) if id != UNUSED => Ok(StringId(id)),
+            _ => self.first_use(index, texts, intake),
+        }
+    }
+
+    fn first_use(
+        &mut self,
+        index: u32,
+        texts: &mut Texts,
+        intake: &mut Intake,
+    ) -> Result<StringId> {
+        let Some(text) = self.get(index as usize) else {
+            if index != 0 {
+                let shown = crate::format::otlp::read::common::show(index);
+                let error = Error::malformed(format!(
+                    "{shown} is out of range: the table has {} strings",
+                    self.rows.len()
+                ));
+                intake.repair(losses::BAD_STRING_INDEX, error)?;
+            }
+            return Ok(StringId::NONE);
+        };
+        let id = texts.intern(text, intake)?;
+        self.ids[index as usize] = id.0;
+        Ok(id)
+    }
+}
+
+impl<'a> Table<'a> {
+    pub(super) fn of(payload: &'a [u8], rows: &'a [Place], intake: &mut Intake) -> Result<Self> {
+        intake.budget.take::<u32>(rows.len())?;
+        let mut table = Self { payload, rows, ids: vec![UNUSED; rows.len()] };
+        table.check(intake)?;
+        Ok(table)
+    }
+
+    /// The first string must be there and empty.
+    fn check(&mut self, intake: &mut Intake) -> Result<()> {
+        let error = match self.get(0) {
+            Some([]) => return Ok(()),
+            Some(first) => {
+                format!("string 0 must be empty, found {:?}", String::from_utf8_lossy(first))
+            }
+            None => "the string table must begin with the empty string, found no string".to_owned(),
+        };
+        intake.repair(losses::ROW_0, Error::malformed(error).within_row("string_table", 0))?;
+        if let Some(first) = self.ids.first_mut() {
+            *first = 0;
+        }
+        Ok(())
+    }
+
+    fn get(&self, row: usize) -> Option<&'a [u8]> {
+        let &(start, length) = self.rows.get(row)?;
+        self.payload.get(start as usize..)?.get(..length as usize)
+    }
+}

@@ -1,0 +1,18 @@
+//! All scopes and profiles, one after the other.
+
+use crate::model::profile::Profile;
+use crate::model::profiles::{ResourceProfiles, ScopeProfiles};
+
+/// All scopes.
+pub(super) fn scopes_of(
+    resources: &mut [ResourceProfiles],
+) -> impl Iterator<Item = &mut ScopeProfiles> {
+    resources.iter_mut().flat_map(|resource| &mut resource.scopes)
+}
+
+/// All profiles.
+pub(super) fn profiles_of(
+    resources: &mut [ResourceProfiles],
+) -> impl Iterator<Item = &mut Profile> {
+    scopes_of(resources).flat_map(|scope| &mut scope.profiles)
+}
