@@ -5,7 +5,7 @@ use std::io::Write;
 
 use flate2::{Crc, Decompress, DecompressError, FlushDecompress, GzBuilder, Status};
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, GzipFault, Result};
 use crate::limits::{Limits, within};
 
 const GZIP: &[u8] = &[0x1f, 0x8b];
@@ -91,14 +91,30 @@ fn is_zlib(bytes: &[u8]) -> bool {
 /// [`ErrorKind::Unrecognised`] for any other compression, and for gzip inside gzip. The offset of
 /// such an error counts in `bytes`, not in what they inflate to.
 pub fn inflate<'a>(bytes: &'a [u8], limits: &Limits) -> Result<Cow<'a, [u8]>> {
+    Ok(unpack(bytes, limits)?.bytes)
+}
+
+/// Inflated bytes, and how they were packed.
+pub(crate) struct Unpacked<'a> {
+    pub(crate) bytes: Cow<'a, [u8]>,
+    /// How many members the file has; none where it is not compressed.
+    pub(crate) members: u64,
+    /// The zeros behind the last member.
+    pub(crate) padding: usize,
+}
+
+/// [`inflate`], with how the bytes were packed.
+pub(crate) fn unpack<'a>(bytes: &'a [u8], limits: &Limits) -> Result<Unpacked<'a>> {
     within("max_input_bytes", limits.max_input_bytes, bytes.len() as u64)?;
     match magic(bytes) {
-        None => Ok(Cow::Borrowed(bytes)),
+        None => Ok(Unpacked { bytes: Cow::Borrowed(bytes), members: 0, padding: 0 }),
         Some("gzip") => match Gunzip::new(bytes, limits).run() {
-            Ok(inflated) => Ok(Cow::Owned(inflated)),
+            Ok((inflated, members, padding)) => {
+                Ok(Unpacked { bytes: Cow::Owned(inflated), members, padding })
+            }
             Err(error) => Err(error.located(bytes)),
         },
-        Some(name) => Err(still_compressed("the file is", name)),
+        Some(name) => Err(still_compressed("the file is", name).gzip(GzipFault::Other)),
     }
 }
 
@@ -135,7 +151,8 @@ impl<'a> Gunzip<'a> {
         Self { limits, rest: file, out, len: 0, claimed, state }
     }
 
-    fn run(mut self) -> Result<Vec<u8>> {
+    /// The bytes, the number of members, and the zeros behind them.
+    fn run(mut self) -> Result<(Vec<u8>, u64, usize)> {
         // One allocation does for the usual file, whose only member tells its size at the end.
         self.make_room(self.claimed);
         let mut members = 0;
@@ -150,8 +167,10 @@ impl<'a> Gunzip<'a> {
         }
         self.out.truncate(self.len);
         match magic(&self.out) {
-            Some(name) => Err(still_compressed("what the gzip file holds is", name)),
-            None => Ok(self.out),
+            Some(name) => {
+                Err(still_compressed("what the gzip file holds is", name).gzip(GzipFault::Nested))
+            }
+            None => Ok((self.out, members, self.rest.len())),
         }
     }
 
@@ -226,11 +245,11 @@ fn header(member: &[u8]) -> Result<&[u8]> {
     let [_, _, method, flags, ..] = *fixed;
     if method != 8 {
         let message = format!("gzip method {method} is not 8, the only one there is");
-        return Err(Error::malformed(message).at(member));
+        return Err(Error::malformed(message).gzip(GzipFault::Header).at(member));
     }
     if flags & RESERVED != 0 {
         let message = format!("gzip flags {flags:#04x} have a bit of {RESERVED:#04x}, reserved");
-        return Err(Error::malformed(message).at(member));
+        return Err(Error::malformed(message).gzip(GzipFault::Header).at(member));
     }
     if flags & FEXTRA != 0 {
         let (length, field) = short(rest)?;
@@ -263,7 +282,7 @@ fn after_text<'a>(what: &str, text: &'a [u8]) -> Result<&'a [u8]> {
         None if most.len() <= MAX_TEXT => Err(truncated("header", text)),
         None => {
             let message = format!("gzip {what} is longer than {MAX_TEXT} bytes");
-            Err(Error::malformed(message).at(text))
+            Err(Error::malformed(message).gzip(GzipFault::HeaderLength).at(text))
         }
     }
 }
@@ -277,7 +296,7 @@ fn after_header_crc<'a>(member: &[u8], rest: &'a [u8]) -> Result<&'a [u8]> {
         return Ok(after);
     }
     let message = format!("gzip header has checksum {found:#06x}, not {stored:#06x} as it says");
-    Err(Error::malformed(message).at(rest))
+    Err(Error::malformed(message).gzip(GzipFault::HeaderCrc).at(rest))
 }
 
 /// What follows the trailer of a member whose bytes `crc` has seen.
@@ -286,34 +305,39 @@ fn trailer<'a>(rest: &'a [u8], crc: &Crc) -> Result<&'a [u8]> {
         return Err(truncated("trailer", rest));
     };
     let (sum, size) = (u32::from_le_bytes(*s), u32::from_le_bytes([*a, *b, *c, *d]));
-    let message = match (crc.sum(), crc.amount()) {
-        (found, _) if found != sum => {
-            format!("gzip member has checksum {found:#010x}, not {sum:#010x} as its trailer says")
-        }
-        (_, found) if found != size => {
-            format!("gzip member holds {found} bytes, not {size} as its trailer says")
-        }
+    let (message, fault) = match (crc.sum(), crc.amount()) {
+        (found, _) if found != sum => (
+            format!("gzip member has checksum {found:#010x}, not {sum:#010x} as its trailer says"),
+            GzipFault::Checksum,
+        ),
+        (_, found) if found != size => (
+            format!("gzip member holds {found} bytes, not {size} as its trailer says"),
+            GzipFault::Size,
+        ),
         _ => return Ok(after),
     };
-    Err(Error::malformed(message).at(rest))
+    Err(Error::malformed(message).gzip(fault).at(rest))
 }
 
 #[cold]
 fn truncated(part: &str, rest: &[u8]) -> Error {
     let end = rest.get(rest.len()..).unwrap_or_default();
-    Error::malformed(format!("the file ends inside a gzip {part}")).at(end)
+    Error::malformed(format!("the file ends inside a gzip {part}"))
+        .gzip(GzipFault::Truncated)
+        .at(end)
 }
 
 #[cold]
 fn corrupt(error: &DecompressError, rest: &[u8]) -> Error {
     let why = error.message().unwrap_or("invalid");
-    Error::malformed(format!("deflate data is corrupt: {why}")).at(rest)
+    Error::malformed(format!("deflate data is corrupt: {why}")).gzip(GzipFault::Deflate).at(rest)
 }
 
 #[cold]
 fn garbage(rest: &[u8]) -> Error {
     let left = rest.len();
     Error::malformed(format!("{left} bytes after the last gzip member are no other member"))
+        .gzip(GzipFault::Garbage)
         .at(rest)
 }
 

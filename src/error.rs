@@ -55,6 +55,25 @@ enum Detail {
     Limit(&'static str),
     /// The bytes are plainly something else than a profile.
     NoProfile,
+    /// What is wrong with a compressed file.
+    Gzip(GzipFault),
+}
+
+/// What is wrong with a compressed file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum GzipFault {
+    Header,
+    HeaderCrc,
+    HeaderLength,
+    Truncated,
+    Checksum,
+    Size,
+    Deflate,
+    Garbage,
+    /// The bytes inside are compressed again.
+    Nested,
+    /// It is another compression.
+    Other,
 }
 
 /// One step of a place: a field by its name in the schema, or a row of a list.
@@ -88,6 +107,21 @@ impl Error {
         let mut error = Self::new(ErrorKind::Limit, message);
         error.0.detail = Detail::Limit(name);
         error
+    }
+
+    /// Says what is wrong with a compressed file.
+    #[cold]
+    pub(crate) fn gzip(mut self, fault: GzipFault) -> Self {
+        self.0.detail = Detail::Gzip(fault);
+        self
+    }
+
+    /// What is wrong with a compressed file.
+    pub(crate) fn gzip_fault(&self) -> Option<GzipFault> {
+        match self.0.detail {
+            Detail::Gzip(fault) => Some(fault),
+            _ => None,
+        }
     }
 
     /// The bytes are plainly no profile.
@@ -201,7 +235,7 @@ impl Error {
     pub fn limit(&self) -> Option<&'static str> {
         match self.0.detail {
             Detail::Limit(name) => Some(name),
-            Detail::None | Detail::NoProfile => None,
+            Detail::None | Detail::NoProfile | Detail::Gzip(_) => None,
         }
     }
 

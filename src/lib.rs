@@ -37,6 +37,7 @@
 //! | find out what some bytes are | [`detect()`], [`Detected`], [`Certainty`] |
 //! | look at profiles: samples, stacks, values, attributes | [`Profiles`], [`model`] |
 //! | write a format | [`write()`], [`write_to()`], [`Format`], [`WriteOptions`] |
+//! | check a payload against the rules of its generation | [`check::check()`], [`check::Rule`] |
 //! | know what a conversion lost | [`Losses`], [`losses::LossCode`] |
 //! | write a profiler | [`Builder`], [the guide for profiler authors](guide::profiler_authors) |
 //! | write a server | [the guide for backend authors](guide::backend_authors) |
@@ -71,6 +72,7 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub mod build;
+pub mod check;
 pub mod compression;
 mod convert;
 mod error;

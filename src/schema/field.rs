@@ -232,6 +232,25 @@ impl MessageType {
         found
     }
 
+    /// The place of a key among the keys of the message, whatever its version.
+    pub(crate) const fn cell(&self, key: &str) -> usize {
+        let (mut cell, mut row) = (0, 0);
+        while row < self.fields.len() {
+            let mut first = 0;
+            while !is_equal(self.fields[first].key, self.fields[row].key) {
+                first += 1;
+            }
+            if first == row {
+                if is_equal(self.fields[row].key, key) {
+                    return cell;
+                }
+                cell += 1;
+            }
+            row += 1;
+        }
+        panic!("no version has a field of this key");
+    }
+
     /// The number of that field; 0 where there is none.
     pub(crate) const fn number(&self, version: Version, key: &str) -> u32 {
         match self.field(version, key) {

@@ -190,7 +190,7 @@ fn manual_pages_are_printed_and_written() {
     let page = stdout(&run(&room, "man", 0));
     assert!(page.contains(".TH otlp-profiles 1") && page.contains("Exit codes"), "{page}");
     run(&room, "man pages/man1", 0);
-    let names = ["", "-completions", "-convert", "-info", "-man"];
+    let names = ["", "-completions", "-convert", "-info", "-man", "-validate"];
     let names = names.map(|name| format!("otlp-profiles{name}.1"));
     let mut written = files(&room.join("pages/man1"));
     written.sort();

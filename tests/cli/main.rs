@@ -11,6 +11,7 @@ mod log;
 mod losses;
 mod many;
 mod origin;
+mod validate;
 
 use std::fs;
 use std::io::Write;

@@ -14,7 +14,8 @@ use crate::limits;
 pub(crate) enum Exit {
     #[default]
     Done = 0,
-    LossRefused = 1,
+    /// A loss or a finding that is not allowed.
+    Denied = 1,
     Usage = 2,
     Input = 3,
     Output = 4,

@@ -21,6 +21,7 @@ mod style;
 mod text;
 mod time;
 mod trace;
+mod validate;
 
 use std::process::ExitCode;
 
@@ -29,7 +30,7 @@ use clap::{Parser, Subcommand};
 use crate::console::Console;
 use crate::exit::Exit;
 
-/// Says what profiles are (pprof, and every generation of OTLP profiles) and converts them
+/// Says what profiles are (pprof, and every generation of OTLP profiles), checks them, and converts them
 /// without losing anything silently.
 #[derive(Debug, Parser)]
 #[command(name = "otlp-profiles", version, long_version = formats::long_version())]
@@ -55,6 +56,8 @@ enum Command {
     Convert(Box<convert::Args>),
     /// Say what files are, and why
     Info(Box<info::Args>),
+    /// Check files against the rules of their generation
+    Validate(Box<validate::Args>),
     /// Print the script by which a shell completes arguments
     Completions(completions::Args),
     /// Print the manual page, or write all of them to a directory
@@ -65,7 +68,7 @@ enum Command {
 const MESSAGES: &str = "Messages";
 
 const AFTER_HELP: &str = "\
-Exit codes: 0 done, 1 a loss was refused (--deny-loss), 2 wrong usage, 3 an input cannot be read, \
+Exit codes: 0 done, 1 a loss was refused (--deny-loss) or a finding is an error (validate), 2 wrong usage, 3 an input cannot be read, \
 recognised or decoded, 4 an output cannot be written, 5 a limit was reached, 6 the generation is \
 ambiguous where the answer matters and --from was not given. With several inputs the highest code \
 wins. 129, 130 and 143: ended by SIGHUP, SIGINT, SIGTERM.
@@ -97,6 +100,7 @@ fn run(cli: &Cli) -> Exit {
     match &cli.command {
         Command::Convert(args) => convert::run(args, &console),
         Command::Info(args) => info::run(args, &console),
+        Command::Validate(args) => validate::run(args, &console),
         Command::Completions(args) => completions::run(args, &console),
         Command::Man(args) => man::run(args, &console),
     }

@@ -142,6 +142,11 @@ pub(crate) fn detect_payload(
     Ok(detected)
 }
 
+/// Whether a payload is plainly something else: text, or a file that says by its first bytes what it is.
+pub(crate) fn is_foreign(payload: &[u8]) -> bool {
+    magic::binary(payload).is_some() || magic::text(payload).is_some()
+}
+
 fn recognise(
     payload: &[u8],
     hint: Option<Format>,

@@ -111,7 +111,7 @@ impl Run<'_> {
         drop(content);
         if self.args.deny_loss && converted.is_lossy() {
             let message = "something would be lost, which --deny-loss refuses; nothing was written";
-            return Err(Failure::new(Exit::LossRefused, message));
+            return Err(Failure::new(Exit::Denied, message));
         }
         self.store(job, converted)
     }
@@ -185,7 +185,7 @@ impl Run<'_> {
     /// Says that an input failed: by its report if it is to be JSON, else by a line, with what would
     /// have been lost.
     fn failed(&self, name: &str, failure: &Failure, converted: Option<&Converted>) -> Exit {
-        let refused = converted.filter(|_| failure.exit == Exit::LossRefused);
+        let refused = converted.filter(|_| failure.exit == Exit::Denied);
         if refused.is_some() || self.report == Some(Form::Json) {
             self.tell(&Report::failed(name, self.to, refused, failure));
         }

@@ -1,0 +1,198 @@
+//! `otlp-profiles validate`: checks files against the rules of their generation.
+
+mod github;
+mod json;
+mod junit;
+mod sarif;
+mod text;
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+use otlp_profiles::check::{Options, Report, Rule, check};
+use otlp_profiles::format::Receiver;
+use otlp_profiles::{Format, Limits, Severity};
+
+use crate::console::{Console, Level, Line};
+use crate::exit::{Exit, Failure};
+use crate::formats::FormatParser;
+use crate::input::{Input, Inputs, unreadable};
+use crate::limits::ReadLimits;
+use crate::output;
+
+/// What to check, and how to say it.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Files, directories, quoted patterns, or - for stdin
+    #[arg(required_unless_present = "explain", value_name = "FILE")]
+    inputs: Vec<PathBuf>,
+    /// Print a rule of the catalogue, or all of them, and check nothing
+    #[arg(long, value_name = "RULE|all", conflicts_with = "inputs")]
+    explain: Option<String>,
+    /// What the findings are printed as
+    #[arg(long = "format", value_enum, default_value_t = Form::Text, value_name = "FORM")]
+    form: Form,
+    /// Fail on warnings as well
+    #[arg(long)]
+    strict: bool,
+    /// Ask these rules and no others (ids or names, also with commas)
+    #[arg(long, value_name = "RULE", value_parser = parse_rule, value_delimiter = ',')]
+    only: Vec<&'static Rule>,
+    /// Do not ask these rules
+    #[arg(long, value_name = "RULE", value_parser = parse_rule, value_delimiter = ',')]
+    ignore: Vec<&'static Rule>,
+    /// Take findings of these rules for errors
+    #[arg(long, value_name = "RULE", value_parser = parse_rule, value_delimiter = ',')]
+    deny: Vec<&'static Rule>,
+    /// Take findings of these rules for infos
+    #[arg(long, value_name = "RULE", value_parser = parse_rule, value_delimiter = ',')]
+    allow: Vec<&'static Rule>,
+    /// How many findings of each rule are listed; the others are counted
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    max_findings: u64,
+    /// What the input is; otherwise its bytes decide
+    #[arg(long, value_name = "FORMAT", value_parser = FormatParser)]
+    from: Option<Format>,
+    /// Ask what a receiver demands, too: collector, parca or pyroscope
+    #[arg(long = "for", value_name = "RECEIVER", value_parser = parse_receiver)]
+    receiver: Option<Receiver>,
+    #[command(flatten)]
+    limits: ReadLimits,
+}
+
+/// What findings are printed as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Form {
+    /// A line for each, and a summary
+    Text,
+    /// One JSON document
+    Json,
+    /// SARIF 2.1.0
+    Sarif,
+    /// JUnit's XML: a test case for each file
+    Junit,
+    /// Annotations of GitHub Actions
+    Github,
+}
+
+fn parse_rule(name: &str) -> Result<&'static Rule, String> {
+    Rule::find(name).ok_or_else(|| "no such rule: `validate --explain all` lists them".to_owned())
+}
+
+fn parse_receiver(name: &str) -> Result<Receiver, String> {
+    name.parse().map_err(|error: otlp_profiles::Error| error.message().to_owned())
+}
+
+/// What is known of one file.
+struct Checked {
+    name: String,
+    /// What was found, or why the file could not be read.
+    report: Result<Report, Failure>,
+}
+
+impl Checked {
+    /// How the command ends for this file alone.
+    fn exit(&self, deny: Severity) -> Exit {
+        match &self.report {
+            Err(failure) => failure.exit,
+            Ok(report) if report.worst() < Some(deny) => Exit::Done,
+            Ok(report) if report.is_limited() => Exit::Limit,
+            Ok(report) if !report.is_readable() => Exit::Input,
+            Ok(_) => Exit::Denied,
+        }
+    }
+}
+
+/// Checks every input, also when another one failed.
+pub(crate) fn run(args: &Args, console: &Console) -> Exit {
+    if let Some(name) = &args.explain {
+        return explain(name, console);
+    }
+    let inputs = Inputs::of(&args.inputs);
+    if inputs.stdins() > 1 {
+        return crate::wrong_usage("validate", "stdin can be read once");
+    }
+    match checked(args, &inputs, console) {
+        Ok(exit) => exit,
+        Err(failure) => {
+            let line = Line::new(Level::Critical, "validate", "Validation failed");
+            console.log(&line.because(&failure));
+            failure.exit
+        }
+    }
+}
+
+fn checked(args: &Args, inputs: &Inputs, console: &Console) -> Result<Exit, Failure> {
+    let options = args.options();
+    let deny = if args.strict { Severity::Warning } else { Severity::Error };
+    let mut files = Vec::new();
+    let mut worst = Exit::Done;
+    for (name, failure) in &inputs.missing {
+        let failure = Failure::new(failure.exit, failure.message.clone());
+        files.push(Checked { name: name.clone(), report: Err(failure) });
+    }
+    for input in &inputs.all {
+        let report = bytes(input, &options.limits).map(|bytes| check(&bytes, &options));
+        files.push(Checked { name: input.name(), report });
+    }
+    for file in &files {
+        worst = worst.max(file.exit(deny));
+        if let Err(failure) = &file.report {
+            let line = Line::new(Level::Error, "validate", "Validation failed");
+            console.log(&line.because(failure).about(&file.name));
+        }
+    }
+    let page = match args.form {
+        Form::Text => text::page(&files, inputs),
+        Form::Json => json::page(&files),
+        Form::Sarif => sarif::page(&files),
+        Form::Junit => junit::page(&files, deny),
+        Form::Github => github::page(&files),
+    };
+    output::to_stdout(page.as_bytes(), true)?;
+    Ok(worst)
+}
+
+impl Args {
+    fn options(&self) -> Options {
+        Options::default()
+            .limits(self.limits.set(Limits::file()))
+            .from(self.from)
+            .only(self.only.clone())
+            .ignore(self.ignore.clone())
+            .deny(self.deny.clone())
+            .allow(self.allow.clone())
+            .max_findings(self.max_findings)
+            .receiver(self.receiver)
+    }
+}
+
+/// All bytes of an input, and one more than the limit allows where it has more.
+fn bytes(input: &Input, limits: &Limits) -> Result<Vec<u8>, Failure> {
+    let reader: Box<dyn Read> = match &input.path {
+        None => Box::new(io::stdin().lock()),
+        Some(path) => Box::new(File::open(path).map_err(|error| unreadable(&error))?),
+    };
+    let mut bytes = Vec::new();
+    let most = limits.max_input_bytes.saturating_add(1);
+    reader.take(most).read_to_end(&mut bytes).map_err(|error| unreadable(&error))?;
+    Ok(bytes)
+}
+
+fn explain(name: &str, console: &Console) -> Exit {
+    let page = match Rule::find(name) {
+        Some(rule) => rule.to_string(),
+        None if name == "all" => text::catalogue(),
+        None => return crate::wrong_usage("validate", format_args!("there is no rule {name:?}")),
+    };
+    match output::to_stdout(page.as_bytes(), true) {
+        Ok(_) => Exit::Done,
+        Err(failure) => {
+            let line = Line::new(Level::Critical, "validate", "Explanation failed");
+            console.log(&line.because(&failure));
+            failure.exit
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! Findings as one JSON document.
+
+use otlp_profiles::Severity;
+use otlp_profiles::check::{Finding, Report};
+use serde_json::{Value, json};
+
+use super::Checked;
+
+/// The form of the document. Keys are only ever added to it.
+const SCHEMA: &str = "otlp-profiles/validate/1";
+
+pub(super) fn page(files: &[Checked]) -> String {
+    let files: Vec<Value> = files.iter().map(file).collect();
+    format!("{:#}\n", json!({ "schema": SCHEMA, "files": files }))
+}
+
+fn file(file: &Checked) -> Value {
+    match &file.report {
+        Err(failure) => json!({ "path": file.name, "error": failure.to_json() }),
+        Ok(report) => json!({
+            "path": file.name,
+            "format": report.format.map(|format| format.name()),
+            "verdict": verdict(report),
+            "errors": report.count(Severity::Error),
+            "warnings": report.count(Severity::Warning),
+            "infos": report.count(Severity::Info),
+            "findings": report.findings().map(finding).collect::<Vec<_>>(),
+            "rules": report.tallies().map(|tally| json!({
+                "rule": tally.rule.id(),
+                "severity": tally.severity.to_string(),
+                "count": tally.count,
+            })).collect::<Vec<_>>(),
+        }),
+    }
+}
+
+/// `reject`, `warn` or `accept`.
+fn verdict(report: &Report) -> &'static str {
+    match report.worst() {
+        Some(Severity::Error) => "reject",
+        Some(Severity::Warning) => "warn",
+        _ => "accept",
+    }
+}
+
+fn finding(finding: &Finding) -> Value {
+    json!({
+        "rule": finding.rule.id(),
+        "name": finding.rule.name(),
+        "severity": finding.severity.to_string(),
+        "path": finding.path,
+        "byte": finding.byte,
+        "value": finding.value,
+        "bound": finding.bound,
+        "count": finding.count,
+        "statement": finding.rule.statement(),
+        "source": finding.rule.source(),
+        "fix": finding.rule.fix(),
+    })
+}

@@ -1,0 +1,75 @@
+//! Findings as JUnit's XML: a test case for each file, with a failure where one is denied.
+
+use std::fmt::Write;
+
+use otlp_profiles::Severity;
+
+use super::Checked;
+use crate::exit::Exit;
+
+pub(super) fn page(files: &[Checked], deny: Severity) -> String {
+    let failed = files.iter().filter(|file| file.report.is_ok() && file.exit(deny) != Exit::Done);
+    let failed = failed.count();
+    let broken = files.iter().filter(|file| file.report.is_err()).count();
+    let mut page = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n");
+    let all = files.len();
+    let _ = writeln!(
+        page,
+        "  <testsuite name=\"otlp-profiles validate\" tests=\"{all}\" failures=\"{failed}\" errors=\"{broken}\">"
+    );
+    for file in files {
+        case(&mut page, file, deny);
+    }
+    page.push_str("  </testsuite>\n</testsuites>\n");
+    page
+}
+
+fn case(page: &mut String, file: &Checked, deny: Severity) {
+    let name = escaped(&file.name);
+    let _ = writeln!(page, "    <testcase classname=\"otlp-profiles\" name=\"{name}\">");
+    match &file.report {
+        Err(failure) => {
+            let message = escaped(&failure.message);
+            let _ = writeln!(page, "      <error message=\"{message}\"/>");
+        }
+        Ok(report) => {
+            let denied = |severity: Severity| severity >= deny;
+            let lines = |wanted: bool| {
+                let findings = report.findings().filter(|found| denied(found.severity) == wanted);
+                findings.map(|found| format!("{found}\n")).collect::<String>()
+            };
+            let (bad, other) = (lines(true), lines(false));
+            if !bad.is_empty() {
+                let count = bad.lines().count();
+                let text = escaped(&bad);
+                let _ = writeln!(
+                    page,
+                    "      <failure message=\"{count} findings\" type=\"finding\">{text}</failure>"
+                );
+            }
+            if !other.is_empty() {
+                let _ = writeln!(page, "      <system-out>{}</system-out>", escaped(&other));
+            }
+        }
+    }
+    page.push_str("    </testcase>\n");
+}
+
+/// Text as XML can hold it.
+fn escaped(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for char in text.chars() {
+        match char {
+            '&' => safe.push_str("&amp;"),
+            '<' => safe.push_str("&lt;"),
+            '>' => safe.push_str("&gt;"),
+            '"' => safe.push_str("&quot;"),
+            '\n' | '\t' => safe.push(char),
+            other if other.is_control() || matches!(other, '\u{fffe}' | '\u{ffff}') => {
+                safe.extend(other.escape_default());
+            }
+            other => safe.push(other),
+        }
+    }
+    safe
+}

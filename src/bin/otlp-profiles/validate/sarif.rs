@@ -1,0 +1,102 @@
+//! Findings as SARIF 2.1.0, which code scanning services read.
+
+use std::collections::BTreeMap;
+
+use otlp_profiles::Severity;
+use otlp_profiles::check::{Finding, Rule};
+use serde_json::{Value, json};
+
+use super::Checked;
+
+pub(super) fn page(files: &[Checked]) -> String {
+    let mut rules: BTreeMap<&str, &'static Rule> = BTreeMap::new();
+    let reports = || files.iter().filter_map(|file| Some((file, file.report.as_ref().ok()?)));
+    for (_, report) in reports() {
+        rules.extend(report.findings().map(|finding| (finding.rule.id(), finding.rule)));
+    }
+    let rows: Vec<&str> = rules.keys().copied().collect();
+    let results: Vec<Value> = reports()
+        .flat_map(|(file, report)| report.findings().map(|finding| result(file, finding, &rows)))
+        .collect();
+    let failures: Vec<Value> = files.iter().filter_map(notification).collect();
+    let document = json!({
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{
+            "tool": { "driver": {
+                "name": "otlp-profiles",
+                "version": env!("CARGO_PKG_VERSION"),
+                "informationUri": env!("CARGO_PKG_REPOSITORY"),
+                "rules": rules.values().map(|rule| descriptor(rule)).collect::<Vec<_>>(),
+            }},
+            "invocations": [{
+                "executionSuccessful": failures.is_empty(),
+                "toolExecutionNotifications": failures,
+            }],
+            "results": results,
+        }],
+    });
+    format!("{document:#}\n")
+}
+
+/// A file that could not be read.
+fn notification(file: &Checked) -> Option<Value> {
+    let failure = file.report.as_ref().err()?;
+    Some(json!({
+        "level": "error",
+        "message": { "text": format!("{}: {}", file.name, failure.message) },
+    }))
+}
+
+fn descriptor(rule: &Rule) -> Value {
+    json!({
+        "id": rule.id(),
+        "name": rule.name(),
+        "shortDescription": { "text": format!("{}: {}", rule.place(), rule.statement()) },
+        "fullDescription": { "text": format!("{} Source: {}.", rule.statement(), rule.source()) },
+        "help": { "text": rule.fix() },
+        "defaultConfiguration": { "level": level(rule.worst()) },
+    })
+}
+
+fn level(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        Severity::Info => "note",
+    }
+}
+
+fn result(file: &Checked, finding: &Finding, rules: &[&str]) -> Value {
+    let mut location = json!({
+        "physicalLocation": { "artifactLocation": { "uri": uri(&file.name) } },
+    });
+    if let Some(byte) = finding.byte {
+        location["physicalLocation"]["region"] = json!({ "byteOffset": byte, "byteLength": 0 });
+    }
+    if !finding.path.is_empty() {
+        location["logicalLocations"] = json!([{ "fullyQualifiedName": finding.path }]);
+    }
+    json!({
+        "ruleId": finding.rule.id(),
+        "ruleIndex": rules.binary_search(&finding.rule.id()).ok(),
+        "level": level(finding.severity),
+        "message": { "text": finding.to_string() },
+        "locations": [location],
+        "occurrenceCount": finding.count,
+    })
+}
+
+/// A path as a relative reference.
+fn uri(path: &str) -> String {
+    let mut uri = String::new();
+    for byte in path.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' | b'~' => {
+                uri.push(char::from(byte));
+            }
+            other => uri.push_str(&format!("%{other:02X}")),
+        }
+    }
+    uri
+}

@@ -1,0 +1,52 @@
+//! Findings as lines, one each, and a summary.
+
+use std::fmt::Write;
+
+use otlp_profiles::Severity;
+use otlp_profiles::check::Rule;
+
+use super::Checked;
+use crate::input::Inputs;
+use crate::text::shown;
+
+pub(super) fn page(files: &[Checked], inputs: &Inputs) -> String {
+    let mut page = String::new();
+    for file in files {
+        let name = shown(&file.name);
+        for finding in file.report.iter().flat_map(|report| report.findings()) {
+            let _ = writeln!(page, "{name}: {finding}");
+        }
+    }
+    summary(&mut page, files, inputs.single);
+    page
+}
+
+/// `3 files: 1 error, 2 warnings, 5 infos`
+fn summary(page: &mut String, files: &[Checked], single: bool) {
+    let reports = || files.iter().filter_map(|file| file.report.as_ref().ok());
+    let count = |severity| reports().map(|report| report.count(severity)).sum::<u64>();
+    let of = |number: u64, what: &str| match number {
+        1 => format!("1 {what}"),
+        _ => format!("{number} {what}s"),
+    };
+    let [errors, warnings, infos] =
+        [(Severity::Error, "error"), (Severity::Warning, "warning"), (Severity::Info, "info")]
+            .map(|(severity, what)| of(count(severity), what));
+    let format = reports().next().and_then(|report| report.format).filter(|_| single);
+    let what = match format {
+        Some(format) => format.to_string(),
+        None => of(files.len() as u64, "file"),
+    };
+    let _ = writeln!(page, "{what}: {errors}, {warnings}, {infos}");
+}
+
+/// A line for each rule.
+pub(super) fn catalogue() -> String {
+    let mut page = String::new();
+    for rule in Rule::all() {
+        let (id, severity, name) = (rule.id(), rule.severity(), rule.name());
+        let generations = rule.generations();
+        let _ = writeln!(page, "{id} {severity:<12} {generations:<6} {name}: {}", rule.statement());
+    }
+    page
+}

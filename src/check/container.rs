@@ -1,0 +1,422 @@
+//! From a file to its payloads: compression, framing, and which format each payload is.
+
+use std::rc::Rc;
+
+use super::cx::Cx;
+use super::findings::{Findings, Shown, Spot};
+use super::options::Options;
+use super::rule::Rule;
+use super::rules::container::*;
+use super::rules::pprof::{PP1005, PP1006, PP1007, PP1014, PP1031, PP1035};
+use super::rules::structure::OP2030;
+use super::rules::wire::*;
+use super::varint::varint;
+use super::{Report, walk};
+use crate::compression::{self, Unpacked};
+use crate::error::{Error, GzipFault};
+use crate::format::detect::{Certainty, Depth, Detected, detect_payload, is_foreign};
+use crate::format::{Encoding, Format};
+use crate::framing::{Framing, messages};
+use crate::limits::Limits;
+use crate::schema::Version;
+
+/// Checks a file.
+pub(crate) fn file(bytes: &[u8], options: &Options) -> Report {
+    let findings = Findings::new(Rc::new(options.clone()), None);
+    let mut checking = Checking { options, format: None, findings };
+    checking.file(bytes);
+    let format = checking.format;
+    let (findings, tallies) = checking.findings.finish();
+    Report { format, findings, tallies }
+}
+
+/// The file on its way.
+struct Checking<'a> {
+    options: &'a Options,
+    format: Option<Format>,
+    findings: Findings,
+}
+
+impl Checking<'_> {
+    fn file(&mut self, bytes: &[u8]) {
+        let is_otlp = self.options.from.is_some_and(|format| format.schema().is_some());
+        if bytes.is_empty() && !is_otlp {
+            return self.findings.raise(&OP0001, Spot::nowhere(), "no bytes", "a payload");
+        }
+        let Some(unpacked) = self.unpack(bytes, &self.options.limits) else { return };
+        if unpacked.bytes.is_empty() && !is_otlp {
+            return self.findings.raise(&OP0001, Spot::nowhere(), "no bytes inside", "a payload");
+        }
+        let gzip = unpacked.members > 0;
+        match messages(&unpacked.bytes, &self.options.limits) {
+            Ok(framed) if framed.framing() != Framing::None => {
+                let framing = framed.framing();
+                self.findings.raise(&OP0010, Spot::at(0), framing, "one message");
+                let mut limits = self.options.limits;
+                for (row, message) in framed.enumerate() {
+                    self.findings.prefix = format!("message[{row}]");
+                    if let Some(inner) = self.unpack(message, &limits) {
+                        limits.max_decompressed_bytes -=
+                            limits.max_decompressed_bytes.min(inner.bytes.len() as u64);
+                        self.payload(&inner.bytes, true);
+                    }
+                }
+                self.findings.prefix.clear();
+            }
+            Ok(_) => self.payload(&unpacked.bytes, gzip),
+            Err(error) => self.limit(&error),
+        }
+    }
+
+    /// Inflates bytes, and says what is wrong with how they are compressed.
+    fn unpack<'b>(&mut self, bytes: &'b [u8], limits: &Limits) -> Option<Unpacked<'b>> {
+        match compression::unpack(bytes, limits) {
+            Ok(unpacked) => {
+                if unpacked.members > 1 {
+                    let found = format_args!("{} members", unpacked.members).to_string();
+                    self.findings.raise(&OP0027, Spot::nowhere(), found, "one");
+                }
+                if unpacked.padding > 0 {
+                    let spot = Spot::at(bytes.len() - unpacked.padding);
+                    let found = format_args!("{} zeros", unpacked.padding).to_string();
+                    self.findings.raise(&OP0026, spot, found, "nothing");
+                }
+                Some(unpacked)
+            }
+            Err(error) => {
+                self.compression(&error);
+                None
+            }
+        }
+    }
+
+    fn compression(&mut self, error: &Error) {
+        let rule = match error.gzip_fault() {
+            Some(GzipFault::Header) => &OP0020,
+            Some(GzipFault::HeaderCrc) => &OP0033,
+            Some(GzipFault::HeaderLength) => &OP0029,
+            Some(GzipFault::Truncated) => &OP0021,
+            Some(GzipFault::Checksum) => &OP0022,
+            Some(GzipFault::Size) => &OP0023,
+            Some(GzipFault::Deflate) => &OP0024,
+            Some(GzipFault::Garbage) => &OP0025,
+            Some(GzipFault::Nested) => &OP0030,
+            Some(GzipFault::Other) => &OP0031,
+            None => return self.limit(error),
+        };
+        self.raise(rule, error);
+    }
+
+    fn limit(&mut self, error: &Error) {
+        let rule = match error.limit() {
+            Some("max_input_bytes") => &OP0002,
+            Some("max_decompressed_bytes") => &OP0003,
+            Some("max_gzip_members") => &OP0028,
+            Some("max_table_entries") => &super::rules::limits::OP9003,
+            _ => &OP0004,
+        };
+        self.raise(rule, error);
+    }
+
+    fn raise(&mut self, rule: &'static Rule, error: &Error) {
+        let spot = Spot { field: None, row: None, byte: error.byte() };
+        self.findings.raise(rule, spot, error.message(), "");
+    }
+
+    /// Checks one payload.
+    fn payload(&mut self, payload: &[u8], gzip: bool) {
+        if payload.len() > u32::MAX as usize {
+            let found = format_args!("{} bytes", payload.len()).to_string();
+            return self.findings.raise(&OP0003, Spot::nowhere(), found, u32::MAX);
+        }
+        let Some(format) = self.format_of(payload) else { return };
+        self.format = Some(format);
+        if format.is_json() {
+            return self.findings.raise(&OP0008, Spot::at(0), Shown(payload), "protobuf");
+        }
+        self.findings.set_version(Some(version_of(format)));
+        if !gzip {
+            self.findings.raise(&OP0032, Spot::nowhere(), "", "");
+        }
+        self.walk(payload, version_of(format));
+        if let Some(asked) = self.options.from {
+            self.mismatch(payload, asked);
+        }
+        self.findings.set_version(None);
+    }
+
+    /// Walks a message. Where its bytes cannot be taken apart, what they seem to mean is not told.
+    fn walk(&mut self, message: &[u8], version: Version) {
+        let own = Findings::new(Rc::default(), None);
+        let findings = std::mem::replace(&mut self.findings, own);
+        let mut cx = Cx::new(message, version, self.options.limits, findings);
+        walk::walk(&mut cx);
+        if cx.findings.any(is_breaking) {
+            cx.findings.retain(|rule| stays(rule) || is_breaking(rule));
+        }
+        if cx.findings.any(|rule| *rule == PP1014) {
+            // Two profiles in one file have the same ids and texts.
+            let twice = [&PP1005, &PP1006, &PP1007, &PP1031, &OP1021, &OP1022];
+            cx.findings.retain(|rule| !twice.contains(&rule));
+        }
+        // The findings outlive the message.
+        let Cx { findings, .. } = cx;
+        self.findings = findings;
+    }
+
+    /// Which format a payload is; where it is none, why is among the findings.
+    fn format_of(&mut self, payload: &[u8]) -> Option<Format> {
+        if let Some(format) = self.options.from {
+            return Some(format);
+        }
+        if payload.is_empty() {
+            return Some(Format::OTLP);
+        }
+        let start = payload.trim_ascii_start();
+        if matches!(start.first(), Some(b'{' | b'[')) && std::str::from_utf8(payload).is_ok() {
+            self.findings.raise(&OP0008, Spot::at(0), Shown(start), "protobuf");
+            return None;
+        }
+        if is_legacy(payload) {
+            let head = payload.get(..payload.len().min(40)).unwrap_or_default();
+            self.findings.raise(&OP0009, Spot::at(0), Shown(head), "profile.proto");
+            return None;
+        }
+        match detect(payload) {
+            Ok(detected) => {
+                self.certainty(&detected);
+                Some(detected.format)
+            }
+            Err(error) => self.undetected(payload, &error),
+        }
+    }
+
+    fn certainty(&mut self, detected: &Detected) {
+        match &detected.certainty {
+            Certainty::Certain => {}
+            Certainty::Equivalent(others) => {
+                let newer = others.iter().all(|format| format.is_otlp());
+                self.findings.set_version(Some(version_of(detected.format)));
+                if newer && detected.format.is_otlp() {
+                    let bound = crate::format::detect::names(others);
+                    self.findings.raise(&OP0006, Spot::nowhere(), detected.format, bound);
+                }
+                self.findings.set_version(None);
+            }
+            Certainty::Preferred(others) | Certainty::Ambiguous(others) => {
+                let bound =
+                    format_args!("not {}", crate::format::detect::names(others)).to_string();
+                self.findings.raise(&OP0005, Spot::nowhere(), detected.format, bound);
+            }
+        }
+    }
+
+    /// Bytes of no known format: a response, several messages, or a message that is broken.
+    fn undetected(&mut self, payload: &[u8], error: &Error) -> Option<Format> {
+        if let Some((rejected, message)) = response(payload) {
+            if rejected < 0 {
+                let spot = Spot::at(0).field("partial_success.rejected_profiles");
+                self.findings.raise(&OP2030, spot, rejected, "0 or more");
+            } else if rejected == 0 && message == 0 {
+                let spot = Spot::at(0).field("partial_success");
+                let info = Some(crate::error::Severity::Info);
+                self.findings.raise_as(&OP2030, info, spot, "nothing", "a count or a message");
+            }
+            return None;
+        }
+        if let Some(several) = delimited(payload) {
+            let found = format_args!("{several} messages behind their lengths").to_string();
+            self.findings.raise(&OP0010, Spot::at(0), found, "one message");
+            return None;
+        }
+        let foreign = is_foreign(payload);
+        let broken = if foreign { None } else { broken_as(payload, self.options.limits) };
+        if broken.is_none() {
+            self.raise(&OP0004, error);
+        }
+        broken
+    }
+
+    /// A payload that breaks rules of the generation that was named, and none as another.
+    fn mismatch(&mut self, payload: &[u8], asked: Format) {
+        let shows =
+            |rule: &Rule| is_breaking(rule) || rule.id == "OP1019" || rule.id.starts_with("OP31");
+        if !self.findings.any(shows) {
+            return;
+        }
+        let Ok(detected) = detect(payload) else { return };
+        let fits = detected.format == asked || detected.certainty.others().contains(&asked);
+        // It is that other generation if nothing is broken in it.
+        if !fits && self.is_clean(payload, detected.format) {
+            let spot = Spot::nowhere();
+            self.findings.raise(&OP0007, spot, asked, detected.format);
+        }
+    }
+
+    /// Whether a payload breaks nothing as another format.
+    fn is_clean(&self, payload: &[u8], format: Format) -> bool {
+        let version = version_of(format);
+        let options = Rc::new(Options::default().max_findings(0));
+        let findings = Findings::new(options, Some(version));
+        let mut cx = Cx::new(payload, version, self.options.limits, findings);
+        walk::walk(&mut cx);
+        !cx.findings.any(|rule| {
+            *rule == OP1019 || rule.level(Some(version)) == Some(crate::error::Severity::Error)
+        })
+    }
+}
+
+/// A small part of a large payload says what it is, or all of it where that is not enough.
+fn detect(payload: &[u8]) -> Result<Detected, Error> {
+    let detected = detect_payload(payload, None, None, Depth::Bounded)?;
+    match detected.certainty {
+        Certainty::Preferred(_) => detect_payload(payload, None, None, Depth::Whole),
+        _ => Ok(detected),
+    }
+}
+
+fn version_of(format: Format) -> Version {
+    match (format.encoding(), format.schema()) {
+        (Encoding::Pprof, _) => Version::Pprof,
+        (_, Some(schema)) => schema.version,
+        (_, None) => Version::V1_10,
+    }
+}
+
+/// Whether the bytes of a message cannot be taken apart where a rule is broken.
+pub(crate) fn is_breaking(rule: &Rule) -> bool {
+    const RULES: [&Rule; 13] = [
+        &OP1001, &OP1002, &OP1004, &OP1005, &OP1006, &OP1007, &OP1008, &OP1009, &OP1010, &OP1011,
+        &OP1012, &OP1014, &OP1015,
+    ];
+    RULES.contains(&rule)
+}
+
+/// Whether a limit was reached where a rule is broken.
+pub(crate) fn is_limit(rule: &Rule) -> bool {
+    [&OP0002, &OP0003, &OP0028, &OP1017].contains(&rule)
+        || rule.id.starts_with("OP900") && rule.id != "OP9008"
+        || rule.id == "OP9010"
+}
+
+/// Whether a file or a message cannot be read where a rule is broken.
+pub(crate) fn is_unreadable(rule: &Rule) -> bool {
+    let of_file = rule.id.starts_with("OP00") && *rule != OP0010 && !is_limit(rule);
+    of_file || is_breaking(rule)
+}
+
+/// Whether a finding is told of a message that cannot be taken apart.
+fn stays(rule: &Rule) -> bool {
+    ["OP00", "OP10", "OP90"].iter().any(|family| rule.id.starts_with(family)) || *rule == PP1035
+}
+
+/// The formats that google/pprof still reads besides its own.
+fn is_legacy(bytes: &[u8]) -> bool {
+    const WORDS: [&[u8]; 7] = [
+        b"heap profile:",
+        b"heapz ",
+        b"--- contention",
+        b"--- threadz",
+        b"--- heapz",
+        b"goroutine profile:",
+        b"threadcreate profile:",
+    ];
+    let words = |size: usize| {
+        let words = bytes
+            .chunks_exact(size)
+            .take(5)
+            .map(|word| word.iter().rev().fold(0u64, |value, byte| value << 8 | u64::from(*byte)));
+        let found: Vec<u64> = words.collect();
+        matches!(found[..], [0, 3, 0, period, 0] if period > 0)
+    };
+    WORDS.iter().any(|word| bytes.starts_with(word)) || words(8) || words(4)
+}
+
+/// What a receiver answered, if a payload is that and nothing else: the profiles rejected, and the length of
+/// the message about them.
+fn response(payload: &[u8]) -> Option<(i64, usize)> {
+    let field = |at: usize, end: usize| {
+        let (tag, body) = varint(payload, at, end).ok()?;
+        let (value, after) = varint(payload, body, end).ok()?;
+        Some((tag, value, after))
+    };
+    let (10, length, mut at) = field(0, payload.len())? else { return None };
+    if at as u64 + length != payload.len() as u64 {
+        return None;
+    }
+    let (mut rejected, mut message) = (None, 0);
+    while at < payload.len() {
+        let (tag, value, after) = field(at, payload.len())?;
+        at = after;
+        match tag {
+            8 => rejected = Some(value as i64),
+            18 => {
+                message = usize::try_from(value).ok()?;
+                at = at.checked_add(message).filter(|at| *at <= payload.len())?;
+            }
+            _ => return None,
+        }
+    }
+    rejected.map(|rejected| (rejected, message))
+}
+
+/// How many messages a payload is, each behind a varint of its length.
+fn delimited(payload: &[u8]) -> Option<usize> {
+    let (mut at, mut several, mut known) = (0, 0, false);
+    while at < payload.len() {
+        let (length, body) = varint(payload, at, payload.len()).ok()?;
+        at = body.checked_add(usize::try_from(length).ok()?).filter(|at| *at <= payload.len())?;
+        let message = payload.get(body..at)?;
+        known |= !message.is_empty() && detect(message).is_ok();
+        if several == 0 && !known {
+            return None;
+        }
+        several += 1;
+    }
+    known.then_some(several)
+}
+
+/// The format of a message that is broken: the one that it can be read as the furthest.
+fn broken_as(payload: &[u8], limits: Limits) -> Option<Format> {
+    let options = Options::default().limits(limits).only(RULES.to_vec()).max_findings(1);
+    let options = Rc::new(options);
+    let protobuf = Format::ALL.iter().filter(|format| !format.is_json());
+    let mut best: Option<(u64, u64, Format)> = None;
+    for format in protobuf {
+        let version = version_of(*format);
+        if !begins(payload, version) {
+            continue;
+        }
+        let mut cx =
+            Cx::new(payload, version, limits, Findings::new(Rc::clone(&options), Some(version)));
+        walk::walk(&mut cx);
+        let (findings, tallies) = cx.findings.finish();
+        let broken = findings.iter().filter(|finding| is_breaking(finding.rule));
+        let furthest = broken.filter_map(|finding| finding.byte).min().unwrap_or(u64::MAX);
+        let odd = tallies.iter().filter(|tally| tally.rule.id != "OP9008");
+        let odd = u64::MAX - odd.map(|tally| tally.count).sum::<u64>();
+        if best.is_none_or(|(far, few, _)| (odd, furthest) > (few, far)) {
+            best = Some((furthest, odd, *format));
+        }
+    }
+    best.map(|(.., format)| format)
+}
+
+/// What shows that a message is not read as it was meant.
+const RULES: [&Rule; 15] = [
+    &OP1001, &OP1002, &OP1004, &OP1005, &OP1006, &OP1007, &OP1008, &OP1009, &OP1010, &OP1011,
+    &OP1012, &OP1014, &OP1015, &OP1018, &OP1019,
+];
+
+/// Whether the first field is one that a message of the version has.
+fn begins(payload: &[u8], version: Version) -> bool {
+    use super::shape::{ROOT, Shapes, Take};
+    let Ok((tag, _)) = varint(payload, 0, payload.len()) else { return false };
+    let Ok(tag) = u32::try_from(tag) else { return false };
+    let slot = Shapes::of(version).get(ROOT).slot(tag >> 3);
+    slot.is_some_and(|slot| match slot.take {
+        Take::Varint => tag & 7 == 0 || (slot.repeated && tag & 7 == 2),
+        Take::Fixed => tag & 7 == 1,
+        _ => tag & 7 == 2,
+    })
+}

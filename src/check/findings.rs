@@ -1,0 +1,340 @@
+//! What was found: each finding at its place, a hundred of a rule at the most, the rest counted.
+
+use std::fmt::{self, Display, Write};
+use std::rc::Rc;
+
+use super::options::Options;
+use super::rule::Rule;
+use super::rules::limits::OP9008;
+use crate::error::Severity;
+use crate::schema::Version;
+
+/// Something a payload breaks, and where.
+///
+/// ```
+/// use otlp_profiles::check::{Options, check};
+///
+/// let report = check(b"\x0a\x00", &Options::default());
+/// let finding = report.findings().find(|finding| finding.rule.id() == "OP2002").unwrap();
+/// assert_eq!(finding.path, "resource_profiles[0].scope_profiles");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Finding {
+    /// The rule that is broken.
+    pub rule: &'static Rule,
+    /// How much it matters in this generation.
+    pub severity: Severity,
+    /// Where, in the names of the generation's own schema with absolute indices:
+    /// `dictionary.stack_table[3].location_indices[7]`. Empty where it is about all of the payload.
+    pub path: String,
+    /// The offset of the field in the inflated payload, or in the file where the file itself is broken.
+    pub byte: Option<u64>,
+    /// What was found there, escaped and cut at 120 characters; empty where there is nothing to show.
+    pub value: String,
+    /// What would have been right, such as `0..12`; empty where the rule's statement says it.
+    pub bound: String,
+    /// How often: more than 1 where equal findings are counted as one.
+    pub count: u64,
+}
+
+/// `samples[3].stack_index: error OP3101 index-sample-stack-index: 9, wanted 0..4 (byte 213)`
+impl Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.path.is_empty() {
+            write!(f, "{}: ", self.path)?;
+        }
+        write!(f, "{} {} {}: ", self.severity, self.rule.id, self.rule.name)?;
+        match (self.value.as_str(), self.bound.as_str()) {
+            ("", "") => f.write_str(self.rule.statement)?,
+            (value, "") => write!(f, "{value}: {}", self.rule.statement)?,
+            ("", bound) => write!(f, "wanted {bound}")?,
+            (value, bound) => write!(f, "{value}, wanted {bound}")?,
+        }
+        if self.count > 1 {
+            write!(f, " ({} times)", self.count)?;
+        }
+        match self.byte {
+            Some(byte) => write!(f, " (byte {byte})"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// How often a rule was broken, listed or not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Tally {
+    /// The rule.
+    pub rule: &'static Rule,
+    /// How much the worst of them matters.
+    pub severity: Severity,
+    /// How often it was broken.
+    pub count: u64,
+}
+
+/// A step of a path: a field, and the row where it is a list.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Step {
+    pub(crate) name: &'static str,
+    pub(crate) row: Option<u32>,
+}
+
+/// Where in the message whose path is known a finding is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Spot {
+    pub(crate) field: Option<&'static str>,
+    pub(crate) row: Option<usize>,
+    pub(crate) byte: Option<u64>,
+}
+
+impl Spot {
+    /// The message itself.
+    pub(crate) fn at(byte: usize) -> Self {
+        Self { field: None, row: None, byte: Some(byte as u64) }
+    }
+
+    pub(crate) fn nowhere() -> Self {
+        Self { field: None, row: None, byte: None }
+    }
+
+    pub(crate) fn field(self, name: &'static str) -> Self {
+        Self { field: Some(name), ..self }
+    }
+
+    pub(crate) fn row(self, row: usize) -> Self {
+        Self { row: Some(row), ..self }
+    }
+}
+
+/// What is known of a rule while a payload is walked.
+struct Count {
+    rule: &'static Rule,
+    severity: Option<Severity>,
+    tally: u64,
+    worst: Severity,
+    listed: u64,
+    /// The findings that count equal ones, by what they are equal in.
+    folded: Vec<(u64, usize)>,
+}
+
+/// Collects findings.
+pub(crate) struct Findings {
+    options: Rc<Options>,
+    version: Option<Version>,
+    /// What stands before every path, such as `message[3]`.
+    pub(crate) prefix: String,
+    pub(crate) path: Vec<Step>,
+    counts: Vec<Count>,
+    pub(crate) listed: Vec<Finding>,
+}
+
+/// How many kinds of one finding are told apart before they are counted together.
+const KINDS: usize = 64;
+
+impl Findings {
+    pub(crate) fn new(options: Rc<Options>, version: Option<Version>) -> Self {
+        let (path, prefix) = (Vec::new(), String::new());
+        Self { options, version, prefix, path, counts: Vec::new(), listed: Vec::new() }
+    }
+
+    /// Which version the rules are asked of from here on.
+    pub(crate) fn set_version(&mut self, version: Option<Version>) {
+        self.version = version;
+        self.counts.iter_mut().for_each(|count| {
+            count.severity = self.options.level(count.rule, version);
+        });
+    }
+
+    fn count(&mut self, rule: &'static Rule) -> usize {
+        if let Some(at) = self.counts.iter().position(|count| std::ptr::eq(count.rule, rule)) {
+            return at;
+        }
+        let severity = self.options.level(rule, self.version);
+        let (tally, listed, folded) = (0, 0, Vec::new());
+        let worst = Severity::Info;
+        self.counts.push(Count { rule, severity, tally, worst, listed, folded });
+        self.counts.len() - 1
+    }
+
+    /// Whether a rule is asked at all.
+    pub(crate) fn asks(&mut self, rule: &'static Rule) -> bool {
+        let at = self.count(rule);
+        self.counts[at].severity.is_some()
+    }
+
+    /// Whether something that makes the payload unreadable was found.
+    pub(crate) fn any(&self, is: impl Fn(&Rule) -> bool) -> bool {
+        self.counts.iter().any(|count| count.tally > 0 && is(count.rule))
+    }
+
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn raise(
+        &mut self,
+        rule: &'static Rule,
+        spot: Spot,
+        value: impl Display,
+        bound: impl Display,
+    ) {
+        self.raise_as(rule, None, spot, value, bound);
+    }
+
+    /// Raises a finding that matters otherwise than its rule says, if it is asked at all.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn raise_as(
+        &mut self,
+        rule: &'static Rule,
+        severity: Option<Severity>,
+        spot: Spot,
+        value: impl Display,
+        bound: impl Display,
+    ) {
+        let at = self.count(rule);
+        let Some(own) = self.counts[at].severity else {
+            return;
+        };
+        let given = severity.filter(|_| !self.options.names(rule));
+        let severity = given.unwrap_or(own);
+        let count = &mut self.counts[at];
+        count.tally += 1;
+        count.worst = count.worst.max(severity);
+        if count.listed >= self.options.max_findings {
+            return;
+        }
+        count.listed += 1;
+        let path = self.place(spot);
+        let (value, bound) = (value.to_string(), bound.to_string());
+        self.listed.push(Finding { rule, severity, path, byte: spot.byte, value, bound, count: 1 });
+    }
+
+    /// Raises a finding that is counted where an equal one was: one of the same `kind`.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn fold(
+        &mut self,
+        rule: &'static Rule,
+        kind: u64,
+        spot: Spot,
+        value: impl Display,
+        bound: impl Display,
+    ) {
+        let at = self.count(rule);
+        let count = &mut self.counts[at];
+        let found = count.folded.iter().find(|(known, _)| *known == kind);
+        if let Some(finding) = found.and_then(|(_, finding)| self.listed.get_mut(*finding)) {
+            count.tally += 1;
+            finding.count += 1;
+            return;
+        }
+        let before = self.listed.len();
+        self.raise(rule, spot, value, bound);
+        let count = &mut self.counts[at];
+        if self.listed.len() > before && count.folded.len() < KINDS {
+            count.folded.push((kind, before));
+        }
+    }
+
+    fn place(&self, spot: Spot) -> String {
+        let mut text = self.prefix.clone();
+        for step in &self.path {
+            push_step(&mut text, step.name, step.row.map(|row| row as usize));
+        }
+        match (spot.field, spot.row) {
+            (Some(name), row) => push_step(&mut text, name, row),
+            (None, Some(row)) => drop(write!(text, "[{row}]")),
+            (None, None) => {}
+        }
+        text
+    }
+
+    /// Keeps only what `keep` says, as if nothing else had been looked for.
+    pub(crate) fn retain(&mut self, keep: impl Fn(&Rule) -> bool) {
+        self.counts.retain(|count| keep(count.rule));
+        self.listed.retain(|finding| keep(finding.rule));
+        self.counts.iter_mut().for_each(|count| count.folded.clear());
+    }
+
+    /// The findings by place, with those that are not listed counted, and how often each rule was broken.
+    pub(crate) fn finish(mut self) -> (Vec<Finding>, Vec<Tally>) {
+        self.path.clear();
+        let mut unlisted: Vec<(&'static Rule, u64)> = Vec::new();
+        for count in &self.counts {
+            let listed =
+                self.listed.iter().filter(|finding| std::ptr::eq(finding.rule, count.rule));
+            let listed: u64 = listed.map(|finding| finding.count).sum();
+            if count.tally > listed {
+                unlisted.push((count.rule, count.tally - listed));
+            }
+        }
+        unlisted.sort_by_key(|(rule, _)| rule.id);
+        self.listed.sort_by(|one, other| {
+            let key = |finding: &Finding| (finding.byte.is_none(), finding.byte, finding.rule.id);
+            key(one).cmp(&key(other))
+        });
+        for (rule, left) in unlisted {
+            let value = format_args!("{left} more of {}", rule.id).to_string();
+            self.raise(&OP9008, Spot::nowhere(), value, "");
+        }
+        let mut tallies: Vec<Tally> = self
+            .counts
+            .iter()
+            .filter(|count| count.tally > 0)
+            .map(|count| Tally { rule: count.rule, severity: count.worst, count: count.tally })
+            .collect();
+        tallies.sort_by_key(|tally| tally.rule.id);
+        (self.listed, tallies)
+    }
+}
+
+fn push_step(text: &mut String, name: &str, row: Option<usize>) {
+    if !text.is_empty() {
+        text.push('.');
+    }
+    text.push_str(name);
+    if let Some(row) = row {
+        let _ = write!(text, "[{row}]");
+    }
+}
+
+/// The most characters of a text that are shown.
+const SHOWN: usize = 120;
+
+/// Text from strangers: in quotes, escaped, and cut.
+pub(crate) struct Shown<'a>(pub(crate) &'a [u8]);
+
+impl Display for Shown<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_char('"')?;
+        let mut left = SHOWN;
+        for chunk in self.0.get(..self.0.len().min(4 * SHOWN)).unwrap_or_default().utf8_chunks() {
+            for char in chunk.valid().chars() {
+                for escaped in escape(char) {
+                    if left == 0 {
+                        return f.write_str("…\"");
+                    }
+                    left -= 1;
+                    f.write_char(escaped)?;
+                }
+            }
+            for byte in chunk.invalid() {
+                if left < 4 {
+                    return f.write_str("…\"");
+                }
+                left -= 4;
+                write!(f, "\\x{byte:02x}")?;
+            }
+        }
+        f.write_str(if self.0.len() > 4 * SHOWN { "…\"" } else { "\"" })
+    }
+}
+
+/// What a terminal would act upon is escaped: controls, and marks that turn the direction of writing.
+fn escape(char: char) -> impl Iterator<Item = char> {
+    let acts =
+        matches!(char, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let plain = !char.is_control() && !acts && char != '"' && char != '\\';
+    let escaped = (!plain).then(|| char.escape_default());
+    plain.then_some(char).into_iter().chain(escaped.into_iter().flatten())
+}

@@ -1,0 +1,147 @@
+//! Lists of references to attributes: no key twice, not too many, none to the null attribute.
+
+use std::collections::HashMap;
+
+use super::cx::Cx;
+use super::findings::{Shown, Spot};
+use super::record::Record;
+use super::rules::attributes::{OP5002, OP5012, OP5014};
+use super::rules::limits::OP9010;
+use super::shape::{Kind, Shape};
+use super::state::{Attribute, Class};
+use super::tables::Fields;
+use super::varint::varint;
+use crate::schema::{KEY_VALUE, KEY_VALUE_AND_UNIT, Table, Version};
+
+/// The attributes that an SDK records by default, at the most.
+const USUAL: usize = 128;
+
+/// Finds out what the attributes of the tables are.
+pub(crate) fn attributes(cx: &mut Cx<'_>) {
+    let number = match cx.shapes.find(Kind::KeyValueAndUnit) {
+        Some(_) => KEY_VALUE_AND_UNIT.number(cx.version, "key_strindex"),
+        None => KEY_VALUE.number(cx.version, "key"),
+    };
+    let in_place = cx.version < Version::V1_8;
+    let mut keys: HashMap<&[u8], u32, foldhash::fast::RandomState> = HashMap::default();
+    let rows = &cx.tables.rows[Table::Attribute as usize];
+    let mut attributes = Vec::with_capacity(rows.len());
+    for (start, end) in rows {
+        let key = match in_place {
+            true => text_field(cx.bytes, number, *start as usize, *end as usize),
+            false => {
+                let row = number_field(cx.bytes, number, *start as usize, *end as usize);
+                cx.string(row)
+            }
+        };
+        attributes.push(match key {
+            Some(key) => {
+                let next = keys.len() as u32;
+                Attribute { key: *keys.entry(key).or_insert(next), class: class(key) }
+            }
+            None => Attribute { key: Attribute::NO_KEY, class: Class::Other },
+        });
+    }
+    cx.attributes = attributes;
+}
+
+fn class(key: &[u8]) -> Class {
+    match key {
+        b"process.executable.build_id.htlhash" => Class::Htlhash,
+        b"process.executable.build_id.gnu" | b"process.executable.build_id.go" => Class::BuildId,
+        _ => Class::Other,
+    }
+}
+
+fn text_field(bytes: &[u8], wanted: u32, start: usize, end: usize) -> Option<&[u8]> {
+    let fields = Fields::new(bytes, start, end).filter(|(number, _)| *number == wanted);
+    match fields.last() {
+        Some((_, Some((start, end)))) => bytes.get(start..end),
+        _ => Some(b""),
+    }
+}
+
+fn number_field(bytes: &[u8], wanted: u32, start: usize, end: usize) -> u64 {
+    let mut fields = Fields::new(bytes, start, end);
+    let mut found = 0;
+    loop {
+        let at = fields.at();
+        match fields.next() {
+            None => return found,
+            Some((number, None)) if number == wanted => {
+                let value = varint(bytes, at, end).and_then(|(_, body)| varint(bytes, body, end));
+                found = value.map_or(0, |(value, _)| value);
+            }
+            Some(_) => {}
+        }
+    }
+}
+
+/// The attributes a list refers to: each key once.
+#[inline]
+pub(crate) fn unique(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record, cell: usize) {
+    let count = record.count(cell);
+    if count == 0 {
+        return;
+    }
+    let mut few = [Attribute::NO_KEY; FEW];
+    let mut odd = count > FEW;
+    for (row, index) in cx.numbers(shape, record, cell).take(FEW).enumerate() {
+        let attribute = usize::try_from(index).ok().and_then(|index| cx.attributes.get(index));
+        let key = attribute.map_or(Attribute::NO_KEY, |attribute| attribute.key);
+        odd |= index == 0 || (key != Attribute::NO_KEY && few[..row].contains(&key));
+        few[row] = key;
+    }
+    if odd {
+        all(cx, shape, record, cell, count);
+    }
+}
+
+/// Lists up to this long are compared one by one.
+const FEW: usize = 8;
+
+/// The same of a list of which something has to be said.
+#[cold]
+#[inline(never)]
+fn all(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record, cell: usize, count: usize) {
+    let spot = Spot::at(record.at(cell)).field(shape.name_of(cell));
+    if count > USUAL {
+        cx.findings.raise(&OP5014, spot, format_args!("{count} attributes"), USUAL);
+    }
+    let most = cx.limits.max_attributes_per_item;
+    if count as u64 > most {
+        cx.findings.raise(&OP9010, spot, format_args!("{count} attributes"), most);
+    }
+    let indices: Vec<u64> = cx.numbers(shape, record, cell).collect();
+    let mut seen: HashMap<u32, usize, foldhash::fast::RandomState> = HashMap::default();
+    for (row, index) in indices.into_iter().enumerate() {
+        let spot = spot.row(row);
+        if index == 0 {
+            cx.findings.raise(&OP5012, spot, 0, "an attribute with a key");
+        }
+        let attribute = usize::try_from(index).ok().and_then(|index| cx.attributes.get(index));
+        let Some(attribute) = attribute.filter(|attribute| attribute.key != Attribute::NO_KEY)
+        else {
+            continue;
+        };
+        if let Some(first) = seen.insert(attribute.key, row) {
+            seen.insert(attribute.key, first);
+            let key = key_of(cx, index);
+            let found = format_args!("index {index}, key {}", Shown(key)).to_string();
+            cx.findings.raise(&OP5002, spot, found, format_args!("no key of [{first}]"));
+        }
+    }
+}
+
+/// The key of a row of the attribute table.
+pub(crate) fn key_of<'a>(cx: &Cx<'a>, row: u64) -> &'a [u8] {
+    let Some((start, end)) = cx.tables.row(Table::Attribute, row) else { return b"" };
+    let key = match cx.version < Version::V1_8 {
+        true => text_field(cx.bytes, KEY_VALUE.number(cx.version, "key"), start, end),
+        false => {
+            let number = KEY_VALUE_AND_UNIT.number(cx.version, "key_strindex");
+            cx.string(number_field(cx.bytes, number, start, end))
+        }
+    };
+    key.unwrap_or_default()
+}

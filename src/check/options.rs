@@ -1,0 +1,85 @@
+//! What is asked of a payload.
+
+use super::rule::Rule;
+use crate::error::Severity;
+use crate::format::{Format, Receiver};
+use crate::limits::{Limits, setters};
+use crate::schema::Version;
+
+/// What to ask of a payload, and how much may be said.
+///
+/// ```
+/// use otlp_profiles::check::{Options, Rule, check};
+///
+/// let mut options = Options::default();
+/// options.ignore = vec![Rule::find("OP2001").unwrap()];
+/// assert!(check(b"", &options).findings().all(|finding| finding.rule.id() != "OP2001"));
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Options {
+    /// What the payload may cost.
+    pub limits: Limits,
+    /// The format, where it is known; otherwise the bytes decide.
+    pub from: Option<Format>,
+    /// The rules to ask, and no others; all, where it is empty.
+    pub only: Vec<&'static Rule>,
+    /// The rules not to ask.
+    pub ignore: Vec<&'static Rule>,
+    /// The rules whose findings are errors, whatever the catalogue says.
+    pub deny: Vec<&'static Rule>,
+    /// The rules whose findings are infos, whatever the catalogue says.
+    pub allow: Vec<&'static Rule>,
+    /// How many findings of a rule are listed; the others are counted.
+    pub max_findings: u64,
+    /// The receiver whose demands are asked too.
+    pub receiver: Option<Receiver>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            limits: Limits::network(),
+            from: None,
+            only: Vec::new(),
+            ignore: Vec::new(),
+            deny: Vec::new(),
+            allow: Vec::new(),
+            max_findings: 100,
+            receiver: None,
+        }
+    }
+}
+
+setters! { Options {
+    limits: Limits,
+    from: impl Into<Option<Format>>,
+    only: Vec<&'static Rule>,
+    ignore: Vec<&'static Rule>,
+    deny: Vec<&'static Rule>,
+    allow: Vec<&'static Rule>,
+    max_findings: u64,
+    receiver: impl Into<Option<Receiver>>,
+} }
+
+impl Options {
+    /// Whether the severity of a rule is given here.
+    pub(crate) fn names(&self, rule: &'static Rule) -> bool {
+        self.deny.contains(&rule) || self.allow.contains(&rule)
+    }
+
+    /// How much a rule matters in a version; `None` where it is not asked.
+    pub(crate) fn level(&self, rule: &'static Rule, version: Option<Version>) -> Option<Severity> {
+        let level = rule.level(version)?;
+        let named = self.only.contains(&rule);
+        if self.ignore.contains(&rule) || (!self.only.is_empty() && !named) {
+            return None;
+        }
+        match () {
+            () if self.deny.contains(&rule) => Some(Severity::Error),
+            () if self.allow.contains(&rule) => Some(Severity::Info),
+            () if rule.off && !named => None,
+            () => Some(level),
+        }
+    }
+}

@@ -1,0 +1,240 @@
+//! What a rule is: its name, what it asks, where that is said, and how much it matters.
+
+use std::fmt;
+
+use crate::error::Severity;
+use crate::schema::Version;
+
+/// A rule of the catalogue. Ids are stable: they never change their meaning and are never reused.
+///
+/// ```
+/// use otlp_profiles::check::Rule;
+///
+/// let rule = Rule::find("OP3101").unwrap();
+/// assert_eq!(rule.name(), "index-sample-stack-index");
+/// assert_eq!(rule.place(), "Sample.stack_index");
+/// ```
+#[derive(Clone, Copy)]
+pub struct Rule {
+    pub(crate) id: &'static str,
+    pub(crate) name: &'static str,
+    /// As in `W6-7/I1-5`: severities by generation, or one for all.
+    pub(crate) severity: &'static str,
+    /// As in `1-7,P`; `A` is all, and what contains them.
+    pub(crate) generations: &'static str,
+    pub(crate) levels: [Option<Severity>; GENERATIONS],
+    pub(crate) place: &'static str,
+    pub(crate) statement: &'static str,
+    pub(crate) source: &'static str,
+    pub(crate) example: &'static str,
+    pub(crate) fix: &'static str,
+    /// Whether it is asked only when it is named.
+    pub(crate) off: bool,
+}
+
+/// pprof, then the generations 1 to 7 of OTLP.
+pub(crate) const GENERATIONS: usize = 8;
+
+/// The generation of the catalogue that a version belongs to; 0 is pprof.
+pub(crate) fn generation(version: Version) -> usize {
+    match version {
+        Version::Pprof => 0,
+        Version::V1_3 => 1,
+        Version::V1_4 | Version::V1_5 => 2,
+        Version::V1_6 => 3,
+        Version::V1_7 => 4,
+        Version::V1_8 => 5,
+        Version::V1_9 => 6,
+        Version::V1_10 => 7,
+    }
+}
+
+impl Rule {
+    /// The id, such as `OP3101`.
+    pub fn id(&self) -> &'static str {
+        self.id
+    }
+
+    /// The name, such as `index-sample-stack-index`.
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// How much it matters, by generation: `E`, or `W6-7/I1-5`.
+    pub fn severity(&self) -> &'static str {
+        self.severity
+    }
+
+    /// The generations it is asked of, as the catalogue counts them: 1 is OTLP 1.3, 2 is 1.4 and 1.5, 3 to 7
+    /// are 1.6 to 1.10; P is pprof, A is anything.
+    pub fn generations(&self) -> &'static str {
+        self.generations
+    }
+
+    /// The message and field it is about.
+    pub fn place(&self) -> &'static str {
+        self.place
+    }
+
+    /// When it is broken.
+    pub fn statement(&self) -> &'static str {
+        self.statement
+    }
+
+    /// Who says so, where a sentence of a specification with its version.
+    pub fn source(&self) -> &'static str {
+        self.source
+    }
+
+    /// A value that breaks it; empty where the statement says it all.
+    pub fn example(&self) -> &'static str {
+        self.example
+    }
+
+    /// What to do about it.
+    pub fn fix(&self) -> &'static str {
+        self.fix
+    }
+
+    /// Whether it is asked without being named.
+    pub fn is_on(&self) -> bool {
+        !self.off
+    }
+
+    /// The worst that it is in any generation.
+    pub fn worst(&self) -> Severity {
+        self.levels.iter().flatten().max().copied().unwrap_or(Severity::Info)
+    }
+
+    /// How much it matters in a version; `None` where it is not asked.
+    pub(crate) fn level(&self, version: Option<Version>) -> Option<Severity> {
+        match version {
+            Some(version) => self.levels.get(generation(version)).copied().flatten(),
+            None => Some(self.worst()),
+        }
+    }
+}
+
+impl PartialEq for Rule {
+    fn eq(&self, other: &Self) -> bool {
+        self.id == other.id
+    }
+}
+
+impl Eq for Rule {}
+
+impl fmt::Debug for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Rule({})", self.id)
+    }
+}
+
+/// All of it: what `--explain` prints.
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{} {}", self.id, self.name)?;
+        writeln!(f, "  severity     {}", self.severity)?;
+        writeln!(f, "  generations  {}", self.generations)?;
+        writeln!(f, "  place        {}", self.place)?;
+        writeln!(f, "  broken when  {}", self.statement)?;
+        writeln!(f, "  source       {}", self.source)?;
+        if !self.example.is_empty() {
+            writeln!(f, "  example      {}", self.example)?;
+        }
+        writeln!(f, "  fix          {}", self.fix)?;
+        match self.off {
+            true => writeln!(f, "  off          unless it is named by --only, --deny or --allow"),
+            false => Ok(()),
+        }
+    }
+}
+
+/// The severities by generation that a row of the catalogue means.
+pub(crate) const fn levels(severity: &str, generations: &str) -> [Option<Severity>; GENERATIONS] {
+    let asked = members(generations.as_bytes(), 0, generations.len());
+    let text = severity.as_bytes();
+    let mut levels = [None; GENERATIONS];
+    let mut at = 0;
+    while at < text.len() {
+        let level = match text[at] {
+            b'E' => Severity::Error,
+            b'W' => Severity::Warning,
+            b'I' => Severity::Info,
+            _ => panic!("a severity is E, W or I"),
+        };
+        let mut end = at + 1;
+        while end < text.len() && text[end] != b'/' {
+            end += 1;
+        }
+        let of = if end == at + 1 { [true; GENERATIONS] } else { members(text, at + 1, end) };
+        let mut row = 0;
+        while row < GENERATIONS {
+            if of[row] && asked[row] {
+                levels[row] = Some(level);
+            }
+            row += 1;
+        }
+        at = end + 1;
+    }
+    levels
+}
+
+/// The generations in `1-4,6,P`; `A` is all.
+const fn members(text: &[u8], start: usize, end: usize) -> [bool; GENERATIONS] {
+    let mut of = [false; GENERATIONS];
+    let mut at = start;
+    let mut last = 0;
+    while at < end {
+        match text[at] {
+            b'A' => of = [true; GENERATIONS],
+            b'P' => of[0] = true,
+            b',' => {}
+            b'-' => {
+                let to = digit(text[at + 1]);
+                while last < to {
+                    last += 1;
+                    of[last] = true;
+                }
+                at += 1;
+            }
+            other => {
+                last = digit(other);
+                of[last] = true;
+            }
+        }
+        at += 1;
+    }
+    of
+}
+
+const fn digit(byte: u8) -> usize {
+    assert!(byte >= b'1' && byte <= b'7', "a generation is a digit from 1 to 7");
+    (byte - b'0') as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn severities_are_by_generation() {
+        use Severity::{Error as E, Info as I, Warning as W};
+        for (severity, generations, expected) in [
+            ("E", "A", [Some(E); 8]),
+            (
+                "W6-7/I1-5",
+                "1-7",
+                [None, Some(I), Some(I), Some(I), Some(I), Some(I), Some(W), Some(W)],
+            ),
+            ("I", "P,1-4", [Some(I), Some(I), Some(I), Some(I), Some(I), None, None, None]),
+            (
+                "W5/I1-4,6-7",
+                "1-7",
+                [None, Some(I), Some(I), Some(I), Some(I), Some(W), Some(I), Some(I)],
+            ),
+            ("E", "5-7,P", [Some(E), None, None, None, None, Some(E), Some(E), Some(E)]),
+        ] {
+            assert_eq!(levels(severity, generations), expected, "{severity} {generations}");
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! The input and what contains the payload: files, compression, framing.
+
+use super::rules;
+
+rules! {
+    OP0001 "input-empty" ["E" "A"] "file / stream"
+        "zero bytes, or zero bytes after decompression, when the format is detected or pprof (with --format otlp it is the legal empty message: OP2001)"
+        source "google/pprof `errNoData`; common sense"
+        example "a 0-byte file"
+        fix "send what the producer made; an empty file is none of its profiles";
+    OP0002 "input-too-large" ["E" "A"] "file / stream"
+        "more than `limits.max_input_bytes` read"
+        source "OTLP spec 1.11 \"MUST limit the size of the request body\""
+        example "65 MiB raw with the network preset"
+        fix "raise --max-input-bytes, or split the input";
+    OP0003 "decompressed-too-large" ["E" "A"] "gzip payload"
+        "inflated bytes would exceed `limits.max_decompressed_bytes`; tested before each output block is kept"
+        source "OTLP spec 1.11 \"including after decompression\"; CVE-2024-36129"
+        example "256 MiB of zeros in 260 kB"
+        fix "raise --max-decompressed-bytes if the source is trusted";
+    OP0004 "format-unknown" ["E" "A"] "file"
+        "no schema (pprof, G1..G7) decodes, or none scores above the floor"
+        source "common sense"
+        example "\"garbage text\""
+        fix "give a protobuf payload of OTLP profiles or pprof; convert other formats first";
+    OP0005 "format-ambiguous" ["W" "A"] "file"
+        "two schemas decode and score within the margin, and the user gave no --format"
+        source "own"
+        example "an empty ResourceProfiles (0a 00) also reads as a pprof ValueType{}"
+        fix "say which format it is with --from";
+    OP0006 "generation-ambiguous" ["I" "2-7"] "file"
+        "decodes alike in several generations; the newest is assumed"
+        source "own"
+        example "dictionary only, no profile"
+        fix "nothing, or say the generation with --from";
+    OP0007 "generation-mismatch" ["W" "1-7"] "file"
+        "decoding as the declared generation leaves unknown fields or out-of-range indices that vanish under another one"
+        source "own"
+        example "a 1.9 Sample (values=2) read as 1.10 (attribute_indices=2)"
+        fix "say the generation that the payload was written in";
+    OP0008 "json-not-protobuf" ["E" "A"] "file"
+        "first non-blank byte is '{' or '[' and the bytes are UTF-8"
+        source "common sense"
+        example "{\"resourceProfiles\":[]}"
+        fix "send protobuf, or check JSON with --from otlp-json";
+    OP0009 "legacy-pprof" ["E" "P"] "file"
+        "starts as one of the legacy formats google/pprof still reads (\"heap profile:\", \"--- contention\", \"--- threadz\", \"goroutine profile:\", CPU words 0,3,0,period,0 ...)"
+        source "google/pprof legacy_profile.go"
+        example "\"heap profile: 1: 2 [3: 4] @ heap_v2/1\""
+        fix "convert it first: pprof -proto FILE > out.pb.gz";
+    OP0010 "framed-stream" ["E" "A"] "file"
+        "reads as a 4-byte big-endian length (collector file exporter), a gRPC 5-byte frame or a varint-delimited stream around a valid message"
+        source "collector file exporter; gRPC over HTTP/2"
+        example "00 00 00 2a + ProfilesData"
+        fix "check the messages inside; write one message a file";
+    OP0012 "io-error" ["E" "A"] "file / stream"
+        "the reader returned an error other than Interrupted"
+        source "common sense"
+        example "EIO at byte 100"
+        fix "make the input readable";
+    OP0020 "gzip-bad-header" ["E" "A"] "gzip member"
+        "CM != 8 or a reserved FLG bit is set"
+        source "RFC 1952 2.3.1.2"
+        example "FLG=0xe0"
+        fix "write the gzip header of RFC 1952: method 8, no reserved flag";
+    OP0021 "gzip-truncated" ["E" "A"] "gzip member"
+        "end of input inside header, deflate data or trailer"
+        source "RFC 1952; google/pprof TestParseError"
+        example "1f 8b"
+        fix "store or send the whole file";
+    OP0022 "gzip-crc-mismatch" ["E" "A"] "gzip trailer"
+        "CRC32 differs"
+        source "RFC 1952"
+        example "one bit flipped in the trailer"
+        fix "send the file again; it was damaged";
+    OP0023 "gzip-isize-mismatch" ["E" "A"] "gzip trailer"
+        "ISIZE != length mod 2^32"
+        source "RFC 1952"
+        example "ISIZE+1"
+        fix "send the file again; it was damaged";
+    OP0024 "deflate-corrupt" ["E" "A"] "deflate data"
+        "invalid block type, code lengths, distance, or stored LEN/NLEN"
+        source "RFC 1951"
+        example "BTYPE=3"
+        fix "send the file again; it was damaged";
+    OP0025 "gzip-trailing-garbage" ["E" "A"] "after last member"
+        "non-zero bytes that do not start a member"
+        source "RFC 1952; flate2 MultiGzDecoder and Go agree"
+        example "member + \"garbage\""
+        fix "cut off what follows the last gzip member";
+    OP0026 "gzip-trailing-zeros" ["W" "A"] "after last member"
+        "only zero bytes follow (tape padding, ignored by GNU gzip)"
+        source "GNU gzip manual"
+        example "member + 512 x 00"
+        fix "cut off the zeros behind the last gzip member";
+    OP0027 "gzip-multi-member" ["W" "A"] "file"
+        "more than one member; all are read and joined"
+        source "RFC 1952 2.2; flate2 issue 301"
+        example "two members, one message"
+        fix "write one gzip member";
+    OP0028 "gzip-too-many-members" ["E" "A"] "file"
+        "more than `limits.max_gzip_members`"
+        source "CVE-2022-30631"
+        example "10 000 empty members"
+        fix "write one gzip member";
+    OP0029 "gzip-header-too-long" ["E" "A"] "gzip member"
+        "FNAME or FCOMMENT longer than 65 535 bytes"
+        source "flate2 MAX_HEADER_BUF"
+        example "100 kB file name"
+        fix "leave the file name and comment out of the gzip header";
+    OP0030 "gzip-nested" ["E" "A"] "payload"
+        "the inflated bytes are again a compressed stream"
+        source "common sense"
+        example "gzip(gzip(profile))"
+        fix "compress once";
+    OP0031 "other-compression" ["E" "A"] "file"
+        "magic of zstd, zlib, bzip2, xz, lz4, snappy or zip; the message names it"
+        source "common sense"
+        example "28 b5 2f fd ..."
+        fix "decompress it first, or use gzip";
+    OP0032 "not-gzipped-on-disk" ["I" "P,1-4"] "file"
+        "an uncompressed file (\"On-disk, the serialized proto must be gzip-compressed\"; dropped in 1.8 by PR 661)"
+        source "profile.proto; OTEP 0239"
+        example "raw .pb"
+        fix "gzip the file";
+    OP0033 "gzip-header-crc" ["E" "A"] "gzip member"
+        "FHCRC set and CRC16 wrong"
+        source "RFC 1952"
+        example "FLG=2, CRC16=0"
+        fix "write the right CRC16, or leave it out";
+}

@@ -1,0 +1,312 @@
+//! The semantic conventions of profiles.
+
+use std::ops::Range;
+
+use super::structure::is_regexp;
+use super::{attributes, rules};
+use crate::check::cx::Cx;
+use crate::check::findings::{Shown, Spot};
+use crate::check::record::Record;
+use crate::check::shape::{Kind, Shape};
+use crate::check::state::Class;
+use crate::check::tables::Fields;
+use crate::error::Severity;
+use crate::schema::{ANY_VALUE, MAPPING, VALUE_TYPE, Version};
+
+rules! {
+    OP8001 "mapping-build-id" ["W" "5-7"] "Mapping.attribute_indices"
+        "none of process.executable.build_id.{gnu,go,htlhash} at index > 0, zero entries excepted (\"MUST have at least one\"; Alpha document, so a warning; --strict makes it an error)"
+        source "specification/profiles/mappings.md"
+        example "no build id"
+        fix "add process.executable.build_id.htlhash or another build id";
+    OP8002 "htlhash-missing" ["I" "5-7"] "Mapping"
+        "no ...build_id.htlhash (\"RECOMMENDED ... in every Mapping\")"
+        source "mappings.md"
+        example "gnu only"
+        fix "add process.executable.build_id.htlhash";
+    OP8003 "build-id-format" ["W" "5-7"] "build id attributes"
+        "gnu not an even number of hex digits; htlhash not 32 hex digits; value not a string"
+        source "mappings.md; semconv process registry"
+        example "htlhash=\"xyz\""
+        fix "write the build id in lower-case hex digits";
+    OP8004 "frame-type" ["W" "5-7"] "profile.frame.type"
+        "a case or alias variant of a well-known value (\"the respective value MUST be used\"); I for other custom values"
+        source "semconv profiles.md"
+        example "\"Kernel\", \"python\""
+        fix "use the well-known value";
+    OP8006 "pprof-attribute-type" ["W" "5-7"] "pprof.*"
+        "wrong value type (has_* and is_folded bool; comment string[]; sample_type_order int[]; others string)"
+        source "semconv pprof registry"
+        example "has_functions=\"true\""
+        fix "use the type that the convention gives the attribute";
+    OP8007 "pprof-scope-misplaced" ["W" "5-7"] "pprof.scope.*"
+        "found elsewhere than in scope attributes (\"MUST be set at the scope level\")"
+        source "semconv profiles.md"
+        example "on a profile"
+        fix "set the attribute on the scope";
+    OP8009 "sample-type-order" ["W" "5-7"] "pprof.scope.sample_type_order"
+        "not a permutation of 0..n-1"
+        source "semconv"
+        example "[0,0]"
+        fix "write a permutation of 0 to n-1";
+    OP8010 "doc-url" ["W" "5-7,P"] "pprof.profile.doc_url / doc_url"
+        "not an absolute URL"
+        source "semconv; profile.proto"
+        example "\"foo\""
+        fix "write an absolute URL";
+    OP8012 "unit-alias" ["I" "1-7"] "sample_type / period_type unit"
+        "not in the usual list (count, bytes, nanoseconds, ... or UCUM)"
+        source "OTEP 0239 profile units"
+        example "\"nsec\""
+        fix "use count, bytes, nanoseconds or a UCUM unit";
+    OP8013 "frames-regexp-attr" ["W" "5-7"] "pprof.profile.drop_frames, keep_frames"
+        "not a regular expression"
+        source "semconv"
+        example "\"(\""
+        fix "write a valid regular expression";
+}
+
+const ATTRIBUTES: usize = MAPPING.cell("attribute_indices");
+
+/// The build ids of a mapping.
+pub(crate) fn mapping(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
+    if cx.version < Version::V1_8 || cx.row() == 0 || record.is_zero(shape) {
+        return;
+    }
+    let (mut any, mut htlhash) = (false, false);
+    for index in cx.numbers(shape, record, ATTRIBUTES) {
+        let attribute = usize::try_from(index).ok().and_then(|index| cx.attributes.get(index));
+        match attribute.map(|attribute| attribute.class) {
+            Some(Class::Htlhash) => (any, htlhash) = (true, true),
+            Some(Class::BuildId) => any = true,
+            _ => {}
+        }
+    }
+    let spot = Spot::at(record.at(ATTRIBUTES)).field("attribute_indices");
+    if !any {
+        cx.findings.raise(&OP8001, spot, "", "process.executable.build_id.{gnu,go,htlhash}");
+    } else if !htlhash {
+        cx.findings.raise(&OP8002, spot, "", "process.executable.build_id.htlhash");
+    }
+}
+
+const UNIT: usize = VALUE_TYPE.cell("unit_strindex");
+
+/// Units that are usual for values of profiles.
+const UNITS: &[&[u8]] = &[
+    b"",
+    b"count",
+    b"bytes",
+    b"nanoseconds",
+    b"microseconds",
+    b"milliseconds",
+    b"seconds",
+    b"minutes",
+    b"hours",
+    b"kilobytes",
+    b"megabytes",
+    b"gigabytes",
+    b"percent",
+    b"objects",
+    b"samples",
+    b"cycles",
+    b"instructions",
+    b"events",
+];
+
+/// The unit of a value type.
+pub(crate) fn value_type(cx: &mut Cx<'_>, record: &Record) {
+    let Some(unit) = cx.string(record.number(UNIT)) else { return };
+    if !UNITS.contains(&unit) && !attributes::is_ucum(unit) {
+        let name = match cx.version {
+            Version::Pprof | Version::V1_3 => "unit",
+            _ => "unit_strindex",
+        };
+        let spot = Spot::at(record.at(UNIT)).field(name);
+        cx.findings.raise(&OP8012, spot, Shown(unit), "count, bytes, nanoseconds or a UCUM unit");
+    }
+}
+
+/// An attribute of the tables, by its key and the body of its value.
+pub(crate) fn entry(cx: &mut Cx<'_>, record: &Record, key: &[u8], body: Range<usize>) {
+    if cx.version < Version::V1_8 {
+        return;
+    }
+    if key.starts_with(b"pprof.scope.") {
+        let spot = Spot::at(record.start);
+        cx.findings.raise(&OP8007, spot, Shown(key), "on the scope");
+    }
+    known(cx, key, body);
+}
+
+/// An attribute in place, of a resource, a scope or a list of pairs.
+pub(crate) fn in_place(cx: &mut Cx<'_>, key: &[u8], body: Range<usize>) {
+    if cx.version < Version::V1_8 {
+        return;
+    }
+    let spot = Spot::at(body.start).field("value");
+    if key.starts_with(b"pprof.scope.") && cx.parent != Kind::Scope {
+        cx.findings.raise(&OP8007, Spot::at(body.start), Shown(key), "on the scope");
+    }
+    if key == b"pprof.scope.sample_type_order" && !is_permutation(cx, &body) {
+        cx.findings.raise(&OP8009, spot, "", "a permutation of 0 to n-1");
+    }
+    known(cx, key, body);
+}
+
+const TEXT: usize = ANY_VALUE.cell("string_value");
+const TEXT_STRINDEX: usize = ANY_VALUE.cell("string_value_strindex");
+const BOOL: usize = ANY_VALUE.cell("bool_value");
+const INT: usize = ANY_VALUE.cell("int_value");
+const ARRAY: usize = ANY_VALUE.cell("array_value");
+
+/// The text that a value is.
+fn text<'a>(cx: &Cx<'a>, value: &Record) -> Option<&'a [u8]> {
+    match () {
+        () if value.has(TEXT_STRINDEX) => cx.string(value.number(TEXT_STRINDEX)),
+        () if value.has(TEXT) => Some(cx.body(value, TEXT)),
+        () => None,
+    }
+}
+
+/// What the conventions say of the value of a key that they know.
+fn known(cx: &mut Cx<'_>, key: &[u8], body: Range<usize>) {
+    let is_build_id = key.starts_with(b"process.executable.build_id.");
+    if !is_build_id && !key.starts_with(b"pprof.") && key != b"profile.frame.type" {
+        return;
+    }
+    let Some(shape) = cx.shapes.find(Kind::AnyValue) else { return };
+    let value = cx.peek(shape, body.start, body.end);
+    let spot = Spot::at(body.start).field("value");
+    if value.seen == 0 {
+        return;
+    }
+    let text = text(cx, &value);
+    let shown = Shown(text.unwrap_or(b"no string")).to_string();
+    match key {
+        b"process.executable.build_id.htlhash"
+            if !text.is_some_and(|text| is_hex(text, Some(32))) =>
+        {
+            cx.findings.raise(&OP8003, spot, shown, "32 hex digits");
+        }
+        b"process.executable.build_id.gnu" if !text.is_some_and(|text| is_hex(text, None)) => {
+            cx.findings.raise(&OP8003, spot, shown, "an even number of hex digits");
+        }
+        b"process.executable.build_id.go" if text.is_none() => {
+            cx.findings.raise(&OP8003, spot, shown, "a string");
+        }
+        b"profile.frame.type" => frame_type(cx, spot, text),
+        _ if key.starts_with(b"pprof.") => pprof_attribute(cx, key, &value, text, spot),
+        _ => {}
+    }
+}
+
+fn is_hex(text: &[u8], length: Option<usize>) -> bool {
+    let fits = length
+        .map_or(text.len().is_multiple_of(2) && !text.is_empty(), |wanted| text.len() == wanted);
+    fits && text.iter().all(u8::is_ascii_hexdigit)
+}
+
+/// The well-known frame types.
+const FRAME_TYPES: [&str; 15] = [
+    "beam", "cpython", "dotnet", "go", "jvm", "kernel", "luajit", "native", "perl", "php", "ruby",
+    "rust", "v8js", "wasm", "hotspot",
+];
+/// What stands for one of them elsewhere.
+const ALIASES: [(&str, &str); 10] = [
+    ("python", "cpython"),
+    ("java", "jvm"),
+    ("hotspot", "jvm"),
+    ("node", "v8js"),
+    ("nodejs", "v8js"),
+    ("javascript", "v8js"),
+    ("js", "v8js"),
+    ("v8", "v8js"),
+    ("golang", "go"),
+    ("c++", "native"),
+];
+
+fn frame_type(cx: &mut Cx<'_>, spot: Spot, text: Option<&[u8]>) {
+    let Some(text) = text.and_then(|text| std::str::from_utf8(text).ok()) else {
+        cx.findings.raise(&OP8004, spot, "no string", "a frame type");
+        return;
+    };
+    let lower = text.to_ascii_lowercase();
+    let alias = ALIASES.iter().find(|(alias, _)| *alias == lower).map(|(_, known)| *known);
+    let same = FRAME_TYPES.iter().copied().find(|known| *known == lower && *known != "hotspot");
+    let shown = Shown(text.as_bytes()).to_string();
+    match same.or(alias) {
+        Some(known) if known == text => {}
+        Some(known) => cx.findings.raise(&OP8004, spot, shown, known),
+        None => {
+            cx.findings.raise_as(&OP8004, Some(Severity::Info), spot, shown, "a well-known value")
+        }
+    }
+}
+
+/// The attributes that hold what pprof has fields for.
+fn pprof_attribute(cx: &mut Cx<'_>, key: &[u8], value: &Record, text: Option<&[u8]>, spot: Spot) {
+    let name = key.strip_prefix(b"pprof.").unwrap_or_default();
+    let (fits, wanted) = match name {
+        b"mapping.has_functions"
+        | b"mapping.has_filenames"
+        | b"mapping.has_line_numbers"
+        | b"mapping.has_inline_frames"
+        | b"location.is_folded" => (value.has(BOOL), "a bool"),
+        b"profile.comment" => (value.has(ARRAY), "an array of strings"),
+        b"scope.sample_type_order" => (value.has(ARRAY), "an array of ints"),
+        b"scope.default_sample_type"
+        | b"profile.doc_url"
+        | b"profile.drop_frames"
+        | b"profile.keep_frames" => (text.is_some(), "a string"),
+        _ => return,
+    };
+    let shown = Shown(key).to_string();
+    if !fits {
+        cx.findings.raise(&OP8006, spot, shown, wanted);
+        return;
+    }
+    let Some(text) = text.filter(|text| !text.is_empty()) else { return };
+    match name {
+        b"profile.doc_url" if !is_url(text) => {
+            cx.findings.raise(&OP8010, spot, Shown(text), "an absolute URL");
+        }
+        b"profile.drop_frames" | b"profile.keep_frames" if !is_regexp(text) => {
+            cx.findings.raise(&OP8013, spot, Shown(text), "a regular expression");
+        }
+        _ => {}
+    }
+}
+
+/// Whether a text is an absolute URL.
+pub(crate) fn is_url(text: &[u8]) -> bool {
+    let Ok(text) = std::str::from_utf8(text) else { return false };
+    let Some((scheme, rest)) = text.split_once(':') else { return false };
+    let is_scheme = scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+        && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c));
+    is_scheme && rest.len() > 2 && !rest.contains(char::is_whitespace)
+}
+
+/// Whether a value is an array of the numbers from 0 to n-1 in some order.
+fn is_permutation(cx: &Cx<'_>, body: &Range<usize>) -> bool {
+    let (Some(any), Some(array)) =
+        (cx.shapes.find(Kind::AnyValue), cx.shapes.find(Kind::ArrayValue))
+    else {
+        return true;
+    };
+    let value = cx.peek(any, body.start, body.end);
+    if !value.has(ARRAY) {
+        return true; // another rule's
+    }
+    let inner = value.body(ARRAY);
+    let record = cx.peek(array, inner.start, inner.end);
+    let elements = Fields::new(cx.bytes, record.start, record.end).filter_map(|(_, body)| body);
+    let mut numbers: Vec<u64> = elements
+        .map(|(start, end)| {
+            let element = cx.peek(any, start, end);
+            if element.has(INT) { element.number(INT) } else { u64::MAX }
+        })
+        .collect();
+    numbers.sort_unstable();
+    numbers.iter().zip(0..).all(|(number, row)| *number == row)
+}

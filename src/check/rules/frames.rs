@@ -1,0 +1,318 @@
+//! Mappings, locations, lines and functions.
+
+use std::collections::HashSet;
+
+use super::duplicates::OP3209;
+use super::indices::OP3107;
+use super::limits::OP9007;
+use super::{rules, zero};
+use crate::check::cx::Cx;
+use crate::check::findings::Spot;
+use crate::check::lists;
+use crate::check::record::Record;
+use crate::check::shape::{Kind, Shape};
+use crate::check::state::MappingFact;
+use crate::check::tables::Fields;
+use crate::schema::{FUNCTION, LINE, LOCATION, MAPPING, Table, Version};
+
+rules! {
+    OP7001 "mapping-range" ["E" "1-7"] "Mapping"
+        "memory_start > memory_limit (both zero is fine)"
+        source "profcheck"
+        example "start=2,limit=1"
+        fix "set memory_limit behind memory_start";
+    OP7002 "mapping-empty-range" ["W" "1-7"] "Mapping"
+        "memory_start = memory_limit != 0 (profcheck error)"
+        source "profcheck"
+        example "start=limit=4096"
+        fix "set memory_limit behind memory_start, or both to 0";
+    OP7003 "mapping-overlap" ["I" "1-2"] "Mapping"
+        "address ranges overlap inside one profile (not from 1.6 on: tables serve many processes)"
+        source "common sense"
+        example "[1,5),[3,9)"
+        fix "give mappings distinct ranges";
+    OP7004 "address-outside-mapping" ["I" "1-7"] "Location.address"
+        "outside [memory_start, memory_limit] of a mapping with a range (\"SHOULD be within\"); counted once per mapping"
+        source "1.11 proto"
+        example "address=1"
+        fix "write the address that lies in the mapping";
+    OP7005 "line-negative" ["E" "1-7"] "Line.line, column"
+        "< 0 (\"1-based, 0 means unset\")"
+        source "1.11 proto; profcheck"
+        example "-1"
+        fix "write 0 where the line is not known";
+    OP7006 "start-line-negative" ["E" "1-7"] "Function.start_line"
+        "< 0"
+        source "1.11 proto; profcheck"
+        example "-1"
+        fix "write 0 where the line is not known";
+    OP7007 "column-without-line" ["I" "1-7"] "Line"
+        "column > 0 and line = 0"
+        source "common sense"
+        example "column=3"
+        fix "set the line";
+    OP7008 "function-nameless" ["E7/W1-6" "1-7"] "Function"
+        "name, system_name and filename all unset at index > 0 (1-4: any; zero entries excepted: OP3208) (\"At least one ... MUST be present\", 1.11)"
+        source "1.11 proto"
+        example "Function{start_line:3}"
+        fix "set a name";
+    OP7009 "line-null-function" ["W" "5-7"] "Line.function_index"
+        "0, the null function"
+        source "1.8 proto; pprof \"line with nil function\""
+        example "Line{line:3}"
+        fix "leave the line out";
+    OP7010 "location-empty" ["W" "1-7"] "Location"
+        "without address, lines, mapping and attributes, yet referenced by a stack (5-7: index > 0)"
+        source "Pyroscope drops it"
+        example "Location{} at 3"
+        fix "give the location an address or lines";
+    OP7011 "location-no-mapping" ["I" "1-7"] "Location"
+        "no mapping but an address"
+        source "common sense"
+        example "address only"
+        fix "set mapping_index";
+    OP7014 "line-before-start" ["I" "1-7"] "Line.line"
+        "0 < line < start_line of its function"
+        source "common sense"
+        example "line 3, start 10"
+        fix "write the line within the function";
+    OP7015 "mapping-nameless" ["I" "1-7"] "Mapping"
+        "index > 0 without filename"
+        source "common sense"
+        example "Mapping{start,limit}"
+        fix "set the file name";
+    OP7016 "has-flags" ["I" "1-4"] "Mapping.has_*"
+        "contradict the lines of its locations"
+        source "OTEP 0239"
+        example "has_functions, no lines"
+        fix "set has_functions where locations have lines";
+}
+
+const START: usize = MAPPING.cell("memory_start");
+const LIMIT: usize = MAPPING.cell("memory_limit");
+const FILENAME: usize = MAPPING.cell("filename_strindex");
+const HAS_FUNCTIONS: usize = MAPPING.cell("has_functions");
+const MAPPING_ATTRIBUTES: usize = MAPPING.cell("attribute_indices");
+
+/// A row of the mapping table.
+pub(crate) fn mapping(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
+    if zero::is_zero_row(cx, shape, record) {
+        return;
+    }
+    lists::unique(cx, shape, record, MAPPING_ATTRIBUTES);
+    let (start, limit) = (record.number(START), record.number(LIMIT));
+    let here = Spot::at(record.start);
+    let range = format!("{start:#x} to {limit:#x}");
+    if start > limit {
+        cx.findings.raise(&OP7001, here, range, "memory_start below memory_limit");
+    } else if start == limit && start != 0 {
+        cx.findings.raise(&OP7002, here, range, "memory_start below memory_limit");
+    }
+    if cx.row() > 0 && record.number(FILENAME) == 0 {
+        cx.findings.raise(&OP7015, here.field(shape.name_of(FILENAME)), "", "");
+    }
+}
+
+/// What is known of each mapping before locations are walked.
+pub(crate) fn mapping_facts(cx: &Cx<'_>) -> Vec<MappingFact> {
+    let Some(shape) = cx.shapes.find(Kind::Mapping) else { return Vec::new() };
+    let mut record = Record::new();
+    let rows = cx.tables.rows[Table::Mapping as usize].iter();
+    rows.map(|(start, end)| {
+        cx.peek_into(shape, *start as usize, *end as usize, &mut record);
+        MappingFact {
+            start: record.number(START),
+            limit: record.number(LIMIT),
+            has_functions: record.number(HAS_FUNCTIONS) != 0,
+            located: false,
+            lined: false,
+        }
+    })
+    .collect()
+}
+
+const START_LINE: usize = FUNCTION.cell("start_line");
+
+/// Where each function starts.
+pub(crate) fn start_lines(cx: &Cx<'_>) -> Vec<i64> {
+    let Some(shape) = cx.shapes.find(Kind::Function) else { return Vec::new() };
+    let mut record = Record::new();
+    let rows = cx.tables.rows[Table::Function as usize].iter();
+    rows.map(|(start, end)| {
+        cx.peek_into(shape, *start as usize, *end as usize, &mut record);
+        record.signed(START_LINE)
+    })
+    .collect()
+}
+
+const MAPPING_INDEX: usize = LOCATION.cell("mapping_index");
+const ADDRESS: usize = LOCATION.cell("address");
+const LINES: usize = LOCATION.cell("lines");
+const LOCATION_ATTRIBUTES: usize = LOCATION.cell("attribute_indices");
+
+/// A row of the location table.
+pub(crate) fn location(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
+    let (address, lines) = (record.number(ADDRESS), record.count(LINES));
+    let row = cx.row();
+    let nothing = address == 0 && lines == 0 && record.count(LOCATION_ATTRIBUTES) == 0;
+    let mapped = mapping_of(cx, record);
+    if nothing && mapped.is_none() && (row > 0 || cx.version < Version::V1_8) {
+        cx.payload.empty_locations.push((row as u32, record.start as u32));
+    }
+    if zero::is_zero_row(cx, shape, record) {
+        return;
+    }
+    lists::unique(cx, shape, record, LOCATION_ATTRIBUTES);
+    match mapped {
+        Some(row) => in_mapping(cx, record, row, address, lines),
+        None if address != 0 => {
+            let spot = Spot::at(record.at(ADDRESS)).field("address");
+            cx.findings.raise(&OP7011, spot, format_args!("{address:#x}"), "a mapping");
+        }
+        None => {}
+    }
+    if lines > 1 {
+        equal_lines(cx, shape, record);
+    }
+    let most = cx.limits.max_lines_per_location;
+    if lines as u64 > most {
+        let spot = Spot::at(record.at(LINES)).field(shape.name_of(LINES));
+        cx.findings.raise(&OP9007, spot, format_args!("{lines} lines"), most);
+    }
+}
+
+/// The mapping of a location, if it has one.
+fn mapping_of(cx: &Cx<'_>, record: &Record) -> Option<u64> {
+    let index = record.number(MAPPING_INDEX);
+    match cx.version {
+        Version::V1_3 => (index != 0 || cx.tables.len(Table::Mapping) > 0).then_some(index),
+        version if version >= Version::V1_8 => (index != 0).then_some(index),
+        _ => record.has(MAPPING_INDEX).then_some(index),
+    }
+}
+
+fn in_mapping(cx: &mut Cx<'_>, record: &Record, row: u64, address: u64, lines: usize) {
+    let fact = usize::try_from(row).ok().and_then(|row| cx.payload.mappings.get_mut(row));
+    let Some(fact) = fact else { return };
+    fact.located = true;
+    fact.lined |= lines > 0;
+    let (start, limit) = (fact.start, fact.limit);
+    if address != 0 && limit > start && (address < start || address > limit) {
+        let spot = Spot::at(record.at(ADDRESS)).field("address");
+        let bound = format_args!("{start:#x} to {limit:#x} of mapping {row}").to_string();
+        cx.findings.fold(&OP7004, row, spot, format_args!("{address:#x}"), bound);
+    }
+}
+
+/// The same line twice in one location.
+fn equal_lines(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
+    let number = shape.of_cell(LINES).map_or(0, |slot| slot.field.number);
+    let fields = Fields::new(cx.bytes, record.start, record.end);
+    let bodies = fields.filter(|(found, _)| *found == number).filter_map(|(_, body)| body);
+    let mut seen: HashSet<&[u8]> = HashSet::new();
+    for (row, (start, end)) in bodies.enumerate() {
+        if !seen.insert(cx.bytes.get(start..end).unwrap_or_default()) {
+            let spot = Spot::at(start).field(shape.name_of(LINES)).row(row);
+            cx.findings.raise(&OP3209, spot, "", "");
+            return;
+        }
+    }
+}
+
+const FUNCTION_INDEX: usize = LINE.cell("function_index");
+const LINE_NUMBER: usize = LINE.cell("line");
+const COLUMN: usize = LINE.cell("column");
+
+/// A line of a location.
+pub(crate) fn line(cx: &mut Cx<'_>, record: &Record) {
+    let (line, column) = (record.signed(LINE_NUMBER), record.signed(COLUMN));
+    let function = record.number(FUNCTION_INDEX);
+    if line < 0 {
+        let spot = Spot::at(record.at(LINE_NUMBER)).field("line");
+        cx.findings.raise(&OP7005, spot, line, "0 or more");
+    }
+    if column < 0 {
+        let spot = Spot::at(record.at(COLUMN)).field("column");
+        cx.findings.raise(&OP7005, spot, column, "0 or more");
+    }
+    if column > 0 && line == 0 {
+        let spot = Spot::at(record.at(COLUMN)).field("column");
+        cx.findings.raise(&OP7007, spot, column, "a line");
+    }
+    let spot = Spot::at(record.at(FUNCTION_INDEX)).field("function_index");
+    if function == 0 && cx.version >= Version::V1_8 {
+        cx.findings.raise(&OP7009, spot, 0, "a function");
+    }
+    let unsaid = !record.has(FUNCTION_INDEX) && cx.version < Version::V1_8;
+    if unsaid && cx.tables.len(Table::Function) == 0 && !cx.tables.missing {
+        cx.findings.raise(&OP3107, spot, 0, "an index below 0, the rows of the function table");
+    }
+    let start = usize::try_from(function).ok().and_then(|row| cx.payload.start_lines.get(row));
+    if let Some(&start) = start.filter(|start| 0 < line && line < **start) {
+        let spot = Spot::at(record.at(LINE_NUMBER)).field("line");
+        cx.findings.raise(&OP7014, spot, line, format_args!("{start} or more"));
+    }
+}
+
+const NAME: usize = FUNCTION.cell("name_strindex");
+const SYSTEM_NAME: usize = FUNCTION.cell("system_name_strindex");
+const FUNCTION_FILE: usize = FUNCTION.cell("filename_strindex");
+
+/// A row of the function table.
+pub(crate) fn function(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
+    if zero::is_zero_row(cx, shape, record) {
+        return;
+    }
+    let start = record.signed(START_LINE);
+    if start < 0 {
+        let spot = Spot::at(record.at(START_LINE)).field("start_line");
+        cx.findings.raise(&OP7006, spot, start, "0 or more");
+    }
+    if [NAME, SYSTEM_NAME, FUNCTION_FILE].iter().all(|cell| record.number(*cell) == 0) {
+        cx.findings.raise(&OP7008, Spot::at(record.start), "", "a name");
+    }
+}
+
+/// What only all locations together show.
+pub(crate) fn tables(cx: &mut Cx<'_>) {
+    let names = cx.table_name(Table::Location);
+    for (row, start) in std::mem::take(&mut cx.payload.empty_locations) {
+        if cx.tables.is_used(Table::Location, row as usize) {
+            let spot = Spot::at(start as usize).field(names).row(row as usize);
+            cx.findings.raise(&OP7010, spot, "", "");
+        }
+    }
+    let name = cx.table_name(Table::Mapping);
+    let mappings = std::mem::take(&mut cx.payload.mappings);
+    if cx.version < Version::V1_8 {
+        for (row, fact) in mappings.iter().enumerate() {
+            if fact.located && fact.has_functions != fact.lined {
+                let spot = Spot::nowhere().field(name).row(row);
+                let found = format_args!("has_functions {}", fact.has_functions).to_string();
+                let bound = if fact.lined { "lines" } else { "no lines" };
+                cx.findings.raise(&OP7016, spot, found, bound);
+            }
+        }
+    }
+    if cx.version <= Version::V1_5 {
+        overlaps(cx, name, &mappings);
+    }
+}
+
+/// Mappings of one process that lie over each other.
+fn overlaps(cx: &mut Cx<'_>, name: &'static str, mappings: &[MappingFact]) {
+    let ranges = mappings.iter().enumerate().filter(|(_, fact)| fact.start < fact.limit);
+    let mut sorted: Vec<_> = ranges.map(|(row, fact)| (fact.start, fact.limit, row)).collect();
+    sorted.sort_unstable();
+    let mut last: Option<(u64, usize)> = None;
+    for (start, limit, row) in sorted {
+        if let Some((end, other)) = last.filter(|(end, _)| start < *end) {
+            let spot = Spot::nowhere().field(name).row(row);
+            let bound = format_args!("{end:#x} or more, behind [{other}]").to_string();
+            cx.findings.raise(&OP7003, spot, format_args!("{start:#x}"), bound);
+        }
+        if last.is_none_or(|(end, _)| limit > end) {
+            last = Some((limit, row));
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! Table entries that nothing refers to.
+
+use super::rules;
+use crate::check::cx::Cx;
+use crate::check::findings::{Shown, Spot};
+use crate::check::record::Record;
+use crate::check::rule::Rule;
+use crate::check::shape::{Shape, Take};
+use crate::check::tables::Fields;
+use crate::schema::{Table, Version};
+
+rules! {
+    OP3301 "orphan-string" ["W6-7/I1-5" "1-7"] "string_table"
+        "index > 0 reachable from nothing (counting KeyValue.key_strindex and AnyValue.string_value_strindex, which profcheck forgets)"
+        source "1.9 \"There SHOULD NOT be orphaned items\"; profcheck -check-orphans"
+        example "\"unreferenced\""
+        fix "drop the entry";
+    OP3302 "orphan-mapping" ["W6-7/I1-5" "1-7"] "mapping_table"
+        "index > 0 used by no location (not raised for G1/2 mapping[0], the main binary)"
+        source "1.9 \"There SHOULD NOT be orphaned items\"; profcheck -check-orphans"
+        example "mapping_table [{},{}]"
+        fix "drop the entry";
+    OP3303 "orphan-location" ["W6-7/I1-5" "1-7"] "location_table"
+        "index > 0 (1-4: any) used by no stack/slice"
+        source "1.9 \"There SHOULD NOT be orphaned items\"; profcheck -check-orphans"
+        example "location 1 unused"
+        fix "drop the entry";
+    OP3304 "orphan-function" ["W6-7/I1-5" "1-7"] "function_table"
+        "used by no line"
+        source "1.9 \"There SHOULD NOT be orphaned items\"; profcheck -check-orphans"
+        example "function 1 unused"
+        fix "drop the entry";
+    OP3305 "orphan-link" ["W6-7/I1-5" "1-7"] "link_table"
+        "used by no sample"
+        source "1.9 \"There SHOULD NOT be orphaned items\"; profcheck -check-orphans"
+        example "link 1 unused"
+        fix "drop the entry";
+    OP3306 "orphan-attribute" ["W6-7/I1-5" "1-7"] "attribute_table"
+        "in no attribute_indices"
+        source "1.9 \"There SHOULD NOT be orphaned items\"; profcheck -check-orphans"
+        example "attribute 1 unused"
+        fix "drop the entry";
+    OP3307 "orphan-stack" ["W6-7/I1-5" "5-7"] "stack_table"
+        "used by no sample"
+        source "1.9 \"There SHOULD NOT be orphaned items\"; profcheck -check-orphans"
+        example "stack 1 unused"
+        fix "drop the entry";
+    OP3308 "orphan-transitive" ["I" "5-7"] "any table"
+        "referenced only by orphans (profcheck counts it as used)"
+        source "own"
+        example "stack 1 unused, its location 1"
+        fix "drop the entry with those that refer to it";
+}
+
+/// The rule of each table, in the order in which references lead from one to the next.
+const TABLES: [(Table, &Rule); 7] = [
+    (Table::Stack, &OP3307),
+    (Table::Link, &OP3305),
+    (Table::Location, &OP3303),
+    (Table::Mapping, &OP3302),
+    (Table::Function, &OP3304),
+    (Table::Attribute, &OP3306),
+    (Table::String, &OP3301),
+];
+
+/// Rows that nothing refers to, and rows that only such rows refer to.
+pub(crate) fn tables(cx: &mut Cx<'_>) {
+    let mut any = false;
+    for (table, rule) in TABLES {
+        let name = cx.table_name(table);
+        let rows: Vec<usize> = cx.tables.unused(table, first(cx, table)).collect();
+        any |= table != Table::String && !rows.is_empty();
+        for row in rows {
+            let start = cx.tables.row(table, row as u64).map_or(0, |(start, _)| start);
+            let spot = Spot::at(start).field(name).row(row);
+            match table {
+                Table::String => {
+                    let text = cx.string(row as u64).unwrap_or_default();
+                    cx.findings.raise(rule, spot, Shown(text), "");
+                }
+                _ => cx.findings.raise(rule, spot, "", ""),
+            }
+        }
+    }
+    if any && cx.version >= Version::V1_8 {
+        transitive(cx);
+    }
+}
+
+/// The first row that has to be referred to.
+fn first(cx: &Cx<'_>, table: Table) -> usize {
+    let counted = cx.version >= Version::V1_8;
+    // In older generations a field left out refers to row 0 of these.
+    let implied = matches!(table, Table::String | Table::Mapping | Table::Function | Table::Link);
+    usize::from(counted || implied)
+}
+
+/// Rows that are referred to, but by nothing that a profile leads to.
+fn transitive(cx: &mut Cx<'_>) {
+    let mut record = Record::new();
+    for (table, _) in TABLES {
+        let Some(shape) = cx.table_shape(table) else { continue };
+        for row in 0..cx.tables.rows[table as usize].len() {
+            if !cx.tables.is_reached(table, row) {
+                continue;
+            }
+            if let Some((start, end)) = cx.tables.row(table, row as u64) {
+                reach(cx, shape, start, end, &mut record, 0);
+            }
+        }
+    }
+    for (table, _) in TABLES {
+        let name = cx.table_name(table);
+        for row in 1..cx.tables.rows[table as usize].len() {
+            if cx.tables.is_used(table, row) && !cx.tables.is_reached(table, row) {
+                let start = cx.tables.row(table, row as u64).map_or(0, |(start, _)| start);
+                cx.findings.raise(&OP3308, Spot::at(start).field(name).row(row), "", "");
+            }
+        }
+    }
+}
+
+/// Marks what a message refers to as reached.
+fn reach(
+    cx: &mut Cx<'_>,
+    shape: &'static Shape,
+    start: usize,
+    end: usize,
+    record: &mut Record,
+    depth: u64,
+) {
+    cx.peek_into(shape, start, end, record);
+    let found = *record;
+    for slot in &shape.slots {
+        if !found.has(slot.cell) {
+            continue;
+        }
+        match (slot.table, slot.take) {
+            (Some((table, _)), _) if slot.repeated => {
+                for row in cx.numbers(shape, &found, slot.cell) {
+                    cx.tables.reach(table, row);
+                }
+            }
+            (Some((table, _)), _) => cx.tables.reach(table, found.number(slot.cell)),
+            (None, Take::Message) if depth < cx.limits.max_nesting => {
+                let inner = cx.shapes.get(slot.child);
+                for (number, body) in Fields::new(cx.bytes, start, end) {
+                    if let (true, Some((start, end))) = (number == slot.field.number, body) {
+                        reach(cx, inner, start, end, record, depth + 1);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+}

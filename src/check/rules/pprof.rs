@@ -1,0 +1,583 @@
+//! pprof's profile.proto.
+
+use std::collections::HashMap;
+
+use super::conventions::{OP8010, is_url};
+use super::limits::{OP9005, OP9007, OP9010};
+use super::structure::is_regexp;
+use super::wire::OP1021;
+use super::{limits, rules, samples, structure};
+use crate::check::cx::Cx;
+use crate::check::findings::{Shown, Spot};
+use crate::check::record::Record;
+use crate::check::rule::Rule;
+use crate::check::shape::Shape;
+use crate::check::state::{Ids, PayloadState, ProfileState};
+use crate::check::tables::Fields;
+use crate::schema::{FUNCTION, LABEL, LINE, LOCATION, MAPPING, PROFILE, SAMPLE, Table, Version};
+
+rules! {
+    PP1001 "pprof-string-table" ["E" "P"] "string_table"
+        "empty, or [0] != \"\""
+        source "profile.proto; google/pprof postDecode"
+        example "[\"a\"]"
+        fix "write \"\" as string 0";
+    PP1002 "pprof-sample-type-missing" ["E" "P"] "sample_type"
+        "empty while samples exist"
+        source "CheckValid"
+        example ""
+        fix "declare what the values are in sample_type";
+    PP1003 "pprof-values-count" ["E" "P"] "Sample.value"
+        "len != len(sample_type)"
+        source "CheckValid"
+        example "3 values, 2 types"
+        fix "write one value for each sample type";
+    PP1004 "pprof-location-unresolved" ["E" "P"] "Sample.location_id[]"
+        "names no Location (0 included)"
+        source "CheckValid \"sample has nil location\""
+        example "[9]"
+        fix "write the location, or drop its id";
+    PP1005 "pprof-mapping-id" ["E" "P"] "Mapping.id"
+        "0, or used twice"
+        source "CheckValid"
+        example "id=0"
+        fix "number mappings from 1";
+    PP1006 "pprof-function-id" ["E" "P"] "Function.id"
+        "0, or used twice"
+        source "CheckValid"
+        example "id=0"
+        fix "number functions from 1";
+    PP1007 "pprof-location-id" ["E" "P"] "Location.id"
+        "0, or used twice"
+        source "CheckValid"
+        example "id=0"
+        fix "number locations from 1";
+    PP1008 "pprof-mapping-unresolved" ["E" "P"] "Location.mapping_id"
+        "non-zero and names no Mapping (\"there must be a unique Mapping\"; google/pprof silently drops the link)"
+        source "profile.proto"
+        example "mapping_id=9"
+        fix "write the mapping, or set 0";
+    PP1009 "pprof-function-unresolved" ["E" "P"] "Line.function_id"
+        "0 or names no Function"
+        source "CheckValid \"line with nil function\""
+        example "function_id=9"
+        fix "write the function, or drop the line";
+    PP1010 "pprof-string-index" ["E" "P"] "every string index"
+        "< 0 or >= len(string_table): sample_type, period_type, mapping.filename/build_id, function.*, label.key/str/num_unit, drop_frames, keep_frames, comment, default_sample_type, doc_url"
+        source "google/pprof getString"
+        example "key=99"
+        fix "write the string, or set 0";
+    PP1014 "pprof-concatenated" ["E" "P"] "time_nanos"
+        "occurs twice, first non-zero: two profiles in a row"
+        source "google/pprof errConcatProfile"
+        example "cat a b"
+        fix "merge the profiles with pprof -proto";
+    PP1015 "pprof-label-both" ["W" "P"] "Label"
+        "str and num both set (\"At most one\")"
+        source "profile.proto"
+        example "str=1,num=2"
+        fix "set str or num";
+    PP1016 "pprof-label-unit" ["W" "P"] "Label.num_unit"
+        "set with str (\"Should only be present when num is present\")"
+        source "profile.proto"
+        example ""
+        fix "set num_unit only with num";
+    PP1017 "pprof-label-key" ["W" "P"] "Label.key"
+        "0 or \"\""
+        source "Parca rejects; profile.proto"
+        example "key=0"
+        fix "give the label a key";
+    PP1018 "pprof-label-repeated" ["W" "P"] "Sample.label"
+        "one key twice, or as string and number (\"should never be used\")"
+        source "profile.proto"
+        example ""
+        fix "write each key once";
+    PP1019 "pprof-label-reserved" ["I" "P"] "Label.key"
+        "starts with \"pprof::\" (\"reserved for internal use\")"
+        source "profile.proto"
+        example "\"pprof::base\""
+        fix "choose another key";
+    PP1020 "pprof-default-sample-type" ["W" "P"] "default_sample_type"
+        "set and names no sample_type"
+        source "profile.proto"
+        example ""
+        fix "name a sample type that the profile has";
+    PP1021 "pprof-no-sample-type" ["W" "P"] "sample_type"
+        "empty (and no samples)"
+        source "Pyroscope rejects"
+        example ""
+        fix "declare what the values are in sample_type";
+    PP1022 "pprof-sample-type-duplicate" ["W" "P"] "sample_type"
+        "two equal entries"
+        source "common sense"
+        example ""
+        fix "keep one sample type of each type and unit";
+    PP1023 "pprof-mapping-range" ["W" "P"] "Mapping"
+        "memory_start > memory_limit"
+        source "common sense"
+        example ""
+        fix "set memory_limit behind memory_start";
+    PP1024 "pprof-address-outside-mapping" ["I" "P"] "Location.address"
+        "outside its mapping's range"
+        source "profile.proto \"should be within\""
+        example ""
+        fix "write the address that lies in the mapping";
+    PP1025 "pprof-location-empty" ["W" "P"] "Location"
+        "no address and no line (Pyroscope drops it)"
+        source "Pyroscope sanitize"
+        example ""
+        fix "give the location an address or lines";
+    PP1026 "pprof-ids-not-sequential" ["I" "P"] "Mapping/Function/Location.id"
+        "not 1..n in order (legal; Parca rejects)"
+        source "Parca ValidatePprofProfile"
+        example "id=5 first"
+        fix "number entries from 1 in order";
+    PP1027 "pprof-invalid-utf8" ["W" "P"] "string_table[]"
+        "not UTF-8: kept byte for byte in memory; lossily replaced only when converted (CV1018)"
+        source "google/pprof accepts; Pyroscope and OTLP reject; TiDB issue 52215"
+        example "\"\\xff\""
+        fix "write strings as UTF-8";
+    PP1028 "pprof-period" ["W" "P"] "period, period_type"
+        "period < 0, or period != 0 without period_type"
+        source "common sense"
+        example ""
+        fix "set period and period_type";
+    PP1029 "pprof-time" ["W" "P"] "time_nanos, duration_nanos"
+        "< 0, sum overflows i64, or 10^8 <= time_nanos < 10^17"
+        source "common sense"
+        example ""
+        fix "write times in nanoseconds since 1970";
+    PP1030 "pprof-regexp" ["W" "P"] "drop_frames, keep_frames"
+        "not a regular expression (RE2)"
+        source "profile.proto"
+        example "\"(\""
+        fix "write a valid regular expression";
+    PP1031 "pprof-duplicate-string" ["I" "P"] "string_table"
+        "equal to an earlier entry"
+        source "common sense"
+        example ""
+        fix "intern strings";
+    PP1032 "pprof-duplicate-sample" ["I" "P"] "sample"
+        "same locations and labels as an earlier one"
+        source "pprof Merge would add them"
+        example ""
+        fix "combine the samples";
+    PP1033 "pprof-no-frames" ["I" "P"] "Sample.location_id"
+        "empty"
+        source "common sense"
+        example ""
+        fix "nothing, if the stack is not known";
+    PP1034 "pprof-count-not-first" ["I" "P"] "sample_type"
+        "a \"count\" unit at an index > 0"
+        source "profile.proto convention"
+        example ""
+        fix "put the count first";
+    PP1035 "pprof-otlp-fields" ["W" "P"] "Profile"
+        "fields 15 (LEN) 16 17 18 of pprofextended: this is the inner profile of OTLP G1"
+        source "OTEP 0239"
+        example ""
+        fix "check the file as otlp-1.3, or drop the fields";
+    PP1036 "pprof-line-negative" ["W" "P"] "Line.line/column, Function.start_line"
+        "< 0"
+        source "common sense"
+        example ""
+        fix "write 0 where the line is not known";
+    PP1037 "pprof-label-zero" ["I" "P"] "Label"
+        "str = num = 0 and no unit: google/pprof drops such labels on reading"
+        source "google/pprof postDecode"
+        example ""
+        fix "set str or num";
+    PP1038 "pprof-orphan" ["I" "P"] "mapping, location, function, string_table"
+        "unused entry"
+        source "common sense"
+        example ""
+        fix "drop the entry";
+    PP1039 "pprof-value-overflow" ["W" "P"] "Sample.value"
+        "sum of a column leaves i64"
+        source "common sense"
+        example ""
+        fix "split the profile, or use a larger unit";
+    PP1040 "pprof-label-unit-conflict" ["I" "P"] "Label.num_unit"
+        "one numeric key with different units in one profile (google/pprof NumLabelUnits keeps the first)"
+        source "google/pprof"
+        example "bytes, kilobytes"
+        fix "use one unit for a key";
+}
+
+const TYPES: usize = PROFILE.cell("sample_type");
+const SAMPLES: usize = PROFILE.cell("samples");
+const TIME: usize = PROFILE.cell("time_unix_nano");
+const DURATION: usize = PROFILE.cell("duration_nano");
+const PERIOD: usize = PROFILE.cell("period");
+const PERIOD_TYPE: usize = PROFILE.cell("period_type");
+const DEFAULT: usize = PROFILE.cell("default_sample_type_strindex");
+const DOC_URL: usize = PROFILE.cell("doc_url");
+const PATTERNS: [usize; 2] = [PROFILE.cell("drop_frames"), PROFILE.cell("keep_frames")];
+
+/// The profile.
+pub(crate) fn profile(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
+    cx.payload.profiles += 1;
+    cx.payload.samples += record.count(SAMPLES) as u64;
+    cx.profile = ProfileState::default();
+    strings(cx);
+    types(cx, shape, record);
+    times(cx, record);
+    period(cx, record);
+    for cell in PATTERNS {
+        let row = record.number(cell);
+        if let Some(text) = cx.string(row).filter(|text| row > 0 && !is_regexp(text)) {
+            let spot = Spot::at(record.at(cell)).field(shape.name_of(cell));
+            cx.findings.raise(&PP1030, spot, Shown(text), "a regular expression");
+        }
+    }
+    let row = record.number(DOC_URL);
+    if let Some(text) = cx.string(row).filter(|text| row > 0 && !is_url(text)) {
+        let spot = Spot::at(record.at(DOC_URL)).field("doc_url");
+        cx.findings.raise(&OP8010, spot, Shown(text), "an absolute URL");
+    }
+    limits::samples(cx, "sample");
+}
+
+fn strings(cx: &mut Cx<'_>) {
+    let spot = Spot::nowhere().field("string_table");
+    match cx.string(0) {
+        None => cx.findings.raise(&PP1001, spot, "no entry", "\"\" first"),
+        Some(b"") => {}
+        Some(text) => cx.findings.raise(&PP1001, spot.row(0), Shown(text), "\"\""),
+    }
+}
+
+fn types(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
+    let types = structure::sample_types(cx, shape, record);
+    cx.profile.types = types.len();
+    let spot = Spot::at(record.at(TYPES)).field("sample_type");
+    if types.is_empty() {
+        let rule = if record.has(SAMPLES) { &PP1002 } else { &PP1021 };
+        cx.findings.raise(rule, spot, "", "");
+    }
+    let mut known: Vec<(&[u8], &[u8])> = Vec::new();
+    for (row, body) in types.iter().enumerate() {
+        let Some(names) = structure::named(cx, *body) else { continue };
+        if known.len() < 1_000 && known.contains(&names) {
+            cx.findings.raise(&PP1022, spot.row(row), Shown(names.0), "");
+        }
+        if row > 0 && names.1 == b"count" {
+            cx.findings.raise(&PP1034, spot.row(row), Shown(names.0), "");
+        }
+        known.push(names);
+    }
+    let row = record.number(DEFAULT);
+    if let Some(text) = cx.string(row).filter(|_| row > 0)
+        && !known.iter().any(|names| names.0 == text)
+    {
+        let spot = Spot::at(record.at(DEFAULT)).field("default_sample_type");
+        cx.findings.raise(&PP1020, spot, Shown(text), "the type of a sample type");
+    }
+}
+
+fn times(cx: &mut Cx<'_>, record: &Record) {
+    let (time, duration) = (record.signed(TIME), record.signed(DURATION));
+    let spot = Spot::at(record.at(TIME)).field("time_nanos");
+    if record.get(TIME).is_some_and(|cell| cell.times > 1) {
+        match cx.first_number(record.at(TIME), record.end) {
+            0 => cx.findings.raise(&OP1021, spot, "", ""),
+            first => cx.findings.raise(&PP1014, spot, first, "once"),
+        }
+    }
+    if time < 0 {
+        cx.findings.raise(&PP1029, spot, time, "0 or more");
+    } else if samples::is_coarse(time.into()) {
+        cx.findings.raise(&PP1029, spot, time, "nanoseconds since 1970");
+    }
+    let spot = Spot::at(record.at(DURATION)).field("duration_nanos");
+    if duration < 0 {
+        cx.findings.raise(&PP1029, spot, duration, "0 or more");
+    } else if time.checked_add(duration).is_none() {
+        cx.findings.raise(&PP1029, spot, duration, "a sum of 64 bits");
+    }
+}
+
+fn period(cx: &mut Cx<'_>, record: &Record) {
+    let period = record.signed(PERIOD);
+    let spot = Spot::at(record.at(PERIOD)).field("period");
+    if period < 0 {
+        cx.findings.raise(&PP1028, spot, period, "0 or more");
+    } else if period != 0 && !record.has(PERIOD_TYPE) {
+        cx.findings.raise(&PP1028, spot, period, "period_type");
+    }
+}
+
+const LOCATIONS: usize = SAMPLE.cell("location_index");
+const VALUES: usize = SAMPLE.cell("values");
+const LABELS: usize = SAMPLE.cell("label");
+
+/// A sample.
+pub(crate) fn sample(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
+    let here = Spot::at(record.start);
+    let (values, types) = (record.count(VALUES), cx.profile.types);
+    if values != types && types > 0 {
+        let spot = Spot::at(record.at(VALUES)).field("value");
+        cx.findings.raise(&PP1003, spot, format_args!("{values} values"), types);
+    }
+    let depth = record.count(LOCATIONS);
+    let spot = Spot::at(record.at(LOCATIONS)).field("location_id");
+    if depth == 0 {
+        cx.findings.raise(&PP1033, here, "", "");
+    }
+    if depth as u64 > cx.limits.max_stack_depth {
+        let most = cx.limits.max_stack_depth;
+        cx.findings.raise(&OP9005, spot, format_args!("{depth} locations"), most);
+    }
+    for (row, id) in cx.numbers(shape, record, LOCATIONS).enumerate() {
+        match cx.payload.locations.row(id) {
+            Some(found) => cx.tables.mark(Table::Location, found),
+            None => cx.findings.raise(&PP1004, spot.row(row), id, "the id of a location"),
+        }
+    }
+    if record.has(LABELS) {
+        labels(cx, record);
+    }
+    sums(cx, shape, record);
+    repeated(cx, record);
+}
+
+fn labels(cx: &mut Cx<'_>, record: &Record) {
+    let count = record.count(LABELS);
+    let spot = Spot::at(record.at(LABELS)).field("label");
+    let most = cx.limits.max_attributes_per_item;
+    if count as u64 > most {
+        cx.findings.raise(&OP9010, spot, format_args!("{count} labels"), most);
+    }
+    if count > 1
+        && let Some((row, key)) = samples::repeated_label(cx, record)
+    {
+        cx.findings.raise(&PP1018, spot.row(row), Shown(&key), "a key once");
+    }
+}
+
+fn sums(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
+    for (column, value) in cx.numbers(shape, record, VALUES).take(cx.profile.types).enumerate() {
+        let value = value as i64;
+        match cx.profile.sums.get_mut(column) {
+            None => cx.profile.sums.push(Some(value)),
+            Some(None) => {}
+            Some(Some(sum)) => match sum.checked_add(value) {
+                Some(more) => *sum = more,
+                None => samples::overflowed(cx, shape, column, record),
+            },
+        }
+    }
+}
+
+/// Samples of the same locations and labels.
+fn repeated(cx: &mut Cx<'_>, record: &Record) {
+    if !cx.findings.asks(&PP1032) {
+        return;
+    }
+    let stack = cx.body(record, LOCATIONS);
+    let mut print = cx.payload.fingerprint(stack) ^ u128::from(record.number(LOCATIONS)) << 7;
+    if record.has(LABELS) {
+        let number = SAMPLE.number(Version::Pprof, "label");
+        for (found, body) in Fields::new(cx.bytes, record.start, record.end) {
+            if let (true, Some((start, end))) = (found == number, body) {
+                let bytes = cx.bytes.get(start..end).unwrap_or_default();
+                print = print.rotate_left(5) ^ cx.payload.fingerprint(bytes);
+            }
+        }
+    }
+    let row = cx.row() as u32;
+    match cx.profile.identities.get(&print) {
+        None => drop(cx.profile.identities.insert(print, row)),
+        Some(first) => {
+            let bound = format!("no sample of [{first}]");
+            cx.findings.raise(&PP1032, Spot::at(record.start), "", bound);
+        }
+    }
+}
+
+const KEY: usize = LABEL.cell("key_strindex");
+const STR: usize = LABEL.cell("str_strindex");
+const NUM: usize = LABEL.cell("num");
+const UNIT: usize = LABEL.cell("num_unit_strindex");
+
+/// A label.
+pub(crate) fn label(cx: &mut Cx<'_>, record: &Record) {
+    let (key, text) = (record.number(KEY), record.number(STR));
+    let (number, unit) = (record.number(NUM), record.number(UNIT));
+    let here = Spot::at(record.start);
+    let in_key = Spot::at(record.at(KEY)).field("key");
+    match cx.string(key) {
+        _ if key == 0 => cx.findings.raise(&PP1017, in_key, 0, "a key"),
+        Some(b"") => cx.findings.raise(&PP1017, in_key, key, "a key"),
+        Some(name) if name.starts_with(b"pprof::") => {
+            cx.findings.raise(&PP1019, in_key, Shown(name), "");
+        }
+        _ => {}
+    }
+    if text != 0 && number != 0 {
+        cx.findings.raise(&PP1015, here, "str and num", "one of them");
+    }
+    if text != 0 && unit != 0 {
+        cx.findings.raise(&PP1016, Spot::at(record.at(UNIT)).field("num_unit"), unit, "num");
+    }
+    if text == 0 && number == 0 && unit == 0 {
+        cx.findings.raise(&PP1037, here, "", "");
+    }
+    if text == 0 && unit != 0 {
+        let known = *cx.payload.units.entry(key).or_insert(unit);
+        if known != unit && cx.string(known) != cx.string(unit) {
+            let spot = Spot::at(record.at(UNIT)).field("num_unit");
+            let found = Shown(cx.string(unit).unwrap_or_default()).to_string();
+            let bound = Shown(cx.string(known).unwrap_or_default()).to_string();
+            cx.findings.fold(&PP1040, key, spot, found, bound);
+        }
+    }
+}
+
+/// The ids of the rows of a table: zero, given twice, or not 1, 2, 3 …
+fn id(
+    cx: &mut Cx<'_>,
+    record: &Record,
+    cell: usize,
+    rule: &'static Rule,
+    rows: fn(&PayloadState) -> &Ids,
+) {
+    let (id, row) = (record.number(cell), cx.row() as u64);
+    let spot = Spot::at(record.at(cell)).field("id");
+    if id == 0 {
+        cx.findings.raise(rule, spot, 0, "1 or more");
+    } else if rows(&cx.payload).row(id) != Some(row) {
+        cx.findings.raise(rule, spot, id, "an id of its own");
+    } else if id != row + 1 {
+        let kind = rule.id.as_bytes().last().copied().unwrap_or(0);
+        cx.findings.fold(&PP1026, kind.into(), spot, id, row + 1);
+    }
+}
+
+const MAPPING_ID: usize = MAPPING.cell("id");
+const START: usize = MAPPING.cell("memory_start");
+const LIMIT: usize = MAPPING.cell("memory_limit");
+
+/// A mapping.
+pub(crate) fn mapping(cx: &mut Cx<'_>, record: &Record) {
+    id(cx, record, MAPPING_ID, &PP1005, |state| &state.mapping_ids);
+    let (start, limit) = (record.number(START), record.number(LIMIT));
+    if start > limit {
+        let found = format!("{start:#x} to {limit:#x}");
+        cx.findings.raise(&PP1023, Spot::at(record.start), found, "");
+    }
+}
+
+const LOCATION_ID: usize = LOCATION.cell("id");
+const MAPPING_OF: usize = LOCATION.cell("mapping_index");
+const ADDRESS: usize = LOCATION.cell("address");
+const LINES: usize = LOCATION.cell("lines");
+
+/// A location.
+pub(crate) fn location(cx: &mut Cx<'_>, _: &'static Shape, record: &Record) {
+    id(cx, record, LOCATION_ID, &PP1007, |state| &state.locations);
+    let (mapping, address) = (record.number(MAPPING_OF), record.number(ADDRESS));
+    let lines = record.count(LINES);
+    let spot = Spot::at(record.at(MAPPING_OF)).field("mapping_id");
+    match cx.payload.mapping_ids.row(mapping) {
+        _ if mapping == 0 => {}
+        None => cx.findings.raise(&PP1008, spot, mapping, "the id of a mapping"),
+        Some(row) => {
+            cx.tables.mark(Table::Mapping, row);
+            let fact = cx.payload.mappings.get(row as usize).copied();
+            if let Some(fact) = fact.filter(|fact| {
+                address != 0
+                    && fact.limit > fact.start
+                    && (address < fact.start || address > fact.limit)
+            }) {
+                let spot = Spot::at(record.at(ADDRESS)).field("address");
+                let bound = format!("{:#x} to {:#x}", fact.start, fact.limit);
+                cx.findings.fold(&PP1024, row, spot, format_args!("{address:#x}"), bound);
+            }
+        }
+    }
+    if address == 0 && lines == 0 {
+        cx.findings.raise(&PP1025, Spot::at(record.start), "", "");
+    }
+    let most = cx.limits.max_lines_per_location;
+    if lines as u64 > most {
+        let spot = Spot::at(record.at(LINES)).field("line");
+        cx.findings.raise(&OP9007, spot, format_args!("{lines} lines"), most);
+    }
+}
+
+const FUNCTION_OF: usize = LINE.cell("function_index");
+const LINE_NUMBER: usize = LINE.cell("line");
+const COLUMN: usize = LINE.cell("column");
+
+/// A line.
+pub(crate) fn line(cx: &mut Cx<'_>, record: &Record) {
+    let function = record.number(FUNCTION_OF);
+    match cx.payload.functions.row(function) {
+        Some(row) => cx.tables.mark(Table::Function, row),
+        None => {
+            let spot = Spot::at(record.at(FUNCTION_OF)).field("function_id");
+            cx.findings.raise(&PP1009, spot, function, "the id of a function");
+        }
+    }
+    for (cell, name) in [(LINE_NUMBER, "line"), (COLUMN, "column")] {
+        if record.signed(cell) < 0 {
+            let spot = Spot::at(record.at(cell)).field(name);
+            cx.findings.raise(&PP1036, spot, record.signed(cell), "0 or more");
+        }
+    }
+}
+
+const FUNCTION_ID: usize = FUNCTION.cell("id");
+const START_LINE: usize = FUNCTION.cell("start_line");
+
+/// A function.
+pub(crate) fn function(cx: &mut Cx<'_>, _: &'static Shape, record: &Record) {
+    id(cx, record, FUNCTION_ID, &PP1006, |state| &state.functions);
+    if record.signed(START_LINE) < 0 {
+        let spot = Spot::at(record.at(START_LINE)).field("start_line");
+        cx.findings.raise(&PP1036, spot, record.signed(START_LINE), "0 or more");
+    }
+}
+
+/// The ids of all rows, before anything refers to them.
+pub(crate) fn ids(cx: &mut Cx<'_>) {
+    let of = |table, cell| -> Ids {
+        let Some(shape) = cx.table_shape(table) else { return Ids::default() };
+        let mut record = Record::new();
+        let rows = cx.tables.rows[table as usize].iter();
+        Ids::new(rows.map(|(start, end)| {
+            cx.peek_into(shape, *start as usize, *end as usize, &mut record);
+            record.number(cell)
+        }))
+    };
+    let locations = of(Table::Location, LOCATION_ID);
+    let mappings = of(Table::Mapping, MAPPING_ID);
+    let functions = of(Table::Function, FUNCTION_ID);
+    (cx.payload.locations, cx.payload.mapping_ids) = (locations, mappings);
+    cx.payload.functions = functions;
+}
+
+/// What only all references together show.
+pub(crate) fn tables(cx: &mut Cx<'_>) {
+    let mut seen: HashMap<&[u8], usize, foldhash::fast::RandomState> = HashMap::default();
+    for row in 0..cx.tables.rows[Table::String as usize].len() {
+        let text = cx.string(row as u64).unwrap_or_default();
+        if let Some(first) = seen.get(text) {
+            let (spot, first) = (Spot::nowhere().field("string_table").row(row), *first);
+            let bound = format_args!("no entry of [{first}]").to_string();
+            cx.findings.raise(&PP1031, spot, Shown(text), bound);
+        } else {
+            seen.insert(text, row);
+        }
+    }
+    for (table, first) in
+        [(Table::Mapping, 0), (Table::Location, 0), (Table::Function, 0), (Table::String, 1)]
+    {
+        let name = cx.table_name(table);
+        let rows: Vec<usize> = cx.tables.unused(table, first).collect();
+        for row in rows {
+            cx.findings.raise(&PP1038, Spot::nowhere().field(name).row(row), "", "");
+        }
+    }
+}

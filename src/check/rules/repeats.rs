@@ -1,0 +1,101 @@
+//! Ids and units given twice.
+
+use std::collections::{HashMap, HashSet};
+
+use super::rules;
+use crate::check::cx::Cx;
+use crate::check::findings::{Shown, Spot, Step};
+use crate::check::lists;
+use crate::check::record::Record;
+use crate::check::shape::Kind;
+use crate::error::Severity;
+use crate::schema::{ATTRIBUTE_UNIT, FUNCTION, LOCATION, MAPPING, Table, Version};
+
+rules! {
+    OP3401 "id-duplicate" ["W" "1"] "Mapping.id, Location.id, Function.id"
+        "two entries share a non-zero id (\"Unique nonzero id\", deprecated)"
+        source "OTEP 0239"
+        example "id=1 twice"
+        fix "give each entry its own id";
+    OP3501 "attribute-unit-conflict" ["W" "1-4"] "attribute_units"
+        "two entries for one key with different units; I when equal"
+        source "OTEP 0239"
+        example "(k,ns),(k,ms)"
+        fix "keep one unit for each key";
+    OP3502 "attribute-unit-unused" ["I" "1-4"] "attribute_units"
+        "key is the key of no attribute"
+        source "common sense"
+        example "(zzz, ns)"
+        fix "drop the unit";
+}
+
+const IDS: [(Table, usize); 3] = [
+    (Table::Mapping, MAPPING.cell("id")),
+    (Table::Location, LOCATION.cell("id")),
+    (Table::Function, FUNCTION.cell("id")),
+];
+
+/// The ids that rows had in OTEP 0239.
+pub(crate) fn ids(cx: &mut Cx<'_>) {
+    if cx.version != Version::V1_3 {
+        return;
+    }
+    for (table, cell) in IDS {
+        let (name, Some(shape)) = (cx.table_name(table), cx.table_shape(table)) else { continue };
+        let mut seen: HashMap<u64, usize, foldhash::fast::RandomState> = HashMap::default();
+        let mut record = Record::new();
+        for row in 0..cx.tables.rows[table as usize].len() {
+            let Some((start, end)) = cx.tables.row(table, row as u64) else { continue };
+            cx.peek_into(shape, start, end, &mut record);
+            let id = record.number(cell);
+            if id == 0 {
+                continue;
+            }
+            if let Some(first) = seen.get(&id) {
+                cx.findings.path.push(Step { name, row: Some(row as u32) });
+                let (spot, first) = (Spot::at(record.at(cell)).field("id"), *first);
+                cx.findings.raise(&OP3401, spot, id, format_args!("no id of [{first}]"));
+                cx.findings.path.pop();
+            } else {
+                seen.insert(id, row);
+            }
+        }
+    }
+}
+
+const KEY: usize = ATTRIBUTE_UNIT.cell("attribute_key_strindex");
+const UNIT: usize = ATTRIBUTE_UNIT.cell("unit_strindex");
+
+/// The units of attributes, by key.
+pub(crate) fn units(cx: &mut Cx<'_>) {
+    let rows = cx.tables.rows[Table::AttributeUnit as usize].clone();
+    let Some(shape) = cx.shapes.find(Kind::AttributeUnit).filter(|_| !rows.is_empty()) else {
+        return;
+    };
+    let name = cx.table_name(Table::AttributeUnit);
+    let attributes = cx.tables.rows[Table::Attribute as usize].len() as u64;
+    let keys: HashSet<&[u8]> = (0..attributes).map(|row| lists::key_of(cx, row)).collect();
+    let mut seen: HashMap<&[u8], (usize, &[u8])> = HashMap::new();
+    let mut record = Record::new();
+    for (row, (start, end)) in rows.iter().enumerate() {
+        cx.peek_into(shape, *start as usize, *end as usize, &mut record);
+        let (Some(key), Some(unit)) =
+            (cx.string(record.number(KEY)), cx.string(record.number(UNIT)))
+        else {
+            continue;
+        };
+        let spot = Spot::at(*start as usize).field(name).row(row);
+        if !keys.contains(key) {
+            cx.findings.raise(&OP3502, spot, Shown(key), "the key of an attribute");
+        }
+        match seen.get(key) {
+            None => drop(seen.insert(key, (row, unit))),
+            Some((first, other)) => {
+                let same = (*other == unit).then_some(Severity::Info);
+                let found = format!("{} in {}", Shown(key), Shown(unit));
+                let bound = format!("{} of [{first}]", Shown(other));
+                cx.findings.raise_as(&OP3501, same, spot, found, bound);
+            }
+        }
+    }
+}

@@ -1,0 +1,467 @@
+//! Samples: values, timestamps, stacks, labels.
+
+use std::collections::HashSet;
+
+use super::indices::OP3127;
+use super::limits::{OP9005, OP9103};
+use super::pprof::PP1039;
+use super::{rules, zero};
+use crate::check::cx::Cx;
+use crate::check::findings::{Shown, Spot};
+use crate::check::lists;
+use crate::check::record::Record;
+use crate::check::shape::{Kind, Shape};
+use crate::check::tables::Fields;
+use crate::schema::{LABEL, SAMPLE, STACK, Table, Version};
+
+rules! {
+    OP4001 "sample-empty" ["E" "5-7"] "Sample"
+        "no values and no timestamps_unix_nano (\"MUST have at least one\")"
+        source "1.8-1.11 proto; profcheck -check-sample-shapes"
+        example "Sample{stack_index:1}"
+        fix "give the sample a value or a timestamp";
+    OP4002 "values-timestamps-length" ["E" "5-7"] "Sample"
+        "both set, lengths differ (\"MUST contain the same number\")"
+        source "1.8-1.11 proto; profcheck -check-sample-shapes"
+        example "values 1, timestamps 2"
+        fix "write one timestamp for each value";
+    OP4003 "many-values-no-timestamps" ["W" "5-7"] "Sample.values"
+        "len > 1 and no timestamps (profcheck error; proto gives only an example)"
+        source "profcheck PR 141"
+        example "values [1,2,3]"
+        fix "add the timestamps, or sum the values up";
+    OP4004 "shape-mixed" ["W7/I5-6" "5-7"] "Profile.samples"
+        "shape differs from the first sample's (\"All Samples SHOULD have the same shape\", 1.10)"
+        source "1.10 proto; profcheck (error)"
+        example "[values],[timestamps]"
+        fix "write all samples of a profile in one shape";
+    OP4005 "values-count" ["E" "1-4"] "Sample.value"
+        "len != len(sample_type)"
+        source "OTEP 0239 \"All samples must have the same number of values\"; pprof CheckValid"
+        example "2 types, 1 value"
+        fix "write one value for each sample type";
+    OP4006 "identity-duplicate" ["W7/I5-6" "5-7"] "Profile.samples"
+        "same {stack_index, set(attribute_indices), link_index} as an earlier sample (\"SHOULD be combined\", 1.10); compared after canonicalisation"
+        source "1.10 proto; opentelemetry-proto issue 706"
+        example "two samples, attributes [1,2] and [2,1]"
+        fix "combine the samples";
+    OP4007 "stack-null" ["I" "5-7"] "Sample.stack_index"
+        "0"
+        source "common sense"
+        example "stack_index=0"
+        fix "nothing, if the stack is not known";
+    OP4008 "stack-empty" ["I" "5-7"] "Stack"
+        "index > 0 without locations"
+        source "common sense"
+        example "Stack{}"
+        fix "refer to stack 0 instead";
+    OP4009 "null-location" ["W" "5-7"] "Stack.location_indices[]"
+        "contains 0, the null location"
+        source "1.8 proto"
+        example "[0]"
+        fix "leave the null location out";
+    OP4010 "locations-twice" ["W" "1"] "Sample"
+        "location_index and locations_length both set (\"Supersedes location_index\")"
+        source "OTEP 0239"
+        example "both"
+        fix "use the slice alone";
+    OP4011 "no-frames" ["I" "1-4"] "Sample"
+        "no location at all"
+        source "common sense"
+        example "length=0"
+        fix "nothing, if the stack is not known";
+    OP4012 "timestamp-out-of-range" ["W" "1-7"] "Sample.timestamps"
+        "outside [start, end): 5-7 time_unix_nano, +duration_nano; 2-4 time_nanos; 1 [start_time, end_time] of the container (\"expected to fall within\", SHOULD)"
+        source "OTEP 0239; 1.11 SHOULD; profcheck (error)"
+        example "99 for [100,110)"
+        fix "set time and duration to what the samples cover";
+    OP4013 "timestamps-unsorted" ["I" "1-7"] "Sample.timestamps"
+        "not ascending"
+        source "common sense (delta coding)"
+        example "[5,4]"
+        fix "sort timestamps, and values with them";
+    OP4014 "timestamp-unit" ["W" "1-7"] "Sample.timestamps"
+        "10^8 <= value < 10^17 while the profile time is 0 or >= 10^17 (OTEP 0239 says ms, 1.3 says ns)"
+        source "OTEP 0239 vs v1.3.0"
+        example "1687841528000"
+        fix "write timestamps in nanoseconds since 1970";
+    OP4015 "timestamp-zero" ["W" "1-7"] "Sample.timestamps"
+        "0"
+        source "common sense"
+        example "[0]"
+        fix "leave timestamps that are not known out";
+    OP4016 "value-negative" ["I" "1-7"] "Sample.values"
+        "< 0 (legal in diff profiles)"
+        source "common sense"
+        example "[-5]"
+        fix "nothing, if it is a difference";
+    OP4017 "sum-overflow" ["W" "1-7"] "Profile.samples"
+        "the sum of a value column leaves i64"
+        source "pprof tools add with wrap-around"
+        example "2 x 2^62+..."
+        fix "split the profile, or use a larger unit";
+    OP4018 "timestamps-vs-columns" ["I" "1-4"] "Sample"
+        "timestamps present and len(timestamps) != 1 while several value columns: no defined pairing"
+        source "1.3-1.7 proto"
+        example "2 columns, 5 timestamps"
+        fix "write one timestamp a sample";
+    OP4019 "all-zero" ["I" "1-7"] "Sample.values"
+        "all values are 0"
+        source "common sense"
+        example "[0]"
+        fix "leave the sample out";
+    OP4020 "label-deprecated" ["I" "1"] "Sample.label"
+        "used (\"[deprecated, superseded by attributes]\")"
+        source "OTEP 0239"
+        example "label set"
+        fix "use attributes";
+    OP4021 "label-key" ["W" "1"] "Label.key"
+        "0 or \"\""
+        source "pprof; Parca"
+        example "key=0"
+        fix "give the label a key";
+    OP4022 "label-both" ["W" "1"] "Label"
+        "str and num both non-zero (\"At most one of the following must be present\")"
+        source "OTEP 0239"
+        example "str=1,num=2"
+        fix "set str or num";
+    OP4023 "label-unit" ["W" "1"] "Label.num_unit"
+        "set while num = 0 and str set (\"Should only be present when num is present\")"
+        source "OTEP 0239"
+        example "str=1,num_unit=2"
+        fix "set num_unit only with num";
+    OP4024 "label-repeated" ["W" "1"] "Sample.label"
+        "one key twice, or as string and number (\"should never be used\")"
+        source "OTEP 0239"
+        example "tid twice"
+        fix "write each key once";
+    OP4025 "stacktrace-id" ["I" "1"] "Sample.stacktrace_id_index"
+        "string is not 128 bits (32 hex digits or 16 bytes)"
+        source "OTEP 0239"
+        example "\"abc\""
+        fix "write the id as 32 hex digits";
+}
+
+const STACK_INDEX: usize = SAMPLE.cell("stack_index");
+const LINK_INDEX: usize = SAMPLE.cell("link_index");
+const VALUES: usize = SAMPLE.cell("values");
+const TIMES: usize = SAMPLE.cell("timestamps_unix_nano");
+const ATTRIBUTES: usize = SAMPLE.cell("attribute_indices");
+const LOCATIONS: usize = SAMPLE.cell("location_index");
+const SLICE_START: usize = SAMPLE.cell("locations_start_index");
+const SLICE_LENGTH: usize = SAMPLE.cell("locations_length");
+const LABELS: usize = SAMPLE.cell("label");
+const STACKTRACE: usize = SAMPLE.cell("stacktrace_id_index");
+
+/// A sample of any generation of OTLP.
+pub(crate) fn sample(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
+    let (values, times) = (record.count(VALUES), record.count(TIMES));
+    lists::unique(cx, shape, record, ATTRIBUTES);
+    match cx.version >= Version::V1_8 {
+        true => shaped(cx, shape, record, values, times),
+        false => columned(cx, shape, record, values, times),
+    }
+    if values > 0 {
+        numbers(cx, shape, record, times);
+    }
+    if times > 0 {
+        timestamps(cx, shape, record);
+    }
+}
+
+/// A sample whose values and timestamps belong together.
+#[inline(always)]
+fn shaped(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record, values: usize, times: usize) {
+    let here = Spot::at(record.start);
+    let found = (values > 0, times > 0);
+    if found == (false, false) {
+        cx.findings.raise(&OP4001, here, "", "a value or a timestamp");
+    } else {
+        let first = *cx.profile.shape.get_or_insert(found);
+        if first != found {
+            cx.findings.raise(&OP4004, here, shape_name(found), shape_name(first));
+        }
+    }
+    if values > 0 && times > 0 && values != times {
+        let bound = format_args!("as many of both");
+        let found = format_args!("{values} values and {times} timestamps").to_string();
+        cx.findings.raise(&OP4002, here, found, bound);
+    }
+    if values > 1 && times == 0 {
+        let spot = Spot::at(record.at(VALUES)).field("values");
+        cx.findings.raise(&OP4003, spot, format_args!("{values} values"), "1, or timestamps");
+    }
+    if record.number(STACK_INDEX) == 0 {
+        cx.findings.raise(&OP4007, here.field("stack_index"), 0, "");
+    }
+    identity(cx, shape, record);
+}
+
+fn shape_name((values, times): (bool, bool)) -> &'static str {
+    match (values, times) {
+        (true, true) => "values and timestamps",
+        (true, false) => "values alone",
+        (false, true) => "timestamps alone",
+        (false, false) => "nothing",
+    }
+}
+
+/// What a sample is a sample of, which no other one should be.
+#[inline(always)]
+fn identity(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
+    let stack = cx.tables.first_equal(Table::Stack, record.number(STACK_INDEX));
+    let link = cx.tables.first_equal(Table::Link, record.number(LINK_INDEX));
+    let mut key = u128::from(stack) << 32 | u128::from(link & 0xffff_ffff);
+    match record.count(ATTRIBUTES) {
+        0 => {}
+        1 => {
+            let only = cx.numbers(shape, record, ATTRIBUTES).next().unwrap_or(0);
+            let only = cx.tables.first_equal(Table::Attribute, only);
+            key |= u128::from(only & 0xffff_ffff) << 64 | 1 << 120;
+        }
+        _ => {
+            let rows = cx.numbers(shape, record, ATTRIBUTES);
+            let mut set: Vec<u64> =
+                rows.map(|row| cx.tables.first_equal(Table::Attribute, row)).collect();
+            set.sort_unstable();
+            let bytes: Vec<u8> = set.iter().flat_map(|row| row.to_le_bytes()).collect();
+            key ^= cx.payload.fingerprint(&bytes) | 1 << 127;
+        }
+    }
+    let row = cx.row() as u32;
+    if let Some(first) = cx.profile.identities.get(&key) {
+        let first = *first;
+        let bound = format_args!("no sample of [{first}]");
+        cx.findings.raise(&OP4006, Spot::at(record.start), "", bound);
+    } else {
+        cx.profile.identities.insert(key, row);
+    }
+}
+
+/// A sample with a value for each sample type.
+#[inline(always)]
+fn columned(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record, values: usize, times: usize) {
+    let here = Spot::at(record.start);
+    let types = cx.profile.types;
+    if values != types && types > 0 {
+        let spot = Spot::at(record.at(VALUES)).field(shape.name_of(VALUES));
+        cx.findings.raise(&OP4005, spot, format_args!("{values} values"), types);
+    }
+    if times > 0 && times != 1 && types > 1 {
+        let found = format_args!("{types} columns and {times} timestamps").to_string();
+        cx.findings.raise(&OP4018, here, found, "");
+    }
+    slice(cx, record);
+    let listed = record.count(LOCATIONS);
+    if record.signed(SLICE_LENGTH) == 0 && listed == 0 {
+        cx.findings.raise(&OP4011, here, "", "");
+    }
+    if record.has(LABELS) {
+        let spot = Spot::at(record.at(LABELS)).field("label");
+        cx.findings.fold(&OP4020, 0, spot, "", "");
+        labels(cx, record);
+    }
+    if listed > 0 && record.signed(SLICE_LENGTH) != 0 {
+        cx.findings.raise(&OP4010, here, format_args!("{listed} locations"), "a slice alone");
+    }
+    let id = record.number(STACKTRACE);
+    if let Some(text) = cx.string(id).filter(|_| id > 0) {
+        let is_hex = text.len() == 32 && text.iter().all(u8::is_ascii_hexdigit);
+        if !is_hex && text.len() != 16 {
+            let spot = Spot::at(record.at(STACKTRACE)).field("stacktrace_id_index");
+            cx.findings.raise(&OP4025, spot, Shown(text), "32 hex digits");
+        }
+    }
+}
+
+/// The slice of the profile's locations that a sample has.
+#[inline(always)]
+fn slice(cx: &mut Cx<'_>, record: &Record) {
+    let (start, length) = (record.number(SLICE_START), record.number(SLICE_LENGTH));
+    let most = cx.profile.slice;
+    let fits = start.checked_add(length).is_some_and(|end| end <= most) && start <= most;
+    if !fits && (length != 0 || start != 0) {
+        let spot = Spot::at(record.at(SLICE_LENGTH)).field("locations_length");
+        let found = format_args!("{} and {} more", start as i64, length as i64).to_string();
+        cx.findings.raise(&OP3127, spot, found, format_args!("at most {most} location_indices"));
+    }
+    if length > cx.limits.max_stack_depth {
+        let spot = Spot::at(record.at(SLICE_LENGTH)).field("locations_length");
+        cx.findings.raise(&OP9005, spot, length, cx.limits.max_stack_depth);
+    }
+}
+
+/// The values of a sample.
+#[inline(always)]
+fn numbers(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record, times: usize) {
+    let columned = cx.version < Version::V1_8;
+    let (mut all_zero, mut ones) = (true, times > 0);
+    let mut negative = None;
+    for (row, value) in cx.numbers(shape, record, VALUES).enumerate() {
+        let value = value as i64;
+        all_zero &= value == 0;
+        ones &= value == 1;
+        if value < 0 && negative.is_none() {
+            negative = Some((row, value));
+        }
+        let column = if columned { row } else { 0 };
+        match cx.profile.sums.get_mut(column) {
+            Some(Some(sum)) => match sum.checked_add(value) {
+                Some(more) => *sum = more,
+                None => overflowed(cx, shape, column, record),
+            },
+            Some(None) => {}
+            None if column < cx.profile.types.max(1) => cx.profile.sums.push(Some(value)),
+            None => {}
+        }
+    }
+    cx.profile.ones &= ones;
+    if all_zero {
+        let spot = Spot::at(record.at(VALUES)).field(shape.name_of(VALUES));
+        cx.findings.raise(&OP4019, spot, "", "");
+    }
+    if let Some((row, value)) = negative {
+        let spot = Spot::at(record.at(VALUES)).field(shape.name_of(VALUES)).row(row);
+        cx.findings.raise(&OP4016, spot, value, "");
+    }
+}
+
+#[cold]
+pub(crate) fn overflowed(cx: &mut Cx<'_>, shape: &'static Shape, column: usize, record: &Record) {
+    if let Some(sum) = cx.profile.sums.get_mut(column) {
+        *sum = None;
+    }
+    let row = cx.row();
+    let spot = Spot::at(record.at(VALUES)).field(shape.name_of(VALUES));
+    let found = format_args!("column {column}, at sample {row}").to_string();
+    let rule = if cx.version == Version::Pprof { &PP1039 } else { &OP4017 };
+    cx.findings.raise(rule, spot, found, "a sum of 64 bits");
+}
+
+/// Times that were not counted in nanoseconds, but in s, ms or us since 1970.
+const COARSE: std::ops::Range<i128> = 100_000_000..100_000_000_000_000_000;
+
+/// Whether a time is none in nanoseconds.
+pub(crate) fn is_coarse(time: i128) -> bool {
+    COARSE.contains(&time)
+}
+
+/// The timestamps of a sample.
+#[inline(always)]
+fn timestamps(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
+    let signed = |time: u64| i128::from(time);
+    let (from, to) = cx.profile.range.unwrap_or((i128::MIN, i128::MAX));
+    let inclusive = cx.version == Version::V1_3;
+    let comparable = cx.profile.time == 0 || cx.profile.time >= COARSE.end;
+    let mut last = i128::MIN;
+    let mut sorted = true;
+    for (row, time) in cx.numbers(shape, record, TIMES).enumerate() {
+        let time = signed(time);
+        sorted &= time >= last;
+        last = time;
+        let inside = time >= from && (time < to || (inclusive && time == to));
+        if inside && time != 0 && !(comparable && is_coarse(time)) {
+            continue;
+        }
+        odd_time(cx, record, row, time, (comparable, inside));
+    }
+    if !sorted {
+        let spot = Spot::at(record.at(TIMES)).field("timestamps_unix_nano");
+        cx.findings.raise(&OP4013, spot, "", "ascending");
+    }
+}
+
+#[cold]
+fn odd_time(cx: &mut Cx<'_>, record: &Record, row: usize, time: i128, how: (bool, bool)) {
+    let (comparable, inside) = how;
+    let spot = Spot::at(record.at(TIMES)).field("timestamps_unix_nano").row(row);
+    if time == 0 {
+        cx.findings.raise(&OP4015, spot, 0, "a time");
+    } else if comparable && is_coarse(time) {
+        cx.findings.raise(&OP4014, spot, time, "nanoseconds since 1970");
+    } else if let (false, Some((from, to))) = (inside, cx.profile.range) {
+        let end = if cx.version == Version::V1_3 { ']' } else { ')' };
+        cx.findings.raise(&OP4012, spot, time, format_args!("[{from}, {to}{end}"));
+    }
+}
+
+/// What is known when the samples of a profile were walked.
+pub(crate) fn after(cx: &mut Cx<'_>, record: &Record) {
+    if cx.profile.ones && cx.profile.shape == Some((true, true)) {
+        let spot = Spot::at(record.start);
+        cx.findings.raise(&OP9103, spot, "", "timestamps alone");
+    }
+}
+
+const LOCATION_INDICES: usize = STACK.cell("location_indices");
+
+/// A stack of the table.
+pub(crate) fn stack(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
+    let first = cx.row() == 0;
+    let depth = record.count(LOCATION_INDICES);
+    let spot = Spot::at(record.at(LOCATION_INDICES)).field("location_indices");
+    if first {
+        return;
+    }
+    if depth == 0 {
+        zero::extra(cx, record);
+        cx.findings.raise(&OP4008, Spot::at(record.start), "", "");
+        return;
+    }
+    if depth as u64 > cx.limits.max_stack_depth {
+        let most = cx.limits.max_stack_depth;
+        cx.findings.raise(&OP9005, spot, format_args!("{depth} locations"), most);
+    }
+    if let Some(row) = cx.numbers(shape, record, LOCATION_INDICES).position(|index| index == 0) {
+        cx.findings.raise(&OP4009, spot.row(row), 0, "a location");
+    }
+}
+
+const LABEL_KEY: usize = LABEL.cell("key_strindex");
+const LABEL_STR: usize = LABEL.cell("str_strindex");
+const LABEL_NUM: usize = LABEL.cell("num");
+const LABEL_UNIT: usize = LABEL.cell("num_unit_strindex");
+
+/// A label, in OTEP 0239.
+pub(crate) fn label(cx: &mut Cx<'_>, record: &Record) {
+    let key = record.number(LABEL_KEY);
+    let here = Spot::at(record.start);
+    if key == 0 || cx.string(key).is_some_and(<[u8]>::is_empty) {
+        cx.findings.raise(&OP4021, Spot::at(record.at(LABEL_KEY)).field("key"), key, "a key");
+    }
+    let (text, number) = (record.number(LABEL_STR), record.number(LABEL_NUM));
+    if text != 0 && number != 0 {
+        cx.findings.raise(&OP4022, here, "str and num", "one of them");
+    }
+    if text != 0 && number == 0 && record.number(LABEL_UNIT) != 0 {
+        let spot = Spot::at(record.at(LABEL_UNIT)).field("num_unit");
+        cx.findings.raise(&OP4023, spot, record.number(LABEL_UNIT), "num");
+    }
+}
+
+/// The labels of a sample: no key twice.
+fn labels(cx: &mut Cx<'_>, record: &Record) {
+    if let Some((row, key)) = repeated_label(cx, record) {
+        let spot = Spot::at(record.at(LABELS)).field("label").row(row);
+        cx.findings.raise(&OP4024, spot, Shown(&key), "a key once");
+    }
+}
+
+/// The first label of a sample whose key came before, and that key.
+pub(crate) fn repeated_label(cx: &Cx<'_>, record: &Record) -> Option<(usize, Vec<u8>)> {
+    let shape = cx.shapes.find(Kind::Label)?;
+    let sample = cx.shapes.find(Kind::Sample)?;
+    let number = sample.of_cell(LABELS)?.field.number;
+    let mut seen = HashSet::new();
+    let fields = Fields::new(cx.bytes, record.start, record.end);
+    let bodies = fields.filter(|(found, _)| *found == number).filter_map(|(_, body)| body);
+    for (row, (start, end)) in bodies.enumerate() {
+        let key = cx.peek(shape, start, end).number(LABEL_KEY);
+        if let Some(text) = cx.string(key).filter(|_| key > 0)
+            && !seen.insert(text)
+        {
+            return Some((row, text.to_vec()));
+        }
+    }
+    None
+}

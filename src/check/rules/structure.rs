@@ -1,0 +1,556 @@
+//! What messages must be there, and what profiles say of themselves.
+
+use super::attributes::{OP5019, OP5021, OP5022, OP5024};
+use super::rules;
+use super::samples;
+use crate::check::cx::Cx;
+use crate::check::findings::{Shown, Spot, Step};
+use crate::check::record::Record;
+use crate::check::shape::{Kind, Shape};
+use crate::check::state::ProfileState;
+use crate::check::tables::Fields;
+use crate::schema::{
+    PROFILE, PROFILE_CONTAINER, PROFILES_DATA, RESOURCE_PROFILES, SCOPE_PROFILES, VALUE_TYPE,
+    Version,
+};
+
+rules! {
+    OP2001 "no-resource-profiles" ["W" "1-7"] "ProfilesData.resource_profiles"
+        "empty list"
+        source "profcheck (error there)"
+        example "ProfilesData{}"
+        fix "do not send a payload without profiles";
+    OP2002 "no-scope-profiles" ["W" "1-7"] "ResourceProfiles.scope_profiles"
+        "empty list"
+        source "profcheck (error there)"
+        example "ResourceProfiles{}"
+        fix "leave a resource without scopes out";
+    OP2003 "no-profiles" ["W" "1-7"] "ScopeProfiles.profiles"
+        "empty list"
+        source "profcheck (error there)"
+        example "ScopeProfiles{}"
+        fix "leave a scope without profiles out";
+    OP2004 "no-samples" ["I" "1-7"] "Profile.samples"
+        "empty list"
+        source "Parca rejects; spec silent"
+        example "Profile{sample_type}"
+        fix "leave a profile without samples out";
+    OP2005 "dictionary-missing" ["E" "4-7"] "ProfilesData.dictionary"
+        "absent although a profile is present"
+        source "1.7 proto; profcheck panics"
+        example "resource_profiles only"
+        fix "write the dictionary that the profiles refer to";
+    OP2006 "dictionary-repeated" ["W" "4-7"] "ProfilesData.dictionary"
+        "occurs more than once: tables are concatenated, so a second producer's indices point into the first one's entries"
+        source "protobuf merge rule"
+        example "cat a.pb b.pb"
+        fix "merge the dictionaries and renumber the references";
+    OP2007 "container-without-profile" ["E" "1"] "ProfileContainer.profile"
+        "absent (\"Required, even when original_payload is present\")"
+        source "OTEP 0239"
+        example "ProfileContainer{profile_id}"
+        fix "write the profile, also beside an original payload";
+    OP2008 "request-cannot-carry-tables" ["E" "3"] "ExportProfilesServiceRequest"
+        "a 1.6 request has no table fields (they live in ProfilesData only; repaired in 1.7): indices cannot be resolved"
+        source "1.6 profiles_service.proto"
+        example "1.6 request with samples"
+        fix "write ProfilesData to a file, or send a generation whose request has a dictionary";
+    OP2009 "sample-type-missing" ["E" "1-4"] "Profile.sample_type"
+        "empty while samples exist"
+        source "pprof CheckValid \"missing sample type information\""
+        example "samples, no sample_type"
+        fix "declare what the values are in sample_type";
+    OP2010 "sample-type-unnamed" ["W" "1-7"] "sample_type"
+        "type or unit resolves to \"\" (5-7: field absent) while samples exist"
+        source "proto \"The type and unit of all Sample.values\""
+        example "sample_type{}"
+        fix "name type and unit of the values";
+    OP2011 "sample-type-duplicate" ["W" "1-4"] "Profile.sample_type"
+        "two entries with equal type and unit"
+        source "common sense"
+        example "[cpu/ns, cpu/ns]"
+        fix "keep one sample type of each type and unit";
+    OP2012 "temporality-unspecified" ["E" "1-5"] "sample_type.aggregation_temporality"
+        "0 (\"MUST not be used\")"
+        source "OTEP 0239; 1.3-1.8 proto; contrib pprofiletest"
+        example "temporality absent"
+        fix "set the temporality to DELTA or CUMULATIVE";
+    OP2013 "temporality-cumulative" ["I" "1-5"] "sample_type.aggregation_temporality"
+        "CUMULATIVE (\"valid, not recommended\")"
+        source "OTEP 0239"
+        example "=2"
+        fix "prefer DELTA";
+    OP2014 "period-without-type" ["W" "1-7"] "Profile.period"
+        "period != 0 and period_type unset or unnamed"
+        source "proto \"The value is of the period_type type and unit\""
+        example "period=10"
+        fix "set period_type";
+    OP2015 "type-without-period" ["I" "1-7"] "Profile.period_type"
+        "set while period = 0"
+        source "common sense"
+        example "period_type{1,2}"
+        fix "set period, or leave period_type out";
+    OP2016 "period-negative" ["W" "1-7"] "Profile.period"
+        "< 0"
+        source "Parca rejects; common sense"
+        example "period=-1"
+        fix "write a period of at least 0";
+    OP2017 "default-sample-type" ["W1-2/E3-4" "1-4"] "default_sample_type"
+        "1-2: the string is not the type of any sample_type; 3-4: index not in [0, len(sample_type))"
+        source "OTEP 0239; 1.6 proto"
+        example "\"wall\" with only \"cpu\""
+        fix "name a sample type that the profile has";
+    OP2018 "count-not-first" ["I" "1-4"] "sample_type"
+        "a unit \"count\" entry at an index > 0 (\"by convention it should be at index 0\")"
+        source "OTEP 0239"
+        example "[space/bytes, objects/count]"
+        fix "put the count first";
+    OP2020 "dropped-without-attributes" ["I" "1-7"] "dropped_attributes_count"
+        "> 0 and no attribute left"
+        source "common sense"
+        example "dropped=5, attributes=[]"
+        fix "count only where attributes were limited";
+    OP2021 "frames-regexp" ["W" "1"] "drop_frames, keep_frames"
+        "not a valid regular expression"
+        source "OTEP 0239 \"fully matching the following regexp\""
+        example "\"(\""
+        fix "write a valid regular expression";
+    OP2022 "payload-without-format" ["E" "1-7"] "original_payload_format"
+        "empty while original_payload is set"
+        source "OTEP \"required if original_payload is present\"; 1.11 \"MUST be set together\""
+        example "payload only"
+        fix "set original_payload_format with the payload";
+    OP2023 "format-without-payload" ["E6-7/W1-5" "1-7"] "original_payload"
+        "empty while original_payload_format is set"
+        source "1.9/1.11 \"MUST be set together ... or both left unset\""
+        example "format \"jfr\" only"
+        fix "set both or neither";
+    OP2024 "payload-is-pprof" ["W" "1-5"] "original_payload_format"
+        "\"pprof\" (\"If the original payload is in pprof format, it SHOULD not be included\"; wording gone in 1.9)"
+        source "OTEP 0239"
+        example "format \"pprof\""
+        fix "leave a pprof original out";
+    OP2025 "payload-format-unknown" ["I" "6-7"] "original_payload_format"
+        "not one of pprof, jfr, linux_perf"
+        source "specification/profiles/README.md known values"
+        example "\"perf\""
+        fix "use pprof, jfr or linux_perf where they apply";
+    OP2026 "payload-format-mismatch" ["W" "1-7"] "original_payload"
+        "does not begin as its format says (jfr \"FLR\\0\", linux_perf \"PERFILE2\", pprof gzip or decodable)"
+        source "common sense"
+        example "format jfr, bytes \"hello\""
+        fix "name the format that the payload has";
+    OP2027 "payload-without-data" ["W1-5/I6-7" "1-7"] "original_payload"
+        "set while the profile has no samples (\"MUST be present and contain the same profiling information\"; 1.4-1.8 \"should be populated\")"
+        source "OTEP 0239; 1.4 proto"
+        example "payload, no samples"
+        fix "write the samples too";
+    OP2028 "profile-id-reused" ["E" "1-7"] "profile_id"
+        "two profiles of one message share an id (\"globally unique identifier\") and differ; W when byte-identical"
+        source "OTEP 0239"
+        example "same id twice"
+        fix "make a new id for each profile";
+    OP2030 "partial-success" ["E" "1-7"] "ExportProfilesPartialSuccess"
+        "rejected_profiles < 0 (E); rejected = 0 with empty error_message equals unset (I)"
+        source "profiles_service.proto"
+        example "rejected=-1"
+        fix "set rejected_profiles to at least 0, and say why in error_message";
+}
+
+const RESOURCES: usize = PROFILES_DATA.cell("resource_profiles");
+const DICTIONARY: usize = PROFILES_DATA.cell("dictionary");
+
+/// The payload itself.
+pub(crate) fn root(cx: &mut Cx<'_>, record: &Record) {
+    if !record.has(RESOURCES) {
+        cx.findings.raise(&OP2001, Spot::at(0).field("resource_profiles"), "", "");
+    }
+    let dictionaries = record.count(DICTIONARY);
+    if dictionaries > 1 {
+        let spot = Spot::at(record.at(DICTIONARY)).field("dictionary");
+        cx.findings.raise(&OP2006, spot, format_args!("{dictionaries} times"), "once");
+    }
+    if cx.version == Version::V1_6 {
+        // What the request of that release has: resources, and nothing that they could refer to.
+        cx.tables.missing = cx.tables.lens.iter().all(|len| *len == 0);
+    }
+}
+
+/// The payload, when all of it was walked.
+pub(crate) fn after_root(cx: &mut Cx<'_>) {
+    if !cx.tables.missing {
+        return;
+    }
+    if cx.version >= Version::V1_7 && cx.payload.profiles > 0 {
+        cx.findings.raise(&OP2005, Spot::at(0).field("dictionary"), "", "");
+    }
+    if cx.version == Version::V1_6 && cx.payload.samples > 0 {
+        cx.findings.raise(&OP2008, Spot::at(0), "", "");
+    }
+}
+
+const SCOPES: usize = RESOURCE_PROFILES.cell("scope_profiles");
+const RESOURCE: usize = RESOURCE_PROFILES.cell("resource");
+const RESOURCE_URL: usize = RESOURCE_PROFILES.cell("schema_url");
+
+/// The profiles of a resource.
+pub(crate) fn resource(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
+    let here = Spot::at(record.start);
+    if !record.has(SCOPES) {
+        cx.findings.raise(&OP2002, here.field(shape.name_of(SCOPES)), "", "");
+    }
+    if !record.has(RESOURCE) {
+        cx.findings.raise(&OP5019, here.field("resource"), "", "");
+    }
+    schema_url(cx, record, RESOURCE_URL);
+    cx.payload.scopes.clear();
+    if record.has(RESOURCE) {
+        let key = both(cx, record, RESOURCE, RESOURCE_URL);
+        if cx.payload.resources.insert(key, 0).is_some() {
+            cx.findings.raise(&OP5021, here, "", "");
+        }
+    }
+}
+
+const PROFILES: usize = SCOPE_PROFILES.cell("profiles");
+const SCOPE: usize = SCOPE_PROFILES.cell("scope");
+const SCOPE_URL: usize = SCOPE_PROFILES.cell("schema_url");
+
+/// The profiles of a scope.
+pub(crate) fn scope(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
+    let here = Spot::at(record.start);
+    if !record.has(PROFILES) {
+        cx.findings.raise(&OP2003, here.field(shape.name_of(PROFILES)), "", "");
+    }
+    schema_url(cx, record, SCOPE_URL);
+    if record.has(SCOPE) {
+        let key = both(cx, record, SCOPE, SCOPE_URL);
+        if cx.payload.scopes.insert(key, 0).is_some() {
+            cx.findings.raise(&OP5022, here, "", "");
+        }
+    }
+}
+
+/// The fingerprint of two fields.
+fn both(cx: &mut Cx<'_>, record: &Record, one: usize, other: usize) -> u128 {
+    let (one, other) = (cx.body(record, one), cx.body(record, other));
+    let one = cx.payload.fingerprint(one);
+    one ^ cx.payload.fingerprint(other).rotate_left(1)
+}
+
+fn schema_url(cx: &mut Cx<'_>, record: &Record, cell: usize) {
+    let url = cx.body(record, cell);
+    if !url.is_empty() && !is_schema_url(url) {
+        let spot = Spot::at(record.at(cell)).field("schema_url");
+        cx.findings.raise(&OP5024, spot, Shown(url), "http[s]://server[:port]/path/<version>");
+    }
+}
+
+fn is_schema_url(url: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(url);
+    let rest = text.strip_prefix("https://").or(text.strip_prefix("http://"));
+    let Some((server, path)) = rest.and_then(|rest| rest.split_once('/')) else { return false };
+    let version = path.rsplit('/').next().unwrap_or_default();
+    !server.is_empty() && version.starts_with(|c: char| c.is_ascii_digit()) && version.contains('.')
+}
+
+/// The fields about what a profile was made from, wherever they are.
+struct Original {
+    format: usize,
+    payload: usize,
+}
+
+const OF_PROFILE: Original = Original {
+    format: PROFILE.cell("original_payload_format"),
+    payload: PROFILE.cell("original_payload"),
+};
+const OF_CONTAINER: Original = Original {
+    format: PROFILE_CONTAINER.cell("original_payload_format"),
+    payload: PROFILE_CONTAINER.cell("original_payload"),
+};
+
+fn original(cx: &mut Cx<'_>, record: &Record, of: &Original, samples: usize) {
+    let (format, payload) = (cx.body(record, of.format), cx.body(record, of.payload));
+    let in_format = Spot::at(record.at(of.format)).field("original_payload_format");
+    let in_payload = Spot::at(record.at(of.payload)).field("original_payload");
+    if format.is_empty() && payload.is_empty() {
+        return;
+    }
+    if format.is_empty() {
+        cx.findings.raise(&OP2022, in_format, Shown(b""), "a format");
+    }
+    if payload.is_empty() {
+        cx.findings.raise(&OP2023, in_payload, "no bytes", format_args!("{} bytes", Shown(format)));
+    }
+    if format == b"pprof" {
+        cx.findings.raise(&OP2024, in_format, Shown(format), "");
+    }
+    if !format.is_empty() && !matches!(format, b"pprof" | b"jfr" | b"linux_perf") {
+        cx.findings.raise(&OP2025, in_format, Shown(format), "pprof, jfr or linux_perf");
+    }
+    if payload.is_empty() {
+        return;
+    }
+    let fits = match format {
+        b"jfr" => payload.starts_with(b"FLR\0") || payload.starts_with(b"\x1f\x8b"),
+        b"linux_perf" => payload.starts_with(b"PERFILE2"),
+        b"pprof" => payload.starts_with(b"\x1f\x8b") || is_message(payload),
+        _ => true,
+    };
+    if !fits {
+        let head = payload.get(..payload.len().min(16)).unwrap_or_default();
+        cx.findings.raise(&OP2026, in_payload, Shown(head), Shown(format));
+    }
+    if samples == 0 {
+        cx.findings.raise(&OP2027, in_payload, format_args!("{} bytes", payload.len()), "samples");
+    }
+}
+
+/// Whether bytes are fields from end to end.
+fn is_message(bytes: &[u8]) -> bool {
+    let mut fields = Fields::new(bytes, 0, bytes.len());
+    while fields.at() < bytes.len() {
+        match fields.next() {
+            Some((1..=15, _)) => {}
+            _ => return false,
+        }
+    }
+    true
+}
+
+const INNER: usize = PROFILE_CONTAINER.cell("profile");
+const SAMPLES: usize = PROFILE.cell("samples");
+
+/// A profile's container, in OTEP 0239.
+pub(crate) fn container(cx: &mut Cx<'_>, record: &Record) {
+    let body = record.body(INNER);
+    let mut samples = 0;
+    if !record.has(INNER) {
+        cx.findings.raise(&OP2007, Spot::at(record.start).field("profile"), "", "");
+    } else if let Some(shape) = cx.shapes.find(Kind::Profile) {
+        samples = cx.peek(shape, body.start, body.end).count(SAMPLES);
+    }
+    if record.has(INNER) || record.has(OF_CONTAINER.format) {
+        original(cx, record, &OF_CONTAINER, samples.max(usize::from(!record.has(INNER))));
+    }
+}
+
+const TYPES: usize = PROFILE.cell("sample_type");
+const PERIOD: usize = PROFILE.cell("period");
+const PERIOD_TYPE: usize = PROFILE.cell("period_type");
+const DEFAULT: usize = PROFILE.cell("default_sample_type_strindex");
+const DEFAULT_INDEX: usize = PROFILE.cell("default_sample_type_index");
+const DROP_FRAMES: usize = PROFILE.cell("drop_frames");
+const KEEP_FRAMES: usize = PROFILE.cell("keep_frames");
+const SLICE: usize = PROFILE.cell("location_indices");
+const TYPE: usize = VALUE_TYPE.cell("type_strindex");
+const UNIT: usize = VALUE_TYPE.cell("unit_strindex");
+const TEMPORALITY: usize = VALUE_TYPE.cell("aggregation_temporality");
+
+/// The bodies of the sample types of a profile.
+pub(crate) fn sample_types(
+    cx: &Cx<'_>,
+    shape: &'static Shape,
+    record: &Record,
+) -> Vec<(usize, usize)> {
+    let Some(slot) = shape.of_cell(TYPES) else { return Vec::new() };
+    if !slot.repeated {
+        let body = record.body(TYPES);
+        return record.get(TYPES).map(|_| (body.start, body.end)).into_iter().collect();
+    }
+    if !record.has(TYPES) {
+        return Vec::new();
+    }
+    let fields = Fields::new(cx.bytes, record.start, record.end);
+    fields.filter(|(number, _)| *number == slot.field.number).filter_map(|(_, body)| body).collect()
+}
+
+/// Type and unit of a value type; empty where they are not named, `None` where they lead nowhere.
+pub(crate) fn named<'a>(cx: &Cx<'a>, body: (usize, usize)) -> Option<(&'a [u8], &'a [u8])> {
+    let shape = cx.shapes.find(Kind::ValueType)?;
+    let record = cx.peek(shape, body.0, body.1);
+    let text = |cell| match record.number(cell) {
+        0 => Some(&b""[..]),
+        row => cx.string(row),
+    };
+    Some((text(TYPE)?, text(UNIT)?))
+}
+
+/// What a profile says of itself; its samples come after it.
+pub(crate) fn profile(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
+    let samples = record.count(SAMPLES);
+    let types = sample_types(cx, shape, record);
+    cx.payload.profiles += 1;
+    cx.payload.samples += samples as u64;
+    cx.profile = ProfileState::default();
+    cx.profile.types = types.len();
+    cx.profile.ones = true;
+    cx.profile.slice = record.count(SLICE) as u64;
+    if samples == 0 {
+        let spot = Spot::at(record.start).field(shape.name_of(SAMPLES));
+        cx.findings.raise(&OP2004, spot, "", "");
+    }
+    value_types(cx, shape, record, &types, samples);
+    period(cx, record);
+    if cx.version != Version::V1_3 {
+        original(cx, record, &OF_PROFILE, samples);
+    }
+    for cell in [DROP_FRAMES, KEEP_FRAMES] {
+        let row = record.number(cell);
+        if let Some(text) = cx.string(row).filter(|text| row > 0 && !is_regexp(text)) {
+            let spot = Spot::at(record.at(cell)).field(shape.name_of(cell));
+            cx.findings.raise(&OP2021, spot, Shown(text), "a regular expression");
+        }
+    }
+}
+
+fn value_types(
+    cx: &mut Cx<'_>,
+    shape: &'static Shape,
+    record: &Record,
+    types: &[(usize, usize)],
+    samples: usize,
+) {
+    let Some(slot) = shape.of_cell(TYPES) else { return };
+    let field = Spot::at(record.at(TYPES)).field(slot.field.name);
+    let spot = |row: usize| if slot.repeated { field.row(row) } else { field };
+    if types.is_empty() && samples > 0 {
+        let rule = if slot.repeated { &OP2009 } else { &OP2010 };
+        cx.findings.raise(rule, field, "", "");
+    }
+    let mut known: Vec<(&[u8], &[u8])> = Vec::new();
+    for (row, body) in types.iter().enumerate() {
+        temporality(cx, slot.repeated.then_some(row), *body);
+        let Some(names) = named(cx, *body).filter(|_| !cx.tables.missing) else { continue };
+        if samples > 0 && (names.0.is_empty() || names.1.is_empty()) {
+            cx.findings.raise(&OP2010, spot(row), type_name(names), "a type and a unit");
+        } else if known.len() < 1_000 && known.contains(&names) {
+            cx.findings.raise(&OP2011, spot(row), type_name(names), "");
+        }
+        if row > 0 && names.1 == b"count" {
+            cx.findings.raise(&OP2018, spot(row), type_name(names), "");
+        }
+        known.push(names);
+    }
+    let default = record.number(DEFAULT);
+    if let Some(text) = cx.string(default).filter(|text| default > 0 && !text.is_empty())
+        && !known.iter().any(|names| names.0 == text)
+    {
+        let spot = Spot::at(record.at(DEFAULT)).field(shape.name_of(DEFAULT));
+        cx.findings.raise(&OP2017, spot, Shown(text), "the type of a sample type");
+    }
+    let index = record.signed(DEFAULT_INDEX);
+    if index != 0 && (index < 0 || index as u64 >= types.len() as u64) {
+        let spot = Spot::at(record.at(DEFAULT_INDEX)).field(shape.name_of(DEFAULT_INDEX));
+        cx.findings.raise(&OP2017, spot, index, format_args!("an index below {}", types.len()));
+    }
+}
+
+fn type_name((name, unit): (&[u8], &[u8])) -> String {
+    format!("{} in {}", Shown(name), Shown(unit))
+}
+
+fn temporality(cx: &mut Cx<'_>, row: Option<usize>, body: (usize, usize)) {
+    let Some(shape) = cx.shapes.find(Kind::ValueType) else { return };
+    if shape.of_cell(TEMPORALITY).is_none() {
+        return;
+    }
+    let record = cx.peek(shape, body.0, body.1);
+    cx.findings.path.push(Step { name: "sample_type", row: row.map(|row| row as u32) });
+    let spot = Spot::at(record.at(TEMPORALITY)).field("aggregation_temporality");
+    match record.number(TEMPORALITY) {
+        0 => cx.findings.raise(&OP2012, spot, 0, "1 (delta) or 2 (cumulative)"),
+        2 => cx.findings.raise(&OP2013, spot, 2, ""),
+        _ => {}
+    }
+    cx.findings.path.pop();
+}
+
+fn period(cx: &mut Cx<'_>, record: &Record) {
+    let period = record.signed(PERIOD);
+    let body = record.body(PERIOD_TYPE);
+    let names = record.get(PERIOD_TYPE).and_then(|_| named(cx, (body.start, body.end)));
+    let unnamed = match names {
+        Some((name, unit)) => name.is_empty() || unit.is_empty(),
+        None => !record.has(PERIOD_TYPE),
+    };
+    let spot = Spot::at(record.at(PERIOD)).field("period");
+    if period != 0 && unnamed && !cx.tables.missing {
+        cx.findings.raise(&OP2014, spot, period, "period_type");
+    }
+    if period < 0 {
+        cx.findings.raise(&OP2016, spot, period, "0 or more");
+    }
+    if period == 0 && record.has(PERIOD_TYPE) && !body.is_empty() {
+        let spot = Spot::at(record.at(PERIOD_TYPE)).field("period_type");
+        cx.findings.raise(&OP2015, spot, "period 0", "");
+    }
+}
+
+/// What is known of a profile when its samples were walked.
+pub(crate) fn after_profile(cx: &mut Cx<'_>, record: &Record) {
+    if cx.version != Version::Pprof {
+        samples::after(cx, record);
+    }
+}
+
+/// Whether a text is a regular expression, as far as can be told by its brackets and its repetitions.
+pub(crate) fn is_regexp(text: &[u8]) -> bool {
+    let (mut open, mut at, mut repeatable) = (0u32, 0, false);
+    while let Some(byte) = text.get(at) {
+        at += 1;
+        match byte {
+            b'\\' if text.get(at).is_none() => return false,
+            b'\\' => {
+                at += 1;
+                repeatable = true;
+            }
+            b'[' => match class_end(text, at) {
+                Some(end) => (at, repeatable) = (end, true),
+                None => return false,
+            },
+            b'(' => {
+                open += 1;
+                repeatable = false;
+                if text.get(at) == Some(&b'?') {
+                    at += 1;
+                }
+            }
+            b')' if open == 0 => return false,
+            b')' => {
+                open -= 1;
+                repeatable = true;
+            }
+            b'*' | b'+' | b'?' if !repeatable => return false,
+            b'*' | b'+' => {
+                // One more may say that it is lazy.
+                at += usize::from(text.get(at) == Some(&b'?'));
+                repeatable = false;
+            }
+            b'?' => {
+                at += usize::from(text.get(at) == Some(&b'?'));
+                repeatable = false;
+            }
+            b'|' | b'^' => repeatable = false,
+            _ => repeatable = true,
+        }
+    }
+    open == 0
+}
+
+/// Where a class of characters ends that begins at `at`.
+fn class_end(text: &[u8], mut at: usize) -> Option<usize> {
+    at += usize::from(text.get(at) == Some(&b'^'));
+    at += usize::from(text.get(at) == Some(&b']'));
+    loop {
+        match text.get(at)? {
+            b']' => return Some(at + 1),
+            b'\\' => at += 2,
+            b'[' if text.get(at + 1) == Some(&b':') => {
+                let rest = text.get(at + 2..)?;
+                at += 4 + rest.windows(2).position(|pair| pair == b":]")?;
+            }
+            _ => at += 1,
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! The zero element that begins every table.
+
+use super::duplicates::OP3208;
+use super::rules;
+use crate::check::cx::Cx;
+use crate::check::findings::{Shown, Spot};
+use crate::check::record::Record;
+use crate::check::shape::{Kind, Shape};
+use crate::schema::{KEY_VALUE_AND_UNIT, LINK, Role, Table, Version};
+
+rules! {
+    OP3001 "string-table-empty" ["E" "1-7"] "string_table"
+        "no entry"
+        source "\"string_table[0] must always be ''\"; profcheck"
+        example "string_table []"
+        fix "write \"\" as string 0";
+    OP3002 "string0-not-empty" ["E" "1-7"] "string_table[0]"
+        "not \"\""
+        source "OTEP 0239; all versions; profcheck"
+        example "[\"a\"]"
+        fix "write \"\" as string 0";
+    OP3003 "table-empty" ["E" "5-7"] "mapping/location/function/link/attribute/stack_table"
+        "no entry (\"MUST have a zero value encoded as the first element\")"
+        source "1.8 proto; 1.9 \"and present\"; profcheck (panics on mapping and link)"
+        example "stack_table []"
+        fix "write the zero element as the first entry";
+    OP3004 "table0-not-zero" ["E" "5-7"] "mapping/location/function/stack_table[0]"
+        "any field differs from its default"
+        source "1.8 proto; 1.9 \"and present\"; profcheck (panics on mapping and link)"
+        example "mapping_table[0].memory_start=1"
+        fix "make the first entry the zero element; move the real one behind it";
+    OP3005 "link0-not-zero" ["E" "5-7"] "link_table[0]"
+        "ids of other lengths than (0,0) or (16,8), or any non-zero byte"
+        source "1.11 proto"
+        example "trace_id=01*16"
+        fix "write Link{} first; move the real link behind it";
+    OP3006 "link0-short-form" ["I" "7"] "link_table[0]"
+        "Link{} where 1.11 says the 16/8 zero bytes SHOULD be used"
+        source "1.11 proto"
+        example "Link{}"
+        fix "nothing: the short form is the one that all readers take";
+    OP3007 "link0-long-form" ["I" "5-7"] "link_table[0]"
+        "16/8 zero bytes: right by 1.11, but profcheck and Parca (2026-08) reject it"
+        source "profcheck checkZeroVal; Parca isEmptyLink"
+        example "00*16, 00*8"
+        fix "write Link{}: profcheck and Parca reject the long form";
+    OP3008 "attribute0-not-zero" ["E" "5-7"] "attribute_table[0]"
+        "key or unit index != 0, or value with a member set (an empty AnyValue{} is zero)"
+        source "1.9 proto; profcheck PR 109; ebpf-profiler issue 1360"
+        example "key_strindex=1"
+        fix "write KeyValueAndUnit{} first; move the real attribute behind it";
+}
+
+/// The tables whose first row is the zero value.
+const TABLES: [Table; 6] =
+    [Table::Mapping, Table::Location, Table::Function, Table::Link, Table::Attribute, Table::Stack];
+
+/// The string table of what the path leads to.
+pub(crate) fn strings(cx: &mut Cx<'_>, name: &'static str) {
+    match cx.tables.row(Table::String, 0) {
+        None => cx.findings.raise(&OP3001, Spot::nowhere().field(name), "no entry", "\"\" first"),
+        Some((start, end)) if start < end => {
+            let text = cx.bytes.get(start..end).unwrap_or_default();
+            cx.findings.raise(&OP3002, Spot::at(start).field(name).row(0), Shown(text), "\"\"");
+        }
+        Some(_) => {}
+    }
+}
+
+/// The first rows of the other tables.
+pub(crate) fn tables(cx: &mut Cx<'_>) {
+    if cx.version < Version::V1_8 {
+        return;
+    }
+    let Some(dictionary) = cx.shapes.find(Kind::Dictionary) else { return };
+    for slot in &dictionary.slots {
+        let Role::Row(table) = slot.field.role else { continue };
+        if !TABLES.contains(&table) {
+            continue;
+        }
+        let spot = Spot::nowhere().field(slot.field.name);
+        let Some((start, end)) = cx.tables.row(table, 0) else {
+            cx.findings.raise(&OP3003, spot, "no entry", "the zero value first");
+            continue;
+        };
+        let shape = cx.shapes.get(slot.child);
+        let record = cx.peek(shape, start, end);
+        let spot = Spot::at(start).field(slot.field.name).row(0);
+        match table {
+            Table::Link => first_link(cx, &record, spot),
+            Table::Attribute if !is_zero_attribute(cx, shape, &record) => {
+                cx.findings.raise(&OP3008, spot, first_field(shape, &record), "KeyValueAndUnit{}");
+            }
+            Table::Attribute => {}
+            _ if record.is_zero(shape) => {}
+            _ => {
+                let bound = format_args!("{}{{}}", shape.name);
+                cx.findings.raise(&OP3004, spot, first_field(shape, &record), bound);
+            }
+        }
+    }
+}
+
+/// The first field that is not what it is when it is left out.
+fn first_field(shape: &Shape, record: &Record) -> String {
+    let odd = shape.slots.iter().find(|slot| {
+        record.get(slot.cell).is_some_and(|cell| cell.value != 0 || cell.end > 0 || slot.repeated)
+    });
+    odd.map_or(String::new(), |slot| format!("{} is set", slot.field.name))
+}
+
+const TRACE: usize = LINK.cell("trace_id");
+const SPAN: usize = LINK.cell("span_id");
+
+fn first_link(cx: &mut Cx<'_>, record: &Record, spot: Spot) {
+    let (trace, span) = (cx.body(record, TRACE), cx.body(record, SPAN));
+    let found = format!("{} and {} bytes", trace.len(), span.len());
+    match (trace.len(), span.len()) {
+        (0, 0) => cx.findings.raise(&OP3006, spot, "Link{}", "16 and 8 zero bytes"),
+        (16, 8) if trace.iter().chain(span).all(|byte| *byte == 0) => {
+            cx.findings.raise(&OP3007, spot, "16 and 8 zero bytes", "Link{}");
+        }
+        (16, 8) => cx.findings.raise(&OP3005, spot, "an id that is not zero", "zero bytes"),
+        _ => cx.findings.raise(&OP3005, spot, found, "0 and 0, or 16 and 8 zero bytes"),
+    }
+}
+
+const VALUE: usize = KEY_VALUE_AND_UNIT.cell("value");
+const KEY: usize = KEY_VALUE_AND_UNIT.cell("key_strindex");
+const ATTRIBUTE_UNIT: usize = KEY_VALUE_AND_UNIT.cell("unit_strindex");
+
+/// Whether an attribute has neither key nor unit, nor a value with a member.
+pub(crate) fn is_zero_attribute(cx: &Cx<'_>, shape: &'static Shape, record: &Record) -> bool {
+    record.number(KEY) == 0 && record.number(ATTRIBUTE_UNIT) == 0 && {
+        let value = shape.of_cell(VALUE).map(|slot| cx.shapes.get(slot.child));
+        let body = record.body(VALUE);
+        value.is_none_or(|value| cx.peek(value, body.start, body.end).seen == 0)
+    }
+}
+
+/// Whether a row of a table says nothing, or is the zero value: then no rule of its kind is asked.
+#[inline]
+pub(crate) fn is_zero_row(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) -> bool {
+    if cx.version < Version::V1_8 {
+        return false;
+    }
+    let first = cx.row() == 0;
+    if first || !record.is_zero(shape) {
+        return first;
+    }
+    extra(cx, record);
+    true
+}
+
+/// A zero value behind the first one.
+#[cold]
+pub(crate) fn extra(cx: &mut Cx<'_>, record: &Record) {
+    cx.findings.raise(&OP3208, Spot::at(record.start), "", "");
+}

@@ -1,0 +1,257 @@
+//! The schema of one version, laid out for walking payloads: the fields of each message by number.
+
+use std::sync::OnceLock;
+
+use super::rule::Rule;
+use super::rules::indices;
+use crate::schema::{self, Field, Kind as Type, Label, MessageType, Role, Table, Version};
+
+/// The messages that have rules of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    ProfilesData,
+    Dictionary,
+    ResourceProfiles,
+    ScopeProfiles,
+    Container,
+    Profile,
+    ValueType,
+    AttributeUnit,
+    Link,
+    Sample,
+    Label,
+    Stack,
+    Mapping,
+    Location,
+    Line,
+    Function,
+    KeyValueAndUnit,
+    AnyValue,
+    ArrayValue,
+    KeyValueList,
+    KeyValue,
+    Scope,
+    EntityRef,
+    Resource,
+}
+
+impl Kind {
+    fn of(message: &MessageType) -> Self {
+        match message.name {
+            "ProfilesData" => Self::ProfilesData,
+            "ProfilesDictionary" => Self::Dictionary,
+            "ResourceProfiles" => Self::ResourceProfiles,
+            "ScopeProfiles" => Self::ScopeProfiles,
+            "ProfileContainer" => Self::Container,
+            "Profile" => Self::Profile,
+            "ValueType" => Self::ValueType,
+            "AttributeUnit" => Self::AttributeUnit,
+            "Link" => Self::Link,
+            "Sample" => Self::Sample,
+            "Label" => Self::Label,
+            "Stack" => Self::Stack,
+            "Mapping" => Self::Mapping,
+            "Location" => Self::Location,
+            "Line" => Self::Line,
+            "Function" => Self::Function,
+            "KeyValueAndUnit" => Self::KeyValueAndUnit,
+            "AnyValue" => Self::AnyValue,
+            "ArrayValue" => Self::ArrayValue,
+            "KeyValueList" => Self::KeyValueList,
+            "KeyValue" => Self::KeyValue,
+            "InstrumentationScope" => Self::Scope,
+            "EntityRef" => Self::EntityRef,
+            "Resource" => Self::Resource,
+            other => unreachable!("{other} is in no profiles payload"),
+        }
+    }
+}
+
+/// How the value of a field is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Take {
+    Varint,
+    Fixed,
+    Text,
+    Bytes,
+    Message,
+}
+
+/// A field of a message.
+#[derive(Debug)]
+pub(crate) struct Slot {
+    pub(crate) field: &'static Field,
+    pub(crate) cell: usize,
+    pub(crate) take: Take,
+    pub(crate) repeated: bool,
+    /// Whether 0 is what it is when it is not there.
+    pub(crate) plain: bool,
+    /// The largest varint that nothing has to be said of.
+    pub(crate) most: u64,
+    /// The table that it refers to, with the rule about it.
+    pub(crate) table: Option<(Table, &'static Rule)>,
+    /// The message it holds.
+    pub(crate) child: usize,
+}
+
+/// A message: its fields by number.
+#[derive(Debug)]
+pub(crate) struct Shape {
+    pub(crate) kind: Kind,
+    pub(crate) name: &'static str,
+    pub(crate) slots: Vec<Slot>,
+    /// The slot of each number; none where it is past the slots.
+    numbers: [u8; NUMBERS],
+    /// The cells of the fields that hold messages.
+    pub(crate) children: u64,
+    /// The cell of each slot's key.
+    cells: Vec<Option<usize>>,
+}
+
+/// More than the largest number of a field.
+const NUMBERS: usize = 32;
+
+impl Shape {
+    #[inline(always)]
+    pub(crate) fn slot(&self, number: u32) -> Option<&Slot> {
+        let slot = *self.numbers.get(number as usize)?;
+        self.slots.get(usize::from(slot))
+    }
+
+    /// The field of a cell.
+    pub(crate) fn of_cell(&self, cell: usize) -> Option<&Slot> {
+        self.cells.get(cell).copied().flatten().and_then(|slot| self.slots.get(slot))
+    }
+
+    /// The name of the field of a cell.
+    pub(crate) fn name_of(&self, cell: usize) -> &'static str {
+        self.of_cell(cell).map_or("", |slot| slot.field.name)
+    }
+}
+
+/// All messages of a version.
+#[derive(Debug)]
+pub(crate) struct Shapes {
+    shapes: Vec<Shape>,
+}
+
+/// The message that a payload is.
+pub(crate) const ROOT: usize = 0;
+
+impl Shapes {
+    pub(crate) fn of(version: Version) -> &'static Self {
+        static SHAPES: [OnceLock<Shapes>; 9] = [const { OnceLock::new() }; 9];
+        let cell = &SHAPES[version as usize % 9];
+        cell.get_or_init(|| Self::new(version))
+    }
+
+    fn new(version: Version) -> Self {
+        let root: &'static MessageType = match version {
+            Version::Pprof => &schema::PROFILE,
+            _ => &schema::PROFILES_DATA,
+        };
+        let mut messages = vec![root];
+        let mut shapes = Vec::new();
+        while let Some(&message) = messages.get(shapes.len()) {
+            let shape = shape(message, version, &mut messages);
+            shapes.push(shape);
+        }
+        Self { shapes }
+    }
+
+    #[inline(always)]
+    pub(crate) fn get(&'static self, row: usize) -> &'static Shape {
+        &self.shapes[row]
+    }
+
+    /// A message by its kind; the root where the version has none.
+    pub(crate) fn find(&'static self, kind: Kind) -> Option<&'static Shape> {
+        self.shapes.iter().find(|shape| shape.kind == kind)
+    }
+}
+
+fn shape(
+    message: &'static MessageType,
+    version: Version,
+    messages: &mut Vec<&'static MessageType>,
+) -> Shape {
+    let kind = Kind::of(message);
+    let (mut slots, mut numbers) = (Vec::new(), [u8::MAX; NUMBERS]);
+    let (mut children, mut cells) = (0, Vec::new());
+    for field in message.fields_in(version) {
+        let slot = slot(message, field, version, messages);
+        if slot.take == Take::Message {
+            children |= 1 << slot.cell;
+        }
+        numbers[field.number as usize % NUMBERS] = slots.len() as u8;
+        if cells.len() <= slot.cell {
+            cells.resize(slot.cell + 1, None);
+        }
+        cells[slot.cell] = Some(slots.len());
+        slots.push(slot);
+    }
+    Shape { kind, name: message.name, slots, numbers, children, cells }
+}
+
+fn slot(
+    message: &'static MessageType,
+    field: &'static Field,
+    version: Version,
+    messages: &mut Vec<&'static MessageType>,
+) -> Slot {
+    let mut child = 0;
+    let take = match field.kind {
+        Type::String => Take::Text,
+        Type::Bytes => Take::Bytes,
+        Type::Fixed64 | Type::Double => Take::Fixed,
+        Type::Message(inner) => {
+            let known = messages.iter().position(|known| std::ptr::eq(*known, inner));
+            child = known.unwrap_or(messages.len());
+            if known.is_none() {
+                messages.push(inner);
+            }
+            Take::Message
+        }
+        _ => Take::Varint,
+    };
+    let most = match field.kind {
+        Type::Bool => 1,
+        Type::Int32 => i32::MAX as u64,
+        Type::Uint32 => u64::from(u32::MAX),
+        Type::Enum(of) => of.values.len() as u64 - 1,
+        _ => u64::MAX,
+    };
+    let table = match field.role {
+        Role::Ref(Table::SampleType) => None,
+        Role::Ref(table) | Role::Sliced(table) => Some(table),
+        Role::RefById if version != Version::Pprof => Some(Table::Location),
+        _ => None,
+    };
+    let table = table.map(|table| (table, indices::rule_of(message.name, field.key, version)));
+    Slot {
+        field,
+        cell: message.cell(field.key),
+        take,
+        repeated: field.is_repeated(),
+        plain: matches!(field.label, Label::One),
+        most,
+        table,
+        child,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_version_has_shapes_whose_fields_fit() {
+        for version in [Version::Pprof, Version::V1_3, Version::V1_7, Version::V1_10] {
+            let shapes = Shapes::of(version);
+            for shape in &shapes.shapes {
+                assert!(shape.slots.iter().all(|slot| slot.field.number < NUMBERS as u32));
+                assert!(shape.slots.iter().all(|slot| slot.cell < super::super::record::CELLS));
+            }
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! What rules need to know of the payload and of the profile that is walked.
+
+use std::collections::{HashMap, HashSet};
+
+/// What an attribute of the tables is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Attribute {
+    /// The same for equal keys; [`Attribute::NO_KEY`] where the key cannot be found.
+    pub(crate) key: u32,
+    pub(crate) class: Class,
+}
+
+impl Attribute {
+    pub(crate) const NO_KEY: u32 = u32::MAX;
+}
+
+/// The keys that rules ask for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Class {
+    Other,
+    /// A build id that is no htlhash.
+    BuildId,
+    Htlhash,
+}
+
+/// The profile that is walked.
+#[derive(Debug, Default)]
+pub(crate) struct ProfileState {
+    /// How many sample types it has.
+    pub(crate) types: usize,
+    /// When it begins and ends, where that is known.
+    pub(crate) range: Option<(i128, i128)>,
+    pub(crate) time: i128,
+    /// Whether the first sample has values, and timestamps.
+    pub(crate) shape: Option<(bool, bool)>,
+    /// The sum of each column, while it is within 64 bits.
+    pub(crate) sums: Vec<Option<i64>>,
+    /// The samples that were met, by what they are samples of.
+    pub(crate) identities: HashMap<u128, u32, foldhash::fast::RandomState>,
+    /// Whether every value is 1 and has a timestamp.
+    pub(crate) ones: bool,
+    /// The rows of `location_indices`, which samples have slices of.
+    pub(crate) slice: u64,
+}
+
+/// The payload that is walked.
+#[derive(Debug, Default)]
+pub(crate) struct PayloadState {
+    pub(crate) profiles: u64,
+    pub(crate) samples: u64,
+    /// The ids of profiles, each with the fingerprint of the profile's bytes.
+    pub(crate) ids: HashMap<[u8; 16], u128, foldhash::fast::RandomState>,
+    /// The resources that were met, and the scopes of the current one, by their bytes.
+    pub(crate) resources: HashMap<u128, u32, foldhash::fast::RandomState>,
+    pub(crate) scopes: HashMap<u128, u32, foldhash::fast::RandomState>,
+    /// The time range of the container around the profile, in OTEP 0239.
+    pub(crate) container: Option<(i128, i128)>,
+    /// How deep arrays and lists of pairs lie in each other.
+    pub(crate) value_depth: u64,
+    /// Rows that earlier dictionaries had, by cell.
+    pub(crate) rows_before: Vec<u32>,
+    pub(crate) seed: u64,
+    /// The keys of the tables' attributes.
+    pub(crate) keys: HashMap<u32, KeyState, foldhash::fast::RandomState>,
+    /// The keys of the attributes of a resource that refers to entities.
+    pub(crate) resource_keys: HashSet<Vec<u8>>,
+    pub(crate) mappings: Vec<MappingFact>,
+    pub(crate) start_lines: Vec<i64>,
+    /// The locations of which nothing is known, and where they are.
+    pub(crate) empty_locations: Vec<(u32, u32)>,
+    /// Bytes that decoded messages would take.
+    pub(crate) owned: u64,
+    /// Texts in place: their length, and how often they come.
+    pub(crate) texts: HashMap<u128, (u64, u64), foldhash::fast::RandomState>,
+    /// The ids of a pprof's rows.
+    pub(crate) locations: Ids,
+    pub(crate) mapping_ids: Ids,
+    pub(crate) functions: Ids,
+    /// The unit of each key of a pprof's numeric labels.
+    pub(crate) units: HashMap<u64, u64, foldhash::fast::RandomState>,
+}
+
+/// The ids of the rows of a table: 1, 2, 3 … or any.
+#[derive(Debug, Default)]
+pub(crate) struct Ids {
+    /// How many rows, from the first on, have the number of their row plus 1 as their id.
+    counted: u64,
+    /// The first row of each other id.
+    others: HashMap<u64, u32, foldhash::fast::RandomState>,
+}
+
+impl Ids {
+    pub(crate) fn new(ids: impl Iterator<Item = u64>) -> Self {
+        let mut all = Self::default();
+        for (row, id) in ids.enumerate() {
+            if all.counted == row as u64 && id == row as u64 + 1 {
+                all.counted = id;
+            } else if id == 0 || id > all.counted {
+                all.others.entry(id).or_insert(row as u32);
+            }
+        }
+        all
+    }
+
+    /// The first row of an id.
+    #[inline(always)]
+    pub(crate) fn row(&self, id: u64) -> Option<u64> {
+        match id {
+            0 => None,
+            _ if id <= self.counted => Some(id - 1),
+            _ => self.others.get(&id).map(|row| u64::from(*row)),
+        }
+    }
+}
+
+/// What the attributes of one key have in common.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct KeyState {
+    pub(crate) kind: u64,
+    pub(crate) unit: u64,
+    pub(crate) rows: u64,
+}
+
+/// A mapping, as far as locations are held against it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct MappingFact {
+    pub(crate) start: u64,
+    pub(crate) limit: u64,
+    pub(crate) has_functions: bool,
+    /// Whether a location is in it, and one with lines.
+    pub(crate) located: bool,
+    pub(crate) lined: bool,
+}
+
+impl PayloadState {
+    /// A fingerprint that nobody can aim at.
+    pub(crate) fn fingerprint(&mut self, bytes: &[u8]) -> u128 {
+        use std::hash::BuildHasher;
+        if self.seed == 0 {
+            self.seed = foldhash::fast::RandomState::default().hash_one(1u8) | 1;
+        }
+        xxhash_rust::xxh3::xxh3_128_with_seed(bytes, self.seed)
+    }
+}

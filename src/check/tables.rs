@@ -1,0 +1,180 @@
+//! What references lead to: where each row of each table lies, and which rows something refers to.
+
+use super::shape::{Shape, Take};
+use super::varint::varint;
+use crate::schema::{Role, Table};
+use crate::wire::{FIXED32, FIXED64, LEN, VARINT};
+
+/// The tables that a payload, or in older generations a profile, has.
+#[derive(Debug, Default)]
+pub(crate) struct Tables {
+    /// How many rows each table has.
+    pub(crate) lens: [u64; Table::COUNT],
+    /// The body of each row.
+    pub(crate) rows: [Vec<(u32, u32)>; Table::COUNT],
+    /// Of each row the first one that it equals; empty where no two are equal.
+    pub(crate) equal: [Vec<u32>; Table::COUNT],
+    /// A bit for each row that a profile refers to.
+    roots: [Vec<u64>; Table::COUNT],
+    /// A bit for each row that a row of a table refers to.
+    inner: [Vec<u64>; Table::COUNT],
+    /// Whether references come from a row of a table.
+    pub(crate) inside: bool,
+    /// Whether there is nothing that references could be held against.
+    pub(crate) missing: bool,
+}
+
+impl Tables {
+    /// Adds the rows of the tables in a message.
+    pub(crate) fn survey(&mut self, bytes: &[u8], shape: &Shape, start: usize, end: usize) {
+        for (number, body) in Fields::new(bytes, start, end) {
+            let Some(slot) = shape.slot(number) else { continue };
+            if let (Role::Row(table), Take::Message | Take::Text, Some((from, to))) =
+                (slot.field.role, slot.take, body)
+            {
+                self.rows[table as usize].push((from as u32, to as u32));
+            }
+        }
+    }
+
+    /// Makes room for what is referred to.
+    pub(crate) fn close(&mut self) {
+        for (table, rows) in self.rows.iter().enumerate() {
+            self.lens[table] = rows.len() as u64;
+            self.roots[table] = vec![0; rows.len().div_ceil(64)];
+            self.inner[table] = vec![0; rows.len().div_ceil(64)];
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn len(&self, table: Table) -> u64 {
+        self.lens[table as usize]
+    }
+
+    /// Notes a reference to a row that there is.
+    #[inline(always)]
+    pub(crate) fn mark(&mut self, table: Table, row: u64) {
+        let used = if self.inside { &mut self.inner } else { &mut self.roots };
+        if let Some(word) = used[table as usize].get_mut((row / 64) as usize) {
+            *word |= 1 << (row % 64);
+        }
+    }
+
+    /// The first row that equals a row, if there is one; any other number as it is.
+    pub(crate) fn first_equal(&self, table: Table, row: u64) -> u64 {
+        let equal = &self.equal[table as usize];
+        let first = usize::try_from(row).ok().and_then(|row| equal.get(row));
+        first.map_or(row, |first| u64::from(*first))
+    }
+
+    /// Notes that a profile leads to a row.
+    pub(crate) fn reach(&mut self, table: Table, row: u64) {
+        let word = usize::try_from(row / 64).ok();
+        let words = &mut self.roots[table as usize];
+        if let Some(word) = word.and_then(|word| words.get_mut(word)) {
+            *word |= 1 << (row % 64);
+        }
+    }
+
+    /// Whether a profile leads to a row.
+    pub(crate) fn is_reached(&self, table: Table, row: usize) -> bool {
+        let word = self.roots[table as usize].get(row / 64).copied().unwrap_or(0);
+        word >> (row % 64) & 1 == 1
+    }
+
+    /// Whether anything refers to a row.
+    pub(crate) fn is_used(&self, table: Table, row: usize) -> bool {
+        let word = self.inner[table as usize].get(row / 64).copied().unwrap_or(0);
+        self.is_reached(table, row) || word >> (row % 64) & 1 == 1
+    }
+
+    /// The rows from `first` on that nothing refers to.
+    pub(crate) fn unused(&self, table: Table, first: usize) -> impl Iterator<Item = usize> {
+        (first..self.rows[table as usize].len()).filter(move |row| !self.is_used(table, *row))
+    }
+
+    /// The body of a row.
+    pub(crate) fn row(&self, table: Table, row: u64) -> Option<(usize, usize)> {
+        let row = usize::try_from(row).ok()?;
+        let (start, end) = *self.rows[table as usize].get(row)?;
+        Some((start as usize, end as usize))
+    }
+}
+
+/// The fields of a message whose wire format may be wrong: they end where it is.
+pub(crate) struct Fields<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    end: usize,
+}
+
+impl<'a> Fields<'a> {
+    pub(crate) fn new(bytes: &'a [u8], start: usize, end: usize) -> Self {
+        Self { bytes, at: start, end }
+    }
+}
+
+impl Fields<'_> {
+    /// Where the next field begins.
+    pub(crate) fn at(&self) -> usize {
+        self.at
+    }
+}
+
+impl Iterator for Fields<'_> {
+    /// The number, and the body where there is one.
+    type Item = (u32, Option<(usize, usize)>);
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.at >= self.end {
+            return None;
+        }
+        let (tag, at) = varint(self.bytes, self.at, self.end).ok()?;
+        let (number, mut body) = ((tag >> 3) as u32, None);
+        self.at = match tag as u32 & 7 {
+            VARINT => varint(self.bytes, at, self.end).ok()?.1,
+            FIXED64 => at + 8,
+            FIXED32 => at + 4,
+            LEN => {
+                let (length, at) = varint(self.bytes, at, self.end).ok()?;
+                let end = at.checked_add(usize::try_from(length).ok()?)?;
+                if end > self.end {
+                    return None;
+                }
+                body = Some((at, end));
+                end
+            }
+            _ => past_group(self.bytes, at, self.end, tag)?,
+        };
+        Some((number, body))
+    }
+}
+
+/// Where the group that was just begun ends.
+#[cold]
+fn past_group(bytes: &[u8], mut at: usize, end: usize, tag: u64) -> Option<usize> {
+    let mut open = u64::from(tag & 7 == 3);
+    while open > 0 {
+        let (tag, after) = varint(bytes, at, end).ok()?;
+        at = match tag as u32 & 7 {
+            VARINT => varint(bytes, after, end).ok()?.1,
+            FIXED64 => after + 8,
+            FIXED32 => after + 4,
+            LEN => {
+                let (length, after) = varint(bytes, after, end).ok()?;
+                after.checked_add(usize::try_from(length).ok()?)?
+            }
+            3 => {
+                open += 1;
+                after
+            }
+            4 => {
+                open -= 1;
+                after
+            }
+            _ => return None,
+        };
+    }
+    (tag & 7 == 3).then_some(at)
+}

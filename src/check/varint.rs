@@ -1,0 +1,61 @@
+//! Varints, taken without trusting them, and what is wrong with those that cannot be.
+
+/// Why a varint cannot be taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// Its bytes end before it does.
+    Truncated,
+    /// It has more than 64 bits.
+    Overflow,
+}
+
+/// The varint at `at`, and where it ends.
+#[inline(always)]
+pub(crate) fn varint(bytes: &[u8], at: usize, end: usize) -> Result<(u64, usize), Fault> {
+    match bytes.get(at) {
+        Some(byte) if *byte < 0x80 && at < end => Ok((u64::from(*byte), at + 1)),
+        _ => long(bytes, at, end),
+    }
+}
+
+#[inline(never)]
+fn long(bytes: &[u8], at: usize, end: usize) -> Result<(u64, usize), Fault> {
+    let mut value = 0;
+    for (row, byte) in bytes.get(at..end).unwrap_or_default().iter().enumerate() {
+        if row == 9 && *byte > 1 {
+            return Err(Fault::Overflow);
+        }
+        value |= u64::from(byte & 0x7f) << (7 * row);
+        if *byte < 0x80 {
+            return Ok((value, at + row + 1));
+        }
+    }
+    Err(Fault::Truncated)
+}
+
+/// The numbers of a packed field that was walked before, and where each begins.
+pub(crate) struct Packed<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    end: usize,
+}
+
+impl<'a> Packed<'a> {
+    pub(crate) fn new(bytes: &'a [u8], body: std::ops::Range<usize>) -> Self {
+        Self { bytes, at: body.start, end: body.end }
+    }
+}
+
+impl Iterator for Packed<'_> {
+    type Item = u64;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<u64> {
+        if self.at >= self.end {
+            return None;
+        }
+        let (value, at) = varint(self.bytes, self.at, self.end).ok()?;
+        self.at = at;
+        Some(value)
+    }
+}

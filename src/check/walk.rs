@@ -1,0 +1,228 @@
+//! The walk through a payload: each message is taken apart once, asked what its rules ask, and then the
+//! messages inside it.
+
+use super::cx::{Broken, Cx};
+use super::findings::{Spot, Step};
+use super::lists;
+use super::record::Record;
+use super::rules::{
+    attributes, conventions, duplicates, frames, identity, limits, orphans, pprof, repeats,
+    samples, structure, zero,
+};
+use super::shape::{Kind, ROOT, Shape, Take};
+use super::tables::{Fields, Tables};
+use crate::schema::{PROFILES_DATA, Role, Table, Version};
+
+/// Walks all of a payload.
+pub(crate) fn walk(cx: &mut Cx<'_>) {
+    let shape = cx.shapes.get(ROOT);
+    let end = cx.bytes.len();
+    match cx.version {
+        Version::V1_6 => {
+            cx.tables.survey(cx.bytes, shape, 0, end);
+            ready(cx);
+        }
+        version if version >= Version::V1_7 => {
+            survey_dictionaries(cx, shape);
+            ready(cx);
+        }
+        _ => {}
+    }
+    let _ = message(cx, shape, 0, end, &mut Record::new());
+    limits::hints(cx);
+}
+
+const DICTIONARY: usize = PROFILES_DATA.cell("dictionary");
+
+fn survey_dictionaries(cx: &mut Cx<'_>, root: &'static Shape) {
+    let Some(slot) = root.of_cell(DICTIONARY) else { return };
+    let dictionary = cx.shapes.get(slot.child);
+    let mut found = false;
+    for (number, body) in Fields::new(cx.bytes, 0, cx.bytes.len()) {
+        if let (true, Some((start, end))) = (number == slot.field.number, body) {
+            found = true;
+            cx.tables.survey(cx.bytes, dictionary, start, end);
+        }
+    }
+    cx.tables.missing = !found;
+}
+
+/// The rows of all tables are known.
+fn ready(cx: &mut Cx<'_>) {
+    cx.tables.close();
+    lists::attributes(cx);
+    limits::tables(cx);
+    cx.payload.mappings = frames::mapping_facts(cx);
+    cx.payload.start_lines = frames::start_lines(cx);
+    cx.payload.keys.clear();
+    let in_dictionary = cx.version >= Version::V1_7;
+    if in_dictionary {
+        cx.findings.path.push(Step { name: "dictionary", row: None });
+    }
+    match cx.version {
+        Version::Pprof => pprof::ids(cx),
+        _ => duplicates::tables(cx),
+    }
+    if in_dictionary {
+        cx.findings.path.pop();
+    }
+}
+
+/// Walks a message and all that is in it.
+fn message(
+    cx: &mut Cx<'_>,
+    shape: &'static Shape,
+    start: usize,
+    end: usize,
+    record: &mut Record,
+) -> Result<(), Broken> {
+    let own_tables = shape.kind == Kind::Profile && cx.version <= Version::V1_5;
+    if own_tables {
+        cx.tables = Tables::default();
+        cx.tables.survey(cx.bytes, shape, start, end);
+        ready(cx);
+    }
+    cx.take(shape, start, end, record)?;
+    limits::owned(cx, shape, record);
+    enter(cx, shape, record);
+    if record.seen & shape.children != 0 {
+        children(cx, shape, record);
+    }
+    leave(cx, shape, record);
+    Ok(())
+}
+
+/// Walks the messages inside a message.
+fn children(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
+    if cx.depth >= cx.limits.max_nesting {
+        cx.too_deep(Spot::at(record.start));
+        return;
+    }
+    let parent = std::mem::replace(&mut cx.parent, shape.kind);
+    cx.depth += 1;
+    let mut rows = [0u32; super::record::CELLS];
+    let several = shape.kind == Kind::Dictionary && !cx.payload.rows_before.is_empty();
+    if several {
+        rows.iter_mut().zip(&cx.payload.rows_before).for_each(|(row, before)| *row = *before);
+    }
+    let mut inner = Record::new();
+    for (number, body) in Fields::new(cx.bytes, record.start, record.end) {
+        let (Some(slot), Some((start, end))) = (shape.slot(number), body) else { continue };
+        if slot.take != Take::Message {
+            continue;
+        }
+        let row = &mut rows[slot.cell % super::record::CELLS];
+        let step = Step { name: slot.field.name, row: slot.repeated.then_some(*row) };
+        *row += 1;
+        cx.findings.path.push(step);
+        let outside = !cx.tables.inside;
+        if outside {
+            cx.tables.inside =
+                matches!(slot.field.role, Role::Row(table) if table != Table::SampleType);
+        }
+        let _ = message(cx, cx.shapes.get(slot.child), start, end, &mut inner);
+        cx.findings.path.pop();
+        cx.tables.inside &= !outside;
+    }
+    if shape.kind == Kind::Dictionary {
+        cx.payload.rows_before = rows.to_vec();
+    }
+    cx.depth -= 1;
+    cx.parent = parent;
+}
+
+/// What is asked of a message before what is inside it.
+fn enter(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
+    match shape.kind {
+        Kind::Sample if cx.version == Version::Pprof => pprof::sample(cx, shape, record),
+        Kind::Sample => samples::sample(cx, shape, record),
+        Kind::Location if cx.version == Version::Pprof => pprof::location(cx, shape, record),
+        Kind::Location => frames::location(cx, shape, record),
+        Kind::Line if cx.version == Version::Pprof => pprof::line(cx, record),
+        Kind::Line => frames::line(cx, record),
+        Kind::Function if cx.version == Version::Pprof => pprof::function(cx, shape, record),
+        Kind::Function => frames::function(cx, shape, record),
+        Kind::Stack => samples::stack(cx, shape, record),
+        Kind::Link => identity::link(cx, record),
+        Kind::Mapping if cx.version == Version::Pprof => pprof::mapping(cx, record),
+        Kind::Mapping => {
+            frames::mapping(cx, shape, record);
+            conventions::mapping(cx, shape, record);
+        }
+        Kind::KeyValueAndUnit => attributes::entry(cx, shape, record),
+        Kind::KeyValue => attributes::key_value(cx, record),
+        Kind::AnyValue => attributes::value(cx, record),
+        Kind::ArrayValue => attributes::array(cx, shape, record),
+        Kind::KeyValueList => attributes::pairs(cx, shape, record),
+        Kind::Label if cx.version == Version::Pprof => pprof::label(cx, record),
+        Kind::Label => samples::label(cx, record),
+        Kind::ValueType => conventions::value_type(cx, record),
+        Kind::AttributeUnit => {}
+        Kind::Profile if cx.version == Version::Pprof => pprof::profile(cx, shape, record),
+        Kind::Profile => profile(cx, shape, record),
+        Kind::Container => {
+            structure::container(cx, record);
+            identity::container(cx, record);
+            attributes::of_message(cx, shape, record);
+        }
+        Kind::ProfilesData => structure::root(cx, record),
+        Kind::Dictionary => {}
+        Kind::ResourceProfiles => structure::resource(cx, shape, record),
+        Kind::ScopeProfiles => structure::scope(cx, shape, record),
+        Kind::Scope => attributes::scope(cx, shape, record),
+        Kind::Resource => attributes::resource(cx, shape, record),
+        Kind::EntityRef => attributes::entity(cx, record),
+    }
+}
+
+fn profile(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
+    structure::profile(cx, shape, record);
+    identity::profile(cx, record);
+    attributes::of_message(cx, shape, record);
+    lists::unique(cx, shape, record, attributes::PROFILE_ATTRIBUTES);
+    if cx.version <= Version::V1_5 {
+        zero::strings(cx, "string_table");
+        repeats::units(cx);
+    }
+}
+
+/// What is asked of a message when all that is inside it was walked.
+fn leave(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
+    match shape.kind {
+        Kind::ArrayValue | Kind::KeyValueList => cx.payload.value_depth -= 1,
+        Kind::Profile => {
+            structure::after_profile(cx, record);
+            if cx.version <= Version::V1_5 {
+                after_tables(cx);
+            }
+        }
+        Kind::Container => cx.payload.container = None,
+        Kind::ProfilesData if cx.tables.missing => structure::after_root(cx),
+        Kind::ProfilesData if cx.version == Version::V1_6 => {
+            zero::strings(cx, "string_table");
+            repeats::units(cx);
+            after_tables(cx);
+        }
+        Kind::ProfilesData if cx.version >= Version::V1_7 => {
+            cx.findings.path.push(Step { name: "dictionary", row: None });
+            zero::strings(cx, "string_table");
+            zero::tables(cx);
+            repeats::units(cx);
+            after_tables(cx);
+            cx.findings.path.pop();
+        }
+        _ => {}
+    }
+}
+
+/// What is asked of tables when all references to them are known.
+fn after_tables(cx: &mut Cx<'_>) {
+    match cx.version {
+        Version::Pprof => pprof::tables(cx),
+        _ => {
+            repeats::ids(cx);
+            frames::tables(cx);
+            orphans::tables(cx);
+        }
+    }
+}

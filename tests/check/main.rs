@@ -1,0 +1,8 @@
+//! The checker: each rule fires where it is broken, and nowhere else.
+
+#![cfg(feature = "proto-all")]
+
+mod bases;
+mod cases;
+mod docs;
+mod tree;

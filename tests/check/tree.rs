@@ -1,0 +1,177 @@
+//! Payloads as trees of named fields, made and bent by edits such as `dictionary.stack_table[1].location_indices[0]=9`.
+//!
+//! Nothing here uses the crate's readers or writers: names and numbers are those of the descriptors that
+//! prost's types are made with.
+
+use std::collections::BTreeMap;
+
+use otlp_profiles::proto;
+use prost::Message as _;
+use prost_types::field_descriptor_proto::{Label, Type};
+use prost_types::{FieldDescriptorProto, FileDescriptorSet};
+
+/// A message: its fields by number, each with its values.
+#[derive(Clone, Debug, Default)]
+pub struct Node(BTreeMap<i32, (Type, bool, Vec<Value>)>);
+
+#[derive(Clone, Debug)]
+enum Value {
+    Number(u64),
+    Bytes(Vec<u8>),
+    Node(Node),
+}
+
+/// The messages of a generation, by their last names.
+pub struct Schema {
+    messages: BTreeMap<String, Vec<FieldDescriptorProto>>,
+    pub root: &'static str,
+}
+
+impl Schema {
+    pub fn of(format: &str) -> Self {
+        let (root, descriptors) = match format {
+            "otlp-1.10" => ("ProfilesData", proto::v1_10::FILE_DESCRIPTOR_SET),
+            "otlp-1.9" => ("ProfilesData", proto::v1_9::FILE_DESCRIPTOR_SET),
+            "otlp-1.8" => ("ProfilesData", proto::v1_8::FILE_DESCRIPTOR_SET),
+            "otlp-1.7" => ("ProfilesData", proto::v1_7::FILE_DESCRIPTOR_SET),
+            "otlp-1.6" => ("ProfilesData", proto::v1_6::FILE_DESCRIPTOR_SET),
+            "otlp-1.5" => ("ProfilesData", proto::v1_5::FILE_DESCRIPTOR_SET),
+            "otlp-1.4" => ("ProfilesData", proto::v1_4::FILE_DESCRIPTOR_SET),
+            "otlp-1.3" => ("ProfilesData", proto::v1_3::FILE_DESCRIPTOR_SET),
+            "pprof" => ("Profile", proto::pprof::FILE_DESCRIPTOR_SET),
+            other => panic!("{other} is no generation"),
+        };
+        let files = FileDescriptorSet::decode(descriptors).expect("prost's own").file;
+        let messages = files.into_iter().flat_map(|file| file.message_type);
+        let messages = messages.map(|message| (message.name().to_owned(), message.field)).collect();
+        Self { messages, root }
+    }
+
+    #[track_caller]
+    fn field(&self, message: &str, name: &str) -> &FieldDescriptorProto {
+        let fields = &self.messages[message];
+        let found = fields.iter().find(|field| field.name() == name);
+        found.unwrap_or_else(|| panic!("{message} has no field {name}"))
+    }
+
+    /// Makes the edits, which are separated by `;`.
+    #[track_caller]
+    pub fn edit(&self, node: &mut Node, edits: &str) {
+        for edit in edits.split(';').map(str::trim).filter(|edit| !edit.is_empty()) {
+            let (path, value) = edit.split_once('=').unwrap_or_else(|| panic!("{edit}: no ="));
+            self.set(node, self.root, path.trim(), value.trim());
+        }
+    }
+
+    #[track_caller]
+    fn set(&self, node: &mut Node, message: &str, path: &str, value: &str) {
+        let (step, rest) = path.split_once('.').unwrap_or((path, ""));
+        let (name, row) = match step.split_once('[') {
+            Some((name, row)) => (name, row.trim_end_matches(']').parse().expect("a row")),
+            None => (step, 0),
+        };
+        let field = self.field(message, name);
+        let many = field.label() == Label::Repeated;
+        let entry = node.0.entry(field.number()).or_insert((field.r#type(), many, Vec::new()));
+        let list = &mut entry.2;
+        if rest.is_empty() {
+            match value {
+                "-" if step.contains('[') => drop(list.remove(row)),
+                "-" => list.clear(),
+                _ => {
+                    let value = parse(field.r#type(), value);
+                    match row {
+                        row if row < list.len() => list[row] = value,
+                        row => {
+                            assert_eq!(row, list.len(), "{path} leaves a gap");
+                            list.push(value);
+                        }
+                    }
+                }
+            }
+            return;
+        }
+        if row == list.len() {
+            list.push(Value::Node(Node::default()));
+        }
+        let inner = field.type_name().rsplit('.').next().expect("a message").to_owned();
+        match list.get_mut(row) {
+            Some(Value::Node(node)) => self.set(node, &inner, rest, value),
+            _ => panic!("{path} is no message, or leaves a gap"),
+        }
+    }
+}
+
+/// `5`, `-1`, `"text"`, `x00ff*2` or `{}`.
+fn parse(kind: Type, text: &str) -> Value {
+    match kind {
+        Type::Message => Value::Node(Node::default()),
+        Type::String | Type::Bytes => {
+            if let Some(hex) = text.strip_prefix('x') {
+                let (hex, times) = hex.split_once('*').unwrap_or((hex, "1"));
+                let byte = |at: usize| u8::from_str_radix(&hex[at..at + 2], 16).expect("hex");
+                let bytes: Vec<u8> = (0..hex.len()).step_by(2).map(byte).collect();
+                return Value::Bytes(bytes.repeat(times.parse().expect("a number")));
+            }
+            Value::Bytes(text.trim_matches('"').as_bytes().to_vec())
+        }
+        Type::Double => Value::Number(text.parse::<f64>().expect("a double").to_bits()),
+        _ => {
+            let number: i128 = text.parse().unwrap_or_else(|_| panic!("{text} is no number"));
+            Value::Number(number as u64)
+        }
+    }
+}
+
+fn varint(out: &mut Vec<u8>, mut value: u64) {
+    while value >= 0x80 {
+        out.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    out.push(value as u8);
+}
+
+impl Node {
+    pub fn encode(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        for (number, (kind, many, values)) in &self.0 {
+            let number = *number as u64;
+            let fixed = matches!(kind, Type::Fixed64 | Type::Double);
+            let packed = *many && values.iter().all(|value| matches!(value, Value::Number(_)));
+            if packed && !values.is_empty() {
+                let mut body = Vec::new();
+                for value in values {
+                    if let Value::Number(value) = value {
+                        match fixed {
+                            true => body.extend(value.to_le_bytes()),
+                            false => varint(&mut body, *value),
+                        }
+                    }
+                }
+                delimited(&mut out, number, &body);
+                continue;
+            }
+            for value in values {
+                match value {
+                    Value::Number(value) if fixed => {
+                        varint(&mut out, number << 3 | 1);
+                        out.extend(value.to_le_bytes());
+                    }
+                    Value::Number(value) => {
+                        varint(&mut out, number << 3);
+                        varint(&mut out, *value);
+                    }
+                    Value::Bytes(bytes) => delimited(&mut out, number, bytes),
+                    Value::Node(node) => delimited(&mut out, number, &node.encode()),
+                }
+            }
+        }
+        out
+    }
+}
+
+fn delimited(out: &mut Vec<u8>, number: u64, body: &[u8]) {
+    varint(out, number << 3 | 2);
+    varint(out, body.len() as u64);
+    out.extend_from_slice(body);
+}

@@ -1,0 +1,83 @@
+//! `validate`: what it prints in each form, and how it ends.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::*;
+
+/// A payload of OTLP 1.10 whose only sample refers to a stack that is not there.
+const BROKEN: &[u8] = b"\x0a\x0a\x12\x08\x12\x06\x12\x04\x08\x09\x22\x00\
+    \x12\x0e\x0a\x00\x12\x00\x1a\x00\x22\x00\x2a\x00\x32\x00\x3a\x00";
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+#[test]
+fn findings_are_lines_with_a_summary() {
+    let room = room("validate_text");
+    fs::write(room.join("bad.otlp"), BROKEN).unwrap();
+    copy(PPROFS[0], &room.join("good.pb.gz"));
+    let page = stdout(&run(&room, "validate bad.otlp --from otlp", 1));
+    let line = "bad.otlp: resource_profiles[0].scope_profiles[0].profiles[0].samples[0].stack_index: error OP3101 index-sample-stack-index: 9, wanted an index below 1";
+    assert!(page.lines().any(|found| found.starts_with(line)), "{page}");
+    assert!(page.lines().last().unwrap().starts_with("otlp-1.10: "), "{page}");
+    let page = stdout(&run(&room, "validate good.pb.gz --strict", 0));
+    assert!(page.ends_with("pprof: 0 errors, 0 warnings, 2 infos\n"), "{page}");
+    let page = stdout(&run(&room, "validate good.pb.gz bad.otlp", 1));
+    assert!(page.lines().last().unwrap().starts_with("2 files: "), "{page}");
+}
+
+#[test]
+fn rules_are_chosen_and_weighed() {
+    let room = room("validate_rules");
+    copy(PPROFS[0], &room.join("a.pb.gz"));
+    run(&room, "validate a.pb.gz --deny PP1038", 1);
+    run(&room, "validate a.pb.gz --deny PP1038 --ignore pprof-orphan", 0);
+    let page = stdout(&run(&room, "validate a.pb.gz --only PP1001,PP1002", 0));
+    assert_eq!(page, "pprof: 0 errors, 0 warnings, 0 infos\n");
+    says(&run(&room, "validate a.pb.gz --only OP9999", 2), "no such rule");
+    let page = stdout(&run(&room, "validate --explain index-sample-stack-index", 0));
+    assert!(page.starts_with("OP3101 index-sample-stack-index\n"), "{page}");
+    assert_eq!(stdout(&run(&room, "validate --explain all", 0)).lines().count(), 281);
+}
+
+#[test]
+fn the_worst_file_decides() {
+    let room = room("validate_exit");
+    copy(PPROFS[0], &room.join("a.pb.gz"));
+    fs::write(room.join("cut.pb"), &fs::read(testdata("rust-cpu.pb")).unwrap()[..500]).unwrap();
+    fs::write(room.join("bad.otlp"), BROKEN).unwrap();
+    run(&room, "validate a.pb.gz cut.pb", 3);
+    run(&room, "validate a.pb.gz bad.otlp --max-input 100", 5);
+    run(&room, "validate absent.pb", 3);
+    run(&room, "validate", 2);
+}
+
+#[test]
+fn machines_get_their_forms() {
+    let room = room("validate_forms");
+    fs::write(room.join("bad.otlp"), BROKEN).unwrap();
+    let form = |form: &str| {
+        stdout(&run(&room, &format!("validate bad.otlp --from otlp --format {form}"), 1))
+    };
+    let document: Value = serde_json::from_str(&form("json")).unwrap();
+    assert_eq!(document["schema"], "otlp-profiles/validate/1");
+    let file = &document["files"][0];
+    assert_eq!((&file["verdict"], &file["format"]), (&"reject".into(), &"otlp-1.10".into()));
+    assert!(file["findings"].as_array().unwrap().iter().any(|found| found["rule"] == "OP3101"));
+
+    let sarif: Value = serde_json::from_str(&form("sarif")).unwrap();
+    assert_eq!(sarif["version"], "2.1.0");
+    let rules = sarif["runs"][0]["tool"]["driver"]["rules"].as_array().unwrap();
+    for result in sarif["runs"][0]["results"].as_array().unwrap() {
+        let rule = result["ruleIndex"].as_u64().unwrap() as usize;
+        assert_eq!(rules[rule]["id"], result["ruleId"]);
+        assert!(["error", "warning", "note"].contains(&result["level"].as_str().unwrap()));
+    }
+    let junit = form("junit");
+    assert!(junit.contains("failures=\"1\" errors=\"0\"") && junit.contains("OP3101"), "{junit}");
+    let github = form("github");
+    assert!(github.contains("::error file=bad.otlp,title=OP3101 index-sample"), "{github}");
+}
