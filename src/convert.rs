@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::error::{Error, ErrorKind, Finding, Result};
 use crate::format::Format;
-use crate::format::detect::{Depth, Detected, Endpoint, detect_payload, names};
+use crate::format::detect::{Certainty, Depth, Detected, Endpoint, detect_payload, names};
 use crate::format::intake::{Intake, Policy};
 use crate::format::losses::Losses;
 use crate::format::options::WriteOptions;
@@ -259,17 +259,49 @@ fn read_payload(payload: &[u8], options: &ReadOptions) -> Result<Reading> {
     let refuse = options.ambiguity == Ambiguity::Refuse && options.from.is_none();
     let depth = if refuse { Depth::Whole } else { Depth::Bounded };
     let detected = detect_payload(payload, options.from, options.endpoint, depth)?;
-    if refuse && detected.certainty.is_guess() {
-        return Err(ambiguous(&detected));
+    if !refuse || !detected.certainty.is_guess() {
+        return read_detected(payload, detected, options);
     }
-    read_detected(payload, detected, options)
+    let error = ambiguous(&detected);
+    let Ok(mut reading) = read_detected(payload, detected, options) else {
+        return Err(error);
+    };
+    if !is_read_alike(payload, &reading, options)? {
+        return Err(error);
+    }
+    let others = reading.detected.certainty.others().to_vec();
+    reading.detected.certainty = Certainty::Equivalent(others);
+    Ok(reading)
+}
+
+/// Whether the other formats that fit a payload without samples make the same of it: an empty table
+/// has another name in each generation, and says nothing in any.
+fn is_read_alike(payload: &[u8], reading: &Reading, options: &ReadOptions) -> Result<bool> {
+    if reading.profiles.iter().any(|profile| !profile.samples().is_empty()) {
+        return Ok(false);
+    }
+    let canonical = |mut profiles: Profiles| {
+        profiles.compact();
+        write(&profiles, Format::OTLP, &WriteOptions::default()).map(|written| written.payload)
+    };
+    let ours = canonical(reading.profiles.clone())?;
+    for &format in reading.detected.certainty.others() {
+        let detected = Detected { format, ..reading.detected.clone() };
+        // What cannot be read is no other reading.
+        if let Ok(other) = read_detected(payload, detected, options)
+            && canonical(other.profiles)? != ours
+        {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 #[cold]
 fn ambiguous(detected: &Detected) -> Error {
     let (format, others) = (detected.format, names(detected.certainty.others()));
     let message = format!(
-        "the payload fits {format}, and with other values {others}: name the format it is (ReadOptions::from), or accept a guess (Ambiguity::Prefer)"
+        "the payload fits {format}, and with another meaning {others}: name the format it is (ReadOptions::from), or accept a guess (Ambiguity::Prefer)"
     );
     Error::new(ErrorKind::Ambiguous, message)
 }

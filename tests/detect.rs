@@ -1037,7 +1037,7 @@ fn what_two_generations_read_differently_is_refused_unless_a_guess_is_asked_for(
     let error = otlp_profiles::read(&payload, &ReadOptions::default()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Ambiguous);
     let text = error.to_string();
-    assert!(text.contains("fits otlp-1.10, and with other values otlp-1.9, otlp-1.8"), "{text}");
+    assert!(text.contains("fits otlp-1.10, and with another meaning otlp-1.9, otlp-1.8"), "{text}");
 
     let sum = |options: ReadOptions| -> i64 {
         let reading = otlp_profiles::read(&payload, &options).unwrap();
@@ -1049,4 +1049,26 @@ fn what_two_generations_read_differently_is_refused_unless_a_guess_is_asked_for(
     assert_eq!(sum(options.clone().ambiguity(Ambiguity::Prefer)), 50);
     assert_eq!(sum(options.clone().from(Format::OTLP_1_10)), 50);
     assert_eq!(sum(options.from(Format::OTLP_1_9)), 81);
+}
+
+/// What no generation says anything in is read, whichever of them it is: an idle interval, a filter
+/// that left nothing, a profile without samples.
+#[test]
+fn payloads_without_samples_are_no_guess() {
+    use otlp_profiles::{Builder, Certainty, ReadOptions, Reading, write};
+    let nothing = || Builder::new().finish().unwrap();
+    let mut idle = Builder::new();
+    idle.resource().attr("service.name", "checkout");
+    idle.profile("cpu", "nanoseconds");
+    for profiles in [nothing(), idle.finish().unwrap()] {
+        for format in Format::ALL.iter().filter(|format| format.is_otlp()) {
+            let payload = write(&profiles, *format, &Default::default()).unwrap().payload;
+            let reading = otlp_profiles::read(&payload, &ReadOptions::default()).unwrap();
+            let Reading { profiles: read, detected, .. } = reading;
+            assert_eq!(read.iter().count(), profiles.iter().count(), "{format}");
+            assert!(detected.format.is_otlp(), "{format}");
+            let sure = matches!(detected.certainty, Certainty::Certain | Certainty::Equivalent(_));
+            assert!(sure, "{format}: {}", detected.certainty);
+        }
+    }
 }

@@ -23,7 +23,7 @@ fn a_guess_between_generations_is_a_warning_in_every_form() {
         assert_eq!(output.status.code(), Some(0));
         let said = stderr(&output);
         let warning = said.lines().find(|line| line.contains("--from")).unwrap_or_default();
-        for part in ["a.otlp was read as otlp-1.10", "otlp-1.9 and otlp-1.8", "other values"] {
+        for part in ["a.otlp was read as otlp-1.10", "otlp-1.9 and otlp-1.8", "something else"] {
             assert!(warning.contains(part), "{form}: {part}: {said}");
         }
         assert!(warning.to_lowercase().contains("warning"), "{said}");

@@ -176,7 +176,7 @@ fn read_or_guess(payload: &[u8], options: &ReadOptions) -> otlp_profiles::Result
 pub(crate) fn ambiguous(detected: &Detected) -> Failure {
     let (format, others) = (detected.format, names(detected.certainty.others()));
     let message = format!(
-        "it reads as {format}, and with other values as {others}: say which it is with --from"
+        "it reads as {format}, and with another meaning as {others}: say which it is with --from"
     );
     Failure::new(Exit::Ambiguous, message)
 }

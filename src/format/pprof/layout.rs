@@ -4,8 +4,8 @@
 use crate::error::Result;
 use crate::format::intake::Intake;
 use crate::limits::within;
-use crate::wire::read::Reader;
 use crate::wire::LEN;
+use crate::wire::read::Reader;
 
 pub(super) const SAMPLE_TYPE: usize = 1;
 pub(super) const SAMPLE: usize = 2;

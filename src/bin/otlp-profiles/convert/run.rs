@@ -214,7 +214,7 @@ fn met(once: &mut Once, name: &str, message: &Message) -> Result<(), Failure> {
     let (format, others) = (detected.format, names(detected.certainty.others()));
     once.note(&format!("{format} or {others}"), name, || {
         format!(
-            "{name} was read as {format}, which is a guess: {others} fit as well and read other values; say which it is with --from"
+            "{name} was read as {format}, which is a guess: {others} fit as well and read something else; say which it is with --from"
         )
     });
     Ok(())

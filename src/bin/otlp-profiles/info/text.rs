@@ -112,7 +112,7 @@ pub(crate) fn message(message: &Message) -> String {
 
 /// What the formats that fit read, and how to say which it is.
 fn readings(page: &mut Page, message: &Message) {
-    page.warning("guess", "formats that fit as well read other values; --from says which it is");
+    page.warning("guess", "formats that fit as well read something else; --from says which it is");
     let others = message.other_readings();
     for reading in [&message.reading].into_iter().chain(&others) {
         let sums = facts::total(&reading.profiles);
