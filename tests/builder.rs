@@ -160,6 +160,11 @@ fn what_says_nothing_is_none() {
     assert_eq!(builder.frame(Frame::new("").frame_type("native")), Key::NONE);
     assert_eq!(builder.stack(leaf_first([Key::NONE])), Key::NONE);
     assert_eq!(builder.attribute("", 1), Key::NONE);
+    builder.resource().attr("", 1);
+    let cpu = builder.profile("cpu", "nanoseconds");
+    builder.profile_mut(cpu).attr("", 1);
+    builder.sample(cpu, leaf_first(["main"])).attr("", 1);
+    assert_eq!(builder.dropped().attributes, 3, "an attribute without a name is counted");
     assert_eq!(builder.link([0; 16], [1; 8]), Key::NONE);
     assert_eq!(builder.link([1; 16], [0; 8]), Key::NONE);
 }

@@ -60,7 +60,7 @@ fn an_interval_like_the_one_before_takes_next_to_none() {
     let mut builder = Builder::new();
     let mut interval = || {
         let cpu = builder.profile("cpu", "nanoseconds");
-        for row in 0..1_000 {
+        for row in 0..1_000_u32 {
             let leaf = builder.frame(("leaf", "main.rs", row));
             let stack = builder.stack(leaf_first([leaf]));
             builder.sample(cpu, stack).value(1).timestamp(u64::from(row));
@@ -69,7 +69,8 @@ fn an_interval_like_the_one_before_takes_next_to_none() {
     };
     (0..3).for_each(|_| interval());
     let taken = cost(interval).1.count;
-    assert!(taken < 40, "{taken} allocations");
+    // Half of them are those of the empty builder that stands in while the other is on loan.
+    assert!(taken < 70, "{taken} allocations");
 }
 
 /// A hundred samples of each stack take what one of each takes; a quarter of the stacks takes a

@@ -1,6 +1,7 @@
 //! What a builder takes: stacks, values, attributes and times in whatever form a caller has them.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use otlp_profiles::build::{
@@ -30,6 +31,8 @@ fn a_stack_is_the_same_in_both_orders_and_from_whatever_it_is_made() {
     let cows: Vec<Cow<'_, str>> = vec!["main".into(), String::from("serve").into(), "parse".into()];
     let frames = names.map(Frame::new);
     let tuples = names.map(|name| (name, "", 0));
+    let shared = names.map(Arc::<str>::from);
+    let places = names.map(|name| (name.to_owned(), String::new(), 0_usize));
     let keys = names.map(|name| builder.frame(name));
     let expected = builder.stack(root_first(names));
     let stacks = [
@@ -52,6 +55,13 @@ fn a_stack_is_the_same_in_both_orders_and_from_whatever_it_is_made() {
         builder.stack(root_first(frames)),
         builder.stack(root_first(&frames)),
         builder.stack(leaf_first(frames.iter().rev())),
+        builder.stack(root_first(shared.clone())),
+        builder.stack(root_first(&shared)),
+        builder.stack(root_first(&places)),
+        builder.stack(leaf_first(places.iter().rev())),
+        builder.stack(root_first(places)),
+        builder.stack(root_first(names.map(|name| (name, "", 0_u64)))),
+        builder.stack(root_first(names.map(|name| (name, "", -1_i64)))),
         builder.stack(root_first(tuples)),
         builder.stack(leaf_first(tuples.iter().rev())),
         builder.stack(root_first(keys)),
@@ -59,9 +69,27 @@ fn a_stack_is_the_same_in_both_orders_and_from_whatever_it_is_made() {
         builder.stack(leaf_first(keys.iter().rev().copied().collect::<Vec<_>>())),
         builder.stack(root_first(keys.into_iter().filter(|key| *key != Key::NONE))),
     ];
-    assert_eq!(stacks, [expected; 25]);
+    assert_eq!(stacks, [expected; 32]);
     assert_ne!(expected, builder.stack(root_first(back)));
     assert_eq!(builder.stack(root_first([""; 0])), Key::NONE);
+}
+
+#[test]
+fn a_profile_is_declared_with_whatever_texts_and_numbers_there_are() {
+    let mut builder = Builder::new();
+    let types = [("objects", "count"), ("space", "bytes")];
+    let owned = types.map(|(name, unit)| (name.to_owned(), Arc::<str>::from(unit)));
+    let heap = builder.profile_of(types);
+    assert_eq!(heap, builder.profile_of(&types[..]));
+    assert_eq!(heap, builder.profile_of(&owned));
+    assert_eq!(heap, builder.profile_of(owned));
+    builder.profile_mut(heap).period("space", "bytes", 512_usize * 1024).id([7; 16]);
+    builder.sample(heap, root_first(["main"])).attr("tags", vec!["canary", "eu"]);
+    builder.sample(heap, root_first(["main"])).attr("tags", NewValue::array(["canary", "eu"]));
+    let profiles = builder.finish().unwrap();
+    let profile = only(&profiles);
+    assert_eq!((profile.period(), profile.profile_id().0), (524_288, [7; 16]));
+    assert_eq!(values(&profiles), [[2, 2]]);
 }
 
 /// Of many depths, so that paths are followed and cut in every place.
@@ -276,7 +304,7 @@ fn there_is_nothing_to_go_by_without_a_positive_average() {
     assert_eq!(HEAP.scale(&[1]), 1.0);
     let exact = Upscaling::Poisson { sum: 1, count: 0, sampling_distance: 0 };
     assert_eq!(exact.scale(&[1, 100]), 1.0, "every byte is sampled");
-    for scale in [f64::NAN, f64::INFINITY] {
+    for scale in [f64::NAN, f64::INFINITY, -2.0, 0.0] {
         assert_eq!(Upscaling::Proportional { value: 0, scale }.scale(&[1]), 1.0);
     }
 }

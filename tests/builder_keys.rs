@@ -1,13 +1,33 @@
 //! Keys of another builder or of an interval that is over, and what stays when an interval is sealed.
 
 use otlp_profiles::build::{
-    Dropped, Key, NewFunction, NewLine, NewLocation, NewMapping, root_first,
+    Dropped, Key, NewFunction, NewLine, NewLocation, NewMapping, WhenFull, root_first,
 };
 use otlp_profiles::build::{Frame, leaf_first};
 use otlp_profiles::model::{AggregationTemporality, ProfileId};
 use otlp_profiles::{Builder, Limits, Profile, Profiles};
 
 const NOW: u64 = 1_763_640_000_000_000_000;
+
+/// It panicked: declared profiles were without their types, and rows led into the empty dictionary.
+#[test]
+fn a_loan_that_is_forgotten_leaves_a_new_builder() {
+    let mut builder = Builder::with_limits(Limits::network().max_samples(2), WhenFull::Drop);
+    builder.resource().attr("service.name", "checkout");
+    let cpu = builder.profile("cpu", "nanoseconds");
+    let main = builder.frame("main");
+    builder.sample(cpu, root_first(["main"])).value(1).attr("thread.name", "worker-1");
+    std::mem::forget(builder.seal().unwrap());
+    builder.sample(cpu, root_first(["main"])).value(1).attr("thread.name", "worker-1");
+    assert_eq!(dropped(&builder), [1, 0, 0, 0], "the key is another builder's");
+    let cpu = builder.profile("cpu", "nanoseconds");
+    builder.sample(cpu, root_first([main])).value(1);
+    for name in ["main", "run", "parse"] {
+        builder.sample(cpu, root_first([name])).value(1);
+    }
+    assert_eq!(dropped(&builder), [3, 0, 0, 0], "its limits and what is past them stay");
+    assert!(resource(&builder.finish().unwrap()).is_empty());
+}
 
 /// Each sample of each profile: its names from the root to the leaf, and its values.
 fn samples(profiles: &Profiles) -> Vec<(String, Vec<i64>)> {

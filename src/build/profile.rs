@@ -3,7 +3,7 @@
 use crate::build::Builder;
 use crate::build::key::Key;
 use crate::build::lists;
-use crate::build::number::Nanos;
+use crate::build::number::{Nanos, SampleValue};
 use crate::build::value::{StringRef, ValueAndUnit};
 use crate::model::id::AttributeId;
 use crate::model::profile::{AggregationTemporality, Profile, ProfileId, ValueType};
@@ -74,7 +74,7 @@ impl ProfileMut<'_> {
     ///
     /// OTLP 1.3 to 1.8 have a field for it, and where it is not said, their writers choose by rule
     /// and report `temporality.assumed`. pprof and later generations of OTLP have none: their
-    /// writers report `temporality.dropped`.
+    /// writers report `temporality.dropped` if it is not what that rule would choose.
     ///
     /// ```
     /// use otlp_profiles::model::{AggregationTemporality};
@@ -93,17 +93,18 @@ impl ProfileMut<'_> {
     }
 
     /// Sets the period type, its unit, and how many of them are between two samples.
-    pub fn period(self, period_type: &str, unit: &str, period: i64) -> Self {
+    pub fn period(self, period_type: &str, unit: &str, period: impl SampleValue) -> Self {
         let [name, unit] =
             [period_type, unit].map(|text| self.builder.text(&text.into()).unwrap_or_default());
         self.set(|profile| {
             profile.period_type = ValueType { name, unit, temporality: None };
-            profile.period = period;
+            profile.period = period.saturating();
         })
     }
 
-    /// Sets the id of the profile.
-    pub fn id(self, id: ProfileId) -> Self {
+    /// Sets the id of the profile, 16 bytes.
+    pub fn id(self, id: impl Into<ProfileId>) -> Self {
+        let id = id.into();
         self.set(|profile| profile.profile_id = id)
     }
 
@@ -114,14 +115,14 @@ impl ProfileMut<'_> {
     }
 
     /// Adds an attribute by name and value, in place of one with the same name. A pair of a value
-    /// and a unit is a value, too.
+    /// and a unit is a value, too. One without a name is left out and counted.
     pub fn attr<'a>(
         self,
         key: impl Into<StringRef<'a>>,
         value: impl Into<ValueAndUnit<'a>>,
     ) -> Self {
         let row = self.builder.attribute_row(&key.into(), &value.into());
-        self.put(row)
+        self.put(row.filter(|row| *row != 0))
     }
 
     fn put(self, row: Option<u32>) -> Self {

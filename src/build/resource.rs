@@ -71,7 +71,8 @@ impl Builder {
         key: &StringRef<'_>,
         value: &NewValue<'_>,
     ) -> Option<()> {
-        let pair = KeyValue { key: self.text(key)?, value: self.value(value, 1)? };
+        let key = self.text(key).filter(|key| *key != StringId::NONE)?;
+        let pair = KeyValue { key, value: self.value(value, 1)? };
         let put = lists::put_pair(list, pair, &self.interner.room.limits);
         self.fit(put)
     }
@@ -171,7 +172,8 @@ pub struct ScopeMut<'a> {
 macro_rules! described {
     ($($description:ident, $part:ident: $of:ident;)*) => {$(
         impl $description<'_> {
-            /// Adds an attribute by name and value, in place of one with the same name.
+            /// Adds an attribute by name and value, in place of one with the same name. One without
+            /// a name is left out and counted.
             pub fn attr<'v>(
                 self,
                 key: impl Into<StringRef<'v>>,

@@ -231,7 +231,8 @@ impl NewSample<'_> {
         self
     }
 
-    /// Adds a time at which it was seen: a `SystemTime`, or nanoseconds since 1970.
+    /// Adds a time at which it was seen: a `SystemTime`, or a `Duration` or nanoseconds (`u64`)
+    /// since 1970.
     ///
     /// ```
     /// use otlp_profiles::{Builder, build::root_first};
@@ -258,7 +259,7 @@ impl NewSample<'_> {
     }
 
     /// Adds an attribute by name and value, in place of one with the same name. A pair of a value
-    /// and a unit is a value, too.
+    /// and a unit is a value, too. One without a name is left out and counted.
     #[inline]
     pub fn attr<'a>(
         self,
@@ -266,7 +267,7 @@ impl NewSample<'_> {
         value: impl Into<ValueAndUnit<'a>>,
     ) -> Self {
         let row = self.builder.attribute_row(&key.into(), &value.into());
-        self.builder.put_pending(row);
+        self.builder.put_pending(row.filter(|row| *row != 0));
         self
     }
 

@@ -1,6 +1,6 @@
 //! The end of an interval.
 
-use std::mem::take;
+use std::mem::{replace, swap, take};
 use std::ops::Deref;
 
 use crate::build::add::Added;
@@ -32,13 +32,21 @@ use crate::model::{Profiles, ResourceProfiles, ScopeProfiles};
 /// }
 /// # Ok::<(), otlp_profiles::Error>(())
 /// ```
+///
+/// One that is never dropped (`std::mem::forget`) is never given back: the builder goes on as a new
+/// one, to which every key is foreign.
 #[derive(Debug)]
-pub struct Sealed<'a>(&'a mut Builder);
+pub struct Sealed<'a> {
+    /// A new one in the place of the one that was sealed.
+    builder: &'a mut Builder,
+    /// The one that was sealed.
+    lent: Builder,
+}
 
 impl Sealed<'_> {
     /// What did not fit into this interval.
     pub fn dropped(&self) -> Dropped {
-        self.0.dropped
+        self.lent.dropped
     }
 }
 
@@ -46,13 +54,14 @@ impl Deref for Sealed<'_> {
     type Target = Profiles;
 
     fn deref(&self) -> &Profiles {
-        &self.0.sealed
+        &self.lent.sealed
     }
 }
 
 impl Drop for Sealed<'_> {
     fn drop(&mut self) {
-        self.0.next_interval();
+        self.lent.next_interval();
+        swap(self.builder, &mut self.lent);
     }
 }
 
@@ -91,7 +100,8 @@ impl Builder {
         let dictionary = take(&mut self.interner.dictionary);
         self.declared.put_by(&mut self.tree, &dictionary);
         self.sealed = self.assemble(dictionary, resources);
-        Ok(Sealed(self))
+        let anew = Self::with_limits(self.interner.room.limits, self.when_full);
+        Ok(Sealed { lent: replace(self, anew), builder: self })
     }
 
     /// What was built and added, without rows that nothing needs.

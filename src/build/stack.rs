@@ -1,8 +1,10 @@
 //! Stacks, as a caller has them: frames of any kind, and which end of the stack comes first.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use crate::build::key::{Generation, Key};
+use crate::build::number::SampleValue;
 use crate::build::parts::Frame;
 use crate::build::{Builder, Full};
 use crate::model::id::{LocationId, StackId};
@@ -120,18 +122,18 @@ impl<I: IntoIterator<Item: IntoFrame>> IntoStack for Ordered<I> {
 
 /// Frames that lend their texts until the stack is found: they are looked up together.
 macro_rules! borrowed {
-    ($([$($lifetime:lifetime),+] $frame:ty => |$value:ident| $new:expr;)*) => {$(
-        impl<$($lifetime),+> From<$frame> for Frame<'a> {
+    ($([$($generic:tt)+] $frame:ty => |$value:ident| $new:expr;)*) => {$(
+        impl<$($generic)+> From<$frame> for Frame<'a> {
             #[inline]
             fn from($value: $frame) -> Self {
                 $new
             }
         }
-        borrowed!(impl [$($lifetime),+] $frame);
+        borrowed!(impl [$($generic)+] $frame);
     )*};
-    (impl [$($lifetime:lifetime),+] $frame:ty) => {
-        impl<$($lifetime),+> sealed::Frame for $frame {}
-        impl<$($lifetime),+> IntoFrame for $frame {
+    (impl [$($generic:tt)+] $frame:ty) => {
+        impl<$($generic)+> sealed::Frame for $frame {}
+        impl<$($generic)+> IntoFrame for $frame {
             #[inline]
             fn location(self, builder: &mut Builder) -> Key<LocationId> {
                 builder.location_of(&self.into())
@@ -156,22 +158,35 @@ borrowed! {
     ['a, 'b] &'b &'a str => |name| Self::new(name);
     ['a] &'a String => |name| Self::new(name);
     ['a, 'b] &'a Cow<'b, str> => |name| Self::new(name);
-    ['a] (&'a str, &'a str, u32) => |frame| Self::new(frame.0).at(frame.1, frame.2);
-    ['a, 'b] &'b (&'a str, &'a str, u32) => |frame| Self::new(frame.0).at(frame.1, frame.2);
+    ['a] &'a Arc<str> => |name| Self::new(name);
+    ['a, L: SampleValue] (&'a str, &'a str, L) => |frame| Self::new(frame.0).at(frame.1, line(frame.2));
+    ['a, 'b, L: SampleValue] &'b (&'a str, &'a str, L) => |frame| Self::new(frame.0).at(frame.1, line(frame.2));
+    ['a, L: SampleValue] &'a (String, String, L) => |frame| Self::new(&frame.0).at(&frame.1, line(frame.2));
 }
 
-impl sealed::Frame for String {}
-impl IntoFrame for String {
-    fn location(self, builder: &mut Builder) -> Key<LocationId> {
-        builder.location_of(&Frame::new(&self))
-    }
+/// Frames that own their texts: each is looked up as it comes.
+macro_rules! owned {
+    ($([$($generic:tt)*] $frame:ty;)*) => {$(
+        impl<$($generic)*> sealed::Frame for $frame {}
+        impl<$($generic)*> IntoFrame for $frame {
+            fn location(self, builder: &mut Builder) -> Key<LocationId> {
+                builder.location_of(&(&self).into())
+            }
+        }
+    )*};
 }
 
-impl sealed::Frame for Cow<'_, str> {}
-impl IntoFrame for Cow<'_, str> {
-    fn location(self, builder: &mut Builder) -> Key<LocationId> {
-        builder.location_of(&Frame::new(&self))
-    }
+owned! {
+    [] String;
+    ['b] Cow<'b, str>;
+    [] Arc<str>;
+    [L: SampleValue] (String, String, L);
+}
+
+/// A line, which is unknown where it is none.
+#[inline]
+fn line(line: impl SampleValue) -> u32 {
+    line.saturating().clamp(0, u32::MAX.into()) as u32
 }
 
 impl sealed::Frame for Key<LocationId> {}

@@ -1,5 +1,6 @@
 //! Resources, scopes and profiles.
 
+use std::borrow::Borrow;
 use std::mem::size_of_val;
 
 use crate::build::Builder;
@@ -252,13 +253,17 @@ impl Builder {
     /// let heap = builder.profile_of([("alloc_objects", "count"), ("alloc_space", "bytes")]);
     /// builder.sample(heap, root_first(["main", "parse", "grow"])).values([1, 4096]);
     /// ```
-    pub fn profile_of<'a>(
+    ///
+    /// Types are pairs of any texts, or references to such pairs.
+    pub fn profile_of<T: AsRef<str>, U: AsRef<str>>(
         &mut self,
-        sample_types: impl IntoIterator<Item = (&'a str, &'a str)>,
+        sample_types: impl IntoIterator<Item: Borrow<(T, U)>>,
     ) -> Key<Profile> {
         let mut types = Vec::new();
-        for (name, unit) in sample_types {
-            let [name, unit] = [name, unit].map(|text| self.text(&text.into()).unwrap_or_default());
+        for sample_type in sample_types {
+            let (name, unit) = sample_type.borrow();
+            let [name, unit] = [name.as_ref(), unit.as_ref()]
+                .map(|text| self.text(&text.into()).unwrap_or_default());
             types.push(ValueType { name, unit, temporality: None });
         }
         if types.is_empty() {

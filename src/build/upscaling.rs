@@ -38,7 +38,8 @@ pub enum Upscaling {
         /// How much of the sum passes on average between two samples.
         sampling_distance: u64,
     },
-    /// For events of which every n-th is seen. Multiplies a value by `scale`.
+    /// For events of which every n-th is seen. Multiplies a value by `scale`; nothing changes if that is
+    /// no positive finite number.
     Proportional {
         /// Which of the sample's values; the first is 0.
         value: usize,
@@ -70,7 +71,7 @@ impl Upscaling {
             }
             Self::Proportional { scale, .. } => scale,
         };
-        if scale.is_finite() { scale } else { 1.0 }
+        if scale > 0.0 && scale.is_finite() { scale } else { 1.0 }
     }
 
     /// Multiplies the values of one sample and rounds them. Values it does not name stay.

@@ -47,8 +47,8 @@ impl Default for StringRef<'_> {
 
 /// The value of an attribute: OTLP's `AnyValue`.
 ///
-/// Everything that is one converts: texts, owned or borrowed, booleans, integers, floating point
-/// numbers, bytes, and lists by [`array`](Self::array) and [`key_values`](Self::key_values). An
+/// Everything that is one converts: texts, owned or borrowed, and vectors of them, booleans, integers,
+/// floating point numbers, bytes, and lists by [`array`](Self::array) and [`key_values`](Self::key_values). An
 /// unsigned integer past `i64::MAX`, which OTLP has no integer for, becomes its decimal digits, as
 /// OpenTelemetry's [mapping of attribute types](https://opentelemetry.io/docs/specs/otel/common/attribute-type-mapping/)
 /// asks.
@@ -193,6 +193,8 @@ from! { value
     isize => |integer| int_or_digits(integer);
     f64 => |double| Self::Double(double);
     f32 => |float| Self::Double(float.into());
+    Vec<&'a str> => |texts| Self::array(texts);
+    Vec<String> => |texts| Self::array(texts);
     &'a [u8] => |bytes| Self::Bytes(bytes.into());
     Vec<u8> => |bytes| Self::Bytes(bytes.into());
 }

@@ -145,6 +145,12 @@ impl ProfileId {
     pub const NONE: Self = Self([0; 16]);
 }
 
+impl From<[u8; 16]> for ProfileId {
+    fn from(id: [u8; 16]) -> Self {
+        Self(id)
+    }
+}
+
 impl std::fmt::Display for ProfileId {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
