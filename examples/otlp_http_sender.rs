@@ -11,6 +11,7 @@
 use std::error::Error;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
+use std::process::ExitCode;
 use std::time::Duration;
 
 use otlp_profiles::build::root_first;
@@ -20,7 +21,17 @@ use otlp_profiles::{Builder, Format, Profiles, ReadOptions, WriteOptions, read, 
 /// The most of a response that is read.
 const MAX_RESPONSE: u64 = 4 << 20;
 
-fn main() -> Result<(), Box<dyn Error>> {
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
     let url =
         arguments.next().unwrap_or_else(|| "http://localhost:4318/v1development/profiles".into());
@@ -28,9 +39,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         Some(file) => read(&std::fs::read(file)?, &ReadOptions::default())?.profiles,
         None => example()?,
     };
-    let written =
-        write(&profiles, Some(Format::OTLP).ok_or("no format otlp")?, &WriteOptions::default())?;
-    match send(&Endpoint::parse(&url)?, &written.payload, &Backoff::default())? {
+    let written = write(&profiles, Format::OTLP, &WriteOptions::default())?;
+    let endpoint = Endpoint::parse(&url)?;
+    match send(&endpoint, &written.payload, &Backoff::default(), &mut io::stderr())? {
         Answer::Accepted => println!("accepted"),
         Answer::Partial { rejected, message } => {
             println!("{rejected} profiles rejected: {message}")
@@ -95,29 +106,45 @@ pub enum Answer {
     Refused { status: u16, message: String, retry_after: Option<Duration> },
 }
 
-/// Sends until the collector accepts, refuses for good, or the attempts are used up.
-pub fn send(to: &Endpoint, payload: &[u8], backoff: &Backoff) -> io::Result<Answer> {
+/// Sends until the collector accepts, refuses for good, or the attempts are used up; says in `log` what
+/// it waits for.
+pub fn send(
+    to: &Endpoint,
+    payload: &[u8],
+    backoff: &Backoff,
+    log: &mut impl Write,
+) -> io::Result<Answer> {
     let body = deflate(payload, Level::DEFAULT);
     let mut pause = backoff.first;
     for attempt in 1.. {
         let answer = post(to, &body);
-        let wait = match &answer {
+        let (wait, why) = match &answer {
             // Nobody there, or gone before the answer: worth another try, as those statuses are.
-            Err(_) => None,
-            Ok(Answer::Refused { status: 429 | 502 | 503 | 504, retry_after, .. }) => *retry_after,
+            Err(error) => (None, error.to_string()),
+            Ok(Answer::Refused { status: status @ (429 | 502..=504), retry_after, .. }) => {
+                (*retry_after, format!("{} answers {status}", to.authority))
+            }
             Ok(_) => return answer,
         };
         if attempt >= backoff.attempts {
             return answer;
         }
-        std::thread::sleep(wait.unwrap_or(pause).min(backoff.most));
+        let wait = wait.unwrap_or(pause).min(backoff.most);
+        writeln!(log, "{why}; trying again in {} s", wait.as_secs_f32())?;
+        std::thread::sleep(wait);
         pause = (pause * 2).min(backoff.most);
     }
     unreachable!("the loop ends by returning")
 }
 
-/// Sends once.
+/// Sends once; errors name the address.
 fn post(to: &Endpoint, body: &[u8]) -> io::Result<Answer> {
+    let named =
+        |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", to.authority));
+    try_post(to, body).map_err(named)
+}
+
+fn try_post(to: &Endpoint, body: &[u8]) -> io::Result<Answer> {
     let mut stream = connect(&to.authority)?;
     write!(
         stream,

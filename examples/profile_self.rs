@@ -27,9 +27,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let profiles = builder.finish()?;
 
     let options = WriteOptions::default();
-    let otlp = write(&profiles, Some(Format::OTLP).ok_or("no format otlp")?, &options)?;
+    let otlp = write(&profiles, Format::OTLP, &options)?;
     std::fs::write(folder.join("cpu.otlp"), &otlp.payload)?;
-    let pprof = write(&profiles, Some(Format::PPROF).ok_or("no format pprof")?, &options)?;
+    let pprof = write(&profiles, Format::PPROF, &options)?;
     std::fs::write(folder.join("cpu.pb.gz"), deflate(&pprof.payload, Level::DEFAULT))?;
 
     let samples: usize = profiles.iter().map(|profile| profile.samples().len()).sum();

@@ -339,7 +339,7 @@ fn only(mut payloads: Vec<Vec<u8>>, format: Format) -> Result<Vec<u8>> {
         (Some(payload), 0) => return Ok(payload),
         (None, _) => format!("{format} cannot say that there is no profile"),
         (_, more) => format!(
-            "{format} needs {} payloads for these profiles, one for each scope or shape",
+            "{format} says one profile a payload, and these need {}: write_all writes them all",
             more + 1
         ),
     };

@@ -29,9 +29,21 @@ pub enum ErrorKind {
 /// assert_eq!(error.kind(), otlp_profiles::ErrorKind::Unrecognised);
 /// assert_eq!(size_of_val(&error), size_of::<usize>());
 /// ```
-#[derive(Debug, thiserror::Error)]
+///
+/// `{:?}`, by which a `main` that returns an error prints it, is the same sentence; `{:#?}` has the
+/// parts.
+#[derive(thiserror::Error)]
 #[error(transparent)]
 pub struct Error(Box<Inner>);
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match f.alternate() {
+            true => fmt::Debug::fmt(&self.0, f),
+            false => fmt::Display::fmt(self, f),
+        }
+    }
+}
 
 #[derive(Debug, thiserror::Error)]
 struct Inner {
@@ -365,6 +377,8 @@ mod tests {
             error.to_string(),
             "profiles[2].samples[17].stack_index: index 4096 is out of range: the table has 12 rows (byte 17)"
         );
+        assert_eq!(format!("{error:?}"), error.to_string());
+        assert!(format!("{error:#?}").contains("kind: Malformed"), "{error:#?}");
         assert_eq!(size_of::<Error>(), size_of::<usize>());
     }
 }

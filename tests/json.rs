@@ -382,10 +382,7 @@ fn what_is_unknown_is_left_out_and_said() {
     );
     assert_eq!(again(&text), TINY);
     let [finding] = &findings(&text)[..] else { panic!("{:?}", findings(&text)) };
-    assert_eq!(
-        (finding.code, finding.count, &*finding.place),
-        ("pprof.unknown_field", 2, "Sample.neu")
-    );
+    assert_eq!((finding.code, finding.count, &*finding.place), ("field.unknown", 2, "Sample.neu"));
     assert_eq!(finding.message, r#"the key "neu" of Sample is unknown and was left out"#);
     // Names of the past mean nothing to the present.
     let [finding] = &findings(&TINY.replacen("stackIndex", "locationsLength", 1))[..] else {

@@ -611,7 +611,7 @@ fn unknown_fields_are_noticed_and_counted() {
     let reading = otlp_profiles::read(&bytes, &options("pprof")).unwrap();
     let found: Vec<_> =
         reading.findings.iter().map(|finding| (finding.code, finding.count)).collect();
-    assert_eq!(found, [("pprof.unknown_field", 2)]);
+    assert_eq!(found, [("field.unknown", 2)]);
 }
 
 /// A payload of 1.3 with one sample whose location and link are said by index.
@@ -878,7 +878,7 @@ fn every_code_has_a_case() {
         "series.expanded",
         "unit.duplicate",
         "string.invalid_utf8",
-        "pprof.unknown_field",
+        "field.unknown",
         "json.duplicate_key",
     ]);
     let missing: Vec<_> = LossCode::ALL

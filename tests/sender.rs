@@ -69,7 +69,7 @@ fn quick() -> Backoff {
 /// Sends, and returns what came of it and what the server saw.
 fn exchange(answers: Vec<Vec<u8>>) -> (Answer, Vec<Request>) {
     let (endpoint, server) = serve(answers);
-    let answer = send(&endpoint, &payload(), &quick()).unwrap();
+    let answer = send(&endpoint, &payload(), &quick(), &mut std::io::sink()).unwrap();
     (answer, server.join().unwrap())
 }
 
@@ -147,6 +147,25 @@ fn attempts_end() {
     assert_eq!(requests.len(), 3);
 }
 
+/// Whoever waits is told for what, and whoever is not reached has a name.
+#[test]
+fn waiting_is_said_and_errors_name_the_address() {
+    let endpoint = Endpoint { authority: "127.0.0.1:1".into(), path: "/".into() };
+    let mut log = Vec::new();
+    let error = send(&endpoint, &payload(), &quick(), &mut log).unwrap_err();
+    assert!(error.to_string().starts_with("127.0.0.1:1: "), "{error}");
+    let log = String::from_utf8(log).unwrap();
+    let lines: Vec<_> = log.lines().collect();
+    assert_eq!(lines.len(), 2, "{log}");
+    assert!(lines[0].starts_with("127.0.0.1:1: ") && lines[0].ends_with("again in 0.001 s"));
+    let (endpoint, server) = serve(vec![http("503 Busy", "Retry-After: 0\r\n", b""); 3]);
+    let mut log = Vec::new();
+    send(&endpoint, &payload(), &quick(), &mut log).unwrap();
+    server.join().unwrap();
+    let log = String::from_utf8(log).unwrap();
+    assert!(log.starts_with(&format!("{} answers 503; ", endpoint.authority)), "{log}");
+}
+
 #[test]
 fn a_refusal_is_final_and_told() {
     let (answer, requests) = exchange(vec![http("400 Bad Request", "", STATUS)]);
@@ -165,12 +184,12 @@ fn nonsense_and_silence_are_errors() {
         [&b""[..], b"nonsense\r\n\r\n", b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nshort"]
     {
         let (endpoint, server) = serve(vec![answer.to_vec(); 3]);
-        assert!(send(&endpoint, &payload(), &quick()).is_err(), "{answer:?}");
+        assert!(send(&endpoint, &payload(), &quick(), &mut std::io::sink()).is_err(), "{answer:?}");
         server.join().unwrap();
     }
     let garbage = http("200 OK", "", b"\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff");
     let (endpoint, server) = serve(vec![garbage; 3]);
-    assert!(send(&endpoint, &payload(), &quick()).is_err());
+    assert!(send(&endpoint, &payload(), &quick(), &mut std::io::sink()).is_err());
     server.join().unwrap();
 }
 

@@ -296,7 +296,7 @@ codes! {
         FRAME_TYPE_DROPPED = "frame_type.dropped": "the format has no frame type";
         BAD_ORDER = "scope.bad_sample_type_order": "the order of sample types is not one of profiles that are columns of one";
         LABEL_STR_AND_NUM = "label.str_and_num": "a label was a text and a number or a unit; the text was read";
-        UNKNOWN_FIELD = "pprof.unknown_field": "a field this crate does not know";
+        UNKNOWN_FIELD = "field.unknown": "a field this crate does not know";
         DUPLICATE_KEY = "json.duplicate_key": "a key of a JSON object was said again; the last one counts";
     }
     Rejected {
