@@ -216,7 +216,7 @@ impl<'a> Gunzip<'a> {
                 }
                 // Not at once: zlib counts the bytes of a call in 32 bits and may stop for that.
                 Ok(_) if read == 0 && written == 0 => {
-                    return Err(truncated("deflate data", self.rest));
+                    return Err(truncated("data", self.rest));
                 }
                 Ok(_) => {}
             }
@@ -322,7 +322,7 @@ fn trailer<'a>(rest: &'a [u8], crc: &Crc) -> Result<&'a [u8]> {
 #[cold]
 fn truncated(part: &str, rest: &[u8]) -> Error {
     let end = rest.get(rest.len()..).unwrap_or_default();
-    Error::malformed(format!("the file ends inside a gzip {part}"))
+    Error::malformed(format!("the file ends inside the gzip {part}"))
         .gzip(GzipFault::Truncated)
         .at(end)
 }
@@ -483,10 +483,10 @@ mod tests {
             let error = inflate(&file[..end], &Limits::network()).unwrap_err();
             let part = match end {
                 _ if end < HEADER + fields.len() => "header",
-                _ if end < file.len() - TRAILER => "deflate data",
+                _ if end < file.len() - TRAILER => "data",
                 _ => "trailer",
             };
-            let expected = format!("the file ends inside a gzip {part} (byte {end})");
+            let expected = format!("the file ends inside the gzip {part} (byte {end})");
             assert_eq!(error.to_string(), expected);
         }
     }
@@ -553,7 +553,7 @@ mod tests {
             format!("gzip header has checksum {right:#06x}, not {wrong:#06x} as it says (byte 15)");
         fails(&file(!low, high), ErrorKind::Malformed, &message);
         let cut = &file(low, high)[..HEADER + 6];
-        let message = "the file ends inside a gzip header (byte 16)";
+        let message = "the file ends inside the gzip header (byte 16)";
         fails(cut, ErrorKind::Malformed, message);
     }
 

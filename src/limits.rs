@@ -163,7 +163,9 @@ pub(crate) fn within(name: &'static str, limit: u64, wanted: u64) -> Result<()> 
 #[cold]
 #[inline(never)]
 pub(crate) fn past(name: &'static str, limit: u64, wanted: u64) -> Error {
-    let message = format!("needs {wanted}, more than {name} allows ({limit})");
+    // A writer stops there, and does not know how much more there would have been.
+    let wanted = if name == "max_output_bytes" { String::new() } else { format!("{wanted}, ") };
+    let message = format!("needs {wanted}more than {name} allows ({limit})");
     if name == "max_nesting" && limit >= Limits::unlimited().max_nesting {
         return Error::new(ErrorKind::Limit, message + "; the model has no room for more");
     }

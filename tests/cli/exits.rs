@@ -16,6 +16,11 @@ fn what_is_not_known_is_named() {
         assert!(said.contains(&word.to_lowercase()), "{name}: {said}");
         run(&room, &format!("info {name}"), 3);
     }
+    for text in ["{", "[]"] {
+        fs::write(room.join("x.json"), text).unwrap();
+        says(&run(&room, "info x.json", 3), "name its format with --from");
+    }
+    fs::remove_file(room.join("x.json")).unwrap();
     run(&room, "convert absent.pb.gz -o x.otlp", 3);
     run(&room, "convert absent*.pb.gz --to otlp -o x/", 3);
     assert_eq!(files(&room), ["java.jfr", "linux.perf.data", "speedscope.json"]);
@@ -39,6 +44,10 @@ fn wrong_usage_says_what_to_give() {
         ("info --max-samples some a.pb.gz", "--max-samples"),
         ("info --endpoint /v1/traces a.pb.gz", "/v1development/profiles"),
         ("completions cmd", "powershell"),
+        ("info a.pb.gz --max-nesting 300", "no room for more than 256"),
+        ("info a.pb.gz --max-samples 5G", "no room for more than"),
+        ("convert a.pb.gz --to 1.9 --refs dictionary -o x", "--refs is for otlp-1.10"),
+        ("convert a.pb.gz -o .", ". is a directory"),
     ] {
         let output = run(&room, arguments, 2);
         says(&output, hint);
@@ -59,7 +68,8 @@ fn limits_are_raised_by_the_flag_their_error_names() {
         run(&room, &format!("info a.pb.gz {flag} 1GiB"), 0);
     }
     let output = run(&room, "convert a.pb.gz -o a.otlp --max-output 10", 5);
-    says(&output, "--max-output-bytes raises it");
+    says(&output, "needs more than max_output_bytes allows (10); --max-output-bytes raises it");
+    run(&room, "info a.pb.gz --max-nesting unlimited --max-samples unlimited", 0);
     run(&room, "info a.pb.gz --max-input 1k", 5);
     assert_eq!(files(&room), ["a.pb.gz"]);
 }
@@ -164,5 +174,40 @@ fn shells_are_told_what_completes() {
         // Not all shells complete values.
         let values = script.contains("otlp-1.10");
         assert_eq!(values, !matches!(shell, "powershell" | "elvish"), "{shell}");
+    }
+}
+
+/// Not every converter reads gzip.
+#[test]
+fn the_command_for_another_profiler_inflates() {
+    let room = room("inflates");
+    let folded = b"main;run;poll 42\nmain;idle 7\n";
+    let folded = otlp_profiles::compression::deflate(folded, Default::default());
+    for (name, command) in [
+        ("a.folded.gz", "`gunzip -c a.folded.gz > a.folded && pprofutils folded a.folded profile"),
+        ("a b", "`gunzip -c 'a b' > 'a b.inflated' && pprofutils folded 'a b.inflated' profile"),
+    ] {
+        fs::write(room.join(name), &folded).unwrap();
+        let mut info = crate::command("info");
+        let output = info.arg(name).current_dir(&room).output().unwrap();
+        says(&output, command);
+    }
+}
+
+/// A pprof in a file named like OTLP was written without a word.
+#[test]
+fn a_name_that_says_another_format_is_a_warning() {
+    let room = room("misnamed");
+    copy(PPROFS[0], &room.join("a.pb.gz"));
+    for (arguments, warning) in [
+        ("-o f.pb.gz --for parca", "f.pb.gz is named like pprof, and otlp-1.10 is written to it"),
+        ("-o f.json --to otlp", "f.json is named like otlp-json, and otlp-1.10 is written to it"),
+        ("-o f.otlp --to pprof", "f.otlp is named like otlp-1.10, and pprof is written to it"),
+    ] {
+        says(&run(&room, &format!("convert a.pb.gz {arguments}"), 0), warning);
+    }
+    for arguments in ["-o g.otlp --to otlp", "-o g --to pprof", "-o g.binpb --for collector"] {
+        let output = run(&room, &format!("convert a.pb.gz {arguments}"), 0);
+        assert_eq!(stderr(&output), "", "{arguments}");
     }
 }

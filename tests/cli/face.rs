@@ -129,7 +129,48 @@ fn json_is_asked_for_in_one_way() {
     let output = run(&room, "info --json a.jfr absent", 3);
     let document: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(document["files"][0]["error"]["exit"], 3);
-    assert_eq!(document["files"][1]["error"]["exit"], 3);
+    let keys: Vec<_> = document["files"][1].as_object().unwrap().keys().collect();
+    assert_eq!(keys, ["error", "path"], "nothing is known of what cannot be opened");
+}
+
+/// Usage errors were words, log lines came between the reports, and failures came twice.
+#[test]
+fn all_of_it_is_json_where_json_is_asked_for() {
+    let room = room("all-json");
+    copy(OTLP_1_3, &room.join("old.otlp"));
+    copy("java.jfr", &room.join("a.jfr"));
+    let objects = |arguments: &str, form: &str, exit: i32| -> Vec<Value> {
+        let mut command = command(arguments);
+        let output = command.current_dir(&room).env("OTLP_PROFILES_LOG", form).output().unwrap();
+        assert_eq!(output.status.code(), Some(exit), "{arguments}: {}", stderr(&output));
+        let said = stderr(&output);
+        said.lines().map(|line| serde_json::from_str(line).expect(line)).collect()
+    };
+    for (arguments, form) in [
+        ("convert old.otlp --json --to nope", ""),
+        ("convert old.otlp --json", ""),
+        ("convert --report json", "text"),
+        ("convert old.otlp --to nope", "json"),
+        ("info", "json"),
+    ] {
+        let said = objects(arguments, form, 2);
+        assert_eq!((said.len(), &said[0]["level"]), (1, &"ERROR".into()), "{arguments}");
+    }
+    for form in ["", "text", "human", "json"] {
+        let said = objects("convert old.otlp -f -o new.pb --json", form, 0);
+        assert_eq!(said[0]["schema"], "otlp-profiles/convert/1", "{form}");
+    }
+    assert_eq!(objects("convert a.jfr -o a.otlp", "json", 3).len(), 1);
+    assert!(stderr(&run(&room, "convert --help", 0)).is_empty());
+}
+
+/// It read like a failure.
+#[test]
+fn a_person_reads_that_a_file_was_skipped() {
+    let room = room("skipped");
+    copy(PPROFS[0], &room.join("in/a.pb.gz"));
+    fs::write(room.join("in/README"), "Read me first.\n").unwrap();
+    says(&as_a_person(&room, "-v info in", 0), "otlp-profiles: in/README: File skipped: ");
 }
 
 #[test]

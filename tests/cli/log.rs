@@ -58,6 +58,10 @@ fn the_log_says_once_what_is_deprecated_and_what_failed() {
     );
     let lost: Vec<_> = warnings.iter().filter(|line| line.contains("profile_id.dropped")).collect();
     assert_eq!(lost.len(), 1, "{warnings:#?}");
+    copy(PPROFS[0], &room.join("cpu.pb.gz"));
+    let output = run(&room, "convert cpu.pb.gz --to 1.7 -o cpu.otlp", 0);
+    let made_up = lines(&output, "WARNING").join("\n");
+    assert!(made_up.contains("Data synthesized: 1 × profile_id.synthesized"), "{made_up}");
     fs::write(room.join("bad.pb.gz"), b"\x1f\x8b\x08\0\0").unwrap();
     let output = run(&room, "convert bad.pb.gz -o bad.otlp", 3);
     let errors = lines(&output, "ERROR");

@@ -49,6 +49,64 @@ fn directories_and_patterns_convert_in_one_call() {
     assert!(files(&room.join("old")).contains(&"deep/er/heap.otlp".to_owned()));
 }
 
+/// A pipe below a directory was opened, and the run waited for ever.
+#[cfg(unix)]
+#[test]
+fn only_files_are_read_below_a_directory_and_by_a_pattern() {
+    let room = room("special");
+    copy(PPROFS[0], &room.join("in/a.pb.gz"));
+    for name in ["in/pipe", "in/pipe.pb.gz"] {
+        assert!(Command::new("mkfifo").arg(room.join(name)).status().unwrap().success());
+    }
+    std::os::unix::fs::symlink("/dev/zero", room.join("in/zero")).unwrap();
+    for (arguments, more) in [
+        ("info in", " (2 more)"),
+        ("convert in --to otlp -o out", " (2 more)"),
+        ("info in/*.gz", ""),
+        ("convert in/*.gz --to otlp -f -o out", ""),
+    ] {
+        let output = run(&room, arguments, 0);
+        says(&output, &format!("holds no profile and was skipped{more}"));
+    }
+    says(&run(&room, "-v info in", 0), "File skipped: it is neither a file nor a directory in=");
+    assert_eq!(files(&room.join("out")), ["a.otlp"]);
+    says(&run(&room, "info in/p*", 3), "no file matches the pattern");
+}
+
+/// A link back was followed forty times.
+#[cfg(unix)]
+#[test]
+fn patterns_leave_out_what_directories_do() {
+    use std::os::unix::fs::symlink;
+    let room = room("patterns");
+    for name in
+        ["in/a.pb.gz", "in/.hidden.pb.gz", "in/x/b.pb.gz", "in/.x/c.pb.gz", "in/x/y/d.pb.gz"]
+    {
+        copy(PPROFS[0], &room.join(name));
+    }
+    for link in ["in/x/loop", "in/x/again"] {
+        symlink("..", room.join(link)).unwrap();
+    }
+    symlink("a.pb.gz", room.join("in/link.pb.gz")).unwrap();
+    for (pattern, wanted) in [
+        ("in/**/*.pb.gz", &["a.otlp", "link.otlp", "x/b.otlp", "x/y/d.otlp"][..]),
+        ("./in//x/../**/[a-z].pb.gz", &["a.otlp", "x/b.otlp", "x/y/d.otlp"]),
+        ("in/*.pb.gz", &["a.otlp", "link.otlp"]),
+        ("in/*", &["a.otlp", "link.otlp"]),
+        ("in/?/*.gz", &["x/b.otlp"]),
+        ("in/.*.gz", &[".hidden.otlp"]),
+        ("in/.x/*.gz", &["c.otlp"]),
+        ("in/.[x]/*.gz", &[".x/c.otlp"]),
+    ] {
+        let _ = fs::remove_dir_all(room.join("out"));
+        run(&room, &format!("convert {pattern} --to otlp -o out"), 0);
+        assert_eq!(files(&room.join("out")), wanted, "{pattern}");
+    }
+    let mut here = command("convert *.gz --to otlp -o ../out/");
+    assert!(here.current_dir(room.join("in/x")).status().unwrap().success());
+    assert!(room.join("in/out/b.otlp").is_file());
+}
+
 #[test]
 fn several_messages_stay_several() {
     let room = room("framed");
@@ -97,7 +155,39 @@ fn lines_of_json_are_messages() {
     }
     run(&room, "convert to.otlp -o back.json", 0);
     assert_eq!(sums(&room, "back.json"), sums(&room, "lines.json"));
+    // Files can be put together.
+    let [a, b] = [message(PPROFS[0]), message(PPROFS[1])];
+    fs::write(room.join("both.json"), [a, b].concat()).unwrap();
+    assert_eq!(info(&room, "both.json")["framing"], "json-lines");
+    assert_eq!(sums(&room, "both.json"), sums(&room, "lines.json"));
+    assert!(run(&room, "convert to.otlp --to otlp-json", 0).stdout.ends_with(b"}\n"));
     fs::write(room.join("cut.json"), &lines[..lines.len() - 9]).unwrap();
     let output = run(&room, "convert cut.json -o cut.otlp", 3);
     says(&output, "message[1]");
+}
+
+/// Of a file whose second message was broken only the first was said, and that it is one.
+#[test]
+fn what_follows_a_broken_message_is_described() {
+    let room = room("broken");
+    let messages = PPROFS.map(|name| {
+        copy(name, &room.join(name));
+        run(&room, &format!("convert {name} -o {name}.otlp"), 0);
+        fs::read(room.join(format!("{name}.otlp"))).unwrap()
+    });
+    let messages = [&messages[0], &b"\x0a\x05\x00"[..], &messages[2]];
+    fs::write(room.join("a.otlp"), frame(Framing::LengthPrefixed, messages).unwrap()).unwrap();
+    let output = run(&room, "info a.otlp", 3);
+    let page = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(page.contains("length-prefixed, 3 messages"), "{page}");
+    assert!(page.contains("unreadable") && page.contains("contentions"), "{page}");
+    assert_eq!(lines(&output, "ERROR").len(), 1, "{}", stderr(&output));
+    says(&output, "message[1]");
+    let output = run(&room, "info --json a.otlp", 3);
+    let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let file = &document["files"][0];
+    assert_eq!(file["error"]["place"], file["messages"][1]["error"]["place"]);
+    assert_eq!(file["messages"][2]["format"], "otlp-1.10");
+    run(&room, "convert a.otlp -o b.otlp", 3);
+    assert!(!room.join("b.otlp").exists());
 }

@@ -26,18 +26,19 @@ pub(crate) enum Form {
 }
 
 impl Form {
-    /// What `asked`, the environment's OTLP_PROFILES_LOG, says; else JSON if arguments ask for it,
-    /// a log if they ask for more than failures, and words where people read them.
+    /// JSON if arguments ask for it, as the report is; else what `asked`, the environment's
+    /// OTLP_PROFILES_LOG, says; else a log if arguments ask for more than failures, and words where
+    /// people read them.
     ///
     /// # Errors
     ///
     /// A sentence about a value that means nothing.
     fn of(asked: &OsStr, json: bool, verbose: bool, terminal: bool) -> Result<Self, String> {
         match asked.to_str() {
+            Some("" | "human" | "text" | "json") if json => Ok(Self::Json),
             Some("human") => Ok(Self::Words),
             Some("text") => Ok(Self::Log),
             Some("json") => Ok(Self::Json),
-            Some("") if json => Ok(Self::Json),
             Some("") if terminal && !verbose => Ok(Self::Words),
             Some("") => Ok(Self::Log),
             _ => Err(format!("OTLP_PROFILES_LOG is {asked:?}; it can be human, text or json")),
@@ -155,7 +156,7 @@ mod tests {
         assert_eq!(form("", false, true, true), Ok(Form::Log));
         assert_eq!(form("", true, true, true), Ok(Form::Json));
         assert_eq!(form("human", false, true, false), Ok(Form::Words));
-        assert_eq!(form("text", true, false, true), Ok(Form::Log));
+        assert_eq!(form("text", true, false, true), Ok(Form::Json), "a report is among the lines");
         assert_eq!(form("json", false, false, true), Ok(Form::Json));
         assert!(form("xml", false, false, true).is_err());
     }

@@ -30,7 +30,7 @@ impl Exit {
 }
 
 /// Why one input was not done, or not written.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Failure {
     pub(crate) exit: Exit,
     /// Where in the message it went wrong; empty when it is about all of it.
@@ -49,14 +49,13 @@ impl Failure {
         Self { exit, place, message, byte: None, fatal: false, is_no_profile: false }
     }
 
-    /// A failure of the library while it read `input`.
-    pub(crate) fn reading(error: &Error, input: &Input) -> Self {
+    /// A failure of the library while it read `input`, which may be gzip.
+    pub(crate) fn reading(error: &Error, input: &Input, gzip: bool) -> Self {
         let mut failure = Self::of(error, Exit::Input);
         if error.kind() == ErrorKind::Unrecognised {
+            let message = failure.message.replace("name its format", "name its format with --from");
             // The command that helps can be typed as it stands.
-            if let Some(name) = input.shell_name() {
-                failure.message = failure.message.replace("FILE", &name);
-            }
+            failure.message = input.named_in(&message, gzip);
         }
         failure
     }

@@ -45,7 +45,10 @@ struct Described {
     gzip: bool,
     framing: Framing,
     messages: Vec<Printed>,
-    failure: Option<Failure>,
+    /// Whether it could be opened; without that nothing is known but the failure.
+    opened: bool,
+    /// What could not be read, in the order of the messages.
+    failures: Vec<Failure>,
     /// What a message that could not be read seems to be.
     seems: Option<Detected>,
 }
@@ -53,13 +56,15 @@ struct Described {
 enum Printed {
     Text(String),
     Json(Json),
+    /// It could not be read; of the failures the one with this number says why.
+    Failed(usize),
 }
 
 /// Describes every input, also when another one failed.
 pub(crate) fn run(args: &Args, console: &Console) -> Exit {
     let inputs = Inputs::of(&args.inputs);
     if inputs.stdins() > 1 {
-        return crate::wrong_usage("info", "stdin can be read once");
+        return crate::wrong_usage("info", false, "stdin can be read once");
     }
     let mut run =
         Run { once: Once::default(), options: args.read.options(), json: args.json, console };
@@ -94,17 +99,22 @@ impl Run<'_> {
             self.failed(name, failure);
             files.push(json!({ "path": name, "error": failure.to_json() }));
         }
+        for (name, failure) in &inputs.passed_over {
+            once::skipped(&mut self.once, self.console, "info", name, failure);
+        }
         let mut skipped = 0;
         self.console.progress().expect(inputs.all.iter().map(Input::size).sum());
         for input in &inputs.all {
             self.console.progress().next(&input.name());
             let described = self.describe(input);
-            if let Some(failure) = &described.failure {
-                if input.may_be_skipped(failure) {
-                    skipped += 1;
-                    once::skipped(&mut self.once, self.console, "info", &described.name, failure);
-                    continue;
-                }
+            if let [failure] = &described.failures[..]
+                && input.may_be_skipped(failure)
+            {
+                skipped += 1;
+                once::skipped(&mut self.once, self.console, "info", &described.name, failure);
+                continue;
+            }
+            for failure in &described.failures {
                 worst = worst.max(failure.exit);
                 self.failed(&described.name, failure);
             }
@@ -135,17 +145,19 @@ impl Run<'_> {
             gzip: false,
             framing: Framing::None,
             messages: Vec::new(),
-            failure: None,
+            opened: false,
+            failures: Vec::new(),
             seems: None,
         };
         match self.read(input, &mut described) {
-            Ok(format) => {
+            Ok(format) if described.failures.is_empty() => {
                 if let Some(format) = format {
                     once::deprecated_read(&mut self.once, &described.name, format);
                 }
                 self.tell_done(&described, format);
             }
-            Err(failure) => described.failure = Some(failure),
+            Ok(_) => {}
+            Err(failure) => described.failures.push(failure),
         }
         described
     }
@@ -153,20 +165,29 @@ impl Run<'_> {
     /// Reads a file into `described`, as far as it goes.
     fn read(&self, input: &Input, described: &mut Described) -> Result<Option<Format>, Failure> {
         let mut content = Content::open(input, &self.options.limits, self.console)?;
+        described.opened = true;
         described.gzip = content.is_gzip();
         described.framing = content.framing();
         let mut format = None;
-        let result = content.each(&self.options, self.console, |message| {
-            format = Some(message.reading.detected.format);
-            described.messages.push(self.print(&message));
+        content.each(&self.options, self.console, |message| {
+            described.messages.push(match message {
+                Ok(message) => {
+                    format = Some(message.reading.detected.format);
+                    self.print(&message)
+                }
+                Err(failure) => {
+                    described.failures.push(failure);
+                    Printed::Failed(described.failures.len() - 1)
+                }
+            });
             Ok(())
-        });
+        })?;
         described.stored = content.stored();
         described.inflated = content.inflated();
-        if described.messages.is_empty() {
+        if format.is_none() {
             described.seems = content.seems;
         }
-        result.map(|()| format)
+        Ok(format)
     }
 
     fn print(&self, message: &Message) -> Printed {

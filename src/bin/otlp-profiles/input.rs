@@ -1,8 +1,10 @@
 //! Which inputs the arguments mean: files, globs, directories, stdin.
 
+use std::ffi::{OsStr, OsString};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
+use glob::{MatchOptions, Pattern};
 use otlp_profiles::Format;
 
 use crate::exit::{Exit, Failure};
@@ -29,10 +31,6 @@ impl Input {
         Self { path, relative, found: false }
     }
 
-    fn found(path: &Path, relative: &Path) -> Self {
-        Self { found: true, ..Self::file(path, relative) }
-    }
-
     /// Whether a failure to read it is none: a README in a directory of profiles, but nothing that
     /// has the name of one. Any JSON has the name of OTLP/JSON.
     pub(crate) fn may_be_skipped(&self, failure: &Failure) -> bool {
@@ -40,15 +38,24 @@ impl Input {
         self.found && failure.is_no_profile && named.is_none_or(Format::is_json)
     }
 
-    /// The name as a shell takes it, if there is a file.
-    pub(crate) fn shell_name(&self) -> Option<String> {
-        let name = self.path.as_deref()?.to_str()?;
-        let is_plain = |c: char| c.is_alphanumeric() || "_-+=.,:@%/".contains(c);
-        if name.chars().all(is_plain) && !name.starts_with('-') {
-            return Some(name.to_owned());
-        }
-        let dash = if name.starts_with('-') { "./" } else { "" };
-        Some(format!("'{dash}{}'", name.replace('\'', "'\\''")))
+    /// `message` with the file's name for `FILE`, as a shell takes it. Commands, which are in
+    /// backquotes, get a gzip inflated: not all of them read it.
+    pub(crate) fn named_in(&self, message: &str, gzip: bool) -> String {
+        let Some(path) = self.path.as_deref().and_then(Path::to_str) else {
+            return message.to_owned();
+        };
+        let name = quoted(path);
+        let inflated = match path.strip_suffix(".gz") {
+            Some(stem) => quoted(stem),
+            None => quoted(&format!("{path}.inflated")),
+        };
+        let parts = message.split('`').enumerate().map(|(row, part)| match row % 2 == 1 && gzip {
+            true if part.contains("FILE") => {
+                format!("gunzip -c {name} > {inflated} && {}", part.replace("FILE", &inflated))
+            }
+            _ => part.replace("FILE", &name),
+        });
+        parts.collect::<Vec<_>>().join("`")
     }
 
     /// The name as it is given, which may hold anything.
@@ -64,6 +71,16 @@ impl Input {
     }
 }
 
+/// A name as a shell takes it.
+fn quoted(name: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "_-+=.,:@%/".contains(c);
+    if name.chars().all(is_plain) && !name.starts_with('-') {
+        return name.to_owned();
+    }
+    let dash = if name.starts_with('-') { "./" } else { "" };
+    format!("'{dash}{}'", name.replace('\'', "'\\''"))
+}
+
 /// What the arguments mean.
 #[derive(Debug, Default)]
 pub(crate) struct Inputs {
@@ -71,6 +88,8 @@ pub(crate) struct Inputs {
     pub(crate) all: Vec<Input>,
     /// Arguments that mean nothing that can be read, and why.
     pub(crate) missing: Vec<(String, Failure)>,
+    /// What was found and is no file, such as a pipe or a device.
+    pub(crate) passed_over: Vec<(String, Failure)>,
     /// Whether a single file or stdin was named, and nothing else.
     pub(crate) single: bool,
 }
@@ -84,7 +103,9 @@ impl Inputs {
                 inputs.all.push(Input::stdin());
             } else if argument.is_dir() {
                 found += 1;
-                if !inputs.directory(argument, argument) {
+                let before = inputs.found();
+                inputs.walk(&Walk { root: argument, pattern: None }, argument, usize::MAX);
+                if inputs.found() == before {
                     inputs.miss(argument, "holds no files");
                 }
             } else if is_glob(argument) {
@@ -104,60 +125,60 @@ impl Inputs {
         self.all.iter().filter(|input| input.path.is_none()).count()
     }
 
-    /// The files below `directory`, except the hidden ones; names are relative to `root`.
-    ///
-    /// Gives whether there is any.
-    fn directory(&mut self, root: &Path, directory: &Path) -> bool {
-        let entries = fs::read_dir(directory)
-            .and_then(|entries| entries.map(|entry| Ok(entry?.path())).collect());
-        let mut paths: Vec<PathBuf> = match entries {
-            Ok(paths) => paths,
-            Err(error) => {
-                self.miss(directory, &format!("cannot be read: {error}"));
-                return true;
-            }
+    /// How much was found so far, that can be read or not.
+    fn found(&self) -> usize {
+        self.all.len() + self.missing.len()
+    }
+
+    /// The files in `directory` and so many levels below it, but for those that are left out.
+    fn walk(&mut self, walk: &Walk<'_>, directory: &Path, levels: usize) {
+        let entries = fs::read_dir(if is_here(directory) { Path::new(".") } else { directory })
+            .and_then(|entries| entries.map(|entry| Ok(entry?.file_name())).collect());
+        let mut names: Vec<OsString> = match entries {
+            Ok(names) => names,
+            Err(error) => return self.miss(directory, &format!("cannot be read: {error}")),
         };
-        paths.sort();
-        let mut any = false;
-        for path in paths {
-            let hidden =
-                path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
+        names.sort();
+        for name in names.into_iter().filter(|name| !walk.leaves_out(name)) {
+            let path = directory.join(name);
+            let kind = fs::metadata(&path).map(|metadata| metadata.file_type());
             // A link to a directory may lead back to where it is.
-            let is_directory = path.is_dir();
-            if hidden || (is_directory && path.is_symlink()) {
-                continue;
-            }
-            if is_directory {
-                any |= self.directory(root, &path);
-            } else {
-                any = true;
-                let relative = path.strip_prefix(root).unwrap_or(&path);
-                self.all.push(Input::found(&path, relative));
+            match kind {
+                Ok(kind) if kind.is_dir() && (levels == 1 || path.is_symlink()) => {}
+                Ok(kind) if kind.is_dir() => self.walk(walk, &path, levels - 1),
+                _ if !walk.takes(&path) => {}
+                // Reading a pipe or a device might never end.
+                Ok(kind) if !kind.is_file() => {
+                    let failure = Failure::new(Exit::Input, "it is neither a file nor a directory");
+                    self.passed_over.push((path.to_string_lossy().into_owned(), failure));
+                }
+                _ => self.all.push(walk.input(&path)),
             }
         }
-        any
     }
 
     /// The files a pattern names, relative to the part of it that is no pattern.
     fn glob(&mut self, pattern: &Path) {
+        // As a path has no double separators.
+        let parts: Vec<_> = pattern.components().map(|part| part.as_os_str()).collect();
+        let pattern: PathBuf = parts.iter().collect();
         let Some(text) = pattern.to_str() else {
-            return self.miss(pattern, "cannot be read: the pattern is not UTF-8");
+            return self.miss(&pattern, "cannot be read: the pattern is not UTF-8");
         };
-        let mut matches = match glob::glob(text) {
-            Ok(paths) => paths.filter_map(Result::ok).filter(|path| path.is_file()).peekable(),
-            Err(error) => return self.miss(pattern, &format!("cannot be read: {error}")),
+        let compiled = match Pattern::new(text) {
+            Ok(compiled) => compiled,
+            Err(error) => return self.miss(&pattern, &format!("cannot be read: {error}")),
         };
-        if matches.peek().is_none() {
+        let is_plain = |part: &&&OsStr| !has_wildcard(&part.to_string_lossy());
+        let root: PathBuf = parts.iter().take_while(is_plain).collect();
+        let wild = parts.iter().skip_while(is_plain);
+        let any_level = wild.clone().any(|part| *part == "**");
+        let levels = if any_level { usize::MAX } else { wild.count() };
+        let before = self.found();
+        self.walk(&Walk { root: &root, pattern: Some(&compiled) }, &root, levels);
+        if self.found() == before {
             let why = "cannot be read: there is no such file, and no file matches the pattern";
-            return self.miss(pattern, why);
-        }
-        let root: PathBuf = pattern
-            .components()
-            .take_while(|part| !has_wildcard(&part.as_os_str().to_string_lossy()))
-            .collect();
-        for path in matches {
-            let relative = path.strip_prefix(&root).unwrap_or(&path);
-            self.all.push(Input::file(&path, relative));
+            self.miss(&pattern, why);
         }
     }
 
@@ -165,6 +186,50 @@ impl Inputs {
         let failure = Failure::new(Exit::Input, shown(why));
         self.missing.push((path.to_string_lossy().into_owned(), failure));
     }
+}
+
+/// What a walk through directories takes.
+struct Walk<'a> {
+    /// Where it begins.
+    root: &'a Path,
+    /// What the paths look like; of all files if none.
+    pattern: Option<&'a Pattern>,
+}
+
+impl Walk<'_> {
+    /// Whether what has this name is left out, with all that is in it: what is hidden, unless the
+    /// pattern says the dot.
+    fn leaves_out(&self, name: &OsStr) -> bool {
+        let says_dot = |pattern: &Pattern| {
+            let mut parts = Path::new(pattern.as_str()).components();
+            parts.any(|part| matches!(part, Component::Normal(name) if is_hidden(name)))
+        };
+        is_hidden(name) && !self.pattern.is_some_and(says_dot)
+    }
+
+    fn takes(&self, path: &Path) -> bool {
+        let exactly = MatchOptions {
+            case_sensitive: true,
+            require_literal_separator: true,
+            require_literal_leading_dot: true,
+        };
+        self.pattern.is_none_or(|pattern| pattern.matches_path_with(path, exactly))
+    }
+
+    fn input(&self, path: &Path) -> Input {
+        let relative = path.strip_prefix(self.root).unwrap_or(path);
+        let found = self.pattern.is_none();
+        Input { path: Some(path.to_owned()), relative: relative.to_owned(), found }
+    }
+}
+
+fn is_hidden(name: &OsStr) -> bool {
+    name.as_encoded_bytes().starts_with(b".")
+}
+
+/// Whether a path is the nameless one, of the directory the command runs in.
+fn is_here(path: &Path) -> bool {
+    path.as_os_str().is_empty()
 }
 
 /// Whether a path is a pattern: a file of that very name comes first.

@@ -33,6 +33,15 @@ pub(crate) fn parse_size(text: &str) -> Result<u64, String> {
     number.checked_mul(base.pow(power)).ok_or_else(|| "more than 64 bits hold".to_owned())
 }
 
+/// The same of a limit that the model has too, which is as far as `unlimited` goes.
+fn at_most(most: u64) -> impl Fn(&str) -> Result<u64, String> + Clone + Send + Sync {
+    move |text| match parse_size(text)? {
+        u64::MAX => Ok(most),
+        size if size <= most => Ok(size),
+        _ => Err(format!("there is no room for more than {most}")),
+    }
+}
+
 /// The flag that raises a limit, by the limit's name: the name with dashes.
 pub(crate) fn flag(limit: &str) -> String {
     format!("--{}", limit.replace('_', "-"))
@@ -46,7 +55,7 @@ macro_rules! limits {
         pub(crate) struct $args {
             $(
                 #[doc = $about]
-                #[arg(long, value_name = "N", value_parser = parse_size, hide_short_help = true $(, visible_alias = $alias)?)]
+                #[arg(long, value_name = "N", value_parser = at_most($most.$name), hide_short_help = true $(, visible_alias = $alias)?)]
                 $name: Option<u64>,
             )*
         }
@@ -54,12 +63,7 @@ macro_rules! limits {
         impl $args {
             /// The options with what was asked for in the place of their limits.
             pub(crate) fn set(&self, mut options: $options) -> $options {
-                let most = $most;
-                $(
-                    if let Some(wanted) = self.$name {
-                        options.$name = wanted.min(most.$name);
-                    }
-                )*
+                $(options.$name = self.$name.unwrap_or(options.$name);)*
                 options
             }
         }

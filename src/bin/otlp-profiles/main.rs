@@ -23,11 +23,12 @@ mod time;
 mod trace;
 mod validate;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::console::Console;
+use crate::console::{Console, Form, Level, Line};
 use crate::exit::Exit;
 
 /// Says what profiles are (pprof, and every generation of OTLP profiles), checks them, and converts them
@@ -81,8 +82,7 @@ fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
-            // Help goes to stdout; a reader that is gone is no failure.
-            let _ = error.print();
+            say_usage(&error, asks_for_json(std::env::args_os().skip(1)));
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(Exit::Usage.code()));
         }
     };
@@ -94,7 +94,7 @@ fn run(cli: &Cli) -> Exit {
     let json = matches!(&cli.command, Command::Convert(args) if args.json());
     let console = match Console::new(cli.verbose, cli.quiet, json) {
         Ok(console) => console,
-        Err(message) => return wrong_usage("", message),
+        Err(message) => return wrong_usage("", json, message),
     };
     interrupt::watch();
     match &cli.command {
@@ -106,8 +106,28 @@ fn run(cli: &Cli) -> Exit {
     }
 }
 
+/// Whether arguments that cannot be parsed ask for JSON on stderr.
+fn asks_for_json(arguments: impl Iterator<Item = OsString>) -> bool {
+    let arguments: Vec<_> = arguments.take_while(|argument| argument != "--").collect();
+    let has = |wanted: &[&str]| arguments.windows(wanted.len()).any(|window| window == wanted);
+    has(&["convert"]) && (has(&["--json"]) || has(&["--report=json"]) || has(&["--report", "json"]))
+}
+
+/// Prints what clap says of the arguments: help, or what is wrong, in the form stderr has.
+fn say_usage(error: &clap::Error, json: bool) {
+    match Console::new(0, false, json) {
+        Ok(console) if error.use_stderr() && console.form() == Form::Json => {
+            let text = error.render().to_string();
+            let text = text.strip_prefix("error: ").unwrap_or(&text).trim_end();
+            console.log(&Line::new(Level::Error, "usage", "Arguments refused").because(text));
+        }
+        // Help goes to stdout; a reader that is gone is no failure.
+        _ => drop(error.print()),
+    }
+}
+
 /// Reports wrong usage that clap cannot see by itself, the way clap does.
-fn wrong_usage(subcommand: &str, message: impl std::fmt::Display) -> Exit {
+fn wrong_usage(subcommand: &str, json: bool, message: impl std::fmt::Display) -> Exit {
     use clap::{CommandFactory, error::ErrorKind};
     let mut command = Cli::command();
     command.build();
@@ -115,7 +135,7 @@ fn wrong_usage(subcommand: &str, message: impl std::fmt::Display) -> Exit {
         Some(command) => command.error(ErrorKind::ValueValidation, message),
         None => command.error(ErrorKind::ValueValidation, message),
     };
-    let _ = error.print();
+    say_usage(&error, json);
     Exit::Usage
 }
 

@@ -78,7 +78,7 @@ impl<'a> Content<'a> {
         let progress = console.progress().clone();
         let counted = Counted { reader, read: Rc::clone(&stored), progress };
         let payloads = Payloads::with_size(counted, input.size(), *limits)
-            .map_err(|error| Failure::reading(&error, input))?;
+            .map_err(|error| Failure::reading(&error, input, false))?;
         drop(step);
         Ok(Self { input, name, payloads, stored, inflated: 0, seems: None })
     }
@@ -101,26 +101,31 @@ impl<'a> Content<'a> {
         self.payloads.framing()
     }
 
-    /// Reads the messages one by one, so that only one of them is in memory.
+    /// Reads the messages one by one, so that only one of them is in memory, until `f` fails. Behind
+    /// one that cannot be read there may be more.
     pub(crate) fn each(
         &mut self,
         options: &ReadOptions,
         console: &Console,
-        mut f: impl FnMut(Message) -> Result<(), Failure>,
+        mut f: impl FnMut(Result<Message, Failure>) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         let framed = self.framing() != Framing::None;
         // The file was within its limits; inflated, it may be more.
         let inner = options.clone().limits(options.limits.max_input_bytes(u64::MAX));
         let mut row = 0;
         while let Some(payload) = self.payloads.next() {
-            let message = match payload {
-                Ok(payload) => self
-                    .read(&payload, &inner, console)
-                    .and_then(|reading| f(Message { payload: &payload, reading, options: &inner })),
-                Err(error) => Err(Failure::reading(&error, self.input)),
-            };
-            message
-                .map_err(|failure| if framed { failure.within_message(row) } else { failure })?;
+            let placed =
+                |failure: Failure| if framed { failure.within_message(row) } else { failure };
+            let payload =
+                payload.map_err(|error| Failure::reading(&error, self.input, self.is_gzip()));
+            let message = payload.as_ref().map_err(Clone::clone).and_then(|payload| {
+                let reading = self.read(payload, &inner, console)?;
+                Ok(Message { payload, reading, options: &inner })
+            });
+            match message {
+                Ok(message) => f(Ok(message)).map_err(placed)?,
+                Err(failure) => f(Err(placed(failure)))?,
+            }
             row += 1;
         }
         Ok(())
@@ -143,7 +148,7 @@ impl<'a> Content<'a> {
             self.seems = otlp_profiles::detect(payload, options).ok();
             match &self.seems {
                 Some(seems) if error.kind() == ErrorKind::Ambiguous => ambiguous(seems),
-                _ => Failure::reading(&error, self.input),
+                _ => Failure::reading(&error, self.input, self.is_gzip()),
             }
         })?;
         if console.shows(Level::Debug) {

@@ -20,6 +20,7 @@ use crate::exit::{Exit, Failure};
 use crate::formats::FormatParser;
 use crate::input::{Input, Inputs, unreadable};
 use crate::limits::ReadLimits;
+use crate::once::{self, Once};
 use crate::output;
 
 /// What to check, and how to say it.
@@ -112,7 +113,7 @@ pub(crate) fn run(args: &Args, console: &Console) -> Exit {
     }
     let inputs = Inputs::of(&args.inputs);
     if inputs.stdins() > 1 {
-        return crate::wrong_usage("validate", "stdin can be read once");
+        return crate::wrong_usage("validate", false, "stdin can be read once");
     }
     match checked(args, &inputs, console) {
         Ok(exit) => exit,
@@ -129,9 +130,13 @@ fn checked(args: &Args, inputs: &Inputs, console: &Console) -> Result<Exit, Fail
     let deny = if args.strict { Severity::Warning } else { Severity::Error };
     let mut files = Vec::new();
     let mut worst = Exit::Done;
+    let mut once = Once::default();
+    for (name, failure) in &inputs.passed_over {
+        once::skipped(&mut once, console, "validate", name, failure);
+    }
+    once.tell("validate", console);
     for (name, failure) in &inputs.missing {
-        let failure = Failure::new(failure.exit, failure.message.clone());
-        files.push(Checked { name: name.clone(), report: Err(failure) });
+        files.push(Checked { name: name.clone(), report: Err(failure.clone()) });
     }
     for input in &inputs.all {
         let report = bytes(input, &options.limits).map(|bytes| check(&bytes, &options));
@@ -185,7 +190,10 @@ fn explain(name: &str, console: &Console) -> Exit {
     let page = match Rule::find(name) {
         Some(rule) => rule.to_string(),
         None if name == "all" => text::catalogue(),
-        None => return crate::wrong_usage("validate", format_args!("there is no rule {name:?}")),
+        None => {
+            let message = format_args!("there is no rule {name:?}");
+            return crate::wrong_usage("validate", false, message);
+        }
     };
     match output::to_stdout(page.as_bytes(), true) {
         Ok(_) => Exit::Done,

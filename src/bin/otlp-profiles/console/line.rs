@@ -43,8 +43,7 @@ impl Display for Level {
 pub(crate) struct Line {
     pub(super) level: Level,
     room: &'static str,
-    /// A unit of work, such as `Conversion failed`; people are told the reason alone, if there is
-    /// one.
+    /// A unit of work, such as `Conversion failed`; people are told the reason of a problem alone.
     message: String,
     reason: Option<String>,
     /// The input it is about.
@@ -101,7 +100,9 @@ impl Line {
         if let Some(input) = &self.input {
             text.extend([" ", &styled(&shown(input), BOLD), ":"]);
         }
-        text.extend([" ", &shown(self.reason.as_ref().unwrap_or(&self.message))]);
+        // What is no problem is not to read like one.
+        let problem = self.reason.as_ref().filter(|_| self.level <= Level::Warning);
+        text.extend([" ", &shown(problem.unwrap_or(&self.explained()))]);
         if self.level > Level::Warning {
             self.push_fields(&mut text);
         }

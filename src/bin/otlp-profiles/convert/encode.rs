@@ -102,7 +102,7 @@ impl Converted {
         gzip: Option<Level>,
     ) -> Result<Vec<Vec<u8>>, Failure> {
         let payloads = std::mem::take(&mut self.payloads);
-        let blobs = match payloads.len() {
+        let mut blobs = match payloads.len() {
             0 => {
                 let message = format!("{} cannot say that there is no profile", to.name());
                 return Err(Failure::new(Exit::Output, message));
@@ -114,6 +114,10 @@ impl Converted {
                 Several::Frames => vec![self.frame(&payloads)?],
             },
         };
+        if to.is_json() {
+            // So that files can be put together, line by line.
+            blobs.iter_mut().for_each(|blob| blob.push(b'\n'));
+        }
         let blobs: Vec<Vec<u8>> = match gzip {
             Some(level) => {
                 blobs.iter().map(|blob| otlp_profiles::compression::deflate(blob, level)).collect()

@@ -33,6 +33,8 @@ pub(crate) struct Plan {
     pub(crate) inputs: Inputs,
     pub(crate) format: Format,
     pub(crate) jobs: Vec<Job>,
+    /// A warning that the name of the output says another format.
+    pub(crate) misnamed: Option<String>,
 }
 
 impl Plan {
@@ -58,9 +60,24 @@ impl Plan {
                 "{format} has no place for what {option} says: write OTLP, or leave it out"
             ));
         }
+        if args.refs.is_some() && !format.is_json() && format != Format::OTLP {
+            return Err(format!(
+                "{format} says texts in one way only: --refs is for {}",
+                Format::OTLP
+            ));
+        }
         let jobs = jobs(format)?;
-        Ok(Self { format, jobs, inputs })
+        let misnamed = output.filter(|path| !is_directory(path, &inputs));
+        let misnamed = misnamed.and_then(|path| misnamed_as(path, format));
+        Ok(Self { format, jobs, inputs, misnamed })
     }
+}
+
+/// A sentence about a name that says another format than the one that is written.
+fn misnamed_as(path: &Path, format: Format) -> Option<String> {
+    let said = Format::of_path(path).filter(|said| said.extensions() != format.extensions())?;
+    let path = shown_path(path);
+    Some(format!("{path} is named like {said}, and {format} is written to it"))
 }
 
 fn is_directory(path: &Path, inputs: &Inputs) -> bool {
@@ -92,7 +109,10 @@ fn format(args: &Args, inputs: &Inputs, output: Option<&Path>) -> Result<Format,
     match by_name {
         Some(format) if !is_directory(path, inputs) => Ok(format),
         _ if is_directory(path, inputs) => {
-            Err("files in a directory can be of any format: give --to FORMAT".to_owned())
+            let path = shown_path(path);
+            Err(format!(
+                "{path} is a directory, whose files can be of any format: give --to FORMAT"
+            ))
         }
         _ => {
             let mut known: Vec<&str> = known_extensions().collect();

@@ -23,7 +23,7 @@ use crate::reading::{Content, Message, ambiguous, names};
 pub(crate) fn run(args: &Args, console: &Console) -> Exit {
     let plan = match Plan::of(args) {
         Ok(plan) => plan,
-        Err(message) => return crate::wrong_usage("convert", message),
+        Err(message) => return crate::wrong_usage("convert", args.json(), message),
     };
     let mut run = Run {
         args,
@@ -40,6 +40,12 @@ pub(crate) fn run(args: &Args, console: &Console) -> Exit {
     let mut worst = Exit::Done;
     for (name, failure) in &plan.inputs.missing {
         worst = worst.max(run.failed(name, failure, None));
+    }
+    for (name, failure) in &plan.inputs.passed_over {
+        once::skipped(&mut run.once, console, "convert", name, failure);
+    }
+    if let Some(misnamed) = &plan.misnamed {
+        console.log(&Line::new(Level::Warning, "convert", misnamed));
     }
     let sizes = plan.jobs.iter().map(|job| job.input.size());
     console.progress().expect(sizes.sum());
@@ -103,6 +109,7 @@ impl Run<'_> {
         converted.framing = content.framing();
         let Self { args, console, read, write, to, once, .. } = self;
         content.each(read, console, |message| {
+            let message = message?;
             met(once, &name, &message)?;
             let _step = console.step("convert", "encode", &name);
             converted.add(message, &args.origin, *to, write)
@@ -189,7 +196,7 @@ impl Run<'_> {
         if refused.is_some() || self.report == Some(Form::Json) {
             self.tell(&Report::failed(name, self.to, refused, failure));
         }
-        if !self.args.json() {
+        if self.report != Some(Form::Json) {
             let level = if failure.fatal { Level::Critical } else { Level::Error };
             let mut line = Line::new(level, "convert", "Conversion failed").because(failure);
             if let Some(converted) = refused.filter(|_| self.report.is_none()) {

@@ -36,10 +36,11 @@ impl Tally {
         }
     }
 
-    /// What one conversion lost: `2 × frame_type.dropped, 1 × temporality.dropped`.
+    /// What one conversion lost for good: `2 × frame_type.dropped, 1 × temporality.dropped`.
     pub(crate) fn codes(converted: &Converted) -> String {
         let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
-        for (_, code, count) in lost(converted) {
+        let refused = lost(converted).filter(|(kind, ..)| *kind > LossKind::Synthesized);
+        for (_, code, count) in refused {
             *counts.entry(code).or_default() += count;
         }
         listed(&counts)
@@ -56,13 +57,13 @@ impl Tally {
     }
 }
 
-/// What is gone or changed: the kind, the code and how often.
+/// What is gone, changed or made up: the kind, the code and how often.
 fn lost(converted: &Converted) -> impl Iterator<Item = (LossKind, &'static str, u64)> {
     let losses = converted.losses.iter();
     let losses = losses.map(|loss| (loss.code.kind(), loss.code.as_str(), loss.count));
     let findings = converted.findings.iter();
     let findings = findings.map(|finding| (kind_of(finding), finding.code, finding.count));
-    losses.chain(findings).filter(|(kind, ..)| *kind > LossKind::Synthesized)
+    losses.chain(findings).filter(|(kind, ..)| *kind > LossKind::Note)
 }
 
 fn listed(counts: &BTreeMap<&str, u64>) -> String {

@@ -1,5 +1,6 @@
 //! A description as JSON.
 
+use otlp_profiles::framing::Framing;
 use otlp_profiles::model::{ProfileId, Resource, ResourceProfiles, ScopeProfiles, ValueType};
 use otlp_profiles::{Certainty, Detected, Dictionary, Finding, Profile, Reading};
 use serde_json::{Map, Value as Json, json};
@@ -10,24 +11,31 @@ use crate::time::rfc3339;
 
 /// One file.
 pub(crate) fn file(described: Described) -> Json {
-    let messages = described.messages.into_iter().filter_map(|message| match message {
-        Printed::Json(message) => Some(message),
-        Printed::Text(_) => None,
-    });
-    let mut object = json!({
-        "path": described.name,
-        "bytes": described.stored,
-        "inflated_bytes": described.inflated,
-        "gzip": described.gzip,
-        "framing": described.framing.to_string(),
-        "messages": messages.collect::<Vec<_>>(),
-    });
+    let mut object = json!({ "path": described.name });
+    if let Some(failure) = described.failures.first() {
+        object["error"] = failure.to_json();
+    }
+    if !described.opened {
+        return object;
+    }
+    object["bytes"] = described.stored.into();
+    object["inflated_bytes"] = described.inflated.into();
+    object["gzip"] = described.gzip.into();
+    object["framing"] = described.framing.to_string().into();
     if let Some(seems) = &described.seems {
         object["seems"] = detected(seems);
     }
-    if let Some(failure) = &described.failure {
-        object["error"] = failure.to_json();
-    }
+    let failures = described.failures;
+    let messages = described.messages.into_iter().filter_map(|message| match message {
+        Printed::Json(message) => Some(message),
+        // Of a file without frames it is the file's.
+        Printed::Failed(_) if described.framing == Framing::None => None,
+        Printed::Failed(row) => {
+            failures.get(row).map(|failure| json!({ "error": failure.to_json() }))
+        }
+        Printed::Text(_) => None,
+    });
+    object["messages"] = messages.collect();
     object
 }
 

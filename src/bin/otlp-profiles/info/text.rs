@@ -45,7 +45,9 @@ impl Page {
 
 /// One file; nothing where nothing of it could be read.
 pub(crate) fn file(described: &Described) -> Option<String> {
-    if described.messages.is_empty() && described.seems.is_none() && described.failure.is_some() {
+    let is_read = |message: &Printed| !matches!(message, Printed::Failed(_));
+    let any_read = described.messages.iter().any(is_read);
+    if !any_read && described.seems.is_none() && !described.failures.is_empty() {
         return None;
     }
     let mut page = Page(styled(&shown(&described.name), BOLD) + "\n");
@@ -58,16 +60,17 @@ pub(crate) fn file(described: &Described) -> Option<String> {
         if described.messages.len() > 1 {
             page.line("message", &row.to_string());
         }
-        if let Printed::Text(text) = message {
-            page.0.push_str(text);
+        match message {
+            Printed::Text(text) => page.0.push_str(text),
+            // stderr says why.
+            Printed::Failed(_) if described.messages.len() > 1 => {
+                page.warning("unreadable", "it could not be read");
+            }
+            Printed::Failed(_) | Printed::Json(_) => {}
         }
     }
     if let Some(seems) = &described.seems {
         detected(&mut page, "seems", seems);
-    }
-    // stderr says why.
-    if described.failure.is_some() && !described.messages.is_empty() {
-        page.warning("incomplete", "what follows could not be read");
     }
     Some(page.0)
 }
