@@ -448,7 +448,14 @@ fn noticed(name: &str, bytes: &[u8]) -> (Vec<&'static str>, bool) {
     let (payloads, _) =
         otlp_profiles::write_all(model, Format::OTLP, &WriteOptions::default()).unwrap();
     payloads.iter().for_each(|payload| _ = read("otlp", payload));
-    (reading.findings.iter().map(|finding| finding.code).collect(), try_read(name, bytes).is_err())
+    let refused = try_read(name, bytes).err().map(|error| error.place());
+    // What is repaired is in the profile that would have been refused.
+    let profile = refused.as_deref().and_then(|place| place.split_once("].samples"));
+    if let Some((profile, _)) = profile.filter(|_| name != "pprof") {
+        let findings = &reading.findings;
+        assert!(findings.iter().any(|f| f.place.starts_with(profile)), "{profile}: {findings:?}");
+    }
+    (reading.findings.iter().map(|finding| finding.code).collect(), refused.is_some())
 }
 
 type Broken = (&'static str, bool, fn(&mut pprof::Profile));

@@ -23,6 +23,8 @@ pub struct Intake {
     pub(crate) links: bool,
     pub(crate) timestamp_label: Option<String>,
     pub(crate) findings: Vec<Finding>,
+    /// The rows that the reader is inside of, from the outside in.
+    inside: Vec<(&'static str, usize)>,
     /// What the reader found out about the format.
     pub(crate) evidence: Vec<String>,
 }
@@ -36,6 +38,7 @@ impl Intake {
             links: true,
             timestamp_label: None,
             findings: Vec::new(),
+            inside: Vec::new(),
             evidence: Vec::new(),
         }
     }
@@ -57,6 +60,20 @@ impl Intake {
     pub(crate) fn check_depth(&self, locations: usize) -> Result<()> {
         let most = self.limits().max_stack_depth;
         within("max_stack_depth", most, locations as u64)
+    }
+
+    /// Does what is inside of some rows, from the outside in: what goes wrong there has them in its
+    /// place, as an error and as a finding.
+    pub(crate) fn inside<T>(
+        &mut self,
+        rows: &[(&'static str, usize)],
+        f: impl FnOnce(&mut Self) -> Result<T>,
+    ) -> Result<T> {
+        let outside = self.inside.len();
+        self.inside.extend(rows);
+        let result = f(self);
+        self.inside.truncate(outside);
+        result.map_err(|error| placed(error, rows))
     }
 
     /// Something noticed that needs no repair.
@@ -90,9 +107,16 @@ impl Intake {
         match self.policy {
             Policy::Refuse => Err(error),
             Policy::Repair => {
+                let error = placed(error, &self.inside);
                 self.note(code, || error.place(), || error.message().to_owned());
                 Ok(())
             }
         }
     }
+}
+
+/// An error from inside of some rows.
+#[cold]
+pub(crate) fn placed(error: Error, rows: &[(&'static str, usize)]) -> Error {
+    rows.iter().rev().fold(error, |error, (field, row)| error.within_row(field, *row))
 }

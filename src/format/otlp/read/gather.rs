@@ -7,7 +7,7 @@ use crate::build::interner::Interner;
 use crate::build::merge::absorb;
 use crate::error::{Error, Result};
 use crate::format::alike::merge_stacks;
-use crate::format::intake::Intake;
+use crate::format::intake::{Intake, placed};
 use crate::format::otlp::read::lift::{self, Said};
 use crate::format::otlp::read::settle::prove_texts;
 use crate::format::otlp::read::tables::Tables;
@@ -35,15 +35,19 @@ type At = Option<[usize; 3]>;
 impl Users<'_> {
     /// Calls `f` with every profile that has anything, and what was said in its fields the first
     /// time.
-    fn each(&mut self, mut f: impl FnMut(&mut ProfileParts, Said) -> Result<()>) -> Result<()> {
+    fn each(
+        &mut self,
+        intake: &mut Intake,
+        mut f: impl FnMut(&mut ProfileParts, Said, &mut Intake) -> Result<()>,
+    ) -> Result<()> {
         match self {
-            Self::One(profile, said) => f(profile, std::mem::take(said)),
+            Self::One(profile, said) => f(profile, std::mem::take(said), intake),
             Self::All(resources, said) => {
                 let mut said = std::mem::take(said).into_iter().peekable();
                 for_each_profile(resources, |number, profile, at| {
                     let said = said.next_if(|(of, _)| *of == number);
                     let said = said.map(|(_, said)| said).unwrap_or_default();
-                    f(profile, said).map_err(|error| placed(error, Some(at)))
+                    intake.inside(&rows(at), |intake| f(profile, said, intake))
                 })
             }
         }
@@ -96,15 +100,9 @@ fn for_each_profile(
     Ok(())
 }
 
-/// The error of something in a profile, with its place.
-fn placed(error: Error, at: At) -> Error {
-    match at {
-        None => error,
-        Some([resource, scope, profile]) => error
-            .within_row("profiles", profile)
-            .within_row("scope_profiles", scope)
-            .within_row("resource_profiles", resource),
-    }
+/// The rows a profile is inside of, and its own.
+fn rows([resource, scope, profile]: [usize; 3]) -> [(&'static str, usize); 3] {
+    [("resource_profiles", resource), ("scope_profiles", scope), ("profiles", profile)]
 }
 
 /// The dictionary of a payload whose profiles have tables of their own.
@@ -228,7 +226,7 @@ pub(crate) fn unit<G: Generation>(
     };
     let mut shifts = tables.settle::<G>(intake)?;
     tables.resolve_ids::<G>(&mut shifts, intake)?;
-    users.each(|profile, said| {
+    users.each(intake, |profile, said, intake| {
         if let Some(places) = &merged {
             profile.samples.stacks.iter_mut().for_each(|stack| stack.0 = places.of(stack.0));
         }
@@ -245,12 +243,17 @@ pub(crate) fn unit<G: Generation>(
         }
         let first = first_samples.get_or_init(|| users.first_samples(stacks));
         match first.get(row).copied().flatten() {
-            Some((at, sample)) => placed(error.within_row("samples", sample), at),
+            Some((at, sample)) => {
+                let inside = at.map(rows);
+                placed(error.within_row("samples", sample), inside.as_ref().map_or(&[], |at| at))
+            }
             None => error,
         }
     };
     let dictionary = tables.finish::<G>(&shifts, all, place, intake)?;
-    users.each(|profile, _| lift::prove_samples::<G>(profile, &shifts, stacks, intake))?;
+    users.each(intake, |profile, _, intake| {
+        lift::prove_samples::<G>(profile, &shifts, stacks, intake)
+    })?;
     Ok(dictionary)
 }
 

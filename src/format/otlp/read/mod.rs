@@ -108,8 +108,8 @@ impl Reading {
             if is!(tag, 1, LEN) {
                 let row = self.resources.len();
                 let body = reader.bytes()?;
-                self.resource::<G>(body, intake)
-                    .map_err(|e| e.within_row("resource_profiles", row))?;
+                let inside = [("resource_profiles", row)];
+                intake.inside(&inside, |intake| self.resource::<G>(body, intake))?;
             } else if G::SCHEMA.home == Home::Dictionary && tag == const { self::tag(2, LEN) } {
                 self.dictionary::<G>(reader.bytes()?, intake)
                     .map_err(|e| e.within("dictionary"))?;
@@ -145,8 +145,8 @@ impl Reading {
             },
             (2, LEN) => {
                 let scope = self.resources[row].scopes.len();
-                self.scope::<G>(reader.bytes()?, row, intake)
-                    .map_err(|e| e.within_row("scope_profiles", scope))?;
+                let (body, inside) = (reader.bytes()?, [("scope_profiles", scope)]);
+                intake.inside(&inside, |intake| self.scope::<G>(body, row, intake))?;
             },
             (3, LEN) => {
                 let url = self.tables.texts.intern(reader.bytes()?, intake)?;
@@ -176,9 +176,8 @@ impl Reading {
                     .map_err(|e| e.within("scope"))?;
             },
             (2, LEN) => {
-                let profile = self
-                    .profile::<G>(reader.bytes()?, intake)
-                    .map_err(|e| e.within_row("profiles", profiles))?;
+                let (body, inside) = (reader.bytes()?, [("profiles", profiles)]);
+                let profile = intake.inside(&inside, |intake| self.profile::<G>(body, intake))?;
                 profiles += 1;
                 intake.budget.push(&mut self.resources[resource].scopes[row].profiles, profile)?;
             },
