@@ -37,7 +37,7 @@ pub(crate) struct Args {
     /// The format to write; else the extension of OUT says it
     #[arg(long, value_name = "FORMAT", value_parser = FormatParser)]
     to: Option<Format>,
-    /// Write what this receiver reads, in its releases of 2026: the format and how texts are said
+    /// Write what this receiver reads, in its releases since spring 2026: the format and how texts are said
     #[arg(long = "for", value_name = "RECEIVER", value_parser = receivers(), conflicts_with_all = ["to", "refs"])]
     receiver: Option<Receiver>,
     /// Write nothing, and exit with 1, where anything would be dropped, approximated or repaired

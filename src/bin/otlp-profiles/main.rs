@@ -75,7 +75,8 @@ ambiguous where the answer matters and --from was not given. With several inputs
 wins. 129, 130 and 143: ended by SIGHUP, SIGINT, SIGTERM.
 
 On a terminal stderr has words for people, elsewhere and with -v the lines of a log. \
-OTLP_PROFILES_LOG=human, text or json decides it; json makes every line a JSON object.";
+OTLP_PROFILES_LOG=human, text or json decides it, unless --json does; json makes every line a JSON \
+object.";
 
 fn main() -> ExitCode {
     style::choose(std::env::args_os().skip(1));
