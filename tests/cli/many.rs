@@ -64,6 +64,7 @@ fn only_files_are_read_below_a_directory_and_by_a_pattern() {
         ("convert in --to otlp -o out", " (2 more)"),
         ("info in/*.gz", ""),
         ("convert in/*.gz --to otlp -f -o out", ""),
+        ("validate in", " (2 more)"),
     ] {
         let output = run(&room, arguments, 0);
         says(&output, &format!("holds no profile and was skipped{more}"));
