@@ -74,7 +74,6 @@
 pub mod build;
 pub mod check;
 pub mod compression;
-mod convert;
 mod error;
 pub mod format;
 pub mod framing;
@@ -82,10 +81,12 @@ mod limits;
 pub mod model;
 #[cfg(feature = "proto")]
 pub mod proto;
+mod reader;
 mod schema;
 pub mod semconv;
 pub mod stream;
 mod wire;
+mod writer;
 
 /// Which format some bytes are: the answer of [`detect()`](crate::detect()), and how sure it is.
 pub mod detect {
@@ -98,10 +99,6 @@ pub mod losses {
 }
 
 pub use build::Builder;
-pub use convert::{
-    Ambiguity, ReadOptions, Reader, Reading, Written, detect, read, write, write_all, write_into,
-    write_to,
-};
 pub use error::{Error, ErrorKind, Finding, Result, Severity};
 pub use format::Format;
 pub use format::detect::{Certainty, Detected};
@@ -112,6 +109,8 @@ pub use limits::Limits;
 pub use model::Profiles;
 pub use model::dictionary::Dictionary;
 pub use model::profile::Profile;
+pub use reader::{Ambiguity, ReadOptions, Reader, Reading, detect, read};
+pub use writer::{Written, write, write_all, write_into, write_to};
 
 /// Guides to what people build on this crate.
 pub mod guide {

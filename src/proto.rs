@@ -48,7 +48,6 @@
 //! Prost drops fields it does not know, and refuses a string that is not UTF-8, which pprof files
 //! do contain. This crate's own readers do neither.
 
-use crate::convert::{ReadOptions, Reading, read_detected, write};
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::Format;
 use crate::format::detect::{Certainty, Detected};
@@ -56,6 +55,8 @@ use crate::format::losses::Losses;
 use crate::format::options::WriteOptions;
 use crate::limits::within;
 use crate::model::Profiles;
+use crate::reader::{ReadOptions, Reading, read_detected};
+use crate::writer::write;
 
 /// The release of prost these types are made for.
 pub use prost;

@@ -1,7 +1,7 @@
 //! Which rows of a table are written, and the index each gets.
 
 use crate::model::id::LocationId;
-use crate::wire::record::{Code, Codes};
+use crate::wire::codes::{Code, Codes};
 
 /// The rows of a table that are written, in order. Row 0 is never among them.
 #[derive(Debug)]

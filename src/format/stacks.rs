@@ -4,7 +4,8 @@ use crate::error::Result;
 use crate::format::intake::Intake;
 use crate::model::ragged::Ragged;
 use crate::wire::indices::Indices;
-use crate::wire::read::{Reader, count_packed};
+use crate::wire::packed::count_packed;
+use crate::wire::read::Reader;
 
 /// The stacks of a payload: rows of locations. Row 0 is the empty stack.
 #[derive(Debug)]

@@ -4,7 +4,9 @@ use std::ops::Range;
 
 use crate::error::Result;
 use crate::wire::lanes::Lanes;
-use crate::wire::read::{CONTINUES, Reader, index, packed_varints};
+use crate::wire::packed::packed_varints;
+use crate::wire::read::Reader;
+use crate::wire::varint::{CONTINUES, index};
 use crate::wire::word;
 
 /// Indices that packed bodies are appended to.
@@ -248,7 +250,8 @@ fn by_words<const THREE: bool>(ahead: &[u8], plus: u32, out: &mut [u32]) -> Opti
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::read::{BELOW, BEYOND, count_packed};
+    use crate::wire::packed::count_packed;
+    use crate::wire::varint::{BELOW, BEYOND};
 
     #[test]
     fn packed_indices_agree_with_one_at_a_time() {

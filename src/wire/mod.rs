@@ -1,9 +1,13 @@
 //! Protobuf fields from and to bytes; knows no profile.
 
+pub(crate) mod codes;
 pub(crate) mod indices;
 pub(crate) mod lanes;
+pub(crate) mod packed;
 pub(crate) mod read;
 pub(crate) mod record;
+pub(crate) mod short;
+pub(crate) mod varint;
 pub(crate) mod write;
 
 /// The kind of a field's bytes, the low three bits of its tag.

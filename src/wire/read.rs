@@ -2,7 +2,9 @@
 
 use crate::error::{Error, Result};
 use crate::limits::within;
-use crate::wire::{END_GROUP, FIXED32, FIXED64, LEN, START_GROUP, VARINT, word};
+use crate::wire::short::Short;
+use crate::wire::varint::{CONTINUES, compact, compact_low, index};
+use crate::wire::{END_GROUP, FIXED32, FIXED64, LEN, START_GROUP, VARINT};
 
 /// The fields of one message, one after another.
 ///
@@ -344,211 +346,6 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The fields of a short message, where they are what nearly every message of its kind has: known
-/// ones, in the usual order, with tags of one byte.
-///
-/// Asking for a field that does not come next says it is not there; so whoever asked for all must
-/// ask at the end whether [all was read](Self::is_done), and if not, take the message for what it
-/// is with a [`Reader`]. In return, no field needs a check against the ends of the payload or of
-/// the message.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Short<'a> {
-    window: &'a [u8; Short::WINDOW],
-    at: usize,
-    end: usize,
-}
-
-impl<'a> Short<'a> {
-    /// The longest message that is short.
-    const LONGEST: usize = 64;
-
-    /// The messages in one, at the most: each has a tag and a length.
-    pub(crate) const MOST_MESSAGES: usize = Self::LONGEST / 2;
-
-    /// The bytes looked at: those of a message, and a word that begins with the last of them.
-    const WINDOW: usize = Self::LONGEST + 8;
-
-    /// The next eight bytes; past the end of the message they are some bytes or other.
-    #[inline(always)]
-    fn word(&self) -> u64 {
-        word(self.window, self.at % Self::LONGEST)
-    }
-
-    /// The next field's number, if its tag is `tag`. One that begins past the end is read as well:
-    /// the message is not done then.
-    #[inline(always)]
-    pub(crate) fn optional(&mut self, tag: u32) -> Option<u64> {
-        let word = self.word();
-        if word as u8 != tag as u8 {
-            return None;
-        }
-        // The byte that is not there is none that ends a varint.
-        let (value, length) = short_varint(word >> 8 | 0x80 << 56);
-        self.at += 1 + length;
-        Some(value)
-    }
-
-    /// [`number`](Self::number) where those of one byte and of two mix: it is not guessed which.
-    #[inline(always)]
-    pub(crate) fn number_mixed(&mut self, tag: u32) -> u64 {
-        let word = self.word();
-        let varint = word >> 8;
-        if word as u8 != tag as u8 || varint & 0x8080 == 0x8080 {
-            return self.number(tag);
-        }
-        let two = varint >> 7 & 1;
-        self.at += 2 + two as usize;
-        (varint & 0x7f) | (varint >> 1 & 0x3f80 & two.wrapping_neg())
-    }
-
-    /// The next field's number, if its tag is `tag`; otherwise 0, as of a field left out.
-    #[inline(always)]
-    pub(crate) fn number(&mut self, tag: u32) -> u64 {
-        self.optional(tag).unwrap_or(0)
-    }
-
-    /// The next field's message, if its tag is `tag`.
-    #[inline(always)]
-    pub(crate) fn message(&mut self, tag: u32) -> Option<Self> {
-        let word = self.word();
-        if word as u8 != tag as u8 || word & 0x8000 != 0 {
-            return None;
-        }
-        self.at += 2;
-        self.body(word >> 8 & 0x7f)
-    }
-
-    /// The next field's tag and, of a varint, its number, or else its length.
-    #[inline(always)]
-    pub(crate) fn field(&mut self) -> Option<(u32, u64)> {
-        if self.at >= self.end {
-            return None;
-        }
-        let word = self.word();
-        let (value, length) = short_varint(word >> 8 | 0x80 << 56);
-        self.at += 1 + length;
-        Some((u32::from(word as u8), value))
-    }
-
-    /// The body of the field whose length was just read, if it is within the message. Lengths so
-    /// short take one byte behind that of the tag; whether any other is allowed a [`Reader`] says.
-    #[inline(always)]
-    pub(crate) fn body(&mut self, length: u64) -> Option<Self> {
-        let tag = self.window[self.at.wrapping_sub(2) % Self::LONGEST];
-        let message = Self { end: self.at.wrapping_add(length as usize), ..*self };
-        self.at = message.end;
-        (message.end <= self.end && tag < 0x80).then_some(message)
-    }
-
-    /// What is left of the message, if the payload has it.
-    #[inline(always)]
-    pub(crate) fn rest(&self) -> Option<&'a [u8]> {
-        self.window.get(self.at..self.end)
-    }
-
-    /// The next eight-byte number of a packed field's message.
-    #[inline(always)]
-    pub(crate) fn fixed64(&mut self) -> Option<u64> {
-        if self.at >= self.end {
-            return None;
-        }
-        let word = self.word();
-        self.at += 8;
-        Some(word)
-    }
-
-    /// The next number of a packed field's message.
-    #[inline(always)]
-    pub(crate) fn packed(&mut self) -> Option<u64> {
-        if self.at >= self.end {
-            return None;
-        }
-        let (value, length) = short_varint(self.word());
-        self.at += length;
-        Some(value)
-    }
-
-    /// The same, where numbers of all widths follow one another.
-    #[inline(always)]
-    pub(crate) fn packed_mixed(&mut self) -> Option<u64> {
-        if self.at >= self.end {
-            return None;
-        }
-        let (value, length) = any_varint(self.word());
-        self.at += length;
-        Some(value)
-    }
-
-    /// Whether all of the message was read, to its very end.
-    #[inline(always)]
-    pub(crate) fn is_done(&self) -> bool {
-        self.at == self.end
-    }
-}
-
-/// A varint at the beginning of a word, and its length: one past any message when it is longer
-/// than eight bytes.
-#[inline(always)]
-fn short_varint(word: u64) -> (u64, usize) {
-    if word & 0x80 == 0 {
-        return (word & 0x7f, 1);
-    }
-    let low = word as u32;
-    if low & 0x8000 == 0 {
-        return (compact_low(low & 0x7fff).into(), 2);
-    }
-    if low & 0x80_0000 == 0 {
-        return (compact_low(low & 0x7f_ffff).into(), 3);
-    }
-    if low & 0x8000_0000 == 0 {
-        return (compact_low(low).into(), 4);
-    }
-    long_varint(word)
-}
-
-/// A varint of five to eight bytes.
-#[inline(never)]
-fn long_varint(word: u64) -> (u64, usize) {
-    any_varint(word)
-}
-
-/// A varint of up to eight bytes, whose length is not guessed: where lengths mix, a wrong guess
-/// takes longer than this.
-#[inline(always)]
-fn any_varint(word: u64) -> (u64, usize) {
-    let ends = !word & CONTINUES;
-    if ends == 0 {
-        return (0, 2 * Short::LONGEST);
-    }
-    let value = compact(word & (ends ^ ends.wrapping_sub(1)));
-    (value, (ends.trailing_zeros() as usize + 1) / 8)
-}
-
-/// What a negative number becomes where an index was wanted.
-pub(crate) const BELOW: u32 = u32::MAX;
-/// What a number past 2³²−3 becomes where an index was wanted.
-pub(crate) const BEYOND: u32 = u32::MAX - 1;
-
-/// An index from its varint. Indices are int32 or uint64 on the wire; no table has 2³² − 2 rows.
-#[inline]
-pub(crate) fn index(value: u64) -> u32 {
-    if value < u64::from(BEYOND) { value as u32 } else { far_index(value) }
-}
-
-#[cold]
-fn far_index(value: u64) -> u32 {
-    if value >> 63 == 1 { BELOW } else { BEYOND }
-}
-
-/// Squeezes the continuation bits out of up to eight varint bytes.
-#[inline]
-fn compact(word: u64) -> u64 {
-    let word = word & 0x7f7f_7f7f_7f7f_7f7f;
-    let word = (word & 0x007f_007f_007f_007f) | (word & 0x7f00_7f00_7f00_7f00) >> 1;
-    let word = (word & 0x0000_3fff_0000_3fff) | (word & 0x3fff_0000_3fff_0000) >> 2;
-    (word & 0x0fff_ffff) | (word & 0x0fff_ffff_0000_0000) >> 4
-}
-
 #[cold]
 #[inline(never)]
 fn bad_tag(tag: u64, length: usize) -> Error {
@@ -587,53 +384,10 @@ fn bad_length(length: u64, bytes: usize, left: usize) -> Error {
     cut_short(length, left)
 }
 
-/// The number of varints in a packed body.
-#[inline(always)]
-pub(crate) fn count_packed(body: &[u8]) -> usize {
-    body.chunks(128)
-        .map(|chunk| usize::from(chunk.iter().map(|&byte| u8::from(byte < 0x80)).sum::<u8>()))
-        .sum()
-}
-
-/// The high bit of every byte: more bytes of the varint follow.
-pub(crate) const CONTINUES: u64 = 0x8080_8080_8080_8080;
-
-/// Squeezes the continuation bits out of up to four varint bytes.
-#[inline(always)]
-fn compact_low(word: u32) -> u32 {
-    (word & 0x7f) | (word >> 1 & 0x3f80) | (word >> 2 & 0x1f_c000) | (word >> 3 & 0xfe0_0000)
-}
-
-/// Appends the varints of a packed body to `out`.
-#[inline(always)]
-pub(crate) fn packed_varints<T>(
-    mut body: Reader,
-    out: &mut Vec<T>,
-    of: impl Fn(u64) -> T,
-) -> Result<()> {
-    while !body.is_empty() {
-        out.push(of(body.varint()?));
-    }
-    Ok(())
-}
-
-/// Appends the 8-byte words of a packed body to `out`.
-pub(crate) fn packed_fixed64(body: &[u8], out: &mut Vec<u64>) -> Result<()> {
-    let (words, odd) = body.as_chunks::<8>();
-    if !odd.is_empty() {
-        return Err(Error::malformed(format!(
-            "packed fixed64 length {} is not a multiple of 8",
-            body.len()
-        ))
-        .at(body));
-    }
-    out.extend(words.iter().map(|word| u64::from_le_bytes(*word)));
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::wire::packed::packed_fixed64;
 
     fn varint(bytes: &[u8]) -> Result<(u64, usize)> {
         let mut reader = Reader::new(bytes);

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::wire::codes::{Code, Codes, FOUR, put_rows};
 use crate::wire::write::{
     field_large, long_varint, more, set_length, spread, up_to_three, varint_len,
 };
@@ -349,94 +350,6 @@ fn widen_length(window: &mut [u8], body: usize, at: u32) -> u32 {
 fn end_long(window: &mut [u8], body: usize, at: u32, room: usize) -> u32 {
     let length = at - body as u32;
     set_length(window, body, length as usize, room) as u32 + length
-}
-
-/// Where four codes are stored: no sum of four numbers of three bits is behind it, so that none of
-/// them needs a check.
-const FOUR: usize = 32 + 8;
-
-/// Puts the codes of rows into a window; returns the place after them. On its own, so that all it
-/// needs is in registers.
-#[inline(never)]
-fn put_rows<T: Copy>(
-    window: &mut [u8],
-    mut at: u32,
-    rows: &[T],
-    codes: &[Code],
-    row_of: impl Fn(T) -> usize,
-) -> u32 {
-    let (fours, last) = rows.as_chunks::<4>();
-    for four in fours {
-        let window = &mut window[at as usize..at as usize + FOUR];
-        let mut length = 0;
-        for row in four {
-            let code = codes[row_of(*row)];
-            put_word(window, length, code.0);
-            length += code.length();
-        }
-        at += length as u32;
-    }
-    for row in last {
-        let code = codes[row_of(*row)];
-        put_word(window, at as usize, code.0);
-        at += code.length() as u32;
-    }
-    at
-}
-
-/// The varint of an index, ready to be stored: its bytes, and in the highest three bits their number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Code(u64);
-
-impl Code {
-    const ZERO: Self = Self(1 << 61);
-
-    #[inline(always)]
-    fn length(self) -> usize {
-        (self.0 >> 61) as usize
-    }
-}
-
-/// The codes of the indices of a table's rows.
-#[derive(Debug, Default)]
-pub(crate) struct Codes {
-    codes: Vec<Code>,
-    /// How many bytes 64 of them take, in the mean.
-    mean: usize,
-}
-
-impl Codes {
-    pub(crate) fn of(indices: &[u32]) -> Self {
-        let all = indices.iter().fold(0, |all, index| all | index);
-        let codes: Vec<Code> = if all < 1 << 21 {
-            let short = |&index| {
-                let (word, length) = up_to_three(index);
-                Code(u64::from(word) | (length as u64) << 61)
-            };
-            indices.iter().map(short).collect()
-        } else {
-            let any = |&index| {
-                let length = varint_len(u64::from(index));
-                Code(spread(u64::from(index)) | more(length) | (length as u64) << 61)
-            };
-            indices.iter().map(any).collect()
-        };
-        let bytes: usize = codes.iter().map(|code| code.length()).sum();
-        let mean = 64 * bytes / codes.len().max(1);
-        Self { codes, mean }
-    }
-
-    /// The code of a row's index.
-    #[inline(always)]
-    pub(crate) fn get(&self, row: usize) -> Code {
-        self.codes.get(row).copied().unwrap_or(Code::ZERO)
-    }
-
-    /// About how many bytes some indices take.
-    #[inline]
-    pub(crate) fn expected(&self, indices: usize) -> usize {
-        self.mean * indices / 64
-    }
 }
 
 /// A packed repeated field of the indices of any number of rows, left out when it is empty.

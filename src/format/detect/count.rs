@@ -6,7 +6,8 @@ use super::rows::{Rows, is_null};
 use super::score::Why;
 use super::walk::Walk;
 use crate::format::otlp::schema::Rows as RowZero;
-use crate::wire::read::{Reader, count_packed};
+use crate::wire::packed::count_packed;
+use crate::wire::read::Reader;
 use crate::wire::{LEN, VARINT};
 
 impl Walk<'_> {

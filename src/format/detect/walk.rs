@@ -9,7 +9,8 @@ use super::look::{DictionaryRows, Found, Part, Probe};
 use super::rows::Rows;
 use super::score::{Clash, Outcome, Path, Why};
 use crate::format::otlp::schema::Rows as RowZero;
-use crate::wire::read::{Reader, count_packed};
+use crate::wire::packed::count_packed;
+use crate::wire::read::Reader;
 use crate::wire::{FIXED32, FIXED64, LEN, VARINT};
 
 /// How much of a payload is walked: the beginnings of its lists.

@@ -6,6 +6,7 @@ use crate::format::intake::Intake;
 use crate::format::losses;
 use crate::format::otlp::read::tables::Tables;
 use crate::format::otlp::schema::{Generation as _, Pprof};
+use crate::format::texts::Texts;
 use crate::model::id::StringId;
 use crate::model::profile::{Profile, ValueType};
 use crate::model::value::Value;
@@ -86,41 +87,46 @@ impl Header {
         profile.time_unix_nano = self.time.into();
         profile.duration_nanos = self.duration.into();
         profile.period = self.period;
-        let mut named = |value_type: ValueType,
-                         tables: &mut Tables,
-                         intake: &mut Intake|
-         -> Result<ValueType> {
-            let name = table.text(value_type.name.0, &mut tables.texts, intake)?;
-            let unit = table.text(value_type.unit.0, &mut tables.texts, intake)?;
-            Ok(ValueType { name, unit, temporality: None })
-        };
+        let texts = &mut tables.texts;
         profile.sample_types.reserve_exact(self.sample_types.len());
-        for (row, value_type) in self.sample_types.into_iter().enumerate() {
-            let value_type =
-                named(value_type, tables, intake).map_err(|e| e.within_row("sample_type", row))?;
+        for (row, value_type) in self.sample_types.iter().enumerate() {
+            let value_type = named(*value_type, table, texts, intake)
+                .map_err(|e| e.within_row("sample_type", row))?;
             profile.sample_types.push(value_type);
         }
         profile.period_type =
-            named(self.period_type, tables, intake).map_err(|e| e.within("period_type"))?;
-        let mut text =
-            |index: u32, field: &'static str, tables: &mut Tables, intake: &mut Intake| {
-                table.text(index, &mut tables.texts, intake).map_err(|e| e.within(field))
-            };
-        profile.default_sample_type =
-            text(self.default_sample_type, "default_sample_type", tables, intake)?;
-        let default = profile.default_sample_type;
-        if default != StringId::NONE
-            && !profile.sample_types.iter().any(|value_type| value_type.name == default)
-        {
+            named(self.period_type, table, texts, intake).map_err(|e| e.within("period_type"))?;
+        let default = table
+            .text(self.default_sample_type, texts, intake)
+            .map_err(|e| e.within("default_sample_type"))?;
+        profile.default_sample_type = default;
+        let is_default = |value_type: &ValueType| value_type.name == default;
+        if default != StringId::NONE && !profile.sample_types.iter().any(is_default) {
             let message = || "names none of the sample types".to_owned();
             intake.note(losses::DEFAULT_NO_MATCH, || "default_sample_type".to_owned(), message);
         }
+        self.attributes(profile, table, tables, intake)
+    }
+
+    /// Comments and filters, which the model has as attributes.
+    fn attributes(
+        &self,
+        profile: &mut Profile,
+        table: &mut Table,
+        tables: &mut Tables,
+        intake: &mut Intake,
+    ) -> Result<()> {
+        let Tables { texts, new_attributes, .. } = tables;
+        let mut text = |index: u32, field: &'static str, texts: &mut Texts, intake: &mut Intake| {
+            table.text(index, texts, intake).map_err(|e| e.within(field))
+        };
+        // All texts first: the order in which they are met is that of the string table written.
         let mut attributes = Vec::new();
         if !self.comments.is_empty() {
             intake.budget.take::<Value>(self.comments.len())?;
             let mut comments = Vec::with_capacity(self.comments.len());
-            for index in self.comments {
-                comments.push(Value::String(text(index, "comment", tables, intake)?));
+            for &index in &self.comments {
+                comments.push(Value::String(text(index, "comment", texts, intake)?));
             }
             attributes.push((semconv::PPROF_PROFILE_COMMENT, Value::Array(comments.into())));
         }
@@ -129,21 +135,29 @@ impl Header {
             (self.keep_frames, semconv::PPROF_PROFILE_KEEP_FRAMES, "keep_frames"),
             (self.doc_url, semconv::PPROF_PROFILE_DOC_URL, "doc_url"),
         ] {
-            let text = text(index, field, tables, intake)?;
+            let text = text(index, field, texts, intake)?;
             if text != StringId::NONE {
                 attributes.push((key, Value::String(text)));
             }
         }
         for (key, value) in attributes {
-            profile.attributes.push(tables.new_attributes.named(
-                key,
-                value,
-                &mut tables.texts,
-                intake,
-            )?);
+            let id = new_attributes.named(key, value, texts, intake)?;
+            profile.attributes.push(id);
         }
         Ok(())
     }
+}
+
+/// A value type with the model's ids of its texts.
+fn named(
+    value_type: ValueType,
+    table: &mut Table,
+    texts: &mut Texts,
+    intake: &mut Intake,
+) -> Result<ValueType> {
+    let name = table.text(value_type.name.0, texts, intake)?;
+    let unit = table.text(value_type.unit.0, texts, intake)?;
+    Ok(ValueType { name, unit, temporality: None })
 }
 
 /// A value type, and what was said of it before.

@@ -7,6 +7,7 @@ mod header;
 mod ids;
 mod labels;
 mod layout;
+mod mend;
 mod read;
 mod sample_labels;
 mod samples;
@@ -16,6 +17,7 @@ mod times;
 mod unsaid;
 mod write;
 mod write_samples;
+mod write_tables;
 
 use crate::format::{Codec, Encoding};
 

@@ -61,8 +61,8 @@ fn text_at(
 /// An index as its reader understood it.
 pub(crate) fn show(index: u32) -> String {
     match index {
-        crate::wire::read::BELOW => "negative index".to_owned(),
-        crate::wire::read::BEYOND => "index of more than 32 bits".to_owned(),
+        crate::wire::varint::BELOW => "negative index".to_owned(),
+        crate::wire::varint::BEYOND => "index of more than 32 bits".to_owned(),
         index => format!("index {index}"),
     }
 }

@@ -19,7 +19,9 @@ use crate::format::otlp::read::common::show;
 use crate::format::stacks::Stacks;
 use crate::model::ragged::Ragged;
 use crate::wire::lanes::Lanes;
-use crate::wire::read::{BEYOND, Reader, count_packed};
+use crate::wire::packed::count_packed;
+use crate::wire::read::Reader;
+use crate::wire::varint::BEYOND;
 
 /// `Profile.location_indices` among the locations of all stacks, and the slices of it.
 #[derive(Debug, Default)]
@@ -193,9 +195,23 @@ impl LocationList {
                 None => stack.checked_sub(none + 1).map_or(0, |other| others + other),
             };
         }
+        self.copy_rest(rest, others, of_samples, stacks, intake)?;
+        stacks.locations.keep(self.begin, parts.into_iter());
+        self.append_others(stacks);
+        Ok(())
+    }
+
+    /// Copies slices that begin where another one does, each once.
+    fn copy_rest(
+        &mut self,
+        rest: Vec<(usize, u32, u32)>,
+        others: u32,
+        of_samples: &mut [u32],
+        stacks: &mut Stacks,
+        intake: &mut Intake,
+    ) -> Result<()> {
         let mut slices = HashMap::<(u32, u32), u32, RandomState>::default();
         for (sample, start, length) in rest {
-            // One of several slices that begin there.
             let other = match slices.get(&(start, length)) {
                 Some(&other) => other,
                 None => {
@@ -206,8 +222,6 @@ impl LocationList {
             };
             of_samples[sample] = others + other;
         }
-        stacks.locations.keep(self.begin, parts.into_iter());
-        self.append_others(stacks);
         Ok(())
     }
 

@@ -8,7 +8,9 @@ use crate::limits::within;
 use crate::model::dictionary::Line;
 use crate::model::id::FunctionId;
 use crate::schema;
-use crate::wire::read::{Reader, Short, index};
+use crate::wire::read::Reader;
+use crate::wire::short::Short;
+use crate::wire::varint::index;
 use crate::wire::{LEN, VARINT, tag};
 
 use crate::format::otlp::read::tables::{Tables, indices, reference};

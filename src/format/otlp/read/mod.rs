@@ -1,6 +1,7 @@
 //! Reading a payload: resources, scopes, profiles and the tables they refer to.
 
 pub(crate) mod common;
+mod finish;
 mod gather;
 pub(crate) mod id_column;
 mod ids;

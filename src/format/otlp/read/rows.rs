@@ -9,7 +9,9 @@ use crate::format::otlp::schema::Generation;
 use crate::model::dictionary::{Attribute, Function, Link, Mapping};
 use crate::model::id::StringId;
 use crate::schema;
-use crate::wire::read::{Reader, Short, index};
+use crate::wire::read::Reader;
+use crate::wire::short::Short;
+use crate::wire::varint::index;
 use crate::wire::{LEN, VARINT, tag};
 
 use crate::format::otlp::read::tables::{MappingPprof, Tables, indices, own_rows};

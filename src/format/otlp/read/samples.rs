@@ -14,7 +14,10 @@ use crate::model::ragged::Ragged;
 use crate::model::samples::Samples;
 use crate::schema;
 use crate::wire::indices::packed_indices;
-use crate::wire::read::{Reader, Short, count_packed, index, packed_fixed64, packed_varints};
+use crate::wire::packed::{count_packed, packed_fixed64, packed_varints};
+use crate::wire::read::Reader;
+use crate::wire::short::Short;
+use crate::wire::varint::index;
 use crate::wire::{FIXED64, LEN, VARINT};
 
 /// The samples as they are on the wire: ids are numbers, not yet proved.

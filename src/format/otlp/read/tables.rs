@@ -11,7 +11,8 @@ use crate::limits::within;
 use crate::model::dictionary::{Attribute, Function, Line, Link, Mapping};
 use crate::model::ragged::Ragged;
 use crate::wire::LEN;
-use crate::wire::read::{Reader, Short};
+use crate::wire::read::Reader;
+use crate::wire::short::Short;
 
 /// The tables as they are on the wire: ids are numbers, not yet proved.
 #[derive(Debug)]

@@ -22,7 +22,7 @@ use crate::model::id::{AttributeId, FunctionId, MappingId, StringId};
 use crate::model::profile::Profile;
 use crate::model::value::Value;
 use crate::semconv::{FRAME_TYPES, PPROF_PROFILE_DEFAULT_SAMPLE_TYPE};
-use crate::wire::record::Codes;
+use crate::wire::codes::Codes;
 
 /// The tables of a payload or of a profile, and how their rows are referred to.
 pub(crate) struct TableWriter<'a, G> {

@@ -1,49 +1,17 @@
 //! Several messages in one file.
 
-use std::fmt;
+mod kind;
+mod write;
+
 use std::io::{BufRead, Read};
 use std::iter::FusedIterator;
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
+use crate::framing::kind::{FIRST_TAG, MAX_PREFIXED, lines};
 use crate::limits::{Limits, within};
 
-/// How several messages share one file or stream.
-///
-/// ```
-/// use otlp_profiles::framing::Framing;
-///
-/// assert_eq!(Framing::LengthPrefixed.to_string(), "length-prefixed");
-/// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Framing {
-    /// Not at all: the payload is the message.
-    #[default]
-    None,
-    /// The Collector's file exporter: before each message its length, 4 bytes big-endian.
-    LengthPrefixed,
-    /// gRPC: before each message a flag, 1 where it is compressed, and its length, 4 bytes
-    /// big-endian.
-    Grpc,
-    /// The Collector's file exporter for JSON: one message a line; blank lines are passed over.
-    JsonLines,
-}
-
-impl fmt::Display for Framing {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::None => "none",
-            Self::LengthPrefixed => "length-prefixed",
-            Self::Grpc => "grpc",
-            Self::JsonLines => "json-lines",
-        })
-    }
-}
-
-/// A tag is never less: field numbers begin with 1, and 3 bits tell the wire type.
-const FIRST_TAG: u8 = 8;
-/// The length that would begin with [`FIRST_TAG`], 128 MiB.
-const MAX_PREFIXED: u32 = (FIRST_TAG as u32) << 24;
+pub use kind::Framing;
+pub use write::frame;
 
 /// The messages of a payload, in its order; what [`messages`] returns.
 ///
@@ -260,11 +228,6 @@ fn json_opening(head: &[u8], at_end: bool) -> Opening {
     }
 }
 
-fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let lines = text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
-    lines.filter(|line| !line.is_empty())
-}
-
 /// The frames of a payload whose chain of lengths holds.
 fn frames(framing: Framing, payload: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut rest = payload;
@@ -347,79 +310,11 @@ pub(crate) fn take(input: &mut impl Read, most: u64, bytes: &mut Vec<u8>) -> Res
     read.map(drop).map_err(|error| Error::io(UNREADABLE, error))
 }
 
-/// One payload of `messages`, which [`messages()`] takes apart again if one of them is not empty.
-///
-/// gRPC's flag is set before messages that are gzip. Lines end with a line feed.
-///
-/// ```
-/// use otlp_profiles::framing::{Framing, frame};
-///
-/// assert_eq!(frame(Framing::LengthPrefixed, [b"\x0a\0"])?, b"\0\0\0\x02\x0a\0");
-/// assert_eq!(frame(Framing::Grpc, [b"\x0a\0"])?, b"\0\0\0\0\x02\x0a\0");
-/// assert!(frame(Framing::None, [b"\x0a\0", b"\x0a\0"]).is_err());
-/// # Ok::<(), otlp_profiles::Error>(())
-/// ```
-///
-/// # Errors
-///
-/// [`ErrorKind::Unrepresentable`] for a message of 128 MiB behind a length prefix, of 4 GiB in
-/// gRPC, for one that is no line, and without framing for any number of messages but one.
-pub fn frame<M: AsRef<[u8]>>(
-    framing: Framing,
-    messages: impl IntoIterator<Item = M>,
-) -> Result<Vec<u8>> {
-    let mut payload = Vec::new();
-    let mut count = 0u64;
-    for message in messages {
-        let message = message.as_ref();
-        let length = || length(framing, message).map(u32::to_be_bytes);
-        match framing {
-            Framing::JsonLines if lines(message).count() != 1 => return Err(no_line()),
-            Framing::None | Framing::JsonLines => {}
-            Framing::LengthPrefixed => payload.extend(length()?),
-            Framing::Grpc => {
-                payload.push(u8::from(message.starts_with(&[0x1f, 0x8b])));
-                payload.extend(length()?);
-            }
-        }
-        payload.extend_from_slice(message);
-        if framing == Framing::JsonLines {
-            payload.push(b'\n');
-        }
-        count += 1;
-    }
-    match (framing, count) {
-        (Framing::None, 0 | 2..) => Err(not_one(count)),
-        _ => Ok(payload),
-    }
-}
-
-fn length(framing: Framing, message: &[u8]) -> Result<u32> {
-    let most = if framing == Framing::LengthPrefixed { MAX_PREFIXED - 1 } else { u32::MAX };
-    u32::try_from(message.len()).ok().filter(|length| *length <= most).ok_or_else(|| {
-        let length = message.len();
-        let message =
-            format!("a message of {length} bytes is longer than {framing} framing allows ({most})");
-        Error::new(ErrorKind::Unrepresentable, message)
-    })
-}
-
-#[cold]
-fn no_line() -> Error {
-    let message = "a message of several lines, or of none, is no line of JSON";
-    Error::new(ErrorKind::Unrepresentable, message)
-}
-
-#[cold]
-fn not_one(count: u64) -> Error {
-    let message = format!("{count} messages need a framing; without one a file holds exactly 1");
-    Error::new(ErrorKind::Unrepresentable, message)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::compression::{Level, deflate, inflate};
+    use crate::error::ErrorKind;
 
     const FRAMINGS: [Framing; 2] = [Framing::LengthPrefixed, Framing::Grpc];
 

@@ -1,0 +1,269 @@
+//! Proves the tables and makes the dictionary of them.
+
+use crate::error::{Error, Result};
+use crate::format::intake::Intake;
+use crate::format::losses;
+use crate::format::otlp::read::lift;
+use crate::format::otlp::read::prove::{self, Target};
+use crate::format::otlp::read::shifts::Shifts;
+use crate::format::otlp::read::tables::Tables;
+use crate::format::otlp::schema::{Generation, Rows};
+use crate::format::texts::Texts;
+use crate::model::dictionary::{Dictionary, Function, Locations, Mappings};
+use crate::model::id::{AttributeId, LocationId, MappingId};
+use crate::model::ragged::Ragged;
+use crate::model::strings::Strings;
+
+impl Tables {
+    /// Proves every table and hands them over; they may be `all` of the payload's. `place` says where
+    /// a location of a stack is.
+    pub(crate) fn finish<G: Generation>(
+        mut self,
+        shifts: &Shifts,
+        all: bool,
+        place: impl Fn(Error, usize, usize) -> Error,
+        intake: &mut Intake,
+    ) -> Result<Dictionary> {
+        let own = usize::from(G::SCHEMA.rows != Rows::NullFirst);
+        let mut lifted_mappings = lift::mappings(&mut self, own, intake)?;
+        let lifted_locations = lift::locations(&mut self, intake)?;
+        if all
+            && G::SCHEMA.mapping.has_functions != 0
+            && self.mappings.len() > 1
+            && let Some(unset) = lift::unset_flag(&mut self, intake)?
+        {
+            lifted_mappings.resize(lifted_mappings.len().max(2), Vec::new());
+            lifted_mappings[1].push(unset);
+        }
+        let functions = self.prove_functions(shifts, own, intake)?;
+        let mappings = self.prove_mappings(shifts, own, lifted_mappings, intake)?;
+        let mut locations = self.prove_locations(shifts, own, lifted_locations, intake)?;
+        let mut stacks = prove::ragged_ids(std::mem::take(&mut self.stacks.rows));
+        let holds = |most: u32| shifts.location.holds_all(most);
+        if !self.stacks.most.is_some_and(holds) {
+            prove_stacks::<G>(&mut stacks, &mut locations, shifts.location, place, intake)?;
+        }
+        let attributes = self.new_attributes.behind(self.attributes);
+        let strings = prove_texts(self.texts, intake)?;
+        Ok(Dictionary {
+            strings,
+            mappings,
+            functions,
+            locations,
+            links: self.links,
+            attributes,
+            stacks,
+        })
+    }
+
+    fn prove_functions(
+        &mut self,
+        shifts: &Shifts,
+        own: usize,
+        intake: &mut Intake,
+    ) -> Result<Vec<Function>> {
+        let mut functions = std::mem::take(&mut self.functions);
+        let largest = functions
+            .iter()
+            .map(|f| f.name.0.max(f.system_name.0).max(f.filename.0))
+            .max()
+            .unwrap_or(0);
+        if largest as usize >= shifts.strings.rows {
+            for (row, function) in functions.iter_mut().enumerate() {
+                let Function { name, system_name, filename, .. } = function;
+                let fields = [
+                    (name, "name_strindex"),
+                    (system_name, "system_name_strindex"),
+                    (filename, "filename_strindex"),
+                ];
+                for (id, field) in fields {
+                    *id = prove::one(id.0, shifts.strings, intake, field)
+                        .map_err(|e| e.within_row("function_table", row.saturating_sub(own)))?;
+                }
+            }
+        }
+        Ok(functions)
+    }
+
+    fn prove_mappings(
+        &mut self,
+        shifts: &Shifts,
+        own: usize,
+        lifted: Vec<Vec<AttributeId>>,
+        intake: &mut Intake,
+    ) -> Result<Mappings> {
+        let mut rows = std::mem::take(&mut self.mappings);
+        for (row, mapping) in rows.iter_mut().enumerate() {
+            mapping.filename =
+                prove::one(mapping.filename.0, shifts.strings, intake, "filename_strindex")
+                    .map_err(|e| e.within_row("mapping_table", row.saturating_sub(own)))?;
+        }
+        let mut from_wire: Ragged<AttributeId> =
+            prove::ragged_ids(std::mem::take(&mut self.mapping_attributes));
+        prove::attributes(&mut from_wire, shifts.attributes, intake, |error, row, at| {
+            error
+                .element(at)
+                .within("attribute_indices")
+                .within_row("mapping_table", row.saturating_sub(own))
+        })?;
+        if lifted.is_empty() {
+            return Ok(Mappings { rows, attributes: from_wire });
+        }
+        let mut attributes = Ragged::default();
+        for row in 0..rows.len() {
+            attributes.items.extend_from_slice(from_wire.row(row));
+            for &id in lifted.get(row).into_iter().flatten() {
+                if !self.has_key(from_wire.row(row), id) {
+                    attributes.items.push(id);
+                }
+            }
+            attributes.end_row_at(row);
+        }
+        Ok(Mappings { rows, attributes })
+    }
+
+    /// Whether one of the attributes has the key of the new attribute `id`.
+    fn has_key(&self, attributes: &[AttributeId], id: AttributeId) -> bool {
+        let key = self.new_attributes.get(id.0).map(|new| self.texts.raw.get(new.key.row()));
+        attributes.iter().any(|other| {
+            let other =
+                self.attributes.get(other.row()).map(|other| self.texts.raw.get(other.key.row()));
+            other == key
+        })
+    }
+
+    fn prove_locations(
+        &mut self,
+        shifts: &Shifts,
+        own: usize,
+        lifted: Vec<(u32, AttributeId)>,
+        intake: &mut Intake,
+    ) -> Result<Locations> {
+        let place =
+            |error: Error, row: usize| error.within_row("location_table", row.saturating_sub(own));
+        let mut mappings = prove::ids(std::mem::take(&mut self.location_mappings));
+        prove::column(&mut mappings, shifts.mapping, intake, |error, row| {
+            place(error.within("mapping_index"), row)
+        })?;
+        let lines = self.prove_lines(shifts, own, intake)?;
+        let mut from_wire: Ragged<AttributeId> =
+            prove::ragged_ids(std::mem::take(&mut self.location_attributes));
+        prove::attributes(&mut from_wire, shifts.attributes, intake, |error, row, at| {
+            place(error.element(at).within("attribute_indices"), row)
+        })?;
+        let addresses = std::mem::take(&mut self.addresses);
+        if lifted.is_empty() {
+            return Ok(Locations { mappings, addresses, lines, attributes: from_wire });
+        }
+        let mut attributes = Ragged::default();
+        let mut lifted = lifted.into_iter().peekable();
+        for row in 0..addresses.len() {
+            attributes.items.extend_from_slice(from_wire.row(row));
+            while let Some((_, id)) = lifted.next_if(|&(at, _)| at as usize == row) {
+                if !self.has_key(from_wire.row(row), id) {
+                    attributes.items.push(id);
+                }
+            }
+            attributes.end_row_at(row);
+        }
+        Ok(Locations { mappings, addresses, lines, attributes })
+    }
+
+    fn prove_lines(
+        &mut self,
+        shifts: &Shifts,
+        own: usize,
+        intake: &mut Intake,
+    ) -> Result<Ragged<crate::model::dictionary::Line>> {
+        let mut lines = std::mem::take(&mut self.lines);
+        let largest = lines.items.iter().map(|line| line.function.0).max().unwrap_or(0);
+        let Target { rows, shift } = shifts.function;
+        if largest as usize >= rows {
+            for (at, line) in lines.items.iter_mut().enumerate() {
+                let row = lines.ends.partition_point(|&end| end as usize <= at);
+                line.function =
+                    prove::one(line.function.0, shifts.function, intake, "function_index")
+                        .map_err(|e| {
+                            e.within("lines").within_row("location_table", row.saturating_sub(own))
+                        })?;
+            }
+        } else if shift != 0 {
+            lines.items.iter_mut().for_each(|line| line.function.0 += shift);
+        }
+        Ok(lines)
+    }
+}
+
+/// Proves that all texts are UTF-8, as those of OTLP must be.
+pub(crate) fn prove_texts(texts: Texts, intake: &mut Intake) -> Result<Strings> {
+    let rows = texts.table_rows as usize;
+    let strings = texts.raw.prove(false, &mut intake.budget)?;
+    if let Some((id, bytes)) = strings.not_utf8().next() {
+        let shown = String::from_utf8_lossy(bytes);
+        let error = Error::malformed(format!("{shown:?} is not UTF-8"));
+        let in_table = id.row() < rows;
+        let error = if in_table { error.within_row("string_table", id.row()) } else { error };
+        intake.repair(losses::INVALID_UTF8, error)?;
+    }
+    Ok(strings)
+}
+
+/// Proves stacks whose locations are not all known to be rows of the table.
+#[cold]
+fn prove_stacks<G: Generation>(
+    stacks: &mut Ragged<LocationId>,
+    locations: &mut Locations,
+    mut target: Target,
+    place: impl Fn(Error, usize, usize) -> Error,
+    intake: &mut Intake,
+) -> Result<()> {
+    // As they were on the wire.
+    for location in &mut stacks.items {
+        location.0 = location.0.wrapping_sub(target.shift);
+    }
+    if G::SCHEMA.rows == Rows::NullFirst && stacks.items.contains(&LocationId::NONE) {
+        target.rows += 1;
+        name_location_0(stacks, locations, &place, intake);
+    }
+    prove::ragged(stacks, target, intake, place)?;
+    drop_frames(stacks);
+    Ok(())
+}
+
+/// A frame that is row 0, which stands for no location, becomes a location of which nothing is
+/// known: as a row of its own no generation takes it for something else.
+fn name_location_0(
+    stacks: &mut Ragged<LocationId>,
+    locations: &mut Locations,
+    place: impl Fn(Error, usize, usize) -> Error,
+    intake: &mut Intake,
+) {
+    let unknown = LocationId(locations.len() as u32);
+    locations.mappings.push(MappingId::NONE);
+    locations.addresses.push(0);
+    let mut start = 0;
+    for (row, &end) in stacks.ends.iter().enumerate() {
+        let stack = start..end as usize;
+        start = stack.end;
+        let frames = stacks.items.get_mut(stack).unwrap_or_default();
+        for (at, frame) in frames.iter_mut().enumerate().filter(|(_, frame)| frame.0 == 0) {
+            *frame = unknown;
+            let message = "location 0, which stands for none, is a frame of the stack; it was read as a location of which nothing is known";
+            let place = || place(Error::malformed(""), row, at).place();
+            intake.note(losses::STACK_LOCATION_0, place, || message.to_owned());
+        }
+    }
+}
+
+/// Leaves out the frames that were repaired to none.
+fn drop_frames(stacks: &mut Ragged<LocationId>) {
+    if !stacks.items.contains(&LocationId::NONE) {
+        return;
+    }
+    let mut kept = Ragged::default();
+    for stack in stacks.rows() {
+        kept.items.extend(stack.iter().filter(|id| id.some().is_some()));
+        kept.end_row();
+    }
+    *stacks = kept;
+}

@@ -1,0 +1,64 @@
+//! Samples that break a rule, refused or mended.
+
+use crate::error::{Error, Result};
+use crate::format::intake::Intake;
+use crate::format::losses;
+use crate::model::id::StackId;
+use crate::model::ragged::Ragged;
+use crate::model::samples::Samples;
+
+/// Leaves out, or refuses, the frames of locations that do not exist.
+#[cold]
+pub(super) fn mend_stacks(
+    stacks: &mut Ragged<u32>,
+    of_samples: &[StackId],
+    holds: impl Fn(u32) -> bool,
+    intake: &mut Intake,
+) -> Result<()> {
+    // By stack: the first sample that has it.
+    let mut first = vec![0; stacks.len()];
+    for (sample, stack) in of_samples.iter().enumerate().rev() {
+        first[stack.row()] = sample;
+    }
+    let mut mended = Ragged::default();
+    for (row, &sample) in first.iter().enumerate() {
+        for (at, &id) in stacks.row(row).iter().enumerate() {
+            if holds(id) {
+                mended.items.push(id);
+                continue;
+            }
+            let id = crate::format::otlp::read::common::show(id).replace("index", "id");
+            let error = Error::malformed(format!("no location has {id}"));
+            intake.repair(
+                losses::DANGLING_LOCATION,
+                error.within_row("location_id", at).within_row("sample", sample),
+            )?;
+        }
+        mended.end_row();
+    }
+    *stacks = mended;
+    Ok(())
+}
+
+#[cold]
+pub(super) fn mend_values(
+    samples: &mut Samples,
+    columns: usize,
+    intake: &mut Intake,
+) -> Result<()> {
+    let mut mended = Ragged::default();
+    for row in 0..samples.stacks.len() {
+        let values = samples.values.row(row);
+        if values.len() != columns {
+            let error = Error::malformed(format!(
+                "found {} values for {columns} sample types",
+                values.len()
+            ));
+            intake.repair(losses::VALUE_COUNT, error.within("value").within_row("sample", row))?;
+        }
+        mended.items.extend(values.iter().copied().chain(std::iter::repeat(0)).take(columns));
+        mended.end_row_at(row);
+    }
+    samples.values = mended;
+    Ok(())
+}

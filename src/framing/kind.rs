@@ -1,0 +1,47 @@
+//! The ways of putting several messages into one file.
+
+use std::fmt;
+
+/// How several messages share one file or stream.
+///
+/// ```
+/// use otlp_profiles::framing::Framing;
+///
+/// assert_eq!(Framing::LengthPrefixed.to_string(), "length-prefixed");
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Framing {
+    /// Not at all: the payload is the message.
+    #[default]
+    None,
+    /// The Collector's file exporter: before each message its length, 4 bytes big-endian.
+    LengthPrefixed,
+    /// gRPC: before each message a flag, 1 where it is compressed, and its length, 4 bytes
+    /// big-endian.
+    Grpc,
+    /// The Collector's file exporter for JSON: one message a line; blank lines are passed over.
+    JsonLines,
+}
+
+impl fmt::Display for Framing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::None => "none",
+            Self::LengthPrefixed => "length-prefixed",
+            Self::Grpc => "grpc",
+            Self::JsonLines => "json-lines",
+        })
+    }
+}
+
+/// A tag is never less: field numbers begin with 1, and 3 bits tell the wire type.
+pub(super) const FIRST_TAG: u8 = 8;
+
+/// The length that would begin with [`FIRST_TAG`], 128 MiB.
+pub(super) const MAX_PREFIXED: u32 = (FIRST_TAG as u32) << 24;
+
+pub(super) fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let lines = text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+    lines.filter(|line| !line.is_empty())
+}

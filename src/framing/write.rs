@@ -1,0 +1,73 @@
+//! Putting messages into frames.
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::framing::kind::{Framing, MAX_PREFIXED, lines};
+
+/// One payload of `messages`, which [`messages()`] takes apart again if one of them is not empty.
+///
+/// gRPC's flag is set before messages that are gzip. Lines end with a line feed.
+///
+/// ```
+/// use otlp_profiles::framing::{Framing, frame};
+///
+/// assert_eq!(frame(Framing::LengthPrefixed, [b"\x0a\0"])?, b"\0\0\0\x02\x0a\0");
+/// assert_eq!(frame(Framing::Grpc, [b"\x0a\0"])?, b"\0\0\0\0\x02\x0a\0");
+/// assert!(frame(Framing::None, [b"\x0a\0", b"\x0a\0"]).is_err());
+/// # Ok::<(), otlp_profiles::Error>(())
+/// ```
+///
+/// # Errors
+///
+/// [`ErrorKind::Unrepresentable`] for a message of 128 MiB behind a length prefix, of 4 GiB in
+/// gRPC, for one that is no line, and without framing for any number of messages but one.
+pub fn frame<M: AsRef<[u8]>>(
+    framing: Framing,
+    messages: impl IntoIterator<Item = M>,
+) -> Result<Vec<u8>> {
+    let mut payload = Vec::new();
+    let mut count = 0u64;
+    for message in messages {
+        let message = message.as_ref();
+        let length = || length(framing, message).map(u32::to_be_bytes);
+        match framing {
+            Framing::JsonLines if lines(message).count() != 1 => return Err(no_line()),
+            Framing::None | Framing::JsonLines => {}
+            Framing::LengthPrefixed => payload.extend(length()?),
+            Framing::Grpc => {
+                payload.push(u8::from(message.starts_with(&[0x1f, 0x8b])));
+                payload.extend(length()?);
+            }
+        }
+        payload.extend_from_slice(message);
+        if framing == Framing::JsonLines {
+            payload.push(b'\n');
+        }
+        count += 1;
+    }
+    match (framing, count) {
+        (Framing::None, 0 | 2..) => Err(not_one(count)),
+        _ => Ok(payload),
+    }
+}
+
+fn length(framing: Framing, message: &[u8]) -> Result<u32> {
+    let most = if framing == Framing::LengthPrefixed { MAX_PREFIXED - 1 } else { u32::MAX };
+    u32::try_from(message.len()).ok().filter(|length| *length <= most).ok_or_else(|| {
+        let length = message.len();
+        let message =
+            format!("a message of {length} bytes is longer than {framing} framing allows ({most})");
+        Error::new(ErrorKind::Unrepresentable, message)
+    })
+}
+
+#[cold]
+fn no_line() -> Error {
+    let message = "a message of several lines, or of none, is no line of JSON";
+    Error::new(ErrorKind::Unrepresentable, message)
+}
+
+#[cold]
+fn not_one(count: u64) -> Error {
+    let message = format!("{count} messages need a framing; without one a file holds exactly 1");
+    Error::new(ErrorKind::Unrepresentable, message)
+}

@@ -1,0 +1,39 @@
+//! Packed varints and fixed64.
+
+use crate::error::{Error, Result};
+use crate::wire::read::Reader;
+
+/// The number of varints in a packed body.
+#[inline(always)]
+pub(crate) fn count_packed(body: &[u8]) -> usize {
+    body.chunks(128)
+        .map(|chunk| usize::from(chunk.iter().map(|&byte| u8::from(byte < 0x80)).sum::<u8>()))
+        .sum()
+}
+
+/// Appends the varints of a packed body to `out`.
+#[inline(always)]
+pub(crate) fn packed_varints<T>(
+    mut body: Reader,
+    out: &mut Vec<T>,
+    of: impl Fn(u64) -> T,
+) -> Result<()> {
+    while !body.is_empty() {
+        out.push(of(body.varint()?));
+    }
+    Ok(())
+}
+
+/// Appends the 8-byte words of a packed body to `out`.
+pub(crate) fn packed_fixed64(body: &[u8], out: &mut Vec<u64>) -> Result<()> {
+    let (words, odd) = body.as_chunks::<8>();
+    if !odd.is_empty() {
+        return Err(Error::malformed(format!(
+            "packed fixed64 length {} is not a multiple of 8",
+            body.len()
+        ))
+        .at(body));
+    }
+    out.extend(words.iter().map(|word| u64::from_le_bytes(*word)));
+    Ok(())
+}

@@ -1,0 +1,184 @@
+//! Short messages, read field by field in their usual order without a check against any end.
+
+use crate::wire::varint::{CONTINUES, compact, compact_low};
+use crate::wire::word;
+
+/// The fields of a short message, where they are what nearly every message of its kind has: known
+/// ones, in the usual order, with tags of one byte.
+///
+/// Asking for a field that does not come next says it is not there; so whoever asked for all must
+/// ask at the end whether [all was read](Self::is_done), and if not, take the message for what it
+/// is with a [`Reader`]. In return, no field needs a check against the ends of the payload or of
+/// the message.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Short<'a> {
+    pub(super) window: &'a [u8; Short::WINDOW],
+    pub(super) at: usize,
+    pub(super) end: usize,
+}
+
+impl<'a> Short<'a> {
+    /// The longest message that is short.
+    pub(super) const LONGEST: usize = 64;
+
+    /// The messages in one, at the most: each has a tag and a length.
+    pub(crate) const MOST_MESSAGES: usize = Self::LONGEST / 2;
+
+    /// The bytes looked at: those of a message, and a word that begins with the last of them.
+    pub(super) const WINDOW: usize = Self::LONGEST + 8;
+
+    /// The next eight bytes; past the end of the message they are some bytes or other.
+    #[inline(always)]
+    fn word(&self) -> u64 {
+        word(self.window, self.at % Self::LONGEST)
+    }
+
+    /// The next field's number, if its tag is `tag`. One that begins past the end is read as well:
+    /// the message is not done then.
+    #[inline(always)]
+    pub(crate) fn optional(&mut self, tag: u32) -> Option<u64> {
+        let word = self.word();
+        if word as u8 != tag as u8 {
+            return None;
+        }
+        // The byte that is not there is none that ends a varint.
+        let (value, length) = short_varint(word >> 8 | 0x80 << 56);
+        self.at += 1 + length;
+        Some(value)
+    }
+
+    /// [`number`](Self::number) where those of one byte and of two mix: it is not guessed which.
+    #[inline(always)]
+    pub(crate) fn number_mixed(&mut self, tag: u32) -> u64 {
+        let word = self.word();
+        let varint = word >> 8;
+        if word as u8 != tag as u8 || varint & 0x8080 == 0x8080 {
+            return self.number(tag);
+        }
+        let two = varint >> 7 & 1;
+        self.at += 2 + two as usize;
+        (varint & 0x7f) | (varint >> 1 & 0x3f80 & two.wrapping_neg())
+    }
+
+    /// The next field's number, if its tag is `tag`; otherwise 0, as of a field left out.
+    #[inline(always)]
+    pub(crate) fn number(&mut self, tag: u32) -> u64 {
+        self.optional(tag).unwrap_or(0)
+    }
+
+    /// The next field's message, if its tag is `tag`.
+    #[inline(always)]
+    pub(crate) fn message(&mut self, tag: u32) -> Option<Self> {
+        let word = self.word();
+        if word as u8 != tag as u8 || word & 0x8000 != 0 {
+            return None;
+        }
+        self.at += 2;
+        self.body(word >> 8 & 0x7f)
+    }
+
+    /// The next field's tag and, of a varint, its number, or else its length.
+    #[inline(always)]
+    pub(crate) fn field(&mut self) -> Option<(u32, u64)> {
+        if self.at >= self.end {
+            return None;
+        }
+        let word = self.word();
+        let (value, length) = short_varint(word >> 8 | 0x80 << 56);
+        self.at += 1 + length;
+        Some((u32::from(word as u8), value))
+    }
+
+    /// The body of the field whose length was just read, if it is within the message. Lengths so
+    /// short take one byte behind that of the tag; whether any other is allowed a [`Reader`] says.
+    #[inline(always)]
+    pub(crate) fn body(&mut self, length: u64) -> Option<Self> {
+        let tag = self.window[self.at.wrapping_sub(2) % Self::LONGEST];
+        let message = Self { end: self.at.wrapping_add(length as usize), ..*self };
+        self.at = message.end;
+        (message.end <= self.end && tag < 0x80).then_some(message)
+    }
+
+    /// What is left of the message, if the payload has it.
+    #[inline(always)]
+    pub(crate) fn rest(&self) -> Option<&'a [u8]> {
+        self.window.get(self.at..self.end)
+    }
+
+    /// The next eight-byte number of a packed field's message.
+    #[inline(always)]
+    pub(crate) fn fixed64(&mut self) -> Option<u64> {
+        if self.at >= self.end {
+            return None;
+        }
+        let word = self.word();
+        self.at += 8;
+        Some(word)
+    }
+
+    /// The next number of a packed field's message.
+    #[inline(always)]
+    pub(crate) fn packed(&mut self) -> Option<u64> {
+        if self.at >= self.end {
+            return None;
+        }
+        let (value, length) = short_varint(self.word());
+        self.at += length;
+        Some(value)
+    }
+
+    /// The same, where numbers of all widths follow one another.
+    #[inline(always)]
+    pub(crate) fn packed_mixed(&mut self) -> Option<u64> {
+        if self.at >= self.end {
+            return None;
+        }
+        let (value, length) = any_varint(self.word());
+        self.at += length;
+        Some(value)
+    }
+
+    /// Whether all of the message was read, to its very end.
+    #[inline(always)]
+    pub(crate) fn is_done(&self) -> bool {
+        self.at == self.end
+    }
+}
+
+/// A varint at the beginning of a word, and its length: one past any message when it is longer
+/// than eight bytes.
+#[inline(always)]
+fn short_varint(word: u64) -> (u64, usize) {
+    if word & 0x80 == 0 {
+        return (word & 0x7f, 1);
+    }
+    let low = word as u32;
+    if low & 0x8000 == 0 {
+        return (compact_low(low & 0x7fff).into(), 2);
+    }
+    if low & 0x80_0000 == 0 {
+        return (compact_low(low & 0x7f_ffff).into(), 3);
+    }
+    if low & 0x8000_0000 == 0 {
+        return (compact_low(low).into(), 4);
+    }
+    long_varint(word)
+}
+
+/// A varint of five to eight bytes.
+#[inline(never)]
+fn long_varint(word: u64) -> (u64, usize) {
+    any_varint(word)
+}
+
+/// A varint of up to eight bytes, whose length is not guessed: where lengths mix, a wrong guess
+/// takes longer than this.
+#[inline(always)]
+fn any_varint(word: u64) -> (u64, usize) {
+    let ends = !word & CONTINUES;
+    if ends == 0 {
+        return (0, 2 * Short::LONGEST);
+    }
+    let value = compact(word & (ends ^ ends.wrapping_sub(1)));
+    (value, (ends.trailing_zeros() as usize + 1) / 8)
+}

@@ -1,0 +1,36 @@
+//! Varints in words of eight bytes, and indices made of them.
+
+/// What a negative number becomes where an index was wanted.
+pub(crate) const BELOW: u32 = u32::MAX;
+
+/// What a number past 2³²−3 becomes where an index was wanted.
+pub(crate) const BEYOND: u32 = u32::MAX - 1;
+
+/// An index from its varint. Indices are int32 or uint64 on the wire; no table has 2³² − 2 rows.
+#[inline]
+pub(crate) fn index(value: u64) -> u32 {
+    if value < u64::from(BEYOND) { value as u32 } else { far_index(value) }
+}
+
+#[cold]
+fn far_index(value: u64) -> u32 {
+    if value >> 63 == 1 { BELOW } else { BEYOND }
+}
+
+/// Squeezes the continuation bits out of up to eight varint bytes.
+#[inline]
+pub(super) fn compact(word: u64) -> u64 {
+    let word = word & 0x7f7f_7f7f_7f7f_7f7f;
+    let word = (word & 0x007f_007f_007f_007f) | (word & 0x7f00_7f00_7f00_7f00) >> 1;
+    let word = (word & 0x0000_3fff_0000_3fff) | (word & 0x3fff_0000_3fff_0000) >> 2;
+    (word & 0x0fff_ffff) | (word & 0x0fff_ffff_0000_0000) >> 4
+}
+
+/// The high bit of every byte: more bytes of the varint follow.
+pub(crate) const CONTINUES: u64 = 0x8080_8080_8080_8080;
+
+/// Squeezes the continuation bits out of up to four varint bytes.
+#[inline(always)]
+pub(super) fn compact_low(word: u32) -> u32 {
+    (word & 0x7f) | (word >> 1 & 0x3f80) | (word >> 2 & 0x1f_c000) | (word >> 3 & 0xfe0_0000)
+}

@@ -1,0 +1,162 @@
+//! The front door, the way out: profiles to bytes of any known kind.
+
+use std::io;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::format::Format;
+use crate::format::losses::Losses;
+use crate::format::options::WriteOptions;
+use crate::limits::within;
+use crate::model::Profiles;
+
+/// A payload, and what could not be said in it.
+///
+/// ```
+/// # fn main() -> otlp_profiles::Result<()> {
+/// use otlp_profiles::Format;
+///
+/// let bytes = std::fs::read("testdata/go-heap.pb.gz").unwrap();
+/// let profiles = otlp_profiles::read(&bytes, &Default::default())?.profiles;
+/// let written = otlp_profiles::write(&profiles, Format::OTLP, &Default::default())?;
+/// assert!(!written.payload.is_empty());
+/// # Ok(()) }
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Written {
+    /// The bytes, neither compressed nor framed.
+    pub payload: Vec<u8>,
+    /// What they do not say.
+    pub losses: Losses,
+}
+
+/// Writes profiles as one payload.
+///
+/// # Errors
+///
+/// The format cannot hold the profiles in one payload ([`write_all`] writes several), or a limit
+/// is reached.
+pub fn write(profiles: &Profiles, format: Format, options: &WriteOptions) -> Result<Written> {
+    let (payloads, losses) = write_all(profiles, format, options)?;
+    let payload = only(payloads, format)?;
+    Ok(Written { payload, losses })
+}
+
+/// The one payload there is.
+fn only(mut payloads: Vec<Vec<u8>>, format: Format) -> Result<Vec<u8>> {
+    let message = match (payloads.pop(), payloads.len()) {
+        (Some(payload), 0) => return Ok(payload),
+        (None, _) => format!("{format} cannot say that there is no profile"),
+        (_, more) => format!(
+            "{format} says one profile a payload, and these need {}: write_all writes them all",
+            more + 1
+        ),
+    };
+    Err(Error::new(ErrorKind::Unrepresentable, message))
+}
+
+/// Writes profiles as the payloads they need: one, except where the format is of one profile and
+/// there are several.
+///
+/// # Errors
+///
+/// As [`write()`], but for several payloads.
+///
+/// ```
+/// # fn main() -> otlp_profiles::Result<()> {
+/// use otlp_profiles::Format;
+///
+/// let bytes = std::fs::read("testdata/go-heap.pb.gz").unwrap();
+/// let profiles = otlp_profiles::read(&bytes, &Default::default())?.profiles;
+/// let (payloads, losses) = otlp_profiles::write_all(&profiles, Format::PPROF, &Default::default())?;
+/// assert_eq!(payloads.len(), 1);
+/// assert!(losses.is_empty(), "{losses:?}");
+/// # Ok(()) }
+/// ```
+pub fn write_all(
+    profiles: &Profiles,
+    format: Format,
+    options: &WriteOptions,
+) -> Result<(Vec<Vec<u8>>, Losses)> {
+    write_parts(profiles, format, options, Vec::new())
+}
+
+/// Writes profiles into a buffer: what was in it is replaced, its memory used again. Its length
+/// then is the payload's, before anything is sent, and
+/// [`max_output_bytes`](WriteOptions::max_output_bytes) what it may be.
+///
+/// # Errors
+///
+/// As [`write()`]; the buffer is empty then.
+///
+/// ```
+/// # fn main() -> otlp_profiles::Result<()> {
+/// use otlp_profiles::{ErrorKind, Format, WriteOptions, write_into};
+/// # let bytes = std::fs::read("testdata/go-heap.pb.gz").unwrap();
+/// # let profiles = otlp_profiles::read(&bytes, &Default::default())?.profiles;
+///
+/// let mut body = Vec::new();
+/// let losses = write_into(&profiles, Format::OTLP, &WriteOptions::default(), &mut body)?;
+/// assert!(losses.is_empty());
+///
+/// let less = WriteOptions::default().max_output_bytes(body.len() as u64 - 1);
+/// let error = write_into(&profiles, Format::OTLP, &less, &mut body).unwrap_err();
+/// assert_eq!(error.kind(), ErrorKind::Limit);
+/// # Ok(()) }
+/// ```
+pub fn write_into(
+    profiles: &Profiles,
+    format: Format,
+    options: &WriteOptions,
+    payload: &mut Vec<u8>,
+) -> Result<Losses> {
+    let mut spare = std::mem::take(payload);
+    spare.clear();
+    let (payloads, losses) = write_parts(profiles, format, options, spare)?;
+    *payload = only(payloads, format)?;
+    Ok(losses)
+}
+
+/// Writes profiles as one payload to a file, a socket, or whatever takes bytes.
+///
+/// Nothing is written unless all of the payload can be: it is made in memory first, because the
+/// lengths before its messages are known last.
+///
+/// # Errors
+///
+/// As [`write()`], and [`ErrorKind::Io`] if `output` fails.
+///
+/// ```
+/// # fn main() -> otlp_profiles::Result<()> {
+/// # let bytes = std::fs::read("testdata/go-heap.pb.gz").unwrap();
+/// # let profiles = otlp_profiles::read(&bytes, &Default::default())?.profiles;
+/// use otlp_profiles::{Format, write_to};
+///
+/// let losses = write_to(&profiles, Format::OTLP, &Default::default(), std::io::sink())?;
+/// assert!(losses.is_empty());
+/// # Ok(()) }
+/// ```
+pub fn write_to(
+    profiles: &Profiles,
+    format: Format,
+    options: &WriteOptions,
+    mut output: impl io::Write,
+) -> Result<Losses> {
+    let written = write(profiles, format, options)?;
+    let done = output.write_all(&written.payload).and_then(|()| output.flush());
+    done.map_err(|error| Error::io("the output cannot be written", error))?;
+    Ok(written.losses)
+}
+
+fn write_parts(
+    profiles: &Profiles,
+    format: Format,
+    options: &WriteOptions,
+    spare: Vec<u8>,
+) -> Result<(Vec<Vec<u8>>, Losses)> {
+    let mut losses = Losses::default();
+    let payloads = format.write(profiles, options, &mut losses, spare)?;
+    let bytes: u64 = payloads.iter().map(|payload| payload.len() as u64).sum();
+    within("max_output_bytes", options.max_output_bytes, bytes)?;
+    Ok((payloads, losses))
+}
