@@ -18,6 +18,8 @@ pub enum ErrorKind {
     Limit,
     /// The data cannot be said in the format it should be written as.
     Unrepresentable,
+    /// An option was given that the format does not take.
+    Option,
     /// The operating system failed to read or write; the error's source says how.
     Io,
 }
@@ -93,6 +95,8 @@ pub(crate) enum GzipFault {
 pub(crate) enum Step {
     Field(&'static str),
     Row(usize),
+    /// A line of a text, from 1.
+    Line(usize),
 }
 
 /// The result of everything here that can fail.
@@ -193,6 +197,13 @@ impl Error {
         self
     }
 
+    /// The error is in this line of a text, from 1.
+    #[cold]
+    pub(crate) fn in_line(mut self, number: usize) -> Self {
+        self.0.place.push(Step::Line(number));
+        self
+    }
+
     /// Turns the address of the offending bytes into their offset in `payload`.
     #[cold]
     pub(crate) fn located(mut self, payload: &[u8]) -> Self {
@@ -218,8 +229,8 @@ impl Error {
     }
 
     /// Where in the message it went wrong, in the schema's own words:
-    /// `resource_profiles[0].scope_profiles[0].profiles[2].samples[17].stack_index`;
-    /// empty when the error is about the whole payload.
+    /// `resource_profiles[0].scope_profiles[0].profiles[2].samples[17].stack_index`, or `line 7` of a
+    /// text; empty when the error is about the whole payload.
     pub fn place(&self) -> String {
         place(self.0.place.iter().rev().copied())
     }
@@ -258,7 +269,7 @@ impl Error {
     /// let error = otlp_profiles::read(b"Read me first.\n", &Default::default()).unwrap_err();
     /// assert!(error.is_no_profile());
     /// // What cannot be read may still be a profile.
-    /// let error = otlp_profiles::read(b"main;run 42\n", &Default::default()).unwrap_err();
+    /// let error = otlp_profiles::read(b"@[\n    read+13\n]: 7\n", &Default::default()).unwrap_err();
     /// assert!(!error.is_no_profile());
     /// ```
     pub fn is_no_profile(&self) -> bool {
@@ -274,6 +285,10 @@ pub(crate) fn place(steps: impl Iterator<Item = Step>) -> String {
             Step::Field(name) if text.is_empty() => text.push_str(name),
             Step::Field(name) => text.extend([".", name]),
             Step::Row(row) => text.push_str(&format!("[{row}]")),
+            Step::Line(number) => {
+                let dot = if text.is_empty() { "" } else { "." };
+                text.push_str(&format!("{dot}line {number}"));
+            }
         }
     }
     text

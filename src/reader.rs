@@ -9,6 +9,7 @@ use crate::format::Format;
 use crate::format::detect::{Certainty, Depth, Detected, Endpoint, detect_payload, names};
 use crate::format::intake::{Intake, Policy};
 use crate::format::options::WriteOptions;
+use crate::format::source::SourceOptions;
 use crate::framing::Framing;
 use crate::limits::{Limits, setters};
 use crate::model::Profiles;
@@ -43,6 +44,8 @@ pub struct ReadOptions {
     pub links: bool,
     /// The numeric pprof label to take for the time of a sample, such as `end_timestamp_ns`.
     pub timestamp_label: Option<String>,
+    /// What formats of other tools leave to be said; an error where the format does not take it.
+    pub source: SourceOptions,
 }
 
 impl Default for ReadOptions {
@@ -55,6 +58,7 @@ impl Default for ReadOptions {
             endpoint: None,
             links: true,
             timestamp_label: None,
+            source: SourceOptions::default(),
         }
     }
 }
@@ -67,6 +71,7 @@ setters! { ReadOptions {
     endpoint: impl Into<Option<Endpoint>>,
     links: bool,
     timestamp_label: impl Into<Option<String>>,
+    source: SourceOptions,
 } }
 
 /// What happens where several formats fit a payload and read different profiles from it.
@@ -294,6 +299,7 @@ pub(crate) fn read_detected(
     let mut intake = Intake::new(options.limits, options.policy, payload.len());
     intake.links = options.links;
     intake.timestamp_label.clone_from(&options.timestamp_label);
+    intake.source.clone_from(&options.source);
     let profiles =
         detected.format.read(payload, &mut intake).map_err(|error| error.located(payload))?;
     detected.evidence.append(&mut intake.evidence);

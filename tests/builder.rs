@@ -413,7 +413,7 @@ fn everything() -> Profiles {
 #[test]
 fn what_is_built_can_be_written_in_every_format_and_read_without_a_finding() {
     let profiles = everything();
-    for format in Format::ALL {
+    for format in Format::ALL.iter().filter(|format| format.is_whole()) {
         // Formats that have no timestamps, or one column a profile, say it another way.
         let Ok((payloads, _)) =
             otlp_profiles::write_all(&profiles, *format, &WriteOptions::default())
@@ -495,7 +495,7 @@ fn schemas_and_entities_are_read_as_they_were_said() {
             "service [\"service.name\", \"\"] ",
         ]
     );
-    for format in Format::ALL {
+    for format in Format::ALL.iter().filter(|format| format.is_whole()) {
         let written = write(&profiles, *format, &WriteOptions::default()).unwrap();
         let options = ReadOptions::default().from(*format);
         let read = entities(&read(&written.payload, &options).unwrap().profiles);
@@ -551,7 +551,7 @@ fn resources_of_other_schemas_or_entities_are_other_resources() {
 #[test]
 fn a_buffer_takes_what_write_writes() {
     let profiles = with_entities().finish().unwrap();
-    for format in Format::ALL {
+    for format in Format::ALL.iter().filter(|format| format.is_whole()) {
         let options = WriteOptions::default();
         let written = write(&profiles, *format, &options).unwrap();
         let mut buffer = vec![7; 100_000];

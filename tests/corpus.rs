@@ -173,7 +173,7 @@ fn check_pprof_facts(name: &str, profiles: &Profiles, bytes: &[u8], facts: &Json
 fn there_and_back(name: &str, bytes: &[u8], facts: Option<&Json>) {
     let model = read("pprof", bytes);
     let before = pprof::Profile::decode(bytes).ok();
-    for format in Format::ALL {
+    for format in Format::ALL.iter().filter(|format| format.is_whole()) {
         let (there, losses) = write(format.name(), &model);
         let utf8 = model.dictionary().strings().not_utf8().len() == 0;
         assert!(kept(&losses) || !utf8, "{name} to {}: {losses:?}", format.name());

@@ -42,6 +42,11 @@ fn sample(doc: &mut Doc) -> &mut Sample {
     &mut profile(doc).samples[0]
 }
 
+/// Says what the values measure.
+fn named(doc: &mut Doc, name: &str, unit: &str) {
+    profile(doc).types[0] = Type { name: name.into(), unit: unit.into(), temporality: 0 };
+}
+
 /// Gives the sample an attribute.
 fn attribute(doc: &mut Doc, key: &str, value: Val, unit: &str) {
     let row = row(doc, key, value, unit);
@@ -104,6 +109,48 @@ const CASES: &[Case] = &[
     (&["profile_id.synthesized", "temporality.assumed"], "otlp-1.10", "otlp-1.7", |_| {}),
     (&["profile_id.synthesized", "temporality.assumed"], "otlp-1.10", "otlp-1.3", |_| {}),
     (&["temporality.dropped"], "otlp-1.8", "otlp-1.9", |d| profile(d).types[0].temporality = 2),
+    // Formats of other tools: what values measure is not said there.
+    (&["sample_type.dropped", "stack.empty"], "otlp-1.10", "folded", |_| {}),
+    (&["stack.empty"], "otlp-1.10", "folded", |d| named(d, "samples", "count")),
+    (&["period.dropped", "time.dropped", "stack.empty"], "otlp-1.10", "folded", |d| {
+        named(d, "samples", "count");
+        (profile(d).period, profile(d).duration) = (5, 7);
+    }),
+    (&["mapping.dropped"], "otlp-1.10", "folded", |d| {
+        named(d, "samples", "count");
+        located(d);
+    }),
+    (
+        &["function.source_dropped", "location.address_dropped", "mapping.dropped"],
+        "otlp-1.10",
+        "folded",
+        |d| {
+            named(d, "samples", "count");
+            lined(d, Some(0));
+        },
+    ),
+    (
+        &["location.address_dropped", "mapping.dropped", "frame.text", "location.inline_spread"],
+        "otlp-1.10",
+        "folded",
+        |d| {
+            named(d, "samples", "count");
+            lined(d, Some(0));
+            d.tables.functions[0].names[0] = "a;b".into();
+            d.tables.locations[0].lines = vec![(Some(0), 0, 0); 2];
+        },
+    ),
+    (&["function.system_name_dropped", "mapping.dropped"], "otlp-1.10", "folded", |d| {
+        named(d, "samples", "count");
+        lined(d, Some(0));
+        d.tables.functions[0].names[1] = "_Z4main".into();
+        d.tables.locations[0].address = 0;
+        d.tables.locations[0].lines[0].1 = 0;
+    }),
+    (&["attr.unit_dropped", "stack.empty"], "otlp-1.10", "folded", |d| {
+        named(d, "samples", "count");
+        attribute(d, "size", Val::Int(5), "bytes");
+    }),
     // What a rule would assume again is not lost.
     (&[], "otlp-1.8", "otlp-1.9", |d| profile(d).types[0].temporality = 1),
     (&[], "otlp-1.8", "pprof", |d| profile(d).types[0].temporality = 1),
@@ -887,6 +934,13 @@ fn every_code_has_a_case() {
         "string.invalid_utf8",
         "field.unknown",
         "json.duplicate_key",
+        // In tests/folded.rs.
+        "profiles.merged",
+        "value.negative",
+        "link.as_attribute",
+        "attr.sample.dropped",
+        "link.dropped",
+        "text.bad_line",
     ]);
     let missing: Vec<_> = LossCode::ALL
         .iter()

@@ -18,7 +18,7 @@ const WITH_ROWS: usize = 10_000;
 /// Writes to every format.
 fn written(model: &Profiles) -> impl Iterator<Item = (&'static str, Vec<Vec<u8>>)> {
     let options = WriteOptions::default().max_output_bytes(u64::MAX);
-    Format::ALL.iter().map(move |format| {
+    Format::ALL.iter().filter(|format| format.is_whole()).map(move |format| {
         let (payloads, _) = write_all(model, *format, &options).unwrap();
         (format.name(), payloads)
     })

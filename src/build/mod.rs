@@ -64,7 +64,7 @@ mod report;
 mod resource;
 pub(crate) mod room;
 mod sample;
-mod samples;
+pub(crate) mod samples;
 mod seal;
 mod seen;
 mod stack;

@@ -13,7 +13,7 @@ use super::rules::wire::*;
 use super::varint::varint;
 use super::{Report, walk};
 use crate::compression::{self, Unpacked};
-use crate::error::{Error, GzipFault};
+use crate::error::{Error, ErrorKind, GzipFault};
 use crate::format::detect::{Certainty, Depth, Detected, detect_payload, is_foreign};
 use crate::format::{Encoding, Format};
 use crate::framing::{Framing, messages};
@@ -166,7 +166,7 @@ impl Checking<'_> {
 
     /// Which format a payload is; where it is none, why is among the findings.
     fn format_of(&mut self, payload: &[u8]) -> Option<Format> {
-        if let Some(format) = self.options.from {
+        if let Some(format) = self.options.from.filter(|format| format.is_whole()) {
             return Some(format);
         }
         if payload.is_empty() {
@@ -183,9 +183,14 @@ impl Checking<'_> {
             return None;
         }
         match detect(payload) {
-            Ok(detected) => {
+            Ok(detected) if detected.format.is_whole() => {
                 self.certainty(&detected);
                 Some(detected.format)
+            }
+            Ok(detected) => {
+                let message = detected.evidence.join("; ") + ", which no rules are for";
+                self.raise(&OP0004, &Error::new(ErrorKind::Unrecognised, message));
+                None
             }
             Err(error) => self.undetected(payload, &error),
         }
@@ -380,7 +385,7 @@ fn delimited(payload: &[u8]) -> Option<usize> {
 fn broken_as(payload: &[u8], limits: Limits) -> Option<Format> {
     let options = Options::default().limits(limits).only(RULES.to_vec()).max_findings(1);
     let options = Rc::new(options);
-    let protobuf = Format::ALL.iter().filter(|format| !format.is_json());
+    let protobuf = Format::ALL.iter().filter(|format| format.is_whole() && !format.is_json());
     let mut best: Option<(u64, u64, Format)> = None;
     for format in protobuf {
         let version = version_of(*format);

@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Finding, Result, Severity};
 use crate::format::losses::{LossCode, LossKind};
+use crate::format::source::SourceOptions;
 use crate::limits::{Budget, Limits, within};
 
 /// What happens to input that breaks a rule the data can be read without.
@@ -22,6 +23,7 @@ pub struct Intake {
     pub(crate) policy: Policy,
     pub(crate) links: bool,
     pub(crate) timestamp_label: Option<String>,
+    pub(crate) source: SourceOptions,
     pub(crate) findings: Vec<Finding>,
     /// The rows that the reader is inside of, from the outside in.
     inside: Vec<(&'static str, usize)>,
@@ -37,6 +39,7 @@ impl Intake {
             policy,
             links: true,
             timestamp_label: None,
+            source: SourceOptions::default(),
             findings: Vec::new(),
             inside: Vec::new(),
             evidence: Vec::new(),

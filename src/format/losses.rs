@@ -234,6 +234,8 @@ codes! {
         DEDUP_LOCATION = "dedup.location": "equal locations became one";
         DEDUP_FUNCTION = "dedup.function": "equal functions became one";
         ATTR_ROW_0 = "attr.row_0": "a list of attributes had row 0, which stands for none; it was left out";
+        VALUE_NEGATIVE = "value.negative": "a negative value was kept";
+        LINK_AS_ATTRIBUTE = "link.as_attribute": "a trace id or a span id that makes no link stayed an attribute";
         ORPHAN_DROPPED = "orphan.dropped": "table rows that nothing refers to were left out";
     }
     Synthesized {
@@ -271,9 +273,23 @@ codes! {
         UNIT_DUPLICATE = "unit.duplicate": "a key was given two units; the first won";
         COLUMNS_ZERO_FILLED = "columns.zero_filled": "a sample got the value 0 where it had none";
         LINK_HALF = "link.half": "a link has a trace id or a span id alone; the other became zero";
+        PROFILES_MERGED = "profiles.merged": "samples of several profiles are in one, or a profile without samples is gone";
+        FRAME_TEXT = "frame.text": "a name held what ends a frame or a line there; it was replaced";
+        STACK_EMPTY = "stack.empty": "a stack without frames got one that is unknown";
+        INLINE_SPREAD = "location.inline_spread": "functions inlined into another became frames like others";
         SERIES_EXPANDED = "series.expanded": "values without timestamps became samples of their own";
     }
     Dropped {
+        SAMPLE_TYPE_DROPPED = "sample_type.dropped": "the format does not say what its values measure";
+        PERIOD_DROPPED = "period.dropped": "the format has no period";
+        TIME_DROPPED = "time.dropped": "the format has no time and no duration";
+        ADDRESS_DROPPED = "location.address_dropped": "the format has no addresses";
+        MAPPING_DROPPED = "mapping.dropped": "the format has no mappings";
+        SOURCE_DROPPED = "function.source_dropped": "the format has no files and lines of functions, or not all of them";
+        SYSTEM_NAME_DROPPED = "function.system_name_dropped": "the format has one name a function";
+        ATTR_SAMPLE_DROPPED = "attr.sample.dropped": "the format has no attributes of samples";
+        ATTR_UNIT_DROPPED = "attr.unit_dropped": "the format has no units of attributes";
+        LINK_DROPPED = "link.dropped": "the format has no links";
         RESOURCE_DROPPED = "resource.dropped": "the format has no resource";
         SCOPE_DROPPED = "scope.dropped": "the format has no scope";
         SCHEMA_URL_DROPPED = "schema_url.dropped": "the format has no schema url";
@@ -307,6 +323,7 @@ codes! {
         BAD_STRING_INDEX = "pprof.bad_string_index": "an index past the string table";
         VALUE_COUNT = "pprof.value_count": "a sample with more or fewer values than sample types";
         ROW_0 = "table.row_0": "the first row of a table was not the empty one";
+        BAD_LINE = "text.bad_line": "a line, or what it belongs to, that cannot be read; it was passed over";
         INDEX_OUT_OF_RANGE = "index.out_of_range": "an index past its table";
     }
 }

@@ -2,17 +2,20 @@
 //! leaves a choice.
 
 mod alike;
+mod assembly;
 mod build_id;
 mod columns;
 pub(crate) mod detect;
 mod even;
 mod fields;
 mod fingerprint;
+mod folded;
 pub(crate) mod index;
 pub(crate) mod intake;
 mod json;
 mod known;
 mod labels;
+mod lines;
 pub(crate) mod losses;
 pub(crate) mod options;
 mod orphans;
@@ -20,14 +23,17 @@ pub(crate) mod otlp;
 mod pprof;
 mod receiver;
 mod select;
+pub(crate) mod source;
 mod spread;
 pub(crate) mod stacks;
 mod subset;
 mod temporality;
 mod texts;
+mod view;
 
 pub use options::{Refs, Timestamps};
 pub use receiver::Receiver;
+pub use source::{Dialect, SourceOptions, TimeUnit};
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -41,9 +47,10 @@ use crate::format::options::WriteOptions;
 use crate::format::otlp::schema::Schema;
 use crate::model::Profiles;
 
-/// A format: pprof, a generation of OTLP profiles, or OTLP/JSON.
+/// A format: pprof, a generation of OTLP profiles, OTLP/JSON, or what another tool writes or shows.
 ///
-/// A small `Copy` value. There is a constant for each format, [`Format::ALL`] lists them, and
+/// Some formats are only read, some only written: see [`can_read`](Self::can_read) and
+/// [`can_write`](Self::can_write). A small `Copy` value. There is a constant for each format, [`Format::ALL`] lists them, and
 /// names parse: `"pprof"`, `"otlp"` (the newest generation), `"otlp-1.9"` or `"1.9"`.
 ///
 /// ```
@@ -67,12 +74,18 @@ pub(crate) struct Codec {
     pub(crate) gzip_on_disk: bool,
     pub(crate) deprecated: Option<&'static str>,
     pub(crate) encoding: Encoding,
-    /// Reads one payload, neither compressed nor framed.
-    pub(crate) read: fn(&[u8], &mut Intake) -> Result<Profiles>,
+    /// Reads one payload, neither compressed nor framed. None: the format is only written.
+    pub(crate) read: Option<Read>,
     /// Writes the profiles: one payload, or several where one cannot hold them all. The first is
-    /// written into the last argument, which is empty, for its memory.
-    pub(crate) write: Write,
+    /// written into the last argument, which is empty, for its memory. None: the format is only read.
+    pub(crate) write: Option<Write>,
+    /// The [`SourceOptions`] that its reader takes, and the options of its own that its writer
+    /// takes.
+    pub(crate) options: &'static [&'static str],
 }
+
+/// The arrow into the model.
+type Read = fn(&[u8], &mut Intake) -> Result<Profiles>;
 
 /// The arrow out of the model.
 type Write = fn(&Profiles, &WriteOptions, &mut Losses, Vec<u8>) -> Result<Vec<Vec<u8>>>;
@@ -86,6 +99,11 @@ pub(crate) enum Encoding {
     OtlpJson,
     /// As pprof's protobuf message.
     Pprof,
+    /// In a form of its own, which is known by how it begins.
+    Own {
+        /// Whether that is JSON.
+        json: bool,
+    },
 }
 
 impl Format {
@@ -111,6 +129,8 @@ impl Format {
     pub const OTLP_JSON: Self = Self(&json::OTLP_JSON);
     /// pprof's `profile.proto`.
     pub const PPROF: Self = Self(&pprof::PPROF);
+    /// Folded stacks, plain and with the attributes of OTEP 0239.
+    pub const FOLDED: Self = Self(&folded::FOLDED);
 
     /// Every format, the newest generation of OTLP first. All else derives from this list.
     pub const ALL: &'static [Self] = &[
@@ -124,6 +144,7 @@ impl Format {
         Self::OTLP_1_3,
         Self::OTLP_JSON,
         Self::PPROF,
+        Self::FOLDED,
     ];
 
     /// The name, as `--from` and `--to` take it: `pprof`, `otlp-1.10`.
@@ -159,12 +180,49 @@ impl Format {
 
     /// Whether it is a generation of OTLP, or OTLP/JSON.
     pub fn is_otlp(self) -> bool {
-        !matches!(self.0.encoding, Encoding::Pprof)
+        matches!(self.0.encoding, Encoding::Otlp(_) | Encoding::OtlpJson)
     }
 
     /// Whether its payloads are JSON.
     pub fn is_json(self) -> bool {
-        matches!(self.0.encoding, Encoding::OtlpJson)
+        matches!(self.0.encoding, Encoding::OtlpJson | Encoding::Own { json: true })
+    }
+
+    /// Whether it is read.
+    pub fn can_read(self) -> bool {
+        self.0.read.is_some()
+    }
+
+    /// Whether it is written.
+    pub fn can_write(self) -> bool {
+        self.0.write.is_some()
+    }
+
+    /// Whether a pprof comes back from it as it was, and so most of what OTLP says. The other
+    /// formats are those of other tools: they say less, and what they do not say is in the
+    /// [`Losses`](crate::Losses).
+    ///
+    /// ```
+    /// use otlp_profiles::Format;
+    ///
+    /// assert!(Format::OTLP.is_whole() && Format::PPROF.is_whole());
+    /// assert!(!Format::FOLDED.is_whole());
+    /// ```
+    pub fn is_whole(self) -> bool {
+        !matches!(self.0.encoding, Encoding::Own { .. })
+    }
+
+    /// The options, beyond those of all formats, that mean something for it: names of
+    /// [`SourceOptions`] and of the options of writing.
+    ///
+    /// ```
+    /// use otlp_profiles::Format;
+    ///
+    /// assert!(Format::FOLDED.options().contains(&"columns"));
+    /// assert!(Format::PPROF.options().is_empty());
+    /// ```
+    pub fn options(self) -> &'static [&'static str] {
+        self.0.options
     }
 
     /// The format that a file's name means by its extension, `.gz` aside: of the generations of
@@ -202,12 +260,18 @@ impl Format {
     pub(crate) fn schema(self) -> Option<&'static Schema> {
         match self.0.encoding {
             Encoding::Otlp(schema) => Some(schema),
-            Encoding::OtlpJson | Encoding::Pprof => None,
+            Encoding::OtlpJson | Encoding::Pprof | Encoding::Own { .. } => None,
         }
     }
 
     pub(crate) fn read(self, payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
-        (self.0.read)(payload, intake)
+        match self.0.read {
+            Some(read) => {
+                source::check(intake.source.given(), self)?;
+                read(payload, intake)
+            }
+            None => Err(Error::new(ErrorKind::Unrecognised, format!("{self} is only written"))),
+        }
     }
 
     pub(crate) fn write(
@@ -217,7 +281,13 @@ impl Format {
         losses: &mut Losses,
         spare: Vec<u8>,
     ) -> Result<Vec<Vec<u8>>> {
-        (self.0.write)(profiles, options, losses, spare)
+        match self.0.write {
+            Some(write) => {
+                source::check(options.given(), self)?;
+                write(profiles, options, losses, spare)
+            }
+            None => Err(Error::new(ErrorKind::Unrepresentable, format!("{self} is only read"))),
+        }
     }
 
     fn has_name(self, name: &str) -> bool {
@@ -301,6 +371,7 @@ mod tests {
             ("x.otlp.gz", Some(Format::OTLP)),
             ("x.otlp.json", Some(Format::OTLP_JSON)),
             (".pb", None),
+            ("x.folded", Some(Format::FOLDED)),
             ("x.txt", None),
             ("x", None),
         ] {

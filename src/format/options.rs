@@ -26,6 +26,9 @@ pub struct WriteOptions {
     pub links: bool,
     /// The id of the one profile; where a generation requires an id and none is known, it is made from the content.
     pub profile_id: Option<ProfileId>,
+    /// Whether folded stacks are plain, as flame graph tools take them, though samples have attributes,
+    /// links or timestamps.
+    pub plain: bool,
     /// The bytes a writer may produce.
     pub max_output_bytes: u64,
     /// The samples that timestamps may be expanded to where each needs one of its own.
@@ -40,9 +43,18 @@ impl Default for WriteOptions {
             timestamps: Timestamps::Label,
             links: true,
             profile_id: None,
+            plain: false,
             max_output_bytes: Limits::network().max_output_bytes,
             max_expanded_samples: 16 << 20,
         }
+    }
+}
+
+impl WriteOptions {
+    /// The names of the options that were given and that only some formats take, as
+    /// [`Format::options`](crate::Format::options) has them.
+    pub fn given(&self) -> impl Iterator<Item = &'static str> + use<> {
+        self.plain.then_some("plain").into_iter()
     }
 }
 
@@ -52,6 +64,7 @@ crate::limits::setters! { WriteOptions {
     timestamps: Timestamps,
     links: bool,
     profile_id: impl Into<Option<ProfileId>>,
+    plain: bool,
     max_output_bytes: u64,
     max_expanded_samples: u64,
 } }

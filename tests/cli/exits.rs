@@ -181,13 +181,13 @@ fn shells_are_told_what_completes() {
 #[test]
 fn the_command_for_another_profiler_inflates() {
     let room = room("inflates");
-    let folded = b"main;run;poll 42\nmain;idle 7\n";
-    let folded = otlp_profiles::compression::deflate(folded, Default::default());
+    let traced = b"@[\n    read+13\n    main+9\n]: 7\n";
+    let traced = otlp_profiles::compression::deflate(traced, Default::default());
     for (name, command) in [
-        ("a.folded.gz", "`gunzip -c a.folded.gz > a.folded && pprofutils folded a.folded profile"),
-        ("a b", "`gunzip -c 'a b' > 'a b.inflated' && pprofutils folded 'a b.inflated' profile"),
+        ("a.txt.gz", "`gunzip -c a.txt.gz > a.txt && stackcollapse-bpftrace.pl a.txt |"),
+        ("a b", "`gunzip -c 'a b' > 'a b.inflated' && stackcollapse-bpftrace.pl 'a b.inflated' |"),
     ] {
-        fs::write(room.join(name), &folded).unwrap();
+        fs::write(room.join(name), &traced).unwrap();
         let mut info = crate::command("info");
         let output = info.arg(name).current_dir(&room).output().unwrap();
         says(&output, command);

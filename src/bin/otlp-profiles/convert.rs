@@ -35,7 +35,7 @@ pub(crate) struct Args {
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
     /// The format to write; else the extension of OUT says it
-    #[arg(long, value_name = "FORMAT", value_parser = FormatParser)]
+    #[arg(long, value_name = "FORMAT", value_parser = FormatParser::Write)]
     to: Option<Format>,
     /// Write what this receiver reads, in its releases since spring 2026: the format and how texts are said
     #[arg(long = "for", value_name = "RECEIVER", value_parser = receivers(), conflicts_with_all = ["to", "refs"])]
@@ -66,6 +66,9 @@ pub(crate) struct Args {
     /// The numeric pprof label to take for the time of a sample, such as end_timestamp_ns
     #[arg(long, value_name = "NAME")]
     timestamp_label: Option<String>,
+    /// Write folded stacks without attributes, links and timestamps, as flame graph tools take them
+    #[arg(long)]
+    plain: bool,
     /// The id to give the one profile: 32 hex digits
     #[arg(long, value_name = "HEX", value_parser = parse_profile_id)]
     profile_id: Option<ProfileId>,
@@ -174,6 +177,7 @@ impl Args {
             .timestamps(timestamps)
             .links(!self.no_links)
             .profile_id(self.profile_id)
+            .plain(self.plain)
             .max_output_bytes(Limits::file().max_output_bytes);
         let options = match self.refs {
             Some(RefsArg::Inline) => options.refs(Refs::Inline),

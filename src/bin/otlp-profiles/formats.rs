@@ -10,17 +10,33 @@ use otlp_profiles::Format;
 
 /// Takes the name of a format; help and errors list what the registry has.
 #[derive(Clone)]
-pub(crate) struct FormatParser;
+pub(crate) enum FormatParser {
+    /// A format that is read.
+    Read,
+    /// A format that is written.
+    Write,
+}
+
+impl FormatParser {
+    fn formats(&self) -> impl Iterator<Item = Format> + use<> {
+        let can = match self {
+            Self::Read => Format::can_read,
+            Self::Write => Format::can_write,
+        };
+        Format::ALL.iter().copied().filter(move |format| can(*format))
+    }
+}
 
 impl TypedValueParser for FormatParser {
     type Value = Format;
 
     fn parse_ref(&self, cmd: &Command, arg: Option<&Arg>, value: &OsStr) -> Result<Format, Error> {
-        if let Some(format) = value.to_str().and_then(|name| name.parse().ok()) {
+        let named = value.to_str().and_then(|name| name.parse().ok());
+        if let Some(format) = named.filter(|named| self.formats().any(|format| format == *named)) {
             return Ok(format);
         }
         // The library of arguments words the error, and may suggest what is spelt alike.
-        let known = PossibleValuesParser::new(possible_values());
+        let known = PossibleValuesParser::new(possible_values(self.formats()));
         let mut error = match known.parse_ref(cmd, arg, value) {
             Err(error) => error,
             Ok(_) => Error::new(ErrorKind::InvalidValue).with_cmd(cmd),
@@ -35,13 +51,13 @@ impl TypedValueParser for FormatParser {
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        Some(Box::new(possible_values()))
+        Some(Box::new(possible_values(self.formats())))
     }
 }
 
-fn possible_values() -> impl Iterator<Item = PossibleValue> {
-    Format::ALL.iter().map(|format| {
-        let also = also(*format);
+fn possible_values(formats: impl Iterator<Item = Format>) -> impl Iterator<Item = PossibleValue> {
+    formats.map(|format| {
+        let also = also(format);
         let help = match also[..] {
             [] => format.about().to_owned(),
             _ => format!("{} (also: {})", format.about(), also.join(", ")),
@@ -82,7 +98,12 @@ pub(crate) fn long_version() -> &'static str {
     static TEXT: LazyLock<String> = LazyLock::new(|| {
         let mut text = format!("{}\n\nReads and writes:", env!("CARGO_PKG_VERSION"));
         for format in Format::ALL {
-            text.push_str(&format!("\n  {format:10} {}", format.about()));
+            let only = match (format.can_read(), format.can_write()) {
+                (true, false) => " (read)",
+                (false, true) => " (written)",
+                _ => "",
+            };
+            text.push_str(&format!("\n  {format:10} {}{only}", format.about()));
         }
         text
     });
@@ -105,7 +126,7 @@ mod tests {
         assert_eq!(tip("OTLP-1.9").as_deref(), Some("the name is 'otlp-1.9'"));
         assert_eq!(tip("v1.9").as_deref(), Some("the name is 'otlp-1.9'"));
         assert_eq!(tip("pproff"), None);
-        assert_eq!(tip("folded"), None);
+        assert_eq!(tip("foldet"), None);
         assert_eq!(tip("otlp-"), None);
     }
 }

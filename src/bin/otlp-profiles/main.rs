@@ -17,6 +17,7 @@ mod numbers;
 mod once;
 mod output;
 mod reading;
+mod source;
 mod style;
 mod text;
 mod time;

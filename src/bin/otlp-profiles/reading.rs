@@ -15,13 +15,14 @@ use crate::exit::{Exit, Failure};
 use crate::formats::FormatParser;
 use crate::input::{Input, unreadable};
 use crate::limits::ReadLimits;
+use crate::source::SourceArgs;
 use crate::trace;
 
 /// How to read.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct ReadArgs {
     /// What the input is, where that is not certain
-    #[arg(long, value_name = "FORMAT", value_parser = FormatParser)]
+    #[arg(long, value_name = "FORMAT", value_parser = FormatParser::Read)]
     pub(crate) from: Option<Format>,
     /// What the input was sent to, as /v1development/profiles: decides where several generations fit
     #[arg(long, value_name = "PATH|SERVICE", value_parser = parse_endpoint)]
@@ -29,6 +30,8 @@ pub(crate) struct ReadArgs {
     /// Repair broken input where it can be read without what is broken, and say so
     #[arg(long)]
     repair: bool,
+    #[command(flatten)]
+    source: SourceArgs,
     #[command(flatten)]
     limits: ReadLimits,
 }
@@ -41,6 +44,7 @@ impl ReadArgs {
             .policy(policy)
             .from(self.from)
             .endpoint(self.endpoint)
+            .source(self.source.options())
             .ambiguity(Ambiguity::Prefer)
     }
 }

@@ -54,7 +54,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", default_value_t = 100)]
     max_findings: u64,
     /// What the input is; otherwise its bytes decide
-    #[arg(long, value_name = "FORMAT", value_parser = FormatParser)]
+    #[arg(long, value_name = "FORMAT", value_parser = FormatParser::Read)]
     from: Option<Format>,
     /// Ask what a receiver demands, too: collector, parca or pyroscope
     #[arg(long = "for", value_name = "RECEIVER", value_parser = parse_receiver)]

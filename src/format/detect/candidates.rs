@@ -66,7 +66,7 @@ fn readable(format: Format) -> Option<Candidate> {
     let grammar = match format.encoding() {
         Encoding::Otlp(schema) => generations::grammar(schema),
         Encoding::Pprof => generations::pprof(),
-        Encoding::OtlpJson => return None,
+        Encoding::OtlpJson | Encoding::Own { .. } => return None,
     };
     Some(Candidate { grammar, answer: Answer::Format(format) })
 }

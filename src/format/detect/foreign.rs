@@ -1,16 +1,19 @@
-//! What other profilers write, and what is no profile at all: one table of signs by which a file is
-//! named, so that the error says what to do.
+//! What other tools write, and what is no profile at all: one table of signs by which a file is known:
+//! to be read, or to be named, so that the error says what to do.
 
 use super::signs;
+use crate::format::Format;
 
-/// A kind of file that is named and not read.
+/// A kind of file that is told by how it begins.
 #[derive(Debug)]
 pub(super) struct Foreign {
     /// `a perf.data file`.
     pub(super) what: &'static str,
     /// The command that makes something of `FILE` that is read here, in backquotes, or why there is
-    /// none.
+    /// none; of what is read, how it is known.
     pub(super) hint: &'static str,
+    /// The format that reads it.
+    pub(super) format: Option<Format>,
     /// Whether it holds a profile, though one that is not read.
     pub(super) is_profile: bool,
     sign: Sign,
@@ -33,11 +36,16 @@ enum Sign {
 use Sign::{Bytes, Json, Line, Magic, Text};
 
 const fn profile(what: &'static str, sign: Sign, hint: &'static str) -> Foreign {
-    Foreign { what, hint, is_profile: true, sign }
+    Foreign { what, hint, format: None, is_profile: true, sign }
+}
+
+/// What is read, and how it is known.
+const fn read(format: Format, what: &'static str, sign: Sign, hint: &'static str) -> Foreign {
+    Foreign { what, hint, format: Some(format), is_profile: true, sign }
 }
 
 const fn no_profile(what: &'static str, sign: Sign, hint: &'static str) -> Foreign {
-    Foreign { what, hint, is_profile: false, sign }
+    Foreign { what, hint, format: None, is_profile: false, sign }
 }
 
 /// What has no first bytes that something else has: it is looked for before protobuf.
@@ -80,7 +88,6 @@ static OTHER_TEXT: Foreign =
 const LEGACY: &str = "`go tool pprof -proto FILE > profile.pb.gz` makes a pprof of it; the program before FILE gives addresses names";
 const GO_TEXT: &str = "`go tool pprof -proto FILE > profile.pb.gz` makes a pprof of it; without debug=1 in the URL Go gives one itself";
 const GO_DUMP: &str = "Go makes a pprof without debug=2 in the URL: `curl -o goroutine.pb.gz http://localhost:6060/debug/pprof/goroutine`";
-const FOLDED: &str = "`pprofutils folded FILE profile.pb.gz` makes a pprof of it";
 const RECORD_PYTHON: &str = "no converter is known; `py-spy record --format raw -o profile.folded -- python APP.py` records what `pprofutils folded profile.folded profile.pb.gz` makes a pprof of";
 const RECORD_HEAP: &str = "no converter is known; `HEAPPROFILE=/tmp/heap LD_PRELOAD=libtcmalloc.so PROGRAM` records what `go tool pprof -proto PROGRAM /tmp/heap.0001.heap > profile.pb.gz` makes a pprof of";
 const RECORD_CPU: &str = "no converter is known; `perf record -g PROGRAM` records what `perf_to_profile -i perf.data -o profile.pb` makes a pprof of";
@@ -250,10 +257,11 @@ static FOREIGN: &[Foreign] = &[
     ),
     profile("a callgrind file", Text(signs::is_callgrind), RECORD_CPU),
     profile("memray's table of allocations", Line(&["allocator,num_allocations,size"]), MEMRAY),
-    profile(
+    read(
+        Format::FOLDED,
         "austin's folded stacks",
         Text(signs::is_austin),
-        "`austin2pprof FILE profile.pb` (austin-python) makes a pprof of it",
+        "its stacks begin with processes and threads as austin says them; the option dialect reads those",
     ),
     profile(
         "protobuf in text form",
@@ -270,12 +278,18 @@ static FOREIGN: &[Foreign] = &[
         Line(&["<?xml", "<svg", "<!DOCTYPE", "<html"]),
         "give the profile the picture was made from",
     ),
-    profile(
+    read(
+        Format::FOLDED,
         "folded stacks with attributes, as OTEP 0239 shows them",
         Text(signs::is_extended_folded),
-        "`cut -d' ' -f1,2 FILE | pprofutils folded > profile.pb.gz` makes a pprof of its stacks and values",
+        "its first lines are stacks, each with a number and attributes behind it",
     ),
-    profile("folded stacks", Text(signs::is_folded), FOLDED),
+    read(
+        Format::FOLDED,
+        "folded stacks",
+        Text(signs::is_folded),
+        "its first lines are stacks, each with a number behind it",
+    ),
 ];
 
 #[cfg(test)]
@@ -284,7 +298,7 @@ mod tests {
 
     #[test]
     fn every_hint_of_a_profile_is_a_command_or_says_that_there_is_none() {
-        for foreign in FOREIGN.iter().filter(|foreign| foreign.is_profile) {
+        for foreign in FOREIGN.iter().filter(|f| f.is_profile && f.format.is_none()) {
             let Foreign { what, hint, .. } = foreign;
             assert!(hint.contains('`') || hint.starts_with("no converter"), "{what}: {hint}");
             assert_eq!(hint.matches('`').count() % 2, 0, "{what}: {hint}");

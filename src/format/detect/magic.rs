@@ -18,14 +18,27 @@ pub(super) enum Seen {
 impl Seen {
     /// The format that reads it.
     pub(super) fn reads(self) -> Option<Format> {
-        matches!(self, Self::OtlpJson).then_some(Format::OTLP_JSON)
+        match self {
+            Self::OtlpJson => Some(Format::OTLP_JSON),
+            Self::Foreign(foreign) => foreign.format,
+            Self::Compressed(_) => None,
+        }
+    }
+
+    fn what(self) -> &'static str {
+        match self {
+            Self::OtlpJson => "OTLP profiles as JSON",
+            Self::Foreign(foreign) => foreign.what,
+            Self::Compressed(name) => name,
+        }
     }
 
     /// The same where another format was asked for.
     pub(super) fn answer_instead(self, hint: Format) -> Result<Detected> {
         match self.reads() {
             Some(format) if format != hint => Err(Error::malformed(format!(
-                "the payload is not {hint}; it is OTLP profiles as JSON: leave out the format, or name {format}"
+                "the payload is not {hint}; it is {}: leave out the format, or name {format}",
+                self.what()
             ))),
             _ => self.answer(),
         }
@@ -37,6 +50,10 @@ impl Seen {
             Self::OtlpJson => {
                 let evidence = vec!["it begins like OTLP profiles as JSON".to_owned()];
                 Ok(Detected { format: Format::OTLP_JSON, certainty: Certainty::Certain, evidence })
+            }
+            Self::Foreign(Foreign { what, hint, format: Some(format), .. }) => {
+                let evidence = vec![format!("it is {what}: {hint}")];
+                Ok(Detected { format: *format, certainty: Certainty::Certain, evidence })
             }
             Self::Foreign(foreign) => {
                 let error = unrecognised(foreign.what, foreign.hint);
@@ -85,16 +102,35 @@ fn is_other_signal(has: &impl Fn(&str) -> bool) -> bool {
 
 /// Text, by its beginning.
 pub(super) fn text(payload: &[u8]) -> Option<Seen> {
-    let start = payload.get(..START).unwrap_or(payload);
+    // A first line may be long.
+    let line = payload.iter().take(16 * START).position(|byte| *byte == b'\n');
+    let end = line.map_or(START, |end| START.max(end + 1));
+    let start = payload.get(..end).unwrap_or(payload);
+    if let Some(start) = utf16(start) {
+        return Some(Seen::Foreign(foreign::of_text(&start)));
+    }
     let odd = |byte: &u8| *byte < b' ' && !b"\t\n\r\x0c\x1b".contains(byte) || *byte == 0x7f;
     let ascii = start.iter().filter(|byte| byte.is_ascii()).count();
-    if start.iter().any(odd) || ascii * 4 < start.len() * 3 || start.is_empty() {
+    let is_utf8 = std::str::from_utf8(start).map_or_else(|e| e.error_len().is_none(), |_| true);
+    if start.iter().any(odd) || !is_utf8 && ascii * 4 < start.len() * 3 || start.is_empty() {
         return None;
     }
     let start = String::from_utf8_lossy(start);
     // Frames of a stack are indented, so blanks before them matter; blank lines do not.
     let start = start.trim_start_matches('\u{feff}').trim_start_matches(['\n', '\r']);
     json(start.trim_start().as_bytes()).or_else(|| Some(Seen::Foreign(foreign::of_text(start))))
+}
+
+/// The text of UTF-16 that says of which endianness it is.
+fn utf16(start: &[u8]) -> Option<String> {
+    let (unit, rest): (fn([u8; 2]) -> u16, _) = match start {
+        [0xff, 0xfe, rest @ ..] => (u16::from_le_bytes, rest),
+        [0xfe, 0xff, rest @ ..] => (u16::from_be_bytes, rest),
+        _ => return None,
+    };
+    let units = rest.as_chunks::<2>().0.iter().map(|bytes| unit(*bytes));
+    let text = char::decode_utf16(units).collect::<Result<String, _>>().ok()?;
+    (text.len() > 2).then_some(text)
 }
 
 /// The error of what is like nothing known.

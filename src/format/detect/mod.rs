@@ -156,6 +156,9 @@ fn recognise(
     if payload.is_empty() {
         return empty(hint, endpoint);
     }
+    if let Some(format) = hint.filter(|format| !format.is_whole()) {
+        return Ok(at_its_word(format));
+    }
     if let Some(seen) = magic::binary(payload) {
         return match hint {
             Some(format) if !is_protobuf(format) && seen.reads().is_none() => {
@@ -200,7 +203,11 @@ fn is_protobuf(format: Format) -> bool {
 }
 
 fn at_its_word(format: Format) -> Detected {
-    let evidence = vec![format!("nothing was recognised; {} was asked for", format.name())];
+    let name = format.name();
+    let evidence = vec![match format.is_whole() {
+        true => format!("nothing was recognised; {name} was asked for"),
+        false => format!("{name} was asked for"),
+    }];
     Detected { format, certainty: Certainty::Certain, evidence }
 }
 
@@ -473,8 +480,9 @@ mod tests {
             gzip_on_disk: false,
             deprecated: None,
             encoding: Encoding::OtlpJson,
-            read: |_, _| Ok(Profiles::default()),
-            write: |_, _, _, _| Ok(Vec::new()),
+            read: Some(|_, _| Ok(Profiles::default())),
+            write: None,
+            options: &[],
         })));
         let mut candidates = candidates(Format::ALL);
         candidates.insert(0, Candidate { grammar: made_up, answer: Answer::Format(format) });

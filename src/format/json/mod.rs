@@ -58,8 +58,9 @@ pub(crate) static OTLP_JSON: Codec = Codec {
     gzip_on_disk: false,
     deprecated: None,
     encoding: Encoding::OtlpJson,
-    read: read_text,
-    write: write_text,
+    read: Some(read_text),
+    write: Some(write_text),
+    options: &[],
 };
 
 fn read_text(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {

@@ -21,8 +21,9 @@ const fn codec<G: Generation>(about: &'static str, aliases: &'static [&'static s
         gzip_on_disk: false,
         deprecated: None,
         encoding: Encoding::Otlp(const { &G::SCHEMA }),
-        read: read::read::<G>,
-        write: write_one::<G>,
+        read: Some(read::read::<G>),
+        write: Some(write_one::<G>),
+        options: &[],
     }
 }
 

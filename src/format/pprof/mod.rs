@@ -14,7 +14,7 @@ mod samples;
 mod seen;
 mod strings;
 mod times;
-mod unsaid;
+pub(crate) mod unsaid;
 mod write;
 mod write_samples;
 mod write_tables;
@@ -30,6 +30,7 @@ pub(crate) static PPROF: Codec = Codec {
     gzip_on_disk: true,
     deprecated: None,
     encoding: Encoding::Pprof,
-    read: read::read,
-    write: write::write,
+    read: Some(read::read),
+    write: Some(write::write),
+    options: &[],
 };

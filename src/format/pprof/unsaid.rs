@@ -74,9 +74,15 @@ impl<'a> Unsaid<'a> {
         Self { dictionary, known, fingerprints: Fingerprints::of(dictionary, known) }
     }
 
-    /// Counts what is said of some columns, with their default sample type. A value that a rule
-    /// chose where one was required, and would choose again, is no loss.
+    /// Counts what is said of some columns, with their default sample type.
     pub(crate) fn profile(&mut self, joined: &Joined, default: StringId, losses: &mut Losses) {
+        self.fields(joined, default, losses);
+        attributes(joined.first(), self.dictionary, self.known, losses);
+    }
+
+    /// Counts what is said of some columns in fields. A value that a rule chose where one was
+    /// required, and would choose again, is no loss.
+    pub(crate) fn fields(&mut self, joined: &Joined, default: StringId, losses: &mut Losses) {
         let dictionary = self.dictionary;
         let mut ids = joined.profiles.iter().map(|profile| profile.profile_id);
         let made =
@@ -98,7 +104,6 @@ impl<'a> Unsaid<'a> {
             temporalities(profile, dictionary, losses);
             shape_losses::stacktrace_ids(profile, losses);
         }
-        attributes(joined.first(), dictionary, self.known, losses);
     }
 }
 

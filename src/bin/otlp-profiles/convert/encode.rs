@@ -70,7 +70,7 @@ impl Converted {
         }));
         self.losses.merge(&losses);
         // pprof has labels of mixed kinds itself: they are written as they were.
-        let kept = |finding: &Finding| finding.code == "label.mixed" && !to.is_otlp();
+        let kept = |finding: &Finding| finding.code == "label.mixed" && to == Format::PPROF;
         for finding in reading.findings.into_iter().filter(|f| !kept(f)) {
             match self.findings.iter_mut().find(|known| known.code == finding.code) {
                 Some(known) => known.count += finding.count,
@@ -177,10 +177,10 @@ enum Several {
 
 /// OTLP is a format of streams, where each message may hold many profiles; others are of files.
 fn several(to: Format) -> Several {
-    match (to.is_json(), to.is_otlp()) {
-        (true, _) => Several::Lines,
-        (false, true) => Several::Frames,
-        (false, false) => Several::Files,
+    match (to.is_otlp(), to.is_json()) {
+        (true, true) => Several::Lines,
+        (true, false) => Several::Frames,
+        (false, _) => Several::Files,
     }
 }
 

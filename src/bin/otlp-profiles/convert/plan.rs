@@ -60,11 +60,19 @@ impl Plan {
                 "{format} has no place for what {option} says: write OTLP, or leave it out"
             ));
         }
-        if args.refs.is_some() && !format.is_json() && format != Format::OTLP {
+        if args.refs.is_some() && format != Format::OTLP_JSON && format != Format::OTLP {
             return Err(format!(
                 "{format} says texts in one way only: --refs is for {}",
                 Format::OTLP
             ));
+        }
+        if !format.can_write() {
+            return Err(format!("{format} is only read: give --to FORMAT"));
+        }
+        let options = args.write_options().given();
+        let not_taken = |name: &&str| !format.options().contains(name);
+        if let Some(name) = options.into_iter().find(not_taken) {
+            return Err(format!("--{name} is no option of writing {format}"));
         }
         let jobs = jobs(format)?;
         let misnamed = output.filter(|path| !is_directory(path, &inputs));

@@ -1,0 +1,71 @@
+//! What the formats of other tools leave to be said, as flags.
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use otlp_profiles::format::{Dialect, SourceOptions, TimeUnit};
+
+/// What the formats of other tools leave to be said. Each flag is an error where the input is of a
+/// format that does not take it.
+#[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = "Options of formats of other tools")]
+pub(crate) struct SourceArgs {
+    /// folded: what values measure and their unit, for each column: cpu:nanoseconds
+    #[arg(long = "type", value_name = "NAME:UNIT", value_parser = parse_type)]
+    types: Vec<(String, String)>,
+    /// folded: how many numbers end each line
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..))]
+    columns: Option<u8>,
+    /// folded: what frames hold besides names
+    #[arg(long, value_name = "py-spy|austin", hide_possible_values = true, value_parser = dialects())]
+    dialect: Option<Dialect>,
+    /// folded: read the endings _[k], _[i] and _[j] of frames as kernel, inlined and just in time
+    #[arg(long)]
+    annotations: bool,
+    /// folded: the unit of timestamps; else told by their digits
+    #[arg(long, value_name = "s|ms|us|ns", hide_possible_values = true, value_parser = units())]
+    timestamp_unit: Option<TimeUnit>,
+    /// folded: multiply values, which need not be whole then, and round
+    #[arg(long, value_name = "FACTOR", value_parser = parse_scale)]
+    scale: Option<f64>,
+}
+
+impl SourceArgs {
+    pub(crate) fn options(&self) -> SourceOptions {
+        let options = SourceOptions::default()
+            .columns(self.columns.map_or(0, usize::from))
+            .dialect(self.dialect)
+            .annotations(self.annotations)
+            .timestamp_unit(self.timestamp_unit)
+            .scale(self.scale);
+        let types = self.types.iter();
+        types.fold(options, |options, (name, unit)| options.sample_type(name, unit))
+    }
+}
+
+fn parse_type(text: &str) -> Result<(String, String), String> {
+    let (name, unit) = text.split_once(':').unwrap_or((text, ""));
+    match name {
+        "" => Err("a name is wanted, such as cpu:nanoseconds".to_owned()),
+        name => Ok((name.to_owned(), unit.to_owned())),
+    }
+}
+
+fn parse_scale(text: &str) -> Result<f64, String> {
+    let scale = text.parse::<f64>().ok().filter(|scale| scale.is_finite());
+    scale.ok_or_else(|| "a number is wanted".to_owned())
+}
+
+fn dialects() -> impl TypedValueParser<Value = Dialect> {
+    let names = Dialect::ALL.iter().map(|dialect| dialect.name());
+    PossibleValuesParser::new(names).map(|name| by_name(Dialect::ALL, Dialect::name, &name))
+}
+
+fn units() -> impl TypedValueParser<Value = TimeUnit> {
+    let names = TimeUnit::ALL.iter().map(|unit| unit.name());
+    PossibleValuesParser::new(names).map(|name| by_name(TimeUnit::ALL, TimeUnit::name, &name))
+}
+
+/// The one of this name; the parser took no other.
+fn by_name<T: Copy>(all: &'static [T], name_of: fn(T) -> &'static str, name: &str) -> T {
+    let found = all.iter().copied().find(|one| name_of(*one) == name);
+    found.unwrap_or(all[0])
+}

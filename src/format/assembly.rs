@@ -1,0 +1,230 @@
+//! Profiles put together row by row, for the readers of formats without tables.
+
+use hashbrown::HashMap;
+
+use crate::build::index::Index;
+use crate::build::interner::{Interner, Spot};
+use crate::build::samples::{Identity, identity_hash};
+use crate::error::{Error, Result};
+use crate::format::intake::Intake;
+use crate::limits::{Limits, within};
+use crate::model::dictionary::{Attribute, Function, Line, Link};
+use crate::model::id::{AttributeId, LinkId, LocationId, MappingId, StackId, StringId};
+use crate::model::profile::{Profile, ValueType};
+use crate::model::samples::Samples;
+use crate::model::value::{KeyValue, Value};
+use crate::model::{Profiles, ResourceProfiles, ScopeProfiles};
+use crate::semconv::PROFILE_FRAME_TYPE;
+
+/// A dictionary that holds every row once, and what the budget was told of its size.
+pub(crate) struct Assembly {
+    interner: Interner,
+    spent: u64,
+    samples: usize,
+}
+
+/// A function at a place, as texts have it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Named<'a> {
+    pub(crate) name: &'a [u8],
+    pub(crate) file: &'a [u8],
+    pub(crate) line: i64,
+    pub(crate) column: i64,
+}
+
+impl Assembly {
+    pub(crate) fn new(intake: &Intake) -> Self {
+        // What it takes is spent by `settle`.
+        let limits = Limits { max_owned_bytes: u64::MAX, ..*intake.limits() };
+        Self { interner: Interner::new(limits), spent: 0, samples: 0 }
+    }
+
+    /// Spends what the tables grew by.
+    pub(crate) fn settle(&mut self, intake: &mut Intake) -> Result<()> {
+        let spent = self.interner.room.spent();
+        let grown = usize::try_from(spent - self.spent).unwrap_or(usize::MAX);
+        self.spent = spent;
+        if grown == 0 { Ok(()) } else { intake.budget.take::<u8>(grown) }
+    }
+
+    /// A text, which need not be UTF-8.
+    pub(crate) fn text(&mut self, bytes: &[u8]) -> Result<StringId> {
+        Ok(self.interner.bytes(bytes)?)
+    }
+
+    /// A line of a function; none of one without a name.
+    pub(crate) fn line(&mut self, named: &Named) -> Result<Line> {
+        let name = self.text(named.name)?;
+        let filename = self.text(named.file)?;
+        let function = Function { name, filename, ..Function::default() };
+        let function = self.interner.function(function)?;
+        Ok(Line { function, line: named.line, column: named.column })
+    }
+
+    /// A location of these lines, innermost first, of code of this type.
+    pub(crate) fn location(
+        &mut self,
+        place: (MappingId, u64),
+        lines: &[Line],
+        frame_type: &str,
+    ) -> Result<LocationId> {
+        let frame_type = match frame_type {
+            "" => None,
+            frame_type => Some(self.text_attribute(PROFILE_FRAME_TYPE, frame_type)?),
+        };
+        let (mapping, address) = place;
+        let spot = Spot { mapping, address, lines, attributes: frame_type.as_slice() };
+        Ok(self.interner.location(spot)?)
+    }
+
+    /// A stack, leaf first.
+    pub(crate) fn stack(&mut self, locations: &[LocationId]) -> Result<StackId> {
+        Ok(self.interner.stack(locations)?)
+    }
+
+    pub(crate) fn link(&mut self, link: Link) -> Result<LinkId> {
+        Ok(self.interner.link(link)?)
+    }
+
+    pub(crate) fn attribute(&mut self, key: &[u8], value: Value) -> Result<AttributeId> {
+        let key = self.text(key)?;
+        Ok(self.interner.attribute(Attribute { key, value, unit: StringId::NONE })?)
+    }
+
+    /// An attribute that is a text.
+    pub(crate) fn text_attribute(&mut self, key: &str, value: &str) -> Result<AttributeId> {
+        let value = Value::String(self.text(value.as_bytes())?);
+        self.attribute(key.as_bytes(), value)
+    }
+
+    /// An attribute of a resource.
+    pub(crate) fn pair(&mut self, key: &str, value: Value) -> Result<KeyValue> {
+        Ok(KeyValue { key: self.text(key.as_bytes())?, value })
+    }
+
+    /// What is measured, and its unit.
+    pub(crate) fn value_type(&mut self, (name, unit): (&str, &str)) -> Result<ValueType> {
+        let [name, unit] = [self.text(name.as_bytes())?, self.text(unit.as_bytes())?];
+        Ok(ValueType { name, unit, temporality: None })
+    }
+
+    /// Adds a sample to others. Of `sums`, one that is there already gets the values added.
+    pub(crate) fn sample(
+        &mut self,
+        rows: &mut Rows,
+        identity: Identity<'_>,
+        (values, times): (&[i64], &[u64]),
+        intake: &mut Intake,
+    ) -> Result<()> {
+        let hash = identity_hash(&self.interner.seed, identity);
+        if times.is_empty()
+            && let Some(row) = rows.find(hash, identity)
+        {
+            return rows.add_to(row as usize, values);
+        }
+        within("max_samples", intake.limits().max_samples, self.samples as u64 + 1)?;
+        let bytes = size_of_val(identity.attributes) + size_of_val(values) + size_of_val(times);
+        intake.budget.take::<u8>(bytes + 40)?;
+        self.samples += 1;
+        rows.push(hash, identity, values, times);
+        Ok(())
+    }
+
+    /// The profiles of these resources, without those that have no sample.
+    pub(crate) fn finish(self, groups: Vec<Group>) -> Profiles {
+        let mut resources: Vec<ResourceProfiles> = Vec::new();
+        for group in groups {
+            let profiles = group.profiles.into_iter();
+            let profiles = profiles.filter(|profile| !profile.samples.is_empty());
+            let mut scope = ScopeProfiles::default();
+            scope.profiles = profiles.collect();
+            if scope.profiles.is_empty() {
+                continue;
+            }
+            let mut resource = ResourceProfiles::default();
+            resource.resource.attributes = group.resource;
+            resource.scopes.push(scope);
+            resources.push(resource);
+        }
+        Profiles { dictionary: self.interner.dictionary, resources }
+    }
+}
+
+/// What is known of a resource, and its profiles.
+#[derive(Default)]
+pub(crate) struct Group {
+    pub(crate) resource: Vec<KeyValue>,
+    pub(crate) profiles: Vec<Profile>,
+}
+
+/// The samples of a profile.
+#[derive(Default)]
+pub(crate) struct Rows {
+    pub(crate) samples: Samples,
+    /// Of samples that may be added up.
+    index: Index,
+    /// Whether every sample stays one of its own.
+    apart: bool,
+}
+
+impl Rows {
+    /// Samples that stay apart though they are of the same.
+    pub(crate) fn apart() -> Self {
+        Self { apart: true, ..Self::default() }
+    }
+
+    fn find(&self, hash: u64, identity: Identity<'_>) -> Option<u32> {
+        let samples = &self.samples;
+        let same = |row: u32| {
+            let row = row as usize;
+            samples.stacks[row] == identity.stack
+                && samples.attributes.row(row) == identity.attributes
+                && samples.link(row) == identity.link
+                && samples.timestamps.row(row).is_empty()
+        };
+        if self.apart { None } else { self.index.find(hash, same) }
+    }
+
+    /// Adds values to those of a sample.
+    pub(crate) fn add_to(&mut self, row: usize, values: &[i64]) -> Result<()> {
+        let values_of = &mut self.samples.values;
+        let start = row.checked_sub(1).map_or(0, |before| values_of.ends[before] as usize);
+        for (sum, value) in values_of.items[start..].iter_mut().zip(values) {
+            *sum = sum.checked_add(*value).ok_or_else(|| {
+                Error::malformed(format!("the sum of {sum} and {value} does not fit into 64 bits"))
+            })?;
+        }
+        Ok(())
+    }
+
+    fn push(&mut self, hash: u64, identity: Identity<'_>, values: &[i64], times: &[u64]) {
+        let samples = &mut self.samples;
+        let row = samples.stacks.len();
+        samples.stacks.push(identity.stack);
+        samples.attributes.push_at(row, identity.attributes);
+        if identity.link != LinkId::NONE {
+            samples.links.resize(row, LinkId::NONE);
+            samples.links.push(identity.link);
+        }
+        samples.values.push(values);
+        if !times.is_empty() {
+            samples.timestamps.push_at(row, times);
+        }
+        if !self.apart && times.is_empty() {
+            self.index.add(hash, row as u32);
+        }
+    }
+}
+
+/// Numbers in the order in which keys were met first.
+#[derive(Default)]
+pub(crate) struct Met<K>(HashMap<K, usize, foldhash::fast::RandomState>);
+
+impl<K: std::hash::Hash + Eq> Met<K> {
+    /// The number of a key, and whether it is new.
+    pub(crate) fn number(&mut self, key: K) -> (usize, bool) {
+        let next = self.0.len();
+        let number = *self.0.entry(key).or_insert(next);
+        (number, number == next)
+    }
+}

@@ -1,0 +1,137 @@
+//! What frames say besides names, where somebody says that they do.
+
+use crate::format::assembly::Named;
+use crate::format::lines::is_int;
+use crate::format::source::Dialect;
+
+/// A frame of a folded stack.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Frame<'a> {
+    pub(crate) named: Named<'a>,
+    pub(crate) kind: &'static str,
+    /// Whether it was inlined into the frame before it.
+    pub(crate) inlined: bool,
+}
+
+/// What the first frames of a stack say of where it was taken.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Origin<'a> {
+    pub(crate) process: Option<u64>,
+    pub(crate) command: &'a [u8],
+    pub(crate) thread: Option<u64>,
+    pub(crate) thread_name: &'a [u8],
+}
+
+/// What a frame without a name is called.
+pub(crate) const UNKNOWN: &[u8] = b"[unknown]";
+
+/// Takes what is no frame off the beginning of a stack.
+pub(crate) fn origin<'a>(stack: &'a [u8], dialect: Option<Dialect>) -> (Origin<'a>, &'a [u8]) {
+    let mut origin = Origin::default();
+    let mut rest = stack;
+    while let Some(dialect) = dialect {
+        let end = rest.iter().position(|byte| *byte == b';').unwrap_or(rest.len());
+        let (first, after) = rest.split_at(end);
+        let known = match dialect {
+            Dialect::PySpy => origin.py_spy(first),
+            Dialect::Austin => origin.austin(first),
+        };
+        if known.is_none() {
+            break;
+        }
+        rest = after.strip_prefix(b";").unwrap_or(after);
+        if after.is_empty() {
+            break;
+        }
+    }
+    (origin, rest)
+}
+
+impl<'a> Origin<'a> {
+    /// `process 27418:"python app.py"`, `thread (27418): t-json`.
+    fn py_spy(&mut self, frame: &'a [u8]) -> Option<()> {
+        if let Some(rest) = frame.strip_prefix(b"process ") {
+            let (pid, command) = split_once(rest, b":")?;
+            self.process = Some(number(pid)?);
+            self.command = command.strip_prefix(b"\"").unwrap_or(command);
+            self.command = self.command.strip_suffix(b"\"").unwrap_or(self.command);
+            return Some(());
+        }
+        let rest = frame.strip_prefix(b"thread (")?;
+        let (thread, name) = split_once(rest, b")")?;
+        self.thread = Some(number(thread)?);
+        self.thread_name = name.strip_prefix(b": ").unwrap_or_default();
+        Some(())
+    }
+
+    /// `P28897`, `T0:28897`: an interpreter's thread.
+    fn austin(&mut self, frame: &'a [u8]) -> Option<()> {
+        if let Some(pid) = frame.strip_prefix(b"P").filter(|_| self.process.is_none()) {
+            self.process = Some(number(pid)?);
+            return Some(());
+        }
+        let thread = frame.strip_prefix(b"T").filter(|_| self.thread.is_none())?;
+        let thread = split_once(thread, b":").map_or(thread, |(_, thread)| thread);
+        self.thread = Some(number(thread)?);
+        Some(())
+    }
+}
+
+/// A frame, by its text.
+pub(crate) fn frame(text: &[u8], dialect: Option<Dialect>, annotations: bool) -> Frame<'_> {
+    let mut frame = Frame { named: Named { name: text, ..Named::default() }, ..Frame::default() };
+    if annotations && let Some((name, ending)) = text.split_last_chunk::<4>() {
+        let (kind, inlined) = match ending {
+            b"_[k]" => ("kernel", false),
+            b"_[j]" => ("jvm", false),
+            b"_[i]" => ("", true),
+            _ => ("", false),
+        };
+        if inlined || !kind.is_empty() {
+            frame.named.name = name;
+            (frame.kind, frame.inlined) = (kind, inlined);
+        }
+    }
+    match dialect {
+        Some(Dialect::PySpy) => py_spy(&mut frame.named),
+        Some(Dialect::Austin) => austin(&mut frame.named),
+        None => {}
+    }
+    if frame.named.name.is_empty() {
+        frame.named.name = UNKNOWN;
+    }
+    frame
+}
+
+/// `name (file.py:28)`, `name (libc.so.6)`.
+fn py_spy(named: &mut Named) {
+    let Some(rest) = named.name.strip_suffix(b")") else { return };
+    let Some(at) = rest.windows(2).rposition(|pair| pair == b" (") else { return };
+    let (name, file) = (&rest[..at], &rest[at + 2..]);
+    let split = file.iter().rposition(|byte| *byte == b':');
+    let line = split.and_then(|at| Some((&file[..at], line(&file[at + 1..])?)));
+    (named.file, named.line) = line.unwrap_or((file, 0));
+    named.name = name;
+}
+
+/// `file.py:name:28`
+fn austin(named: &mut Named) {
+    let text = named.name;
+    let Some(last) = text.iter().rposition(|byte| *byte == b':') else { return };
+    let Some(line) = line(&text[last + 1..]) else { return };
+    let Some(first) = text[..last].iter().rposition(|byte| *byte == b':') else { return };
+    *named = Named { name: &text[first + 1..last], file: &text[..first], line, column: 0 };
+}
+
+fn line(digits: &[u8]) -> Option<i64> {
+    std::str::from_utf8(digits).ok().filter(|_| is_int(digits))?.parse().ok()
+}
+
+fn number(digits: &[u8]) -> Option<u64> {
+    std::str::from_utf8(digits).ok().filter(|_| is_int(digits))?.parse().ok()
+}
+
+fn split_once<'a>(text: &'a [u8], by: &[u8]) -> Option<(&'a [u8], &'a [u8])> {
+    let at = text.windows(by.len()).position(|window| window == by)?;
+    Some((&text[..at], &text[at + by.len()..]))
+}

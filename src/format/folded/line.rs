@@ -1,0 +1,148 @@
+//! The parts of a line, found from its end, since a stack may hold anything.
+
+use super::attributes::{self, Pairs};
+use crate::error::{Error, Result};
+use crate::format::lines::{is_int, shown};
+
+/// A line taken apart.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Line<'a> {
+    pub(crate) stack: &'a [u8],
+    /// The value, or several with commas between them.
+    pub(crate) values: &'a [u8],
+    /// What an extended line has besides.
+    pub(crate) more: Option<More<'a>>,
+}
+
+/// The attributes and the timestamps of an extended line.
+#[derive(Debug, PartialEq)]
+pub(crate) struct More<'a> {
+    pub(crate) pairs: Pairs<'a>,
+    /// Several with commas between them, or none.
+    pub(crate) stamps: &'a [u8],
+}
+
+impl<'a> Line<'a> {
+    /// The parts of a line.
+    #[inline]
+    pub(crate) fn of(line: &'a [u8]) -> Result<Self> {
+        if may_be_extended(line)
+            && let Some(line) = extended(line)
+        {
+            return Ok(line);
+        }
+        let (stack, values) = split_last(line)?;
+        Ok(Self { stack, values, more: None })
+    }
+}
+
+/// Whether a line may have attributes: seldom said of one that has none.
+#[inline]
+fn may_be_extended(line: &[u8]) -> bool {
+    let has = |byte: u8| line.contains(&byte);
+    has(b'=') || has(b'-') && line.windows(2).any(|pair| pair == b" -")
+}
+
+/// Whether a line has attributes.
+pub(crate) fn is_extended(line: &[u8]) -> bool {
+    may_be_extended(line) && extended(line).is_some()
+}
+
+/// What stands before the last blank of a line, and behind it.
+pub(crate) fn split_last(line: &[u8]) -> Result<(&[u8], &[u8])> {
+    let split = line.iter().rposition(|byte| is_blank(*byte)).and_then(|at| cut(line, at));
+    split.ok_or_else(|| {
+        Error::malformed(format!("there is no value behind the stack {}", shown(line)))
+    })
+}
+
+fn is_blank(byte: u8) -> bool {
+    byte == b' ' || byte == b'\t'
+}
+
+/// What is before byte `at`, and behind it.
+fn cut(text: &[u8], at: usize) -> Option<(&[u8], &[u8])> {
+    Some((text.get(..at)?, text.get(at + 1..)?))
+}
+
+/// The parts of an extended line; none of a plain one.
+fn extended(line: &[u8]) -> Option<Line<'_>> {
+    let (before, last) = cut(line, line.iter().rposition(|byte| *byte == b' ')?)?;
+    let stamped = is_ints(last).then(|| with_attributes(before, last)).flatten();
+    stamped.or_else(|| with_attributes(line, b""))
+}
+
+/// The parts of a text that ends with attributes behind values.
+fn with_attributes<'a>(text: &'a [u8], stamps: &'a [u8]) -> Option<Line<'a>> {
+    let mut end = text.len();
+    let mut quoted = false;
+    loop {
+        let at = text.get(..end)?.iter().rposition(|byte| *byte == b' ')?;
+        let (head, attributes) = cut(text, at)?;
+        // A blank may be in quotes that end further on, and only there.
+        quoted |= text.get(at..end)?.contains(&b'"');
+        let values = head.iter().rposition(|byte| *byte == b' ').and_then(|at| cut(head, at));
+        if let Some((stack, values)) = values.filter(|(_, values)| is_ints(values))
+            && let Some(pairs) = attributes::pairs(attributes)
+        {
+            return Some(Line { stack, values, more: Some(More { pairs, stamps }) });
+        }
+        if !quoted {
+            return None;
+        }
+        end = at;
+    }
+}
+
+/// Whole numbers with commas between them.
+fn is_ints(word: &[u8]) -> bool {
+    word.split(|byte| *byte == b',').all(is_int)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_taken_apart_from_its_end() {
+        for (line, parts) in [
+            ("main;run 42", "main;run|42||"),
+            ("x 12 5", "x 12|5||"),
+            ("main;op =(x) 7", "main;op =(x)|7||"),
+            ("main;a 1 k=v", "main;a|1|k=v|"),
+            ("m a 1,2 k=v,w=\"x, 3 y=\\\"z\" 10,11", "m a|1,2|k=v,w=x, 3 y=\"z|10,11"),
+            ("main;c 3 - 1687841528", "main;c|3||1687841528"),
+            ("main;c 3 -", "main;c|3||"),
+            ("main;d -3", "main;d|-3||"),
+            ("a k=v 5", "a k=v|5||"),
+            ("a 5 k=v,", "a 5|k=v,||"),
+            ("a 5 k=\"v", "a 5|k=\"v||"),
+            ("a 5 =v", "a 5|=v||"),
+        ] {
+            let said = |line: Line| {
+                let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+                let (pairs, stamps) = line.more.map_or((vec![], &b""[..]), |m| (m.pairs, m.stamps));
+                let pairs =
+                    pairs.iter().map(|(key, value)| format!("{}={}", text(key), text(value)));
+                let pairs: Vec<_> = pairs.collect();
+                format!(
+                    "{}|{}|{}|{}",
+                    text(line.stack),
+                    text(line.values),
+                    pairs.join(","),
+                    text(stamps)
+                )
+            };
+            assert_eq!(said(Line::of(line.as_bytes()).unwrap()), parts);
+        }
+        assert!(Line::of(b"main;e").is_err());
+    }
+
+    #[test]
+    fn a_long_line_takes_linear_time() {
+        for part in ["1 k=\"x ", "1 k=v ", "1 k=\\\" ", "\" ", "=\" 1 "] {
+            let line = format!("a {}", part.repeat(100_000));
+            assert!(extended(line.as_bytes()).is_none(), "{part}");
+        }
+    }
+}

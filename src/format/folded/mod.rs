@@ -1,0 +1,47 @@
+//! Folded stacks: a line for each stack, root first, and what was counted of it.
+//!
+//! ```text
+//! main;run;poll 42                                         plain
+//! main;run;poll 42 region=us,n=5                           with attributes, as OTEP 0239 shows them
+//! main;run;poll 1,2 - 1687841528000000000,1687841529000000000    with a value for each timestamp
+//! ```
+//!
+//! ```text
+//! line   = stack SP ints [SP attrs [SP stamps]]        ints, stamps = int *("," int)
+//! attrs  = "-" / pair *("," pair)                      pair = key "=" ( word / DQUOTE *( char / "\" char ) DQUOTE )
+//! ```
+
+mod attributes;
+mod dialect;
+mod line;
+mod read;
+mod write;
+
+use crate::format::{Codec, Encoding};
+
+/// Folded stacks as a format.
+///
+/// ```
+/// use otlp_profiles::{Format, WriteOptions, read, write};
+///
+/// let line = b"foo;bar 2 region=us 1687841528000000000,1687841529000000000\n";
+/// let profiles = read(line, &Default::default())?.profiles;
+/// let otlp = write(&profiles, Format::OTLP, &Default::default())?.payload;
+///
+/// let profiles = read(&otlp, &Default::default())?.profiles;
+/// let folded = write(&profiles, Format::FOLDED, &WriteOptions::default())?.payload;
+/// assert_eq!(folded, line);
+/// # Ok::<(), otlp_profiles::Error>(())
+/// ```
+pub(crate) static FOLDED: Codec = Codec {
+    name: "folded",
+    aliases: &["collapsed"],
+    about: "folded stacks, as flame graphs take them; with attributes as in OTEP 0239",
+    extensions: &["folded", "collapsed"],
+    gzip_on_disk: false,
+    deprecated: None,
+    encoding: Encoding::Own { json: false },
+    read: Some(read::read),
+    write: Some(write::write),
+    options: &["type", "columns", "dialect", "annotations", "timestamp-unit", "scale", "plain"],
+};

@@ -1,0 +1,421 @@
+//! Reading folded stacks.
+
+use crate::build::index::{Index, Seed};
+use crate::build::samples::Identity;
+use crate::error::{Error, Result};
+use crate::format::assembly::{Assembly, Group, Met, Rows};
+use crate::format::folded::attributes::{Pairs, Word, Written, hex, word};
+use crate::format::folded::dialect::{Origin, frame, origin};
+use crate::format::folded::line::{Line, is_extended, split_last};
+use crate::format::intake::Intake;
+use crate::format::lines::{int, kept, lines, scaled, shown, text};
+use crate::format::losses::{LINK_AS_ATTRIBUTE, LINK_INVALID, VALUE_NEGATIVE};
+use crate::format::source::{Dialect, SourceOptions, TimeUnit};
+use crate::limits::within;
+use crate::model::Profiles;
+use crate::model::dictionary::{self, Link};
+use crate::model::id::{AttributeId, LinkId, LocationId, StackId};
+use crate::model::profile::Profile;
+use crate::model::ragged::Ragged;
+use crate::model::value::{KeyValue, Value};
+
+/// Reads folded stacks, plain or extended.
+pub(crate) fn read(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
+    let text = text(payload, intake)?;
+    let header = Header::of(&text, intake);
+    let columns = header.types.len();
+    let plain = columns > 1 || !rows_of(&text).any(|(_, line)| is_extended(line));
+    let mut reader = Reader::new(&header, plain, intake)?;
+    for (number, line) in rows_of(&text) {
+        let made = if plain {
+            reader.plain(line, intake)
+        } else {
+            Line::of(line).and_then(|line| reader.extended(line, intake))
+        };
+        kept(made, number, intake)?;
+    }
+    reader.finish(intake)
+}
+
+/// The lines that are neither empty nor comments.
+fn rows_of(text: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
+    let lines = lines(text).map(|(number, line)| (number, line.trim_ascii_end()));
+    lines.filter(|(_, line)| !matches!(line, [] | [b'#', ..]))
+}
+
+/// What is said of all lines: by options, and by austin's header.
+struct Header {
+    source: SourceOptions,
+    types: Vec<(String, String)>,
+    /// Of each column, what its values are multiplied by.
+    factors: Vec<i64>,
+    /// In microseconds.
+    interval: Option<i64>,
+}
+
+impl Header {
+    fn of(text: &[u8], intake: &Intake) -> Self {
+        let source = intake.source.clone();
+        let given = source.sample_types.len();
+        let columns = if source.columns == 0 { given.max(1) } else { source.columns };
+        let own = |at| source.type_of(at);
+        let mut types: Vec<_> = (0..columns).map(|at| owned(own(at))).collect();
+        let mut factors = vec![1; columns];
+        let mut interval = None;
+        if source.dialect == Some(Dialect::Austin) {
+            let said = |key: &str| {
+                let mut comments =
+                    lines(text).take_while(|(_, line)| line.is_empty() || line.starts_with(b"#"));
+                comments.find_map(|(_, line)| {
+                    let (said, value) =
+                        std::str::from_utf8(line).ok()?.strip_prefix("# ")?.split_once(": ")?;
+                    (said == key).then(|| value.trim().to_owned())
+                })
+            };
+            let own: &[(&str, &str, i64)] = match said("mode").as_deref() {
+                Some("cpu") => &[("cpu", "nanoseconds", 1000)],
+                Some("memory") => &[("memory", "bytes", 1)],
+                Some("full") => {
+                    &[("wall", "nanoseconds", 1000), ("idle", "count", 1), ("memory", "bytes", 1)]
+                }
+                _ => &[("wall", "nanoseconds", 1000)],
+            };
+            factors = own.iter().map(|(_, _, factor)| *factor).collect();
+            if given == 0 && source.columns == 0 {
+                types = own.iter().map(|(name, unit, _)| owned((name, unit))).collect();
+            } else {
+                factors.resize(types.len(), 1);
+            }
+            interval = said("interval").and_then(|value| value.parse().ok());
+        }
+        Self { source, types, factors, interval }
+    }
+}
+
+fn owned((name, unit): (&str, &str)) -> (String, String) {
+    (name.to_owned(), unit.to_owned())
+}
+
+/// A stack that was met: its row of the dictionary, the process it is of, and its sample, where
+/// equal stacks are one.
+#[derive(Clone, Copy)]
+struct Stack {
+    id: StackId,
+    process: usize,
+    sample: Option<u32>,
+}
+
+struct Reader<'h> {
+    header: &'h Header,
+    assembly: Assembly,
+    /// By process, in the order in which they were met.
+    groups: Vec<(Vec<KeyValue>, Rows)>,
+    processes: Met<Option<u64>>,
+    /// The stacks by their texts, which lie end to end.
+    texts: Ragged<u8>,
+    by_text: Index,
+    seed: Seed,
+    stacks: Vec<Stack>,
+    /// The attributes that the text of a stack says.
+    origins: Ragged<AttributeId>,
+    plain: bool,
+    values: Vec<i64>,
+    times: Vec<u64>,
+    locations: Vec<LocationId>,
+}
+
+impl<'h> Reader<'h> {
+    fn new(header: &'h Header, plain: bool, intake: &Intake) -> Result<Self> {
+        Ok(Self {
+            header,
+            assembly: Assembly::new(intake),
+            groups: Vec::new(),
+            processes: Met::default(),
+            texts: Ragged::default(),
+            by_text: Index::default(),
+            seed: Seed::default(),
+            stacks: Vec::new(),
+            origins: Ragged::default(),
+            plain,
+            values: Vec::new(),
+            times: Vec::new(),
+            locations: Vec::new(),
+        })
+    }
+
+    /// A line of a file without attributes: equal stacks are one sample.
+    fn plain(&mut self, line: &[u8], intake: &mut Intake) -> Result<()> {
+        let stack = self.numbers(line, intake)?;
+        let at = self.stack(stack, intake)?;
+        let Stack { id, process, sample } = self.stacks[at];
+        let rows = &mut self.groups[process].1;
+        if let Some(sample) = sample {
+            return rows.add_to(sample as usize, &self.values);
+        }
+        let attributes = self.origins.row(at);
+        let identity = Identity { stack: id, attributes, link: LinkId::NONE };
+        let (next, values) = (rows.samples.len() as u32, (&self.values[..], &[][..]));
+        self.assembly.sample(rows, identity, values, intake)?;
+        // One that says the same by another text has a sample already.
+        self.stacks[at].sample = (rows.samples.len() as u32 > next).then_some(next);
+        Ok(())
+    }
+
+    /// Reads the numbers at the end of a line; gives what is before them.
+    fn numbers<'a>(&mut self, line: &'a [u8], intake: &mut Intake) -> Result<&'a [u8]> {
+        let columns = self.header.types.len();
+        self.values.clear();
+        let mut rest = line;
+        if self.header.source.dialect == Some(Dialect::Austin) && columns > 1 {
+            let (stack, numbers) = split_last(line)?;
+            for word in numbers.split(|byte| *byte == b',') {
+                self.push(word, intake)?;
+            }
+            self.values.resize(self.values.len().max(columns), 0);
+            rest = stack;
+        } else {
+            for _ in 0..columns {
+                let (before, word) = split_last(rest)?;
+                self.push(word, intake)?;
+                rest = before;
+            }
+            self.values.reverse();
+        }
+        if self.values.len() != columns {
+            return Err(Error::malformed(format!(
+                "there are {} values where {columns} are wanted",
+                self.values.len()
+            )));
+        }
+        for (value, factor) in self.values.iter_mut().zip(&self.header.factors) {
+            let product = value.checked_mul(*factor);
+            *value = product.ok_or_else(|| {
+                Error::malformed(format!("{value} times {factor} does not fit into 64 bits"))
+            })?;
+        }
+        Ok(rest)
+    }
+
+    fn push(&mut self, word: &[u8], intake: &mut Intake) -> Result<()> {
+        let value = match self.header.source.scale {
+            None => int(word).map_err(|error| match error.message().ends_with("whole number") {
+                true => error.explained("; the option scale makes whole numbers of others"),
+                false => error,
+            })?,
+            Some(scale) => scaled(word, scale)?,
+        };
+        if value < 0 {
+            intake.note(VALUE_NEGATIVE, String::new, || format!("the value {value} was kept"));
+        }
+        self.values.push(value);
+        Ok(())
+    }
+
+    /// A line of a file with attributes: every line is a sample.
+    fn extended(&mut self, line: Line, intake: &mut Intake) -> Result<()> {
+        self.values.clear();
+        self.times.clear();
+        for word in line.values.split(|byte| *byte == b',') {
+            self.push(word, intake)?;
+        }
+        let (pairs, stamps) =
+            line.more.map_or((Vec::new(), &b""[..]), |more| (more.pairs, more.stamps));
+        for stamp in stamps.split(|byte| *byte == b',').filter(|stamp| !stamp.is_empty()) {
+            self.times.push(time(stamp, self.header.source.timestamp_unit)?);
+        }
+        self.fit_values()?;
+        let at = self.stack(line.stack, intake)?;
+        let (mut attributes, link) = self.attributes(pairs, intake)?;
+        attributes.extend_from_slice(self.origins.row(at));
+        attributes.sort_unstable();
+        let Stack { id, process, .. } = self.stacks[at];
+        let identity = Identity { stack: id, attributes: &attributes, link };
+        let rows = &mut self.groups[process].1;
+        self.assembly.sample(rows, identity, (&self.values, &self.times), intake)
+    }
+
+    /// One value for each timestamp; a single one may be the number of timestamps, each of 1.
+    fn fit_values(&mut self) -> Result<()> {
+        let (values, times) = (self.values.len(), self.times.len());
+        match self.values[..] {
+            _ if values == times => Ok(()),
+            [_] if times == 0 => Ok(()),
+            [value] if u64::try_from(value).is_ok_and(|value| value == times as u64) => {
+                self.values.clear();
+                Ok(())
+            }
+            _ => Err(Error::malformed(format!(
+                "{values} values and {times} timestamps: there is one value for each, or one that is their number"
+            ))),
+        }
+    }
+
+    /// The attributes of a line, and the link that two of them make.
+    fn attributes(
+        &mut self,
+        mut pairs: Pairs,
+        intake: &mut Intake,
+    ) -> Result<(Vec<AttributeId>, LinkId)> {
+        intake.take_attributes(pairs.len())?;
+        let link = self.link(&mut pairs, intake)?;
+        let mut keys: Vec<&[u8]> = pairs.iter().map(|(key, _)| &key[..]).collect();
+        keys.sort_unstable();
+        if let Some(twice) = keys.windows(2).find(|pair| pair[0] == pair[1]) {
+            return Err(Error::malformed(format!(
+                "the attribute {} is given twice",
+                shown(twice[0])
+            )));
+        }
+        let mut ids = Vec::with_capacity(pairs.len());
+        for (key, written) in &pairs {
+            let value = match word(written) {
+                Word::Value(value) if !written.quoted => value,
+                _ => Value::String(self.assembly.text(written)?),
+            };
+            ids.push(self.assembly.attribute(key, value)?);
+        }
+        self.assembly.settle(intake)?;
+        Ok((ids, link))
+    }
+
+    fn link(&mut self, pairs: &mut Pairs, intake: &mut Intake) -> Result<LinkId> {
+        let of = |name: &str| pairs.iter().find(|(key, _)| &key[..] == name.as_bytes());
+        let (trace, span) = (of("trace_id"), of("span_id"));
+        if !intake.links || trace.is_none() && span.is_none() {
+            return Ok(LinkId::NONE);
+        }
+        let trace_id = trace.and_then(|(_, value)| id::<16>(value));
+        let span_id = span.and_then(|(_, value)| id::<8>(value));
+        let (Some(trace_id), Some(span_id)) = (trace_id, span_id) else {
+            intake.note(LINK_AS_ATTRIBUTE, String::new, || {
+                "trace_id of 32 hex digits and span_id of 16 make a link".to_owned()
+            });
+            return Ok(LinkId::NONE);
+        };
+        pairs.retain(|(key, _)| &key[..] != b"trace_id" && &key[..] != b"span_id");
+        if trace_id == [0; 16] && span_id == [0; 8] {
+            intake.note(LINK_INVALID, String::new, || "a link of zeros is none".to_owned());
+            return Ok(LinkId::NONE);
+        }
+        self.assembly.link(Link { trace_id, span_id })
+    }
+
+    /// The number of a stack among those that were met.
+    fn stack(&mut self, text: &[u8], intake: &mut Intake) -> Result<usize> {
+        let hash = self.seed.bytes(text);
+        if let Some(at) = self.by_text.find(hash, |row| self.texts.row(row as usize) == text) {
+            return Ok(at as usize);
+        }
+        let stack = self.new_stack(text, intake)?;
+        self.assembly.settle(intake)?;
+        intake.budget.take::<u8>(text.len() + 48)?;
+        within(
+            "max_decompressed_bytes",
+            u64::from(u32::MAX),
+            (self.texts.items.len() + text.len()) as u64,
+        )?;
+        let at = self.stacks.len();
+        self.texts.push(text);
+        self.by_text.add(hash, at as u32);
+        self.stacks.push(stack);
+        Ok(at)
+    }
+
+    fn new_stack(&mut self, text: &[u8], intake: &mut Intake) -> Result<Stack> {
+        let SourceOptions { dialect, annotations, .. } = self.header.source;
+        let (from, rest) = origin(text, dialect);
+        let mut locations = std::mem::take(&mut self.locations);
+        locations.clear();
+        let nothing = rest.is_empty() && rest.len() != text.len();
+        let mut frames = rest.split(|byte| *byte == b';').filter(|_| !nothing).peekable();
+        let mut lines: Vec<dictionary::Line> = Vec::new();
+        while let Some(text) = frames.next() {
+            let own = frame(text, dialect, annotations);
+            lines.push(self.assembly.line(&own.named)?);
+            while annotations
+                && let Some(inlined) = frames.next_if(|text| frame(text, dialect, true).inlined)
+            {
+                lines.push(self.assembly.line(&frame(inlined, dialect, true).named)?);
+            }
+            lines.reverse();
+            locations.push(self.assembly.location(Default::default(), &lines, own.kind)?);
+            lines.clear();
+        }
+        intake.check_depth(locations.len())?;
+        locations.reverse();
+        let id = self.assembly.stack(&locations)?;
+        self.locations = locations;
+        self.origin(&from)?;
+        Ok(Stack { id, process: self.process(&from)?, sample: None })
+    }
+
+    /// The thread that a stack was taken of, as attributes of its sample.
+    fn origin(&mut self, from: &Origin) -> Result<()> {
+        let mut attributes = Vec::new();
+        if let Some(thread) = from.thread {
+            attributes.push(self.assembly.attribute(b"thread.id", Value::Int(thread as i64))?);
+        }
+        if !from.thread_name.is_empty() {
+            let name = self.assembly.text(from.thread_name)?;
+            attributes.push(self.assembly.attribute(b"thread.name", Value::String(name))?);
+        }
+        attributes.sort_unstable();
+        self.origins.push_at(self.stacks.len(), &attributes);
+        Ok(())
+    }
+
+    /// The number of a process among those that were met.
+    fn process(&mut self, from: &Origin) -> Result<usize> {
+        let (number, is_new) = self.processes.number(from.process);
+        if is_new {
+            let mut resource = Vec::new();
+            if let Some(pid) = from.process {
+                resource.push(self.assembly.pair("process.pid", Value::Int(pid as i64))?);
+            }
+            if !from.command.is_empty() {
+                let command = Value::String(self.assembly.text(from.command)?);
+                resource.push(self.assembly.pair("process.command_line", command)?);
+            }
+            let rows = if self.plain { Rows::default() } else { Rows::apart() };
+            self.groups.push((resource, rows));
+        }
+        Ok(number)
+    }
+
+    fn finish(mut self, intake: &mut Intake) -> Result<Profiles> {
+        let mut groups = Vec::with_capacity(self.groups.len());
+        for (resource, rows) in std::mem::take(&mut self.groups) {
+            let mut profile = Profile::default();
+            for (name, unit) in &self.header.types {
+                profile.sample_types.push(self.assembly.value_type((name, unit))?);
+            }
+            if let Some(interval) = self.header.interval {
+                profile.period = interval.saturating_mul(1000);
+                profile.period_type = self.assembly.value_type(("wall", "nanoseconds"))?;
+            }
+            profile.samples = rows.samples;
+            groups.push(Group { resource, profiles: vec![profile] });
+        }
+        self.assembly.settle(intake)?;
+        Ok(self.assembly.finish(groups))
+    }
+}
+
+/// The id that a value is, with `0x` before it or without.
+fn id<const N: usize>(written: &Written) -> Option<[u8; N]> {
+    let text = std::str::from_utf8(written).ok()?;
+    hex(text.strip_prefix("0x").unwrap_or(text))?.try_into().ok()
+}
+
+/// A time in nanoseconds since 1970.
+fn time(word: &[u8], unit: Option<TimeUnit>) -> Result<u64> {
+    let text = std::str::from_utf8(word).unwrap_or_default();
+    let unit = unit.unwrap_or(TimeUnit::of_digits(text.len()));
+    let time = text.parse::<u64>().ok().and_then(|time| time.checked_mul(unit.nanos()));
+    time.ok_or_else(|| {
+        Error::malformed(format!(
+            "the timestamp {} does not fit into 64 bits of nanoseconds",
+            shown(word)
+        ))
+    })
+}

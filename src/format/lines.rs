@@ -1,0 +1,126 @@
+//! Text as lines: of whatever Unicode it is, with numbers.
+
+use std::borrow::Cow;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::format::intake::{Intake, Policy};
+use crate::format::losses::BAD_LINE;
+
+/// The bytes of a text without its byte order mark; those of UTF-16 become UTF-8.
+pub(crate) fn text<'a>(payload: &'a [u8], intake: &mut Intake) -> Result<Cow<'a, [u8]>> {
+    let wide = |rest: &[u8], unit: fn([u8; 2]) -> u16| {
+        let units = rest.as_chunks::<2>().0.iter().map(|bytes| unit(*bytes));
+        let chars = char::decode_utf16(units);
+        chars.map(|char| char.unwrap_or(char::REPLACEMENT_CHARACTER)).collect::<String>()
+    };
+    let text = match payload {
+        [0xef, 0xbb, 0xbf, rest @ ..] => return Ok(Cow::Borrowed(rest)),
+        [0xff, 0xfe, rest @ ..] => wide(rest, u16::from_le_bytes),
+        [0xfe, 0xff, rest @ ..] => wide(rest, u16::from_be_bytes),
+        _ => return Ok(Cow::Borrowed(payload)),
+    };
+    intake.budget.take::<u8>(text.len())?;
+    Ok(Cow::Owned(text.into_bytes()))
+}
+
+/// The lines of a text, with their numbers from 1, without `\r` and `\n`.
+pub(crate) fn lines(text: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
+    let text = text.strip_suffix(b"\n").unwrap_or(text);
+    let lines = text.split(|byte| *byte == b'\n');
+    lines.map(|line| line.strip_suffix(b"\r").unwrap_or(line)).zip(1..).map(|(line, at)| (at, line))
+}
+
+/// What was made of line `number`; nothing if it is broken and is passed over.
+///
+/// # Errors
+///
+/// Limits, and whatever is broken unless repairs were asked for.
+pub(crate) fn kept<T>(made: Result<T>, number: usize, intake: &mut Intake) -> Result<Option<T>> {
+    let error = match made {
+        Ok(made) => return Ok(Some(made)),
+        Err(error) => error.in_line(number),
+    };
+    match (error.kind(), intake.policy) {
+        (ErrorKind::Malformed, Policy::Repair) => intake.repair(BAD_LINE, error).map(|()| None),
+        _ => Err(error),
+    }
+}
+
+/// The beginning of a line, to be shown.
+pub(crate) fn shown(line: &[u8]) -> String {
+    let text = String::from_utf8_lossy(line.get(..240).unwrap_or(line));
+    let mut short: String = text.chars().take(60).collect();
+    if short.len() < line.len() {
+        short.push('…');
+    }
+    format!("{short:?}")
+}
+
+/// A whole number that 64 bits hold.
+pub(crate) fn int(word: &[u8]) -> Result<i64> {
+    let text = std::str::from_utf8(word).unwrap_or_default();
+    let is_int = is_int(word);
+    text.parse().ok().filter(|_| is_int).ok_or_else(|| match is_int {
+        true => Error::malformed(format!("the value {} does not fit into 64 bits", shown(word))),
+        false => Error::malformed(format!("the value {} is no whole number", shown(word))),
+    })
+}
+
+/// Digits, with or without a minus sign.
+pub(crate) fn is_int(word: &[u8]) -> bool {
+    let digits = word.strip_prefix(b"-").unwrap_or(word);
+    !digits.is_empty() && digits.iter().all(u8::is_ascii_digit)
+}
+
+/// A number times `scale`, rounded, halves away from 0.
+pub(crate) fn scaled(word: &[u8], scale: f64) -> Result<i64> {
+    let text = std::str::from_utf8(word).unwrap_or_default();
+    let starts = text.trim_start_matches('-').starts_with(|c: char| c.is_ascii_digit());
+    let number = text.parse::<f64>().ok().filter(|_| starts);
+    let Some(number) = number else {
+        return Err(Error::malformed(format!("the value {} is no number", shown(word))));
+    };
+    whole(number * scale).ok_or_else(|| {
+        Error::malformed(format!("{} times {scale} does not fit into 64 bits", shown(word)))
+    })
+}
+
+/// A number rounded to a whole one, halves away from 0, if 64 bits hold it.
+pub(crate) fn whole(number: f64) -> Option<i64> {
+    const END: f64 = 9_223_372_036_854_775_808.0;
+    let rounded = number.round();
+    (-END..END).contains(&rounded).then_some(rounded as i64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limits::Limits;
+
+    #[test]
+    fn every_kind_of_text_is_lines() {
+        let wide = |unit: fn(u16) -> [u8; 2]| -> Vec<u8> {
+            "\u{feff}a 1\r\né 2".encode_utf16().flat_map(unit).collect()
+        };
+        let narrow = "\u{feff}a 1\r\né 2\n".as_bytes().to_vec();
+        for bytes in [wide(u16::to_le_bytes), wide(u16::to_be_bytes), narrow] {
+            let mut intake = Intake::new(Limits::network(), Policy::Refuse, bytes.len());
+            let text = text(&bytes, &mut intake).unwrap();
+            let lines: Vec<_> = lines(&text).collect();
+            assert_eq!(lines, [(1, &b"a 1"[..]), (2, "é 2".as_bytes())]);
+        }
+    }
+
+    #[test]
+    fn numbers_are_whole_or_scaled() {
+        assert_eq!(int(b"00012").ok(), Some(12));
+        assert_eq!(int(b"9223372036854775807").ok(), Some(i64::MAX));
+        for wrong in ["", "-", "+1", "1e3", "2.5", "99999999999999999999", "0x1"] {
+            assert!(int(wrong.as_bytes()).is_err(), "{wrong}");
+        }
+        assert_eq!(scaled(b"-2.5", 1.0).ok(), Some(-3));
+        assert_eq!(scaled(b"0.01", 1e9).ok(), Some(10_000_000));
+        assert!(scaled(b"1e300", 1.0).is_err() && scaled(b"inf", 1.0).is_err());
+        assert_eq!((whole(f64::NAN), whole(-9_223_372_036_854_775_808.0)), (None, Some(i64::MIN)));
+    }
+}

@@ -1,0 +1,167 @@
+//! What the formats of other tools leave to be said by whoever has them read.
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::format::Format;
+use crate::limits::setters;
+
+/// What the formats of other tools leave to be said: what values measure, which dialect it is.
+///
+/// Each option is taken by some formats ([`Format::options`] says which), and is an error of kind
+/// [`ErrorKind::Option`] where another is read.
+///
+/// ```
+/// use otlp_profiles::format::SourceOptions;
+/// use otlp_profiles::{Format, ReadOptions, read};
+///
+/// let source = SourceOptions::default().sample_type("cpu", "nanoseconds");
+/// let options = ReadOptions::default().source(source);
+/// let profiles = read(b"main;run;poll 42\nmain;idle 7\n", &options)?.profiles;
+/// let kind = profiles.iter().next().unwrap().sample_types()[0];
+/// assert_eq!(profiles.dictionary().text(kind.name), "cpu");
+/// # Ok::<(), otlp_profiles::Error>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct SourceOptions {
+    /// `type`: what each column of values measures, and its unit; else `samples` in `count`.
+    pub sample_types: Vec<(String, String)>,
+    /// `columns`: how many numbers end each line; 0 is as many as there are sample types, or one.
+    pub columns: usize,
+    /// `dialect`: what frames and headers hold besides names.
+    pub dialect: Option<Dialect>,
+    /// `annotations`: whether the endings `_[k]`, `_[i]` and `_[j]` of frames say that they are of
+    /// the kernel, inlined, or compiled just in time.
+    pub annotations: bool,
+    /// `timestamp-unit`: the unit of timestamps; else each is told by its digits.
+    pub timestamp_unit: Option<TimeUnit>,
+    /// `scale`: what values are multiplied by, which need not be whole then; the result is rounded,
+    /// halves away from 0.
+    pub scale: Option<f64>,
+}
+
+setters! { SourceOptions {
+    columns: usize,
+    dialect: impl Into<Option<Dialect>>,
+    annotations: bool,
+    timestamp_unit: impl Into<Option<TimeUnit>>,
+    scale: impl Into<Option<f64>>,
+} }
+
+impl SourceOptions {
+    /// With another sample type: the next column is of it.
+    #[must_use]
+    pub fn sample_type(mut self, name: impl Into<String>, unit: impl Into<String>) -> Self {
+        self.sample_types.push((name.into(), unit.into()));
+        self
+    }
+
+    /// The names of the options that were given, as [`Format::options`] has them.
+    pub fn given(&self) -> impl Iterator<Item = &'static str> + use<> {
+        let Self { sample_types, columns, dialect, annotations, timestamp_unit, scale } = self;
+        [
+            ("type", !sample_types.is_empty()),
+            ("columns", *columns != 0),
+            ("dialect", dialect.is_some()),
+            ("annotations", *annotations),
+            ("timestamp-unit", timestamp_unit.is_some()),
+            ("scale", scale.is_some()),
+        ]
+        .into_iter()
+        .filter_map(|(name, given)| given.then_some(name))
+    }
+
+    /// What column `at` measures, and its unit.
+    pub(crate) fn type_of(&self, at: usize) -> (&str, &str) {
+        let given = self.sample_types.get(at);
+        given.map_or(("samples", "count"), |(name, unit)| (name.as_str(), unit.as_str()))
+    }
+}
+
+/// `Ok` when the format takes all that was given.
+pub(crate) fn check(mut given: impl Iterator<Item = &'static str>, format: Format) -> Result<()> {
+    match given.find(|name| !format.options().contains(name)) {
+        None => Ok(()),
+        Some(name) => Err(not_taken(name, format)),
+    }
+}
+
+#[cold]
+fn not_taken(name: &str, format: Format) -> Error {
+    let takers = Format::ALL.iter().filter(|format| format.options().contains(&name));
+    let takers: Vec<_> = takers.map(|format| format.name()).collect();
+    let message = format!("{name} is no option of {format}; {} takes it", takers.join(", "));
+    Error::new(ErrorKind::Option, message)
+}
+
+/// What frames and headers of folded stacks hold besides names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Dialect {
+    /// py-spy: `name (file.py:28)`, and the thread as the first frame.
+    PySpy,
+    /// austin: `P28897;T0:28897;file.py:name:28`, and a header.
+    Austin,
+}
+
+impl Dialect {
+    /// All of them.
+    pub const ALL: &'static [Self] = &[Self::PySpy, Self::Austin];
+
+    /// The name it is asked for by: `py-spy`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::PySpy => "py-spy",
+            Self::Austin => "austin",
+        }
+    }
+}
+
+/// The unit of timestamps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum TimeUnit {
+    /// Seconds.
+    Seconds,
+    /// Milliseconds.
+    Milliseconds,
+    /// Microseconds.
+    Microseconds,
+    /// Nanoseconds.
+    Nanoseconds,
+}
+
+impl TimeUnit {
+    /// All of them.
+    pub const ALL: &'static [Self] =
+        &[Self::Seconds, Self::Milliseconds, Self::Microseconds, Self::Nanoseconds];
+
+    /// The name it is asked for by: `ms`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Seconds => "s",
+            Self::Milliseconds => "ms",
+            Self::Microseconds => "us",
+            Self::Nanoseconds => "ns",
+        }
+    }
+
+    /// The nanoseconds in one.
+    pub(crate) fn nanos(self) -> u64 {
+        match self {
+            Self::Seconds => 1_000_000_000,
+            Self::Milliseconds => 1_000_000,
+            Self::Microseconds => 1_000,
+            Self::Nanoseconds => 1,
+        }
+    }
+
+    /// The unit of a time since 1970 written with so many digits.
+    pub(crate) fn of_digits(digits: usize) -> Self {
+        match digits {
+            0..=10 => Self::Seconds,
+            11..=13 => Self::Milliseconds,
+            14..=16 => Self::Microseconds,
+            _ => Self::Nanoseconds,
+        }
+    }
+}

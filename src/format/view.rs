@@ -1,0 +1,135 @@
+//! What the formats of other tools have no place for: every bit of it is counted.
+
+use crate::format::columns::{Join, default_of, join, scope_default};
+use crate::format::known::KnownAttributes;
+use crate::format::losses::{self, Losses};
+use crate::format::pprof::unsaid::{Unsaid, envelope};
+use crate::model::Profiles;
+use crate::model::dictionary::Dictionary;
+use crate::model::id::{FunctionId, LocationId, StringId};
+use crate::model::profile::Profile;
+use crate::semconv::PROFILE_FRAME_TYPE;
+
+/// What a format says of frames besides their names, and of profiles besides their samples.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Says {
+    /// What values measure.
+    pub(crate) types: bool,
+    /// How long it took.
+    pub(crate) duration: bool,
+    /// Files and lines.
+    pub(crate) lines: bool,
+    /// Columns of lines, too.
+    pub(crate) columns: bool,
+    /// Of which type code is.
+    pub(crate) frame_types: bool,
+    /// Addresses and the binaries they are in.
+    pub(crate) binaries: bool,
+    /// Attributes, links and timestamps of samples.
+    pub(crate) samples: bool,
+}
+
+/// Counts what is not said.
+pub(crate) fn unsaid(profiles: &Profiles, says: Says, losses: &mut Losses) {
+    let dictionary = &profiles.dictionary;
+    envelope(profiles, losses);
+    let known = KnownAttributes::of(dictionary);
+    let mut fields = Unsaid::of(dictionary, &known);
+    // What joining decides is for formats of several columns.
+    let mut ignored = Losses::default();
+    for scope in profiles.resources.iter().flat_map(|resource| &resource.scopes) {
+        let of_scope = scope_default(scope, dictionary);
+        for joined in join(scope, dictionary, Join::Compatible, &mut ignored) {
+            let default = default_of(joined.first(), of_scope, dictionary);
+            fields.fields(&joined, default, losses);
+        }
+        scope.profiles.iter().for_each(|profile| unsaid_of(profile, dictionary, says, losses));
+    }
+    locations(dictionary, says, losses);
+    functions(dictionary, says, losses);
+    mappings(dictionary, says, losses);
+}
+
+fn unsaid_of(profile: &Profile, dictionary: &Dictionary, says: Says, losses: &mut Losses) {
+    let mut lost = |code, lost: bool, place: &str| {
+        losses.add_many(code, u64::from(lost), || place.to_owned());
+    };
+    for kind in profile.sample_types.iter().filter(|_| !says.types) {
+        let [name, unit] = [kind.name, kind.unit].map(|text| dictionary.text(text));
+        lost(losses::SAMPLE_TYPE_DROPPED, (name, unit) != ("samples", "count"), name);
+    }
+    let has_period = profile.period != 0 || profile.period_type.name != StringId::NONE;
+    lost(losses::PERIOD_DROPPED, has_period, "period");
+    let has_time = profile.time_unix_nano != 0 || profile.duration_nanos != 0 && !says.duration;
+    lost(losses::TIME_DROPPED, has_time, "time_unix_nano");
+    for id in &profile.attributes {
+        let key = dictionary.attribute(*id).map(|attribute| dictionary.text(attribute.key));
+        lost(losses::ATTR_PROFILE_DROPPED, true, key.unwrap_or_default());
+    }
+    if says.samples {
+        return;
+    }
+    let samples = &profile.samples;
+    let attributes = samples.attributes.items.len() as u64;
+    losses.add_many(losses::ATTR_SAMPLE_DROPPED, attributes, || {
+        let first = samples.attributes.items.first().and_then(|id| dictionary.attribute(*id));
+        first.map(|first| dictionary.text(first.key).to_owned()).unwrap_or_default()
+    });
+    let links = samples.links.iter().filter(|link| link.0 != 0).count() as u64;
+    losses.add_many(losses::LINK_DROPPED, links, String::new);
+    let times = samples.timestamps.items.len() as u64;
+    losses.add_many(losses::TIMESTAMPS_DROPPED, times, String::new);
+}
+
+fn locations(dictionary: &Dictionary, says: Says, losses: &mut Losses) {
+    let table = &dictionary.locations;
+    for row in 1..table.len() {
+        let id = LocationId(row as u32);
+        let place = || format!("location_table[{row}]");
+        let lines = table.lines(id);
+        let unnamed = lines.is_empty();
+        if table.address(id) != 0 && !says.binaries && !unnamed {
+            losses.add(losses::ADDRESS_DROPPED, place);
+        }
+        if lines.len() > 1 {
+            losses.add(losses::INLINE_SPREAD, place);
+        }
+        let placed = |line: u64| line != 0 && !says.lines;
+        let lost = |line: &crate::model::dictionary::Line| {
+            placed(line.line.unsigned_abs()) || line.column != 0 && !says.columns
+        };
+        if lines.iter().any(lost) {
+            losses.add(losses::SOURCE_DROPPED, place);
+        }
+        for attribute in table.attributes(id).iter().filter_map(|id| dictionary.attribute(*id)) {
+            match dictionary.text(attribute.key) {
+                PROFILE_FRAME_TYPE if says.frame_types => {}
+                PROFILE_FRAME_TYPE => losses.add(losses::FRAME_TYPE_DROPPED, place),
+                _ => losses.add(losses::ATTR_LOCATION_DROPPED, place),
+            }
+        }
+    }
+}
+
+fn functions(dictionary: &Dictionary, says: Says, losses: &mut Losses) {
+    for row in 1..dictionary.functions.len() {
+        let function = dictionary.function(FunctionId(row as u32));
+        let place = || format!("function_table[{row}]");
+        let other = function.system_name != function.name && function.name != StringId::NONE;
+        if other && function.system_name != StringId::NONE {
+            losses.add(losses::SYSTEM_NAME_DROPPED, place);
+        }
+        if function.start_line != 0 || function.filename != StringId::NONE && !says.lines {
+            losses.add(losses::SOURCE_DROPPED, place);
+        }
+    }
+}
+
+fn mappings(dictionary: &Dictionary, says: Says, losses: &mut Losses) {
+    if says.binaries {
+        return;
+    }
+    for row in 1..dictionary.mappings.rows.len() {
+        losses.add(losses::MAPPING_DROPPED, || format!("mapping_table[{row}]"));
+    }
+}

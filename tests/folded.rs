@@ -1,0 +1,361 @@
+//! Folded stacks: every line means what its grammar says, and comes back.
+
+mod support {
+    pub fn corpus(name: &str) -> Vec<u8> {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/");
+        std::fs::read(format!("{path}{name}")).unwrap()
+    }
+}
+
+use otlp_profiles::format::{Dialect, SourceOptions, TimeUnit};
+use otlp_profiles::{
+    Certainty, ErrorKind, Format, Limits, Policy, Profiles, ReadOptions, Reading, WriteOptions,
+    detect, read, write, write_all,
+};
+
+fn options(source: SourceOptions) -> ReadOptions {
+    ReadOptions::default().from(Format::FOLDED).source(source)
+}
+
+fn read_with(text: &[u8], source: SourceOptions) -> otlp_profiles::Result<Reading> {
+    read(text, &options(source))
+}
+
+fn folded(text: &[u8]) -> Profiles {
+    read_with(text, SourceOptions::default()).unwrap().profiles
+}
+
+fn again(profiles: &Profiles) -> String {
+    let written = write(profiles, Format::FOLDED, &WriteOptions::default()).unwrap();
+    String::from_utf8(written.payload).unwrap()
+}
+
+/// Every sample as `root;leaf values {attributes} link times`.
+fn samples(profiles: &Profiles) -> Vec<String> {
+    let dictionary = profiles.dictionary();
+    let mut lines = Vec::new();
+    for profile in profiles {
+        for sample in profile.samples() {
+            let frames = dictionary.frames(sample.stack).rev();
+            let names: Vec<_> = frames.map(|frame| frame.to_string()).collect();
+            let attributes = dictionary.resolve(sample.attributes);
+            let mut line = format!("{} {:?}", names.join(";"), sample.values);
+            if !attributes.is_empty() {
+                line.push_str(&format!(" {attributes:?}"));
+            }
+            if sample.link != Default::default() {
+                line.push_str(" linked");
+            }
+            if !sample.timestamps_unix_nano.is_empty() {
+                line.push_str(&format!(" at {:?}", sample.timestamps_unix_nano));
+            }
+            lines.push(line);
+        }
+    }
+    lines
+}
+
+#[test]
+fn lines_are_taken_apart_by_the_grammar() {
+    const T: &str = "1687841528000000000";
+    for (line, said) in [
+        ("main;run 42", "main;run [42]".to_owned()),
+        ("x 12 5", "x 12 [5]".to_owned()),
+        (";a;;b 7", "[unknown];a;[unknown];b [7]".to_owned()),
+        ("main;op =(x) 7", "main;op =(x) [7]".to_owned()),
+        ("main;\tx\t10", "main;\tx [10]".to_owned()),
+        ("a 00012", "a [12]".to_owned()),
+        ("a -3", "a [-3]".to_owned()),
+        ("a 1 k=v", "a [1] {\"k\": \"v\"}".to_owned()),
+        (
+            "a b 2 k=v,w=\"x, y=z\",n=5,f=1.5,t=true,b=0x01ff 1687841528000000",
+            format!(
+                "a b [2] {{\"k\": \"v\", \"w\": \"x, y=z\", \"n\": 5, \"f\": 1.5, \"t\": true, \"b\": \"01ff\"}} at [{T}]"
+            ),
+        ),
+        ("a 3 - 1687841528", format!("a [3] at [{T}]")),
+        ("a 3 - 1687841528000", format!("a [3] at [{T}]")),
+        ("a 2 - 1,2", "a [] at [1000000000, 2000000000]".to_owned()),
+        ("a 5,6 k=v 1,2", "a [5, 6] {\"k\": \"v\"} at [1000000000, 2000000000]".to_owned()),
+        (
+            "a 1 trace_id=0x01020304010203040102030401020304,span_id=0x9999999999999999",
+            "a [1] linked".to_owned(),
+        ),
+        ("a 1 trace_id=xyz", "a [1] {\"trace_id\": \"xyz\"}".to_owned()),
+        ("a 1 span_id=0x9999999999999999", "a [1] {\"span_id\": \"9999999999999999\"}".to_owned()),
+    ] {
+        assert_eq!(samples(&folded(line.as_bytes())), [said], "{line}");
+    }
+}
+
+#[test]
+fn what_cannot_be_read_is_said_with_its_line() {
+    for (text, message) in [
+        (
+            "a 1\nmain;c 2.5\n",
+            "line 2: the value \"2.5\" is no whole number; the option scale makes whole numbers of others",
+        ),
+        ("main;e", "line 1: there is no value behind the stack \"main;e\""),
+        (
+            "# c\n\na 1e3",
+            "line 3: the value \"1e3\" is no whole number; the option scale makes whole numbers of others",
+        ),
+        (
+            "a 99999999999999999999",
+            "line 1: the value \"99999999999999999999\" does not fit into 64 bits",
+        ),
+        (
+            "a 9223372036854775807\na 1",
+            "line 2: the sum of 9223372036854775807 and 1 does not fit into 64 bits",
+        ),
+        (
+            "a 8 k=v 1,2",
+            "line 1: 1 values and 2 timestamps: there is one value for each, or one that is their number",
+        ),
+        ("a 1 k=v,k=w", "line 1: the attribute \"k\" is given twice"),
+        ("a 1 - -5", "line 1: the timestamp \"-5\" does not fit into 64 bits of nanoseconds"),
+        (
+            "a 1 - 99999999999999999999",
+            "line 1: the timestamp \"99999999999999999999\" does not fit into 64 bits of nanoseconds",
+        ),
+    ] {
+        let error = read_with(text.as_bytes(), SourceOptions::default()).unwrap_err();
+        assert_eq!((error.kind(), error.to_string()), (ErrorKind::Malformed, message.to_owned()));
+        // Repaired, the line is passed over and said.
+        let repairing = options(SourceOptions::default()).policy(Policy::Repair);
+        let finding = &read(text.as_bytes(), &repairing).unwrap().findings[0];
+        assert_eq!((finding.code, &*finding.place), ("text.bad_line", &message[..6]));
+    }
+}
+
+#[test]
+fn extended_lines_come_back_through_every_generation() {
+    let text = "\
+foo;bar;baz 100 region=us,span_id=0x9999999999999999,trace_id=0x01020304010203040102030401020304 1687841528000000000
+foo;bar 200 region=us
+foo;bar 200 region=us
+a b;c -3
+a b;c 7 b=0x00ff,d=-1.5,e=1e300,i=-5,\"k ey\"=\"x, y=\\\"z\\\"\",s=007,t=true,w=\"5\"
+a b;c 2 - 1687841528000000000,1687841528000000001
+a b;c 5 - 00000000000000007
+x 12 k=v 5 -
+";
+    let model = folded(text.as_bytes());
+    let whole = |format: &&Format| format.is_otlp();
+    for format in Format::ALL.iter().filter(whole) {
+        let there = write(&model, *format, &WriteOptions::default()).unwrap().payload;
+        let middle = read(&there, &ReadOptions::default().from(*format)).unwrap().profiles;
+        assert_eq!(again(&middle), text, "{format}");
+    }
+    // Values of their own for several timestamps have a place since 1.8.
+    let text = "a 5,6 - 1687841528000000000,1687841528000000001\n";
+    let there = write(&folded(text.as_bytes()), Format::OTLP, &Default::default()).unwrap();
+    assert_eq!(again(&read(&there.payload, &Default::default()).unwrap().profiles), text);
+}
+
+#[test]
+fn plain_lines_are_added_up_and_extended_ones_are_not() {
+    assert_eq!(again(&folded(b"main;a 1\nmain;a 2\nmain;b 3\nmain;a 4")), "main;a 7\nmain;b 3\n");
+    let model = folded(b"a 1 k=v,l=w\nb 5\na 2 trace_id=0x01020304010203040102030401020304,span_id=0x9999999999999999 1687841528\n");
+    let written = write(&model, Format::FOLDED, &WriteOptions::default().plain(true)).unwrap();
+    assert_eq!(String::from_utf8_lossy(&written.payload), "a 3\nb 5\n");
+    let codes: Vec<_> = written.losses.iter().map(|l| (l.code.as_str(), l.count)).collect();
+    assert_eq!(codes, [("attr.sample.dropped", 2), ("link.dropped", 1), ("timestamps.dropped", 1)]);
+}
+
+#[test]
+fn what_is_odd_is_noted() {
+    let text = b"a -3\nb 1 trace_id=xyz\nc 1 span_id=0x99\n";
+    let reading = read_with(text, SourceOptions::default()).unwrap();
+    let codes: Vec<_> = reading.findings.iter().map(|f| (f.code, f.count)).collect();
+    assert_eq!(codes, [("value.negative", 1), ("link.as_attribute", 2)]);
+}
+
+#[test]
+fn several_columns_come_when_they_are_asked_for() {
+    let text = b"main;a 10 20\nmain;b 5 0\n";
+    assert_eq!(samples(&folded(text)), ["main;a 10 [20]", "main;b 5 [0]"]);
+    let source = SourceOptions::default().columns(2).sample_type("before", "ms");
+    let model = read_with(text, source).unwrap().profiles;
+    assert_eq!(samples(&model), ["main;a [10, 20]", "main;b [5, 0]"]);
+    let (files, losses) = write_all(&model, Format::FOLDED, &Default::default()).unwrap();
+    assert_eq!(files, [&b"main;a 10\nmain;b 5\n"[..], b"main;a 20\nmain;b 0\n"]);
+    assert_eq!(losses.get("sample_type.dropped").unwrap().count, 1);
+    let text = b"# austin: 3\nP1;T0:2;a:b:1 5\nP3;T0:4;a:b:1 6\n";
+    let model =
+        read_with(text, SourceOptions::default().dialect(Dialect::Austin)).unwrap().profiles;
+    let written = write(&model, Format::FOLDED, &WriteOptions::default().plain(true)).unwrap();
+    assert_eq!(String::from_utf8_lossy(&written.payload), "b 11000\n");
+    assert_eq!(written.losses.get("profiles.merged").unwrap().count, 1);
+    let error = read_with(b"a 5", SourceOptions::default().columns(2)).unwrap_err();
+    assert_eq!(error.to_string(), "line 1: there is no value behind the stack \"a\"");
+}
+
+#[test]
+fn options_say_what_lines_do_not() {
+    let scaled = SourceOptions::default().scale(1000.0).sample_type("cpu", "us");
+    assert_eq!(samples(&read_with(b"a 2.5\n", scaled).unwrap().profiles), ["a [2500]"]);
+    let nanos = SourceOptions::default().timestamp_unit(TimeUnit::Nanoseconds);
+    assert_eq!(samples(&read_with(b"a 1 - 5", nanos).unwrap().profiles), ["a [1] at [5]"]);
+    let annotated = SourceOptions::default().annotations(true);
+    let model = read_with(b"main_[k];foo_[j];bar_[i];baz_[i] 2", annotated).unwrap().profiles;
+    let dictionary = model.dictionary();
+    let frames = dictionary.frames(model.iter().next().unwrap().samples().get(0).unwrap().stack);
+    let said: Vec<_> = frames.map(|f| (f.name(), f.frame_type(), f.is_inlined())).collect();
+    let jvm = Some("jvm");
+    let expected = [
+        ("baz", jvm, true),
+        ("bar", jvm, true),
+        ("foo", jvm, false),
+        ("main", Some("kernel"), false),
+    ];
+    assert_eq!(said, expected);
+    // A format without lines takes none of them.
+    let pprof = ReadOptions::default().source(SourceOptions::default().columns(2));
+    let error = read(&support::corpus("rust-cpu.pb"), &pprof).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Option);
+    assert_eq!(error.to_string(), "columns is no option of pprof; folded takes it");
+    let plain = WriteOptions::default().plain(true);
+    assert_eq!(write(&model, Format::OTLP, &plain).unwrap_err().kind(), ErrorKind::Option);
+}
+
+#[test]
+fn dialects_are_read_where_they_are_named() {
+    let text =
+        b"process 7:\"python a.py\";thread (9): t-json;loop (app.py:28);0x7f (libc.so.6) 37\n";
+    let model = read_with(text, SourceOptions::default().dialect(Dialect::PySpy)).unwrap().profiles;
+    assert_eq!(samples(&model), ["loop;0x7f [37] {\"thread.id\": 9, \"thread.name\": \"t-json\"}"]);
+    let entry = model.entries().next().unwrap();
+    assert_eq!(entry.resource_attributes().get("process.pid").unwrap().as_i64(), Some(7));
+    let sample = model.iter().next().unwrap().samples().get(0).unwrap();
+    let frame = model.dictionary().frames(sample.stack).next_back().unwrap();
+    assert_eq!((frame.filename(), frame.line()), ("app.py", 28));
+
+    let text = b"# austin: 3.7.0\n# interval: 10000\n# mode: wall\n\nP1;T0:2 271\nP1;T0:2;/a.py:<module>:2 5\nP3;T0:4;a:b:1 6\n";
+    let detected = detect(text, &Default::default()).unwrap();
+    assert!(detected.evidence[0].contains("austin"), "{:?}", detected.evidence);
+    let model =
+        read_with(text, SourceOptions::default().dialect(Dialect::Austin)).unwrap().profiles;
+    assert_eq!(
+        samples(&model),
+        [
+            " [271000] {\"thread.id\": 2}",
+            "<module> [5000] {\"thread.id\": 2}",
+            "b [6000] {\"thread.id\": 4}"
+        ]
+    );
+    let profile = model.iter().next().unwrap();
+    assert_eq!((profile.period(), model.resource_profiles().len()), (10_000_000, 2));
+    let text = b"# mode: full\nP1;T0:2;a:b:1 5,1,-7\n";
+    let model =
+        read_with(text, SourceOptions::default().dialect(Dialect::Austin)).unwrap().profiles;
+    assert_eq!(samples(&model), ["b [5000, 1, -7] {\"thread.id\": 2}"]);
+}
+
+#[test]
+fn text_of_every_encoding_is_detected_and_read() {
+    let text = "main;\u{e9}t\u{e9} 5\r\nmain 6\r\n";
+    let wide = |unit: fn(u16) -> [u8; 2]| -> Vec<u8> {
+        format!("\u{feff}{text}").encode_utf16().flat_map(unit).collect()
+    };
+    let narrow = format!("\u{feff}{text}").into_bytes();
+    for bytes in [wide(u16::to_le_bytes), wide(u16::to_be_bytes), narrow, text.into()] {
+        let reading = read(&bytes, &Default::default()).unwrap();
+        assert_eq!(
+            (reading.detected.format, reading.detected.certainty),
+            (Format::FOLDED, Certainty::Certain)
+        );
+        assert!(!reading.detected.evidence.is_empty());
+        assert_eq!(samples(&reading.profiles), ["main;\u{e9}t\u{e9} [5]", "main [6]"]);
+    }
+    // What is not UTF-8 is kept as it was.
+    let bytes = b"a\xff;b 5\n";
+    assert_eq!(write(&folded(bytes), Format::FOLDED, &Default::default()).unwrap().payload, bytes);
+}
+
+#[test]
+fn names_that_would_end_a_frame_are_replaced_and_said() {
+    let mut builder = otlp_profiles::Builder::new();
+    let samples = builder.profile("samples", "count");
+    let names = ["#a;b", "c\nd", "e"];
+    builder.sample(samples, otlp_profiles::build::root_first(names)).value(1);
+    let written = write(&builder.finish().unwrap(), Format::FOLDED, &Default::default()).unwrap();
+    assert_eq!(String::from_utf8_lossy(&written.payload), " #a:b;c d;e 1\n");
+    assert_eq!(written.losses.get("frame.text").unwrap().count, 2);
+}
+
+#[test]
+fn facts_of_other_tools_hold() {
+    for (file, lines, sum) in [("pyspy.folded", 25, 345), ("odd-frames.folded", 10, 75)] {
+        let model = read(&support::corpus(file), &Default::default()).unwrap().profiles;
+        let profile = model.iter().next().unwrap();
+        assert_eq!((profile.samples().len(), profile.sums()), (lines, vec![sum]), "{file}");
+    }
+}
+
+#[test]
+fn a_hundred_thousand_of_anything_take_linear_time() {
+    const MANY: usize = 100_000;
+    let lines: String = (0..MANY).map(|at| format!("main;f{at} {at}\n")).collect();
+    let extended: String = (0..MANY).map(|at| format!("main;f 1 k={at} {at}\n")).collect();
+    let deep = format!("{} 1\n", "f;".repeat(MANY));
+    let inlined = format!("a{} 1\n", ";f_[i]".repeat(MANY));
+    let attributes: Vec<_> = (0..MANY).map(|at| format!("k{at}=v")).collect();
+    let wide = format!("a 1 {}\n", attributes.join(","));
+    let times = vec!["1"; MANY].join(",");
+    let times = format!("a {MANY} - {times}\n");
+    for (text, read) in
+        [(lines, MANY), (extended, MANY), (deep, 1), (inlined, 1), (wide, 1), (times, 1)]
+    {
+        let limits = Limits::unlimited();
+        let source = SourceOptions::default().annotations(true);
+        let model =
+            otlp_profiles::read(text.as_bytes(), &options(source).limits(limits)).unwrap().profiles;
+        assert_eq!(model.iter().map(|profile| profile.samples().len()).sum::<usize>(), read);
+        assert!(!again(&model).is_empty());
+    }
+}
+
+#[test]
+fn limits_hold() {
+    type Set = fn(Limits) -> Limits;
+    let cases: [(&str, Set); 7] = [
+        ("max_samples", |l| l.max_samples(1)),
+        ("max_strings", |l| l.max_strings(2)),
+        ("max_string_bytes", |l| l.max_string_bytes(3)),
+        ("max_stack_depth", |l| l.max_stack_depth(1)),
+        ("max_table_entries", |l| l.max_table_entries(2)),
+        ("max_attributes_per_item", |l| l.max_attributes_per_item(0)),
+        ("max_owned_bytes", |l| l.max_owned_bytes(100)),
+    ];
+    for (name, set) in cases {
+        let limits = options(SourceOptions::default()).limits(set(Limits::network()));
+        let error = read(b"main;a 1 k=v\nmain;b 2\n", &limits).unwrap_err();
+        assert_eq!(error.limit(), Some(name), "{error}");
+    }
+    let model = folded(b"main;a 1\n");
+    let error = write(&model, Format::FOLDED, &WriteOptions::default().max_output_bytes(5));
+    assert_eq!(error.unwrap_err().limit(), Some("max_output_bytes"));
+}
+
+/// No broken variant of a file panics, and each error names its line.
+#[test]
+fn broken_variants_are_survived() {
+    let text = b"foo;bar 1 k=\"v\",t=1.5 1687841528\nfoo;bar 2 trace_id=0x01,span_id=0x02\nP1;T0:2;a:b:3 4,5,6\nx (a.py:3) 5\n";
+    let odd = [0, b' ', b';', b'"', b'\\', b'=', b',', b'-', b'\n', b'9', b'x', 0xff];
+    for at in 0..text.len() {
+        for byte in odd {
+            let mut broken = text.to_vec();
+            broken[at] = byte;
+            for dialect in [None, Some(Dialect::PySpy), Some(Dialect::Austin)] {
+                let source = SourceOptions::default().dialect(dialect).annotations(at % 2 == 0);
+                match read_with(&broken, source) {
+                    Ok(reading) => {
+                        drop(write(&reading.profiles, Format::FOLDED, &Default::default()))
+                    }
+                    Err(error) => assert!(error.place().starts_with("line "), "{error}"),
+                }
+            }
+        }
+    }
+}
