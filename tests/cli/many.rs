@@ -192,3 +192,28 @@ fn what_follows_a_broken_message_is_described() {
     run(&room, "convert a.otlp -o b.otlp", 3);
     assert!(!room.join("b.otlp").exists());
 }
+
+/// Memory is that of what is listed, however much there is.
+#[test]
+fn info_lists_the_first_of_very_many_and_counts_the_rest() {
+    let room = room("info-many");
+    // Messages of one empty resource, each behind its length.
+    fs::write(room.join("messages.otlp"), b"\0\0\0\x02\x0a\0".repeat(10_050)).unwrap();
+    let page = info(&room, "messages.otlp");
+    assert_eq!(page["messages"].as_array().unwrap().len(), 10_000);
+    assert_eq!(page["messages_not_listed"], 50);
+    let text = String::from_utf8(run(&room, "info messages.otlp", 0).stdout).unwrap();
+    assert!(text.contains("10,050 messages") && text.contains("50 messages not listed"), "{text}");
+    // One message of empty profiles: a resource and a scope around them are listed as well.
+    let length = |bytes: Vec<u8>| {
+        let mut message = vec![0x0a, 0x80 | (bytes.len() % 128) as u8];
+        message.extend([0x80 | (bytes.len() / 128 % 128) as u8, (bytes.len() / 16_384) as u8]);
+        message.extend(bytes);
+        message
+    };
+    let mut scope = length(b"\x12\0".repeat(10_050));
+    scope[0] = 0x12;
+    fs::write(room.join("profiles.otlp"), length(scope)).unwrap();
+    let page = info(&room, "profiles.otlp");
+    assert_eq!(page["messages"][0]["profiles_not_listed"], 52);
+}

@@ -37,6 +37,10 @@ pub(crate) struct Args {
 /// The form of the JSON document. Keys are only ever added to it.
 const SCHEMA: &str = "otlp-profiles/info/1";
 
+/// The messages of a file, and the resources, scopes and profiles of a message, that are listed:
+/// more than anybody reads, and few enough to be kept until they are printed. The rest are counted.
+const MOST_LISTED: usize = 10_000;
+
 /// What there is to say of one file, in the form it is printed in.
 struct Described {
     name: String,
@@ -44,7 +48,9 @@ struct Described {
     inflated: u64,
     gzip: bool,
     framing: Framing,
+    /// The first of the messages, and how many there are.
     messages: Vec<Printed>,
+    count: usize,
     /// Whether it could be opened; without that nothing is known but the failure.
     opened: bool,
     /// What could not be read, in the order of the messages.
@@ -145,6 +151,7 @@ impl Run<'_> {
             gzip: false,
             framing: Framing::None,
             messages: Vec::new(),
+            count: 0,
             opened: false,
             failures: Vec::new(),
             seems: None,
@@ -170,16 +177,23 @@ impl Run<'_> {
         described.framing = content.framing();
         let mut format = None;
         content.each(&self.options, self.console, |message| {
-            described.messages.push(match message {
+            described.count += 1;
+            let listed = described.messages.len() < MOST_LISTED;
+            match message {
                 Ok(message) => {
                     format = Some(message.reading.detected.format);
-                    self.print(&message)
+                    if listed {
+                        described.messages.push(self.print(&message));
+                    }
                 }
-                Err(failure) => {
+                Err(failure) if described.failures.len() < MOST_LISTED => {
                     described.failures.push(failure);
-                    Printed::Failed(described.failures.len() - 1)
+                    if listed {
+                        described.messages.push(Printed::Failed(described.failures.len() - 1));
+                    }
                 }
-            });
+                Err(_) => {}
+            }
             Ok(())
         })?;
         described.stored = content.stored();
@@ -199,11 +213,10 @@ impl Run<'_> {
     }
 
     fn tell_done(&self, described: &Described, format: Option<Format>) {
-        let message =
-            if described.messages.len() == 1 { "Payload described" } else { "Payloads described" };
+        let message = if described.count == 1 { "Payload described" } else { "Payloads described" };
         let line = Line::new(Level::Info, "info", message)
             .with("format", format.map_or("none", |format| format.name()))
-            .with("messages", described.messages.len())
+            .with("messages", described.count)
             .with("bytes", described.stored);
         self.console.log(&line.about(&described.name));
     }

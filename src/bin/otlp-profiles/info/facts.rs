@@ -1,11 +1,13 @@
 //! What is computed from profiles for both forms of a description.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 
 use otlp_profiles::model::{AttributeId, KeyValue, StringId, Value};
 use otlp_profiles::{Dictionary, Profile, Profiles};
 use serde_json::{Map, Number, Value as Json, json};
 
+use crate::info::MOST_LISTED;
 use crate::text::hex;
 
 /// The sums of all profiles of a message by type and unit, in the order they are met.
@@ -84,5 +86,35 @@ fn value(dictionary: &Dictionary, of: &Value) -> Json {
         Value::Array(values) => values.iter().map(|one| value(dictionary, one)).collect(),
         Value::KeyValues(list) => pairs(dictionary, list),
         other => dictionary.value(other).to_string().into(),
+    }
+}
+
+/// How many resources, scopes and profiles are still listed, and the profiles that are not.
+pub(crate) struct Listed {
+    left: Cell<usize>,
+    unlisted: Cell<usize>,
+}
+
+impl Listed {
+    pub(crate) fn new() -> Self {
+        Self { left: Cell::new(MOST_LISTED), unlisted: Cell::new(0) }
+    }
+
+    /// Whether one more is listed.
+    pub(crate) fn has_room(&self) -> bool {
+        let left = self.left.get();
+        self.left.set(left.saturating_sub(1));
+        left > 0
+    }
+
+    /// The same of a profile, which is counted if not.
+    pub(crate) fn has_room_for_profile(&self) -> bool {
+        let listed = self.has_room();
+        self.unlisted.set(self.unlisted.get() + usize::from(!listed));
+        listed
+    }
+
+    pub(crate) fn unlisted(&self) -> usize {
+        self.unlisted.get()
     }
 }

@@ -5,6 +5,7 @@ use otlp_profiles::model::{ProfileId, Resource, ResourceProfiles, ScopeProfiles,
 use otlp_profiles::{Certainty, Detected, Dictionary, Finding, Profile, Reading};
 use serde_json::{Map, Value as Json, json};
 
+use crate::info::facts::Listed;
 use crate::info::{Described, Printed, facts};
 use crate::reading::Message;
 use crate::time::rfc3339;
@@ -25,7 +26,7 @@ pub(crate) fn file(described: Described) -> Json {
     if let Some(seems) = &described.seems {
         object["seems"] = detected(seems);
     }
-    let failures = described.failures;
+    let (failures, listed) = (described.failures, described.messages.len());
     let messages = described.messages.into_iter().filter_map(|message| match message {
         Printed::Json(message) => Some(message),
         // Of a file without frames it is the file's.
@@ -36,6 +37,9 @@ pub(crate) fn file(described: Described) -> Json {
         Printed::Text(_) => None,
     });
     object["messages"] = messages.collect();
+    if described.count > listed {
+        object["messages_not_listed"] = (described.count - listed).into();
+    }
     object
 }
 
@@ -48,7 +52,9 @@ pub(crate) fn message(message: &Message) -> Json {
         .map(|(name, rows)| (name.to_owned(), rows.into()))
         .into_iter()
         .collect();
-    let resources = profiles.resource_profiles().iter().map(|one| resource(dictionary, one));
+    let listed = Listed::new();
+    let resources =
+        profiles.resource_profiles().iter().filter_map(|one| resource(dictionary, one, &listed));
     let mut object = detected(&reading.detected);
     object["guessed"] = message.is_guess().into();
     if message.is_guess() {
@@ -57,6 +63,9 @@ pub(crate) fn message(message: &Message) -> Json {
     object["bytes"] = message.payload.len().into();
     object["tables"] = tables.into();
     object["resources"] = resources.collect();
+    if listed.unlisted() > 0 {
+        object["profiles_not_listed"] = listed.unlisted().into();
+    }
     object["findings"] = reading.findings.iter().map(finding).collect();
     object
 }
@@ -115,14 +124,19 @@ pub(crate) fn finding(finding: &Finding) -> Json {
     })
 }
 
-fn resource(dictionary: &Dictionary, of: &ResourceProfiles) -> Json {
-    let scopes = of.scope_profiles().iter().map(|one| scope(dictionary, one));
-    json!({
-        "attributes": facts::pairs(dictionary, of.resource().attributes()),
-        "dropped_attributes_count": of.resource().dropped_attributes_count(),
-        "entity_refs": entities(dictionary, of.resource()),
-        "schema_url": dictionary.text(of.schema_url()),
-        "scopes": scopes.collect::<Vec<_>>(),
+/// A resource, unless nothing of it is listed.
+fn resource(dictionary: &Dictionary, of: &ResourceProfiles, listed: &Listed) -> Option<Json> {
+    let has_room = listed.has_room();
+    let scopes = of.scope_profiles().iter().filter_map(|one| scope(dictionary, one, listed));
+    let scopes: Vec<Json> = scopes.collect();
+    has_room.then(|| {
+        json!({
+            "attributes": facts::pairs(dictionary, of.resource().attributes()),
+            "dropped_attributes_count": of.resource().dropped_attributes_count(),
+            "entity_refs": entities(dictionary, of.resource()),
+            "schema_url": dictionary.text(of.schema_url()),
+            "scopes": scopes,
+        })
     })
 }
 
@@ -131,16 +145,20 @@ fn entities(dictionary: &Dictionary, resource: &Resource) -> Json {
     types.collect()
 }
 
-fn scope(dictionary: &Dictionary, of: &ScopeProfiles) -> Json {
-    let profiles = of.profiles().iter().map(|one| profile(dictionary, one));
+fn scope(dictionary: &Dictionary, of: &ScopeProfiles, listed: &Listed) -> Option<Json> {
+    let has_room = listed.has_room();
+    let profiles = of.profiles().iter().filter(|_| listed.has_room_for_profile());
+    let profiles: Vec<Json> = profiles.map(|one| profile(dictionary, one)).collect();
     let scope = of.scope();
-    json!({
-        "name": dictionary.text(scope.name()),
-        "version": dictionary.text(scope.version()),
-        "attributes": facts::pairs(dictionary, scope.attributes()),
-        "dropped_attributes_count": scope.dropped_attributes_count(),
-        "schema_url": dictionary.text(of.schema_url()),
-        "profiles": profiles.collect::<Vec<_>>(),
+    has_room.then(|| {
+        json!({
+            "name": dictionary.text(scope.name()),
+            "version": dictionary.text(scope.version()),
+            "attributes": facts::pairs(dictionary, scope.attributes()),
+            "dropped_attributes_count": scope.dropped_attributes_count(),
+            "schema_url": dictionary.text(of.schema_url()),
+            "profiles": profiles,
+        })
     })
 }
 

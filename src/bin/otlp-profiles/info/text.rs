@@ -7,6 +7,7 @@ use otlp_profiles::model::{ProfileId, Scope, ValueType};
 use otlp_profiles::{Detected, Dictionary, Profile};
 use serde_json::Value as Json;
 
+use crate::info::facts::Listed;
 use crate::info::{Described, Printed, facts};
 use crate::numbers::{self, bytes, counted, grouped, value};
 use crate::reading::Message;
@@ -32,6 +33,13 @@ impl Page {
         let _ = writeln!(self.0, "  {name} {}", shown(text));
     }
 
+    /// What there is too much of to be listed.
+    fn unlisted(&mut self, count: usize, what: &str) {
+        if count > 0 {
+            self.line("more", &format!("{} not listed", counted(count as u64, what)));
+        }
+    }
+
     fn unless_none(&mut self, name: &str, text: &str) {
         if text != NONE {
             self.line(name, text);
@@ -53,22 +61,23 @@ pub(crate) fn file(described: &Described) -> Option<String> {
     let mut page = Page(styled(&shown(&described.name), BOLD) + "\n");
     page.line("size", &size(described));
     if described.framing != Framing::None {
-        let messages = counted(described.messages.len() as u64, "message");
+        let messages = counted(described.count as u64, "message");
         page.line("framing", &format!("{}, {messages}", described.framing));
     }
     for (row, message) in described.messages.iter().enumerate() {
-        if described.messages.len() > 1 {
+        if described.count > 1 {
             page.line("message", &row.to_string());
         }
         match message {
             Printed::Text(text) => page.0.push_str(text),
             // stderr says why.
-            Printed::Failed(_) if described.messages.len() > 1 => {
+            Printed::Failed(_) if described.count > 1 => {
                 page.warning("unreadable", "it could not be read");
             }
             Printed::Failed(_) | Printed::Json(_) => {}
         }
     }
+    page.unlisted(described.count - described.messages.len(), "message");
     if let Some(seems) = &described.seems {
         detected(&mut page, "seems", seems);
     }
@@ -97,16 +106,21 @@ pub(crate) fn message(message: &Message) -> String {
     let tables =
         facts::tables(dictionary).map(|(name, rows)| format!("{} {name}", grouped(rows as u64)));
     page.line("tables", &tables.join(", "));
+    let listed = Listed::new();
     for resource in profiles.resource_profiles() {
-        let attributes = facts::pairs(dictionary, resource.resource().attributes());
-        page.unless_none("resource", &attributes_text(&attributes));
+        if listed.has_room() {
+            let attributes = facts::pairs(dictionary, resource.resource().attributes());
+            page.unless_none("resource", &attributes_text(&attributes));
+        }
         for scope in resource.scope_profiles() {
-            page.unless_none("scope", &scope_text(dictionary, scope.scope()));
-            for one in scope.profiles() {
-                profile(&mut page, dictionary, one);
+            if listed.has_room() {
+                page.unless_none("scope", &scope_text(dictionary, scope.scope()));
             }
+            let profiles = scope.profiles().iter().filter(|_| listed.has_room_for_profile());
+            profiles.for_each(|one| profile(&mut page, dictionary, one));
         }
     }
+    page.unlisted(listed.unlisted(), "profile");
     for finding in &reading.findings {
         page.line("finding", &finding.to_string());
     }
