@@ -119,6 +119,9 @@ pub mod guide {
 
     #[doc = include_str!("../docs/BACKEND_AUTHORS.md")]
     pub mod backend_authors {}
+
+    #[doc = include_str!("../docs/VALIDATE_IN_CI.md")]
+    pub mod validate_in_ci {}
 }
 
 #[cfg(doctest)]

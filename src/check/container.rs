@@ -7,14 +7,14 @@ use super::findings::{Findings, Shown, Spot};
 use super::options::Options;
 use super::rule::Rule;
 use super::rules::container::*;
-use super::rules::pprof::{PP1005, PP1006, PP1007, PP1014, PP1031, PP1035};
+use super::rules::pprof::{PP1014, PP1035};
 use super::rules::structure::OP2030;
 use super::rules::wire::*;
 use super::varint::varint;
 use super::{Report, walk};
 use crate::compression::{self, Unpacked};
 use crate::error::{Error, ErrorKind, GzipFault};
-use crate::format::detect::{Certainty, Depth, Detected, detect_payload, is_foreign};
+use crate::format::detect::{Certainty, Depth, Detected, detect_payload, is_foreign, names};
 use crate::format::{Encoding, Format};
 use crate::framing::{Framing, messages};
 use crate::limits::Limits;
@@ -155,9 +155,10 @@ impl Checking<'_> {
             cx.findings.retain(|rule| stays(rule) || is_breaking(rule));
         }
         if cx.findings.any(|rule| *rule == PP1014) {
-            // Two profiles in one file have the same ids and texts.
-            let twice = [&PP1005, &PP1006, &PP1007, &PP1031, &OP1021, &OP1022];
-            cx.findings.retain(|rule| !twice.contains(&rule));
+            // Nothing else is told of what two profiles are when they are taken for one.
+            cx.findings.retain(|rule| {
+                stays(rule) && *rule != OP1021 && *rule != OP1022 || *rule == PP1014
+            });
         }
         // The findings outlive the message.
         let Cx { findings, .. } = cx;
@@ -184,7 +185,7 @@ impl Checking<'_> {
         }
         match detect(payload) {
             Ok(detected) if detected.format.is_whole() => {
-                self.certainty(&detected);
+                self.certainty(payload, &detected);
                 Some(detected.format)
             }
             Ok(detected) => {
@@ -196,24 +197,23 @@ impl Checking<'_> {
         }
     }
 
-    fn certainty(&mut self, detected: &Detected) {
-        match &detected.certainty {
-            Certainty::Certain => {}
-            Certainty::Equivalent(others) => {
-                let newer = others.iter().all(|format| format.is_otlp());
-                self.findings.set_version(Some(version_of(detected.format)));
-                if newer && detected.format.is_otlp() {
-                    let bound = crate::format::detect::names(others);
-                    self.findings.raise(&OP0006, Spot::nowhere(), detected.format, bound);
-                }
-                self.findings.set_version(None);
+    /// Says what else a payload may be.
+    fn certainty(&mut self, payload: &[u8], detected: &Detected) {
+        let others = detected.certainty.others();
+        let rule = match &detected.certainty {
+            Certainty::Certain => return,
+            // Another reading in which nothing is broken is as good as this one.
+            Certainty::Preferred(_) | Certainty::Ambiguous(_)
+                if others.iter().any(|other| self.is_clean(payload, *other)) =>
+            {
+                &OP0005
             }
-            Certainty::Preferred(others) | Certainty::Ambiguous(others) => {
-                let bound =
-                    format_args!("not {}", crate::format::detect::names(others)).to_string();
-                self.findings.raise(&OP0005, Spot::nowhere(), detected.format, bound);
-            }
-        }
+            _ => &OP0006,
+        };
+        let bound = format_args!("not {}", names(others)).to_string();
+        self.findings.set_version(Some(version_of(detected.format)));
+        self.findings.raise(rule, Spot::nowhere(), detected.format, bound);
+        self.findings.set_version(None);
     }
 
     /// Bytes of no known format: a response, several messages, or a message that is broken.

@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use super::findings::{Findings, Spot};
-use super::record::Record;
+use super::record::{Lent, Pool, Record};
 use super::rules::indices;
 use super::rules::limits::*;
 use super::rules::wire::*;
@@ -15,6 +15,8 @@ use super::text;
 use super::varint::{Fault, Packed, varint};
 use crate::limits::Limits;
 use crate::schema::{Role, Table, Version};
+use crate::wire::indices::packed_indices;
+use crate::wire::read::Reader;
 use crate::wire::{END_GROUP, FIXED32, FIXED64, LEN, START_GROUP, VARINT};
 
 /// The state of one walk.
@@ -24,17 +26,23 @@ pub(crate) struct Cx<'a> {
     pub(crate) shapes: &'static Shapes,
     pub(crate) limits: Limits,
     pub(crate) findings: Findings,
+    pub(crate) pool: Pool,
     pub(crate) tables: Tables,
     /// How many messages lie around the one that is walked, and the nearest of them.
     pub(crate) depth: u64,
     pub(crate) parent: Kind,
     /// Texts and bytes longer than this have something to be said of.
     long: usize,
+    /// The references of the list that is walked, for their memory.
+    indices: Vec<u32>,
     /// What the attributes of the tables are.
     pub(crate) attributes: Vec<Attribute>,
     pub(crate) profile: ProfileState,
     pub(crate) payload: PayloadState,
 }
+
+/// Packed lists up to this many bytes are walked one number at a time.
+const SHORT: usize = 8;
 
 /// A message cannot be taken apart; why is among the findings.
 pub(crate) struct Broken;
@@ -52,6 +60,8 @@ impl<'a> Cx<'a> {
         let (attributes, depth, parent) = (Vec::new(), 0, Kind::ProfilesData);
         let (profile, payload) = Default::default();
         Self {
+            pool: Pool::default(),
+            indices: Vec::new(),
             bytes,
             version,
             shapes,
@@ -356,7 +366,7 @@ impl<'a> Cx<'a> {
         let elements = match slot.take {
             Take::Fixed if body.len().is_multiple_of(8) => body.len() / 8,
             Take::Fixed => {
-                let (spot, bytes) = (Self::spot(slot, record, at), body.len());
+                let (spot, bytes) = (Spot::at(at).field(slot.field.name), body.len());
                 self.findings.raise(
                     &OP1012,
                     spot,
@@ -392,6 +402,12 @@ impl<'a> Cx<'a> {
         body: Range<usize>,
         first: usize,
     ) -> Result<usize, Broken> {
+        if let Some((table, _)) = slot.table
+            && body.len() > SHORT
+            && let Some(elements) = self.plain(table, &body)
+        {
+            return Ok(elements);
+        }
         let (mut at, mut elements) = (body.start, 0);
         while at < body.end {
             let (mut value, after) = match varint(self.bytes, at, body.end) {
@@ -416,6 +432,32 @@ impl<'a> Cx<'a> {
             (at, elements) = (after, elements + 1);
         }
         Ok(elements)
+    }
+
+    /// How many references a packed list holds, if there is nothing to say of any of them.
+    fn plain(&mut self, table: Table, body: &Range<usize>) -> Option<usize> {
+        let mut indices = std::mem::take(&mut self.indices);
+        indices.clear();
+        let reader = Reader::within(self.bytes, body.start, body.end);
+        packed_indices(reader, &mut indices).ok()?;
+        let len = self.tables.len(table);
+        // A branch for each would cost more than all of them do.
+        let (mut most, mut bytes) = (0, 0);
+        for index in &indices {
+            most = most.max(*index);
+            bytes += 1
+                + usize::from(*index >= 1 << 7)
+                + usize::from(*index >= 1 << 14)
+                + usize::from(*index >= 1 << 21)
+                + usize::from(*index >= 1 << 28);
+        }
+        let plain = u64::from(most) < len && bytes == body.len();
+        if plain {
+            indices.iter().for_each(|index| self.tables.mark(table, u64::from(*index)));
+        }
+        let elements = indices.len();
+        self.indices = indices;
+        plain.then_some(elements)
     }
 
     /// What there may be to say of a number, and the number as it is meant.
@@ -747,8 +789,8 @@ impl<'a> Cx<'a> {
     }
 
     /// Takes a message apart again, without a word.
-    pub(crate) fn peek(&self, shape: &'static Shape, start: usize, end: usize) -> Record {
-        let mut record = Record::new();
+    pub(crate) fn peek(&self, shape: &'static Shape, start: usize, end: usize) -> Lent {
+        let mut record = self.pool.lend();
         self.peek_into(shape, start, end, &mut record);
         record
     }
@@ -776,15 +818,19 @@ impl<'a> Cx<'a> {
                 cell.at = at as u32;
             }
             cell.times += 1;
-            cell.count += 1;
             match body {
                 Some((start, end)) => {
                     (cell.start, cell.end) = (start as u32, end as u32);
-                    if slot.repeated && slot.take == Take::Varint {
-                        cell.count += Packed::new(self.bytes, start..end).count() as u32 - 1;
-                    }
+                    cell.count += match slot.take {
+                        Take::Varint => Packed::new(self.bytes, start..end).count() as u32,
+                        Take::Fixed => ((end - start) / 8) as u32,
+                        _ => 1,
+                    };
                 }
-                None => cell.value = value,
+                None => {
+                    cell.value = value;
+                    cell.count += 1;
+                }
             }
         }
     }

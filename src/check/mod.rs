@@ -20,6 +20,7 @@ mod cx;
 mod findings;
 mod lists;
 mod options;
+mod receivers;
 mod record;
 mod rule;
 mod rules;

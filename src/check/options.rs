@@ -1,5 +1,6 @@
 //! What is asked of a payload.
 
+use super::receivers;
 use super::rule::Rule;
 use crate::error::Severity;
 use crate::format::{Format, Receiver};
@@ -79,7 +80,10 @@ impl Options {
             () if self.deny.contains(&rule) => Some(Severity::Error),
             () if self.allow.contains(&rule) => Some(Severity::Info),
             () if rule.off && !named => None,
-            () => Some(level),
+            () => {
+                let wanted = self.receiver.and_then(|receiver| receivers::level(receiver, rule));
+                Some(wanted.map_or(level, |wanted| wanted.max(level)))
+            }
         }
     }
 }

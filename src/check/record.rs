@@ -1,5 +1,9 @@
 //! One message taken apart: what its fields hold, by the keys of the schema.
 
+use std::cell::RefCell;
+use std::ops::{Deref, DerefMut};
+use std::rc::Rc;
+
 use super::shape::Shape;
 
 /// More than any message has keys.
@@ -19,6 +23,57 @@ pub(crate) struct Cell {
     pub(crate) times: u32,
     /// How many elements the occurrences hold.
     pub(crate) count: u32,
+}
+
+#[expect(clippy::vec_box, reason = "a kilobyte each, which should stay where it is")]
+type Free = Vec<Box<Record>>;
+
+/// Records that are not in use: a record is large, so none is made for each message.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Pool(Rc<RefCell<Free>>);
+
+impl Pool {
+    #[inline]
+    pub(crate) fn lend(&self) -> Lent {
+        let record = self.0.borrow_mut().pop().unwrap_or_else(|| Box::new(Record::new()));
+        Lent { record: Some(record), pool: Rc::clone(&self.0) }
+    }
+}
+
+/// A record that goes back to its pool.
+#[derive(Debug)]
+pub(crate) struct Lent {
+    record: Option<Box<Record>>,
+    pool: Rc<RefCell<Free>>,
+}
+
+impl Drop for Lent {
+    #[inline]
+    fn drop(&mut self) {
+        self.pool.borrow_mut().extend(self.record.take());
+    }
+}
+
+impl Deref for Lent {
+    type Target = Record;
+
+    #[inline(always)]
+    fn deref(&self) -> &Record {
+        match &self.record {
+            Some(record) => record,
+            None => unreachable!("it is there until it is dropped"),
+        }
+    }
+}
+
+impl DerefMut for Lent {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut Record {
+        match &mut self.record {
+            Some(record) => record,
+            None => unreachable!("it is there until it is dropped"),
+        }
+    }
 }
 
 /// A message's fields. Cells of fields that do not occur are stale; [`Record::seen`] tells.

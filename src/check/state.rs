@@ -37,6 +37,8 @@ pub(crate) struct ProfileState {
     pub(crate) sums: Vec<Option<i64>>,
     /// The samples that were met, by what they are samples of.
     pub(crate) identities: HashMap<u128, u32, foldhash::fast::RandomState>,
+    /// Whether samples are compared with each other.
+    pub(crate) compares: bool,
     /// Whether every value is 1 and has a timestamp.
     pub(crate) ones: bool,
     /// The rows of `location_indices`, which samples have slices of.

@@ -20,6 +20,8 @@ pub(crate) struct Tables {
     inner: [Vec<u64>; Table::COUNT],
     /// Whether references come from a row of a table.
     pub(crate) inside: bool,
+    /// Whether no rule asks what is referred to.
+    pub(crate) unmarked: bool,
     /// Whether there is nothing that references could be held against.
     pub(crate) missing: bool,
 }
@@ -54,6 +56,9 @@ impl Tables {
     /// Notes a reference to a row that there is.
     #[inline(always)]
     pub(crate) fn mark(&mut self, table: Table, row: u64) {
+        if self.unmarked {
+            return;
+        }
         let used = if self.inside { &mut self.inner } else { &mut self.roots };
         if let Some(word) = used[table as usize].get_mut((row / 64) as usize) {
             *word |= 1 << (row % 64);

@@ -12,8 +12,11 @@ pub(crate) enum Fault {
 /// The varint at `at`, and where it ends.
 #[inline(always)]
 pub(crate) fn varint(bytes: &[u8], at: usize, end: usize) -> Result<(u64, usize), Fault> {
-    match bytes.get(at) {
-        Some(byte) if *byte < 0x80 && at < end => Ok((u64::from(*byte), at + 1)),
+    match bytes.get(at..end) {
+        Some([byte, ..]) if *byte < 0x80 => Ok((u64::from(*byte), at + 1)),
+        Some([low, high, ..]) if *high < 0x80 => {
+            Ok((u64::from(*low & 0x7f) | u64::from(*high) << 7, at + 2))
+        }
         _ => long(bytes, at, end),
     }
 }

@@ -28,7 +28,7 @@ pub(crate) fn walk(cx: &mut Cx<'_>) {
         }
         _ => {}
     }
-    let _ = message(cx, shape, 0, end, &mut Record::new());
+    let _ = message(cx, shape, 0, end, &mut cx.pool.lend());
     limits::hints(cx);
 }
 
@@ -50,6 +50,7 @@ fn survey_dictionaries(cx: &mut Cx<'_>, root: &'static Shape) {
 /// The rows of all tables are known.
 fn ready(cx: &mut Cx<'_>) {
     cx.tables.close();
+    cx.tables.unmarked = !orphans::asked(cx) && !cx.findings.asks(&pprof::PP1038);
     lists::attributes(cx);
     limits::tables(cx);
     cx.payload.mappings = frames::mapping_facts(cx);
@@ -105,7 +106,7 @@ fn children(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
     if several {
         rows.iter_mut().zip(&cx.payload.rows_before).for_each(|(row, before)| *row = *before);
     }
-    let mut inner = Record::new();
+    let mut inner = cx.pool.lend();
     for (number, body) in Fields::new(cx.bytes, record.start, record.end) {
         let (Some(slot), Some((start, end))) = (shape.slot(number), body) else { continue };
         if slot.take != Take::Message {

@@ -3,6 +3,8 @@
 #![cfg(feature = "proto-all")]
 
 mod bases;
+mod bytes;
 mod cases;
 mod docs;
+mod receivers;
 mod tree;

@@ -141,10 +141,9 @@ fn records(cx: &mut Cx<'_>, table: Table, rule: &'static Rule, rows: &[(u32, u32
     };
     let mut seen = Seen::default();
     let (mut equal, mut out) = (Vec::new(), Vec::new());
-    let mut record = Record::new();
     for (row, (start, end)) in rows.iter().enumerate() {
         out.clear();
-        canonical(cx, shape, (*start as usize, *end as usize), &mut record, &mut out, 0);
+        canonical(cx, shape, (*start as usize, *end as usize), &mut out, 0);
         let print = cx.payload.fingerprint(&out);
         let first = *seen.entry(print).or_insert(row as u32);
         let spot = Spot::at(*start as usize).field(name).row(row);
@@ -159,12 +158,10 @@ fn canonical(
     cx: &Cx<'_>,
     shape: &'static Shape,
     (start, end): (usize, usize),
-    record: &mut Record,
     out: &mut Vec<u8>,
     depth: u64,
 ) {
-    cx.peek_into(shape, start, end, record);
-    let found = *record;
+    let found = cx.peek(shape, start, end);
     for slot in &shape.slots {
         // What a row is called says nothing of what it is.
         if !found.has(slot.cell) || slot.field.key == "id" || depth > cx.limits.max_nesting {
@@ -194,7 +191,7 @@ fn canonical(
                 for (number, body) in Fields::new(cx.bytes, start, end) {
                     if let (true, Some(body)) = (number == slot.field.number, body) {
                         out.push(OPEN);
-                        canonical(cx, inner, body, record, out, depth + 1);
+                        canonical(cx, inner, body, out, depth + 1);
                         out.push(CLOSE);
                     }
                 }

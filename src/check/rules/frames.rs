@@ -116,7 +116,7 @@ pub(crate) fn mapping(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
 /// What is known of each mapping before locations are walked.
 pub(crate) fn mapping_facts(cx: &Cx<'_>) -> Vec<MappingFact> {
     let Some(shape) = cx.shapes.find(Kind::Mapping) else { return Vec::new() };
-    let mut record = Record::new();
+    let mut record = cx.pool.lend();
     let rows = cx.tables.rows[Table::Mapping as usize].iter();
     rows.map(|(start, end)| {
         cx.peek_into(shape, *start as usize, *end as usize, &mut record);
@@ -136,7 +136,7 @@ const START_LINE: usize = FUNCTION.cell("start_line");
 /// Where each function starts.
 pub(crate) fn start_lines(cx: &Cx<'_>) -> Vec<i64> {
     let Some(shape) = cx.shapes.find(Kind::Function) else { return Vec::new() };
-    let mut record = Record::new();
+    let mut record = cx.pool.lend();
     let rows = cx.tables.rows[Table::Function as usize].iter();
     rows.map(|(start, end)| {
         cx.peek_into(shape, *start as usize, *end as usize, &mut record);

@@ -1,9 +1,9 @@
 //! Table entries that nothing refers to.
 
+use super::frames::OP7010;
 use super::rules;
 use crate::check::cx::Cx;
 use crate::check::findings::{Shown, Spot};
-use crate::check::record::Record;
 use crate::check::rule::Rule;
 use crate::check::shape::{Shape, Take};
 use crate::check::tables::Fields;
@@ -66,6 +66,9 @@ const TABLES: [(Table, &Rule); 7] = [
 /// Rows that nothing refers to, and rows that only such rows refer to.
 pub(crate) fn tables(cx: &mut Cx<'_>) {
     let mut any = false;
+    if !asked(cx) {
+        return;
+    }
     for (table, rule) in TABLES {
         let name = cx.table_name(table);
         let rows: Vec<usize> = cx.tables.unused(table, first(cx, table)).collect();
@@ -87,6 +90,12 @@ pub(crate) fn tables(cx: &mut Cx<'_>) {
     }
 }
 
+/// Whether any rule asks which rows something refers to.
+pub(crate) fn asked(cx: &mut Cx<'_>) -> bool {
+    let transitive = [&OP3308, &OP7010];
+    TABLES.iter().map(|(_, rule)| *rule).chain(transitive).any(|rule| cx.findings.asks(rule))
+}
+
 /// The first row that has to be referred to.
 fn first(cx: &Cx<'_>, table: Table) -> usize {
     let counted = cx.version >= Version::V1_8;
@@ -97,7 +106,6 @@ fn first(cx: &Cx<'_>, table: Table) -> usize {
 
 /// Rows that are referred to, but by nothing that a profile leads to.
 fn transitive(cx: &mut Cx<'_>) {
-    let mut record = Record::new();
     for (table, _) in TABLES {
         let Some(shape) = cx.table_shape(table) else { continue };
         for row in 0..cx.tables.rows[table as usize].len() {
@@ -105,7 +113,7 @@ fn transitive(cx: &mut Cx<'_>) {
                 continue;
             }
             if let Some((start, end)) = cx.tables.row(table, row as u64) {
-                reach(cx, shape, start, end, &mut record, 0);
+                reach(cx, shape, start, end, 0);
             }
         }
     }
@@ -121,16 +129,8 @@ fn transitive(cx: &mut Cx<'_>) {
 }
 
 /// Marks what a message refers to as reached.
-fn reach(
-    cx: &mut Cx<'_>,
-    shape: &'static Shape,
-    start: usize,
-    end: usize,
-    record: &mut Record,
-    depth: u64,
-) {
-    cx.peek_into(shape, start, end, record);
-    let found = *record;
+fn reach(cx: &mut Cx<'_>, shape: &'static Shape, start: usize, end: usize, depth: u64) {
+    let found = cx.peek(shape, start, end);
     for slot in &shape.slots {
         if !found.has(slot.cell) {
             continue;
@@ -146,7 +146,7 @@ fn reach(
                 let inner = cx.shapes.get(slot.child);
                 for (number, body) in Fields::new(cx.bytes, start, end) {
                     if let (true, Some((start, end))) = (number == slot.field.number, body) {
-                        reach(cx, inner, start, end, record, depth + 1);
+                        reach(cx, inner, start, end, depth + 1);
                     }
                 }
             }

@@ -544,7 +544,7 @@ pub(crate) fn function(cx: &mut Cx<'_>, _: &'static Shape, record: &Record) {
 pub(crate) fn ids(cx: &mut Cx<'_>) {
     let of = |table, cell| -> Ids {
         let Some(shape) = cx.table_shape(table) else { return Ids::default() };
-        let mut record = Record::new();
+        let mut record = cx.pool.lend();
         let rows = cx.tables.rows[table as usize].iter();
         Ids::new(rows.map(|(start, end)| {
             cx.peek_into(shape, *start as usize, *end as usize, &mut record);

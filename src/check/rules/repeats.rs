@@ -6,7 +6,6 @@ use super::rules;
 use crate::check::cx::Cx;
 use crate::check::findings::{Shown, Spot, Step};
 use crate::check::lists;
-use crate::check::record::Record;
 use crate::check::shape::Kind;
 use crate::error::Severity;
 use crate::schema::{ATTRIBUTE_UNIT, FUNCTION, LOCATION, MAPPING, Table, Version};
@@ -43,7 +42,7 @@ pub(crate) fn ids(cx: &mut Cx<'_>) {
     for (table, cell) in IDS {
         let (name, Some(shape)) = (cx.table_name(table), cx.table_shape(table)) else { continue };
         let mut seen: HashMap<u64, usize, foldhash::fast::RandomState> = HashMap::default();
-        let mut record = Record::new();
+        let mut record = cx.pool.lend();
         for row in 0..cx.tables.rows[table as usize].len() {
             let Some((start, end)) = cx.tables.row(table, row as u64) else { continue };
             cx.peek_into(shape, start, end, &mut record);
@@ -76,7 +75,7 @@ pub(crate) fn units(cx: &mut Cx<'_>) {
     let attributes = cx.tables.rows[Table::Attribute as usize].len() as u64;
     let keys: HashSet<&[u8]> = (0..attributes).map(|row| lists::key_of(cx, row)).collect();
     let mut seen: HashMap<&[u8], (usize, &[u8])> = HashMap::new();
-    let mut record = Record::new();
+    let mut record = cx.pool.lend();
     for (row, (start, end)) in rows.iter().enumerate() {
         cx.peek_into(shape, *start as usize, *end as usize, &mut record);
         let (Some(key), Some(unit)) =

@@ -2,7 +2,7 @@
 
 use super::attributes::{OP5019, OP5021, OP5022, OP5024};
 use super::rules;
-use super::samples;
+use super::{limits, samples};
 use crate::check::cx::Cx;
 use crate::check::findings::{Shown, Spot, Step};
 use crate::check::record::Record;
@@ -385,7 +385,9 @@ pub(crate) fn profile(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
     cx.profile = ProfileState::default();
     cx.profile.types = types.len();
     cx.profile.ones = true;
+    cx.profile.compares = cx.findings.asks(&samples::OP4006);
     cx.profile.slice = record.count(SLICE) as u64;
+    limits::samples(cx, shape.name_of(SAMPLES));
     if samples == 0 {
         let spot = Spot::at(record.start).field(shape.name_of(SAMPLES));
         cx.findings.raise(&OP2004, spot, "", "");

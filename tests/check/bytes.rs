@@ -1,0 +1,273 @@
+//! Rules about bytes: the file, its compression, its frames, the wire format. What the payload is nobody says.
+
+use otlp_profiles::check::{Options, Report, check};
+use otlp_profiles::compression::{Level, deflate};
+use otlp_profiles::framing::{Framing, frame};
+use otlp_profiles::{Format, Limits, Severity};
+
+use super::bases::{GENERATIONS, base};
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    deflate(bytes, Level::DEFAULT)
+}
+
+fn newest() -> Vec<u8> {
+    base("7").1.encode()
+}
+
+/// The errors and warnings, or the infos where there are none.
+fn found(report: &Report) -> Vec<&'static str> {
+    let mut ids: Vec<_> = report
+        .findings()
+        .filter(|found| found.severity > Severity::Info)
+        .map(|found| found.rule.id())
+        .collect();
+    ids.dedup();
+    ids
+}
+
+#[track_caller]
+fn is(bytes: &[u8], wanted: &[&str]) {
+    let report = check(bytes, &Options::default());
+    let all: Vec<String> = report.findings().map(|found| found.to_string()).collect();
+    assert_eq!(found(&report), wanted, "{:?} {all:#?}", report.format);
+}
+
+/// Fields behind all others of a message of each generation.
+#[test]
+fn what_is_wrong_with_the_wire_format_is_found_in_every_generation() {
+    for (generation, name) in GENERATIONS {
+        let whole = base(generation).1.encode();
+        for (bytes, wanted) in WIRE {
+            let mut payload = whole.clone();
+            payload.extend_from_slice(bytes);
+            let format: Format = name.parse().unwrap();
+            for options in [Options::default(), Options::default().from(format)] {
+                let report = check(&payload, &options);
+                let all: Vec<String> = report.findings().map(|found| found.to_string()).collect();
+                assert_eq!(found(&report), [*wanted], "{name} {bytes:x?} {all:#?}");
+                let named = options.from.is_some();
+                assert!(!named || report.format == Some(format), "{name} {:?}", report.format);
+            }
+        }
+        let empty = check(&whole, &Options::default());
+        assert!(found(&empty).iter().all(|id| *id == "OP0005"), "{name}: {:?}", found(&empty));
+    }
+}
+
+const WIRE: &[(&[u8], &str)] = &[
+    (b"\xf8\x01\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", "OP1001"),
+    (b"\xf8\x01\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02", "OP1001"),
+    (b"\xf8\x01\x80", "OP1002"),
+    (b"\x80", "OP1002"),
+    (b"\x8a\x80\x80\x80\x80\x80\x00", "OP1004"),
+    (b"\x00", "OP1005"),
+    (b"\x02\x00", "OP1005"),
+    (b"\x88\x80\x80\x80\x40\x00", "OP1006"),
+    (b"\xfe\x01", "OP1007"),
+    (b"\xff\x01", "OP1007"),
+    (b"\x0d\0\0\0\0", "OP1008"),
+    (b"\x08\0", "OP1008"),
+    (b"\x0a\x05\x00", "OP1009"),
+    (b"\x0a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", "OP1010"),
+    (b"\xfa\x01\x80\x80\x80\x80\x80\x00", "OP1010"),
+    (b"\xf9\x01\x01\x02\x03", "OP1011"),
+    (b"\xfd\x01\x01\x02\x03", "OP1011"),
+    (b"\xfc\x01", "OP1014"),
+    (b"\x0c", "OP1014"),
+    (b"\xfb\x01", "OP1015"),
+    (b"\xfb\x01\xf4\x01", "OP1015"),
+    (b"\xfb\x01\xfc\x01", "OP1016"),
+    (b"\xf8\x01\x01", "OP1019"),
+];
+
+#[test]
+fn what_is_wrong_inside_is_found_there() {
+    // A sample whose packed timestamps are 12 bytes, and one whose attributes end inside a varint.
+    for (sample, rule, field) in [
+        (&b"\x08\x01\x2a\x0c\0\0\0\0\0\0\0\0\0\0\0\0"[..], "OP1012", "timestamps_unix_nano"),
+        (b"\x08\x01\x12\x01\x80", "OP1012", "attribute_indices"),
+        (b"\x0a\x00", "OP1008", "stack_index"),
+    ] {
+        let profile = [&[0x12, sample.len() as u8], sample].concat();
+        let scope = [&[0x12, profile.len() as u8], &profile[..]].concat();
+        let resource = [&[0x12, scope.len() as u8], &scope[..]].concat();
+        let mut payload = [&[0x0a, resource.len() as u8], &resource[..]].concat();
+        payload.extend(newest());
+        let report = check(&payload, &Options::default().from(Format::OTLP));
+        let finding = report.findings().find(|found| found.rule.id() == rule).expect(rule);
+        let place =
+            format!("resource_profiles[0].scope_profiles[0].profiles[0].samples[0].{field}");
+        assert_eq!((finding.path.as_str(), found(&report)), (place.as_str(), vec![rule]));
+        assert!(!report.is_readable());
+    }
+}
+
+#[test]
+fn fields_that_come_twice_are_found() {
+    let sample = |body: &[u8]| {
+        let mut payload = newest();
+        // One more sample in a profile of its own.
+        let mut inner = body.to_vec();
+        for tag in [0x12, 0x12, 0x12, 0x0a] {
+            inner = [&[tag, inner.len() as u8], &inner[..]].concat();
+        }
+        payload.extend(inner);
+        let report = check(&payload, &Options::default().from(Format::OTLP));
+        report.findings().map(|found| found.rule.id()).collect::<Vec<_>>()
+    };
+    assert!(sample(b"\x08\x01\x08\x01\x22\x01\x01").contains(&"OP1021"));
+    assert!(
+        sample(b"\x08\x01\x2a\x08\0\0\0\0\0\0\0\x01\x2a\x08\0\0\0\0\0\0\0\x01").contains(&"OP1024")
+    );
+    let twice = |field: &[u8]| {
+        let mut payload = newest();
+        payload.extend_from_slice(field);
+        check(&payload, &Options::default().from(Format::OTLP))
+            .findings()
+            .map(|found| found.rule.id())
+            .collect::<Vec<_>>()
+    };
+    assert!(twice(b"\x0a\x04\x0a\x00\x0a\x00").contains(&"OP1022"));
+    assert!(twice(b"\x12\x00").contains(&"OP2006"));
+    assert!(twice(b"\x0a\x03\xc0\x3e\x01").contains(&"OP1020"));
+    // A value of two kinds in an attribute of a resource.
+    assert!(
+        twice(b"\x0a\x0d\x0a\x0b\x0a\x09\x0a\x01k\x12\x04\x18\x01\x10\x01").contains(&"OP1023")
+    );
+}
+
+#[test]
+fn fields_of_a_later_generation_are_found() {
+    // 1.9 with a key by reference.
+    let mut payload = base("6").1.encode();
+    payload.extend(b"\x0a\x08\x0a\x06\x0a\x04\x12\x00\x18\x06");
+    let report = check(&payload, &Options::default().from(Format::OTLP_1_9));
+    assert!(report.findings().any(|found| found.rule.id() == "OP5017"));
+    // 1.9 named as 1.10.
+    let report = check(&base("6").1.encode(), &Options::default().from(Format::OTLP));
+    assert!(report.tallies().any(|tally| tally.rule.id() == "OP0007"), "{report:#?}");
+}
+
+#[test]
+fn what_contains_a_payload_is_checked() {
+    let file = gzip(&newest());
+    let at_end = |change: &dyn Fn(&mut Vec<u8>)| {
+        let mut file = file.clone();
+        change(&mut file);
+        file
+    };
+    let end = file.len();
+    is(b"", &["OP0001"]);
+    is(&gzip(b""), &["OP0001"]);
+    is(b"garbage text", &["OP0004"]);
+    is(b"\xff\xfe\xfd\xfc", &["OP0004"]);
+    is(b" {\"resourceProfiles\":[]}", &["OP0008"]);
+    is(b"heap profile: 1: 2 [3: 4] @ heap_v2/1\n", &["OP0009"]);
+    is(&frame(Framing::LengthPrefixed, [newest()]).unwrap(), &["OP0010"]);
+    is(&frame(Framing::Grpc, [newest()]).unwrap(), &["OP0010"]);
+    let mut delimited = vec![(newest().len() & 0x7f) as u8 | 0x80, (newest().len() >> 7) as u8];
+    delimited.extend(newest());
+    is(&delimited, &["OP0010"]);
+    is(&at_end(&|file| file[2] = 7), &["OP0020"]);
+    is(&at_end(&|file| file[3] = 0xe0), &["OP0020"]);
+    is(b"\x1f\x8b", &["OP0021"]);
+    is(&file[..end - 9], &["OP0021"]);
+    is(&at_end(&|file| file[end - 8] ^= 1), &["OP0022"]);
+    is(&at_end(&|file| file[end - 1] ^= 1), &["OP0023"]);
+    is(&at_end(&|file| file[10] |= 7), &["OP0024"]);
+    is(&at_end(&|file| file.extend(b"garbage")), &["OP0025"]);
+    is(&at_end(&|file| file.extend([0; 512])), &["OP0026"]);
+    let (head, tail) = (newest()[..40].to_vec(), newest()[40..].to_vec());
+    is(&[gzip(&head), gzip(&tail)].concat(), &["OP0027"]);
+    is(&gzip(b"").repeat(10_000), &["OP0028"]);
+    is(&gzip(&file), &["OP0030"]);
+    is(b"\x28\xb5\x2f\xfd\x04\0\x01\0\0", &["OP0031"]);
+    is(
+        &at_end(&|file| {
+            file[3] = 2;
+            file.splice(10..10, [0, 0]);
+        }),
+        &["OP0033"],
+    );
+    is(
+        &at_end(&|file| {
+            file[3] = 8;
+            file.splice(10..10, [b'a'; 100_000]);
+        }),
+        &["OP0029"],
+    );
+    let bomb = gzip(&vec![0; 1 << 20]);
+    let limits = Limits::network().max_decompressed_bytes(1 << 16).max_input_bytes(1 << 11);
+    let report = check(&bomb, &Options::default().limits(limits));
+    assert_eq!(found(&report), ["OP0003"]);
+    let report = check(&[0x0a; 1 << 12], &Options::default().limits(limits));
+    assert_eq!(found(&report), ["OP0002"]);
+    assert!(report.is_limited());
+}
+
+#[test]
+fn answers_of_receivers_are_checked() {
+    is(b"\x0a\x0b\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", &["OP2030"]);
+    is(b"\x0a\x02\x08\x05", &[]);
+}
+
+#[test]
+fn two_profiles_in_one_file_are_found() {
+    let one = base("P").1.encode();
+    is(&[&one[..], &one].concat(), &["PP1014"]);
+    // The inner profile of OTEP 0239.
+    is(&[&one[..], b"\x7a\x01\x01"].concat(), &["PP1035"]);
+}
+
+#[test]
+fn limits_are_findings() {
+    let limits = Limits::network;
+    for (limits, rule) in [
+        (limits().max_strings(3), "OP9001"),
+        (limits().max_samples(0), "OP9002"),
+        (limits().max_table_entries(1), "OP9003"),
+        (limits().max_string_bytes(3), "OP9004"),
+        (limits().max_stack_depth(0), "OP9005"),
+        (limits().max_owned_bytes(10), "OP9006"),
+        (limits().max_lines_per_location(0), "OP9007"),
+        (limits().max_attributes_per_item(0), "OP9010"),
+        (limits().max_nesting(3), "OP1017"),
+    ] {
+        let options = Options::default().limits(limits).from(Format::OTLP);
+        let report = check(&newest(), &options);
+        assert!(
+            report.is_limited() && found(&report).contains(&rule),
+            "{rule}: {:?}",
+            found(&report)
+        );
+    }
+}
+
+/// A hundred findings of a rule are listed, and the others counted, in time that grows with them.
+#[test]
+fn findings_are_counted() {
+    let mut samples = Vec::new();
+    for _ in 0..32_000 {
+        samples.extend(b"\x12\x02\x08\x09");
+    }
+    let mut payload = samples;
+    for tag in [0x12, 0x12, 0x0a] {
+        let mut outer = vec![tag];
+        let mut length = payload.len();
+        while length >= 0x80 {
+            outer.push(length as u8 | 0x80);
+            length >>= 7;
+        }
+        outer.push(length as u8);
+        outer.extend(payload);
+        payload = outer;
+    }
+    payload.extend(b"\x12\x0e\x0a\x00\x12\x00\x1a\x00\x22\x00\x2a\x00\x32\x00\x3a\x00");
+    let report = check(&payload, &Options::default().from(Format::OTLP));
+    let count =
+        |id: &str| report.tallies().find(|tally| tally.rule.id() == id).map(|tally| tally.count);
+    assert_eq!((count("OP3101"), count("OP4001")), (Some(32_000), Some(32_000)));
+    assert!(report.findings().len() < 1_000);
+    assert!(report.findings().any(|found| found.value == "31900 more of OP3101"));
+}
