@@ -25,7 +25,7 @@ pub(crate) struct Cell {
     pub(crate) count: u32,
 }
 
-#[expect(clippy::vec_box, reason = "a kilobyte each, which should stay where it is")]
+/// A kilobyte each, which stays where it is when it is lent.
 type Free = Vec<Box<Record>>;
 
 /// Records that are not in use: a record is large, so none is made for each message.

@@ -6,5 +6,6 @@ mod bases;
 mod bytes;
 mod cases;
 mod docs;
+mod hostile;
 mod receivers;
 mod tree;
