@@ -207,6 +207,13 @@ fn what_contains_a_payload_is_checked() {
 }
 
 #[test]
+fn a_payload_that_reads_otherwise_as_well_is_a_warning() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/ambiguous-1.10-or-1.9.otlp");
+    let report = check(&std::fs::read(path).unwrap(), &Options::default());
+    assert!(found(&report).contains(&"OP0005"), "{:?}", found(&report));
+}
+
+#[test]
 fn answers_of_receivers_are_checked() {
     is(b"\x0a\x0b\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", &["OP2030"]);
     is(b"\x0a\x02\x08\x05", &[]);

@@ -1,0 +1,357 @@
+//! What is odd about a field: bytes that cannot be taken apart, references that lead nowhere, numbers that
+//! are cut, fields that nobody knows.
+
+use std::ops::Range;
+
+use super::cx::{Broken, Cx, kind, shortest};
+use super::findings::Spot;
+use super::record::Record;
+use super::rule::Rule;
+use super::rules::indices;
+use super::rules::wire::*;
+use super::shape::{Kind, Shape, Slot, Take};
+use super::varint::{Fault, varint};
+use crate::schema::{Table, Version};
+use crate::wire::{END_GROUP, FIXED32, FIXED64, LEN, START_GROUP, VARINT};
+
+impl Cx<'_> {
+    /// A tag of more bytes than one, or none at all.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn long_tag(&mut self, at: usize, end: usize) -> Result<(u32, usize), Broken> {
+        let (tag, after) = match varint(self.bytes, at, end) {
+            Ok(tag) => tag,
+            Err(fault) => return Err(self.fault(fault, Spot::at(at))),
+        };
+        let (length, spot) = (after - at, Spot::at(at));
+        let rule = match u32::try_from(tag) {
+            _ if length > 5 => &OP1004,
+            Err(_) => &OP1006,
+            Ok(tag) if tag >> 3 == 0 => &OP1005,
+            Ok(tag) => return Ok((tag, after)),
+        };
+        match rule.id {
+            "OP1004" => {
+                self.findings.raise(rule, spot, format_args!("{length} bytes"), "5 bytes or fewer")
+            }
+            "OP1006" => self.findings.raise(rule, spot, tag >> 3, "a number below 536870912"),
+            _ => self.findings.raise(rule, spot, "field 0", "1 or more"),
+        }
+        Err(Broken)
+    }
+
+    #[cold]
+    #[inline(never)]
+    pub(super) fn fault(&mut self, fault: Fault, spot: Spot) -> Broken {
+        match fault {
+            Fault::Truncated => self.findings.raise(&OP1002, spot, "", ""),
+            Fault::Overflow => self.findings.raise(&OP1001, spot, "", ""),
+        }
+        Broken
+    }
+
+    #[cold]
+    pub(super) fn short(&mut self, wanted: usize, left: usize, spot: Spot) -> Broken {
+        self.findings.raise(&OP1011, spot, format_args!("{left} bytes left"), wanted);
+        Broken
+    }
+
+    #[cold]
+    #[inline(never)]
+    pub(super) fn odd_length(
+        &mut self,
+        slot: Option<&Slot>,
+        record: &Record,
+        at: usize,
+        body: usize,
+        end: usize,
+        found: Result<(u64, usize), Fault>,
+    ) -> Result<Range<usize>, Broken> {
+        let spot = slot.map_or(Spot::at(at), |slot| Self::spot(slot, record, at));
+        let (length, start) = match found {
+            Ok(found) => found,
+            Err(fault) => return Err(self.fault(fault, spot)),
+        };
+        let left = end - start;
+        if length >= 1 << 31 || start - body > 5 {
+            self.findings.raise(&OP1010, spot, length, "less than 2147483648, in five bytes");
+            return Err(Broken);
+        }
+        if length > left as u64 {
+            let bound = format_args!("at most the remaining {left} bytes");
+            self.findings.raise(&OP1009, spot, format_args!("length {length}"), bound);
+            return Err(Broken);
+        }
+        if start - body > shortest(length) {
+            self.findings.fold(&OP1003, 0, spot, format_args!("{} bytes", start - body), "");
+        }
+        Ok(start..start + length as usize)
+    }
+
+    /// What there may be to say of a number, and the number as it is meant.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn odd(
+        &mut self,
+        shape: &'static Shape,
+        slot: &'static Slot,
+        value: u64,
+        bytes: usize,
+        spot: Spot,
+    ) -> u64 {
+        use crate::schema::Kind as Type;
+        let number = slot.field.number;
+        if value == 0 && slot.plain {
+            let at = spot.byte.unwrap_or(0) as usize;
+            self.written_default(shape, slot, at);
+        }
+        if bytes > shortest(value) {
+            let kind = kind(shape, number);
+            self.findings.fold(&OP1003, kind, spot, format_args!("{bytes} bytes"), "");
+        }
+        if value <= slot.most {
+            return value;
+        }
+        match slot.field.kind {
+            Type::Bool => {
+                self.findings.fold(&OP1026, kind(shape, number), spot, value, "0 or 1");
+                1
+            }
+            Type::Uint32 => {
+                self.findings.raise(&OP1013, spot, value, format_args!("at most {}", u32::MAX));
+                value & u64::from(u32::MAX)
+            }
+            _ => {
+                let cut = i64::from(value as u32 as i32) as u64;
+                if cut != value {
+                    self.findings.raise(&OP1013, spot, value as i64, "an int32");
+                }
+                if matches!(slot.field.kind, Type::Enum(_)) && cut > slot.most {
+                    self.findings.raise(&OP1025, spot, cut as i64, "a value with a name");
+                }
+                cut
+            }
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    #[expect(clippy::too_many_arguments, reason = "as in the function that calls it")]
+    pub(super) fn dangling(
+        &mut self,
+        shape: &'static Shape,
+        slot: &'static Slot,
+        table: Table,
+        rule: &'static Rule,
+        value: u64,
+        at: usize,
+        row: Option<usize>,
+    ) {
+        let len = self.tables.len(table);
+        // An index that stands for none, where the table itself is what is wrong.
+        let unset = value == 0 && len == 0 && row.is_none() && {
+            let optional = matches!(slot.field.key, "mapping_index" | "link_index");
+            table == Table::String
+                || self.version >= Version::V1_8
+                || (self.version == Version::V1_3 && optional)
+        };
+        // Without strings every name is wrong; that there are none says it once.
+        let no_strings = table == Table::String && len == 0;
+        if self.tables.missing || unset || (no_strings && value == 0) {
+            return;
+        }
+        let period = shape.kind == Kind::ValueType
+            && self.findings.path.last().is_some_and(|step| step.name == "period_type");
+        let rule = if period { indices::of_period(rule) } else { rule };
+        let spot = Spot { row, ..Spot::at(at).field(slot.field.name) };
+        let bound = format_args!("an index below {len}, the rows of the {}", table.name());
+        match slot.field.kind {
+            crate::schema::Kind::Uint64 => self.findings.raise(rule, spot, value, bound),
+            _ => self.findings.raise(rule, spot, value as i64, bound),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    pub(super) fn twice(&mut self, shape: &'static Shape, slot: &'static Slot, at: usize) {
+        let spot = Spot::at(at).field(slot.field.name);
+        match (slot.take, slot.field.key) {
+            (Take::Message, "dictionary") => {}
+            (Take::Message, _) => self.findings.raise(&OP1022, spot, "", ""),
+            (_, "time_unix_nano")
+                if shape.kind == Kind::Profile && self.version == Version::Pprof => {}
+            _ => self.findings.raise(&OP1021, spot, "", ""),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    pub(super) fn written_default(
+        &mut self,
+        shape: &'static Shape,
+        slot: &'static Slot,
+        at: usize,
+    ) {
+        let spot = Spot::at(at).field(slot.field.name);
+        self.findings.fold(&OP1027, kind(shape, slot.field.number), spot, "", "");
+    }
+
+    #[inline(never)]
+    pub(super) fn note_unpacked(
+        &mut self,
+        rule: &'static Rule,
+        shape: &'static Shape,
+        slot: &'static Slot,
+        at: usize,
+    ) {
+        if self.findings.asks(rule) {
+            let spot = Spot::at(at).field(slot.field.name);
+            let kind = kind(shape, slot.field.number);
+            self.findings.fold(rule, kind, spot, "unpacked", "packed");
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    pub(super) fn mismatch(
+        &mut self,
+        shape: &'static Shape,
+        slot: &'static Slot,
+        wire: u32,
+        at: usize,
+    ) -> Result<usize, Broken> {
+        let spot = Spot::at(at).field(slot.field.name);
+        let wanted = match slot.take {
+            Take::Varint => "a varint",
+            Take::Fixed => "eight bytes",
+            _ => "a length and bytes",
+        };
+        let rule = match (shape.kind, slot.field.number, wire) {
+            (Kind::Profile, 15, LEN) if self.version == Version::Pprof => {
+                self.findings.raise(&super::rules::pprof::PP1035, spot, "field 15", "a varint");
+                return Err(Broken);
+            }
+            (.., END_GROUP) => &OP1014,
+            (.., 6 | 7) => &OP1007,
+            _ => &OP1008,
+        };
+        self.findings.raise(rule, spot, format_args!("wire type {wire}"), wanted);
+        Err(Broken)
+    }
+
+    /// A field that the schema does not know: passed over, and told.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn unknown(
+        &mut self,
+        shape: &'static Shape,
+        number: u32,
+        wire: u32,
+        at: usize,
+        body: usize,
+        end: usize,
+    ) -> Result<usize, Broken> {
+        let spot = Spot::at(at);
+        if wire == START_GROUP {
+            let after = self.group(number, at, body, end)?;
+            self.findings.fold(
+                &OP1016,
+                kind(shape, number),
+                spot,
+                format_args!("field {number}"),
+                "",
+            );
+            return Ok(after);
+        }
+        let after = self.pass(wire, number, at, body, end)?;
+        let rule = match (shape.kind, number) {
+            (Kind::KeyValue, 3) | (Kind::AnyValue, 8) => &super::rules::attributes::OP5017,
+            (Kind::ResourceProfiles, 1000) | (_, 19000..=19999) => &OP1020,
+            (Kind::Profile, 16..=18) if self.version == Version::Pprof => {
+                &super::rules::pprof::PP1035
+            }
+            _ => &OP1019,
+        };
+        self.findings.fold(rule, kind(shape, number), spot, format_args!("field {number}"), "");
+        Ok(after)
+    }
+
+    /// Passes over the value of a field of no meaning.
+    pub(super) fn pass(
+        &mut self,
+        wire: u32,
+        number: u32,
+        at: usize,
+        body: usize,
+        end: usize,
+    ) -> Result<usize, Broken> {
+        let spot = Spot::at(at);
+        let bytes = match wire {
+            VARINT => match varint(self.bytes, body, end) {
+                Ok((_, after)) => return Ok(after),
+                Err(fault) => return Err(self.fault(fault, spot)),
+            },
+            LEN => return Ok(self.length(None, &Record::new(), at, body, end)?.end),
+            FIXED64 => 8,
+            FIXED32 => 4,
+            END_GROUP => {
+                self.findings.raise(&OP1014, spot, format_args!("group {number}"), "");
+                return Err(Broken);
+            }
+            _ => {
+                self.findings.raise(&OP1007, spot, format_args!("wire type {wire}"), "0 to 5");
+                return Err(Broken);
+            }
+        };
+        match end - body < bytes {
+            true => Err(self.short(bytes, end - body, spot)),
+            false => Ok(body + bytes),
+        }
+    }
+
+    /// Where a group ends; groups inside it are kept in a list.
+    pub(super) fn group(
+        &mut self,
+        number: u32,
+        at: usize,
+        body: usize,
+        end: usize,
+    ) -> Result<usize, Broken> {
+        let (mut open, mut next) = (vec![number], body);
+        let spot = Spot::at(at);
+        while let Some(&innermost) = open.last() {
+            if next >= end {
+                self.findings.raise(&OP1015, spot, format_args!("group {innermost}"), "its end");
+                return Err(Broken);
+            }
+            let (tag, body) = self.long_tag(next, end)?;
+            match tag & 7 {
+                START_GROUP => {
+                    open.push(tag >> 3);
+                    if open.len() as u64 + self.depth > self.limits.max_nesting {
+                        self.too_deep(spot);
+                        return Err(Broken);
+                    }
+                    next = body;
+                }
+                END_GROUP if tag >> 3 == innermost => {
+                    open.pop();
+                    next = body;
+                }
+                END_GROUP => {
+                    let found = format_args!("it ends as group {}", tag >> 3).to_string();
+                    self.findings.raise(&OP1015, spot, found, format_args!("group {innermost}"));
+                    return Err(Broken);
+                }
+                wire => next = self.pass(wire, tag >> 3, next, body, end)?,
+            }
+        }
+        Ok(next)
+    }
+
+    #[cold]
+    pub(crate) fn too_deep(&mut self, spot: Spot) {
+        let most = self.limits.max_nesting;
+        self.findings.raise(&OP1017, spot, format_args!("more than {most} levels"), most);
+    }
+}
