@@ -113,7 +113,7 @@ fearless_simd::kernel!(
             let root = items.get(start + length.saturating_sub(LANES)..);
             let key = match (leaves, root.and_then(<[u32]>::first_chunk)) {
                 (Some(leaves), Some(&roots)) => {
-                    let [one, two, three] = super::thirds(leaves);
+                    let [one, two, three] = thirds(leaves);
                     let count = _mm256_set1_epi32(length as i32);
                     let there = _mm256_cmpgt_epi32(count, lanes);
                     let one = products(one, there, first);
@@ -145,3 +145,12 @@ fearless_simd::kernel!(
         super::most(indices)
     }
 );
+
+/// How many numbers from the first on are part of a row's key.
+const LEAVES: usize = 3 * LANES;
+
+/// The vectors of a row's first numbers.
+#[inline(always)]
+fn thirds(leaves: &[u32; LEAVES]) -> [[u32; LANES]; 3] {
+    [0, LANES, 2 * LANES].map(|first| std::array::from_fn(|lane| leaves[first + lane]))
+}

@@ -1,10 +1,11 @@
 //! Packed indices, and keys of rows of them, by the vector instructions of the processor, if it has
 //! any for them.
 
-#[cfg(target_arch = "x86_64")]
+// `--cfg otlp_profiles_scalar` leaves the instructions out, for tests of what is without them.
+#[cfg(all(target_arch = "x86_64", not(otlp_profiles_scalar)))]
 #[path = "avx2.rs"]
 mod instructions;
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(not(all(target_arch = "x86_64", not(otlp_profiles_scalar))))]
 #[path = "none.rs"]
 mod instructions;
 
@@ -24,8 +25,8 @@ impl Lanes {
     #[cfg(test)]
     pub(crate) const NONE: Self = Self(None);
 
-    /// Does what is compiled once for the processor's instructions, bits counted by one of them, and
-    /// once for those that all processors have: what is inlined into `work` must be, always.
+    /// Runs `work` compiled with AVX2 and POPCNT where the processor has them. All that `work` calls
+    /// must be `inline(always)`: what is not inlined is compiled without them.
     #[inline(always)]
     pub(crate) fn with<R>(self, work: impl FnOnce() -> R) -> R {
         match self.0 {
@@ -44,7 +45,7 @@ impl Lanes {
     }
 
     /// By row of a table of numbers that end there: a key that equal rows have in common and nearly
-    /// no others do, made of how long the row is, the first [`LEAVES`] numbers and the last eight.
+    /// no others do, made of how long the row is, the first 24 numbers and the last eight.
     pub(crate) fn row_keys(self, items: &[u32], ends: &[u32]) -> Vec<u64> {
         match self.0 {
             Some(has) => instructions::row_keys(has, items, ends),
@@ -63,9 +64,6 @@ impl Lanes {
 
 /// How many numbers there are to a vector.
 const LANES: usize = 8;
-
-/// How many numbers from the first on are part of a row's key.
-const LEAVES: usize = 3 * LANES;
 
 /// What numbers are mixed with before those beside each other are multiplied: for the first three
 /// vectors of a row, and for its last.
@@ -105,12 +103,6 @@ fn row_key(row: &[u32]) -> u64 {
         }
     }
     key
-}
-
-/// The vectors of a row's first numbers.
-#[inline(always)]
-fn thirds(leaves: &[u32; LEAVES]) -> [[u32; LANES]; 3] {
-    [0, LANES, 2 * LANES].map(|first| std::array::from_fn(|lane| leaves[first + lane]))
 }
 
 fn length_key(length: usize) -> u64 {

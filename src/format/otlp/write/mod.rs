@@ -166,11 +166,10 @@ impl<G: Generation> Writer<'_, G> {
             result.map_err(|e| e.within_row("resource_profiles", row))?;
             within("max_output_bytes", self.options.max_output_bytes, out.len() as u64)?;
         }
-        // A lone string table would be taken for a pprof's.
-        let is_nothing = out.is_empty() && profiles.dictionary.strings.len() <= 1;
         if let Some(tables) = self.shared {
             match G::SCHEMA.home {
-                Home::Data if is_nothing => {}
+                // A lone string table would be taken for a pprof's.
+                Home::Data if out.is_empty() && tables.is_empty() => {}
                 Home::Dictionary => {
                     field_large(&mut out, 2, tables.estimate(), |out| tables.write_all(out));
                 }

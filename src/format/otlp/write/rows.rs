@@ -7,7 +7,7 @@ use crate::format::otlp::write::common;
 use crate::format::otlp::write::frame_types::FrameType;
 use crate::format::otlp::write::lower::is_profile_field;
 use crate::format::otlp::write::tables::TableWriter;
-use crate::model::dictionary::{Attribute, Line};
+use crate::model::dictionary::{Attribute, Dictionary, Line};
 use crate::model::id::{AttributeId, LinkId, LocationId, StackId, StringId};
 use crate::model::profile::{Profile, ValueType};
 use crate::model::value::{KeyValue, Value};
@@ -30,6 +30,14 @@ impl<G: Generation> TableWriter<'_, G> {
             + dictionary.functions.len() * 8
             + dictionary.stacks.items.len() * 2
             + dictionary.stacks.len() * 4
+    }
+
+    /// Whether the tables would hold nothing but the empty string.
+    pub(crate) fn is_empty(&self) -> bool {
+        let Dictionary { mappings, locations, functions, links, .. } = self.dictionary;
+        let rows = [mappings.rows.len(), locations.len(), functions.len(), links.len()];
+        let empty = rows.into_iter().chain([self.strings.len()]).all(|rows| rows <= 1);
+        empty && self.chosen.len() == 0
     }
 
     /// All tables, in ascending order.
