@@ -3,11 +3,12 @@
 use std::mem::take;
 
 use crate::build::Builder;
-use crate::build::index::{Index, Seed};
 use crate::build::merge::{Remap, absorb};
 use crate::build::room::Full;
+use crate::build::seed::Seed;
 use crate::error::Result;
 use crate::model::profile::Profile;
+use crate::model::row_index::RowIndex;
 use crate::model::samples::Samples;
 use crate::model::value::KeyValue;
 use crate::model::{Profiles, Resource, ResourceProfiles, Scope, ScopeProfiles};
@@ -122,7 +123,7 @@ fn joined<T>(
     same: impl Fn(&T, &T) -> bool,
     put: impl Fn(&mut T, T),
 ) -> Vec<T> {
-    let (mut index, mut firsts) = (Index::default(), Vec::<T>::new());
+    let (mut index, mut firsts) = (RowIndex::default(), Vec::<T>::new());
     for item in items {
         let hash = hash(&item);
         match index.find(hash, |row| same(&firsts[row as usize], &item)) {

@@ -1,26 +1,20 @@
-//! From the names of frames straight to their locations and stacks.
+//! From the names of a frame to its location.
 
-use crate::build::interner::Interner;
+use crate::build::cache::{Cache, Words};
+use crate::build::interner::{Interner, Spot};
 use crate::build::parts::Frame;
-use crate::build::paths::{AT_ONCE, Paths, ROOT};
 use crate::build::room::Full;
-use crate::build::seen::{NOWHERE, Seen, Words};
-use crate::build::stack::Order;
 use crate::model::dictionary::{Attribute, Function, Line};
-use crate::model::id::{AttributeId, LocationId, StackId, StringId};
+use crate::model::id::{AttributeId, LocationId, StringId};
 use crate::model::strings::Strings;
 use crate::model::value::Value;
 use crate::semconv::PROFILE_FRAME_TYPE;
 
-/// The frames that were seen, and their locations and stacks.
+/// The locations of frames: those that were seen by the cache, others by the interner.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Frames {
-    seen: Seen,
-    paths: Paths,
-    /// Empty; its memory is where the frames of a stack are put together.
-    gathered: Vec<Frame<'static>>,
-    /// The locations of a stack, as they are found.
-    locations: Vec<LocationId>,
+    /// Locations by name, file and line; the note is the frame type.
+    cache: Cache,
     /// The frame type seen last, and its attribute.
     frame_type: StringId,
     attribute: AttributeId,
@@ -36,162 +30,39 @@ impl Frames {
         interner: &mut Interner,
         frame: &Frame<'_>,
     ) -> Result<LocationId, Full> {
-        match self.confirm(self.guess(frame), frame, &interner.dictionary.strings) {
-            Some(location) => Ok(location),
-            None => self.intern(interner, frame).map(|(location, _)| location),
-        }
-    }
-
-    /// The stack of frames, without those that have no location.
-    #[inline]
-    pub(crate) fn stack<'a, F: Into<Frame<'a>>>(
-        &mut self,
-        interner: &mut Interner,
-        frames: impl Iterator<Item = F>,
-        order: Order,
-    ) -> Result<StackId, Full> {
-        let mut gathered = reuse(std::mem::take(&mut self.gathered));
-        let most = interner.room.max_stack_depth();
-        let frames = frames.map(Into::into);
-        match frames.size_hint() {
-            (_, Some(len)) if len <= most => gathered.extend(frames),
-            // One too many at most, even of frames without an end.
-            _ => gathered.extend(frames.take(most.saturating_add(1))),
-        }
-        if order == Order::LeafFirst {
-            gathered.reverse();
-        }
-        let stack = self.stack_of(interner, &gathered);
-        self.gathered = reuse(gathered);
-        stack
-    }
-
-    /// The stack of frames, from the root to the leaf.
-    ///
-    /// Follows the frames as far as the path is known, which mostly is to the end.
-    #[inline(never)]
-    fn stack_of(&mut self, interner: &mut Interner, frames: &[Frame<'_>]) -> Result<StackId, Full> {
-        interner.room.stack(frames.len())?;
-        let (mut path, mut rest) = (ROOT, frames);
-        while !rest.is_empty() {
-            let (part, behind) = rest.split_at(rest.len().min(AT_ONCE));
-            match self.next(path, part, &interner.dictionary.strings) {
-                Some(next) => (path, rest) = (next, behind),
-                None => break,
+        let strings = &interner.dictionary.strings;
+        let words = Words { texts: [frame.name, frame.filename], number: frame.line };
+        match self.cache.find(&words, strings) {
+            Some((location, note)) if is_text(strings, note, frame.frame_type) => {
+                Ok(LocationId(location))
             }
-        }
-        match self.paths.stack(path) {
-            Some(stack) if rest.is_empty() => Ok(stack),
-            _ => self.new_stack(interner, path, rest),
+            _ => self.intern(interner, frame, &words),
         }
     }
 
-    /// The path that goes on with these frames.
-    #[inline(always)]
-    fn next(&self, path: u32, frames: &[Frame<'_>], strings: &Strings) -> Option<u32> {
-        let (next, records) = self.paths.next(path, frames)?;
-        let mut frames = records.iter().zip(frames);
-        frames
-            .all(|(record, frame)| self.confirm(*record, frame, strings).is_some())
-            .then_some(next)
-    }
-
-    /// The stack of a known path and frames behind it, which may be none.
-    #[inline(never)]
-    fn new_stack(
-        &mut self,
-        interner: &mut Interner,
-        known: u32,
-        frames: &[Frame<'_>],
-    ) -> Result<StackId, Full> {
-        self.locations.clear();
-        let mut path = Some(known);
-        for part in frames.chunks(AT_ONCE) {
-            path = self.new_part(interner, path, part)?;
-        }
-        let Self { seen, paths, locations, .. } = self;
-        locations.reverse();
-        paths.for_each_back(known, |record| {
-            locations.extend(seen.row_of(record).map(LocationId));
-        });
-        let stack = interner.stack(locations)?;
-        if let Some(path) = path {
-            paths.set_stack(path, stack);
-        }
-        Ok(stack)
-    }
-
-    /// Finds the locations of frames, and the path that goes on with them, if it is remembered.
-    ///
-    /// All are guessed first, then confirmed: what memory is asked for does not depend on what came
-    /// of the frame before, so the processor need not wait for each.
-    fn new_part(
-        &mut self,
-        interner: &mut Interner,
-        path: Option<u32>,
-        frames: &[Frame<'_>],
-    ) -> Result<Option<u32>, Full> {
-        let mut records = [NOWHERE; AT_ONCE];
-        let records = &mut records[..frames.len()];
-        for (record, frame) in records.iter_mut().zip(frames) {
-            *record = self.guess(frame);
-        }
-        for (record, frame) in records.iter_mut().zip(frames) {
-            let location = match self.confirm(*record, frame, &interner.dictionary.strings) {
-                Some(location) => location,
-                None => {
-                    let location;
-                    (location, *record) = self.intern(interner, frame)?;
-                    location
-                }
-            };
-            if location != LocationId::NONE {
-                self.locations.push(location);
-            }
-        }
-        let add = |path| self.paths.add(path, frames, records, &mut interner.room);
-        Ok(path.and_then(add))
-    }
-
-    /// Which record a frame may have.
-    #[inline(always)]
-    fn guess(&self, frame: &Frame<'_>) -> u32 {
-        self.seen.guess(&words(frame))
-    }
-
-    /// The location of a record, if it is that of the frame.
-    #[inline(always)]
-    fn confirm(&self, record: u32, frame: &Frame<'_>, strings: &Strings) -> Option<LocationId> {
-        let (location, frame_type) = self.seen.confirm(record, &words(frame), strings)?;
-        let is_it = match frame_type {
-            StringId::NONE => frame.frame_type.is_empty(),
-            id => is_text(strings, id, frame.frame_type),
-        };
-        is_it.then_some(LocationId(location))
-    }
-
-    /// Goes the long way, and remembers it: the location of a frame and its record.
+    /// Interns all that a frame says, and remembers its location.
     #[inline(never)]
     fn intern(
         &mut self,
         interner: &mut Interner,
         frame: &Frame<'_>,
-    ) -> Result<(LocationId, u32), Full> {
+        words: &Words<'_>,
+    ) -> Result<LocationId, Full> {
         if frame.name.is_empty() && frame.filename.is_empty() {
-            return Ok((LocationId::NONE, NOWHERE));
+            return Ok(LocationId::NONE);
         }
         let frame_type = self.frame_type(interner, frame.frame_type)?;
         let name = interner.string(frame.name)?;
         let filename = self.filename(interner, frame)?;
         let attribute = self.attribute(interner, frame_type)?;
         let function = interner.function(Function { name, filename, ..Function::default() })?;
-        let line = Line { function, line: frame.line.into(), column: 0 };
-        let location = interner.line(line, attribute.as_slice())?;
+        let lines = &[Line { function, line: frame.line.into(), column: 0 }];
+        let attributes = attribute.as_slice();
+        let location = interner.location(Spot { lines, attributes, ..Spot::default() })?;
         let Interner { dictionary, room, .. } = interner;
-        let (words, strings) = (words(frame), &dictionary.strings);
-        let texts = [name, filename];
-        let record = self.seen.remember(&words, frame_type, texts, location.0, strings, room);
-        Ok((location, record))
+        let row = (location.0, frame_type);
+        self.cache.remember(words, [name, filename], row, &dictionary.strings, room);
+        Ok(location)
     }
 
     /// The attribute of a frame type; none for none.
@@ -241,29 +112,19 @@ impl Frames {
 
     /// Forgets everything, keeps the memory.
     pub(crate) fn clear(&mut self) {
-        self.seen.clear();
-        self.paths.clear();
+        self.cache.clear();
         self.frame_type = StringId::NONE;
         self.attribute = AttributeId::NONE;
         self.filename = StringId::NONE;
     }
 }
 
-/// An empty vector in the memory of another: the standard library collects in place what has the
-/// same layout.
-#[inline]
-fn reuse<'a>(mut frames: Vec<Frame<'_>>) -> Vec<Frame<'a>> {
-    frames.clear();
-    frames.into_iter().map(|_| Frame::new("")).collect()
-}
-
-/// Not inlined: most frames have no type, and what is around it is faster without it.
-#[inline(never)]
-fn is_text(strings: &Strings, id: StringId, text: &str) -> bool {
-    strings.get(id) == text
-}
-
+/// Most frames have no type. Comparing two empty texts by a call would read, masked, from an address
+/// that is none, which takes as long as a page fault.
 #[inline(always)]
-fn words<'a>(frame: &Frame<'a>) -> Words<'a> {
-    Words { texts: [frame.name, frame.filename], number: frame.line }
+fn is_text(strings: &Strings, id: StringId, text: &str) -> bool {
+    match id {
+        StringId::NONE => text.is_empty(),
+        id => !text.is_empty() && strings.get(id) == text,
+    }
 }

@@ -2,17 +2,18 @@
 
 use std::hash::{Hash, Hasher};
 
-use crate::build::index::{Firsts, Index, Seed, write_ids};
 use crate::build::room::{Full, Room, at_most, column, heap_bytes};
+use crate::build::seed::{Seed, write_ids};
 use crate::limits::Limits;
 use crate::model::dictionary::{Attribute, Dictionary, Function, Line, Link, Locations, Mapping};
 use crate::model::id::{AttributeId, FunctionId, LinkId, LocationId, MappingId, StackId, StringId};
+use crate::model::row_index::RowIndex;
 use crate::model::strings::Strings;
 
 /// A dictionary that holds every row once: a row that is already there is found, not added.
 ///
 /// ```text
-/// string("main") ─► hash ─► Index: row 7? ─► dictionary.strings[7] == "main"? ─► StringId(7)
+/// string("main") ─► hash ─► RowIndex: row 7? ─► dictionary.strings[7] == "main"? ─► StringId(7)
 /// ```
 ///
 /// Its methods trust the ids they are given to be rows of its own tables, and lists of attributes
@@ -22,17 +23,13 @@ pub(crate) struct Interner {
     pub(crate) dictionary: Dictionary,
     pub(crate) room: Room,
     pub(crate) seed: Seed,
-    strings: Index,
-    mappings: Index,
-    /// By name.
-    first_functions: Firsts,
-    functions: Index,
-    /// By function, of locations that are nothing but a line of it.
-    first_locations: Firsts,
-    locations: Index,
-    links: Index,
-    attributes: Index,
-    stacks: Index,
+    strings: RowIndex,
+    mappings: RowIndex,
+    functions: RowIndex,
+    locations: RowIndex,
+    links: RowIndex,
+    attributes: RowIndex,
+    stacks: RowIndex,
 }
 
 /// A location as it is looked up.
@@ -66,15 +63,13 @@ impl Interner {
             dictionary: Dictionary::default(),
             room: Room::new(limits),
             seed: Seed::default(),
-            strings: Index::default(),
-            mappings: Index::default(),
-            first_functions: Firsts::default(),
-            functions: Index::default(),
-            first_locations: Firsts::default(),
-            locations: Index::default(),
-            links: Index::default(),
-            attributes: Index::default(),
-            stacks: Index::default(),
+            strings: RowIndex::default(),
+            mappings: RowIndex::default(),
+            functions: RowIndex::default(),
+            locations: RowIndex::default(),
+            links: RowIndex::default(),
+            attributes: RowIndex::default(),
+            stacks: RowIndex::default(),
         };
         interner.index_row_0();
         interner
@@ -85,7 +80,7 @@ impl Interner {
     fn index_row_0(&mut self) {
         let seed = &self.seed;
         self.mappings.add(hash_mapping(seed, &Mapping::default(), &[]), 0);
-        self.first_functions.add(StringId::NONE.0, 0);
+        self.functions.add(hash_function(seed, &Function::default()), 0);
         self.links.add(seed.of(&Link::default()), 0);
         self.attributes.add(seed.of(&Attribute::default()), 0);
         self.stacks.add(seed.ids::<LocationId>(&[]), 0);
@@ -107,8 +102,6 @@ impl Interner {
         ] {
             index.clear();
         }
-        self.first_functions.clear();
-        self.first_locations.clear();
         self.index_row_0();
     }
 
@@ -180,39 +173,10 @@ impl Interner {
         Ok(id)
     }
 
-    /// Inlined, and what is in a row passed on one by one, so that a new row goes from registers into
-    /// its table: to copy one that was just put together in memory, the processor first waits for
-    /// all that is still being written.
-    #[inline(always)]
     pub(crate) fn function(&mut self, function: Function) -> Result<FunctionId, Full> {
-        let Function { name, system_name, filename, start_line } = function;
-        let function = || Function { name, system_name, filename, start_line };
-        let table = &mut self.dictionary.functions;
-        match self.first_functions.of(name.0) {
-            None => {
-                let row = add_row(table, &mut self.room, function(), 0)?;
-                self.first_functions.add(name.0, row);
-                Ok(FunctionId(row))
-            }
-            Some(first) if table[first as usize] == function() => Ok(FunctionId(first)),
-            Some(_) => self.other_function(name, system_name, filename, start_line),
-        }
-    }
-
-    /// A function that is not the first of its name.
-    #[inline(never)]
-    fn other_function(
-        &mut self,
-        name: StringId,
-        system_name: StringId,
-        filename: StringId,
-        start_line: i64,
-    ) -> Result<FunctionId, Full> {
         let Self { dictionary, room, seed, functions: index, .. } = self;
-        let table = &mut dictionary.functions;
-        let function = Function { name, system_name, filename, start_line };
         let hash = hash_function(seed, &function);
-        intern_row(table, index, hash, room, function, 0).map(FunctionId)
+        intern_row(&mut dictionary.functions, index, hash, room, function, 0).map(FunctionId)
     }
 
     pub(crate) fn link(&mut self, link: Link) -> Result<LinkId, Full> {
@@ -230,52 +194,13 @@ impl Interner {
     }
 
     pub(crate) fn location(&mut self, spot: Spot<'_>) -> Result<LocationId, Full> {
-        match *spot.lines {
-            [line] if spot.address == 0 && spot.mapping == MappingId::NONE => {
-                self.line(line, spot.attributes)
-            }
-            _ => self.other_location(spot),
-        }
-    }
-
-    /// A location that is nothing but a line of a function. Inlined like [`function`](Self::function).
-    #[inline(always)]
-    pub(crate) fn line(
-        &mut self,
-        line: Line,
-        attributes: &[AttributeId],
-    ) -> Result<LocationId, Full> {
-        let Line { function, line, column } = line;
-        let line = || Line { function, line, column };
-        let table = &mut self.dictionary.locations;
-        match self.first_locations.of(function.0).map(LocationId) {
-            None => {
-                let spot = Spot { attributes, ..Spot::default() };
-                let id = add_location(table, &mut self.room, spot, std::iter::once(line()))?;
-                self.first_locations.add(function.0, id.0);
-                Ok(id)
-            }
-            Some(first)
-                if table.attributes(first) == attributes
-                    && table.lines(first).first() == Some(&line()) =>
-            {
-                Ok(first)
-            }
-            Some(_) => {
-                self.other_location(Spot { lines: &[line()], attributes, ..Spot::default() })
-            }
-        }
-    }
-
-    /// A location that is not the first line of its function.
-    fn other_location(&mut self, spot: Spot<'_>) -> Result<LocationId, Full> {
         let Self { dictionary, room, seed, locations: index, .. } = self;
         let table = &mut dictionary.locations;
         let hash = hash_location(seed, spot);
         if let Some(row) = index.find(hash, |row| spot.is_at(LocationId(row), table)) {
             return Ok(LocationId(row));
         }
-        let id = add_location(table, room, spot, spot.lines.iter().copied())?;
+        let id = add_location(table, room, spot)?;
         index.add(hash, id.0);
         Ok(id)
     }
@@ -308,23 +233,20 @@ impl Interner {
     }
 }
 
-#[inline(always)]
 fn add_location(
     table: &mut Locations,
     room: &mut Room,
     spot: Spot<'_>,
-    lines: impl ExactSizeIterator<Item = Line>,
 ) -> Result<LocationId, Full> {
-    at_most("max_lines_per_location", room.limits.max_lines_per_location, lines.len() as u64)?;
-    column(table.lines.items.len(), lines.len())?;
+    let lines = spot.lines.len();
+    at_most("max_lines_per_location", room.limits.max_lines_per_location, lines as u64)?;
+    column(table.lines.items.len(), lines)?;
     column(table.attributes.items.len(), spot.attributes.len())?;
-    room.row(table.len(), 20 + lines.len() * size_of::<Line>() + size_of_val(spot.attributes))?;
+    room.row(table.len(), 20 + size_of_val(spot.lines) + size_of_val(spot.attributes))?;
     let id = LocationId(table.len() as u32);
     table.mappings.push(spot.mapping);
     table.addresses.push(spot.address);
-    for line in lines {
-        table.lines.items.push(line);
-    }
+    table.lines.items.extend_from_slice(spot.lines);
     table.lines.end_row_at(id.row());
     table.attributes.push_at(id.row(), spot.attributes);
     Ok(id)
@@ -333,7 +255,7 @@ fn add_location(
 /// Finds or adds a row of a table whose rows are all there is to it; `heap` is what it owns beside.
 fn intern_row<T: Eq>(
     table: &mut Vec<T>,
-    index: &mut Index,
+    index: &mut RowIndex,
     hash: u64,
     room: &mut Room,
     row: T,
@@ -342,16 +264,11 @@ fn intern_row<T: Eq>(
     if let Some(found) = index.find(hash, |at| table[at as usize] == row) {
         return Ok(found);
     }
-    let at = add_row(table, room, row, heap)?;
+    room.row(table.len(), size_of::<T>() + heap)?;
+    let at = table.len() as u32;
+    table.push(row);
     index.add(hash, at);
     Ok(at)
-}
-
-#[inline(always)]
-fn add_row<T>(table: &mut Vec<T>, room: &mut Room, row: T, heap: usize) -> Result<u32, Full> {
-    room.row(table.len(), size_of::<T>() + heap)?;
-    table.push(row);
-    Ok(table.len() as u32 - 1)
 }
 
 /// Forgets every row but the empty ones, keeps the memory.

@@ -43,11 +43,10 @@
 
 mod add;
 mod build_id;
+mod cache;
 mod compact;
 mod declared;
 mod frames;
-mod hints;
-pub(crate) mod index;
 pub(crate) mod interner;
 mod join;
 mod key;
@@ -55,7 +54,6 @@ mod lists;
 pub(crate) mod merge;
 mod number;
 mod parts;
-mod paths;
 mod process;
 mod profile;
 pub(crate) mod reach;
@@ -66,7 +64,7 @@ pub(crate) mod room;
 mod sample;
 pub(crate) mod samples;
 mod seal;
-mod seen;
+pub(crate) mod seed;
 mod stack;
 mod tables;
 mod tree;
@@ -74,13 +72,13 @@ mod upscaling;
 mod value;
 
 use crate::build::add::Added;
+use crate::build::cache::Cache;
 use crate::build::declared::Declared;
 use crate::build::frames::Frames;
 use crate::build::interner::Interner;
 use crate::build::key::Generation;
 use crate::build::room::Full;
 use crate::build::sample::Pending;
-use crate::build::seen::Seen;
 use crate::build::tree::Tree;
 use crate::error::Result;
 use crate::limits::Limits;
@@ -171,7 +169,7 @@ pub struct Builder {
     interner: Interner,
     frames: Frames,
     /// Attributes that are a text, by key and value.
-    labels: Seen,
+    labels: Cache,
     tree: Tree,
     /// Whole profiles that were added.
     added: Added,
@@ -270,7 +268,7 @@ impl Builder {
         Self {
             interner: Interner::new(limits),
             frames: Frames::default(),
-            labels: Seen::default(),
+            labels: Cache::default(),
             tree: Tree::default(),
             added: Added::default(),
             generation: Generation::new(),

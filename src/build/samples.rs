@@ -2,10 +2,11 @@
 
 use std::hash::Hasher;
 
-use crate::build::index::{Index, Seed, write_ids};
 use crate::build::room::{Full, Room, column};
+use crate::build::seed::{Seed, write_ids};
 use crate::model::id::{AttributeId, LinkId, StackId};
 use crate::model::ragged::Ragged;
+use crate::model::row_index::RowIndex;
 use crate::model::samples::Samples;
 
 /// What makes two samples the same one: the stack, the set of attributes (sorted) and the link.
@@ -48,7 +49,7 @@ impl Shape {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Lane {
     pub(crate) samples: Samples,
-    index: Index,
+    index: RowIndex,
     /// What upscaling adds to the totals, one for each value up to the last sample that has any.
     corrections: Vec<f64>,
     ticks: Vec<Tick>,

@@ -120,7 +120,7 @@ impl<I: IntoIterator<Item: IntoFrame>> IntoStack for Ordered<I> {
     }
 }
 
-/// Frames that lend their texts until the stack is found: they are looked up together.
+/// Frames by name that lend their texts.
 macro_rules! borrowed {
     ($([$($generic:tt)+] $frame:ty => |$value:ident| $new:expr;)*) => {$(
         impl<$($generic)+> From<$frame> for Frame<'a> {
@@ -145,7 +145,7 @@ macro_rules! borrowed {
                 frames: impl Iterator<Item = Self>,
                 order: Order,
             ) -> Key<StackId> {
-                builder.stack_of_names(frames, order)
+                builder.stack_of_names(frames.map(Into::into), order)
             }
         }
     };
@@ -241,14 +241,28 @@ impl Builder {
         stack.into_stack(self)
     }
 
-    /// The stack of frames that lend their texts.
-    #[inline]
-    fn stack_of_names<'a, F: Into<Frame<'a>>>(
+    /// The stack of frames by name, without those that have none.
+    fn stack_of_names<'a>(
         &mut self,
-        frames: impl Iterator<Item = F>,
+        frames: impl Iterator<Item = Frame<'a>>,
         order: Order,
     ) -> Key<StackId> {
-        let id = self.frames.stack(&mut self.interner, frames, order);
+        let Self { frames: known, interner, locations, .. } = self;
+        // One too many at most, even of frames without an end.
+        let most = interner.room.max_stack_depth().saturating_add(1);
+        locations.clear();
+        let mut full = Ok(());
+        for frame in frames.take(most) {
+            match known.location(interner, &frame) {
+                Ok(LocationId::NONE) => {}
+                Ok(location) => locations.push(location),
+                Err(error) => full = Err(error),
+            }
+        }
+        if order == Order::RootFirst {
+            locations.reverse();
+        }
+        let id = full.and_then(|()| interner.stack(locations));
         let id = self.fit(id);
         self.generation.key(id.map(|id| id.0))
     }

@@ -1,11 +1,11 @@
 //! The nouns of the dictionary.
 
+use crate::build::cache::Words;
 use crate::build::interner::{Interner, Spot};
 use crate::build::key::Key;
 use crate::build::lists;
 use crate::build::parts::{Frame, NewFunction, NewLocation, NewMapping};
 use crate::build::room::at_most;
-use crate::build::seen::Words;
 use crate::build::stack::IntoFrame;
 use crate::build::value::{NewValue, StringRef, ValueAndUnit};
 use crate::build::{Builder, Full};
@@ -189,8 +189,8 @@ impl Builder {
     #[inline(never)]
     fn label_row(&mut self, key: &str, text: &str) -> Option<u32> {
         let words = Words { texts: [text, key], number: 0 };
-        match self.labels.row(&words, &self.interner.dictionary.strings) {
-            Some(row) => Some(row),
+        match self.labels.find(&words, &self.interner.dictionary.strings) {
+            Some((row, _)) => Some(row),
             None => self.new_label_row(&words),
         }
     }
@@ -205,7 +205,7 @@ impl Builder {
         if let Some(&Attribute { key, value: Value::String(text), .. }) =
             attributes.get(row as usize)
         {
-            self.labels.remember(words, StringId::NONE, [text, key], row, strings, room);
+            self.labels.remember(words, [text, key], (row, StringId::NONE), strings, room);
         }
         Some(row)
     }

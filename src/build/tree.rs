@@ -4,12 +4,13 @@ use std::borrow::Borrow;
 use std::mem::size_of_val;
 
 use crate::build::Builder;
-use crate::build::index::{Index, Seed};
 use crate::build::key::{Generation, Key};
 use crate::build::room::{Full, Room};
 use crate::build::samples::{Lane, Shape};
+use crate::build::seed::Seed;
 use crate::model::id::StringId;
 use crate::model::profile::{Profile, ValueType};
+use crate::model::row_index::RowIndex;
 use crate::model::value::KeyValue;
 use crate::model::{Resource, Scope};
 
@@ -35,9 +36,9 @@ pub(crate) struct Tree {
 #[derive(Clone, Debug, Default)]
 struct Indexes {
     seed: Seed,
-    resources: Index,
-    scopes: Index,
-    profiles: Index,
+    resources: RowIndex,
+    scopes: RowIndex,
+    profiles: RowIndex,
 }
 
 /// A resource and its schema.

@@ -8,9 +8,9 @@ use std::hash::{BuildHasher, Hash};
 use foldhash::fast::RandomState;
 
 use crate::error::Result;
-use crate::format::index::Index;
 use crate::format::intake::Intake;
 use crate::model::ragged::Ragged;
+use crate::model::row_index::RowIndex;
 use crate::wire::lanes::Lanes;
 
 /// Where each row of a table is, once equal rows are one.
@@ -29,19 +29,14 @@ impl Places {
             return None;
         }
         let hasher = RandomState::default();
-        let mut index = Index::with_room(alike.len());
+        let mut index = RowIndex::with_room(alike.len());
         let mut equal: Vec<(u32, u32)> = Vec::new();
         for &at in alike {
             let this = row(at as usize);
-            let hash = hasher.hash_one(&this) as u32;
-            let first = |at: u32| alike.get(at as usize).copied().unwrap_or(0);
-            let same = |at: u32| row(first(at) as usize) == this;
-            match index.find(hash, same) {
-                Some(earlier) => {
-                    equal.push((at, first(earlier)));
-                    index.add_hidden();
-                }
-                None => _ = index.add(hash),
+            let hash = hasher.hash_one(&this);
+            match index.find(hash, |first| row(first as usize) == this) {
+                Some(first) => equal.push((at, first)),
+                None => index.add(hash, at),
             }
         }
         if equal.is_empty() {

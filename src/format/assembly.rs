@@ -2,7 +2,6 @@
 
 use hashbrown::HashMap;
 
-use crate::build::index::Index;
 use crate::build::interner::{Interner, Spot};
 use crate::build::samples::{Identity, identity_hash};
 use crate::error::{Error, Result};
@@ -11,6 +10,7 @@ use crate::limits::{Limits, within};
 use crate::model::dictionary::{Attribute, Function, Line, Link};
 use crate::model::id::{AttributeId, LinkId, LocationId, MappingId, StackId, StringId};
 use crate::model::profile::{Profile, ValueType};
+use crate::model::row_index::RowIndex;
 use crate::model::samples::Samples;
 use crate::model::value::{KeyValue, Value};
 use crate::model::{Profiles, ResourceProfiles, ScopeProfiles};
@@ -162,7 +162,7 @@ pub(crate) struct Group {
 pub(crate) struct Rows {
     pub(crate) samples: Samples,
     /// Of samples that may be added up.
-    index: Index,
+    index: RowIndex,
     /// Whether every sample stays one of its own.
     apart: bool,
 }

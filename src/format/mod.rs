@@ -10,7 +10,6 @@ mod even;
 mod fields;
 mod fingerprint;
 mod folded;
-pub(crate) mod index;
 pub(crate) mod intake;
 mod json;
 mod known;

@@ -3,15 +3,14 @@
 use std::hash::{BuildHasher, Hasher};
 
 use foldhash::fast::RandomState;
-use hashbrown::HashTable;
 
 use crate::build::room::heap_bytes;
 use crate::error::Result;
-use crate::format::index::Index;
 use crate::format::intake::Intake;
 use crate::limits::within;
 use crate::model::dictionary::Attribute;
 use crate::model::id::{AttributeId, StringId};
+use crate::model::row_index::RowIndex;
 use crate::model::strings::RawStrings;
 use crate::model::value::Value;
 
@@ -24,7 +23,7 @@ pub(crate) struct Texts {
     pub(crate) table_rows: u32,
     /// The first row in the index.
     first: u32,
-    index: Index,
+    index: RowIndex,
     /// How many texts were looked for among those before it.
     looked_for: u32,
     hasher: RandomState,
@@ -40,7 +39,7 @@ impl Texts {
             raw: RawStrings::new(),
             table_rows: 0,
             first: 0,
-            index: Index::default(),
+            index: RowIndex::default(),
             looked_for: 0,
             hasher: RandomState::default(),
         }
@@ -61,11 +60,9 @@ impl Texts {
         if self.first == 0 {
             self.begin();
         }
-        let hash = hash_bytes(&self.hasher, bytes) as u32;
-        let Self { raw, first, .. } = self;
-        let same = |row: u32| raw.get((*first + row) as usize) == Some(bytes);
-        if let Some(row) = self.index.find(hash, same) {
-            return Ok(StringId(self.first + row));
+        let hash = hash_bytes(&self.hasher, bytes);
+        if let Some(row) = self.index.find(hash, |row| self.raw.get(row as usize) == Some(bytes)) {
+            return Ok(StringId(row));
         }
         if self.first > 1
             && let Some(row) = self.find_in_table(bytes, hash, intake)?
@@ -76,7 +73,9 @@ impl Texts {
         intake.budget.take::<[u64; 7]>(1)?;
         intake.budget.take::<u8>(bytes.len())?;
         push_row(&mut self.raw, bytes, intake)?;
-        Ok(StringId(self.first + self.index.add(hash)))
+        let row = self.raw.len() as u32 - 1;
+        self.index.add(hash, row);
+        Ok(StringId(row))
     }
 
     /// Has the index begin behind the rows there are: the empty one at least.
@@ -93,7 +92,7 @@ impl Texts {
     fn find_in_table(
         &mut self,
         bytes: &[u8],
-        hash: u32,
+        hash: u64,
         intake: &mut Intake,
     ) -> Result<Option<StringId>> {
         self.looked_for += 1;
@@ -101,8 +100,8 @@ impl Texts {
             self.raw.find(bytes, self.first as usize)
         } else {
             self.index_table(intake)?;
-            let same = |row: u32| self.raw.get(row as usize + 1) == Some(bytes);
-            self.index.find(hash, same).map(|row| row as usize + 1)
+            let same = |row: u32| self.raw.get(row as usize) == Some(bytes);
+            self.index.find(hash, same).map(|row| row as usize)
         };
         Ok(row.map(|row| StringId(row as u32)))
     }
@@ -111,15 +110,12 @@ impl Texts {
     fn index_table(&mut self, intake: &mut Intake) -> Result<()> {
         let rows = self.raw.len();
         intake.budget.take::<[u64; 3]>(rows)?;
-        self.index = Index::with_room(rows);
+        self.index = RowIndex::with_room(rows);
         for row in 1..rows {
             let bytes = self.raw.get(row).unwrap_or_default();
-            let hash = hash_bytes(&self.hasher, bytes) as u32;
-            let same = |row: u32| self.raw.get(row as usize + 1) == Some(bytes);
-            if self.index.find(hash, same).is_some() {
-                self.index.add_hidden();
-            } else {
-                self.index.add(hash);
+            let hash = hash_bytes(&self.hasher, bytes);
+            if self.index.find(hash, |row| self.raw.get(row as usize) == Some(bytes)).is_none() {
+                self.index.add(hash, row as u32);
             }
         }
         self.first = 1;
@@ -161,7 +157,7 @@ pub(crate) struct NewAttributes {
     /// The row the first of them gets.
     pub(crate) first: u32,
     pub(crate) rows: Vec<Attribute>,
-    index: HashTable<u32>,
+    index: RowIndex,
     hasher: RandomState,
 }
 
@@ -170,7 +166,7 @@ impl NewAttributes {
         Self {
             first: rows as u32,
             rows: Vec::new(),
-            index: HashTable::new(),
+            index: RowIndex::default(),
             hasher: RandomState::default(),
         }
     }
@@ -183,8 +179,8 @@ impl NewAttributes {
     ) -> Result<AttributeId> {
         let Self { first, rows, index, hasher } = self;
         let hash = hasher.hash_one(&attribute);
-        if let Some(row) = index.find(hash, |&row| rows[row as usize] == attribute) {
-            return Ok(AttributeId(first.saturating_add(*row)));
+        if let Some(row) = index.find(hash, |row| rows[row as usize] == attribute) {
+            return Ok(AttributeId(first.saturating_add(row)));
         }
         let row = rows.len() as u32;
         within(
@@ -196,7 +192,7 @@ impl NewAttributes {
         intake.budget.take::<u64>(1)?;
         intake.budget.take::<u8>(heap_bytes(&attribute.value))?;
         intake.budget.push(rows, attribute)?;
-        index.insert_unique(hash, row, |&row| hasher.hash_one(&rows[row as usize]));
+        index.add(hash, row);
         Ok(AttributeId(first.saturating_add(row)))
     }
 

@@ -69,6 +69,7 @@ pub(crate) mod order;
 pub(crate) mod profile;
 pub(crate) mod profiles;
 pub(crate) mod ragged;
+pub(crate) mod row_index;
 pub(crate) mod samples;
 pub(crate) mod strings;
 pub(crate) mod thin;

@@ -1,9 +1,10 @@
 //! Which of the candidates a payload is.
 
+use super::bounds::Bounds;
 use super::candidates::{Answer, Candidate};
 use super::grammar::{Holds, Message, Table, bit};
 use super::trials::{Trial, Trials, is_equivalent};
-use super::walk::{Bounds, walk};
+use super::walk::walk;
 use super::{Certainty, Depth, Detected, Endpoint, words};
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::Format;

@@ -11,6 +11,7 @@
 //! payload is walked whole, and of a large one the elements of lists that stand evenly spaced
 //! (`look`). What that leaves open is settled by rules of likelihood (`decide`).
 
+mod bounds;
 mod candidates;
 mod count;
 mod decide;

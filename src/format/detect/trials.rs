@@ -1,11 +1,12 @@
 //! Trying all candidates on a payload, on as much of it as it takes and as its size pays for.
 
 use super::Depth;
+use super::bounds::Bounds;
 use super::candidates::{Answer, Candidate};
 use super::grammar::{Grammar, Holds, Message, Table};
 use super::look::look;
 use super::score::{Outcome, Score};
-use super::walk::{Bounds, walk, walk_found};
+use super::walk::{walk, walk_found};
 
 /// Payloads up to this size are walked whole, if it takes that to decide.
 const SMALL: usize = 1 << 16;

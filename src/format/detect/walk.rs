@@ -4,6 +4,7 @@
 //! as the input says but as the grammar does. It takes memory for one outcome, whatever the size.
 //! What a look over the rest [`Found`] worth it is walked after the beginnings.
 
+use super::bounds::Bounds;
 use super::grammar::{Field, Grammar, Holds, Message, Table, bit};
 use super::look::{DictionaryRows, Found, Part, Probe};
 use super::rows::Rows;
@@ -12,32 +13,6 @@ use crate::format::otlp::schema::Rows as RowZero;
 use crate::wire::packed::count_packed;
 use crate::wire::read::Reader;
 use crate::wire::{FIXED32, FIXED64, LEN, VARINT};
-
-/// How much of a payload is walked: the beginnings of its lists.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Bounds {
-    /// Messages of each kind.
-    messages: u32,
-    /// Fields of each kind of message, those passed over included.
-    pub(super) fields: u32,
-    /// Numbers of each packed list.
-    numbers: usize,
-    /// Whether the walk goes on after what cannot be.
-    tolerant: bool,
-}
-
-impl Bounds {
-    pub(super) const FIRST: Self = Self::first(8, 64);
-    pub(super) const SECOND: Self = Self::first(64, 512);
-    pub(super) const WHOLE: Self =
-        Self { messages: u32::MAX, fields: u32::MAX, numbers: usize::MAX, tolerant: false };
-    /// For payloads that are broken by any grammar.
-    pub(super) const TOLERANT: Self = Self { tolerant: true, ..Self::first(64, 1 << 10) };
-
-    const fn first(messages: u32, fields: u32) -> Self {
-        Self { messages, fields, numbers: messages as usize, tolerant: false }
-    }
-}
 
 /// Walks the beginnings of `payload`.
 pub(super) fn walk(grammar: &Grammar, payload: &[u8], bounds: Bounds) -> Outcome {

@@ -1,7 +1,7 @@
 //! Reading folded stacks.
 
-use crate::build::index::{Index, Seed};
 use crate::build::samples::Identity;
+use crate::build::seed::Seed;
 use crate::error::{Error, Result};
 use crate::format::assembly::{Assembly, Group, Met, Rows};
 use crate::format::folded::attributes::{Pairs, Word, Written, hex, word};
@@ -17,6 +17,7 @@ use crate::model::dictionary::{self, Link};
 use crate::model::id::{AttributeId, LinkId, LocationId, StackId};
 use crate::model::profile::Profile;
 use crate::model::ragged::Ragged;
+use crate::model::row_index::RowIndex;
 use crate::model::value::{KeyValue, Value};
 
 /// Reads folded stacks, plain or extended.
@@ -113,7 +114,7 @@ struct Reader<'h> {
     processes: Met<Option<u64>>,
     /// The stacks by their texts, which lie end to end.
     texts: Ragged<u8>,
-    by_text: Index,
+    by_text: RowIndex,
     seed: Seed,
     stacks: Vec<Stack>,
     /// The attributes that the text of a stack says.
@@ -132,7 +133,7 @@ impl<'h> Reader<'h> {
             groups: Vec::new(),
             processes: Met::default(),
             texts: Ragged::default(),
-            by_text: Index::default(),
+            by_text: RowIndex::default(),
             seed: Seed::default(),
             stacks: Vec::new(),
             origins: Ragged::default(),

@@ -2,7 +2,7 @@
 
 use std::io::Write as _;
 
-use crate::build::index::{Index, Seed};
+use crate::build::seed::Seed;
 use crate::error::Result;
 use crate::format::folded::attributes::write_text;
 use crate::format::folded::dialect::UNKNOWN;
@@ -15,6 +15,7 @@ use crate::model::dictionary::{Attribute, Dictionary};
 use crate::model::id::{LinkId, StackId, StringId};
 use crate::model::profile::Profile;
 use crate::model::ragged::Ragged;
+use crate::model::row_index::RowIndex;
 use crate::model::samples::SampleRef;
 use crate::model::value::Value;
 use crate::model::{FrameRef, Profiles};
@@ -82,7 +83,7 @@ struct Writer<'a, 'l> {
     /// The texts of stacks, by their rows as they are needed.
     texts: Vec<Option<u32>>,
     distinct: Ragged<u8>,
-    by_text: Index,
+    by_text: RowIndex,
     seed: Seed,
     /// Of a plain payload: what was counted of each text.
     sums: Vec<i128>,
@@ -102,7 +103,7 @@ impl<'a, 'l> Writer<'a, 'l> {
             out,
             texts: vec![None; dictionary.stacks.len()],
             distinct: Ragged::default(),
-            by_text: Index::default(),
+            by_text: RowIndex::default(),
             seed: Seed::default(),
             sums: Vec::new(),
         }

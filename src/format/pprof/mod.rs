@@ -5,6 +5,7 @@ mod finish;
 mod flags;
 mod header;
 mod ids;
+mod index;
 mod labels;
 mod layout;
 mod mend;

@@ -1,6 +1,6 @@
 //! Byte strings of a file known by number: packed stacks and labels that were met before.
 
-use crate::format::index::Index;
+use super::index::Index;
 
 /// Bytes met before, by number.
 pub(super) struct Seen<'a> {

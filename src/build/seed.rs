@@ -1,0 +1,74 @@
+//! The hash of the interner.
+
+use std::hash::{BuildHasher, Hasher};
+
+use foldhash::fast::{FoldHasher, RandomState};
+
+use crate::model::id::Id;
+
+/// The hash of the interner: seeded anew each time, so nobody can prepare keys that collide.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Seed(RandomState);
+
+impl Seed {
+    #[inline]
+    pub(crate) fn hasher(&self) -> FoldHasher<'static> {
+        self.0.build_hasher()
+    }
+
+    #[inline]
+    pub(crate) fn bytes(&self, bytes: &[u8]) -> u64 {
+        let mut hasher = self.hasher();
+        hasher.write(bytes);
+        hasher.finish()
+    }
+
+    #[inline]
+    pub(crate) fn of(&self, row: &impl std::hash::Hash) -> u64 {
+        self.0.hash_one(row)
+    }
+
+    #[inline]
+    pub(crate) fn ids<I: Id>(&self, ids: &[I]) -> u64 {
+        let mut hasher = self.hasher();
+        write_ids(&mut hasher, ids);
+        hasher.finish()
+    }
+}
+
+/// Hashes ids four at a time, and how many there were.
+#[inline]
+pub(crate) fn write_ids<I: Id>(hasher: &mut FoldHasher<'_>, ids: &[I]) {
+    let (fours, rest) = ids.as_chunks::<4>();
+    for &[a, b, c, d] in fours {
+        let low = u64::from(a.number()) | u64::from(b.number()) << 32;
+        let high = u64::from(c.number()) | u64::from(d.number()) << 32;
+        hasher.write_u128(u128::from(high) << 64 | u128::from(low));
+    }
+    let mut last = (ids.len() as u128) << 96;
+    for (place, id) in rest.iter().enumerate() {
+        last |= u128::from(id.number()) << (32 * place);
+    }
+    hasher.write_u128(last);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::id::LocationId;
+
+    #[test]
+    fn every_id_and_the_length_count() {
+        let seed = Seed::default();
+        let row: Vec<_> = (0..9).map(LocationId).collect();
+        let mut hashes: Vec<_> = (0..=9).map(|n| seed.ids(&row[..n])).collect();
+        for changed in 0..9 {
+            let mut other = row.clone();
+            other[changed] = LocationId(77);
+            hashes.push(seed.ids(&other));
+        }
+        hashes.sort_unstable();
+        hashes.dedup();
+        assert_eq!(hashes.len(), 19);
+    }
+}

@@ -1,0 +1,27 @@
+//! How much of a payload is walked.
+
+/// How much of a payload is walked: the beginnings of its lists.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bounds {
+    /// Messages of each kind.
+    pub(super) messages: u32,
+    /// Fields of each kind of message, those passed over included.
+    pub(super) fields: u32,
+    /// Numbers of each packed list.
+    pub(super) numbers: usize,
+    /// Whether the walk goes on after what cannot be.
+    pub(super) tolerant: bool,
+}
+
+impl Bounds {
+    pub(super) const FIRST: Self = Self::first(8, 64);
+    pub(super) const SECOND: Self = Self::first(64, 512);
+    pub(super) const WHOLE: Self =
+        Self { messages: u32::MAX, fields: u32::MAX, numbers: usize::MAX, tolerant: false };
+    /// For payloads that are broken by any grammar.
+    pub(super) const TOLERANT: Self = Self { tolerant: true, ..Self::first(64, 1 << 10) };
+
+    const fn first(messages: u32, fields: u32) -> Self {
+        Self { messages, fields, numbers: messages as usize, tolerant: false }
+    }
+}
