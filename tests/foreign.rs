@@ -25,7 +25,6 @@ fn other_profilers_files_come_with_a_command() {
         ("java.jfr", "a Java Flight Recorder file", "`jfrconv -o pb.gz FILE profile.pb.gz`"),
         ("linux.perf.data", "a perf.data file", "`perf_to_profile -i FILE -o profile.pb`"),
         ("linux-pipe.perf.data", "a perf.data file", "`perf script -i FILE | stackcollapse-perf"),
-        ("linux-perf-script.txt", "text of perf script", "`stackcollapse-perf.pl FILE | pprof"),
         ("python.pstat", "Python's cProfile statistics", "`flameprof --format=log FILE | pprof"),
         ("austin.mojo", "an austin recording in MOJO form", "`mojo2austin FILE profile.austin"),
         ("node.cpuprofile", "a V8 CPU profile", "`moon-pprof cpuprofile2pprof --no-demangle FILE"),
@@ -33,16 +32,9 @@ fn other_profilers_files_come_with_a_command() {
         ("firefox.json", "a Firefox profile", "`moon-pprof firefox2pprof --no-demangle FILE"),
         ("firefox.json.gz", "a Firefox profile", "`moon-pprof firefox2pprof --no-demangle FILE"),
         ("chrome-trace.json", "a Chrome trace", "`moon-pprof chrometrace2pprof"),
-        ("speedscope.json", "a speedscope file", "' FILE | pprofutils folded > profile.pb.gz`"),
         ("pyinstrument.json", "a pyinstrument session", "`py-spy record --format raw"),
         ("callgrind.out", "a callgrind file", "`perf record -g PROGRAM`"),
         ("yappi.callgrind", "yappi's callgrind file", "`yappi -f pstat"),
-        ("jemalloc.heap", "a jemalloc heap profile", "`pprofutils jemalloc FILE profile.pb.gz`"),
-        ("gperftools.heap", "a heap profile in pprof's old", "`go tool pprof -proto FILE > "),
-        ("gperftools-cpu.prof", "a CPU profile in gperftools'", "`go tool pprof -proto FILE > "),
-        ("go-heap.txt", "a heap profile in pprof's old", "`go tool pprof -proto FILE > "),
-        ("go-mutex.txt", "a contention profile", "`go tool pprof -proto FILE > "),
-        ("go-goroutine.txt", "a Go count profile", "`go tool pprof -proto FILE > "),
         ("bpftrace.txt", "output of bpftrace", "`stackcollapse-bpftrace.pl FILE | pprofutils"),
         ("dtrace.txt", "output of DTrace", "`stackcollapse.pl FILE | pprofutils folded > "),
     ] {
@@ -70,9 +62,7 @@ fn what_is_known_by_its_first_lines_is_named() {
         (b"go 1.22 trace\0\0\0\x01", "a Go execution trace"),
         (b"goroutine 1 [running]:\nmain.main()\n", "a dump of goroutines"),
         (b"{\n\t\"linux-perf-json-version\": 1,\n", "perf.data as JSON"),
-        (b"# ========\n# captured on    : Fri\n# header version : 1\n", "text of perf script"),
         (b"@[\n    read+13\n    main+9\n]: 7\n", "output of bpftrace"),
-        (b"heap_v2/524288\n  t*: 1: 65536 [0: 0]\n", "a jemalloc heap profile"),
         (b"# proto-file: profile.proto\nsample {}\n", "protobuf in text form"),
         (b"\xfb\xa9\x03\xfa\x05a.py", "Python's cProfile statistics"),
     ] {
@@ -150,5 +140,5 @@ fn every_file_of_the_corpus_is_read_or_named() {
             named += 1;
         }
     }
-    assert!(named >= 24, "{named}");
+    assert!(named >= 14, "{named}");
 }

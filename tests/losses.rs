@@ -147,6 +147,11 @@ const CASES: &[Case] = &[
         d.tables.locations[0].address = 0;
         d.tables.locations[0].lines[0].1 = 0;
     }),
+    (&["columns.zero_filled", "stack.empty"], "otlp-1.10", "folded", |d| {
+        named(d, "samples", "count");
+        sample(d).values.clear();
+        attribute(d, "size", Val::Int(5), "");
+    }),
     (&["attr.unit_dropped", "stack.empty"], "otlp-1.10", "folded", |d| {
         named(d, "samples", "count");
         attribute(d, "size", Val::Int(5), "bytes");
@@ -934,6 +939,8 @@ fn every_code_has_a_case() {
         "string.invalid_utf8",
         "field.unknown",
         "json.duplicate_key",
+        // In tests/tools.rs.
+        "time.no_anchor",
         // In tests/folded.rs.
         "profiles.merged",
         "value.negative",

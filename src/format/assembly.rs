@@ -7,7 +7,7 @@ use crate::build::samples::{Identity, identity_hash};
 use crate::error::{Error, Result};
 use crate::format::intake::Intake;
 use crate::limits::{Limits, within};
-use crate::model::dictionary::{Attribute, Function, Line, Link};
+use crate::model::dictionary::{Attribute, Function, Line, Link, Mapping};
 use crate::model::id::{AttributeId, LinkId, LocationId, MappingId, StackId, StringId};
 use crate::model::profile::{Profile, ValueType};
 use crate::model::row_index::RowIndex;
@@ -75,6 +75,11 @@ impl Assembly {
         let (mapping, address) = place;
         let spot = Spot { mapping, address, lines, attributes: frame_type.as_slice() };
         Ok(self.interner.location(spot)?)
+    }
+
+    /// A mapping without attributes.
+    pub(crate) fn mapping(&mut self, mapping: Mapping) -> Result<MappingId> {
+        Ok(self.interner.mapping(mapping, &[])?)
     }
 
     /// A stack, leaf first.
@@ -226,5 +231,12 @@ impl<K: std::hash::Hash + Eq> Met<K> {
         let next = self.0.len();
         let number = *self.0.entry(key).or_insert(next);
         (number, number == next)
+    }
+
+    /// The keys, by their numbers.
+    pub(crate) fn in_order(self) -> Vec<K> {
+        let mut keys: Vec<(K, usize)> = self.0.into_iter().collect();
+        keys.sort_unstable_by_key(|(_, number)| *number);
+        keys.into_iter().map(|(key, _)| key).collect()
     }
 }

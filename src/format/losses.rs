@@ -234,6 +234,7 @@ codes! {
         DEDUP_LOCATION = "dedup.location": "equal locations became one";
         DEDUP_FUNCTION = "dedup.function": "equal functions became one";
         ATTR_ROW_0 = "attr.row_0": "a list of attributes had row 0, which stands for none; it was left out";
+        TIME_NO_ANCHOR = "time.no_anchor": "times that count from an unknown beginning were left out";
         VALUE_NEGATIVE = "value.negative": "a negative value was kept";
         LINK_AS_ATTRIBUTE = "link.as_attribute": "a trace id or a span id that makes no link stayed an attribute";
         ORPHAN_DROPPED = "orphan.dropped": "table rows that nothing refers to were left out";

@@ -14,15 +14,18 @@ pub(crate) mod intake;
 mod json;
 mod known;
 mod labels;
+mod legacy;
 mod lines;
 pub(crate) mod losses;
 pub(crate) mod options;
 mod orphans;
 pub(crate) mod otlp;
+mod perf;
 mod pprof;
 mod receiver;
 mod select;
 pub(crate) mod source;
+mod speedscope;
 mod spread;
 pub(crate) mod stacks;
 mod subset;
@@ -130,6 +133,12 @@ impl Format {
     pub const PPROF: Self = Self(&pprof::PPROF);
     /// Folded stacks, plain and with the attributes of OTEP 0239.
     pub const FOLDED: Self = Self(&folded::FOLDED);
+    /// speedscope's files.
+    pub const SPEEDSCOPE: Self = Self(&speedscope::SPEEDSCOPE);
+    /// The text of Linux's `perf script`: only read.
+    pub const PERF_SCRIPT: Self = Self(&perf::PERF_SCRIPT);
+    /// What pprof reads besides its message, from Go, gperftools and jemalloc: only read.
+    pub const PPROF_LEGACY: Self = Self(&legacy::PPROF_LEGACY);
 
     /// Every format, the newest generation of OTLP first. All else derives from this list.
     pub const ALL: &'static [Self] = &[
@@ -144,6 +153,9 @@ impl Format {
         Self::OTLP_JSON,
         Self::PPROF,
         Self::FOLDED,
+        Self::SPEEDSCOPE,
+        Self::PERF_SCRIPT,
+        Self::PPROF_LEGACY,
     ];
 
     /// The name, as `--from` and `--to` take it: `pprof`, `otlp-1.10`.
@@ -371,6 +383,7 @@ mod tests {
             ("x.otlp.json", Some(Format::OTLP_JSON)),
             (".pb", None),
             ("x.folded", Some(Format::FOLDED)),
+            ("x.speedscope.json", Some(Format::SPEEDSCOPE)),
             ("x.txt", None),
             ("x", None),
         ] {

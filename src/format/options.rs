@@ -29,6 +29,8 @@ pub struct WriteOptions {
     /// Whether folded stacks are plain, as flame graph tools take them, though samples have attributes,
     /// links or timestamps.
     pub plain: bool,
+    /// Whether speedscope has a profile for each thread.
+    pub by_thread: bool,
     /// The bytes a writer may produce.
     pub max_output_bytes: u64,
     /// The samples that timestamps may be expanded to where each needs one of its own.
@@ -44,6 +46,7 @@ impl Default for WriteOptions {
             links: true,
             profile_id: None,
             plain: false,
+            by_thread: false,
             max_output_bytes: Limits::network().max_output_bytes,
             max_expanded_samples: 16 << 20,
         }
@@ -54,7 +57,8 @@ impl WriteOptions {
     /// The names of the options that were given and that only some formats take, as
     /// [`Format::options`](crate::Format::options) has them.
     pub fn given(&self) -> impl Iterator<Item = &'static str> + use<> {
-        self.plain.then_some("plain").into_iter()
+        let given = [("plain", self.plain), ("by", self.by_thread)];
+        given.into_iter().filter_map(|(name, given)| given.then_some(name))
     }
 }
 
@@ -65,6 +69,7 @@ crate::limits::setters! { WriteOptions {
     links: bool,
     profile_id: impl Into<Option<ProfileId>>,
     plain: bool,
+    by_thread: bool,
     max_output_bytes: u64,
     max_expanded_samples: u64,
 } }

@@ -37,6 +37,11 @@ pub struct SourceOptions {
     /// `scale`: what values are multiplied by, which need not be whole then; the result is rounded,
     /// halves away from 0.
     pub scale: Option<f64>,
+    /// `boot-time`: when the machine was started, in nanoseconds since 1970: times that count from
+    /// there become timestamps.
+    pub boot_time: Option<u64>,
+    /// `trace-fields`: whether what tracepoints say as `key=value` becomes attributes.
+    pub trace_fields: bool,
 }
 
 setters! { SourceOptions {
@@ -45,6 +50,8 @@ setters! { SourceOptions {
     annotations: bool,
     timestamp_unit: impl Into<Option<TimeUnit>>,
     scale: impl Into<Option<f64>>,
+    boot_time: impl Into<Option<u64>>,
+    trace_fields: bool,
 } }
 
 impl SourceOptions {
@@ -57,7 +64,7 @@ impl SourceOptions {
 
     /// The names of the options that were given, as [`Format::options`] has them.
     pub fn given(&self) -> impl Iterator<Item = &'static str> + use<> {
-        let Self { sample_types, columns, dialect, annotations, timestamp_unit, scale } = self;
+        let Self { sample_types, columns, dialect, annotations, timestamp_unit, scale, .. } = self;
         [
             ("type", !sample_types.is_empty()),
             ("columns", *columns != 0),
@@ -65,6 +72,8 @@ impl SourceOptions {
             ("annotations", *annotations),
             ("timestamp-unit", timestamp_unit.is_some()),
             ("scale", scale.is_some()),
+            ("boot-time", self.boot_time.is_some()),
+            ("trace-fields", self.trace_fields),
         ]
         .into_iter()
         .filter_map(|(name, given)| given.then_some(name))

@@ -8,6 +8,7 @@ use crate::model::Profiles;
 use crate::model::dictionary::Dictionary;
 use crate::model::id::{FunctionId, LocationId, StringId};
 use crate::model::profile::Profile;
+use crate::model::samples::SampleRef;
 use crate::semconv::PROFILE_FRAME_TYPE;
 
 /// What a format says of frames besides their names, and of profiles besides their samples.
@@ -66,10 +67,13 @@ fn unsaid_of(profile: &Profile, dictionary: &Dictionary, says: Says, losses: &mu
         let key = dictionary.attribute(*id).map(|attribute| dictionary.text(attribute.key));
         lost(losses::ATTR_PROFILE_DROPPED, true, key.unwrap_or_default());
     }
+    let samples = &profile.samples;
+    let counted = |sample: &SampleRef| sample.values.len() + sample.timestamps_unix_nano.len();
+    let nothing = samples.iter().filter(|sample| counted(sample) == 0).count() as u64;
+    losses.add_many(losses::COLUMNS_ZERO_FILLED, nothing, String::new);
     if says.samples {
         return;
     }
-    let samples = &profile.samples;
     let attributes = samples.attributes.items.len() as u64;
     losses.add_many(losses::ATTR_SAMPLE_DROPPED, attributes, || {
         let first = samples.attributes.items.first().and_then(|id| dictionary.attribute(*id));

@@ -4,7 +4,7 @@ use std::fmt::{self, Debug, Display, Formatter};
 
 use crate::model::attributes::Attributes;
 use crate::model::dictionary::{Dictionary, Function, Line, Mapping};
-use crate::model::id::{LocationId, MappingId, StackId};
+use crate::model::id::{FunctionId, LocationId, MappingId, StackId};
 use crate::semconv;
 
 impl Dictionary {
@@ -122,6 +122,11 @@ impl<'a> FrameRef<'a> {
     /// The row of the function.
     pub fn function(&self) -> Function {
         self.dictionary.function(self.line.function)
+    }
+
+    /// The number of the function's row.
+    pub(crate) fn function_id(&self) -> FunctionId {
+        self.line.function
     }
 
     /// The location the frame is of.

@@ -8,7 +8,7 @@ use crate::*;
 fn what_is_not_known_is_named() {
     let room = room("unknown");
     for (name, word) in
-        [("java.jfr", "JFR"), ("linux.perf.data", "perf"), ("speedscope.json", "JSON")]
+        [("java.jfr", "JFR"), ("linux.perf.data", "perf"), ("firefox.json", "Firefox")]
     {
         copy(name, &room.join(name));
         let output = run(&room, &format!("convert {name} -o x.otlp"), 3);
@@ -23,7 +23,7 @@ fn what_is_not_known_is_named() {
     fs::remove_file(room.join("x.json")).unwrap();
     run(&room, "convert absent.pb.gz -o x.otlp", 3);
     run(&room, "convert absent*.pb.gz --to otlp -o x/", 3);
-    assert_eq!(files(&room), ["java.jfr", "linux.perf.data", "speedscope.json"]);
+    assert_eq!(files(&room), ["firefox.json", "java.jfr", "linux.perf.data"]);
 }
 
 #[test]

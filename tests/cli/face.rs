@@ -262,6 +262,13 @@ fn generations_are_named_as_people_do() {
     }
     let output = run(&room, "convert a.pb.gz -o b.otlp --to OTLP-1.9", 2);
     says(&output, "the name is 'otlp-1.9'");
+    let output = run(&room, "convert a.pb.gz -o b.otlp --to perf-script", 2);
+    says(&output, "perf-script is only read");
+    // An option that neither the input nor the output takes.
+    let output = run(&room, "convert a.pb.gz -o b.otlp --columns 2", 2);
+    says(&output, "--columns is no option of pprof; folded takes it");
+    let output = run(&room, "convert a.pb.gz -o b.otlp --plain", 2);
+    says(&output, "--plain is no option of writing otlp-1.10");
     let output = run(&room, "convert a.pb.gz -o b.otlp --to prof", 2);
     says(&output, "pprof");
 }

@@ -69,6 +69,9 @@ pub(crate) struct Args {
     /// Write folded stacks without attributes, links and timestamps, as flame graph tools take them
     #[arg(long)]
     plain: bool,
+    /// Give each thread a profile of its own in a speedscope file
+    #[arg(long, value_enum, hide_possible_values = true, value_name = "thread")]
+    by: Option<ByArg>,
     /// The id to give the one profile: 32 hex digits
     #[arg(long, value_name = "HEX", value_parser = parse_profile_id)]
     profile_id: Option<ProfileId>,
@@ -104,6 +107,11 @@ Examples:
 enum RefsArg {
     Inline,
     Dictionary,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum ByArg {
+    Thread,
 }
 
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
@@ -178,6 +186,7 @@ impl Args {
             .links(!self.no_links)
             .profile_id(self.profile_id)
             .plain(self.plain)
+            .by_thread(self.by.is_some())
             .max_output_bytes(Limits::file().max_output_bytes);
         let options = match self.refs {
             Some(RefsArg::Inline) => options.refs(Refs::Inline),

@@ -31,17 +31,21 @@ impl TypedValueParser for FormatParser {
     type Value = Format;
 
     fn parse_ref(&self, cmd: &Command, arg: Option<&Arg>, value: &OsStr) -> Result<Format, Error> {
-        let named = value.to_str().and_then(|name| name.parse().ok());
+        let named = value.to_str().and_then(|name| name.parse::<Format>().ok());
         if let Some(format) = named.filter(|named| self.formats().any(|format| format == *named)) {
             return Ok(format);
         }
+        let only = named.map(|format| match format.can_read() {
+            true => format!("{format} is only read"),
+            false => format!("{format} is only written"),
+        });
         // The library of arguments words the error, and may suggest what is spelt alike.
         let known = PossibleValuesParser::new(possible_values(self.formats()));
         let mut error = match known.parse_ref(cmd, arg, value) {
             Err(error) => error,
             Ok(_) => Error::new(ErrorKind::InvalidValue).with_cmd(cmd),
         };
-        if let Some(tip) = value.to_str().and_then(tip) {
+        if let Some(tip) = only.or_else(|| value.to_str().and_then(tip)) {
             // Generations look alike and are not.
             error.remove(ContextKind::SuggestedValue);
             let tip = ContextValue::StyledStrs(vec![StyledStr::from(tip)]);

@@ -8,7 +8,7 @@ use otlp_profiles::format::{Dialect, SourceOptions, TimeUnit};
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Options of formats of other tools")]
 pub(crate) struct SourceArgs {
-    /// folded: what values measure and their unit, for each column: cpu:nanoseconds
+    /// folded, speedscope: what values measure and their unit, for each column: cpu:nanoseconds
     #[arg(long = "type", value_name = "NAME:UNIT", value_parser = parse_type)]
     types: Vec<(String, String)>,
     /// folded: how many numbers end each line
@@ -26,6 +26,12 @@ pub(crate) struct SourceArgs {
     /// folded: multiply values, which need not be whole then, and round
     #[arg(long, value_name = "FACTOR", value_parser = parse_scale)]
     scale: Option<f64>,
+    /// perf-script: when the machine was started, in nanoseconds since 1970, so that times are known
+    #[arg(long, value_name = "NS")]
+    boot_time: Option<u64>,
+    /// perf-script: take what tracepoints say as key=value for attributes
+    #[arg(long)]
+    trace_fields: bool,
 }
 
 impl SourceArgs {
@@ -35,7 +41,9 @@ impl SourceArgs {
             .dialect(self.dialect)
             .annotations(self.annotations)
             .timestamp_unit(self.timestamp_unit)
-            .scale(self.scale);
+            .scale(self.scale)
+            .boot_time(self.boot_time)
+            .trace_fields(self.trace_fields);
         let types = self.types.iter();
         types.fold(options, |options, (name, unit)| options.sample_type(name, unit))
     }

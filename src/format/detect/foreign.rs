@@ -86,13 +86,11 @@ static OTHER_TEXT: Foreign =
     no_profile("plain text", Line(&[]), "give pprof or OTLP profiles, as protobuf");
 
 const LEGACY: &str = "`go tool pprof -proto FILE > profile.pb.gz` makes a pprof of it; the program before FILE gives addresses names";
-const GO_TEXT: &str = "`go tool pprof -proto FILE > profile.pb.gz` makes a pprof of it; without debug=1 in the URL Go gives one itself";
 const GO_DUMP: &str = "Go makes a pprof without debug=2 in the URL: `curl -o goroutine.pb.gz http://localhost:6060/debug/pprof/goroutine`";
 const RECORD_PYTHON: &str = "no converter is known; `py-spy record --format raw -o profile.folded -- python APP.py` records what `pprofutils folded profile.folded profile.pb.gz` makes a pprof of";
 const RECORD_HEAP: &str = "no converter is known; `HEAPPROFILE=/tmp/heap LD_PRELOAD=libtcmalloc.so PROGRAM` records what `go tool pprof -proto PROGRAM /tmp/heap.0001.heap > profile.pb.gz` makes a pprof of";
 const RECORD_CPU: &str = "no converter is known; `perf record -g PROGRAM` records what `perf_to_profile -i perf.data -o profile.pb` makes a pprof of";
 const MEMRAY: &str = "no converter to pprof is known, and memray writes none: its own reports show it, such as `python -m memray flamegraph` of the recording";
-const SPEEDSCOPE: &str = "`jq -r '.shared.frames as $f | .profiles[] | ({seconds:1e6,milliseconds:1e3}[.unit]//1) as $u | select(.type==\"sampled\") | [.samples,.weights] | transpose[] | ([.[0][]|$f[.].name]|join(\";\")) + \" \\(.[1]*$u|round)\"' FILE | pprofutils folded > profile.pb.gz` makes a pprof of what was sampled, times in microseconds; what has events instead of samples has no converter that is known";
 const OTHER_SIGNAL: &str = "this reads profiles only";
 
 /// Every kind that is named. The first whose sign is there is it.
@@ -130,7 +128,12 @@ static FOREIGN: &[Foreign] = &[
         Magic(&[b"SQLite format 3\0"]),
         "no converter is known; export the profile from the tool that wrote it",
     ),
-    profile("a CPU profile in gperftools' old binary form", Bytes(signs::is_legacy_cpu), LEGACY),
+    read(
+        Format::PPROF_LEGACY,
+        "a CPU profile in gperftools' old binary form",
+        Bytes(signs::is_legacy_cpu),
+        "its first words are 0, 3, 0, a period and 0",
+    ),
     profile(
         "a Java CPU profile in pprof's old binary form",
         Bytes(signs::is_legacy_java_cpu),
@@ -150,7 +153,12 @@ static FOREIGN: &[Foreign] = &[
     no_profile("OTLP traces as JSON", Json(&["\"resourceSpans\""]), OTHER_SIGNAL),
     no_profile("OTLP metrics as JSON", Json(&["\"resourceMetrics\""]), OTHER_SIGNAL),
     no_profile("OTLP logs as JSON", Json(&["\"resourceLogs\""]), OTHER_SIGNAL),
-    profile("a speedscope file", Json(&["speedscope.app/file-format-schema"]), SPEEDSCOPE),
+    read(
+        Format::SPEEDSCOPE,
+        "a speedscope file",
+        Json(&["speedscope.app/file-format-schema"]),
+        "it names the schema of such files",
+    ),
     profile(
         "a Chrome trace",
         Json(&["\"traceEvents\""]),
@@ -196,37 +204,44 @@ static FOREIGN: &[Foreign] = &[
         "no converter is known for a bare list of events: `py-spy record --format raw -o profile.folded -- python APP.py` records what `pprofutils folded profile.folded profile.pb.gz` makes a pprof of",
     ),
     // Text, by its first line or its shape.
-    profile("a Go count profile in pprof's old text form", Text(signs::is_go_count), GO_TEXT),
+    read(
+        Format::PPROF_LEGACY,
+        "a Go count profile in pprof's old text form",
+        Text(signs::is_go_count),
+        "its first line says what was counted, and how many in all",
+    ),
     profile("a dump of goroutines", Line(&["goroutine "]), GO_DUMP),
     profile(
         "a thread profile in pprof's old text form",
         Line(&["--- thread", "--- Thread ID"]),
         LEGACY,
     ),
-    profile(
+    read(
+        Format::PPROF_LEGACY,
         "a contention profile in pprof's old text form",
         Line(&["--- contention", "--- mutex:"]),
-        LEGACY,
+        "its first line says so",
     ),
     profile(
         "a Java heap profile in pprof's old text form",
         Line(&["--- heapz", "--- growthz"]),
         LEGACY,
     ),
-    profile(
+    read(
+        Format::PPROF_LEGACY,
         "a jemalloc heap profile",
         Line(&["heap_v2/"]),
-        "`pprofutils jemalloc FILE profile.pb.gz` makes a pprof of it; with names, `jeprof --collapsed PROGRAM FILE | pprofutils folded > profile.pb.gz`",
+        "its first line says so",
+    ),
+    read(
+        Format::PPROF_LEGACY,
+        "a heap profile in pprof's old text form",
+        Line(&["heap profile:"]),
+        "its first line says so",
     ),
     profile(
         "a heap profile in pprof's old text form",
-        Line(&[
-            "heap profile:",
-            "growth profile:",
-            "fragmentation profile:",
-            "heapz_v2/",
-            "heapprofile/",
-        ]),
+        Line(&["growth profile:", "fragmentation profile:", "heapz_v2/", "heapprofile/"]),
         LEGACY,
     ),
     no_profile(
@@ -234,10 +249,11 @@ static FOREIGN: &[Foreign] = &[
         Line(&["--- Memory map: ---", "MAPPED_LIBRARIES:"]),
         "give the profile it belongs to",
     ),
-    profile(
+    read(
+        Format::PERF_SCRIPT,
         "text of perf script",
         Text(signs::is_perf_script),
-        "`stackcollapse-perf.pl FILE | pprofutils folded > profile.pb.gz` makes a pprof of it",
+        "its first line has a thread, a time and an event",
     ),
     profile(
         "output of bpftrace",

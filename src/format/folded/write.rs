@@ -141,7 +141,7 @@ impl<'a, 'l> Writer<'a, 'l> {
         self.out.push(b' ');
         let counted =
             sample.values.len() != observed.len() && observed.iter().all(|(_, value)| *value == 1);
-        if counted {
+        if observed.is_empty() || counted {
             decimal(&mut self.out, observed.len());
         } else {
             if sample.values.len() != observed.len() && observed.len() > 1 {

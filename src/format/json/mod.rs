@@ -11,9 +11,10 @@
 
 pub(crate) mod fit;
 mod names;
+pub(crate) mod object;
 mod read;
 mod scalars;
-mod text;
+pub(crate) mod text;
 mod write;
 
 use crate::error::{Error, ErrorKind, Result};

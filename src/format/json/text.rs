@@ -8,14 +8,14 @@ use crate::limits::within;
 
 /// A place in a text of JSON.
 #[derive(Clone, Debug)]
-pub(super) struct Text<'a> {
+pub(crate) struct Text<'a> {
     text: &'a str,
     at: usize,
 }
 
 impl<'a> Text<'a> {
     /// A text from its bytes.
-    pub(super) fn new(payload: &'a [u8]) -> Result<Self> {
+    pub(crate) fn new(payload: &'a [u8]) -> Result<Self> {
         match std::str::from_utf8(payload) {
             Ok(text) => Ok(Self { text, at: 0 }),
             Err(error) => {
@@ -26,12 +26,12 @@ impl<'a> Text<'a> {
     }
 
     /// What is left.
-    pub(super) fn rest(&self) -> &'a [u8] {
+    pub(crate) fn rest(&self) -> &'a [u8] {
         self.text.as_bytes().get(self.at..).unwrap_or_default()
     }
 
     /// The next byte that is not white.
-    pub(super) fn peek(&mut self) -> Option<u8> {
+    pub(crate) fn peek(&mut self) -> Option<u8> {
         let rest = self.rest();
         let white = rest.iter().position(|byte| !matches!(byte, b' ' | b'\t' | b'\n' | b'\r'));
         self.at += white.unwrap_or(rest.len());
@@ -40,7 +40,7 @@ impl<'a> Text<'a> {
 
     /// The error of something else standing where `what` is wanted.
     #[cold]
-    pub(super) fn wanted(&mut self, what: &str) -> Error {
+    pub(crate) fn wanted(&mut self, what: &str) -> Error {
         self.peek();
         let message = match self.text.get(self.at..).and_then(|rest| rest.chars().next()) {
             Some(found) => format!("expected {what}, found {found:?}"),
@@ -50,7 +50,7 @@ impl<'a> Text<'a> {
     }
 
     /// Takes the one byte that may stand here.
-    pub(super) fn open(&mut self, byte: u8, what: &str) -> Result<()> {
+    pub(crate) fn open(&mut self, byte: u8, what: &str) -> Result<()> {
         if self.peek() != Some(byte) {
             return Err(self.wanted(what));
         }
@@ -59,7 +59,7 @@ impl<'a> Text<'a> {
     }
 
     /// Whether another element comes before the bracket `close`, which is taken if none does.
-    pub(super) fn another(&mut self, first: &mut bool, close: u8) -> Result<bool> {
+    pub(crate) fn another(&mut self, first: &mut bool, close: u8) -> Result<bool> {
         if self.peek() == Some(close) {
             self.at += 1;
             return Ok(false);
@@ -71,7 +71,7 @@ impl<'a> Text<'a> {
     }
 
     /// The key of the next member of an object, up to its value; `None` at the object's end.
-    pub(super) fn key(&mut self, first: &mut bool) -> Result<Option<Cow<'a, str>>> {
+    pub(crate) fn key(&mut self, first: &mut bool) -> Result<Option<Cow<'a, str>>> {
         if !self.another(first, b'}')? {
             return Ok(None);
         }
@@ -81,14 +81,14 @@ impl<'a> Text<'a> {
     }
 
     /// Takes `word`, if it stands here.
-    pub(super) fn word(&mut self, word: &str) -> bool {
+    pub(crate) fn word(&mut self, word: &str) -> bool {
         let here = self.peek().is_some() && self.rest().starts_with(word.as_bytes());
         self.at += if here { word.len() } else { 0 };
         here
     }
 
     /// A number, as it is written.
-    pub(super) fn number(&mut self, what: &str) -> Result<&'a str> {
+    pub(crate) fn number(&mut self, what: &str) -> Result<&'a str> {
         self.peek();
         match number_length(self.rest()) {
             0 => Err(self.wanted(what)),
@@ -97,7 +97,7 @@ impl<'a> Text<'a> {
     }
 
     /// A string, without its quotes and escapes.
-    pub(super) fn string(&mut self, what: &str) -> Result<Cow<'a, str>> {
+    pub(crate) fn string(&mut self, what: &str) -> Result<Cow<'a, str>> {
         self.open(b'"', what)?;
         let run = self.run()?;
         if self.word("\"") {
@@ -175,7 +175,7 @@ impl<'a> Text<'a> {
     }
 
     /// Skips a value of any kind.
-    pub(super) fn skip(&mut self, max_nesting: u64) -> Result<()> {
+    pub(crate) fn skip(&mut self, max_nesting: u64) -> Result<()> {
         let mut open = Vec::new();
         loop {
             let mut first = false;
@@ -203,7 +203,7 @@ impl<'a> Text<'a> {
     }
 
     /// Nothing may follow.
-    pub(super) fn end(&mut self) -> Result<()> {
+    pub(crate) fn end(&mut self) -> Result<()> {
         match self.peek() {
             None => Ok(()),
             Some(_) => {

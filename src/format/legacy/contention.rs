@@ -1,0 +1,88 @@
+//! What waited for locks, and for how long.
+
+use crate::error::{Error, Result};
+use crate::format::intake::Intake;
+use crate::format::legacy::stacks::{Stacks, addresses, at_sign, cut, is_heading, numbers};
+use crate::format::lines::{int, kept, lines, shown};
+use crate::model::Profiles;
+
+/// What the lines before the samples say.
+struct Header {
+    cycles_per_second: i64,
+    period: i64,
+    duration_nanos: i64,
+}
+
+pub(super) fn read(text: &[u8], intake: &mut Intake) -> Result<Profiles> {
+    let mut stacks = Stacks::of(text, intake)?;
+    let mut header = Header { cycles_per_second: 0, period: 1, duration_nanos: 0 };
+    for (number, line) in lines(text) {
+        if is_heading(line) {
+            break;
+        }
+        let line = line.trim_ascii();
+        if line.is_empty() || line.starts_with(b"#") || line.starts_with(b"---") {
+            continue;
+        }
+        let taken = match at_sign(line) {
+            None => header.say(line),
+            Some((counts, stack)) => sample(counts, stack, &header, &mut stacks, intake),
+        };
+        kept(taken, number, intake)?;
+    }
+    let types = [("contentions", "count"), ("delay", "nanoseconds")];
+    let Header { period, duration_nanos, .. } = header;
+    stacks.finish(&types, (types[0], period), duration_nanos, intake)
+}
+
+impl Header {
+    /// `cycles/second=2596140530`
+    fn say(&mut self, line: &[u8]) -> Result<()> {
+        let wrong =
+            || Error::malformed(format!("{} is neither a sample nor NAME = NUMBER", shown(line)));
+        let at = line.iter().position(|byte| *byte == b'=').ok_or_else(wrong)?;
+        let (name, value) = (&line[..at], &line[at + 1..]);
+        let value = int(value.trim_ascii())?;
+        match name.trim_ascii() {
+            b"cycles/second" => self.cycles_per_second = value,
+            b"sampling period" => self.period = value,
+            b"ms since reset" => {
+                let nanos = value.checked_mul(1_000_000);
+                self.duration_nanos = nanos.ok_or_else(|| {
+                    Error::malformed(format!("{value} ms do not fit into 64 bits of nanoseconds"))
+                })?;
+            }
+            b"discarded samples" => {}
+            _ => return Err(wrong()),
+        }
+        Ok(())
+    }
+}
+
+/// `3312481068 1 @ 0x4692d2 0x4bbdd3`: cycles, and how often.
+fn sample(
+    counts: &[u8],
+    stack: &[u8],
+    header: &Header,
+    stacks: &mut Stacks,
+    intake: &mut Intake,
+) -> Result<()> {
+    let [delay, count] = numbers(counts)?[..] else {
+        return Err(Error::malformed("a sample has two numbers: a delay and a count"));
+    };
+    let &Header { period, cycles_per_second, .. } = header;
+    let (mut nanos, mut contentions) = (delay, count);
+    if period > 0 {
+        if cycles_per_second > 0 {
+            let per_nano = cycles_per_second as f64 / 1e9;
+            nanos = cut(delay as f64 * period as f64 / per_nano)?;
+        }
+        let product = count.checked_mul(period);
+        contentions = product.ok_or_else(|| {
+            Error::malformed(format!("{count} times {period} does not fit into 64 bits"))
+        })?;
+    }
+    let stack = addresses(stack)?;
+    let stack = stacks.stack(&stack, intake)?;
+    stacks.sample(stack, &[], &[contentions, nanos], intake)
+}

@@ -1,0 +1,99 @@
+//! gperftools' CPU profiles: words of 4 or 8 bytes of either endianness, then mappings as text.
+
+use crate::error::{Error, Result};
+use crate::format::intake::Intake;
+use crate::format::legacy::stacks::Stacks;
+use crate::model::Profiles;
+
+/// How words lie in the bytes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Words {
+    bytes: usize,
+    big: bool,
+}
+
+impl Words {
+    /// Words in which the header makes sense: 0, at least 3, version 0, a period, 0.
+    pub(super) fn of(payload: &[u8]) -> Option<Self> {
+        let orders = [(8, false), (4, false), (8, true), (4, true)];
+        let mut words = orders.into_iter().map(|(bytes, big)| Self { bytes, big });
+        words.find(|words| {
+            let at = |row: usize| words.word(payload, row);
+            (at(0), at(1), at(2), at(4)) == (Some(0), Some(3), Some(0), Some(0))
+                && at(3).is_some_and(|period| period > 0)
+        })
+    }
+
+    fn word(self, payload: &[u8], row: usize) -> Option<u64> {
+        let start = row.checked_mul(self.bytes)?;
+        let bytes = payload.get(start..start.checked_add(self.bytes)?)?;
+        let add = |word: u64, byte: &u8| word << 8 | u64::from(*byte);
+        Some(match self.big {
+            true => bytes.iter().fold(0, add),
+            false => bytes.iter().rev().fold(0, add),
+        })
+    }
+}
+
+/// Reads `count, depth, addresses…` until a count of 0 ends them.
+pub(super) fn read(words: Words, payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
+    let cut = || {
+        Error::malformed("the file ends inside a sample")
+            .at(payload.get(payload.len()..).unwrap_or_default())
+    };
+    let too_large = |what: &str, number: u64| {
+        Error::malformed(format!("{what} {number} does not fit into 64 bits of nanoseconds"))
+    };
+    let micros = words.word(payload, 3).unwrap_or_default();
+    let period = i64::try_from(micros).ok().and_then(|micros| micros.checked_mul(1000));
+    let period = period.ok_or_else(|| too_large("the period", micros))?;
+    let end = end(words, payload).ok_or_else(cut)?;
+    // The mappings behind the samples have no heading.
+    let mut maps = b"MAPPED_LIBRARIES:\n".to_vec();
+    maps.extend_from_slice(payload.get(end * words.bytes..).unwrap_or_default());
+    let mut stacks = Stacks::of(&maps, intake)?;
+    let mut addresses = Vec::new();
+    let mut row = HEADER;
+    while row + TRAILER < end {
+        let at = payload.get(row * words.bytes..).unwrap_or_default();
+        let (count, depth) = record(words, payload, row).ok_or_else(cut)?;
+        intake.check_depth(depth).map_err(|error| error.at(at))?;
+        addresses.clear();
+        for (from_leaf, row) in (row + 2..row + 2 + depth).enumerate() {
+            let address = words.word(payload, row).ok_or_else(cut)?;
+            // The leaf is where the processor was, all others are behind their calls.
+            addresses.push(address.saturating_sub(u64::from(from_leaf > 0)));
+        }
+        let samples = i64::try_from(count).ok();
+        let values = samples.and_then(|count| Some([count, count.checked_mul(period)?]));
+        let values = values.ok_or_else(|| too_large("the count", count).at(at))?;
+        let stack = stacks.stack(&addresses, intake)?;
+        stacks.sample(stack, &[], &values, intake)?;
+        row += 2 + depth;
+    }
+    let types = [("samples", "count"), ("cpu", "nanoseconds")];
+    stacks.finish(&types, (types[1], period), 0, intake)
+}
+
+/// The words of the header, and those of the trailer: 0, 1, 0.
+const HEADER: usize = 5;
+const TRAILER: usize = 3;
+
+/// The count and the depth of a record.
+fn record(words: Words, payload: &[u8], row: usize) -> Option<(u64, usize)> {
+    let depth = usize::try_from(words.word(payload, row + 1)?).ok()?;
+    // No record is longer than the file.
+    (depth <= payload.len()).then_some((words.word(payload, row)?, depth))
+}
+
+/// The number of the word behind the trailer.
+fn end(words: Words, payload: &[u8]) -> Option<usize> {
+    let mut row = HEADER;
+    loop {
+        let (count, depth) = record(words, payload, row)?;
+        if count == 0 && depth == 1 && words.word(payload, row + 2)? == 0 {
+            return Some(row + TRAILER);
+        }
+        row += 2 + depth;
+    }
+}

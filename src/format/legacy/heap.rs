@@ -1,0 +1,155 @@
+//! Heaps: of Go, of gperftools, and of jemalloc, which has its stacks before its numbers.
+
+use crate::error::{Error, Result};
+use crate::format::intake::Intake;
+use crate::format::legacy::stacks::{Stacks, addresses, at_sign, cut, is_heading, numbers};
+use crate::format::lines::{int, kept, lines, shown};
+use crate::model::Profiles;
+use crate::model::value::Value;
+
+const TYPES: [(&str, &str); 4] = [
+    ("alloc_objects", "count"),
+    ("alloc_space", "bytes"),
+    ("inuse_objects", "count"),
+    ("inuse_space", "bytes"),
+];
+
+/// What the first line says.
+struct Header {
+    /// The mean of the bytes between two samples; 1 where all was taken.
+    rate: i64,
+    period: i64,
+    /// Whether stacks stand on lines before their numbers.
+    jemalloc: bool,
+}
+
+impl Header {
+    fn of(line: &[u8]) -> Result<Self> {
+        let wrong = || Error::malformed(format!("{} begins no heap profile", shown(line)));
+        let (kind, jemalloc) = match line.strip_prefix(b"heap_v2/") {
+            Some(_) => (line, true),
+            None => (at_sign(line).ok_or_else(wrong)?.1.trim_ascii(), false),
+        };
+        let slash = kind.iter().position(|byte| *byte == b'/').unwrap_or(kind.len());
+        let (name, rate) = kind.split_at(slash);
+        let rate = match rate.strip_prefix(b"/").unwrap_or_default() {
+            [] => 1,
+            rate => int(rate)?,
+        };
+        // Go says twice the rate that the conversion rests on.
+        match name {
+            b"heap" => Ok(Self { rate: rate / 2, period: rate / 2, jemalloc }),
+            b"heap_v2" | b"heapz_v2" => Ok(Self { rate, period: rate, jemalloc }),
+            b"heapprofile" => Ok(Self { rate: 1, period: 1, jemalloc }),
+            _ => Err(wrong()),
+        }
+    }
+}
+
+pub(super) fn read(text: &[u8], intake: &mut Intake) -> Result<Profiles> {
+    let mut stacks = Stacks::of(text, intake)?;
+    let mut header = None;
+    let mut pending = None;
+    for (number, line) in lines(text) {
+        if is_heading(line) {
+            break;
+        }
+        let line = line.trim_ascii();
+        let Some(header) = &header else {
+            if !line.is_empty() {
+                header = Some(Header::of(line).map_err(|error| error.in_line(number))?);
+            }
+            continue;
+        };
+        if line.is_empty() || line.starts_with(b"#") {
+            continue;
+        }
+        let taken = match header.jemalloc {
+            true => jemalloc(line, header, &mut pending, &mut stacks, intake),
+            false => sample(line, header, &mut stacks, intake),
+        };
+        kept(taken, number, intake)?;
+    }
+    let period = header.map_or(0, |header| header.period);
+    stacks.finish(&TYPES, (("space", "bytes"), period), 0, intake)
+}
+
+/// `281: 2301952 [281: 2301952] @ 0x4bb7d6 0x4bbdf8`
+fn sample(line: &[u8], header: &Header, stacks: &mut Stacks, intake: &mut Intake) -> Result<()> {
+    let Some((counts, addresses_of)) = at_sign(line) else {
+        return Err(Error::malformed(format!(
+            "{} is no sample: COUNT: BYTES [COUNT: BYTES] @ ADDRESSES",
+            shown(line)
+        )));
+    };
+    let stack = addresses(addresses_of)?;
+    let stack = stacks.stack(&stack, intake)?;
+    add(counts, header, stack, stacks, intake)
+}
+
+/// `@ 0x55f718c9dd03 …`, then `t*: 1: 65536 [0: 0]` for all threads, and a line for each.
+fn jemalloc(
+    line: &[u8],
+    header: &Header,
+    pending: &mut Option<Vec<u64>>,
+    stacks: &mut Stacks,
+    intake: &mut Intake,
+) -> Result<()> {
+    if let Some(stack) = line.strip_prefix(b"@") {
+        *pending = Some(addresses(stack)?);
+        return Ok(());
+    }
+    let Some(counts) = line.strip_prefix(b"t*:") else {
+        let is_thread = line.starts_with(b"t") && line.contains(&b':');
+        return match is_thread {
+            true => Ok(()),
+            false => {
+                Err(Error::malformed(format!("{} is neither a stack nor its numbers", shown(line))))
+            }
+        };
+    };
+    // Those before any stack are of all stacks.
+    let Some(stack) = pending.take() else { return Ok(()) };
+    let stack = stacks.stack(&stack, intake)?;
+    add(counts, header, stack, stacks, intake)
+}
+
+/// Takes the sample of `1: 65536 [2: 131072]`: in use, and allocated.
+fn add(
+    counts: &[u8],
+    header: &Header,
+    stack: crate::model::id::StackId,
+    stacks: &mut Stacks,
+    intake: &mut Intake,
+) -> Result<()> {
+    let counts = numbers(counts)?;
+    let [objects, space, all_objects, all_space] = counts[..] else {
+        return Err(Error::malformed("a sample has two numbers in use, and two allocated"));
+    };
+    let mut values = [0; 4];
+    let mut block = 0;
+    for (at, (count, bytes)) in [(0, (all_objects, all_space)), (2, (objects, space))] {
+        if count == 0 && bytes != 0 {
+            return Err(Error::malformed(format!("there are {bytes} bytes in no object")));
+        }
+        if count != 0 {
+            block = bytes.checked_div(count).unwrap_or_default();
+            (values[at], values[at + 1]) = unsampled(count, bytes, header.rate)?;
+        }
+    }
+    let block = stacks.assembly.attribute(b"bytes", Value::Int(block))?;
+    stacks.sample(stack, &[block], &values, intake)
+}
+
+/// What a sampling profiler that saw so much stands for.
+fn unsampled(count: i64, bytes: i64, rate: i64) -> Result<(i64, i64)> {
+    if rate <= 1 {
+        return Ok((count, bytes));
+    }
+    if bytes == 0 {
+        return Ok((0, 0));
+    }
+    let mean = bytes as f64 / count as f64;
+    let scale = 1.0 / (1.0 - (-mean / rate as f64).exp());
+    Ok((cut(count as f64 * scale)?, cut(bytes as f64 * scale)?))
+}

@@ -1,0 +1,66 @@
+//! What profilers wrote before pprof had a message, and Go still writes for people: text for heaps,
+//! contention and counts, words for CPU time.
+//!
+//! ```text
+//! heap profile: 1184: 6302784 [27435: 100681816] @ heap/16384      heap_v2/4096 is jemalloc's
+//! 281: 2301952 [281: 2301952] @ 0x4bb7d6 0x4bbdf8
+//! #   0x4bb7d5   main.leak+0x75   /src/main.go:59                  names, for people
+//! MAPPED_LIBRARIES:
+//! 00400000-00500000 r-xp 00000000 08:02 1 /usr/bin/server
+//! ```
+
+mod contention;
+mod count;
+mod cpu;
+mod heap;
+mod stacks;
+
+use crate::error::{Error, Result};
+use crate::format::intake::Intake;
+use crate::format::lines::{lines, shown, text};
+use crate::format::{Codec, Encoding};
+use crate::model::Profiles;
+
+/// pprof's old forms as a format.
+///
+/// ```
+/// use otlp_profiles::{Format, read};
+///
+/// let text = std::fs::read("testdata/go-goroutine.txt").unwrap();
+/// let reading = read(&text, &Default::default())?;
+/// assert_eq!(reading.detected.format, Format::PPROF_LEGACY);
+/// assert_eq!(reading.profiles.iter().next().unwrap().sums(), [9]);
+/// # Ok::<(), otlp_profiles::Error>(())
+/// ```
+pub(crate) static PPROF_LEGACY: Codec = Codec {
+    name: "pprof-legacy",
+    aliases: &["legacy"],
+    about: "what pprof reads besides: Go's debug=1, gperftools, jemalloc",
+    extensions: &[],
+    gzip_on_disk: false,
+    deprecated: None,
+    encoding: Encoding::Own { json: false },
+    read: Some(read),
+    write: None,
+    options: &[],
+};
+
+fn read(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
+    if let Some(words) = cpu::Words::of(payload) {
+        return cpu::read(words, payload, intake);
+    }
+    let text = text(payload, intake)?;
+    let first = lines(&text).find(|(_, line)| !line.trim_ascii().is_empty());
+    let (number, line) = first.unwrap_or((1, b""));
+    let begins = |word: &str| line.starts_with(word.as_bytes());
+    if begins("heap profile:") || begins("heap_v2/") {
+        heap::read(&text, intake)
+    } else if begins("--- contention") || begins("--- mutex:") {
+        contention::read(&text, intake)
+    } else if line.windows(16).any(|part| part == b" profile: total ") {
+        count::read(&text, line, intake)
+    } else {
+        let message = format!("{} begins none of pprof's old forms", shown(line));
+        Err(Error::malformed(message).in_line(number))
+    }
+}

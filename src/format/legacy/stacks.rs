@@ -1,0 +1,185 @@
+//! Addresses and what is said of them: names in comments, binaries in a list of mappings.
+
+use hashbrown::HashMap;
+
+use crate::build::ProcessMappings;
+use crate::build::samples::Identity;
+use crate::error::{Error, Result};
+use crate::format::assembly::{Assembly, Group, Named, Rows};
+use crate::format::intake::Intake;
+use crate::format::lines::{int, lines, shown};
+use crate::model::Profiles;
+use crate::model::dictionary::{Line, Mapping};
+use crate::model::id::{AttributeId, LinkId, LocationId, MappingId, StackId};
+use crate::model::profile::Profile;
+
+/// The names of addresses, and the binaries they are in.
+pub(super) struct Stacks {
+    pub(super) assembly: Assembly,
+    names: HashMap<u64, Vec<Line>, foldhash::fast::RandomState>,
+    mappings: ProcessMappings,
+    locations: Vec<LocationId>,
+    pub(super) rows: Rows,
+}
+
+impl Stacks {
+    /// What a text says of its addresses.
+    pub(super) fn of(text: &[u8], intake: &mut Intake) -> Result<Self> {
+        let mut assembly = Assembly::new(intake);
+        let mut names: HashMap<u64, Vec<Line>, _> = HashMap::default();
+        // Addresses are named anew in every stack; the functions inlined into one follow each other.
+        let mut current = None;
+        for (_, line) in lines(text) {
+            let Some((address, named)) = name(line) else {
+                current = None;
+                continue;
+            };
+            let lines = names.entry(address).or_default();
+            if current != Some(address) {
+                lines.clear();
+            }
+            current = Some(address);
+            lines.push(assembly.line(&named)?);
+            intake.budget.take::<Line>(1)?;
+        }
+        let mappings = mappings(text)?;
+        assembly.settle(intake)?;
+        Ok(Self { assembly, names, mappings, locations: Vec::new(), rows: Rows::apart() })
+    }
+
+    /// The stack of addresses as they are printed, the leaf first.
+    pub(super) fn stack(&mut self, addresses: &[u64], intake: &mut Intake) -> Result<StackId> {
+        intake.check_depth(addresses.len())?;
+        let mut locations = std::mem::take(&mut self.locations);
+        locations.clear();
+        for address in addresses {
+            locations.push(self.location(*address)?);
+        }
+        let stack = self.assembly.stack(&locations)?;
+        self.locations = locations;
+        self.assembly.settle(intake)?;
+        Ok(stack)
+    }
+
+    fn location(&mut self, address: u64) -> Result<LocationId> {
+        let mapping = match self.mappings.find(address) {
+            None => MappingId::NONE,
+            Some(found) => {
+                let (memory_start, memory_limit) = (found.memory_start, found.memory_limit);
+                let file_offset = found.file_offset;
+                let filename = self.assembly.text(found.filename.as_bytes())?;
+                self.assembly.mapping(Mapping {
+                    memory_start,
+                    memory_limit,
+                    file_offset,
+                    filename,
+                })?
+            }
+        };
+        let lines = self.names.get(&address).map(Vec::as_slice).unwrap_or_default();
+        self.assembly.location((mapping, address), lines, "")
+    }
+
+    /// Takes a sample.
+    pub(super) fn sample(
+        &mut self,
+        stack: StackId,
+        attributes: &[AttributeId],
+        values: &[i64],
+        intake: &mut Intake,
+    ) -> Result<()> {
+        let identity = Identity { stack, attributes, link: LinkId::NONE };
+        self.assembly.sample(&mut self.rows, identity, (values, &[]), intake)
+    }
+
+    /// The one profile, of these types and this period.
+    pub(super) fn finish(
+        mut self,
+        types: &[(&str, &str)],
+        (period_type, period): ((&str, &str), i64),
+        duration_nanos: i64,
+        intake: &mut Intake,
+    ) -> Result<Profiles> {
+        let mut profile = Profile::default();
+        for kind in types {
+            profile.sample_types.push(self.assembly.value_type(*kind)?);
+        }
+        profile.period_type = self.assembly.value_type(period_type)?;
+        profile.period = period;
+        profile.duration_nanos = duration_nanos.into();
+        profile.samples = self.rows.samples;
+        self.assembly.settle(intake)?;
+        Ok(self.assembly.finish(vec![Group { resource: Vec::new(), profiles: vec![profile] }]))
+    }
+}
+
+/// `# 0x4bb7d5 main.leak+0x75 /src/main.go:59`, with tabs between.
+fn name(line: &[u8]) -> Option<(u64, Named<'_>)> {
+    let rest = line.strip_prefix(b"#\t0x")?;
+    let mut words = rest.split(|byte| *byte == b'\t').filter(|word| !word.is_empty());
+    let address = u64::from_str_radix(std::str::from_utf8(words.next()?).ok()?, 16).ok()?;
+    let symbol = words.next()?;
+    let at = symbol.windows(3).rposition(|window| window == b"+0x").unwrap_or(symbol.len());
+    let place = words.next().unwrap_or_default();
+    let colon = place.iter().rposition(|byte| *byte == b':');
+    let (file, line) = match colon.and_then(|at| Some((place.get(..at)?, place.get(at + 1..)?))) {
+        Some((file, line)) => (file, int(line).unwrap_or(0)),
+        None => (place, 0),
+    };
+    Some((address, Named { name: symbol.get(..at)?, file, line, column: 0 }))
+}
+
+/// The mappings behind the heading that begins them.
+fn mappings(text: &[u8]) -> Result<ProcessMappings> {
+    let mut found = String::new();
+    let mut begun = false;
+    for (_, line) in lines(text) {
+        if begun {
+            let line = String::from_utf8_lossy(line);
+            // Other tools add lines of their own.
+            if ProcessMappings::parse(&line).is_ok() {
+                found.extend([&line, "\n"]);
+            }
+        }
+        begun |= is_heading(line);
+    }
+    ProcessMappings::parse(&found)
+}
+
+/// Whether what follows is a list of mappings.
+pub(super) fn is_heading(line: &[u8]) -> bool {
+    line.starts_with(b"MAPPED_LIBRARIES") || line.starts_with(b"--- Memory map:")
+}
+
+/// The addresses behind an `@`, each moved into the call that it is behind.
+pub(super) fn addresses(text: &[u8]) -> Result<Vec<u64>> {
+    let words = text.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+    words.map(|word| address(word).map(|address| address.saturating_sub(1))).collect()
+}
+
+fn address(word: &[u8]) -> Result<u64> {
+    let wrong = || Error::malformed(format!("{} is no address", shown(word)));
+    let text = std::str::from_utf8(word).map_err(|_| wrong())?;
+    let digits = text.strip_prefix("0x").unwrap_or(text);
+    let is_hex = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+    u64::from_str_radix(digits, 16).ok().filter(|_| is_hex).ok_or_else(wrong)
+}
+
+/// What stands before the `@` of a line, and behind it.
+pub(super) fn at_sign(line: &[u8]) -> Option<(&[u8], &[u8])> {
+    let at = line.iter().position(|byte| *byte == b'@')?;
+    Some((line.get(..at)?, line.get(at + 1..)?))
+}
+
+/// The whole numbers in a text, with whatever stands between them.
+pub(super) fn numbers(text: &[u8]) -> Result<Vec<i64>> {
+    let between = |byte: &u8| byte.is_ascii_whitespace() || b":[]".contains(byte);
+    let words = text.split(between).filter(|word| !word.is_empty());
+    words.map(int).collect()
+}
+
+/// A number of a double, cut off behind the point, as Go's pprof does.
+pub(super) fn cut(number: f64) -> Result<i64> {
+    let whole = crate::format::lines::whole(number.trunc());
+    whole.ok_or_else(|| Error::malformed(format!("{number} does not fit into 64 bits")))
+}

@@ -1,0 +1,52 @@
+//! speedscope's files: frames, and profiles as lists of stacks or as events that open and close them.
+//!
+//! ```text
+//! {"shared": {"frames": [{"name": "main", "file": "a.py", "line": 3}]},
+//!  "profiles": [{"type": "sampled", "unit": "seconds", "samples": [[0]], "weights": [0.01]},
+//!               {"type": "evented", "unit": "none", "events": [{"type": "O", "frame": 0, "at": 1}]}]}
+//! ```
+
+mod read;
+mod write;
+
+use crate::format::{Codec, Encoding};
+
+/// speedscope's files as a format.
+///
+/// ```
+/// use otlp_profiles::{Format, WriteOptions, read, write};
+///
+/// let bytes = std::fs::read("testdata/go-cpu-labels.pb.gz").unwrap();
+/// let profiles = read(&bytes, &Default::default())?.profiles;
+/// let file = write(&profiles, Format::SPEEDSCOPE, &WriteOptions::default())?.payload;
+///
+/// let again = read(&file, &Default::default())?.profiles;
+/// let sums: Vec<i128> = again.iter().flat_map(|profile| profile.sums()).collect();
+/// assert_eq!(sums, [163, 1_630_000_000]);
+/// # Ok::<(), otlp_profiles::Error>(())
+/// ```
+pub(crate) static SPEEDSCOPE: Codec = Codec {
+    name: "speedscope",
+    aliases: &[],
+    about: "speedscope.app's files: the viewer that needs no server",
+    extensions: &["speedscope.json", "speedscope"],
+    gzip_on_disk: false,
+    deprecated: None,
+    encoding: Encoding::Own { json: true },
+    read: Some(read::read),
+    write: Some(write::write),
+    options: &["type", "by"],
+};
+
+/// What a profile is called, as an attribute of it.
+const PROFILE_NAME: &str = "speedscope.profile.name";
+
+/// speedscope's units: what they measure, our unit, and how many of it are one of theirs.
+const UNITS: [(&str, &str, &str, i64); 6] = [
+    ("none", "samples", "count", 1),
+    ("nanoseconds", "wall", "nanoseconds", 1),
+    ("microseconds", "wall", "nanoseconds", 1_000),
+    ("milliseconds", "wall", "nanoseconds", 1_000_000),
+    ("seconds", "wall", "nanoseconds", 1_000_000_000),
+    ("bytes", "space", "bytes", 1),
+];

@@ -1,0 +1,286 @@
+//! Reading speedscope's files.
+
+use crate::build::samples::Identity;
+use crate::error::{Error, Result};
+use crate::format::assembly::{Assembly, Group, Named, Rows};
+use crate::format::intake::Intake;
+use crate::format::json::object::{List, int, pick, scaled, string};
+use crate::format::json::text::Text;
+use crate::format::losses::{BAD_LINE, TIME_NO_ANCHOR};
+use crate::format::speedscope::{PROFILE_NAME, UNITS};
+use crate::model::Profiles;
+use crate::model::id::{AttributeId, LinkId, LocationId};
+use crate::model::profile::Profile;
+use crate::model::value::Value;
+
+/// Reads a file.
+pub(crate) fn read(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
+    let nesting = intake.limits().max_nesting;
+    let mut text = Text::new(payload)?;
+    let [shared, profiles] = pick(&mut text, ["shared", "profiles"], nesting)?;
+    text.end()?;
+    let (Some(mut shared), Some(profiles)) = (shared, profiles) else {
+        return Err(Error::malformed("there are no \"shared\" and \"profiles\""));
+    };
+    let mut reader = Reader { assembly: Assembly::new(intake), frames: Vec::new(), nesting };
+    let [frames] = pick(&mut shared, ["frames"], nesting)?;
+    if let Some(frames) = frames {
+        let mut frames = List::of(frames)?;
+        while frames.another()? {
+            let row = frames.row - 1;
+            reader
+                .frame(&mut frames.text, intake)
+                .map_err(|e| e.within_row("frames", row).within("shared"))?;
+        }
+    }
+    let mut list = List::of(profiles)?;
+    let mut group = Group::default();
+    while list.another()? {
+        let row = list.row - 1;
+        let profile = reader.profile(&mut list.text, intake);
+        group.profiles.push(profile.map_err(|error| error.within_row("profiles", row))?);
+    }
+    reader.assembly.settle(intake)?;
+    Ok(reader.assembly.finish(vec![group]))
+}
+
+struct Reader {
+    assembly: Assembly,
+    frames: Vec<LocationId>,
+    nesting: u64,
+}
+
+impl Reader {
+    fn frame(&mut self, text: &mut Text, intake: &mut Intake) -> Result<()> {
+        let [name, file, line, col] = pick(text, ["name", "file", "line", "col"], self.nesting)?;
+        let [name, file] = [string(name, "a name")?, string(file, "a file")?];
+        let number = |text: Option<Text>| text.map_or(Ok(0), |mut text| int(&mut text, "number"));
+        let [line, column] = [number(line)?, number(col)?];
+        let named = Named { name: name.as_bytes(), file: file.as_bytes(), line, column };
+        let line = self.assembly.line(&named)?;
+        let location = self.assembly.location(Default::default(), &[line], "")?;
+        self.assembly.settle(intake)?;
+        intake.budget.push(&mut self.frames, location)
+    }
+
+    fn profile(&mut self, text: &mut Text, intake: &mut Intake) -> Result<Profile> {
+        let keys =
+            ["type", "name", "unit", "startValue", "endValue", "samples", "weights", "events"];
+        let [kind, name, unit, start, end, samples, weights, events] =
+            pick(text, keys, self.nesting)?;
+        let (kind, name) = (string(kind, "a type")?, string(name, "a name")?);
+        let unit = match unit {
+            None => "none".to_owned(),
+            unit => string(unit, "a unit")?,
+        };
+        let Some((_, own, own_unit, scale)) = UNITS.iter().find(|(theirs, ..)| *theirs == unit)
+        else {
+            return Err(Error::malformed(format!("the unit {unit:?} is none of speedscope's"))
+                .within("unit"));
+        };
+        let mut profile = Profile::default();
+        let given = intake.source.sample_types.first().cloned();
+        let (own, own_unit) = given.as_ref().map_or((*own, *own_unit), |(name, unit)| (name, unit));
+        profile.sample_types.push(self.assembly.value_type((own, own_unit))?);
+        let bound =
+            |text: Option<Text>| text.map_or(Ok(0), |mut text| scaled(&mut text, *scale, "value"));
+        let [start, end] = [bound(start)?, bound(end)?];
+        if own_unit == "nanoseconds" {
+            profile.duration_nanos = i128::from(end) - i128::from(start);
+            profile.duration_nanos = profile.duration_nanos.max(0);
+        }
+        if !name.is_empty() {
+            profile.attributes.push(self.assembly.text_attribute(PROFILE_NAME, &name)?);
+        }
+        let mut samples_of =
+            Taken { rows: Rows::apart(), attributes: self.thread(&name)?, scale: *scale };
+        match (kind.as_str(), samples, events) {
+            ("sampled", Some(samples), _) => {
+                self.sampled(&mut samples_of, samples, weights, intake)?
+            }
+            ("evented", _, Some(events)) => {
+                if *scale != 1 || unit == "nanoseconds" {
+                    intake.note(
+                        TIME_NO_ANCHOR,
+                        || "profiles.events".to_owned(),
+                        || "the times of events count from a beginning that is not said".to_owned(),
+                    );
+                }
+                self.evented(&mut samples_of, events, end, intake)?;
+            }
+            _ => {
+                return Err(Error::malformed(format!(
+                    "a profile of the type {kind:?} has no samples and no events"
+                )));
+            }
+        }
+        profile.samples = samples_of.rows.samples;
+        Ok(profile)
+    }
+
+    /// The thread that py-spy names: `Thread 27472 "t-cpu"`.
+    fn thread(&mut self, name: &str) -> Result<Vec<AttributeId>> {
+        let mut attributes = Vec::new();
+        let Some((id, rest)) = name.strip_prefix("Thread ").and_then(|rest| rest.split_once(' '))
+        else {
+            return Ok(attributes);
+        };
+        if let Ok(id) = id.parse() {
+            attributes.push(self.assembly.attribute(b"thread.id", Value::Int(id))?);
+            let name = rest.trim_matches('"');
+            if !name.is_empty() {
+                attributes.push(self.assembly.text_attribute("thread.name", name)?);
+            }
+        }
+        attributes.sort_unstable();
+        Ok(attributes)
+    }
+
+    fn sampled(
+        &mut self,
+        taken: &mut Taken,
+        samples: Text,
+        weights: Option<Text>,
+        intake: &mut Intake,
+    ) -> Result<()> {
+        let mut samples = List::of(samples)?;
+        let mut weights = weights.map(List::of).transpose()?;
+        let mut stack = Vec::new();
+        while samples.another()? {
+            let row = samples.row - 1;
+            let mut frames = List::of(samples.text.clone())?;
+            stack.clear();
+            while frames.another()? {
+                let at = frames.text.rest();
+                let frame = int(&mut frames.text, "index")?;
+                stack.push(self.location(frame).map_err(|e| e.at(at).within_row("samples", row))?);
+                intake.check_depth(stack.len())?;
+            }
+            samples.text = frames.text;
+            let value = match &mut weights {
+                None => 1,
+                Some(weights) => {
+                    if !weights.another()? {
+                        let message = format!("there is no weight for sample {row}");
+                        return Err(Error::malformed(message).within("weights"));
+                    }
+                    scaled(&mut weights.text, taken.scale, "the weight")?
+                }
+            };
+            self.add(taken, &stack, value, intake)?;
+        }
+        if weights.map_or(Ok(false), |mut weights| weights.another())? {
+            let message = format!("there are more weights than the {} samples", samples.row);
+            return Err(Error::malformed(message).within("weights"));
+        }
+        Ok(())
+    }
+
+    fn evented(
+        &mut self,
+        taken: &mut Taken,
+        events: Text,
+        end: i64,
+        intake: &mut Intake,
+    ) -> Result<()> {
+        let mut events = List::of(events)?;
+        let (mut stack, mut open, mut last) = (Vec::new(), Vec::new(), None);
+        while events.another()? {
+            let row = events.row - 1;
+            let event = pick(&mut events.text, ["type", "at", "frame"], self.nesting);
+            let step =
+                event.and_then(|event| self.event(event, taken.scale, last, open.last().copied()));
+            let placed = |error: Error| error.within_row("events", row);
+            let (is_open, at, frame) = match step.map_err(placed) {
+                Ok(step) => step,
+                Err(error) => {
+                    intake.repair(BAD_LINE, error)?;
+                    continue;
+                }
+            };
+            let passed = self.passed(last, at).map_err(placed)?;
+            if passed > 0 && !stack.is_empty() {
+                self.add(taken, &stack, passed, intake).map_err(placed)?;
+            }
+            last = Some(at);
+            if is_open {
+                stack.push(self.location(frame).map_err(placed)?);
+                open.push(frame);
+                intake.check_depth(stack.len()).map_err(placed)?;
+            } else {
+                (_, _) = (stack.pop(), open.pop());
+            }
+        }
+        // What was never closed was open to the end.
+        let passed = self.passed(last, end).unwrap_or_default();
+        if passed > 0 && !stack.is_empty() {
+            self.add(taken, &stack, passed, intake)?;
+        }
+        Ok(())
+    }
+
+    fn passed(&self, last: Option<i64>, at: i64) -> Result<i64> {
+        let passed = at.checked_sub(last.unwrap_or(at));
+        passed.ok_or_else(|| {
+            Error::malformed("the time between two events does not fit into 64 bits")
+        })
+    }
+
+    /// Whether an event opens, when, and which frame.
+    fn event(
+        &self,
+        [kind, at, frame]: [Option<Text>; 3],
+        scale: i64,
+        last: Option<i64>,
+        open: Option<i64>,
+    ) -> Result<(bool, i64, i64)> {
+        let (Some(mut at), Some(mut frame)) = (at, frame) else {
+            return Err(Error::malformed("an event has a type, a frame and at"));
+        };
+        let at = scaled(&mut at, scale, "the time")?;
+        let frame = int(&mut frame, "index")?;
+        if last.is_some_and(|last| at < last) {
+            return Err(Error::malformed(format!(
+                "the time {at} is before that of the event before it"
+            )));
+        }
+        match string(kind, "a type")?.as_str() {
+            "O" => self.location(frame).map(|_| (true, at, frame)),
+            "C" if open == Some(frame) => Ok((false, at, frame)),
+            "C" => Err(Error::malformed(format!(
+                "frame {frame} is closed and is not the innermost that is open"
+            ))),
+            kind => Err(Error::malformed(format!("the type {kind:?} is neither O nor C"))),
+        }
+    }
+
+    fn location(&self, frame: i64) -> Result<LocationId> {
+        let found = usize::try_from(frame).ok().and_then(|frame| self.frames.get(frame));
+        found.copied().ok_or_else(|| {
+            let frames = self.frames.len();
+            Error::malformed(format!("index {frame} is out of range: there are {frames} frames"))
+        })
+    }
+
+    /// Adds a sample of a stack, the root first.
+    fn add(
+        &mut self,
+        taken: &mut Taken,
+        stack: &[LocationId],
+        value: i64,
+        intake: &mut Intake,
+    ) -> Result<()> {
+        let leaf_first: Vec<LocationId> = stack.iter().rev().copied().collect();
+        let stack = self.assembly.stack(&leaf_first)?;
+        self.assembly.settle(intake)?;
+        let identity = Identity { stack, attributes: &taken.attributes, link: LinkId::NONE };
+        self.assembly.sample(&mut taken.rows, identity, (&[value], &[]), intake)
+    }
+}
+
+/// The samples of a profile, and what they have in common.
+struct Taken {
+    rows: Rows,
+    attributes: Vec<AttributeId>,
+    scale: i64,
+}

@@ -1,0 +1,206 @@
+//! Writing speedscope's files: one for all profiles.
+
+use std::io::Write as _;
+
+use crate::error::Result;
+use crate::format::assembly::Met;
+use crate::format::json::object::write_string;
+use crate::format::losses::{self, Losses};
+use crate::format::options::WriteOptions;
+use crate::format::speedscope::{PROFILE_NAME, UNITS};
+use crate::format::view::{self, Says};
+use crate::limits::within;
+use crate::model::dictionary::Dictionary;
+use crate::model::id::{FunctionId, StackId};
+use crate::model::profile::Profile;
+use crate::model::{FrameRef, Profiles, SampleRef};
+
+/// Writes the profiles.
+pub(crate) fn write(
+    profiles: &Profiles,
+    options: &WriteOptions,
+    losses: &mut Losses,
+    out: Vec<u8>,
+) -> Result<Vec<Vec<u8>>> {
+    let says = Says { types: true, duration: true, lines: true, columns: true, ..Says::default() };
+    view::unsaid(profiles, says, losses);
+    let dictionary = &profiles.dictionary;
+    let stacks = vec![None; dictionary.stacks.len()];
+    let frames = Frames { dictionary, met: Met::default(), json: Vec::new(), stacks };
+    let mut writer = Writer { options, losses, out, frames };
+    writer.out.extend_from_slice(b"{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"exporter\":\"otlp-profiles\",\"profiles\":[");
+    let mut first = true;
+    for profile in profiles.iter() {
+        for column in 0..profile.sample_types.len().max(1) {
+            for lane in lanes(profile, column, dictionary, options.by_thread) {
+                writer.out.extend_from_slice(if first { b"" } else { b"," });
+                first = false;
+                writer.lane(profile, column, &lane)?;
+            }
+        }
+    }
+    let Writer { mut out, frames, .. } = writer;
+    out.extend_from_slice(b"],\"shared\":{\"frames\":[");
+    out.extend_from_slice(&frames.json);
+    out.extend_from_slice(b"]}}");
+    within("max_output_bytes", options.max_output_bytes, out.len() as u64)?;
+    Ok(vec![out])
+}
+
+/// What becomes one profile: the thread it is of, and the stacks with their weights.
+struct Lane {
+    thread: String,
+    weights: Vec<(StackId, i64)>,
+}
+
+/// A time, a stack and its weight.
+type Timed = (u64, StackId, i64);
+
+/// The samples of a column, by thread if that is wanted; in the order of their times if they have
+/// any.
+fn lanes(profile: &Profile, column: usize, dictionary: &Dictionary, by_thread: bool) -> Vec<Lane> {
+    let mut met = Met::default();
+    let mut lanes: Vec<(String, Vec<Timed>)> = Vec::new();
+    for sample in profile.samples.iter() {
+        let thread = if by_thread { thread(&sample, dictionary) } else { String::new() };
+        let (lane, is_new) = met.number(thread.clone());
+        if is_new {
+            lanes.push((thread, Vec::new()));
+        }
+        if sample.timestamps_unix_nano.is_empty() {
+            let total = profile.totals(sample).nth(column).unwrap_or_default();
+            lanes[lane].1.push((0, sample.stack, total));
+        } else {
+            let observed = profile.observations(sample, column);
+            lanes[lane]
+                .1
+                .extend(observed.map(|(time, value)| (time.unwrap_or(0), sample.stack, value)));
+        }
+    }
+    if lanes.is_empty() {
+        lanes.push(Default::default());
+    }
+    let lane = |(thread, mut weights): (String, Vec<Timed>)| {
+        weights.sort_by_key(|(time, ..)| *time);
+        let weights = weights.into_iter().map(|(_, stack, value)| (stack, value)).collect();
+        Lane { thread, weights }
+    };
+    lanes.into_iter().map(lane).collect()
+}
+
+/// The name of a sample's thread, else its number.
+fn thread(sample: &SampleRef, dictionary: &Dictionary) -> String {
+    let attributes = dictionary.resolve(sample.attributes);
+    let named = attributes.get("thread.name").or_else(|| attributes.get("thread.id"));
+    named.map(|value| value.to_string()).unwrap_or_default()
+}
+
+struct Writer<'a, 'l> {
+    options: &'a WriteOptions,
+    losses: &'l mut Losses,
+    out: Vec<u8>,
+    frames: Frames<'a>,
+}
+
+impl Writer<'_, '_> {
+    fn lane(&mut self, profile: &Profile, column: usize, lane: &Lane) -> Result<()> {
+        let (name, unit) = self.said(profile, column, lane);
+        self.out.extend_from_slice(b"{\"type\":\"sampled\",\"name\":");
+        write_string(&mut self.out, &name);
+        let sum: i128 = lane.weights.iter().map(|(_, value)| i128::from(*value)).sum();
+        let end = sum.clamp(0, i128::from(i64::MAX));
+        _ = write!(
+            self.out,
+            ",\"unit\":\"{unit}\",\"startValue\":0,\"endValue\":{end},\"samples\":["
+        );
+        for (row, (stack, _)) in lane.weights.iter().enumerate() {
+            self.out.extend_from_slice(if row == 0 { b"[" } else { b",[" });
+            let list = self.frames.stack(*stack);
+            self.out.extend_from_slice(list);
+            self.out.push(b']');
+            let bytes = (self.out.len() + self.frames.json.len()) as u64;
+            within("max_output_bytes", self.options.max_output_bytes, bytes)?;
+        }
+        self.out.extend_from_slice(b"],\"weights\":[");
+        for (row, (_, value)) in lane.weights.iter().enumerate() {
+            let comma = if row == 0 { "" } else { "," };
+            _ = write!(self.out, "{comma}{value}");
+        }
+        self.out.extend_from_slice(b"]}");
+        Ok(())
+    }
+
+    /// What a profile is called, and its unit by speedscope's name.
+    fn said(&mut self, profile: &Profile, column: usize, lane: &Lane) -> (String, &'static str) {
+        let dictionary = self.frames.dictionary;
+        let kind = profile.sample_types.get(column).copied().unwrap_or_default();
+        let [mut name, unit] = [kind.name, kind.unit].map(|text| dictionary.text(text).to_owned());
+        let theirs = match unit.as_str() {
+            "ns" => "nanoseconds",
+            "us" | "μs" | "µs" => "microseconds",
+            "ms" => "milliseconds",
+            "s" => "seconds",
+            "By" | "byte" => "bytes",
+            other => other,
+        };
+        let known =
+            UNITS.iter().find(|(name, ..)| *name == theirs).map_or("none", |(name, ..)| name);
+        if known == "none" && !matches!(unit.as_str(), "count" | "") {
+            self.losses.add(losses::SAMPLE_TYPE_DROPPED, || unit.clone());
+        }
+        if let Some(own) = dictionary.resolve(&profile.attributes[..]).get_str(PROFILE_NAME) {
+            name = own.to_owned();
+        }
+        if !lane.thread.is_empty() {
+            name = format!("{name}, thread {}", lane.thread);
+        }
+        (name, known)
+    }
+}
+
+/// The frames that were met, each once.
+struct Frames<'a> {
+    dictionary: &'a Dictionary,
+    met: Met<(FunctionId, i64, i64, u64)>,
+    json: Vec<u8>,
+    /// By row: the frames of a stack, the root first, as a list.
+    stacks: Vec<Option<Box<[u8]>>>,
+}
+
+impl Frames<'_> {
+    fn stack(&mut self, stack: StackId) -> &[u8] {
+        if let Some(None) = self.stacks.get(stack.row()) {
+            let mut list = Vec::new();
+            for frame in self.dictionary.frames(stack).rev() {
+                let comma = if list.is_empty() { "" } else { "," };
+                let number = self.frame(&frame);
+                _ = write!(list, "{comma}{number}");
+            }
+            self.stacks[stack.row()] = Some(list.into());
+        }
+        self.stacks.get(stack.row()).and_then(|list| list.as_deref()).unwrap_or_default()
+    }
+
+    fn frame(&mut self, frame: &FrameRef) -> usize {
+        let function = frame.function_id();
+        // Without a function, it is its address.
+        let address = if function == FunctionId::NONE { frame.address() } else { 0 };
+        let (number, is_new) = self.met.number((function, frame.line(), frame.column(), address));
+        if !is_new {
+            return number;
+        }
+        self.json.extend_from_slice(if number == 0 { b"{\"name\":" } else { b",{\"name\":" });
+        write_string(&mut self.json, &frame.to_string());
+        if !frame.filename().is_empty() {
+            self.json.extend_from_slice(b",\"file\":");
+            write_string(&mut self.json, frame.filename());
+        }
+        for (key, value) in [("line", frame.line()), ("col", frame.column())] {
+            if value != 0 {
+                _ = write!(self.json, ",\"{key}\":{value}");
+            }
+        }
+        self.json.push(b'}');
+        number
+    }
+}

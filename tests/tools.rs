@@ -1,0 +1,341 @@
+//! Formats of other tools: what other readers found in real files holds, and broken ones are
+//! survived.
+
+use std::collections::BTreeMap;
+
+use otlp_profiles::format::SourceOptions;
+use otlp_profiles::{
+    Certainty, ErrorKind, Format, Limits, Policy, Profiles, ReadOptions, WriteOptions, read, write,
+};
+
+fn testdata(name: &str) -> Vec<u8> {
+    std::fs::read(format!("{}/testdata/{name}", env!("CARGO_MANIFEST_DIR"))).unwrap()
+}
+
+/// Reads bytes that are recognised as this format.
+fn detected(bytes: &[u8], format: Format) -> Profiles {
+    let reading = read(bytes, &ReadOptions::default()).unwrap();
+    assert_eq!((reading.detected.format, reading.detected.certainty), (format, Certainty::Certain));
+    assert!(!reading.detected.evidence.is_empty());
+    reading.profiles
+}
+
+/// The number of samples and the sum of each type.
+fn sums(profiles: &Profiles) -> BTreeMap<String, (usize, i128)> {
+    let mut sums = BTreeMap::new();
+    for profile in profiles {
+        let types = profile.sample_types().iter().map(|kind| {
+            let [name, unit] = [kind.name, kind.unit].map(|id| profiles.dictionary().text(id));
+            format!("{name} {unit}")
+        });
+        for (name, sum) in types.zip(profile.sums()) {
+            let entry = sums.entry(name).or_insert((0, 0));
+            *entry = (entry.0 + profile.samples().len(), entry.1 + sum);
+        }
+    }
+    sums
+}
+
+fn is(profiles: &Profiles, expected: &[(&str, usize, i128)]) {
+    let expected = expected.iter().map(|(name, count, sum)| ((*name).to_owned(), (*count, *sum)));
+    assert_eq!(sums(profiles), expected.collect());
+}
+
+/// The frames of the first sample, the leaf first.
+fn frames(profiles: &Profiles) -> Vec<String> {
+    let sample = profiles.iter().next().unwrap().samples().get(0).unwrap();
+    let frames = profiles.dictionary().frames(sample.stack);
+    frames.map(|f| format!("{f} {} {}", f.filename(), f.line())).collect()
+}
+
+#[test]
+fn pprofs_old_forms_have_the_sums_that_go_finds() {
+    let legacy = |name: &str| detected(&testdata(name), Format::PPROF_LEGACY);
+    is(
+        &legacy("go-heap.txt"),
+        &[
+            ("alloc_objects count", 77, 6_912_457),
+            ("alloc_space bytes", 77, 285_436_847),
+            ("inuse_objects count", 77, 3_132),
+            ("inuse_space bytes", 77, 13_264_893),
+        ],
+    );
+    is(
+        &legacy("gperftools.heap"),
+        &[
+            ("alloc_objects count", 1, 2_000),
+            ("alloc_space bytes", 1, 2_005_995),
+            ("inuse_objects count", 1, 1_000),
+            ("inuse_space bytes", 1, 1_002_998),
+        ],
+    );
+    is(
+        &legacy("go-mutex.txt"),
+        &[("contentions count", 1, 199), ("delay nanoseconds", 1, 219_077_591)],
+    );
+    is(&legacy("go-goroutine.txt"), &[("goroutine count", 3, 9)]);
+    is(&legacy("go-threadcreate.txt"), &[("threadcreate count", 1, 5)]);
+    is(
+        &legacy("gperftools-cpu.prof"),
+        &[("samples count", 187, 187), ("cpu nanoseconds", 187, 935_000_000)],
+    );
+    let jemalloc = sums(&legacy("jemalloc.heap"));
+    assert_eq!(jemalloc["inuse_space bytes"].0, 106, "a sample for each stack of the file");
+    // Addresses are in their calls, and have the names that Go prints for people.
+    let goroutines = legacy("go-goroutine.txt");
+    let named = frames(&goroutines);
+    assert_eq!(named[0], "0x437c95  0");
+    assert!(
+        named[3].starts_with("main.waitForever ") && named[3].ends_with("main.go 74"),
+        "{named:?}"
+    );
+    let cpu = legacy("gperftools-cpu.prof");
+    let sample = cpu.iter().next().unwrap().samples().get(0).unwrap();
+    let leaf = cpu.dictionary().frames(sample.stack).next().unwrap();
+    assert!(leaf.mapping_filename().ends_with("/gperf"), "{}", leaf.mapping_filename());
+}
+
+#[test]
+fn perf_script_has_a_column_for_each_event() {
+    let text = testdata("linux-perf-script.txt");
+    let profiles = detected(&text, Format::PERF_SCRIPT);
+    let all = sums(&profiles);
+    assert!(all.contains_key("cpu nanoseconds"), "{all:?}");
+
+    let text = b"# hostname : web-1\n\
+a b 7/8 [003] 1.5: 64 page-faults/period=64/:\n\t 123a f+0x5e (/bin/a)\n\n\
+x 7 2.5: sched:sched_switch: prev_comm=x prev_pid=7 ==> y=\n\tffff w+0x1 ([kernel.kallsyms])\n\t 10 [unknown] ([unknown])\n\n\
+x 7/7 3.5: 10 cpu-clock:u:\n\t 98 in+0x1\n  a.c:3 (inlined)\n\t 98 out+0x1 (/bin/a)\n  b.c:9\n";
+    let profiles = detected(text, Format::PERF_SCRIPT);
+    is(
+        &profiles,
+        &[
+            ("cpu nanoseconds", 1, 10),
+            ("page-faults/period=64/ count", 1, 64),
+            ("sched:sched_switch count", 1, 1),
+        ],
+    );
+    let first = profiles.entries().next().unwrap();
+    assert_eq!(first.resource_attributes().get_str("host.name"), Some("web-1"));
+    let last = profiles.iter().find(|p| p.sums() == [10]).unwrap().samples().get(0).unwrap();
+    let frames = profiles.dictionary().frames(last.stack);
+    let said: Vec<_> = frames
+        .map(|f| (f.to_string(), f.filename().to_owned(), f.line(), f.is_inlined()))
+        .collect();
+    assert_eq!(
+        said,
+        [("in".into(), "a.c".into(), 3, true), ("out".into(), "b.c".into(), 9, false)]
+    );
+    // Times are said when it is known when the machine was started.
+    let source = SourceOptions::default().boot_time(1_000).trace_fields(true);
+    let reading = read(text, &ReadOptions::default().source(source)).unwrap();
+    let sample = reading.profiles.iter().next().unwrap().samples().get(0).unwrap();
+    assert_eq!(sample.timestamps_unix_nano, [1_500_001_000]);
+    assert!(reading.findings.is_empty());
+    let traced =
+        reading.profiles.iter().find(|p| p.sums() == [1]).unwrap().samples().get(0).unwrap();
+    let traced = reading.profiles.dictionary().resolve(traced.attributes);
+    assert_eq!(traced.get("prev_pid").and_then(|pid| pid.as_i64()), Some(7));
+    let findings = read(text, &Default::default()).unwrap().findings;
+    assert_eq!((findings[0].code, findings[0].count), ("time.no_anchor", 3));
+}
+
+#[test]
+fn speedscope_is_read_and_written() {
+    let profiles = detected(&testdata("speedscope.json"), Format::SPEEDSCOPE);
+    let each: Vec<_> =
+        profiles.iter().map(|p| (p.samples().len(), p.sums()[0], p.duration_nanos())).collect();
+    assert_eq!(
+        each,
+        [
+            (1, 10_000_000, 10_000_000),
+            (134, 1_340_000_000, 1_340_000_000),
+            (145, 1_450_000_000, 1_450_000_000),
+            (34, 340_000_000, 340_000_000),
+        ]
+    );
+    let sample = profiles.iter().nth(1).unwrap().samples().get(0).unwrap();
+    let attributes = profiles.dictionary().resolve(sample.attributes);
+    assert_eq!(attributes.get_str("thread.name"), Some("t-cpu"));
+    let written = write(&profiles, Format::SPEEDSCOPE, &WriteOptions::default()).unwrap();
+    let again = detected(&written.payload, Format::SPEEDSCOPE);
+    assert_eq!(sums(&again), sums(&profiles));
+    assert_eq!(frames(&again), frames(&profiles));
+    let twice = write(&again, Format::SPEEDSCOPE, &WriteOptions::default()).unwrap();
+    assert_eq!(twice.payload, written.payload);
+
+    let evented = detected(&testdata("speedscope-evented.json"), Format::SPEEDSCOPE);
+    assert_eq!(evented.iter().next().unwrap().sums(), [39_556_789]);
+
+    let go = read(&testdata("go-cpu-labels.pb.gz"), &Default::default()).unwrap().profiles;
+    let written = write(&go, Format::SPEEDSCOPE, &WriteOptions::default()).unwrap();
+    is(
+        &detected(&written.payload, Format::SPEEDSCOPE),
+        &[("samples count", 143, 163), ("wall nanoseconds", 143, 1_630_000_000)],
+    );
+}
+
+#[test]
+fn speedscope_has_a_profile_for_each_thread_where_that_is_wanted() {
+    let mut builder = otlp_profiles::Builder::new();
+    let cpu = builder.profile("cpu", "ms");
+    for (name, value) in [("a", 5), ("b", 7), ("a", 11)] {
+        let stack = otlp_profiles::build::root_first(["main", name]);
+        builder.sample(cpu, stack).value(value).attr("thread.name", name);
+    }
+    let profiles = builder.finish().unwrap();
+    let text = |options: &WriteOptions| {
+        String::from_utf8(write(&profiles, Format::SPEEDSCOPE, options).unwrap().payload).unwrap()
+    };
+    let both = text(&WriteOptions::default().by_thread(true));
+    assert!(both.contains(r#""name":"cpu, thread a","unit":"milliseconds","startValue":0,"endValue":16,"samples":[[0,1]],"weights":[16]"#), "{both}");
+    assert!(both.contains(r#""name":"cpu, thread b""#), "{both}");
+    assert!(text(&WriteOptions::default()).contains(r#""weights":[16,7]"#));
+}
+
+const FILE: &str = r#"{"$schema":"https://www.speedscope.app/file-format-schema.json","profiles":[{"type":"sampled","unit":"none","name":"n","samples":[[0],[0,1]],"weights":[1,2]},{"type":"evented","unit":"seconds","endValue":3,"events":[{"type":"O","frame":0,"at":0.5},{"type":"O","frame":1,"at":1},{"type":"C","frame":1,"at":1.5}]}],"shared":{"frames":[{"name":"a"},{"name":"b","file":"f","line":3,"col":4}]}}"#;
+
+#[test]
+fn what_is_broken_is_said_with_its_place() {
+    is(
+        &detected(FILE.as_bytes(), Format::SPEEDSCOPE),
+        &[("samples count", 2, 3), ("wall nanoseconds", 3, 2_500_000_000)],
+    );
+    let perf = "a 1 2.5: 3 c:\n\t12 f (b)\n";
+    let heap = "heap profile: 1: 2 [1: 2] @ heap/512\n1: 2 [1: 2] @ 0x12\n";
+    for (good, from, to, place, message) in [
+        (
+            FILE,
+            "[0,1]",
+            "[0,2]",
+            "profiles[0].samples[1]",
+            "index 2 is out of range: there are 2 frames",
+        ),
+        (FILE, "[1,2]", "[1]", "profiles[0].weights", "there is no weight for sample 1"),
+        (
+            FILE,
+            "[1,2]",
+            "[1,2,3]",
+            "profiles[0].weights",
+            "there are more weights than the 2 samples",
+        ),
+        (
+            FILE,
+            "\"seconds\"",
+            "\"weeks\"",
+            "profiles[1].unit",
+            "the unit \"weeks\" is none of speedscope's",
+        ),
+        (
+            FILE,
+            "\"C\",\"frame\":1",
+            "\"C\",\"frame\":0",
+            "profiles[1].events[2]",
+            "frame 0 is closed",
+        ),
+        (FILE, "\"at\":1}", "\"at\":0}", "profiles[1].events[1]", "the time 0 is before"),
+        (FILE, "[1,2]", "[1,9e99]", "profiles[0]", "the weight 9e99 does not fit"),
+        (perf, "2.5:", "2,5:", "line 1", "begins no event"),
+        (perf, "12 f", "xy f", "line 2", "is no frame"),
+        (perf, " 3 ", " 99999999999999999999 ", "line 1", "does not fit into 64 bits"),
+        (heap, "0x12", "0xgg", "line 2", "is no address"),
+        (heap, "heap/512", "heap/x", "line 1", "is no whole number"),
+        (heap, "[1: 2] @ 0x", "[0: 2] @ 0x", "line 2", "bytes in no object"),
+        (
+            "--- mutex:\ncycles/second=5\n1 1 @ 0x1\n",
+            "second=5",
+            "second=x",
+            "line 2",
+            "is no whole number",
+        ),
+        ("goroutine profile: total 1\n1 @ 0x1\n", "1 @", "@", "line 2", "is no sample"),
+    ] {
+        let broken = good.replacen(from, to, 1);
+        let format = match good {
+            FILE => Format::SPEEDSCOPE,
+            good if good == perf => Format::PERF_SCRIPT,
+            _ => Format::PPROF_LEGACY,
+        };
+        let options = ReadOptions::default().from(format);
+        let error = read(broken.as_bytes(), &options).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Malformed, "{broken}");
+        assert_eq!(error.place(), place, "{broken}: {error}");
+        assert!(error.message().contains(message), "{broken}: {error}");
+    }
+    let broken = perf.replace("12 f", "xy f");
+    let reading = read(broken.as_bytes(), &ReadOptions::default().policy(Policy::Repair)).unwrap();
+    assert_eq!(reading.findings[0].code, "text.bad_line");
+}
+
+#[test]
+fn a_hundred_thousand_of_anything_take_linear_time() {
+    const MANY: usize = 100_000;
+    let rows = |row: fn(usize) -> String| (0..MANY).map(row).collect::<Vec<_>>();
+    let perf =
+        rows(|at| format!("a {at}/{at} 2.{at}: 3 e{at}:\n\t{at:x} f{at} (b{at})\n\n")).concat();
+    let deep = format!("a 1 2.5: 3 c:\n{}", "\t12 f (b)\n".repeat(MANY));
+    let inlined = format!("a 1 2.5: 3 c:\n{}", "\t12 f\n  a.c:1 (inlined)\n".repeat(MANY));
+    let heap =
+        rows(|at| format!("1: 2 [1: 2] @ {at:#x}\n#\t{at:#x}\tf{at}+0x1\ta.go:{at}\n")).concat();
+    let heap = format!("heap profile: 1: 2 [1: 2] @ heap/512\n{heap}");
+    let frames = rows(|at| format!("{{\"name\":\"f{at}\"}}")).join(",");
+    let samples = rows(|at| format!("[{at}]")).join(",");
+    let scope = format!(
+        r#"{{"$schema":"https://www.speedscope.app/file-format-schema.json","shared":{{"frames":[{frames}]}},"profiles":[{{"type":"sampled","unit":"none","samples":[{samples}],"weights":null}}]}}"#
+    );
+    for (text, samples) in [(perf, MANY), (deep, 1), (inlined, 1), (heap, MANY), (scope, MANY)] {
+        let options = ReadOptions::default().limits(Limits::unlimited());
+        let profiles = read(text.as_bytes(), &options).unwrap().profiles;
+        assert_eq!(profiles.iter().map(|p| p.samples().len()).sum::<usize>(), samples);
+        assert!(
+            !write(&profiles, Format::SPEEDSCOPE, &Default::default()).unwrap().payload.is_empty()
+        );
+    }
+    // Frames that only ever open would be as many stacks of all depths: that is past a limit.
+    let events = rows(|at| format!("{{\"type\":\"O\",\"frame\":0,\"at\":{at}}}")).join(",");
+    let nested = format!(
+        r#"{{"$schema":"https://www.speedscope.app/file-format-schema.json","shared":{{"frames":[{{"name":"f"}}]}},"profiles":[{{"type":"evented","unit":"none","events":[{events}]}}]}}"#
+    );
+    assert_eq!(read(nested.as_bytes(), &Default::default()).unwrap_err().kind(), ErrorKind::Limit);
+}
+
+/// No variant of a file with a byte changed, or cut anywhere, panics.
+#[test]
+fn broken_variants_are_survived() {
+    let files: [(Format, Vec<u8>); 5] = [
+        (Format::SPEEDSCOPE, FILE.into()),
+        (Format::PERF_SCRIPT, b"# a : b\na b 7/8 [003] 1.5: 64 e:u: k=v\n\t12 f+0x5e (/b)\n  a.c:3 (inlined)\n\t12 g (c)\n".to_vec()),
+        (Format::PPROF_LEGACY, testdata("gperftools.heap")[..400].to_vec()),
+        (Format::PPROF_LEGACY, testdata("gperftools-cpu.prof")[..400].to_vec()),
+        (Format::PPROF_LEGACY, testdata("go-mutex.txt")),
+    ];
+    for (format, bytes) in files {
+        let try_read = |bytes: &[u8]| {
+            for policy in [Policy::Refuse, Policy::Repair] {
+                let options = ReadOptions::default().from(format).policy(policy);
+                if let Ok(reading) = read(bytes, &options) {
+                    for to in [Format::SPEEDSCOPE, Format::FOLDED, Format::OTLP] {
+                        drop(otlp_profiles::write_all(&reading.profiles, to, &Default::default()));
+                    }
+                }
+            }
+        };
+        for at in 0..bytes.len() {
+            try_read(&bytes[..at]);
+            for byte in [0, b' ', b'\n', b'9', b'"', b'-', b':', 0xff] {
+                let mut broken = bytes.clone();
+                broken[at] = byte;
+                try_read(&broken);
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_only_read_is_not_written() {
+    for format in [Format::PERF_SCRIPT, Format::PPROF_LEGACY] {
+        assert!(format.can_read() && !format.can_write());
+        let error = write(&Profiles::default(), format, &WriteOptions::default()).unwrap_err();
+        assert_eq!(error.to_string(), format!("{format} is only read"));
+    }
+}
