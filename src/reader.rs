@@ -246,39 +246,40 @@ fn read_payload(payload: &[u8], options: &ReadOptions) -> Result<Reading> {
     if !refuse || !detected.certainty.is_guess() {
         return read_detected(payload, detected, options);
     }
-    let error = ambiguous(&detected);
-    let Ok(mut reading) = read_detected(payload, detected, options) else {
-        return Err(error);
-    };
-    if !is_read_alike(payload, &reading, options)? {
-        return Err(error);
+    if !is_read_alike(payload, &detected, options) {
+        return Err(ambiguous(&detected));
     }
-    let others = reading.detected.certainty.others().to_vec();
-    reading.detected.certainty = Certainty::Equivalent(others);
-    Ok(reading)
+    let others = detected.certainty.others().to_vec();
+    read_detected(
+        payload,
+        Detected { certainty: Certainty::Equivalent(others), ..detected },
+        options,
+    )
 }
 
-/// Whether the other formats that fit a payload without samples make the same of it: an empty table
-/// has another name in each generation, and says nothing in any.
-fn is_read_alike(payload: &[u8], reading: &Reading, options: &ReadOptions) -> Result<bool> {
-    if reading.profiles.iter().any(|profile| !profile.samples().is_empty()) {
-        return Ok(false);
-    }
-    let canonical = |mut profiles: Profiles| {
-        profiles.compact();
-        write(&profiles, Format::OTLP, &WriteOptions::default()).map(|written| written.payload)
-    };
-    let ours = canonical(reading.profiles.clone())?;
-    for &format in reading.detected.certainty.others() {
-        let detected = Detected { format, ..reading.detected.clone() };
-        // What cannot be read is no other reading.
-        if let Ok(other) = read_detected(payload, detected, options)
-            && canonical(other.profiles)? != ours
-        {
-            return Ok(false);
+/// Whether all formats that fit a payload without samples make the same of it: an empty table has
+/// another name in each generation, and says nothing in any.
+fn is_read_alike(payload: &[u8], detected: &Detected, options: &ReadOptions) -> bool {
+    // Only one reading is in memory at a time, and what it would be written as is small.
+    let canonical = |format: Format| -> Result<Option<Vec<u8>>> {
+        let detected = Detected { format, ..detected.clone() };
+        let mut profiles = read_detected(payload, detected, options)?.profiles;
+        if profiles.iter().any(|profile| !profile.samples().is_empty()) {
+            return Ok(None);
         }
-    }
-    Ok(true)
+        profiles.compact();
+        let written = write(&profiles, Format::OTLP, &WriteOptions::default())?;
+        Ok(Some(written.payload))
+    };
+    let Ok(Some(ours)) = canonical(detected.format) else {
+        return false;
+    };
+    // What cannot be read is no other reading.
+    let others = detected.certainty.others().iter();
+    others.map(|&other| canonical(other)).all(|theirs| match theirs {
+        Ok(theirs) => theirs.is_some_and(|theirs| theirs == ours),
+        Err(_) => true,
+    })
 }
 
 #[cold]
