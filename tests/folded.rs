@@ -273,6 +273,18 @@ fn text_of_every_encoding_is_detected_and_read() {
     assert_eq!(write(&folded(bytes), Format::FOLDED, &Default::default()).unwrap().payload, bytes);
 }
 
+/// Bytes that are a byte order mark where a file begins are a name's anywhere else.
+#[test]
+fn a_name_like_a_byte_order_mark_stays_one() {
+    for mark in [&b"\xfe\xff"[..], b"\xff\xfe", b"\xef\xbb\xbf"] {
+        let text = [b"\n", mark, b"main 3\n"].concat();
+        let options = options(SourceOptions::default());
+        let profiles = otlp_profiles::read(&text, &options).unwrap().profiles;
+        let written = write(&profiles, Format::FOLDED, &Default::default()).unwrap().payload;
+        assert_eq!(written, text);
+    }
+}
+
 #[test]
 fn names_that_would_end_a_frame_are_replaced_and_said() {
     let mut builder = otlp_profiles::Builder::new();

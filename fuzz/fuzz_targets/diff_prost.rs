@@ -53,7 +53,12 @@ fuzz_target!(|input: (u8, &[u8])| {
         return;
     };
     if reading.profiles.dictionary().strings().not_utf8().len() == 0 {
-        let plain = prost(input.1).expect("prost decodes what we read");
+        let plain = match prost(input.1) {
+            Ok(plain) => plain,
+            // A text that nothing refers to is not read, whatever bytes it has.
+            Err(error) if format == Format::PPROF && error.to_string().contains("UTF-8") => return,
+            Err(error) => panic!("prost decodes what we read: {error}"),
+        };
         let again = read(&plain, &options).expect("we read what prost understood");
         assert_eq!(rows(&again.profiles), rows(&reading.profiles));
         assert_eq!(prost(&written.payload).expect("prost decodes what we write"), written.payload);

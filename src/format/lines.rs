@@ -23,6 +23,13 @@ pub(crate) fn text<'a>(payload: &'a [u8], intake: &mut Intake) -> Result<Cow<'a,
     Ok(Cow::Owned(text.into_bytes()))
 }
 
+/// Whether a text begins with what [`text`] takes for a byte order mark.
+pub(crate) fn is_marked(text: &[u8]) -> bool {
+    [&[0xef, 0xbb, 0xbf][..], &[0xff, 0xfe], &[0xfe, 0xff]]
+        .iter()
+        .any(|mark| text.starts_with(mark))
+}
+
 /// The lines of a text, with their numbers from 1, without `\r` and `\n`.
 pub(crate) fn lines(text: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     let text = text.strip_suffix(b"\n").unwrap_or(text);
