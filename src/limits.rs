@@ -41,7 +41,7 @@ pub struct Limits {
     pub max_attributes_per_item: u64,
     /// Bytes the model may take.
     pub max_owned_bytes: u64,
-    /// Bytes the model may take for each byte of the inflated payload; 64 MiB it may always take.
+    /// Bytes the model may take for each byte of the inflated payload; 128 MiB it may always take.
     /// Real profiles take two to six.
     pub max_owned_per_byte: u64,
     /// Bytes a writer may produce.
@@ -173,7 +173,8 @@ pub(crate) fn past(name: &'static str, limit: u64, wanted: u64) -> Error {
 }
 
 /// What a payload may always take in memory, however small it is.
-const ALWAYS: u64 = 64 * MIB;
+/// 200,000 profiles of one sample, each in a resource of its own, take 90 MB.
+const ALWAYS: u64 = 128 * MIB;
 
 /// How many times as much as anything else the stacks may take that share their locations on the
 /// wire and not in the model: a slice of a few bytes may be a stack of hundreds of frames.
@@ -319,12 +320,12 @@ mod tests {
         let limits = Limits::file().max_owned_per_byte(10);
         let left = |payload: u64| Budget::new(limits, payload as usize).left::<u8>() as u64;
         assert_eq!([left(0), left(MIB)], [ALWAYS; 2]);
-        assert_eq!(left(7 * MIB), 70 * MIB);
+        assert_eq!(left(14 * MIB), 140 * MIB);
         assert_eq!(left(GIB), limits.max_owned_bytes);
-        let mut budget = Budget::new(limits, 7 << 20);
-        assert!(budget.take_shared::<[u8; 1 << 20]>(560).is_ok());
-        let error = budget.take::<[u8; 1 << 20]>(71).unwrap_err();
-        let message = "needs 74448896, more than max_owned_per_byte allows (73400320); Limits::max_owned_per_byte raises it";
+        let mut budget = Budget::new(limits, 14 << 20);
+        assert!(budget.take_shared::<[u8; 1 << 20]>(1120).is_ok());
+        let error = budget.take::<[u8; 1 << 20]>(141).unwrap_err();
+        let message = "needs 147849216, more than max_owned_per_byte allows (146800640); Limits::max_owned_per_byte raises it";
         assert_eq!(error.to_string(), message);
         assert!(budget.take_shared::<u8>(1).is_err());
     }

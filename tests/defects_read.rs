@@ -254,19 +254,19 @@ fn a_default_of_a_scope_that_is_no_text_is_not_lost() {
 #[test]
 fn what_the_model_may_take_grows_with_the_payload() {
     // Resources of one profile that says how long it took: some five hundred bytes for each eight.
-    let bytes = len(1, &nest(&[2, 2], &int(4, 1))).repeat(160_000);
+    let bytes = len(1, &nest(&[2, 2], &int(4, 1))).repeat(320_000);
     let options = |limits| ReadOptions::default().from(Format::OTLP).limits(limits);
     for limits in [Limits::file(), Limits::network()] {
         let error = otlp_profiles::read(&bytes, &options(limits)).map(drop).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Limit);
         let said =
-            "more than max_owned_per_byte allows (67108864); Limits::max_owned_per_byte raises it";
+            "more than max_owned_per_byte allows (134217728); Limits::max_owned_per_byte raises it";
         assert!(error.to_string().ends_with(said), "{error}");
     }
     let more = Limits::file().max_owned_per_byte(64);
-    assert_eq!(read_resources(&bytes, &options(more)), 160_000);
-    // Less than 64 MiB are never refused for being many.
-    assert_eq!(read_resources(&bytes[..800_000], &options(Limits::network())), 100_000);
+    assert_eq!(read_resources(&bytes, &options(more)), 320_000);
+    // Less than 128 MiB are never refused for being many.
+    assert_eq!(read_resources(&bytes[..1_600_000], &options(Limits::network())), 200_000);
 }
 
 fn read_resources(bytes: &[u8], options: &ReadOptions) -> usize {
