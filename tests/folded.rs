@@ -273,11 +273,13 @@ fn text_of_every_encoding_is_detected_and_read() {
     assert_eq!(write(&folded(bytes), Format::FOLDED, &Default::default()).unwrap().payload, bytes);
 }
 
-/// Bytes that are a byte order mark where a file begins are a name's anywhere else.
+/// Bytes that are a byte order mark, gzip or frames where a file begins are a name's anywhere else.
 #[test]
-fn a_name_like_a_byte_order_mark_stays_one() {
-    for mark in [&b"\xfe\xff"[..], b"\xff\xfe", b"\xef\xbb\xbf"] {
-        let text = [b"\n", mark, b"main 3\n"].concat();
+fn a_name_like_the_beginning_of_a_file_stays_one() {
+    let frames = b"\0\0\0\x02ab\0\0\0\x03";
+    for mark in [&b"\xfe\xff"[..], b"\xff\xfe", b"\xef\xbb\xbf", b"\x1f\x8b\x08", frames] {
+        let rest = if mark == frames { &b" 3\n"[..] } else { b"main 3\n" };
+        let text = [b"\n", mark, rest].concat();
         let options = options(SourceOptions::default());
         let profiles = otlp_profiles::read(&text, &options).unwrap().profiles;
         let written = write(&profiles, Format::FOLDED, &Default::default()).unwrap().payload;

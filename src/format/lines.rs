@@ -2,9 +2,11 @@
 
 use std::borrow::Cow;
 
+use crate::compression;
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::intake::{Intake, Policy};
 use crate::format::losses::BAD_LINE;
+use crate::framing::{self, Opening};
 
 /// The bytes of a text without its byte order mark; those of UTF-16 become UTF-8.
 pub(crate) fn text<'a>(payload: &'a [u8], intake: &mut Intake) -> Result<Cow<'a, [u8]>> {
@@ -23,11 +25,13 @@ pub(crate) fn text<'a>(payload: &'a [u8], intake: &mut Intake) -> Result<Cow<'a,
     Ok(Cow::Owned(text.into_bytes()))
 }
 
-/// Whether a text begins with what [`text`] takes for a byte order mark.
-pub(crate) fn is_marked(text: &[u8]) -> bool {
-    [&[0xef, 0xbb, 0xbf][..], &[0xff, 0xfe], &[0xfe, 0xff]]
-        .iter()
-        .any(|mark| text.starts_with(mark))
+/// Whether a text would be taken for something else at the beginning of a file: for UTF-16, for
+/// compressed bytes or for messages in frames.
+pub(crate) fn is_disguised(text: &[u8]) -> bool {
+    const MARKS: [&[u8]; 3] = [&[0xef, 0xbb, 0xbf], &[0xff, 0xfe], &[0xfe, 0xff]];
+    MARKS.iter().any(|mark| text.starts_with(mark))
+        || compression::magic(text).is_some()
+        || matches!(framing::opening(text, true), Opening::Framed(_))
 }
 
 /// The lines of a text, with their numbers from 1, without `\r` and `\n`.

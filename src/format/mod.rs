@@ -211,7 +211,7 @@ impl Format {
 
     /// Whether a pprof comes back from it as it was, and so most of what OTLP says. The other
     /// formats are those of other tools: they say less, and what they do not say is in the
-    /// [`Losses`](crate::Losses).
+    /// [`Losses`].
     ///
     /// ```
     /// use otlp_profiles::Format;

@@ -101,7 +101,7 @@ impl FusedIterator for Messages<'_> {}
 ///
 /// # Errors
 ///
-/// [`ErrorKind::Limit`] for more messages than `max_table_entries`.
+/// [`Limit`](crate::ErrorKind::Limit) for more messages than `max_table_entries`.
 pub fn messages<'a>(payload: &'a [u8], limits: &Limits) -> Result<Messages<'a>> {
     let Opening::Framed(framing) = opening(payload, true) else {
         return Ok(Messages { framing: Framing::None, rest: payload, left: 1 });

@@ -3,7 +3,7 @@
 use crate::error::{Error, ErrorKind, Result};
 use crate::framing::kind::{Framing, MAX_PREFIXED, lines};
 
-/// One payload of `messages`, which [`messages()`] takes apart again if one of them is not empty.
+/// One payload of `messages`, which [`messages`](crate::framing::messages) takes apart again if one of them is not empty.
 ///
 /// gRPC's flag is set before messages that are gzip. Lines end with a line feed.
 ///

@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::format::folded::attributes::write_text;
 use crate::format::folded::dialect::UNKNOWN;
 use crate::format::folded::line::is_extended;
-use crate::format::lines::is_marked;
+use crate::format::lines::is_disguised;
 use crate::format::losses::{self, LossCode, Losses};
 use crate::format::options::WriteOptions;
 use crate::format::view::{self, Says};
@@ -312,8 +312,8 @@ impl<'a, 'l> Writer<'a, 'l> {
             }
             self.out.push(b'\n');
         }
-        if is_marked(&self.out) {
-            // A name that looks like a byte order mark is none behind an empty line.
+        if is_disguised(&self.out) {
+            // Behind an empty line, a name is a name whatever its bytes are.
             self.out.insert(0, b'\n');
         }
         within("max_output_bytes", self.options.max_output_bytes, self.out.len() as u64)?;
