@@ -111,14 +111,7 @@ impl Lane {
     /// Adds a sample that was not seen.
     #[cold]
     pub(crate) fn add(&mut self, hash: u64, identity: Identity<'_>) -> u32 {
-        let samples = &mut self.samples;
-        let row = samples.stacks.len();
-        samples.stacks.push(identity.stack);
-        samples.attributes.push_at(row, identity.attributes);
-        if identity.link != LinkId::NONE {
-            samples.links.resize(row, LinkId::NONE);
-            samples.links.push(identity.link);
-        }
+        let row = self.samples.push(identity.stack, identity.attributes, identity.link);
         self.index.add(hash, row as u32);
         row as u32
     }

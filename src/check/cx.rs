@@ -135,22 +135,18 @@ impl<'a> Cx<'a> {
                 None => self.scalar(at, end),
             };
             let cell = record.cell_mut(slot.cell);
-            if cell.times == 0 {
-                cell.at = at as u32;
-            }
-            cell.times += 1;
             match body {
                 Some((start, end)) => {
-                    (cell.start, cell.end) = (start as u32, end as u32);
-                    cell.count += match slot.take {
-                        Take::Varint => Packed::new(self.bytes, start..end).count() as u32,
-                        Take::Fixed => ((end - start) / 8) as u32,
+                    let elements = match slot.take {
+                        Take::Varint => Packed::new(self.bytes, start..end).count(),
+                        Take::Fixed => (end - start) / 8,
                         _ => 1,
                     };
+                    cell.add_body(at, elements, &(start..end));
                 }
                 None => {
                     cell.value = value;
-                    cell.count += 1;
+                    cell.add(at, 1);
                 }
             }
         }

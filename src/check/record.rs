@@ -1,7 +1,7 @@
 //! One message taken apart: what its fields hold, by the keys of the schema.
 
 use std::cell::RefCell;
-use std::ops::{Deref, DerefMut};
+use std::ops::{Deref, DerefMut, Range};
 use std::rc::Rc;
 
 use super::shape::Shape;
@@ -23,6 +23,25 @@ pub(crate) struct Cell {
     pub(crate) times: u32,
     /// How many elements the occurrences hold.
     pub(crate) count: u32,
+}
+
+impl Cell {
+    /// Counts an occurrence that begins at `at` and holds so many elements.
+    #[inline(always)]
+    pub(crate) fn add(&mut self, at: usize, elements: usize) {
+        if self.times == 0 {
+            self.at = at as u32;
+        }
+        self.times += 1;
+        self.count += elements as u32;
+    }
+
+    /// The same of one that has a length.
+    #[inline(always)]
+    pub(crate) fn add_body(&mut self, at: usize, elements: usize, body: &Range<usize>) {
+        self.add(at, elements);
+        (self.start, self.end) = (body.start as u32, body.end as u32);
+    }
 }
 
 /// A kilobyte each, which stays where it is when it is lent.

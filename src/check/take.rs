@@ -63,12 +63,7 @@ impl Cx<'_> {
             (LEN, Take::Message) => {
                 let body = self.length(Some(slot), record, at, body, end)?;
                 let cell = record.cell_mut(slot.cell);
-                if cell.times == 0 {
-                    cell.at = at as u32;
-                }
-                cell.times += 1;
-                cell.count += 1;
-                (cell.start, cell.end) = (body.start as u32, body.end as u32);
+                cell.add_body(at, 1, &body);
                 if cell.times > 1 && !slot.repeated {
                     self.twice(shape, slot, at);
                 }
@@ -117,11 +112,7 @@ impl Cx<'_> {
         }
         let row = record.count(slot.cell);
         let cell = record.cell_mut(slot.cell);
-        if cell.times == 0 {
-            cell.at = at as u32;
-        }
-        cell.times += 1;
-        cell.count += 1;
+        cell.add(at, 1);
         cell.value = value;
         let (times, chunk) = (cell.times, cell.end > 0);
         if let Some((table, rule)) = slot.table {
@@ -153,11 +144,7 @@ impl Cx<'_> {
         };
         let value = u64::from_le_bytes(*word);
         let cell = record.cell_mut(slot.cell);
-        if cell.times == 0 {
-            cell.at = at as u32;
-        }
-        cell.times += 1;
-        cell.count += 1;
+        cell.add(at, 1);
         cell.value = value;
         let (times, chunk) = (cell.times, cell.end > 0);
         if times > 1 && !slot.repeated {
@@ -211,12 +198,7 @@ impl Cx<'_> {
             }
         }
         let cell = record.cell_mut(slot.cell);
-        if cell.times == 0 {
-            cell.at = at as u32;
-        }
-        cell.times += 1;
-        cell.count += 1;
-        (cell.start, cell.end) = (body.start as u32, body.end as u32);
+        cell.add_body(at, 1, &body);
         if cell.times > 1 && !slot.repeated {
             self.twice(shape, slot, at);
         }
@@ -248,12 +230,7 @@ impl Cx<'_> {
             _ => self.elements(shape, slot, at, body.clone(), first)?,
         };
         let cell = record.cell_mut(slot.cell);
-        if cell.times == 0 {
-            cell.at = at as u32;
-        }
-        cell.times += 1;
-        cell.count += elements as u32;
-        (cell.start, cell.end) = (body.start as u32, body.end as u32);
+        cell.add_body(at, elements, &body);
         if cell.times > 1 {
             let kind = kind(shape, slot.field.number);
             let spot = Spot::at(at).field(slot.field.name);

@@ -204,13 +204,7 @@ impl Rows {
 
     fn push(&mut self, hash: u64, identity: Identity<'_>, values: &[i64], times: &[u64]) {
         let samples = &mut self.samples;
-        let row = samples.stacks.len();
-        samples.stacks.push(identity.stack);
-        samples.attributes.push_at(row, identity.attributes);
-        if identity.link != LinkId::NONE {
-            samples.links.resize(row, LinkId::NONE);
-            samples.links.push(identity.link);
-        }
+        let row = samples.push(identity.stack, identity.attributes, identity.link);
         samples.values.push(values);
         if !times.is_empty() {
             samples.timestamps.push_at(row, times);

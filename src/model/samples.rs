@@ -100,4 +100,26 @@ impl Samples {
     pub(crate) fn link(&self, row: usize) -> LinkId {
         self.links.get(row).copied().unwrap_or_default()
     }
+
+    /// Says the link of `row`, which no sample with a link is behind: links are kept up to the last.
+    pub(crate) fn set_link(&mut self, row: usize, link: LinkId) {
+        if link != LinkId::NONE {
+            self.links.resize(row, LinkId::NONE);
+            self.links.push(link);
+        }
+    }
+
+    /// Adds a sample without values, and says its row.
+    pub(crate) fn push(
+        &mut self,
+        stack: StackId,
+        attributes: &[AttributeId],
+        link: LinkId,
+    ) -> usize {
+        let row = self.stacks.len();
+        self.stacks.push(stack);
+        self.attributes.push_at(row, attributes);
+        self.set_link(row, link);
+        row
+    }
 }

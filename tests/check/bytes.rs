@@ -6,6 +6,7 @@ use otlp_profiles::framing::{Framing, frame};
 use otlp_profiles::{Format, Limits, Severity};
 
 use super::bases::{GENERATIONS, base};
+use super::wire::nest;
 
 fn gzip(bytes: &[u8]) -> Vec<u8> {
     deflate(bytes, Level::DEFAULT)
@@ -254,22 +255,7 @@ fn limits_are_findings() {
 /// A hundred findings of a rule are listed, and the others counted, in time that grows with them.
 #[test]
 fn findings_are_counted() {
-    let mut samples = Vec::new();
-    for _ in 0..32_000 {
-        samples.extend(b"\x12\x02\x08\x09");
-    }
-    let mut payload = samples;
-    for tag in [0x12, 0x12, 0x0a] {
-        let mut outer = vec![tag];
-        let mut length = payload.len();
-        while length >= 0x80 {
-            outer.push(length as u8 | 0x80);
-            length >>= 7;
-        }
-        outer.push(length as u8);
-        outer.extend(payload);
-        payload = outer;
-    }
+    let mut payload = nest(&[1, 2, 2], &b"\x12\x02\x08\x09".repeat(32_000));
     payload.extend(b"\x12\x0e\x0a\x00\x12\x00\x1a\x00\x22\x00\x2a\x00\x32\x00\x3a\x00");
     let report = check(&payload, &Options::default().from(Format::OTLP));
     let count =

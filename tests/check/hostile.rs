@@ -4,6 +4,7 @@ use otlp_profiles::check::{Options, check};
 use otlp_profiles::{Format, Limits};
 
 use super::bases::{GENERATIONS, base};
+use super::wire::{nest, overlong};
 
 /// Numbers that look random, and are the same on every run.
 struct Numbers(u64);
@@ -86,12 +87,7 @@ fn swollen_payloads_are_checked_in_time() {
     // The same inside a dictionary.
     for tag in [0x0a, 0x12, 0x1a, 0x22, 0x2a, 0x32, 0x3a] {
         let rows = many(&[tag, 2, 8, 1]);
-        let mut payload = vec![0x12, 0, 0, 0, 0];
-        let length = rows.len();
-        for (at, byte) in payload[1..].iter_mut().enumerate() {
-            *byte = (length >> (7 * at)) as u8 & 0x7f | if at < 3 { 0x80 } else { 0 };
-        }
-        payload.extend(rows);
+        let payload = [vec![0x12], overlong(rows.len() as u64, 4), rows].concat();
         let report = check(&payload, &options.clone().from(Format::OTLP));
         assert!(report.findings().len() < 2_000);
     }
@@ -100,29 +96,9 @@ fn swollen_payloads_are_checked_in_time() {
     assert!(!check(&deep, &options.clone().from(Format::OTLP)).is_ok());
     let mut value = vec![0x18, 1];
     for _ in 0..2_000 {
-        for tag in [0x0a, 0x2a] {
-            let mut outer = vec![tag];
-            let mut length = value.len();
-            while length >= 0x80 {
-                outer.push(length as u8 | 0x80);
-                length >>= 7;
-            }
-            outer.push(length as u8);
-            outer.extend(value);
-            value = outer;
-        }
+        value = nest(&[5, 1], &value);
     }
-    for tag in [0x12, 0x0a, 0x0a, 0x0a] {
-        let mut outer = vec![tag];
-        let mut length = value.len();
-        while length >= 0x80 {
-            outer.push(length as u8 | 0x80);
-            length >>= 7;
-        }
-        outer.push(length as u8);
-        outer.extend(value);
-        value = outer;
-    }
+    let value = nest(&[1, 1, 1, 2], &value);
     let report = check(&value, &options.from(Format::OTLP));
     for rule in ["OP1017", "OP5010"] {
         assert!(report.tallies().any(|tally| tally.rule.id() == rule), "{rule}: {report:?}");

@@ -9,3 +9,6 @@ mod docs;
 mod hostile;
 mod receivers;
 mod tree;
+#[path = "../support/wire.rs"]
+#[expect(dead_code, reason = "not all of it is wanted here")]
+mod wire;

@@ -168,8 +168,7 @@ impl<'a> SampleReader<'a> {
                 id
             }
         };
-        self.samples.links.resize(row, LinkId::NONE);
-        self.samples.links.push(LinkId(id));
+        self.samples.set_link(row, LinkId(id));
         Ok(())
     }
 }

@@ -63,10 +63,7 @@ fn folded(
         let kept: Vec<AttributeId> =
             sample.attributes.iter().copied().filter(|id| !(timed && is_time(id))).collect();
         new.attributes.push_at(at, &kept);
-        if sample.link != LinkId::NONE {
-            new.links.resize(at, LinkId::NONE);
-            new.links.push(sample.link);
-        }
+        new.set_link(at, sample.link);
         points.sort_by_key(|(nanos, _)| *nanos);
         if !timed {
             new.values.push_at(at, sample.values);
