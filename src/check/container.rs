@@ -5,6 +5,7 @@ use std::rc::Rc;
 use super::cx::Cx;
 use super::findings::{Findings, Shown, Spot};
 use super::options::Options;
+use super::profcheck::{self, Profcheck};
 use super::rule::Rule;
 use super::rules::container::*;
 use super::rules::pprof::{PP1014, PP1035};
@@ -39,6 +40,9 @@ struct Checking<'a> {
 
 impl Checking<'_> {
     fn file(&mut self, bytes: &[u8]) {
+        if let Some(asked) = self.options.compat {
+            return self.profcheck(bytes, asked);
+        }
         let is_otlp = self.options.from.is_some_and(|format| format.schema().is_some());
         if bytes.is_empty() && !is_otlp {
             return self.findings.raise(&OP0001, Spot::nowhere(), "no bytes", "a payload");
@@ -66,6 +70,17 @@ impl Checking<'_> {
             Ok(_) => self.payload(&unpacked.bytes, gzip),
             Err(error) => self.limit(&error),
         }
+    }
+
+    /// Gives profcheck's verdict of bytes, which it takes as they are.
+    fn profcheck(&mut self, bytes: &[u8], asked: Profcheck) {
+        let most = self.options.limits.max_input_bytes.min(u64::from(u32::MAX));
+        if bytes.len() as u64 > most {
+            let found = format_args!("{} bytes", bytes.len());
+            return self.findings.raise(&OP0002, Spot::nowhere(), found, most);
+        }
+        self.format = Some(Format::OTLP_1_10);
+        profcheck::check(bytes, asked, &mut self.findings);
     }
 
     /// Inflates bytes, and says what is wrong with how they are compressed.

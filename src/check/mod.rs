@@ -21,6 +21,7 @@ mod findings;
 mod lists;
 mod odd;
 mod options;
+mod profcheck;
 mod receivers;
 mod record;
 mod rule;
@@ -35,6 +36,7 @@ mod walk;
 
 pub use findings::{Finding, Tally};
 pub use options::Options;
+pub use profcheck::Profcheck;
 pub use rule::Rule;
 
 use crate::error::Severity;

@@ -1,7 +1,9 @@
 //! What is asked of a payload.
 
+use super::profcheck::Profcheck;
 use super::receivers;
 use super::rule::Rule;
+use super::rules::limits::OP9008;
 use crate::error::Severity;
 use crate::format::{Format, Receiver};
 use crate::limits::{Limits, setters};
@@ -35,6 +37,9 @@ pub struct Options {
     pub max_findings: u64,
     /// The receiver whose demands are asked too.
     pub receiver: Option<Receiver>,
+    /// To give profcheck's verdict: its checks are made of the bytes as they are, taken for OTLP 1.10, and no
+    /// other. Which rules are asked, and how much they matter, is not up to the other options then.
+    pub compat: Option<Profcheck>,
 }
 
 impl Default for Options {
@@ -48,6 +53,7 @@ impl Default for Options {
             allow: Vec::new(),
             max_findings: 100,
             receiver: None,
+            compat: None,
         }
     }
 }
@@ -61,6 +67,7 @@ setters! { Options {
     allow: Vec<&'static Rule>,
     max_findings: u64,
     receiver: impl Into<Option<Receiver>>,
+    compat: impl Into<Option<Profcheck>>,
 } }
 
 impl Options {
@@ -71,6 +78,10 @@ impl Options {
 
     /// How much a rule matters in a version; `None` where it is not asked.
     pub(crate) fn level(&self, rule: &'static Rule, version: Option<Version>) -> Option<Severity> {
+        if self.compat.is_some() {
+            let counts = *rule == OP9008;
+            return Some(if counts { Severity::Info } else { Severity::Error });
+        }
         let level = rule.level(version)?;
         let named = self.only.contains(&rule);
         if self.ignore.contains(&rule) || (!self.only.is_empty() && !named) {

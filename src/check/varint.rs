@@ -47,6 +47,10 @@ impl<'a> Packed<'a> {
     pub(crate) fn new(bytes: &'a [u8], body: std::ops::Range<usize>) -> Self {
         Self { bytes, at: body.start, end: body.end }
     }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.at >= self.end
+    }
 }
 
 impl Iterator for Packed<'_> {

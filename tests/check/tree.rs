@@ -132,6 +132,46 @@ fn varint(out: &mut Vec<u8>, mut value: u64) {
 }
 
 impl Node {
+    /// Changes one thing in it, or in a message inside it; `below` picks a number below another.
+    pub fn bend(&mut self, below: &mut impl FnMut(usize) -> usize) {
+        const ODD: [u64; 9] = [0, 1, 2, 3, 9, 105, u64::MAX, 1 << 32, 1 << 63];
+        const TEXTS: [&[u8]; 5] = [b"", b"a", b"k1", b"\xff", &[0; 16]];
+        let Some((kind, many, values)) = ({
+            let fields = self.0.len();
+            self.0.values_mut().nth(below(fields))
+        }) else {
+            return;
+        };
+        let row = below(values.len());
+        let Some(value) = values.get_mut(row) else { return };
+        if let Value::Node(node) = value
+            && below(5) > 0
+        {
+            return node.bend(below);
+        }
+        match below(6) {
+            0 => drop(values.remove(row)),
+            1 => {
+                let again = values[row].clone();
+                values.insert(row, again);
+            }
+            2 if *many => values.push(match kind {
+                Type::Message => Value::Node(Self::default()),
+                Type::String | Type::Bytes => Value::Bytes(TEXTS[below(TEXTS.len())].to_vec()),
+                _ => Value::Number(ODD[below(ODD.len())]),
+            }),
+            3 => {
+                let other = below(values.len());
+                values.swap(row, other);
+            }
+            _ => match value {
+                Value::Number(number) => *number = ODD[below(ODD.len())],
+                Value::Bytes(bytes) => *bytes = TEXTS[below(TEXTS.len())].to_vec(),
+                Value::Node(node) => *node = Self::default(),
+            },
+        }
+    }
+
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Vec::new();
         for (number, (kind, many, values)) in &self.0 {

@@ -44,6 +44,25 @@ fn rules_are_chosen_and_weighed() {
 }
 
 #[test]
+fn another_checker_is_followed() {
+    let room = room("validate_compat");
+    // Strings that nothing refers to, and a payload that has no rows at all.
+    let orphan = b"\x0a\x06\x12\x04\x12\x00\x12\x00\x12\x11\x0a\x00\x12\x00\x1a\x00\x22\x00\x2a\x00\x2a\x01a\x32\x00\x3a\x00";
+    fs::write(room.join("orphan.otlp"), orphan).unwrap();
+    fs::write(room.join("bad.otlp"), BROKEN).unwrap();
+    copy(PPROFS[0], &room.join("a.pb.gz"));
+    let page = stdout(&run(&room, "validate --compat profcheck orphan.otlp", 0));
+    assert_eq!(page, "otlp-1.10: 0 errors, 0 warnings, 0 infos\n");
+    let page = stdout(&run(&room, "validate --compat profcheck --check-orphans orphan.otlp", 1));
+    assert!(page.contains("dictionary.string_table[1]: error OP3301"), "{page}");
+    run(&room, "validate --compat profcheck bad.otlp", 1);
+    // It does not inflate.
+    run(&room, "validate --compat profcheck a.pb.gz", 3);
+    says(&run(&room, "validate --compat profcheck --only OP3101 bad.otlp", 2), "--compat");
+    says(&run(&room, "validate --check-dupes bad.otlp", 2), "--compat");
+}
+
+#[test]
 fn the_worst_file_decides() {
     let room = room("validate_exit");
     copy(PPROFS[0], &room.join("a.pb.gz"));

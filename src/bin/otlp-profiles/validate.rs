@@ -11,7 +11,7 @@ use std::io::{self, Read};
 use std::path::PathBuf;
 
 use clap::ValueEnum;
-use otlp_profiles::check::{Options, Report, Rule, check};
+use otlp_profiles::check::{Options, Profcheck, Report, Rule, check};
 use otlp_profiles::format::Receiver;
 use otlp_profiles::{Format, Limits, Severity};
 
@@ -59,8 +59,47 @@ pub(crate) struct Args {
     /// Ask what a receiver demands, too: collector, parca or pyroscope
     #[arg(long = "for", value_name = "RECEIVER", value_parser = parse_receiver)]
     receiver: Option<Receiver>,
+    /// Give the verdict of another checker: profcheck, of OpenTelemetry's Profiling SIG
+    #[arg(long, value_enum, value_name = "CHECKER", conflicts_with_all = OUR_RULES)]
+    compat: Option<Checker>,
+    #[command(flatten)]
+    profcheck: ProfcheckFlags,
     #[command(flatten)]
     limits: ReadLimits,
+}
+
+/// What decides about our own rules.
+const OUR_RULES: [&str; 7] = ["strict", "only", "ignore", "deny", "allow", "from", "receiver"];
+
+/// Other checkers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Checker {
+    /// Of OpenTelemetry's Profiling SIG
+    Profcheck,
+}
+
+/// The flags of profcheck, with its names and defaults.
+#[derive(Clone, Copy, Debug, clap::Args)]
+struct ProfcheckFlags {
+    /// With --compat profcheck: equal strings and mappings, too
+    #[arg(long, requires = "compat")]
+    check_dupes: bool,
+    /// With --compat profcheck: what nothing refers to, too
+    #[arg(long, requires = "compat")]
+    check_orphans: bool,
+    /// With --compat profcheck: whether samples have to be alike
+    #[arg(long, requires = "compat", value_name = "BOOL", default_value_t = true,
+        action = clap::ArgAction::Set)]
+    check_sample_shapes: bool,
+}
+
+impl ProfcheckFlags {
+    fn checks(self) -> Profcheck {
+        Profcheck::default()
+            .check_dupes(self.check_dupes)
+            .check_orphans(self.check_orphans)
+            .check_sample_shapes(self.check_sample_shapes)
+    }
 }
 
 /// What findings are printed as.
@@ -171,6 +210,7 @@ impl Args {
             .allow(self.allow.clone())
             .max_findings(self.max_findings)
             .receiver(self.receiver)
+            .compat(self.compat.map(|Checker::Profcheck| self.profcheck.checks()))
     }
 }
 

@@ -1,0 +1,301 @@
+//! The verdict of profcheck, the conformance checker of OpenTelemetry's Profiling SIG, as of August 2026: what it
+//! accepts passes here and what it refuses fails, a panic of it included.
+//!
+//! Each finding is one of the catalogue's rules, an error whatever the catalogue says of it.
+
+mod go;
+mod orphans;
+mod tables;
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use super::findings::{Findings, Shown, Spot, Step};
+use super::rule::Rule;
+use super::rules::attributes::OP5002;
+use super::rules::indices::*;
+use super::rules::samples::*;
+use super::rules::structure::*;
+use super::shape::{Kind, ROOT, Shape, Shapes};
+use super::tables::Tables;
+use crate::limits::setters;
+use crate::schema::{Table, Version};
+use go::{Field, fields};
+
+/// Which of its checks profcheck is asked for; its flags have these names.
+///
+/// ```
+/// use otlp_profiles::check::{Options, Profcheck, check};
+///
+/// let profcheck = Profcheck::default().check_orphans(true);
+/// let report = check(b"", &Options::default().compat(profcheck));
+/// assert_eq!(report.findings().next().unwrap().rule.id(), "OP2001");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Profcheck {
+    /// Equal strings, and equal mappings. Not by default.
+    pub check_dupes: bool,
+    /// Rows that nothing refers to; texts that resources, scopes and values refer to are such for it. Not by
+    /// default.
+    pub check_orphans: bool,
+    /// Samples with values or timestamps, as many of both, and all samples of a profile alike.
+    pub check_sample_shapes: bool,
+}
+
+impl Default for Profcheck {
+    fn default() -> Self {
+        Self { check_dupes: false, check_orphans: false, check_sample_shapes: true }
+    }
+}
+
+setters! { Profcheck {
+    check_dupes: bool,
+    check_orphans: bool,
+    check_sample_shapes: bool,
+} }
+
+/// Checks a message; the findings are those of profcheck.
+pub(super) fn check(bytes: &[u8], asked: Profcheck, findings: &mut Findings) {
+    let shapes = Shapes::of(Version::V1_10);
+    if !go::decodes(bytes, shapes, findings) {
+        return;
+    }
+    let (tables, used) = Default::default();
+    let mut checking = Checking { bytes, asked, shapes, findings, tables, used };
+    checking.payload();
+}
+
+struct Checking<'a, 'f> {
+    bytes: &'a [u8],
+    asked: Profcheck,
+    shapes: &'static Shapes,
+    findings: &'f mut Findings,
+    tables: Tables,
+    /// Whether anything refers to a row.
+    used: [Vec<bool>; Table::COUNT],
+}
+
+impl<'a> Checking<'a, '_> {
+    fn payload(&mut self) {
+        let root = self.shapes.get(ROOT);
+        let all = || fields(self.bytes, root, 0..self.bytes.len());
+        let mut missing = true;
+        for field in all().filter(|field| field.key == "dictionary") {
+            missing = false;
+            let (shape, body) = (self.shapes.get(field.slot.child), field.value.body());
+            self.tables.survey(self.bytes, shape, body.start, body.end);
+        }
+        self.tables.close();
+        for (used, rows) in self.used.iter_mut().zip(&self.tables.rows) {
+            used.resize(rows.len(), false);
+        }
+        if all().all(|field| field.key != "resource_profiles") {
+            let spot = Spot::nowhere().field("resource_profiles");
+            return self.findings.raise(&OP2001, spot, "", "");
+        }
+        if missing {
+            return self.findings.raise(&OP2005, Spot::nowhere().field("dictionary"), "", "");
+        }
+        for (row, field) in all().filter(|field| field.key == "resource_profiles").enumerate() {
+            let (name, shape) = (field.slot.field.name, self.shapes.get(field.slot.child));
+            self.inside(name, Some(row), |this| this.resource(shape, field.value.body()));
+        }
+        self.inside("dictionary", None, Self::dictionary);
+        if self.asked.check_orphans {
+            self.inside("dictionary", None, Self::orphans);
+        }
+    }
+
+    /// What `then` raises is within a field.
+    fn inside<T>(
+        &mut self,
+        name: &'static str,
+        row: Option<usize>,
+        then: impl FnOnce(&mut Self) -> T,
+    ) -> T {
+        self.findings.path.push(Step { name, row: row.map(|row| row as u32) });
+        let done = then(self);
+        self.findings.path.pop();
+        done
+    }
+
+    fn shape(&self, kind: Kind) -> &'static Shape {
+        self.shapes.find(kind).unwrap_or(self.shapes.get(ROOT))
+    }
+
+    fn fields(&self, kind: Kind, body: Range<usize>) -> impl Iterator<Item = Field<'a>> + use<'a> {
+        fields(self.bytes, self.shape(kind), body)
+    }
+
+    fn resource(&mut self, shape: &'static Shape, body: Range<usize>) {
+        let start = body.start;
+        let scopes = fields(self.bytes, shape, body).filter(|field| field.key == "scope_profiles");
+        let mut none = true;
+        for (row, field) in scopes.enumerate() {
+            none = false;
+            let shape = self.shapes.get(field.slot.child);
+            self.inside("scope_profiles", Some(row), |this| this.scope(shape, field.value.body()));
+        }
+        if none {
+            self.findings.raise(&OP2002, Spot::at(start).field("scope_profiles"), "", "");
+        }
+    }
+
+    fn scope(&mut self, shape: &'static Shape, body: Range<usize>) {
+        let start = body.start;
+        let profiles = fields(self.bytes, shape, body).filter(|field| field.key == "profiles");
+        let mut none = true;
+        for (row, field) in profiles.enumerate() {
+            none = false;
+            self.inside("profiles", Some(row), |this| this.profile(field.value.body()));
+        }
+        if none {
+            self.findings.raise(&OP2003, Spot::at(start).field("profiles"), "", "");
+        }
+    }
+
+    fn profile(&mut self, body: Range<usize>) {
+        let (mut time, mut duration) = (0u64, 0u64);
+        let mut types = [[(0, body.start); 2]; 2];
+        let (mut attributes, mut at) = (Vec::new(), body.start);
+        for field in self.fields(Kind::Profile, body.clone()) {
+            match field.key {
+                "time_unix_nano" => time = field.value.number(),
+                "duration_nano" => duration = field.value.number(),
+                "sample_type" => self.value_type(field.value.body(), &mut types[0]),
+                "period_type" => self.value_type(field.value.body(), &mut types[1]),
+                "attribute_indices" => {
+                    at = field.at;
+                    field.value.extend(&mut attributes, |value| value as i32);
+                }
+                _ => {}
+            }
+        }
+        self.attributes(&attributes, at, &OP3116);
+        for (name, found, rules) in [
+            ("sample_type", types[0], [&OP3117, &OP3118]),
+            ("period_type", types[1], [&OP3119, &OP3120]),
+        ] {
+            self.inside(name, None, |this| {
+                for ((field, (index, at)), rule) in
+                    ["type_strindex", "unit_strindex"].into_iter().zip(found).zip(rules)
+                {
+                    this.refer(rule, Table::String, index, Spot::at(at).field(field));
+                }
+            });
+        }
+        let samples = self.fields(Kind::Profile, body).filter(|field| field.key == "samples");
+        let mut first = None;
+        // The end of the time wraps as its sum of two unsigned numbers does.
+        let range = time..time.wrapping_add(duration);
+        for (row, field) in samples.enumerate() {
+            self.inside("samples", Some(row), |this| {
+                this.sample(field.value.body(), &range, &mut first);
+            });
+        }
+    }
+
+    /// Takes type and unit from a value type, each with its place.
+    fn value_type(&self, body: Range<usize>, found: &mut [(i32, usize); 2]) {
+        for field in self.fields(Kind::ValueType, body) {
+            let row = usize::from(field.key == "unit_strindex");
+            found[row] = (field.value.index(), field.at);
+        }
+    }
+
+    fn sample(&mut self, body: Range<usize>, range: &Range<u64>, first: &mut Option<(bool, bool)>) {
+        let here = Spot::at(body.start);
+        let (mut stack, mut link) = ((0, body.start), (0, body.start));
+        let (mut attributes, mut at) = (Vec::new(), body.start);
+        let (mut values, mut times) = (Vec::new(), Vec::new());
+        for field in self.fields(Kind::Sample, body) {
+            match field.key {
+                "stack_index" => stack = (field.value.index(), field.at),
+                "link_index" => link = (field.value.index(), field.at),
+                "attribute_indices" => {
+                    at = field.at;
+                    field.value.extend(&mut attributes, |value| value as i32);
+                }
+                "values" => field.value.extend(&mut values, |_| ()),
+                "timestamps_unix_nano" => field.value.extend(&mut times, |time| time),
+                _ => {}
+            }
+        }
+        self.refer(&OP3101, Table::Stack, stack.0, Spot::at(stack.1).field("stack_index"));
+        self.attributes(&attributes, at, &OP3102);
+        self.refer(&OP3103, Table::Link, link.0, Spot::at(link.1).field("link_index"));
+        for (row, time) in times.iter().enumerate().filter(|(_, time)| !range.contains(time)) {
+            let bound = format_args!("[{}, {})", range.start, range.end);
+            self.findings.raise(&OP4012, here.field("timestamps_unix_nano").row(row), time, bound);
+        }
+        if self.asked.check_sample_shapes {
+            self.sample_shape(values.len(), times.len(), here, first);
+        }
+    }
+
+    fn sample_shape(
+        &mut self,
+        values: usize,
+        times: usize,
+        here: Spot,
+        first: &mut Option<(bool, bool)>,
+    ) {
+        let found = format_args!("{values} values and {times} timestamps").to_string();
+        match (values, times) {
+            (0, 0) => self.findings.raise(&OP4001, here, "", "a value or a timestamp"),
+            (2.., 0) => self.findings.raise(&OP4003, here.field("values"), &found, "1 value"),
+            (1.., 1..) if values != times => {
+                self.findings.raise(&OP4002, here, &found, "as many of both");
+            }
+            _ => {}
+        }
+        let shape = (values > 0, times > 0);
+        if *first.get_or_insert(shape) != shape {
+            self.findings.raise(&OP4004, here, found, "the shape of the first sample");
+        }
+    }
+
+    /// A reference: the row is there.
+    fn refer(&mut self, rule: &'static Rule, table: Table, index: i32, spot: Spot) {
+        let used = &mut self.used[table as usize];
+        let row = usize::try_from(index).ok();
+        match row.and_then(|row| used.get_mut(row)) {
+            Some(used) => *used = true,
+            None => {
+                let bound = format_args!("an index below {}", used.len()).to_string();
+                self.findings.raise(rule, spot, index, bound);
+            }
+        }
+    }
+
+    /// References to attributes: each row is there and has a key that is there, and no key comes twice.
+    fn attributes(&mut self, indices: &[i32], at: usize, rule: &'static Rule) {
+        let mut keys: HashMap<&[u8], usize, foldhash::fast::RandomState> = HashMap::default();
+        for (position, index) in indices.iter().enumerate() {
+            let spot = Spot::at(at).field("attribute_indices").row(position);
+            let body =
+                u64::try_from(*index).ok().and_then(|row| self.tables.row(Table::Attribute, row));
+            let Some((start, end)) = body else {
+                self.refer(rule, Table::Attribute, *index, spot);
+                continue;
+            };
+            self.used[Table::Attribute as usize][*index as usize] = true;
+            let keyed = self.fields(Kind::KeyValueAndUnit, start..end);
+            let key = keyed.filter(|field| field.key == "key_strindex").last();
+            let row = key.map_or(0, |field| field.value.index());
+            let text = u64::try_from(row).ok().and_then(|row| self.tables.row(Table::String, row));
+            let Some((start, end)) = text else {
+                self.refer(&OP3114, Table::String, row, spot);
+                continue;
+            };
+            let text = self.bytes.get(start..end).unwrap_or_default();
+            if let Some(first) = keys.get(text) {
+                let bound = format_args!("no key of [{first}]").to_string();
+                self.findings.raise(&OP5002, spot, Shown(text), bound);
+            } else {
+                keys.insert(text, position);
+            }
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! Rows that nothing refers to. All that refers to a row of a table was met by then, resources, scopes and values
+//! left out, which profcheck leaves out, too.
+
+use super::Checking;
+use crate::check::findings::Spot;
+use crate::check::rule::Rule;
+use crate::check::rules::orphans::*;
+use crate::schema::Table;
+
+const TABLES: [(Table, &str, &Rule); 7] = [
+    (Table::String, "string_table", &OP3301),
+    (Table::Attribute, "attribute_table", &OP3306),
+    (Table::Mapping, "mapping_table", &OP3302),
+    (Table::Function, "function_table", &OP3304),
+    (Table::Location, "location_table", &OP3303),
+    (Table::Stack, "stack_table", &OP3307),
+    (Table::Link, "link_table", &OP3305),
+];
+
+impl Checking<'_, '_> {
+    pub(super) fn orphans(&mut self) {
+        for (table, name, rule) in TABLES {
+            let rows = self.used[table as usize].iter().zip(&self.tables.rows[table as usize]);
+            for (row, (used, (start, _))) in rows.enumerate().skip(1) {
+                if !used {
+                    let spot = Spot::at(*start as usize).field(name).row(row);
+                    self.findings.raise(rule, spot, "", "");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,265 @@
+//! The tables: first rows, references, ranges, and on demand equal rows.
+
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+
+use super::Checking;
+use super::go::{fields, is_zero};
+use crate::check::findings::{Shown, Spot};
+use crate::check::rule::Rule;
+use crate::check::rules::duplicates::{OP3201, OP3202};
+use crate::check::rules::frames::*;
+use crate::check::rules::identity::{OP6004, OP6005};
+use crate::check::rules::indices::*;
+use crate::check::rules::zero::*;
+use crate::check::shape::Kind;
+use crate::schema::Table;
+
+impl Checking<'_, '_> {
+    pub(super) fn dictionary(&mut self) {
+        self.table(Table::Mapping, "mapping_table", Self::mapping);
+        self.table(Table::Location, "location_table", Self::location);
+        self.table(Table::Function, "function_table", Self::function);
+        self.table(Table::Link, "link_table", Self::link);
+        self.strings();
+        self.table(Table::Attribute, "attribute_table", Self::attribute);
+        self.table(Table::Stack, "stack_table", Self::stack);
+        if self.asked.check_dupes {
+            self.equal_mappings();
+        }
+    }
+
+    fn rows(&self, table: Table) -> impl Iterator<Item = (usize, Range<usize>)> + use<> {
+        let rows = self.tables.rows[table as usize].clone();
+        rows.into_iter().map(|(start, end)| start as usize..end as usize).enumerate()
+    }
+
+    /// Checks the rows of a table; the first has to be there and zero.
+    fn table(
+        &mut self,
+        table: Table,
+        name: &'static str,
+        check: fn(&mut Self, usize, Range<usize>),
+    ) {
+        let mut none = true;
+        for (row, body) in self.rows(table) {
+            none = false;
+            if row == 0 && !self.is_zero(table, body.clone()) {
+                let rule = match table {
+                    Table::Link => &OP3005,
+                    Table::Attribute => &OP3008,
+                    _ => &OP3004,
+                };
+                let spot = Spot::at(body.start).field(name).row(0);
+                self.findings.raise(rule, spot, "", "the zero value");
+            }
+            self.inside(name, Some(row), |this| check(this, row, body));
+        }
+        if none {
+            let spot = Spot::nowhere().field(name);
+            self.findings.raise(&OP3003, spot, "no entry", "the zero value first");
+        }
+    }
+
+    fn is_zero(&self, table: Table, body: Range<usize>) -> bool {
+        let kind = match table {
+            Table::Mapping => Kind::Mapping,
+            Table::Location => Kind::Location,
+            Table::Function => Kind::Function,
+            Table::Link => Kind::Link,
+            Table::Stack => Kind::Stack,
+            // Of an attribute a value without a member is none, and unknown fields are let be.
+            _ => {
+                let mut numbers = [0; 2];
+                let mut valued = false;
+                for field in self.fields(Kind::KeyValueAndUnit, body) {
+                    match field.key {
+                        "key_strindex" => numbers[0] = field.value.index(),
+                        "unit_strindex" => numbers[1] = field.value.index(),
+                        _ => {
+                            let value = self.fields(Kind::AnyValue, field.value.body()).next();
+                            valued |= value.is_some();
+                        }
+                    }
+                }
+                return numbers == [0; 2] && !valued;
+            }
+        };
+        is_zero(self.bytes, self.shape(kind), body)
+    }
+
+    /// References of a row, each once, by key: the last of each counts.
+    fn references(&mut self, kind: Kind, body: Range<usize>, of: &[(&str, Table, &'static Rule)]) {
+        let mut found = vec![None; of.len()];
+        for field in self.fields(kind, body) {
+            if let Some(row) = of.iter().position(|(key, ..)| *key == field.key) {
+                found[row] = Some((field.value.index(), field.at, field.slot.field.name));
+            }
+        }
+        for ((_, table, rule), found) in of.iter().zip(found) {
+            // What is left out refers to row 0.
+            let (index, at, name) = found.unwrap_or((0, 0, ""));
+            if !name.is_empty() {
+                self.refer(rule, *table, index, Spot::at(at).field(name));
+            } else if self.tables.len(*table) == 0 {
+                self.refer(rule, *table, index, Spot::nowhere());
+            }
+        }
+    }
+
+    /// The attributes of a row.
+    fn attributes_of(&mut self, kind: Kind, body: Range<usize>, rule: &'static Rule) {
+        let (mut indices, mut at) = (Vec::new(), body.start);
+        for field in self.fields(kind, body).filter(|field| field.key == "attribute_indices") {
+            at = field.at;
+            field.value.extend(&mut indices, |value| value as i32);
+        }
+        self.attributes(&indices, at, rule);
+    }
+
+    fn mapping(&mut self, row: usize, body: Range<usize>) {
+        if row == 0 {
+            return;
+        }
+        let name = ("filename_strindex", Table::String, &OP3111);
+        self.references(Kind::Mapping, body.clone(), &[name]);
+        self.attributes_of(Kind::Mapping, body.clone(), &OP3112);
+        let mut range = [0; 2];
+        for field in self.fields(Kind::Mapping, body.clone()) {
+            match field.key {
+                "memory_start" => range[0] = field.value.number(),
+                "memory_limit" => range[1] = field.value.number(),
+                _ => {}
+            }
+        }
+        let [start, limit] = range;
+        if range != [0; 2] && start >= limit {
+            let rule = if start > limit { &OP7001 } else { &OP7002 };
+            let found = format_args!("{start:#x} to {limit:#x}").to_string();
+            self.findings.raise(
+                rule,
+                Spot::at(body.start),
+                found,
+                "memory_start below memory_limit",
+            );
+        }
+    }
+
+    fn location(&mut self, _: usize, body: Range<usize>) {
+        let mapping = ("mapping_index", Table::Mapping, &OP3105);
+        self.references(Kind::Location, body.clone(), &[mapping]);
+        self.attributes_of(Kind::Location, body.clone(), &OP3106);
+        let lines = self.fields(Kind::Location, body).filter(|field| field.key == "lines");
+        for (row, field) in lines.enumerate() {
+            self.inside("lines", Some(row), |this| this.line(field.value.body()));
+        }
+    }
+
+    fn line(&mut self, body: Range<usize>) {
+        let function = ("function_index", Table::Function, &OP3107);
+        self.references(Kind::Line, body.clone(), &[function]);
+        self.not_negative(Kind::Line, body, &["line", "column"], &OP7005);
+    }
+
+    fn function(&mut self, _: usize, body: Range<usize>) {
+        let names = [
+            ("name_strindex", Table::String, &OP3108),
+            ("system_name_strindex", Table::String, &OP3109),
+            ("filename_strindex", Table::String, &OP3110),
+        ];
+        self.references(Kind::Function, body.clone(), &names);
+        self.not_negative(Kind::Function, body, &["start_line"], &OP7006);
+    }
+
+    /// Numbers that are 0 or more.
+    fn not_negative(&mut self, kind: Kind, body: Range<usize>, keys: &[&str], rule: &'static Rule) {
+        for key in keys {
+            let last = self.fields(kind, body.clone()).filter(|field| field.key == *key).last();
+            if let Some(field) = last.filter(|field| field.value.number() as i64 <= -1) {
+                let spot = Spot::at(field.at).field(field.slot.field.name);
+                self.findings.raise(rule, spot, field.value.number() as i64, "0 or more");
+            }
+        }
+    }
+
+    fn link(&mut self, row: usize, body: Range<usize>) {
+        if row == 0 {
+            return;
+        }
+        for (key, bytes, rule) in [("trace_id", 16, &OP6004), ("span_id", 8, &OP6005)] {
+            let last =
+                self.fields(Kind::Link, body.clone()).filter(|field| field.key == key).last();
+            let length = last.map_or(0, |field| field.value.body().len());
+            if length != bytes {
+                let spot = Spot::at(body.start).field(key);
+                self.findings.raise(rule, spot, format_args!("{length} bytes"), bytes);
+            }
+        }
+    }
+
+    fn strings(&mut self) {
+        let spot = Spot::nowhere().field("string_table");
+        match self.tables.row(Table::String, 0) {
+            None => return self.findings.raise(&OP3001, spot, "no entry", "\"\" first"),
+            Some((start, end)) if start < end => {
+                let text = self.bytes.get(start..end).unwrap_or_default();
+                let spot = Spot { byte: Some(start as u64), ..spot.row(0) };
+                return self.findings.raise(&OP3002, spot, Shown(text), "\"\"");
+            }
+            Some(_) => {}
+        }
+        if !self.asked.check_dupes {
+            return;
+        }
+        let mut seen: HashMap<&[u8], usize, foldhash::fast::RandomState> = HashMap::default();
+        for (row, body) in self.rows(Table::String) {
+            let spot = Spot::at(body.start).field("string_table").row(row);
+            let text = self.bytes.get(body).unwrap_or_default();
+            let first = *seen.entry(text).or_insert(row);
+            if first != row {
+                let bound = format_args!("no entry of [{first}]");
+                self.findings.raise(&OP3201, spot, Shown(text), bound);
+            }
+        }
+    }
+
+    fn attribute(&mut self, _: usize, body: Range<usize>) {
+        let texts =
+            [("key_strindex", Table::String, &OP3114), ("unit_strindex", Table::String, &OP3115)];
+        self.references(Kind::KeyValueAndUnit, body, &texts);
+    }
+
+    fn stack(&mut self, _: usize, body: Range<usize>) {
+        let (mut indices, mut at) = (Vec::new(), body.start);
+        for field in fields(self.bytes, self.shape(Kind::Stack), body) {
+            at = field.at;
+            field.value.extend(&mut indices, |value| value as i32);
+        }
+        for (row, index) in indices.into_iter().enumerate() {
+            let spot = Spot::at(at).field("location_indices").row(row);
+            self.refer(&OP3104, Table::Location, index, spot);
+        }
+    }
+
+    /// Mappings of one file, range, offset and set of attributes.
+    fn equal_mappings(&mut self) {
+        let mut seen = HashSet::new();
+        for (row, body) in self.rows(Table::Mapping).skip(1) {
+            let (mut numbers, mut name, mut attributes) = ([0u64; 3], 0, Vec::new());
+            for field in self.fields(Kind::Mapping, body.clone()) {
+                match field.key {
+                    "memory_start" => numbers[0] = field.value.number(),
+                    "memory_limit" => numbers[1] = field.value.number(),
+                    "file_offset" => numbers[2] = field.value.number(),
+                    "filename_strindex" => name = field.value.index(),
+                    _ => field.value.extend(&mut attributes, |value| value as i32),
+                }
+            }
+            attributes.sort_unstable();
+            if !seen.insert((numbers, name, attributes)) {
+                let spot = Spot::at(body.start).field("mapping_table").row(row);
+                self.findings.raise(&OP3202, spot, "", "no entry twice");
+            }
+        }
+    }
+}
