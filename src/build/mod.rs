@@ -44,7 +44,7 @@
 mod add;
 mod build_id;
 mod cache;
-mod compact;
+pub(crate) mod compact;
 mod declared;
 mod frames;
 pub(crate) mod interner;

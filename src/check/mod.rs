@@ -18,6 +18,7 @@
 mod container;
 mod cx;
 mod findings;
+pub mod fix;
 mod lists;
 mod odd;
 mod options;

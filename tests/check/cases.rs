@@ -29,15 +29,15 @@ fn nothing_is_wrong_with_the_bases() {
 }
 
 /// One line of `cases.txt`.
-struct Case {
-    rule: &'static str,
-    generations: Vec<&'static str>,
-    bent: &'static str,
+pub struct Case {
+    pub rule: &'static str,
+    pub generations: Vec<&'static str>,
+    pub bent: &'static str,
     place: &'static str,
     near: &'static str,
 }
 
-fn cases() -> Vec<Case> {
+pub fn cases() -> Vec<Case> {
     let lines = include_str!("cases.txt").lines();
     let lines = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
     lines
@@ -58,7 +58,7 @@ fn cases() -> Vec<Case> {
 }
 
 /// Short names that differ between generations.
-fn in_full(generation: &str, text: &str) -> String {
+pub fn in_full(generation: &str, text: &str) -> String {
     let (kind, unit, values) = if generation == "1" {
         ("type", "unit", "value")
     } else {

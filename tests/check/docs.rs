@@ -11,7 +11,7 @@ What `otlp-profiles validate` and `otlp_profiles::check` ask of a payload. This 
 
 Severities are E (error), W (warning) and I (info), by generation where they differ. Generations: 1 is OTLP 1.3
 (OTEP 0239), 2 is 1.4 and 1.5, 3 is 1.6, 4 is 1.7, 5 is 1.8, 6 is 1.9, 7 is 1.10 and 1.11; P is pprof, A is anything.
-Rules with a * are asked only when they are named.
+Rules with a * are asked only when they are named. What `validate --fix` mends has an F: there is one right answer.
 ";
 
 fn page() -> String {
@@ -24,16 +24,17 @@ fn page() -> String {
             family = &id[..4];
             let _ = write!(
                 page,
-                "\n## {family}xx\n\n| id | name | severity | generations | where | broken when | source |\n|---|---|---|---|---|---|---|\n"
+                "\n## {family}xx\n\n| id | name | severity | | generations | where | broken when | source |\n|---|---|---|---|---|---|---|---|\n"
             );
         }
+        let fixed = if rule.fixed_by().is_some() { "F" } else { "" };
         let star = if rule.is_on() { "" } else { "\\*" };
         let (name, severity, generations) = (rule.name(), rule.severity(), rule.generations());
         let (place, statement) = (cell(rule.place()), cell(rule.statement()));
         let source = cell(rule.source());
         let _ = writeln!(
             page,
-            "| {id}{star} | {name} | {severity} | {generations} | {place} | {statement} | {source} |"
+            "| {id}{star} | {name} | {severity} | {fixed} | {generations} | {place} | {statement} | {source} |"
         );
     }
     page

@@ -6,8 +6,15 @@ mod bases;
 mod bend;
 mod bytes;
 mod cases;
+#[path = "../support/doc.rs"]
+mod doc;
 mod docs;
+mod fix;
+#[path = "../support/forms.rs"]
+mod forms;
 mod hostile;
+#[path = "../support/pprof.rs"]
+mod pprof;
 mod profcheck;
 mod receivers;
 mod tree;

@@ -100,3 +100,48 @@ fn machines_get_their_forms() {
     let github = form("github");
     assert!(github.contains("::error file=bad.otlp,title=OP3101 index-sample"), "{github}");
 }
+
+/// A payload of OTLP 1.10 with a sample of 7, and a string that nothing refers to.
+const ORPHAN: &[u8] = b"\x0a\x09\x12\x07\x12\x05\x12\x03\x22\x01\x07\
+    \x12\x11\x0a\x00\x12\x00\x1a\x00\x22\x00\x2a\x00\x2a\x01a\x32\x00\x3a\x00";
+
+#[test]
+fn files_are_fixed_in_place_and_elsewhere() {
+    let room = room("validate_fix");
+    fs::write(room.join("a.otlp"), ORPHAN).unwrap();
+    fs::write(room.join("bad.otlp"), BROKEN).unwrap();
+    // Elsewhere: the input stays, and what is there is not replaced without being told to.
+    let page = stdout(&run(&room, "validate --from otlp --fix a.otlp -o b.otlp", 0));
+    let line = "a.otlp: dictionary.string_table[1]: fixed OP3301 orphan-string: the unused row was left out (byte 25)";
+    assert_eq!(page.lines().next(), Some(line), "{page}");
+    assert!(page.ends_with("; 1 fixed\n"), "{page}");
+    assert_eq!(fs::read(room.join("a.otlp")).unwrap(), ORPHAN);
+    let mended = fs::read(room.join("b.otlp")).unwrap();
+    assert!(mended.len() < ORPHAN.len());
+    says(&run(&room, "validate --from otlp --fix a.otlp -o b.otlp", 4), "exists; --force");
+    run(&room, "validate --from otlp --fix a.otlp -o b.otlp --force", 0);
+    // In place; what has no single right answer stays, and decides how it ends.
+    let output = run(&room, "validate --from otlp --fix a.otlp bad.otlp --format json", 1);
+    let document: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    assert_eq!(document["files"][0]["fixed"][0]["rule"], "OP3301");
+    assert_eq!(document["files"][1]["fixed"].as_array().unwrap().len(), 0);
+    assert_eq!(fs::read(room.join("a.otlp")).unwrap(), mended);
+    assert_eq!(fs::read(room.join("bad.otlp")).unwrap(), BROKEN);
+    let page = stdout(&run(&room, "validate --from otlp --fix a.otlp", 0));
+    assert!(page.ends_with("; nothing to fix\n"), "{page}");
+    assert_eq!(fs::read(room.join("a.otlp")).unwrap(), mended);
+    let names: Vec<_> =
+        fs::read_dir(&room).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(names.len(), 3, "{names:?}");
+}
+
+#[test]
+fn fixing_asks_for_one_place() {
+    let room = room("validate_fix_usage");
+    fs::write(room.join("a.otlp"), ORPHAN).unwrap();
+    says(&run(&room, "validate --fix -", 2), "stdin cannot be fixed in place");
+    says(&run(&room, "validate --fix a.otlp a.otlp -o b", 2), "--output takes one input");
+    run(&room, "validate a.otlp -o b", 2);
+    let output = run(&room, "validate --from otlp --fix a.otlp -o - --force", 0);
+    assert!(output.stdout.len() < ORPHAN.len() && output.stdout.starts_with(&ORPHAN[..11]));
+}

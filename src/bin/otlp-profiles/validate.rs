@@ -1,5 +1,6 @@
 //! `otlp-profiles validate`: checks files against the rules of their generation.
 
+mod fix;
 mod github;
 mod json;
 mod junit;
@@ -22,6 +23,7 @@ use crate::input::{Input, Inputs, unreadable};
 use crate::limits::ReadLimits;
 use crate::once::{self, Once};
 use crate::output;
+use crate::validate::fix::Mended;
 
 /// What to check, and how to say it.
 #[derive(Clone, Debug, clap::Args)]
@@ -64,12 +66,22 @@ pub(crate) struct Args {
     compat: Option<Checker>,
     #[command(flatten)]
     profcheck: ProfcheckFlags,
+    /// Mend what has one right answer, in place, and say what was done
+    #[arg(long, conflicts_with = "explain")]
+    fix: bool,
+    /// With --fix: write the file here, and leave the input as it is (- is stdout, the findings then go nowhere)
+    #[arg(short, long, value_name = "OUT", requires = "fix")]
+    output: Option<PathBuf>,
+    /// With --fix: replace what is at OUT
+    #[arg(long, requires = "output")]
+    force: bool,
     #[command(flatten)]
     limits: ReadLimits,
 }
 
 /// What decides about our own rules.
-const OUR_RULES: [&str; 7] = ["strict", "only", "ignore", "deny", "allow", "from", "receiver"];
+const OUR_RULES: [&str; 8] =
+    ["fix", "strict", "only", "ignore", "deny", "allow", "from", "receiver"];
 
 /// Other checkers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -130,6 +142,8 @@ struct Checked {
     name: String,
     /// What was found, or why the file could not be read.
     report: Result<Report, Failure>,
+    /// What was mended of it, if that was asked for.
+    fixed: Option<Mended>,
 }
 
 impl Checked {
@@ -154,6 +168,9 @@ pub(crate) fn run(args: &Args, console: &Console) -> Exit {
     if inputs.stdins() > 1 {
         return crate::wrong_usage("validate", false, "stdin can be read once");
     }
+    if let Some(message) = fix::misuse(args, &inputs) {
+        return crate::wrong_usage("validate", false, message);
+    }
     match checked(args, &inputs, console) {
         Ok(exit) => exit,
         Err(failure) => {
@@ -175,11 +192,17 @@ fn checked(args: &Args, inputs: &Inputs, console: &Console) -> Result<Exit, Fail
     }
     once.tell("validate", console);
     for (name, failure) in &inputs.missing {
-        files.push(Checked { name: name.clone(), report: Err(failure.clone()) });
+        files.push(Checked { name: name.clone(), report: Err(failure.clone()), fixed: None });
     }
     for input in &inputs.all {
-        let report = bytes(input, &options.limits).map(|bytes| check(&bytes, &options));
-        files.push(Checked { name: input.name(), report });
+        let bytes = bytes(input, &options.limits);
+        files.push(match args.fix {
+            true => fix::file(input, bytes, &options, args),
+            false => {
+                let report = bytes.map(|bytes| check(&bytes, &options));
+                Checked { name: input.name(), report, fixed: None }
+            }
+        });
     }
     for file in &files {
         worst = worst.max(file.exit(deny));
@@ -195,7 +218,9 @@ fn checked(args: &Args, inputs: &Inputs, console: &Console) -> Result<Exit, Fail
         Form::Junit => junit::page(&files, deny),
         Form::Github => github::page(&files),
     };
-    output::to_stdout(page.as_bytes(), true)?;
+    if args.output.as_ref().is_none_or(|output| output.as_os_str() != "-") {
+        output::to_stdout(page.as_bytes(), true)?;
+    }
     Ok(worst)
 }
 

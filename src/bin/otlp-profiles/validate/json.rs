@@ -1,6 +1,7 @@
 //! Findings as one JSON document.
 
 use otlp_profiles::Severity;
+use otlp_profiles::check::fix::Change;
 use otlp_profiles::check::{Finding, Report};
 use serde_json::{Value, json};
 
@@ -15,6 +16,27 @@ pub(super) fn page(files: &[Checked]) -> String {
 }
 
 fn file(file: &Checked) -> Value {
+    let mut value = checked(file);
+    if let Some(fixed) = &file.fixed {
+        value["fixed"] = fixed.changes.iter().map(change).collect();
+        let left = fixed.left.iter().map(|left| json!({ "path": left.path, "why": left.why }));
+        value["not_fixed"] = left.collect();
+    }
+    value
+}
+
+fn change(change: &Change) -> Value {
+    json!({
+        "rule": change.rule.id(),
+        "name": change.rule.name(),
+        "path": change.path,
+        "byte": change.byte,
+        "count": change.count,
+        "done": change.done,
+    })
+}
+
+fn checked(file: &Checked) -> Value {
     match &file.report {
         Err(failure) => json!({ "path": file.name, "error": failure.to_json() }),
         Ok(report) => json!({
@@ -56,5 +78,6 @@ fn finding(finding: &Finding) -> Value {
         "statement": finding.rule.statement(),
         "source": finding.rule.source(),
         "fix": finding.rule.fix(),
+        "fixable": finding.rule.fixed_by().is_some(),
     })
 }

@@ -13,6 +13,14 @@ pub(super) fn page(files: &[Checked], inputs: &Inputs) -> String {
     let mut page = String::new();
     for file in files {
         let name = shown(&file.name);
+        for change in file.fixed.iter().flat_map(|fixed| &fixed.changes) {
+            let _ = writeln!(page, "{name}: {change}");
+        }
+        for left in file.fixed.iter().flat_map(|fixed| &fixed.left) {
+            let colon = if left.path.is_empty() { "" } else { ": " };
+            let why = shown(&left.why);
+            let _ = writeln!(page, "{name}: {}{colon}not fixed: {why}", left.path);
+        }
         for finding in file.report.iter().flat_map(|report| report.findings()) {
             let _ = writeln!(page, "{name}: {finding}");
         }
@@ -37,7 +45,14 @@ fn summary(page: &mut String, files: &[Checked], single: bool) {
         Some(format) => format.to_string(),
         None => of(files.len() as u64, "file"),
     };
-    let _ = writeln!(page, "{what}: {errors}, {warnings}, {infos}");
+    let fixed = files.iter().filter_map(|file| file.fixed.as_ref());
+    let fixes = fixed.clone().flat_map(|fixed| &fixed.changes).map(|change| change.count).sum();
+    let fixed = match (fixed.count(), fixes) {
+        (0, _) => String::new(),
+        (_, 0) => "; nothing to fix".to_owned(),
+        (_, fixes) => format!("; {fixes} fixed"),
+    };
+    let _ = writeln!(page, "{what}: {errors}, {warnings}, {infos}{fixed}");
 }
 
 /// A line for each rule.

@@ -1,0 +1,60 @@
+//! `validate --fix`: files with what has one right answer mended, and what was done about them.
+
+use std::path::Path;
+
+use otlp_profiles::check::Options;
+use otlp_profiles::check::fix::{Change, Left, fix};
+
+use super::{Args, Checked};
+use crate::exit::Failure;
+use crate::input::{Input, Inputs};
+use crate::output;
+
+/// What was done about one file.
+pub(super) struct Mended {
+    pub(super) changes: Vec<Change>,
+    pub(super) left: Vec<Left>,
+}
+
+/// Why the arguments make no sense together, if they do not.
+pub(super) fn misuse(args: &Args, inputs: &Inputs) -> Option<&'static str> {
+    match &args.output {
+        Some(_) if !inputs.single => Some("--output takes one input"),
+        None if args.fix && inputs.stdins() > 0 => {
+            Some("stdin cannot be fixed in place: give -o OUT")
+        }
+        _ => None,
+    }
+}
+
+/// Mends a file: at its place where something was done about it, or where the output shall be.
+pub(super) fn file(
+    input: &Input,
+    bytes: Result<Vec<u8>, Failure>,
+    options: &Options,
+    args: &Args,
+) -> Checked {
+    let name = input.name();
+    let bytes = match bytes {
+        Ok(bytes) => bytes,
+        Err(failure) => return Checked { name, report: Err(failure), fixed: None },
+    };
+    let fixed = fix(&bytes, options);
+    let written = match (&args.output, input.path.as_deref()) {
+        (Some(output), _) if output.as_os_str() == "-" => {
+            output::to_stdout(&fixed.bytes, args.force).map(drop)
+        }
+        (Some(output), path) => write(output, &fixed.bytes, path, args.force),
+        (None, Some(path)) if !fixed.changes.is_empty() => write(path, &fixed.bytes, None, true),
+        (None, _) => Ok(()),
+    };
+    let mended = Mended { changes: fixed.changes, left: fixed.left };
+    match written {
+        Ok(()) => Checked { name, report: Ok(fixed.report), fixed: Some(mended) },
+        Err(failure) => Checked { name, report: Err(failure), fixed: None },
+    }
+}
+
+fn write(path: &Path, bytes: &[u8], input: Option<&Path>, force: bool) -> Result<(), Failure> {
+    output::to_files(&[(path.to_owned(), bytes.to_vec())], input, force)
+}

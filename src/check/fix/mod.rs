@@ -1,0 +1,332 @@
+//! Mends what has one right answer, says what it did, and leaves everything else as it was.
+//!
+//! A payload is read with its defects repaired, written anew as the generation it was, and checked
+//! again; what was done is what is no longer found. Where that would lose something or change what
+//! the payload means, it stays as it is, and why is said.
+
+mod mend;
+mod rewrite;
+mod rules;
+
+use std::borrow::Cow;
+use std::fmt;
+
+use super::rule::Rule;
+use super::{Options, Report, check};
+use crate::compression::{self, Level};
+use crate::error::{Result, Severity};
+use crate::format::Format;
+use crate::format::detect::{Depth, detect_payload};
+use crate::format::losses::INDEX_OUT_OF_RANGE;
+use crate::framing::{Framing, frame, messages};
+use crate::limits::Limits;
+
+/// A file after [`fix`].
+///
+/// ```
+/// use otlp_profiles::check::{Options, fix::fix};
+///
+/// let file = std::fs::read("testdata/go-cpu-labels.pb.gz").unwrap();
+/// let fixed = fix(&file, &Options::default());
+/// assert!(fixed.changes.is_empty() && *fixed.bytes == file[..], "nothing is wrong with it");
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Fixed<'a> {
+    /// The file; where nothing was done the very bytes that were given.
+    pub bytes: Cow<'a, [u8]>,
+    /// What was done, payload by payload, in the order of the bytes of each.
+    pub changes: Vec<Change>,
+    /// The payloads that were left as they are though something in them could be fixed.
+    pub left: Vec<Left>,
+    /// What is found in the file as it is now.
+    pub report: Report,
+}
+
+/// Something that was wrong and is not any more.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Change {
+    /// The rule that was broken.
+    pub rule: &'static Rule,
+    /// Where that was; empty where it was all of the payload or the file.
+    pub path: String,
+    /// The offset there, in the inflated payload as it was.
+    pub byte: Option<u64>,
+    /// How often, where it is more than this place.
+    pub count: u64,
+    /// What was done about it.
+    pub done: &'static str,
+}
+
+/// `dictionary.string_table[3]: fixed OP3201 duplicate-string: the equal rows became one (byte 213)`
+impl fmt::Display for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.path.is_empty() {
+            write!(f, "{}: ", self.path)?;
+        }
+        write!(f, "fixed {} {}: {}", self.rule.id(), self.rule.name(), self.done)?;
+        if self.count > 1 {
+            write!(f, " ({} times)", self.count)?;
+        }
+        match self.byte {
+            Some(byte) => write!(f, " (byte {byte})"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A payload that was left as it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Left {
+    /// Which of several payloads it is, such as `message[3]`; empty of one.
+    pub path: String,
+    /// Why: what it would lose if it were written anew, or what stands in the way.
+    pub why: String,
+}
+
+/// What is done where a rule that is not fixed itself is broken no more.
+const WITH_IT: &str = "it went with what was fixed";
+
+/// Mends what has one right answer in a file: one payload or several, compressed or not.
+///
+/// What it mends is what [`Rule::fixed_by`] tells. The format, the framing and the compression stay.
+/// A payload is written anew as a whole, so all that is mended in it is among the
+/// [changes](Fixed::changes), also by rules that `options` do not ask. The file that comes out has no
+/// such finding any more, means the same, and stays as it is when it is fixed again. What is left is in
+/// the [report](Fixed::report).
+///
+/// A payload is left alone, and [`Fixed::left`] says why, where it cannot be read, or where something
+/// that has no single right answer would be lost: a field that nobody knows, a stack that is not there,
+/// a text that is not UTF-8.
+///
+/// ```
+/// use otlp_profiles::check::{Options, fix::fix};
+/// use otlp_profiles::Format;
+///
+/// // A profile with a sample of 7, and a dictionary with a string that nothing refers to.
+/// let payload = b"\x0a\x09\x12\x07\x12\x05\x12\x03\x22\x01\x07\
+///     \x12\x11\x0a\x00\x12\x00\x1a\x00\x22\x00\x2a\x00\x2a\x01a\x32\x00\x3a\x00";
+/// let fixed = fix(payload, &Options::default().from(Format::OTLP));
+/// assert_eq!(fixed.changes[0].to_string(),
+///     "dictionary.string_table[1]: fixed OP3301 orphan-string: the unused row was left out (byte 25)");
+/// assert!(fixed.bytes.len() < payload.len());
+/// ```
+pub fn fix<'a>(bytes: &'a [u8], options: &Options) -> Fixed<'a> {
+    let before = check(bytes, options);
+    let mut fixing = Fixing { options, changes: Vec::new(), left: Vec::new() };
+    match fixing.file(bytes, &before) {
+        Some(fixed) => {
+            let report = check(&fixed, options);
+            let Fixing { changes, left, .. } = fixing;
+            Fixed { bytes: Cow::Owned(fixed), changes, left, report }
+        }
+        None => {
+            let (bytes, changes) = (Cow::Borrowed(bytes), Vec::new());
+            Fixed { bytes, changes, left: fixing.left, report: before }
+        }
+    }
+}
+
+/// A file on its way.
+struct Fixing<'a> {
+    options: &'a Options,
+    changes: Vec<Change>,
+    left: Vec<Left>,
+}
+
+impl Fixing<'_> {
+    /// The file with its payloads fixed, if anything was done.
+    fn file(&mut self, bytes: &[u8], before: &Report) -> Option<Vec<u8>> {
+        if !before.tallies().any(|tally| tally.rule.fixed_by().is_some()) {
+            return None;
+        }
+        let limits = &self.options.limits;
+        let unpacked = compression::unpack(bytes, limits).ok()?;
+        let framed = messages(&unpacked.bytes, limits).ok()?;
+        let framing = framed.framing();
+        let mut fixed = Vec::with_capacity(framed.len());
+        for (row, message) in framed.enumerate() {
+            let path = match framing {
+                Framing::None => String::new(),
+                _ => format!("message[{row}]"),
+            };
+            fixed.push(self.message(message, path));
+        }
+        let one_member = unpacked.members > 1 || unpacked.padding > 0;
+        if one_member {
+            self.container(before);
+        }
+        if self.changes.is_empty() {
+            return None;
+        }
+        let file = frame(framing, &fixed).ok()?;
+        Some(match unpacked.members {
+            0 => file,
+            _ => compression::deflate(&file, Level::DEFAULT),
+        })
+    }
+
+    /// A message of a file, fixed, and compressed if it was.
+    fn message<'m>(&mut self, message: &'m [u8], path: String) -> Cow<'m, [u8]> {
+        let Ok(inner) = compression::unpack(message, &self.options.limits) else {
+            return Cow::Borrowed(message);
+        };
+        match self.payload(&inner.bytes, &path) {
+            Ok(Some(payload)) if inner.members > 0 => {
+                Cow::Owned(compression::deflate(&payload, Level::DEFAULT))
+            }
+            Ok(Some(payload)) => Cow::Owned(payload),
+            Ok(None) => Cow::Borrowed(message),
+            Err(why) => {
+                self.left.push(Left { path, why });
+                Cow::Borrowed(message)
+            }
+        }
+    }
+
+    /// A payload, fixed; `None` where there is nothing to do, and the reason where it cannot be done.
+    fn payload(&mut self, payload: &[u8], path: &str) -> Result<Option<Vec<u8>>, String> {
+        let asked = check(payload, self.options);
+        if !asked.tallies().any(|tally| is_fixed_in_payload(tally.rule)) {
+            return Ok(None);
+        }
+        let all = Options::default()
+            .limits(self.options.limits)
+            .from(self.options.from)
+            .max_findings(self.options.max_findings);
+        let before = check(payload, &all);
+        let format = writable(&before)?;
+        let fixed = rewritten(payload, format, &before, &self.options.limits)?;
+        same_format(payload, &fixed, format)?;
+        let after = check(&fixed, &all.from(format));
+        if let Some(worse) = first_worse(&before, &after) {
+            return Err(format!("written anew it would break {} {}", worse.id(), worse.name()));
+        }
+        let fewer = changes(&before, &after, path);
+        if !fewer.iter().any(|change| change.rule.fixed_by().is_some()) {
+            return Ok(None);
+        }
+        self.changes.extend(fewer);
+        Ok(Some(fixed))
+    }
+
+    /// What is done about how the file as a whole is compressed.
+    fn container(&mut self, before: &Report) {
+        let findings = before.findings().filter(|finding| !is_fixed_in_payload(finding.rule));
+        for finding in findings.filter(|finding| finding.path.is_empty()) {
+            if let Some(done) = finding.rule.fixed_by() {
+                let (rule, path, byte) = (finding.rule, String::new(), finding.byte);
+                self.changes.push(Change { rule, path, byte, count: finding.count, done });
+            }
+        }
+    }
+}
+
+/// Whether a rule is fixed by writing the payload anew, not by compressing it anew.
+fn is_fixed_in_payload(rule: &Rule) -> bool {
+    rule.fixed_by().is_some() && !rule.id().starts_with("OP00")
+}
+
+/// The format of a payload that can be written anew, or why it cannot.
+fn writable(report: &Report) -> Result<Format, String> {
+    let mut ways = report.tallies().map(|tally| (tally.rule, rules::in_the_way(tally)));
+    if let Some((rule, why)) = ways.find_map(|(rule, why)| Some((rule, why?))) {
+        return Err(format!("{} {}: {why}", rule.id(), rule.name()));
+    }
+    let format = report.format.filter(|format| format.can_write() && !format.is_json());
+    format.ok_or_else(|| "it is of no format that is fixed".to_owned())
+}
+
+/// A payload written anew, if nothing is lost.
+fn rewritten(
+    payload: &[u8],
+    format: Format,
+    before: &Report,
+    limits: &Limits,
+) -> Result<Vec<u8>, String> {
+    let rewritten = rewrite::rewrite(payload, format, limits).map_err(|error| error.to_string())?;
+    // A reference that is lost is one that a finding is about.
+    let dangling = before.tallies().filter(|tally| tally.rule.id().starts_with("OP31"));
+    let dangling: u64 = dangling.map(|tally| tally.count).sum();
+    let is_lost = |repair: &&crate::error::Finding| {
+        let more = repair.code == INDEX_OUT_OF_RANGE.as_str() && repair.count > dangling;
+        more || !rules::is_tolerated(repair.code)
+    };
+    if let Some(repair) = rewritten.repairs.iter().find(is_lost) {
+        return Err(repair.to_string());
+    }
+    let lost = rewritten.losses.iter().find(|loss| !rules::is_tolerated(loss.code.as_str()));
+    match lost {
+        Some(loss) => Err(loss.to_string()),
+        None => Ok(rewritten.payload),
+    }
+}
+
+/// Refuses to write anew what would then be taken for another format than before: what tells generations
+/// apart may be the very oddity that is gone.
+fn same_format(before: &[u8], after: &[u8], format: Format) -> Result<(), String> {
+    let seems = |payload| {
+        let detected = detect_payload(payload, None, None, Depth::Whole).ok()?;
+        Some((detected.format, detected.certainty.is_guess()))
+    };
+    let Some((was, guess)) = seems(before).filter(|(was, _)| *was == format) else {
+        // It was known only because it was named.
+        return Ok(());
+    };
+    match seems(after) {
+        Some((is, guess_now)) if is == was && (guess || !guess_now) => Ok(()),
+        Some((is, _)) if is == was => Err("written anew it might be of another format".to_owned()),
+        Some((is, _)) => Err(format!("written anew it would be taken for {is}")),
+        None => Err("written anew nothing would tell what it is".to_owned()),
+    }
+}
+
+/// The first rule that matters and is broken more often than before.
+fn first_worse(before: &Report, after: &Report) -> Option<&'static Rule> {
+    let matters = after.tallies().filter(|tally| tally.severity > Severity::Info);
+    matters.filter(|tally| count(before, tally.rule) < tally.count).map(|tally| tally.rule).next()
+}
+
+fn count(report: &Report, rule: &'static Rule) -> u64 {
+    report.tallies().find(|tally| tally.rule == rule).map_or(0, |tally| tally.count)
+}
+
+/// What is found less often than before: each place, or the first and how many, where some are left or
+/// not all were listed.
+fn changes(before: &Report, after: &Report, path: &str) -> Vec<Change> {
+    let mut changes = Vec::new();
+    for tally in before.tallies().filter(|tally| tally.rule.id() != "OP9008") {
+        let fewer = tally.count.saturating_sub(count(after, tally.rule));
+        if fewer == 0 {
+            continue;
+        }
+        let done = tally.rule.fixed_by().unwrap_or(WITH_IT);
+        let found = || before.findings().filter(|finding| finding.rule == tally.rule);
+        let change = |found: Option<&super::Finding>, count| Change {
+            rule: tally.rule,
+            path: within(path, found.map_or("", |found| &found.path)),
+            byte: found.and_then(|found| found.byte),
+            count,
+            done,
+        };
+        let listed: u64 = found().map(|finding| finding.count).sum();
+        if fewer == tally.count && listed == tally.count {
+            changes.extend(found().map(|finding| change(Some(finding), finding.count)));
+        } else {
+            changes.push(change(found().next(), fewer));
+        }
+    }
+    changes.sort_by_key(|change| (change.byte.is_none(), change.byte, change.rule.id()));
+    changes
+}
+
+/// A path inside of another.
+fn within(outer: &str, inner: &str) -> String {
+    match (outer, inner) {
+        ("", inner) => inner.to_owned(),
+        (outer, "") => outer.to_owned(),
+        (outer, inner) => format!("{outer}.{inner}"),
+    }
+}
