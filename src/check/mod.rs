@@ -19,6 +19,7 @@ mod container;
 mod cx;
 mod findings;
 pub mod fix;
+mod guess;
 mod lists;
 mod odd;
 mod options;

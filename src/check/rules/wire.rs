@@ -1,6 +1,7 @@
 //! Protobuf's wire format.
 
 use super::rules;
+use crate::check::rule::Rule;
 
 rules! {
     OP1001 "varint-overflow" ["E" "1-7,P"] "any varint"
@@ -143,4 +144,13 @@ rules! {
         source "common sense (C consumers cut at NUL)"
         example "\"a\\0b\""
         fix "strip control characters";
+}
+
+/// Whether the bytes of a message cannot be taken apart where a rule is broken.
+pub(crate) fn is_breaking(rule: &Rule) -> bool {
+    const BREAKING: [&Rule; 13] = [
+        &OP1001, &OP1002, &OP1004, &OP1005, &OP1006, &OP1007, &OP1008, &OP1009, &OP1010, &OP1011,
+        &OP1012, &OP1014, &OP1015,
+    ];
+    BREAKING.contains(&rule)
 }

@@ -1,0 +1,144 @@
+//! What a payload is that nobody named, and what bytes are that are no payload.
+
+use std::rc::Rc;
+
+use super::cx::Cx;
+use super::findings::Findings;
+use super::options::Options;
+use super::rule::Rule;
+use super::rules::wire::*;
+use super::shape::{ROOT, Shapes, Take};
+use super::varint::varint;
+use super::walk;
+use crate::error::Error;
+use crate::format::detect::{Certainty, Depth, Detected, detect_payload};
+use crate::format::{Encoding, Format};
+use crate::limits::Limits;
+use crate::schema::Version;
+
+/// A small part of a large payload says what it is, or all of it where that is not enough.
+pub(super) fn detect(payload: &[u8]) -> Result<Detected, Error> {
+    let detected = detect_payload(payload, None, None, Depth::Bounded)?;
+    match detected.certainty {
+        Certainty::Preferred(_) => detect_payload(payload, None, None, Depth::Whole),
+        _ => Ok(detected),
+    }
+}
+
+pub(super) fn version_of(format: Format) -> Version {
+    match (format.encoding(), format.schema()) {
+        (Encoding::Pprof, _) => Version::Pprof,
+        (_, Some(schema)) => schema.version,
+        (_, None) => Version::V1_10,
+    }
+}
+
+/// The formats that google/pprof still reads besides its own.
+pub(super) fn is_legacy(bytes: &[u8]) -> bool {
+    const WORDS: [&[u8]; 7] = [
+        b"heap profile:",
+        b"heapz ",
+        b"--- contention",
+        b"--- threadz",
+        b"--- heapz",
+        b"goroutine profile:",
+        b"threadcreate profile:",
+    ];
+    let words = |size: usize| {
+        let words = bytes
+            .chunks_exact(size)
+            .take(5)
+            .map(|word| word.iter().rev().fold(0u64, |value, byte| value << 8 | u64::from(*byte)));
+        let found: Vec<u64> = words.collect();
+        matches!(found[..], [0, 3, 0, period, 0] if period > 0)
+    };
+    WORDS.iter().any(|word| bytes.starts_with(word)) || words(8) || words(4)
+}
+
+/// What a receiver answered, if a payload is that and nothing else: the profiles rejected, and the length of
+/// the message about them.
+pub(super) fn response(payload: &[u8]) -> Option<(i64, usize)> {
+    let field = |at: usize, end: usize| {
+        let (tag, body) = varint(payload, at, end).ok()?;
+        let (value, after) = varint(payload, body, end).ok()?;
+        Some((tag, value, after))
+    };
+    let (10, length, mut at) = field(0, payload.len())? else { return None };
+    if at as u64 + length != payload.len() as u64 {
+        return None;
+    }
+    let (mut rejected, mut message) = (None, 0);
+    while at < payload.len() {
+        let (tag, value, after) = field(at, payload.len())?;
+        at = after;
+        match tag {
+            8 => rejected = Some(value as i64),
+            18 => {
+                message = usize::try_from(value).ok()?;
+                at = at.checked_add(message).filter(|at| *at <= payload.len())?;
+            }
+            _ => return None,
+        }
+    }
+    rejected.map(|rejected| (rejected, message))
+}
+
+/// How many messages a payload is, each behind a varint of its length.
+pub(super) fn delimited(payload: &[u8]) -> Option<usize> {
+    let (mut at, mut several, mut known) = (0, 0, false);
+    while at < payload.len() {
+        let (length, body) = varint(payload, at, payload.len()).ok()?;
+        at = body.checked_add(usize::try_from(length).ok()?).filter(|at| *at <= payload.len())?;
+        let message = payload.get(body..at)?;
+        known |= !message.is_empty() && detect(message).is_ok();
+        if several == 0 && !known {
+            return None;
+        }
+        several += 1;
+    }
+    known.then_some(several)
+}
+
+/// The format of a message that is broken: the one that it can be read as the furthest.
+pub(super) fn broken_as(payload: &[u8], limits: Limits) -> Option<Format> {
+    let options = Options::default().limits(limits).only(RULES.to_vec()).max_findings(1);
+    let options = Rc::new(options);
+    let protobuf = Format::ALL.iter().filter(|format| format.is_whole() && !format.is_json());
+    let mut best: Option<(u64, u64, Format)> = None;
+    for format in protobuf {
+        let version = version_of(*format);
+        if !begins(payload, version) {
+            continue;
+        }
+        let mut cx =
+            Cx::new(payload, version, limits, Findings::new(Rc::clone(&options), Some(version)));
+        walk::walk(&mut cx);
+        let (findings, tallies) = cx.findings.finish();
+        let broken = findings.iter().filter(|finding| is_breaking(finding.rule));
+        let furthest = broken.filter_map(|finding| finding.byte).min().unwrap_or(u64::MAX);
+        let odd = tallies.iter().filter(|tally| tally.rule.id != "OP9008");
+        let odd = u64::MAX - odd.map(|tally| tally.count).sum::<u64>();
+        if best.is_none_or(|(far, few, _)| (odd, furthest) > (few, far)) {
+            best = Some((furthest, odd, *format));
+        }
+    }
+    best.map(|(.., format)| format)
+}
+
+/// What shows that a message is not read as it was meant.
+const RULES: [&Rule; 15] = [
+    &OP1001, &OP1002, &OP1004, &OP1005, &OP1006, &OP1007, &OP1008, &OP1009, &OP1010, &OP1011,
+    &OP1012, &OP1014, &OP1015, &OP1018, &OP1019,
+];
+
+/// Whether the first field is one that a message of the version has.
+fn begins(payload: &[u8], version: Version) -> bool {
+    let Ok((tag, _)) = varint(payload, 0, payload.len()) else { return false };
+    let Ok(tag) = u32::try_from(tag) else { return false };
+    let slot = Shapes::of(version).get(ROOT).slot(tag >> 3);
+    slot.is_some_and(|slot| match slot.take {
+        Take::Varint => tag & 7 == 0 || (slot.repeated && tag & 7 == 2),
+        Take::Fixed => tag & 7 == 1,
+        _ => tag & 7 == 2,
+    })
+}
