@@ -35,6 +35,7 @@ mod proto {
             for (folder, stage) in OLDER {
                 compile(folder, &service(stage))?;
             }
+            compile("events", "eventprofile.proto")?;
         }
         Ok(())
     }

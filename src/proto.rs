@@ -15,6 +15,7 @@
 //! | `v1_4` | 1.4 | `proto-all` | no `ProfileContainer`, package `v1development` |
 //! | `v1_3` | 1.3 (OTEP 0239) | `proto-all` | the first: an extended pprof profile in a `ProfileContainer` |
 //! | [`pprof`] | | `proto` | google/pprof's `perftools.profiles` |
+//! | `events` | none: pull request 594 | `proto-all` | timestamped events, a proposal that was never released |
 //!
 //! All messages of a generation are in its module, those of the common, resource and collector
 //! packages too. Fields have the names that generation gave them. `bytes` fields are
@@ -177,6 +178,16 @@ pub mod v1_3 {
     generation!("v1_3", v1experimental);
 }
 
+/// Timestamped events: a proposal (opentelemetry-proto, pull request 594) that was never released.
+///
+/// A `Profile` stands alone. It is a list of events, each by itself or several added up, with their
+/// types, clocks and tables. `KeyValueList` and `BuildIdKind`, which the proposal leaves out, are
+/// completed; so is the package, which is none of OpenTelemetry's.
+#[cfg(feature = "proto-all")]
+pub mod events {
+    dialect!("events", generated::eventprofile::pr594);
+}
+
 /// A message that is a whole payload, and the format whose it is.
 ///
 /// It is implemented for `ProfilesData` and `ExportProfilesServiceRequest` of every generation and
@@ -205,6 +216,8 @@ payloads! {
     PPROF: pprof::Profile;
     OTLP_1_10: v1_10::ProfilesData;
     OTLP_1_10: v1_10::ExportProfilesServiceRequest;
+    #[cfg(feature = "proto-all")]
+    EVENTS: events::Profile;
     #[cfg(feature = "proto-all")]
     OTLP_1_9: v1_9::ProfilesData;
     #[cfg(feature = "proto-all")]

@@ -948,6 +948,14 @@ fn every_code_has_a_case() {
         "attr.sample.dropped",
         "link.dropped",
         "text.bad_line",
+        // In tests/events.rs.
+        "event.outside",
+        "event.clock_attribute",
+        "event.sum_conflict",
+        "event.count_dropped",
+        "event.clock_dropped",
+        "profile.split",
+        "value.unsigned",
     ]);
     let missing: Vec<_> = LossCode::ALL
         .iter()

@@ -37,7 +37,8 @@ pub(crate) const GENERATIONS: usize = 8;
 /// The generation of the catalogue that a version belongs to; 0 is pprof.
 pub(crate) fn generation(version: Version) -> usize {
     match version {
-        Version::Pprof => 0,
+        // No rules are for events: they are not checked.
+        Version::Pprof | Version::Events => 0,
         Version::V1_3 => 1,
         Version::V1_4 | Version::V1_5 => 2,
         Version::V1_6 => 3,

@@ -18,7 +18,7 @@ use crate::semconv::PROFILE_FRAME_TYPE;
 
 /// A dictionary that holds every row once, and what the budget was told of its size.
 pub(crate) struct Assembly {
-    interner: Interner,
+    pub(crate) interner: Interner,
     spent: u64,
     samples: usize,
 }

@@ -237,6 +237,9 @@ codes! {
         TIME_NO_ANCHOR = "time.no_anchor": "times that count from an unknown beginning were left out";
         VALUE_NEGATIVE = "value.negative": "a negative value was kept";
         LINK_AS_ATTRIBUTE = "link.as_attribute": "a trace id or a span id that makes no link stayed an attribute";
+        EVENT_OUTSIDE = "event.outside": "an event lies outside the time of its profile";
+        EVENT_CLOCK_ATTRIBUTE = "event.clock_attribute": "an attribute of a clock became one of the events counted by it";
+        PROFILE_SPLIT = "profile.split": "samples with times and without became two profiles";
         ORPHAN_DROPPED = "orphan.dropped": "table rows that nothing refers to were left out";
     }
     Synthesized {
@@ -258,6 +261,8 @@ codes! {
         INVALID_UTF8 = "string.invalid_utf8": "bytes that are not UTF-8 became U+FFFD";
         TIME_NEGATIVE = "time.negative": "a negative time or duration became 0";
         TIME_OVERFLOW = "time.overflow": "a time or duration past 2⁶³ was cut there";
+        EVENT_SUM_CONFLICT = "event.sum_conflict": "an event has a sum and another value; the sum was read";
+        VALUE_UNSIGNED = "value.unsigned": "a negative value became 0";
         TIME_CONFLICT = "time.conflict": "two fields disagree about the time; the inner one won";
         VALUE_OVERFLOW = "value.overflow": "a sum past 2⁶³ was cut there";
         STACK_LOCATION_0 = "stack.location_0": "a frame that is location 0, which stands for none, became a location of which nothing is known";
@@ -282,6 +287,8 @@ codes! {
     }
     Dropped {
         SAMPLE_TYPE_DROPPED = "sample_type.dropped": "the format does not say what its values measure";
+        EVENT_COUNT_DROPPED = "event.count_dropped": "the format does not say how many events a value was added up of";
+        EVENT_CLOCK_DROPPED = "event.clock_dropped": "the format does not say by which clock times were counted";
         PERIOD_DROPPED = "period.dropped": "the format has no period";
         TIME_DROPPED = "time.dropped": "the format has no time and no duration";
         ADDRESS_DROPPED = "location.address_dropped": "the format has no addresses";

@@ -7,6 +7,7 @@ mod build_id;
 mod columns;
 pub(crate) mod detect;
 mod even;
+mod events;
 mod fields;
 mod fingerprint;
 mod folded;
@@ -35,7 +36,7 @@ mod view;
 
 pub use options::{Refs, Timestamps};
 pub use receiver::Receiver;
-pub use source::{Dialect, SourceOptions, TimeUnit};
+pub use source::{Dialect, EventTime, SourceOptions, TimeUnit};
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -101,6 +102,8 @@ pub(crate) enum Encoding {
     OtlpJson,
     /// As pprof's protobuf message.
     Pprof,
+    /// As the protobuf message of timestamped events.
+    Events,
     /// In a form of its own, which is known by how it begins.
     Own {
         /// Whether that is JSON.
@@ -131,6 +134,8 @@ impl Format {
     pub const OTLP_JSON: Self = Self(&json::OTLP_JSON);
     /// pprof's `profile.proto`.
     pub const PPROF: Self = Self(&pprof::PPROF);
+    /// Timestamped events, a proposal (opentelemetry-proto 594) that was never released.
+    pub const EVENTS: Self = Self(&events::EVENTS);
     /// Folded stacks, plain and with the attributes of OTEP 0239.
     pub const FOLDED: Self = Self(&folded::FOLDED);
     /// speedscope's files.
@@ -152,6 +157,7 @@ impl Format {
         Self::OTLP_1_3,
         Self::OTLP_JSON,
         Self::PPROF,
+        Self::EVENTS,
         Self::FOLDED,
         Self::SPEEDSCOPE,
         Self::PERF_SCRIPT,
@@ -220,7 +226,7 @@ impl Format {
     /// assert!(!Format::FOLDED.is_whole());
     /// ```
     pub fn is_whole(self) -> bool {
-        !matches!(self.0.encoding, Encoding::Own { .. })
+        !matches!(self.0.encoding, Encoding::Own { .. } | Encoding::Events)
     }
 
     /// The options, beyond those of all formats, that mean something for it: names of
@@ -271,7 +277,7 @@ impl Format {
     pub(crate) fn schema(self) -> Option<&'static Schema> {
         match self.0.encoding {
             Encoding::Otlp(schema) => Some(schema),
-            Encoding::OtlpJson | Encoding::Pprof | Encoding::Own { .. } => None,
+            Encoding::OtlpJson | Encoding::Pprof | Encoding::Events | Encoding::Own { .. } => None,
         }
     }
 
@@ -295,6 +301,9 @@ impl Format {
         match self.0.write {
             Some(write) => {
                 source::check(options.given(), self)?;
+                if !matches!(self.0.encoding, Encoding::Events) {
+                    events::unsaid(profiles, losses);
+                }
                 write(profiles, options, losses, spare)
             }
             None => Err(Error::new(ErrorKind::Unrepresentable, format!("{self} is only read"))),

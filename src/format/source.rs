@@ -42,6 +42,8 @@ pub struct SourceOptions {
     pub boot_time: Option<u64>,
     /// `trace-fields`: whether what tracepoints say as `key=value` becomes attributes.
     pub trace_fields: bool,
+    /// `event-time`: what the time of an event is that has a duration; else its start.
+    pub event_time: Option<EventTime>,
 }
 
 setters! { SourceOptions {
@@ -52,6 +54,7 @@ setters! { SourceOptions {
     scale: impl Into<Option<f64>>,
     boot_time: impl Into<Option<u64>>,
     trace_fields: bool,
+    event_time: impl Into<Option<EventTime>>,
 } }
 
 impl SourceOptions {
@@ -74,6 +77,7 @@ impl SourceOptions {
             ("scale", scale.is_some()),
             ("boot-time", self.boot_time.is_some()),
             ("trace-fields", self.trace_fields),
+            ("event-time", self.event_time.is_some()),
         ]
         .into_iter()
         .filter_map(|(name, given)| given.then_some(name))
@@ -121,6 +125,29 @@ impl Dialect {
         match self {
             Self::PySpy => "py-spy",
             Self::Austin => "austin",
+        }
+    }
+}
+
+/// What the time of an event is that has a duration: its proposal says the end of those without one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum EventTime {
+    /// When it began.
+    Start,
+    /// When it ended.
+    End,
+}
+
+impl EventTime {
+    /// Both of them.
+    pub const ALL: &'static [Self] = &[Self::Start, Self::End];
+
+    /// The name it is asked for by: `start`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Start => "start",
+            Self::End => "end",
         }
     }
 }

@@ -62,6 +62,7 @@ mod attributes;
 pub(crate) mod dictionary;
 mod edit;
 mod entries;
+pub(crate) mod event_form;
 mod frames;
 pub(crate) mod id;
 pub(crate) mod measures;

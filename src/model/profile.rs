@@ -1,5 +1,6 @@
 //! One profile.
 
+use crate::model::event_form::EventForm;
 use crate::model::id::{AttributeId, StringId};
 use crate::model::samples::Samples;
 use crate::model::thin::{Blank, Thin, thin};
@@ -37,6 +38,7 @@ pub struct ProfileParts {
     pub(crate) original_payload_format: StringId,
     pub(crate) original_payload: Thin<Vec<u8>>,
     pub(crate) samples: Samples,
+    pub(crate) event_form: Thin<EventForm>,
 }
 
 thin! { Profile of ProfileParts; }
@@ -55,6 +57,7 @@ impl Blank for ProfileParts {
         original_payload_format: StringId::NONE,
         original_payload: Thin::NONE,
         samples: Samples::NONE,
+        event_form: Thin::NONE,
     };
 }
 
@@ -72,6 +75,7 @@ impl Profile {
             + samples.attributes.owned_bytes()
             + samples.values.owned_bytes()
             + samples.timestamps.owned_bytes()
+            + self.event_form.owned_bytes()
     }
 
     /// The id of the profile; all zero when it has none.

@@ -6,6 +6,9 @@ use crate::wire::{FIXED64, LEN, VARINT};
 /// release that introduced it. In the order in which they came to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Version {
+    /// Timestamped events, a proposal beside the others; it stands before them, where no range of
+    /// versions has it.
+    Events,
     Pprof,
     V1_3,
     V1_4,
@@ -36,6 +39,8 @@ pub(crate) enum Package {
     Profiles,
     Common,
     Resource,
+    /// `eventprofile.pr594`.
+    Events,
     #[cfg(test)]
     Collector,
 }

@@ -15,10 +15,12 @@
 #[cfg(test)]
 mod collector;
 mod common;
+mod events;
 mod field;
 mod profiles;
 
 pub(crate) use common::*;
+pub(crate) use events::*;
 pub(crate) use field::*;
 pub(crate) use profiles::*;
 

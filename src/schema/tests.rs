@@ -11,7 +11,8 @@ use super::*;
 use crate::proto::{self, prost::Message as _};
 
 /// Every version, with its stage and its compiled schema.
-const VERSIONS: [(Version, &str, &[u8]); 9] = [
+const VERSIONS: [(Version, &str, &[u8]); 10] = [
+    (Version::Events, "events", proto::events::FILE_DESCRIPTOR_SET),
     (Version::Pprof, "", proto::pprof::FILE_DESCRIPTOR_SET),
     (Version::V1_3, "v1experimental", proto::v1_3::FILE_DESCRIPTOR_SET),
     (Version::V1_4, "v1development", proto::v1_4::FILE_DESCRIPTOR_SET),
@@ -23,7 +24,21 @@ const VERSIONS: [(Version, &str, &[u8]); 9] = [
     (Version::V1_10, "v1development", proto::v1_10::FILE_DESCRIPTOR_SET),
 ];
 
-static MESSAGES: [&MessageType; 27] = [
+static MESSAGES: [&MessageType; 41] = [
+    &EVENT_PROFILE,
+    &EVENT,
+    &EVENT_TYPE,
+    &CLOCK,
+    &EVENT_STACK,
+    &EVENT_LOCATION,
+    &EVENT_LINK,
+    &EVENT_MAPPING,
+    &EVENT_LINE,
+    &EVENT_FUNCTION,
+    &EVENT_KEY_VALUE,
+    &EVENT_ANY_VALUE,
+    &EVENT_ARRAY_VALUE,
+    &EVENT_KEY_VALUE_LIST,
     &PROFILES_DATA,
     &PROFILES_DICTIONARY,
     &RESOURCE_PROFILES,
@@ -65,7 +80,7 @@ fn demanded(version: Version, stage: &str) -> BTreeSet<Entry> {
             let bare = match field.kind {
                 Kind::Message(inner) => full(inner.package, inner.name, stage),
                 Kind::Enum(of) => {
-                    let holder = full(Package::Profiles, of.name, stage);
+                    let holder = full(message.package, of.name, stage);
                     entries.extend(of.values.iter().zip(0..).map(|(value, number)| {
                         (holder.clone(), number, (*value).to_owned(), "=".to_owned())
                     }));
@@ -93,6 +108,7 @@ fn full(package: Package, name: &str, stage: &str) -> String {
         Package::Collector => format!("opentelemetry.proto.collector.profiles.{stage}.{name}"),
         Package::Common => format!("opentelemetry.proto.common.v1.{name}"),
         Package::Resource => format!("opentelemetry.proto.resource.v1.{name}"),
+        Package::Events => format!("eventprofile.pr594.{name}"),
     }
 }
 

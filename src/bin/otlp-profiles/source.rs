@@ -1,7 +1,7 @@
 //! What the formats of other tools leave to be said, as flags.
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use otlp_profiles::format::{Dialect, SourceOptions, TimeUnit};
+use otlp_profiles::format::{Dialect, EventTime, SourceOptions, TimeUnit};
 
 /// What the formats of other tools leave to be said. Each flag is an error where the input is of a
 /// format that does not take it.
@@ -32,6 +32,9 @@ pub(crate) struct SourceArgs {
     /// perf-script: take what tracepoints say as key=value for attributes
     #[arg(long)]
     trace_fields: bool,
+    /// events: what the time of an event is that has a duration; else its start
+    #[arg(long, value_name = "start|end", hide_possible_values = true, value_parser = event_times())]
+    event_time: Option<EventTime>,
 }
 
 impl SourceArgs {
@@ -43,7 +46,8 @@ impl SourceArgs {
             .timestamp_unit(self.timestamp_unit)
             .scale(self.scale)
             .boot_time(self.boot_time)
-            .trace_fields(self.trace_fields);
+            .trace_fields(self.trace_fields)
+            .event_time(self.event_time);
         let types = self.types.iter();
         types.fold(options, |options, (name, unit)| options.sample_type(name, unit))
     }
@@ -70,6 +74,11 @@ fn dialects() -> impl TypedValueParser<Value = Dialect> {
 fn units() -> impl TypedValueParser<Value = TimeUnit> {
     let names = TimeUnit::ALL.iter().map(|unit| unit.name());
     PossibleValuesParser::new(names).map(|name| by_name(TimeUnit::ALL, TimeUnit::name, &name))
+}
+
+fn event_times() -> impl TypedValueParser<Value = EventTime> {
+    let names = EventTime::ALL.iter().map(|time| time.name());
+    PossibleValuesParser::new(names).map(|name| by_name(EventTime::ALL, EventTime::name, &name))
 }
 
 /// The one of this name; the parser took no other.

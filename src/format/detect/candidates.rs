@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use super::grammar::{Grammar, Message};
+use super::grammar::Grammar;
 use super::{events, generations, signals};
 use crate::format::{Encoding, Format};
 
@@ -58,7 +58,7 @@ pub(super) fn candidates(formats: &[Format]) -> Vec<Candidate> {
         [(signals::metrics(), METRICS), (signals::logs(), LOGS), (signals::traces(), TRACES)];
     all.extend(signals.map(|(grammar, other)| named(grammar, other)));
     all.push(named(signals::response(), RESPONSE));
-    all.extend([Message::Profile, Message::Data].map(|root| named(events::events(root), EVENTS)));
+    all.push(named(events::contained(), EVENTS));
     all
 }
 
@@ -66,6 +66,7 @@ fn readable(format: Format) -> Option<Candidate> {
     let grammar = match format.encoding() {
         Encoding::Otlp(schema) => generations::grammar(schema),
         Encoding::Pprof => generations::pprof(),
+        Encoding::Events => events::bare(),
         Encoding::OtlpJson | Encoding::Own { .. } => return None,
     };
     Some(Candidate { grammar, answer: Answer::Format(format) })
@@ -106,8 +107,8 @@ const RESPONSE: Other = Other {
     little: true,
 };
 const EVENTS: Other = Other {
-    what: "a profile of timestamped events, a proposal that was never released",
-    advice: "have the producer write OTLP profiles or pprof",
+    what: "an export request for timestamped events, which their proposal does not have",
+    advice: "take the profiles out of it: one stands alone",
     signal: false,
     little: false,
 };

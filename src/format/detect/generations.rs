@@ -6,7 +6,7 @@ use crate::schema::{self, Field, Kind, MessageType, Role, Version};
 
 /// The messages that detection looks into, by what they are for. Lists and maps of values are not
 /// among them: they nest without end.
-static MESSAGES: [(Message, &MessageType); 22] = [
+static MESSAGES: [(Message, &MessageType); 33] = [
     (Message::Data, &schema::PROFILES_DATA),
     (Message::Dictionary, &schema::PROFILES_DICTIONARY),
     (Message::ResourceProfiles, &schema::RESOURCE_PROFILES),
@@ -29,6 +29,18 @@ static MESSAGES: [(Message, &MessageType); 22] = [
     (Message::KeyValueAndUnit, &schema::KEY_VALUE_AND_UNIT),
     (Message::KeyValue, &schema::KEY_VALUE),
     (Message::AnyValue, &schema::ANY_VALUE),
+    // Those of events, whose values are not looked into.
+    (Message::Profile, &schema::EVENT_PROFILE),
+    (Message::Event, &schema::EVENT),
+    (Message::EventType, &schema::EVENT_TYPE),
+    (Message::Clock, &schema::CLOCK),
+    (Message::Mapping, &schema::EVENT_MAPPING),
+    (Message::Location, &schema::EVENT_LOCATION),
+    (Message::Line, &schema::EVENT_LINE),
+    (Message::Function, &schema::EVENT_FUNCTION),
+    (Message::Link, &schema::EVENT_LINK),
+    (Message::Stack, &schema::EVENT_STACK),
+    (Message::KeyValueAndUnit, &schema::EVENT_KEY_VALUE),
 ];
 
 /// What the payloads of a generation are made of.
@@ -67,7 +79,7 @@ pub(super) fn pprof() -> Grammar {
 }
 
 /// The fields that a version has of all messages, resources and scopes of today among them.
-fn derived(name: &'static str, root: Message, version: Version) -> Grammar {
+pub(super) fn derived(name: &'static str, root: Message, version: Version) -> Grammar {
     let mut grammar = Grammar::new(name, root);
     grammar.rows = Rows::of(version);
     for (message, schema) in &MESSAGES {

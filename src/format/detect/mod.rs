@@ -200,7 +200,7 @@ fn empty(hint: Option<Format>, endpoint: Option<Endpoint>) -> Result<Detected> {
 }
 
 fn is_protobuf(format: Format) -> bool {
-    matches!(format.encoding(), Encoding::Otlp(_) | Encoding::Pprof)
+    matches!(format.encoding(), Encoding::Otlp(_) | Encoding::Pprof | Encoding::Events)
 }
 
 fn at_its_word(format: Format) -> Detected {

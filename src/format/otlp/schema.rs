@@ -250,7 +250,7 @@ impl Rows {
         use Version::*;
         match version {
             Pprof | V1_3 => Self::FromZero,
-            V1_4 | V1_5 | V1_6 | V1_7 => Self::Presence,
+            Events | V1_4 | V1_5 | V1_6 | V1_7 => Self::Presence,
             V1_8 | V1_9 | V1_10 => Self::NullFirst,
         }
     }

@@ -1,0 +1,156 @@
+//! Reading a profile of events.
+
+use super::number;
+use super::resolve::{Event, EventType, Resolver};
+use super::settle::{Lane, Lanes};
+use super::tables::{Parts, Tables, find};
+use crate::error::Result;
+use crate::format::assembly::Group;
+use crate::format::fields::is;
+use crate::format::intake::Intake;
+use crate::format::losses;
+use crate::model::Profiles;
+use crate::model::event_form::EventForm;
+use crate::model::id::{AttributeId, StringId};
+use crate::model::profile::Profile;
+use crate::model::samples::Samples;
+use crate::model::value::Value;
+use crate::semconv::PPROF_PROFILE_COMMENT;
+use crate::wire::LEN;
+use crate::wire::read::Reader;
+
+/// Reads one profile of events.
+pub(crate) fn read(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
+    let parts = Parts::of(payload, intake)?;
+    let mut tables = Tables::of(&parts, intake)?;
+    let texts = tables.own_texts;
+    let mut resolver = Resolver::of(&parts, &mut tables, intake)?;
+    let mut lanes = Lanes::of(resolver.types.len(), intake)?;
+    let mut reader = Reader::new(payload);
+    let mut row = 0;
+    while let Some(tag) = reader.tag()? {
+        if !is!(tag, number!(EVENT_PROFILE "events"), LEN) {
+            reader.skip(tag, intake.limits().max_nesting)?;
+            continue;
+        }
+        let (body, inside) = (reader.bytes()?, [("events", row)]);
+        let event = intake.inside(&inside, |intake| resolver.event(body, &mut tables, intake))?;
+        let clock = clock_of(&resolver, &event);
+        lanes.add(event, clock, intake)?;
+        row += 1;
+    }
+    let mut common = common(&parts, &mut tables, intake)?;
+    common.event_form.texts = texts;
+    for kind in (0..resolver.types.len()).filter(|kind| !lanes.has(*kind)) {
+        let place = || format!("event_types[{kind}]");
+        intake.note(losses::PROFILES_MERGED, place, || "no event is of the type".to_owned());
+    }
+    let mut group = Group::default();
+    for lane in lanes.in_order() {
+        of_lane(lane, &resolver, &common, &mut tables, intake, &mut group.profiles)?;
+    }
+    let Tables { mut assembly, .. } = tables;
+    assembly.settle(intake)?;
+    Ok(assembly.finish(vec![group]))
+}
+
+/// The clock of an event that has a time.
+fn clock_of(resolver: &Resolver, event: &Event) -> Option<u32> {
+    let kind = resolver.types.get(event.kind)?;
+    event.at.and(kind.clock).map(|clock| clock as u32)
+}
+
+/// What all profiles have: times and comments, without samples.
+fn common(parts: &Parts, tables: &mut Tables, intake: &mut Intake) -> Result<Profile> {
+    let mut profile = Profile::default();
+    profile.duration_nanos = parts.duration_nanos.into();
+    if parts.time_unix_nano != 0 {
+        profile.time_unix_nano = i128::from(parts.time_unix_nano) - profile.duration_nanos;
+    }
+    let mut comments = Vec::new();
+    for (at, index) in parts.comments.iter().enumerate() {
+        let text = find(&tables.texts, *index, intake)
+            .map_err(|e| e.element(at).within("comment_string_index"))?;
+        comments.push(Value::String(text));
+    }
+    if !comments.is_empty() {
+        let comments = Value::Array(comments.into());
+        let comments = tables.assembly.attribute(PPROF_PROFILE_COMMENT.as_bytes(), comments)?;
+        profile.attributes.push(comments);
+    }
+    Ok(profile)
+}
+
+/// The profiles of the events of a type: of their values, their durations and their counts.
+fn of_lane(
+    lane: &Lane,
+    resolver: &Resolver,
+    common: &Profile,
+    tables: &mut Tables,
+    intake: &mut Intake,
+    profiles: &mut Vec<Profile>,
+) -> Result<()> {
+    let Some(kind) = resolver.types.get(lane.kind) else { return Ok(()) };
+    let clock = kind.clock.and_then(|clock| resolver.clocks.get(clock));
+    let mut profile = common.clone();
+    let attributes = attributes(kind, clock.map(|clock| &clock.attributes[..]), tables, intake);
+    profile.attributes.extend(attributes);
+    let form = EventForm {
+        default_value: kind.default_value,
+        clock: clock.filter(|_| lane.is_timed).map(|clock| clock.clock),
+        places: lane.places(),
+        single: lane.single(),
+        texts: common.event_form.texts,
+    };
+    let says = lane.says(kind.unit != StringId::NONE, kind.default_value);
+    let mut form = Some(form);
+    let mut add = |name: StringId, unit: StringId, samples: Samples| {
+        let mut profile = profile.clone();
+        profile.sample_types.push(crate::model::profile::ValueType {
+            name,
+            unit,
+            ..Default::default()
+        });
+        profile.samples = samples;
+        profile.event_form = form.take().unwrap_or_default().into();
+        profiles.push(profile);
+    };
+    if says.values {
+        add(kind.name, kind.unit, lane.samples(|seen| seen.total, intake)?);
+    }
+    for (is_said, (ending, unit), duration) in
+        [(says.durations, super::DURATION, true), (says.counts, super::COUNT, false)]
+    {
+        if !is_said {
+            continue;
+        }
+        let dictionary = &tables.assembly.interner.dictionary;
+        let name = format!("{}{ending}", dictionary.text(kind.name));
+        let name = tables.assembly.text(name.as_bytes())?;
+        let unit = tables.assembly.text(unit.as_bytes())?;
+        let samples =
+            lane.samples(|seen| if duration { seen.duration } else { seen.count }, intake)?;
+        add(name, unit, samples);
+    }
+    Ok(())
+}
+
+/// The attributes of a type, and those of its clock.
+fn attributes(
+    kind: &EventType,
+    clock: Option<&[AttributeId]>,
+    tables: &Tables,
+    intake: &mut Intake,
+) -> Vec<AttributeId> {
+    let dictionary = &tables.assembly.interner.dictionary;
+    let key = |id: &AttributeId| dictionary.attribute(*id).map(|attribute| attribute.key);
+    let mut attributes = kind.attributes.clone();
+    for id in clock.into_iter().flatten() {
+        let said = || "it is among those of the profile now".to_owned();
+        intake.note(losses::EVENT_CLOCK_ATTRIBUTE, || "clocks.attributes".to_owned(), said);
+        if !kind.attributes.iter().any(|own| key(own) == key(id)) {
+            attributes.push(*id);
+        }
+    }
+    attributes
+}

@@ -1,0 +1,310 @@
+//! Events as they are meant: deltas of clocks added up, defaults filled in, kinds told.
+
+use super::number;
+use super::tables::{Parts, Tables, find, text};
+use crate::error::{Error, Result};
+use crate::format::fields::fields;
+use crate::format::intake::Intake;
+use crate::format::losses;
+use crate::format::otlp::read::common::show;
+use crate::format::otlp::read::tables::indices;
+use crate::model::event_form::EventClock;
+use crate::model::id::{AttributeId, LinkId, StackId, StringId};
+use crate::schema::Version;
+use crate::wire::read::Reader;
+use crate::wire::{FIXED64, LEN, VARINT};
+
+/// A clock, its attributes, and how far its events have come.
+pub(super) struct Clock {
+    pub(super) clock: EventClock,
+    pub(super) attributes: Vec<AttributeId>,
+    cycles: i128,
+}
+
+/// What events are of.
+pub(super) struct EventType {
+    pub(super) name: StringId,
+    pub(super) unit: StringId,
+    pub(super) clock: Option<usize>,
+    pub(super) default_value: u64,
+    pub(super) attributes: Vec<AttributeId>,
+}
+
+/// An event as it is meant.
+pub(super) struct Event {
+    pub(super) kind: usize,
+    pub(super) stack: StackId,
+    pub(super) link: LinkId,
+    pub(super) attributes: Vec<AttributeId>,
+    /// When it was; of several added up, none.
+    pub(super) at: Option<u64>,
+    pub(super) duration: i64,
+    pub(super) count: i64,
+    pub(super) total: i64,
+    /// Whether it said that it was one.
+    pub(super) is_single: bool,
+}
+
+/// The fields of an event.
+#[derive(Default)]
+struct Fields {
+    kind: u32,
+    stack: u32,
+    link: Option<u32>,
+    time: i64,
+    duration: u64,
+    value: u64,
+    count: u64,
+    sum: u64,
+}
+
+/// What it takes to understand events.
+pub(super) struct Resolver {
+    pub(super) types: Vec<EventType>,
+    pub(super) clocks: Vec<Clock>,
+    /// When the profile began and ended.
+    within: std::ops::RangeInclusive<i128>,
+    /// Whether the time of an event that has a duration is that of its end.
+    is_end: bool,
+}
+
+impl Resolver {
+    pub(super) fn of(parts: &Parts, tables: &mut Tables, intake: &mut Intake) -> Result<Self> {
+        let end = i128::from(parts.time_unix_nano);
+        let mut resolver = Self {
+            types: Vec::new(),
+            clocks: Vec::new(),
+            within: match end {
+                0 => i128::MIN..=i128::MAX,
+                end => end - i128::from(parts.duration_nanos)..=end,
+            },
+            is_end: intake.source.event_time == Some(crate::format::source::EventTime::End),
+        };
+        for (row, body) in parts.clocks.iter().enumerate() {
+            let inside = [("clocks", row)];
+            let clock = intake.inside(&inside, |intake| clock(body, tables, intake))?;
+            intake.budget.push(&mut resolver.clocks, clock)?;
+        }
+        for (row, body) in parts.types.iter().enumerate() {
+            let inside = [("event_types", row)];
+            let kind = intake
+                .inside(&inside, |intake| event_type(body, tables, &resolver.clocks, intake))?;
+            intake.budget.push(&mut resolver.types, kind)?;
+        }
+        Ok(resolver)
+    }
+
+    /// The next event.
+    pub(super) fn event(
+        &mut self,
+        body: &[u8],
+        tables: &mut Tables,
+        intake: &mut Intake,
+    ) -> Result<Event> {
+        let said = said(body, &mut tables.indices, intake)?;
+        let index = said.kind as usize;
+        let Some(kind) = self.types.get(index) else {
+            let types = self.types.len();
+            let message = format!("{} is out of range: there are {types} types", show(said.kind));
+            return Err(Error::malformed(message).within("event_type_index"));
+        };
+        let stack =
+            find(&tables.stacks, said.stack, intake).map_err(|e| e.within("stack_index"))?;
+        let link = match said.link {
+            None => LinkId::NONE,
+            // Row 0 is a link like any other: where there is none, it is out of range.
+            Some(0) if tables.links.is_empty() => {
+                let message = "index 0 is out of range: the table has 0 rows";
+                let error = Error::malformed(message).within("link_index");
+                intake.repair(losses::INDEX_OUT_OF_RANGE, error)?;
+                LinkId::NONE
+            }
+            Some(link) => find(&tables.links, link, intake).map_err(|e| e.within("link_index"))?,
+        };
+        let attributes = tables.attributes(intake)?;
+        let total = said.total(kind, intake)?;
+        let (at, duration) = match kind.clock.and_then(|clock| self.clocks.get_mut(clock)) {
+            Some(clock) => said.times(clock)?,
+            None => said.no_times()?,
+        };
+        let mut event = Event {
+            kind: index,
+            stack,
+            link,
+            attributes,
+            at,
+            duration,
+            count: whole(said.count.max(1), "count")?,
+            total,
+            is_single: said.count == 1,
+        };
+        self.settle(&mut event, intake)?;
+        Ok(event)
+    }
+
+    /// Brings the time of an event to its beginning, and tells what has one.
+    fn settle(&self, event: &mut Event, intake: &mut Intake) -> Result<()> {
+        let Some(at) = &mut event.at else { return Ok(()) };
+        if event.count > 1 {
+            let said = || "an event that is several has no time of its own".to_owned();
+            intake.note(losses::TIMESTAMPS_DROPPED, || "events.time".to_owned(), said);
+            event.at = None;
+            return Ok(());
+        }
+        if self.is_end {
+            *at = u64::try_from(i128::from(*at) - i128::from(event.duration))
+                .map_err(|_| Error::malformed("the event began before 1970").within("duration"))?;
+        }
+        if !self.within.contains(&i128::from(*at)) {
+            let said = || format!("{at} is not within the profile's time");
+            intake.note(losses::EVENT_OUTSIDE, || "events.time".to_owned(), said);
+        }
+        Ok(())
+    }
+}
+
+impl Fields {
+    /// What the event adds up to.
+    fn total(&self, kind: &EventType, intake: &mut Intake) -> Result<i64> {
+        let Self { value, count, sum, .. } = *self;
+        if kind.clock.is_none() && value == 0 && count == 0 && sum == 0 {
+            let message = "an event without a clock has a count, a value or a sum";
+            return Err(Error::malformed(message));
+        }
+        if sum > 0 && value > 0 && sum != value {
+            let said = || format!("the sum is {sum}, and the value {value}");
+            intake.note(losses::EVENT_SUM_CONFLICT, || "events.sum".to_owned(), said);
+        }
+        let total = match (sum, value) {
+            (0, 0) => count.max(1).checked_mul(kind.default_value).ok_or_else(|| {
+                let default = kind.default_value;
+                let message = format!("{count} times {default} does not fit into 64 bits");
+                Error::malformed(message).within("count")
+            })?,
+            (0, value) => value,
+            (sum, _) => sum,
+        };
+        whole(total, if sum > 0 { "sum" } else { "value" })
+    }
+
+    /// When it was, and how long it took.
+    fn times(&self, clock: &mut Clock) -> Result<(Option<u64>, i64)> {
+        clock.cycles += i128::from(self.time);
+        let EventClock { time_unix_nano, frequency } = clock.clock;
+        let nanos = |cycles: i128| {
+            let nanos = cycles.checked_mul(i128::from(EventClock::NANOS));
+            nanos.map(|nanos| nanos.div_euclid(i128::from(frequency.max(1))))
+        };
+        let at = nanos(clock.cycles).map(|nanos| i128::from(time_unix_nano) + nanos);
+        let Some(at) = at.and_then(|at| u64::try_from(at).ok()) else {
+            let cycles = clock.cycles;
+            let message =
+                format!("{cycles} cycles after {time_unix_nano} is no time of 64 bits since 1970");
+            return Err(Error::malformed(message).within("time"));
+        };
+        let duration = nanos(self.duration.into()).and_then(|nanos| i64::try_from(nanos).ok());
+        let duration = duration.ok_or_else(|| {
+            let message =
+                format!("{} cycles do not fit into 64 bits of nanoseconds", self.duration);
+            Error::malformed(message).within("duration")
+        })?;
+        Ok((Some(at), duration))
+    }
+
+    /// Without a clock there is nothing to count by.
+    fn no_times(&self) -> Result<(Option<u64>, i64)> {
+        if self.time == 0 && self.duration == 0 {
+            return Ok((None, 0));
+        }
+        let field = if self.time != 0 { "time" } else { "duration" };
+        Err(Error::malformed("the event's type has no clock to count it by").within(field))
+    }
+}
+
+fn said(body: &[u8], attributes: &mut Vec<u32>, intake: &mut Intake) -> Result<Fields> {
+    let mut reader = Reader::new(body);
+    let mut said = Fields::default();
+    attributes.clear();
+    fields!(reader, EVENT in Version::Events, intake; {
+        (number!(EVENT "event_type_index"), VARINT) => said.kind = reader.index()?,
+        (number!(EVENT "stack_index"), VARINT) => said.stack = reader.index()?,
+        (number!(EVENT "link_index"), VARINT) => said.link = Some(reader.index()?),
+        (number!(EVENT "attribute_indices"), LEN) => {
+            indices(LEN, &mut reader, attributes, intake)?;
+        },
+        (number!(EVENT "attribute_indices"), VARINT) => {
+            indices(VARINT, &mut reader, attributes, intake)?;
+        },
+        (number!(EVENT "time"), VARINT) => said.time = reader.varint()? as i64,
+        (number!(EVENT "duration"), VARINT) => said.duration = reader.varint()?,
+        (number!(EVENT "value"), VARINT) => said.value = reader.varint()?,
+        (number!(EVENT "count"), VARINT) => said.count = reader.varint()?,
+        (number!(EVENT "sum"), VARINT) => said.sum = reader.varint()?,
+    });
+    Ok(said)
+}
+
+fn clock(body: &[u8], tables: &mut Tables, intake: &mut Intake) -> Result<Clock> {
+    let mut reader = Reader::new(body);
+    let mut clock = EventClock { time_unix_nano: 0, frequency: 0 };
+    tables.indices.clear();
+    fields!(reader, CLOCK in Version::Events, intake; {
+        (number!(CLOCK "frequency"), VARINT) => clock.frequency = reader.varint()?,
+        (number!(CLOCK "time_unix_nano"), FIXED64) => clock.time_unix_nano = reader.fixed64()?,
+        (number!(CLOCK "attribute_indices"), LEN) => {
+            indices(LEN, &mut reader, &mut tables.indices, intake)?;
+        },
+        (number!(CLOCK "attribute_indices"), VARINT) => {
+            indices(VARINT, &mut reader, &mut tables.indices, intake)?;
+        },
+    });
+    if clock.frequency == 0 {
+        let message = "a clock has cycles: a frequency of 0 counts nothing";
+        return Err(Error::malformed(message).within("frequency"));
+    }
+    let attributes = tables.attributes(intake)?;
+    Ok(Clock { clock, attributes, cycles: 0 })
+}
+
+fn event_type(
+    body: &[u8],
+    tables: &mut Tables,
+    clocks: &[Clock],
+    intake: &mut Intake,
+) -> Result<EventType> {
+    let mut reader = Reader::new(body);
+    let (mut name, mut unit) = (StringId::NONE, StringId::NONE);
+    let (mut clock, mut default_value) = (None, 0);
+    tables.indices.clear();
+    fields!(reader, EVENT_TYPE in Version::Events, intake; {
+        (number!(EVENT_TYPE "name_string_index"), VARINT) => {
+            name = text(reader.index()?, "name_string_index", &tables.texts, intake)?;
+        },
+        (number!(EVENT_TYPE "unit_string_index"), VARINT) => {
+            unit = text(reader.index()?, "unit_string_index", &tables.texts, intake)?;
+        },
+        (number!(EVENT_TYPE "clock_index"), VARINT) => clock = Some(reader.index()?),
+        (number!(EVENT_TYPE "default_value"), VARINT) => default_value = reader.varint()?,
+        (number!(EVENT_TYPE "attribute_indices"), LEN) => {
+            indices(LEN, &mut reader, &mut tables.indices, intake)?;
+        },
+        (number!(EVENT_TYPE "attribute_indices"), VARINT) => {
+            indices(VARINT, &mut reader, &mut tables.indices, intake)?;
+        },
+    });
+    let clock = clock.map(|clock| clock as usize);
+    if let Some(clock) = clock.filter(|clock| *clock >= clocks.len()) {
+        let known = clocks.len();
+        let message = format!("index {clock} is out of range: there are {known} clocks");
+        return Err(Error::malformed(message).within("clock_index"));
+    }
+    let attributes = tables.attributes(intake)?;
+    Ok(EventType { name, unit, clock, default_value, attributes })
+}
+
+/// A number as the model has it.
+fn whole(number: u64, field: &'static str) -> Result<i64> {
+    i64::try_from(number).map_err(|_| {
+        Error::malformed(format!("{number} does not fit into 64 bits with a sign")).within(field)
+    })
+}

@@ -1,0 +1,233 @@
+//! Which rows of the tables a payload has: those that its events lead to.
+
+use std::collections::HashMap;
+
+use super::gather::Series;
+use super::values::each_text;
+use crate::format::known::{BuildId, Known, KnownAttributes};
+use crate::format::select::Select;
+use crate::model::Profiles;
+use crate::model::dictionary::Dictionary;
+use crate::model::id::{AttributeId, StringId};
+use crate::model::value::Value;
+
+/// The rows that are written, of each table, and what fields say of attributes.
+pub(super) struct Selected<'a> {
+    pub(super) dictionary: &'a Dictionary,
+    pub(super) known: &'a KnownAttributes,
+    pub(super) stacks: Select,
+    pub(super) locations: Select,
+    pub(super) functions: Select,
+    pub(super) mappings: Select,
+    pub(super) links: Select,
+    pub(super) attributes: Select,
+    pub(super) strings: Select,
+    /// Names of types that the dictionary does not have.
+    pub(super) made: Vec<&'a str>,
+    /// The index of each name of a type.
+    pub(super) names: HashMap<&'a str, u32>,
+}
+
+/// By table, whether a row is reached.
+struct Marks {
+    stacks: Vec<bool>,
+    locations: Vec<bool>,
+    functions: Vec<bool>,
+    mappings: Vec<bool>,
+    links: Vec<bool>,
+    attributes: Vec<bool>,
+    strings: Vec<bool>,
+}
+
+/// What a mapping or a location says of an attribute: in a field, or as one.
+pub(super) fn is_field(known: Known) -> bool {
+    match known {
+        Known::MappingFlag(_) | Known::Folded | Known::FrameType => true,
+        Known::BuildId(kind) => kind != BuildId::Other,
+        _ => false,
+    }
+}
+
+impl<'a> Selected<'a> {
+    pub(super) fn of(
+        profiles: &'a Profiles,
+        known: &'a KnownAttributes,
+        series: &'a [Series],
+        comments: &[StringId],
+    ) -> Self {
+        let dictionary = &profiles.dictionary;
+        let mut marks = Marks::none(dictionary);
+        for series in series {
+            let of_type = series.profile.attributes.iter();
+            let of_type = of_type.filter(|id| known.get(**id) != Known::Comment);
+            of_type.for_each(|id| mark(&mut marks.attributes, id.row()));
+            mark(&mut marks.strings, series.unit.row());
+            marks.own_texts(series.profile.event_form.texts as usize);
+            for event in &series.events {
+                let (stack, link, attributes) = series.of(event);
+                mark(&mut marks.stacks, stack.row());
+                mark(&mut marks.links, link.row());
+                attributes.iter().for_each(|id| mark(&mut marks.attributes, id.row()));
+            }
+        }
+        comments.iter().for_each(|text| mark(&mut marks.strings, text.row()));
+        marks.follow(dictionary, known);
+        let names = series.iter().map(|series| &series.name[..]);
+        let found = marks.find(dictionary, names.clone());
+        let strings = Select::marked(&marks.strings);
+        let mut selected = Self {
+            dictionary,
+            known,
+            stacks: Select::marked(&marks.stacks),
+            locations: Select::marked(&marks.locations),
+            functions: Select::marked(&marks.functions),
+            mappings: Select::marked(&marks.mappings),
+            links: Select::marked(&marks.links),
+            attributes: Select::marked(&marks.attributes),
+            strings,
+            made: Vec::new(),
+            names: HashMap::new(),
+        };
+        for name in names {
+            selected.name(name, &found);
+        }
+        selected
+    }
+
+    /// Gives the name of a type its index: that of the same text, else one behind all others.
+    fn name(&mut self, name: &'a str, found: &HashMap<&str, StringId>) {
+        if self.names.contains_key(name) {
+            return;
+        }
+        let index = match found.get(name) {
+            _ if name.is_empty() => 0,
+            Some(id) => self.strings.place(id.0),
+            None => {
+                self.made.push(name);
+                (self.strings.len() + self.made.len()) as u32
+            }
+        };
+        self.names.insert(name, index);
+    }
+
+    /// The index of a text; that of the empty one is 0.
+    pub(super) fn string(&self, id: StringId) -> u32 {
+        self.strings.place(id.0)
+    }
+
+    /// How many rows are left out.
+    pub(super) fn orphans(&self) -> usize {
+        let Dictionary { mappings, locations, functions, links, stacks, .. } = self.dictionary;
+        let left = |rows: usize, chosen: &Select| rows.saturating_sub(1 + chosen.len());
+        left(mappings.rows.len(), &self.mappings)
+            + left(locations.len(), &self.locations)
+            + left(functions.len(), &self.functions)
+            + left(links.len(), &self.links)
+            + left(stacks.len(), &self.stacks)
+    }
+}
+
+impl Marks {
+    fn none(dictionary: &Dictionary) -> Self {
+        Self {
+            stacks: vec![false; dictionary.stacks.len()],
+            locations: vec![false; dictionary.locations.len()],
+            functions: vec![false; dictionary.functions.len()],
+            mappings: vec![false; dictionary.mappings.rows.len()],
+            links: vec![false; dictionary.links.len()],
+            attributes: vec![false; dictionary.attributes.len()],
+            strings: vec![false; dictionary.strings.len()],
+        }
+    }
+
+    /// Marks the texts, from the first on, that the profiles were read with.
+    fn own_texts(&mut self, texts: usize) {
+        let is_new = self.strings.get(texts).is_some_and(|marked| !marked);
+        if texts > 0 && is_new {
+            self.strings.iter_mut().skip(1).take(texts).for_each(|marked| *marked = true);
+        }
+    }
+
+    /// Marks what the marked rows lead to.
+    fn follow(&mut self, dictionary: &Dictionary, known: &KnownAttributes) {
+        for row in marked(&self.stacks) {
+            for location in dictionary.stacks.row(row) {
+                mark(&mut self.locations, location.row());
+            }
+        }
+        let locations = &dictionary.locations;
+        for row in marked(&self.locations) {
+            for line in locations.lines.row(row) {
+                mark(&mut self.functions, line.function.row());
+            }
+            if let Some(mapping) = locations.mappings.get(row) {
+                mark(&mut self.mappings, mapping.row());
+            }
+            let attributes = locations.attributes.row(row);
+            attributes.iter().for_each(|id| self.attribute_of_row(*id, dictionary, known));
+        }
+        for row in marked(&self.mappings) {
+            if let Some(mapping) = dictionary.mappings.rows.get(row) {
+                mark(&mut self.strings, mapping.filename.row());
+            }
+            let attributes = dictionary.mappings.attributes.row(row);
+            attributes.iter().for_each(|id| self.attribute_of_row(*id, dictionary, known));
+        }
+        for row in marked(&self.functions) {
+            let function = dictionary.functions.get(row).copied().unwrap_or_default();
+            for text in [function.name, function.system_name, function.filename] {
+                mark(&mut self.strings, text.row());
+            }
+        }
+        for row in marked(&self.attributes) {
+            if let Some(attribute) = dictionary.attributes.get(row) {
+                mark(&mut self.strings, attribute.key.row());
+                each_text(&attribute.value, &mut |text| mark(&mut self.strings, text.row()));
+            }
+        }
+    }
+
+    /// An attribute of a mapping or a location: its text where a field says it, else its row.
+    fn attribute_of_row(
+        &mut self,
+        id: AttributeId,
+        dictionary: &Dictionary,
+        known: &KnownAttributes,
+    ) {
+        if !is_field(known.get(id)) {
+            mark(&mut self.attributes, id.row());
+        } else if let Some(Value::String(text)) = dictionary.attribute(id).map(|a| &a.value) {
+            mark(&mut self.strings, text.row());
+        }
+    }
+
+    /// Finds the names of types among the texts, and marks these.
+    fn find<'a>(
+        &mut self,
+        dictionary: &Dictionary,
+        names: impl Iterator<Item = &'a str>,
+    ) -> HashMap<&'a str, StringId> {
+        let mut found: HashMap<&str, StringId> = names.map(|name| (name, StringId::NONE)).collect();
+        for row in (1..dictionary.strings.len() as u32).rev() {
+            let id = StringId(row);
+            if let Some(of_name) = found.get_mut(dictionary.text(id)) {
+                *of_name = id;
+            }
+        }
+        found.retain(|_, id| *id != StringId::NONE);
+        found.values().for_each(|id| mark(&mut self.strings, id.row()));
+        found
+    }
+}
+
+fn mark(marks: &mut [bool], row: usize) {
+    if let Some(mark) = marks.get_mut(row) {
+        *mark = true;
+    }
+}
+
+/// The rows that are marked, but for row 0.
+fn marked(marks: &[bool]) -> Vec<usize> {
+    let rows = marks.iter().enumerate().skip(1);
+    rows.filter_map(|(row, marked)| marked.then_some(row)).collect()
+}

@@ -1,0 +1,194 @@
+//! The events of each type, by what they are of: the samples they become.
+
+use std::collections::BTreeMap;
+
+use super::order::Place;
+use super::resolve::Event;
+use crate::error::Result;
+use crate::format::assembly::Met;
+use crate::format::intake::Intake;
+use crate::model::id::{AttributeId, LinkId, StackId};
+use crate::model::samples::Samples;
+
+/// What makes two events times of the same sample.
+type Identity = (StackId, LinkId, Box<[AttributeId]>);
+
+/// The events of a type that have times, or those that have none.
+#[derive(Default)]
+pub(super) struct Lane {
+    pub(super) kind: usize,
+    pub(super) is_timed: bool,
+    /// The samples, without values and times.
+    rows: Samples,
+    /// How many events each row has.
+    sizes: Vec<u32>,
+    met: Met<Identity>,
+    /// In the order of the payload.
+    events: Vec<Seen>,
+    /// Whether the events of all types stand in the usual order.
+    is_usual: bool,
+}
+
+/// An event, and the sample it is of.
+#[derive(Clone, Copy)]
+pub(super) struct Seen {
+    row: u32,
+    /// The number of the event in the payload.
+    place: u32,
+    at: u64,
+    pub(super) total: i64,
+    pub(super) duration: i64,
+    pub(super) count: i64,
+    is_single: bool,
+}
+
+/// Which profiles the events of a lane become.
+pub(super) struct Says {
+    pub(super) values: bool,
+    pub(super) durations: bool,
+    pub(super) counts: bool,
+}
+
+/// The lanes of a payload, those of each type side by side.
+pub(super) struct Lanes {
+    lanes: BTreeMap<(usize, bool), Lane>,
+    last: Option<Place>,
+    is_usual: bool,
+    events: u32,
+}
+
+impl Lanes {
+    pub(super) fn of(types: usize, intake: &mut Intake) -> Result<Self> {
+        intake.budget.take::<Lane>(types)?;
+        Ok(Self { lanes: BTreeMap::new(), last: None, is_usual: true, events: 0 })
+    }
+
+    /// Takes an event, of a clock if it has a time.
+    pub(super) fn add(
+        &mut self,
+        event: Event,
+        clock: Option<u32>,
+        intake: &mut Intake,
+    ) -> Result<()> {
+        intake.budget.take::<(Seen, [u32; 8])>(1)?;
+        let key = (event.kind, clock.is_none());
+        let lane = self.lanes.entry(key).or_insert_with(|| Lane {
+            kind: event.kind,
+            is_timed: clock.is_some(),
+            ..Lane::default()
+        });
+        let series = 2 * event.kind + usize::from(clock.is_none());
+        let time = clock.zip(event.at);
+        let (row, nth) = lane.add(event, self.events, intake)?;
+        let place = Place::of(time, series, row, nth);
+        self.is_usual &= self.last.is_none_or(|last| last < place);
+        self.last = Some(place);
+        self.events += 1;
+        Ok(())
+    }
+
+    /// Whether there is an event of a type.
+    pub(super) fn has(&self, kind: usize) -> bool {
+        [false, true].iter().any(|timeless| self.lanes.contains_key(&(kind, *timeless)))
+    }
+
+    /// The lanes in the order of their types.
+    pub(super) fn in_order(&mut self) -> impl Iterator<Item = &Lane> {
+        let is_usual = self.is_usual;
+        self.lanes.values_mut().map(move |lane| {
+            lane.is_usual = is_usual;
+            &*lane
+        })
+    }
+}
+
+impl Lane {
+    /// Takes an event; its row, and the how manieth of it it is.
+    fn add(&mut self, event: Event, place: u32, intake: &mut Intake) -> Result<(u32, u32)> {
+        let Event { stack, link, attributes, .. } = event;
+        let at = event.at.unwrap_or_default();
+        // What was added up already stays apart.
+        let found = match self.is_timed {
+            true => self.met.number((stack, link, attributes.clone().into())),
+            false => (self.rows.len(), true),
+        };
+        let (row, is_new) = found;
+        if is_new {
+            intake.budget.take::<u32>(10 + 2 * attributes.len())?;
+            self.rows.push(stack, &attributes, link);
+            self.sizes.push(0);
+        }
+        let size = &mut self.sizes[row];
+        let nth = *size;
+        *size += 1;
+        let row = row as u32;
+        let Event { total, duration, count, is_single, .. } = event;
+        self.events.push(Seen { row, place, at, total, duration, count, is_single });
+        Ok((row, nth))
+    }
+
+    /// The events sample by sample.
+    fn by_row(&self) -> Vec<Seen> {
+        let mut events = self.events.clone();
+        events.sort_by_key(|event| event.row);
+        events
+    }
+
+    /// The place of each event in the payload, if they are not in the usual order.
+    pub(super) fn places(&self) -> Vec<u32> {
+        match self.is_usual {
+            true => Vec::new(),
+            false => self.by_row().iter().map(|event| event.place).collect(),
+        }
+    }
+
+    /// The events that said that they were one.
+    pub(super) fn single(&self) -> Vec<u32> {
+        if !self.is_timed || !self.events.iter().any(|event| event.is_single) {
+            return Vec::new();
+        }
+        let events = self.by_row();
+        let single = events.iter().zip(0..).filter(|(event, _)| event.is_single);
+        single.map(|(_, at)| at).collect()
+    }
+
+    /// What is said by the events, and not by their type.
+    pub(super) fn says(&self, has_unit: bool, default_value: u64) -> Says {
+        let any = |is: &dyn Fn(&Seen) -> bool| self.events.iter().any(is);
+        let durations = any(&|event| event.duration > 0);
+        // Each is worth as many times the default value as it was added up of.
+        let told = default_value > 0
+            && !any(&|event| {
+                i128::from(event.total) != i128::from(event.count) * i128::from(default_value)
+            });
+        Says {
+            values: has_unit || !durations || any(&|event| event.total != 0),
+            durations,
+            counts: !self.is_timed && !told && any(&|event| event.count > 1),
+        }
+    }
+
+    /// The samples, with one number of each event.
+    pub(super) fn samples(
+        &self,
+        number: impl Fn(&Seen) -> i64,
+        intake: &mut Intake,
+    ) -> Result<Samples> {
+        intake.budget.take::<(u64, i64)>(self.events.len())?;
+        intake.budget.take::<[u32; 6]>(self.rows.len())?;
+        let mut samples = self.rows.clone();
+        let events = self.by_row();
+        let (mut values, mut times) = (Vec::new(), Vec::new());
+        for (row, events) in events.chunk_by(|one, other| one.row == other.row).enumerate() {
+            values.clear();
+            times.clear();
+            values.extend(events.iter().map(&number));
+            times.extend(events.iter().map(|event| event.at));
+            samples.values.push(&values);
+            if self.is_timed {
+                samples.timestamps.push_at(row, &times);
+            }
+        }
+        Ok(samples)
+    }
+}

@@ -1,0 +1,192 @@
+//! Values of attributes: as OTLP's, with texts by their rows.
+
+use super::number;
+use super::tables::{Texts, text};
+use crate::error::{Error, Result};
+use crate::format::fields::fields;
+use crate::format::intake::Intake;
+use crate::limits::within;
+use crate::model::dictionary::Dictionary;
+use crate::model::id::StringId;
+use crate::model::value::{KeyValue, Value};
+use crate::schema::Version;
+use crate::wire::read::Reader;
+use crate::wire::record::field_varint;
+use crate::wire::write::{field_bytes, field_message, varint};
+use crate::wire::{FIXED64, LEN, VARINT, tag};
+
+/// How deep values may be nested, whatever the limits say.
+const MOST_NESTING: u64 = 32;
+
+/// A key and a value, `depth` values deep.
+pub(super) fn pair(
+    body: &[u8],
+    texts: &Texts,
+    intake: &mut Intake,
+    depth: u64,
+) -> Result<KeyValue> {
+    let mut reader = Reader::new(body);
+    let mut pair = KeyValue::default();
+    fields!(reader, EVENT_KEY_VALUE in Version::Events, intake; {
+        (number!(EVENT_KEY_VALUE "key_string_index"), VARINT) => {
+            pair.key = text(reader.index()?, "key_string_index", texts, intake)?;
+        },
+        (number!(EVENT_KEY_VALUE "value"), LEN) => {
+            pair.value = value(reader.bytes()?, texts, intake, depth).map_err(|e| e.within("value"))?;
+        },
+    });
+    Ok(pair)
+}
+
+fn value(body: &[u8], texts: &Texts, intake: &mut Intake, depth: u64) -> Result<Value> {
+    within("max_nesting", intake.limits().max_nesting, 4 + depth * 3)?;
+    if depth > MOST_NESTING {
+        let message = format!("values are nested more than {MOST_NESTING} deep");
+        return Err(Error::malformed(message));
+    }
+    let mut reader = Reader::new(body);
+    let mut value = Value::Empty;
+    let (mut values, mut pairs) = (Vec::new(), Vec::new());
+    fields!(reader, EVENT_ANY_VALUE in Version::Events, intake; {
+        (number!(EVENT_ANY_VALUE "string_index"), VARINT) => {
+            value = Value::String(text(reader.index()?, "string_index", texts, intake)?);
+        },
+        (number!(EVENT_ANY_VALUE "bool_value"), VARINT) => value = Value::Bool(reader.varint()? != 0),
+        (number!(EVENT_ANY_VALUE "int_value"), VARINT) => value = Value::Int(reader.varint()? as i64),
+        (number!(EVENT_ANY_VALUE "double_value"), FIXED64) => {
+            value = Value::Double(f64::from_bits(reader.fixed64()?));
+        },
+        (number!(EVENT_ANY_VALUE "array_value"), LEN) => {
+            if !matches!(value, Value::Array(_)) {
+                values.clear();
+            }
+            array(reader.bytes()?, &mut values, texts, intake, depth + 1)?;
+            value = Value::Array(Box::default());
+        },
+        (number!(EVENT_ANY_VALUE "kvlist_value"), LEN) => {
+            if !matches!(value, Value::KeyValues(_)) {
+                pairs.clear();
+            }
+            list(reader.bytes()?, &mut pairs, texts, intake, depth + 1)?;
+            value = Value::KeyValues(Box::default());
+        },
+        (number!(EVENT_ANY_VALUE "bytes_value"), LEN) => {
+            let bytes = reader.bytes()?;
+            intake.budget.take::<u8>(bytes.len())?;
+            value = Value::Bytes(bytes.into());
+        },
+    });
+    Ok(match value {
+        Value::Array(_) => Value::Array(values.into()),
+        Value::KeyValues(_) => Value::KeyValues(pairs.into()),
+        value => value,
+    })
+}
+
+fn array(
+    body: &[u8],
+    values: &mut Vec<Value>,
+    texts: &Texts,
+    intake: &mut Intake,
+    depth: u64,
+) -> Result<()> {
+    let mut reader = Reader::new(body);
+    fields!(reader, EVENT_ARRAY_VALUE in Version::Events, intake; {
+        (number!(EVENT_ARRAY_VALUE "values"), LEN) => {
+            let row = values.len();
+            let value = value(reader.bytes()?, texts, intake, depth)
+                .map_err(|e| e.within_row("values", row).within("array_value"))?;
+            intake.budget.push(values, value)?;
+        },
+    });
+    Ok(())
+}
+
+fn list(
+    body: &[u8],
+    pairs: &mut Vec<KeyValue>,
+    texts: &Texts,
+    intake: &mut Intake,
+    depth: u64,
+) -> Result<()> {
+    let mut reader = Reader::new(body);
+    fields!(reader, EVENT_KEY_VALUE_LIST in Version::Events, intake; {
+        (number!(EVENT_KEY_VALUE_LIST "values"), LEN) => {
+            let row = pairs.len();
+            let pair = pair(reader.bytes()?, texts, intake, depth)
+                .map_err(|e| e.within_row("values", row).within("kvlist_value"))?;
+            intake.budget.push(pairs, pair)?;
+        },
+    });
+    Ok(())
+}
+
+/// The texts that a value refers to.
+pub(super) fn each_text(value: &Value, f: &mut impl FnMut(StringId)) {
+    match value {
+        Value::String(text) => f(*text),
+        Value::Array(values) => values.iter().for_each(|value| each_text(value, f)),
+        Value::KeyValues(pairs) => pairs.iter().for_each(|pair| {
+            f(pair.key);
+            each_text(&pair.value, f);
+        }),
+        _ => {}
+    }
+}
+
+/// Writes a key and a value; `index` says the row of a text.
+pub(super) fn write_pair(
+    out: &mut Vec<u8>,
+    (key, value): (StringId, &Value),
+    dictionary: &Dictionary,
+    index: &impl Fn(StringId) -> u32,
+) {
+    field_varint(out, number!(EVENT_KEY_VALUE "key_string_index"), index(key).into());
+    if *value != Value::Empty {
+        field_message(out, number!(EVENT_KEY_VALUE "value"), |out| {
+            write_value(out, value, dictionary, index);
+        });
+    }
+}
+
+fn write_value(
+    out: &mut Vec<u8>,
+    value: &Value,
+    dictionary: &Dictionary,
+    index: &impl Fn(StringId) -> u32,
+) {
+    // A case of a oneof is written though it is 0.
+    let number = |out: &mut Vec<u8>, field: u32, number: u64| {
+        varint(out, tag(field, VARINT).into());
+        varint(out, number);
+    };
+    match value {
+        Value::Empty => {}
+        Value::String(text) => {
+            number(out, number!(EVENT_ANY_VALUE "string_index"), index(*text).into())
+        }
+        Value::Bool(truth) => number(out, number!(EVENT_ANY_VALUE "bool_value"), u64::from(*truth)),
+        Value::Int(int) => number(out, number!(EVENT_ANY_VALUE "int_value"), *int as u64),
+        Value::Double(double) => {
+            varint(out, tag(number!(EVENT_ANY_VALUE "double_value"), FIXED64).into());
+            out.extend_from_slice(&double.to_bits().to_le_bytes());
+        }
+        Value::Bytes(bytes) => field_bytes(out, number!(EVENT_ANY_VALUE "bytes_value"), bytes),
+        Value::Array(values) => field_message(out, number!(EVENT_ANY_VALUE "array_value"), |out| {
+            for value in values {
+                field_message(out, number!(EVENT_ARRAY_VALUE "values"), |out| {
+                    write_value(out, value, dictionary, index);
+                });
+            }
+        }),
+        Value::KeyValues(pairs) => {
+            field_message(out, number!(EVENT_ANY_VALUE "kvlist_value"), |out| {
+                for pair in pairs {
+                    field_message(out, number!(EVENT_KEY_VALUE_LIST "values"), |out| {
+                        write_pair(out, (pair.key, &pair.value), dictionary, index);
+                    });
+                }
+            });
+        }
+    }
+}

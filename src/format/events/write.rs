@@ -1,0 +1,151 @@
+//! Writing profiles of events: one for all profiles of the same time.
+
+use super::gather::{self, Series};
+use super::select::Selected;
+use super::write_events::Clocks;
+use super::{number, write_events};
+use crate::error::Result;
+use crate::format::assembly::Met;
+use crate::format::columns::{Join, default_of, join, scope_default};
+use crate::format::known::{self, Known, KnownAttributes};
+use crate::format::losses::{self, Losses};
+use crate::format::options::WriteOptions;
+use crate::format::pprof::unsaid::{Unsaid, envelope};
+use crate::limits::within;
+use crate::model::Profiles;
+use crate::model::id::{AttributeId, StringId};
+use crate::model::profile::Profile;
+use crate::wire::record::{field_varint, field_varints};
+use crate::wire::write::field_fixed64;
+
+/// Writes the profiles.
+pub(crate) fn write(
+    profiles: &Profiles,
+    options: &WriteOptions,
+    losses: &mut Losses,
+    spare: Vec<u8>,
+) -> Result<Vec<Vec<u8>>> {
+    let known = KnownAttributes::of(&profiles.dictionary);
+    unsaid(profiles, &known, losses);
+    let mut met = Met::default();
+    let mut groups: Vec<Vec<&Profile>> = Vec::new();
+    for profile in profiles.iter() {
+        let (group, is_new) = met.number((profile.time_unix_nano, profile.duration_nanos));
+        if is_new {
+            groups.push(Vec::new());
+        }
+        groups[group].push(profile);
+    }
+    let mut spare = Some(spare);
+    let mut payloads = Vec::with_capacity(groups.len());
+    let mut written = 0;
+    let single = groups.len() < 2;
+    for group in groups {
+        let out = spare.take().unwrap_or_default();
+        let payload = payload(profiles, &group, &known, (single, out), losses)?;
+        written += payload.len() as u64;
+        within("max_output_bytes", options.max_output_bytes, written)?;
+        payloads.push(payload);
+    }
+    // No bytes are a profile in which there is nothing.
+    payloads.extend(spare);
+    Ok(payloads)
+}
+
+/// Counts what events have no place for.
+fn unsaid(profiles: &Profiles, known: &KnownAttributes, losses: &mut Losses) {
+    let dictionary = &profiles.dictionary;
+    envelope(profiles, losses);
+    let mut fields = Unsaid::of(dictionary, known);
+    let mut ignored = Losses::default();
+    for scope in profiles.resources.iter().flat_map(|resource| &resource.scopes) {
+        let of_scope = scope_default(scope, dictionary);
+        for joined in join(scope, dictionary, Join::Compatible, &mut ignored) {
+            let default = default_of(joined.first(), of_scope, dictionary);
+            fields.fields(&joined, default, losses);
+        }
+    }
+    for profile in profiles.iter() {
+        let period = profile.period != 0 || profile.period_type.name != StringId::NONE;
+        losses.add_many(losses::PERIOD_DROPPED, u64::from(period), || "period".to_owned());
+        let default = profile.default_sample_type != StringId::NONE;
+        losses.add_many(losses::SAMPLE_TYPE_DROPPED, u64::from(default), || {
+            "default_sample_type".to_owned()
+        });
+        let nothing = u64::from(profile.samples.is_empty());
+        losses.add_many(losses::PROFILES_MERGED, nothing, String::new);
+    }
+    let units = dictionary.attributes.iter().filter(|row| row.unit != StringId::NONE);
+    losses.add_many(losses::ATTR_UNIT_DROPPED, units.count() as u64, String::new);
+    let strings = &dictionary.strings;
+    losses.add_many(losses::INVALID_UTF8, strings.not_utf8().len() as u64, String::new);
+}
+
+/// One payload, of profiles of the same time.
+fn payload(
+    profiles: &Profiles,
+    group: &[&Profile],
+    known: &KnownAttributes,
+    (single, mut out): (bool, Vec<u8>),
+    losses: &mut Losses,
+) -> Result<Vec<u8>> {
+    let dictionary = &profiles.dictionary;
+    let series = gather::series(&gather::columns(group), dictionary, losses);
+    let comments = comments(profiles, group, known);
+    let selected = Selected::of(profiles, known, &series, &comments);
+    if single {
+        losses.add_many(losses::ORPHAN_DROPPED, selected.orphans() as u64, String::new);
+    }
+    let clocks = Clocks::of(&series);
+    write_events::events(&mut out, &series, &clocks, &selected, losses);
+    event_types(&mut out, &series, &clocks, &selected, known);
+    selected.write_tables(&mut out);
+    clocks.write(&mut out);
+    let [first, ..] = group else { return Ok(out) };
+    let nanos = |nanos: i128, losses: &mut Losses| {
+        losses.add_many(losses::TIME_NEGATIVE, u64::from(nanos < 0), String::new);
+        let most = i128::from(i64::MAX);
+        losses.add_many(losses::TIME_OVERFLOW, u64::from(nanos > most), String::new);
+        nanos.clamp(0, most)
+    };
+    let duration = nanos(first.duration_nanos, losses);
+    if first.time_unix_nano != 0 {
+        let end = nanos(first.time_unix_nano + duration, losses);
+        field_fixed64(&mut out, number!(EVENT_PROFILE "time_unix_nano"), end as u64);
+    }
+    field_varint(&mut out, number!(EVENT_PROFILE "duration_nanos"), duration as u64);
+    if !comments.is_empty() {
+        let comments = comments.iter().map(|text| u64::from(selected.string(*text)));
+        field_varints(&mut out, number!(EVENT_PROFILE "comment_string_index"), comments);
+    }
+    Ok(out)
+}
+
+/// The comments, if all profiles have the same; else they are attributes of types.
+fn comments(profiles: &Profiles, group: &[&Profile], known: &KnownAttributes) -> Vec<StringId> {
+    let is_comment = |id: &&AttributeId| known.get(**id) == Known::Comment;
+    let of = |profile: &Profile| profile.attributes.iter().find(is_comment).copied();
+    let Some(first) = group.first().and_then(|profile| of(profile)) else {
+        return Vec::new();
+    };
+    let attribute = profiles.dictionary.attribute(first);
+    attribute.map(|attribute| known::texts(&attribute.value).collect()).unwrap_or_default()
+}
+
+fn event_types(
+    out: &mut Vec<u8>,
+    series: &[Series],
+    clocks: &Clocks,
+    selected: &Selected,
+    known: &KnownAttributes,
+) {
+    for (row, series) in series.iter().enumerate() {
+        let attributes = series.profile.attributes.iter();
+        let attributes = attributes.filter(|id| known.get(**id) != Known::Comment);
+        let attributes: Vec<u64> =
+            attributes.map(|id| selected.attributes.place(id.0).saturating_sub(1).into()).collect();
+        let name = selected.names.get(&series.name[..]).copied().unwrap_or_default();
+        let unit = selected.string(series.unit);
+        write_events::event_type(out, (name, unit), clocks.of_series(row), series, &attributes);
+    }
+}

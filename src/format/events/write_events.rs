@@ -1,0 +1,211 @@
+//! Writing events: times as deltas of their clocks, and nothing that need not be said.
+
+use std::collections::HashMap;
+
+use super::gather::{Event, Series};
+use super::number;
+use super::order::Place;
+use super::select::Selected;
+use crate::format::losses::{self, Losses};
+use crate::model::event_form::EventClock;
+use crate::model::id::LinkId;
+use crate::wire::record::{Fields, field_varint, field_varints, records};
+use crate::wire::write::{field_fixed64, field_message, varint};
+use crate::wire::{VARINT, tag};
+
+/// The clocks of a payload, and which one each series is of.
+pub(super) struct Clocks {
+    clocks: Vec<EventClock>,
+    /// By series.
+    of: Vec<Option<u32>>,
+}
+
+impl Clocks {
+    /// Those that the events were counted by, and for the others one of nanoseconds that begins
+    /// with the second of the first event.
+    pub(super) fn of(series: &[Series]) -> Self {
+        let own = |series: &Series| {
+            let clock = series.profile.event_form.clock;
+            clock.filter(|clock| series.events.iter().all(|event| can_count(clock, event)))
+        };
+        let timed = || series.iter().filter(|series| series.is_timed);
+        let first = timed().filter(|series| own(series).is_none());
+        let first = first.flat_map(|series| &series.events).map(|event| event.at).min();
+        let first = first.unwrap_or_default();
+        let time_unix_nano = first - first % EventClock::NANOS;
+        let made = EventClock { time_unix_nano, frequency: EventClock::NANOS };
+        let mut clocks = Self { clocks: Vec::new(), of: Vec::new() };
+        let mut known = HashMap::new();
+        for series in series {
+            let clock = series.is_timed.then(|| own(series).unwrap_or(made));
+            let number = clock.map(|clock| {
+                *known.entry(clock).or_insert_with(|| {
+                    clocks.clocks.push(clock);
+                    clocks.clocks.len() as u32 - 1
+                })
+            });
+            clocks.of.push(number);
+        }
+        clocks
+    }
+
+    /// The number of the clock of a series.
+    pub(super) fn of_series(&self, series: usize) -> Option<u32> {
+        self.of.get(series).copied().flatten()
+    }
+
+    pub(super) fn write(&self, out: &mut Vec<u8>) {
+        for clock in &self.clocks {
+            field_message(out, number!(EVENT_PROFILE "clocks"), |out| {
+                field_varint(out, number!(CLOCK "frequency"), clock.frequency);
+                field_fixed64(out, number!(CLOCK "time_unix_nano"), clock.time_unix_nano);
+            });
+        }
+    }
+}
+
+/// The cycles of a clock from which reading makes so many nanoseconds.
+fn cycles(nanos: i128, frequency: u64) -> Option<i128> {
+    let cycles = nanos.checked_mul(frequency.into())?;
+    let (whole, rest) =
+        (cycles.div_euclid(EventClock::NANOS.into()), cycles.rem_euclid(EventClock::NANOS.into()));
+    Some(whole + i128::from(rest > 0))
+}
+
+/// The cycles of a clock at the time of an event, and those that it took.
+fn counted(clock: &EventClock, event: &Event) -> Option<(i64, u64)> {
+    let since = i128::from(event.at) - i128::from(clock.time_unix_nano);
+    let at = cycles(since, clock.frequency)?;
+    let duration = cycles(event.duration.into(), clock.frequency)?;
+    // Half of what 64 bits hold, so that no delta is past it.
+    let at = i64::try_from(at).ok().filter(|at| at.unsigned_abs() < 1 << 62)?;
+    Some((at, u64::try_from(duration).ok()?))
+}
+
+fn can_count(clock: &EventClock, event: &Event) -> bool {
+    counted(clock, event).is_some()
+}
+
+/// The places of all events, first to last: the series of each, and its number there.
+fn order(series: &[Series], clocks: &Clocks) -> Vec<(usize, usize)> {
+    let each = || {
+        series.iter().enumerate().flat_map(|(number, series)| {
+            series.events.iter().enumerate().map(move |(at, event)| (number, at, series, event))
+        })
+    };
+    let is_said = |series: &Series| series.profile.event_form.places.len() == series.events.len();
+    if !series.is_empty() && series.iter().all(is_said) {
+        let place = |series: &Series, at: usize| {
+            series.profile.event_form.places.get(at).copied().unwrap_or_default()
+        };
+        let mut order: Vec<(u32, usize, usize)> =
+            each().map(|(number, at, series, _)| (place(series, at), number, at)).collect();
+        order.sort_unstable();
+        return order.into_iter().map(|(_, number, at)| (number, at)).collect();
+    }
+    let mut order: Vec<(Place, usize, usize)> = each()
+        .map(|(number, at, _, event)| {
+            let time = clocks.of_series(number).map(|clock| (clock, event.at));
+            (Place::of(time, number, event.row, event.nth), number, at)
+        })
+        .collect();
+    order.sort_unstable_by_key(|(place, ..)| *place);
+    order.into_iter().map(|(_, number, at)| (number, at)).collect()
+}
+
+/// Writes the events of all series.
+pub(super) fn events(
+    out: &mut Vec<u8>,
+    series: &[Series],
+    clocks: &Clocks,
+    selected: &Selected,
+    losses: &mut Losses,
+) {
+    let mut now = vec![0; clocks.clocks.len()];
+    let links_row_0 = |link: LinkId| selected.links.place(link.0).saturating_sub(1);
+    records(out, |out| {
+        for (number, at) in order(series, clocks) {
+            let (Some(of), Some(clock)) = (series.get(number), clocks.of.get(number)) else {
+                continue;
+            };
+            let Some(event) = of.events.get(at) else { continue };
+            let (stack, link, attributes) = of.of(event);
+            let times = clock.map(|clock| {
+                let clock = clock as usize;
+                let counted = clocks.clocks.get(clock).and_then(|clock| counted(clock, event));
+                losses.add_many(losses::TIME_OVERFLOW, u64::from(counted.is_none()), String::new);
+                let (at, duration) = counted.unwrap_or((now[clock], 0));
+                let delta = at - std::mem::replace(&mut now[clock], at);
+                (delta, duration)
+            });
+            let room = 12 * Fields::VARINT + Fields::values(attributes.len());
+            let said = Said::of(of, event, at);
+            out.record(number!(EVENT_PROFILE "events"), room, |fields| {
+                fields.index(number!(EVENT "event_type_index"), number as u32);
+                fields.index(number!(EVENT "stack_index"), selected.stacks.place(stack.0));
+                match (link, links_row_0(link)) {
+                    (LinkId::NONE, _) => {}
+                    (_, 0) => fields.zero(number!(EVENT "link_index")),
+                    (_, row) => fields.index(number!(EVENT "link_index"), row),
+                }
+                let rows =
+                    attributes.iter().map(|id| selected.attributes.place(id.0).saturating_sub(1));
+                let rows: Vec<u64> = rows.map(u64::from).collect();
+                fields.varints(number!(EVENT "attribute_indices"), rows.into_iter());
+                let (time, duration) = times.unwrap_or_default();
+                fields.varint(number!(EVENT "time"), time as u64);
+                fields.varint(number!(EVENT "duration"), duration);
+                fields.varint(number!(EVENT "value"), said.value);
+                fields.varint(number!(EVENT "count"), said.count);
+                fields.varint(number!(EVENT "sum"), said.sum);
+            });
+        }
+    });
+}
+
+/// What an event says of its worth.
+#[derive(Default)]
+struct Said {
+    value: u64,
+    count: u64,
+    sum: u64,
+}
+
+impl Said {
+    fn of(series: &Series, event: &Event, at: usize) -> Self {
+        let Event { value, count, .. } = *event;
+        let default = series.default_value;
+        if series.is_timed {
+            let form = &series.profile.event_form;
+            let is_single = form.single.binary_search(&(at as u32)).is_ok();
+            let value = if value == default { 0 } else { value };
+            return Self { value, count: u64::from(is_single), sum: 0 };
+        }
+        let is_told = count.checked_mul(default) == Some(value);
+        Self { value: 0, count, sum: if is_told { 0 } else { value } }
+    }
+}
+
+/// Writes a type: its name and its unit, its clock, and the rows of its attributes.
+pub(super) fn event_type(
+    out: &mut Vec<u8>,
+    (name, unit): (u32, u32),
+    clock: Option<u32>,
+    series: &Series,
+    attributes: &[u64],
+) {
+    field_message(out, number!(EVENT_PROFILE "event_types"), |out| {
+        field_varint(out, number!(EVENT_TYPE "name_string_index"), name.into());
+        field_varint(out, number!(EVENT_TYPE "unit_string_index"), unit.into());
+        if let Some(clock) = clock {
+            // Said though it is 0: without it, there would be no clock.
+            varint(out, tag(number!(EVENT_TYPE "clock_index"), VARINT).into());
+            varint(out, clock.into());
+        }
+        field_varint(out, number!(EVENT_TYPE "default_value"), series.default_value);
+        if !attributes.is_empty() {
+            let number = number!(EVENT_TYPE "attribute_indices");
+            field_varints(out, number, attributes.iter().copied());
+        }
+    });
+}

@@ -1,0 +1,162 @@
+//! Writing the rows of tables, of which row 0 is one like any other.
+
+use super::number;
+use super::select::{Selected, is_field};
+use super::values::write_pair;
+use crate::format::known::{BuildId, Known};
+use crate::model::id::{AttributeId, MappingId, StringId};
+use crate::model::value::Value;
+use crate::wire::record::{field_varint, field_varints};
+use crate::wire::write::{field_bytes, field_message};
+
+impl Selected<'_> {
+    /// Writes all tables, in the order of their fields.
+    pub(super) fn write_tables(&self, out: &mut Vec<u8>) {
+        let dictionary = self.dictionary;
+        // The first stack is that of events without one.
+        field_bytes(out, number!(EVENT_PROFILE "stacks"), &[]);
+        for row in self.stacks.rows() {
+            field_message(out, number!(EVENT_PROFILE "stacks"), |out| {
+                let locations = dictionary.stacks.row(row).iter();
+                let rows = locations.map(|id| u64::from(index(self.locations.place(id.0))));
+                field_varints(out, number!(EVENT_STACK "location_index"), rows);
+            });
+        }
+        let mapping_row_0 = self.has_mapping_row_0();
+        for row in self.locations.rows() {
+            field_message(out, number!(EVENT_PROFILE "locations"), |out| {
+                self.location(out, row, mapping_row_0);
+            });
+        }
+        for row in self.functions.rows() {
+            field_message(out, number!(EVENT_PROFILE "functions"), |out| self.function(out, row));
+        }
+        if mapping_row_0 {
+            field_bytes(out, number!(EVENT_PROFILE "mappings"), &[]);
+        }
+        for row in self.mappings.rows() {
+            field_message(out, number!(EVENT_PROFILE "mappings"), |out| self.mapping(out, row));
+        }
+        for row in self.attributes.rows() {
+            let Some(attribute) = dictionary.attributes.get(row) else { continue };
+            field_message(out, number!(EVENT_PROFILE "attributes"), |out| {
+                let pair = (attribute.key, &attribute.value);
+                write_pair(out, pair, dictionary, &|text| self.string(text));
+            });
+        }
+        for row in self.links.rows() {
+            let link = dictionary.links.get(row).copied().unwrap_or_default();
+            field_message(out, number!(EVENT_PROFILE "links"), |out| {
+                field_bytes(out, number!(EVENT_LINK "trace_id"), &link.trace_id);
+                field_bytes(out, number!(EVENT_LINK "span_id"), &link.span_id);
+            });
+        }
+        self.strings(out);
+    }
+
+    fn strings(&self, out: &mut Vec<u8>) {
+        let number = number!(EVENT_PROFILE "strings");
+        field_bytes(out, number, &[]);
+        for row in self.strings.rows() {
+            field_bytes(out, number, self.dictionary.text(StringId(row as u32)).as_bytes());
+        }
+        self.made.iter().for_each(|text| field_bytes(out, number, text.as_bytes()));
+    }
+
+    /// Whether the table begins with an empty mapping, which stands for none, as it must where a
+    /// location has none, or might seem to.
+    fn has_mapping_row_0(&self) -> bool {
+        self.mappings.len() > 0
+    }
+
+    fn location(&self, out: &mut Vec<u8>, row: usize, mapping_row_0: bool) {
+        let locations = &self.dictionary.locations;
+        let mapping = locations.mappings.get(row).copied().unwrap_or_default();
+        let place = self.mappings.place(mapping.0);
+        let mapping =
+            if mapping == MappingId::NONE || mapping_row_0 { place } else { index(place) };
+        field_varint(out, number!(EVENT_LOCATION "mapping_index"), mapping.into());
+        let address = locations.addresses.get(row).copied().unwrap_or_default();
+        field_varint(out, number!(EVENT_LOCATION "address"), address);
+        for line in locations.lines.row(row) {
+            field_message(out, number!(EVENT_LOCATION "lines"), |out| {
+                let function = index(self.functions.place(line.function.0));
+                field_varint(out, number!(EVENT_LINE "function_index"), function.into());
+                field_varint(out, number!(EVENT_LINE "line"), line.line as u64);
+                field_varint(out, number!(EVENT_LINE "column"), line.column as u64);
+            });
+        }
+        let attributes = locations.attributes.row(row);
+        let is_folded = self.fields(attributes).any(|(known, _)| known == Known::Folded);
+        field_varint(out, number!(EVENT_LOCATION "is_folded"), is_folded.into());
+        for (known, value) in self.fields(attributes) {
+            if let (Known::FrameType, Value::String(text)) = (known, value) {
+                let kind = self.string(*text);
+                field_varint(out, number!(EVENT_LOCATION "type_index"), kind.into());
+            }
+        }
+        self.indices(out, number!(EVENT_LOCATION "attribute_indices"), attributes);
+    }
+
+    /// What fields say of a mapping or a location.
+    fn fields<'s>(
+        &'s self,
+        attributes: &'s [AttributeId],
+    ) -> impl Iterator<Item = (Known, &'s Value)> {
+        let said = attributes.iter().map(|id| (self.known.get(*id), id));
+        said.filter(|(known, _)| is_field(*known)).filter_map(|(known, id)| {
+            self.dictionary.attribute(*id).map(|attribute| (known, &attribute.value))
+        })
+    }
+
+    /// The rows of the attributes that no field says.
+    fn indices(&self, out: &mut Vec<u8>, number: u32, attributes: &[AttributeId]) {
+        let rows = attributes.iter().filter(|id| !is_field(self.known.get(**id)));
+        let rows: Vec<u64> = rows.map(|id| index(self.attributes.place(id.0)).into()).collect();
+        if !rows.is_empty() {
+            field_varints(out, number, rows.into_iter());
+        }
+    }
+
+    fn function(&self, out: &mut Vec<u8>, row: usize) {
+        let function = self.dictionary.functions.get(row).copied().unwrap_or_default();
+        let string = |text| u64::from(self.string(text));
+        let id = u64::from(self.functions.place(row as u32));
+        field_varint(out, number!(EVENT_FUNCTION "id"), id);
+        field_varint(out, number!(EVENT_FUNCTION "name_string_uindex"), string(function.name));
+        let system_name = string(function.system_name);
+        field_varint(out, number!(EVENT_FUNCTION "system_name_string_index"), system_name);
+        let filename = string(function.filename);
+        field_varint(out, number!(EVENT_FUNCTION "filename_string_index"), filename);
+        field_varint(out, number!(EVENT_FUNCTION "start_line"), function.start_line as u64);
+    }
+
+    fn mapping(&self, out: &mut Vec<u8>, row: usize) {
+        let mapping = self.dictionary.mappings.rows.get(row).copied().unwrap_or_default();
+        field_varint(out, number!(EVENT_MAPPING "memory_start"), mapping.memory_start);
+        field_varint(out, number!(EVENT_MAPPING "memory_limit"), mapping.memory_limit);
+        field_varint(out, number!(EVENT_MAPPING "file_offset"), mapping.file_offset);
+        let filename = self.string(mapping.filename);
+        field_varint(out, number!(EVENT_MAPPING "filename_string_index"), filename.into());
+        let attributes = self.dictionary.mappings.attributes.row(row);
+        for (known, value) in self.fields(attributes) {
+            if let (Known::BuildId(kind), Value::String(text)) = (known, value) {
+                let text = u64::from(self.string(*text));
+                field_varint(out, number!(EVENT_MAPPING "build_id_string_index"), text);
+                let kind = u64::from(kind == BuildId::Htlhash);
+                field_varint(out, number!(EVENT_MAPPING "build_id_kind"), kind);
+            }
+        }
+        self.indices(out, number!(EVENT_MAPPING "attribute_indices"), attributes);
+        for (known, value) in self.fields(attributes) {
+            if let (Known::MappingFlag(bit), Value::Bool(true)) = (known, value) {
+                field_varint(out, number!(EVENT_MAPPING "has_functions") + u32::from(bit), 1);
+            }
+        }
+    }
+}
+
+/// The index of a row by its place; that of none is 0.
+fn index(place: u32) -> u32 {
+    place.saturating_sub(1)
+}
