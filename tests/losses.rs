@@ -948,6 +948,9 @@ fn every_code_has_a_case() {
         "attr.sample.dropped",
         "link.dropped",
         "text.bad_line",
+        // In tests/osprofiler.rs.
+        "point.unmatched",
+        "point.skewed",
         // In tests/events.rs.
         "event.outside",
         "event.clock_attribute",

@@ -261,6 +261,8 @@ codes! {
         INVALID_UTF8 = "string.invalid_utf8": "bytes that are not UTF-8 became U+FFFD";
         TIME_NEGATIVE = "time.negative": "a negative time or duration became 0";
         TIME_OVERFLOW = "time.overflow": "a time or duration past 2⁶³ was cut there";
+        POINT_UNMATCHED = "point.unmatched": "a point without a start or a stop takes no time";
+        POINT_SKEWED = "point.skewed": "a point that stops before it starts takes no time";
         EVENT_SUM_CONFLICT = "event.sum_conflict": "an event has a sum and another value; the sum was read";
         VALUE_UNSIGNED = "value.unsigned": "a negative value became 0";
         TIME_CONFLICT = "time.conflict": "two fields disagree about the time; the inner one won";

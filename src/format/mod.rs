@@ -20,6 +20,7 @@ mod lines;
 pub(crate) mod losses;
 pub(crate) mod options;
 mod orphans;
+mod osprofiler;
 pub(crate) mod otlp;
 mod perf;
 mod pprof;
@@ -35,6 +36,7 @@ mod texts;
 mod view;
 
 pub use options::{Refs, Timestamps};
+pub use osprofiler::OsProfilerHeaders;
 pub use receiver::Receiver;
 pub use source::{Dialect, EventTime, SourceOptions, TimeUnit};
 
@@ -144,6 +146,8 @@ impl Format {
     pub const PERF_SCRIPT: Self = Self(&perf::PERF_SCRIPT);
     /// What pprof reads besides its message, from Go, gperftools and jemalloc: only read.
     pub const PPROF_LEGACY: Self = Self(&legacy::PPROF_LEGACY);
+    /// The messages and reports of OpenStack's OSProfiler: only read.
+    pub const OSPROFILER: Self = Self(&osprofiler::OSPROFILER);
 
     /// Every format, the newest generation of OTLP first. All else derives from this list.
     pub const ALL: &'static [Self] = &[
@@ -162,6 +166,7 @@ impl Format {
         Self::SPEEDSCOPE,
         Self::PERF_SCRIPT,
         Self::PPROF_LEGACY,
+        Self::OSPROFILER,
     ];
 
     /// The name, as `--from` and `--to` take it: `pprof`, `otlp-1.10`.

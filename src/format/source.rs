@@ -44,6 +44,16 @@ pub struct SourceOptions {
     pub trace_fields: bool,
     /// `event-time`: what the time of an event is that has a duration; else its start.
     pub event_time: Option<EventTime>,
+    /// `frames`: whether frames are called as the spans that are exported for them, not by the names
+    /// of points.
+    pub detail_frames: bool,
+    /// `all-info`: whether all that is known of a point becomes attributes, not only what there are
+    /// conventions for; but no secrets.
+    pub all_info: bool,
+    /// `secrets`: whether arguments, parameters and results become attributes.
+    pub secrets: bool,
+    /// `merge`: whether the traces of a service are one profile.
+    pub merge: bool,
 }
 
 setters! { SourceOptions {
@@ -55,6 +65,10 @@ setters! { SourceOptions {
     boot_time: impl Into<Option<u64>>,
     trace_fields: bool,
     event_time: impl Into<Option<EventTime>>,
+    detail_frames: bool,
+    all_info: bool,
+    secrets: bool,
+    merge: bool,
 } }
 
 impl SourceOptions {
@@ -78,6 +92,10 @@ impl SourceOptions {
             ("boot-time", self.boot_time.is_some()),
             ("trace-fields", self.trace_fields),
             ("event-time", self.event_time.is_some()),
+            ("frames", self.detail_frames),
+            ("all-info", self.all_info),
+            ("secrets", self.secrets),
+            ("merge", self.merge),
         ]
         .into_iter()
         .filter_map(|(name, given)| given.then_some(name))

@@ -69,7 +69,7 @@ impl FusedIterator for Messages<'_> {}
 /// A payload is framed if lengths and messages alternate exactly to its end, no message begins
 /// with a byte less than 8, and one of them at least is not empty. It is JSON lines if its first
 /// line, from brace to brace, is followed by one that begins with a brace: in no JSON object does a
-/// `{` follow a `}`.
+/// `{` follow a `}`. But the lines of OSProfiler are one payload: its messages belong together.
 ///
 /// No bare message is taken for a framed payload. It begins with a tag, and tags are at least 8,
 /// because no field has the number 0. The frames begin with less: gRPC with its flag, 0 or 1, and a
@@ -212,6 +212,10 @@ fn header(framing: Framing, bytes: &[u8]) -> Header<'_> {
     }
 }
 
+/// Names in lines of JSON that are one document, not messages of their own: OSProfiler sends a
+/// message at the start and another at the stop of what it measures.
+pub(crate) const ONE_DOCUMENT: &[&str] = &["\"base_id\"", "\"trace_id\"", "\"parent_id\""];
+
 /// JSON is lines if its first line, from brace to brace, is followed by one that begins with a brace.
 fn json_opening(head: &[u8], at_end: bool) -> Opening {
     let unseen = if at_end { Opening::Bare } else { Opening::Open };
@@ -220,6 +224,10 @@ fn json_opening(head: &[u8], at_end: bool) -> Opening {
         return unseen;
     };
     let (first, rest) = text.split_at(end);
+    let has = |name: &&str| first.windows(name.len()).any(|part| part == name.as_bytes());
+    if ONE_DOCUMENT.iter().all(has) {
+        return Opening::Bare;
+    }
     match rest.trim_ascii_start().first() {
         _ if !first.trim_ascii_end().ends_with(b"}") => Opening::Bare,
         Some(b'{') => Opening::Framed(Framing::JsonLines),

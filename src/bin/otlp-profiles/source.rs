@@ -35,6 +35,19 @@ pub(crate) struct SourceArgs {
     /// events: what the time of an event is that has a duration; else its start
     #[arg(long, value_name = "start|end", hide_possible_values = true, value_parser = event_times())]
     event_time: Option<EventTime>,
+    /// osprofiler: call frames by the names of points, or in detail as the spans exported for them
+    #[arg(long, value_name = "names|detail", hide_possible_values = true,
+          value_parser = PossibleValuesParser::new(["names", "detail"]))]
+    frames: Option<String>,
+    /// osprofiler: keep all that is known of a point, but for arguments, parameters and results
+    #[arg(long)]
+    all_info: bool,
+    /// osprofiler: keep arguments, parameters and results, which may hold secrets
+    #[arg(long)]
+    secrets: bool,
+    /// osprofiler: make one profile of all traces of a service
+    #[arg(long)]
+    merge: bool,
 }
 
 impl SourceArgs {
@@ -47,7 +60,11 @@ impl SourceArgs {
             .scale(self.scale)
             .boot_time(self.boot_time)
             .trace_fields(self.trace_fields)
-            .event_time(self.event_time);
+            .event_time(self.event_time)
+            .detail_frames(self.frames.as_deref() == Some("detail"))
+            .all_info(self.all_info)
+            .secrets(self.secrets)
+            .merge(self.merge);
         let types = self.types.iter();
         types.fold(options, |options, (name, unit)| options.sample_type(name, unit))
     }

@@ -3,6 +3,7 @@
 
 use super::signs;
 use crate::format::Format;
+use crate::framing::ONE_DOCUMENT;
 
 /// A kind of file that is told by how it begins.
 #[derive(Debug)]
@@ -188,15 +189,23 @@ static FOREIGN: &[Foreign] = &[
     profile("a DHAT heap profile", Json(&["\"dhatFileVersion\""]), RECORD_HEAP),
     profile("memray's statistics", Json(&["\"total_num_allocations\""]), MEMRAY),
     profile("a gprof2dot file", Json(&["\"costs\"", "\"callchain\""]), MEMRAY),
-    profile(
+    read(
+        Format::OSPROFILER,
         "an OSProfiler trace",
-        Json(&["\"base_id\"", "\"trace_id\"", "\"parent_id\""]),
-        "no converter is known; it holds the spans of OpenStack services, and no stacks",
+        Json(ONE_DOCUMENT),
+        "it has the three ids of OSProfiler's messages",
     ),
-    profile(
+    read(
+        Format::OSPROFILER,
         "an OSProfiler report",
         Json(&["\"last_trace_started\""]),
-        "no converter is known; it holds the spans of OpenStack services, and no stacks",
+        "it says when the last point started, as such reports do",
+    ),
+    read(
+        Format::OSPROFILER,
+        "an OSProfiler report",
+        Json(&["\"children\"", "\"started\"", "\"finished\"", "\"parent_id\""]),
+        "it is a tree of points that started and finished",
     ),
     profile(
         "a Chrome trace",

@@ -15,6 +15,7 @@ pub(crate) mod object;
 mod read;
 mod scalars;
 pub(crate) mod text;
+pub(crate) mod tree;
 mod write;
 
 use crate::error::{Error, ErrorKind, Result};

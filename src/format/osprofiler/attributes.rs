@@ -1,0 +1,73 @@
+//! What is known of a point, by the names of OpenTelemetry's conventions.
+
+use crate::error::Result;
+use crate::format::assembly::Assembly;
+use crate::format::json::object::int_of;
+use crate::format::json::tree::Json;
+use crate::format::source::SourceOptions;
+use crate::model::value::Value;
+
+/// The conventions' names for what OSProfiler has names of its own for.
+const KNOWN: [(&str, &str); 14] = [
+    ("request.method", "http.request.method"),
+    ("request.path", "url.path"),
+    ("request.query", "url.query"),
+    ("request.scheme", "url.scheme"),
+    ("requests.method", "http.request.method"),
+    ("requests.path", "url.path"),
+    ("requests.query", "url.query"),
+    ("requests.scheme", "url.scheme"),
+    ("requests.hostname", "server.address"),
+    ("requests.port", "server.port"),
+    ("requests.status_code", "http.response.status_code"),
+    ("db.statement", "db.query.text"),
+    ("function.name", "code.function.name"),
+    ("etype", "error.type"),
+];
+
+/// What holds arguments, parameters and results, and so whatever was handed over.
+const SECRETS: [&str; 5] =
+    ["function.args", "function.kwargs", "function.result", "db.params", "db.result"];
+
+/// The key of an attribute that a part of `info` is, if it is wanted.
+pub(super) fn key(part: &str, options: &SourceOptions) -> Option<String> {
+    if let Some((_, key)) = KNOWN.iter().find(|(known, _)| *known == part) {
+        return Some((*key).to_owned());
+    }
+    if part == "message" {
+        return Some("exception.message".to_owned());
+    }
+    let is_secret = SECRETS.iter().any(|secret| {
+        part.strip_prefix(secret).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    });
+    let is_wanted = if is_secret { options.secrets } else { options.all_info };
+    is_wanted.then(|| format!("osprofiler.info.{part}"))
+}
+
+/// A value of `info` as that of an attribute.
+pub(super) fn value(key: &str, json: &Json, assembly: &mut Assembly) -> Result<Value> {
+    let is_number = matches!(key, "server.port" | "http.response.status_code");
+    Ok(match json {
+        Json::Null => Value::Empty,
+        Json::Bool(truth) => Value::Bool(*truth),
+        Json::Number(number) => match int_of(number) {
+            Some(int) => Value::Int(int),
+            None => Value::Double(number.parse().unwrap_or_default()),
+        },
+        Json::Text(text) => match text.parse() {
+            Ok(number) if is_number => Value::Int(number),
+            _ => Value::String(assembly.text(text.as_bytes())?),
+        },
+        Json::List(values) => {
+            let values = values.iter().map(|json| value("", json, assembly));
+            Value::Array(values.collect::<Result<_>>()?)
+        }
+        Json::Object(members) => {
+            let pairs = members.iter().map(|(name, json)| {
+                let value = value("", json, assembly)?;
+                assembly.pair(name, value)
+            });
+            Value::KeyValues(pairs.collect::<Result<_>>()?)
+        }
+    })
+}

@@ -1,0 +1,102 @@
+//! The headers by which OSProfiler hands a trace from one service to the next.
+
+use super::digest::hmac_sha1;
+use super::read::uuid;
+use crate::error::{Error, ErrorKind, Result};
+use crate::format::json::object::base64;
+use crate::format::json::text::Text;
+use crate::model::dictionary::Link;
+
+/// The headers by which OSProfiler hands a trace from one service to the next: `X-Trace-Info` and
+/// `X-Trace-HMAC`, which signs it with a key that both know.
+///
+/// A profiler within a service makes a [`Link`] of them, so that its samples join the spans that
+/// OSProfiler exports.
+///
+/// ```
+/// use otlp_profiles::format::OsProfilerHeaders;
+///
+/// let headers = OsProfilerHeaders {
+///     info: "eyJiYXNlX2lkIjogIjRlM2UwZWM2LTI5MzgtNDBiMS04NTA0LTA5ZWIxZDRiMGRlZSIsICJwYXJlbnRfaWQiOiAiNTBmZTRmNmEtZmE1Yy00OWRiLWE4ZGQtYjU2MzZmNmZhZjBmIn0=",
+///     hmac: "64b5a0bcc36e221aed2e5ac3b750936ba8be1765",
+/// };
+/// let link = headers.link(&["SECRET_KEY"])?;
+/// assert_eq!(link.span_id, 0xa8dd_b563_6f6f_af0f_u64.to_be_bytes());
+/// assert!(headers.link(&["another key"]).is_err());
+/// # Ok::<(), otlp_profiles::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct OsProfilerHeaders<'a> {
+    /// `X-Trace-Info`: base64 of JSON, for URLs.
+    pub info: &'a str,
+    /// `X-Trace-HMAC`: hex digits of its HMAC with SHA-1.
+    pub hmac: &'a str,
+}
+
+impl OsProfilerHeaders<'_> {
+    /// The span that the next one is called by, where the headers are signed with one of the keys.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Malformed`] for headers that no key signed, or that say no such ids.
+    pub fn link(&self, keys: &[&str]) -> Result<Link> {
+        let refused = |why: &str| Error::malformed(format!("the headers are not taken: {why}"));
+        let hmac = self.hmac.trim();
+        if self.info.is_empty() || hmac.is_empty() || keys.is_empty() {
+            return Err(refused("the data, its signature or the keys are missing"));
+        }
+        // Each key is tried, and every digit compared, so that time tells nothing of them.
+        let is_signed = keys.iter().fold(false, |signed, key| {
+            let digest = hmac_sha1(key.as_bytes(), self.info.as_bytes());
+            let digits: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+            let differ =
+                digits.bytes().zip(hmac.bytes()).fold(0, |differ, (a, b)| differ | (a ^ b));
+            signed | (differ == 0 && digits.len() == hmac.len())
+        });
+        if !is_signed {
+            return Err(refused("no key signed them"));
+        }
+        let json = base64(self.info).ok_or_else(|| refused("the data is no base64"))?;
+        let (base_id, parent_id) = ids(&json).map_err(|error| refused(error.message()))?;
+        let trace_id = uuid(&base_id).ok_or_else(|| refused("base_id is no UUID"))?;
+        let parent = uuid(&parent_id).ok_or_else(|| refused("parent_id is no UUID"))?;
+        let [.., a, b, c, d, e, f, g, h] = parent;
+        Ok(Link { trace_id, span_id: [a, b, c, d, e, f, g, h] })
+    }
+}
+
+impl Link {
+    /// The span that a request of OpenStack was sent from: see [`OsProfilerHeaders`].
+    ///
+    /// # Errors
+    ///
+    /// As [`OsProfilerHeaders::link`].
+    pub fn from_osprofiler_headers(info: &str, hmac: &str, keys: &[&str]) -> Result<Self> {
+        OsProfilerHeaders { info, hmac }.link(keys)
+    }
+}
+
+/// `base_id`, and `parent_id` or the same; no other key may be there but `hmac_key`.
+fn ids(json: &[u8]) -> Result<(String, String)> {
+    let mut text = Text::new(json)?;
+    let (mut base_id, mut parent_id, mut has_key, mut first) = (None, None, true, true);
+    text.open(b'{', "an object")?;
+    while let Some(key) = text.key(&mut first)? {
+        match &*key {
+            "base_id" => base_id = Some(text.string("an id")?.into_owned()),
+            "parent_id" => parent_id = Some(text.string("an id")?.into_owned()),
+            "hmac_key" => {
+                text.string("a key")?;
+            }
+            _ => has_key = false,
+        }
+        if !has_key {
+            let message = format!("the key {key:?} may not be there");
+            return Err(Error::new(ErrorKind::Malformed, message));
+        }
+    }
+    text.end()?;
+    let base_id = base_id.ok_or_else(|| Error::malformed("there is no base_id"))?;
+    let parent_id = parent_id.unwrap_or_else(|| base_id.clone());
+    Ok((base_id, parent_id))
+}

@@ -1,0 +1,50 @@
+//! OSProfiler, OpenStack's: the messages that it sends at the start and the stop of each point, in
+//! all envelopes they were kept in, and the reports it makes of them.
+//!
+//! ```text
+//! {"name": "wsgi-start", "base_id": …, "trace_id": …, "parent_id": …, "timestamp": …, "info": {…}}
+//! {"name": "wsgi-stop", …}                   a Ceilometer sample: {"metadata": {…, "info.host": …}, …}
+//! {"info": {"name": "total", …}, "children": […]}          an event: {"traits": […], "raw": {…}}
+//! ```
+//!
+//! A point becomes a sample of the stack of the names from its root to it. Its value is the time
+//! that it took itself: that of its children is theirs.
+
+mod attributes;
+mod digest;
+mod headers;
+mod message;
+mod points;
+mod read;
+mod report;
+mod time;
+mod tree;
+
+pub use headers::OsProfilerHeaders;
+
+use crate::format::{Codec, Encoding};
+
+/// OSProfiler's messages and reports as a format.
+///
+/// ```
+/// use otlp_profiles::{Format, read};
+///
+/// let bytes = std::fs::read("testdata/osprofiler.jsonl").unwrap();
+/// let reading = read(&bytes, &Default::default())?;
+/// assert_eq!(reading.detected.format, Format::OSPROFILER);
+/// let self_times: i128 = reading.profiles.iter().flat_map(|profile| profile.sums()).sum();
+/// assert_eq!(self_times, 88_907_000);
+/// # Ok::<(), otlp_profiles::Error>(())
+/// ```
+pub(crate) static OSPROFILER: Codec = Codec {
+    name: "osprofiler",
+    aliases: &[],
+    about: "OSProfiler's messages and reports, of OpenStack's services",
+    extensions: &[],
+    gzip_on_disk: false,
+    deprecated: None,
+    encoding: Encoding::Own { json: true },
+    read: Some(read::read),
+    write: None,
+    options: &["frames", "all-info", "secrets", "merge"],
+};

@@ -1,0 +1,118 @@
+//! Messages by the points that they are of.
+
+use hashbrown::HashMap;
+
+use super::message::{Message, Origin};
+use crate::error::Result;
+use crate::format::intake::Intake;
+use crate::format::json::tree::Json;
+use crate::format::losses::{POINT_SKEWED, POINT_UNMATCHED};
+
+/// What ran from a start to a stop.
+#[derive(Debug)]
+pub(super) struct Point<'a> {
+    pub(super) name: String,
+    pub(super) base_id: String,
+    pub(super) trace_id: String,
+    pub(super) parent_id: String,
+    pub(super) origin: Origin,
+    pub(super) info: Vec<(String, Json<'a>)>,
+    pub(super) start: i64,
+    /// Not before the start.
+    pub(super) stop: i64,
+    /// Which of its messages was not found.
+    pub(super) unmatched: Option<&'static str>,
+    /// Whether it would have stopped before it started.
+    pub(super) is_skewed: bool,
+}
+
+/// The messages of a point: of several that say the same, the latest.
+#[derive(Default)]
+struct Pair<'a> {
+    start: Option<Message<'a>>,
+    stop: Option<Message<'a>>,
+}
+
+/// The points that messages are of, in the order of their starts, whatever the order of the messages.
+pub(super) fn points<'a>(
+    messages: Vec<Message<'a>>,
+    intake: &mut Intake,
+) -> Result<Vec<Point<'a>>> {
+    let mut pairs: HashMap<(String, String), Pair, foldhash::fast::RandomState> =
+        HashMap::default();
+    for message in messages {
+        intake.budget.take::<u8>(message.base_id.len() + message.trace_id.len() + 64)?;
+        let pair = pairs.entry((message.base_id.clone(), message.trace_id.clone())).or_default();
+        let side = if message.is_stop { &mut pair.stop } else { &mut pair.start };
+        if side.as_ref().is_none_or(|known| known.at <= message.at) {
+            *side = Some(message);
+        }
+    }
+    let mut points: Vec<Point> = Vec::with_capacity(pairs.len());
+    for pair in pairs.into_values() {
+        points.extend(pair.point());
+    }
+    points.sort_by(|one, other| {
+        (one.start, &one.base_id, &one.trace_id).cmp(&(
+            other.start,
+            &other.base_id,
+            &other.trace_id,
+        ))
+    });
+    for point in &points {
+        let place = || format!("point[{}]", point.trace_id);
+        if let Some(missing) = point.unmatched {
+            let said = || format!("{} has no {missing}: it takes no time", point.name);
+            intake.note(POINT_UNMATCHED, place, said);
+        }
+        if point.is_skewed {
+            let said = || format!("{} stops before it starts: it takes no time", point.name);
+            intake.note(POINT_SKEWED, place, said);
+        }
+    }
+    Ok(points)
+}
+
+impl<'a> Pair<'a> {
+    fn point(self) -> Option<Point<'a>> {
+        let unmatched = match (&self.start, &self.stop) {
+            (None, _) => Some("start"),
+            (_, None) => Some("stop"),
+            _ => None,
+        };
+        let stop_at = self.stop.as_ref().map(|stop| stop.at);
+        let mut more = Vec::new();
+        let message = match (self.start, self.stop) {
+            (Some(start), stop) => {
+                more = stop.map(|stop| stop.info).unwrap_or_default();
+                start
+            }
+            (None, stop) => stop?,
+        };
+        let Message { name, base_id, trace_id, parent_id, at: start, origin, mut info, .. } =
+            message;
+        info.extend(more);
+        info.sort_by(|(one, _), (other, _)| one.cmp(other));
+        // Of what both say, the stop's stays.
+        info.dedup_by(|later, earlier| {
+            let is_same = later.0 == earlier.0;
+            if is_same {
+                std::mem::swap(later, earlier);
+            }
+            is_same
+        });
+        let stop = stop_at.unwrap_or(start);
+        Some(Point {
+            name,
+            base_id,
+            trace_id,
+            parent_id,
+            origin,
+            info,
+            start,
+            stop: stop.max(start),
+            unmatched,
+            is_skewed: stop < start,
+        })
+    }
+}

@@ -1,0 +1,122 @@
+//! The reports that OSProfiler makes of its messages, which they may hold.
+
+use super::message::{Message, Origin, point, said};
+use crate::error::{Error, Result};
+use crate::format::intake::Intake;
+use crate::format::json::tree::Json;
+
+/// Whether a value is a report: a tree of points.
+pub(super) fn is_report(json: &Json) -> bool {
+    json.get("children").and_then(Json::list).is_some() && json.get("info").is_some()
+}
+
+/// The messages of a report, and whether they are those that were sent: else their times count from
+/// its beginning.
+pub(super) struct Report<'a> {
+    pub(super) messages: Vec<Message<'a>>,
+    pub(super) is_anchored: bool,
+}
+
+/// The key under which a node keeps a message.
+const RAW: &str = "meta.raw_payload.";
+
+/// A node of a report, how it is met, and the trace it is of.
+struct Node<'j, 'a> {
+    json: &'j Json<'a>,
+    base_id: String,
+}
+
+impl<'a> Report<'a> {
+    pub(super) fn of(json: &Json<'a>, intake: &mut Intake) -> Result<Self> {
+        let nodes = nodes(json);
+        let is_anchored = nodes.iter().all(|node| raw(node.json).next().is_some());
+        let mut messages = Vec::new();
+        for (row, node) in nodes.iter().enumerate() {
+            let placed = |error: Error| error.within_row("children", row);
+            if !is_anchored {
+                let pair = times(node, row)?;
+                messages.extend(pair);
+                continue;
+            }
+            for message in raw(node.json) {
+                messages.push(Message::of(message, intake).map_err(placed)?);
+            }
+        }
+        Ok(Self { messages, is_anchored })
+    }
+}
+
+/// All points, each before its children. The parent of a root is its trace.
+fn nodes<'j, 'a>(report: &'j Json<'a>) -> Vec<Node<'j, 'a>> {
+    let children = |json: &'j Json<'a>| json.get("children").and_then(Json::list).unwrap_or(&[]);
+    let mut open: Vec<Node> = Vec::new();
+    let mut nodes = Vec::new();
+    for json in children(report).iter().rev() {
+        open.push(Node { json, base_id: said(json.get("parent_id")) });
+    }
+    while let Some(node) = open.pop() {
+        for json in children(node.json).iter().rev() {
+            open.push(Node { json, base_id: node.base_id.clone() });
+        }
+        nodes.push(node);
+    }
+    nodes
+}
+
+/// The messages that a node keeps.
+fn raw<'j, 'a>(node: &'j Json<'a>) -> impl Iterator<Item = &'j Json<'a>> {
+    let members = match node.get("info") {
+        Some(Json::Object(members)) => &members[..],
+        _ => &[],
+    };
+    let raw = members.iter().filter(|(key, _)| key.starts_with(RAW));
+    raw.map(|(_, message)| message).filter(|message| **message != Json::Null)
+}
+
+/// The start and the stop of a node without messages.
+fn times<'a>(node: &Node<'_, 'a>, row: usize) -> Result<[Message<'a>; 2]> {
+    let placed = |error: Error| error.within_row("children", row);
+    let Some(info) = node.json.get("info") else {
+        return Err(placed(Error::malformed("a point of a report has info")));
+    };
+    let at = |key: &'static str| {
+        let millis = info.get(key).and_then(Json::number);
+        let nanos = millis.and_then(|millis| crate::format::lines::whole(millis * 1e6));
+        nanos.ok_or_else(|| {
+            placed(Error::malformed("it is no number of milliseconds").within(key).within("info"))
+        })
+    };
+    let id = |key: &'static str| match node.json.get(key).and_then(Json::text) {
+        Some(id) => Ok(id.to_string()),
+        None => Err(placed(Error::malformed("it is missing, or no text").within(key))),
+    };
+    let mut said_of: Vec<(String, Json<'a>)> = Vec::new();
+    if let Json::Object(members) = info {
+        for (key, value) in members {
+            if let Some(key) = key.strip_prefix("info.") {
+                said_of.push((key.replace(':', "."), value.clone()));
+            }
+        }
+    }
+    if let Some(exception) = info.get("exception").filter(|e| e.text().is_some_and(|e| e != "None"))
+    {
+        said_of.push(("etype".to_owned(), exception.clone()));
+    }
+    said_of.retain(|(key, _)| key != "host");
+    let start = Message {
+        name: point(&said(info.get("name"))).to_owned(),
+        is_stop: false,
+        base_id: node.base_id.clone(),
+        trace_id: id("trace_id")?,
+        parent_id: id("parent_id")?,
+        at: at("started")?,
+        origin: Origin {
+            project: said(info.get("project")),
+            service: said(info.get("service")),
+            host: said(info.get("host").or(info.get("info.host"))),
+        },
+        info: said_of,
+    };
+    let stop = Message { is_stop: true, at: at("finished")?, info: Vec::new(), ..start.clone() };
+    Ok([start, stop])
+}

