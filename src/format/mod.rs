@@ -10,6 +10,8 @@ mod even;
 mod events;
 mod fields;
 mod fingerprint;
+#[cfg(feature = "firefox")]
+mod firefox;
 mod folded;
 pub(crate) mod intake;
 mod json;
@@ -148,6 +150,9 @@ impl Format {
     pub const PPROF_LEGACY: Self = Self(&legacy::PPROF_LEGACY);
     /// The messages and reports of OpenStack's OSProfiler: only read.
     pub const OSPROFILER: Self = Self(&osprofiler::OSPROFILER);
+    /// The Firefox Profiler's files: only written.
+    #[cfg(feature = "firefox")]
+    pub const FIREFOX: Self = Self(&firefox::FIREFOX);
 
     /// Every format, the newest generation of OTLP first. All else derives from this list.
     pub const ALL: &'static [Self] = &[
@@ -167,6 +172,8 @@ impl Format {
         Self::PERF_SCRIPT,
         Self::PPROF_LEGACY,
         Self::OSPROFILER,
+        #[cfg(feature = "firefox")]
+        Self::FIREFOX,
     ];
 
     /// The name, as `--from` and `--to` take it: `pprof`, `otlp-1.10`.

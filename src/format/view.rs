@@ -1,5 +1,6 @@
 //! What the formats of other tools have no place for: every bit of it is counted.
 
+use crate::format::assembly::Met;
 use crate::format::columns::{Join, default_of, join, scope_default};
 use crate::format::known::KnownAttributes;
 use crate::format::losses::{self, Losses};
@@ -18,6 +19,8 @@ pub(crate) struct Says {
     pub(crate) types: bool,
     /// How long it took.
     pub(crate) duration: bool,
+    /// When it began.
+    pub(crate) time: bool,
     /// Files and lines.
     pub(crate) lines: bool,
     /// Columns of lines, too.
@@ -28,6 +31,39 @@ pub(crate) struct Says {
     pub(crate) binaries: bool,
     /// Attributes, links and timestamps of samples.
     pub(crate) samples: bool,
+}
+
+/// What one sample type of a profile measures.
+#[derive(Clone, Copy)]
+pub(crate) struct Column<'a> {
+    /// The number of the resource that the profile is of.
+    #[cfg_attr(not(feature = "firefox"), expect(dead_code, reason = "processes are told by it"))]
+    pub(crate) resource: usize,
+    pub(crate) profile: &'a Profile,
+    pub(crate) column: usize,
+}
+
+/// The columns of all profiles, by what they measure.
+pub(crate) fn by_type(profiles: &Profiles) -> Vec<Vec<Column<'_>>> {
+    let text = |id: StringId| profiles.dictionary.text(id);
+    let mut met = Met::default();
+    let mut groups: Vec<Vec<Column>> = Vec::new();
+    let resources = profiles.resources.iter().enumerate();
+    let each = resources.flat_map(|(row, resource)| {
+        let profiles = resource.scopes.iter().flat_map(|scope| &scope.profiles);
+        profiles.map(move |profile| (row, profile))
+    });
+    for (resource, profile) in each {
+        for column in 0..profile.sample_types.len().max(1) {
+            let kind = profile.sample_types.get(column).copied().unwrap_or_default();
+            let (group, is_new) = met.number((text(kind.name), text(kind.unit)));
+            if is_new {
+                groups.push(Vec::new());
+            }
+            groups[group].push(Column { resource, profile, column });
+        }
+    }
+    groups
 }
 
 /// Counts what is not said.
@@ -61,7 +97,8 @@ fn unsaid_of(profile: &Profile, dictionary: &Dictionary, says: Says, losses: &mu
     }
     let has_period = profile.period != 0 || profile.period_type.name != StringId::NONE;
     lost(losses::PERIOD_DROPPED, has_period, "period");
-    let has_time = profile.time_unix_nano != 0 || profile.duration_nanos != 0 && !says.duration;
+    let has_time =
+        profile.time_unix_nano != 0 && !says.time || profile.duration_nanos != 0 && !says.duration;
     lost(losses::TIME_DROPPED, has_time, "time_unix_nano");
     for id in &profile.attributes {
         let key = dictionary.attribute(*id).map(|attribute| dictionary.text(attribute.key));

@@ -10,7 +10,7 @@ use crate::format::folded::line::is_extended;
 use crate::format::lines::is_disguised;
 use crate::format::losses::{self, LossCode, Losses};
 use crate::format::options::WriteOptions;
-use crate::format::view::{self, Says};
+use crate::format::view::{self, Column, Says};
 use crate::limits::within;
 use crate::model::dictionary::{Attribute, Dictionary};
 use crate::model::id::{LinkId, StackId, StringId};
@@ -32,14 +32,14 @@ pub(crate) fn write(
     view::unsaid(profiles, Says { samples: extended, ..Says::default() }, losses);
     let mut spare = Some(spare);
     let mut payloads = Vec::new();
-    for columns in by_type(profiles) {
+    for columns in view::by_type(profiles) {
         let out = spare.take().unwrap_or_default();
         // What has no sample is not there, either.
-        let empty = columns.iter().filter(|(profile, _)| profile.samples.is_empty()).count();
+        let empty = columns.iter().filter(|column| column.profile.samples.is_empty()).count();
         let merged = empty.max(columns.len() - 1) as u64;
         losses.add_many(losses::PROFILES_MERGED, merged, String::new);
         let mut writer = Writer::new(&profiles.dictionary, options, losses, out);
-        for (profile, column) in columns {
+        for Column { profile, column, .. } in columns {
             writer.column(profile, column, extended)?;
         }
         payloads.push(writer.finish()?);
@@ -55,24 +55,6 @@ fn says_more(profile: &Profile) -> bool {
     !samples.attributes.items.is_empty()
         || samples.links.iter().any(|link| *link != LinkId::NONE)
         || !samples.timestamps.items.is_empty()
-}
-
-/// The columns of all profiles, by what they measure.
-fn by_type(profiles: &Profiles) -> Vec<Vec<(&Profile, usize)>> {
-    let text = |id: StringId| profiles.dictionary.text(id);
-    let mut met = crate::format::assembly::Met::default();
-    let mut groups: Vec<Vec<(&Profile, usize)>> = Vec::new();
-    for profile in profiles.iter() {
-        for column in 0..profile.sample_types.len().max(1) {
-            let kind = profile.sample_types.get(column).copied().unwrap_or_default();
-            let (group, is_new) = met.number((text(kind.name), text(kind.unit)));
-            if is_new {
-                groups.push(Vec::new());
-            }
-            groups[group].push((profile, column));
-        }
-    }
-    groups
 }
 
 /// One payload.

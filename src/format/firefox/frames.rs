@@ -1,0 +1,177 @@
+//! Frames as the Firefox Profiler has them: by name, or by an address in a library, in the colour of
+//! what kind of code they are.
+
+use std::collections::HashMap;
+
+use fxprof_processed_profile::debugid::{CodeId, DebugId};
+use fxprof_processed_profile::{
+    CategoryColor, CategoryHandle, Frame, FrameFlags, FrameInfo, LibraryHandle, LibraryInfo,
+    Profile, StackHandle, ThreadHandle,
+};
+
+use crate::model::FrameRef;
+use crate::model::dictionary::Dictionary;
+use crate::model::id::{FunctionId, MappingId, StackId};
+use crate::semconv::{BUILD_ID_GNU, PROFILE_FRAME_TYPE};
+
+/// The colours of kinds of code.
+const COLORS: [(&str, CategoryColor); 6] = [
+    ("kernel", CategoryColor::Orange),
+    ("native", CategoryColor::Blue),
+    ("go", CategoryColor::LightBlue),
+    ("rust", CategoryColor::Brown),
+    ("jvm", CategoryColor::Green),
+    ("v8js", CategoryColor::Yellow),
+];
+
+/// As many kinds of code as get a category of their own; the viewer numbers them with 16 bits.
+const MOST_CATEGORIES: usize = 250;
+
+/// The frames and stacks that were made.
+pub(super) struct Frames<'a> {
+    dictionary: &'a Dictionary,
+    categories: HashMap<&'a str, CategoryHandle>,
+    libraries: HashMap<MappingId, LibraryHandle>,
+    stacks: HashMap<(usize, StackId), Option<StackHandle>>,
+    /// The file of each name; none where functions of several files have it.
+    pub(super) files: HashMap<&'a str, Option<&'a str>>,
+    /// Whether any frame is to be named by whoever shows it.
+    pub(super) has_addresses: bool,
+}
+
+impl<'a> Frames<'a> {
+    pub(super) fn of(dictionary: &'a Dictionary) -> Self {
+        Self {
+            dictionary,
+            categories: HashMap::new(),
+            libraries: HashMap::new(),
+            stacks: HashMap::new(),
+            files: HashMap::new(),
+            has_addresses: false,
+        }
+    }
+
+    /// A stack of a thread; none has no frames.
+    pub(super) fn stack(
+        &mut self,
+        profile: &mut Profile,
+        (thread, number): (ThreadHandle, usize),
+        stack: StackId,
+    ) -> Option<StackHandle> {
+        if let Some(known) = self.stacks.get(&(number, stack)) {
+            return *known;
+        }
+        let dictionary = self.dictionary;
+        let mut made = None;
+        for frame in dictionary.frames(stack).rev() {
+            let info = self.frame(profile, &frame);
+            let frame = profile.intern_frame(thread, info);
+            made = Some(profile.intern_stack(thread, made, frame));
+        }
+        self.stacks.insert((number, stack), made);
+        made
+    }
+
+    fn frame(&mut self, profile: &mut Profile, frame: &FrameRef<'a>) -> FrameInfo {
+        let locations = &self.dictionary.locations;
+        let attributes = self.dictionary.resolve(locations.attributes(frame.location()));
+        let kind = attributes.get_str(PROFILE_FRAME_TYPE).unwrap_or_default();
+        let category = self.category(profile, kind);
+        let flags = match kind {
+            "v8js" => FrameFlags::IS_JS,
+            _ => FrameFlags::empty(),
+        };
+        let frame = self.place(profile, frame);
+        FrameInfo { frame, category_pair: category.into(), flags }
+    }
+
+    /// The name of a frame, or where it is in a library.
+    fn place(&mut self, profile: &mut Profile, frame: &FrameRef<'a>) -> Frame {
+        if frame.function_id() == FunctionId::NONE
+            && let Some((library, address)) = self.in_library(profile, frame)
+        {
+            self.has_addresses = true;
+            return Frame::RelativeAddressFromInstructionPointer(library, address);
+        }
+        let (name, file) = (frame.name(), Some(frame.filename()).filter(|file| !file.is_empty()));
+        if !name.is_empty() {
+            let known = self.files.entry(name).or_insert(file);
+            if *known != file {
+                *known = None;
+            }
+        }
+        Frame::Label(profile.intern_string(&frame.to_string()))
+    }
+
+    fn in_library(
+        &mut self,
+        profile: &mut Profile,
+        frame: &FrameRef<'a>,
+    ) -> Option<(LibraryHandle, u32)> {
+        let id = self.dictionary.locations.mapping(frame.location());
+        let mapping = self.dictionary.mappings.get(id);
+        let within = frame.address().checked_sub(mapping.memory_start)?;
+        let address = u32::try_from(within.checked_add(mapping.file_offset)?).ok()?;
+        if id == MappingId::NONE {
+            return None;
+        }
+        let library = match self.libraries.get(&id) {
+            Some(library) => *library,
+            None => {
+                let library = profile.add_lib(self.library(id));
+                self.libraries.insert(id, library);
+                library
+            }
+        };
+        Some((library, address))
+    }
+
+    fn library(&self, id: MappingId) -> LibraryInfo {
+        let path = self.dictionary.text(self.dictionary.mappings.get(id).filename).to_owned();
+        let name = path.rsplit('/').next().unwrap_or_default().to_owned();
+        let attributes = self.dictionary.resolve(self.dictionary.mappings.attributes(id));
+        let build_id = attributes.get_str(BUILD_ID_GNU);
+        let code_id = build_id.map(|id| CodeId::new(id.to_owned()).to_string());
+        LibraryInfo {
+            debug_name: name.clone(),
+            debug_path: path.clone(),
+            name,
+            path,
+            debug_id: build_id.and_then(debug_id).unwrap_or_default(),
+            code_id,
+            arch: None,
+            symbol_table: None,
+        }
+    }
+
+    fn category(&mut self, profile: &mut Profile, kind: &'a str) -> CategoryHandle {
+        if let Some(category) = self.categories.get(kind) {
+            return *category;
+        }
+        if kind.is_empty() || self.categories.len() >= MOST_CATEGORIES {
+            return CategoryHandle::OTHER;
+        }
+        let color = COLORS.iter().find(|(known, _)| *known == kind);
+        let color = color.map_or(CategoryColor::Purple, |(_, color)| *color);
+        let category = profile.add_category(kind, color);
+        self.categories.insert(kind, category);
+        category
+    }
+}
+
+/// The id by which symbol servers know a binary: the first bytes of its build id, as a GUID of
+/// little-endian fields.
+fn debug_id(build_id: &str) -> Option<DebugId> {
+    let bytes = build_id.as_bytes().as_chunks::<2>().0.iter().map(|pair| {
+        let text = std::str::from_utf8(pair).ok()?;
+        u8::from_str_radix(text, 16).ok()
+    });
+    let mut guid = [0; 16];
+    for (out, byte) in guid.iter_mut().zip(bytes) {
+        *out = byte?;
+    }
+    guid[..4].reverse();
+    guid[4..6].reverse();
+    guid[6..8].reverse();
+    DebugId::from_guid_age(&guid, 0).ok()
+}

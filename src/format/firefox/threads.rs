@@ -1,0 +1,79 @@
+//! The samples of a sample type by process and thread, in the order of their times.
+
+use crate::format::assembly::Met;
+use crate::format::view::Column;
+use crate::model::Profiles;
+use crate::model::id::StackId;
+
+/// A process, by its resource, and its threads.
+pub(super) struct Process {
+    pub(super) name: String,
+    pub(super) pid: u32,
+    pub(super) threads: Vec<Thread>,
+}
+
+/// A thread, and its samples.
+pub(super) struct Thread {
+    pub(super) name: String,
+    pub(super) id: Option<u32>,
+    pub(super) samples: Vec<Sample>,
+}
+
+/// A sample: when it was, in nanoseconds since 1970, if that is known.
+#[derive(Clone, Copy)]
+pub(super) struct Sample {
+    pub(super) at: Option<u64>,
+    pub(super) stack: StackId,
+    pub(super) value: i64,
+}
+
+/// The processes of some columns: one for each resource.
+pub(super) fn processes(profiles: &Profiles, columns: &[Column]) -> Vec<Process> {
+    let (mut met, mut threads_met) = (Met::default(), Met::default());
+    let mut processes: Vec<Process> = Vec::new();
+    // By the number of each thread met: its number within its process.
+    let mut within: Vec<usize> = Vec::new();
+    for column in columns {
+        let (number, is_new) = met.number(column.resource);
+        if is_new {
+            processes.push(process(profiles, column.resource));
+        }
+        let process = &mut processes[number];
+        for sample in column.profile.samples.iter() {
+            let attributes = profiles.dictionary.resolve(sample.attributes);
+            let name = attributes.get_str("thread.name").unwrap_or_default();
+            let id = attributes.get("thread.id").map(|id| id.to_string());
+            let (thread, is_new) = threads_met.number((number, name, id.clone()));
+            if is_new {
+                within.push(process.threads.len());
+                process.threads.push(Thread {
+                    name: name.to_owned(),
+                    id: id.and_then(|id| id.parse().ok()),
+                    samples: Vec::new(),
+                });
+            }
+            let samples = &mut process.threads[within[thread]].samples;
+            let observed = column.profile.observations(sample, column.column);
+            let stack = sample.stack;
+            samples.extend(observed.map(|(at, value)| Sample { at, stack, value }));
+        }
+    }
+    for thread in processes.iter_mut().flat_map(|process| &mut process.threads) {
+        thread.samples.sort_by_key(|sample| sample.at);
+    }
+    processes
+}
+
+/// What a resource says of its process.
+fn process(profiles: &Profiles, resource: usize) -> Process {
+    let attributes = profiles.resources.get(resource).map(|of| &of.resource.attributes[..]);
+    let attributes = profiles.dictionary.resolve(attributes.unwrap_or_default());
+    let name = ["process.executable.name", "service.name", "process.command"];
+    let name = name.iter().find_map(|key| attributes.get_str(key));
+    let pid = attributes.get("process.pid").and_then(|pid| u32::try_from(pid.as_i64()?).ok());
+    Process {
+        name: name.unwrap_or("process").to_owned(),
+        pid: pid.unwrap_or(resource as u32 + 1),
+        threads: Vec::new(),
+    }
+}

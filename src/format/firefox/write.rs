@@ -1,0 +1,251 @@
+//! Writing the Firefox Profiler's files: one for each sample type.
+
+use std::collections::HashMap;
+
+use fxprof_processed_profile::{
+    CpuDelta, ProcessHandle, Profile as Made, ReferenceTimestamp, SamplingInterval, Timestamp,
+    WeightType,
+};
+use serde_json::{Value, json};
+
+use super::finish::Finish;
+use super::frames::Frames;
+use super::threads::{Process, Sample, Thread, processes};
+use crate::error::{Error, ErrorKind, Result};
+use crate::format::losses::{self, Losses};
+use crate::format::options::WriteOptions;
+use crate::format::view::{self, Column, Says};
+use crate::limits::within;
+use crate::model::Profiles;
+use crate::model::dictionary::Dictionary;
+use crate::model::id::{LinkId, LocationId};
+use crate::model::profile::Profile;
+
+/// Writes the profiles: those that measure the same share a file.
+pub(crate) fn write(
+    profiles: &Profiles,
+    options: &WriteOptions,
+    losses: &mut Losses,
+    spare: Vec<u8>,
+) -> Result<Vec<Vec<u8>>> {
+    unsaid(profiles, losses);
+    let mut spare = Some(spare);
+    let mut payloads = Vec::new();
+    let mut written = 0;
+    for columns in view::by_type(profiles) {
+        let out = spare.take().unwrap_or_default();
+        let payload = Writer::of(profiles, &columns).write(out)?;
+        written += payload.len() as u64;
+        within("max_output_bytes", options.max_output_bytes, written)?;
+        payloads.push(payload);
+    }
+    if let Some(out) = spare {
+        payloads.push(Writer::of(profiles, &[]).write(out)?);
+    }
+    Ok(payloads)
+}
+
+/// Counts what is not said.
+fn unsaid(profiles: &Profiles, losses: &mut Losses) {
+    let says = Says {
+        types: true,
+        duration: true,
+        time: true,
+        frame_types: true,
+        binaries: true,
+        samples: true,
+        ..Says::default()
+    };
+    view::unsaid(profiles, says, losses);
+    let dictionary = &profiles.dictionary;
+    let locations = &dictionary.locations;
+    for row in 1..locations.len() {
+        let id = LocationId(row as u32);
+        let place = || format!("location_table[{row}]");
+        // A frame with a name has no address.
+        let lost = locations.address(id) != 0 && !locations.lines(id).is_empty();
+        losses.add_many(losses::ADDRESS_DROPPED, u64::from(lost), place);
+    }
+    let is_thread = |key: &str| matches!(key, "thread.id" | "thread.name");
+    for profile in profiles.iter() {
+        for id in &profile.samples.attributes.items {
+            let key = dictionary.attribute(*id).map(|attribute| dictionary.text(attribute.key));
+            let key = key.unwrap_or_default();
+            let lost = u64::from(!is_thread(key));
+            losses.add_many(losses::ATTR_SAMPLE_DROPPED, lost, || key.to_owned());
+        }
+        let links = profile.samples.links.iter().filter(|link| **link != LinkId::NONE);
+        losses.add_many(losses::LINK_DROPPED, links.count() as u64, String::new);
+    }
+}
+
+/// How values become weights.
+#[derive(Clone, Copy)]
+struct Weights {
+    kind: &'static str,
+    /// The nanoseconds in one; 0 where it is no time.
+    nanos: u64,
+    is_cpu: bool,
+}
+
+impl Weights {
+    fn of(dictionary: &Dictionary, column: Option<&Column>) -> Self {
+        let kind = column.and_then(|column| column.profile.sample_types.get(column.column));
+        let kind = kind.copied().unwrap_or_default();
+        let (kind, nanos) = match dictionary.text(kind.unit) {
+            "ns" | "nanoseconds" => ("tracing-ms", 1),
+            "us" | "μs" | "µs" | "microseconds" => ("tracing-ms", 1_000),
+            "ms" | "milliseconds" => ("tracing-ms", 1_000_000),
+            "s" | "seconds" => ("tracing-ms", 1_000_000_000),
+            "By" | "byte" | "bytes" => ("bytes", 0),
+            _ => ("samples", 0),
+        };
+        let name = column.and_then(|column| column.profile.sample_types.get(column.column));
+        let name = name.map(|kind| dictionary.text(kind.name)).unwrap_or_default();
+        Self { kind, nanos, is_cpu: nanos > 0 && name.starts_with("cpu") }
+    }
+
+    fn weight(self, value: i64) -> Value {
+        match self.nanos {
+            0 => json!(value),
+            nanos => json!(value as f64 * nanos as f64 / 1e6),
+        }
+    }
+
+    /// The time on the CPU that a value is.
+    fn cpu(self, value: i64) -> CpuDelta {
+        let nanos = u64::try_from(value).unwrap_or(0).saturating_mul(self.nanos);
+        if self.is_cpu { CpuDelta::from_nanos(nanos) } else { CpuDelta::ZERO }
+    }
+
+    fn kind(self) -> WeightType {
+        match self.kind {
+            "tracing-ms" => WeightType::TracingMs,
+            "bytes" => WeightType::Bytes,
+            _ => WeightType::Samples,
+        }
+    }
+}
+
+/// One file.
+struct Writer<'a> {
+    made: Made,
+    processes: Vec<Process>,
+    frames: Frames<'a>,
+    weights: Weights,
+    /// When the first sample was, in nanoseconds since 1970.
+    start: u64,
+    /// How long samples without a time are spread over.
+    duration: u64,
+    interval: u64,
+    /// How many threads have each id, since the viewer wants them to differ.
+    ids: HashMap<u32, u32>,
+    values: HashMap<String, Vec<Value>>,
+}
+
+impl<'a> Writer<'a> {
+    fn of(profiles: &'a Profiles, columns: &[Column]) -> Self {
+        let dictionary = &profiles.dictionary;
+        let processes = processes(profiles, columns);
+        let times = columns.iter().map(|column| column.profile.time_unix_nano);
+        let times = times.filter(|time| *time > 0).filter_map(|time| u64::try_from(time).ok());
+        let samples = processes.iter().flat_map(|process| &process.threads);
+        let samples = samples.flat_map(|thread| &thread.samples).filter_map(|sample| sample.at);
+        let start = times.chain(samples).min().unwrap_or(0);
+        let durations = columns.iter().map(|column| column.profile.duration_nanos);
+        let duration = durations.max().and_then(|nanos| u64::try_from(nanos).ok()).unwrap_or(0);
+        let interval = columns.iter().find_map(|column| period(dictionary, column.profile));
+        let interval = interval.unwrap_or(1_000_000);
+        let reference = ReferenceTimestamp::from_millis_since_unix_epoch(start as f64 / 1e6);
+        let interval_of = SamplingInterval::from_nanos(interval);
+        Self {
+            made: Made::new("otlp-profiles", reference, interval_of),
+            processes,
+            frames: Frames::of(dictionary),
+            weights: Weights::of(dictionary, columns.first()),
+            start,
+            duration,
+            interval,
+            ids: HashMap::new(),
+            values: HashMap::new(),
+        }
+    }
+
+    fn write(mut self, mut out: Vec<u8>) -> Result<Vec<u8>> {
+        let mut number = 0;
+        let start = Timestamp::from_nanos_since_reference(0);
+        for process in std::mem::take(&mut self.processes) {
+            let handle = self.made.add_process(&process.name, process.pid, start);
+            for (at, thread) in process.threads.iter().enumerate() {
+                let id = thread.id.unwrap_or(process.pid.saturating_add(at as u32));
+                let is_main = thread.id == Some(process.pid) || process.threads.len() == 1;
+                self.thread(handle, (id, number, is_main), thread);
+                number += 1;
+            }
+        }
+        self.made.set_symbolicated(!self.frames.has_addresses);
+        let unwritable = |error: serde_json::Error| {
+            Error::new(ErrorKind::Unrepresentable, format!("it cannot be written: {error}"))
+        };
+        let mut json = serde_json::to_value(&self.made).map_err(unwritable)?;
+        let finish =
+            Finish { weights: self.values, files: &self.frames.files, is_cpu: self.weights.is_cpu };
+        finish.apply(&mut json);
+        serde_json::to_writer(&mut out, &json).map_err(unwritable)?;
+        Ok(out)
+    }
+
+    fn thread(
+        &mut self,
+        process: ProcessHandle,
+        (id, number, is_main): (u32, usize, bool),
+        thread: &Thread,
+    ) {
+        let begin = Timestamp::from_nanos_since_reference(0);
+        let handle = self.made.add_thread(process, id, begin, is_main);
+        if !thread.name.is_empty() {
+            self.made.set_thread_name(handle, &thread.name);
+        }
+        self.made.set_thread_samples_weight_type(handle, self.weights.kind());
+        let untimed = thread.samples.iter().filter(|sample| sample.at.is_none()).count() as u64;
+        // Samples without times are evenly spaced.
+        let step = match self.duration / untimed.max(1) {
+            0 => self.interval,
+            step => step,
+        };
+        let mut untimed = (0..).map(|at: u64| at.saturating_mul(step));
+        let at = |sample: &Sample| match sample.at {
+            Some(at) => at.saturating_sub(self.start),
+            None => untimed.next().unwrap_or_default(),
+        };
+        let mut times: Vec<u64> = thread.samples.iter().map(at).collect();
+        let mut samples: Vec<(u64, &Sample)> = times.drain(..).zip(&thread.samples).collect();
+        samples.sort_by_key(|(at, _)| *at);
+        let mut values = Vec::with_capacity(samples.len());
+        for (at, sample) in samples {
+            let stack = self.frames.stack(&mut self.made, (handle, number), sample.stack);
+            let time = Timestamp::from_nanos_since_reference(at);
+            self.made.add_sample(handle, time, stack, self.weights.cpu(sample.value), 1);
+            values.push(self.weights.weight(sample.value));
+        }
+        let id = self.unique(id);
+        self.values.insert(id, values);
+    }
+
+    /// The id of a thread as the file has it: behind the first of the same id, with a number.
+    fn unique(&mut self, id: u32) -> String {
+        let used = self.ids.entry(id).or_insert(0);
+        *used += 1;
+        match *used - 1 {
+            0 => id.to_string(),
+            again => format!("{id}.{again}"),
+        }
+    }
+}
+
+/// The nanoseconds between samples, where the period says them.
+fn period(dictionary: &Dictionary, profile: &Profile) -> Option<u64> {
+    let unit = dictionary.text(profile.period_type.unit);
+    let period = u64::try_from(profile.period).ok().filter(|period| *period > 0)?;
+    matches!(unit, "ns" | "nanoseconds").then_some(period)
+}

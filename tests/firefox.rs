@@ -1,0 +1,183 @@
+//! The Firefox Profiler's files: what is in them is what the profiles say.
+#![cfg(feature = "firefox")]
+
+use otlp_profiles::format::SourceOptions;
+use otlp_profiles::{
+    ErrorKind, Format, Limits, Losses, Profiles, ReadOptions, WriteOptions, read, write_all,
+};
+use serde_json::Value;
+
+fn testdata(name: &str) -> Profiles {
+    let path = format!("{}/testdata/{name}", env!("CARGO_MANIFEST_DIR"));
+    read(&std::fs::read(path).unwrap(), &ReadOptions::default()).unwrap().profiles
+}
+
+fn files(profiles: &Profiles) -> (Vec<Value>, Losses) {
+    let (payloads, losses) =
+        write_all(profiles, Format::FIREFOX, &WriteOptions::default()).unwrap();
+    let again = write_all(profiles, Format::FIREFOX, &WriteOptions::default()).unwrap().0;
+    assert!(payloads == again, "the same bytes");
+    let files = payloads.iter().map(|payload| serde_json::from_slice(payload).unwrap());
+    (files.collect(), losses)
+}
+
+fn list<'v>(value: &'v Value, path: &str) -> &'v Vec<Value> {
+    value.pointer(path).and_then(Value::as_array).unwrap_or_else(|| panic!("{path} in {value}"))
+}
+
+/// Every sample of a thread: its time in milliseconds, its stack, its weight.
+fn samples(thread: &Value) -> Vec<(f64, String, f64)> {
+    let row = |path: &str, at: usize| list(thread, path)[at].as_u64().map(|row| row as usize);
+    let mut time = 0.0;
+    let mut samples = Vec::new();
+    for (at, delta) in list(thread, "/samples/timeDeltas").iter().enumerate() {
+        time += delta.as_f64().unwrap();
+        let mut names = Vec::new();
+        let mut stack = row("/samples/stack", at);
+        while let Some(at) = stack {
+            let frame = row("/stackTable/frame", at).unwrap();
+            let function = row("/frameTable/func", frame).unwrap();
+            let name = row("/funcTable/name", function).unwrap();
+            names.push(list(thread, "/stringArray")[name].as_str().unwrap());
+            stack = row("/stackTable/prefix", at);
+        }
+        names.reverse();
+        let weight = list(thread, "/samples/weight")[at].as_f64().unwrap();
+        samples.push((time, names.join(";"), weight));
+    }
+    samples
+}
+
+fn sum(file: &Value) -> f64 {
+    let threads = list(file, "/threads").iter();
+    threads.flat_map(samples).map(|(_, _, weight)| weight).sum()
+}
+
+fn folded(text: &str, source: SourceOptions) -> Profiles {
+    let options = ReadOptions::default().from(Format::FOLDED).source(source);
+    read(text.as_bytes(), &options).unwrap().profiles
+}
+
+#[test]
+fn every_sample_type_is_a_file_whose_weights_are_its_values() {
+    let (files, losses) = files(&testdata("go-cpu-labels.pb.gz"));
+    assert_eq!(files.len(), 2);
+    for (file, kind, total) in [(&files[0], "samples", 163.0), (&files[1], "tracing-ms", 1_630.0)] {
+        assert_eq!(file["meta"]["preprocessedProfileVersion"], 55);
+        assert_eq!(file["meta"]["interval"], 10.0, "the period");
+        assert_eq!(file["meta"]["symbolicated"], true);
+        assert_eq!(file["threads"][0]["samples"]["weightType"], kind);
+        assert!((sum(file) - total).abs() < 1e-6, "{}", sum(file));
+    }
+    // Where values are time on the CPU, the viewer draws it.
+    let has_cpu = |file: &Value| file["threads"][0]["samples"].get("threadCPUDelta").is_some();
+    assert!(!has_cpu(&files[0]) && has_cpu(&files[1]));
+    // Functions have their files.
+    let thread = &files[1]["threads"][0];
+    let named = list(thread, "/funcTable/fileName").iter().filter_map(Value::as_u64);
+    let strings = list(thread, "/stringArray");
+    let go = named.filter(|file| strings[*file as usize].as_str().unwrap().ends_with(".go"));
+    assert!(go.count() > 5);
+    let codes: Vec<&str> = losses.iter().map(|loss| loss.code.as_str()).collect();
+    for code in
+        ["attr.sample.dropped", "link.dropped", "location.address_dropped", "period.dropped"]
+    {
+        assert!(codes.contains(&code), "{code} is not in {codes:?}");
+    }
+    for code in ["time.dropped", "timestamps.dropped", "sample_type.dropped", "frame_type.dropped"]
+    {
+        assert!(!codes.contains(&code), "{code} is in {codes:?}");
+    }
+}
+
+#[test]
+fn threads_have_their_time_line() {
+    let text = "main;a 1 thread.id=7,thread.name=work 1700000000000000000\n\
+                main;b 1 thread.id=8 1700000000500000000\n\
+                main;c 2 thread.id=7,thread.name=work 1700000000250000000,1700000000100000000\n";
+    let source = SourceOptions::default().sample_type("wall", "milliseconds");
+    let (files, losses) = files(&folded(text, source));
+    assert!(losses.is_empty(), "{losses:?}");
+    assert_eq!(files[0]["meta"]["startTime"], 1_700_000_000_000.0);
+    let threads = list(&files[0], "/threads");
+    let work = threads.iter().find(|thread| thread["name"] == "work").unwrap();
+    assert_eq!((&work["tid"], &work["pid"]), (&Value::from("7"), &Value::from("1")));
+    let expected = [(0.0, "main;a"), (100.0, "main;c"), (250.0, "main;c")];
+    let got = samples(work);
+    for ((time, stack, weight), (at, of)) in got.iter().zip(expected) {
+        assert!((time - at).abs() < 1e-6 && *weight == 1.0, "{got:?}");
+        assert_eq!(stack, of);
+    }
+    assert_eq!((got.len(), threads.len()), (3, 2));
+}
+
+#[test]
+fn samples_without_times_are_evenly_spaced() {
+    let source = SourceOptions::default().sample_type("heap", "bytes");
+    let (files, _) = files(&folded("a 30000000000\nb -2\nc 3\n", source));
+    let thread = &files[0]["threads"][0];
+    assert_eq!(thread["samples"]["weightType"], "bytes");
+    let expected = [(0.0, "a", 3e10), (1.0, "b", -2.0), (2.0, "c", 3.0)];
+    let expected: Vec<_> = expected.map(|(at, name, value)| (at, name.to_owned(), value)).into();
+    assert_eq!(samples(thread), expected);
+}
+
+#[test]
+fn kinds_of_code_have_a_colour_and_addresses_their_library() {
+    let source = SourceOptions::default().annotations(true);
+    let (files, losses) = files(&folded("main;read_[k] 1\nmain;run_[j] 2\n", source));
+    assert!(losses.get("frame_type.dropped").is_none());
+    let names: Vec<&str> =
+        list(&files[0], "/meta/categories").iter().filter_map(|c| c["name"].as_str()).collect();
+    assert_eq!(names, ["Other", "kernel", "jvm"]);
+    let (files, _) = self::files(&testdata("gperftools-cpu.prof"));
+    let libraries = list(&files[0], "/libs");
+    assert!(libraries.iter().any(|library| library["name"] == "gperf"), "{libraries:?}");
+    assert_eq!(files[0]["meta"]["symbolicated"], false);
+    let addresses = list(&files[0], "/threads/0/frameTable/address").iter();
+    assert!(addresses.filter_map(Value::as_i64).any(|address| address > 0));
+}
+
+#[test]
+fn it_is_only_written() {
+    let profiles = folded("a 1\n", SourceOptions::default());
+    let payload = write_all(&profiles, Format::FIREFOX, &WriteOptions::default()).unwrap().0;
+    let error = read(&payload[0], &ReadOptions::default()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unrecognised);
+    assert!(error.to_string().starts_with("this is a Firefox profile"), "{error}");
+    assert!(Format::FIREFOX.can_write() && !Format::FIREFOX.can_read());
+    assert_eq!(Format::of_path("cpu.firefox.json.gz".as_ref()), Some(Format::FIREFOX));
+    let by = WriteOptions::default().by_thread(true);
+    assert_eq!(write_all(&profiles, Format::FIREFOX, &by).unwrap_err().kind(), ErrorKind::Option);
+    let little = WriteOptions::default().max_output_bytes(100);
+    let error = write_all(&profiles, Format::FIREFOX, &little).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Limit);
+}
+
+#[test]
+fn all_that_is_read_can_be_written() {
+    for entry in std::fs::read_dir(format!("{}/testdata", env!("CARGO_MANIFEST_DIR"))).unwrap() {
+        let bytes = std::fs::read(entry.unwrap().path()).unwrap_or_default();
+        let Ok(reading) = read(&bytes, &ReadOptions::default()) else { continue };
+        let (files, _) = files(&reading.profiles);
+        let totals: i128 = reading.profiles.iter().map(|p| p.samples().len() as i128).sum();
+        assert!(totals == 0 || files.iter().any(|file| !list(file, "/threads").is_empty()));
+    }
+}
+
+#[test]
+fn many_of_everything_take_time_in_proportion() {
+    use std::fmt::Write as _;
+    const MANY: usize = 100_000;
+    let mut text = String::new();
+    for at in 0..MANY {
+        let time = 1_700_000_000_000_000_000_u64 + (at as u64 * 7919) % 1_000_000;
+        writeln!(text, "main;f{at} 1 thread.id={} {time}", at % 50_000).unwrap();
+    }
+    let options = ReadOptions::default().from(Format::FOLDED).limits(Limits::file());
+    let profiles = read(text.as_bytes(), &options).unwrap().profiles;
+    let payloads = write_all(&profiles, Format::FIREFOX, &WriteOptions::default()).unwrap().0;
+    let file: Value = serde_json::from_slice(&payloads[0]).unwrap();
+    assert_eq!(list(&file, "/threads").len(), 50_000);
+    assert_eq!(sum(&file), MANY as f64);
+}
