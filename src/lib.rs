@@ -35,6 +35,7 @@
 //! |---|---|
 //! | read a payload, a file, a stream of many messages | [`read()`], [`Reader`], [`ReadOptions`] |
 //! | find out what some bytes are | [`detect()`], [`Detected`], [`Certainty`] |
+//! | know what a payload holds, without reading all of it | [`Summary`] |
 //! | look at profiles: samples, stacks, values, attributes | [`Profiles`], [`model`] |
 //! | write a format | [`write()`], [`write_to()`], [`Format`], [`WriteOptions`] |
 //! | check a payload against the rules of its generation | [`check::check()`], [`check::Rule`] |
@@ -85,6 +86,7 @@ mod reader;
 mod schema;
 pub mod semconv;
 pub mod stream;
+pub mod summary;
 mod wire;
 mod writer;
 
@@ -110,6 +112,7 @@ pub use model::Profiles;
 pub use model::dictionary::Dictionary;
 pub use model::profile::Profile;
 pub use reader::{Ambiguity, ReadOptions, Reader, Reading, detect, read};
+pub use summary::Summary;
 pub use writer::{Written, write, write_all, write_into, write_to};
 
 /// Guides to what people build on this crate.

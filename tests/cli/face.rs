@@ -297,3 +297,26 @@ fn people_read_numbers_and_programs_get_them_exactly() {
     assert_eq!(profile["sample_types"][0]["sum"], 1_630_000_000);
     assert_eq!(profile["time_unix_nano"], 1_700_000_000);
 }
+
+/// Walking says what reading says, but for tables that only reading makes, and says that nobody looked.
+#[test]
+fn a_quick_description_is_the_same() {
+    let room = room("info_quick");
+    copy(PPROFS[0], &room.join("a.pb.gz"));
+    run(&room, "convert a.pb.gz -o a.otlp", 0);
+    for file in ["a.pb.gz", "a.otlp"] {
+        let described = |flags: &str| -> serde_json::Value {
+            let output = run(&room, &format!("info {file} {flags}"), 0);
+            serde_json::from_slice(&output.stdout).unwrap()
+        };
+        let (full, mut quick) = (described("--json"), described("--json --quick"));
+        let message = &mut quick["files"][0]["messages"][0];
+        assert_eq!(message["checked"], false);
+        message.as_object_mut().unwrap().remove("checked");
+        message["tables"] = full["files"][0]["messages"][0]["tables"].clone();
+        message["findings"] = full["files"][0]["messages"][0]["findings"].clone();
+        assert_eq!(quick, full, "{file}");
+    }
+    let page = String::from_utf8(run(&room, "info a.otlp --quick", 0).stdout).unwrap();
+    assert!(page.contains("unchecked"), "{page}");
+}

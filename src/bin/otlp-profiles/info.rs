@@ -2,20 +2,23 @@
 
 mod facts;
 mod json;
+mod seen;
 mod text;
 
+use std::ops::Deref;
 use std::path::PathBuf;
 
 use otlp_profiles::framing::Framing;
-use otlp_profiles::{Detected, Format, ReadOptions};
+use otlp_profiles::{Detected, Format, ReadOptions, Summary};
 use serde_json::{Value as Json, json};
 
 use crate::console::{Console, Level, Line};
 use crate::exit::{Exit, Failure};
+use crate::info::seen::{Full, Quick};
 use crate::input::{Input, Inputs};
 use crate::once::{self, Once};
 use crate::output;
-use crate::reading::{Content, Message, ReadArgs};
+use crate::reading::{Content, Known, Message, ReadArgs};
 
 pub(crate) use crate::info::json::{
     certainty as certainty_json, finding as finding_json, others as others_json,
@@ -30,6 +33,9 @@ pub(crate) struct Args {
     /// Print one JSON document to stdout
     #[arg(long)]
     json: bool,
+    /// Count and sum up without reading all of it: references are not followed
+    #[arg(long)]
+    quick: bool,
     #[command(flatten)]
     read: ReadArgs,
 }
@@ -72,8 +78,7 @@ pub(crate) fn run(args: &Args, console: &Console) -> Exit {
     if inputs.stdins() > 1 {
         return crate::wrong_usage("info", false, "stdin can be read once");
     }
-    let mut run =
-        Run { once: Once::default(), options: args.read.options(), json: args.json, console };
+    let mut run = Run::new(args, console);
     let result = run.all(&inputs);
     run.once.tell("info", console);
     match result {
@@ -90,10 +95,16 @@ struct Run<'a> {
     once: Once,
     options: ReadOptions,
     json: bool,
+    quick: bool,
     console: &'a Console,
 }
 
-impl Run<'_> {
+impl<'a> Run<'a> {
+    fn new(args: &Args, console: &'a Console) -> Self {
+        let (once, options) = (Once::default(), args.read.options());
+        Self { once, options, json: args.json, quick: args.quick, console }
+    }
+
     /// # Errors
     ///
     /// stdout cannot be written.
@@ -175,13 +186,30 @@ impl Run<'_> {
         described.opened = true;
         described.gzip = content.is_gzip();
         described.framing = content.framing();
+        let format = match self.quick {
+            true => self.messages::<Quick>(&mut content, described)?,
+            false => self.messages::<Full>(&mut content, described)?,
+        };
+        described.stored = content.stored();
+        described.inflated = content.inflated();
+        if format.is_none() {
+            described.seems = content.seems;
+        }
+        Ok(format)
+    }
+
+    fn messages<T: Known + Deref<Target = Summary>>(
+        &self,
+        content: &mut Content,
+        described: &mut Described,
+    ) -> Result<Option<Format>, Failure> {
         let mut format = None;
-        content.each(&self.options, self.console, |message| {
+        content.each::<T>(&self.options, self.console, |message| {
             described.count += 1;
             let listed = described.messages.len() < MOST_LISTED;
             match message {
                 Ok(message) => {
-                    format = Some(message.reading.detected.format);
+                    format = Some(message.reading.detected().format);
                     if listed {
                         described.messages.push(self.print(&message));
                     }
@@ -196,15 +224,10 @@ impl Run<'_> {
             }
             Ok(())
         })?;
-        described.stored = content.stored();
-        described.inflated = content.inflated();
-        if format.is_none() {
-            described.seems = content.seems;
-        }
         Ok(format)
     }
 
-    fn print(&self, message: &Message) -> Printed {
+    fn print<T: Known + Deref<Target = Summary>>(&self, message: &Message<'_, T>) -> Printed {
         if self.json {
             Printed::Json(json::message(message))
         } else {

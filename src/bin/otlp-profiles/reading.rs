@@ -8,7 +8,9 @@ use std::rc::Rc;
 use otlp_profiles::detect::Endpoint;
 use otlp_profiles::framing::Framing;
 use otlp_profiles::stream::Payloads;
-use otlp_profiles::{Ambiguity, Detected, ErrorKind, Format, Limits, Policy, ReadOptions, Reading};
+use otlp_profiles::{
+    Ambiguity, Detected, ErrorKind, Format, Limits, Policy, Profiles, ReadOptions, Reading,
+};
 
 use crate::console::{Console, Level, Line, Progress};
 use crate::exit::{Exit, Failure};
@@ -37,11 +39,6 @@ pub(crate) struct ReadArgs {
 }
 
 impl ReadArgs {
-    /// What `--type` said.
-    pub(crate) fn types(&self) -> &[(String, String)] {
-        self.source.types()
-    }
-
     pub(crate) fn options(&self) -> ReadOptions {
         let policy = if self.repair { Policy::Repair } else { Policy::Refuse };
         ReadOptions::default()
@@ -68,8 +65,6 @@ pub(crate) struct Content<'a> {
     inflated: u64,
     /// What the message that could not be read seems to be.
     pub(crate) seems: Option<Detected>,
-    /// Whether `--type` says what is written, where the format that is read does not take it.
-    pub(crate) types_may_choose: bool,
 }
 
 impl<'a> Content<'a> {
@@ -91,15 +86,7 @@ impl<'a> Content<'a> {
         let payloads = Payloads::with_size(counted, input.size(), *limits)
             .map_err(|error| Failure::reading(&error, input, false))?;
         drop(step);
-        Ok(Self {
-            input,
-            name,
-            payloads,
-            stored,
-            inflated: 0,
-            seems: None,
-            types_may_choose: false,
-        })
+        Ok(Self { input, name, payloads, stored, inflated: 0, seems: None })
     }
 
     /// The bytes it has where it is stored, as far as they were read.
@@ -122,11 +109,11 @@ impl<'a> Content<'a> {
 
     /// Reads the messages one by one, so that only one of them is in memory, until `f` fails. Behind
     /// one that cannot be read there may be more.
-    pub(crate) fn each(
+    pub(crate) fn each<T: Known>(
         &mut self,
         options: &ReadOptions,
         console: &Console,
-        mut f: impl FnMut(Result<Message, Failure>) -> Result<(), Failure>,
+        mut f: impl FnMut(Result<Message<'_, T>, Failure>) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         let framed = self.framing() != Framing::None;
         // The file was within its limits; inflated, it may be more.
@@ -150,20 +137,18 @@ impl<'a> Content<'a> {
         Ok(())
     }
 
-    fn read(
+    fn read<T: Known>(
         &mut self,
         payload: &[u8],
         options: &ReadOptions,
         console: &Console,
-    ) -> Result<Reading, Failure> {
+    ) -> Result<T, Failure> {
         self.inflated += payload.len() as u64;
         if payload.is_empty() && self.framing() == Framing::None {
             return Err(Failure::new(Exit::Input, "there are no bytes in it"));
         }
         let step = console.step("read", "decode", &self.name);
-        let without = self.without_types(payload, options);
-        let options = without.as_ref().unwrap_or(options);
-        let reading = read_or_guess(payload, options);
+        let reading = read_or_guess::<T>(payload, options);
         drop(step);
         let reading = reading.map_err(|error| {
             self.seems = otlp_profiles::detect(payload, options).ok();
@@ -173,42 +158,49 @@ impl<'a> Content<'a> {
             }
         })?;
         if console.shows(Level::Debug) {
-            let detected = &reading.detected;
+            let detected = reading.detected();
             let line = Line::new(Level::Debug, "read", "Format detected")
                 .with("format", detected.format)
                 .with("certainty", &detected.certainty)
                 .with("evidence", detected.evidence.join("; "));
             console.log(&line.about(&self.name));
         }
-        trace::entries(&reading.profiles, console);
+        trace::entries(reading.profiles(), console);
         Ok(reading)
-    }
-}
-
-impl Content<'_> {
-    /// The options for a message of a format that `--type` is not for, but for what is written.
-    fn without_types(&self, payload: &[u8], options: &ReadOptions) -> Option<ReadOptions> {
-        if !self.types_may_choose || options.source.sample_types.is_empty() {
-            return None;
-        }
-        let detected = otlp_profiles::detect(payload, options).ok()?;
-        let is_taken = detected.format.options().contains(&"type");
-        let mut options = options.clone();
-        options.source.sample_types.clear();
-        (!is_taken).then_some(options)
     }
 }
 
 /// Reads a payload. Where formats fit that read something else, it is the likelier one if that is
 /// allowed; all of the payload is looked at before that is said of it.
-fn read_or_guess(payload: &[u8], options: &ReadOptions) -> otlp_profiles::Result<Reading> {
-    match otlp_profiles::read(payload, &options.clone().ambiguity(Ambiguity::Refuse)) {
+fn read_or_guess<T: Known>(payload: &[u8], options: &ReadOptions) -> otlp_profiles::Result<T> {
+    match T::read(payload, &options.clone().ambiguity(Ambiguity::Refuse)) {
         Err(error)
             if error.kind() == ErrorKind::Ambiguous && options.ambiguity == Ambiguity::Prefer =>
         {
-            otlp_profiles::read(payload, options)
+            T::read(payload, options)
         }
         result => result,
+    }
+}
+
+/// What is made of a payload: its profiles, or what there is to say of them.
+pub(crate) trait Known: Sized {
+    fn read(payload: &[u8], options: &ReadOptions) -> otlp_profiles::Result<Self>;
+    fn detected(&self) -> &Detected;
+    fn profiles(&self) -> &Profiles;
+}
+
+impl Known for Reading {
+    fn read(payload: &[u8], options: &ReadOptions) -> otlp_profiles::Result<Self> {
+        otlp_profiles::read(payload, options)
+    }
+
+    fn detected(&self) -> &Detected {
+        &self.detected
+    }
+
+    fn profiles(&self) -> &Profiles {
+        &self.profiles
     }
 }
 
@@ -228,24 +220,24 @@ pub(crate) fn names(formats: &[Format]) -> String {
 }
 
 /// One message, read.
-pub(crate) struct Message<'a> {
+pub(crate) struct Message<'a, T = Reading> {
     /// Its bytes, inflated.
     pub(crate) payload: &'a [u8],
-    pub(crate) reading: Reading,
+    pub(crate) reading: T,
     options: &'a ReadOptions,
 }
 
-impl Message<'_> {
+impl<T: Known> Message<'_, T> {
     /// Whether formats that fit as well read something else, and none was named.
     pub(crate) fn is_guess(&self) -> bool {
-        self.options.from.is_none() && self.reading.detected.certainty.is_guess()
+        self.options.from.is_none() && self.reading.detected().certainty.is_guess()
     }
 
     /// The message as the other formats that fit read it, if this reading is a guess.
-    pub(crate) fn other_readings(&self) -> Vec<Reading> {
-        let guesses = if self.is_guess() { self.reading.detected.certainty.others() } else { &[] };
-        let read =
-            |other: &Format| otlp_profiles::read(self.payload, &self.options.clone().from(*other));
+    pub(crate) fn other_readings(&self) -> Vec<T> {
+        let others = self.reading.detected().certainty.others();
+        let guesses = if self.is_guess() { others } else { &[] };
+        let read = |other: &Format| T::read(self.payload, &self.options.clone().from(*other));
         guesses.iter().filter_map(|other| read(other).ok()).collect()
     }
 }

@@ -4,47 +4,41 @@ use std::cell::Cell;
 use std::collections::HashMap;
 
 use otlp_profiles::model::{AttributeId, KeyValue, StringId, Value};
-use otlp_profiles::{Dictionary, Profile, Profiles};
+use otlp_profiles::{Dictionary, Summary};
 use serde_json::{Map, Number, Value as Json, json};
 
 use crate::info::MOST_LISTED;
 use crate::text::hex;
 
 /// The sums of all profiles of a message by type and unit, in the order they are met.
-pub(crate) fn total(profiles: &Profiles) -> Vec<(String, String, i128)> {
-    let text = |id| profiles.dictionary().text(id).to_owned();
+pub(crate) fn total(summary: &Summary) -> Vec<(String, String, i128)> {
+    let text = |id| summary.outline().dictionary().text(id).to_owned();
     let mut rows: HashMap<(StringId, StringId), usize> = HashMap::new();
     let mut total: Vec<(String, String, i128)> = Vec::new();
-    for profile in profiles {
-        for (of, sum) in profile.sample_types().iter().zip(profile.sums()) {
+    for profile in summary.profiles() {
+        for (of, sum) in profile.profile.sample_types().iter().zip(profile.sums) {
             let row = *rows.entry((of.name, of.unit)).or_insert(total.len());
             match total.get_mut(row) {
                 Some((_, _, known)) => *known += sum,
-                None => total.push((text(of.name), text(of.unit), sum)),
+                None => total.push((text(of.name), text(of.unit), *sum)),
             }
         }
     }
     total
 }
 
-/// The number of timestamps of a profile.
-pub(crate) fn timestamps(profile: &Profile) -> u64 {
-    let samples = profile.samples().iter();
-    samples.map(|sample| sample.timestamps_unix_nano.len() as u64).sum()
-}
-
 /// How many rows each table has, besides the empty row 0 that all have.
-pub(crate) fn tables(dictionary: &Dictionary) -> [(&'static str, usize); 7] {
+pub(crate) fn tables(of: &Summary) -> [(&'static str, u64); 7] {
+    let rows = of.tables();
     [
-        ("strings", dictionary.strings().len()),
-        ("functions", dictionary.functions().len()),
-        ("locations", dictionary.locations().len()),
-        ("mappings", dictionary.mappings().rows().len()),
-        ("stacks", dictionary.stacks().len()),
-        ("attributes", dictionary.attributes().len()),
-        ("links", dictionary.links().len()),
+        ("strings", rows.strings),
+        ("functions", rows.functions),
+        ("locations", rows.locations),
+        ("mappings", rows.mappings),
+        ("stacks", rows.stacks),
+        ("attributes", rows.attributes),
+        ("links", rows.links),
     ]
-    .map(|(name, rows)| (name, rows.saturating_sub(1)))
 }
 
 /// A number, exactly: as a text where 64 bits do not hold it.

@@ -1,13 +1,16 @@
 //! A description as JSON.
 
+use std::ops::Deref;
+
 use otlp_profiles::framing::Framing;
 use otlp_profiles::model::{ProfileId, Resource, ResourceProfiles, ScopeProfiles, ValueType};
-use otlp_profiles::{Certainty, Detected, Dictionary, Finding, Profile, Reading};
+use otlp_profiles::summary::ProfileSummary;
+use otlp_profiles::{Certainty, Detected, Dictionary, Finding, Summary};
 use serde_json::{Map, Value as Json, json};
 
 use crate::info::facts::Listed;
 use crate::info::{Described, Printed, facts};
-use crate::reading::Message;
+use crate::reading::{Known, Message};
 use crate::time::rfc3339;
 
 /// One file.
@@ -44,18 +47,18 @@ pub(crate) fn file(described: Described) -> Json {
 }
 
 /// One message of a file.
-pub(crate) fn message(message: &Message) -> Json {
-    let reading = &message.reading;
-    let profiles = &reading.profiles;
-    let dictionary = profiles.dictionary();
-    let tables: Map<String, Json> = facts::tables(dictionary)
+pub(crate) fn message<T: Known + Deref<Target = Summary>>(message: &Message<'_, T>) -> Json {
+    let summary: &Summary = &message.reading;
+    let dictionary = summary.outline().dictionary();
+    let tables: Map<String, Json> = facts::tables(summary)
         .map(|(name, rows)| (name.to_owned(), rows.into()))
         .into_iter()
         .collect();
     let listed = Listed::new();
-    let resources =
-        profiles.resource_profiles().iter().filter_map(|one| resource(dictionary, one, &listed));
-    let mut object = detected(&reading.detected);
+    let mut profiles = summary.profiles();
+    let resources = summary.outline().resource_profiles().iter();
+    let resources = resources.filter_map(|one| resource(dictionary, one, &mut profiles, &listed));
+    let mut object = detected(summary.detected());
     object["guessed"] = message.is_guess().into();
     if message.is_guess() {
         object["readings"] = readings(message);
@@ -66,7 +69,10 @@ pub(crate) fn message(message: &Message) -> Json {
     if listed.unlisted() > 0 {
         object["profiles_not_listed"] = listed.unlisted().into();
     }
-    object["findings"] = reading.findings.iter().map(finding).collect();
+    object["findings"] = summary.findings().iter().map(finding).collect();
+    if !summary.is_checked() {
+        object["checked"] = false.into();
+    }
     object
 }
 
@@ -99,17 +105,17 @@ pub(crate) fn others(certainty: &Certainty) -> Json {
 }
 
 /// What the formats that fit read, where they read different values.
-fn readings(message: &Message) -> Json {
+fn readings<T: Known + Deref<Target = Summary>>(message: &Message<'_, T>) -> Json {
     let others = message.other_readings();
     let all = [&message.reading].into_iter().chain(&others);
-    let sums = |reading: &Reading| -> Json {
-        let sums = facts::total(&reading.profiles);
+    let sums = |summary: &Summary| -> Json {
+        let sums = facts::total(summary);
         let sums = sums.into_iter().map(
             |(name, unit, sum)| json!({ "type": name, "unit": unit, "sum": facts::number(sum) }),
         );
         sums.collect()
     };
-    all.map(|reading| json!({ "format": reading.detected.format.name(), "sums": sums(reading) }))
+    all.map(|reading| json!({ "format": reading.detected().format.name(), "sums": sums(reading) }))
         .collect()
 }
 
@@ -125,9 +131,15 @@ pub(crate) fn finding(finding: &Finding) -> Json {
 }
 
 /// A resource, unless nothing of it is listed.
-fn resource(dictionary: &Dictionary, of: &ResourceProfiles, listed: &Listed) -> Option<Json> {
+fn resource<'a>(
+    dictionary: &Dictionary,
+    of: &ResourceProfiles,
+    profiles: &mut impl Iterator<Item = ProfileSummary<'a>>,
+    listed: &Listed,
+) -> Option<Json> {
     let has_room = listed.has_room();
-    let scopes = of.scope_profiles().iter().filter_map(|one| scope(dictionary, one, listed));
+    let scopes = of.scope_profiles().iter();
+    let scopes = scopes.filter_map(|one| scope(dictionary, one, profiles, listed));
     let scopes: Vec<Json> = scopes.collect();
     has_room.then(|| {
         json!({
@@ -145,9 +157,14 @@ fn entities(dictionary: &Dictionary, resource: &Resource) -> Json {
     types.collect()
 }
 
-fn scope(dictionary: &Dictionary, of: &ScopeProfiles, listed: &Listed) -> Option<Json> {
+fn scope<'a>(
+    dictionary: &Dictionary,
+    of: &ScopeProfiles,
+    profiles: &mut impl Iterator<Item = ProfileSummary<'a>>,
+    listed: &Listed,
+) -> Option<Json> {
     let has_room = listed.has_room();
-    let profiles = of.profiles().iter().filter(|_| listed.has_room_for_profile());
+    let profiles = profiles.take(of.profiles().len()).filter(|_| listed.has_room_for_profile());
     let profiles: Vec<Json> = profiles.map(|one| profile(dictionary, one)).collect();
     let scope = of.scope();
     has_room.then(|| {
@@ -162,10 +179,11 @@ fn scope(dictionary: &Dictionary, of: &ScopeProfiles, listed: &Listed) -> Option
     })
 }
 
-fn profile(dictionary: &Dictionary, of: &Profile) -> Json {
-    let types = of.sample_types().iter().zip(of.sums()).map(|(one, sum)| {
+fn profile(dictionary: &Dictionary, summary: ProfileSummary<'_>) -> Json {
+    let of = summary.profile;
+    let types = of.sample_types().iter().zip(summary.sums).map(|(one, sum)| {
         let mut object = value_type(dictionary, *one);
-        object["sum"] = facts::number(sum);
+        object["sum"] = facts::number(*sum);
         object
     });
     let time = Some(of.time_unix_nano()).filter(|time| *time != 0).and_then(rfc3339);
@@ -173,8 +191,8 @@ fn profile(dictionary: &Dictionary, of: &Profile) -> Json {
     json!({
         "profile_id": Some(of.profile_id()).filter(|id| *id != ProfileId::NONE).map(|id| id.to_string()),
         "sample_types": types.collect::<Vec<_>>(),
-        "samples": of.samples().len(),
-        "timestamps": facts::timestamps(of),
+        "samples": summary.samples,
+        "timestamps": summary.timestamps,
         "time": time,
         "time_unix_nano": facts::number(of.time_unix_nano()),
         "duration_nanos": facts::number(of.duration_nanos()),

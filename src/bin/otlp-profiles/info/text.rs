@@ -1,16 +1,18 @@
 //! A description for people.
 
 use std::fmt::Write;
+use std::ops::Deref;
 
 use otlp_profiles::framing::Framing;
 use otlp_profiles::model::{ProfileId, Scope, ValueType};
-use otlp_profiles::{Detected, Dictionary, Profile};
+use otlp_profiles::summary::ProfileSummary;
+use otlp_profiles::{Detected, Dictionary, Profile, Summary};
 use serde_json::Value as Json;
 
 use crate::info::facts::Listed;
 use crate::info::{Described, Printed, facts};
 use crate::numbers::{self, bytes, counted, grouped, value};
-use crate::reading::Message;
+use crate::reading::{Known, Message};
 use crate::style::{BOLD, WARN, styled};
 use crate::text::shown;
 use crate::time::{is_implausible, rfc3339, seconds};
@@ -94,20 +96,19 @@ fn size(described: &Described) -> String {
 }
 
 /// One message of a file.
-pub(crate) fn message(message: &Message) -> String {
-    let reading = &message.reading;
+pub(crate) fn message<T: Known + Deref<Target = Summary>>(message: &Message<'_, T>) -> String {
+    let summary: &Summary = &message.reading;
     let mut page = Page::default();
-    detected(&mut page, "format", &reading.detected);
+    detected(&mut page, "format", summary.detected());
     if message.is_guess() {
         readings(&mut page, message);
     }
-    let profiles = &reading.profiles;
-    let dictionary = profiles.dictionary();
-    let tables =
-        facts::tables(dictionary).map(|(name, rows)| format!("{} {name}", grouped(rows as u64)));
+    let dictionary = summary.outline().dictionary();
+    let tables = facts::tables(summary).map(|(name, rows)| format!("{} {name}", grouped(rows)));
     page.line("tables", &tables.join(", "));
     let listed = Listed::new();
-    for resource in profiles.resource_profiles() {
+    let mut profiles = summary.profiles();
+    for resource in summary.outline().resource_profiles() {
         if listed.has_room() {
             let attributes = facts::pairs(dictionary, resource.resource().attributes());
             page.unless_none("resource", &attributes_text(&attributes));
@@ -116,29 +117,33 @@ pub(crate) fn message(message: &Message) -> String {
             if listed.has_room() {
                 page.unless_none("scope", &scope_text(dictionary, scope.scope()));
             }
-            let profiles = scope.profiles().iter().filter(|_| listed.has_room_for_profile());
+            let profiles = profiles.by_ref().take(scope.profiles().len());
+            let profiles = profiles.filter(|_| listed.has_room_for_profile());
             profiles.for_each(|one| profile(&mut page, dictionary, one));
         }
     }
     page.unlisted(listed.unlisted(), "profile");
-    for finding in &reading.findings {
+    for finding in summary.findings() {
         page.line("finding", &finding.to_string());
+    }
+    if !summary.is_checked() {
+        page.line("unchecked", "counted and summed up: references were not followed");
     }
     page.0
 }
 
 /// What the formats that fit read, and how to say which it is.
-fn readings(page: &mut Page, message: &Message) {
+fn readings<T: Known + Deref<Target = Summary>>(page: &mut Page, message: &Message<'_, T>) {
     page.warning("guess", "formats that fit as well read something else; --from says which it is");
     let others = message.other_readings();
     for reading in [&message.reading].into_iter().chain(&others) {
-        let sums = facts::total(&reading.profiles);
+        let sums = facts::total(reading);
         let sums = sums.iter().map(|(name, unit, sum)| {
             let name = if name.is_empty() { NONE } else { name };
             format!("{name} {}", value(*sum, unit))
         });
         let sums: Vec<_> = sums.collect();
-        page.line("reading", &format!("{}: {}", reading.detected.format, sums.join(", ")));
+        page.line("reading", &format!("{}: {}", reading.detected().format, sums.join(", ")));
     }
 }
 
@@ -153,12 +158,13 @@ fn detected(page: &mut Page, name: &str, detected: &Detected) {
     }
 }
 
-fn profile(page: &mut Page, dictionary: &Dictionary, profile: &Profile) {
+fn profile(page: &mut Page, dictionary: &Dictionary, summary: ProfileSummary<'_>) {
+    let profile = summary.profile;
     let types = profile.sample_types().iter().map(|one| type_text(dictionary, *one));
     page.line("profile", &types.collect::<Vec<_>>().join(", "));
-    page.inner("samples", &samples_text(profile));
-    for (one, sum) in profile.sample_types().iter().zip(profile.sums()) {
-        let sum = value(sum, dictionary.text(one.unit));
+    page.inner("samples", &samples_text(summary));
+    for (one, sum) in profile.sample_types().iter().zip(summary.sums) {
+        let sum = value(*sum, dictionary.text(one.unit));
         page.inner("sum", &format!("{} {sum}", dictionary.text(one.name)));
     }
     if profile.time_unix_nano() != 0 || profile.duration_nanos() != 0 {
@@ -186,9 +192,9 @@ fn profile(page: &mut Page, dictionary: &Dictionary, profile: &Profile) {
     }
 }
 
-fn samples_text(profile: &Profile) -> String {
-    let samples = grouped(profile.samples().len() as u64);
-    match facts::timestamps(profile) {
+fn samples_text(summary: ProfileSummary<'_>) -> String {
+    let samples = grouped(summary.samples);
+    match summary.timestamps {
         0 => samples,
         times => format!("{samples}, {}", counted(times, "timestamp")),
     }

@@ -1,0 +1,57 @@
+//! What is described of a message: by reading all of it, or by a walk that counts.
+
+use std::ops::Deref;
+
+use otlp_profiles::{Detected, Profiles, ReadOptions, Summary, read};
+
+use crate::reading::Known;
+
+/// The summary of a message that was read in full.
+pub(crate) struct Full(Summary);
+
+/// The summary of a message that was walked, if it is a usual one.
+pub(crate) struct Quick(Summary);
+
+impl Known for Full {
+    fn read(payload: &[u8], options: &ReadOptions) -> otlp_profiles::Result<Self> {
+        Ok(Self(Summary::of_reading(read(payload, options)?)))
+    }
+
+    fn detected(&self) -> &Detected {
+        self.0.detected()
+    }
+
+    fn profiles(&self) -> &Profiles {
+        self.0.outline()
+    }
+}
+
+impl Known for Quick {
+    fn read(payload: &[u8], options: &ReadOptions) -> otlp_profiles::Result<Self> {
+        Summary::of(payload, options).map(Self)
+    }
+
+    fn detected(&self) -> &Detected {
+        self.0.detected()
+    }
+
+    fn profiles(&self) -> &Profiles {
+        self.0.outline()
+    }
+}
+
+impl Deref for Full {
+    type Target = Summary;
+
+    fn deref(&self) -> &Summary {
+        &self.0
+    }
+}
+
+impl Deref for Quick {
+    type Target = Summary;
+
+    fn deref(&self) -> &Summary {
+        &self.0
+    }
+}

@@ -1,0 +1,253 @@
+//! What a payload holds, without reading all of it: format, resources, types, counts, sums, times and the
+//! sizes of its tables.
+
+mod outline;
+mod refs;
+mod samples;
+
+use crate::error::{Error, ErrorKind, Finding, Result};
+use crate::format::detect::{Depth, Detected, detect_payload};
+use crate::format::intake::Policy;
+use crate::format::source::SourceOptions;
+use crate::format::{Encoding, Format};
+use crate::model::Profiles;
+use crate::model::profile::Profile;
+use crate::reader::{Ambiguity, ReadOptions, Reading, read, read_detected};
+use crate::schema::{Table, Version};
+
+use samples::Tally;
+
+/// What a payload holds.
+///
+/// Of a usual payload of OTLP or pprof this takes one walk over the bytes, which counts and sums up the samples
+/// and copies what is said of resources, scopes and profiles; no table, stack or sample is built. Whatever is
+/// odd, JSON, formats of other tools and all that [`Policy::Repair`] may change are read in full. Both ways give
+/// the same answer.
+///
+/// What only a full reading notices in a usual payload is not noticed: references of samples and between
+/// tables that lead nowhere, text that is not UTF-8 in rows that no profile's head refers to, and the limits
+/// that are about single rows (`max_stack_depth` …) or the memory of the model. [`is_checked`](Self::is_checked)
+/// says which it was; [`check`](crate::check) finds it all.
+///
+/// ```
+/// use otlp_profiles::{Format, ReadOptions, Summary};
+///
+/// let file = std::fs::read("testdata/go-cpu-labels.pb.gz").unwrap();
+/// let summary = Summary::of(&file, &ReadOptions::default())?;
+/// assert_eq!(summary.detected().format, Format::PPROF);
+/// let profile = summary.profiles().next().unwrap();
+/// assert_eq!((profile.samples, profile.sums), (143, &[163, 1_630_000_000][..]));
+/// # Ok::<(), otlp_profiles::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Summary {
+    detected: Detected,
+    findings: Vec<Finding>,
+    outline: Profiles,
+    tallies: Vec<Tally>,
+    tables: TableRows,
+    is_checked: bool,
+}
+
+/// What is counted of one profile.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct ProfileSummary<'a> {
+    /// What is said of the profile; it may have no samples here, whatever the payload has. Its texts and
+    /// attributes are in the [outline](Summary::outline)'s dictionary.
+    pub profile: &'a Profile,
+    /// How many samples the payload has of it.
+    pub samples: u64,
+    /// How many timestamps these have.
+    pub timestamps: u64,
+    /// What the values of each sample type add up to, as [`Profile::sums`] says it.
+    pub sums: &'a [i128],
+}
+
+/// How many rows the tables of a payload have, those of all profiles together, the empty first row of a
+/// table not counted where the format has one.
+///
+/// They are those of the payload: `stacks` is 0 before OTLP 1.8, where samples have lists of locations, and
+/// `attributes` and `links` are 0 in pprof, where they have labels.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TableRows {
+    /// Strings.
+    pub strings: u64,
+    /// Functions.
+    pub functions: u64,
+    /// Locations.
+    pub locations: u64,
+    /// Mappings.
+    pub mappings: u64,
+    /// Stacks.
+    pub stacks: u64,
+    /// Attributes.
+    pub attributes: u64,
+    /// Links.
+    pub links: u64,
+}
+
+impl Summary {
+    /// Summarises one message: inflates it, takes it out of its frame, finds out what it is.
+    ///
+    /// # Errors
+    ///
+    /// As [`read`], but for what is [not checked](Self).
+    pub fn of(bytes: &[u8], options: &ReadOptions) -> Result<Self> {
+        let limits = &options.limits;
+        let file = crate::compression::inflate(bytes, limits)?;
+        let mut messages = crate::framing::messages(&file, limits)?;
+        match (messages.len(), messages.next()) {
+            (1, Some(message)) => {
+                let payload = crate::compression::inflate(message, limits)?;
+                match quick(&payload, options)? {
+                    Some(summary) => Ok(summary),
+                    None => Ok(Self::of_reading(read(&payload, options)?)),
+                }
+            }
+            (several, _) => {
+                let message = format!("{several} messages in one file where one is wanted");
+                Err(Error::new(ErrorKind::SeveralMessages, message))
+            }
+        }
+    }
+
+    /// The same of what was read in full.
+    pub fn of_reading(reading: Reading) -> Self {
+        let Reading { profiles, findings, detected } = reading;
+        let tallies = profiles.iter().map(|profile| {
+            let samples = profile.samples();
+            let timestamps = samples.timestamps.items().len() as u64;
+            Tally::new(samples.len() as u64, timestamps, profile.sums())
+        });
+        let dictionary = profiles.dictionary();
+        let rows = |rows: usize| rows.saturating_sub(1) as u64;
+        let tables = TableRows {
+            strings: rows(dictionary.strings().len()),
+            functions: rows(dictionary.functions().len()),
+            locations: rows(dictionary.locations().len()),
+            mappings: rows(dictionary.mappings().rows().len()),
+            stacks: rows(dictionary.stacks().len()),
+            attributes: rows(dictionary.attributes().len()),
+            links: rows(dictionary.links().len()),
+        };
+        let tallies = tallies.collect();
+        Self { detected, findings, outline: profiles, tallies, tables, is_checked: true }
+    }
+
+    /// Which format it is, how sure that is and why.
+    pub fn detected(&self) -> &Detected {
+        &self.detected
+    }
+
+    /// What reading noticed; of a payload that was not [read in full](Self::is_checked), of its outline.
+    pub fn findings(&self) -> &[Finding] {
+        &self.findings
+    }
+
+    /// Whether all of the payload was read and proved.
+    pub fn is_checked(&self) -> bool {
+        self.is_checked
+    }
+
+    /// Resources, scopes and the heads of profiles. Where the payload was not [read in
+    /// full](Self::is_checked), profiles have no samples in it, and its tables only what they refer to.
+    pub fn outline(&self) -> &Profiles {
+        &self.outline
+    }
+
+    /// How many rows the tables have. Where all was [read](Self::is_checked) they are those of the model.
+    pub fn tables(&self) -> TableRows {
+        self.tables
+    }
+
+    /// The profiles, in their order.
+    pub fn profiles(&self) -> impl Iterator<Item = ProfileSummary<'_>> {
+        self.outline.iter().zip(&self.tallies).map(|(profile, tally)| ProfileSummary {
+            profile,
+            samples: tally.samples,
+            timestamps: tally.timestamps,
+            sums: &tally.sums,
+        })
+    }
+
+    /// The time from the beginning of the first profile to the end of the last, in nanoseconds since 1970;
+    /// none where no profile says when it began.
+    pub fn time_range(&self) -> Option<(i128, i128)> {
+        let known = self.outline.iter().filter(|profile| profile.time_unix_nano() != 0);
+        let ranges = known.map(|profile| {
+            (profile.time_unix_nano(), profile.time_unix_nano() + profile.duration_nanos().max(0))
+        });
+        ranges.reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)))
+    }
+}
+
+/// The summary of a payload by one walk; `None` where it has to be read in full.
+fn quick(payload: &[u8], options: &ReadOptions) -> Result<Option<Summary>> {
+    let asks_more = options.policy == Policy::Repair
+        || options.timestamp_label.is_some()
+        || options.source != SourceOptions::default();
+    if asks_more || payload.len() >= u32::MAX as usize - 16 {
+        return Ok(None);
+    }
+    let refuse = options.ambiguity == Ambiguity::Refuse && options.from.is_none();
+    let depth = if refuse { Depth::Whole } else { Depth::Bounded };
+    let detected = detect_payload(payload, options.from, options.endpoint, depth)?;
+    if refuse && detected.certainty.is_guess() {
+        return Ok(None);
+    }
+    Ok(version_of(detected.format).and_then(|version| walked(payload, detected, version, options)))
+}
+
+fn version_of(format: Format) -> Option<Version> {
+    match format.encoding() {
+        Encoding::Pprof => Some(Version::Pprof),
+        Encoding::Otlp(schema) => Some(schema.version),
+        // Only messages are walked.
+        _ => None,
+    }
+}
+
+fn walked(
+    payload: &[u8],
+    detected: Detected,
+    version: Version,
+    options: &ReadOptions,
+) -> Option<Summary> {
+    let limits = &options.limits;
+    let outline = outline::outline(payload, version, limits.max_nesting)?;
+    let rows = |table: Table| outline.tables.get(table as usize).copied().unwrap_or(0);
+    let samples = outline.tallies.iter().map(|tally| tally.samples).sum::<u64>();
+    let strings = Table::String as usize;
+    let mut others = outline.tables.iter().enumerate().filter(|(table, _)| *table != strings);
+    let within = rows(Table::String) <= limits.max_strings
+        && outline.longest_string <= limits.max_string_bytes
+        && others.all(|(_, rows)| *rows <= limits.max_table_entries)
+        && samples <= limits.max_samples;
+    if !within {
+        return None;
+    }
+    let first = u64::from(version >= Version::V1_8);
+    let besides = |table: Table| rows(table).saturating_sub(first);
+    let tables = TableRows {
+        strings: rows(Table::String).saturating_sub(outline.string_tables),
+        functions: besides(Table::Function),
+        locations: besides(Table::Location),
+        mappings: besides(Table::Mapping),
+        stacks: besides(Table::Stack),
+        attributes: besides(Table::Attribute),
+        links: besides(Table::Link),
+    };
+    let Reading { profiles, findings, detected } =
+        read_detected(&outline.payload, detected, options).ok()?;
+    let is_whole = profiles.iter().count() == outline.tallies.len();
+    is_whole.then_some(Summary {
+        detected,
+        findings,
+        outline: profiles,
+        tallies: outline.tallies,
+        tables,
+        is_checked: false,
+    })
+}

@@ -1,0 +1,368 @@
+//! One walk over a payload: samples are counted and summed, rows of tables counted, and all else is copied
+//! into an outline, which any reader reads: resources, scopes and the heads of profiles, with tables of the
+//! rows that these refer to.
+
+use std::collections::BTreeSet;
+
+use super::refs::{Refs, Rows, run};
+use super::samples::{Fields, Tally};
+use crate::schema::{
+    ATTRIBUTE_UNIT, KEY_VALUE, KEY_VALUE_AND_UNIT, Kind, MessageType, PROFILE, PROFILE_CONTAINER,
+    PROFILES_DATA, PROFILES_DICTIONARY, RESOURCE_PROFILES, Role, SCOPE_PROFILES, Table, Version,
+};
+use crate::wire::read::Reader;
+use crate::wire::{LEN, VARINT, tag};
+
+/// What is done about a field, by its tag.
+#[derive(Clone, Copy, Debug)]
+enum Action {
+    /// No field of the version.
+    Odd,
+    Copy,
+    /// A message that is walked itself.
+    Enter(&'static MessageType),
+    Sample,
+    Row(Table),
+    LeaveOut,
+}
+
+/// The fields of the messages above samples and rows: all their tags are below 256.
+type Actions = [Action; 256];
+
+fn actions(message: &MessageType, version: Version) -> Actions {
+    const ENTERED: [&MessageType; 5] =
+        [&RESOURCE_PROFILES, &SCOPE_PROFILES, &PROFILE_CONTAINER, &PROFILE, &PROFILES_DICTIONARY];
+    let mut actions = [Action::Odd; 256];
+    for field in message.fields_in(version) {
+        let action = match (field.role, field.kind) {
+            (Role::Row(Table::SampleType), _) => Action::Copy,
+            (Role::Row(table), _) => Action::Row(table),
+            (Role::Sliced(_), _) => Action::LeaveOut,
+            (_, Kind::Message(inner)) if inner.name == "Sample" => Action::Sample,
+            (_, Kind::Message(inner)) if ENTERED.iter().any(|one| std::ptr::eq(*one, inner)) => {
+                Action::Enter(inner)
+            }
+            _ => Action::Copy,
+        };
+        let mut put = |wire| {
+            if let Some(place) = actions.get_mut(tag(field.number, wire) as usize) {
+                *place = action;
+            }
+        };
+        put(field.kind.wire());
+        if field.is_repeated() && field.kind.wire() == VARINT {
+            put(LEN);
+        }
+    }
+    actions
+}
+
+/// What a walk found out.
+pub(super) struct Outline {
+    pub(super) payload: Vec<u8>,
+    pub(super) tallies: Vec<Tally>,
+    pub(super) tables: [u64; Table::COUNT],
+    /// How many string tables there are: each begins with the empty one.
+    pub(super) string_tables: u64,
+    pub(super) longest_string: u64,
+}
+
+/// The tables that lie in one message, and where it ends.
+#[derive(Default)]
+struct Tables {
+    strings: Rows,
+    attributes: Rows,
+    units: Rows,
+    end: usize,
+}
+
+struct Walk<'a> {
+    payload: &'a [u8],
+    version: Version,
+    levels: u64,
+    fields: Fields,
+    /// Those of the messages that were met.
+    actions: Vec<(&'static MessageType, Box<Actions>)>,
+    out: Vec<u8>,
+    tallies: Vec<Tally>,
+    counts: [u64; Table::COUNT],
+    refs: Refs,
+    /// The dictionary, with its tag.
+    dictionary: Option<(u32, Tables)>,
+    string_tables: u64,
+    longest_string: u64,
+}
+
+/// Walks a payload. `None` where it is odd in any way: then a reader has to say what it means.
+pub(super) fn outline(payload: &[u8], version: Version, levels: u64) -> Option<Outline> {
+    let mut walk = Walk {
+        payload,
+        version,
+        levels,
+        fields: Fields::of(version),
+        actions: Vec::new(),
+        out: Vec::new(),
+        tallies: Vec::new(),
+        counts: [0; Table::COUNT],
+        refs: Refs::default(),
+        dictionary: None,
+        string_tables: 0,
+        longest_string: 0,
+    };
+    let reader = Reader::new(payload);
+    if version == Version::Pprof {
+        walk.profile(reader)?;
+    } else {
+        let tables = walk.message(&PROFILES_DATA, reader)?;
+        match walk.dictionary.take() {
+            Some((tag, tables)) => {
+                let start = walk.open(tag);
+                walk.tables(&tables)?;
+                walk.close(start)?;
+            }
+            None if version == Version::V1_6 => walk.tables(&tables)?,
+            None => {}
+        }
+    }
+    let Walk { out, tallies, counts, string_tables, longest_string, .. } = walk;
+    Some(Outline { payload: out, tallies, tables: counts, string_tables, longest_string })
+}
+
+impl<'a> Walk<'a> {
+    fn actions_of(&mut self, message: &'static MessageType) -> Option<Box<Actions>> {
+        let known = self.actions.iter().position(|(known, _)| std::ptr::eq(*known, message));
+        match known {
+            Some(known) => Some(self.actions.swap_remove(known).1),
+            None => Some(Box::new(actions(message, self.version))),
+        }
+    }
+
+    /// Copies what is kept of a message that is none of samples, without its own tag and length.
+    fn message(&mut self, message: &'static MessageType, mut reader: Reader<'a>) -> Option<Tables> {
+        let actions = self.actions_of(message)?;
+        let mut tables = Tables { end: reader.at() + reader.left(), ..Tables::default() };
+        loop {
+            let at = reader.at();
+            let Some(tag) = reader.tag().ok()? else { break };
+            match *actions.get(tag as usize)? {
+                Action::Row(table) => {
+                    self.rows_from(&mut tables, table, tag, (at, &mut reader))?;
+                }
+                Action::Enter(inner) => self.enter(inner, tag, reader.message().ok()?)?,
+                Action::Copy => drop(self.copy(message, at, tag, &mut reader)?),
+                Action::Sample | Action::LeaveOut | Action::Odd => return None,
+            }
+        }
+        self.actions.push((message, actions));
+        Some(tables)
+    }
+
+    /// Copies what is kept of a profile.
+    fn profile(&mut self, mut reader: Reader<'a>) -> Option<()> {
+        let actions = self.actions_of(&PROFILE)?;
+        let own = self.version <= Version::V1_5;
+        let single = self.version >= Version::V1_8;
+        let mut tables = Tables { end: reader.at() + reader.left(), ..Tables::default() };
+        let mut tally = Tally::new(0, 0, vec![0; usize::from(single)]);
+        let mut types = 0;
+        loop {
+            let at = reader.at();
+            let Some(tag) = reader.tag().ok()? else { break };
+            match *actions.get(tag as usize)? {
+                Action::Sample if single => {
+                    let add = |sample| tally.single(sample, &self.fields);
+                    samples(&mut reader, tag, add)?;
+                }
+                Action::Sample => {
+                    let add = |sample| tally.several(sample, &self.fields);
+                    samples(&mut reader, tag, add)?;
+                }
+                Action::Row(table) => {
+                    self.rows_from(&mut tables, table, tag, (at, &mut reader))?;
+                }
+                Action::LeaveOut => reader.skip(tag, self.levels).ok()?,
+                Action::Copy => types += self.copy(&PROFILE, at, tag, &mut reader)?,
+                Action::Enter(_) | Action::Odd => return None,
+            }
+        }
+        self.actions.push((&PROFILE, actions));
+        if own {
+            self.tables(&tables)?;
+            self.refs = Refs::default();
+        }
+        if !single && tally.samples > 0 && tally.sums.len() != types {
+            return None;
+        }
+        tally.sums.resize(if single { 1 } else { types.max(1) }, 0);
+        self.tallies.push(tally);
+        Some(())
+    }
+
+    /// Counts a row whose tag was read at a byte, and those of its table right behind it.
+    fn rows_from(
+        &mut self,
+        tables: &mut Tables,
+        table: Table,
+        tag: u32,
+        (at, reader): (usize, &mut Reader<'a>),
+    ) -> Option<()> {
+        let bytes = reader.message().ok()?.left() as u64;
+        let (passed, more, longest) = run(reader.rest(), tag);
+        reader.pass(passed);
+        *self.counts.get_mut(table as usize)? += 1 + more;
+        let rows = match table {
+            Table::String => &mut tables.strings,
+            Table::Attribute => &mut tables.attributes,
+            Table::AttributeUnit => &mut tables.units,
+            _ => return Some(()),
+        };
+        rows.add(at, tag);
+        rows.more(more);
+        if table == Table::String {
+            self.longest_string = self.longest_string.max(longest.max(bytes));
+        }
+        Some(())
+    }
+
+    /// Copies a field whose tag was read, and says how many sample types it is.
+    fn copy(
+        &mut self,
+        message: &'static MessageType,
+        at: usize,
+        tag: u32,
+        reader: &mut Reader<'a>,
+    ) -> Option<usize> {
+        let field = message.numbered(tag >> 3, self.version)?;
+        self.refs.field(field, tag, *reader, self.version, self.levels)?;
+        reader.skip(tag, self.levels).ok()?;
+        self.out.extend_from_slice(self.payload.get(at..reader.at())?);
+        Some(usize::from(field.role == Role::Row(Table::SampleType)))
+    }
+
+    /// Copies what is kept of a message within a message; a dictionary when all references are known.
+    fn enter(&mut self, inner: &'static MessageType, tag: u32, body: Reader<'a>) -> Option<()> {
+        if std::ptr::eq(inner, &PROFILES_DICTIONARY) {
+            let tables = self.message(inner, body)?;
+            return self.dictionary.replace((tag, tables)).is_none().then_some(());
+        }
+        let start = self.open(tag);
+        match std::ptr::eq(inner, &PROFILE) {
+            true => self.profile(body)?,
+            false => {
+                self.message(inner, body)?;
+            }
+        }
+        self.close(start)
+    }
+
+    /// Writes the tag of a message and leaves room for its length.
+    fn open(&mut self, tag: u32) -> usize {
+        // The messages above profiles have tags of one byte.
+        self.out.push(tag as u8);
+        self.out.extend([0; LENGTH]);
+        self.out.len()
+    }
+
+    /// Writes the length of a message that began here.
+    fn close(&mut self, start: usize) -> Option<()> {
+        let mut length = u32::try_from(self.out.len() - start).ok().filter(|at| *at >> 31 == 0)?;
+        let room = self.out.get_mut(start - LENGTH..start)?;
+        let (last, others) = room.split_last_mut()?;
+        for byte in others {
+            *byte = length as u8 | 0x80;
+            length >>= 7;
+        }
+        *last = length as u8;
+        Some(())
+    }
+
+    /// Writes the tables of a message with those rows that were referred to.
+    fn tables(&mut self, tables: &Tables) -> Option<()> {
+        if !self.refs.attributes.is_empty() {
+            let wanted = std::mem::take(&mut self.refs.attributes);
+            let row = if self.version >= Version::V1_8 { &KEY_VALUE_AND_UNIT } else { &KEY_VALUE };
+            self.rows(&tables.attributes, tables.end, Some(&wanted), Some(row))?;
+            self.rows(&tables.units, tables.end, None, Some(&ATTRIBUTE_UNIT))?;
+        }
+        let mut wanted = std::mem::take(&mut self.refs.strings);
+        if tables.strings.count > 0 {
+            wanted.insert(0);
+            self.string_tables += 1;
+        }
+        self.rows(&tables.strings, tables.end, Some(&wanted), None)
+    }
+
+    /// Writes the wanted rows of a table, or all; those before and between as empty ones.
+    fn rows(
+        &mut self,
+        rows: &Rows,
+        end: usize,
+        wanted: Option<&BTreeSet<u32>>,
+        message: Option<&'static MessageType>,
+    ) -> Option<()> {
+        let (last, payload) = (wanted.map(|wanted| wanted.last()), self.payload);
+        let most = match last {
+            Some(None) => return Some(()),
+            Some(Some(last)) => u64::from(*last) + 1,
+            None => rows.count,
+        };
+        let (Some((_, tag)), true) = (rows.first, most <= rows.count) else {
+            return (most == 0).then_some(());
+        };
+        for (row, body) in (0..).zip(rows.all(payload, end, self.levels)).take(most as usize) {
+            let body = body?;
+            varint(&mut self.out, tag);
+            if wanted.is_none_or(|wanted| wanted.contains(&row)) {
+                if let Some(message) = message {
+                    self.refs.message(body, message, self.version, self.levels)?;
+                }
+                varint(&mut self.out, u32::try_from(body.left()).ok()?);
+                self.out.extend_from_slice(body.rest());
+            } else {
+                self.out.push(0);
+            }
+        }
+        Some(())
+    }
+}
+
+/// Gives a sample whose tag was read, and those right behind it.
+#[inline(always)]
+fn samples<'a>(
+    reader: &mut Reader<'a>,
+    tag: u32,
+    mut add: impl FnMut(Reader<'a>) -> Option<()>,
+) -> Option<()> {
+    add(reader.message().ok()?)?;
+    let bytes = reader.rest();
+    let mut at = 0;
+    while let Some(&[found, length]) = bytes.get(at..).and_then(|rest| rest.first_chunk())
+        && u32::from(found) == tag
+        && tag < 0x80
+    {
+        let (mut length, mut start) = (usize::from(length), at + 2);
+        if length >= 0x80 {
+            match bytes.get(start) {
+                Some(high) if *high < 0x80 => length = (length & 0x7f) | usize::from(*high) << 7,
+                _ => break,
+            }
+            start += 1;
+        }
+        let Some(sample) = bytes.get(start..start + length) else { break };
+        add(Reader::new(sample))?;
+        at = start + length;
+    }
+    reader.pass(at);
+    Some(())
+}
+
+fn varint(out: &mut Vec<u8>, mut value: u32) {
+    while value >= 0x80 {
+        out.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    out.push(value as u8);
+}
+
+/// The bytes of a length that is not known before its message is written.
+const LENGTH: usize = 5;

@@ -1,0 +1,133 @@
+//! The rows that the heads of profiles refer to, and the tables with these rows alone.
+
+use std::collections::BTreeSet;
+
+use crate::schema::{Field, Kind, MessageType, Role, Table, Version};
+use crate::wire::LEN;
+use crate::wire::read::Reader;
+
+/// The rows that were referred to.
+#[derive(Debug, Default)]
+pub(super) struct Refs {
+    pub(super) strings: BTreeSet<u32>,
+    pub(super) attributes: BTreeSet<u32>,
+}
+
+impl Refs {
+    /// Notes what a field refers to, whose value is what comes next.
+    pub(super) fn field(
+        &mut self,
+        field: &Field,
+        tag: u32,
+        mut value: Reader<'_>,
+        version: Version,
+        levels: u64,
+    ) -> Option<()> {
+        let rows = match (field.role, field.kind) {
+            (Role::Ref(Table::String), _) => &mut self.strings,
+            (Role::Ref(Table::Attribute), _) => &mut self.attributes,
+            (_, Kind::Message(inner)) => {
+                return self.message(value.message().ok()?, inner, version, levels.checked_sub(1)?);
+            }
+            _ => return Some(()),
+        };
+        let mut list = if tag & 7 == LEN { value.message().ok()? } else { value };
+        loop {
+            if list.is_empty() {
+                return Some(());
+            }
+            rows.insert(u32::try_from(list.varint().ok()?).ok()?);
+            if tag & 7 != LEN {
+                return Some(());
+            }
+        }
+    }
+
+    /// Notes what the fields of a message refer to.
+    pub(super) fn message(
+        &mut self,
+        mut reader: Reader<'_>,
+        message: &'static MessageType,
+        version: Version,
+        levels: u64,
+    ) -> Option<()> {
+        while let Some(tag) = reader.tag().ok()? {
+            let field = message.numbered(tag >> 3, version)?;
+            self.field(field, tag, reader, version, levels)?;
+            reader.skip(tag, levels).ok()?;
+        }
+        Some(())
+    }
+}
+
+/// Where the rows of a table begin, and how many there are.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Rows {
+    /// The offset of the first row's tag, and the tag.
+    pub(super) first: Option<(usize, u32)>,
+    pub(super) count: u64,
+}
+
+impl Rows {
+    pub(super) fn add(&mut self, at: usize, tag: u32) {
+        if self.first.is_none() {
+            self.first = Some((at, tag));
+        }
+        self.count += 1;
+    }
+
+    /// More rows behind one that was added.
+    pub(super) fn more(&mut self, rows: u64) {
+        self.count += rows;
+    }
+
+    /// The rows, which lie between other fields up to `end`.
+    pub(super) fn all<'a>(
+        &self,
+        payload: &'a [u8],
+        end: usize,
+        levels: u64,
+    ) -> impl Iterator<Item = Option<Reader<'a>>> + use<'a> {
+        let (start, wanted) = self.first.unwrap_or((end, 0));
+        let mut reader = Reader::within(payload, start, end);
+        std::iter::from_fn(move || {
+            loop {
+                match reader.tag() {
+                    Ok(None) => return None,
+                    Ok(Some(tag)) if tag == wanted => return Some(reader.message().ok()),
+                    Ok(Some(tag)) => {
+                        if reader.skip(tag, levels).is_err() {
+                            return Some(None);
+                        }
+                    }
+                    Err(_) => return Some(None),
+                }
+            }
+        })
+    }
+}
+
+/// How many bytes and rows of one table begin some bytes, and how long the longest is, as far as their tag is
+/// of one byte and their lengths are of two at the most.
+#[inline(always)]
+pub(super) fn run(bytes: &[u8], tag: u32) -> (usize, u64, u64) {
+    let (mut at, mut rows, mut longest) = (0, 0, 0);
+    let bytes = if tag < 0x80 { bytes } else { &[] };
+    while let Some(&[found, length]) = bytes.get(at..).and_then(|rest| rest.first_chunk()) {
+        let (mut length, mut start) = (usize::from(length), at + 2);
+        if length >= 0x80 {
+            match bytes.get(start) {
+                Some(high) if *high < 0x80 => length = (length & 0x7f) | usize::from(*high) << 7,
+                _ => break,
+            }
+            start += 1;
+        }
+        if u32::from(found) != tag || start + length > bytes.len() {
+            break;
+        }
+        at = start + length;
+        longest = longest.max(length as u64);
+        rows += 1;
+    }
+    (at, rows, longest)
+}
