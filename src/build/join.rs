@@ -1,6 +1,6 @@
 //! One builder into another.
 
-use crate::build::Builder;
+use crate::build::builder::Builder;
 use crate::build::merge::{Remap, absorb};
 use crate::build::samples::Identity;
 use crate::build::tree::{Draft, DraftScope};

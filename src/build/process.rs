@@ -3,7 +3,7 @@
 use std::borrow::Borrow;
 use std::io;
 
-use crate::build::Builder;
+use crate::build::builder::Builder;
 use crate::build::key::Key;
 use crate::build::parts::NewMapping;
 use crate::build::stack::{Order, Ordered};

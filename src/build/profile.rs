@@ -1,6 +1,8 @@
-//! What there is to say of a profile beside its samples.
+//! Profiles: what they measure, and what there is to say of them beside their samples.
 
-use crate::build::Builder;
+use std::borrow::Borrow;
+
+use crate::build::builder::Builder;
 use crate::build::key::Key;
 use crate::build::lists;
 use crate::build::number::{Nanos, SampleValue};
@@ -33,6 +35,51 @@ pub struct ProfileMut<'a> {
 }
 
 impl Builder {
+    /// A profile of one thing: what its values measure, and in which unit. It is in the scope named
+    /// last; the same words name the same profile again.
+    ///
+    /// ```
+    /// let mut builder = otlp_profiles::Builder::new();
+    /// assert_eq!(builder.profile("cpu", "nanoseconds"), builder.profile("cpu", "nanoseconds"));
+    /// ```
+    pub fn profile(&mut self, sample_type: &str, unit: &str) -> Key<Profile> {
+        self.profile_of([(sample_type, unit)])
+    }
+
+    /// A profile of several things measured together: every sample has a value for each.
+    ///
+    /// Formats whose profiles measure one thing get as many profiles.
+    ///
+    /// ```
+    /// use otlp_profiles::{Builder, build::root_first};
+    ///
+    /// let mut builder = Builder::new();
+    /// let heap = builder.profile_of([("alloc_objects", "count"), ("alloc_space", "bytes")]);
+    /// builder.sample(heap, root_first(["main", "parse", "grow"])).values([1, 4096]);
+    /// ```
+    ///
+    /// Types are pairs of any texts, or references to such pairs.
+    pub fn profile_of<T: AsRef<str>, U: AsRef<str>>(
+        &mut self,
+        sample_types: impl IntoIterator<Item: Borrow<(T, U)>>,
+    ) -> Key<Profile> {
+        let mut types = Vec::new();
+        for sample_type in sample_types {
+            let (name, unit) = sample_type.borrow();
+            let [name, unit] = [name.as_ref(), unit.as_ref()]
+                .map(|text| self.text(&text.into()).unwrap_or_default());
+            types.push(ValueType { name, unit, temporality: None });
+        }
+        if types.is_empty() {
+            types.push(ValueType::default());
+        }
+        let row = self.tree.scope.and_then(|scope| {
+            let row = self.tree.draft_row(scope, &types, &mut self.interner.room);
+            self.fit(row)
+        });
+        self.tree.generation.key(row.map(|row| row as u32 + 1))
+    }
+
     /// Says more of a profile. See [`ProfileMut`].
     pub fn profile_mut(&mut self, profile: Key<Profile>) -> ProfileMut<'_> {
         let row = self.tree.profile_row(profile);

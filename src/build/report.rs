@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use pprof::{Frames, Report, Symbol as Native};
 
-use crate::build::Builder;
+use crate::build::builder::Builder;
 use crate::build::key::Key;
 use crate::build::parts::{NewFunction, NewLine, NewLocation};
 use crate::build::stack::leaf_first;

@@ -1,6 +1,6 @@
 //! Resources and scopes: naming them, and coming back to them.
 
-use crate::build::Builder;
+use crate::build::builder::Builder;
 use crate::build::key::Key;
 use crate::build::lists;
 use crate::build::parts::NewEntity;

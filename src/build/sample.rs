@@ -1,72 +1,19 @@
 //! One sample, on its way into a profile.
 
+use crate::build::builder::Builder;
 use crate::build::interner::Interner;
 use crate::build::key::Key;
 use crate::build::lists;
 use crate::build::number::{Nanos, SampleValue};
-use crate::build::samples::{Identity, Measured, Shape, identity_hash};
+use crate::build::pending::Pending;
+use crate::build::room::Full;
+use crate::build::samples::{Identity, Measured, identity_hash};
 use crate::build::stack::IntoStack;
 use crate::build::tree::Draft;
 use crate::build::upscaling::Upscaling;
 use crate::build::value::{StringRef, ValueAndUnit};
-use crate::build::{Builder, Full};
 use crate::model::id::{AttributeId, LinkId, StackId};
 use crate::model::profile::Profile;
-
-/// What is known of the sample being taken.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Pending {
-    profile: Key<Profile>,
-    stack: Key<StackId>,
-    link: LinkId,
-    attributes: Vec<AttributeId>,
-    values: Vec<i64>,
-    times: Vec<u64>,
-    upscaling: Vec<Upscaling>,
-    /// What upscaling adds to each value; none without it.
-    corrections: Vec<f64>,
-    /// Attributes that did not fit.
-    dropped: u32,
-    /// Whether a panic was under way when the sample was begun.
-    panicking: bool,
-}
-
-impl Pending {
-    #[inline]
-    fn clear(&mut self) {
-        self.link = LinkId::NONE;
-        self.attributes.clear();
-        self.values.clear();
-        self.times.clear();
-        self.upscaling.clear();
-        self.corrections.clear();
-        self.dropped = 0;
-    }
-
-    /// Sorts the attributes, brings the values to the number of columns and upscales them; returns
-    /// the shape of the sample.
-    #[inline]
-    fn settle(&mut self, columns: usize, dropped: &mut u64) -> Shape {
-        let Self { attributes, values, times, upscaling, corrections, .. } = self;
-        if attributes.len() > 1 {
-            attributes.sort_unstable();
-        }
-        if values.is_empty() {
-            if !times.is_empty() && upscaling.is_empty() {
-                return Shape::Events;
-            }
-            values.resize(columns, 1);
-        } else if values.len() != columns {
-            *dropped += values.len().saturating_sub(columns) as u64;
-            values.resize(columns, 0);
-        }
-        if !upscaling.is_empty() {
-            corrections.resize(columns, 0.0);
-            upscaling.iter().for_each(|rule| rule.correct(values, corrections));
-        }
-        if times.is_empty() { Shape::Totals } else { Shape::Series }
-    }
-}
 
 /// A sample being taken. It is added to its profile when this is dropped: at the end of the statement.
 ///

@@ -3,13 +3,13 @@
 use std::mem::{replace, swap, take};
 use std::ops::Deref;
 
-use crate::build::add::Added;
+use crate::build::added::Added;
+use crate::build::builder::{Builder, Dropped};
 use crate::build::compact::compact;
 use crate::build::join::join_window;
 use crate::build::key::Generation;
 use crate::build::samples::{Lane, Shape};
 use crate::build::tree::{Draft, Tree};
-use crate::build::{Builder, Dropped};
 use crate::error::Result;
 use crate::model::dictionary::Dictionary;
 use crate::model::profile::{Profile, ProfileId};
@@ -71,7 +71,7 @@ impl Builder {
     ///
     /// # Errors
     ///
-    /// When a limit was reached and nothing else was asked for: see [`WhenFull`](super::WhenFull).
+    /// When a limit was reached and nothing else was asked for: see [`WhenFull`](crate::build::WhenFull).
     /// What was built stays; [`reset`](Self::reset) gives it up.
     pub fn finish(&mut self) -> Result<Profiles> {
         self.check()?;
@@ -88,7 +88,7 @@ impl Builder {
     /// What was declared stays: the resources and scopes, the current one, and the profiles with all
     /// that [`profile_mut`](Self::profile_mut) said of them but for the time, the duration and the
     /// id. Their keys stay valid. The keys of everything else, such as strings, locations and
-    /// stacks, are of the interval that is over; see [`Key`](super::Key). A builder that names ever new resources
+    /// stacks, are of the interval that is over; see [`Key`](crate::build::Key). A builder that names ever new resources
     /// is [`reset`](Self::reset) now and then.
     ///
     /// # Errors

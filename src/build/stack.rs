@@ -3,10 +3,11 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use crate::build::builder::Builder;
 use crate::build::key::{Generation, Key};
 use crate::build::number::SampleValue;
 use crate::build::parts::Frame;
-use crate::build::{Builder, Full};
+use crate::build::room::Full;
 use crate::model::id::{LocationId, StackId};
 
 /// A stack whose frames are listed from the root to the leaf, as in a folded stack: `main` first.

@@ -1,14 +1,15 @@
 //! The nouns of the dictionary.
 
+use crate::build::builder::Builder;
 use crate::build::cache::Words;
 use crate::build::interner::{Interner, Spot};
 use crate::build::key::Key;
 use crate::build::lists;
 use crate::build::parts::{Frame, NewFunction, NewLocation, NewMapping};
+use crate::build::room::Full;
 use crate::build::room::at_most;
 use crate::build::stack::IntoFrame;
 use crate::build::value::{NewValue, StringRef, ValueAndUnit};
-use crate::build::{Builder, Full};
 use crate::model::dictionary::{Attribute, Dictionary, Function, Line, Link, Mapping};
 use crate::model::id::{AttributeId, FunctionId, LinkId, LocationId, MappingId, StringId};
 use crate::model::value::{KeyValue, Value};

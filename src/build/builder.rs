@@ -1,0 +1,238 @@
+//! What is being built, and what every part of the builder goes by: its limits, and what did not fit.
+
+use crate::build::added::Added;
+use crate::build::cache::Cache;
+use crate::build::declared::Declared;
+use crate::build::frames::Frames;
+use crate::build::interner::Interner;
+use crate::build::key::{Generation, Key};
+use crate::build::pending::Pending;
+use crate::build::room::Full;
+use crate::build::tree::Tree;
+use crate::error::Result;
+use crate::limits::Limits;
+use crate::model::Profiles;
+use crate::model::dictionary::Line;
+use crate::model::id::{AttributeId, LocationId};
+
+/// Builds [`Profiles`], one sample after the other.
+///
+/// ```
+/// use otlp_profiles::{Builder, build::root_first};
+///
+/// let mut builder = Builder::new();
+/// let cpu = builder.profile("cpu", "nanoseconds");
+/// builder.sample(cpu, root_first(["main", "serve", "parse"])).value(10_000_000);
+/// builder.sample(cpu, root_first(["main", "serve", "parse"])).value(10_000_000);
+///
+/// let profiles = builder.finish()?;
+/// let samples = profiles.iter().next().unwrap().samples();
+/// assert_eq!(samples.get(0).unwrap().values, [20_000_000]);
+/// # Ok::<(), otlp_profiles::Error>(())
+/// ```
+///
+/// Methods named after a row of OTLP's dictionary, [`function`](Self::function),
+/// [`location`](Self::location), [`stack`](Self::stack), return its [`Key`], the same key for the
+/// same row.
+///
+/// # What comes out
+///
+/// Whatever is called in whatever order, what [`finish`](Self::finish) returns keeps the rules of
+/// the format: row 0 of every table is the empty row, no row is there twice, none is there that
+/// nothing refers to, no two attributes of a thing have the same key (the later one counts), and
+/// no profile is without samples. Samples of the same stack, the same attributes and the same link
+/// are one sample. (Profiles that were [added](Self::add) stay as they are.)
+///
+/// A sample has values, timestamps, or both. A profile's samples all have the same:
+/// where a caller mixes, a profile comes out as several, one for those with values, one for those
+/// with timestamps, one for those with both.
+///
+/// # Keys for speed
+///
+/// A profiler that can keep keys keeps those of locations or whole stacks. A sample of a stack that
+/// was seen then costs a hash and an addition, and takes no memory.
+///
+/// ```
+/// # use otlp_profiles::{Builder, build::leaf_first};
+/// let mut builder = Builder::new();
+/// let cpu = builder.profile("cpu", "nanoseconds");
+/// let main = builder.frame(("main", "src/main.rs", 12));
+/// let parse = builder.frame(("parse", "src/parse.rs", 40));
+/// let stack = builder.stack(leaf_first([parse, main]));
+/// let worker = builder.attribute("thread.name", "worker-1");
+/// for _ in 0..1_000 {
+///     builder.sample(cpu, stack).value(10_000_000).attribute(worker);
+/// }
+/// # assert_eq!(builder.finish()?.iter().next().unwrap().samples().len(), 1);
+/// # Ok::<(), otlp_profiles::Error>(())
+/// ```
+///
+/// # Profiling without end
+///
+/// [`seal`](Self::seal) lends out an interval, and the next one begins in the same memory, with the
+/// same resources, scopes and profiles. A builder is [`Send`]: let every thread have its own and
+/// [`merge`](Self::merge) them. A clone of a builder is another builder: keys of the first mean
+/// nothing to it.
+///
+/// # Limits
+///
+/// A builder takes no more memory than its [`Limits`] allow. Past them [`finish`](Self::finish) is
+/// an error that says which limit it was, or, with [`WhenFull::Drop`], what does not fit is left out
+/// and counted, see [`dropped`](Self::dropped).
+#[derive(Clone, Debug)]
+pub struct Builder {
+    pub(super) interner: Interner,
+    pub(super) frames: Frames,
+    /// Attributes that are a text, by key and value.
+    pub(super) labels: Cache,
+    pub(super) tree: Tree,
+    /// Whole profiles that were added.
+    pub(super) added: Added,
+    /// The keys of the dictionary are of this generation; those of the tree have one of their own.
+    pub(super) generation: Generation,
+    pub(super) when_full: WhenFull,
+    pub(super) full: Option<Full>,
+    pub(super) dropped: Dropped,
+    /// Distinct samples, in all profiles.
+    pub(super) samples: usize,
+    pub(super) pending: Pending,
+    /// The stack being put together.
+    pub(super) locations: Vec<LocationId>,
+    /// The lines of the location being put together.
+    pub(super) lines: Vec<Line>,
+    /// The attributes of what is being put together.
+    pub(super) set: Vec<AttributeId>,
+    /// What is lent out by [`Builder::seal`], and what declarations refer to until it is given back.
+    pub(super) sealed: Profiles,
+    pub(super) declared: Declared,
+}
+
+/// What a [`Builder`] does with what does not fit its limits.
+///
+/// ```
+/// use otlp_profiles::{Builder, Limits, build::{WhenFull, root_first}};
+///
+/// let limits = Limits::network().max_samples(1);
+/// let mut builder = Builder::with_limits(limits, WhenFull::Drop);
+/// let cpu = builder.profile("cpu", "nanoseconds");
+/// builder.sample(cpu, root_first(["main"])).value(1);
+/// builder.sample(cpu, root_first(["main", "serve"])).value(1);
+/// assert_eq!(builder.dropped().samples, 1);
+/// assert!(builder.finish().is_ok());
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum WhenFull {
+    /// Leaves it out, and [`Builder::finish`] is an error.
+    #[default]
+    Refuse,
+    /// Leaves it out and counts it.
+    Drop,
+}
+
+/// What a [`Builder`] left out: what did not fit its limits, and what was given with a [`Key`] of
+/// another builder or of an interval that is over.
+///
+/// ```
+/// use otlp_profiles::{Builder, build::root_first};
+///
+/// let (mut builder, mut other) = (Builder::new(), Builder::new());
+/// let cpu = builder.profile("cpu", "nanoseconds");
+/// let foreign = other.attribute("thread.name", "worker-1");
+/// builder.sample(cpu, root_first(["main"])).value(1).attribute(foreign);
+/// assert_eq!((builder.dropped().samples, builder.dropped().attributes), (0, 1));
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct Dropped {
+    /// Samples.
+    pub samples: u64,
+    /// Attributes. Those of samples and profiles are also in the profile's
+    /// [`dropped_attributes_count`](crate::Profile::dropped_attributes_count), those of resources
+    /// and scopes in theirs.
+    pub attributes: u64,
+    /// Values past the number of the profile's sample types.
+    pub values: u64,
+    /// Links of samples, which were taken without.
+    pub links: u64,
+}
+
+impl std::ops::AddAssign for Dropped {
+    fn add_assign(&mut self, more: Self) {
+        let Self { samples, attributes, values, links } = more;
+        self.samples += samples;
+        self.attributes += attributes;
+        self.values += values;
+        self.links += links;
+    }
+}
+
+impl Default for Builder {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Builder {
+    /// An empty builder with the [default limits](Limits::network).
+    pub fn new() -> Self {
+        Self::with_limits(Limits::default(), WhenFull::default())
+    }
+
+    /// An empty builder with limits of its own.
+    pub fn with_limits(limits: Limits, when_full: WhenFull) -> Self {
+        Self {
+            interner: Interner::new(limits),
+            frames: Frames::default(),
+            labels: Cache::default(),
+            tree: Tree::default(),
+            added: Added::default(),
+            generation: Generation::new(),
+            when_full,
+            full: None,
+            dropped: Dropped::default(),
+            samples: 0,
+            pending: Pending::default(),
+            locations: Vec::new(),
+            lines: Vec::new(),
+            set: Vec::new(),
+            sealed: Profiles::default(),
+            declared: Declared::default(),
+        }
+    }
+
+    /// What was left out since the interval began. [`Sealed::dropped`] says it of a sealed one.
+    pub fn dropped(&self) -> Dropped {
+        self.dropped
+    }
+
+    /// Whether everything fitted so far: the error that [`finish`](Self::finish) would return.
+    pub fn check(&self) -> Result<()> {
+        match self.full {
+            Some(full) if self.when_full == WhenFull::Refuse => Err(full.into()),
+            _ => Ok(()),
+        }
+    }
+
+    /// The bytes that what was built takes, as counted against
+    /// [`max_owned_bytes`](Limits::max_owned_bytes).
+    pub fn owned_bytes(&self) -> u64 {
+        self.interner.room.spent()
+    }
+
+    /// Forgets everything, also what was declared, and keeps the memory. From here on the builder
+    /// gives what a new one would. No key from before is valid.
+    pub fn reset(&mut self) {
+        let dictionary = std::mem::take(&mut self.interner.dictionary);
+        self.start_anew(dictionary);
+    }
+
+    /// Whether a key of a dictionary's row is one of this builder's, and of this interval.
+    pub(crate) fn has<T>(&self, key: Key<T>) -> bool {
+        self.generation.row(key).is_some()
+    }
+
+    /// Remembers what did not fit.
+    pub(super) fn fit<T>(&mut self, fitted: Result<T, Full>) -> Option<T> {
+        fitted.map_err(|full| self.full.get_or_insert(full)).ok()
+    }
+}
