@@ -296,7 +296,7 @@ impl Format {
     pub(crate) fn read(self, payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
         match self.0.read {
             Some(read) => {
-                source::check(intake.source.given(), self)?;
+                self.check_taken(intake.source.given())?;
                 read(payload, intake)
             }
             None => Err(Error::new(ErrorKind::Unrecognised, format!("{self} is only written"))),
@@ -312,7 +312,7 @@ impl Format {
     ) -> Result<Vec<Vec<u8>>> {
         match self.0.write {
             Some(write) => {
-                source::check(options.given(), self)?;
+                self.check_taken(options.given())?;
                 if !matches!(self.0.encoding, Encoding::Events) {
                     events::unsaid(profiles, losses);
                 }
@@ -322,9 +322,34 @@ impl Format {
         }
     }
 
+    /// `Ok` when the format takes all the options that were given.
+    fn check_taken(self, mut given: impl Iterator<Item = &'static str>) -> Result<()> {
+        match given.find(|name| !self.options().contains(name)) {
+            None => Ok(()),
+            Some(name) => Err(self.not_taken(name)),
+        }
+    }
+
+    #[cold]
+    fn not_taken(self, name: &str) -> Error {
+        let takers = Self::ALL.iter().filter(|format| format.options().contains(&name));
+        let takers: Vec<_> = takers.map(|format| format.name()).collect();
+        let message = format!("{name} is no option of {self}; {} takes it", takers.join(", "));
+        Error::new(ErrorKind::Option, message)
+    }
+
     fn has_name(self, name: &str) -> bool {
         let generation = self.name().strip_prefix("otlp-").filter(|_| self.schema().is_some());
         self.name() == name || generation == Some(name) || self.aliases().contains(&name)
+    }
+}
+
+impl Receiver {
+    /// The format it takes.
+    pub fn format(self) -> Format {
+        match self {
+            Self::Collector | Self::Parca | Self::Pyroscope => Format::OTLP_1_10,
+        }
     }
 }
 

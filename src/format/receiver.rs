@@ -4,7 +4,6 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::format::Format;
 use crate::format::options::{Refs, WriteOptions};
 
 /// A receiver of OTLP profiles, and what its released versions take, as of 20 November 2026.
@@ -61,13 +60,6 @@ impl Receiver {
             Self::Collector => "collector",
             Self::Parca => "parca",
             Self::Pyroscope => "pyroscope",
-        }
-    }
-
-    /// The format it takes.
-    pub fn format(self) -> Format {
-        match self {
-            Self::Collector | Self::Parca | Self::Pyroscope => Format::OTLP_1_10,
         }
     }
 

@@ -1,12 +1,10 @@
 //! What the formats of other tools leave to be said by whoever has them read.
 
-use crate::error::{Error, ErrorKind, Result};
-use crate::format::Format;
 use crate::limits::setters;
 
 /// What the formats of other tools leave to be said: what values measure, which dialect it is.
 ///
-/// Each option is taken by some formats ([`Format::options`] says which), and is an error of kind
+/// Each option is taken by some formats ([`Format::options`](crate::Format::options) says which), and is an error of kind
 /// [`ErrorKind::Option`] where another is read.
 ///
 /// ```
@@ -79,7 +77,7 @@ impl SourceOptions {
         self
     }
 
-    /// The names of the options that were given, as [`Format::options`] has them.
+    /// The names of the options that were given, as [`Format::options`](crate::Format::options) has them.
     pub fn given(&self) -> impl Iterator<Item = &'static str> + use<> {
         let Self { sample_types, columns, dialect, annotations, timestamp_unit, scale, .. } = self;
         [
@@ -106,22 +104,6 @@ impl SourceOptions {
         let given = self.sample_types.get(at);
         given.map_or(("samples", "count"), |(name, unit)| (name.as_str(), unit.as_str()))
     }
-}
-
-/// `Ok` when the format takes all that was given.
-pub(crate) fn check(mut given: impl Iterator<Item = &'static str>, format: Format) -> Result<()> {
-    match given.find(|name| !format.options().contains(name)) {
-        None => Ok(()),
-        Some(name) => Err(not_taken(name, format)),
-    }
-}
-
-#[cold]
-fn not_taken(name: &str, format: Format) -> Error {
-    let takers = Format::ALL.iter().filter(|format| format.options().contains(&name));
-    let takers: Vec<_> = takers.map(|format| format.name()).collect();
-    let message = format!("{name} is no option of {format}; {} takes it", takers.join(", "));
-    Error::new(ErrorKind::Option, message)
 }
 
 /// What frames and headers of folded stacks hold besides names.
