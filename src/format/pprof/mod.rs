@@ -5,7 +5,6 @@ mod finish;
 mod flags;
 mod header;
 mod ids;
-mod index;
 mod labels;
 mod layout;
 mod mend;

@@ -332,7 +332,7 @@ impl<'a> SampleReader<'a> {
         let width = values.settle(&mut self.samples.values, rows);
         attributes.settle(&mut self.samples.attributes, rows);
         let stacks = &mut tables.stacks.rows;
-        debug_assert_eq!(stacks.len(), self.stacks.rows.len() + 1);
+        debug_assert_eq!(stacks.len(), self.stacks.len() + 1);
         let samples = &mut self.samples;
         let last = match self.ids {
             Ids::Dense(last) => *last,
