@@ -114,16 +114,23 @@ impl RowHashes {
         let ids = 0..dictionary.locations.len() as u32;
         let locations = ids.map(|row| rows.location(dictionary, LocationId(row)));
         rows.locations = locations.collect();
-        let locations = &rows.locations;
-        let stack =
-            |stack: &[LocationId]| Hash::new().words(stack.iter().map(|id| of(locations, *id))).0;
-        rows.stacks = dictionary.stacks.rows().map(stack).collect();
+        rows.stacks = dictionary.stacks.rows().map(|stack| rows.stack(stack)).collect();
         let link = |link: &Link| match *link == Link::default() {
             true => 0,
             false => Hash::new().word(xxh3_64(&link.trace_id)).word(xxh3_64(&link.span_id)).0,
         };
         rows.links = dictionary.links.iter().map(link).collect();
         rows
+    }
+
+    /// A stack: a sum over its locations and where they are in it, none of which waits for the one
+    /// before.
+    #[inline]
+    fn stack(&self, stack: &[LocationId]) -> u64 {
+        let frame = |(location, at): (&LocationId, u64)| {
+            Hash(at.wrapping_mul(FIRST)).word(of(&self.locations, *location)).0
+        };
+        stack.iter().zip(1..).map(frame).fold(0, u64::wrapping_add)
     }
 
     fn value_type(&self, value_type: ValueType) -> [u64; 3] {
@@ -210,9 +217,12 @@ impl RowHashes {
 #[derive(Clone, Copy)]
 struct Hash(u64);
 
+/// Where hashes begin: an odd number without a pattern.
+const FIRST: u64 = 0x9e37_79b9_7f4a_7c15;
+
 impl Hash {
     fn new() -> Self {
-        Self(0x9e37_79b9_7f4a_7c15)
+        Self(FIRST)
     }
 
     #[inline]

@@ -106,12 +106,18 @@ struct Ends {
     /// By location: the lengths, modulo 64, of the stacks it is the leaf of; and those of them
     /// that a longer stack has from the same location on.
     lengths: Vec<[u64; 2]>,
+    /// The lengths that there are, shortest first: of a deep stack only the locations that are as far
+    /// from the root need to be looked at.
+    present: Vec<u32>,
 }
 
 impl Ends {
     fn fill(&mut self, stacks: &Ragged<LocationId>, locations: usize, order: &[u32]) {
-        let lengths = &mut self.lengths;
+        let Self { lengths, present } = self;
         lengths.resize(locations, [0; 2]);
+        present.clear();
+        present.extend(order.iter().rev().map(|&row| stacks.row(row as usize).len() as u32));
+        present.dedup();
         for &row in order {
             let stack = stacks.row(row as usize);
             if let Some(leaf) = stack.first().and_then(|leaf| lengths.get_mut(leaf.row())) {
@@ -120,9 +126,8 @@ impl Ends {
         }
         for &row in order {
             let stack = stacks.row(row as usize);
-            let mut bit = Self::bit(stack.len());
-            for location in stack.iter().skip(1) {
-                bit = bit.rotate_right(1);
+            for (_, length, location) in suffixes(stack, present) {
+                let bit = Self::bit(length);
                 if let Some([any, met]) = lengths.get_mut(location.row())
                     && *any & bit != 0
                 {
@@ -154,6 +159,27 @@ impl Ends {
     }
 }
 
+/// The suffixes of a stack that are shorter, not empty and of one of the `lengths`, shortest first:
+/// where they begin, their length and their leaf.
+#[inline]
+fn suffixes<'a>(
+    stack: &'a [LocationId],
+    lengths: &'a [u32],
+) -> impl Iterator<Item = (usize, usize, LocationId)> + 'a {
+    let lengths = lengths.iter().map(|&length| length as usize).skip_while(|&length| length == 0);
+    lengths.map_while(|length| {
+        let at = stack.len().checked_sub(length).filter(|&at| at > 0)?;
+        Some((at, length, *stack.get(at)?))
+    })
+}
+
+/// Whether two stacks are the same: all of both is compared, without a branch for each location.
+#[inline]
+fn equal(one: &[LocationId], other: &[LocationId]) -> bool {
+    one.len() == other.len()
+        && one.iter().zip(other).fold(0, |differ, (one, other)| differ | (one.0 ^ other.0)) == 0
+}
+
 /// Some stacks, longest first, and in the order given where they are as long.
 fn longest_first(stacks: &Ragged<LocationId>, rows: &[u32]) -> Vec<u32> {
     let lengths = rows.iter().map(|row| stacks.row(*row as usize).len());
@@ -173,16 +199,31 @@ fn longest_first(stacks: &Ragged<LocationId>, rows: &[u32]) -> Vec<u32> {
     sorted
 }
 
-/// The hash of a stack from its root on, one location at a time.
-struct Rolling(u64);
+/// The hash of a stack from its root on: a sum over its locations and their depths, none of which
+/// waits for the one before.
+#[derive(Clone, Copy)]
+struct Rolling {
+    sum: u64,
+    depth: u64,
+    /// Unknown to who chose the locations.
+    seed: [u64; 2],
+}
 
 impl Rolling {
+    fn new() -> Self {
+        let random = RandomState::default();
+        Self { sum: 0, depth: 0, seed: [random.hash_one(0), random.hash_one(1) | 1] }
+    }
+
     /// Goes on over the locations between those hashed already and the leaf.
     #[inline]
     fn push_all(&mut self, locations: &[LocationId]) {
+        let [xor, factor] = self.seed;
         for location in locations.iter().rev() {
-            let wide = u128::from(self.0 ^ u64::from(location.0)) * 0x9e37_79b9_7f4a_7c15;
-            self.0 = (wide as u64) ^ (wide >> 64) as u64;
+            self.depth += 1;
+            let word = (u64::from(location.0) | self.depth << 32) ^ xor;
+            let wide = u128::from(word) * u128::from(factor);
+            self.sum = self.sum.wrapping_add((wide as u64) ^ (wide >> 64) as u64);
         }
     }
 }
@@ -192,25 +233,22 @@ struct Wanted {
     rows: HashTable<(u64, u32)>,
     /// The others, each with the first.
     equal: Vec<(u32, u32)>,
-    /// Where hashes begin: unknown to who chose the locations.
-    seed: u64,
+    /// Where hashes begin.
+    rolling: Rolling,
 }
 
 impl Wanted {
     fn of(stacks: &Ragged<LocationId>, order: &[u32], ends: &Ends) -> Self {
-        let mut wanted = Self {
-            rows: HashTable::new(),
-            equal: Vec::new(),
-            seed: RandomState::default().hash_one(order.len()),
-        };
+        let rolling = Rolling::new();
+        let mut wanted = Self { rows: HashTable::new(), equal: Vec::new(), rolling };
         for &row in order {
             let stack = stacks.row(row as usize);
             if stack.first().is_some_and(|&leaf| ends.met(leaf, stack.len())) {
-                let mut rolling = wanted.rolling();
+                let mut rolling = rolling;
                 rolling.push_all(stack);
-                let hash = rolling.0;
+                let hash = rolling.sum;
                 let is_it = |&(other_hash, other): &(u64, u32)| {
-                    other_hash == hash && stacks.row(other as usize) == stack
+                    other_hash == hash && equal(stacks.row(other as usize), stack)
                 };
                 match wanted.rows.entry(hash, is_it, |&(hash, _)| hash) {
                     Entry::Occupied(first) => wanted.equal.push((row, first.get().1)),
@@ -252,28 +290,24 @@ impl Wanted {
         within: &mut [(u32, u32)],
     ) {
         let stack = stacks.row(row as usize);
-        let mut rolling = self.rolling();
+        let mut rolling = self.rolling;
         let mut hashed = stack.len();
-        for at in (1..stack.len()).rev() {
-            if !ends.met(stack[at], stack.len() - at) {
+        for (at, length, leaf) in suffixes(stack, &ends.present) {
+            if !ends.met(leaf, length) {
                 continue;
             }
             rolling.push_all(&stack[at..hashed]);
             hashed = at;
-            let hash = rolling.0;
+            let hash = rolling.sum;
             let shorter = self.rows.find(hash, |&(other_hash, other)| {
                 other_hash == hash
                     && within[other as usize].0 == NOWHERE
-                    && stacks.row(other as usize) == &stack[at..]
+                    && equal(stacks.row(other as usize), &stack[at..])
             });
             if let Some(&(_, shorter)) = shorter {
                 within[shorter as usize] = (row, at as u32);
             }
         }
-    }
-
-    fn rolling(&self) -> Rolling {
-        Rolling(self.seed)
     }
 }
 
