@@ -11,7 +11,7 @@ use crate::model::id::{AttributeId, LinkId, StringId};
 use crate::model::value::Value;
 use crate::semconv::{LABEL_SPAN_ID, LABEL_TRACE_ID};
 
-use crate::format::pprof::samples::{Half, SampleReader, Single};
+use crate::format::pprof::samples::{Half, MOST_ROOM, SampleReader, Single};
 
 impl<'a> SampleReader<'a> {
     /// Takes a label as one of the sample's own.
@@ -95,6 +95,12 @@ impl<'a> SampleReader<'a> {
         }
         if self.own.iter().any(|&label| self.singles[label as usize].half != 0) {
             self.link(row, tables, intake)?;
+        }
+        let attributes = &mut self.samples.attributes.items;
+        if attributes.is_empty() {
+            // Where one sample has labels, most have as many.
+            let more = (self.samples.stacks.capacity() - row).min(MOST_ROOM);
+            attributes.reserve(more * self.own.len());
         }
         for at in 0..self.own.len() {
             let label = self.own[at];

@@ -34,8 +34,8 @@ const VALUE: u32 = tag(2, LEN);
 const VALUE_UNPACKED: u32 = tag(2, VARINT);
 const LABEL: u32 = tag(3, LEN);
 
-/// The stacks that room is made for before any is met.
-const MOST_ROOM: usize = 1 << 16;
+/// The stacks, and samples with labels, that room is made for before any is met.
+pub(super) const MOST_ROOM: usize = 1 << 16;
 
 /// How many samples and values there will be.
 #[derive(Clone, Copy, Debug)]
@@ -101,6 +101,7 @@ impl<'a> SampleReader<'a> {
         // A guess; what is not used is never touched, and what is too small moves all that is there.
         let room = intake.budget.left::<u32>().min(bytes / 16 * 9);
         tables.stacks.locations.reserve(room);
+        tables.stacks.rows.ends.reserve(samples.min(MOST_ROOM));
         let mut read = Samples::default();
         read.stacks.reserve(samples);
         read.values.items.reserve(samples.saturating_mul(columns));

@@ -14,46 +14,66 @@ use crate::model::id::{AttributeId, LocationId, MappingId};
 use crate::model::ragged::Ragged;
 use crate::model::strings::Strings;
 
+/// The tables whose rows are proved and have what older generations say in fields.
+pub(crate) struct Proved {
+    mappings: Mappings,
+    functions: Vec<Function>,
+    locations: Locations,
+}
+
 impl Tables {
-    /// Proves every table and hands them over; they may be `all` of the payload's. `place` says where
-    /// a location of a stack is.
-    pub(crate) fn finish<G: Generation>(
-        mut self,
+    /// Proves the tables of rows, which may be `all` of the payload's.
+    pub(crate) fn prove_rows<G: Generation>(
+        &mut self,
         shifts: &Shifts,
         all: bool,
-        place: impl Fn(Error, usize, usize) -> Error,
         intake: &mut Intake,
-    ) -> Result<Dictionary> {
+    ) -> Result<Proved> {
         let own = usize::from(G::SCHEMA.rows != Rows::NullFirst);
-        let mut lifted_mappings = lift::mappings(&mut self, own, intake)?;
-        let lifted_locations = lift::locations(&mut self, intake)?;
+        let mut lifted_mappings = lift::mappings(self, own, intake)?;
+        let lifted_locations = lift::locations(self, intake)?;
         if all
             && G::SCHEMA.mapping.has_functions != 0
             && self.mappings.len() > 1
-            && let Some(unset) = lift::unset_flag(&mut self, intake)?
+            && let Some(unset) = lift::unset_flag(self, intake)?
         {
             lifted_mappings.resize(lifted_mappings.len().max(2), Vec::new());
             lifted_mappings[1].push(unset);
         }
         let functions = self.prove_functions(shifts, own, intake)?;
         let mappings = self.prove_mappings(shifts, own, lifted_mappings, intake)?;
-        let mut locations = self.prove_locations(shifts, own, lifted_locations, intake)?;
+        let locations = self.prove_locations(shifts, own, lifted_locations, intake)?;
+        Ok(Proved { mappings, functions, locations })
+    }
+
+    /// Proves the stacks. `place` says where a location of a stack is.
+    pub(crate) fn prove_stacks<G: Generation>(
+        &mut self,
+        proved: &mut Proved,
+        shifts: &Shifts,
+        place: impl Fn(Error, usize, usize) -> Error,
+        intake: &mut Intake,
+    ) -> Result<Ragged<LocationId>> {
         let mut stacks = prove::ragged_ids(std::mem::take(&mut self.stacks.rows));
         let holds = |most: u32| shifts.location.holds_all(most);
         if !self.stacks.most.is_some_and(holds) {
-            prove_stacks::<G>(&mut stacks, &mut locations, shifts.location, place, intake)?;
+            prove_stacks::<G>(&mut stacks, &mut proved.locations, shifts.location, place, intake)?;
         }
+        Ok(stacks)
+    }
+
+    /// Proves the texts, and puts the dictionary together.
+    pub(crate) fn finish(
+        mut self,
+        proved: Proved,
+        stacks: Ragged<LocationId>,
+        intake: &mut Intake,
+    ) -> Result<Dictionary> {
+        let Proved { mappings, functions, locations } = proved;
         let attributes = self.new_attributes.behind(self.attributes);
         let strings = prove_texts(self.texts, intake)?;
-        Ok(Dictionary {
-            strings,
-            mappings,
-            functions,
-            locations,
-            links: self.links,
-            attributes,
-            stacks,
-        })
+        let links = self.links;
+        Ok(Dictionary { strings, mappings, functions, locations, links, attributes, stacks })
     }
 
     fn prove_functions(

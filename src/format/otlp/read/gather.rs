@@ -166,7 +166,6 @@ pub(crate) fn shared<G: Generation>(
     let without_tables = tables.counts.string == 0;
     let users = Users::All(&mut resources, said);
     let dictionary = unit::<G>(tables, users, true, intake).map_err(|e| match G::SCHEMA.home {
-        Home::Dictionary if !e.place().starts_with("resource_profiles") => e.within("dictionary"),
         // The request has no field for them; only a file of ProfilesData does.
         Home::Data if without_tables => Error::new(
             e.kind(),
@@ -219,13 +218,18 @@ pub(crate) fn unit<G: Generation>(
     all: bool,
     intake: &mut Intake,
 ) -> Result<Dictionary> {
+    // What is wrong with the tables is wrong where they are; with the profiles, inside of them.
+    let of_tables = |error: Error| match G::SCHEMA.home {
+        Home::Dictionary => error.within("dictionary"),
+        Home::Data | Home::Profile => error,
+    };
     tables.stacks.settle();
     let merged = match G::SCHEMA.tables.stack {
-        0 => merge_stacks(&mut tables.stacks.rows, intake)?,
+        0 => merge_stacks(&mut tables.stacks.rows, intake).map_err(of_tables)?,
         _ => None,
     };
-    let mut shifts = tables.settle::<G>(intake)?;
-    tables.resolve_ids::<G>(&mut shifts, intake)?;
+    let mut shifts = tables.settle::<G>(intake).map_err(of_tables)?;
+    tables.resolve_ids::<G>(&mut shifts, intake).map_err(of_tables)?;
     users.each(intake, |profile, said, intake| {
         if let Some(places) = &merged {
             profile.samples.stacks.iter_mut().for_each(|stack| stack.0 = places.of(stack.0));
@@ -239,7 +243,7 @@ pub(crate) fn unit<G: Generation>(
     let place = |error: Error, row: usize, at| {
         let error = error.element(at).within("location_indices");
         if G::SCHEMA.tables.stack != 0 {
-            return error.within_row("stack_table", row);
+            return of_tables(error.within_row("stack_table", row));
         }
         let first = first_samples.get_or_init(|| users.first_samples(stacks));
         match first.get(row).copied().flatten() {
@@ -247,10 +251,12 @@ pub(crate) fn unit<G: Generation>(
                 let inside = at.map(rows);
                 placed(error.within_row("samples", sample), inside.as_ref().map_or(&[], |at| at))
             }
-            None => error,
+            None => of_tables(error),
         }
     };
-    let dictionary = tables.finish::<G>(&shifts, all, place, intake)?;
+    let mut proved = tables.prove_rows::<G>(&shifts, all, intake).map_err(of_tables)?;
+    let rows = tables.prove_stacks::<G>(&mut proved, &shifts, place, intake)?;
+    let dictionary = tables.finish(proved, rows, intake).map_err(of_tables)?;
     users.each(intake, |profile, _, intake| {
         lift::prove_samples::<G>(profile, &shifts, stacks, intake)
     })?;
