@@ -20,6 +20,7 @@ mod labels;
 mod legacy;
 mod lines;
 pub(crate) mod losses;
+mod names;
 pub(crate) mod options;
 mod orphans;
 mod osprofiler;
@@ -38,14 +39,11 @@ mod texts;
 mod view;
 
 pub use options::{Refs, Timestamps};
-pub use osprofiler::OsProfilerHeaders;
+pub use osprofiler::headers::OsProfilerHeaders;
 pub use receiver::Receiver;
 pub use source::{Dialect, EventTime, SourceOptions, TimeUnit};
 
-use std::fmt;
-use std::hash::{Hash, Hasher};
 use std::path::Path;
-use std::str::FromStr;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::intake::Intake;
@@ -337,11 +335,6 @@ impl Format {
         let message = format!("{name} is no option of {self}; {} takes it", takers.join(", "));
         Error::new(ErrorKind::Option, message)
     }
-
-    fn has_name(self, name: &str) -> bool {
-        let generation = self.name().strip_prefix("otlp-").filter(|_| self.schema().is_some());
-        self.name() == name || generation == Some(name) || self.aliases().contains(&name)
-    }
 }
 
 impl Receiver {
@@ -357,47 +350,6 @@ impl Receiver {
 fn has_extension(name: &str, extension: &str) -> bool {
     let stem = name.strip_suffix(extension).and_then(|name| name.strip_suffix('.'));
     stem.is_some_and(|stem| !stem.is_empty())
-}
-
-impl PartialEq for Format {
-    fn eq(&self, other: &Self) -> bool {
-        std::ptr::eq(self.0, other.0)
-    }
-}
-
-impl Eq for Format {}
-
-impl Hash for Format {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        // Not the address, which changes from run to run.
-        self.name().hash(state);
-    }
-}
-
-impl fmt::Debug for Format {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Format({})", self.name())
-    }
-}
-
-impl fmt::Display for Format {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-/// By name or alias; a generation of OTLP also by its number alone.
-impl FromStr for Format {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Self, Error> {
-        let found = Self::ALL.iter().copied().find(|format| format.has_name(name));
-        found.ok_or_else(|| {
-            let names: Vec<_> = Self::ALL.iter().map(|format| format.name()).collect();
-            let message = format!("{name:?} is no format; the formats are {}", names.join(", "));
-            Error::new(ErrorKind::Unrecognised, message)
-        })
-    }
 }
 
 #[cfg(test)]

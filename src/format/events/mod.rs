@@ -13,6 +13,7 @@
 mod gather;
 mod order;
 mod read;
+mod references;
 mod resolve;
 mod rows;
 mod select;

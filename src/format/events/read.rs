@@ -1,9 +1,10 @@
 //! Reading a profile of events.
 
 use super::number;
+use super::references::find;
 use super::resolve::{Event, EventType, Resolver};
 use super::settle::{Lane, Lanes};
-use super::tables::{Parts, Tables, find};
+use super::tables::{Parts, Tables};
 use crate::error::Result;
 use crate::format::assembly::Group;
 use crate::format::fields::is;

@@ -1,7 +1,8 @@
 //! Events as they are meant: deltas of clocks added up, defaults filled in, kinds told.
 
 use super::number;
-use super::tables::{Parts, Tables, find, text};
+use super::references::{find, text};
+use super::tables::{Parts, Tables};
 use crate::error::{Error, Result};
 use crate::format::fields::fields;
 use crate::format::intake::Intake;

@@ -1,6 +1,7 @@
 //! Reading the rows of tables.
 
-use super::tables::{Tables, find, text};
+use super::references::{find, text};
+use super::tables::Tables;
 use super::{number, values};
 use crate::build::interner::Spot;
 use crate::error::Result;
@@ -181,23 +182,4 @@ impl Tables {
         });
         self.assembly.link(link)
     }
-}
-
-/// Indices of any rows, packed or not.
-pub(super) fn all(
-    tag: u32,
-    reader: &mut Reader,
-    out: &mut Vec<u32>,
-    intake: &mut Intake,
-) -> Result<()> {
-    if tag & 7 != LEN {
-        let index = reader.index()?;
-        return intake.budget.push(out, index);
-    }
-    let mut packed = reader.message()?;
-    while !packed.is_empty() {
-        let index = packed.index()?;
-        intake.budget.push(out, index)?;
-    }
-    Ok(())
 }

@@ -1,12 +1,12 @@
 //! Where everything is in a payload, and the tables, which events refer to by rows.
 
-use super::{number, rows};
+use super::number;
+use super::references::{Texts, all, find};
 use crate::error::{Error, Result};
 use crate::format::assembly::Assembly;
 use crate::format::fields::fields;
 use crate::format::intake::Intake;
 use crate::format::losses;
-use crate::format::otlp::read::common::show;
 use crate::format::otlp::read::tables::indices;
 use crate::limits::within;
 use crate::model::id::{AttributeId, FunctionId, LinkId, LocationId, MappingId, StackId, StringId};
@@ -97,9 +97,6 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// The texts of a payload, by their rows.
-pub(super) type Texts = Vec<StringId>;
-
 /// The id of each row of each table.
 pub(super) struct Tables {
     pub(super) assembly: Assembly,
@@ -184,10 +181,10 @@ impl Tables {
         self.indices.clear();
         fields!(reader, EVENT_STACK in Version::Events, intake; {
             (number!(EVENT_STACK "location_index"), LEN) => {
-                rows::all(LEN, &mut reader, &mut self.indices, intake)?;
+                all(LEN, &mut reader, &mut self.indices, intake)?;
             },
             (number!(EVENT_STACK "location_index"), VARINT) => {
-                rows::all(VARINT, &mut reader, &mut self.indices, intake)?;
+                all(VARINT, &mut reader, &mut self.indices, intake)?;
             },
         });
         intake.check_depth(self.indices.len())?;
@@ -218,28 +215,4 @@ impl Tables {
         attributes.dedup();
         Ok(attributes)
     }
-}
-
-/// The id of a row; of row 0 of an empty table, none.
-pub(super) fn find<I: Copy + Default>(ids: &[I], index: u32, intake: &mut Intake) -> Result<I> {
-    match ids.get(index as usize) {
-        Some(id) => Ok(*id),
-        None if index == 0 => Ok(I::default()),
-        None => {
-            let rows = ids.len();
-            let message = format!("{} is out of range: the table has {rows} rows", show(index));
-            intake.repair(losses::INDEX_OUT_OF_RANGE, Error::malformed(message))?;
-            Ok(I::default())
-        }
-    }
-}
-
-/// A text by its row.
-pub(super) fn text(
-    index: u32,
-    field: &'static str,
-    texts: &Texts,
-    intake: &mut Intake,
-) -> Result<StringId> {
-    find(texts, index, intake).map_err(|e| e.within(field))
 }

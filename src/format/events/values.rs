@@ -1,7 +1,7 @@
 //! Values of attributes: as OTLP's, with texts by their rows.
 
 use super::number;
-use super::tables::{Texts, text};
+use super::references::{Texts, text};
 use crate::error::{Error, Result};
 use crate::format::fields::fields;
 use crate::format::intake::Intake;

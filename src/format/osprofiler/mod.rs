@@ -12,15 +12,13 @@
 
 mod attributes;
 mod digest;
-mod headers;
+pub(crate) mod headers;
 mod message;
 mod points;
 mod read;
 mod report;
 mod time;
 mod tree;
-
-pub use headers::OsProfilerHeaders;
 
 use crate::format::{Codec, Encoding};
 

@@ -1,0 +1,55 @@
+//! References by row: lists of them as they are on the wire, and what they refer to.
+
+use crate::error::{Error, Result};
+use crate::format::intake::Intake;
+use crate::format::losses;
+use crate::format::otlp::read::common::show;
+use crate::model::id::StringId;
+use crate::wire::LEN;
+use crate::wire::read::Reader;
+
+/// The texts of a payload, by their rows.
+pub(super) type Texts = Vec<StringId>;
+
+/// Indices of any rows, packed or not.
+pub(super) fn all(
+    tag: u32,
+    reader: &mut Reader,
+    out: &mut Vec<u32>,
+    intake: &mut Intake,
+) -> Result<()> {
+    if tag & 7 != LEN {
+        let index = reader.index()?;
+        return intake.budget.push(out, index);
+    }
+    let mut packed = reader.message()?;
+    while !packed.is_empty() {
+        let index = packed.index()?;
+        intake.budget.push(out, index)?;
+    }
+    Ok(())
+}
+
+/// The id of a row; of row 0 of an empty table, none.
+pub(super) fn find<I: Copy + Default>(ids: &[I], index: u32, intake: &mut Intake) -> Result<I> {
+    match ids.get(index as usize) {
+        Some(id) => Ok(*id),
+        None if index == 0 => Ok(I::default()),
+        None => {
+            let rows = ids.len();
+            let message = format!("{} is out of range: the table has {rows} rows", show(index));
+            intake.repair(losses::INDEX_OUT_OF_RANGE, Error::malformed(message))?;
+            Ok(I::default())
+        }
+    }
+}
+
+/// A text by its row.
+pub(super) fn text(
+    index: u32,
+    field: &'static str,
+    texts: &Texts,
+    intake: &mut Intake,
+) -> Result<StringId> {
+    find(texts, index, intake).map_err(|e| e.within(field))
+}
