@@ -9,6 +9,7 @@ use super::text;
 use super::varint::{Packed, varint};
 use crate::limits::Limits;
 use crate::schema::{Role, Table, Version};
+use crate::wire::indices::Indices;
 use crate::wire::{FIXED64, LEN, VARINT};
 
 /// The state of one walk.
@@ -25,8 +26,19 @@ pub(crate) struct Cx<'a> {
     pub(crate) parent: Kind,
     /// Texts and bytes longer than this have something to be said of.
     pub(super) long: usize,
+    /// Whether messages that are fine as a whole are shown to be so.
+    pub(crate) fast: bool,
+    pub(crate) line_shape: Option<&'static Shape>,
+    pub(crate) value_shape: Option<&'static Shape>,
+    /// Whether it is asked how keys are written.
+    pub(crate) styled: bool,
+    /// Room for numbers, and for bytes, that are made and forgotten.
+    pub(crate) set: Vec<u64>,
+    pub(crate) scratch: Vec<u8>,
+    /// The unit that was met last, and whether it is one of UCUM.
+    pub(crate) unit: (u64, bool),
     /// The references of the list that is walked, for their memory.
-    pub(super) indices: Vec<u32>,
+    pub(super) indices: Indices,
     /// What the attributes of the tables are.
     pub(crate) attributes: Vec<Attribute>,
     pub(crate) profile: ProfileState,
@@ -50,7 +62,14 @@ impl<'a> Cx<'a> {
         let (profile, payload) = Default::default();
         Self {
             pool: Pool::default(),
-            indices: Vec::new(),
+            fast: version >= Version::V1_8,
+            line_shape: shapes.find(Kind::Line),
+            value_shape: shapes.find(Kind::AnyValue),
+            styled: false,
+            set: Vec::new(),
+            scratch: Vec::new(),
+            unit: (0, true),
+            indices: Indices::default(),
             bytes,
             version,
             shapes,

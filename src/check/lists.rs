@@ -8,7 +8,7 @@ use super::record::Record;
 use super::rules::attributes::{OP5002, OP5012, OP5014};
 use super::rules::limits::OP9010;
 use super::shape::{Kind, Shape};
-use super::state::{Attribute, Class};
+use super::state::{Attribute, Class, KeyState};
 use super::tables::Fields;
 use super::varint::varint;
 use crate::schema::{KEY_VALUE, KEY_VALUE_AND_UNIT, Table, Version};
@@ -17,31 +17,35 @@ use crate::schema::{KEY_VALUE, KEY_VALUE_AND_UNIT, Table, Version};
 const USUAL: usize = 128;
 
 /// Finds out what the attributes of the tables are.
-pub(crate) fn attributes(cx: &mut Cx<'_>) {
+pub(crate) fn attributes<'a>(cx: &mut Cx<'a>) {
     let number = match cx.shapes.find(Kind::KeyValueAndUnit) {
         Some(_) => KEY_VALUE_AND_UNIT.number(cx.version, "key_strindex"),
         None => KEY_VALUE.number(cx.version, "key"),
     };
     let in_place = cx.version < Version::V1_8;
     let mut keys: HashMap<&[u8], u32, foldhash::fast::RandomState> = HashMap::default();
+    let mut known = |key: Option<&'a [u8]>| match key {
+        Some(key) => {
+            let next = keys.len() as u32;
+            Attribute { key: *keys.entry(key).or_insert(next), class: class(key) }
+        }
+        None => Attribute { key: Attribute::NO_KEY, class: Class::Known },
+    };
     let rows = &cx.tables.rows[Table::Attribute as usize];
-    let mut attributes = Vec::with_capacity(rows.len());
+    let mut attributes: Vec<Attribute> = Vec::with_capacity(rows.len());
+    // Attributes of one key mostly follow one another, or refer to one string.
+    let mut by_row: HashMap<u64, Attribute, foldhash::fast::RandomState> = HashMap::default();
     for (start, end) in rows {
-        let key = match in_place {
-            true => text_field(cx.bytes, number, *start as usize, *end as usize),
+        let (start, end) = (*start as usize, *end as usize);
+        attributes.push(match in_place {
+            true => known(text_field(cx.bytes, number, start, end)),
             false => {
-                let row = number_field(cx.bytes, number, *start as usize, *end as usize);
-                cx.string(row)
+                let row = number_field(cx.bytes, number, start, end);
+                *by_row.entry(row).or_insert_with(|| known(cx.string(row)))
             }
-        };
-        attributes.push(match key {
-            Some(key) => {
-                let next = keys.len() as u32;
-                Attribute { key: *keys.entry(key).or_insert(next), class: class(key) }
-            }
-            None => Attribute { key: Attribute::NO_KEY, class: Class::Other },
         });
     }
+    cx.payload.keys = vec![KeyState::default(); keys.len()];
     cx.attributes = attributes;
 }
 
@@ -49,6 +53,9 @@ fn class(key: &[u8]) -> Class {
     match key {
         b"process.executable.build_id.htlhash" => Class::Htlhash,
         b"process.executable.build_id.gnu" | b"process.executable.build_id.go" => Class::BuildId,
+        b"" | b"profile.frame.type" => Class::Known,
+        _ if key.starts_with(b"pprof.") => Class::Known,
+        _ if key.starts_with(b"process.executable.build_id.") => Class::Known,
         _ => Class::Other,
     }
 }

@@ -17,12 +17,14 @@
 
 mod container;
 mod cx;
+mod fast;
 mod findings;
 pub mod fix;
 mod guess;
 mod lists;
 mod odd;
 mod options;
+mod plain;
 mod profcheck;
 mod receivers;
 mod record;

@@ -36,6 +36,13 @@ impl Cell {
         self.count += elements as u32;
     }
 
+    /// Counts occurrences after the first.
+    pub(crate) fn add_run(&mut self, more: u32, last: &Range<usize>) {
+        self.times += more;
+        self.count += more;
+        (self.start, self.end) = (last.start as u32, last.end as u32);
+    }
+
     /// The same of one that has a length.
     #[inline(always)]
     pub(crate) fn add_body(&mut self, at: usize, elements: usize, body: &Range<usize>) {

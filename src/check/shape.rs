@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 use super::rule::Rule;
 use super::rules::indices;
 use crate::schema::{self, Field, Kind as Type, Label, MessageType, Role, Table, Version};
+use crate::wire::{FIXED64, LEN, VARINT};
 
 /// The messages that have rules of their own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,11 +103,18 @@ pub(crate) struct Shape {
     pub(crate) slots: Vec<Slot>,
     /// The slot of each number; none where it is past the slots.
     numbers: [u8; NUMBERS],
+    /// The cell of the field that begins with a byte; [`NO_CELL`] where none does.
+    pub(crate) codes: [u8; 256],
+    /// Whether many fields of one kind follow one another.
+    pub(crate) runs: bool,
     /// The cells of the fields that hold messages.
     pub(crate) children: u64,
     /// The cell of each slot's key.
     cells: Vec<Option<usize>>,
 }
+
+/// What no field is kept in.
+pub(crate) const NO_CELL: u8 = u8::MAX;
 
 /// More than the largest number of a field.
 const NUMBERS: usize = 32;
@@ -121,6 +129,12 @@ impl Shape {
     /// The field of a cell.
     pub(crate) fn of_cell(&self, cell: usize) -> Option<&Slot> {
         self.cells.get(cell).copied().flatten().and_then(|slot| self.slots.get(slot))
+    }
+
+    /// Which of the slots is that of a cell.
+    #[inline(always)]
+    pub(crate) fn slot_of_cell(&self, cell: usize) -> Option<usize> {
+        self.cells.get(cell).copied().flatten()
     }
 
     /// The name of the field of a cell.
@@ -178,8 +192,17 @@ fn shape(
     let kind = Kind::of(message);
     let (mut slots, mut numbers) = (Vec::new(), [u8::MAX; NUMBERS]);
     let (mut children, mut cells) = (0, Vec::new());
+    let mut codes = [NO_CELL; 256];
     for field in message.fields_in(version) {
         let slot = slot(message, field, version, messages);
+        let wire = match slot.take {
+            Take::Varint if !slot.repeated => VARINT,
+            Take::Fixed if !slot.repeated => FIXED64,
+            _ => LEN,
+        };
+        if field.number < 16 {
+            codes[(field.number << 3 | wire) as usize % 256] = slot.cell as u8;
+        }
         if slot.take == Take::Message {
             children |= 1 << slot.cell;
         }
@@ -190,7 +213,8 @@ fn shape(
         cells[slot.cell] = Some(slots.len());
         slots.push(slot);
     }
-    Shape { kind, name: message.name, slots, numbers, children, cells }
+    let runs = matches!(kind, Kind::ProfilesData | Kind::Dictionary | Kind::Profile);
+    Shape { kind, name: message.name, slots, numbers, codes, runs, children, cells }
 }
 
 fn slot(

@@ -18,6 +18,8 @@ impl Attribute {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Class {
     Other,
+    /// One that the conventions know, or none.
+    Known,
     /// A build id that is no htlhash.
     BuildId,
     Htlhash,
@@ -62,8 +64,8 @@ pub(crate) struct PayloadState {
     /// Rows that earlier dictionaries had, by cell.
     pub(crate) rows_before: Vec<u32>,
     pub(crate) seed: u64,
-    /// The keys of the tables' attributes.
-    pub(crate) keys: HashMap<u32, KeyState, foldhash::fast::RandomState>,
+    /// The keys of the tables' attributes, by [`Attribute::key`].
+    pub(crate) keys: Vec<KeyState>,
     /// The keys of the attributes of a resource that refers to entities.
     pub(crate) resource_keys: HashSet<Vec<u8>>,
     pub(crate) mappings: Vec<MappingFact>,
@@ -116,7 +118,7 @@ impl Ids {
 }
 
 /// What the attributes of one key have in common.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct KeyState {
     pub(crate) kind: u64,
     pub(crate) unit: u64,

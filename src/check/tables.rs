@@ -14,12 +14,8 @@ pub(crate) struct Tables {
     pub(crate) rows: [Vec<(u32, u32)>; Table::COUNT],
     /// Of each row the first one that it equals; empty where no two are equal.
     pub(crate) equal: [Vec<u32>; Table::COUNT],
-    /// A bit for each row that a profile refers to.
-    roots: [Vec<u64>; Table::COUNT],
-    /// A bit for each row that a row of a table refers to.
-    inner: [Vec<u64>; Table::COUNT],
-    /// Whether references come from a row of a table.
-    pub(crate) inside: bool,
+    /// How often each row is referred to.
+    uses: [Vec<u32>; Table::COUNT],
     /// Whether no rule asks what is referred to.
     pub(crate) unmarked: bool,
     /// Whether there is nothing that references could be held against.
@@ -29,12 +25,21 @@ pub(crate) struct Tables {
 impl Tables {
     /// Adds the rows of the tables in a message.
     pub(crate) fn survey(&mut self, bytes: &[u8], shape: &Shape, start: usize, end: usize) {
-        for (number, body) in Fields::new(bytes, start, end) {
+        let mut fields = Fields::new(bytes, start, end);
+        loop {
+            let tag = bytes.get(fields.at).copied().unwrap_or(0);
+            let Some((number, body)) = fields.next() else { return };
             let Some(slot) = shape.slot(number) else { continue };
-            if let (Role::Row(table), Take::Message | Take::Text, Some((from, to))) =
+            let (Role::Row(table), Take::Message | Take::Text, Some((from, to))) =
                 (slot.field.role, slot.take, body)
-            {
-                self.rows[table as usize].push((from as u32, to as u32));
+            else {
+                continue;
+            };
+            let rows = &mut self.rows[table as usize];
+            rows.push((from as u32, to as u32));
+            // Rows of a table follow one another.
+            while let Some((from, to)) = fields.again(tag, true) {
+                rows.push((from as u32, to as u32));
             }
         }
     }
@@ -43,8 +48,7 @@ impl Tables {
     pub(crate) fn close(&mut self) {
         for (table, rows) in self.rows.iter().enumerate() {
             self.lens[table] = rows.len() as u64;
-            self.roots[table] = vec![0; rows.len().div_ceil(64)];
-            self.inner[table] = vec![0; rows.len().div_ceil(64)];
+            self.uses[table] = vec![0; rows.len()];
         }
     }
 
@@ -59,10 +63,20 @@ impl Tables {
         if self.unmarked {
             return;
         }
-        let used = if self.inside { &mut self.inner } else { &mut self.roots };
-        if let Some(word) = used[table as usize].get_mut((row / 64) as usize) {
-            *word |= 1 << (row % 64);
+        if let Some(uses) = self.uses[table as usize].get_mut(row as usize) {
+            *uses += 1;
         }
+    }
+
+    /// Takes a reference to a row back, and says whether it was the last.
+    pub(crate) fn release(&mut self, table: Table, row: u64) -> bool {
+        let row = usize::try_from(row).ok();
+        let uses = row.and_then(|row| self.uses[table as usize].get_mut(row));
+        uses.is_some_and(|uses| {
+            let was = *uses;
+            *uses = was.saturating_sub(1);
+            was == 1
+        })
     }
 
     /// The first row that equals a row, if there is one; any other number as it is.
@@ -72,25 +86,9 @@ impl Tables {
         first.map_or(row, |first| u64::from(*first))
     }
 
-    /// Notes that a profile leads to a row.
-    pub(crate) fn reach(&mut self, table: Table, row: u64) {
-        let word = usize::try_from(row / 64).ok();
-        let words = &mut self.roots[table as usize];
-        if let Some(word) = word.and_then(|word| words.get_mut(word)) {
-            *word |= 1 << (row % 64);
-        }
-    }
-
-    /// Whether a profile leads to a row.
-    pub(crate) fn is_reached(&self, table: Table, row: usize) -> bool {
-        let word = self.roots[table as usize].get(row / 64).copied().unwrap_or(0);
-        word >> (row % 64) & 1 == 1
-    }
-
     /// Whether anything refers to a row.
     pub(crate) fn is_used(&self, table: Table, row: usize) -> bool {
-        let word = self.inner[table as usize].get(row / 64).copied().unwrap_or(0);
-        self.is_reached(table, row) || word >> (row % 64) & 1 == 1
+        self.uses[table as usize].get(row).is_some_and(|uses| *uses > 0)
     }
 
     /// The rows from `first` on that nothing refers to.
@@ -104,6 +102,21 @@ impl Tables {
         let (start, end) = *self.rows[table as usize].get(row)?;
         Some((start as usize, end as usize))
     }
+}
+
+/// The body of the field at `at`, if its tag is the byte `tag` and its length of one byte or two.
+#[inline(always)]
+pub(crate) fn again(bytes: &[u8], at: usize, end: usize, tag: u8) -> Option<(usize, usize)> {
+    let [found, low, high] = *bytes.get(at..end)?.first_chunk::<3>()?;
+    let (length, start) = match low < 0x80 {
+        true => (usize::from(low), at + 2),
+        false => (usize::from(low & 0x7f) | usize::from(high) << 7, at + 3),
+    };
+    let plain = found == tag
+        && tag < 0x80
+        && (low < 0x80 || (high < 0x80 && high > 0))
+        && length <= end - start;
+    plain.then_some((start, start + length))
 }
 
 /// The fields of a message whose wire format may be wrong: they end where it is.
@@ -120,6 +133,14 @@ impl<'a> Fields<'a> {
 }
 
 impl Fields<'_> {
+    /// The body of the next field, if it is one more of those that begin with the byte `tag`.
+    #[inline(always)]
+    pub(crate) fn again(&mut self, tag: u8, repeated: bool) -> Option<(usize, usize)> {
+        let (start, end) = again(self.bytes, self.at, self.end, tag).filter(|_| repeated)?;
+        self.at = end;
+        Some((start, end))
+    }
+
     /// Where the next field begins.
     pub(crate) fn at(&self) -> usize {
         self.at

@@ -9,10 +9,10 @@ use super::rule::Rule;
 use super::rules::limits::OP9102;
 use super::rules::wire::*;
 use super::shape::{Kind, Shape, Slot, Take};
+use super::tables::again;
 use super::text;
 use super::varint::{Fault, varint};
 use crate::schema::Table;
-use crate::wire::indices::packed_indices;
 use crate::wire::read::Reader;
 use crate::wire::{FIXED64, LEN, VARINT};
 
@@ -31,13 +31,53 @@ impl Cx<'_> {
         record.begin(start, end);
         let mut at = start;
         while at < end {
+            let before = at;
             at = self.field(shape, at, end, record)?;
+            if shape.runs {
+                at = self.run(shape, before, at, end, record);
+            }
         }
         if shape.kind == Kind::AnyValue && record.seen.count_ones() > 1 {
             let members = record.seen.count_ones();
             self.findings.raise(&OP1023, Spot::at(start), format_args!("{members} members"), "1");
         }
         Ok(())
+    }
+
+    /// Takes more fields like the one that was just taken, where those hold messages or texts that there is nothing
+    /// to say of.
+    #[inline(never)]
+    fn run(
+        &mut self,
+        shape: &'static Shape,
+        before: usize,
+        mut at: usize,
+        end: usize,
+        record: &mut Record,
+    ) -> usize {
+        let Some(tag) = self.bytes.get(before).copied().filter(|tag| *tag < 0x80) else {
+            return at;
+        };
+        let Some(slot) = shape.slot(u32::from(tag >> 3)).filter(|slot| slot.repeated) else {
+            return at;
+        };
+        if !matches!(slot.take, Take::Message | Take::Text) {
+            return at;
+        }
+        let (mut more, mut last) = (0, 0..0);
+        while let Some((from, to)) = again(self.bytes, at, end, tag) {
+            if slot.take == Take::Text {
+                let text = self.bytes.get(from..to).unwrap_or_default();
+                if text.len() > self.long || text::is_odd(text) {
+                    break;
+                }
+            }
+            (at, more, last) = (to, more + 1, from..to);
+        }
+        if more > 0 {
+            record.cell_mut(slot.cell).add_run(more, &last);
+        }
+        at
     }
 
     /// Takes one field, and gives where the next one begins.
@@ -281,30 +321,24 @@ impl Cx<'_> {
         Ok(elements)
     }
 
-    /// How many references a packed list holds, if there is nothing to say of any of them.
+    /// How many references a packed list holds, if there is nothing to say of their bytes and of what they lead
+    /// to, and none is 0.
     pub(super) fn plain(&mut self, table: Table, body: &Range<usize>) -> Option<usize> {
-        let mut indices = std::mem::take(&mut self.indices);
-        indices.clear();
-        let reader = Reader::within(self.bytes, body.start, body.end);
-        packed_indices(reader, &mut indices).ok()?;
-        let len = self.tables.len(table);
-        // A branch for each would cost more than all of them do.
-        let (mut most, mut bytes) = (0, 0);
-        for index in &indices {
-            most = most.max(*index);
-            bytes += 1
-                + usize::from(*index >= 1 << 7)
-                + usize::from(*index >= 1 << 14)
-                + usize::from(*index >= 1 << 21)
-                + usize::from(*index >= 1 << 28);
+        // A number in its shortest form has no byte of zeros, unless it is 0.
+        if self.bytes.get(body.clone())?.iter().fold(false, |any, byte| any | (*byte == 0)) {
+            return None;
         }
-        let plain = u64::from(most) < len && bytes == body.len();
-        if plain {
+        self.indices.clear();
+        self.indices.append(Reader::within(self.bytes, body.start, body.end)).ok()?;
+        let most = self.indices.most_less_one()?;
+        if u64::from(most) + 1 >= self.tables.len(table) {
+            return None;
+        }
+        let indices = self.indices.get(0, self.indices.len());
+        if !self.tables.unmarked {
             indices.iter().for_each(|index| self.tables.mark(table, u64::from(*index)));
         }
-        let elements = indices.len();
-        self.indices = indices;
-        plain.then_some(elements)
+        Some(indices.len())
     }
 
     /// A reference: whether the row is there, and that something refers to it.

@@ -2,19 +2,21 @@
 //! messages inside it.
 
 use super::cx::{Broken, Cx};
+use super::fast::{self, Message};
 use super::findings::{Spot, Step};
 use super::lists;
 use super::record::Record;
 use super::rules::{
-    attributes, conventions, duplicates, frames, identity, limits, orphans, pprof, repeats,
-    samples, structure, zero,
+    attributes, conventions, duplicates, entries, frames, identity, labels, limits, orphans, pprof,
+    pprof_rows, pprof_samples, repeats, resources, samples, structure, zero,
 };
 use super::shape::{Kind, ROOT, Shape, Take};
 use super::tables::{Fields, Tables};
-use crate::schema::{PROFILES_DATA, Role, Table, Version};
+use crate::schema::{PROFILES_DATA, Version};
 
 /// Walks all of a payload.
 pub(crate) fn walk(cx: &mut Cx<'_>) {
+    cx.styled = cx.findings.asks(&attributes::OP5018);
     let shape = cx.shapes.get(ROOT);
     let end = cx.bytes.len();
     match cx.version {
@@ -54,14 +56,13 @@ fn ready(cx: &mut Cx<'_>) {
     lists::attributes(cx);
     limits::tables(cx);
     cx.payload.mappings = frames::mapping_facts(cx);
-    cx.payload.start_lines = frames::start_lines(cx);
-    cx.payload.keys.clear();
+    cx.payload.start_lines = fast::start_lines(cx);
     let in_dictionary = cx.version >= Version::V1_7;
     if in_dictionary {
         cx.findings.path.push(Step { name: "dictionary", row: None });
     }
     match cx.version {
-        Version::Pprof => pprof::ids(cx),
+        Version::Pprof => pprof_rows::ids(cx),
         _ => duplicates::tables(cx),
     }
     if in_dictionary {
@@ -107,23 +108,22 @@ fn children(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
         rows.iter_mut().zip(&cx.payload.rows_before).for_each(|(row, before)| *row = *before);
     }
     let mut inner = cx.pool.lend();
-    for (number, body) in Fields::new(cx.bytes, record.start, record.end) {
-        let (Some(slot), Some((start, end))) = (shape.slot(number), body) else { continue };
+    let mut fields = Fields::new(cx.bytes, record.start, record.end);
+    loop {
+        let tag = cx.bytes.get(fields.at()).copied().unwrap_or(0);
+        let Some((number, body)) = fields.next() else { break };
+        let (Some(slot), Some(body)) = (shape.slot(number), body) else { continue };
         if slot.take != Take::Message {
             continue;
         }
         let row = &mut rows[slot.cell % super::record::CELLS];
-        let step = Step { name: slot.field.name, row: slot.repeated.then_some(*row) };
-        *row += 1;
-        cx.findings.path.push(step);
-        let outside = !cx.tables.inside;
-        if outside {
-            cx.tables.inside =
-                matches!(slot.field.role, Role::Row(table) if table != Table::SampleType);
+        let mut next = Some(body);
+        while let Some((start, end)) = next {
+            let step = Step { name: slot.field.name, row: slot.repeated.then_some(*row) };
+            *row += 1;
+            child(cx, Message { shape: cx.shapes.get(slot.child), step, start, end }, &mut inner);
+            next = fields.again(tag, slot.repeated);
         }
-        let _ = message(cx, cx.shapes.get(slot.child), start, end, &mut inner);
-        cx.findings.path.pop();
-        cx.tables.inside &= !outside;
     }
     if shape.kind == Kind::Dictionary {
         cx.payload.rows_before = rows.to_vec();
@@ -132,31 +132,42 @@ fn children(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
     cx.parent = parent;
 }
 
+/// Walks one message inside a message, unless it is fine as it is.
+#[inline(always)]
+fn child(cx: &mut Cx<'_>, found: Message, record: &mut Record) {
+    if fast::is_fine(cx, found) {
+        return;
+    }
+    cx.findings.path.push(found.step);
+    let _ = message(cx, found.shape, found.start, found.end, record);
+    cx.findings.path.pop();
+}
+
 /// What is asked of a message before what is inside it.
 fn enter(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
     match shape.kind {
-        Kind::Sample if cx.version == Version::Pprof => pprof::sample(cx, shape, record),
+        Kind::Sample if cx.version == Version::Pprof => pprof_samples::sample(cx, shape, record),
         Kind::Sample => samples::sample(cx, shape, record),
-        Kind::Location if cx.version == Version::Pprof => pprof::location(cx, shape, record),
+        Kind::Location if cx.version == Version::Pprof => pprof_rows::location(cx, shape, record),
         Kind::Location => frames::location(cx, shape, record),
-        Kind::Line if cx.version == Version::Pprof => pprof::line(cx, record),
+        Kind::Line if cx.version == Version::Pprof => pprof_rows::line(cx, record),
         Kind::Line => frames::line(cx, record),
-        Kind::Function if cx.version == Version::Pprof => pprof::function(cx, shape, record),
+        Kind::Function if cx.version == Version::Pprof => pprof_rows::function(cx, shape, record),
         Kind::Function => frames::function(cx, shape, record),
         Kind::Stack => samples::stack(cx, shape, record),
         Kind::Link => identity::link(cx, record),
-        Kind::Mapping if cx.version == Version::Pprof => pprof::mapping(cx, record),
+        Kind::Mapping if cx.version == Version::Pprof => pprof_rows::mapping(cx, record),
         Kind::Mapping => {
             frames::mapping(cx, shape, record);
             conventions::mapping(cx, shape, record);
         }
-        Kind::KeyValueAndUnit => attributes::entry(cx, shape, record),
+        Kind::KeyValueAndUnit => entries::entry(cx, shape, record),
         Kind::KeyValue => attributes::key_value(cx, record),
         Kind::AnyValue => attributes::value(cx, record),
         Kind::ArrayValue => attributes::array(cx, shape, record),
         Kind::KeyValueList => attributes::pairs(cx, shape, record),
-        Kind::Label if cx.version == Version::Pprof => pprof::label(cx, record),
-        Kind::Label => samples::label(cx, record),
+        Kind::Label if cx.version == Version::Pprof => pprof_samples::label(cx, record),
+        Kind::Label => labels::label(cx, record),
         Kind::ValueType => conventions::value_type(cx, record),
         Kind::AttributeUnit => {}
         Kind::Profile if cx.version == Version::Pprof => pprof::profile(cx, shape, record),
@@ -170,9 +181,9 @@ fn enter(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
         Kind::Dictionary => {}
         Kind::ResourceProfiles => structure::resource(cx, shape, record),
         Kind::ScopeProfiles => structure::scope(cx, shape, record),
-        Kind::Scope => attributes::scope(cx, shape, record),
-        Kind::Resource => attributes::resource(cx, shape, record),
-        Kind::EntityRef => attributes::entity(cx, record),
+        Kind::Scope => resources::scope(cx, shape, record),
+        Kind::Resource => resources::resource(cx, shape, record),
+        Kind::EntityRef => resources::entity(cx, record),
     }
 }
 
@@ -219,7 +230,7 @@ fn leave(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
 /// What is asked of tables when all references to them are known.
 fn after_tables(cx: &mut Cx<'_>) {
     match cx.version {
-        Version::Pprof => pprof::tables(cx),
+        Version::Pprof => pprof_rows::tables(cx),
         _ => {
             repeats::ids(cx);
             frames::tables(cx);

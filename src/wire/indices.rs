@@ -41,6 +41,12 @@ impl Indices {
         Self { plus, ..Self::default() }
     }
 
+    /// Forgets all, but keeps the room.
+    #[inline(always)]
+    pub(crate) fn clear(&mut self) {
+        (self.filled, self.looked_at, self.most) = (0, 0, None);
+    }
+
     /// Makes room for some more.
     pub(crate) fn reserve(&mut self, more: usize) {
         self.slots.reserve(more.saturating_add(ROOM));

@@ -99,6 +99,42 @@ impl<'a> Short<'a> {
         (message.end <= self.end && tag < 0x80).then_some(message)
     }
 
+    /// The next field's tag and, of a varint, its number, or else its length, where its tag is of one byte and
+    /// that is of up to seven, in the shortest form and not 0.
+    #[inline(always)]
+    pub(crate) fn exact(&mut self) -> Option<(u8, u64)> {
+        let word = self.word();
+        let (value, length) = short_varint(word >> 8 | 0x80 << 56);
+        self.at += 1 + length;
+        (value >> (7 * (length - 1) % 64) != 0).then_some((word as u8, value))
+    }
+
+    /// The next number of a packed field's message, in the shortest form.
+    #[inline(always)]
+    pub(crate) fn packed_exact(&mut self) -> Option<u64> {
+        let (value, length) = short_varint(self.word());
+        self.at += length;
+        (length == 1 || value >> (7 * (length - 1) % 64) != 0).then_some(value)
+    }
+
+    /// Whether there is nothing more to read.
+    #[inline(always)]
+    pub(crate) fn is_over(&self) -> bool {
+        self.at >= self.end
+    }
+
+    /// A part of the message, by how far it was read.
+    #[inline(always)]
+    pub(crate) fn between(&self, start: usize, end: usize) -> Self {
+        Self { window: self.window, at: start, end: end.min(Self::LONGEST) }
+    }
+
+    /// How far the message was read.
+    #[inline(always)]
+    pub(crate) fn at(&self) -> usize {
+        self.at
+    }
+
     /// What is left of the message, if the payload has it.
     #[inline(always)]
     pub(crate) fn rest(&self) -> Option<&'a [u8]> {

@@ -1,19 +1,18 @@
 //! Attributes, resources and scopes.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use super::limits::OP9010;
 use super::structure::OP2020;
-use super::{conventions, rules, zero};
+use super::{conventions, rules};
 use crate::check::cx::Cx;
 use crate::check::findings::{Shown, Spot};
 use crate::check::record::Record;
 use crate::check::shape::{Kind, Shape};
-use crate::check::state::{Attribute, KeyState};
 use crate::check::tables::Fields;
 use crate::schema::{
-    ANY_VALUE, ARRAY_VALUE, ENTITY_REF, INSTRUMENTATION_SCOPE, KEY_VALUE, KEY_VALUE_AND_UNIT,
-    KEY_VALUE_LIST, PROFILE, PROFILE_CONTAINER, RESOURCE, Version,
+    ANY_VALUE, ARRAY_VALUE, INSTRUMENTATION_SCOPE, KEY_VALUE, KEY_VALUE_LIST, PROFILE,
+    PROFILE_CONTAINER, RESOURCE, Version,
 };
 
 rules! {
@@ -203,7 +202,7 @@ pub(crate) fn of_message(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record
 }
 
 /// The bodies of the messages in a repeated field.
-fn bodies<'a>(
+pub(super) fn bodies<'a>(
     cx: &Cx<'a>,
     shape: &'static Shape,
     record: &Record,
@@ -216,7 +215,7 @@ fn bodies<'a>(
 }
 
 /// The key of a `KeyValue`; `None` where it leads nowhere.
-fn key_of<'a>(cx: &Cx<'a>, record: &Record) -> Option<&'a [u8]> {
+pub(super) fn key_of<'a>(cx: &Cx<'a>, record: &Record) -> Option<&'a [u8]> {
     match record.number(STRINDEX) {
         0 => Some(cx.body(record, KEY)),
         row => cx.string(row),
@@ -269,7 +268,7 @@ pub(crate) fn key_value(cx: &mut Cx<'_>, record: &Record) {
     }
 }
 
-fn key_style(cx: &mut Cx<'_>, record: &Record, key: &[u8]) {
+pub(super) fn key_style(cx: &mut Cx<'_>, record: &Record, key: &[u8]) {
     if cx.findings.asks(&OP5018) && key.iter().any(|c| c.is_ascii_uppercase() || *c == b' ') {
         cx.findings.raise(&OP5018, Spot::at(record.start).field("key"), Shown(key), "lower case");
     }
@@ -347,7 +346,7 @@ const TEXT: usize = ANY_VALUE.cell("string_value");
 const TEXT_STRINDEX: usize = ANY_VALUE.cell("string_value_strindex");
 
 /// The member that is set: both ways to write a text are one.
-fn value_type(seen: u64) -> u64 {
+pub(super) fn value_type(seen: u64) -> u64 {
     match seen & (1 << TEXT_STRINDEX) {
         0 => seen,
         _ => 1 << TEXT,
@@ -358,129 +357,4 @@ fn value_type(seen: u64) -> u64 {
 pub(crate) fn pairs(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
     deeper(cx, record);
     unique(cx, shape, record, PAIRS);
-}
-
-const ENTRY_KEY: usize = KEY_VALUE_AND_UNIT.cell("key_strindex");
-const ENTRY_VALUE: usize = KEY_VALUE_AND_UNIT.cell("value");
-const ENTRY_UNIT: usize = KEY_VALUE_AND_UNIT.cell("unit_strindex");
-
-/// A row of the attribute table.
-pub(crate) fn entry(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
-    if cx.row() == 0 {
-        return;
-    }
-    if zero::is_zero_attribute(cx, shape, record) {
-        zero::extra(cx, record);
-        return;
-    }
-    let key = cx.string(record.number(ENTRY_KEY));
-    if key.is_some_and(<[u8]>::is_empty) {
-        let spot = Spot::at(record.at(ENTRY_KEY)).field("key_strindex");
-        cx.findings.raise(&OP5003, spot, record.number(ENTRY_KEY), "a key");
-    }
-    let body = record.body(ENTRY_VALUE);
-    let Some(value) = cx.shapes.find(Kind::AnyValue) else { return };
-    let kind = value_type(cx.peek(value, body.start, body.end).seen);
-    if kind == 0 {
-        cx.findings.raise(&OP5005, Spot::at(record.start).field("value"), "", "a value");
-    }
-    let unit = record.number(ENTRY_UNIT);
-    if let Some(text) = cx.string(unit).filter(|text| !is_ucum(text)) {
-        let spot = Spot::at(record.at(ENTRY_UNIT)).field("unit_strindex");
-        cx.findings.raise(&OP5013, spot, Shown(text), "a UCUM unit");
-    }
-    let Some(key) = key else { return };
-    key_style(cx, record, key);
-    conflict(cx, record, key, kind, unit);
-    conventions::entry(cx, record, key, body);
-}
-
-/// One key: one type, and one unit.
-fn conflict(cx: &mut Cx<'_>, record: &Record, key: &[u8], kind: u64, unit: u64) {
-    let row = cx.row();
-    let Some(attribute) = cx.attributes.get(row).filter(|found| found.key != Attribute::NO_KEY)
-    else {
-        return;
-    };
-    let known = &mut cx.payload.keys;
-    let seen = known.entry(attribute.key).or_insert(KeyState { kind, unit, rows: 0 });
-    seen.rows += 1;
-    let conflicts = (seen.kind, seen.unit) != (kind, unit) && kind != 0;
-    let id = u64::from(attribute.key);
-    if conflicts {
-        cx.findings.fold(&OP5031, id, Spot::at(record.start), Shown(key), "one type and one unit");
-    }
-    if kind == 1 << DOUBLE {
-        cx.findings.fold(&OP5016, id, Spot::at(record.start), Shown(key), "bounded cardinality");
-    }
-}
-
-/// Units that are usual, or look like UCUM.
-pub(crate) fn is_ucum(unit: &[u8]) -> bool {
-    const KNOWN: &[&str] = &[
-        "", "1", "%", "s", "ms", "us", "ns", "ps", "min", "h", "d", "wk", "mo", "a", "By", "kBy",
-        "MBy", "GBy", "TBy", "KiBy", "MiBy", "GiBy", "TiBy", "bit", "kbit", "Mbit", "Kibit",
-        "Mibit", "Hz", "kHz", "MHz", "GHz", "m", "km", "cm", "mm", "g", "kg", "K", "Cel", "W",
-        "kW", "J", "kJ", "V", "mV", "A", "mA", "Pa", "kPa",
-    ];
-    let Ok(text) = std::str::from_utf8(unit) else { return false };
-    text.split(['/', '.'])
-        .all(|part| KNOWN.contains(&part) || (part.ends_with('}') && part.contains('{')))
-}
-
-const SCOPE_NAME: usize = INSTRUMENTATION_SCOPE.cell("name");
-
-/// A scope.
-pub(crate) fn scope(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
-    if cx.body(record, SCOPE_NAME).is_empty() {
-        cx.findings.raise(&OP5023, Spot::at(record.start).field("name"), "", "");
-    }
-    of_message(cx, shape, record);
-}
-
-const ENTITIES: usize = RESOURCE.cell("entity_refs");
-const RESOURCE_ATTRIBUTES: usize = RESOURCE.cell("attributes");
-
-/// A resource.
-pub(crate) fn resource(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
-    of_message(cx, shape, record);
-    cx.payload.resource_keys.clear();
-    let Some(pair) = cx.shapes.find(Kind::KeyValue).filter(|_| record.has(ENTITIES)) else {
-        return;
-    };
-    let list: Vec<_> = bodies(cx, shape, record, RESOURCE_ATTRIBUTES).collect();
-    for (start, end) in list {
-        let key = key_of(cx, &cx.peek(pair, start, end)).unwrap_or_default();
-        cx.payload.resource_keys.insert(key.to_vec());
-    }
-}
-
-const ENTITY_TYPE: usize = ENTITY_REF.cell("type");
-const ID_KEYS: usize = ENTITY_REF.cell("id_keys");
-const DESCRIPTION_KEYS: usize = ENTITY_REF.cell("description_keys");
-
-/// A reference to an entity.
-pub(crate) fn entity(cx: &mut Cx<'_>, record: &Record) {
-    let here = Spot::at(record.start);
-    let Some(shape) = cx.shapes.find(Kind::EntityRef) else { return };
-    if cx.body(record, ENTITY_TYPE).is_empty() {
-        cx.findings.raise(&OP5025, here.field("type"), "\"\"", "a type");
-    }
-    if !record.has(ID_KEYS) {
-        cx.findings.raise(&OP5026, here.field("id_keys"), "none", "one or more");
-    }
-    let mut seen = HashSet::new();
-    for cell in [ID_KEYS, DESCRIPTION_KEYS] {
-        let list: Vec<_> = bodies(cx, shape, record, cell).collect();
-        for (row, (start, end)) in list.into_iter().enumerate() {
-            let key = cx.bytes.get(start..end).unwrap_or_default();
-            let spot = Spot::at(start).field(shape.name_of(cell)).row(row);
-            if !cx.payload.resource_keys.contains(key) {
-                cx.findings.raise(&OP5027, spot, Shown(key), "the key of an attribute");
-            }
-            if !seen.insert(key) {
-                cx.findings.raise(&OP5028, spot, Shown(key), "a key once");
-            }
-        }
-    }
 }

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::structure::is_regexp;
-use super::{attributes, rules};
+use super::regexp::is_regexp;
+use super::{entries, rules};
 use crate::check::cx::Cx;
 use crate::check::findings::{Shown, Spot};
 use crate::check::record::Record;
@@ -117,7 +117,7 @@ const UNITS: &[&[u8]] = &[
 /// The unit of a value type.
 pub(crate) fn value_type(cx: &mut Cx<'_>, record: &Record) {
     let Some(unit) = cx.string(record.number(UNIT)) else { return };
-    if !UNITS.contains(&unit) && !attributes::is_ucum(unit) {
+    if !UNITS.contains(&unit) && !entries::is_ucum(unit) {
         let name = match cx.version {
             Version::Pprof | Version::V1_3 => "unit",
             _ => "unit_strindex",

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use super::rules;
 use crate::check::cx::Cx;
 use crate::check::findings::{Shown, Spot};
+use crate::check::plain::{self, CLOSE, OPEN};
 use crate::check::record::Record;
 use crate::check::rule::Rule;
 use crate::check::shape::{Shape, Slot, Take};
@@ -94,7 +95,7 @@ type Seen = HashMap<u128, u32, foldhash::fast::RandomState>;
 fn strings(cx: &mut Cx<'_>, rule: &'static Rule, rows: &[(u32, u32)]) -> Vec<u32> {
     let name = cx.table_name(Table::String);
     let mut seen: HashMap<&[u8], u32, foldhash::fast::RandomState> = HashMap::default();
-    seen.reserve(rows.len().min(1 << 16));
+    seen.reserve(rows.len());
     let mut equal = Vec::new();
     for (row, (start, end)) in rows.iter().enumerate() {
         let text = cx.bytes.get(*start as usize..*end as usize).unwrap_or_default();
@@ -140,10 +141,18 @@ fn records(cx: &mut Cx<'_>, table: Table, rule: &'static Rule, rows: &[(u32, u32
         return Vec::new();
     };
     let mut seen = Seen::default();
+    seen.reserve(rows.len());
     let (mut equal, mut out) = (Vec::new(), Vec::new());
     for (row, (start, end)) in rows.iter().enumerate() {
         out.clear();
-        canonical(cx, shape, (*start as usize, *end as usize), &mut out, 0);
+        let body = (*start as usize, *end as usize);
+        let plain = match table {
+            Table::Stack => plain::stack(cx, shape, body, &mut out),
+            _ => plain::canonical(cx, shape, body, &mut out),
+        };
+        if plain.is_none() {
+            canonical(cx, shape, body, &mut out, 0);
+        }
         let print = cx.payload.fingerprint(&out);
         let first = *seen.entry(print).or_insert(row as u32);
         let spot = Spot::at(*start as usize).field(name).row(row);
@@ -199,10 +208,6 @@ fn canonical(
         }
     }
 }
-
-/// What no cell is: where messages begin and end.
-const OPEN: u8 = 254;
-const CLOSE: u8 = 255;
 
 fn list(
     cx: &Cx<'_>,

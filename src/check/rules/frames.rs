@@ -133,18 +133,6 @@ pub(crate) fn mapping_facts(cx: &Cx<'_>) -> Vec<MappingFact> {
 
 const START_LINE: usize = FUNCTION.cell("start_line");
 
-/// Where each function starts.
-pub(crate) fn start_lines(cx: &Cx<'_>) -> Vec<i64> {
-    let Some(shape) = cx.shapes.find(Kind::Function) else { return Vec::new() };
-    let mut record = cx.pool.lend();
-    let rows = cx.tables.rows[Table::Function as usize].iter();
-    rows.map(|(start, end)| {
-        cx.peek_into(shape, *start as usize, *end as usize, &mut record);
-        record.signed(START_LINE)
-    })
-    .collect()
-}
-
 const MAPPING_INDEX: usize = LOCATION.cell("mapping_index");
 const ADDRESS: usize = LOCATION.cell("address");
 const LINES: usize = LOCATION.cell("lines");

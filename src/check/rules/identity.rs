@@ -1,7 +1,7 @@
 //! Ids, links and times.
 
 use super::structure::OP2028;
-use super::{rules, samples};
+use super::{rules, times};
 use crate::check::cx::Cx;
 use crate::check::findings::Spot;
 use crate::check::record::Record;
@@ -131,7 +131,7 @@ fn time(cx: &mut Cx<'_>, record: &Record) {
     match time {
         0 => cx.findings.raise(&OP6010, spot, 0, ""),
         ..0 => cx.findings.raise(&OP6012, spot, time, "0 or more"),
-        _ if samples::is_coarse(time) => {
+        _ if times::is_coarse(time) => {
             cx.findings.raise(&OP6014, spot, time, "nanoseconds since 1970");
         }
         _ => {}
@@ -164,7 +164,7 @@ pub(crate) fn container(cx: &mut Cx<'_>, record: &Record) {
         let spot = Spot::at(record.at(cell)).field(name);
         if time == 0 {
             cx.findings.raise(&OP6010, spot, 0, "a time");
-        } else if samples::is_coarse(time.into()) {
+        } else if times::is_coarse(time.into()) {
             cx.findings.raise(&OP6014, spot, time, "nanoseconds since 1970");
         }
     }
@@ -184,7 +184,7 @@ fn inner_time(cx: &mut Cx<'_>, record: &Record) {
     cx.profile.time = cx.payload.container.map_or(0, |(start, _)| start);
     if time < 0 {
         cx.findings.raise(&OP6012, spot, time, "0 or more");
-    } else if samples::is_coarse(time.into()) {
+    } else if times::is_coarse(time.into()) {
         cx.findings.raise(&OP6014, spot, time, "nanoseconds since 1970");
     }
     if duration < 0 {

@@ -105,7 +105,7 @@ pub(crate) fn tables(cx: &mut Cx<'_>) {
 }
 
 /// What prost's struct of a message takes, about.
-fn size(kind: Kind) -> u64 {
+pub(crate) fn size(kind: Kind) -> u64 {
     match kind {
         Kind::Container => 464,
         Kind::Profile => 352,

@@ -1,5 +1,7 @@
 //! Table entries that nothing refers to.
 
+use std::collections::HashSet;
+
 use super::frames::OP7010;
 use super::rules;
 use crate::check::cx::Cx;
@@ -64,29 +66,35 @@ const TABLES: [(Table, &Rule); 7] = [
 ];
 
 /// Rows that nothing refers to, and rows that only such rows refer to.
+///
+/// What an orphan refers to is taken back: a row that has no other use is one that only orphans refer to. No row refers
+/// to one of a table that comes before its own.
 pub(crate) fn tables(cx: &mut Cx<'_>) {
-    let mut any = false;
     if !asked(cx) {
         return;
     }
+    let counted = cx.version >= Version::V1_8;
+    let mut left: [HashSet<u64>; Table::COUNT] = Default::default();
     for (table, rule) in TABLES {
         let name = cx.table_name(table);
         let rows: Vec<usize> = cx.tables.unused(table, first(cx, table)).collect();
-        any |= table != Table::String && !rows.is_empty();
         for row in rows {
-            let start = cx.tables.row(table, row as u64).map_or(0, |(start, _)| start);
+            let (start, end) = cx.tables.row(table, row as u64).unwrap_or_default();
             let spot = Spot::at(start).field(name).row(row);
             match table {
+                _ if left[table as usize].contains(&(row as u64)) => {
+                    cx.findings.raise(&OP3308, spot, "", "");
+                }
                 Table::String => {
                     let text = cx.string(row as u64).unwrap_or_default();
                     cx.findings.raise(rule, spot, Shown(text), "");
                 }
                 _ => cx.findings.raise(rule, spot, "", ""),
             }
+            if let Some(shape) = cx.table_shape(table).filter(|_| counted) {
+                release(cx, shape, (start, end), 0, &mut left);
+            }
         }
-    }
-    if any && cx.version >= Version::V1_8 {
-        transitive(cx);
     }
 }
 
@@ -104,49 +112,35 @@ fn first(cx: &Cx<'_>, table: Table) -> usize {
     usize::from(counted || implied)
 }
 
-/// Rows that are referred to, but by nothing that a profile leads to.
-fn transitive(cx: &mut Cx<'_>) {
-    for (table, _) in TABLES {
-        let Some(shape) = cx.table_shape(table) else { continue };
-        for row in 0..cx.tables.rows[table as usize].len() {
-            if !cx.tables.is_reached(table, row) {
-                continue;
-            }
-            if let Some((start, end)) = cx.tables.row(table, row as u64) {
-                reach(cx, shape, start, end, 0);
-            }
-        }
-    }
-    for (table, _) in TABLES {
-        let name = cx.table_name(table);
-        for row in 1..cx.tables.rows[table as usize].len() {
-            if cx.tables.is_used(table, row) && !cx.tables.is_reached(table, row) {
-                let start = cx.tables.row(table, row as u64).map_or(0, |(start, _)| start);
-                cx.findings.raise(&OP3308, Spot::at(start).field(name).row(row), "", "");
-            }
-        }
-    }
-}
-
-/// Marks what a message refers to as reached.
-fn reach(cx: &mut Cx<'_>, shape: &'static Shape, start: usize, end: usize, depth: u64) {
+/// Takes back what a message refers to.
+fn release(
+    cx: &mut Cx<'_>,
+    shape: &'static Shape,
+    (start, end): (usize, usize),
+    depth: u64,
+    left: &mut [HashSet<u64>; Table::COUNT],
+) {
     let found = cx.peek(shape, start, end);
-    for slot in &shape.slots {
-        if !found.has(slot.cell) {
-            continue;
-        }
+    for slot in shape.slots.iter().filter(|slot| found.has(slot.cell)) {
         match (slot.table, slot.take) {
             (Some((table, _)), _) if slot.repeated => {
                 for row in cx.numbers(shape, &found, slot.cell) {
-                    cx.tables.reach(table, row);
+                    if cx.tables.release(table, row) {
+                        left[table as usize].insert(row);
+                    }
                 }
             }
-            (Some((table, _)), _) => cx.tables.reach(table, found.number(slot.cell)),
+            (Some((table, _)), _) => {
+                let row = found.number(slot.cell);
+                if cx.tables.release(table, row) {
+                    left[table as usize].insert(row);
+                }
+            }
             (None, Take::Message) if depth < cx.limits.max_nesting => {
                 let inner = cx.shapes.get(slot.child);
                 for (number, body) in Fields::new(cx.bytes, start, end) {
-                    if let (true, Some((start, end))) = (number == slot.field.number, body) {
-                        reach(cx, inner, start, end, depth + 1);
+                    if let (true, Some(body)) = (number == slot.field.number, body) {
+                        release(cx, inner, body, depth + 1, left);
                     }
                 }
             }

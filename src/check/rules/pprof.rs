@@ -1,20 +1,15 @@
 //! pprof's profile.proto.
 
-use std::collections::HashMap;
-
 use super::conventions::{OP8010, is_url};
-use super::limits::{OP9005, OP9007, OP9010};
-use super::structure::is_regexp;
+use super::regexp::is_regexp;
 use super::wire::OP1021;
-use super::{limits, rules, samples, structure};
+use super::{limits, rules, value_types};
 use crate::check::cx::Cx;
 use crate::check::findings::{Shown, Spot};
 use crate::check::record::Record;
-use crate::check::rule::Rule;
 use crate::check::shape::Shape;
-use crate::check::state::{Ids, PayloadState, ProfileState};
-use crate::check::tables::Fields;
-use crate::schema::{FUNCTION, LABEL, LINE, LOCATION, MAPPING, PROFILE, SAMPLE, Table, Version};
+use crate::check::state::ProfileState;
+use crate::schema::PROFILE;
 
 rules! {
     PP1001 "pprof-string-table" ["E" "P"] "string_table"
@@ -248,7 +243,7 @@ fn strings(cx: &mut Cx<'_>) {
 }
 
 fn types(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
-    let types = structure::sample_types(cx, shape, record);
+    let types = value_types::sample_types(cx, shape, record);
     cx.profile.types = types.len();
     let spot = Spot::at(record.at(TYPES)).field("sample_type");
     if types.is_empty() {
@@ -257,7 +252,7 @@ fn types(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
     }
     let mut known: Vec<(&[u8], &[u8])> = Vec::new();
     for (row, body) in types.iter().enumerate() {
-        let Some(names) = structure::named(cx, *body) else { continue };
+        let Some(names) = value_types::named(cx, *body) else { continue };
         if known.len() < 1_000 && known.contains(&names) {
             cx.findings.raise(&PP1022, spot.row(row), Shown(names.0), "");
         }
@@ -286,7 +281,7 @@ fn times(cx: &mut Cx<'_>, record: &Record) {
     }
     if time < 0 {
         cx.findings.raise(&PP1029, spot, time, "0 or more");
-    } else if samples::is_coarse(time.into()) {
+    } else if super::times::is_coarse(time.into()) {
         cx.findings.raise(&PP1029, spot, time, "nanoseconds since 1970");
     }
     let spot = Spot::at(record.at(DURATION)).field("duration_nanos");
@@ -304,280 +299,5 @@ fn period(cx: &mut Cx<'_>, record: &Record) {
         cx.findings.raise(&PP1028, spot, period, "0 or more");
     } else if period != 0 && !record.has(PERIOD_TYPE) {
         cx.findings.raise(&PP1028, spot, period, "period_type");
-    }
-}
-
-const LOCATIONS: usize = SAMPLE.cell("location_index");
-const VALUES: usize = SAMPLE.cell("values");
-const LABELS: usize = SAMPLE.cell("label");
-
-/// A sample.
-pub(crate) fn sample(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
-    let here = Spot::at(record.start);
-    let (values, types) = (record.count(VALUES), cx.profile.types);
-    if values != types && types > 0 {
-        let spot = Spot::at(record.at(VALUES)).field("value");
-        cx.findings.raise(&PP1003, spot, format_args!("{values} values"), types);
-    }
-    let depth = record.count(LOCATIONS);
-    let spot = Spot::at(record.at(LOCATIONS)).field("location_id");
-    if depth == 0 {
-        cx.findings.raise(&PP1033, here, "", "");
-    }
-    if depth as u64 > cx.limits.max_stack_depth {
-        let most = cx.limits.max_stack_depth;
-        cx.findings.raise(&OP9005, spot, format_args!("{depth} locations"), most);
-    }
-    for (row, id) in cx.numbers(shape, record, LOCATIONS).enumerate() {
-        match cx.payload.locations.row(id) {
-            Some(found) => cx.tables.mark(Table::Location, found),
-            None => cx.findings.raise(&PP1004, spot.row(row), id, "the id of a location"),
-        }
-    }
-    if record.has(LABELS) {
-        labels(cx, record);
-    }
-    sums(cx, shape, record);
-    repeated(cx, record);
-}
-
-fn labels(cx: &mut Cx<'_>, record: &Record) {
-    let count = record.count(LABELS);
-    let spot = Spot::at(record.at(LABELS)).field("label");
-    let most = cx.limits.max_attributes_per_item;
-    if count as u64 > most {
-        cx.findings.raise(&OP9010, spot, format_args!("{count} labels"), most);
-    }
-    if count > 1
-        && let Some((row, key)) = samples::repeated_label(cx, record)
-    {
-        cx.findings.raise(&PP1018, spot.row(row), Shown(&key), "a key once");
-    }
-}
-
-fn sums(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
-    for (column, value) in cx.numbers(shape, record, VALUES).take(cx.profile.types).enumerate() {
-        let value = value as i64;
-        match cx.profile.sums.get_mut(column) {
-            None => cx.profile.sums.push(Some(value)),
-            Some(None) => {}
-            Some(Some(sum)) => match sum.checked_add(value) {
-                Some(more) => *sum = more,
-                None => samples::overflowed(cx, shape, column, record),
-            },
-        }
-    }
-}
-
-/// Samples of the same locations and labels.
-fn repeated(cx: &mut Cx<'_>, record: &Record) {
-    if !cx.findings.asks(&PP1032) {
-        return;
-    }
-    let stack = cx.body(record, LOCATIONS);
-    let mut print = cx.payload.fingerprint(stack) ^ u128::from(record.number(LOCATIONS)) << 7;
-    if record.has(LABELS) {
-        let number = SAMPLE.number(Version::Pprof, "label");
-        for (found, body) in Fields::new(cx.bytes, record.start, record.end) {
-            if let (true, Some((start, end))) = (found == number, body) {
-                let bytes = cx.bytes.get(start..end).unwrap_or_default();
-                print = print.rotate_left(5) ^ cx.payload.fingerprint(bytes);
-            }
-        }
-    }
-    let row = cx.row() as u32;
-    match cx.profile.identities.get(&print) {
-        None => drop(cx.profile.identities.insert(print, row)),
-        Some(first) => {
-            let bound = format!("no sample of [{first}]");
-            cx.findings.raise(&PP1032, Spot::at(record.start), "", bound);
-        }
-    }
-}
-
-const KEY: usize = LABEL.cell("key_strindex");
-const STR: usize = LABEL.cell("str_strindex");
-const NUM: usize = LABEL.cell("num");
-const UNIT: usize = LABEL.cell("num_unit_strindex");
-
-/// A label.
-pub(crate) fn label(cx: &mut Cx<'_>, record: &Record) {
-    let (key, text) = (record.number(KEY), record.number(STR));
-    let (number, unit) = (record.number(NUM), record.number(UNIT));
-    let here = Spot::at(record.start);
-    let in_key = Spot::at(record.at(KEY)).field("key");
-    match cx.string(key) {
-        _ if key == 0 => cx.findings.raise(&PP1017, in_key, 0, "a key"),
-        Some(b"") => cx.findings.raise(&PP1017, in_key, key, "a key"),
-        Some(name) if name.starts_with(b"pprof::") => {
-            cx.findings.raise(&PP1019, in_key, Shown(name), "");
-        }
-        _ => {}
-    }
-    if text != 0 && number != 0 {
-        cx.findings.raise(&PP1015, here, "str and num", "one of them");
-    }
-    if text != 0 && unit != 0 {
-        cx.findings.raise(&PP1016, Spot::at(record.at(UNIT)).field("num_unit"), unit, "num");
-    }
-    if text == 0 && number == 0 && unit == 0 {
-        cx.findings.raise(&PP1037, here, "", "");
-    }
-    if text == 0 && unit != 0 {
-        let known = *cx.payload.units.entry(key).or_insert(unit);
-        if known != unit && cx.string(known) != cx.string(unit) {
-            let spot = Spot::at(record.at(UNIT)).field("num_unit");
-            let found = Shown(cx.string(unit).unwrap_or_default()).to_string();
-            let bound = Shown(cx.string(known).unwrap_or_default()).to_string();
-            cx.findings.fold(&PP1040, key, spot, found, bound);
-        }
-    }
-}
-
-/// The ids of the rows of a table: zero, given twice, or not 1, 2, 3 …
-fn id(
-    cx: &mut Cx<'_>,
-    record: &Record,
-    cell: usize,
-    rule: &'static Rule,
-    rows: fn(&PayloadState) -> &Ids,
-) {
-    let (id, row) = (record.number(cell), cx.row() as u64);
-    let spot = Spot::at(record.at(cell)).field("id");
-    if id == 0 {
-        cx.findings.raise(rule, spot, 0, "1 or more");
-    } else if rows(&cx.payload).row(id) != Some(row) {
-        cx.findings.raise(rule, spot, id, "an id of its own");
-    } else if id != row + 1 {
-        let kind = rule.id.as_bytes().last().copied().unwrap_or(0);
-        cx.findings.fold(&PP1026, kind.into(), spot, id, row + 1);
-    }
-}
-
-const MAPPING_ID: usize = MAPPING.cell("id");
-const START: usize = MAPPING.cell("memory_start");
-const LIMIT: usize = MAPPING.cell("memory_limit");
-
-/// A mapping.
-pub(crate) fn mapping(cx: &mut Cx<'_>, record: &Record) {
-    id(cx, record, MAPPING_ID, &PP1005, |state| &state.mapping_ids);
-    let (start, limit) = (record.number(START), record.number(LIMIT));
-    if start > limit {
-        let found = format!("{start:#x} to {limit:#x}");
-        cx.findings.raise(&PP1023, Spot::at(record.start), found, "");
-    }
-}
-
-const LOCATION_ID: usize = LOCATION.cell("id");
-const MAPPING_OF: usize = LOCATION.cell("mapping_index");
-const ADDRESS: usize = LOCATION.cell("address");
-const LINES: usize = LOCATION.cell("lines");
-
-/// A location.
-pub(crate) fn location(cx: &mut Cx<'_>, _: &'static Shape, record: &Record) {
-    id(cx, record, LOCATION_ID, &PP1007, |state| &state.locations);
-    let (mapping, address) = (record.number(MAPPING_OF), record.number(ADDRESS));
-    let lines = record.count(LINES);
-    let spot = Spot::at(record.at(MAPPING_OF)).field("mapping_id");
-    match cx.payload.mapping_ids.row(mapping) {
-        _ if mapping == 0 => {}
-        None => cx.findings.raise(&PP1008, spot, mapping, "the id of a mapping"),
-        Some(row) => {
-            cx.tables.mark(Table::Mapping, row);
-            let fact = cx.payload.mappings.get(row as usize).copied();
-            if let Some(fact) = fact.filter(|fact| {
-                address != 0
-                    && fact.limit > fact.start
-                    && (address < fact.start || address > fact.limit)
-            }) {
-                let spot = Spot::at(record.at(ADDRESS)).field("address");
-                let bound = format!("{:#x} to {:#x}", fact.start, fact.limit);
-                cx.findings.fold(&PP1024, row, spot, format_args!("{address:#x}"), bound);
-            }
-        }
-    }
-    if address == 0 && lines == 0 {
-        cx.findings.raise(&PP1025, Spot::at(record.start), "", "");
-    }
-    let most = cx.limits.max_lines_per_location;
-    if lines as u64 > most {
-        let spot = Spot::at(record.at(LINES)).field("line");
-        cx.findings.raise(&OP9007, spot, format_args!("{lines} lines"), most);
-    }
-}
-
-const FUNCTION_OF: usize = LINE.cell("function_index");
-const LINE_NUMBER: usize = LINE.cell("line");
-const COLUMN: usize = LINE.cell("column");
-
-/// A line.
-pub(crate) fn line(cx: &mut Cx<'_>, record: &Record) {
-    let function = record.number(FUNCTION_OF);
-    match cx.payload.functions.row(function) {
-        Some(row) => cx.tables.mark(Table::Function, row),
-        None => {
-            let spot = Spot::at(record.at(FUNCTION_OF)).field("function_id");
-            cx.findings.raise(&PP1009, spot, function, "the id of a function");
-        }
-    }
-    for (cell, name) in [(LINE_NUMBER, "line"), (COLUMN, "column")] {
-        if record.signed(cell) < 0 {
-            let spot = Spot::at(record.at(cell)).field(name);
-            cx.findings.raise(&PP1036, spot, record.signed(cell), "0 or more");
-        }
-    }
-}
-
-const FUNCTION_ID: usize = FUNCTION.cell("id");
-const START_LINE: usize = FUNCTION.cell("start_line");
-
-/// A function.
-pub(crate) fn function(cx: &mut Cx<'_>, _: &'static Shape, record: &Record) {
-    id(cx, record, FUNCTION_ID, &PP1006, |state| &state.functions);
-    if record.signed(START_LINE) < 0 {
-        let spot = Spot::at(record.at(START_LINE)).field("start_line");
-        cx.findings.raise(&PP1036, spot, record.signed(START_LINE), "0 or more");
-    }
-}
-
-/// The ids of all rows, before anything refers to them.
-pub(crate) fn ids(cx: &mut Cx<'_>) {
-    let of = |table, cell| -> Ids {
-        let Some(shape) = cx.table_shape(table) else { return Ids::default() };
-        let mut record = cx.pool.lend();
-        let rows = cx.tables.rows[table as usize].iter();
-        Ids::new(rows.map(|(start, end)| {
-            cx.peek_into(shape, *start as usize, *end as usize, &mut record);
-            record.number(cell)
-        }))
-    };
-    let locations = of(Table::Location, LOCATION_ID);
-    let mappings = of(Table::Mapping, MAPPING_ID);
-    let functions = of(Table::Function, FUNCTION_ID);
-    (cx.payload.locations, cx.payload.mapping_ids) = (locations, mappings);
-    cx.payload.functions = functions;
-}
-
-/// What only all references together show.
-pub(crate) fn tables(cx: &mut Cx<'_>) {
-    let mut seen: HashMap<&[u8], usize, foldhash::fast::RandomState> = HashMap::default();
-    for row in 0..cx.tables.rows[Table::String as usize].len() {
-        let text = cx.string(row as u64).unwrap_or_default();
-        if let Some(first) = seen.get(text) {
-            let (spot, first) = (Spot::nowhere().field("string_table").row(row), *first);
-            let bound = format_args!("no entry of [{first}]").to_string();
-            cx.findings.raise(&PP1031, spot, Shown(text), bound);
-        } else {
-            seen.insert(text, row);
-        }
-    }
-    for (table, first) in
-        [(Table::Mapping, 0), (Table::Location, 0), (Table::Function, 0), (Table::String, 1)]
-    {
-        let name = cx.table_name(table);
-        let rows: Vec<usize> = cx.tables.unused(table, first).collect();
-        for row in rows {
-            cx.findings.raise(&PP1038, Spot::nowhere().field(name).row(row), "", "");
-        }
     }
 }

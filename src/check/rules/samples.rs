@@ -1,18 +1,15 @@
 //! Samples: values, timestamps, stacks, labels.
 
-use std::collections::HashSet;
-
 use super::indices::OP3127;
 use super::limits::{OP9005, OP9103};
 use super::pprof::PP1039;
-use super::{rules, zero};
+use super::{labels, rules, times, zero};
 use crate::check::cx::Cx;
 use crate::check::findings::{Shown, Spot};
 use crate::check::lists;
 use crate::check::record::Record;
-use crate::check::shape::{Kind, Shape};
-use crate::check::tables::Fields;
-use crate::schema::{LABEL, SAMPLE, STACK, Table, Version};
+use crate::check::shape::Shape;
+use crate::schema::{SAMPLE, STACK, Table, Version};
 
 rules! {
     OP4001 "sample-empty" ["E" "5-7"] "Sample"
@@ -165,7 +162,7 @@ pub(crate) fn sample(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
         numbers(cx, shape, record, times);
     }
     if times > 0 {
-        timestamps(cx, shape, record);
+        times::timestamps(cx, shape, record);
     }
 }
 
@@ -211,25 +208,9 @@ fn shape_name((values, times): (bool, bool)) -> &'static str {
 /// What a sample is a sample of, which no other one should be.
 #[inline(always)]
 fn identity(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
-    let stack = cx.tables.first_equal(Table::Stack, record.number(STACK_INDEX));
-    let link = cx.tables.first_equal(Table::Link, record.number(LINK_INDEX));
-    let mut key = u128::from(stack) << 32 | u128::from(link & 0xffff_ffff);
-    match record.count(ATTRIBUTES) {
-        0 => {}
-        1 => {
-            let only = cx.numbers(shape, record, ATTRIBUTES).next().unwrap_or(0);
-            let only = cx.tables.first_equal(Table::Attribute, only);
-            key |= u128::from(only & 0xffff_ffff) << 64 | 1 << 120;
-        }
-        _ => {
-            let rows = cx.numbers(shape, record, ATTRIBUTES);
-            let mut set: Vec<u64> =
-                rows.map(|row| cx.tables.first_equal(Table::Attribute, row)).collect();
-            set.sort_unstable();
-            let bytes: Vec<u8> = set.iter().flat_map(|row| row.to_le_bytes()).collect();
-            key ^= cx.payload.fingerprint(&bytes) | 1 << 127;
-        }
-    }
+    let mut attributes = cx.numbers(shape, record, ATTRIBUTES);
+    let rows = (record.number(STACK_INDEX), record.number(LINK_INDEX));
+    let key = identity_of(cx, rows, record.count(ATTRIBUTES), &mut attributes);
     let row = cx.row() as u32;
     if let Some(first) = cx.profile.identities.get(&key) {
         let first = *first;
@@ -237,6 +218,36 @@ fn identity(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
         cx.findings.raise(&OP4006, Spot::at(record.start), "", bound);
     } else {
         cx.profile.identities.insert(key, row);
+    }
+}
+
+/// The key of a stack, a link and some attributes, in whatever order: the same for equal rows.
+#[inline(always)]
+pub(crate) fn identity_of(
+    cx: &mut Cx<'_>,
+    (stack, link): (u64, u64),
+    count: usize,
+    attributes: &mut impl Iterator<Item = u64>,
+) -> u128 {
+    let stack = cx.tables.first_equal(Table::Stack, stack);
+    let link = cx.tables.first_equal(Table::Link, link);
+    let key = u128::from(stack) << 32 | u128::from(link & 0xffff_ffff);
+    match count {
+        0 => key,
+        1 => {
+            let only = cx.tables.first_equal(Table::Attribute, attributes.next().unwrap_or(0));
+            key | u128::from(only & 0xffff_ffff) << 64 | 1 << 120
+        }
+        _ => {
+            let mut set = std::mem::take(&mut cx.set);
+            set.clear();
+            set.extend(attributes.map(|row| cx.tables.first_equal(Table::Attribute, row)));
+            set.sort_unstable();
+            cx.scratch.clear();
+            cx.scratch.extend(set.iter().flat_map(|row| row.to_le_bytes()));
+            cx.set = set;
+            key ^ (cx.payload.fingerprint(&cx.scratch) | 1 << 127)
+        }
     }
 }
 
@@ -261,7 +272,7 @@ fn columned(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record, values: usi
     if record.has(LABELS) {
         let spot = Spot::at(record.at(LABELS)).field("label");
         cx.findings.fold(&OP4020, 0, spot, "", "");
-        labels(cx, record);
+        labels::labels(cx, record);
     }
     if listed > 0 && record.signed(SLICE_LENGTH) != 0 {
         cx.findings.raise(&OP4010, here, format_args!("{listed} locations"), "a slice alone");
@@ -340,53 +351,6 @@ pub(crate) fn overflowed(cx: &mut Cx<'_>, shape: &'static Shape, column: usize, 
     cx.findings.raise(rule, spot, found, "a sum of 64 bits");
 }
 
-/// Times that were not counted in nanoseconds, but in s, ms or us since 1970.
-const COARSE: std::ops::Range<i128> = 100_000_000..100_000_000_000_000_000;
-
-/// Whether a time is none in nanoseconds.
-pub(crate) fn is_coarse(time: i128) -> bool {
-    COARSE.contains(&time)
-}
-
-/// The timestamps of a sample.
-#[inline(always)]
-fn timestamps(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
-    let signed = |time: u64| i128::from(time);
-    let (from, to) = cx.profile.range.unwrap_or((i128::MIN, i128::MAX));
-    let inclusive = cx.version == Version::V1_3;
-    let comparable = cx.profile.time == 0 || cx.profile.time >= COARSE.end;
-    let mut last = i128::MIN;
-    let mut sorted = true;
-    for (row, time) in cx.numbers(shape, record, TIMES).enumerate() {
-        let time = signed(time);
-        sorted &= time >= last;
-        last = time;
-        let inside = time >= from && (time < to || (inclusive && time == to));
-        if inside && time != 0 && !(comparable && is_coarse(time)) {
-            continue;
-        }
-        odd_time(cx, record, row, time, (comparable, inside));
-    }
-    if !sorted {
-        let spot = Spot::at(record.at(TIMES)).field("timestamps_unix_nano");
-        cx.findings.raise(&OP4013, spot, "", "ascending");
-    }
-}
-
-#[cold]
-fn odd_time(cx: &mut Cx<'_>, record: &Record, row: usize, time: i128, how: (bool, bool)) {
-    let (comparable, inside) = how;
-    let spot = Spot::at(record.at(TIMES)).field("timestamps_unix_nano").row(row);
-    if time == 0 {
-        cx.findings.raise(&OP4015, spot, 0, "a time");
-    } else if comparable && is_coarse(time) {
-        cx.findings.raise(&OP4014, spot, time, "nanoseconds since 1970");
-    } else if let (false, Some((from, to))) = (inside, cx.profile.range) {
-        let end = if cx.version == Version::V1_3 { ']' } else { ')' };
-        cx.findings.raise(&OP4012, spot, time, format_args!("[{from}, {to}{end}"));
-    }
-}
-
 /// What is known when the samples of a profile were walked.
 pub(crate) fn after(cx: &mut Cx<'_>, record: &Record) {
     if cx.profile.ones && cx.profile.shape == Some((true, true)) {
@@ -417,53 +381,4 @@ pub(crate) fn stack(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
     if let Some(row) = cx.numbers(shape, record, LOCATION_INDICES).position(|index| index == 0) {
         cx.findings.raise(&OP4009, spot.row(row), 0, "a location");
     }
-}
-
-const LABEL_KEY: usize = LABEL.cell("key_strindex");
-const LABEL_STR: usize = LABEL.cell("str_strindex");
-const LABEL_NUM: usize = LABEL.cell("num");
-const LABEL_UNIT: usize = LABEL.cell("num_unit_strindex");
-
-/// A label, in OTEP 0239.
-pub(crate) fn label(cx: &mut Cx<'_>, record: &Record) {
-    let key = record.number(LABEL_KEY);
-    let here = Spot::at(record.start);
-    if key == 0 || cx.string(key).is_some_and(<[u8]>::is_empty) {
-        cx.findings.raise(&OP4021, Spot::at(record.at(LABEL_KEY)).field("key"), key, "a key");
-    }
-    let (text, number) = (record.number(LABEL_STR), record.number(LABEL_NUM));
-    if text != 0 && number != 0 {
-        cx.findings.raise(&OP4022, here, "str and num", "one of them");
-    }
-    if text != 0 && number == 0 && record.number(LABEL_UNIT) != 0 {
-        let spot = Spot::at(record.at(LABEL_UNIT)).field("num_unit");
-        cx.findings.raise(&OP4023, spot, record.number(LABEL_UNIT), "num");
-    }
-}
-
-/// The labels of a sample: no key twice.
-fn labels(cx: &mut Cx<'_>, record: &Record) {
-    if let Some((row, key)) = repeated_label(cx, record) {
-        let spot = Spot::at(record.at(LABELS)).field("label").row(row);
-        cx.findings.raise(&OP4024, spot, Shown(&key), "a key once");
-    }
-}
-
-/// The first label of a sample whose key came before, and that key.
-pub(crate) fn repeated_label(cx: &Cx<'_>, record: &Record) -> Option<(usize, Vec<u8>)> {
-    let shape = cx.shapes.find(Kind::Label)?;
-    let sample = cx.shapes.find(Kind::Sample)?;
-    let number = sample.of_cell(LABELS)?.field.number;
-    let mut seen = HashSet::new();
-    let fields = Fields::new(cx.bytes, record.start, record.end);
-    let bodies = fields.filter(|(found, _)| *found == number).filter_map(|(_, body)| body);
-    for (row, (start, end)) in bodies.enumerate() {
-        let key = cx.peek(shape, start, end).number(LABEL_KEY);
-        if let Some(text) = cx.string(key).filter(|_| key > 0)
-            && !seen.insert(text)
-        {
-            return Some((row, text.to_vec()));
-        }
-    }
-    None
 }

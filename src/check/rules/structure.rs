@@ -1,17 +1,14 @@
 //! What messages must be there, and what profiles say of themselves.
 
 use super::attributes::{OP5019, OP5021, OP5022, OP5024};
-use super::rules;
-use super::{limits, samples};
+use super::{limits, original, regexp, rules, samples, value_types};
 use crate::check::cx::Cx;
-use crate::check::findings::{Shown, Spot, Step};
+use crate::check::findings::{Shown, Spot};
 use crate::check::record::Record;
 use crate::check::shape::{Kind, Shape};
 use crate::check::state::ProfileState;
-use crate::check::tables::Fields;
 use crate::schema::{
-    PROFILE, PROFILE_CONTAINER, PROFILES_DATA, RESOURCE_PROFILES, SCOPE_PROFILES, VALUE_TYPE,
-    Version,
+    PROFILE, PROFILE_CONTAINER, PROFILES_DATA, RESOURCE_PROFILES, SCOPE_PROFILES, Version,
 };
 
 rules! {
@@ -254,70 +251,6 @@ fn is_schema_url(url: &[u8]) -> bool {
     !server.is_empty() && version.starts_with(|c: char| c.is_ascii_digit()) && version.contains('.')
 }
 
-/// The fields about what a profile was made from, wherever they are.
-struct Original {
-    format: usize,
-    payload: usize,
-}
-
-const OF_PROFILE: Original = Original {
-    format: PROFILE.cell("original_payload_format"),
-    payload: PROFILE.cell("original_payload"),
-};
-const OF_CONTAINER: Original = Original {
-    format: PROFILE_CONTAINER.cell("original_payload_format"),
-    payload: PROFILE_CONTAINER.cell("original_payload"),
-};
-
-fn original(cx: &mut Cx<'_>, record: &Record, of: &Original, samples: usize) {
-    let (format, payload) = (cx.body(record, of.format), cx.body(record, of.payload));
-    let in_format = Spot::at(record.at(of.format)).field("original_payload_format");
-    let in_payload = Spot::at(record.at(of.payload)).field("original_payload");
-    if format.is_empty() && payload.is_empty() {
-        return;
-    }
-    if format.is_empty() {
-        cx.findings.raise(&OP2022, in_format, Shown(b""), "a format");
-    }
-    if payload.is_empty() {
-        cx.findings.raise(&OP2023, in_payload, "no bytes", format_args!("{} bytes", Shown(format)));
-    }
-    if format == b"pprof" {
-        cx.findings.raise(&OP2024, in_format, Shown(format), "");
-    }
-    if !format.is_empty() && !matches!(format, b"pprof" | b"jfr" | b"linux_perf") {
-        cx.findings.raise(&OP2025, in_format, Shown(format), "pprof, jfr or linux_perf");
-    }
-    if payload.is_empty() {
-        return;
-    }
-    let fits = match format {
-        b"jfr" => payload.starts_with(b"FLR\0") || payload.starts_with(b"\x1f\x8b"),
-        b"linux_perf" => payload.starts_with(b"PERFILE2"),
-        b"pprof" => payload.starts_with(b"\x1f\x8b") || is_message(payload),
-        _ => true,
-    };
-    if !fits {
-        let head = payload.get(..payload.len().min(16)).unwrap_or_default();
-        cx.findings.raise(&OP2026, in_payload, Shown(head), Shown(format));
-    }
-    if samples == 0 {
-        cx.findings.raise(&OP2027, in_payload, format_args!("{} bytes", payload.len()), "samples");
-    }
-}
-
-/// Whether bytes are fields from end to end.
-fn is_message(bytes: &[u8]) -> bool {
-    let mut fields = Fields::new(bytes, 0, bytes.len());
-    while fields.at() < bytes.len() {
-        match fields.next() {
-            Some((1..=15, _)) => {}
-            _ => return false,
-        }
-    }
-    true
-}
-
 const INNER: usize = PROFILE_CONTAINER.cell("profile");
 const SAMPLES: usize = PROFILE.cell("samples");
 
@@ -330,56 +263,24 @@ pub(crate) fn container(cx: &mut Cx<'_>, record: &Record) {
     } else if let Some(shape) = cx.shapes.find(Kind::Profile) {
         samples = cx.peek(shape, body.start, body.end).count(SAMPLES);
     }
-    if record.has(INNER) || record.has(OF_CONTAINER.format) {
-        original(cx, record, &OF_CONTAINER, samples.max(usize::from(!record.has(INNER))));
+    if record.has(INNER) || record.has(original::OF_CONTAINER.format) {
+        original::original(
+            cx,
+            record,
+            &original::OF_CONTAINER,
+            samples.max(usize::from(!record.has(INNER))),
+        );
     }
 }
 
-const TYPES: usize = PROFILE.cell("sample_type");
-const PERIOD: usize = PROFILE.cell("period");
-const PERIOD_TYPE: usize = PROFILE.cell("period_type");
-const DEFAULT: usize = PROFILE.cell("default_sample_type_strindex");
-const DEFAULT_INDEX: usize = PROFILE.cell("default_sample_type_index");
 const DROP_FRAMES: usize = PROFILE.cell("drop_frames");
 const KEEP_FRAMES: usize = PROFILE.cell("keep_frames");
 const SLICE: usize = PROFILE.cell("location_indices");
-const TYPE: usize = VALUE_TYPE.cell("type_strindex");
-const UNIT: usize = VALUE_TYPE.cell("unit_strindex");
-const TEMPORALITY: usize = VALUE_TYPE.cell("aggregation_temporality");
-
-/// The bodies of the sample types of a profile.
-pub(crate) fn sample_types(
-    cx: &Cx<'_>,
-    shape: &'static Shape,
-    record: &Record,
-) -> Vec<(usize, usize)> {
-    let Some(slot) = shape.of_cell(TYPES) else { return Vec::new() };
-    if !slot.repeated {
-        let body = record.body(TYPES);
-        return record.get(TYPES).map(|_| (body.start, body.end)).into_iter().collect();
-    }
-    if !record.has(TYPES) {
-        return Vec::new();
-    }
-    let fields = Fields::new(cx.bytes, record.start, record.end);
-    fields.filter(|(number, _)| *number == slot.field.number).filter_map(|(_, body)| body).collect()
-}
-
-/// Type and unit of a value type; empty where they are not named, `None` where they lead nowhere.
-pub(crate) fn named<'a>(cx: &Cx<'a>, body: (usize, usize)) -> Option<(&'a [u8], &'a [u8])> {
-    let shape = cx.shapes.find(Kind::ValueType)?;
-    let record = cx.peek(shape, body.0, body.1);
-    let text = |cell| match record.number(cell) {
-        0 => Some(&b""[..]),
-        row => cx.string(row),
-    };
-    Some((text(TYPE)?, text(UNIT)?))
-}
 
 /// What a profile says of itself; its samples come after it.
 pub(crate) fn profile(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
     let samples = record.count(SAMPLES);
-    let types = sample_types(cx, shape, record);
+    let types = value_types::sample_types(cx, shape, record);
     cx.payload.profiles += 1;
     cx.payload.samples += samples as u64;
     cx.profile = ProfileState::default();
@@ -392,100 +293,17 @@ pub(crate) fn profile(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
         let spot = Spot::at(record.start).field(shape.name_of(SAMPLES));
         cx.findings.raise(&OP2004, spot, "", "");
     }
-    value_types(cx, shape, record, &types, samples);
-    period(cx, record);
+    value_types::value_types(cx, shape, record, &types, samples);
+    value_types::period(cx, record);
     if cx.version != Version::V1_3 {
-        original(cx, record, &OF_PROFILE, samples);
+        original::original(cx, record, &original::OF_PROFILE, samples);
     }
     for cell in [DROP_FRAMES, KEEP_FRAMES] {
         let row = record.number(cell);
-        if let Some(text) = cx.string(row).filter(|text| row > 0 && !is_regexp(text)) {
+        if let Some(text) = cx.string(row).filter(|text| row > 0 && !regexp::is_regexp(text)) {
             let spot = Spot::at(record.at(cell)).field(shape.name_of(cell));
             cx.findings.raise(&OP2021, spot, Shown(text), "a regular expression");
         }
-    }
-}
-
-fn value_types(
-    cx: &mut Cx<'_>,
-    shape: &'static Shape,
-    record: &Record,
-    types: &[(usize, usize)],
-    samples: usize,
-) {
-    let Some(slot) = shape.of_cell(TYPES) else { return };
-    let field = Spot::at(record.at(TYPES)).field(slot.field.name);
-    let spot = |row: usize| if slot.repeated { field.row(row) } else { field };
-    if types.is_empty() && samples > 0 {
-        let rule = if slot.repeated { &OP2009 } else { &OP2010 };
-        cx.findings.raise(rule, field, "", "");
-    }
-    let mut known: Vec<(&[u8], &[u8])> = Vec::new();
-    for (row, body) in types.iter().enumerate() {
-        temporality(cx, slot.repeated.then_some(row), *body);
-        let Some(names) = named(cx, *body).filter(|_| !cx.tables.missing) else { continue };
-        if samples > 0 && (names.0.is_empty() || names.1.is_empty()) {
-            cx.findings.raise(&OP2010, spot(row), type_name(names), "a type and a unit");
-        } else if known.len() < 1_000 && known.contains(&names) {
-            cx.findings.raise(&OP2011, spot(row), type_name(names), "");
-        }
-        if row > 0 && names.1 == b"count" {
-            cx.findings.raise(&OP2018, spot(row), type_name(names), "");
-        }
-        known.push(names);
-    }
-    let default = record.number(DEFAULT);
-    if let Some(text) = cx.string(default).filter(|text| default > 0 && !text.is_empty())
-        && !known.iter().any(|names| names.0 == text)
-    {
-        let spot = Spot::at(record.at(DEFAULT)).field(shape.name_of(DEFAULT));
-        cx.findings.raise(&OP2017, spot, Shown(text), "the type of a sample type");
-    }
-    let index = record.signed(DEFAULT_INDEX);
-    if index != 0 && (index < 0 || index as u64 >= types.len() as u64) {
-        let spot = Spot::at(record.at(DEFAULT_INDEX)).field(shape.name_of(DEFAULT_INDEX));
-        cx.findings.raise(&OP2017, spot, index, format_args!("an index below {}", types.len()));
-    }
-}
-
-fn type_name((name, unit): (&[u8], &[u8])) -> String {
-    format!("{} in {}", Shown(name), Shown(unit))
-}
-
-fn temporality(cx: &mut Cx<'_>, row: Option<usize>, body: (usize, usize)) {
-    let Some(shape) = cx.shapes.find(Kind::ValueType) else { return };
-    if shape.of_cell(TEMPORALITY).is_none() {
-        return;
-    }
-    let record = cx.peek(shape, body.0, body.1);
-    cx.findings.path.push(Step { name: "sample_type", row: row.map(|row| row as u32) });
-    let spot = Spot::at(record.at(TEMPORALITY)).field("aggregation_temporality");
-    match record.number(TEMPORALITY) {
-        0 => cx.findings.raise(&OP2012, spot, 0, "1 (delta) or 2 (cumulative)"),
-        2 => cx.findings.raise(&OP2013, spot, 2, ""),
-        _ => {}
-    }
-    cx.findings.path.pop();
-}
-
-fn period(cx: &mut Cx<'_>, record: &Record) {
-    let period = record.signed(PERIOD);
-    let body = record.body(PERIOD_TYPE);
-    let names = record.get(PERIOD_TYPE).and_then(|_| named(cx, (body.start, body.end)));
-    let unnamed = match names {
-        Some((name, unit)) => name.is_empty() || unit.is_empty(),
-        None => !record.has(PERIOD_TYPE),
-    };
-    let spot = Spot::at(record.at(PERIOD)).field("period");
-    if period != 0 && unnamed && !cx.tables.missing {
-        cx.findings.raise(&OP2014, spot, period, "period_type");
-    }
-    if period < 0 {
-        cx.findings.raise(&OP2016, spot, period, "0 or more");
-    }
-    if period == 0 && record.has(PERIOD_TYPE) && !body.is_empty() {
-        let spot = Spot::at(record.at(PERIOD_TYPE)).field("period_type");
-        cx.findings.raise(&OP2015, spot, "period 0", "");
     }
 }
 
@@ -493,66 +311,5 @@ fn period(cx: &mut Cx<'_>, record: &Record) {
 pub(crate) fn after_profile(cx: &mut Cx<'_>, record: &Record) {
     if cx.version != Version::Pprof {
         samples::after(cx, record);
-    }
-}
-
-/// Whether a text is a regular expression, as far as can be told by its brackets and its repetitions.
-pub(crate) fn is_regexp(text: &[u8]) -> bool {
-    let (mut open, mut at, mut repeatable) = (0u32, 0, false);
-    while let Some(byte) = text.get(at) {
-        at += 1;
-        match byte {
-            b'\\' if text.get(at).is_none() => return false,
-            b'\\' => {
-                at += 1;
-                repeatable = true;
-            }
-            b'[' => match class_end(text, at) {
-                Some(end) => (at, repeatable) = (end, true),
-                None => return false,
-            },
-            b'(' => {
-                open += 1;
-                repeatable = false;
-                if text.get(at) == Some(&b'?') {
-                    at += 1;
-                }
-            }
-            b')' if open == 0 => return false,
-            b')' => {
-                open -= 1;
-                repeatable = true;
-            }
-            b'*' | b'+' | b'?' if !repeatable => return false,
-            b'*' | b'+' => {
-                // One more may say that it is lazy.
-                at += usize::from(text.get(at) == Some(&b'?'));
-                repeatable = false;
-            }
-            b'?' => {
-                at += usize::from(text.get(at) == Some(&b'?'));
-                repeatable = false;
-            }
-            b'|' | b'^' => repeatable = false,
-            _ => repeatable = true,
-        }
-    }
-    open == 0
-}
-
-/// Where a class of characters ends that begins at `at`.
-fn class_end(text: &[u8], mut at: usize) -> Option<usize> {
-    at += usize::from(text.get(at) == Some(&b'^'));
-    at += usize::from(text.get(at) == Some(&b']'));
-    loop {
-        match text.get(at)? {
-            b']' => return Some(at + 1),
-            b'\\' => at += 2,
-            b'[' if text.get(at + 1) == Some(&b':') => {
-                let rest = text.get(at + 2..)?;
-                at += 4 + rest.windows(2).position(|pair| pair == b":]")?;
-            }
-            _ => at += 1,
-        }
     }
 }

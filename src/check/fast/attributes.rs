@@ -1,0 +1,105 @@
+//! Rows of the attribute table.
+
+use super::Message;
+use crate::check::cx::Cx;
+use crate::check::findings::{Shown, Spot};
+use crate::check::rules::attributes::OP5013;
+use crate::check::rules::entries;
+use crate::check::shape::{Kind, Shape};
+use crate::check::state::{Attribute, Class, KeyState};
+use crate::check::text;
+use crate::schema::{ANY_VALUE, KEY_VALUE_AND_UNIT, Table};
+use crate::wire::short::Short;
+
+const KEY: u8 = KEY_VALUE_AND_UNIT.cell("key_strindex") as u8;
+const VALUE: u8 = KEY_VALUE_AND_UNIT.cell("value") as u8;
+const UNIT: u8 = KEY_VALUE_AND_UNIT.cell("unit_strindex") as u8;
+const TEXT: u8 = ANY_VALUE.cell("string_value") as u8;
+const INT: u8 = ANY_VALUE.cell("int_value") as u8;
+
+// What is walked deep has small frames.
+#[inline(never)]
+pub(super) fn entry(cx: &mut Cx<'_>, message: Message) -> Option<()> {
+    let mut fields = message.short(cx)?;
+    let inner = cx.value_shape?;
+    let (mut key, mut unit, mut kind) = (0, 0, 0);
+    let (mut unit_at, mut bytes) = (0, 0);
+    while !fields.is_over() {
+        let at = fields.at();
+        let (tag, value) = fields.exact()?;
+        match message.shape.codes[usize::from(tag)] {
+            KEY if key == 0 => key = value,
+            UNIT if unit == 0 => (unit, unit_at) = (value, at),
+            VALUE if kind == 0 => {
+                kind = kind_of(inner, fields.body(value).filter(|_| value <= cx.long as u64)?)?;
+                bytes = value as usize;
+            }
+            _ => return None,
+        }
+    }
+    let attribute = *cx.attributes.get(message.row())?;
+    let plain = attribute.class == Class::Other && attribute.key != Attribute::NO_KEY;
+    let deep = cx.depth + 2 > cx.limits.max_nesting;
+    if !fields.is_done()
+        || message.row() == 0
+        || key == 0
+        || kind == 0
+        || !plain
+        || cx.styled
+        || deep
+    {
+        return None;
+    }
+    cx.has(Table::String, key)?;
+    cx.has(Table::String, unit)?;
+    let known = cx.payload.keys.get_mut(attribute.key as usize)?;
+    if known.rows == 0 {
+        *known = KeyState { kind, unit, rows: 0 };
+    } else if (known.kind, known.unit) != (kind, unit) {
+        return None;
+    }
+    known.rows += 1;
+    if unit > 0 {
+        is_usual(cx, message, unit, unit_at);
+        cx.tables.mark(Table::String, unit);
+    }
+    cx.tables.mark(Table::String, key);
+    cx.owns(Kind::KeyValueAndUnit, message.len());
+    cx.owns(Kind::AnyValue, bytes);
+    Some(())
+}
+
+/// The member that a value has, if it is a text or a number of which there is nothing to say.
+#[inline(always)]
+fn kind_of(shape: &'static Shape, mut value: Short<'_>) -> Option<u64> {
+    let (tag, number) = value.exact()?;
+    let cell = shape.codes[usize::from(tag)];
+    match cell {
+        TEXT => {
+            let body = value.body(number)?;
+            if text::is_odd(body.rest()?) {
+                return None;
+            }
+        }
+        INT => {}
+        _ => return None,
+    }
+    value.is_done().then_some(1 << cell)
+}
+
+/// Tells of a unit that is not usual; most attributes have that of the one before.
+#[inline(always)]
+fn is_usual(cx: &mut Cx<'_>, message: Message, unit: u64, at: usize) {
+    if cx.unit != (unit, true) {
+        let text = cx.string(unit).unwrap_or_default();
+        if cx.unit.0 != unit {
+            cx.unit = (unit, entries::is_ucum(text));
+        }
+        if !cx.unit.1 {
+            let spot = Spot::at(message.start + at).field("unit_strindex");
+            cx.findings.path.push(message.step);
+            cx.findings.raise(&OP5013, spot, Shown(text), "a UCUM unit");
+            cx.findings.path.pop();
+        }
+    }
+}

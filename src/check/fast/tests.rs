@@ -1,0 +1,94 @@
+//! What is shown to be fine is fine: with and without this room, payloads have the same findings.
+
+use std::rc::Rc;
+
+use crate::check::cx::Cx;
+use crate::check::findings::{Finding, Findings, Tally};
+use crate::check::options::Options;
+use crate::check::walk;
+use crate::format::Format;
+use crate::limits::Limits;
+use crate::schema::Version;
+use crate::{ReadOptions, WriteOptions};
+
+fn walked(
+    bytes: &[u8],
+    version: Version,
+    options: &Rc<Options>,
+    fast: bool,
+) -> (Vec<Finding>, Vec<Tally>, u64) {
+    let findings = Findings::new(Rc::clone(options), Some(version));
+    let mut cx = Cx::new(bytes, version, options.limits, findings);
+    assert!(cx.fast, "{version:?} is known here");
+    cx.fast = fast;
+    walk::walk(&mut cx);
+    let owned = cx.payload.owned;
+    let (findings, tallies) = cx.findings.finish();
+    (findings, tallies, owned)
+}
+
+fn payloads() -> Vec<(Version, Vec<u8>)> {
+    let mut payloads = Vec::new();
+    for name in [
+        "go-cpu-labels.pb.gz",
+        "go-heap.pb.gz",
+        "rust-heap.pb.gz",
+        "rust-cpu.pb",
+        "otlp-1.11-aggregated-cpu.binpb",
+        "otlp-1.11-timestamped-cpu-offcpu.binpb",
+    ] {
+        let path = format!("{}/testdata/{name}", env!("CARGO_MANIFEST_DIR"));
+        let Ok(file) = std::fs::read(path) else { continue };
+        let Ok(reading) = crate::read(&file, &ReadOptions::default()) else { continue };
+        for (version, format) in [
+            (Version::V1_8, Format::OTLP_1_8),
+            (Version::V1_9, Format::OTLP_1_9),
+            (Version::V1_10, Format::OTLP_1_10),
+        ] {
+            let options = WriteOptions::default();
+            let written =
+                crate::write(&reading.profiles, format, &options).expect("it can be written");
+            payloads.push((version, written.payload));
+        }
+    }
+    assert!(payloads.len() >= 9, "{}", payloads.len());
+    payloads
+}
+
+/// Every rule is asked, and all findings are listed.
+fn all() -> Rc<Options> {
+    let rules = crate::check::Rule::all().collect();
+    Rc::new(Options::default().only(rules).max_findings(u64::MAX).limits(Limits::file()))
+}
+
+#[test]
+fn bent_payloads_have_the_same_findings_either_way() {
+    let every = all();
+    let usual = Rc::new(Options::default());
+    let mut state = 99u64;
+    let mut below = |end: usize| {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % end.max(1)
+    };
+    for (version, whole) in payloads() {
+        for round in 0..40 {
+            let mut bent = whole.clone();
+            for _ in 0..round.min(6) {
+                let at = below(bent.len());
+                let odd = [0, 1, 2, 3, 0x7f, 0x80, 0xff, 0x0a, 0x12][below(9)];
+                match below(6) {
+                    0 => bent.insert(at, odd),
+                    1 => drop(bent.remove(at)),
+                    2 => bent[at] = bent[at].wrapping_add(1),
+                    _ => bent[at] = odd,
+                }
+            }
+            for options in [&every, &usual] {
+                let slow = walked(&bent, version, options, false);
+                let fast = walked(&bent, version, options, true);
+                assert!(slow == fast, "{version:?} {round}\n{slow:#?}\n{fast:#?}");
+            }
+        }
+    }
+}

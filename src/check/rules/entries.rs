@@ -1,0 +1,81 @@
+//! The rows of the attribute table.
+
+use super::attributes::{OP5003, OP5005, OP5013, OP5016, OP5031, key_style, value_type};
+use super::{conventions, zero};
+use crate::check::cx::Cx;
+use crate::check::findings::{Shown, Spot};
+use crate::check::record::Record;
+use crate::check::shape::{Kind, Shape};
+use crate::check::state::{Attribute, KeyState};
+use crate::schema::{ANY_VALUE, KEY_VALUE_AND_UNIT};
+
+const DOUBLE: usize = ANY_VALUE.cell("double_value");
+const ENTRY_KEY: usize = KEY_VALUE_AND_UNIT.cell("key_strindex");
+const ENTRY_VALUE: usize = KEY_VALUE_AND_UNIT.cell("value");
+const ENTRY_UNIT: usize = KEY_VALUE_AND_UNIT.cell("unit_strindex");
+
+/// A row of the attribute table.
+pub(crate) fn entry(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
+    if cx.row() == 0 {
+        return;
+    }
+    if zero::is_zero_attribute(cx, shape, record) {
+        zero::extra(cx, record);
+        return;
+    }
+    let key = cx.string(record.number(ENTRY_KEY));
+    if key.is_some_and(<[u8]>::is_empty) {
+        let spot = Spot::at(record.at(ENTRY_KEY)).field("key_strindex");
+        cx.findings.raise(&OP5003, spot, record.number(ENTRY_KEY), "a key");
+    }
+    let body = record.body(ENTRY_VALUE);
+    let Some(value) = cx.shapes.find(Kind::AnyValue) else { return };
+    let kind = value_type(cx.peek(value, body.start, body.end).seen);
+    if kind == 0 {
+        cx.findings.raise(&OP5005, Spot::at(record.start).field("value"), "", "a value");
+    }
+    let unit = record.number(ENTRY_UNIT);
+    if let Some(text) = cx.string(unit).filter(|text| !is_ucum(text)) {
+        let spot = Spot::at(record.at(ENTRY_UNIT)).field("unit_strindex");
+        cx.findings.raise(&OP5013, spot, Shown(text), "a UCUM unit");
+    }
+    let Some(key) = key else { return };
+    key_style(cx, record, key);
+    conflict(cx, record, key, kind, unit);
+    conventions::entry(cx, record, key, body);
+}
+
+/// One key: one type, and one unit.
+fn conflict(cx: &mut Cx<'_>, record: &Record, key: &[u8], kind: u64, unit: u64) {
+    let row = cx.row();
+    let Some(attribute) = cx.attributes.get(row).filter(|found| found.key != Attribute::NO_KEY)
+    else {
+        return;
+    };
+    let Some(seen) = cx.payload.keys.get_mut(attribute.key as usize) else { return };
+    if seen.rows == 0 {
+        *seen = KeyState { kind, unit, rows: 0 };
+    }
+    seen.rows += 1;
+    let conflicts = (seen.kind, seen.unit) != (kind, unit) && kind != 0;
+    let id = u64::from(attribute.key);
+    if conflicts {
+        cx.findings.fold(&OP5031, id, Spot::at(record.start), Shown(key), "one type and one unit");
+    }
+    if kind == 1 << DOUBLE {
+        cx.findings.fold(&OP5016, id, Spot::at(record.start), Shown(key), "bounded cardinality");
+    }
+}
+
+/// Units that are usual, or look like UCUM.
+pub(crate) fn is_ucum(unit: &[u8]) -> bool {
+    const KNOWN: &[&str] = &[
+        "", "1", "%", "s", "ms", "us", "ns", "ps", "min", "h", "d", "wk", "mo", "a", "By", "kBy",
+        "MBy", "GBy", "TBy", "KiBy", "MiBy", "GiBy", "TiBy", "bit", "kbit", "Mbit", "Kibit",
+        "Mibit", "Hz", "kHz", "MHz", "GHz", "m", "km", "cm", "mm", "g", "kg", "K", "Cel", "W",
+        "kW", "J", "kJ", "V", "mV", "A", "mA", "Pa", "kPa",
+    ];
+    let Ok(text) = std::str::from_utf8(unit) else { return false };
+    text.split(['/', '.'])
+        .all(|part| KNOWN.contains(&part) || (part.ends_with('}') && part.contains('{')))
+}

@@ -1,0 +1,62 @@
+//! The labels of samples, in OTEP 0239.
+
+use std::collections::HashSet;
+
+use super::samples::{OP4021, OP4022, OP4023, OP4024};
+use crate::check::cx::Cx;
+use crate::check::findings::{Shown, Spot};
+use crate::check::record::Record;
+use crate::check::shape::Kind;
+use crate::check::tables::Fields;
+use crate::schema::{LABEL, SAMPLE};
+
+const LABELS: usize = SAMPLE.cell("label");
+
+const LABEL_KEY: usize = LABEL.cell("key_strindex");
+const LABEL_STR: usize = LABEL.cell("str_strindex");
+const LABEL_NUM: usize = LABEL.cell("num");
+const LABEL_UNIT: usize = LABEL.cell("num_unit_strindex");
+
+/// A label, in OTEP 0239.
+pub(crate) fn label(cx: &mut Cx<'_>, record: &Record) {
+    let key = record.number(LABEL_KEY);
+    let here = Spot::at(record.start);
+    if key == 0 || cx.string(key).is_some_and(<[u8]>::is_empty) {
+        cx.findings.raise(&OP4021, Spot::at(record.at(LABEL_KEY)).field("key"), key, "a key");
+    }
+    let (text, number) = (record.number(LABEL_STR), record.number(LABEL_NUM));
+    if text != 0 && number != 0 {
+        cx.findings.raise(&OP4022, here, "str and num", "one of them");
+    }
+    if text != 0 && number == 0 && record.number(LABEL_UNIT) != 0 {
+        let spot = Spot::at(record.at(LABEL_UNIT)).field("num_unit");
+        cx.findings.raise(&OP4023, spot, record.number(LABEL_UNIT), "num");
+    }
+}
+
+/// The labels of a sample: no key twice.
+pub(super) fn labels(cx: &mut Cx<'_>, record: &Record) {
+    if let Some((row, key)) = repeated_label(cx, record) {
+        let spot = Spot::at(record.at(LABELS)).field("label").row(row);
+        cx.findings.raise(&OP4024, spot, Shown(&key), "a key once");
+    }
+}
+
+/// The first label of a sample whose key came before, and that key.
+pub(crate) fn repeated_label(cx: &Cx<'_>, record: &Record) -> Option<(usize, Vec<u8>)> {
+    let shape = cx.shapes.find(Kind::Label)?;
+    let sample = cx.shapes.find(Kind::Sample)?;
+    let number = sample.of_cell(LABELS)?.field.number;
+    let mut seen = HashSet::new();
+    let fields = Fields::new(cx.bytes, record.start, record.end);
+    let bodies = fields.filter(|(found, _)| *found == number).filter_map(|(_, body)| body);
+    for (row, (start, end)) in bodies.enumerate() {
+        let key = cx.peek(shape, start, end).number(LABEL_KEY);
+        if let Some(text) = cx.string(key).filter(|_| key > 0)
+            && !seen.insert(text)
+        {
+            return Some((row, text.to_vec()));
+        }
+    }
+    None
+}

@@ -1,0 +1,72 @@
+//! The payload that a profile was made from.
+
+use super::structure::{OP2022, OP2023, OP2024, OP2025, OP2026, OP2027};
+use crate::check::cx::Cx;
+use crate::check::findings::{Shown, Spot};
+use crate::check::record::Record;
+use crate::check::tables::Fields;
+use crate::schema::{PROFILE, PROFILE_CONTAINER};
+
+/// The fields about what a profile was made from, wherever they are.
+pub(super) struct Original {
+    pub(super) format: usize,
+    payload: usize,
+}
+
+pub(super) const OF_PROFILE: Original = Original {
+    format: PROFILE.cell("original_payload_format"),
+    payload: PROFILE.cell("original_payload"),
+};
+pub(super) const OF_CONTAINER: Original = Original {
+    format: PROFILE_CONTAINER.cell("original_payload_format"),
+    payload: PROFILE_CONTAINER.cell("original_payload"),
+};
+
+pub(super) fn original(cx: &mut Cx<'_>, record: &Record, of: &Original, samples: usize) {
+    let (format, payload) = (cx.body(record, of.format), cx.body(record, of.payload));
+    let in_format = Spot::at(record.at(of.format)).field("original_payload_format");
+    let in_payload = Spot::at(record.at(of.payload)).field("original_payload");
+    if format.is_empty() && payload.is_empty() {
+        return;
+    }
+    if format.is_empty() {
+        cx.findings.raise(&OP2022, in_format, Shown(b""), "a format");
+    }
+    if payload.is_empty() {
+        cx.findings.raise(&OP2023, in_payload, "no bytes", format_args!("{} bytes", Shown(format)));
+    }
+    if format == b"pprof" {
+        cx.findings.raise(&OP2024, in_format, Shown(format), "");
+    }
+    if !format.is_empty() && !matches!(format, b"pprof" | b"jfr" | b"linux_perf") {
+        cx.findings.raise(&OP2025, in_format, Shown(format), "pprof, jfr or linux_perf");
+    }
+    if payload.is_empty() {
+        return;
+    }
+    let fits = match format {
+        b"jfr" => payload.starts_with(b"FLR\0") || payload.starts_with(b"\x1f\x8b"),
+        b"linux_perf" => payload.starts_with(b"PERFILE2"),
+        b"pprof" => payload.starts_with(b"\x1f\x8b") || is_message(payload),
+        _ => true,
+    };
+    if !fits {
+        let head = payload.get(..payload.len().min(16)).unwrap_or_default();
+        cx.findings.raise(&OP2026, in_payload, Shown(head), Shown(format));
+    }
+    if samples == 0 {
+        cx.findings.raise(&OP2027, in_payload, format_args!("{} bytes", payload.len()), "samples");
+    }
+}
+
+/// Whether bytes are fields from end to end.
+fn is_message(bytes: &[u8]) -> bool {
+    let mut fields = Fields::new(bytes, 0, bytes.len());
+    while fields.at() < bytes.len() {
+        match fields.next() {
+            Some((1..=15, _)) => {}
+            _ => return false,
+        }
+    }
+    true
+}

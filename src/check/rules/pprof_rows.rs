@@ -1,0 +1,161 @@
+//! Mappings, locations, lines and functions, in pprof.
+
+use std::collections::HashMap;
+
+use super::limits::OP9007;
+use super::pprof::*;
+use crate::check::cx::Cx;
+use crate::check::findings::{Shown, Spot};
+use crate::check::record::Record;
+use crate::check::rule::Rule;
+use crate::check::shape::Shape;
+use crate::check::state::{Ids, PayloadState};
+use crate::schema::{FUNCTION, LINE, LOCATION, MAPPING, Table};
+
+/// The ids of the rows of a table: zero, given twice, or not 1, 2, 3 …
+fn id(
+    cx: &mut Cx<'_>,
+    record: &Record,
+    cell: usize,
+    rule: &'static Rule,
+    rows: fn(&PayloadState) -> &Ids,
+) {
+    let (id, row) = (record.number(cell), cx.row() as u64);
+    let spot = Spot::at(record.at(cell)).field("id");
+    if id == 0 {
+        cx.findings.raise(rule, spot, 0, "1 or more");
+    } else if rows(&cx.payload).row(id) != Some(row) {
+        cx.findings.raise(rule, spot, id, "an id of its own");
+    } else if id != row + 1 {
+        let kind = rule.id.as_bytes().last().copied().unwrap_or(0);
+        cx.findings.fold(&PP1026, kind.into(), spot, id, row + 1);
+    }
+}
+
+const MAPPING_ID: usize = MAPPING.cell("id");
+const START: usize = MAPPING.cell("memory_start");
+const LIMIT: usize = MAPPING.cell("memory_limit");
+
+/// A mapping.
+pub(crate) fn mapping(cx: &mut Cx<'_>, record: &Record) {
+    id(cx, record, MAPPING_ID, &PP1005, |state| &state.mapping_ids);
+    let (start, limit) = (record.number(START), record.number(LIMIT));
+    if start > limit {
+        let found = format!("{start:#x} to {limit:#x}");
+        cx.findings.raise(&PP1023, Spot::at(record.start), found, "");
+    }
+}
+
+const LOCATION_ID: usize = LOCATION.cell("id");
+const MAPPING_OF: usize = LOCATION.cell("mapping_index");
+const ADDRESS: usize = LOCATION.cell("address");
+const LINES: usize = LOCATION.cell("lines");
+
+/// A location.
+pub(crate) fn location(cx: &mut Cx<'_>, _: &'static Shape, record: &Record) {
+    id(cx, record, LOCATION_ID, &PP1007, |state| &state.locations);
+    let (mapping, address) = (record.number(MAPPING_OF), record.number(ADDRESS));
+    let lines = record.count(LINES);
+    let spot = Spot::at(record.at(MAPPING_OF)).field("mapping_id");
+    match cx.payload.mapping_ids.row(mapping) {
+        _ if mapping == 0 => {}
+        None => cx.findings.raise(&PP1008, spot, mapping, "the id of a mapping"),
+        Some(row) => {
+            cx.tables.mark(Table::Mapping, row);
+            let fact = cx.payload.mappings.get(row as usize).copied();
+            if let Some(fact) = fact.filter(|fact| {
+                address != 0
+                    && fact.limit > fact.start
+                    && (address < fact.start || address > fact.limit)
+            }) {
+                let spot = Spot::at(record.at(ADDRESS)).field("address");
+                let bound = format!("{:#x} to {:#x}", fact.start, fact.limit);
+                cx.findings.fold(&PP1024, row, spot, format_args!("{address:#x}"), bound);
+            }
+        }
+    }
+    if address == 0 && lines == 0 {
+        cx.findings.raise(&PP1025, Spot::at(record.start), "", "");
+    }
+    let most = cx.limits.max_lines_per_location;
+    if lines as u64 > most {
+        let spot = Spot::at(record.at(LINES)).field("line");
+        cx.findings.raise(&OP9007, spot, format_args!("{lines} lines"), most);
+    }
+}
+
+const FUNCTION_OF: usize = LINE.cell("function_index");
+const LINE_NUMBER: usize = LINE.cell("line");
+const COLUMN: usize = LINE.cell("column");
+
+/// A line.
+pub(crate) fn line(cx: &mut Cx<'_>, record: &Record) {
+    let function = record.number(FUNCTION_OF);
+    match cx.payload.functions.row(function) {
+        Some(row) => cx.tables.mark(Table::Function, row),
+        None => {
+            let spot = Spot::at(record.at(FUNCTION_OF)).field("function_id");
+            cx.findings.raise(&PP1009, spot, function, "the id of a function");
+        }
+    }
+    for (cell, name) in [(LINE_NUMBER, "line"), (COLUMN, "column")] {
+        if record.signed(cell) < 0 {
+            let spot = Spot::at(record.at(cell)).field(name);
+            cx.findings.raise(&PP1036, spot, record.signed(cell), "0 or more");
+        }
+    }
+}
+
+const FUNCTION_ID: usize = FUNCTION.cell("id");
+const START_LINE: usize = FUNCTION.cell("start_line");
+
+/// A function.
+pub(crate) fn function(cx: &mut Cx<'_>, _: &'static Shape, record: &Record) {
+    id(cx, record, FUNCTION_ID, &PP1006, |state| &state.functions);
+    if record.signed(START_LINE) < 0 {
+        let spot = Spot::at(record.at(START_LINE)).field("start_line");
+        cx.findings.raise(&PP1036, spot, record.signed(START_LINE), "0 or more");
+    }
+}
+
+/// The ids of all rows, before anything refers to them.
+pub(crate) fn ids(cx: &mut Cx<'_>) {
+    let of = |table, cell| -> Ids {
+        let Some(shape) = cx.table_shape(table) else { return Ids::default() };
+        let mut record = cx.pool.lend();
+        let rows = cx.tables.rows[table as usize].iter();
+        Ids::new(rows.map(|(start, end)| {
+            cx.peek_into(shape, *start as usize, *end as usize, &mut record);
+            record.number(cell)
+        }))
+    };
+    let locations = of(Table::Location, LOCATION_ID);
+    let mappings = of(Table::Mapping, MAPPING_ID);
+    let functions = of(Table::Function, FUNCTION_ID);
+    (cx.payload.locations, cx.payload.mapping_ids) = (locations, mappings);
+    cx.payload.functions = functions;
+}
+
+/// What only all references together show.
+pub(crate) fn tables(cx: &mut Cx<'_>) {
+    let mut seen: HashMap<&[u8], usize, foldhash::fast::RandomState> = HashMap::default();
+    for row in 0..cx.tables.rows[Table::String as usize].len() {
+        let text = cx.string(row as u64).unwrap_or_default();
+        if let Some(first) = seen.get(text) {
+            let (spot, first) = (Spot::nowhere().field("string_table").row(row), *first);
+            let bound = format_args!("no entry of [{first}]").to_string();
+            cx.findings.raise(&PP1031, spot, Shown(text), bound);
+        } else {
+            seen.insert(text, row);
+        }
+    }
+    for (table, first) in
+        [(Table::Mapping, 0), (Table::Location, 0), (Table::Function, 0), (Table::String, 1)]
+    {
+        let name = cx.table_name(table);
+        let rows: Vec<usize> = cx.tables.unused(table, first).collect();
+        for row in rows {
+            cx.findings.raise(&PP1038, Spot::nowhere().field(name).row(row), "", "");
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! Samples and their labels, in pprof.
+
+use super::limits::{OP9005, OP9010};
+use super::pprof::*;
+use super::samples;
+use crate::check::cx::Cx;
+use crate::check::findings::{Shown, Spot};
+use crate::check::record::Record;
+use crate::check::shape::Shape;
+use crate::check::tables::Fields;
+use crate::schema::{LABEL, SAMPLE, Table, Version};
+
+const LOCATIONS: usize = SAMPLE.cell("location_index");
+const VALUES: usize = SAMPLE.cell("values");
+const LABELS: usize = SAMPLE.cell("label");
+
+/// A sample.
+pub(crate) fn sample(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
+    let here = Spot::at(record.start);
+    let (values, types) = (record.count(VALUES), cx.profile.types);
+    if values != types && types > 0 {
+        let spot = Spot::at(record.at(VALUES)).field("value");
+        cx.findings.raise(&PP1003, spot, format_args!("{values} values"), types);
+    }
+    let depth = record.count(LOCATIONS);
+    let spot = Spot::at(record.at(LOCATIONS)).field("location_id");
+    if depth == 0 {
+        cx.findings.raise(&PP1033, here, "", "");
+    }
+    if depth as u64 > cx.limits.max_stack_depth {
+        let most = cx.limits.max_stack_depth;
+        cx.findings.raise(&OP9005, spot, format_args!("{depth} locations"), most);
+    }
+    for (row, id) in cx.numbers(shape, record, LOCATIONS).enumerate() {
+        match cx.payload.locations.row(id) {
+            Some(found) => cx.tables.mark(Table::Location, found),
+            None => cx.findings.raise(&PP1004, spot.row(row), id, "the id of a location"),
+        }
+    }
+    if record.has(LABELS) {
+        labels(cx, record);
+    }
+    sums(cx, shape, record);
+    repeated(cx, record);
+}
+
+fn labels(cx: &mut Cx<'_>, record: &Record) {
+    let count = record.count(LABELS);
+    let spot = Spot::at(record.at(LABELS)).field("label");
+    let most = cx.limits.max_attributes_per_item;
+    if count as u64 > most {
+        cx.findings.raise(&OP9010, spot, format_args!("{count} labels"), most);
+    }
+    if count > 1
+        && let Some((row, key)) = super::labels::repeated_label(cx, record)
+    {
+        cx.findings.raise(&PP1018, spot.row(row), Shown(&key), "a key once");
+    }
+}
+
+fn sums(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
+    for (column, value) in cx.numbers(shape, record, VALUES).take(cx.profile.types).enumerate() {
+        let value = value as i64;
+        match cx.profile.sums.get_mut(column) {
+            None => cx.profile.sums.push(Some(value)),
+            Some(None) => {}
+            Some(Some(sum)) => match sum.checked_add(value) {
+                Some(more) => *sum = more,
+                None => samples::overflowed(cx, shape, column, record),
+            },
+        }
+    }
+}
+
+/// Samples of the same locations and labels.
+fn repeated(cx: &mut Cx<'_>, record: &Record) {
+    if !cx.findings.asks(&PP1032) {
+        return;
+    }
+    let stack = cx.body(record, LOCATIONS);
+    let mut print = cx.payload.fingerprint(stack) ^ u128::from(record.number(LOCATIONS)) << 7;
+    if record.has(LABELS) {
+        let number = SAMPLE.number(Version::Pprof, "label");
+        for (found, body) in Fields::new(cx.bytes, record.start, record.end) {
+            if let (true, Some((start, end))) = (found == number, body) {
+                let bytes = cx.bytes.get(start..end).unwrap_or_default();
+                print = print.rotate_left(5) ^ cx.payload.fingerprint(bytes);
+            }
+        }
+    }
+    let row = cx.row() as u32;
+    match cx.profile.identities.get(&print) {
+        None => drop(cx.profile.identities.insert(print, row)),
+        Some(first) => {
+            let bound = format!("no sample of [{first}]");
+            cx.findings.raise(&PP1032, Spot::at(record.start), "", bound);
+        }
+    }
+}
+
+const KEY: usize = LABEL.cell("key_strindex");
+const STR: usize = LABEL.cell("str_strindex");
+const NUM: usize = LABEL.cell("num");
+const UNIT: usize = LABEL.cell("num_unit_strindex");
+
+/// A label.
+pub(crate) fn label(cx: &mut Cx<'_>, record: &Record) {
+    let (key, text) = (record.number(KEY), record.number(STR));
+    let (number, unit) = (record.number(NUM), record.number(UNIT));
+    let here = Spot::at(record.start);
+    let in_key = Spot::at(record.at(KEY)).field("key");
+    match cx.string(key) {
+        _ if key == 0 => cx.findings.raise(&PP1017, in_key, 0, "a key"),
+        Some(b"") => cx.findings.raise(&PP1017, in_key, key, "a key"),
+        Some(name) if name.starts_with(b"pprof::") => {
+            cx.findings.raise(&PP1019, in_key, Shown(name), "");
+        }
+        _ => {}
+    }
+    if text != 0 && number != 0 {
+        cx.findings.raise(&PP1015, here, "str and num", "one of them");
+    }
+    if text != 0 && unit != 0 {
+        cx.findings.raise(&PP1016, Spot::at(record.at(UNIT)).field("num_unit"), unit, "num");
+    }
+    if text == 0 && number == 0 && unit == 0 {
+        cx.findings.raise(&PP1037, here, "", "");
+    }
+    if text == 0 && unit != 0 {
+        let known = *cx.payload.units.entry(key).or_insert(unit);
+        if known != unit && cx.string(known) != cx.string(unit) {
+            let spot = Spot::at(record.at(UNIT)).field("num_unit");
+            let found = Shown(cx.string(unit).unwrap_or_default()).to_string();
+            let bound = Shown(cx.string(known).unwrap_or_default()).to_string();
+            cx.findings.fold(&PP1040, key, spot, found, bound);
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! Resources, scopes and the entities that resources are of.
+
+use std::collections::HashSet;
+
+use super::attributes::{OP5023, OP5025, OP5026, OP5027, OP5028, bodies, key_of, of_message};
+use crate::check::cx::Cx;
+use crate::check::findings::{Shown, Spot};
+use crate::check::record::Record;
+use crate::check::shape::{Kind, Shape};
+use crate::schema::{ENTITY_REF, INSTRUMENTATION_SCOPE, RESOURCE};
+
+const SCOPE_NAME: usize = INSTRUMENTATION_SCOPE.cell("name");
+
+/// A scope.
+pub(crate) fn scope(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
+    if cx.body(record, SCOPE_NAME).is_empty() {
+        cx.findings.raise(&OP5023, Spot::at(record.start).field("name"), "", "");
+    }
+    of_message(cx, shape, record);
+}
+
+const ENTITIES: usize = RESOURCE.cell("entity_refs");
+const RESOURCE_ATTRIBUTES: usize = RESOURCE.cell("attributes");
+
+/// A resource.
+pub(crate) fn resource(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
+    of_message(cx, shape, record);
+    cx.payload.resource_keys.clear();
+    let Some(pair) = cx.shapes.find(Kind::KeyValue).filter(|_| record.has(ENTITIES)) else {
+        return;
+    };
+    let list: Vec<_> = bodies(cx, shape, record, RESOURCE_ATTRIBUTES).collect();
+    for (start, end) in list {
+        let key = key_of(cx, &cx.peek(pair, start, end)).unwrap_or_default();
+        cx.payload.resource_keys.insert(key.to_vec());
+    }
+}
+
+const ENTITY_TYPE: usize = ENTITY_REF.cell("type");
+const ID_KEYS: usize = ENTITY_REF.cell("id_keys");
+const DESCRIPTION_KEYS: usize = ENTITY_REF.cell("description_keys");
+
+/// A reference to an entity.
+pub(crate) fn entity(cx: &mut Cx<'_>, record: &Record) {
+    let here = Spot::at(record.start);
+    let Some(shape) = cx.shapes.find(Kind::EntityRef) else { return };
+    if cx.body(record, ENTITY_TYPE).is_empty() {
+        cx.findings.raise(&OP5025, here.field("type"), "\"\"", "a type");
+    }
+    if !record.has(ID_KEYS) {
+        cx.findings.raise(&OP5026, here.field("id_keys"), "none", "one or more");
+    }
+    let mut seen = HashSet::new();
+    for cell in [ID_KEYS, DESCRIPTION_KEYS] {
+        let list: Vec<_> = bodies(cx, shape, record, cell).collect();
+        for (row, (start, end)) in list.into_iter().enumerate() {
+            let key = cx.bytes.get(start..end).unwrap_or_default();
+            let spot = Spot::at(start).field(shape.name_of(cell)).row(row);
+            if !cx.payload.resource_keys.contains(key) {
+                cx.findings.raise(&OP5027, spot, Shown(key), "the key of an attribute");
+            }
+            if !seen.insert(key) {
+                cx.findings.raise(&OP5028, spot, Shown(key), "a key once");
+            }
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! The timestamps of samples.
+
+use std::ops::Range;
+
+use super::samples::{OP4012, OP4013, OP4014, OP4015};
+use crate::check::cx::Cx;
+use crate::check::findings::Spot;
+use crate::check::record::Record;
+use crate::check::shape::Shape;
+use crate::schema::{SAMPLE, Version};
+
+const TIMES: usize = SAMPLE.cell("timestamps_unix_nano");
+
+/// Times that were not counted in nanoseconds, but in s, ms or us since 1970.
+const COARSE: Range<i128> = 100_000_000..100_000_000_000_000_000;
+
+/// Whether a time is none in nanoseconds.
+pub(crate) fn is_coarse(time: i128) -> bool {
+    COARSE.contains(&time)
+}
+
+/// The times of which nothing is to be said, and maybe not all of them.
+#[inline(always)]
+pub(crate) fn usual_times(cx: &Cx<'_>) -> Range<u64> {
+    let (from, to) = cx.profile.range.unwrap_or((i128::MIN, i128::MAX));
+    let least = if is_comparable(cx) { COARSE.end } else { 1 };
+    let within = |time: i128| u64::try_from(time).unwrap_or(u64::MAX);
+    within(from.max(least))..within(to.max(0))
+}
+
+/// Whether times of a profile can be told from coarse ones.
+fn is_comparable(cx: &Cx<'_>) -> bool {
+    cx.profile.time == 0 || cx.profile.time >= COARSE.end
+}
+
+/// The timestamps of a sample.
+#[inline(always)]
+pub(super) fn timestamps(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
+    let signed = |time: u64| i128::from(time);
+    let (from, to) = cx.profile.range.unwrap_or((i128::MIN, i128::MAX));
+    let inclusive = cx.version == Version::V1_3;
+    let comparable = is_comparable(cx);
+    let mut last = i128::MIN;
+    let mut sorted = true;
+    for (row, time) in cx.numbers(shape, record, TIMES).enumerate() {
+        let time = signed(time);
+        sorted &= time >= last;
+        last = time;
+        let inside = time >= from && (time < to || (inclusive && time == to));
+        if inside && time != 0 && !(comparable && is_coarse(time)) {
+            continue;
+        }
+        odd_time(cx, record, row, time, (comparable, inside));
+    }
+    if !sorted {
+        let spot = Spot::at(record.at(TIMES)).field("timestamps_unix_nano");
+        cx.findings.raise(&OP4013, spot, "", "ascending");
+    }
+}
+
+#[cold]
+fn odd_time(cx: &mut Cx<'_>, record: &Record, row: usize, time: i128, how: (bool, bool)) {
+    let (comparable, inside) = how;
+    let spot = Spot::at(record.at(TIMES)).field("timestamps_unix_nano").row(row);
+    if time == 0 {
+        cx.findings.raise(&OP4015, spot, 0, "a time");
+    } else if comparable && is_coarse(time) {
+        cx.findings.raise(&OP4014, spot, time, "nanoseconds since 1970");
+    } else if let (false, Some((from, to))) = (inside, cx.profile.range) {
+        let end = if cx.version == Version::V1_3 { ']' } else { ')' };
+        cx.findings.raise(&OP4012, spot, time, format_args!("[{from}, {to}{end}"));
+    }
+}

@@ -1,0 +1,130 @@
+//! What a profile's values are of: its sample types and its period.
+
+use super::structure::*;
+use crate::check::cx::Cx;
+use crate::check::findings::{Shown, Spot, Step};
+use crate::check::record::Record;
+use crate::check::shape::{Kind, Shape};
+use crate::check::tables::Fields;
+use crate::schema::{PROFILE, VALUE_TYPE};
+
+const TYPES: usize = PROFILE.cell("sample_type");
+const PERIOD: usize = PROFILE.cell("period");
+const PERIOD_TYPE: usize = PROFILE.cell("period_type");
+const DEFAULT: usize = PROFILE.cell("default_sample_type_strindex");
+const DEFAULT_INDEX: usize = PROFILE.cell("default_sample_type_index");
+const TYPE: usize = VALUE_TYPE.cell("type_strindex");
+const UNIT: usize = VALUE_TYPE.cell("unit_strindex");
+const TEMPORALITY: usize = VALUE_TYPE.cell("aggregation_temporality");
+
+/// The bodies of the sample types of a profile.
+pub(crate) fn sample_types(
+    cx: &Cx<'_>,
+    shape: &'static Shape,
+    record: &Record,
+) -> Vec<(usize, usize)> {
+    let Some(slot) = shape.of_cell(TYPES) else { return Vec::new() };
+    if !slot.repeated {
+        let body = record.body(TYPES);
+        return record.get(TYPES).map(|_| (body.start, body.end)).into_iter().collect();
+    }
+    if !record.has(TYPES) {
+        return Vec::new();
+    }
+    let fields = Fields::new(cx.bytes, record.start, record.end);
+    fields.filter(|(number, _)| *number == slot.field.number).filter_map(|(_, body)| body).collect()
+}
+
+/// Type and unit of a value type; empty where they are not named, `None` where they lead nowhere.
+pub(crate) fn named<'a>(cx: &Cx<'a>, body: (usize, usize)) -> Option<(&'a [u8], &'a [u8])> {
+    let shape = cx.shapes.find(Kind::ValueType)?;
+    let record = cx.peek(shape, body.0, body.1);
+    let text = |cell| match record.number(cell) {
+        0 => Some(&b""[..]),
+        row => cx.string(row),
+    };
+    Some((text(TYPE)?, text(UNIT)?))
+}
+
+pub(super) fn value_types(
+    cx: &mut Cx<'_>,
+    shape: &'static Shape,
+    record: &Record,
+    types: &[(usize, usize)],
+    samples: usize,
+) {
+    let Some(slot) = shape.of_cell(TYPES) else { return };
+    let field = Spot::at(record.at(TYPES)).field(slot.field.name);
+    let spot = |row: usize| if slot.repeated { field.row(row) } else { field };
+    if types.is_empty() && samples > 0 {
+        let rule = if slot.repeated { &OP2009 } else { &OP2010 };
+        cx.findings.raise(rule, field, "", "");
+    }
+    let mut known: Vec<(&[u8], &[u8])> = Vec::new();
+    for (row, body) in types.iter().enumerate() {
+        temporality(cx, slot.repeated.then_some(row), *body);
+        let Some(names) = named(cx, *body).filter(|_| !cx.tables.missing) else { continue };
+        if samples > 0 && (names.0.is_empty() || names.1.is_empty()) {
+            cx.findings.raise(&OP2010, spot(row), type_name(names), "a type and a unit");
+        } else if known.len() < 1_000 && known.contains(&names) {
+            cx.findings.raise(&OP2011, spot(row), type_name(names), "");
+        }
+        if row > 0 && names.1 == b"count" {
+            cx.findings.raise(&OP2018, spot(row), type_name(names), "");
+        }
+        known.push(names);
+    }
+    let default = record.number(DEFAULT);
+    if let Some(text) = cx.string(default).filter(|text| default > 0 && !text.is_empty())
+        && !known.iter().any(|names| names.0 == text)
+    {
+        let spot = Spot::at(record.at(DEFAULT)).field(shape.name_of(DEFAULT));
+        cx.findings.raise(&OP2017, spot, Shown(text), "the type of a sample type");
+    }
+    let index = record.signed(DEFAULT_INDEX);
+    if index != 0 && (index < 0 || index as u64 >= types.len() as u64) {
+        let spot = Spot::at(record.at(DEFAULT_INDEX)).field(shape.name_of(DEFAULT_INDEX));
+        cx.findings.raise(&OP2017, spot, index, format_args!("an index below {}", types.len()));
+    }
+}
+
+fn type_name((name, unit): (&[u8], &[u8])) -> String {
+    format!("{} in {}", Shown(name), Shown(unit))
+}
+
+fn temporality(cx: &mut Cx<'_>, row: Option<usize>, body: (usize, usize)) {
+    let Some(shape) = cx.shapes.find(Kind::ValueType) else { return };
+    if shape.of_cell(TEMPORALITY).is_none() {
+        return;
+    }
+    let record = cx.peek(shape, body.0, body.1);
+    cx.findings.path.push(Step { name: "sample_type", row: row.map(|row| row as u32) });
+    let spot = Spot::at(record.at(TEMPORALITY)).field("aggregation_temporality");
+    match record.number(TEMPORALITY) {
+        0 => cx.findings.raise(&OP2012, spot, 0, "1 (delta) or 2 (cumulative)"),
+        2 => cx.findings.raise(&OP2013, spot, 2, ""),
+        _ => {}
+    }
+    cx.findings.path.pop();
+}
+
+pub(super) fn period(cx: &mut Cx<'_>, record: &Record) {
+    let period = record.signed(PERIOD);
+    let body = record.body(PERIOD_TYPE);
+    let names = record.get(PERIOD_TYPE).and_then(|_| named(cx, (body.start, body.end)));
+    let unnamed = match names {
+        Some((name, unit)) => name.is_empty() || unit.is_empty(),
+        None => !record.has(PERIOD_TYPE),
+    };
+    let spot = Spot::at(record.at(PERIOD)).field("period");
+    if period != 0 && unnamed && !cx.tables.missing {
+        cx.findings.raise(&OP2014, spot, period, "period_type");
+    }
+    if period < 0 {
+        cx.findings.raise(&OP2016, spot, period, "0 or more");
+    }
+    if period == 0 && record.has(PERIOD_TYPE) && !body.is_empty() {
+        let spot = Spot::at(record.at(PERIOD_TYPE)).field("period_type");
+        cx.findings.raise(&OP2015, spot, "period 0", "");
+    }
+}
