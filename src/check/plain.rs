@@ -4,7 +4,7 @@
 use super::cx::Cx;
 use super::shape::{NO_CELL, Shape, Slot, Take};
 use super::tables::again;
-use crate::schema::Table;
+use crate::schema::{Label, Table};
 use crate::wire::read::Reader;
 use crate::wire::short::Short;
 use crate::wire::varint::BEYOND;
@@ -33,55 +33,67 @@ pub(crate) fn canonical(
     done
 }
 
+/// The fields of a message.
+struct Fields {
+    /// By the place of a field's slot its number, or where its body begins and ends, eight bits each.
+    numbers: [u64; MOST],
+    /// Where the messages in one of the fields begin and end.
+    messages: [(u8, u8); MOST],
+    inner: usize,
+}
+
+impl Fields {
+    #[inline(always)]
+    fn of(shape: &'static Shape, mut fields: Short<'_>) -> Option<Self> {
+        let mut found = Self { numbers: [0; MOST], messages: [(0, 0); MOST], inner: 0 };
+        while !fields.is_over() {
+            let (tag, value) = fields.exact()?;
+            let (row, slot) = shape.coded(tag)?;
+            let number = found.numbers.get_mut(row)?;
+            match slot.take {
+                _ if *number != 0 && slot.take != Take::Message => return None,
+                Take::Varint if !slot.repeated => *number = value,
+                Take::Text | Take::Bytes if !slot.repeated => {
+                    let start = fields.at() as u64;
+                    fields.body(value)?;
+                    *number = start << 8 | fields.at() as u64;
+                }
+                // Messages of one field, if of any.
+                Take::Message if *number == 0 && found.inner > 0 => return None,
+                Take::Message => {
+                    let start = fields.at() as u8;
+                    fields.body(value)?;
+                    *found.messages.get_mut(found.inner)? = (start, fields.at() as u8);
+                    (*number, found.inner) = (1, found.inner + 1);
+                }
+                _ => return None,
+            }
+        }
+        fields.is_done().then_some(found)
+    }
+}
+
 fn fields_of(
     cx: &Cx<'_>,
     shape: &'static Shape,
-    mut fields: Short<'_>,
+    whole: Short<'_>,
     out: &mut Vec<u8>,
 ) -> Option<()> {
-    // The number of a field by the place of its slot, or where its body is.
-    let mut numbers = [0; MOST];
-    let mut messages = [(0u8, 0u8); MOST];
-    let mut inner = 0;
-    let whole = fields;
-    while !fields.is_over() {
-        let (tag, value) = fields.exact()?;
-        let (row, slot) = shape.coded(tag)?;
-        let number = numbers.get_mut(row)?;
-        match slot.take {
-            _ if *number != 0 && slot.take != Take::Message => return None,
-            Take::Varint if !slot.repeated => *number = value,
-            Take::Text | Take::Bytes if !slot.repeated => {
-                let start = fields.at() as u64;
-                fields.body(value)?;
-                *number = start << 8 | fields.at() as u64;
-            }
-            // Messages of one field, if of any.
-            Take::Message if *number == 0 && inner > 0 => return None,
-            Take::Message => {
-                let start = fields.at() as u8;
-                fields.body(value)?;
-                *messages.get_mut(inner)? = (start, fields.at() as u8);
-                (*number, inner) = (row as u64 + 1, inner + 1);
-            }
-            _ => return None,
-        }
-    }
-    if !fields.is_done() {
-        return None;
-    }
-    for (slot, number) in shape.slots.iter().zip(numbers) {
+    let found = Fields::of(shape, whole)?;
+    for (slot, number) in shape.slots.iter().zip(found.numbers) {
         if number == 0 || slot.field.key == "id" {
             continue;
         }
+        let value = if slot.take == Take::Varint { cx.first_equal(slot, number) } else { number };
+        // What equals row 0 may be left out.
+        if value == 0 && slot.field.label != Label::Case {
+            continue;
+        }
+        out.push(slot.cell as u8);
         match slot.take {
-            Take::Varint => {
-                out.push(slot.cell as u8);
-                out.extend_from_slice(&cx.first_equal(slot, number).to_le_bytes());
-            }
+            Take::Varint => out.extend_from_slice(&value.to_le_bytes()),
             Take::Message => {
-                out.push(slot.cell as u8);
-                for (start, end) in messages.into_iter().take(inner) {
+                for (start, end) in found.messages.into_iter().take(found.inner) {
                     out.push(OPEN);
                     let part = whole.between(usize::from(start), usize::from(end));
                     fields_of(cx, cx.shapes.get(slot.child), part, out)?;
@@ -91,7 +103,6 @@ fn fields_of(
             _ => {
                 let text =
                     whole.between((number >> 8) as usize, (number & 0xff) as usize).rest()?;
-                out.push(slot.cell as u8);
                 out.extend_from_slice(&(text.len() as u64).to_le_bytes());
                 out.extend_from_slice(text);
             }

@@ -70,7 +70,19 @@ pub(super) fn location(cx: &mut Cx<'_>, message: Message) -> Option<()> {
     } else if count == 0 && attributes.is_none() {
         return None;
     }
-    for (row, line) in lines.iter().enumerate().take(count) {
+    note_lines(cx, message, lines.get(..count)?);
+    if let Some(attributes) = attributes {
+        attributes.mark(cx);
+    }
+    cx.owns(Kind::Location, message.len());
+    cx.payload.owned += count as u64 * crate::check::rules::limits::size(Kind::Line) + bytes as u64;
+    Some(())
+}
+
+/// Notes what the lines of a location refer to, and tells of those before their functions begin.
+#[inline(always)]
+fn note_lines(cx: &mut Cx<'_>, message: Message, lines: &[Line]) {
+    for (row, line) in lines.iter().enumerate() {
         cx.tables.mark(Table::Function, u64::from(line.0));
         let start = cx.payload.start_lines.get(line.0 as usize).copied().unwrap_or(0);
         if line.1 != 0 && start > i64::from(line.1) {
@@ -80,12 +92,6 @@ pub(super) fn location(cx: &mut Cx<'_>, message: Message) -> Option<()> {
             cx.tell(&OP7014, &steps, spot, line.1, format_args!("{start} or more"));
         }
     }
-    if let Some(attributes) = attributes {
-        attributes.mark(cx);
-    }
-    cx.owns(Kind::Location, message.len());
-    cx.payload.owned += count as u64 * crate::check::rules::limits::size(Kind::Line) + bytes as u64;
-    Some(())
 }
 
 const FUNCTION_INDEX: u8 = LINE.cell("function_index") as u8;
