@@ -190,121 +190,144 @@ fn they_are_recognised_and_taken_for_nothing_else() {
     assert!(error.to_string().contains("it is events: leave out the format"), "{error}");
 }
 
+/// A way to break a valid profile, and what is said of it.
+type Break = (fn(&mut Profile), &'static str);
+
+const BREAKS: [Break; 22] = [
+    (
+        |p| p.events[0].event_type_index = 3,
+        "events[0].event_type_index: index 3 is out of range: there are 3 types",
+    ),
+    (
+        |p| p.events[0].stack_index = 3,
+        "events[0].stack_index: index 3 is out of range: the table has 3 rows",
+    ),
+    (
+        |p| p.events[0].link_index = Some(1),
+        "events[0].link_index: index 1 is out of range: the table has 1 rows",
+    ),
+    (
+        |p| {
+            p.links.clear();
+            p.events[0].link_index = Some(0);
+        },
+        "events[0].link_index: index 0 is out of range: the table has 0 rows",
+    ),
+    (
+        |p| p.events[0].attribute_indices[0] = 2,
+        "events[0].attribute_indices[0]: index 2 is out of range: the table has 2 rows",
+    ),
+    (
+        |p| p.clocks[0].frequency = 0,
+        "clocks[0].frequency: a clock has cycles: a frequency of 0 counts nothing",
+    ),
+    (
+        |p| p.event_types[0].clock_index = Some(1),
+        "event_types[0].clock_index: index 1 is out of range: there are 1 clocks",
+    ),
+    (
+        |p| p.event_types[0].name_string_index = 8,
+        "event_types[0].name_string_index: index 8 is out of range: the table has 8 rows",
+    ),
+    (
+        |p| p.event_types[1].unit_string_index = 9,
+        "event_types[1].unit_string_index: index 9 is out of range: the table has 8 rows",
+    ),
+    (
+        |p| p.events[0].time = -2_000_000_000_002,
+        "events[0].time: -2000000000002 cycles after 1000000000000 is no time of 64 bits since 1970",
+    ),
+    (
+        |p| p.clocks[0].time_unix_nano = u64::MAX,
+        "events[0].time: 5 cycles after 18446744073709551615 is no time of 64 bits since 1970",
+    ),
+    (
+        |p| {
+            p.clocks[0].frequency = 1;
+            p.events[0].duration = u64::MAX;
+        },
+        "events[0].duration: 18446744073709551615 cycles do not fit into 64 bits of nanoseconds",
+    ),
+    (
+        |p| p.events[0].event_type_index = 1,
+        "events[0]: an event without a clock has a count, a value or a sum",
+    ),
+    (
+        |p| {
+            p.events[0].event_type_index = 1;
+            p.events[0].value = 1;
+        },
+        "events[0].time: the event's type has no clock to count it by",
+    ),
+    (
+        |p| {
+            p.events[0] = Event { duration: 1, value: 1, ..event(1, 1) };
+        },
+        "events[0].duration: the event's type has no clock to count it by",
+    ),
+    (
+        |p| p.events[0].value = 1 << 63,
+        "events[0].value: 9223372036854775808 does not fit into 64 bits with a sign",
+    ),
+    (
+        |p| p.events[0] = Event { count: 1 << 62, ..event(2, 1) },
+        "events[0].count: 4611686018427387904 times 16 does not fit into 64 bits",
+    ),
+    (|p| p.strings[0] = "x".into(), "strings[0]: string 0 must be empty, found \"x\""),
+    (|p| p.stacks[0].location_index = vec![0], "stacks[0]: the first stack must be empty"),
+    (
+        |p| p.stacks[1].location_index[0] = 3,
+        "stacks[1].location_index: index 3 is out of range: the table has 3 rows",
+    ),
+    (
+        |p| p.locations[0].line[0].function_index = 3,
+        "locations[0].line[0].function_index: index 3 is out of range: the table has 3 rows",
+    ),
+    (
+        |p| {
+            p.attributes[1].value = Some(AnyValue { value: Some(any_value::Value::StringIndex(8)) })
+        },
+        "attributes[1].value.string_index: index 8 is out of range: the table has 8 rows",
+    ),
+];
+
 #[test]
 fn every_rule_of_a_valid_profile_is_held() {
     let base = || profile(vec![Event { time: 5, attribute_indices: vec![0], ..event(0, 1) }]);
-    let broken = |change: &dyn Fn(&mut Profile)| {
+    for (change, message) in BREAKS {
         let mut profile = base();
         change(&mut profile);
         let options = ReadOptions::default().from(Format::EVENTS);
         let error = read(&profile.encode_to_vec(), &options).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Malformed);
-        error.to_string()
-    };
-    type Change<'a> = (&'a dyn Fn(&mut Profile), &'a str);
-    let cases: [Change; 22] = [
-        (
-            &|p| p.events[0].event_type_index = 3,
-            "events[0].event_type_index: index 3 is out of range: there are 3 types",
-        ),
-        (
-            &|p| p.events[0].stack_index = 3,
-            "events[0].stack_index: index 3 is out of range: the table has 3 rows",
-        ),
-        (
-            &|p| p.events[0].link_index = Some(1),
-            "events[0].link_index: index 1 is out of range: the table has 1 rows",
-        ),
-        (
-            &|p| {
-                p.links.clear();
-                p.events[0].link_index = Some(0);
-            },
-            "events[0].link_index: index 0 is out of range: the table has 0 rows",
-        ),
-        (
-            &|p| p.events[0].attribute_indices[0] = 2,
-            "events[0].attribute_indices[0]: index 2 is out of range: the table has 2 rows",
-        ),
-        (
-            &|p| p.clocks[0].frequency = 0,
-            "clocks[0].frequency: a clock has cycles: a frequency of 0 counts nothing",
-        ),
-        (
-            &|p| p.event_types[0].clock_index = Some(1),
-            "event_types[0].clock_index: index 1 is out of range: there are 1 clocks",
-        ),
-        (
-            &|p| p.event_types[0].name_string_index = 8,
-            "event_types[0].name_string_index: index 8 is out of range: the table has 8 rows",
-        ),
-        (
-            &|p| p.event_types[1].unit_string_index = 9,
-            "event_types[1].unit_string_index: index 9 is out of range: the table has 8 rows",
-        ),
-        (
-            &|p| p.events[0].time = -2_000_000_000_002,
-            "events[0].time: -2000000000002 cycles after 1000000000000 is no time of 64 bits since 1970",
-        ),
-        (
-            &|p| p.clocks[0].time_unix_nano = u64::MAX,
-            "events[0].time: 5 cycles after 18446744073709551615 is no time of 64 bits since 1970",
-        ),
-        (
-            &|p| {
-                p.clocks[0].frequency = 1;
-                p.events[0].duration = u64::MAX;
-            },
-            "events[0].duration: 18446744073709551615 cycles do not fit into 64 bits of nanoseconds",
-        ),
-        (
-            &|p| p.events[0].event_type_index = 1,
-            "events[0]: an event without a clock has a count, a value or a sum",
-        ),
-        (
-            &|p| {
-                p.events[0].event_type_index = 1;
-                p.events[0].value = 1;
-            },
-            "events[0].time: the event's type has no clock to count it by",
-        ),
-        (
-            &|p| {
-                p.events[0] = Event { duration: 1, value: 1, ..event(1, 1) };
-            },
-            "events[0].duration: the event's type has no clock to count it by",
-        ),
-        (
-            &|p| p.events[0].value = 1 << 63,
-            "events[0].value: 9223372036854775808 does not fit into 64 bits with a sign",
-        ),
-        (
-            &|p| p.events[0] = Event { count: 1 << 62, ..event(2, 1) },
-            "events[0].count: 4611686018427387904 times 16 does not fit into 64 bits",
-        ),
-        (&|p| p.strings[0] = "x".into(), "strings[0]: string 0 must be empty, found \"x\""),
-        (&|p| p.stacks[0].location_index = vec![0], "stacks[0]: the first stack must be empty"),
-        (
-            &|p| p.stacks[1].location_index[0] = 3,
-            "stacks[1].location_index: index 3 is out of range: the table has 3 rows",
-        ),
-        (
-            &|p| p.locations[0].line[0].function_index = 3,
-            "locations[0].line[0].function_index: index 3 is out of range: the table has 3 rows",
-        ),
-        (
-            &|p| {
-                p.attributes[1].value =
-                    Some(AnyValue { value: Some(any_value::Value::StringIndex(8)) })
-            },
-            "attributes[1].value.string_index: index 8 is out of range: the table has 8 rows",
-        ),
-    ];
-    for (change, message) in cases {
-        let error = broken(change);
+        let error = error.to_string();
         assert!(error.starts_with(message), "{error}\nnot {message}");
     }
     assert!(read(&base().encode_to_vec(), &ReadOptions::default()).is_ok());
+}
+
+#[test]
+fn limits_hold() {
+    type Set = fn(Limits) -> Limits;
+    let cases: [(&str, Set); 7] = [
+        ("max_samples", |l| l.max_samples(1)),
+        ("max_strings", |l| l.max_strings(3)),
+        ("max_string_bytes", |l| l.max_string_bytes(2)),
+        ("max_stack_depth", |l| l.max_stack_depth(1)),
+        ("max_table_entries", |l| l.max_table_entries(2)),
+        ("max_attributes_per_item", |l| l.max_attributes_per_item(0)),
+        ("max_owned_bytes", |l| l.max_owned_bytes(100)),
+    ];
+    let events = vec![Event { time: 5, attribute_indices: vec![0], ..event(0, 1) }; 2];
+    let payload = profile(events).encode_to_vec();
+    for (name, set) in cases {
+        let options = ReadOptions::default().from(Format::EVENTS);
+        let error = read(&payload, &options.limits(set(Limits::network()))).unwrap_err();
+        assert_eq!(error.limit(), Some(name), "{error}");
+    }
+    let options = WriteOptions::default().max_output_bytes(5);
+    let error = write(&reading(&payload).profiles, Format::EVENTS, &options).unwrap_err();
+    assert_eq!(error.limit(), Some("max_output_bytes"));
 }
 
 #[test]
@@ -538,11 +561,24 @@ fn what_is_odd_is_noted_and_what_only_events_say_is_named() {
     ]);
     odd.clocks[0].attribute_indices = vec![0];
     odd.event_types.push(odd.event_types[0].clone());
+    // Of the first type, all events say what they are worth, in a unit of its own.
+    odd.events[0].value = 7;
+    odd.strings[5] = "tick".into();
+    odd.attributes[1].key_string_index = odd.attributes[0].key_string_index;
+    odd.events[2].attribute_indices = vec![0, 1];
     let reading = reading(&odd.encode_to_vec());
     let codes: Vec<&str> = reading.findings.iter().map(|finding| finding.code).collect();
     assert_eq!(
         codes,
-        ["event.outside", "event.sum_conflict", "profiles.merged", "event.clock_attribute"]
+        [
+            "event.unit",
+            "event.outside",
+            "event.sum_conflict",
+            "attr.duplicate_key",
+            "event.default_unused",
+            "profiles.merged",
+            "event.clock_attribute",
+        ]
     );
     let first = reading.profiles.iter().next().unwrap();
     assert_eq!(first.attributes().len(), 1);

@@ -953,6 +953,9 @@ fn every_code_has_a_case() {
         "point.skewed",
         // In tests/events.rs.
         "event.outside",
+        "event.unit",
+        "event.default_unused",
+        "attr.duplicate_key",
         "event.clock_attribute",
         "event.sum_conflict",
         "event.count_dropped",

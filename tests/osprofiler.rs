@@ -483,6 +483,27 @@ fn signed_headers_are_a_link() {
     assert_eq!(Link::from_osprofiler_headers(info, hmac, &["SECRET_KEY"]).unwrap(), link);
 }
 
+#[test]
+fn limits_hold() {
+    type Set = fn(Limits) -> Limits;
+    let cases: [(&str, Set); 8] = [
+        ("max_samples", |l| l.max_samples(1)),
+        ("max_strings", |l| l.max_strings(3)),
+        ("max_string_bytes", |l| l.max_string_bytes(4)),
+        ("max_stack_depth", |l| l.max_stack_depth(1)),
+        ("max_table_entries", |l| l.max_table_entries(2)),
+        ("max_attributes_per_item", |l| l.max_attributes_per_item(1)),
+        ("max_nesting", |l| l.max_nesting(2)),
+        ("max_owned_bytes", |l| l.max_owned_bytes(1_000)),
+    ];
+    for (name, set) in cases {
+        let options = ReadOptions::default().from(Format::OSPROFILER);
+        let options = options.limits(set(Limits::network()));
+        let error = read(&lines(&messages()), &options).unwrap_err();
+        assert_eq!(error.limit(), Some(name), "{error}");
+    }
+}
+
 /// Bytes changed at places that a number decides.
 fn mutants(payload: &[u8], count: usize) -> impl Iterator<Item = Vec<u8>> + '_ {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;

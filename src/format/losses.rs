@@ -239,6 +239,9 @@ codes! {
         LINK_AS_ATTRIBUTE = "link.as_attribute": "a trace id or a span id that makes no link stayed an attribute";
         EVENT_OUTSIDE = "event.outside": "an event lies outside the time of its profile";
         EVENT_CLOCK_ATTRIBUTE = "event.clock_attribute": "an attribute of a clock became one of the events counted by it";
+        EVENT_UNIT = "event.unit": "a unit of events is none of UCUM";
+        EVENT_DEFAULT_UNUSED = "event.default_unused": "no event of a type with a default value rests on it";
+        ATTR_DUPLICATE_KEY = "attr.duplicate_key": "an event has several attributes of one key";
         PROFILE_SPLIT = "profile.split": "samples with times and without became two profiles";
         ORPHAN_DROPPED = "orphan.dropped": "table rows that nothing refers to were left out";
     }

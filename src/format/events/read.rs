@@ -42,10 +42,7 @@ pub(crate) fn read(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
     }
     let mut common = common(&parts, &mut tables, intake)?;
     common.event_form.texts = texts;
-    for kind in (0..resolver.types.len()).filter(|kind| !lanes.has(*kind)) {
-        let place = || format!("event_types[{kind}]");
-        intake.note(losses::PROFILES_MERGED, place, || "no event is of the type".to_owned());
-    }
+    resolver.finish(intake);
     let mut group = Group::default();
     for lane in lanes.in_order() {
         of_lane(lane, &resolver, &common, &mut tables, intake, &mut group.profiles)?;

@@ -29,6 +29,9 @@ pub(super) struct EventType {
     pub(super) clock: Option<usize>,
     pub(super) default_value: u64,
     pub(super) attributes: Vec<AttributeId>,
+    /// Whether there are events of it, and any of them rests on the default value.
+    has_events: bool,
+    uses_default: bool,
 }
 
 /// An event as it is meant.
@@ -123,6 +126,7 @@ impl Resolver {
             Some(link) => find(&tables.links, link, intake).map_err(|e| e.within("link_index"))?,
         };
         let attributes = tables.attributes(intake)?;
+        check_keys(&attributes, tables, intake);
         let total = said.total(kind, intake)?;
         let (at, duration) = match kind.clock.and_then(|clock| self.clocks.get_mut(clock)) {
             Some(clock) => said.times(clock)?,
@@ -140,7 +144,25 @@ impl Resolver {
             is_single: said.count == 1,
         };
         self.settle(&mut event, intake)?;
+        if let Some(kind) = self.types.get_mut(index) {
+            kind.has_events = true;
+            kind.uses_default |= said.sum == 0 && said.value == 0;
+        }
         Ok(event)
+    }
+
+    /// What shows once all events are read: types without any, and default values for nothing.
+    pub(super) fn finish(&self, intake: &mut Intake) {
+        for (row, kind) in self.types.iter().enumerate() {
+            let place = || format!("event_types[{row}]");
+            if !kind.has_events {
+                let said = || "no event is of the type".to_owned();
+                intake.note(losses::PROFILES_MERGED, place, said);
+            } else if kind.default_value > 0 && !kind.uses_default {
+                let said = || "all its events say their values".to_owned();
+                intake.note(losses::EVENT_DEFAULT_UNUSED, place, said);
+            }
+        }
     }
 
     /// Brings the time of an event to its beginning, and tells what has one.
@@ -300,7 +322,41 @@ fn event_type(
         return Err(Error::malformed(message).within("clock_index"));
     }
     let attributes = tables.attributes(intake)?;
-    Ok(EventType { name, unit, clock, default_value, attributes })
+    check_unit(unit, tables, intake);
+    let (has_events, uses_default) = (false, false);
+    Ok(EventType { name, unit, clock, default_value, attributes, has_events, uses_default })
+}
+
+/// Notes a unit that UCUM does not have.
+fn check_unit(unit: StringId, tables: &Tables, intake: &mut Intake) {
+    const UNITS: [&str; 8] = ["s", "By", "bit", "Hz", "1", "%", "m", "J"];
+    const PREFIXES: [&str; 10] = ["n", "u", "m", "k", "M", "G", "T", "Ki", "Mi", "Gi"];
+    let text = tables.assembly.interner.dictionary.text(unit);
+    // What is in braces is said to people.
+    let (text, _) = text.split_once('{').unwrap_or((text, ""));
+    let is_unit = |text: &str| text.is_empty() || UNITS.contains(&text);
+    let is_prefixed = || {
+        PREFIXES.iter().any(|prefix| text.strip_prefix(prefix).is_some_and(|t| UNITS.contains(&t)))
+    };
+    if !is_unit(text) && !matches!(text, "min" | "h" | "d") && !is_prefixed() {
+        let said = || format!("{text:?} is no unit of UCUM, as ns, By and {{event}} are");
+        intake.note(losses::EVENT_UNIT, || "event_types.unit".to_owned(), said);
+    }
+}
+
+/// Notes attributes of which one says again what another said.
+fn check_keys(attributes: &[AttributeId], tables: &Tables, intake: &mut Intake) {
+    if attributes.len() < 2 {
+        return;
+    }
+    let dictionary = &tables.assembly.interner.dictionary;
+    let keys = attributes.iter().filter_map(|id| dictionary.attribute(*id));
+    let mut keys: Vec<StringId> = keys.map(|attribute| attribute.key).collect();
+    keys.sort_unstable();
+    if keys.windows(2).any(|pair| matches!(pair, [one, other] if one == other)) {
+        let said = || "a key is given twice".to_owned();
+        intake.note(losses::ATTR_DUPLICATE_KEY, || "events.attributes".to_owned(), said);
+    }
 }
 
 /// A number as the model has it.

@@ -87,11 +87,6 @@ impl Lanes {
         Ok(())
     }
 
-    /// Whether there is an event of a type.
-    pub(super) fn has(&self, kind: usize) -> bool {
-        [false, true].iter().any(|timeless| self.lanes.contains_key(&(kind, *timeless)))
-    }
-
     /// The lanes in the order of their types.
     pub(super) fn in_order(&mut self) -> impl Iterator<Item = &Lane> {
         let is_usual = self.is_usual;

@@ -21,14 +21,21 @@ use crate::model::id::{AttributeId, LinkId, LocationId};
 use crate::model::profile::Profile;
 use crate::model::value::{KeyValue, Value};
 
+/// The bytes that messages take in memory for each one of their text, or less.
+const KEPT: usize = 4;
+
 /// Reads all that a file holds.
 pub(crate) fn read(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
     let mut text = Text::new(payload.strip_prefix(b"\xef\xbb\xbf").unwrap_or(payload))?;
     let mut all = All { messages: Vec::new(), is_anchored: true, row: 0 };
     while text.peek().is_some() {
         let row = all.row;
+        let (mark, before) = (intake.budget.mark(), text.rest().len());
         let json = Json::of(&mut text, intake).map_err(|e| e.within_row("message", row))?;
         all.value(&json, intake)?;
+        // The tree is gone; what is kept of it is a few times as long as its text.
+        intake.budget.give_back(mark);
+        intake.budget.take::<[u8; KEPT]>(before - text.rest().len())?;
         // Some tools put commas between objects.
         text.word(",");
     }
