@@ -200,7 +200,7 @@ impl Builder {
         }
     }
 
-    /// What was left out since the interval began. [`Sealed::dropped`] says it of a sealed one.
+    /// What was left out since the interval began. [`Sealed::dropped`](crate::build::Sealed::dropped) says it of a sealed one.
     pub fn dropped(&self) -> Dropped {
         self.dropped
     }

@@ -1,4 +1,4 @@
-//! Building profiles: from a running profiler to [`Profiles`].
+//! Building profiles: from a running profiler to [`Profiles`](crate::Profiles).
 //!
 //! A profiler that has names pushes them. One that has addresses says which mapping each lies in, and
 //! leaves the names to whoever has the binary:

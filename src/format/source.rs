@@ -5,7 +5,7 @@ use crate::limits::setters;
 /// What the formats of other tools leave to be said: what values measure, which dialect it is.
 ///
 /// Each option is taken by some formats ([`Format::options`](crate::Format::options) says which), and is an error of kind
-/// [`ErrorKind::Option`] where another is read.
+/// [`ErrorKind::Option`](crate::ErrorKind::Option) where another is read.
 ///
 /// ```
 /// use otlp_profiles::format::SourceOptions;
