@@ -11,7 +11,7 @@ pub(crate) fn compact(profiles: &mut Profiles, kept: &[Remap]) {
     let dictionary = &profiles.dictionary;
     let mut reach = Reach::of_most(dictionary);
     profiles.iter().for_each(|profile| reach.profile(profile));
-    tree(profiles, &mut reach);
+    reach.tree(profiles);
     kept.iter().for_each(|kept| reach.rows_of(kept));
     reach.finish(dictionary);
     if reach.is_all() {
@@ -41,22 +41,24 @@ impl Profiles {
     }
 }
 
-/// Marks the texts of resources and scopes.
-fn tree(profiles: &Profiles, reach: &mut Reach) {
-    let text = &mut |id| reach.text(id);
-    for resource in &profiles.resources {
-        text(resource.schema_url);
-        resource.resource.attributes.iter().for_each(|pair| pair.for_each_text(text));
-        for entity in &resource.resource.entity_refs {
-            text(entity.schema_url);
-            text(entity.entity_type);
-            entity.id_keys.iter().chain(&entity.description_keys).for_each(|&key| text(key));
-        }
-        for scope in &resource.scopes {
-            text(scope.schema_url);
-            text(scope.scope.name);
-            text(scope.scope.version);
-            scope.scope.attributes.iter().for_each(|pair| pair.for_each_text(text));
+impl Reach {
+    /// Marks the texts of resources and scopes.
+    pub(crate) fn tree(&mut self, profiles: &Profiles) {
+        let text = &mut |id| self.text(id);
+        for resource in &profiles.resources {
+            text(resource.schema_url);
+            resource.resource.attributes.iter().for_each(|pair| pair.for_each_text(text));
+            for entity in &resource.resource.entity_refs {
+                text(entity.schema_url);
+                text(entity.entity_type);
+                entity.id_keys.iter().chain(&entity.description_keys).for_each(|&key| text(key));
+            }
+            for scope in &resource.scopes {
+                text(scope.schema_url);
+                text(scope.scope.name);
+                text(scope.scope.version);
+                scope.scope.attributes.iter().for_each(|pair| pair.for_each_text(text));
+            }
         }
     }
 }

@@ -3,6 +3,8 @@
 //! Requirement: time by what is reached, not by the tables, so that 100,000 profiles of one payload
 //! cost no more than they hold. What was reached is forgotten row by row; the memory stays.
 
+mod order;
+
 use std::ops::Deref;
 
 use crate::build::merge::Remap;

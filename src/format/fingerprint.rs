@@ -1,7 +1,8 @@
 //! The id of a profile that has none: a hash of what it means.
 //!
 //! Requirements: equal profiles have one id in every generation that requires one, whatever stands
-//! beside them in the payload and however the rows of its dictionary are numbered; profiles that
+//! beside them in the payload, however the rows of its dictionary are numbered and in whatever order
+//! its samples are; profiles that
 //! differ in anything but their resource and scope have different ids. No id, no work: the rows of
 //! the dictionary are hashed when the first is asked for, each once, and then a sample costs a few
 //! words.
@@ -36,7 +37,8 @@ impl<'a> Fingerprints<'a> {
     pub(crate) fn id(&self, joined: &Joined, default: StringId) -> ProfileId {
         let rows = self.rows.get_or_init(|| RowHashes::of(self.dictionary, self.known));
         let header = self.header(rows, joined, default).0;
-        let mut id = [Hash::new().word(header), Hash::new().word(!header)];
+        // Samples may come in any order.
+        let mut sums = [0u64; 2];
         let Ok(()) = spread::rows(joined, |row| {
             let lengths = (row.values.len() as u64) << 32 | row.times.len() as u64;
             let sample = Hash::new()
@@ -47,9 +49,11 @@ impl<'a> Fingerprints<'a> {
                 .word(lengths)
                 .words(row.values.iter().map(|&value| value as u64))
                 .words(row.times.iter().copied());
-            id = id.map(|half| half.word(sample.0));
+            let halves = [Hash::new().word(sample.0), Hash::new().word(!sample.0)];
+            sums = [0, 1].map(|half| sums[half].wrapping_add(halves[half].0));
             Ok::<(), Infallible>(())
         });
+        let id = [Hash::new().word(header).word(sums[0]), Hash::new().word(!header).word(sums[1])];
         let [high, low] = id.map(|half| u128::from(half.0));
         // Not all zero, which is no id.
         ProfileId((high << 64 | low | 1).to_be_bytes())

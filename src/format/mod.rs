@@ -17,6 +17,7 @@ pub(crate) mod intake;
 mod json;
 mod known;
 mod labels;
+mod layout;
 mod legacy;
 mod lines;
 pub(crate) mod losses;
@@ -38,7 +39,7 @@ mod temporality;
 mod texts;
 mod view;
 
-pub use options::{Refs, Timestamps};
+pub use options::{Layout, Refs, Timestamps};
 pub use osprofiler::headers::OsProfilerHeaders;
 pub use receiver::Receiver;
 pub use source::{Dialect, EventTime, SourceOptions, TimeUnit};
@@ -314,9 +315,21 @@ impl Format {
                 if !matches!(self.0.encoding, Encoding::Events) {
                     events::unsaid(profiles, losses);
                 }
-                write(profiles, options, losses, spare)
+                let rejoined = if self.has_columns() { layout::rejoined(profiles) } else { None };
+                let profiles = rejoined.as_ref().unwrap_or(profiles);
+                let laid_out = layout::laid_out(profiles, options.layout, self.encoding(), losses);
+                write(laid_out.as_ref().unwrap_or(profiles), options, losses, spare)
             }
             None => Err(Error::new(ErrorKind::Unrepresentable, format!("{self} is only read"))),
+        }
+    }
+
+    /// Whether one profile of it may have several sample types.
+    fn has_columns(self) -> bool {
+        match self.encoding() {
+            Encoding::Otlp(schema) => !schema.has_one_sample_type(),
+            Encoding::OtlpJson | Encoding::Events => false,
+            Encoding::Pprof | Encoding::Own { .. } => true,
         }
     }
 

@@ -17,6 +17,8 @@ use crate::model::profile::ProfileId;
 pub struct WriteOptions {
     /// How OTLP 1.10 says the texts of resources, scopes and values.
     pub refs: Refs,
+    /// In which order rows and samples are written.
+    pub layout: Layout,
     /// Whether OTLP has `resource`, `scope` and `period_type` even where they are empty, for receivers
     /// that read them without asking whether they are there.
     pub empty_messages: bool,
@@ -41,6 +43,7 @@ impl Default for WriteOptions {
     fn default() -> Self {
         Self {
             refs: Refs::Inline,
+            layout: Layout::Default,
             empty_messages: false,
             timestamps: Timestamps::Label,
             links: true,
@@ -64,6 +67,7 @@ impl WriteOptions {
 
 crate::limits::setters! { WriteOptions {
     refs: Refs,
+    layout: Layout,
     empty_messages: bool,
     timestamps: Timestamps,
     links: bool,
@@ -83,6 +87,48 @@ pub enum Refs {
     Inline,
     /// By the dictionary, which says each text once.
     Dictionary,
+}
+
+/// In which order the rows of tables and the samples are written. What is said is the same; formats of
+/// other tools take no notice.
+///
+/// | | [`Default`](Self::Default) | [`Keep`](Self::Keep) | [`Compact`](Self::Compact) |
+/// |---|---|---|---|
+/// | samples | in their order; in OTLP 1.3 to 1.7 as compact | in their order | by their attributes and stack |
+/// | locations | the same | the most used ones first | by binary, function and line, the most used ones first |
+/// | functions, strings, stacks | the same | in their order | by file; as first used; as the tree of calls |
+/// | rows that nothing refers to | stay | are left out, but for mappings | are left out, but for mappings |
+/// | OTLP 1.8 and later: samples that are 0 | stay | stay | are left out of all but one profile, where one becomes several |
+/// | OTLP: lists of one number | packed | packed | not packed, as every parser of protobuf takes them |
+///
+/// A reader could notice the order of samples, which has no meaning, and the number of samples in each
+/// profile that is a column of one: [`write()`](crate::write()) puts them together again.
+///
+/// ```
+/// # fn main() -> otlp_profiles::Result<()> {
+/// use otlp_profiles::format::Layout;
+/// use otlp_profiles::{Format, WriteOptions};
+///
+/// let bytes = std::fs::read("testdata/go-heap.pb.gz").unwrap();
+/// let profiles = otlp_profiles::read(&bytes, &Default::default())?.profiles;
+/// let length = |layout| -> otlp_profiles::Result<usize> {
+///     let options = WriteOptions::default().layout(layout);
+///     Ok(otlp_profiles::write(&profiles, Format::OTLP, &options)?.payload.len())
+/// };
+/// assert!(length(Layout::Compact)? < length(Layout::Default)?);
+/// # Ok(()) }
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Layout {
+    /// What costs least: the order they have. The stacks of OTLP 1.3 to 1.7 are slices of one list,
+    /// which has to be ordered anyway: there it is the order of [`Compact`](Self::Compact).
+    #[default]
+    Default,
+    /// Samples and rows as they are, but the locations that stacks use most first.
+    Keep,
+    /// What takes the fewest bytes, once they are compressed as well.
+    Compact,
 }
 
 /// How pprof says timestamps.

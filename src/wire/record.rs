@@ -1,5 +1,7 @@
 //! Records: a few small fields, put into a window of the output that is kept for all at once.
 
+mod lone;
+
 use std::ops::Range;
 
 use crate::wire::codes::{Code, Codes, FOUR, put_rows};
@@ -190,12 +192,6 @@ impl<'a> Fields<'a> {
             self.at = long_varint(self.window, self.at, tag);
             self.put(code.0, code.length());
         }
-    }
-
-    /// A varint field that is 0 and says so.
-    pub(crate) fn zero(&mut self, number: u32) {
-        self.at = long_varint(self.window, self.at, tag(number, VARINT).into());
-        self.put(0, 1);
     }
 
     #[inline(always)]

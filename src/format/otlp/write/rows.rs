@@ -139,8 +139,17 @@ impl<G: Generation> TableWriter<'_, G> {
 
     /// Indices of attributes.
     #[inline(always)]
-    pub(crate) fn attribute_indices(&self, fields: &mut Fields, number: u32, ids: &[AttributeId]) {
-        fields.codes(number, ids.iter().map(|id| self.attributes.get(id.row())));
+    pub(crate) fn attribute_indices(
+        &self,
+        fields: &mut Fields,
+        number: u32,
+        ids: &[AttributeId],
+        unpacked: bool,
+    ) {
+        match ids {
+            [id] if unpacked => fields.lone_code(number, self.attributes.get(id.row())),
+            ids => fields.codes(number, ids.iter().map(|id| self.attributes.get(id.row()))),
+        }
     }
 
     /// Indices of locations.
@@ -201,7 +210,7 @@ impl<G: Generation> TableWriter<'_, G> {
             None => {}
         }
         let attributes: Vec<AttributeId> = self.lower.location_attributes(row).collect();
-        self.attribute_indices(fields, numbers.attributes, &attributes);
+        self.attribute_indices(fields, numbers.attributes, &attributes, false);
     }
 
     fn function(&self, out: &mut Vec<u8>, row: usize) {
@@ -229,7 +238,7 @@ impl<G: Generation> TableWriter<'_, G> {
             fields.varint(numbers.file_offset, mapping.file_offset);
             fields.code(numbers.filename, self.strings.code(mapping.filename));
             if numbers.attributes < numbers.has_functions || numbers.has_functions == 0 {
-                self.attribute_indices(fields, numbers.attributes, &attributes);
+                self.attribute_indices(fields, numbers.attributes, &attributes, false);
             }
             if let Some((_, text, _)) = build_id {
                 fields.code(numbers.build_id, self.strings.code(text));
@@ -243,7 +252,7 @@ impl<G: Generation> TableWriter<'_, G> {
                 fields.varint(numbers.build_id_kind, kind);
             }
             if numbers.has_functions != 0 && numbers.attributes > numbers.has_functions {
-                self.attribute_indices(fields, numbers.attributes, &attributes);
+                self.attribute_indices(fields, numbers.attributes, &attributes, false);
             }
         });
     }

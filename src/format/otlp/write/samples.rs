@@ -1,11 +1,13 @@
 //! Writing samples: the hot path.
 
 use crate::error::Result;
-use crate::format::columns::Joined;
+use crate::format::columns::{Joined, default_column};
+use crate::format::layout::written_rows;
 use crate::format::losses;
+use crate::format::options::Layout;
 use crate::format::otlp::schema::Generation;
 use crate::format::otlp::write::parts::Part;
-use crate::format::otlp::write::profile::ProfileWriter;
+use crate::format::otlp::write::profile::{ProfileWriter, Said};
 use crate::format::spread::{self, Row, Spread, Walk, column_counts_events};
 use crate::limits::within;
 use crate::model::id::{AttributeId, StringId};
@@ -20,23 +22,32 @@ const LABEL: usize = Fields::MESSAGE + 3 * Fields::INDEX + Fields::VARINT;
 
 impl<G: Generation> ProfileWriter<'_, '_, G> {
     /// All samples of a profile.
-    pub(crate) fn samples(&mut self, out: &mut Vec<u8>, part: &Part) -> Result<()> {
+    pub(crate) fn samples(&mut self, out: &mut Vec<u8>, part: &Part, said: Said) -> Result<()> {
         match part {
-            Part::Column(profile, column) => self.column(out, profile, *column),
+            Part::Column(profile, column) => {
+                let first =
+                    default_column(&profile.sample_types, said.default, self.tables.dictionary);
+                self.column(out, profile, *column, first)
+            }
             Part::Joined(joined) => self.rows(out, joined)?,
         }
         Ok(())
     }
 
     /// A column, where a profile has one sample type.
-    fn column(&mut self, out: &mut Vec<u8>, profile: &Profile, column: usize) {
+    fn column(&mut self, out: &mut Vec<u8>, profile: &Profile, column: usize, first: usize) {
         let single = profile.sample_types.len() < 2;
         let timed = !profile.samples.timestamps.items.is_empty();
         let events = timed && column_counts_events(profile, column);
+        let compact = self.options.layout == Layout::Compact && !single;
+        let written = if compact { written_rows(profile, column, first) } else { Vec::new() };
         let mut series = Vec::new();
         let mut walk = Walk::of(&profile.samples);
         for row in 0..profile.samples.len() {
             let sample = &walk.next(row);
+            if written.get(row) == Some(&false) {
+                continue;
+            }
             let values = if single {
                 sample.values
             } else {
@@ -88,6 +99,7 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
     fn sample(&self, out: &mut Vec<u8>, sample: &SampleRef, values: &[i64], times: &[u64]) {
         let Self { tables, slices, .. } = self;
         let numbers = const { &G::SCHEMA.sample };
+        let unpacked = self.options.layout == Layout::Compact;
         let attributes = sample.attributes;
         let labels = numbers.label != 0 && tables.units.any_conflict();
         let each = if labels { LABEL } else { Fields::INDEX };
@@ -96,7 +108,7 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
             + each * attributes.len()
             + 10 * (values.len() + times.len());
         let write_values = |fields: &mut Fields| {
-            fields.varints(numbers.values, values.iter().map(|&value| value as u64))
+            fields.list(numbers.values, values.iter().map(|&value| value as u64), unpacked)
         };
         record(out, G::SCHEMA.profile.samples, room, |fields| {
             if G::SCHEMA.tables.stack != 0 {
@@ -124,9 +136,9 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
             if labels {
                 let kept: Vec<AttributeId> =
                     attributes.iter().copied().filter(|id| !tables.as_label(*id)).collect();
-                tables.attribute_indices(fields, numbers.attributes, &kept);
+                tables.attribute_indices(fields, numbers.attributes, &kept, unpacked);
             } else {
-                tables.attribute_indices(fields, numbers.attributes, attributes);
+                tables.attribute_indices(fields, numbers.attributes, attributes, unpacked);
             }
             let values_after = G::SCHEMA.tables.stack != 0 && numbers.values > numbers.attributes;
             if values_after && numbers.values < numbers.link {
@@ -139,7 +151,7 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
             if G::SCHEMA.has_fixed_timestamps {
                 fields.fixed64s(numbers.timestamps, times);
             } else {
-                fields.varints(numbers.timestamps, times.iter().copied());
+                fields.list(numbers.timestamps, times.iter().copied(), unpacked);
             }
         });
     }

@@ -1,0 +1,66 @@
+//! The rows that a whole payload reaches, in an order of the caller's.
+
+use crate::build::reach::{List, Reach, mark, name};
+use crate::model::Profiles;
+use crate::model::dictionary::Dictionary;
+use crate::model::id::Id;
+
+impl Reach {
+    /// All rows of a payload, listed, whether or not they are reached.
+    pub(crate) fn of_all(dictionary: &Dictionary) -> Self {
+        let mut reach = Self::of_most(dictionary);
+        let Self { new, rows } = &mut reach;
+        mark_each(&mut new.strings, &mut rows.strings);
+        mark_each(&mut new.mappings, &mut rows.mappings);
+        mark_each(&mut new.functions, &mut rows.functions);
+        mark_each(&mut new.locations, &mut rows.locations);
+        mark_each(&mut new.links, &mut rows.links);
+        mark_each(&mut new.attributes, &mut rows.attributes);
+        mark_each(&mut new.stacks, &mut rows.stacks);
+        reach.list();
+        reach
+    }
+
+    /// All that a payload reaches, listed, and its mappings whether or not they are reached: pprof has
+    /// them for what they are.
+    pub(crate) fn of_payload(profiles: &Profiles) -> Self {
+        let dictionary = &profiles.dictionary;
+        let mut reach = Self::of_most(dictionary);
+        profiles.iter().for_each(|profile| reach.profile(profile));
+        reach.tree(profiles);
+        mark_each(&mut reach.new.mappings, &mut reach.rows.mappings);
+        reach.finish(dictionary);
+        reach.list();
+        reach
+    }
+
+    /// Puts the strings reached into another order.
+    pub(crate) fn order_strings(&mut self, rows: Vec<u32>) {
+        order(&mut self.new.strings, &mut self.rows.strings, rows);
+    }
+
+    /// Puts the functions reached into another order.
+    pub(crate) fn order_functions(&mut self, rows: Vec<u32>) {
+        order(&mut self.new.functions, &mut self.rows.functions, rows);
+    }
+
+    /// Puts the locations reached into another order.
+    pub(crate) fn order_locations(&mut self, rows: Vec<u32>) {
+        order(&mut self.new.locations, &mut self.rows.locations, rows);
+    }
+
+    /// Puts the stacks reached into another order.
+    pub(crate) fn order_stacks(&mut self, rows: Vec<u32>) {
+        order(&mut self.new.stacks, &mut self.rows.stacks, rows);
+    }
+}
+
+/// Marks every row but the first; what all are named is their number.
+fn mark_each<I: Id>(new: &mut [I], list: &mut List) {
+    (1..new.len() as u32).for_each(|row| mark(new, list, I::from_row(row)));
+}
+
+fn order<I: Id>(new: &mut [I], list: &mut List, rows: Vec<u32>) {
+    name(new, &rows);
+    list.rows = rows;
+}

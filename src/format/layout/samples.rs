@@ -1,0 +1,131 @@
+//! Samples by their attributes and their stack.
+
+use std::hash::BuildHasher;
+
+use foldhash::fast::RandomState;
+
+use crate::format::layout::stacks::by_rank;
+use crate::model::id::{AttributeId, LinkId, StringId};
+use crate::model::profile::{Profile, ProfileParts};
+use crate::model::ragged::Ragged;
+use crate::model::row_index::RowIndex;
+use crate::model::samples::Samples;
+
+/// Sorts the samples of a profile by what they say beside values: attributes, stack, link. Those that say
+/// the same keep their order, but for a format that splits columns: there the samples with values in
+/// more columns come first, so that the zeros of a column come last.
+pub(super) fn sort(profile: &mut Profile, splits: bool) {
+    let Some(ProfileParts { samples, sample_types, .. }) = profile.parts_mut() else {
+        return;
+    };
+    let mut order: Vec<u32> = (0..samples.len() as u32).collect();
+    let stack = |row: u32| samples.stacks[row as usize].row();
+    let stacks = (0..samples.len() as u32).map(stack).max().unwrap_or(0);
+    if !samples.stacks.is_sorted() {
+        order = by_rank(&order, stacks + 1, stack);
+    }
+    let (sets, count) = set_ranks(&samples.attributes, samples.len());
+    let set = |row: u32| sets.get(row as usize).map_or(0, |set| *set as usize);
+    if count > 1 {
+        order = by_rank(&order, count, set);
+    }
+    let columns = if splits && sample_types.len() > 1 { sample_types.len() } else { 0 };
+    let rest = Rest { samples, columns };
+    if columns > 0 || !samples.links.is_empty() || !samples.stacktrace_ids.is_empty() {
+        for alike in order.chunk_by_mut(|a, b| stack(*a) == stack(*b) && set(*a) == set(*b)) {
+            alike.sort_unstable_by_key(|row| rest.of(*row));
+        }
+    }
+    if !order.is_sorted() {
+        *samples = permuted(samples, &order);
+    }
+}
+
+/// What samples of one stack and one set of attributes are sorted by.
+struct Rest<'a> {
+    samples: &'a Samples,
+    /// The columns whose zeros come last.
+    columns: usize,
+}
+
+impl Rest<'_> {
+    fn of(&self, row: u32) -> (LinkId, StringId, usize, u64, u32) {
+        let (samples, at) = (self.samples, row as usize);
+        let zeros = samples.values.row(at).iter().take(self.columns).map(|value| *value == 0);
+        let count = zeros.clone().filter(|zero| *zero).count();
+        let which = zeros.fold(0, |all, zero| all << 1 | u64::from(zero));
+        let id = samples.stacktrace_ids.get(at).copied().unwrap_or_default();
+        (samples.link(at), id, count, which, row)
+    }
+}
+
+/// By sample: the place of its list of attributes among all of them, once they are sorted; and how many
+/// lists there are. None where no sample has attributes.
+fn set_ranks(attributes: &Ragged<AttributeId>, samples: usize) -> (Vec<u32>, usize) {
+    if attributes.items.is_empty() {
+        return (Vec::new(), 0);
+    }
+    let hasher = RandomState::default();
+    let mut index = RowIndex::default();
+    // Samples with lists that no earlier one has; and by sample, which of them has its list.
+    let mut firsts: Vec<u32> = Vec::new();
+    let mut sets: Vec<u32> = Vec::with_capacity(samples);
+    for row in 0..samples {
+        let list = attributes.row(row);
+        let hash = hasher.hash_one(list);
+        let same = |set: u32| attributes.row(firsts[set as usize] as usize) == list;
+        let set = index.find(hash, same).unwrap_or_else(|| {
+            let set = firsts.len() as u32;
+            index.add(hash, set);
+            firsts.push(row as u32);
+            set
+        });
+        sets.push(set);
+    }
+    let mut order: Vec<u32> = (0..firsts.len() as u32).collect();
+    order.sort_unstable_by_key(|set| attributes.row(firsts[*set as usize] as usize));
+    let mut ranks = vec![0; firsts.len()];
+    (0..).zip(order).for_each(|(rank, set)| ranks[set as usize] = rank);
+    sets.iter_mut().for_each(|set| *set = ranks[*set as usize]);
+    (sets, ranks.len())
+}
+
+/// Some samples in another order.
+fn permuted(samples: &Samples, order: &[u32]) -> Samples {
+    let rows = || order.iter().map(|row| *row as usize);
+    let mut sorted = Samples {
+        stacks: rows().map(|row| samples.stacks[row]).collect(),
+        attributes: permuted_rows(&samples.attributes, order),
+        values: permuted_rows(&samples.values, order),
+        ..Samples::default()
+    };
+    if !samples.timestamps.is_empty() {
+        *sorted.timestamps = permuted_rows(&samples.timestamps, order);
+    }
+    if !samples.links.is_empty() {
+        (0..).zip(rows()).for_each(|(at, row)| sorted.set_link(at, samples.link(row)));
+    }
+    if let Some(ids) = Some(&samples.stacktrace_ids).filter(|ids| !ids.is_empty()) {
+        let last = rows().rposition(|row| ids.get(row).is_some_and(|id| id.some().is_some()));
+        let rows = rows().take(last.map_or(0, |last| last + 1));
+        *sorted.stacktrace_ids =
+            rows.map(|row| ids.get(row).copied().unwrap_or_default()).collect();
+    }
+    sorted
+}
+
+fn permuted_rows<T: Copy>(rows: &Ragged<T>, order: &[u32]) -> Ragged<T> {
+    let mut sorted = Ragged::default();
+    if rows.items.is_empty() {
+        // Rows that were set and are empty stay set.
+        sorted.ends = rows.ends.clone();
+        return sorted;
+    }
+    sorted.items.reserve_exact(rows.items.len());
+    sorted.ends.reserve_exact(order.len());
+    for (at, row) in order.iter().enumerate() {
+        sorted.items.extend_from_slice(rows.row(*row as usize));
+        sorted.end_row_at(at);
+    }
+    sorted
+}

@@ -1,0 +1,67 @@
+//! Stacks as a walk through the tree of calls meets them.
+
+use crate::format::layout::words::{self, Words};
+use crate::model::dictionary::Dictionary;
+use crate::model::id::{LocationId, StackId};
+use crate::model::ragged::Ragged;
+
+/// Some stacks, sorted from the root on by the new ids of their locations; a caller comes before
+/// those it calls.
+pub(super) fn by_tree(
+    dictionary: &Dictionary,
+    rows: &[u32],
+    new: impl Fn(LocationId) -> LocationId,
+) -> Vec<u32> {
+    let mut paths = Ragged::default();
+    for &row in rows {
+        let stack = dictionary.stack(StackId(row)).iter().rev();
+        paths.items.extend(stack.map(|id| new(*id)));
+        paths.end_row();
+    }
+    let mut order: Vec<u32> = (0..rows.len() as u32).collect();
+    words::sort(&paths, &mut order);
+    order.into_iter().filter_map(|at| rows.get(at as usize).copied()).collect()
+}
+
+/// Two locations a word.
+impl Words for Ragged<LocationId> {
+    #[inline]
+    fn word(&self, item: u32, depth: usize) -> (u64, bool) {
+        let path = self.row(item as usize);
+        match path.get(2 * depth..).unwrap_or_default() {
+            [] => (0, false),
+            [last] => (u64::from(last.0) << 32, false),
+            [first, second, rest @ ..] => {
+                (u64::from(first.0) << 32 | u64::from(second.0), !rest.is_empty())
+            }
+        }
+    }
+}
+
+/// Rows by a length, the longest first, and in the order given where they are as long.
+pub(super) fn longest_first(rows: &[u32], length: impl Fn(u32) -> usize) -> Vec<u32> {
+    let longest = rows.iter().map(|row| length(*row)).max().unwrap_or(0);
+    by_rank(rows, longest + 1, |row| longest - length(row))
+}
+
+/// Rows by a rank below `ranks`, and in the order given where it is the same: a counting sort, unless the
+/// ranks are many more than the rows.
+pub(super) fn by_rank(rows: &[u32], ranks: usize, rank: impl Fn(u32) -> usize) -> Vec<u32> {
+    if ranks / 4 > rows.len() {
+        let mut sorted = rows.to_vec();
+        sorted.sort_by_key(|row| rank(*row));
+        return sorted;
+    }
+    let mut ends = vec![0u32; ranks + 1];
+    rows.iter().for_each(|&row| ends[rank(row) + 1] += 1);
+    for at in 1..ends.len() {
+        ends[at] += ends[at - 1];
+    }
+    let mut sorted = vec![0; rows.len()];
+    for &row in rows {
+        let place = &mut ends[rank(row)];
+        sorted[*place as usize] = row;
+        *place += 1;
+    }
+    sorted
+}
