@@ -11,7 +11,8 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use otlp_profiles::format::{Receiver, Refs, Timestamps};
+use otlp_profiles::compression::Level;
+use otlp_profiles::format::{Layout, Receiver, Refs, Timestamps};
 use otlp_profiles::model::ProfileId;
 use otlp_profiles::{Ambiguity, Format, Limits, ReadOptions, WriteOptions};
 
@@ -75,9 +76,21 @@ pub(crate) struct Args {
     /// The id to give the one profile: 32 hex digits
     #[arg(long, value_name = "HEX", value_parser = parse_profile_id)]
     profile_id: Option<ProfileId>,
-    /// How hard gzip tries, from 0 to 9
-    #[arg(long, value_name = "0-9", default_value_t = 6, value_parser = clap::value_parser!(u32).range(0..=9))]
-    level: u32,
+    /// In which order samples and rows of tables are written
+    #[arg(
+        long,
+        value_enum,
+        hide_possible_values = true,
+        value_name = "default|keep|compact",
+        conflicts_with = "compact"
+    )]
+    layout: Option<LayoutArg>,
+    /// Take the fewest bytes: --layout compact, and --level 9
+    #[arg(long)]
+    compact: bool,
+    /// How hard gzip tries, from 0 to 9 [default: 6; with --compact 9]
+    #[arg(long, value_name = "0-9", value_parser = clap::value_parser!(u32).range(0..=9))]
+    level: Option<u32>,
     /// Compress the output, whatever its name and format
     #[arg(long, conflicts_with = "no_gzip")]
     gzip: bool,
@@ -110,6 +123,13 @@ enum RefsArg {
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
+enum LayoutArg {
+    Default,
+    Keep,
+    Compact,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
 enum ByArg {
     Thread,
 }
@@ -137,6 +157,23 @@ fn receivers() -> impl TypedValueParser<Value = Receiver> {
 }
 
 impl Args {
+    /// How hard gzip tries.
+    fn level(&self) -> Level {
+        let level = self.level.and_then(Level::new);
+        level.unwrap_or(if self.compact { Level::BEST } else { Level::DEFAULT })
+    }
+
+    /// The layout that was asked for.
+    fn layout(&self) -> Option<Layout> {
+        match self.layout {
+            _ if self.compact => Some(Layout::Compact),
+            Some(LayoutArg::Compact) => Some(Layout::Compact),
+            Some(LayoutArg::Keep) => Some(Layout::Keep),
+            Some(LayoutArg::Default) => Some(Layout::Default),
+            None => None,
+        }
+    }
+
     /// The format that was asked for.
     fn to(&self) -> Option<Format> {
         self.to.or(self.receiver.map(Receiver::format))
@@ -184,6 +221,7 @@ impl Args {
         let options = options
             .timestamps(timestamps)
             .links(!self.no_links)
+            .layout(self.layout().unwrap_or_default())
             .profile_id(self.profile_id)
             .plain(self.plain)
             .by_thread(self.by.is_some())

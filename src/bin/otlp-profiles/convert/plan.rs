@@ -66,6 +66,11 @@ impl Plan {
                 Format::OTLP
             ));
         }
+        if args.layout().is_some() && format.can_write() && !format.is_whole() {
+            return Err(format!(
+                "{format} has an order of its own: --layout and --compact are for OTLP and pprof"
+            ));
+        }
         if !format.can_write() {
             return Err(format!("{format} is only read: give --to FORMAT"));
         }

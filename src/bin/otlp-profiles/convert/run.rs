@@ -4,7 +4,6 @@ use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use otlp_profiles::compression::Level as Effort;
 use otlp_profiles::{Certainty, Format, ReadOptions, WriteOptions};
 
 use crate::console::{Console, Level, Line};
@@ -125,7 +124,7 @@ impl Run<'_> {
 
     fn store(&mut self, job: &Job, converted: &mut Converted) -> Result<Vec<String>, Failure> {
         let name = job.input.name();
-        let effort = Effort::new(self.args.level).unwrap_or_default();
+        let effort = self.args.level();
         let step = self.console.step("convert", "compression", &name);
         let blobs = converted.blobs(self.to, job.gzip.then_some(effort))?;
         drop(step);
