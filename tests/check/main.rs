@@ -13,6 +13,7 @@ mod fix;
 #[path = "../support/forms.rs"]
 mod forms;
 mod hostile;
+mod ours;
 #[path = "../support/pprof.rs"]
 mod pprof;
 mod profcheck;

@@ -6,6 +6,7 @@ mod ends;
 mod exits;
 mod face;
 mod files;
+mod forms;
 mod guess;
 mod log;
 mod losses;

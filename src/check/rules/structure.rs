@@ -68,7 +68,7 @@ rules! {
         example "[cpu/ns, cpu/ns]"
         fix "keep one sample type of each type and unit";
     OP2012 "temporality-unspecified" ["E" "1-5"] "sample_type.aggregation_temporality"
-        "0 (\"MUST not be used\")"
+        "0 (\"MUST not be used\"); W where the profile has no duration: nobody could tell which it is"
         source "OTEP 0239; 1.3-1.8 proto; contrib pprofiletest"
         example "temporality absent"
         fix "set the temporality to DELTA or CUMULATIVE";

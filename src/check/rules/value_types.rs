@@ -6,8 +6,10 @@ use crate::check::findings::{Shown, Spot, Step};
 use crate::check::record::Record;
 use crate::check::shape::{Kind, Shape};
 use crate::check::tables::Fields;
+use crate::error::Severity;
 use crate::schema::{PROFILE, VALUE_TYPE};
 
+const DURATION: usize = PROFILE.cell("duration_nano");
 const TYPES: usize = PROFILE.cell("sample_type");
 const PERIOD: usize = PROFILE.cell("period");
 const PERIOD_TYPE: usize = PROFILE.cell("period_type");
@@ -60,9 +62,14 @@ pub(super) fn value_types(
         let rule = if slot.repeated { &OP2009 } else { &OP2010 };
         cx.findings.raise(rule, field, "", "");
     }
+    // In OTEP 0239 the time is that of the container.
+    let lasted = match cx.payload.container {
+        Some((start, end)) => end > start,
+        None => record.number(DURATION) != 0,
+    };
     let mut known: Vec<(&[u8], &[u8])> = Vec::new();
     for (row, body) in types.iter().enumerate() {
-        temporality(cx, slot.repeated.then_some(row), *body);
+        temporality(cx, lasted, slot.repeated.then_some(row), *body);
         let Some(names) = named(cx, *body).filter(|_| !cx.tables.missing) else { continue };
         if samples > 0 && (names.0.is_empty() || names.1.is_empty()) {
             cx.findings.raise(&OP2010, spot(row), type_name(names), "a type and a unit");
@@ -92,7 +99,7 @@ fn type_name((name, unit): (&[u8], &[u8])) -> String {
     format!("{} in {}", Shown(name), Shown(unit))
 }
 
-fn temporality(cx: &mut Cx<'_>, row: Option<usize>, body: (usize, usize)) {
+fn temporality(cx: &mut Cx<'_>, lasted: bool, row: Option<usize>, body: (usize, usize)) {
     let Some(shape) = cx.shapes.find(Kind::ValueType) else { return };
     if shape.of_cell(TEMPORALITY).is_none() {
         return;
@@ -101,7 +108,11 @@ fn temporality(cx: &mut Cx<'_>, row: Option<usize>, body: (usize, usize)) {
     cx.findings.path.push(Step { name: "sample_type", row: row.map(|row| row as u32) });
     let spot = Spot::at(record.at(TEMPORALITY)).field("aggregation_temporality");
     match record.number(TEMPORALITY) {
-        0 => cx.findings.raise(&OP2012, spot, 0, "1 (delta) or 2 (cumulative)"),
+        0 => {
+            // Of what was measured over no known time nobody can tell whether it is a change.
+            let unknown = (!lasted).then_some(Severity::Warning);
+            cx.findings.raise_as(&OP2012, unknown, spot, 0, "1 (delta) or 2 (cumulative)");
+        }
         2 => cx.findings.raise(&OP2013, spot, 2, ""),
         _ => {}
     }

@@ -1,0 +1,80 @@
+//! What this crate writes of real profiles breaks nothing that the profile itself does not.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use otlp_profiles::check::{Options, check};
+use otlp_profiles::{Format, Limits, Policy, ReadOptions, Severity, WriteOptions};
+
+/// Warnings about what a profile says, or does not say, in whatever format it is.
+const DESERVED: &[&str] = &[
+    // No duration, so nobody can tell delta from cumulative.
+    "OP2012", // Rows that are equal, or that nothing refers to, are kept as they were.
+    "OP3202", "OP3203", "OP3204", "OP3206", "OP3207", "OP3302", "OP3303", "OP3304", "OP3306",
+    // Samples of one stack and labels, of several shapes, at times that are outside or coarse.
+    "OP4003", "OP4004", "OP4006", "OP4012",
+    "OP4014", // Values of bytes; schema URLs without a version.
+    "OP5006", "OP5024", // No time, or one that is not in nanoseconds.
+    "OP6010", "OP6011", "OP6014", "OP6015",
+    "PP1029", // A function without a name; mappings without a build id, or with an odd one.
+    "OP7008", "OP7009", "OP7010", "OP8001", "OP8003", "OP8012",
+    // What pprof says of the same.
+    "PP1017", "PP1018", "PP1020", "PP1022", "PP1023", "PP1025", "PP1027", "PP1028", "PP1036",
+    "PP1039",
+];
+
+fn files(folder: &Path, out: &mut Vec<PathBuf>) {
+    let Ok(entries) = std::fs::read_dir(folder) else { return };
+    for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {
+        match path.is_dir() {
+            true => files(&path, out),
+            false => out.push(path),
+        }
+    }
+    out.sort();
+}
+
+#[test]
+fn what_is_written_of_real_profiles_breaks_nothing_of_its_own() {
+    let mut all = Vec::new();
+    files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata"), &mut all);
+    match std::env::var_os("OTLP_PROFILES_CORPUS") {
+        Some(corpus) => files(Path::new(&corpus), &mut all),
+        None => eprintln!("without OTLP_PROFILES_CORPUS, the files of testdata alone"),
+    }
+    let (mut read, mut wrong) = (0, BTreeMap::new());
+    let formats = Format::ALL.iter().filter(|format| {
+        format.name() == "pprof" || (format.name().starts_with("otlp-1") && format.can_write())
+    });
+    let formats: Vec<Format> = formats.copied().collect();
+    assert_eq!(formats.len(), 9);
+    for path in all {
+        let Ok(bytes) = std::fs::read(&path) else { continue };
+        if bytes.len() > 300_000 {
+            continue;
+        }
+        let options = ReadOptions::default().limits(Limits::file()).policy(Policy::Refuse);
+        let Ok(reading) = otlp_profiles::read(&bytes, &options) else { continue };
+        read += 1;
+        // What the profile breaks itself it says again.
+        let own = check(&bytes, &Options::default().limits(Limits::file()));
+        let own: Vec<&str> = own.tallies().map(|tally| tally.rule.id()).collect();
+        for format in &formats {
+            let written =
+                otlp_profiles::write(&reading.profiles, *format, &WriteOptions::default());
+            let Ok(written) = written else { continue };
+            let options = Options::default().limits(Limits::file()).from(*format);
+            for found in check(&written.payload, &options).findings() {
+                let id = found.rule.id();
+                let warns = DESERVED.contains(&id) && found.severity < Severity::Error;
+                let deserved = warns || own.contains(&id);
+                if found.severity > Severity::Info && !deserved {
+                    let line = format!("{} as {}: {found}", path.display(), format.name());
+                    wrong.entry(found.rule.id()).or_insert(line);
+                }
+            }
+        }
+    }
+    assert!(read > 10, "{read} files were read");
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
