@@ -1,0 +1,8 @@
+//! With mimalloc, for both sides.
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+fn main() {
+    otlp_profiles_peers::main();
+}

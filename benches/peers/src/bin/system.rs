@@ -1,0 +1,5 @@
+//! With the allocator of the system; without arguments, what measures both.
+
+fn main() {
+    otlp_profiles_peers::main();
+}
