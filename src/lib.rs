@@ -66,6 +66,7 @@
 //! | `proto-all` | those of every older generation too |
 //! | `pprof` | `Builder::report`: profiles from the reports of the crate [`pprof`](https://docs.rs/pprof) |
 //! | `build-id` | `build::htlhash`: the build id of a binary that has no other |
+//! | `zstd` | zstd is read wherever gzip is, and `compression::zstd` writes it; the one feature that needs a C compiler |
 //! | `cli` | the command `otlp-profiles` |
 
 #![forbid(unsafe_code)]

@@ -36,6 +36,7 @@ pub struct Payloads<R> {
     source: Source<R>,
     framing: Framing,
     gzip: bool,
+    zstd: bool,
     limits: Limits,
 }
 
@@ -56,6 +57,8 @@ type Input<R> = BufReader<Chain<Cursor<Vec<u8>>, R>>;
 enum Frames<R> {
     Plain(Input<R>),
     Gzip(Box<BufReader<MultiGzDecoder<Input<R>>>>),
+    #[cfg(feature = "zstd")]
+    Zstd(Box<BufReader<compression::Unzstd<Input<R>>>>),
 }
 
 /// As much of a file as is looked at before more of it is needed to know how it is framed.
@@ -101,20 +104,36 @@ impl<R: Read> Payloads<R> {
             let more = window.saturating_sub(head.len());
             take(&mut input, more as u64, &mut head)?;
             let at_end = head.len() < window;
-            let gzip = compression::magic(&head) == Some("gzip");
-            let opening = if gzip { gzip_opening(&head, at_end) } else { opening(&head, at_end) };
+            let packed = compression::magic(&head);
+            let opening = match packed {
+                Some("gzip") => packed_opening(MultiGzDecoder::new(&head[..]), &head, at_end),
+                #[cfg(feature = "zstd")]
+                Some("zstd") => match compression::unzstd_stream(&head[..], &limits) {
+                    Ok(start) => packed_opening(start, &head, at_end),
+                    Err(_) => Opening::Bare,
+                },
+                _ => opening(&head, at_end),
+            };
             match opening {
                 Opening::Open if !at_end && (window as u64) < limits.max_input_bytes => window *= 4,
                 Opening::Open | Opening::Bare => return Self::whole(input, head, size, limits),
                 Opening::Framed(framing) => {
                     let input = BufReader::new(Cursor::new(head).chain(input));
-                    let frames = if gzip {
-                        let inflater = BufReader::new(MultiGzDecoder::new(input));
-                        Frames::Gzip(Box::new(inflater))
-                    } else {
-                        Frames::Plain(input)
+                    let (gzip, zstd) = (packed == Some("gzip"), packed == Some("zstd"));
+                    let frames = match packed {
+                        Some("gzip") => {
+                            let inflater = BufReader::new(MultiGzDecoder::new(input));
+                            Frames::Gzip(Box::new(inflater))
+                        }
+                        #[cfg(feature = "zstd")]
+                        Some("zstd") => {
+                            let inflater = compression::unzstd_stream(input, &limits)?;
+                            Frames::Zstd(Box::new(BufReader::new(inflater)))
+                        }
+                        _ => Frames::Plain(input),
                     };
-                    return Ok(Self { source: Source::Frames(frames), framing, gzip, limits });
+                    let source = Source::Frames(frames);
+                    return Ok(Self { source, framing, gzip, zstd, limits });
                 }
             }
         }
@@ -129,11 +148,12 @@ impl<R: Read> Payloads<R> {
         let more = most.saturating_add(1).saturating_sub(file.len() as u64);
         take(&mut input, more, &mut file)?;
         within("max_input_bytes", most, file.len() as u64)?;
+        let packed = compression::magic(&file);
+        let (gzip, zstd) = (packed == Some("gzip"), packed == Some("zstd"));
         let inflated = match inflate(&file, &limits)? {
             Cow::Owned(inflated) => Some(inflated),
             Cow::Borrowed(_) => None,
         };
-        let gzip = inflated.is_some();
         let payload = inflated.unwrap_or(file);
         // What its first bytes left open, all of them decide.
         let (source, framing) = match opening(&payload, true) {
@@ -143,7 +163,7 @@ impl<R: Read> Payloads<R> {
             }
             Opening::Bare | Opening::Open => (Source::Whole(payload), Framing::None),
         };
-        Ok(Self { source, framing, gzip, limits })
+        Ok(Self { source, framing, gzip, zstd, limits })
     }
 }
 
@@ -156,6 +176,11 @@ impl<R> Payloads<R> {
     /// Whether the file as a whole is gzip.
     pub fn is_gzip(&self) -> bool {
         self.gzip
+    }
+
+    /// Whether the file as a whole is zstd; only ever with the feature `zstd`.
+    pub fn is_zstd(&self) -> bool {
+        self.zstd
     }
 }
 
@@ -172,6 +197,8 @@ impl<R: Read> Iterator for Payloads<R> {
             }
             Source::Frames(Frames::Plain(input)) => next_frame(input, self.framing, &self.limits),
             Source::Frames(Frames::Gzip(input)) => next_frame(input, self.framing, &self.limits),
+            #[cfg(feature = "zstd")]
+            Source::Frames(Frames::Zstd(input)) => next_frame(input, self.framing, &self.limits),
         };
         match frame {
             Ok(Some(frame)) => Some(unpacked(frame, &self.limits)),
@@ -207,12 +234,12 @@ fn fill(input: &mut impl Read, size: u64, file: &mut Vec<u8>) -> Result<()> {
     Ok(())
 }
 
-/// How a gzip file is framed inside, by as much as its first bytes inflate to.
-fn gzip_opening(head: &[u8], at_end: bool) -> Opening {
+/// How a compressed file is framed inside, by as much as its first bytes inflate to.
+fn packed_opening(inflated: impl Read, head: &[u8], at_end: bool) -> Opening {
     let mut start = Vec::new();
     // What is cut off or broken shows when all of it is read.
     let most = 16 * head.len();
-    let read = MultiGzDecoder::new(head).take(most as u64).read_to_end(&mut start);
+    let read = inflated.take(most as u64).read_to_end(&mut start);
     opening(&start, at_end && read.is_ok_and(|read| read < most))
 }
 

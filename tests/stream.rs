@@ -34,6 +34,48 @@ fn values(input: impl Read, framing: Framing) -> Vec<Result<i64, String>> {
     reader.map(value).collect()
 }
 
+#[cfg(feature = "zstd")]
+#[test]
+fn zstd_is_read_as_gzip_is() {
+    use otlp_profiles::compression::zstd;
+    use otlp_profiles::detect;
+
+    let pack = |bytes: &[u8]| zstd(bytes, Level::DEFAULT);
+    for sizes in [&[10, 20, 30][..], &[300_000, 10], &[10, 300_000, 70_000]] {
+        let wanted: Vec<_> = (1..=sizes.len() as i64).map(Ok).collect();
+        for framing in [Framing::LengthPrefixed, Framing::Grpc, Framing::JsonLines] {
+            let make = if framing == Framing::JsonLines { json } else { payload };
+            let messages: Vec<_> =
+                sizes.iter().zip(1..).map(|(size, value)| make(value, *size)).collect();
+            let file = frame(framing, &messages).unwrap();
+            assert_eq!(values(&pack(&file)[..], framing), wanted, "{framing} {sizes:?}");
+            // Several frames of zstd, cut where no message ends.
+            let (head, tail) = file.split_at(file.len() / 2);
+            let file = [pack(head), pack(tail)].concat();
+            assert_eq!(values(&file[..], framing), wanted, "{framing} {sizes:?}");
+            let payloads = Payloads::new(&file[..], Limits::file()).unwrap();
+            assert!(payloads.is_zstd() && !payloads.is_gzip());
+            if framing != Framing::JsonLines {
+                let packed: Vec<_> = messages.iter().map(|message| pack(message)).collect();
+                let file = frame(framing, &packed).unwrap();
+                assert_eq!(values(&file[..], framing), wanted, "{framing} of zstd {sizes:?}");
+                let flag = if framing == Framing::Grpc { 1 } else { 0 };
+                assert_eq!(file[0], flag);
+            }
+        }
+    }
+    let file = pack(&payload(1, 10));
+    assert_eq!(values(&file[..], Framing::None), [Ok(1)]);
+    assert_eq!(detect(&file, &ReadOptions::default()).unwrap().format, Format::OTLP);
+    let cut = values_of_broken(&file[..file.len() - 3]);
+    assert!(cut.contains("zstd"), "{cut}");
+}
+
+#[cfg(feature = "zstd")]
+fn values_of_broken(file: &[u8]) -> String {
+    Payloads::new(file, Limits::file()).map(|_| ()).unwrap_err().to_string()
+}
+
 #[test]
 fn messages_of_every_size_are_read_in_every_framing() {
     // Smaller than what is looked at first, larger, and both.

@@ -190,7 +190,7 @@ impl Format {
         self.0.about
     }
 
-    /// File name extensions that mean it, without the dot and without `.gz`; the first is the one
+    /// File name extensions that mean it, without the dot and without `.gz` or `.zst`; the first is the one
     /// that files get. All generations of OTLP share theirs.
     pub fn extensions(self) -> &'static [&'static str] {
         self.0.extensions
@@ -253,7 +253,7 @@ impl Format {
         self.0.options
     }
 
-    /// The format that a file's name means by its extension, `.gz` aside: of the generations of
+    /// The format that a file's name means by its extension, `.gz` and `.zst` aside: of the generations of
     /// OTLP the newest. A longer extension says more: `x.otlp.json` is JSON.
     ///
     /// ```
@@ -264,7 +264,8 @@ impl Format {
     /// ```
     pub fn of_path(path: &Path) -> Option<Self> {
         let name = path.file_name()?.to_string_lossy().to_ascii_lowercase();
-        let name = name.strip_suffix(".gz").unwrap_or(&name);
+        let packed = [".gz", ".zst"].iter().find_map(|end| name.strip_suffix(end));
+        let name = packed.unwrap_or(&name);
         let meant = |format: &Self| {
             let extensions = format.extensions().iter();
             let fitting = extensions.filter(|extension| has_extension(name, extension));

@@ -5,7 +5,7 @@ use crate::framing::kind::{Framing, MAX_PREFIXED, lines};
 
 /// One payload of `messages`, which [`messages`](crate::framing::messages) takes apart again if one of them is not empty.
 ///
-/// gRPC's flag is set before messages that are gzip. Lines end with a line feed.
+/// gRPC's flag is set before messages that are gzip, or with the feature `zstd` zstd. Lines end with a line feed.
 ///
 /// ```
 /// use otlp_profiles::framing::{Framing, frame};
@@ -34,7 +34,7 @@ pub fn frame<M: AsRef<[u8]>>(
             Framing::None | Framing::JsonLines => {}
             Framing::LengthPrefixed => payload.extend(length()?),
             Framing::Grpc => {
-                payload.push(u8::from(message.starts_with(&[0x1f, 0x8b])));
+                payload.push(u8::from(is_compressed(message)));
                 payload.extend(length()?);
             }
         }
@@ -48,6 +48,12 @@ pub fn frame<M: AsRef<[u8]>>(
         (Framing::None, 0 | 2..) => Err(not_one(count)),
         _ => Ok(payload),
     }
+}
+
+/// Whether a message is compressed in a way that gRPC has a name for and that is read here.
+fn is_compressed(message: &[u8]) -> bool {
+    let zstd = cfg!(feature = "zstd") && message.starts_with(b"\x28\xb5\x2f\xfd");
+    zstd || message.starts_with(&[0x1f, 0x8b])
 }
 
 fn length(framing: Framing, message: &[u8]) -> Result<u32> {

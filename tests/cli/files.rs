@@ -127,3 +127,24 @@ fn names_that_are_not_utf8_get_the_extension_of_the_format() {
     let written = fs::read_dir(room.join("out")).unwrap().next().unwrap().unwrap().file_name();
     assert_eq!(written, OsStr::from_bytes(b"caf\xe9.otlp"));
 }
+
+#[cfg(feature = "zstd")]
+#[test]
+fn zstd_is_read_and_written_by_name() {
+    let room = room("files_zstd");
+    copy(PPROFS[0], &room.join("in.pb.gz"));
+    run(&room, "convert in.pb.gz -o a.otlp.zst", 0);
+    run(&room, "convert in.pb.gz -o b.otlp.zst", 0);
+    run(&room, "convert in.pb.gz -o a.otlp", 0);
+    let file = |name: &str| fs::read(room.join(name)).unwrap();
+    assert!(file("a.otlp.zst").starts_with(b"\x28\xb5\x2f\xfd"));
+    assert!(file("a.otlp.zst") == file("b.otlp.zst"));
+    run(&room, "convert a.otlp.zst -o back.otlp", 0);
+    assert!(file("back.otlp") == file("a.otlp"));
+    run(&room, "convert in.pb.gz -o c.pb.zst", 0);
+    assert!(file("c.pb.zst").starts_with(b"\x28\xb5\x2f\xfd"));
+    let page = String::from_utf8(run(&room, "info a.otlp.zst", 0).stdout).unwrap();
+    assert!(page.contains("inflated (zstd)"), "{page}");
+    run(&room, "convert in.pb.gz -o d.otlp.zst --no-gzip", 0);
+    assert!(file("d.otlp.zst") == file("a.otlp"));
+}

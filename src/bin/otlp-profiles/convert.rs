@@ -88,10 +88,10 @@ pub(crate) struct Args {
     /// Take the fewest bytes: --layout compact, and --level 9
     #[arg(long)]
     compact: bool,
-    /// How hard gzip tries, from 0 to 9 [default: 6; with --compact 9]
+    /// How hard gzip or zstd tries, from 0 to 9 [default: 6; with --compact 9]
     #[arg(long, value_name = "0-9", value_parser = clap::value_parser!(u32).range(0..=9))]
     level: Option<u32>,
-    /// Compress the output, whatever its name and format
+    /// Compress the output with gzip, whatever its name and format
     #[arg(long, conflicts_with = "no_gzip")]
     gzip: bool,
     /// Do not compress the output, whatever its name and format

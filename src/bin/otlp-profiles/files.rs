@@ -4,11 +4,51 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use otlp_profiles::Format;
+use otlp_profiles::compression::{self, Level};
 
-/// A file name in two: what it is called, and the extension that says what it is, `.gz` included.
+/// How a file is compressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Packing {
+    None,
+    Gzip,
+    Zstd,
+}
+
+impl Packing {
+    /// What the name of a file asks for: zstd where the command was built to write it.
+    pub(crate) fn of_path(path: &Path) -> Self {
+        let extension = path.extension().unwrap_or_default();
+        match () {
+            () if extension.eq_ignore_ascii_case("gz") => Self::Gzip,
+            () if extension.eq_ignore_ascii_case("zst") && cfg!(feature = "zstd") => Self::Zstd,
+            () => Self::None,
+        }
+    }
+
+    /// The end of the name of such a file.
+    fn extension(self) -> &'static str {
+        match self {
+            Self::None => "",
+            Self::Gzip => ".gz",
+            Self::Zstd => ".zst",
+        }
+    }
+
+    /// Bytes so compressed.
+    pub(crate) fn pack(self, bytes: Vec<u8>, level: Level) -> Vec<u8> {
+        match self {
+            Self::Gzip => compression::deflate(&bytes, level),
+            #[cfg(feature = "zstd")]
+            Self::Zstd => compression::zstd(&bytes, level),
+            _ => bytes,
+        }
+    }
+}
+
+/// A file name in two: what it is called, and the extension that says what it is, `.gz` or `.zst` included.
 fn split_name(name: &OsStr) -> (OsString, OsString) {
     let bytes = name.as_encoded_bytes();
-    let bare = stem(bytes, "gz").unwrap_or(bytes.len());
+    let bare = stem(bytes, "gz").or_else(|| stem(bytes, "zst")).unwrap_or(bytes.len());
     let gz = bytes.get(..bare).unwrap_or(bytes);
     let at = known_extensions().filter_map(|extension| stem(gz, extension)).min();
     cut(name, at.unwrap_or(bare))
@@ -43,16 +83,10 @@ fn stem(name: &[u8], extension: &str) -> Option<usize> {
     end.eq_ignore_ascii_case(extension.as_bytes()).then_some(at)
 }
 
-/// Whether a path ends with `.gz`.
-pub(crate) fn is_gz(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"))
-}
-
 /// The extension of a format's files.
-pub(crate) fn extension(format: Format, gzip: bool) -> String {
+pub(crate) fn extension(format: Format, packing: Packing) -> String {
     let own = format.extensions().first().copied().unwrap_or(format.name());
-    let gz = if gzip { ".gz" } else { "" };
-    format!(".{own}{gz}")
+    format!(".{own}{}", packing.extension())
 }
 
 /// `path` with `suffix` in the place of its extension, or after it if `keep`.
@@ -86,6 +120,7 @@ mod tests {
             ("a.b.PB.gz", "a.b", ".PB.gz"),
             ("cpu.2026.11", "cpu.2026.11", ""),
             ("cpu.2026.gz", "cpu.2026", ".gz"),
+            ("cpu.otlp.zst", "cpu", ".otlp.zst"),
             ("é.json.gz", "é", ".json.gz"),
             (".pb", ".pb", ""),
         ] {
@@ -107,7 +142,7 @@ mod tests {
 
     #[test]
     fn an_old_generation_has_the_extension_of_its_family() {
-        assert_eq!(extension(Format::OTLP_1_4, true), ".otlp.gz");
-        assert_eq!(extension(Format::PPROF, false), ".pb");
+        assert_eq!(extension(Format::OTLP_1_4, Packing::Gzip), ".otlp.gz");
+        assert_eq!(extension(Format::PPROF, Packing::None), ".pb");
     }
 }

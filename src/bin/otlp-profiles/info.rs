@@ -53,6 +53,7 @@ struct Described {
     stored: u64,
     inflated: u64,
     gzip: bool,
+    zstd: bool,
     framing: Framing,
     /// The first of the messages, and how many there are.
     messages: Vec<Printed>,
@@ -160,6 +161,7 @@ impl<'a> Run<'a> {
             stored: input.size(),
             inflated: 0,
             gzip: false,
+            zstd: false,
             framing: Framing::None,
             messages: Vec::new(),
             count: 0,
@@ -185,6 +187,7 @@ impl<'a> Run<'a> {
         let mut content = Content::open(input, &self.options.limits, self.console)?;
         described.opened = true;
         described.gzip = content.is_gzip();
+        described.zstd = content.is_zstd();
         described.framing = content.framing();
         let format = match self.quick {
             true => self.messages::<Quick>(&mut content, described)?,

@@ -103,6 +103,10 @@ impl<'a> Content<'a> {
         self.payloads.is_gzip()
     }
 
+    pub(crate) fn is_zstd(&self) -> bool {
+        self.payloads.is_zstd()
+    }
+
     pub(crate) fn framing(&self) -> Framing {
         self.payloads.framing()
     }

@@ -13,7 +13,7 @@ use std::fmt;
 
 use super::rule::Rule;
 use super::{Options, Report, check};
-use crate::compression::{self, Level};
+use crate::compression;
 use crate::error::{Result, Severity};
 use crate::format::Format;
 use crate::format::detect::{Depth, detect_payload};
@@ -162,10 +162,7 @@ impl Fixing<'_> {
             return None;
         }
         let file = frame(framing, &fixed).ok()?;
-        Some(match unpacked.members {
-            0 => file,
-            _ => compression::deflate(&file, Level::DEFAULT),
-        })
+        Some(unpacked.again(file))
     }
 
     /// A message of a file, fixed, and compressed if it was.
@@ -174,10 +171,7 @@ impl Fixing<'_> {
             return Cow::Borrowed(message);
         };
         match self.payload(&inner.bytes, &path) {
-            Ok(Some(payload)) if inner.members > 0 => {
-                Cow::Owned(compression::deflate(&payload, Level::DEFAULT))
-            }
-            Ok(Some(payload)) => Cow::Owned(payload),
+            Ok(Some(payload)) => Cow::Owned(inner.again(payload)),
             Ok(None) => Cow::Borrowed(message),
             Err(why) => {
                 self.left.push(Left { path, why });

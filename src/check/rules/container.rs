@@ -114,7 +114,7 @@ rules! {
         example "gzip(gzip(profile))"
         fix "compress once";
     OP0031 "other-compression" ["E" "A"] "file"
-        "magic of zstd, zlib, bzip2, xz, lz4, snappy or zip; the message names it"
+        "magic of zlib, bzip2, xz, lz4, snappy or zip, which the message names; zstd that is broken, or not read without the feature"
         source "common sense"
         example "28 b5 2f fd ..."
         fix "decompress it first, or use gzip";

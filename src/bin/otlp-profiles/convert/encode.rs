@@ -11,6 +11,7 @@ use otlp_profiles::{
 use crate::convert::origin::Origin;
 
 use crate::exit::{Exit, Failure};
+use crate::files::Packing;
 use crate::reading::Message;
 
 /// What the messages of one input became.
@@ -99,7 +100,8 @@ impl Converted {
     pub(crate) fn blobs(
         &mut self,
         to: Format,
-        gzip: Option<Level>,
+        packing: Packing,
+        level: Level,
     ) -> Result<Vec<Vec<u8>>, Failure> {
         let payloads = std::mem::take(&mut self.payloads);
         let mut blobs = match payloads.len() {
@@ -118,12 +120,7 @@ impl Converted {
             // So that files can be put together, line by line.
             blobs.iter_mut().for_each(|blob| blob.push(b'\n'));
         }
-        let blobs: Vec<Vec<u8>> = match gzip {
-            Some(level) => {
-                blobs.iter().map(|blob| otlp_profiles::compression::deflate(blob, level)).collect()
-            }
-            None => blobs,
-        };
+        let blobs: Vec<Vec<u8>> = blobs.into_iter().map(|blob| packing.pack(blob, level)).collect();
         self.bytes_out = blobs.iter().map(|blob| blob.len() as u64).sum();
         Ok(blobs)
     }

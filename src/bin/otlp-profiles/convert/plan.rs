@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use otlp_profiles::Format;
 
 use crate::convert::Args;
-use crate::files::{extension, is_gz, known_extensions, renamed};
+use crate::files::{Packing, extension, known_extensions, renamed};
 use crate::input::{Input, Inputs};
 use crate::text::shown_path;
 
@@ -22,7 +22,7 @@ pub(crate) enum Target {
 pub(crate) struct Job {
     pub(crate) input: Input,
     pub(crate) target: Target,
-    pub(crate) gzip: bool,
+    pub(crate) packing: Packing,
     /// Whether the directories it goes to are made: those of a tree that is copied are.
     pub(crate) make_directories: bool,
 }
@@ -139,21 +139,23 @@ fn format(args: &Args, inputs: &Inputs, output: Option<&Path>) -> Result<Format,
     }
 }
 
-fn gzip(args: &Args, path: Option<&Path>, format: Format) -> bool {
+fn packing(args: &Args, path: Option<&Path>, format: Format) -> Packing {
+    let named = path.map_or(Packing::None, Packing::of_path);
     match (args.gzip, args.no_gzip) {
-        (true, _) => true,
-        (_, true) => false,
-        _ => format.is_gzip_on_disk() || path.is_some_and(is_gz),
+        (true, _) => Packing::Gzip,
+        (_, true) => Packing::None,
+        _ if named == Packing::None && format.is_gzip_on_disk() => Packing::Gzip,
+        _ => named,
     }
 }
 
 fn job(args: &Args, inputs: &Inputs, target: Target, format: Format) -> Job {
-    let gzip = match &target {
-        Target::File(path) => gzip(args, Some(path), format),
-        Target::Stdout => gzip(args, None, format),
+    let packing = match &target {
+        Target::File(path) => packing(args, Some(path), format),
+        Target::Stdout => packing(args, None, format),
     };
     let input = inputs.all.first().cloned().unwrap_or_default();
-    Job { input, target, gzip, make_directories: false }
+    Job { input, target, packing, make_directories: false }
 }
 
 /// A job for each input, named like it; where that makes two names one, both keep the extension
@@ -164,8 +166,8 @@ fn into_directory(
     directory: &Path,
     format: Format,
 ) -> Result<Vec<Job>, String> {
-    let gzip = gzip(args, None, format);
-    let suffix = extension(format, gzip);
+    let packing = packing(args, None, format);
+    let suffix = extension(format, packing);
     let short = |input: &Input| renamed(&input.relative, &suffix, false);
     let mut uses: HashMap<PathBuf, usize> = HashMap::new();
     for input in &inputs.all {
@@ -185,7 +187,7 @@ fn into_directory(
             return Err(crate::text::shown(&message));
         }
         let (input, target) = (input.clone(), Target::File(path));
-        jobs.push(Job { input, target, gzip, make_directories: true });
+        jobs.push(Job { input, target, packing, make_directories: true });
     }
     Ok(jobs)
 }

@@ -126,7 +126,7 @@ impl Run<'_> {
         let name = job.input.name();
         let effort = self.args.level();
         let step = self.console.step("convert", "compression", &name);
-        let blobs = converted.blobs(self.to, job.gzip.then_some(effort))?;
+        let blobs = converted.blobs(self.to, job.packing, effort)?;
         drop(step);
         let step = self.console.step("convert", "store", &name);
         let outputs = match &job.target {

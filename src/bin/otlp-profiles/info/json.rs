@@ -25,6 +25,7 @@ pub(crate) fn file(described: Described) -> Json {
     object["bytes"] = described.stored.into();
     object["inflated_bytes"] = described.inflated.into();
     object["gzip"] = described.gzip.into();
+    object["zstd"] = described.zstd.into();
     object["framing"] = described.framing.to_string().into();
     if let Some(seems) = &described.seems {
         object["seems"] = detected(seems);

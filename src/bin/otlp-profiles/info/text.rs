@@ -88,11 +88,12 @@ pub(crate) fn file(described: &Described) -> Option<String> {
 
 fn size(described: &Described) -> String {
     let stored = bytes(described.stored);
-    if described.gzip {
-        format!("{stored}, {} inflated (gzip)", bytes(described.inflated))
-    } else {
-        stored
-    }
+    let packing = match (described.gzip, described.zstd) {
+        (true, _) => "gzip",
+        (_, true) => "zstd",
+        _ => return stored,
+    };
+    format!("{stored}, {} inflated ({packing})", bytes(described.inflated))
 }
 
 /// One message of a file.

@@ -1,0 +1,532 @@
+//! One gzip file on its way out: members, headers, trailers, within limits.
+
+use flate2::{Crc, Decompress, DecompressError, FlushDecompress, Status};
+
+use crate::error::{Error, GzipFault, Result};
+use crate::limits::{Limits, within};
+
+pub(super) const GZIP: &[u8] = &[0x1f, 0x8b];
+
+/// Deflate makes at most this many bytes of one.
+const MAX_RATIO: u64 = 1032;
+/// What a file may take past its size or a limit: what the inflater's fast loop leaves free.
+const SLACK: usize = 1 << 10;
+/// What a file may take before any of its sizes is known.
+const FIRST: u64 = 64 << 10;
+/// Of a file name or a comment in a gzip header.
+const MAX_TEXT: usize = 65_535;
+/// Magic, method, flags, time (4), extra flags, system.
+const HEADER: usize = 10;
+
+const FHCRC: u8 = 1 << 1;
+const FEXTRA: u8 = 1 << 2;
+const FNAME: u8 = 1 << 3;
+const FCOMMENT: u8 = 1 << 4;
+const RESERVED: u8 = 0b1110_0000;
+
+/// One gzip file on its way out.
+pub(super) struct Gunzip<'a> {
+    limits: &'a Limits,
+    /// What is still to be read.
+    rest: &'a [u8],
+    /// `len` inflated bytes, then zeros for the next.
+    out: Vec<u8>,
+    len: usize,
+    /// The size the last trailer claims, if deflate can make that many of the file's bytes.
+    claimed: u64,
+    state: Decompress,
+}
+
+impl<'a> Gunzip<'a> {
+    pub(super) fn new(file: &'a [u8], limits: &'a Limits) -> Self {
+        let size = file.last_chunk().map_or(0, |size| u32::from_le_bytes(*size));
+        let claimed = MAX_RATIO.saturating_mul(file.len() as u64).min(size.into());
+        let (out, state) = (Vec::new(), Decompress::new(false));
+        Self { limits, rest: file, out, len: 0, claimed, state }
+    }
+
+    /// The bytes, the number of members, and the zeros behind them.
+    pub(super) fn run(mut self) -> Result<(Vec<u8>, u64, usize)> {
+        // One allocation does for the usual file, whose only member tells its size at the end.
+        self.make_room(self.claimed);
+        let mut members = 0;
+        while members == 0 || self.rest.iter().any(|byte| *byte != 0) {
+            if !self.rest.starts_with(GZIP) {
+                return Err(garbage(self.rest));
+            }
+            members += 1;
+            within("max_gzip_members", self.limits.max_gzip_members, members)
+                .map_err(|error| error.at(self.rest))?;
+            self.member()?;
+        }
+        self.out.truncate(self.len);
+        Ok((self.out, members, self.rest.len()))
+    }
+
+    /// Makes `out` `wanted` bytes and some slack long, but never more than slack past the limit.
+    fn make_room(&mut self, wanted: u64) {
+        let wanted = wanted.min(self.limits.max_decompressed_bytes);
+        let wanted = usize::try_from(wanted).unwrap_or(usize::MAX).saturating_add(SLACK);
+        if self.out.is_empty() {
+            // The system's own zeros, so nothing is touched before it is written.
+            self.out = vec![0; wanted];
+        } else {
+            self.out.reserve_exact(wanted.saturating_sub(self.len));
+            self.out.resize(wanted, 0);
+        }
+    }
+
+    fn member(&mut self) -> Result<()> {
+        let start = self.len;
+        self.rest = header(self.rest)?;
+        self.state.reset(false);
+        self.body()?;
+        let mut crc = Crc::new();
+        crc.update(self.out.get(start..self.len).unwrap_or_default());
+        self.rest = trailer(self.rest, &crc)?;
+        Ok(())
+    }
+
+    fn body(&mut self) -> Result<()> {
+        loop {
+            let (read, written) = (self.state.total_in(), self.state.total_out());
+            let room = self.out.get_mut(self.len..).unwrap_or_default();
+            let result = self.state.decompress(self.rest, room, FlushDecompress::Finish);
+            let read = advance(read, self.state.total_in());
+            let written = advance(written, self.state.total_out());
+            self.rest = self.rest.get(read..).unwrap_or_default();
+            self.len += written;
+            self.check_limit()?;
+            match result {
+                Err(error) => return Err(corrupt(&error, self.rest)),
+                Ok(Status::StreamEnd) => return Ok(()),
+                Ok(_) if self.len == self.out.len() => {
+                    self.make_room(FIRST.max(self.len as u64 * 2));
+                }
+                // Not at once: zlib counts the bytes of a call in 32 bits and may stop for that.
+                Ok(_) if read == 0 && written == 0 => {
+                    return Err(truncated("data", self.rest));
+                }
+                Ok(_) => {}
+            }
+        }
+    }
+
+    fn check_limit(&self) -> Result<()> {
+        let (limit, mut needed) = (self.limits.max_decompressed_bytes, self.len as u64);
+        if needed > limit {
+            needed = needed.max(self.claimed); // likely what it takes, where the trailer is true
+        }
+        within("max_decompressed_bytes", limit, needed).map_err(|error| error.at(self.rest))
+    }
+}
+
+/// How many bytes of a slice one call got through, from the totals before and after it.
+fn advance(before: u64, after: u64) -> usize {
+    usize::try_from(after.saturating_sub(before)).unwrap_or(usize::MAX)
+}
+
+/// What follows the header that begins `member`.
+fn header(member: &[u8]) -> Result<&[u8]> {
+    let Some((fixed, mut rest)) = member.split_first_chunk::<HEADER>() else {
+        return Err(truncated("header", member));
+    };
+    let [_, _, method, flags, ..] = *fixed;
+    if method != 8 {
+        let message = format!("gzip method {method} is not 8, the only one there is");
+        return Err(Error::malformed(message).gzip(GzipFault::Header).at(member));
+    }
+    if flags & RESERVED != 0 {
+        let message = format!("gzip flags {flags:#04x} have a bit of {RESERVED:#04x}, reserved");
+        return Err(Error::malformed(message).gzip(GzipFault::Header).at(member));
+    }
+    if flags & FEXTRA != 0 {
+        let (length, field) = short(rest)?;
+        let field = field.split_at_checked(length.into());
+        (_, rest) = field.ok_or_else(|| truncated("header", rest))?;
+    }
+    if flags & FNAME != 0 {
+        rest = after_text("file name", rest)?;
+    }
+    if flags & FCOMMENT != 0 {
+        rest = after_text("comment", rest)?;
+    }
+    match flags & FHCRC {
+        0 => Ok(rest),
+        _ => after_header_crc(member, rest),
+    }
+}
+
+fn short(rest: &[u8]) -> Result<(u16, &[u8])> {
+    match rest.split_first_chunk() {
+        Some((bytes, after)) => Ok((u16::from_le_bytes(*bytes), after)),
+        None => Err(truncated("header", rest)),
+    }
+}
+
+fn after_text<'a>(what: &str, text: &'a [u8]) -> Result<&'a [u8]> {
+    let most = text.get(..=MAX_TEXT).unwrap_or(text);
+    match most.iter().position(|byte| *byte == 0) {
+        Some(end) => Ok(text.get(end + 1..).unwrap_or_default()),
+        None if most.len() <= MAX_TEXT => Err(truncated("header", text)),
+        None => {
+            let message = format!("gzip {what} is longer than {MAX_TEXT} bytes");
+            Err(Error::malformed(message).gzip(GzipFault::HeaderLength).at(text))
+        }
+    }
+}
+
+fn after_header_crc<'a>(member: &[u8], rest: &'a [u8]) -> Result<&'a [u8]> {
+    let mut crc = Crc::new();
+    crc.update(member.get(..member.len() - rest.len()).unwrap_or_default());
+    let found = crc.sum() & 0xffff;
+    let (stored, after) = short(rest)?;
+    if found == u32::from(stored) {
+        return Ok(after);
+    }
+    let message = format!("gzip header has checksum {found:#06x}, not {stored:#06x} as it says");
+    Err(Error::malformed(message).gzip(GzipFault::HeaderCrc).at(rest))
+}
+
+/// What follows the trailer of a member whose bytes `crc` has seen.
+fn trailer<'a>(rest: &'a [u8], crc: &Crc) -> Result<&'a [u8]> {
+    let Some(([s @ .., a, b, c, d], after)) = rest.split_first_chunk::<8>() else {
+        return Err(truncated("trailer", rest));
+    };
+    let (sum, size) = (u32::from_le_bytes(*s), u32::from_le_bytes([*a, *b, *c, *d]));
+    let (message, fault) = match (crc.sum(), crc.amount()) {
+        (found, _) if found != sum => (
+            format!("gzip member has checksum {found:#010x}, not {sum:#010x} as its trailer says"),
+            GzipFault::Checksum,
+        ),
+        (_, found) if found != size => (
+            format!("gzip member holds {found} bytes, not {size} as its trailer says"),
+            GzipFault::Size,
+        ),
+        _ => return Ok(after),
+    };
+    Err(Error::malformed(message).gzip(fault).at(rest))
+}
+
+#[cold]
+fn truncated(part: &str, rest: &[u8]) -> Error {
+    let end = rest.get(rest.len()..).unwrap_or_default();
+    Error::malformed(format!("the file ends inside the gzip {part}"))
+        .gzip(GzipFault::Truncated)
+        .at(end)
+}
+
+#[cold]
+fn corrupt(error: &DecompressError, rest: &[u8]) -> Error {
+    let why = error.message().unwrap_or("invalid");
+    Error::malformed(format!("deflate data is corrupt: {why}")).gzip(GzipFault::Deflate).at(rest)
+}
+
+#[cold]
+fn garbage(rest: &[u8]) -> Error {
+    let left = rest.len();
+    Error::malformed(format!("{left} bytes after the last gzip member are no other member"))
+        .gzip(GzipFault::Garbage)
+        .at(rest)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::borrow::Cow;
+    use std::io::Write;
+
+    use super::*;
+    use crate::compression::{Level, READ, deflate, inflate, magic};
+    use crate::error::ErrorKind;
+
+    const TEXT: &[u8] = b"main;work;read 17\nmain;work;write 4\n";
+    const TRAILER: usize = 8;
+
+    fn gz(bytes: &[u8]) -> Vec<u8> {
+        deflate(bytes, Level::DEFAULT)
+    }
+
+    /// A member of `text` with `flags` and, after the fixed header, `fields`.
+    fn member(flags: u8, fields: &[u8], text: &[u8]) -> Vec<u8> {
+        let mut member = gz(text);
+        member[3] = flags;
+        member.splice(HEADER..HEADER, fields.iter().copied());
+        member
+    }
+
+    #[track_caller]
+    fn fails(bytes: &[u8], kind: ErrorKind, message: &str) {
+        let error = inflate(bytes, &Limits::network()).unwrap_err();
+        assert_eq!((error.to_string().as_str(), error.kind()), (message, kind));
+    }
+
+    #[test]
+    fn what_is_not_compressed_is_lent() {
+        let limits = Limits::network().max_input_bytes(3);
+        for bytes in [&b""[..], b"\x1f", b"\x0a\x00", b"{}"] {
+            assert!(matches!(inflate(bytes, &limits), Ok(Cow::Borrowed(same)) if same == bytes));
+        }
+        let error = inflate(b"\x0a\x02\x0a\x00", &limits).unwrap_err();
+        assert!(error.to_string().starts_with("needs 4, more than max_input_bytes allows (3)"));
+    }
+
+    #[test]
+    fn equal_bytes_make_equal_files_that_inflate_to_them() {
+        let noise: Vec<u8> = (0..200_000u32).map(|n| (n.wrapping_mul(n) >> 7) as u8).collect();
+        for bytes in [&b""[..], TEXT, &[0; 70_000], &noise] {
+            for level in (0..=9).filter_map(Level::new) {
+                let file = deflate(bytes, level);
+                assert_eq!(file, deflate(bytes, level));
+                assert_eq!(file[3..8], [0; 5], "no flags, no time");
+                assert_eq!(file[9], 255, "no system");
+                assert_eq!(*inflate(&file, &Limits::network()).unwrap(), *bytes, "{level:?}");
+            }
+        }
+        assert_eq!(Level::default(), Level::DEFAULT);
+        assert_eq!(Level::new(10), None);
+    }
+
+    #[test]
+    fn the_usual_file_is_inflated_into_one_allocation() {
+        let file = gz(&TEXT.repeat(1000));
+        let inflated = inflate(&file, &Limits::network()).unwrap().into_owned();
+        assert_eq!(inflated.capacity(), inflated.len() + SLACK);
+    }
+
+    #[test]
+    fn members_are_joined() {
+        let (one, two) = TEXT.split_at(20);
+        let big = TEXT.repeat(9_000);
+        let file = [gz(one), gz(two), gz(b""), gz(&big), gz(one)].concat();
+        let inflated = inflate(&file, &Limits::network()).unwrap();
+        assert_eq!(*inflated, *[TEXT, &big, one].concat());
+    }
+
+    #[test]
+    fn many_empty_members_neither_recurse_nor_pass_the_limit() {
+        let file = gz(b"").repeat(10_000);
+        assert_eq!(*inflate(&file, &Limits::unlimited()).unwrap(), *b"");
+        fails(
+            &file,
+            ErrorKind::Limit,
+            "needs 17, more than max_gzip_members allows (16); Limits::max_gzip_members raises it (byte 320)",
+        );
+    }
+
+    #[test]
+    fn every_truncation_is_an_error() {
+        let fields = [&[3, 0, 1, 2, 3][..], b"name\0comment\0"].concat();
+        let file = member(FEXTRA | FNAME | FCOMMENT, &fields, TEXT);
+        assert_eq!(*inflate(&file, &Limits::network()).unwrap(), *TEXT);
+        for end in GZIP.len()..file.len() {
+            let error = inflate(&file[..end], &Limits::network()).unwrap_err();
+            let part = match end {
+                _ if end < HEADER + fields.len() => "header",
+                _ if end < file.len() - TRAILER => "data",
+                _ => "trailer",
+            };
+            let expected = format!("the file ends inside the gzip {part} (byte {end})");
+            assert_eq!(error.to_string(), expected);
+        }
+    }
+
+    #[test]
+    fn every_flipped_bit_of_the_trailer_is_an_error() {
+        let file = gz(TEXT);
+        for bit in 0..8 * TRAILER {
+            let mut file = file.clone();
+            let start = file.len() - TRAILER;
+            file[start + bit / 8] ^= 1 << (bit % 8);
+            let error = inflate(&file, &Limits::network()).unwrap_err().to_string();
+            let what =
+                if bit < 32 { "gzip member has checksum 0x" } else { "gzip member holds 36 " };
+            assert!(error.starts_with(what), "{error}");
+            assert!(error.ends_with(&format!("as its trailer says (byte {start})")), "{error}");
+        }
+    }
+
+    #[test]
+    fn no_flipped_bit_makes_it_panic_or_take_more_than_it_may() {
+        let limits = Limits { max_decompressed_bytes: 1 << 16, ..Limits::network() };
+        let fields = [&[3, 0, 1, 2, 3][..], b"name\0comment\0"].concat();
+        let file = member(FEXTRA | FNAME | FCOMMENT, &fields, TEXT);
+        for bit in 0..8 * file.len() {
+            let mut file = file.clone();
+            file[bit / 8] ^= 1 << (bit % 8);
+            if let Ok(inflated) = inflate(&file, &limits) {
+                // Without the magic number it is no gzip; the last bits of the data are padding.
+                assert!(bit < 16 || *inflated == *TEXT);
+            }
+        }
+    }
+
+    #[test]
+    fn headers_are_checked() {
+        let mut method = gz(TEXT);
+        method[2] = 7;
+        let message = "gzip method 7 is not 8, the only one there is (byte 0)";
+        fails(&method, ErrorKind::Malformed, message);
+        for bit in [0x20, 0x40, 0x80] {
+            let message = format!("gzip flags {bit:#04x} have a bit of 0xe0, reserved (byte 0)");
+            fails(&member(bit, b"", TEXT), ErrorKind::Malformed, &message);
+        }
+        let second = [gz(TEXT), member(0x20, b"", TEXT)].concat();
+        let message =
+            format!("gzip flags 0x20 have a bit of 0xe0, reserved (byte {})", gz(TEXT).len());
+        fails(&second, ErrorKind::Malformed, &message);
+        let text_hint = member(1, b"", TEXT);
+        assert_eq!(*inflate(&text_hint, &Limits::network()).unwrap(), *TEXT);
+    }
+
+    #[test]
+    fn header_checksums_are_checked() {
+        let header = [&member(FHCRC | FNAME, b"", TEXT)[..HEADER], b"name\0"].concat();
+        let mut crc = Crc::new();
+        crc.update(&header);
+        let [low, high, ..] = crc.sum().to_le_bytes();
+        let file = |low, high| member(FHCRC | FNAME, &[b"name\0", &[low, high][..]].concat(), TEXT);
+        assert_eq!(*inflate(&file(low, high), &Limits::network()).unwrap(), *TEXT);
+        let (right, wrong) = ([low, high], [!low, high]);
+        let [right, wrong] = [right, wrong].map(u16::from_le_bytes);
+        let message =
+            format!("gzip header has checksum {right:#06x}, not {wrong:#06x} as it says (byte 15)");
+        fails(&file(!low, high), ErrorKind::Malformed, &message);
+        let cut = &file(low, high)[..HEADER + 6];
+        let message = "the file ends inside the gzip header (byte 16)";
+        fails(cut, ErrorKind::Malformed, message);
+    }
+
+    #[test]
+    fn names_and_comments_are_bounded() {
+        for (flag, what) in [(FNAME, "file name"), (FCOMMENT, "comment")] {
+            let mut text = vec![b'x'; MAX_TEXT];
+            text.push(0);
+            let file = member(flag, &text, TEXT);
+            assert_eq!(*inflate(&file, &Limits::network()).unwrap(), *TEXT);
+            text.insert(0, b'x');
+            let message = format!("gzip {what} is longer than 65535 bytes (byte 10)");
+            fails(&member(flag, &text, TEXT), ErrorKind::Malformed, &message);
+        }
+    }
+
+    #[test]
+    fn corrupt_deflate_data_is_named() {
+        let mut file = gz(TEXT);
+        file[HEADER] |= 0b110;
+        let error = inflate(&file, &Limits::network()).unwrap_err().to_string();
+        assert!(
+            error.starts_with("deflate data is corrupt: invalid block type (byte 1"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn zeros_may_follow_and_nothing_else() {
+        let mut file = gz(TEXT);
+        let end = file.len();
+        file.resize(end + 512, 0);
+        assert_eq!(*inflate(&file, &Limits::network()).unwrap(), *TEXT);
+        *file.last_mut().unwrap() = 1;
+        let message =
+            format!("512 bytes after the last gzip member are no other member (byte {end})");
+        fails(&file, ErrorKind::Malformed, &message);
+        file.truncate(end);
+        file.push(0x1f);
+        let message =
+            format!("1 bytes after the last gzip member are no other member (byte {end})");
+        fails(&file, ErrorKind::Malformed, &message);
+    }
+
+    /// 100 MB of zeros, of which only one is deflated here; the checksum is wrong.
+    fn bomb(claim: u32) -> Vec<u8> {
+        let mut state = flate2::Compress::new(flate2::Compression::best(), false);
+        let mut block = Vec::with_capacity(SLACK * 4);
+        let flush = flate2::FlushCompress::Full;
+        state.compress_vec(&vec![0; 1_000_000], &mut block, flush).unwrap();
+        let mut file = gz(b"")[..HEADER].to_vec();
+        file.extend(block.repeat(100));
+        file.extend([3, 0, 0, 0, 0, 0]);
+        file.extend(claim.to_le_bytes());
+        file
+    }
+
+    #[test]
+    fn a_bomb_is_refused_before_it_goes_off() {
+        for claim in [0, 100_000_000, u32::MAX] {
+            let file = bomb(claim);
+            assert!(file.len() < 110_000);
+            let limits = Limits::network().max_decompressed_bytes(1_000_000);
+            let mut gunzip = Gunzip::new(&file, &limits);
+            gunzip.make_room(gunzip.claimed);
+            assert_eq!(gunzip.member().unwrap_err().kind(), ErrorKind::Limit);
+            assert!(gunzip.out.capacity() <= 1_000_000 + SLACK, "{}", gunzip.out.capacity());
+        }
+        let error = inflate(&bomb(100_000_000), &Limits::network()).unwrap_err().to_string();
+        let message = "needs 100000000, more than max_decompressed_bytes allows (67108864); ";
+        assert!(error.starts_with(message), "{error}");
+    }
+
+    #[test]
+    fn a_limit_is_what_still_fits() {
+        for (size, fits) in [(99, false), (100, true), (101, true)] {
+            let limits = Limits::network().max_decompressed_bytes(size);
+            let one = gz(&[7; 100]);
+            let two = [gz(&[7; 50]), gz(&[8; 50])].concat();
+            assert_eq!(inflate(&one, &limits).is_ok(), fits);
+            assert_eq!(inflate(&two, &limits).is_ok(), fits);
+        }
+    }
+
+    #[test]
+    fn one_layer_only() {
+        fails(
+            &gz(&gz(TEXT)),
+            ErrorKind::Unrecognised,
+            &format!(
+                "what the gzip file holds is gzip, and only one layer of {READ} is read; run gzip -d first"
+            ),
+        );
+        fails(
+            &gz(b"\x28\xb5\x2f\xfd"),
+            ErrorKind::Unrecognised,
+            &format!(
+                "what the gzip file holds is zstd, and only one layer of {READ} is read; run zstd -d first"
+            ),
+        );
+    }
+
+    #[test]
+    fn other_compressions_are_named() {
+        use flate2::write::ZlibEncoder;
+
+        let mut zlib = ZlibEncoder::new(Vec::new(), flate2::Compression::fast());
+        zlib.write_all(TEXT).unwrap();
+        let zlib = zlib.finish().unwrap();
+        let files: [(&[u8], &str, &str); 8] = [
+            (b"\x28\xb5\x2f\xfd\x04", "zstd", "zstd -d"),
+            (&zlib, "zlib", "pigz -d"),
+            (b"BZh91AY&SY", "bzip2", "bzip2 -d"),
+            (b"\xfd7zXZ\0\0", "xz", "xz -d"),
+            (b"\x04\x22\x4d\x18", "lz4", "lz4 -d"),
+            (b"\xff\x06\0\0sNaPpY", "snappy", "snzip -d"),
+            (b"PK\x03\x04", "zip", "unzip -p"),
+            (b"BZh1\x17rE8P\x90", "bzip2", "bzip2 -d"),
+        ];
+        for (file, name, command) in files {
+            let message = format!(
+                "the file is {name}, and only one layer of {READ} is read; run {command} first"
+            );
+            if name == "zstd" && cfg!(feature = "zstd") {
+                continue;
+            }
+            fails(file, ErrorKind::Unrecognised, &message);
+        }
+    }
+
+    #[test]
+    fn text_and_messages_are_no_zlib_and_no_bzip2() {
+        for bytes in [&b"x^2;square 7\n"[..], b"x\x01\x0a\x00", b"BZh9;main 1\n", b"x\x9c"] {
+            assert_eq!(magic(bytes), None, "{bytes:?}");
+        }
+    }
+}

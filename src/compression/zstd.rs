@@ -1,0 +1,220 @@
+//! zstd in memory: several frames, inflated within limits; written so that equal input gives equal bytes.
+//!
+//! The work is that of Facebook's library, by way of the crate `zstd`.
+
+use std::io;
+
+use zstd::stream::raw::{CParameter, DParameter, Decoder, InBuffer, Operation, OutBuffer};
+use zstd::zstd_safe::get_frame_content_size;
+
+use super::level::Level;
+use crate::error::{Error, GzipFault, Result};
+use crate::limits::{Limits, within};
+
+/// The window that every decoder must be able to have, of 8 MiB (RFC 8878), and the largest that one has
+/// without being asked for more.
+const WINDOWS: std::ops::RangeInclusive<u32> = 23..=27;
+
+/// What the frames of a file hold, one after the other, and how many there are.
+pub(super) fn inflate(file: &[u8], limits: &Limits) -> Result<(Vec<u8>, u64)> {
+    let mut decoder = decoder(limits).map_err(|error| corrupt(&error, file))?;
+    let mut input = InBuffer::around(file);
+    let claimed = get_frame_content_size(file).ok().flatten().unwrap_or(0);
+    let most = limits.max_decompressed_bytes;
+    // What a file claims is believed up to what it would take if its size were unknown.
+    let believed = claimed.min(FIRST.max(MAX_BELIEVED.saturating_mul(file.len() as u64)));
+    let mut inflated = Vec::with_capacity(room(believed.min(most)));
+    let mut frames = 0;
+    while input.pos() < file.len() || frames == 0 {
+        let rest = file.get(input.pos()..).unwrap_or_default();
+        if !rest.starts_with(FRAME) && !is_skippable(rest) {
+            let message = "what follows the last zstd frame is none";
+            return Err(Error::malformed(message).gzip(GzipFault::Other).at(rest));
+        }
+        frames += 1;
+        within("max_gzip_members", limits.max_gzip_members, frames).map_err(|e| e.at(rest))?;
+        frame(&mut decoder, &mut input, file, &mut inflated, most)?;
+    }
+    Ok((inflated, frames))
+}
+
+/// How a frame begins.
+const FRAME: &[u8] = b"\x28\xb5\x2f\xfd";
+
+/// What a file may take before its size is known.
+const FIRST: u64 = 64 << 10;
+
+/// How many bytes of one a file may claim to be before it is inflated.
+const MAX_BELIEVED: u64 = 64;
+
+fn room(bytes: u64) -> usize {
+    usize::try_from(bytes).unwrap_or(usize::MAX).saturating_add(1)
+}
+
+fn decoder(limits: &Limits) -> io::Result<Decoder<'static>> {
+    let mut decoder = Decoder::new()?;
+    decoder.set_parameter(DParameter::WindowLogMax(window(limits)))?;
+    Ok(decoder)
+}
+
+/// The largest window a frame may ask for, as a power of two: not more than what may come out.
+fn window(limits: &Limits) -> u32 {
+    let wanted = limits.max_decompressed_bytes.max(1).ilog2() + 1;
+    wanted.clamp(*WINDOWS.start(), *WINDOWS.end())
+}
+
+/// Frames that hold nothing for readers, such as the table of a seekable file.
+fn is_skippable(bytes: &[u8]) -> bool {
+    matches!(bytes, [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..])
+}
+
+fn frame(
+    decoder: &mut Decoder<'_>,
+    input: &mut InBuffer<'_>,
+    file: &[u8],
+    inflated: &mut Vec<u8>,
+    most: u64,
+) -> Result<()> {
+    loop {
+        let (read, had) = (input.pos(), inflated.len());
+        if had == inflated.capacity() {
+            // One byte past the limit shows that there are too many.
+            let more =
+                FIRST.max(had as u64).min(most.saturating_add(1).saturating_sub(had as u64)).max(1);
+            inflated.reserve_exact(usize::try_from(more).unwrap_or(usize::MAX));
+        }
+        let mut output = OutBuffer::around_pos(inflated, had);
+        let left = decoder.run(input, &mut output);
+        let rest = file.get(input.pos()..).unwrap_or_default();
+        let left = left.map_err(|error| corrupt(&error, rest))?;
+        within("max_decompressed_bytes", most, inflated.len() as u64).map_err(|e| e.at(rest))?;
+        if left == 0 {
+            return Ok(());
+        }
+        if input.pos() == read && inflated.len() == had && had < inflated.capacity() {
+            let message = "the file ends inside a zstd frame";
+            return Err(Error::malformed(message).gzip(GzipFault::Other).at(rest));
+        }
+    }
+}
+
+/// What a stream of zstd holds, as it comes.
+pub(crate) struct Unzstd<R>(zstd::stream::read::Decoder<'static, R>);
+
+/// Inflates a stream, frame after frame.
+pub(crate) fn unzstd_stream<R: io::BufRead>(input: R, limits: &Limits) -> Result<Unzstd<R>> {
+    let decoder = zstd::stream::read::Decoder::with_buffer(input).and_then(|mut decoder| {
+        decoder.window_log_max(window(limits))?;
+        Ok(decoder)
+    });
+    let failed = |error| Error::io("zstd cannot be inflated", error);
+    decoder.map(Unzstd).map_err(failed)
+}
+
+impl<R: io::BufRead> io::Read for Unzstd<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.0.read(buffer)
+    }
+}
+
+impl<R> std::fmt::Debug for Unzstd<R> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Unzstd")
+    }
+}
+
+#[cold]
+fn corrupt(error: &io::Error, rest: &[u8]) -> Error {
+    let message = format!("the zstd data is corrupt: {error}");
+    Error::malformed(message).gzip(GzipFault::Other).at(rest)
+}
+
+/// `bytes` as one zstd frame with its size and a checksum: equal bytes give equal frames.
+///
+/// The levels are zstd's own; 0, which gzip stores by, is 1 here.
+///
+/// ```
+/// use otlp_profiles::Limits;
+/// use otlp_profiles::compression::{Level, inflate, zstd};
+///
+/// let file = zstd(b"profile", Level::DEFAULT);
+/// assert_eq!(file, zstd(b"profile", Level::DEFAULT));
+/// assert_eq!(*inflate(&file, &Limits::network())?, *b"profile");
+/// # Ok::<(), otlp_profiles::Error>(())
+/// ```
+pub fn zstd(bytes: &[u8], level: Level) -> Vec<u8> {
+    let level = i32::try_from(level.get()).unwrap_or(0).max(1);
+    let compressed = zstd::bulk::Compressor::new(level).and_then(|mut compressor| {
+        compressor.set_parameter(CParameter::ChecksumFlag(true))?;
+        compressor.compress(bytes)
+    });
+    match compressed {
+        Ok(file) => file,
+        Err(error) => unreachable!("a vector takes every frame: {error}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compression;
+    use crate::error::ErrorKind;
+
+    const TEXT: &[u8] = b"main;work;read 17\nmain;work;write 4\n";
+
+    fn packed(bytes: &[u8]) -> Vec<u8> {
+        zstd(bytes, Level::DEFAULT)
+    }
+
+    #[track_caller]
+    fn fails(file: &[u8], limits: Limits, kind: ErrorKind, message: &str) {
+        let error = compression::inflate(file, &limits).unwrap_err();
+        assert_eq!(error.kind(), kind, "{error}");
+        assert!(error.to_string().contains(message), "{error}");
+    }
+
+    #[test]
+    fn frames_are_read_one_after_the_other() {
+        let limits = Limits::network();
+        let skipped = [&b"\x50\x2a\x4d\x18\x03\0\0\0"[..], b"abc"].concat();
+        let file = [packed(TEXT), skipped, packed(b""), packed(TEXT)].concat();
+        assert_eq!(*compression::inflate(&file, &limits).unwrap(), *[TEXT, TEXT].concat());
+        // One whose size is not said.
+        let mut streamed = Vec::new();
+        zstd::stream::copy_encode(TEXT, &mut streamed, 3).unwrap();
+        assert_eq!(*compression::inflate(&streamed, &limits).unwrap(), *TEXT);
+        let random: Vec<u8> = (0..300_000u32).map(|at| (at.wrapping_mul(at) >> 7) as u8).collect();
+        assert_eq!(*compression::inflate(&packed(&random), &limits).unwrap(), *random);
+    }
+
+    #[test]
+    fn what_is_broken_is_refused() {
+        let (file, limits) = (packed(TEXT), Limits::network());
+        for end in 4..file.len() {
+            fails(&file[..end], limits, ErrorKind::Malformed, "zstd");
+        }
+        for at in 4..file.len() {
+            let mut bent = file.clone();
+            bent[at] ^= 0x11;
+            if let Ok(inflated) = compression::inflate(&bent, &limits) {
+                panic!("{at}: {inflated:?}");
+            }
+        }
+        let garbage = [&file[..], b"garbage"].concat();
+        fails(&garbage, limits, ErrorKind::Malformed, "what follows the last zstd frame is none");
+        fails(&packed(&file), limits, ErrorKind::Unrecognised, "what the zstd file holds is zstd");
+    }
+
+    #[test]
+    fn limits_hold_while_inflating() {
+        let bomb = packed(&vec![0; 50 << 20]);
+        let limits = Limits::network().max_decompressed_bytes(1 << 20);
+        fails(&bomb, limits, ErrorKind::Limit, "max_decompressed_bytes");
+        let frames = packed(b"").repeat(1_000);
+        fails(&frames, limits.max_gzip_members(10), ErrorKind::Limit, "max_gzip_members");
+        // A window of 128 MiB and more is not made for a file that may not become so large.
+        let wide = b"\x28\xb5\x2f\xfd\x00\xa0\x01\x00\x00";
+        fails(wide, limits, ErrorKind::Malformed, "zstd data is corrupt");
+        assert_eq!((window(&limits), window(&Limits::unlimited())), (23, 27));
+    }
+}
