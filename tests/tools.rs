@@ -331,6 +331,80 @@ fn broken_variants_are_survived() {
     }
 }
 
+/// Of every file here, 500 variants with bytes changed, added or left out.
+#[test]
+fn broken_files_are_refused_or_read() {
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut next = move || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state as usize
+    };
+    for (name, format) in [
+        ("otep.folded", Format::FOLDED),
+        ("pyspy.folded", Format::FOLDED),
+        ("odd-frames.folded", Format::FOLDED),
+        ("speedscope.json", Format::SPEEDSCOPE),
+        ("speedscope-evented.json", Format::SPEEDSCOPE),
+        ("linux-perf-script.txt", Format::PERF_SCRIPT),
+        ("go-goroutine.txt", Format::PPROF_LEGACY),
+        ("go-mutex.txt", Format::PPROF_LEGACY),
+        ("go-threadcreate.txt", Format::PPROF_LEGACY),
+        ("go-heap.txt", Format::PPROF_LEGACY),
+        ("gperftools.heap", Format::PPROF_LEGACY),
+        ("gperftools-cpu.prof", Format::PPROF_LEGACY),
+        ("jemalloc.heap", Format::PPROF_LEGACY),
+    ] {
+        // The beginning of a file has all that its grammar has.
+        let mut file = testdata(name);
+        if format != Format::SPEEDSCOPE {
+            file.truncate(6_000);
+        }
+        for _ in 0..500 {
+            let mut broken = file.clone();
+            let at = next() % broken.len();
+            match next() % 5 {
+                0 => broken.truncate(at),
+                1 => broken[at] ^= 1 << (next() % 8),
+                2 => broken[at] = b" \n;:@[]{}\"=-09"[next() % 14],
+                3 => drop(broken.drain(at..(at + next() % 50).min(file.len()))),
+                _ => drop(broken.splice(at..at, [next() as u8, next() as u8])),
+            }
+            for policy in [Policy::Refuse, Policy::Repair] {
+                let options = ReadOptions::default().from(format).policy(policy);
+                match read(&broken, &options) {
+                    Ok(reading) => assert!(reading.profiles.iter().count() < 100),
+                    Err(error) => {
+                        let is_placed = !error.place().is_empty() || error.byte().is_some();
+                        let is_whole = ["no \"shared\"", "no sample", "empty"];
+                        let text = error.to_string();
+                        assert!(
+                            is_placed || is_whole.iter().any(|w| text.contains(w)),
+                            "{name}: {text}"
+                        );
+                    }
+                }
+            }
+            drop(read(&broken, &ReadOptions::default()));
+        }
+    }
+}
+
+#[test]
+fn the_command_that_was_recorded_is_kept_when_asked_for() {
+    let text = b"# cmdline : /usr/bin/perf record -p 7 --token hush\n# hostname : h\na 7/7 1.5: 3 c:\n\t12 f (b)\n";
+    let resource = |source: SourceOptions| {
+        let options = ReadOptions::default().from(Format::PERF_SCRIPT).source(source);
+        let profiles = read(text, &options).unwrap().profiles;
+        let entry = profiles.entries().next().unwrap();
+        format!("{:?}", entry.resource_attributes())
+    };
+    assert!(!resource(SourceOptions::default()).contains("hush"));
+    let all = resource(SourceOptions::default().secrets(true));
+    assert!(all.contains("process.command_args") && all.contains("\"--token\",\"hush\""), "{all}");
+}
+
 #[test]
 fn what_is_only_read_is_not_written() {
     for format in [Format::PERF_SCRIPT, Format::PPROF_LEGACY] {

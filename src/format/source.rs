@@ -48,7 +48,8 @@ pub struct SourceOptions {
     /// `all-info`: whether all that is known of a point becomes attributes, not only what there are
     /// conventions for; but no secrets.
     pub all_info: bool,
-    /// `secrets`: whether arguments, parameters and results become attributes.
+    /// `secrets`: whether what may hold secrets becomes attributes: arguments, parameters and results,
+    /// the command that was recorded.
     pub secrets: bool,
     /// `merge`: whether the traces of a service are one profile.
     pub merge: bool,

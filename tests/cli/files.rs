@@ -148,3 +148,28 @@ fn zstd_is_read_and_written_by_name() {
     run(&room, "convert in.pb.gz -o d.otlp.zst --no-gzip", 0);
     assert!(file("d.otlp.zst") == file("a.otlp"));
 }
+
+#[test]
+fn one_sample_type_is_written_where_it_is_chosen() {
+    let room = room("type");
+    let cpu = testdata("go-cpu-labels.pb.gz");
+    let cpu = cpu.display();
+    run(&room, &format!("convert {cpu} -o all.folded --plain"), 0);
+    let files = std::fs::read_dir(&room).unwrap().count();
+    assert_eq!(files, 2, "a file for each sample type");
+    run(&room, &format!("convert {cpu} -o cpu.folded --plain --type cpu:nanoseconds"), 0);
+    let text = std::fs::read_to_string(room.join("cpu.folded")).unwrap();
+    let sum = |text: &str| -> i64 {
+        text.lines().map(|line| line.rsplit(' ').next().unwrap().parse::<i64>().unwrap()).sum()
+    };
+    assert_eq!(sum(&text), 1_630_000_000);
+    run(&room, &format!("convert {cpu} -o cpu.firefox.json --type cpu"), 0);
+    let output = run(&room, &format!("convert {cpu} -o no.folded --type heap:bytes"), 3);
+    says(&output, "it has no such sample type as --type says, but samples:count, cpu:nanoseconds");
+    // What is read says nothing of its types: there it says what they are.
+    run(&room, "convert cpu.folded -o again.folded --type cpu:nanoseconds", 0);
+    let again = std::fs::read_to_string(room.join("again.folded")).unwrap();
+    assert_eq!(sum(&again), 1_630_000_000);
+    let output = run(&room, &format!("convert {cpu} -o cpu.otlp --type cpu:nanoseconds"), 2);
+    says(&output, "--type is no option of pprof");
+}

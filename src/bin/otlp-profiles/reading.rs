@@ -39,6 +39,11 @@ pub(crate) struct ReadArgs {
 }
 
 impl ReadArgs {
+    /// What `--type` said.
+    pub(crate) fn types(&self) -> &[(String, String)] {
+        self.source.types()
+    }
+
     pub(crate) fn options(&self) -> ReadOptions {
         let policy = if self.repair { Policy::Repair } else { Policy::Refuse };
         ReadOptions::default()
@@ -65,6 +70,8 @@ pub(crate) struct Content<'a> {
     inflated: u64,
     /// What the message that could not be read seems to be.
     pub(crate) seems: Option<Detected>,
+    /// Whether `--type` says what is written, where the format that is read does not take it.
+    pub(crate) types_may_choose: bool,
 }
 
 impl<'a> Content<'a> {
@@ -86,7 +93,15 @@ impl<'a> Content<'a> {
         let payloads = Payloads::with_size(counted, input.size(), *limits)
             .map_err(|error| Failure::reading(&error, input, false))?;
         drop(step);
-        Ok(Self { input, name, payloads, stored, inflated: 0, seems: None })
+        Ok(Self {
+            input,
+            name,
+            payloads,
+            stored,
+            inflated: 0,
+            seems: None,
+            types_may_choose: false,
+        })
     }
 
     /// The bytes it has where it is stored, as far as they were read.
@@ -152,6 +167,8 @@ impl<'a> Content<'a> {
             return Err(Failure::new(Exit::Input, "there are no bytes in it"));
         }
         let step = console.step("read", "decode", &self.name);
+        let without = self.without_types(payload, options);
+        let options = without.as_ref().unwrap_or(options);
         let reading = read_or_guess::<T>(payload, options);
         drop(step);
         let reading = reading.map_err(|error| {
@@ -171,6 +188,20 @@ impl<'a> Content<'a> {
         }
         trace::entries(reading.profiles(), console);
         Ok(reading)
+    }
+}
+
+impl Content<'_> {
+    /// The options for a message of a format that `--type` is not for, but for what is written.
+    fn without_types(&self, payload: &[u8], options: &ReadOptions) -> Option<ReadOptions> {
+        if !self.types_may_choose || options.source.sample_types.is_empty() {
+            return None;
+        }
+        let detected = otlp_profiles::detect(payload, options).ok()?;
+        let is_taken = detected.format.options().contains(&"type");
+        let mut options = options.clone();
+        options.source.sample_types.clear();
+        (!is_taken).then_some(options)
     }
 }
 

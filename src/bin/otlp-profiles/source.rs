@@ -8,7 +8,8 @@ use otlp_profiles::format::{Dialect, EventTime, SourceOptions, TimeUnit};
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Options of formats of other tools")]
 pub(crate) struct SourceArgs {
-    /// folded, speedscope: what values measure and their unit, for each column: cpu:nanoseconds
+    /// folded, speedscope: what values measure and their unit, for each column: cpu:nanoseconds. Where another
+    /// format is converted to one of these or to firefox: what alone is written
     #[arg(long = "type", value_name = "NAME:UNIT", value_parser = parse_type)]
     types: Vec<(String, String)>,
     /// folded: how many numbers end each line
@@ -42,7 +43,8 @@ pub(crate) struct SourceArgs {
     /// osprofiler: keep all that is known of a point, but for arguments, parameters and results
     #[arg(long)]
     all_info: bool,
-    /// osprofiler: keep arguments, parameters and results, which may hold secrets
+    /// osprofiler: keep arguments, parameters and results, perf-script: the command that was recorded; they may
+    /// hold secrets
     #[arg(long)]
     secrets: bool,
     /// osprofiler: make one profile of all traces of a service
@@ -51,6 +53,11 @@ pub(crate) struct SourceArgs {
 }
 
 impl SourceArgs {
+    /// What `--type` said.
+    pub(crate) fn types(&self) -> &[(String, String)] {
+        &self.types
+    }
+
     pub(crate) fn options(&self) -> SourceOptions {
         let options = SourceOptions::default()
             .columns(self.columns.map_or(0, usize::from))

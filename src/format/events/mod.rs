@@ -78,7 +78,8 @@ pub(crate) fn unsaid(profiles: &Profiles, losses: &mut Losses) {
         if form.clock.is_some_and(|clock| clock.frequency != EventClock::NANOS) {
             losses.add(losses::EVENT_CLOCK_DROPPED, String::new);
         }
-        if form.default_value != 0 && form.clock.is_none() {
+        // Where each is worth 1, the value is the count.
+        if form.default_value > 1 && form.clock.is_none() {
             let events = profile.samples.len() as u64;
             losses.add_many(losses::EVENT_COUNT_DROPPED, events, String::new);
         }

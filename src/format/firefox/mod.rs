@@ -39,5 +39,5 @@ pub(crate) static FIREFOX: Codec = Codec {
     encoding: Encoding::Own { json: true },
     read: None,
     write: Some(write::write),
-    options: &[],
+    options: &["type"],
 };

@@ -31,5 +31,5 @@ pub(crate) static PERF_SCRIPT: Codec = Codec {
     encoding: Encoding::Own { json: false },
     read: Some(read::read),
     write: None,
-    options: &["boot-time", "trace-fields"],
+    options: &["boot-time", "trace-fields", "secrets"],
 };

@@ -24,7 +24,7 @@ pub(crate) fn read(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
         if line.trim_ascii().is_empty() {
             reader.end(&mut block, intake)?;
         } else if let Some(comment) = line.strip_prefix(b"#") {
-            reader.comment(comment)?;
+            reader.comment(comment, intake)?;
         } else if !is_indented || block.is_over() && Event::of(line).is_ok() {
             reader.end(&mut block, intake)?;
             let event = Event::of(line);
@@ -146,16 +146,23 @@ impl Reader {
         }
     }
 
-    /// `# hostname : web-1`
-    fn comment(&mut self, comment: &[u8]) -> Result<()> {
+    /// `# hostname : web-1`; what was recorded may hold secrets.
+    fn comment(&mut self, comment: &[u8], intake: &Intake) -> Result<()> {
         let text = String::from_utf8_lossy(comment);
         let Some((key, value)) = text.split_once(" : ") else { return Ok(()) };
         let key = match key.trim() {
             "hostname" => "host.name",
             "os release" => "os.version",
+            "cmdline" if intake.source.secrets => "process.command_args",
             _ => return Ok(()),
         };
-        let value = Value::String(self.assembly.text(value.trim().as_bytes())?);
+        let mut text = |text: &str| Ok(Value::String(self.assembly.text(text.as_bytes())?));
+        let value = match key {
+            "process.command_args" => {
+                Value::Array(value.split_whitespace().map(text).collect::<Result<_>>()?)
+            }
+            _ => text(value.trim())?,
+        };
         let pair = self.assembly.pair(key, value)?;
         self.machine.retain(|known| known.key != pair.key);
         self.machine.push(pair);

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use otlp_profiles::{Certainty, Format, ReadOptions, WriteOptions};
+use otlp_profiles::{Certainty, Format, Profiles, ReadOptions, WriteOptions};
 
 use crate::console::{Console, Level, Line};
 use crate::convert::Args;
@@ -106,10 +106,15 @@ impl Run<'_> {
         let name = job.input.name();
         let mut content = Content::open(&job.input, &self.read.limits, self.console)?;
         converted.framing = content.framing();
+        let types = self.args.read.types();
+        content.types_may_choose = self.to.options().contains(&"type");
         let Self { args, console, read, write, to, once, .. } = self;
         content.each(read, console, |message| {
-            let message = message?;
+            let mut message = message?;
             met(once, &name, &message)?;
+            if !message.reading.detected.format.options().contains(&"type") {
+                choose(&mut message.reading.profiles, types)?;
+            }
             let _step = console.step("convert", "encode", &name);
             converted.add(message, &args.origin, *to, write)
         })?;
@@ -224,6 +229,27 @@ fn met(once: &mut Once, name: &str, message: &Message) -> Result<(), Failure> {
         )
     });
     Ok(())
+}
+
+/// Leaves the sample types that were chosen, if any were.
+fn choose(profiles: &mut Profiles, types: &[(String, String)]) -> Result<(), Failure> {
+    if types.is_empty() {
+        return Ok(());
+    }
+    let mut known: Vec<String> = Vec::new();
+    profiles.retain_sample_types(|entry, kind| {
+        let [name, unit] = [kind.name, kind.unit].map(|text| entry.dictionary().text(text));
+        let shown = format!("{name}:{unit}");
+        if known.len() < 10 && !known.contains(&shown) {
+            known.push(shown);
+        }
+        types.iter().any(|(wanted, of)| wanted == name && (of.is_empty() || of == unit))
+    });
+    if profiles.iter().next().is_some() || known.is_empty() {
+        return Ok(());
+    }
+    let message = format!("it has no such sample type as --type says, but {}", known.join(", "));
+    Err(Failure::new(Exit::Input, message))
 }
 
 fn to_stdout(blobs: &[Vec<u8>], force: bool) -> Result<Vec<String>, Failure> {
