@@ -143,6 +143,7 @@ impl Assembly {
             let profiles = profiles.filter(|profile| !profile.samples.is_empty());
             let mut scope = ScopeProfiles::default();
             scope.profiles = profiles.collect();
+            scope.profiles.iter_mut().for_each(|profile| profile.in_order = true);
             if scope.profiles.is_empty() {
                 continue;
             }

@@ -122,7 +122,8 @@ pub enum Refs {
 #[non_exhaustive]
 pub enum Layout {
     /// What costs least: the order they have. The stacks of OTLP 1.3 to 1.7 are slices of one list,
-    /// which has to be ordered anyway: there it is the order of [`Compact`](Self::Compact).
+    /// which has to be ordered anyway: there it is the order of [`Compact`](Self::Compact), but that
+    /// samples from the lines of a text (folded stacks, `perf script` …) stay in theirs.
     #[default]
     Default,
     /// Samples and rows as they are, but the locations that stacks use most first.

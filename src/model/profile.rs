@@ -38,6 +38,9 @@ pub struct ProfileParts {
     pub(crate) original_payload_format: StringId,
     pub(crate) original_payload: Thin<Vec<u8>>,
     pub(crate) samples: Samples,
+    /// Whether the samples have an order of their own, as the lines of a text do: it is kept unless the
+    /// fewest bytes are asked for.
+    pub(crate) in_order: bool,
     pub(crate) event_form: Thin<EventForm>,
 }
 
@@ -57,6 +60,7 @@ impl Blank for ProfileParts {
         original_payload_format: StringId::NONE,
         original_payload: Thin::NONE,
         samples: Samples::NONE,
+        in_order: false,
         event_form: Thin::NONE,
     };
 }

@@ -76,10 +76,11 @@ pub(crate) fn laid_out(
     match layout {
         Layout::Default if !target.slices => None,
         Layout::Default => {
-            Some(reordered(profiles, target, Reach::of_all(&profiles.dictionary), true))
+            Some(reordered(profiles, target, Reach::of_all(&profiles.dictionary), layout))
         }
-        Layout::Keep => Some(reordered(profiles, target, reached(profiles, losses), false)),
-        Layout::Compact => Some(reordered(profiles, target, reached(profiles, losses), true)),
+        Layout::Keep | Layout::Compact => {
+            Some(reordered(profiles, target, reached(profiles, losses), layout))
+        }
     }
 }
 
@@ -98,10 +99,10 @@ fn reached(profiles: &Profiles, losses: &mut Losses) -> Reach {
 }
 
 /// The profiles with the rows of `reach`: the most used locations first, or all in another order.
-fn reordered(profiles: &Profiles, target: Target, mut reach: Reach, all: bool) -> Profiles {
+fn reordered(profiles: &Profiles, target: Target, mut reach: Reach, layout: Layout) -> Profiles {
     let dictionary = &profiles.dictionary;
     let uses = locations::uses(profiles, &reach, target.in_samples);
-    if all {
+    if layout != Layout::Keep {
         let functions = texts::functions(dictionary, &reach.rows.functions);
         reach.order_functions(functions);
         let order = locations::by_function(dictionary, &reach);
@@ -114,8 +115,13 @@ fn reordered(profiles: &Profiles, target: Target, mut reach: Reach, all: bool) -
     }
     let mut resources = profiles.resources.clone();
     resources.iter_mut().for_each(|resource| reach.new.resource_profiles(resource));
-    if all {
-        profiles_of(&mut resources).for_each(|profile| samples::sort(profile, target.splits));
+    let sorted = |profile: &Profile| match layout {
+        Layout::Keep => false,
+        Layout::Default => !profile.in_order,
+        Layout::Compact => true,
+    };
+    for profile in profiles_of(&mut resources).filter(|profile| sorted(profile)) {
+        samples::sort(profile, target.splits);
     }
     Profiles { dictionary: reach.keep(dictionary), resources }
 }
