@@ -65,8 +65,9 @@ fn ranks(dictionary: &Dictionary, texts: impl Iterator<Item = StringId>) -> Vec<
     ranks
 }
 
-/// The strings that are reached, as they are first used: by what profiles say, by mappings, by
-/// attributes, and by functions in their order.
+/// The strings that are reached, as they are first used by what profiles say, by mappings and by
+/// functions in their order; then the others in theirs. Attributes do not count, as some become fields
+/// or are left out: what is written would be in another order once it is read and written again.
 pub(super) fn strings(profiles: &Profiles, reach: &Reach) -> Vec<u32> {
     let dictionary = &profiles.dictionary;
     let mut order = Vec::with_capacity(reach.rows.strings.len());
@@ -89,11 +90,6 @@ pub(super) fn strings(profiles: &Profiles, reach: &Reach) -> Vec<u32> {
     }
     let mappings = reach.rows.mappings.iter();
     mappings.for_each(|&row| use_text(dictionary.mappings.rows[row as usize].filename));
-    for attribute in reach.rows.attributes.iter().map(|&row| &dictionary.attributes[row as usize]) {
-        use_text(attribute.key);
-        use_text(attribute.unit);
-        attribute.value.for_each_text(&mut use_text);
-    }
     for function in reach.rows.functions.iter().map(|&row| &dictionary.functions[row as usize]) {
         [function.name, function.system_name, function.filename]
             .into_iter()
