@@ -176,11 +176,35 @@ fn still_compressed(what: &str, name: &str) -> Error {
 /// # Ok::<(), otlp_profiles::Error>(())
 /// ```
 pub fn deflate(bytes: &[u8], level: Level) -> Vec<u8> {
+    deflate_into(Vec::new(), bytes, level)
+}
+
+/// How long [`deflate`]'s file is, which is not kept.
+pub(crate) fn deflated_length(bytes: &[u8], level: Level) -> u64 {
+    deflate_into(Length(0), bytes, level).0
+}
+
+/// Writes to what takes every write.
+fn deflate_into<W: Write>(to: W, bytes: &[u8], level: Level) -> W {
     let level = flate2::Compression::new(level.get());
     let unknown_system = GzBuilder::new().operating_system(255);
-    let mut gzip = unknown_system.write(Vec::new(), level);
+    let mut gzip = unknown_system.write(to, level);
     match gzip.write_all(bytes).and_then(|()| gzip.finish()) {
-        Ok(file) => file,
-        Err(error) => unreachable!("a vector takes every write: {error}"),
+        Ok(to) => to,
+        Err(error) => unreachable!("every write is taken: {error}"),
+    }
+}
+
+/// Counts what is written to it.
+struct Length(u64);
+
+impl Write for Length {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0 += bytes.len() as u64;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
     }
 }

@@ -36,6 +36,7 @@
 //! | read a payload, a file, a stream of many messages | [`read()`], [`Reader`], [`ReadOptions`] |
 //! | find out what some bytes are | [`detect()`], [`Detected`], [`Certainty`] |
 //! | know what a payload holds, without reading all of it | [`Summary`] |
+//! | know where the bytes of a payload go | [`summary::Sizes`] |
 //! | look at profiles: samples, stacks, values, attributes | [`Profiles`], [`model`] |
 //! | write a format | [`write()`], [`write_to()`], [`Format`], [`WriteOptions`] |
 //! | check a payload against the rules of its generation | [`check::check()`], [`check::Rule`] |

@@ -1,9 +1,12 @@
 //! What a payload holds, without reading all of it: format, resources, types, counts, sums, times and the
-//! sizes of its tables.
+//! sizes of its tables; and where its bytes go.
 
 mod outline;
 mod refs;
 mod samples;
+mod sizes;
+
+pub use sizes::{Compacted, FieldSize, Sizes, StackSize, StringSize, TableSize};
 
 use crate::error::{Error, ErrorKind, Finding, Result};
 use crate::format::detect::{Depth, Detected, detect_payload};

@@ -65,7 +65,8 @@ impl Failure {
         Self::of(error, Exit::Output)
     }
 
-    fn of(error: &Error, otherwise: Exit) -> Self {
+    /// A failure of the library.
+    pub(crate) fn of(error: &Error, otherwise: Exit) -> Self {
         let exit = match error.kind() {
             ErrorKind::Limit => Exit::Limit,
             ErrorKind::Ambiguous => Exit::Ambiguous,

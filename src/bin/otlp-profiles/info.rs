@@ -3,12 +3,14 @@
 mod facts;
 mod json;
 mod seen;
+mod sizes;
 mod text;
 
 use std::ops::Deref;
 use std::path::PathBuf;
 
 use otlp_profiles::framing::Framing;
+use otlp_profiles::summary::Sizes;
 use otlp_profiles::{Detected, Format, ReadOptions, Summary};
 use serde_json::{Value as Json, json};
 
@@ -36,6 +38,9 @@ pub(crate) struct Args {
     /// Count and sum up without reading all of it: references are not followed
     #[arg(long)]
     quick: bool,
+    /// Say where the bytes go: by table and field, gzipped, with --compact; the largest strings and stacks
+    #[arg(long)]
+    sizes: bool,
     #[command(flatten)]
     read: ReadArgs,
 }
@@ -97,13 +102,15 @@ struct Run<'a> {
     options: ReadOptions,
     json: bool,
     quick: bool,
+    sizes: bool,
     console: &'a Console,
 }
 
 impl<'a> Run<'a> {
     fn new(args: &Args, console: &'a Console) -> Self {
         let (once, options) = (Once::default(), args.read.options());
-        Self { once, options, json: args.json, quick: args.quick, console }
+        let &Args { json, quick, sizes, .. } = args;
+        Self { once, options, json, quick, sizes, console }
     }
 
     /// # Errors
@@ -231,11 +238,30 @@ impl<'a> Run<'a> {
     }
 
     fn print<T: Known + Deref<Target = Summary>>(&self, message: &Message<'_, T>) -> Printed {
+        let sizes = self.sizes.then(|| self.measure(message));
         if self.json {
-            Printed::Json(json::message(message))
+            let mut object = json::message(message);
+            if let Some(sizes) = sizes {
+                object["sizes"] = sizes::json(&sizes);
+            }
+            Printed::Json(object)
         } else {
-            Printed::Text(text::message(message))
+            let page = text::message(message);
+            Printed::Text(page + &sizes.map(|sizes| sizes::text(&sizes)).unwrap_or_default())
         }
+    }
+
+    /// Where the bytes of a message go, as the format that it was read as.
+    fn measure<T: Known + Deref<Target = Summary>>(
+        &self,
+        message: &Message<'_, T>,
+    ) -> otlp_profiles::Result<Sizes> {
+        let step = self.console.step("info", "measure", "the message");
+        let limits = self.options.limits.max_input_bytes(u64::MAX);
+        let format = message.reading.detected().format;
+        let sizes = Sizes::of(message.payload, &self.options.clone().limits(limits).from(format));
+        drop(step);
+        sizes
     }
 
     fn tell_done(&self, described: &Described, format: Option<Format>) {

@@ -1,0 +1,161 @@
+//! Where the bytes of a message go, for people and as JSON.
+
+use std::fmt::Write;
+
+use otlp_profiles::summary::{Compacted, FieldSize, Sizes, StackSize, StringSize, TableSize};
+use otlp_profiles::{Error, Losses, Result};
+use serde_json::{Value as Json, json};
+
+use crate::exit::{Exit, Failure};
+use crate::numbers::{bytes, counted, grouped};
+use crate::text::shown;
+
+/// The lines of `--sizes`, below the description of a message.
+pub(crate) fn text(sizes: &Result<Sizes>) -> String {
+    let mut page = String::new();
+    match sizes {
+        Ok(sizes) => page_of(&mut page, sizes),
+        Err(error) => line(&mut page, "sizes", &said(error).to_string()),
+    }
+    page
+}
+
+fn line(page: &mut String, name: &str, text: &str) {
+    // Writing to a text does not fail.
+    let _ = writeln!(page, "  {name:<10} {}", shown(text));
+}
+
+fn page_of(page: &mut String, sizes: &Sizes) {
+    let all = sizes.bytes();
+    let gzipped = grouped(sizes.gzipped());
+    line(page, "sizes", &format!("{}, {gzipped} gzipped", bytes(all)));
+    match sizes.compact() {
+        Ok(compact) => line(page, "--compact", &compact_text(sizes, compact)),
+        Err(error) => line(page, "--compact", &said(error).to_string()),
+    }
+    let _ = writeln!(
+        page,
+        "    {:<46} {:>9} {:>13} {:>6} {:>13}",
+        "field", "times", "bytes", "share", "in gzip"
+    );
+    for table in sizes.tables() {
+        let name = format!("{}.{}", table.message, table.field);
+        row(page, all, &name, (table.rows, table.bytes, table.gzip));
+        for field in &table.fields {
+            row(page, all, &field_name(field), (field.times, field.bytes, field.gzip));
+        }
+    }
+    for text in sizes.strings() {
+        let rest = if text.start.len() as u64 == text.bytes { "" } else { "…" };
+        let of = format!("{}[{}]", text.field, text.row);
+        line(page, "string", &format!("{}, {of}: {}{rest}", bytes(text.bytes), text.start));
+    }
+    for stack in sizes.stacks() {
+        let depth = counted(stack.depth, "location");
+        let times = if stack.times == 1 {
+            String::new()
+        } else {
+            format!(", {} times", grouped(stack.times))
+        };
+        line(page, "stack", &format!("{depth}, {}{times}", bytes(stack.bytes)));
+    }
+}
+
+/// A field below its table; a message has only what is of none of its fields.
+fn field_name(field: &FieldSize) -> String {
+    match (field.path.is_empty(), field.is_message) {
+        (true, _) => "  (tags and lengths)".to_owned(),
+        (false, true) => format!("  {} (tags and lengths)", field.path),
+        (false, false) => format!("  {}", field.path),
+    }
+}
+
+fn row(page: &mut String, all: u64, name: &str, (times, bytes, gzip): (u64, u64, Option<i64>)) {
+    let permille = u128::from(bytes) * 1000 / u128::from(all.max(1));
+    let share = format!("{}.{}%", permille / 10, permille % 10);
+    let gzip = gzip.map_or_else(String::new, grouped);
+    let (times, bytes) = (grouped(times), grouped(bytes));
+    let line = format!("    {name:<46} {times:>9} {bytes:>13} {share:>6} {gzip:>13}");
+    let _ = writeln!(page, "{}", line.trim_end());
+}
+
+fn compact_text(sizes: &Sizes, compact: &Compacted) -> String {
+    let of = |before: u64, after: u64| {
+        let saved = i128::from(before) - i128::from(after);
+        let word = if saved < 0 { "more" } else { "less" };
+        format!("{} ({} {word})", grouped(after), grouped(saved.abs()))
+    };
+    let raw = of(sizes.bytes(), compact.bytes);
+    let gzip = of(sizes.gzipped(), compact.gzipped);
+    let losses = match codes(&compact.losses) {
+        codes if codes.is_empty() => String::new(),
+        codes => format!("; it would not say: {}", codes.join(", ")),
+    };
+    format!("{raw} bytes, {gzip} gzipped{losses}")
+}
+
+fn codes(losses: &Losses) -> Vec<String> {
+    losses.iter().map(|loss| loss.code.to_string()).collect()
+}
+
+/// `sizes` of a message in JSON.
+pub(crate) fn json(sizes: &Result<Sizes>) -> Json {
+    let sizes = match sizes {
+        Ok(sizes) => sizes,
+        Err(error) => return failed(error),
+    };
+    json!({
+        "bytes": sizes.bytes(),
+        "gzipped_bytes": sizes.gzipped(),
+        "compact": sizes.compact().map_or_else(failed, compact_json),
+        "tables": sizes.tables().iter().map(table_json).collect::<Vec<_>>(),
+        "strings": sizes.strings().iter().map(string_json).collect::<Vec<_>>(),
+        "stacks": sizes.stacks().iter().map(stack_json).collect::<Vec<_>>(),
+    })
+}
+
+fn failed(error: &Error) -> Json {
+    json!({ "error": said(error).to_json() })
+}
+
+/// An error as the command says it, by its flags.
+fn said(error: &Error) -> Failure {
+    Failure::of(error, Exit::Input)
+}
+
+fn compact_json(compact: &Compacted) -> Json {
+    json!({
+        "bytes": compact.bytes,
+        "gzipped_bytes": compact.gzipped,
+        "losses": codes(&compact.losses),
+    })
+}
+
+fn table_json(table: &TableSize) -> Json {
+    json!({
+        "message": table.message,
+        "field": table.field,
+        "rows": table.rows,
+        "bytes": table.bytes,
+        "in_gzip": table.gzip,
+        "fields": table.fields.iter().map(field_json).collect::<Vec<_>>(),
+    })
+}
+
+fn field_json(field: &FieldSize) -> Json {
+    json!({
+        "path": field.path,
+        "is_message": field.is_message,
+        "times": field.times,
+        "bytes": field.bytes,
+        "in_gzip": field.gzip,
+    })
+}
+
+fn string_json(text: &StringSize) -> Json {
+    json!({ "field": text.field, "row": text.row, "bytes": text.bytes, "start": text.start })
+}
+
+fn stack_json(stack: &StackSize) -> Json {
+    json!({ "depth": stack.depth, "bytes": stack.bytes, "times": stack.times })
+}

@@ -1,0 +1,359 @@
+//! Where the bytes of a payload go: by table and field, as they are and gzipped; what another layout would
+//! save; and what is largest.
+
+mod largest;
+mod tree;
+mod walk;
+mod without;
+
+use crate::compression::{Level, deflated_length};
+use crate::error::{Error, ErrorKind, Result};
+use crate::format::detect::{Depth, Detected, detect_payload};
+use crate::format::losses::Losses;
+use crate::format::options::WriteOptions;
+use crate::format::{Encoding, Format, Layout};
+use crate::reader::{Ambiguity, ReadOptions, read, read_detected};
+use crate::schema::Version;
+use crate::writer::write;
+
+use self::largest::Largest;
+use self::tree::{Part, Tree};
+use self::walk::{Count, Counted};
+
+/// Where the bytes of a payload go.
+///
+/// ```text
+/// payload = Profile.sample 6,115 + Profile.location 4,374 + Profile.string_table 4,091 + …
+///           └─ tags and lengths 286 + location_id 1,660 + value 1,001 + label.key 1,056 + …
+/// ```
+///
+/// The bytes of all tables add up to the payload's, and those of its fields to the table's: a field has
+/// its tag, its length and its value; a message what is not of a field in it, its tag and length. It takes one
+/// walk over the payload, at most 20 copies that lack a field each and are deflated, and one reading and writing
+/// for what [`Layout::Compact`] would save.
+///
+/// ```
+/// use otlp_profiles::ReadOptions;
+/// use otlp_profiles::summary::Sizes;
+///
+/// let file = std::fs::read("testdata/go-cpu-labels.pb.gz").unwrap();
+/// let sizes = Sizes::of(&file, &ReadOptions::default())?;
+/// let largest = &sizes.tables()[0];
+/// println!("{}.{}: {} of {} bytes", largest.message, largest.field, largest.bytes, sizes.bytes());
+/// assert_eq!(sizes.tables().iter().map(|table| table.bytes).sum::<u64>(), sizes.bytes());
+///
+/// let compact = sizes.compact().unwrap();
+/// assert!(compact.gzipped < sizes.gzipped());
+/// # Ok::<(), otlp_profiles::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Sizes {
+    detected: Detected,
+    bytes: u64,
+    gzipped: u64,
+    tables: Vec<TableSize>,
+    strings: Vec<StringSize>,
+    stacks: Vec<StackSize>,
+    compact: Result<Compacted>,
+}
+
+/// The bytes of a table: all rows of a field that holds rows, or a field beside the tables.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TableSize {
+    /// The message that it is a field of, as the schema names it: `ProfilesDictionary`.
+    pub message: &'static str,
+    /// Its name in the schema, `string_table`; `unknown` for all fields that the schema does not have.
+    pub field: &'static str,
+    /// How many times it is there.
+    pub rows: u64,
+    /// Its bytes. A message that holds tables has only its tags and lengths here.
+    pub bytes: u64,
+    /// How many bytes less the payload's gzip is without it, at level 6. None where that was not
+    /// measured: of what holds tables, and of all but the 20 largest tables and fields.
+    pub gzip: Option<i64>,
+    /// The fields of its rows, the largest first; none where it has no fields.
+    pub fields: Vec<FieldSize>,
+}
+
+/// The bytes of a field of a table's rows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FieldSize {
+    /// Its name, behind those of the messages that it is in: `lines.function_index`. Of the rows themselves
+    /// it is empty.
+    pub path: String,
+    /// Whether it is a message, which has only its tags and lengths here.
+    pub is_message: bool,
+    /// How many times it is there; a packed list is there once.
+    pub times: u64,
+    /// Its bytes: tags, lengths and values.
+    pub bytes: u64,
+    /// As [`TableSize::gzip`].
+    pub gzip: Option<i64>,
+}
+
+/// A large text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct StringSize {
+    /// The field that it is: `ProfilesDictionary.string_table`.
+    pub field: String,
+    /// Which of these in the payload, from 0.
+    pub row: u64,
+    /// Its bytes, those of tag and length not counted.
+    pub bytes: u64,
+    /// Its first 80 characters or fewer; what is not UTF-8 is replaced.
+    pub start: String,
+}
+
+/// A large stack.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct StackSize {
+    /// How many locations it has.
+    pub depth: u64,
+    /// The bytes of it where it is written once: a row of the stack table, a sample's list of locations, a
+    /// slice of the list that stacks share.
+    pub bytes: u64,
+    /// How often it is written; of a slice, how many samples have it.
+    pub times: u64,
+}
+
+/// A payload in its own format as [`Layout::Compact`] writes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Compacted {
+    /// Its bytes.
+    pub bytes: u64,
+    /// Its bytes as gzip of level 9, as the command's `--compact` writes it.
+    pub gzipped: u64,
+    /// What it would not say.
+    pub losses: Losses,
+}
+
+/// How many copies without a field are deflated.
+const MOST_DEFLATED: usize = 20;
+
+/// How much of a large text is shown.
+const MOST_CHARS: usize = 80;
+
+impl Sizes {
+    /// Measures one message: inflates it, takes it out of its frame, finds out what it is.
+    ///
+    /// # Errors
+    ///
+    /// As [`read`] where the bytes are of no known format, past a limit, or several messages in one
+    /// file; [`ErrorKind::Unrepresentable`] where the format has no fields to be told apart: all but pprof, the
+    /// generations of OTLP and timestamped events; [`ErrorKind::Malformed`] where fields are cut short. What
+    /// only a full reading notices is no error here but in [`compact`](Self::compact).
+    pub fn of(bytes: &[u8], options: &ReadOptions) -> Result<Self> {
+        let limits = &options.limits;
+        let file = crate::compression::inflate(bytes, limits)?;
+        let mut messages = crate::framing::messages(&file, limits)?;
+        match (messages.len(), messages.next()) {
+            (1, Some(message)) => {
+                let payload = crate::compression::inflate(message, limits)?;
+                let detected = detected(&payload, options)?;
+                let version = version_of(detected.format)?;
+                measured(&payload, detected, version, options)
+                    .map_err(|error| error.located(&payload))
+            }
+            (several, _) => {
+                let message = format!("{several} messages in one file where one is wanted");
+                Err(Error::new(ErrorKind::SeveralMessages, message))
+            }
+        }
+    }
+
+    /// Which format it is, how sure that is and why.
+    pub fn detected(&self) -> &Detected {
+        &self.detected
+    }
+
+    /// The bytes of the payload, neither compressed nor framed.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Its bytes as gzip of level 6.
+    pub fn gzipped(&self) -> u64 {
+        self.gzipped
+    }
+
+    /// All tables, and the fields beside them, that the payload has: the largest first, of equals by name.
+    pub fn tables(&self) -> &[TableSize] {
+        &self.tables
+    }
+
+    /// The ten largest texts, of tables or in place; texts in lists of values are not looked at.
+    pub fn strings(&self) -> &[StringSize] {
+        &self.strings
+    }
+
+    /// The ten deepest stacks that differ.
+    pub fn stacks(&self) -> &[StackSize] {
+        &self.stacks
+    }
+
+    /// The size that [`Layout::Compact`] would have.
+    ///
+    /// # Errors
+    ///
+    /// The payload cannot be read in full, or its format has an order of its own.
+    pub fn compact(&self) -> std::result::Result<&Compacted, &Error> {
+        self.compact.as_ref()
+    }
+}
+
+/// Which format a payload is, as [`read`] would have it.
+fn detected(payload: &[u8], options: &ReadOptions) -> Result<Detected> {
+    let refuse = options.ambiguity == Ambiguity::Refuse && options.from.is_none();
+    let depth = if refuse { Depth::Whole } else { Depth::Bounded };
+    let detected = detect_payload(payload, options.from, options.endpoint, depth)?;
+    if refuse && detected.certainty.is_guess() {
+        return Ok(read(payload, options)?.detected);
+    }
+    Ok(detected)
+}
+
+fn version_of(format: Format) -> Result<Version> {
+    match format.encoding() {
+        Encoding::Pprof => Ok(Version::Pprof),
+        Encoding::Otlp(schema) => Ok(schema.version),
+        Encoding::Events => Ok(Version::Events),
+        Encoding::OtlpJson | Encoding::Own { .. } => {
+            let message = format!(
+                "{format} has no fields whose bytes could be told apart: convert it to otlp or pprof, and look at that"
+            );
+            Err(Error::new(ErrorKind::Unrepresentable, message))
+        }
+    }
+}
+
+fn measured(
+    payload: &[u8],
+    detected: Detected,
+    version: Version,
+    options: &ReadOptions,
+) -> Result<Sizes> {
+    let levels = options.limits.max_nesting;
+    let tree = Tree::of(version);
+    let Counted { counts, largest } = walk::counted(payload, &tree, levels)?;
+    let nodes = to_leave_out(&tree, &counts);
+    let (gzipped, saved) = without::saved(payload, &tree, &nodes, levels)?;
+    let saved: Vec<(usize, i64)> = nodes.into_iter().zip(saved).collect();
+    let compact = compacted(payload, &detected, options);
+    let (strings, stacks) = named(payload, &tree, largest);
+    let tables = tables(&tree, &counts, &saved);
+    let bytes = payload.len() as u64;
+    Ok(Sizes { detected, bytes, gzipped, tables, strings, stacks, compact })
+}
+
+/// The bytes of a field with all below it.
+fn whole(tree: &Tree, counts: &[Count], node: usize) -> u64 {
+    let end = match tree.nodes.get(node) {
+        Some(of) if of.part != Part::Container => of.end,
+        _ => node + 1,
+    };
+    counts.get(node..end).unwrap_or_default().iter().map(|count| count.bytes).sum()
+}
+
+/// The tables and fields that are worth a deflation each, the largest first.
+fn to_leave_out(tree: &Tree, counts: &[Count]) -> Vec<usize> {
+    let is_one = |node: &usize| match tree.nodes.get(*node) {
+        Some(of) => of.table == Some(*node) || (of.table.is_some() && of.part != Part::Message),
+        None => false,
+    };
+    let mut nodes: Vec<usize> = (1..tree.nodes.len())
+        .filter(is_one)
+        .filter(|node| whole(tree, counts, *node) > 0)
+        .collect();
+    nodes.sort_by_key(|node| (std::cmp::Reverse(whole(tree, counts, *node)), *node));
+    nodes.truncate(MOST_DEFLATED);
+    nodes
+}
+
+fn tables(tree: &Tree, counts: &[Count], saved: &[(usize, i64)]) -> Vec<TableSize> {
+    let gzip = |node: usize| saved.iter().find(|(of, _)| *of == node).map(|(_, saved)| *saved);
+    let count = |node: usize| counts.get(node).copied().unwrap_or_default();
+    let mut tables = Vec::new();
+    for (node, of) in tree.nodes.iter().enumerate().skip(1) {
+        let is_table = of.part == Part::Container || of.table == Some(node);
+        if !is_table || count(node).times == 0 {
+            continue;
+        }
+        let end = if of.part == Part::Message { of.end } else { node };
+        let below = tree.nodes.iter().enumerate().take(end).skip(node);
+        let mut fields: Vec<FieldSize> = below
+            .filter(|(field, _)| count(*field).times > 0)
+            .map(|(field, of)| FieldSize {
+                path: tree.path(field),
+                is_message: of.part == Part::Message,
+                times: count(field).times,
+                bytes: count(field).bytes,
+                gzip: gzip(field).filter(|_| of.part != Part::Message),
+            })
+            .collect();
+        fields.sort_by(|one, other| {
+            other.bytes.cmp(&one.bytes).then_with(|| one.path.cmp(&other.path))
+        });
+        tables.push(TableSize {
+            message: of.message,
+            field: of.name,
+            rows: count(node).times,
+            bytes: whole(tree, counts, node),
+            gzip: gzip(node),
+            fields,
+        });
+    }
+    tables.sort_by(|one, other| {
+        let names = (one.message, one.field).cmp(&(other.message, other.field));
+        other.bytes.cmp(&one.bytes).then(names)
+    });
+    tables
+}
+
+/// What is largest, in words.
+fn named(payload: &[u8], tree: &Tree, largest: Largest) -> (Vec<StringSize>, Vec<StackSize>) {
+    let name = |node: usize| {
+        let table = tree.nodes.get(node).and_then(|of| tree.nodes.get(of.table?));
+        let (message, field) = table.map_or(("", ""), |table| (table.message, table.name));
+        let path = tree.path(node);
+        let dot = if path.is_empty() { "" } else { "." };
+        format!("{message}.{field}{dot}{path}")
+    };
+    let strings = largest.texts.into_iter().map(|text| {
+        let bytes = payload.get(text.range).unwrap_or_default();
+        // A character has four bytes at most.
+        let start = String::from_utf8_lossy(bytes.get(..4 * MOST_CHARS).unwrap_or(bytes));
+        StringSize {
+            field: name(text.node),
+            row: text.row,
+            bytes: bytes.len() as u64,
+            start: start.chars().take(MOST_CHARS).collect(),
+        }
+    });
+    let stacks = largest.stacks.iter();
+    let stacks = stacks.map(|stack| StackSize {
+        depth: stack.depth,
+        bytes: stack.bytes,
+        times: stack.times,
+    });
+    (strings.collect(), stacks.collect())
+}
+
+fn compacted(payload: &[u8], detected: &Detected, options: &ReadOptions) -> Result<Compacted> {
+    let format = detected.format;
+    if let Encoding::Events = format.encoding() {
+        let message = format!("{format} has an order of its own: a layout is for OTLP and pprof");
+        return Err(Error::new(ErrorKind::Unrepresentable, message));
+    }
+    let profiles = read_detected(payload, detected.clone(), options)?.profiles;
+    let layout = WriteOptions::default()
+        .layout(Layout::Compact)
+        .max_output_bytes(options.limits.max_output_bytes);
+    let written = write(&profiles, format, &layout)?;
+    let gzipped = deflated_length(&written.payload, Level::BEST);
+    Ok(Compacted { bytes: written.payload.len() as u64, gzipped, losses: written.losses })
+}

@@ -1,0 +1,211 @@
+//! The fields that bytes are counted of: every field of a version's schema by where it lies, from the payload
+//! down to the values of attributes, which are one level deep here though they nest without end.
+
+use crate::schema::{
+    EVENT_PROFILE, Field, Kind, MessageType, PROFILE, PROFILE_CONTAINER, PROFILES_DATA,
+    PROFILES_DICTIONARY, RESOURCE_PROFILES, Role, SCOPE_PROFILES, Table, Version,
+};
+
+/// The messages that hold tables; what lies in them is a table or holds tables itself.
+const CONTAINERS: [&MessageType; 5] =
+    [&RESOURCE_PROFILES, &SCOPE_PROFILES, &PROFILE_CONTAINER, &PROFILE, &PROFILES_DICTIONARY];
+
+/// What a field is to the walk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    /// A message that holds tables: only its tags and lengths are its own.
+    Container,
+    /// A message whose fields are told apart.
+    Message,
+    /// Text, which may be long.
+    Text,
+    /// Locations of a stack.
+    Locations,
+    /// Where a stack begins in a list that stacks share, and how long it is.
+    SliceStart,
+    SliceLength,
+    Leaf,
+}
+
+/// The messages that have one stack each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum StackOf {
+    Sample,
+    /// A row of the stack table.
+    Row,
+}
+
+/// A field in its place.
+#[derive(Debug)]
+pub(super) struct Node {
+    /// The message that it is a field of.
+    pub(super) message: &'static str,
+    /// Its name; `unknown` for all fields of a message that the version does not have.
+    pub(super) name: &'static str,
+    pub(super) part: Part,
+    /// What it is where it is a message that has a stack.
+    pub(super) stack: Option<StackOf>,
+    /// The table that it lies in, itself where it is one.
+    pub(super) table: Option<usize>,
+    /// The node that holds it.
+    pub(super) parent: usize,
+    /// Behind the last of the nodes below it.
+    pub(super) end: usize,
+    /// The fields of the message by their number; at 0 all that are unknown.
+    fields: Vec<usize>,
+}
+
+/// All fields of a version in the order of the schema, each before the fields below it.
+#[derive(Debug)]
+pub(super) struct Tree {
+    pub(super) nodes: Vec<Node>,
+    /// The number of the list in a profile that stacks are slices of, if there is one.
+    pub(super) slices: Option<u32>,
+}
+
+/// The payload itself.
+pub(super) const ROOT: usize = 0;
+
+/// What fields are called that a version does not have.
+const UNKNOWN: &str = "unknown";
+
+impl Tree {
+    pub(super) fn of(version: Version) -> Self {
+        let root = match version {
+            Version::Events => &EVENT_PROFILE,
+            Version::Pprof => &PROFILE,
+            _ => &PROFILES_DATA,
+        };
+        let is_slice = |field: &&Field| matches!(field.role, Role::Sliced(_));
+        let slices = PROFILE.fields_in(version).find(is_slice).map(|field| field.number);
+        let mut tree = Self { nodes: Vec::new(), slices };
+        tree.push("", root.name, Part::Container, ROOT);
+        tree.fields(root, version, ROOT);
+        tree
+    }
+
+    /// Adds a node, and gives its number.
+    fn push(
+        &mut self,
+        message: &'static str,
+        name: &'static str,
+        part: Part,
+        parent: usize,
+    ) -> usize {
+        let node = self.nodes.len();
+        let table = match self.nodes.get(parent) {
+            Some(parent) if parent.table.is_some() => parent.table,
+            Some(_) if part != Part::Container => Some(node),
+            _ => None,
+        };
+        let (end, fields) = (node + 1, Vec::new());
+        self.nodes.push(Node { message, name, part, stack: None, table, parent, end, fields });
+        node
+    }
+
+    /// Adds the fields of a message. The schema nests by values of attributes alone, whose lists are leaves.
+    fn fields(&mut self, message: &'static MessageType, version: Version, parent: usize) {
+        let most = message.fields_in(version).map(|field| field.number).max().unwrap_or(0);
+        let mut fields = vec![0; most as usize + 1];
+        for field in message.fields_in(version) {
+            let part = part(message, field);
+            let node = self.push(message.name, field.name, part, parent);
+            if let (Part::Container | Part::Message, Kind::Message(inner)) = (part, field.kind) {
+                self.fields(inner, version, node);
+                let stack = match (field.role, inner.name) {
+                    (Role::Row(Table::Stack), _) => Some(StackOf::Row),
+                    (_, "Sample") => Some(StackOf::Sample),
+                    _ => None,
+                };
+                if let Some(node) = self.nodes.get_mut(node) {
+                    node.stack = stack;
+                }
+            }
+            if let Some(place) = fields.get_mut(field.number as usize) {
+                *place = node;
+            }
+        }
+        let unknown = self.push(message.name, UNKNOWN, Part::Leaf, parent);
+        let end = self.nodes.len();
+        if let Some(node) = self.nodes.get_mut(parent) {
+            node.end = end;
+            fields.iter_mut().filter(|field| **field == 0).for_each(|field| *field = unknown);
+            node.fields = fields;
+        }
+    }
+
+    /// The field of a number in the message of a node.
+    #[inline]
+    pub(super) fn child(&self, node: usize, number: u32) -> usize {
+        let fields = self.nodes.get(node).map_or(&[][..], |node| &node.fields);
+        let unknown = fields.first().copied().unwrap_or(ROOT);
+        fields.get(number as usize).copied().unwrap_or(unknown)
+    }
+
+    /// What a field is called below its table: empty for the table itself.
+    pub(super) fn path(&self, node: usize) -> String {
+        let mut names = Vec::new();
+        let mut at = node;
+        while let Some(of) = self.nodes.get(at).filter(|of| of.table != Some(at) && at != ROOT) {
+            names.push(of.name);
+            at = of.parent;
+        }
+        names.reverse();
+        names.join(".")
+    }
+}
+
+fn part(message: &'static MessageType, field: &Field) -> Part {
+    match (field.kind, field.role) {
+        (Kind::Message(inner), _) if is_nesting(inner) => Part::Leaf,
+        (Kind::Message(inner), _) if CONTAINERS.iter().any(|one| std::ptr::eq(*one, inner)) => {
+            Part::Container
+        }
+        (Kind::Message(_), _) => Part::Message,
+        (Kind::String, _) => Part::Text,
+        (_, Role::SliceStart) => Part::SliceStart,
+        (_, Role::SliceLength) => Part::SliceLength,
+        (_, Role::RefById) if message.name == "Sample" => Part::Locations,
+        (_, Role::Ref(Table::Location)) if message.name == "Stack" => Part::Locations,
+        _ => Part::Leaf,
+    }
+}
+
+/// The lists that values of attributes have values in.
+fn is_nesting(message: &MessageType) -> bool {
+    matches!(message.name, "ArrayValue" | "KeyValueList")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_field_of_a_version_has_a_place() {
+        for version in [Version::Events, Version::Pprof, Version::V1_3, Version::V1_10] {
+            let tree = Tree::of(version);
+            assert_eq!(tree.nodes[ROOT].end, tree.nodes.len());
+            for (node, of) in tree.nodes.iter().enumerate().skip(1) {
+                let parent = &tree.nodes[of.parent];
+                assert!(of.parent < node && of.end <= parent.end, "{version:?} {of:?}");
+                assert!(of.table.is_some() || of.part == Part::Container, "{version:?} {of:?}");
+            }
+            assert!(tree.nodes.iter().any(|node| node.stack.is_some()), "{version:?}");
+        }
+    }
+
+    #[test]
+    fn fields_are_found_by_number_and_named_below_their_table() {
+        let tree = Tree::of(Version::V1_10);
+        let dictionary = tree.child(ROOT, 2);
+        let location = tree.child(dictionary, 2);
+        let line = tree.child(tree.child(location, 3), 2);
+        assert_eq!(tree.nodes[location].name, "location_table");
+        assert_eq!((tree.path(location), tree.path(line)), (String::new(), "lines.line".into()));
+        for number in [0, 4, 99, u32::MAX >> 3] {
+            assert_eq!(tree.nodes[tree.child(ROOT, number)].name, UNKNOWN);
+        }
+        assert_eq!(tree.slices, None);
+        assert_eq!(Tree::of(Version::V1_3).slices, Some(15));
+    }
+}
