@@ -108,7 +108,7 @@ fn reordered(profiles: &Profiles, target: Target, mut reach: Reach, layout: Layo
         let order = locations::by_function(dictionary, &reach);
         reach.order_locations(locations::in_buckets(order, &uses, target.short));
         reach.order_stacks(stacks(dictionary, &reach, target));
-        reach.order_strings(texts::strings(profiles, &reach));
+        reach.order_strings(texts::strings(profiles, &reach, layout == Layout::Compact));
     } else {
         let order = reach.rows.locations.to_vec();
         reach.order_locations(locations::in_buckets(order, &uses, target.short));

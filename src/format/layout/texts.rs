@@ -65,10 +65,12 @@ fn ranks(dictionary: &Dictionary, texts: impl Iterator<Item = StringId>) -> Vec<
     ranks
 }
 
-/// The strings that are reached, as they are first used by what profiles say, by mappings and by
-/// functions in their order; then the others in theirs. Attributes do not count, as some become fields
-/// or are left out: what is written would be in another order once it is read and written again.
-pub(super) fn strings(profiles: &Profiles, reach: &Reach) -> Vec<u32> {
+/// The strings that are reached, as they are first used by what profiles say, by mappings, by
+/// attributes if `all` shall count, and by functions in their order; then the others in theirs.
+///
+/// Attributes that nothing refers to are not written, and some become fields: where they count, what is
+/// written is in another order once it is read and written again.
+pub(super) fn strings(profiles: &Profiles, reach: &Reach, all: bool) -> Vec<u32> {
     let dictionary = &profiles.dictionary;
     let mut order = Vec::with_capacity(reach.rows.strings.len());
     // Row 0 has its place.
@@ -90,6 +92,12 @@ pub(super) fn strings(profiles: &Profiles, reach: &Reach) -> Vec<u32> {
     }
     let mappings = reach.rows.mappings.iter();
     mappings.for_each(|&row| use_text(dictionary.mappings.rows[row as usize].filename));
+    let attributes = reach.rows.attributes.iter().filter(|_| all);
+    for attribute in attributes.map(|&row| &dictionary.attributes[row as usize]) {
+        use_text(attribute.key);
+        use_text(attribute.unit);
+        attribute.value.for_each_text(&mut use_text);
+    }
     for function in reach.rows.functions.iter().map(|&row| &dictionary.functions[row as usize]) {
         [function.name, function.system_name, function.filename]
             .into_iter()
