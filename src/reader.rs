@@ -140,14 +140,19 @@ pub struct Reading {
 /// # Ok(()) }
 /// ```
 pub fn read(bytes: &[u8], options: &ReadOptions) -> Result<Reading> {
-    let limits = &options.limits;
+    of_one(bytes, &options.limits, |payload| read_payload(payload, options))
+}
+
+/// What `f` makes of the one payload of a file, inflated and taken out of its frame.
+pub(crate) fn of_one<T>(
+    bytes: &[u8],
+    limits: &Limits,
+    f: impl FnOnce(&[u8]) -> Result<T>,
+) -> Result<T> {
     let file = crate::compression::inflate(bytes, limits)?;
     let mut messages = crate::framing::messages(&file, limits)?;
     match (messages.len(), messages.next()) {
-        (1, Some(message)) => {
-            let payload = crate::compression::inflate(message, limits)?;
-            read_payload(&payload, options)
-        }
+        (1, Some(message)) => f(&crate::compression::inflate(message, limits)?),
         (several, _) => {
             let message = format!("{several} messages in one file where one is wanted");
             Err(Error::new(ErrorKind::SeveralMessages, message))

@@ -8,14 +8,14 @@ mod sizes;
 
 pub use sizes::{Compacted, FieldSize, Sizes, StackSize, StringSize, TableSize};
 
-use crate::error::{Error, ErrorKind, Finding, Result};
+use crate::error::{Finding, Result};
 use crate::format::detect::{Depth, Detected, detect_payload};
 use crate::format::intake::Policy;
 use crate::format::source::SourceOptions;
 use crate::format::{Encoding, Format};
 use crate::model::Profiles;
 use crate::model::profile::Profile;
-use crate::reader::{Ambiguity, ReadOptions, Reading, read, read_detected};
+use crate::reader::{Ambiguity, ReadOptions, Reading, of_one, read, read_detected};
 use crate::schema::{Table, Version};
 
 use samples::Tally;
@@ -98,22 +98,10 @@ impl Summary {
     ///
     /// As [`read`], but for what is [not checked](Self).
     pub fn of(bytes: &[u8], options: &ReadOptions) -> Result<Self> {
-        let limits = &options.limits;
-        let file = crate::compression::inflate(bytes, limits)?;
-        let mut messages = crate::framing::messages(&file, limits)?;
-        match (messages.len(), messages.next()) {
-            (1, Some(message)) => {
-                let payload = crate::compression::inflate(message, limits)?;
-                match quick(&payload, options)? {
-                    Some(summary) => Ok(summary),
-                    None => Ok(Self::of_reading(read(&payload, options)?)),
-                }
-            }
-            (several, _) => {
-                let message = format!("{several} messages in one file where one is wanted");
-                Err(Error::new(ErrorKind::SeveralMessages, message))
-            }
-        }
+        of_one(bytes, &options.limits, |payload| match quick(payload, options)? {
+            Some(summary) => Ok(summary),
+            None => Ok(Self::of_reading(read(payload, options)?)),
+        })
     }
 
     /// The same of what was read in full.

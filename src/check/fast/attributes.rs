@@ -1,6 +1,6 @@
 //! Rows of the attribute table.
 
-use super::Message;
+use super::message::Message;
 use crate::check::cx::Cx;
 use crate::check::findings::{Shown, Spot};
 use crate::check::rules::attributes::OP5013;

@@ -1,6 +1,6 @@
 //! Locations, functions and stacks.
 
-use super::{Few, Message};
+use super::message::{Few, Message};
 use crate::check::cx::Cx;
 use crate::check::findings::{Spot, Step};
 use crate::check::rules::frames::{OP7011, OP7014};

@@ -2,7 +2,7 @@
 
 use std::collections::hash_map::Entry;
 
-use super::{Few, Message};
+use super::message::{Few, Message};
 use crate::check::cx::Cx;
 use crate::check::findings::Spot;
 use crate::check::rules::samples::{self, OP4019};

@@ -12,7 +12,7 @@ use crate::format::detect::{Depth, Detected, detect_payload};
 use crate::format::losses::Losses;
 use crate::format::options::WriteOptions;
 use crate::format::{Encoding, Format, Layout};
-use crate::reader::{Ambiguity, ReadOptions, read, read_detected};
+use crate::reader::{Ambiguity, ReadOptions, of_one, read, read_detected};
 use crate::schema::Version;
 use crate::writer::write;
 
@@ -148,22 +148,11 @@ impl Sizes {
     /// generations of OTLP and timestamped events; [`ErrorKind::Malformed`] where fields are cut short. What
     /// only a full reading notices is no error here but in [`compact`](Self::compact).
     pub fn of(bytes: &[u8], options: &ReadOptions) -> Result<Self> {
-        let limits = &options.limits;
-        let file = crate::compression::inflate(bytes, limits)?;
-        let mut messages = crate::framing::messages(&file, limits)?;
-        match (messages.len(), messages.next()) {
-            (1, Some(message)) => {
-                let payload = crate::compression::inflate(message, limits)?;
-                let detected = detected(&payload, options)?;
-                let version = version_of(detected.format)?;
-                measured(&payload, detected, version, options)
-                    .map_err(|error| error.located(&payload))
-            }
-            (several, _) => {
-                let message = format!("{several} messages in one file where one is wanted");
-                Err(Error::new(ErrorKind::SeveralMessages, message))
-            }
-        }
+        of_one(bytes, &options.limits, |payload| {
+            let detected = detected(payload, options)?;
+            let version = version_of(detected.format)?;
+            measured(payload, detected, version, options).map_err(|error| error.located(payload))
+        })
     }
 
     /// Which format it is, how sure that is and why.
