@@ -13,6 +13,7 @@
 
 mod attributes;
 mod dialect;
+mod header;
 mod line;
 mod read;
 mod write;

@@ -6,6 +6,7 @@ use crate::error::{Error, Result};
 use crate::format::assembly::{Assembly, Group, Met, Rows};
 use crate::format::folded::attributes::{Pairs, Word, Written, hex, word};
 use crate::format::folded::dialect::{Origin, frame, origin};
+use crate::format::folded::header::Header;
 use crate::format::folded::line::{Line, is_extended, split_last};
 use crate::format::intake::Intake;
 use crate::format::lines::{int, kept, lines, scaled, shown, text};
@@ -42,59 +43,6 @@ pub(crate) fn read(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
 fn rows_of(text: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     let lines = lines(text).map(|(number, line)| (number, line.trim_ascii_end()));
     lines.filter(|(_, line)| !matches!(line, [] | [b'#', ..]))
-}
-
-/// What is said of all lines: by options, and by austin's header.
-struct Header {
-    source: SourceOptions,
-    types: Vec<(String, String)>,
-    /// Of each column, what its values are multiplied by.
-    factors: Vec<i64>,
-    /// In microseconds.
-    interval: Option<i64>,
-}
-
-impl Header {
-    fn of(text: &[u8], intake: &Intake) -> Self {
-        let source = intake.source.clone();
-        let given = source.sample_types.len();
-        let columns = if source.columns == 0 { given.max(1) } else { source.columns };
-        let own = |at| source.type_of(at);
-        let mut types: Vec<_> = (0..columns).map(|at| owned(own(at))).collect();
-        let mut factors = vec![1; columns];
-        let mut interval = None;
-        if source.dialect == Some(Dialect::Austin) {
-            let said = |key: &str| {
-                let mut comments =
-                    lines(text).take_while(|(_, line)| line.is_empty() || line.starts_with(b"#"));
-                comments.find_map(|(_, line)| {
-                    let (said, value) =
-                        std::str::from_utf8(line).ok()?.strip_prefix("# ")?.split_once(": ")?;
-                    (said == key).then(|| value.trim().to_owned())
-                })
-            };
-            let own: &[(&str, &str, i64)] = match said("mode").as_deref() {
-                Some("cpu") => &[("cpu", "nanoseconds", 1000)],
-                Some("memory") => &[("memory", "bytes", 1)],
-                Some("full") => {
-                    &[("wall", "nanoseconds", 1000), ("idle", "count", 1), ("memory", "bytes", 1)]
-                }
-                _ => &[("wall", "nanoseconds", 1000)],
-            };
-            factors = own.iter().map(|(_, _, factor)| *factor).collect();
-            if given == 0 && source.columns == 0 {
-                types = own.iter().map(|(name, unit, _)| owned((name, unit))).collect();
-            } else {
-                factors.resize(types.len(), 1);
-            }
-            interval = said("interval").and_then(|value| value.parse().ok());
-        }
-        Self { source, types, factors, interval }
-    }
-}
-
-fn owned((name, unit): (&str, &str)) -> (String, String) {
-    (name.to_owned(), unit.to_owned())
 }
 
 /// A stack that was met: its row of the dictionary, the process it is of, and its sample, where

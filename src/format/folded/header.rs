@@ -1,0 +1,58 @@
+//! What is said of all lines of folded stacks: by options, and by the header that austin writes.
+
+use crate::format::intake::Intake;
+use crate::format::lines::lines;
+use crate::format::source::{Dialect, SourceOptions};
+
+/// What is said of all lines: by options, and by austin's header.
+pub(super) struct Header {
+    pub(super) source: SourceOptions,
+    pub(super) types: Vec<(String, String)>,
+    /// Of each column, what its values are multiplied by.
+    pub(super) factors: Vec<i64>,
+    /// In microseconds.
+    pub(super) interval: Option<i64>,
+}
+
+impl Header {
+    pub(super) fn of(text: &[u8], intake: &Intake) -> Self {
+        let source = intake.source.clone();
+        let given = source.sample_types.len();
+        let columns = if source.columns == 0 { given.max(1) } else { source.columns };
+        let own = |at| source.type_of(at);
+        let mut types: Vec<_> = (0..columns).map(|at| owned(own(at))).collect();
+        let mut factors = vec![1; columns];
+        let mut interval = None;
+        if source.dialect == Some(Dialect::Austin) {
+            let said = |key: &str| {
+                let mut comments =
+                    lines(text).take_while(|(_, line)| line.is_empty() || line.starts_with(b"#"));
+                comments.find_map(|(_, line)| {
+                    let (said, value) =
+                        std::str::from_utf8(line).ok()?.strip_prefix("# ")?.split_once(": ")?;
+                    (said == key).then(|| value.trim().to_owned())
+                })
+            };
+            let own: &[(&str, &str, i64)] = match said("mode").as_deref() {
+                Some("cpu") => &[("cpu", "nanoseconds", 1000)],
+                Some("memory") => &[("memory", "bytes", 1)],
+                Some("full") => {
+                    &[("wall", "nanoseconds", 1000), ("idle", "count", 1), ("memory", "bytes", 1)]
+                }
+                _ => &[("wall", "nanoseconds", 1000)],
+            };
+            factors = own.iter().map(|(_, _, factor)| *factor).collect();
+            if given == 0 && source.columns == 0 {
+                types = own.iter().map(|(name, unit, _)| owned((name, unit))).collect();
+            } else {
+                factors.resize(types.len(), 1);
+            }
+            interval = said("interval").and_then(|value| value.parse().ok());
+        }
+        Self { source, types, factors, interval }
+    }
+}
+
+fn owned((name, unit): (&str, &str)) -> (String, String) {
+    (name.to_owned(), unit.to_owned())
+}
