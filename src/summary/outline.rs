@@ -11,6 +11,7 @@ use crate::schema::{
     PROFILES_DATA, PROFILES_DICTIONARY, RESOURCE_PROFILES, Role, SCOPE_PROFILES, Table, Version,
 };
 use crate::wire::read::Reader;
+use crate::wire::write::varint;
 use crate::wire::{LEN, VARINT, tag};
 
 /// What is done about a field, by its tag.
@@ -207,8 +208,7 @@ impl<'a> Walk<'a> {
         (at, reader): (usize, &mut Reader<'a>),
     ) -> Option<()> {
         let bytes = reader.message().ok()?.left() as u64;
-        let (passed, more, longest) = run(reader.rest(), tag);
-        reader.pass(passed);
+        let (more, longest) = run(reader, tag);
         *self.counts.get_mut(table as usize)? += 1 + more;
         let rows = match table {
             Table::String => &mut tables.strings,
@@ -311,12 +311,12 @@ impl<'a> Walk<'a> {
         };
         for (row, body) in (0..).zip(rows.all(payload, end, self.levels)).take(most as usize) {
             let body = body?;
-            varint(&mut self.out, tag);
+            varint(&mut self.out, tag.into());
             if wanted.is_none_or(|wanted| wanted.contains(&row)) {
                 if let Some(message) = message {
                     self.refs.message(body, message, self.version, self.levels)?;
                 }
-                varint(&mut self.out, u32::try_from(body.left()).ok()?);
+                varint(&mut self.out, body.left() as u64);
                 self.out.extend_from_slice(body.rest());
             } else {
                 self.out.push(0);
@@ -334,34 +334,10 @@ fn samples<'a>(
     mut add: impl FnMut(Reader<'a>) -> Option<()>,
 ) -> Option<()> {
     add(reader.message().ok()?)?;
-    let bytes = reader.rest();
-    let mut at = 0;
-    while let Some(&[found, length]) = bytes.get(at..).and_then(|rest| rest.first_chunk())
-        && u32::from(found) == tag
-        && tag < 0x80
-    {
-        let (mut length, mut start) = (usize::from(length), at + 2);
-        if length >= 0x80 {
-            match bytes.get(start) {
-                Some(high) if *high < 0x80 => length = (length & 0x7f) | usize::from(*high) << 7,
-                _ => break,
-            }
-            start += 1;
-        }
-        let Some(sample) = bytes.get(start..start + length) else { break };
-        add(Reader::new(sample))?;
-        at = start + length;
+    while let Some(sample) = reader.record_of(tag) {
+        add(sample)?;
     }
-    reader.pass(at);
     Some(())
-}
-
-fn varint(out: &mut Vec<u8>, mut value: u32) {
-    while value >= 0x80 {
-        out.push(value as u8 | 0x80);
-        value >>= 7;
-    }
-    out.push(value as u8);
 }
 
 /// The bytes of a length that is not known before its message is written.

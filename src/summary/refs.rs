@@ -107,27 +107,14 @@ impl Rows {
     }
 }
 
-/// How many bytes and rows of one table begin some bytes, and how long the longest is, as far as their tag is
-/// of one byte and their lengths are of two at the most.
+/// Passes over rows of one table as far as their tags and lengths are short: how many they are, and how long
+/// the longest is.
 #[inline(always)]
-pub(super) fn run(bytes: &[u8], tag: u32) -> (usize, u64, u64) {
-    let (mut at, mut rows, mut longest) = (0, 0, 0);
-    let bytes = if tag < 0x80 { bytes } else { &[] };
-    while let Some(&[found, length]) = bytes.get(at..).and_then(|rest| rest.first_chunk()) {
-        let (mut length, mut start) = (usize::from(length), at + 2);
-        if length >= 0x80 {
-            match bytes.get(start) {
-                Some(high) if *high < 0x80 => length = (length & 0x7f) | usize::from(*high) << 7,
-                _ => break,
-            }
-            start += 1;
-        }
-        if u32::from(found) != tag || start + length > bytes.len() {
-            break;
-        }
-        at = start + length;
-        longest = longest.max(length as u64);
+pub(super) fn run(reader: &mut Reader<'_>, tag: u32) -> (u64, u64) {
+    let (mut rows, mut longest) = (0, 0);
+    while let Some(row) = reader.record_of(tag) {
+        longest = longest.max(row.left() as u64);
         rows += 1;
     }
-    (at, rows, longest)
+    (rows, longest)
 }

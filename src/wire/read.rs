@@ -237,6 +237,18 @@ impl<'a> Reader<'a> {
         Some((tag.into(), message))
     }
 
+    /// The next field's message, if [`record`](Self::record) reads it and it has this tag; `None`, and
+    /// nothing was read, otherwise.
+    #[inline(always)]
+    pub(crate) fn record_of(&mut self, tag: u32) -> Option<Self> {
+        let mut ahead = *self;
+        let (found, message) = ahead.record()?;
+        (found == tag).then(|| {
+            *self = ahead;
+            message
+        })
+    }
+
     /// The next length-delimited field's tag and message, and where it begins; the others are
     /// skipped.
     #[inline(always)]

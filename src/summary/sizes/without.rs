@@ -5,6 +5,7 @@ use crate::compression::{Level, deflated_length};
 use crate::error::Result;
 use crate::wire::LEN;
 use crate::wire::read::Reader;
+use crate::wire::write::varint_len;
 
 /// How many bytes less the gzip of a payload, which has so many, is without each of some fields. Each of
 /// them costs a copy and a deflation; only one copy is in memory.
@@ -69,7 +70,7 @@ impl<'a> Strip<'a, '_> {
             } else if tag & 7 == LEN && self.is_above(child) {
                 self.copy(kept, reader.at());
                 let body = reader.message()?;
-                let (before, room) = (self.out.len(), length_of(body.left()));
+                let (before, room) = (self.out.len(), varint_len(body.left() as u64));
                 self.out.resize(before + room, 0);
                 self.message(child, body)?;
                 self.close(before, room);
@@ -87,18 +88,13 @@ impl<'a> Strip<'a, '_> {
     /// Writes the length of a message whose length has this room before it, more than it may need.
     fn close(&mut self, before: usize, room: usize) {
         let mut length = self.out.len() - before - room;
-        let more = room.saturating_sub(length_of(length));
+        let more = room.saturating_sub(varint_len(length as u64));
         self.out.drain(before..before + more);
         for byte in self.out.iter_mut().skip(before).take(room - more) {
             *byte = (length & 0x7f) as u8 | if length >= 0x80 { 0x80 } else { 0 };
             length >>= 7;
         }
     }
-}
-
-/// The bytes of a varint.
-fn length_of(value: usize) -> usize {
-    (usize::BITS - (value | 1).leading_zeros()).div_ceil(7) as usize
 }
 
 #[cfg(test)]
@@ -135,7 +131,7 @@ mod tests {
 
     #[test]
     fn lengths_of_lengths() {
-        let of = [0, 1, 0x7f, 0x80, 0x3fff, 0x4000, 0x1f_ffff].map(length_of);
+        let of = [0, 1, 0x7f, 0x80, 0x3fff, 0x4000, 0x1f_ffff].map(varint_len);
         assert_eq!(of, [1, 1, 1, 2, 2, 3, 3]);
     }
 }
