@@ -24,6 +24,7 @@ mod words;
 mod zeros;
 
 pub(crate) use rejoin::rejoined;
+pub(crate) use stacks::longest_first;
 pub(crate) use zeros::written_rows;
 
 use crate::build::reach::Reach;
@@ -129,5 +130,5 @@ fn reordered(profiles: &Profiles, target: Target, mut reach: Reach, layout: Layo
 fn stacks(dictionary: &Dictionary, reach: &Reach, target: Target) -> Vec<u32> {
     let order = stacks::by_tree(dictionary, &reach.rows.stacks, |id| reach.new.location(id));
     let length = |row: u32| dictionary.stacks.row(row as usize).len();
-    if target.slices { stacks::longest_first(&order, length) } else { order }
+    if target.slices { longest_first(&order, length) } else { order }
 }

@@ -39,7 +39,7 @@ impl Words for Ragged<LocationId> {
 }
 
 /// Rows by a length, the longest first, and in the order given where they are as long.
-pub(super) fn longest_first(rows: &[u32], length: impl Fn(u32) -> usize) -> Vec<u32> {
+pub(crate) fn longest_first(rows: &[u32], length: impl Fn(u32) -> usize) -> Vec<u32> {
     let longest = rows.iter().map(|row| length(*row)).max().unwrap_or(0);
     by_rank(rows, longest + 1, |row| longest - length(row))
 }

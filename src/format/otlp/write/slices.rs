@@ -11,6 +11,7 @@ use foldhash::fast::RandomState;
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 
+use crate::format::layout::longest_first;
 use crate::model::id::{LocationId, StackId};
 use crate::model::ragged::Ragged;
 
@@ -43,7 +44,7 @@ impl Slices {
     ) {
         self.clear(stacks.len());
         let rows = self.each_once(used);
-        self.rows = longest_first(stacks, &rows);
+        self.rows = longest_first(&rows, |row| stacks.row(row as usize).len());
         self.ends.fill(stacks, locations, &self.rows);
         let wanted = Wanted::of(stacks, &self.rows, &self.ends);
         wanted.within(stacks, &self.rows, &self.ends, &mut self.within);
@@ -178,25 +179,6 @@ fn suffixes<'a>(
 fn equal(one: &[LocationId], other: &[LocationId]) -> bool {
     one.len() == other.len()
         && one.iter().zip(other).fold(0, |differ, (one, other)| differ | (one.0 ^ other.0)) == 0
-}
-
-/// Some stacks, longest first, and in the order given where they are as long.
-fn longest_first(stacks: &Ragged<LocationId>, rows: &[u32]) -> Vec<u32> {
-    let lengths = rows.iter().map(|row| stacks.row(*row as usize).len());
-    let longest = lengths.max().unwrap_or(0);
-    // A counting sort: the number of longer ones is where a length begins.
-    let mut begins = vec![0u32; longest + 2];
-    rows.iter().for_each(|&row| begins[longest - stacks.row(row as usize).len() + 1] += 1);
-    for at in 1..begins.len() {
-        begins[at] += begins[at - 1];
-    }
-    let mut sorted = vec![0; rows.len()];
-    for &row in rows {
-        let begin = &mut begins[longest - stacks.row(row as usize).len()];
-        sorted[*begin as usize] = row;
-        *begin += 1;
-    }
-    sorted
 }
 
 /// The hash of a stack from its root on: a sum over its locations and their depths, none of which
