@@ -225,11 +225,10 @@ fn json_opening(head: &[u8], at_end: bool) -> Opening {
     };
     let (first, rest) = text.split_at(end);
     let has = |name: &&str| first.windows(name.len()).any(|part| part == name.as_bytes());
-    if ONE_DOCUMENT.iter().all(has) {
-        return Opening::Bare;
-    }
     match rest.trim_ascii_start().first() {
         _ if !first.trim_ascii_end().ends_with(b"}") => Opening::Bare,
+        // Looked for in files of lines alone, as a line may be all of a large file.
+        Some(b'{') if ONE_DOCUMENT.iter().all(has) => Opening::Bare,
         Some(b'{') => Opening::Framed(Framing::JsonLines),
         Some(_) => Opening::Bare,
         None => unseen,
