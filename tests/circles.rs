@@ -3,26 +3,19 @@
 //! Imports are taken from `use` statements, tests left out. `mod` lines are no imports: a folder's front
 //! may show what its files hold, and then these do not ask the front for anything.
 
+#[path = "support/sources.rs"]
+mod support;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+
+use support::sources;
 
 /// Rooms whose files still import each other: none may be added.
 const CIRCLES_IN: &[&str] = &["check"];
 
 /// The lines of a function that are still read at one go.
 const LONGEST_FUNCTION: usize = 60;
-
-fn sources(folder: &Path, out: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(folder).expect("the sources can be listed") {
-        let path = entry.expect("the sources can be listed").path();
-        if path.is_dir() {
-            sources(&path, out);
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            out.push(path);
-        }
-    }
-    out.sort();
-}
 
 /// The code of every file of the library, by the path of its module; tests and comments left out.
 fn modules() -> BTreeMap<String, String> {

@@ -1,8 +1,10 @@
 //! Timestamped events: what the proposal says events mean, and that they come back.
 #![cfg(feature = "proto-all")]
 
+#[path = "support/files.rs"]
+mod files;
+
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 use otlp_profiles::format::{EventTime, SourceOptions};
 use otlp_profiles::proto::events::{
@@ -23,14 +25,8 @@ const FIXTURES: [&str; 5] = [
     "timestamped-cpu-offcpu",
 ];
 
-/// A file of the corpus, where there is one.
 fn fixture(name: &str) -> Option<Vec<u8>> {
-    let Some(corpus) = std::env::var_os("OTLP_PROFILES_CORPUS") else {
-        eprintln!("skipped: OTLP_PROFILES_CORPUS is not set");
-        return None;
-    };
-    let path = PathBuf::from(corpus).join("made/eventprofile").join(name);
-    Some(std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display())))
+    files::corpus(&format!("made/eventprofile/{name}"))
 }
 
 fn again(profiles: &Profiles) -> Vec<u8> {
@@ -608,26 +604,14 @@ fn samples_with_times_and_without_become_two_types() {
     assert_eq!((clock.frequency, clock.time_unix_nano), (1_000_000_000, 1_700_000_000_000_000_000));
 }
 
-/// Bytes changed at places that a number decides.
-fn mutants(payload: &[u8], count: usize) -> impl Iterator<Item = Vec<u8>> + '_ {
-    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
-    let mut next = move || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        state as usize
-    };
-    (0..count).map(move |_| {
-        let mut bytes = payload.to_vec();
-        let at = next() % bytes.len();
-        match next() % 4 {
-            0 => bytes.truncate(at),
-            1 => bytes[at] ^= 1 << (next() % 8),
-            2 => bytes[at] = next() as u8,
-            _ => drop(bytes.splice(at..at, [next() as u8, next() as u8])),
-        }
-        bytes
-    })
+/// Changes bytes at a place, in one of several ways.
+fn change(bytes: &mut Vec<u8>, at: usize, next: &mut dyn FnMut() -> usize) {
+    match next() % 4 {
+        0 => bytes.truncate(at),
+        1 => bytes[at] ^= 1 << (next() % 8),
+        2 => bytes[at] = next() as u8,
+        _ => drop(bytes.splice(at..at, [next() as u8, next() as u8])),
+    }
 }
 
 #[test]
@@ -642,7 +626,7 @@ fn broken_ones_are_refused_or_read() {
     files.extend(FIXTURES.iter().filter_map(|name| fixture(&format!("{name}.binpb"))));
     for file in files {
         let mut refused = 0;
-        for bytes in mutants(&file, 500) {
+        for bytes in files::mutants(&file, 500, change) {
             for policy in [Policy::Refuse, Policy::Repair] {
                 let options = ReadOptions::default().from(Format::EVENTS).policy(policy);
                 match read(&bytes, &options) {

@@ -1,7 +1,12 @@
 //! A module imports only from its own folder and from lower layers.
 
+#[path = "support/sources.rs"]
+mod support;
+
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+
+use support::sources;
 
 /// The rooms of the house, by the first word of their path; what they may import is below them.
 const LAYERS: &[(&str, u32)] = &[
@@ -26,18 +31,6 @@ const LAYERS: &[(&str, u32)] = &[
 
 fn layer(room: &str) -> Option<u32> {
     LAYERS.iter().find(|(name, _)| *name == room).map(|(_, layer)| *layer)
-}
-
-fn sources(folder: &Path, out: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(folder).expect("the sources can be listed") {
-        let path = entry.expect("the sources can be listed").path();
-        if path.is_dir() {
-            sources(&path, out);
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            out.push(path);
-        }
-    }
-    out.sort();
 }
 
 /// What a file names of the crate outside its tests: for `crate::a::b` and `crate::{a, b}` the `a`s and `b`s

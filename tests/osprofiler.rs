@@ -1,6 +1,7 @@
 //! OSProfiler: what its messages and reports mean, in all envelopes.
 
-use std::path::PathBuf;
+#[path = "support/files.rs"]
+mod files;
 
 use otlp_profiles::format::{OsProfilerHeaders, SourceOptions};
 use otlp_profiles::model::Link;
@@ -27,14 +28,8 @@ const CASES: [&str; 14] = [
     "two-traces",
 ];
 
-/// A file of the corpus, where there is one.
 fn fixture(name: &str) -> Option<Vec<u8>> {
-    let Some(corpus) = std::env::var_os("OTLP_PROFILES_CORPUS") else {
-        eprintln!("skipped: OTLP_PROFILES_CORPUS is not set");
-        return None;
-    };
-    let path = PathBuf::from(corpus).join("made/osprofiler").join(name);
-    Some(std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display())))
+    files::corpus(&format!("made/osprofiler/{name}"))
 }
 
 fn profiles(bytes: &[u8]) -> Profiles {
@@ -504,32 +499,20 @@ fn limits_hold() {
     }
 }
 
-/// Bytes changed at places that a number decides.
-fn mutants(payload: &[u8], count: usize) -> impl Iterator<Item = Vec<u8>> + '_ {
-    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
-    let mut next = move || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        state as usize
-    };
-    (0..count).map(move |_| {
-        let mut bytes = payload.to_vec();
-        let at = next() % bytes.len();
-        match next() % 6 {
-            0 => bytes.truncate(at),
-            1 => bytes[at] ^= 1 << (next() % 8),
-            2 => bytes[at] = b"{}[],:\"0-"[next() % 9],
-            3 => drop(bytes.drain(at..(at + next() % 40).min(payload.len()))),
-            4 => {
-                let end = (at + next() % 200).min(bytes.len());
-                let part = bytes[at..end].to_vec();
-                drop(bytes.splice(at..at, part));
-            }
-            _ => drop(bytes.splice(at..at, *b"null")),
+/// Changes bytes at a place, in one of several ways.
+fn change(bytes: &mut Vec<u8>, at: usize, next: &mut dyn FnMut() -> usize) {
+    match next() % 6 {
+        0 => bytes.truncate(at),
+        1 => bytes[at] ^= 1 << (next() % 8),
+        2 => bytes[at] = b"{}[],:\"0-"[next() % 9],
+        3 => drop(bytes.drain(at..(at + next() % 40).min(bytes.len()))),
+        4 => {
+            let end = (at + next() % 200).min(bytes.len());
+            let part = bytes[at..end].to_vec();
+            drop(bytes.splice(at..at, part));
         }
-        bytes
-    })
+        _ => drop(bytes.splice(at..at, *b"null")),
+    }
 }
 
 #[test]
@@ -539,7 +522,7 @@ fn broken_ones_are_refused_or_read() {
     files.extend(fixture("trace-show.json"));
     for file in files {
         let mut refused = 0;
-        for bytes in mutants(&file, 500) {
+        for bytes in files::mutants(&file, 500, change) {
             for policy in [Policy::Refuse, Policy::Repair] {
                 let options = ReadOptions::default().from(Format::OSPROFILER).policy(policy);
                 match read(&bytes, &options) {

@@ -1,6 +1,9 @@
 //! Formats of other tools: what other readers found in real files holds, and broken ones are
 //! survived.
 
+#[path = "support/files.rs"]
+mod files;
+
 use std::collections::BTreeMap;
 
 use otlp_profiles::format::SourceOptions;
@@ -334,13 +337,7 @@ fn broken_variants_are_survived() {
 /// Of every file here, 500 variants with bytes changed, added or left out.
 #[test]
 fn broken_files_are_refused_or_read() {
-    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
-    let mut next = move || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        state as usize
-    };
+    let mut next = files::random();
     for (name, format) in [
         ("otep.folded", Format::FOLDED),
         ("pyspy.folded", Format::FOLDED),
