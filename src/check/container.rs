@@ -2,16 +2,17 @@
 
 use std::rc::Rc;
 
+use super::catalogue::{
+    OP0001, OP0002, OP0003, OP0004, OP0005, OP0006, OP0007, OP0008, OP0009, OP0010, OP0020, OP0021,
+    OP0022, OP0023, OP0024, OP0025, OP0026, OP0027, OP0028, OP0029, OP0030, OP0031, OP0032, OP0033,
+    OP1017, OP1019, OP1021, OP1022, OP2030, OP9003, PP1014, PP1035, is_breaking,
+};
 use super::cx::Cx;
 use super::findings::{Findings, Shown, Spot};
 use super::guess::{broken_as, delimited, detect, is_legacy, response, version_of};
-use super::options::Options;
-use super::profcheck::{self, Profcheck};
+use super::options::{Options, Profcheck};
+use super::profcheck;
 use super::rule::Rule;
-use super::rules::container::*;
-use super::rules::pprof::{PP1014, PP1035};
-use super::rules::structure::OP2030;
-use super::rules::wire::*;
 use super::{Report, walk};
 use crate::compression::{self, Unpacked};
 use crate::error::{Error, ErrorKind, GzipFault};
@@ -127,7 +128,7 @@ impl Checking<'_> {
             Some("max_input_bytes") => &OP0002,
             Some("max_decompressed_bytes") => &OP0003,
             Some("max_gzip_members") => &OP0028,
-            Some("max_table_entries") => &super::rules::limits::OP9003,
+            Some("max_table_entries") => &OP9003,
             _ => &OP0004,
         };
         self.raise(rule, error);

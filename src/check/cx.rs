@@ -5,12 +5,14 @@ use super::record::{Lent, Pool, Record};
 use super::shape::{Kind, Shape, Shapes, Slot, Take};
 use super::state::{Attribute, PayloadState, ProfileState};
 use super::tables::Tables;
-use super::text;
 use super::varint::{Packed, varint};
 use crate::limits::Limits;
 use crate::schema::{Role, Table, Version};
 use crate::wire::indices::Indices;
 use crate::wire::{FIXED64, LEN, VARINT};
+
+/// Longer values are cut by Pyroscope.
+pub(crate) const LONG: usize = 65_535;
 
 /// The state of one walk.
 pub(crate) struct Cx<'a> {
@@ -56,7 +58,7 @@ impl<'a> Cx<'a> {
         findings: Findings,
     ) -> Self {
         let shapes = Shapes::of(version);
-        let long = text::LONG.min(usize::try_from(limits.max_string_bytes).unwrap_or(usize::MAX));
+        let long = LONG.min(usize::try_from(limits.max_string_bytes).unwrap_or(usize::MAX));
         let tables = Tables::default();
         let (attributes, depth, parent) = (Vec::new(), 0, Kind::ProfilesData);
         let (profile, payload) = Default::default();

@@ -3,9 +3,9 @@
 use std::fmt::{self, Display, Write};
 use std::rc::Rc;
 
+use super::catalogue::OP9008;
 use super::options::Options;
 use super::rule::Rule;
-use super::rules::limits::OP9008;
 use crate::error::Severity;
 use crate::schema::Version;
 

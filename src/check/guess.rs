@@ -2,11 +2,14 @@
 
 use std::rc::Rc;
 
+use super::catalogue::{
+    OP1001, OP1002, OP1004, OP1005, OP1006, OP1007, OP1008, OP1009, OP1010, OP1011, OP1012, OP1014,
+    OP1015, OP1018, OP1019, is_breaking,
+};
 use super::cx::Cx;
 use super::findings::Findings;
 use super::options::Options;
 use super::rule::Rule;
-use super::rules::wire::*;
 use super::shape::{ROOT, Shapes, Take};
 use super::varint::varint;
 use super::walk;

@@ -2,11 +2,10 @@
 
 use std::collections::HashMap;
 
+use super::catalogue::{OP5002, OP5012, OP5014, OP9010};
 use super::cx::Cx;
 use super::findings::{Shown, Spot};
 use super::record::Record;
-use super::rules::attributes::{OP5002, OP5012, OP5014};
-use super::rules::limits::OP9010;
 use super::shape::{Kind, Shape};
 use super::state::{Attribute, Class, KeyState};
 use super::tables::Fields;

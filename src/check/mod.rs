@@ -15,6 +15,7 @@
 //! assert!(report.is_ok());
 //! ```
 
+mod catalogue;
 mod container;
 mod cx;
 mod fast;
@@ -39,8 +40,7 @@ mod varint;
 mod walk;
 
 pub use findings::{Finding, Tally};
-pub use options::Options;
-pub use profcheck::Profcheck;
+pub use options::{Options, Profcheck};
 pub use rule::Rule;
 
 use crate::error::Severity;

@@ -3,12 +3,16 @@
 
 use std::ops::Range;
 
+use super::catalogue;
+use super::catalogue::{
+    OP1001, OP1002, OP1003, OP1004, OP1005, OP1006, OP1007, OP1008, OP1009, OP1010, OP1011, OP1013,
+    OP1014, OP1015, OP1016, OP1017, OP1019, OP1020, OP1021, OP1022, OP1025, OP1026, OP1027, OP5017,
+    PP1035,
+};
 use super::cx::{Broken, Cx, kind, shortest};
 use super::findings::Spot;
 use super::record::Record;
 use super::rule::Rule;
-use super::rules::indices;
-use super::rules::wire::*;
 use super::shape::{Kind, Shape, Slot, Take};
 use super::varint::{Fault, varint};
 use crate::schema::{Table, Version};
@@ -162,7 +166,7 @@ impl Cx<'_> {
         }
         let period = shape.kind == Kind::ValueType
             && self.findings.path.last().is_some_and(|step| step.name == "period_type");
-        let rule = if period { indices::of_period(rule) } else { rule };
+        let rule = if period { catalogue::of_period(rule) } else { rule };
         let spot = Spot { row, ..Spot::at(at).field(slot.field.name) };
         let bound = format_args!("an index below {len}, the rows of the {}", table.name());
         match slot.field.kind {
@@ -228,7 +232,7 @@ impl Cx<'_> {
         };
         let rule = match (shape.kind, slot.field.number, wire) {
             (Kind::Profile, 15, LEN) if self.version == Version::Pprof => {
-                self.findings.raise(&super::rules::pprof::PP1035, spot, "field 15", "a varint");
+                self.findings.raise(&PP1035, spot, "field 15", "a varint");
                 return Err(Broken);
             }
             (.., END_GROUP) => &OP1014,
@@ -265,11 +269,9 @@ impl Cx<'_> {
         }
         let after = self.pass(wire, number, at, body, end)?;
         let rule = match (shape.kind, number) {
-            (Kind::KeyValue, 3) | (Kind::AnyValue, 8) => &super::rules::attributes::OP5017,
+            (Kind::KeyValue, 3) | (Kind::AnyValue, 8) => &OP5017,
             (Kind::ResourceProfiles, 1000) | (_, 19000..=19999) => &OP1020,
-            (Kind::Profile, 16..=18) if self.version == Version::Pprof => {
-                &super::rules::pprof::PP1035
-            }
+            (Kind::Profile, 16..=18) if self.version == Version::Pprof => &PP1035,
             _ => &OP1019,
         };
         self.findings.fold(rule, kind(shape, number), spot, format_args!("field {number}"), "");

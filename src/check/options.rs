@@ -1,9 +1,8 @@
 //! What is asked of a payload.
 
-use super::profcheck::Profcheck;
+use super::catalogue::OP9008;
 use super::receivers;
 use super::rule::Rule;
-use super::rules::limits::OP9008;
 use crate::error::Severity;
 use crate::format::{Format, Receiver};
 use crate::limits::{Limits, setters};
@@ -68,6 +67,39 @@ setters! { Options {
     max_findings: u64,
     receiver: impl Into<Option<Receiver>>,
     compat: impl Into<Option<Profcheck>>,
+} }
+
+/// Which of its checks profcheck is asked for; its flags have these names.
+///
+/// ```
+/// use otlp_profiles::check::{Options, Profcheck, check};
+///
+/// let profcheck = Profcheck::default().check_orphans(true);
+/// let report = check(b"", &Options::default().compat(profcheck));
+/// assert_eq!(report.findings().next().unwrap().rule.id(), "OP2001");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Profcheck {
+    /// Equal strings, and equal mappings. Not by default.
+    pub check_dupes: bool,
+    /// Rows that nothing refers to; texts that resources, scopes and values refer to are such for it. Not by
+    /// default.
+    pub check_orphans: bool,
+    /// Samples with values or timestamps, as many of both, and all samples of a profile alike.
+    pub check_sample_shapes: bool,
+}
+
+impl Default for Profcheck {
+    fn default() -> Self {
+        Self { check_dupes: false, check_orphans: false, check_sample_shapes: true }
+    }
+}
+
+setters! { Profcheck {
+    check_dupes: bool,
+    check_orphans: bool,
+    check_sample_shapes: bool,
 } }
 
 impl Options {

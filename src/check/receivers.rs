@@ -1,12 +1,12 @@
 //! What known receivers refuse or drop without a word, as of 20 November 2026: rules that are errors, or
 //! warnings, where a payload is meant for one of them.
 
+use super::catalogue::{
+    OP1024, OP2004, OP2006, OP2014, OP2016, OP3003, OP3004, OP3005, OP3007, OP3008, OP4001, OP4002,
+    OP4003, OP4012, OP5001, OP5002, OP5003, OP5005, OP5006, OP5007, OP5008, OP5009, OP5011, OP5015,
+    OP6002, OP6003, OP6004, OP6005,
+};
 use super::rule::Rule;
-use super::rules::attributes::*;
-use super::rules::identity::*;
-use super::rules::samples::*;
-use super::rules::structure::*;
-use super::rules::zero::*;
 use crate::error::Severity;
 use crate::format::Receiver;
 
@@ -35,4 +35,4 @@ static PARCA_REFUSES: &[&Rule] = &[
 static PYROSCOPE_DROPS: &[&Rule] = &[&OP4003, &OP5006, &OP5007, &OP5008, &OP5009, &OP5011, &OP5015];
 
 /// The Collector before 0.161: fields in several chunks keep the last one; two dictionaries are taken for one.
-static COLLECTOR_DAMAGES: &[&Rule] = &[&super::rules::wire::OP1024, &OP2006];
+static COLLECTOR_DAMAGES: &[&Rule] = &[&OP1024, &OP2006];

@@ -31,6 +31,35 @@ pub struct Rule {
     pub(crate) off: bool,
 }
 
+/// Declares the rules of a family, each a constant of its id, and `RULES` of them all.
+macro_rules! rules {
+    ($($id:ident $name:literal [$severity:literal $generations:literal] $($off:ident)? $place:literal
+        $statement:literal source $source:literal example $example:literal fix $fix:literal;)*) => {
+        $(
+            #[doc = $statement]
+            pub(crate) static $id: $crate::check::rule::Rule = $crate::check::rule::Rule {
+                id: stringify!($id),
+                name: $name,
+                severity: $severity,
+                generations: $generations,
+                levels: $crate::check::rule::levels($severity, $generations),
+                place: $place,
+                statement: $statement,
+                source: $source,
+                example: $example,
+                fix: $fix,
+                off: rules!(@off $($off)?),
+            };
+        )*
+
+        /// The rules of this family.
+        pub(crate) static RULES: &[&$crate::check::rule::Rule] = &[$(&$id),*];
+    };
+    (@off off) => { true };
+    (@off) => { false };
+}
+pub(crate) use rules;
+
 /// pprof, then the generations 1 to 7 of OTLP.
 pub(crate) const GENERATIONS: usize = 8;
 

@@ -2,8 +2,8 @@
 
 use std::sync::OnceLock;
 
+use super::catalogue;
 use super::rule::Rule;
-use super::rules::indices;
 use crate::schema::{self, Field, Kind as Type, Label, MessageType, Role, Table, Version};
 use crate::wire::{FIXED64, LEN, VARINT};
 
@@ -251,7 +251,7 @@ fn slot(
         Role::RefById if version != Version::Pprof => Some(Table::Location),
         _ => None,
     };
-    let table = table.map(|table| (table, indices::rule_of(message.name, field.key, version)));
+    let table = table.map(|table| (table, catalogue::rule_of(message.name, field.key, version)));
     Slot {
         field,
         cell: message.cell(field.key),

@@ -2,12 +2,11 @@
 
 use std::ops::Range;
 
+use super::catalogue::{OP1012, OP1023, OP1024, OP9102};
 use super::cx::{Broken, Cx, kind, shortest};
 use super::findings::Spot;
 use super::record::Record;
 use super::rule::Rule;
-use super::rules::limits::OP9102;
-use super::rules::wire::*;
 use super::shape::{Kind, Shape, Slot, Take};
 use super::tables::again;
 use super::text;

@@ -2,17 +2,11 @@
 
 use std::ops::Range;
 
-use super::cx::{Cx, is_original};
+use super::catalogue::{OP1018, OP1030, OP5015, OP9004, PP1027};
+use super::cx::{Cx, LONG, is_original};
 use super::findings::{Shown, Spot};
-use super::rules::attributes::OP5015;
-use super::rules::limits::OP9004;
-use super::rules::pprof::PP1027;
-use super::rules::wire::{OP1018, OP1030};
 use super::shape::{Slot, Take};
 use crate::schema::Version;
-
-/// Longer values are cut by Pyroscope.
-pub(crate) const LONG: usize = 65_535;
 
 /// Whether there may be something to say of a text: it is not printable ASCII.
 #[inline(always)]

@@ -1,6 +1,7 @@
 //! The walk through a payload: each message is taken apart once, asked what its rules ask, and then the
 //! messages inside it.
 
+use super::catalogue::{OP5018, PP1038};
 use super::cx::{Broken, Cx};
 use super::fast::{self, Message};
 use super::findings::{Spot, Step};
@@ -8,7 +9,7 @@ use super::lists;
 use super::record::Record;
 use super::rules::{
     attributes, conventions, duplicates, entries, frames, identity, labels, limits, orphans, pprof,
-    pprof_rows, pprof_samples, repeats, resources, samples, structure, zero,
+    pprof_rows, pprof_samples, repeats, resources, samples, structure, units, zero,
 };
 use super::shape::{Kind, ROOT, Shape, Take};
 use super::tables::{Fields, Tables};
@@ -16,7 +17,7 @@ use crate::schema::{PROFILES_DATA, Version};
 
 /// Walks all of a payload.
 pub(crate) fn walk(cx: &mut Cx<'_>) {
-    cx.styled = cx.findings.asks(&attributes::OP5018);
+    cx.styled = cx.findings.asks(&OP5018);
     let shape = cx.shapes.get(ROOT);
     let end = cx.bytes.len();
     match cx.version {
@@ -52,7 +53,7 @@ fn survey_dictionaries(cx: &mut Cx<'_>, root: &'static Shape) {
 /// The rows of all tables are known.
 fn ready(cx: &mut Cx<'_>) {
     cx.tables.close();
-    cx.tables.unmarked = !orphans::asked(cx) && !cx.findings.asks(&pprof::PP1038);
+    cx.tables.unmarked = !orphans::asked(cx) && !cx.findings.asks(&PP1038);
     lists::attributes(cx);
     limits::tables(cx);
     cx.payload.mappings = frames::mapping_facts(cx);
@@ -168,7 +169,7 @@ fn enter(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
         Kind::KeyValueList => attributes::pairs(cx, shape, record),
         Kind::Label if cx.version == Version::Pprof => pprof_samples::label(cx, record),
         Kind::Label => labels::label(cx, record),
-        Kind::ValueType => conventions::value_type(cx, record),
+        Kind::ValueType => units::value_type(cx, record),
         Kind::AttributeUnit => {}
         Kind::Profile if cx.version == Version::Pprof => pprof::profile(cx, shape, record),
         Kind::Profile => profile(cx, shape, record),

@@ -1,9 +1,9 @@
 //! Locations, functions and stacks.
 
 use super::message::{Few, Message};
+use crate::check::catalogue::{OP7011, OP7014};
 use crate::check::cx::Cx;
 use crate::check::findings::{Spot, Step};
-use crate::check::rules::frames::{OP7011, OP7014};
 use crate::check::shape::{Kind, Shape};
 use crate::check::tables::again;
 use crate::schema::{FUNCTION, LINE, LOCATION, STACK, Table};

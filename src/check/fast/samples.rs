@@ -3,9 +3,10 @@
 use std::collections::hash_map::Entry;
 
 use super::message::{Few, Message};
+use crate::check::catalogue::OP4019;
 use crate::check::cx::Cx;
 use crate::check::findings::Spot;
-use crate::check::rules::samples::{self, OP4019};
+use crate::check::rules::samples;
 use crate::check::rules::times;
 use crate::check::shape::Kind;
 use crate::schema::{SAMPLE, Table};

@@ -3,9 +3,11 @@
 
 use std::ops::Range;
 
+use crate::check::catalogue::{
+    OP1001, OP1002, OP1005, OP1006, OP1007, OP1009, OP1011, OP1012, OP1014, OP1015, OP1017, OP1018,
+};
 use crate::check::findings::{Findings, Spot, Step};
 use crate::check::rule::Rule;
-use crate::check::rules::wire::*;
 use crate::check::shape::{ROOT, Shape, Shapes, Slot, Take};
 use crate::check::tables::Fields;
 use crate::check::varint::{Fault, Packed, varint};

@@ -10,50 +10,17 @@ mod tables;
 use std::collections::HashMap;
 use std::ops::Range;
 
+use super::catalogue::{
+    OP2001, OP2002, OP2003, OP2005, OP3101, OP3102, OP3103, OP3114, OP3116, OP3117, OP3118, OP3119,
+    OP3120, OP4001, OP4002, OP4003, OP4004, OP4012, OP5002,
+};
 use super::findings::{Findings, Shown, Spot, Step};
+use super::options::Profcheck;
 use super::rule::Rule;
-use super::rules::attributes::OP5002;
-use super::rules::indices::*;
-use super::rules::samples::*;
-use super::rules::structure::*;
 use super::shape::{Kind, ROOT, Shape, Shapes};
 use super::tables::Tables;
-use crate::limits::setters;
 use crate::schema::{Table, Version};
 use go::{Field, fields};
-
-/// Which of its checks profcheck is asked for; its flags have these names.
-///
-/// ```
-/// use otlp_profiles::check::{Options, Profcheck, check};
-///
-/// let profcheck = Profcheck::default().check_orphans(true);
-/// let report = check(b"", &Options::default().compat(profcheck));
-/// assert_eq!(report.findings().next().unwrap().rule.id(), "OP2001");
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Profcheck {
-    /// Equal strings, and equal mappings. Not by default.
-    pub check_dupes: bool,
-    /// Rows that nothing refers to; texts that resources, scopes and values refer to are such for it. Not by
-    /// default.
-    pub check_orphans: bool,
-    /// Samples with values or timestamps, as many of both, and all samples of a profile alike.
-    pub check_sample_shapes: bool,
-}
-
-impl Default for Profcheck {
-    fn default() -> Self {
-        Self { check_dupes: false, check_orphans: false, check_sample_shapes: true }
-    }
-}
-
-setters! { Profcheck {
-    check_dupes: bool,
-    check_orphans: bool,
-    check_sample_shapes: bool,
-} }
 
 /// Checks a message; the findings are those of profcheck.
 pub(super) fn check(bytes: &[u8], asked: Profcheck, findings: &mut Findings) {

@@ -2,9 +2,9 @@
 //! left out, which profcheck leaves out, too.
 
 use super::Checking;
+use crate::check::catalogue::{OP3301, OP3302, OP3303, OP3304, OP3305, OP3306, OP3307};
 use crate::check::findings::Spot;
 use crate::check::rule::Rule;
-use crate::check::rules::orphans::*;
 use crate::schema::Table;
 
 const TABLES: [(Table, &str, &Rule); 7] = [

@@ -5,13 +5,13 @@ use std::ops::Range;
 
 use super::Checking;
 use super::go::{fields, is_zero};
+use crate::check::catalogue::{
+    OP3001, OP3002, OP3003, OP3004, OP3005, OP3008, OP3104, OP3105, OP3106, OP3107, OP3108, OP3109,
+    OP3110, OP3111, OP3112, OP3114, OP3115, OP3201, OP3202, OP6004, OP6005, OP7001, OP7002, OP7005,
+    OP7006,
+};
 use crate::check::findings::{Shown, Spot};
 use crate::check::rule::Rule;
-use crate::check::rules::duplicates::{OP3201, OP3202};
-use crate::check::rules::frames::*;
-use crate::check::rules::identity::{OP6004, OP6005};
-use crate::check::rules::indices::*;
-use crate::check::rules::zero::*;
 use crate::check::shape::Kind;
 use crate::schema::Table;
 

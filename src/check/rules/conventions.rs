@@ -3,7 +3,9 @@
 use std::ops::Range;
 
 use super::regexp::is_regexp;
-use super::{entries, rules};
+use crate::check::catalogue::{
+    OP8001, OP8002, OP8003, OP8004, OP8006, OP8007, OP8009, OP8010, OP8013,
+};
 use crate::check::cx::Cx;
 use crate::check::findings::{Shown, Spot};
 use crate::check::record::Record;
@@ -11,60 +13,7 @@ use crate::check::shape::{Kind, Shape};
 use crate::check::state::Class;
 use crate::check::tables::Fields;
 use crate::error::Severity;
-use crate::schema::{ANY_VALUE, MAPPING, VALUE_TYPE, Version};
-
-rules! {
-    OP8001 "mapping-build-id" ["W" "5-7"] "Mapping.attribute_indices"
-        "none of process.executable.build_id.{gnu,go,htlhash} at index > 0, zero entries excepted (\"MUST have at least one\"; Alpha document, so a warning; --strict makes it an error)"
-        source "specification/profiles/mappings.md"
-        example "no build id"
-        fix "add process.executable.build_id.htlhash or another build id";
-    OP8002 "htlhash-missing" ["I" "5-7"] "Mapping"
-        "no ...build_id.htlhash (\"RECOMMENDED ... in every Mapping\")"
-        source "mappings.md"
-        example "gnu only"
-        fix "add process.executable.build_id.htlhash";
-    OP8003 "build-id-format" ["W" "5-7"] "build id attributes"
-        "gnu not an even number of hex digits; htlhash not 32 hex digits; value not a string"
-        source "mappings.md; semconv process registry"
-        example "htlhash=\"xyz\""
-        fix "write the build id in lower-case hex digits";
-    OP8004 "frame-type" ["W" "5-7"] "profile.frame.type"
-        "a case or alias variant of a well-known value (\"the respective value MUST be used\"); I for other custom values"
-        source "semconv profiles.md"
-        example "\"Kernel\", \"python\""
-        fix "use the well-known value";
-    OP8006 "pprof-attribute-type" ["W" "5-7"] "pprof.*"
-        "wrong value type (has_* and is_folded bool; comment string[]; sample_type_order int[]; others string)"
-        source "semconv pprof registry"
-        example "has_functions=\"true\""
-        fix "use the type that the convention gives the attribute";
-    OP8007 "pprof-scope-misplaced" ["W" "5-7"] "pprof.scope.*"
-        "found elsewhere than in scope attributes (\"MUST be set at the scope level\")"
-        source "semconv profiles.md"
-        example "on a profile"
-        fix "set the attribute on the scope";
-    OP8009 "sample-type-order" ["W" "5-7"] "pprof.scope.sample_type_order"
-        "not a permutation of 0..n-1"
-        source "semconv"
-        example "[0,0]"
-        fix "write a permutation of 0 to n-1";
-    OP8010 "doc-url" ["W" "5-7,P"] "pprof.profile.doc_url / doc_url"
-        "not an absolute URL"
-        source "semconv; profile.proto"
-        example "\"foo\""
-        fix "write an absolute URL";
-    OP8012 "unit-alias" ["I" "1-7"] "sample_type / period_type unit"
-        "not in the usual list (count, bytes, nanoseconds, ... or UCUM)"
-        source "OTEP 0239 profile units"
-        example "\"nsec\""
-        fix "use count, bytes, nanoseconds or a UCUM unit";
-    OP8013 "frames-regexp-attr" ["W" "5-7"] "pprof.profile.drop_frames, keep_frames"
-        "not a regular expression"
-        source "semconv"
-        example "\"(\""
-        fix "write a valid regular expression";
-}
+use crate::schema::{ANY_VALUE, MAPPING, Version};
 
 const ATTRIBUTES: usize = MAPPING.cell("attribute_indices");
 
@@ -87,43 +36,6 @@ pub(crate) fn mapping(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
         cx.findings.raise(&OP8001, spot, "", "process.executable.build_id.{gnu,go,htlhash}");
     } else if !htlhash {
         cx.findings.raise(&OP8002, spot, "", "process.executable.build_id.htlhash");
-    }
-}
-
-const UNIT: usize = VALUE_TYPE.cell("unit_strindex");
-
-/// Units that are usual for values of profiles.
-const UNITS: &[&[u8]] = &[
-    b"",
-    b"count",
-    b"bytes",
-    b"nanoseconds",
-    b"microseconds",
-    b"milliseconds",
-    b"seconds",
-    b"minutes",
-    b"hours",
-    b"kilobytes",
-    b"megabytes",
-    b"gigabytes",
-    b"percent",
-    b"objects",
-    b"samples",
-    b"cycles",
-    b"instructions",
-    b"events",
-];
-
-/// The unit of a value type.
-pub(crate) fn value_type(cx: &mut Cx<'_>, record: &Record) {
-    let Some(unit) = cx.string(record.number(UNIT)) else { return };
-    if !UNITS.contains(&unit) && !entries::is_ucum(unit) {
-        let name = match cx.version {
-            Version::Pprof | Version::V1_3 => "unit",
-            _ => "unit_strindex",
-        };
-        let spot = Spot::at(record.at(UNIT)).field(name);
-        cx.findings.raise(&OP8012, spot, Shown(unit), "count, bytes, nanoseconds or a UCUM unit");
     }
 }
 
@@ -208,9 +120,9 @@ fn is_hex(text: &[u8], length: Option<usize>) -> bool {
 }
 
 /// The well-known frame types.
-const FRAME_TYPES: [&str; 15] = [
+const FRAME_TYPES: [&str; 14] = [
     "beam", "cpython", "dotnet", "go", "jvm", "kernel", "luajit", "native", "perl", "php", "ruby",
-    "rust", "v8js", "wasm", "hotspot",
+    "rust", "v8js", "wasm",
 ];
 /// What stands for one of them elsewhere.
 const ALIASES: [(&str, &str); 10] = [
@@ -233,7 +145,7 @@ fn frame_type(cx: &mut Cx<'_>, spot: Spot, text: Option<&[u8]>) {
     };
     let lower = text.to_ascii_lowercase();
     let alias = ALIASES.iter().find(|(alias, _)| *alias == lower).map(|(_, known)| *known);
-    let same = FRAME_TYPES.iter().copied().find(|known| *known == lower && *known != "hotspot");
+    let same = FRAME_TYPES.iter().copied().find(|known| *known == lower);
     let shown = Shown(text.as_bytes()).to_string();
     match same.or(alias) {
         Some(known) if known == text => {}

@@ -1,7 +1,9 @@
 //! The rows of the attribute table.
 
-use super::attributes::{OP5003, OP5005, OP5013, OP5016, OP5031, key_style, value_type};
+use super::attributes::{key_style, value_type};
+use super::units::is_ucum;
 use super::{conventions, zero};
+use crate::check::catalogue::{OP5003, OP5005, OP5013, OP5016, OP5031};
 use crate::check::cx::Cx;
 use crate::check::findings::{Shown, Spot};
 use crate::check::record::Record;
@@ -65,17 +67,4 @@ fn conflict(cx: &mut Cx<'_>, record: &Record, key: &[u8], kind: u64, unit: u64) 
     if kind == 1 << DOUBLE {
         cx.findings.fold(&OP5016, id, Spot::at(record.start), Shown(key), "bounded cardinality");
     }
-}
-
-/// Units that are usual, or look like UCUM.
-pub(crate) fn is_ucum(unit: &[u8]) -> bool {
-    const KNOWN: &[&str] = &[
-        "", "1", "%", "s", "ms", "us", "ns", "ps", "min", "h", "d", "wk", "mo", "a", "By", "kBy",
-        "MBy", "GBy", "TBy", "KiBy", "MiBy", "GiBy", "TiBy", "bit", "kbit", "Mbit", "Kibit",
-        "Mibit", "Hz", "kHz", "MHz", "GHz", "m", "km", "cm", "mm", "g", "kg", "K", "Cel", "W",
-        "kW", "J", "kJ", "V", "mV", "A", "mA", "Pa", "kPa",
-    ];
-    let Ok(text) = std::str::from_utf8(unit) else { return false };
-    text.split(['/', '.'])
-        .all(|part| KNOWN.contains(&part) || (part.ends_with('}') && part.contains('{')))
 }

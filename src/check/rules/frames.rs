@@ -2,10 +2,11 @@
 
 use std::collections::HashSet;
 
-use super::duplicates::OP3209;
-use super::indices::OP3107;
-use super::limits::OP9007;
-use super::{rules, zero};
+use super::zero;
+use crate::check::catalogue::{
+    OP3107, OP3209, OP7001, OP7002, OP7003, OP7004, OP7005, OP7006, OP7007, OP7008, OP7009, OP7010,
+    OP7011, OP7014, OP7015, OP7016, OP9007,
+};
 use crate::check::cx::Cx;
 use crate::check::findings::Spot;
 use crate::check::lists;
@@ -14,79 +15,6 @@ use crate::check::shape::{Kind, Shape};
 use crate::check::state::MappingFact;
 use crate::check::tables::Fields;
 use crate::schema::{FUNCTION, LINE, LOCATION, MAPPING, Table, Version};
-
-rules! {
-    OP7001 "mapping-range" ["E" "1-7"] "Mapping"
-        "memory_start > memory_limit (both zero is fine)"
-        source "profcheck"
-        example "start=2,limit=1"
-        fix "set memory_limit behind memory_start";
-    OP7002 "mapping-empty-range" ["W" "1-7"] "Mapping"
-        "memory_start = memory_limit != 0 (profcheck error)"
-        source "profcheck"
-        example "start=limit=4096"
-        fix "set memory_limit behind memory_start, or both to 0";
-    OP7003 "mapping-overlap" ["I" "1-2"] "Mapping"
-        "address ranges overlap inside one profile (not from 1.6 on: tables serve many processes)"
-        source "common sense"
-        example "[1,5),[3,9)"
-        fix "give mappings distinct ranges";
-    OP7004 "address-outside-mapping" ["I" "1-7"] "Location.address"
-        "outside [memory_start, memory_limit] of a mapping with a range (\"SHOULD be within\"); counted once per mapping"
-        source "1.11 proto"
-        example "address=1"
-        fix "write the address that lies in the mapping";
-    OP7005 "line-negative" ["E" "1-7"] "Line.line, column"
-        "< 0 (\"1-based, 0 means unset\")"
-        source "1.11 proto; profcheck"
-        example "-1"
-        fix "write 0 where the line is not known";
-    OP7006 "start-line-negative" ["E" "1-7"] "Function.start_line"
-        "< 0"
-        source "1.11 proto; profcheck"
-        example "-1"
-        fix "write 0 where the line is not known";
-    OP7007 "column-without-line" ["I" "1-7"] "Line"
-        "column > 0 and line = 0"
-        source "common sense"
-        example "column=3"
-        fix "set the line";
-    OP7008 "function-nameless" ["E7/W1-6" "1-7"] "Function"
-        "name, system_name and filename all unset at index > 0 (1-4: any; zero entries excepted: OP3208) (\"At least one ... MUST be present\", 1.11)"
-        source "1.11 proto"
-        example "Function{start_line:3}"
-        fix "set a name";
-    OP7009 "line-null-function" ["W" "5-7"] "Line.function_index"
-        "0, the null function"
-        source "1.8 proto; pprof \"line with nil function\""
-        example "Line{line:3}"
-        fix "leave the line out";
-    OP7010 "location-empty" ["W" "1-7"] "Location"
-        "without address, lines, mapping and attributes, yet referenced by a stack (5-7: index > 0)"
-        source "Pyroscope drops it"
-        example "Location{} at 3"
-        fix "give the location an address or lines";
-    OP7011 "location-no-mapping" ["I" "1-7"] "Location"
-        "no mapping but an address"
-        source "common sense"
-        example "address only"
-        fix "set mapping_index";
-    OP7014 "line-before-start" ["I" "1-7"] "Line.line"
-        "0 < line < start_line of its function"
-        source "common sense"
-        example "line 3, start 10"
-        fix "write the line within the function";
-    OP7015 "mapping-nameless" ["I" "1-7"] "Mapping"
-        "index > 0 without filename"
-        source "common sense"
-        example "Mapping{start,limit}"
-        fix "set the file name";
-    OP7016 "has-flags" ["I" "1-4"] "Mapping.has_*"
-        "contradict the lines of its locations"
-        source "OTEP 0239"
-        example "has_functions, no lines"
-        fix "set has_functions where locations have lines";
-}
 
 const START: usize = MAPPING.cell("memory_start");
 const LIMIT: usize = MAPPING.cell("memory_limit");

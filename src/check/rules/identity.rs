@@ -1,76 +1,16 @@
 //! Ids, links and times.
 
-use super::structure::OP2028;
-use super::{rules, times};
+use super::times;
+use crate::check::catalogue::{
+    OP2028, OP6001, OP6002, OP6003, OP6004, OP6005, OP6006, OP6010, OP6011, OP6012, OP6013, OP6014,
+    OP6015,
+};
 use crate::check::cx::Cx;
 use crate::check::findings::Spot;
 use crate::check::record::Record;
 use crate::check::shape::Kind;
 use crate::error::Severity;
 use crate::schema::{LINK, PROFILE, PROFILE_CONTAINER, Version};
-
-rules! {
-    OP6001 "profile-id-missing" ["E" "1-4"] "profile_id"
-        "empty (\"This field is required\"; optional since 1.8)"
-        source "OTEP 0239; 1.3-1.7 proto"
-        example "absent"
-        fix "give the profile 16 random bytes as its id";
-    OP6002 "profile-id-length" ["E" "1-7"] "profile_id"
-        "length not 16 (5-7: 0 allowed)"
-        source "OTEP 0239; all versions"
-        example "15 bytes"
-        fix "write 16 bytes, or none where the id is optional";
-    OP6003 "profile-id-zero" ["E" "1-7"] "profile_id"
-        "all zeroes (\"considered invalid\")"
-        source "OTEP 0239; all versions"
-        example "00*16"
-        fix "give the profile a random id";
-    OP6004 "trace-id-length" ["E" "1-7"] "Link.trace_id"
-        "not 16 bytes (5-7: index 0 see OP3005)"
-        source "OTEP 0239; profcheck"
-        example "15 bytes"
-        fix "write 16 bytes";
-    OP6005 "span-id-length" ["E" "1-7"] "Link.span_id"
-        "not 8 bytes"
-        source "OTEP 0239; profcheck"
-        example "7 bytes"
-        fix "write 8 bytes";
-    OP6006 "link-id-zero" ["W" "1-7"] "Link"
-        "trace_id or span_id all zero at an index > 0 (2-4: any): not a valid span context"
-        source "specification/trace/api.md"
-        example "00*16"
-        fix "refer to link 0 where there is no span";
-    OP6010 "time-missing" ["W1/I2-7" "1-7"] "start/end_time_unix_nano (1), time_unix_nano"
-        "0 (\"semantically required\" in 1)"
-        source "OTEP 0239"
-        example "start=0"
-        fix "set the time";
-    OP6011 "end-before-start" ["E" "1"] "ProfileContainer"
-        "end_time_unix_nano < start_time_unix_nano (\"expected that end_time >= start_time\")"
-        source "OTEP 0239"
-        example "start=10,end=9"
-        fix "set an end that is not before the start";
-    OP6012 "time-negative" ["W" "1-4"] "time_nanos, duration_nanos"
-        "< 0 (int64 there)"
-        source "common sense"
-        example "-1"
-        fix "write a time of at least 0";
-    OP6013 "time-overflow" ["E" "1-7"] "time + duration"
-        "exceeds u64 (5-7) or i64 (1-4): every range test wraps (profcheck does wrap)"
-        source "common sense"
-        example "2^64-1 + 1"
-        fix "write the duration in nanoseconds";
-    OP6014 "time-unit" ["W" "1-7"] "time fields"
-        "10^8 <= value < 10^17: a date since 1973 in s, ms or us, not in ns"
-        source "common sense"
-        example "1700000000"
-        fix "write the time in nanoseconds since 1970";
-    OP6015 "inner-outer-time" ["I" "1"] "Profile.time_nanos vs ProfileContainer"
-        "both set and disjoint"
-        source "OTEP 0239"
-        example "start=1e18, time_nanos=5"
-        fix "set both times alike";
-}
 
 const PROFILE_ID: usize = PROFILE.cell("profile_id");
 const TIME: usize = PROFILE.cell("time_unix_nano");

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::samples::{OP4021, OP4022, OP4023, OP4024};
+use crate::check::catalogue::{OP4021, OP4022, OP4023, OP4024};
 use crate::check::cx::Cx;
 use crate::check::findings::{Shown, Spot};
 use crate::check::record::Record;

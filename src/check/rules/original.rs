@@ -1,6 +1,6 @@
 //! The payload that a profile was made from.
 
-use super::structure::{OP2022, OP2023, OP2024, OP2025, OP2026, OP2027};
+use crate::check::catalogue::{OP2022, OP2023, OP2024, OP2025, OP2026, OP2027};
 use crate::check::cx::Cx;
 use crate::check::findings::{Shown, Spot};
 use crate::check::record::Record;

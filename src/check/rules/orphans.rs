@@ -2,57 +2,15 @@
 
 use std::collections::HashSet;
 
-use super::frames::OP7010;
-use super::rules;
+use crate::check::catalogue::{
+    OP3301, OP3302, OP3303, OP3304, OP3305, OP3306, OP3307, OP3308, OP7010,
+};
 use crate::check::cx::Cx;
 use crate::check::findings::{Shown, Spot};
 use crate::check::rule::Rule;
 use crate::check::shape::{Shape, Take};
 use crate::check::tables::Fields;
 use crate::schema::{Table, Version};
-
-rules! {
-    OP3301 "orphan-string" ["W6-7/I1-5" "1-7"] "string_table"
-        "index > 0 reachable from nothing (counting KeyValue.key_strindex and AnyValue.string_value_strindex, which profcheck forgets)"
-        source "1.9 \"There SHOULD NOT be orphaned items\"; profcheck -check-orphans"
-        example "\"unreferenced\""
-        fix "drop the entry";
-    OP3302 "orphan-mapping" ["W6-7/I1-5" "1-7"] "mapping_table"
-        "index > 0 used by no location (not raised for G1/2 mapping[0], the main binary)"
-        source "1.9 \"There SHOULD NOT be orphaned items\"; profcheck -check-orphans"
-        example "mapping_table [{},{}]"
-        fix "drop the entry";
-    OP3303 "orphan-location" ["W6-7/I1-5" "1-7"] "location_table"
-        "index > 0 (1-4: any) used by no stack/slice"
-        source "1.9 \"There SHOULD NOT be orphaned items\"; profcheck -check-orphans"
-        example "location 1 unused"
-        fix "drop the entry";
-    OP3304 "orphan-function" ["W6-7/I1-5" "1-7"] "function_table"
-        "used by no line"
-        source "1.9 \"There SHOULD NOT be orphaned items\"; profcheck -check-orphans"
-        example "function 1 unused"
-        fix "drop the entry";
-    OP3305 "orphan-link" ["W6-7/I1-5" "1-7"] "link_table"
-        "used by no sample"
-        source "1.9 \"There SHOULD NOT be orphaned items\"; profcheck -check-orphans"
-        example "link 1 unused"
-        fix "drop the entry";
-    OP3306 "orphan-attribute" ["W6-7/I1-5" "1-7"] "attribute_table"
-        "in no attribute_indices"
-        source "1.9 \"There SHOULD NOT be orphaned items\"; profcheck -check-orphans"
-        example "attribute 1 unused"
-        fix "drop the entry";
-    OP3307 "orphan-stack" ["W6-7/I1-5" "5-7"] "stack_table"
-        "used by no sample"
-        source "1.9 \"There SHOULD NOT be orphaned items\"; profcheck -check-orphans"
-        example "stack 1 unused"
-        fix "drop the entry";
-    OP3308 "orphan-transitive" ["I" "5-7"] "any table"
-        "referenced only by orphans (profcheck counts it as used)"
-        source "own"
-        example "stack 1 unused, its location 1"
-        fix "drop the entry with those that refer to it";
-}
 
 /// The rule of each table, in the order in which references lead from one to the next.
 const TABLES: [(Table, &Rule); 7] = [

@@ -2,8 +2,10 @@
 
 use std::collections::HashMap;
 
-use super::limits::OP9007;
-use super::pprof::*;
+use crate::check::catalogue::{
+    OP9007, PP1005, PP1006, PP1007, PP1008, PP1009, PP1023, PP1024, PP1025, PP1026, PP1031, PP1036,
+    PP1038,
+};
 use crate::check::cx::Cx;
 use crate::check::findings::{Shown, Spot};
 use crate::check::record::Record;

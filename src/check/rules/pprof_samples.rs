@@ -1,8 +1,10 @@
 //! Samples and their labels, in pprof.
 
-use super::limits::{OP9005, OP9010};
-use super::pprof::*;
 use super::samples;
+use crate::check::catalogue::{
+    OP9005, OP9010, PP1003, PP1004, PP1015, PP1016, PP1017, PP1018, PP1019, PP1032, PP1033, PP1037,
+    PP1040,
+};
 use crate::check::cx::Cx;
 use crate::check::findings::{Shown, Spot};
 use crate::check::record::Record;

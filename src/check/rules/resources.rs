@@ -2,7 +2,8 @@
 
 use std::collections::HashSet;
 
-use super::attributes::{OP5023, OP5025, OP5026, OP5027, OP5028, bodies, key_of, of_message};
+use super::attributes::{bodies, key_of, of_message};
+use crate::check::catalogue::{OP5023, OP5025, OP5026, OP5027, OP5028};
 use crate::check::cx::Cx;
 use crate::check::findings::{Shown, Spot};
 use crate::check::record::Record;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::samples::{OP4012, OP4013, OP4014, OP4015};
+use crate::check::catalogue::{OP4012, OP4013, OP4014, OP4015};
 use crate::check::cx::Cx;
 use crate::check::findings::Spot;
 use crate::check::record::Record;

@@ -1,6 +1,8 @@
 //! What a profile's values are of: its sample types and its period.
 
-use super::structure::*;
+use crate::check::catalogue::{
+    OP2009, OP2010, OP2011, OP2012, OP2013, OP2014, OP2015, OP2016, OP2017, OP2018,
+};
 use crate::check::cx::Cx;
 use crate::check::findings::{Shown, Spot, Step};
 use crate::check::record::Record;

@@ -1,6 +1,6 @@
-//! The input and what contains the payload: files, compression, framing.
+//! Rules about a file: compression, framing, and which format it is.
 
-use super::rules;
+use crate::check::rule::rules;
 
 rules! {
     OP0001 "input-empty" ["E" "A"] "file / stream"

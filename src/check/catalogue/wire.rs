@@ -1,7 +1,6 @@
-//! Protobuf's wire format.
+//! Rules of protobuf itself.
 
-use super::rules;
-use crate::check::rule::Rule;
+use crate::check::rule::{Rule, rules};
 
 rules! {
     OP1001 "varint-overflow" ["E" "1-7,P"] "any varint"

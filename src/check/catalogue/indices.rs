@@ -1,8 +1,7 @@
-//! References that lead past their tables.
+//! Rules about references that lead past their tables, and which field each is about.
 
 use super::pprof::PP1010;
-use super::rules;
-use crate::check::rule::Rule;
+use crate::check::rule::{Rule, rules};
 use crate::schema::Version;
 
 rules! {

@@ -1,0 +1,51 @@
+//! Rules about table entries that are equal.
+
+use crate::check::rule::rules;
+
+rules! {
+    OP3201 "duplicate-string" ["W6-7/I1-5" "1-7"] "string_table"
+        "equal to an earlier entry"
+        source "1.9 \"There SHOULD NOT be duplicate items\"; profcheck -check-dupes"
+        example "[\"\", \"a\", \"a\"]"
+        fix "intern strings";
+    OP3202 "duplicate-mapping" ["W6-7/I1-5" "1-7"] "mapping_table"
+        "equal by value, attributes as a set (profcheck compares indices and sorts the caller's slice in place)"
+        source "1.9 \"There SHOULD NOT be duplicate items\"; profcheck -check-dupes"
+        example "two equal mappings, attributes [1,2] and [2,1]"
+        fix "intern mappings";
+    OP3203 "duplicate-location" ["W6-7/I1-5" "1-7"] "location_table"
+        "equal by value, recursively"
+        source "1.9 proto; profcheck PR 191 (open)"
+        example "same mapping, address, lines"
+        fix "intern locations";
+    OP3204 "duplicate-function" ["W6-7/I1-5" "1-7"] "function_table"
+        "equal by value"
+        source "1.9 proto; profcheck PR 191 (open)"
+        example "same names and line"
+        fix "intern functions";
+    OP3205 "duplicate-link" ["W6-7/I1-5" "1-7"] "link_table"
+        "equal ids"
+        source "1.9 proto; profcheck PR 191 (open)"
+        example "two equal links"
+        fix "intern links";
+    OP3206 "duplicate-attribute" ["W6-7/I1-5" "1-7"] "attribute_table"
+        "equal key, value and unit (NaN equals NaN bitwise)"
+        source "1.9 proto"
+        example "k=v twice"
+        fix "intern attributes";
+    OP3207 "duplicate-stack" ["W6-7/I1-5" "5-7"] "stack_table"
+        "same list of (canonical) locations"
+        source "1.9 proto"
+        example "[1,2] twice"
+        fix "intern stacks";
+    OP3208 "extra-zero-entry" ["I" "5-7"] "any table"
+        "a zero value at an index > 0"
+        source "1.9 proto; ebpf-profiler issue 597"
+        example "mapping_table [{},{}]"
+        fix "refer to entry 0 instead";
+    OP3209 "duplicate-line" ["I" "1-7"] "Location.lines"
+        "the same (function, line, column) twice in one location (legal for inlined recursion; profcheck PR 191 makes it an error)"
+        source "profcheck PR 191"
+        example "line twice"
+        fix "keep the line once, unless the recursion was inlined";
+}

@@ -1,0 +1,76 @@
+//! Limits, and hints about size.
+
+use crate::check::rule::rules;
+
+rules! {
+    OP9001 "limit-strings" ["E" "1-7,P"] "string_table"
+        "more than limits.max_strings"
+        source "limits API"
+        example ""
+        fix "raise --max-strings";
+    OP9002 "limit-samples" ["E" "1-7,P"] "samples"
+        "more than limits.max_samples"
+        source "limits API; Pyroscope 16 000"
+        example "33 million empty samples"
+        fix "raise --max-samples";
+    OP9003 "limit-table-entries" ["E" "1-7,P"] "any table"
+        "more than limits.max_table_entries"
+        source "limits API"
+        example ""
+        fix "raise --max-table-entries";
+    OP9004 "limit-string-bytes" ["E" "1-7,P"] "one string or bytes"
+        "longer than limits.max_string_bytes"
+        source "limits API"
+        example ""
+        fix "raise --max-string-bytes";
+    OP9005 "limit-stack-depth" ["E" "1-7,P"] "Stack / sample locations"
+        "more than limits.max_stack_depth frames"
+        source "limits API; Pyroscope truncates at 1000"
+        example ""
+        fix "raise --max-stack-depth";
+    OP9006 "limit-memory" ["E" "1-7,P"] "decode"
+        "owned memory that decoding would take (from the counting pre-pass) exceeds limits.max_owned_bytes"
+        source "buffa issue 301; CVE-2026-55407"
+        example "0a 00 x 30 million"
+        fix "raise --max-owned-bytes";
+    OP9007 "limit-inline-depth" ["E" "1-7,P"] "Location.lines"
+        "more than limits.max_lines_per_location"
+        source "limits API"
+        example ""
+        fix "raise --max-lines-per-location";
+    OP9008 "limit-diagnostics" ["I" "1-7,P"] "report"
+        "further findings of a rule were counted, not listed (100 each by default)"
+        source "limits API"
+        example ""
+        fix "raise --max-findings to list them";
+    OP9009 "limit-output" ["E" "1-7,P"] "convert"
+        "the output would exceed limits.max_output_bytes (shared stacks expand in pprof)"
+        source "limits API"
+        example "100 000 samples x 100 000 frames"
+        fix "raise --max-output-bytes";
+    OP9010 "limit-attributes" ["E" "1-7,P"] "one attribute list / label list"
+        "more than limits.max_attributes_per_item"
+        source "limits API"
+        example ""
+        fix "raise --max-attributes-per-item";
+    OP9101 "hint-inline-strings" ["I" "7"] off "resource/scope attributes"
+        "string keys/values written inline that repeat: n bytes would be saved by strindex"
+        source "data-format.md"
+        example ""
+        fix "refer to the string table";
+    OP9102 "hint-unpacked" ["I" "1-7,P"] off "repeated scalars"
+        "unpacked on the wire"
+        source "protobuf"
+        example ""
+        fix "write the list packed";
+    OP9103 "hint-shape" ["I" "5-7"] off "Profile"
+        "all values are 1 with timestamps: values could be omitted"
+        source "1.8 proto"
+        example ""
+        fix "leave the values out";
+    OP9104 "hint-generation" ["I" "1-6"] off "file"
+        "older generation: n % smaller as 1.11"
+        source "own"
+        example ""
+        fix "write 1.11";
+}

@@ -1,0 +1,69 @@
+//! The catalogue: every rule, a family a file. Each row says what is asked, who says so and what to do about it.
+//!
+//! It lies below all that asks: what takes bytes apart, the rules' own files (`rules/`), and the proof that messages
+//! are fine (`fast/`) name rules by their ids.
+
+mod attributes;
+mod container;
+mod conventions;
+mod duplicates;
+mod frames;
+mod identity;
+mod indices;
+mod limits;
+mod orphans;
+mod pprof;
+mod repeats;
+mod samples;
+mod structure;
+mod wire;
+mod zero;
+
+pub(crate) use attributes::*;
+pub(crate) use container::*;
+pub(crate) use conventions::*;
+pub(crate) use duplicates::*;
+pub(crate) use frames::*;
+pub(crate) use identity::*;
+pub(crate) use indices::*;
+pub(crate) use limits::*;
+pub(crate) use orphans::*;
+pub(crate) use pprof::*;
+pub(crate) use repeats::*;
+pub(crate) use samples::*;
+pub(crate) use structure::*;
+pub(crate) use wire::*;
+pub(crate) use zero::*;
+
+use super::rule::Rule;
+
+/// Every family, in the order of the ids.
+static FAMILIES: [&[&Rule]; 15] = [
+    container::RULES,
+    wire::RULES,
+    structure::RULES,
+    zero::RULES,
+    indices::RULES,
+    duplicates::RULES,
+    orphans::RULES,
+    repeats::RULES,
+    samples::RULES,
+    attributes::RULES,
+    identity::RULES,
+    frames::RULES,
+    conventions::RULES,
+    limits::RULES,
+    pprof::RULES,
+];
+
+impl Rule {
+    /// Every rule, in the order of the ids.
+    pub fn all() -> impl Iterator<Item = &'static Rule> {
+        FAMILIES.iter().flat_map(|family| family.iter().copied())
+    }
+
+    /// The rule of an id (`OP3101`) or a name (`index-sample-stack-index`).
+    pub fn find(name: &str) -> Option<&'static Rule> {
+        Self::all().find(|rule| rule.id.eq_ignore_ascii_case(name) || rule.name == name)
+    }
+}
