@@ -941,6 +941,7 @@ fn every_code_has_a_case() {
         "json.duplicate_key",
         // In tests/tools.rs.
         "time.no_anchor",
+        "time.coarse",
         // In tests/folded.rs.
         "profiles.merged",
         "value.negative",

@@ -144,6 +144,59 @@ x 7/7 3.5: 10 cpu-clock:u:\n\t 98 in+0x1\n  a.c:3 (inlined)\n\t 98 out+0x1 (/bin
 }
 
 #[test]
+fn perf_script_is_read_whatever_fields_were_asked_for() {
+    let frames = "\t 123a f+0x5e (/bin/a)\n\t 98 main+0x1 (/bin/a (deleted))\n\n";
+    let with = |event: &str| event.replace(" | ", &format!("\n{frames}")) + "\n" + frames;
+    let alone =
+        "   dd 7 2.5: 3 cycles: 7fa68b1f2d84 f+0x4 (/bin/a)\n   x y 8 2.6: 4 cycles: 1 g (b)\n";
+    let bare =
+        with("java 7 cycles: | java 8 cycles:").replace(['\t', ' '], " ").replace("\n ", "\n");
+    let blanks = with("a 7 cycles: | a 8 cycles:").replace('\t', "        ");
+    for (text, name, samples, sum) in [
+        (with("a 7/7 [001] cycles: | a 7/8 [001] cycles:"), "cycles", 2, 2),
+        (with("a 7 5 cycles: | a b 8 6 cycles:"), "cycles", 2, 11),
+        (with("a 2.5: 3 cycles: | b 2.6: 4 cycles:"), "cycles", 2, 7),
+        (with("7 2.5: cycles: | 8 2.6: cycles:"), "cycles", 2, 2),
+        (with("a 7 2.5: | a 8 2.6:"), "samples", 2, 2),
+        (with("a 7 2.5: cpu-clock: | a 7 2.6: cpu-clock:"), "cpu-clock", 1, 2),
+        (with("a 7 2.5: 9 cpu-clock: | a 7 2.6: 9 cpu-clock:"), "cpu", 1, 18),
+        (alone.to_owned(), "cycles", 2, 7),
+        (alone.replace("   ", "").replace("a68b1f2d84", "1          7fa68b1f2d84"), "cycles", 2, 7),
+        (bare, "cycles", 2, 2),
+        (blanks, "cycles", 2, 2),
+    ] {
+        let profiles = detected(text.as_bytes(), Format::PERF_SCRIPT);
+        let unit = if name == "cpu" { "nanoseconds" } else { "count" };
+        let resources = profiles.entries().count();
+        let expected = format!("{name} {unit}");
+        let all = sums(&profiles);
+        assert_eq!(all.keys().collect::<Vec<_>>(), [&expected], "{text}");
+        let total: i128 = profiles.iter().map(|p| p.sums()[0]).sum();
+        let rows: usize = profiles.iter().map(|p| p.samples().len()).sum();
+        assert_eq!((total, rows, resources), (sum, samples, 1), "{text}");
+        let sample = profiles.iter().next().unwrap().samples().get(0).unwrap();
+        let leaf = profiles.dictionary().frames(sample.stack).next().unwrap();
+        assert_eq!((leaf.to_string(), leaf.mapping_filename()), ("f".into(), "/bin/a"), "{text}");
+    }
+}
+
+#[test]
+fn the_date_of_a_recording_is_when_it_ended() {
+    let text = b"# captured on: Fri Nov 20 10:25:30 2026\n\
+a 7 2126.500000: 3 c:\n\t12 f (b)\n\na 7 2126.582903: 3 c:\n\t12 f (b)\n\n";
+    let times = |options: &ReadOptions| {
+        let reading = read(text, options).unwrap();
+        let samples = reading.profiles.iter().next().unwrap().samples().iter();
+        let times: Vec<u64> = samples.flat_map(|s| s.timestamps_unix_nano.to_vec()).collect();
+        (times, reading.findings.iter().map(|finding| finding.code).collect::<Vec<_>>())
+    };
+    let end = 1_795_170_330_000_000_000;
+    assert_eq!(times(&Default::default()), (vec![end - 82_903_000, end], vec!["time.coarse"]));
+    let boot = ReadOptions::default().source(SourceOptions::default().boot_time(1));
+    assert_eq!(times(&boot), (vec![2_126_500_000_001, 2_126_582_903_001], vec![]));
+}
+
+#[test]
 fn speedscope_is_read_and_written() {
     let profiles = detected(&testdata("speedscope.json"), Format::SPEEDSCOPE);
     let each: Vec<_> =

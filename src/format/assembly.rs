@@ -156,6 +156,34 @@ impl Assembly {
     }
 }
 
+/// The same samples, of which those that are equal but for their times and values became one.
+pub(crate) fn gathered(samples: &Samples) -> Samples {
+    let mut met = Met::default();
+    let number = |row: usize| {
+        let is_timed = !samples.timestamps.row(row).is_empty();
+        let identity = (samples.stacks[row], samples.attributes.row(row), samples.link(row));
+        (met.number((identity, is_timed)).0, row)
+    };
+    let mut rows: Vec<(usize, usize)> = (0..samples.len()).map(number).collect();
+    rows.sort_unstable();
+    let mut gathered = Samples::default();
+    let (mut values, mut times) = (Vec::new(), Vec::new());
+    for equal in rows.chunk_by(|one, other| one.0 == other.0) {
+        values.clear();
+        times.clear();
+        for (_, row) in equal {
+            values.extend_from_slice(samples.values.row(*row));
+            times.extend_from_slice(samples.timestamps.row(*row));
+        }
+        let (_, first) = equal[0];
+        let attributes = samples.attributes.row(first);
+        let row = gathered.push(samples.stacks[first], attributes, samples.link(first));
+        gathered.values.push(&values);
+        gathered.timestamps.push_at(row, &times);
+    }
+    gathered
+}
+
 /// What is known of a resource, and its profiles.
 #[derive(Default)]
 pub(crate) struct Group {
@@ -226,6 +254,14 @@ impl<K: std::hash::Hash + Eq> Met<K> {
         let next = self.0.len();
         let number = *self.0.entry(key).or_insert(next);
         (number, number == next)
+    }
+
+    /// The number of a key that was met.
+    pub(crate) fn get<Q: std::hash::Hash + hashbrown::Equivalent<K> + ?Sized>(
+        &self,
+        key: &Q,
+    ) -> Option<usize> {
+        self.0.get(key).copied()
     }
 
     /// The keys, by their numbers.

@@ -36,9 +36,33 @@ pub(crate) fn is_disguised(text: &[u8]) -> bool {
 
 /// The lines of a text, with their numbers from 1, without `\r` and `\n`.
 pub(crate) fn lines(text: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
-    let text = text.strip_suffix(b"\n").unwrap_or(text);
-    let lines = text.split(|byte| *byte == b'\n');
-    lines.map(|line| line.strip_suffix(b"\r").unwrap_or(line)).zip(1..).map(|(line, at)| (at, line))
+    let mut rest = text;
+    let next = move || {
+        let (line, after) = first_line(rest)?;
+        rest = after;
+        Some(line)
+    };
+    (1..).zip(std::iter::from_fn(next))
+}
+
+/// The first line of a text, without `\r` and `\n`, and what follows it; none of nothing.
+#[inline]
+pub(crate) fn first_line(text: &[u8]) -> Option<(&[u8], &[u8])> {
+    let line = text.get(..find(b'\n', text).unwrap_or(text.len()))?;
+    let after = text.get(line.len() + 1..).unwrap_or_default();
+    (!text.is_empty()).then_some((line.strip_suffix(b"\r").unwrap_or(line), after))
+}
+
+/// Where a byte is first.
+///
+/// Whole blocks without it are passed over: the compiler compares all of a block at once.
+#[inline]
+pub(crate) fn find(byte: u8, text: &[u8]) -> Option<usize> {
+    const BLOCK: usize = 32;
+    let (blocks, _) = text.as_chunks::<BLOCK>();
+    let has = |block: &[u8; BLOCK]| block.iter().fold(false, |has, other| has | (*other == byte));
+    let start = blocks.iter().position(has).unwrap_or(blocks.len()) * BLOCK;
+    text.get(start..)?.iter().position(|other| *other == byte).map(|at| start + at)
 }
 
 /// What was made of line `number`; nothing if it is broken and is passed over.
@@ -119,6 +143,21 @@ mod tests {
             let text = text(&bytes, &mut intake).unwrap();
             let lines: Vec<_> = lines(&text).collect();
             assert_eq!(lines, [(1, &b"a 1"[..]), (2, "é 2".as_bytes())]);
+        }
+    }
+
+    #[test]
+    fn a_byte_is_found_wherever_it_is_first() {
+        for length in 0..100 {
+            let mut text = vec![b'a'; length];
+            assert_eq!(find(b'\n', &text), None);
+            for at in (0..length).rev() {
+                text[at] = b'\n';
+                assert_eq!(find(b'\n', &text), Some(at));
+            }
+        }
+        for (text, expected) in [("", 0), ("\n", 1), ("a", 1), ("a\n", 1), ("a\n\nb\r", 3)] {
+            assert_eq!(lines(text.as_bytes()).count(), expected, "{text:?}");
         }
     }
 

@@ -262,6 +262,7 @@ codes! {
     }
     Approximated {
         INVALID_UTF8 = "string.invalid_utf8": "bytes that are not UTF-8 became U+FFFD";
+        TIME_COARSE = "time.coarse": "times rest on a date of whole seconds whose time zone is unknown";
         TIME_NEGATIVE = "time.negative": "a negative time or duration became 0";
         TIME_OVERFLOW = "time.overflow": "a time or duration past 2⁶³ was cut there";
         POINT_UNMATCHED = "point.unmatched": "a point without a start or a stop takes no time";

@@ -4,6 +4,7 @@
 mod alike;
 mod assembly;
 mod build_id;
+mod calendar;
 mod columns;
 pub(crate) mod detect;
 mod even;

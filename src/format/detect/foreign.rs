@@ -262,7 +262,7 @@ static FOREIGN: &[Foreign] = &[
         Format::PERF_SCRIPT,
         "text of perf script",
         Text(signs::is_perf_script),
-        "its first line has a thread, a time and an event",
+        "its first line begins an event: a command, a thread, a time, what was counted",
     ),
     profile(
         "output of bpftrace",

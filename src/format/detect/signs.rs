@@ -1,5 +1,8 @@
 //! What text and old binary forms are known by, where a beginning alone does not tell.
 
+use crate::format::perf::event::Event;
+use crate::format::perf::frame::Frame;
+
 /// The five words that begin gperftools' CPU profiles: 0, 3, 0, the period, 0.
 pub(super) fn is_legacy_cpu(payload: &[u8]) -> bool {
     has_header(payload, 0)
@@ -41,24 +44,18 @@ pub(super) fn is_go_count(text: &str) -> bool {
     text.lines().next().is_some_and(|line| line.contains(" profile: total "))
 }
 
-/// `busy  3071 [000]  2119.408043:    5025125 cpu-clock:`, then a line for each frame.
+/// `busy  3071 [000]  2119.408043:    5025125 cpu-clock:`; where a thread or a time is missing, a
+/// frame has to follow.
 pub(super) fn is_perf_script(text: &str) -> bool {
-    let mut lines = lines(text).filter(|line| !line.starts_with('#'));
-    let is_time = |word: &str| {
-        let time = word.strip_suffix(':').and_then(|time| time.split_once('.'));
-        time.is_some_and(|(seconds, part)| is_digits(seconds) && is_digits(part))
-    };
-    let is_thread = |word: &str| {
-        let word = word.trim_matches(['[', ']']);
-        word.split('/').all(is_digits)
-    };
-    lines.next().is_some_and(|line| {
-        let words: Vec<&str> = line.split_whitespace().collect();
-        words
-            .windows(2)
-            .skip(1)
-            .any(|pair| matches!(pair, [thread, time] if is_thread(thread) && is_time(time)))
-    }) || text.starts_with("# ========") && text.contains("\n# captured on")
+    let mut lines = lines(text).filter(|line| !line.starts_with('#')).map(str::as_bytes);
+    let event = lines.next().and_then(|line| Event::of(line).ok());
+    let is_event = event.is_some_and(|event| {
+        let mut has_frame = || lines.next().is_some_and(|line| Frame::parse(line).is_some());
+        event.tid.is_some() && event.time.is_some() && !event.name.is_empty()
+            || Frame::alone(event.trace).is_some()
+            || has_frame()
+    });
+    is_event || text.starts_with("# ========") && text.contains("\n# captured on")
 }
 
 /// `@[` or `@stacks[`, after what it says of its probes.

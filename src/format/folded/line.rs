@@ -2,7 +2,7 @@
 
 use super::attributes::{self, Pairs};
 use crate::error::{Error, Result};
-use crate::format::lines::{is_int, shown};
+use crate::format::lines::{find, is_int, shown};
 
 /// A line taken apart.
 #[derive(Debug, PartialEq)]
@@ -36,11 +36,21 @@ impl<'a> Line<'a> {
     }
 }
 
-/// Whether a line may have attributes: seldom said of one that has none.
+/// Whether a line, or any of several, may have attributes: seldom said of one that has none.
 #[inline]
-fn may_be_extended(line: &[u8]) -> bool {
-    let has = |byte: u8| line.contains(&byte);
-    has(b'=') || has(b'-') && line.windows(2).any(|pair| pair == b" -")
+pub(crate) fn may_be_extended(text: &[u8]) -> bool {
+    text.contains(&b'=') || has_dash_behind_blank(text)
+}
+
+fn has_dash_behind_blank(text: &[u8]) -> bool {
+    let mut rest = text;
+    while let Some(at) = find(b'-', rest) {
+        if rest.get(..at).is_some_and(|before| before.ends_with(b" ")) {
+            return true;
+        }
+        rest = rest.get(at + 1..).unwrap_or_default();
+    }
+    false
 }
 
 /// Whether a line has attributes.

@@ -1,24 +1,21 @@
 //! Reading folded stacks.
 
 use crate::build::samples::Identity;
-use crate::build::seed::Seed;
 use crate::error::{Error, Result};
 use crate::format::assembly::{Assembly, Group, Met, Rows};
 use crate::format::folded::attributes::{Pairs, Word, Written, hex, word};
 use crate::format::folded::dialect::{Origin, frame, origin};
 use crate::format::folded::header::Header;
-use crate::format::folded::line::{Line, is_extended, split_last};
+use crate::format::folded::line::{Line, is_extended, may_be_extended, split_last};
 use crate::format::intake::Intake;
-use crate::format::lines::{int, kept, lines, scaled, shown, text};
+use crate::format::lines::{find, int, kept, lines, scaled, shown, text};
 use crate::format::losses::{LINK_AS_ATTRIBUTE, LINK_INVALID, VALUE_NEGATIVE};
 use crate::format::source::{Dialect, SourceOptions, TimeUnit};
-use crate::limits::within;
 use crate::model::Profiles;
-use crate::model::dictionary::{self, Link};
+use crate::model::dictionary::Link;
 use crate::model::id::{AttributeId, LinkId, LocationId, StackId};
 use crate::model::profile::Profile;
 use crate::model::ragged::Ragged;
-use crate::model::row_index::RowIndex;
 use crate::model::value::{KeyValue, Value};
 
 /// Reads folded stacks, plain or extended.
@@ -26,7 +23,9 @@ pub(crate) fn read(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
     let text = text(payload, intake)?;
     let header = Header::of(&text, intake);
     let columns = header.types.len();
-    let plain = columns > 1 || !rows_of(&text).any(|(_, line)| is_extended(line));
+    let plain = columns > 1
+        || !may_be_extended(&text)
+        || !rows_of(&text).any(|(_, line)| is_extended(line));
     let mut reader = Reader::new(&header, plain, intake)?;
     for (number, line) in rows_of(&text) {
         let made = if plain {
@@ -54,17 +53,18 @@ struct Stack {
     sample: Option<u32>,
 }
 
-struct Reader<'h> {
-    header: &'h Header,
+struct Reader<'t> {
+    header: &'t Header,
     assembly: Assembly,
     /// By process, in the order in which they were met.
     groups: Vec<(Vec<KeyValue>, Rows)>,
     processes: Met<Option<u64>>,
-    /// The stacks by their texts, which lie end to end.
-    texts: Ragged<u8>,
-    by_text: RowIndex,
-    seed: Seed,
+    /// The stacks by their texts, which stay where they are: most lines are of one that was met.
+    stacks_met: Met<&'t [u8]>,
     stacks: Vec<Stack>,
+    /// The frames, each with those inlined into it, likewise.
+    frames_met: Met<&'t [u8]>,
+    frames: Vec<LocationId>,
     /// The attributes that the text of a stack says.
     origins: Ragged<AttributeId>,
     plain: bool,
@@ -73,17 +73,17 @@ struct Reader<'h> {
     locations: Vec<LocationId>,
 }
 
-impl<'h> Reader<'h> {
-    fn new(header: &'h Header, plain: bool, intake: &Intake) -> Result<Self> {
+impl<'t> Reader<'t> {
+    fn new(header: &'t Header, plain: bool, intake: &Intake) -> Result<Self> {
         Ok(Self {
             header,
             assembly: Assembly::new(intake),
             groups: Vec::new(),
             processes: Met::default(),
-            texts: Ragged::default(),
-            by_text: RowIndex::default(),
-            seed: Seed::default(),
+            stacks_met: Met::default(),
             stacks: Vec::new(),
+            frames_met: Met::default(),
+            frames: Vec::new(),
             origins: Ragged::default(),
             plain,
             values: Vec::new(),
@@ -93,7 +93,7 @@ impl<'h> Reader<'h> {
     }
 
     /// A line of a file without attributes: equal stacks are one sample.
-    fn plain(&mut self, line: &[u8], intake: &mut Intake) -> Result<()> {
+    fn plain(&mut self, line: &'t [u8], intake: &mut Intake) -> Result<()> {
         let stack = self.numbers(line, intake)?;
         let at = self.stack(stack, intake)?;
         let Stack { id, process, sample } = self.stacks[at];
@@ -161,7 +161,7 @@ impl<'h> Reader<'h> {
     }
 
     /// A line of a file with attributes: every line is a sample.
-    fn extended(&mut self, line: Line, intake: &mut Intake) -> Result<()> {
+    fn extended(&mut self, line: Line<'t>, intake: &mut Intake) -> Result<()> {
         self.values.clear();
         self.times.clear();
         for word in line.values.split(|byte| *byte == b',') {
@@ -250,45 +250,39 @@ impl<'h> Reader<'h> {
     }
 
     /// The number of a stack among those that were met.
-    fn stack(&mut self, text: &[u8], intake: &mut Intake) -> Result<usize> {
-        let hash = self.seed.bytes(text);
-        if let Some(at) = self.by_text.find(hash, |row| self.texts.row(row as usize) == text) {
-            return Ok(at as usize);
+    fn stack(&mut self, text: &'t [u8], intake: &mut Intake) -> Result<usize> {
+        if let Some(at) = self.stacks_met.get(&text) {
+            return Ok(at);
         }
         let stack = self.new_stack(text, intake)?;
         self.assembly.settle(intake)?;
-        intake.budget.take::<u8>(text.len() + 48)?;
-        within(
-            "max_decompressed_bytes",
-            u64::from(u32::MAX),
-            (self.texts.items.len() + text.len()) as u64,
-        )?;
-        let at = self.stacks.len();
-        self.texts.push(text);
-        self.by_text.add(hash, at as u32);
+        intake.budget.take::<u8>(64)?;
         self.stacks.push(stack);
-        Ok(at)
+        Ok(self.stacks_met.number(text).0)
     }
 
-    fn new_stack(&mut self, text: &[u8], intake: &mut Intake) -> Result<Stack> {
+    fn new_stack(&mut self, text: &'t [u8], intake: &mut Intake) -> Result<Stack> {
         let SourceOptions { dialect, annotations, .. } = self.header.source;
-        let (from, rest) = origin(text, dialect);
+        let (from, mut rest) = origin(text, dialect);
         let mut locations = std::mem::take(&mut self.locations);
         locations.clear();
         let nothing = rest.is_empty() && rest.len() != text.len();
-        let mut frames = rest.split(|byte| *byte == b';').filter(|_| !nothing).peekable();
-        let mut lines: Vec<dictionary::Line> = Vec::new();
-        while let Some(text) = frames.next() {
-            let own = frame(text, dialect, annotations);
-            lines.push(self.assembly.line(&own.named)?);
-            while annotations
-                && let Some(inlined) = frames.next_if(|text| frame(text, dialect, true).inlined)
-            {
-                lines.push(self.assembly.line(&frame(inlined, dialect, true).named)?);
+        let mut more = !nothing;
+        while more {
+            let mut end = find(b';', rest).unwrap_or(rest.len());
+            while annotations && let Some(inlined) = rest.get(end + 1..) {
+                let length = find(b';', inlined).unwrap_or(inlined.len());
+                let is_inlined =
+                    inlined.get(..length).is_some_and(|text| frame(text, dialect, true).inlined);
+                if !is_inlined {
+                    break;
+                }
+                end += 1 + length;
             }
-            lines.reverse();
-            locations.push(self.assembly.location(Default::default(), &lines, own.kind)?);
-            lines.clear();
+            let (first, after) = rest.split_at_checked(end).unwrap_or((rest, b""));
+            locations.push(self.frame(first, intake)?);
+            more = !after.is_empty();
+            rest = after.get(1..).unwrap_or_default();
         }
         intake.check_depth(locations.len())?;
         locations.reverse();
@@ -296,6 +290,24 @@ impl<'h> Reader<'h> {
         self.locations = locations;
         self.origin(&from)?;
         Ok(Stack { id, process: self.process(&from)?, sample: None })
+    }
+
+    /// The location of a frame and of those inlined into it.
+    fn frame(&mut self, text: &'t [u8], intake: &mut Intake) -> Result<LocationId> {
+        if let Some(at) = self.frames_met.get(&text) {
+            return Ok(self.frames[at]);
+        }
+        let SourceOptions { dialect, annotations, .. } = self.header.source;
+        let frames = text.split(|byte| *byte == b';').map(|text| frame(text, dialect, annotations));
+        let kind = frames.clone().next().map_or("", |frame| frame.kind);
+        let lines = frames.map(|frame| self.assembly.line(&frame.named));
+        let mut lines = lines.collect::<Result<Vec<_>>>()?;
+        lines.reverse();
+        let location = self.assembly.location(Default::default(), &lines, kind)?;
+        intake.budget.take::<u8>(48)?;
+        self.frames_met.number(text);
+        self.frames.push(location);
+        Ok(location)
     }
 
     /// The thread that a stack was taken of, as attributes of its sample.

@@ -1,7 +1,7 @@
 //! A message, out of whatever envelope it was kept in.
 
-use super::time::unix_nanos;
 use crate::error::{Error, Result};
+use crate::format::calendar::unix_nanos;
 use crate::format::intake::Intake;
 use crate::format::json::text::Text;
 use crate::format::json::tree::Json;

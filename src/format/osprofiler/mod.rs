@@ -17,7 +17,6 @@ mod message;
 mod points;
 mod read;
 mod report;
-mod time;
 mod tree;
 
 use crate::format::{Codec, Encoding};

@@ -6,7 +6,10 @@
 //!   busy.c:15                                               with -F srcline
 //! ```
 
-mod event;
+mod anchor;
+mod block;
+pub(in crate::format) mod event;
+pub(in crate::format) mod frame;
 mod read;
 
 use crate::format::{Codec, Encoding};

@@ -2,126 +2,64 @@
 
 use crate::build::samples::Identity;
 use crate::error::{Error, Result};
-use crate::format::assembly::{Assembly, Group, Met, Named, Rows};
+use crate::format::assembly::{Assembly, Group, Met, Rows, gathered};
 use crate::format::intake::Intake;
-use crate::format::lines::{kept, lines, text};
-use crate::format::losses::TIME_NO_ANCHOR;
-use crate::format::perf::event::{Event, Frame, source};
+use crate::format::lines::{first_line, kept, text};
+use crate::format::perf::anchor::Anchor;
+use crate::format::perf::block::{Block, Framed};
+use crate::format::perf::event::Event;
+use crate::format::perf::frame::Frame;
 use crate::limits::within;
 use crate::model::Profiles;
-use crate::model::dictionary::{Line, Mapping};
-use crate::model::id::{AttributeId, LinkId, LocationId, MappingId, StringId};
+use crate::model::dictionary::Mapping;
+use crate::model::id::{AttributeId, LinkId, LocationId, MappingId, StackId, StringId};
 use crate::model::profile::Profile;
+use crate::model::samples::Samples;
 use crate::model::value::{KeyValue, Value};
 
 /// Reads all events.
 pub(crate) fn read(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
     let text = text(payload, intake)?;
     let mut reader = Reader::new(intake);
-    let mut block = Block::default();
-    for (number, line) in lines(&text) {
-        let is_indented = line.starts_with(b" ") || line.starts_with(b"\t");
-        if line.trim_ascii().is_empty() {
-            reader.end(&mut block, intake)?;
-        } else if let Some(comment) = line.strip_prefix(b"#") {
+    let (mut rest, mut number) = (&text[..], 1);
+    while let Some((line, after)) = first_line(rest) {
+        let mut lines = 1;
+        rest = after;
+        if let Some(comment) = line.strip_prefix(b"#") {
             reader.comment(comment, intake)?;
-        } else if !is_indented || block.is_over() && Event::of(line).is_ok() {
-            reader.end(&mut block, intake)?;
-            let event = Event::of(line);
-            block.begin(kept(event, number, intake)?, number);
-        } else {
-            let taken = block.line(line, &mut reader.assembly, intake);
-            kept(taken, number, intake)?;
+        } else if !line.trim_ascii().is_empty() {
+            let event = kept(begin(line), number, intake)?;
+            let block = Block::of(after, number + 1);
+            (lines, rest) = (1 + block.lines, block.rest);
+            if let Some(event) = event {
+                reader.take(&event, &block, intake)?;
+            }
         }
+        number += lines;
     }
-    reader.end(&mut block, intake)?;
     reader.finish(intake)
 }
 
-/// An event and the frames that follow it.
-#[derive(Default)]
-struct Block<'a> {
-    event: Option<Event<'a>>,
-    number: usize,
-    /// Whether an event was begun that cannot be read: its frames are passed over.
-    broken: bool,
-    frames: Vec<Framed<'a>>,
+/// The event that a line begins.
+fn begin(line: &[u8]) -> Result<Event<'_>> {
+    let is_frame = || line.starts_with(b"\t") || Frame::alone(line).is_some();
+    Event::of(line).map_err(|error| match is_frame() {
+        true => Error::malformed("a frame stands before any event"),
+        false => error,
+    })
 }
 
-/// A frame, and the lines of the functions inlined into it.
-struct Framed<'a> {
-    address: u64,
-    binary: &'a [u8],
-    lines: Vec<Line>,
-    /// What the last of them is called, until its file is known.
-    symbol: &'a [u8],
-    /// Whether the next frame is what these functions were inlined into.
-    open: bool,
-}
-
-impl<'a> Block<'a> {
-    /// Whether no event is under way.
-    fn is_over(&self) -> bool {
-        self.event.is_none() && !self.broken
-    }
-
-    fn begin(&mut self, event: Option<Event<'a>>, number: usize) {
-        self.broken = event.is_none();
-        (self.event, self.number) = (event, number);
-    }
-
-    /// A line below an event.
-    fn line(&mut self, line: &'a [u8], assembly: &mut Assembly, intake: &mut Intake) -> Result<()> {
-        if self.broken {
-            return Ok(());
-        }
-        if self.event.is_none() {
-            return Err(Error::malformed("a frame stands before any event"));
-        }
-        // Frames are indented by a tab, the lines of their sources by blanks.
-        if !line.starts_with(b"\t")
-            && let Some(last) = self.frames.last_mut()
-            && Frame::of(line).is_err()
-        {
-            if let Some((file, number)) = source(line)
-                && let Some(own) = last.lines.last_mut()
-            {
-                let named = Named { name: last.symbol, file, line: number, column: 0 };
-                *own = assembly.line(&named)?;
-            }
-            if line.ends_with(b"(inlined)") {
-                last.open = true;
-            }
-            return Ok(());
-        }
-        let Frame { address, symbol, binary } = Frame::of(line)?;
-        let line = match symbol {
-            b"" => None,
-            name => Some(assembly.line(&Named { name, ..Named::default() })?),
-        };
-        if let Some(last) =
-            self.frames.last_mut().filter(|last| last.open && last.address == address)
-        {
-            last.lines.extend(line);
-            (last.symbol, last.open) = (symbol, binary.is_none());
-            last.binary = binary.unwrap_or_default();
-            return Ok(());
-        }
-        intake.check_depth(self.frames.len() + 1)?;
-        let (lines, open) = (line.into_iter().collect(), binary.is_none());
-        let binary = binary.unwrap_or_default();
-        self.frames.push(Framed { address, binary, lines, symbol, open });
-        Ok(())
-    }
-}
-
-struct Reader {
+struct Reader<'t> {
     assembly: Assembly,
+    /// The stacks by the texts of their lines: most were met before.
+    stacks_met: Met<&'t [u8]>,
+    stacks: Vec<StackId>,
     /// By process, in the order in which they were met.
     processes: Met<i64>,
     groups: Vec<Process>,
     /// What the header says of the machine.
     machine: Vec<KeyValue>,
+    anchor: Anchor,
     attributes: Vec<AttributeId>,
     locations: Vec<LocationId>,
 }
@@ -131,16 +69,26 @@ struct Process {
     pid: i64,
     name: Option<StringId>,
     events: Met<Vec<u8>>,
-    rows: Vec<Rows>,
+    columns: Vec<Column>,
 }
 
-impl Reader {
+/// The samples of an event, and whether perf said of any how much it stands for.
+#[derive(Default)]
+struct Column {
+    rows: Rows,
+    has_period: bool,
+}
+
+impl<'t> Reader<'t> {
     fn new(intake: &Intake) -> Self {
         Self {
             assembly: Assembly::new(intake),
+            stacks_met: Met::default(),
+            stacks: Vec::new(),
             processes: Met::default(),
             groups: Vec::new(),
             machine: Vec::new(),
+            anchor: Anchor::of(intake.source.boot_time),
             attributes: Vec::new(),
             locations: Vec::new(),
         }
@@ -149,8 +97,12 @@ impl Reader {
     /// `# hostname : web-1`; what was recorded may hold secrets.
     fn comment(&mut self, comment: &[u8], intake: &Intake) -> Result<()> {
         let text = String::from_utf8_lossy(comment);
-        let Some((key, value)) = text.split_once(" : ") else { return Ok(()) };
+        let Some((key, value)) = text.split_once(':') else { return Ok(()) };
         let key = match key.trim() {
+            "captured on" => {
+                self.anchor.captured_on(value);
+                return Ok(());
+            }
             "hostname" => "host.name",
             "os release" => "os.version",
             "cmdline" if intake.source.secrets => "process.command_args",
@@ -169,19 +121,29 @@ impl Reader {
         Ok(())
     }
 
-    /// Takes the sample that an event and its frames are.
-    fn end(&mut self, block: &mut Block, intake: &mut Intake) -> Result<()> {
-        block.broken = false;
-        let Some(event) = block.event.take() else {
-            block.frames.clear();
-            return Ok(());
+    /// Takes the sample that an event and the lines below it are.
+    fn take(&mut self, event: &Event<'t>, block: &Block<'t>, intake: &mut Intake) -> Result<()> {
+        let is_alone = Frame::alone(event.trace).is_some();
+        let known = self.stacks_met.get(block.text).filter(|_| !is_alone);
+        let known = known.map(|at| self.stacks[at]);
+        let (frames, is_whole) = match known {
+            Some(_) => Default::default(),
+            None => block.frames(event, intake)?,
         };
-        let taken = self.sample(&event, &block.frames, intake);
-        block.frames.clear();
-        kept(taken, block.number, intake).map(drop)
+        let stack = known.map_or_else(|| self.stack(&frames), Ok);
+        if let Ok(stack) = stack
+            && is_whole
+            && !is_alone
+        {
+            intake.budget.take::<u8>(48)?;
+            self.stacks_met.number(block.text);
+            self.stacks.push(stack);
+        }
+        let taken = stack.and_then(|stack| self.sample(event, stack, intake));
+        kept(taken, block.number - 1, intake).map(drop)
     }
 
-    fn sample(&mut self, event: &Event, frames: &[Framed], intake: &mut Intake) -> Result<()> {
+    fn stack(&mut self, frames: &[Framed]) -> Result<StackId> {
         let mut locations = std::mem::take(&mut self.locations);
         locations.clear();
         for frame in frames {
@@ -189,19 +151,27 @@ impl Reader {
         }
         let stack = self.assembly.stack(&locations)?;
         self.locations = locations;
+        Ok(stack)
+    }
+
+    fn sample(&mut self, event: &Event, stack: StackId, intake: &mut Intake) -> Result<()> {
         self.attributes(event, intake)?;
         self.assembly.settle(intake)?;
         let process = self.process(event)?;
         let Some(process) = self.groups.get_mut(process) else { return Ok(()) };
-        let (number, is_new) = process.events.number(event.name.to_vec());
+        let (number, is_new) = match process.events.get(event.name) {
+            Some(number) => (number, false),
+            None => process.events.number(event.name.to_vec()),
+        };
         if is_new {
-            process.rows.push(Rows::default());
+            process.columns.push(Column::default());
         }
-        let Some(rows) = process.rows.get_mut(number) else { return Ok(()) };
+        let Some(column) = process.columns.get_mut(number) else { return Ok(()) };
+        column.has_period |= event.period.is_some();
         let identity = Identity { stack, attributes: &self.attributes, link: LinkId::NONE };
         let value = event.period.unwrap_or(1);
-        let times = time(event, intake)?;
-        self.assembly.sample(rows, identity, (&[value], times.as_slice()), intake)
+        let time = event.time.map(|time| self.anchor.time(time, intake)).transpose()?.flatten();
+        self.assembly.sample(&mut column.rows, identity, (&[value], time.as_slice()), intake)
     }
 
     fn location(&mut self, frame: &Framed) -> Result<LocationId> {
@@ -212,12 +182,14 @@ impl Reader {
                 self.assembly.mapping(Mapping { filename, ..Mapping::default() })?
             }
         };
+        let lines = frame.lines.iter().map(|line| self.assembly.line(line));
+        let lines = lines.collect::<Result<Vec<_>>>()?;
         let is_kernel = frame.binary.starts_with(b"[kernel")
             || frame.binary.starts_with(b"[guest.kernel")
             || frame.binary.ends_with(b".ko")
             || frame.binary.ends_with(b".ko.xz");
         let kind = if is_kernel { "kernel" } else { "" };
-        self.assembly.location((mapping, frame.address), &frame.lines, kind)
+        self.assembly.location((mapping, frame.address), &lines, kind)
     }
 
     /// The thread, the processor, and what a tracepoint says where that is wanted.
@@ -225,7 +197,9 @@ impl Reader {
         let assembly = &mut self.assembly;
         let mut attributes = std::mem::take(&mut self.attributes);
         attributes.clear();
-        attributes.push(assembly.attribute(b"thread.id", Value::Int(event.tid))?);
+        if let Some(thread) = event.tid {
+            attributes.push(assembly.attribute(b"thread.id", Value::Int(thread))?);
+        }
         if !event.comm.is_empty() {
             let name = Value::String(assembly.text(event.comm)?);
             attributes.push(assembly.attribute(b"thread.name", name)?);
@@ -262,9 +236,14 @@ impl Reader {
         let pid = event.pid.unwrap_or(-1);
         let (number, is_new) = self.processes.number(pid);
         if is_new {
-            self.groups.push(Process { pid, name: None, events: Met::default(), rows: Vec::new() });
+            self.groups.push(Process {
+                pid,
+                name: None,
+                events: Met::default(),
+                columns: Vec::new(),
+            });
         }
-        if event.pid == Some(event.tid) && !event.comm.is_empty() {
+        if event.pid.is_some() && event.pid == event.tid && !event.comm.is_empty() {
             let name = self.assembly.text(event.comm)?;
             if let Some(process) = self.groups.get_mut(number) {
                 process.name.get_or_insert(name);
@@ -275,6 +254,7 @@ impl Reader {
 
     fn finish(mut self, intake: &mut Intake) -> Result<Profiles> {
         let mut groups = Vec::with_capacity(self.groups.len());
+        let boot = self.anchor.boot(intake);
         for process in std::mem::take(&mut self.groups) {
             let mut resource = self.machine.clone();
             if process.pid >= 0 {
@@ -283,17 +263,22 @@ impl Reader {
             if let Some(name) = process.name {
                 resource.push(self.assembly.pair("process.executable.name", Value::String(name))?);
             }
-            let mut profiles = Vec::with_capacity(process.rows.len());
-            for (name, rows) in process.events.in_order().into_iter().zip(process.rows) {
+            let mut profiles = Vec::with_capacity(process.columns.len());
+            for (name, column) in process.events.in_order().into_iter().zip(process.columns) {
                 let text = String::from_utf8_lossy(&name);
                 let own = text.split(['/', ':']).next().unwrap_or_default();
                 let kind = match own {
-                    "cpu-clock" | "task-clock" => ("cpu", "nanoseconds"),
+                    "" => ("samples", "count"),
+                    "cpu-clock" | "task-clock" if column.has_period => ("cpu", "nanoseconds"),
                     _ => (&*text, "count"),
                 };
                 let mut profile = Profile::default();
                 profile.sample_types.push(self.assembly.value_type(kind)?);
-                profile.samples = rows.samples;
+                let mut samples = column.rows.samples;
+                for time in &mut samples.timestamps.items {
+                    *time = time.saturating_add(boot);
+                }
+                timed(&mut profile, samples);
                 profiles.push(profile);
             }
             groups.push(Group { resource, profiles });
@@ -303,16 +288,14 @@ impl Reader {
     }
 }
 
-/// When an event was, in nanoseconds since 1970, if it is known when the machine was started.
-fn time(event: &Event, intake: &mut Intake) -> Result<Option<u64>> {
-    let Some(boot) = intake.source.boot_time else {
-        let said = || {
-            "the times count from when the machine was started: the option boot-time says when that was".to_owned()
-        };
-        intake.note(TIME_NO_ANCHOR, String::new, said);
-        return Ok(None);
+/// Gives a profile its samples, and if they have times, the time it is of.
+fn timed(profile: &mut Profile, samples: Samples) {
+    let times = samples.timestamps.items.iter().copied();
+    let Some((first, last)) = times.clone().min().zip(times.max()) else {
+        profile.samples = samples;
+        return;
     };
-    let time = boot.checked_add(event.time);
-    time.map(Some)
-        .ok_or_else(|| Error::malformed("the time does not fit into 64 bits of nanoseconds"))
+    profile.samples = gathered(&samples);
+    profile.time_unix_nano = i128::from(first);
+    profile.duration_nanos = i128::from(last - first) + 1;
 }

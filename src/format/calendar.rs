@@ -1,30 +1,42 @@
-//! Times as OSProfiler and Ceilometer write them: UTC, whether or not they say so.
+//! Times as other tools write them: UTC, unless they say otherwise.
 
 /// The nanoseconds since 1970 of `2026-01-02T03:04:05.000000`.
-pub(super) fn unix_nanos(text: &str) -> Option<i64> {
+pub(crate) fn unix_nanos(text: &str) -> Option<i64> {
     let (date, rest) = text.split_at_checked(10)?;
     let rest = rest.strip_prefix(['T', ' '])?;
     let mut date = date.splitn(3, '-').map(digits);
-    let (year, month, day) = (date.next()??, date.next()??, date.next()??);
+    let date = [date.next()??, date.next()??, date.next()??];
     let (rest, offset) = zone(rest)?;
     let (clock, fraction) = rest.split_once('.').unwrap_or((rest, ""));
+    let nanos = match fraction {
+        "" => 0,
+        fraction => {
+            digits(fraction)?.checked_mul(10_i64.pow(9_u32.checked_sub(fraction.len() as u32)?))?
+        }
+    };
+    (seconds(date, clock)? - offset).checked_mul(1_000_000_000)?.checked_add(nanos)
+}
+
+/// The nanoseconds since 1970 of `Fri Nov 20 10:25:30 2026`, as C's `ctime` writes it.
+pub(crate) fn of_ctime(text: &str) -> Option<i64> {
+    const MONTHS: &str = "JanFebMarAprMayJunJulAugSepOctNovDec";
+    let mut words = text.split_ascii_whitespace().skip(1);
+    let [month, day, clock, year] = [words.next()?, words.next()?, words.next()?, words.next()?];
+    let at = MONTHS.find(month).filter(|at| month.len() == 3 && at % 3 == 0)?;
+    let date = [digits(year)?, at as i64 / 3 + 1, digits(day)?];
+    seconds(date, clock)?.checked_mul(1_000_000_000)
+}
+
+/// The seconds since 1970 of a year, a month and a day, and a time `03:04:05` of it.
+fn seconds([year, month, day]: [i64; 3], clock: &str) -> Option<i64> {
     let mut clock = clock.splitn(3, ':').map(digits);
     let (hour, minute, second) = (clock.next()??, clock.next()??, clock.next()??);
     let is_valid = (1..=12).contains(&month)
         && (1..=31).contains(&day)
         && hour < 24
         && minute < 60
-        && second < 61
-        && fraction.len() <= 9;
-    if !is_valid {
-        return None;
-    }
-    let nanos = match fraction {
-        "" => 0,
-        fraction => digits(fraction)? * 10_i64.pow(9 - fraction.len() as u32),
-    };
-    let seconds = (days(year, month, day) * 24 + hour) * 3600 + minute * 60 + second - offset;
-    seconds.checked_mul(1_000_000_000)?.checked_add(nanos)
+        && second < 61;
+    is_valid.then(|| (days(year, month, day) * 24 + hour) * 3600 + minute * 60 + second)
 }
 
 /// What is before the time zone, and the seconds that it is ahead.
@@ -71,6 +83,13 @@ mod tests {
             ("1969-12-31T23:59:59", -1_000_000_000),
         ] {
             assert_eq!(unix_nanos(text), Some(nanos), "{text}");
+        }
+        assert_eq!(of_ctime("Fri Nov 20 10:25:30 2026"), Some(1_795_170_330_000_000_000));
+        assert_eq!(of_ctime("Thu Jan  1 00:00:01 1970"), Some(1_000_000_000));
+        for wrong in
+            ["", "Fri Nov 20 10:25:30", "Fri ovD 20 10:25:30 2026", "Fri Nov 20 10:25 2026"]
+        {
+            assert_eq!(of_ctime(wrong), None, "{wrong}");
         }
         for wrong in [
             "",

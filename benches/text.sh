@@ -1,0 +1,43 @@
+#!/bin/sh
+# How long reading 100 MB of text takes, and how much memory, beside inferno's collapsers with one thread
+# (cargo install inferno). Needs python3 and GNU time. The files are made in the folder that is given, or
+# else in /tmp, and stay there.
+set -eu
+cd "$(dirname "$0")/.."
+folder="${1:-/tmp}"
+cargo build --release --features cli
+command="${CARGO_TARGET_DIR:-target}/release/otlp-profiles"
+python3 - "$folder" <<'END'
+import pathlib, random, re, sys
+random.seed(1)
+folder, size = pathlib.Path(sys.argv[1]), 100_000_000
+
+# Folded stacks: each of some 56,000 three times, of 20 frames that are called by some of 4,000 functions.
+folded, written = folder / "100MB.folded", 0
+frame = lambda: f"frame_{random.randrange(4000)}_of_module_{random.randrange(40)}"
+with folded.open("w") as out:
+    while written < size:
+        stacks = [";".join(["main"] + [frame() for _ in range(20)]) for _ in range(1000)]
+        for _ in range(3):
+            random.shuffle(stacks)
+            written += sum(out.write(f"{stack} {random.randrange(1, 1000)}\n") for stack in stacks)
+
+# The text of perf script: the events of a real one again and again, each a millisecond later.
+events = pathlib.Path("testdata/linux-perf-script.txt").read_text().strip().split("\n\n")
+script, written, at = folder / "100MB.script.txt", 0, 0
+with script.open("w") as out:
+    while written < size:
+        time = f"{1000 + at // 1000}.{at % 1000:03}000: "
+        written += out.write(re.sub(r"\d+\.\d+: ", time, events[at % len(events)], count=1) + "\n\n")
+        at += 1
+END
+measure() {
+    for _ in 1 2 3 4 5; do
+        /usr/bin/time -f "%e s, %U s in user mode, %M kB" "$@" 2>&1 >/dev/null | tail -1
+    done | sort -n | sed -n 3p
+}
+echo "folded, otlp-profiles: $(measure "$command" info --quick "$folder/100MB.folded")"
+echo "folded, to pprof: $(measure "$command" convert --to pprof -o - "$folder/100MB.folded")"
+echo "folded, inferno: $(measure inferno-collapse-recursive -n 1 "$folder/100MB.folded")"
+echo "perf script, otlp-profiles: $(measure "$command" info --quick "$folder/100MB.script.txt")"
+echo "perf script, inferno: $(measure inferno-collapse-perf --all -n 1 "$folder/100MB.script.txt")"

@@ -1,0 +1,62 @@
+//! When events were: perf's times count from when the machine was started.
+
+use crate::error::{Error, Result};
+use crate::format::calendar::of_ctime;
+use crate::format::intake::Intake;
+use crate::format::losses::{TIME_COARSE, TIME_NO_ANCHOR};
+
+/// What is known of when the machine was started.
+pub(super) enum Anchor {
+    /// The nanoseconds since 1970.
+    Boot(u64),
+    /// The recording ended then, in nanoseconds since 1970: after the last event that was met.
+    End {
+        captured: u64,
+        last: u64,
+    },
+    Unknown,
+}
+
+impl Anchor {
+    pub(super) fn of(boot: Option<u64>) -> Self {
+        boot.map_or(Self::Unknown, Self::Boot)
+    }
+
+    /// Takes what the header says: `Fri Nov 20 10:25:30 2026`.
+    pub(super) fn captured_on(&mut self, date: &str) {
+        let captured = of_ctime(date).and_then(|nanos| u64::try_from(nanos).ok());
+        if let (Self::Unknown, Some(captured)) = (&self, captured) {
+            *self = Self::End { captured, last: 0 };
+        }
+    }
+
+    /// The timestamp of an event, less what [`boot`](Self::boot) says in the end.
+    pub(super) fn time(&mut self, time: u64, intake: &mut Intake) -> Result<Option<u64>> {
+        match self {
+            Self::Boot(boot) => boot.checked_add(time).map(Some).ok_or_else(|| {
+                Error::malformed("the time does not fit into 64 bits of nanoseconds")
+            }),
+            Self::End { last, .. } => {
+                *last = time.max(*last);
+                Ok(Some(time))
+            }
+            Self::Unknown => {
+                let said = || {
+                    "the times count from when the machine was started: the option boot-time says when that was".to_owned()
+                };
+                intake.note(TIME_NO_ANCHOR, String::new, said);
+                Ok(None)
+            }
+        }
+    }
+
+    /// What is to be added to timestamps, now that all events were met.
+    pub(super) fn boot(&self, intake: &mut Intake) -> u64 {
+        let Self::End { captured, last: last @ 1.. } = self else { return 0 };
+        let said = || {
+            "the header dates the end of the recording to a second of local time, which was taken for UTC; the option boot-time says more".to_owned()
+        };
+        intake.note(TIME_COARSE, String::new, said);
+        captured.saturating_sub(*last)
+    }
+}

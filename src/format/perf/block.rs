@@ -1,0 +1,101 @@
+//! The lines below that of an event: where they end, and the frames they say.
+
+use crate::error::Result;
+use crate::format::assembly::Named;
+use crate::format::intake::Intake;
+use crate::format::lines::{first_line, kept, lines};
+use crate::format::perf::event::Event;
+use crate::format::perf::frame::{Frame, source};
+
+/// The lines below that of an event.
+pub(super) struct Block<'a> {
+    pub(super) text: &'a [u8],
+    /// The number of the first.
+    pub(super) number: usize,
+    /// How many there are.
+    pub(super) lines: usize,
+    /// What follows.
+    pub(super) rest: &'a [u8],
+}
+
+impl<'a> Block<'a> {
+    /// The lines up to an empty one or another event. Frames are indented by a tab, but where tabs were
+    /// lost on the way.
+    pub(super) fn of(text: &'a [u8], number: usize) -> Self {
+        let (mut rest, mut lines) = (text, 0);
+        while let Some((line, after)) = first_line(rest) {
+            let is_of_event = match line {
+                [b'\t', ..] => !line.trim_ascii().is_empty(),
+                [] | [b'#', ..] => false,
+                [b' ', ..] => !line.trim_ascii().is_empty() && !Event::begins(line),
+                _ => Frame::parse(line).is_some() && !Event::begins(line),
+            };
+            if !is_of_event {
+                break;
+            }
+            (rest, lines) = (after, lines + 1);
+        }
+        let text = text.get(..text.len() - rest.len()).unwrap_or_default();
+        Self { text, number, lines, rest }
+    }
+
+    /// The frames, of which that of the event's own line is the first, and whether all could be read.
+    pub(super) fn frames(
+        &self,
+        event: &Event<'a>,
+        intake: &mut Intake,
+    ) -> Result<(Vec<Framed<'a>>, bool)> {
+        let (mut frames, mut is_whole) = (Vec::new(), true);
+        if let Some(frame) = Frame::alone(event.trace) {
+            push(frame, &mut frames, intake)?;
+        }
+        for (number, line) in lines(self.text) {
+            let added = add(line, &mut frames, intake);
+            is_whole &= kept(added, self.number + number - 1, intake)?.is_some();
+        }
+        Ok((frames, is_whole))
+    }
+}
+
+/// A frame, and the functions inlined into it, innermost first.
+pub(super) struct Framed<'a> {
+    pub(super) address: u64,
+    pub(super) binary: &'a [u8],
+    pub(super) lines: Vec<Named<'a>>,
+    /// Whether the next frame is what these functions were inlined into.
+    open: bool,
+}
+
+/// Adds what a line below an event says.
+fn add<'a>(line: &'a [u8], frames: &mut Vec<Framed<'a>>, intake: &Intake) -> Result<()> {
+    // The lines of sources are indented by blanks.
+    if !line.starts_with(b"\t")
+        && let Some(last) = frames.last_mut()
+        && Frame::parse(line).is_none()
+    {
+        if let Some((file, number)) = source(line)
+            && let Some(own) = last.lines.last_mut()
+        {
+            (own.file, own.line) = (file, number);
+        }
+        last.open |= line.ends_with(b"(inlined)");
+        return Ok(());
+    }
+    push(Frame::of(line)?, frames, intake)
+}
+
+/// Adds a frame, or a line to the last one that functions are inlined into.
+fn push<'a>(frame: Frame<'a>, frames: &mut Vec<Framed<'a>>, intake: &Intake) -> Result<()> {
+    let Frame { address, symbol, binary } = frame;
+    let line = (!symbol.is_empty()).then(|| Named { name: symbol, ..Named::default() });
+    let open = binary.is_none();
+    let binary = binary.unwrap_or_default();
+    if let Some(last) = frames.last_mut().filter(|last| last.open && last.address == address) {
+        last.lines.extend(line);
+        (last.binary, last.open) = (binary, open);
+        return Ok(());
+    }
+    intake.check_depth(frames.len() + 1)?;
+    frames.push(Framed { address, binary, lines: line.into_iter().collect(), open });
+    Ok(())
+}

@@ -1,0 +1,153 @@
+//! The lines of an event's frames.
+
+use crate::error::{Error, Result};
+use crate::format::lines::{int, is_int, shown};
+
+/// A line of a frame.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Frame<'a> {
+    pub(crate) address: u64,
+    /// Empty where it is unknown.
+    pub(crate) symbol: &'a [u8],
+    /// The binary; none of a function inlined into that of the next line.
+    pub(crate) binary: Option<&'a [u8]>,
+}
+
+impl<'a> Frame<'a> {
+    /// `123a sort_work+0x5e (/home/build/busy)`
+    pub(crate) fn of(line: &'a [u8]) -> Result<Self> {
+        Self::parse(line).ok_or_else(|| {
+            Error::malformed(format!("{} is no frame: ADDRESS SYMBOL (BINARY)", shown(line)))
+        })
+    }
+
+    /// [`of`](Self::of), for what need not be one.
+    pub(crate) fn parse(line: &'a [u8]) -> Option<Self> {
+        let line = line.trim_ascii();
+        let end = line.iter().position(|byte| *byte == b' ').unwrap_or(line.len());
+        let (word, rest) = line.split_at(end);
+        let address = address(word.strip_prefix(b"0x").unwrap_or(word))?;
+        let rest = rest.trim_ascii();
+        let (symbol, binary) = match rest.strip_suffix(b")").and_then(open) {
+            Some((symbol, b"inlined")) => (symbol, None),
+            Some((symbol, binary)) => (symbol, Some(binary)),
+            None => (rest, None),
+        };
+        let symbol = without_offset(symbol.trim_ascii());
+        let symbol = if symbol == b"[unknown]" { b"" } else { symbol };
+        Some(Self { address, symbol, binary })
+    }
+
+    /// The frame on the line of its event, where perf prints no stacks: it has a binary, and may
+    /// stand behind the address of the data that was touched.
+    pub(crate) fn alone(text: &'a [u8]) -> Option<Self> {
+        let text = text.trim_ascii();
+        let end = text.iter().position(|byte| *byte == b' ').unwrap_or(text.len());
+        let (data, behind) = text.split_at(end);
+        let with_binary = |text| Self::parse(text).filter(|frame| frame.binary.is_some());
+        // A symbol stands behind one blank, and addresses are filled up to a width of 16.
+        let is_filled = behind.starts_with(b"  ") || hex_digits(behind.trim_ascii_start()) == 16;
+        let of_code = || with_binary(behind).filter(|_| is_filled && address(data).is_some());
+        of_code().or_else(|| with_binary(text))
+    }
+}
+
+fn address(word: &[u8]) -> Option<u64> {
+    let is_hex = !word.is_empty() && hex_digits(word) == word.len();
+    u64::from_str_radix(std::str::from_utf8(word).ok().filter(|_| is_hex)?, 16).ok()
+}
+
+/// How many of them a text begins with.
+fn hex_digits(text: &[u8]) -> usize {
+    text.iter().position(|byte| !byte.is_ascii_hexdigit()).unwrap_or(text.len())
+}
+
+/// What stands before the parenthesis that is open at the end of a text, and behind it; it begins the
+/// text, or stands behind a blank, as those of C++ do not.
+fn open(text: &[u8]) -> Option<(&[u8], &[u8])> {
+    let mut closed = 0_usize;
+    let parenthesis = |byte: &u8| match byte {
+        b')' => {
+            closed += 1;
+            false
+        }
+        b'(' if closed > 0 => {
+            closed -= 1;
+            false
+        }
+        byte => *byte == b'(',
+    };
+    let at = text.iter().rposition(parenthesis)?;
+    let (before, behind) = (text.get(..at)?, text.get(at + 1..)?);
+    (before.is_empty() || before.ends_with(b" ")).then_some((before, behind))
+}
+
+/// A symbol without the `+0x5e` behind it.
+fn without_offset(symbol: &[u8]) -> &[u8] {
+    let at = symbol.windows(3).rposition(|window| window == b"+0x");
+    let offset = at.and_then(|at| Some((symbol.get(..at)?, symbol.get(at + 3..)?)));
+    match offset {
+        Some((name, digits)) if !digits.is_empty() && hex_digits(digits) == digits.len() => name,
+        _ => symbol,
+    }
+}
+
+/// `busy.c:15`: a file and a line, which may be `(inlined)`.
+pub(crate) fn source(line: &[u8]) -> Option<(&[u8], i64)> {
+    let line = line.trim_ascii();
+    let line = line.strip_suffix(b" (inlined)").unwrap_or(line);
+    let at = line.iter().rposition(|byte| *byte == b':')?;
+    let (file, number) = (line.get(..at)?, line.get(at + 1..)?);
+    (is_int(number) && !file.is_empty()).then(|| Some((file, int(number).ok()?))).flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_frame_is_taken_apart() {
+        for (line, address, symbol, binary) in [
+            (
+                "\t 123a sort_work+0x5e (/home/a (b)/busy)",
+                0x123a,
+                "sort_work",
+                Some("/home/a (b)/busy"),
+            ),
+            ("1 f(int)+0x5e (/bin/busy (deleted))", 1, "f(int)", Some("/bin/busy (deleted)")),
+            ("3fb43 f(int, char)+0x1 (libc.so.6)", 0x3fb43, "f(int, char)", Some("libc.so.6")),
+            (
+                "ffffffff8161f520 a ([kernel.kallsyms])",
+                0xffff_ffff_8161_f520,
+                "a",
+                Some("[kernel.kallsyms]"),
+            ),
+            ("989c8 malloc+0x98", 0x989c8, "malloc", None),
+            ("989c8 malloc (inlined)", 0x989c8, "malloc", None),
+            ("5607a9ccc2b0 [unknown] ([unknown])", 0x5607_a9cc_c2b0, "", Some("[unknown]")),
+            ("1 (a.out)", 1, "", Some("a.out")),
+            ("0x10 x", 16, "x", None),
+        ] {
+            let frame = Frame::of(line.as_bytes()).unwrap();
+            assert_eq!(
+                (frame.address, frame.symbol, frame.binary),
+                (address, symbol.as_bytes(), binary.map(str::as_bytes))
+            );
+        }
+        assert!(Frame::of(b"xyz").is_err() && Frame::of(b"12345678901234567 a").is_err());
+        for (text, address) in [
+            ("7fa68b1f2d84 _dl_start+0x4 (/usr/lib/ld-2.31.so)", Some(0x7fa6_8b1f_2d84)),
+            ("1a                7fa68b1f add+0x4 (/bin/a)", Some(0x7fa6_8b1f)),
+            ("1a ffffffff8161f520 add ([kernel.kallsyms])", Some(0xffff_ffff_8161_f520)),
+            ("1a add ([kernel.kallsyms])", Some(0x1a)),
+            ("ffffffff9b201293 [unknown] ([unknown])", Some(0xffff_ffff_9b20_1293)),
+            ("prev_comm=b prev_pid=1", None),
+            ("1 add", None),
+        ] {
+            assert_eq!(Frame::alone(text.as_bytes()).map(|frame| frame.address), address, "{text}");
+        }
+        assert_eq!(source(b"  busy.c:15"), Some((&b"busy.c"[..], 15)));
+        assert_eq!(source(b"  msort.c:64 (inlined)"), Some((&b"msort.c"[..], 64)));
+        assert_eq!(source(b"  [kernel.kallsyms][ffffffff8161f520]"), None);
+    }
+}
