@@ -44,9 +44,9 @@ was read, in every generation.
 
 | | `default` | `keep` | `compact` |
 |---|---|---|---|
-| samples | in their order; OTLP 1.3 to 1.7 as `compact` | in their order | by their attributes, then by stack |
-| stacks | the same | in their order | as the tree of calls has them, and in OTLP 1.3 to 1.7, where they are slices of one list, the longest first; a caller's stack is part of that of what it calls, in every layout |
-| locations | the same | the most used ones first | by binary, function and line; the 127 most used ones before the others, as their index takes one byte, then those of two bytes |
+| samples | in their order; OTLP 1.3 to 1.7 by their attributes, then the longest stacks first | in their order | by their attributes, then by stack |
+| stacks | in their order | in their order | as the tree of calls has them; in OTLP 1.3 to 1.7, where they are slices of one list, the longest come first in every layout; a caller's stack is part of that of what it calls, in every layout |
+| locations | in their order; OTLP 1.3 to 1.7 as `compact` | the most used ones first | by binary, function and line; the 127 most used ones before the others, as their index takes one byte, then those of two bytes |
 | functions, strings | the same | in their order | by file, first line and name; as they are first used |
 | rows that nothing refers to | stay | go (`orphan.dropped`), but for mappings | go (`orphan.dropped`), but for mappings |
 | OTLP 1.8 and later, which have a profile for each sample type: samples that are 0 | stay | stay | go from all but one profile; writing a pprof or OTLP up to 1.7 puts them back |

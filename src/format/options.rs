@@ -94,9 +94,10 @@ pub enum Refs {
 ///
 /// | | [`Default`](Self::Default) | [`Keep`](Self::Keep) | [`Compact`](Self::Compact) |
 /// |---|---|---|---|
-/// | samples | in their order; in OTLP 1.3 to 1.7 as compact | in their order | by their attributes and stack |
-/// | locations | the same | the most used ones first | by binary, function and line, the most used ones first |
-/// | functions, strings, stacks | the same | in their order | by file; as first used; as the tree of calls |
+/// | samples | in their order; in OTLP 1.3 to 1.7 by their attributes, the longest stacks first | in their order | by their attributes and stack |
+/// | locations | in their order; in OTLP 1.3 to 1.7 as compact | the most used ones first | by binary, function and line, the most used ones first |
+/// | functions, strings | the same | in their order | by file; as first used |
+/// | stacks | in their order | in their order | as the tree of calls |
 /// | rows that nothing refers to | stay | are left out, but for mappings | are left out, but for mappings |
 /// | OTLP 1.8 and later: samples that are 0 | stay | stay | are left out of all but one profile, where one becomes several |
 /// | OTLP: lists of one number | packed | packed | not packed, as every parser of protobuf takes them |
@@ -121,9 +122,10 @@ pub enum Refs {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Layout {
-    /// What costs least: the order they have. The stacks of OTLP 1.3 to 1.7 are slices of one list,
-    /// which has to be ordered anyway: there it is the order of [`Compact`](Self::Compact), but that
-    /// samples from the lines of a text (folded stacks, `perf script` …) stay in theirs.
+    /// What costs least: the order they have. Only OTLP 1.3 to 1.7, whose stacks are slices of one list,
+    /// would be larger than need be: there it is that of [`Compact`](Self::Compact) without a walk
+    /// through the tree of calls. Samples from the lines of a text (folded stacks, `perf script` …)
+    /// stay in theirs.
     #[default]
     Default,
     /// Samples and rows as they are, but the locations that stacks use most first.

@@ -65,10 +65,15 @@ pub(super) fn by_function(dictionary: &Dictionary, reach: &Reach) -> Vec<u32> {
 
 /// Locations whose index takes one byte before those that take two, and so on: the most used ones.
 /// Those that take as many keep their order.
-pub(super) fn in_buckets(order: Vec<u32>, uses: &[u32], short: usize) -> Vec<u32> {
+pub(super) fn in_buckets(
+    order: Vec<u32>,
+    uses: impl FnOnce() -> Vec<u32>,
+    short: usize,
+) -> Vec<u32> {
     if order.len() <= short {
         return order;
     }
+    let uses = uses();
     let of = |row: u32| uses.get(row as usize).copied().unwrap_or(0);
     let mut hottest: Vec<(std::cmp::Reverse<u32>, u32)> =
         order.iter().zip(0..).map(|(&row, at)| (std::cmp::Reverse(of(row)), at)).collect();

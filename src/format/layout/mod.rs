@@ -10,8 +10,8 @@
 //! strings     as they are first used         so those of a file stand together as well
 //! locations   by binary, function, line      in three buckets: the 127 most used, whose index takes
 //!                                            a byte, those of two bytes, and the rest
-//! stacks      as a walk through the tree of calls meets them; where stacks are slices of one list,
-//!             the longest first: then a length is that of the stack before, or nearly
+//! stacks      where they are slices of one list, the longest first: then a length is that of the stack
+//!             before, or nearly; in the compact layout as a walk through the tree of calls meets them
 //! samples     by their attributes, then by stack
 //! ```
 
@@ -102,31 +102,36 @@ fn reached(profiles: &Profiles, losses: &mut Losses) -> Reach {
 /// The profiles with the rows of `reach`: the most used locations first, or all in another order.
 fn reordered(profiles: &Profiles, target: Target, mut reach: Reach, layout: Layout) -> Profiles {
     let dictionary = &profiles.dictionary;
-    let uses = locations::uses(profiles, &reach, target.in_samples);
     if layout != Layout::Keep {
-        let functions = texts::functions(dictionary, &reach.rows.functions);
-        reach.order_functions(functions);
-        let order = locations::by_function(dictionary, &reach);
-        reach.order_locations(locations::in_buckets(order, &uses, target.short));
+        reach.order_functions(texts::functions(dictionary, &reach.rows.functions));
+    }
+    let locations = match layout {
+        Layout::Keep => reach.rows.locations.to_vec(),
+        Layout::Default | Layout::Compact => locations::by_function(dictionary, &reach),
+    };
+    let uses = || locations::uses(profiles, &reach, target.in_samples);
+    let locations = locations::in_buckets(locations, uses, target.short);
+    reach.order_locations(locations);
+    if layout == Layout::Compact {
         reach.order_stacks(stacks(dictionary, &reach, target));
+    }
+    if layout != Layout::Keep {
         reach.order_strings(texts::strings(profiles, &reach, layout == Layout::Compact));
-    } else {
-        let order = reach.rows.locations.to_vec();
-        reach.order_locations(locations::in_buckets(order, &uses, target.short));
     }
     let mut resources = profiles.resources.clone();
     resources.iter_mut().for_each(|resource| reach.new.resource_profiles(resource));
-    let sorted = |profile: &Profile| match layout {
-        Layout::Keep => false,
-        Layout::Default => !profile.in_order,
-        Layout::Compact => true,
-    };
-    for profile in profiles_of(&mut resources).filter(|profile| sorted(profile)) {
-        samples::sort(profile, target.splits);
+    let dictionary = reach.keep(dictionary);
+    for profile in profiles_of(&mut resources) {
+        match layout {
+            Layout::Default if !profile.in_order => samples::group(profile, &dictionary),
+            Layout::Compact => samples::sort(profile, target.splits),
+            Layout::Default | Layout::Keep => {}
+        }
     }
-    Profiles { dictionary: reach.keep(dictionary), resources }
+    Profiles { dictionary, resources }
 }
 
+/// The stacks as a walk through the tree of calls meets them.
 fn stacks(dictionary: &Dictionary, reach: &Reach, target: Target) -> Vec<u32> {
     let order = stacks::by_tree(dictionary, &reach.rows.stacks, |id| reach.new.location(id));
     let length = |row: u32| dictionary.stacks.row(row as usize).len();

@@ -1,15 +1,29 @@
-//! Samples by their attributes and their stack.
+//! Samples by their attributes and their stack. Lists of attributes come in the order in which samples
+//! have them first, so that what was sorted, written and read is sorted.
 
 use std::hash::BuildHasher;
 
 use foldhash::fast::RandomState;
 
-use crate::format::layout::stacks::by_rank;
+use crate::format::layout::stacks::{by_rank, longest_first};
+use crate::model::dictionary::Dictionary;
 use crate::model::id::{AttributeId, LinkId, StringId};
 use crate::model::profile::{Profile, ProfileParts};
 use crate::model::ragged::Ragged;
 use crate::model::row_index::RowIndex;
 use crate::model::samples::Samples;
+
+/// Groups the samples of a profile by their attributes, those with the longest stacks first in each.
+/// Else they keep their order.
+pub(super) fn group(profile: &mut Profile, dictionary: &Dictionary) {
+    let Some(ProfileParts { samples, .. }) = profile.parts_mut() else {
+        return;
+    };
+    let length = |row: u32| dictionary.stack(samples.stacks[row as usize]).len();
+    let order = longest_first(&rows(samples), length);
+    let order = Sets::of(samples).group(order);
+    permute(samples, &order);
+}
 
 /// Sorts the samples of a profile by what they say beside values: attributes, stack, link. Those that say
 /// the same keep their order, but for a format that splits columns: there the samples with values in
@@ -18,27 +32,28 @@ pub(super) fn sort(profile: &mut Profile, splits: bool) {
     let Some(ProfileParts { samples, sample_types, .. }) = profile.parts_mut() else {
         return;
     };
-    let mut order: Vec<u32> = (0..samples.len() as u32).collect();
+    let mut order = rows(samples);
     let stack = |row: u32| samples.stacks[row as usize].row();
-    let stacks = (0..samples.len() as u32).map(stack).max().unwrap_or(0);
+    let stacks = order.iter().map(|row| stack(*row)).max().unwrap_or(0);
     if !samples.stacks.is_sorted() {
         order = by_rank(&order, stacks + 1, stack);
     }
-    let (sets, count) = set_ranks(&samples.attributes, samples.len());
-    let set = |row: u32| sets.get(row as usize).map_or(0, |set| *set as usize);
-    if count > 1 {
-        order = by_rank(&order, count, set);
-    }
+    let sets = Sets::of(samples);
+    order = sets.group(order);
     let columns = if splits && sample_types.len() > 1 { sample_types.len() } else { 0 };
     let rest = Rest { samples, columns };
     if columns > 0 || !samples.links.is_empty() || !samples.stacktrace_ids.is_empty() {
-        for alike in order.chunk_by_mut(|a, b| stack(*a) == stack(*b) && set(*a) == set(*b)) {
+        for alike in
+            order.chunk_by_mut(|a, b| stack(*a) == stack(*b) && sets.rank(*a) == sets.rank(*b))
+        {
             alike.sort_unstable_by_key(|row| rest.of(*row));
         }
     }
-    if !order.is_sorted() {
-        *samples = permuted(samples, &order);
-    }
+    permute(samples, &order);
+}
+
+fn rows(samples: &Samples) -> Vec<u32> {
+    (0..samples.len() as u32).collect()
 }
 
 /// What samples of one stack and one set of attributes are sorted by.
@@ -59,35 +74,54 @@ impl Rest<'_> {
     }
 }
 
-/// By sample: the place of its list of attributes among all of them, once they are sorted; and how many
-/// lists there are. None where no sample has attributes.
-fn set_ranks(attributes: &Ragged<AttributeId>, samples: usize) -> (Vec<u32>, usize) {
-    if attributes.items.is_empty() {
-        return (Vec::new(), 0);
+/// The different lists of attributes that samples have.
+struct Sets {
+    /// By sample: how many lists are met before its own. None where no sample has attributes.
+    ranks: Vec<u32>,
+    count: usize,
+}
+
+impl Sets {
+    fn of(samples: &Samples) -> Self {
+        let attributes: &Ragged<AttributeId> = &samples.attributes;
+        if attributes.items.is_empty() {
+            return Self { ranks: Vec::new(), count: 0 };
+        }
+        let hasher = RandomState::default();
+        let mut index = RowIndex::default();
+        // Samples with lists that no earlier one has.
+        let mut firsts: Vec<u32> = Vec::new();
+        let mut ranks: Vec<u32> = Vec::with_capacity(samples.len());
+        for row in 0..samples.len() {
+            let list = attributes.row(row);
+            let hash = hasher.hash_one(list);
+            let same = |set: u32| attributes.row(firsts[set as usize] as usize) == list;
+            let set = index.find(hash, same).unwrap_or_else(|| {
+                let set = firsts.len() as u32;
+                index.add(hash, set);
+                firsts.push(row as u32);
+                set
+            });
+            ranks.push(set);
+        }
+        Self { ranks, count: firsts.len() }
     }
-    let hasher = RandomState::default();
-    let mut index = RowIndex::default();
-    // Samples with lists that no earlier one has; and by sample, which of them has its list.
-    let mut firsts: Vec<u32> = Vec::new();
-    let mut sets: Vec<u32> = Vec::with_capacity(samples);
-    for row in 0..samples {
-        let list = attributes.row(row);
-        let hash = hasher.hash_one(list);
-        let same = |set: u32| attributes.row(firsts[set as usize] as usize) == list;
-        let set = index.find(hash, same).unwrap_or_else(|| {
-            let set = firsts.len() as u32;
-            index.add(hash, set);
-            firsts.push(row as u32);
-            set
-        });
-        sets.push(set);
+
+    fn rank(&self, row: u32) -> usize {
+        self.ranks.get(row as usize).map_or(0, |set| *set as usize)
     }
-    let mut order: Vec<u32> = (0..firsts.len() as u32).collect();
-    order.sort_unstable_by_key(|set| attributes.row(firsts[*set as usize] as usize));
-    let mut ranks = vec![0; firsts.len()];
-    (0..).zip(order).for_each(|(rank, set)| ranks[set as usize] = rank);
-    sets.iter_mut().for_each(|set| *set = ranks[*set as usize]);
-    (sets, ranks.len())
+
+    /// Some samples by their lists, and else in the order given.
+    fn group(&self, order: Vec<u32>) -> Vec<u32> {
+        if self.count < 2 { order } else { by_rank(&order, self.count, |row| self.rank(row)) }
+    }
+}
+
+/// Brings samples into an order, where they are in another.
+fn permute(samples: &mut Samples, order: &[u32]) {
+    if !order.is_sorted() {
+        *samples = permuted(samples, order);
+    }
 }
 
 /// Some samples in another order.
