@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::catalogue::{
     OP0001, OP0002, OP0003, OP0004, OP0005, OP0006, OP0007, OP0008, OP0009, OP0010, OP0020, OP0021,
     OP0022, OP0023, OP0024, OP0025, OP0026, OP0027, OP0028, OP0029, OP0030, OP0031, OP0032, OP0033,
-    OP1017, OP1019, OP1021, OP1022, OP2030, OP9003, PP1014, PP1035, is_breaking,
+    OP1017, OP1019, OP1021, OP1022, OP2030, OP9003, OP9104, PP1014, PP1035, is_breaking,
 };
 use super::cx::Cx;
 use super::findings::{Findings, Shown, Spot};
@@ -18,6 +18,9 @@ use crate::compression::{self, Unpacked};
 use crate::error::{Error, ErrorKind, GzipFault};
 use crate::format::Format;
 use crate::format::detect::{Certainty, Detected, is_foreign, names};
+use crate::format::intake::{Intake, Policy};
+use crate::format::losses::Losses;
+use crate::format::options::WriteOptions;
 use crate::framing::{Framing, messages};
 use crate::limits::Limits;
 use crate::schema::Version;
@@ -155,10 +158,24 @@ impl Checking<'_> {
             self.findings.raise(&OP0032, Spot::nowhere(), "", "");
         }
         self.walk(payload, version_of(format));
+        self.generation(payload, format);
         if let Some(asked) = self.options.from {
             self.mismatch(payload, asked);
         }
         self.findings.set_version(None);
+    }
+
+    /// How much smaller a payload of an older generation would be as one of the newest.
+    fn generation(&mut self, payload: &[u8], format: Format) {
+        if !self.findings.asks(&OP9104) || format.schema().is_none() || payload.is_empty() {
+            return;
+        }
+        let Some(newest) = length_as_newest(payload, format, &self.options.limits) else { return };
+        let saved = payload.len().saturating_sub(newest) * 100 / payload.len();
+        if saved > 0 {
+            let found = format_args!("{} bytes, {saved} % more", payload.len()).to_string();
+            self.findings.raise(&OP9104, Spot::nowhere(), found, format_args!("{newest} bytes"));
+        }
     }
 
     /// Walks a message. Where its bytes cannot be taken apart, what they seem to mean is not told.
@@ -285,6 +302,16 @@ impl Checking<'_> {
             *rule == OP1019 || rule.level(Some(version)) == Some(crate::error::Severity::Error)
         })
     }
+}
+
+/// How many bytes a payload takes in the newest generation, if it can be read.
+fn length_as_newest(payload: &[u8], format: Format, limits: &Limits) -> Option<usize> {
+    let mut intake = Intake::new(*limits, Policy::Repair, payload.len());
+    let profiles = format.read(payload, &mut intake).ok()?;
+    let options = WriteOptions::default().max_output_bytes(limits.max_output_bytes);
+    let payloads =
+        Format::OTLP.write(&profiles, &options, &mut Losses::default(), Vec::new()).ok()?;
+    Some(payloads.iter().map(Vec::len).sum())
 }
 
 /// Whether a limit was reached where a rule is broken.

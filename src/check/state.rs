@@ -131,6 +131,8 @@ pub(crate) struct MappingFact {
     pub(crate) start: u64,
     pub(crate) limit: u64,
     pub(crate) has_functions: bool,
+    /// Whether it says that it has functions, file names, line numbers or inlined frames.
+    pub(crate) has_any: bool,
     /// Whether a location is in it, and one with lines.
     pub(crate) located: bool,
     pub(crate) lined: bool,

@@ -208,7 +208,11 @@ impl Cx<'_> {
         end: usize,
     ) -> Result<Range<usize>, Broken> {
         match varint(self.bytes, body, end) {
-            Ok((length, start)) if length <= (end - start) as u64 && start - body <= 2 => {
+            // In its shortest form, of one byte or two.
+            Ok((length, start))
+                if length <= (end - start) as u64
+                    && (start - body == 1 || (start - body == 2 && length > 0x7f)) =>
+            {
                 Ok(start..start + length as usize)
             }
             other => self.odd_length(slot, record, at, body, end, other),

@@ -8,8 +8,8 @@ use super::findings::{Spot, Step};
 use super::lists;
 use super::record::Record;
 use super::rules::{
-    attributes, conventions, duplicates, entries, frames, identity, labels, limits, orphans, pprof,
-    pprof_rows, pprof_samples, repeats, resources, samples, structure, units, zero,
+    attributes, cardinality, conventions, duplicates, entries, frames, identity, labels, limits,
+    orphans, pprof, pprof_rows, pprof_samples, repeats, resources, samples, structure, units, zero,
 };
 use super::shape::{Kind, ROOT, Shape, Take};
 use super::tables::{Fields, Tables};
@@ -163,7 +163,10 @@ fn enter(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
             conventions::mapping(cx, shape, record);
         }
         Kind::KeyValueAndUnit => entries::entry(cx, shape, record),
-        Kind::KeyValue => attributes::key_value(cx, record),
+        Kind::KeyValue => {
+            attributes::key_value(cx, record);
+            entries::in_place(cx, record);
+        }
         Kind::AnyValue => attributes::value(cx, record),
         Kind::ArrayValue => attributes::array(cx, shape, record),
         Kind::KeyValueList => attributes::pairs(cx, shape, record),
@@ -206,7 +209,7 @@ fn leave(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
         Kind::Profile => {
             structure::after_profile(cx, record);
             if cx.version <= Version::V1_5 {
-                after_tables(cx);
+                after_tables(cx, shape, record);
             }
         }
         Kind::Container => cx.payload.container = None,
@@ -214,14 +217,14 @@ fn leave(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
         Kind::ProfilesData if cx.version == Version::V1_6 => {
             zero::strings(cx, "string_table");
             repeats::units(cx);
-            after_tables(cx);
+            after_tables(cx, shape, record);
         }
         Kind::ProfilesData if cx.version >= Version::V1_7 => {
             cx.findings.path.push(Step { name: "dictionary", row: None });
             zero::strings(cx, "string_table");
             zero::tables(cx);
             repeats::units(cx);
-            after_tables(cx);
+            after_tables(cx, shape, record);
             cx.findings.path.pop();
         }
         _ => {}
@@ -229,10 +232,11 @@ fn leave(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
 }
 
 /// What is asked of tables when all references to them are known.
-fn after_tables(cx: &mut Cx<'_>) {
+fn after_tables(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
     match cx.version {
         Version::Pprof => pprof_rows::tables(cx),
         _ => {
+            cardinality::tables(cx, shape, (record.start, record.end));
             repeats::ids(cx);
             frames::tables(cx);
             orphans::tables(cx);

@@ -214,6 +214,30 @@ fn a_payload_that_reads_otherwise_as_well_is_a_warning() {
     assert!(found(&report).contains(&"OP0005"), "{:?}", found(&report));
 }
 
+/// What each generation says of a whole file besides its bytes.
+#[test]
+fn files_of_every_generation_are_checked() {
+    let ids = |bytes: &[u8], options: Options| -> Vec<&'static str> {
+        check(bytes, &options).findings().map(|found| found.rule.id()).collect()
+    };
+    for (generation, name) in GENERATIONS {
+        let format: Format = name.parse().unwrap();
+        let options = Options::default().from(format);
+        let whole = base(generation).1.encode();
+        // Up to 1.7 a file on disk was to be compressed.
+        let told = ids(&whole, options.clone()).contains(&"OP0032");
+        assert_eq!(told, generation == "P" || generation < "5", "{generation}");
+        assert!(!ids(&gzip(&whole), options).contains(&"OP0032"), "{generation}");
+    }
+    // A dictionary alone reads alike since 1.8.
+    let dictionary = base("7").0;
+    let mut node = super::tree::Node::default();
+    dictionary.edit(&mut node, "dictionary.string_table[0]=\"\"; dictionary.mapping_table[0]={}");
+    let found = ids(&node.encode(), Options::default());
+    assert!(found.contains(&"OP0006"), "{found:?}");
+    assert!(!ids(&newest(), Options::default()).contains(&"OP0006"));
+}
+
 #[test]
 fn answers_of_receivers_are_checked() {
     is(b"\x0a\x0b\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", &["OP2030"]);

@@ -14,6 +14,9 @@ use prost_types::{FieldDescriptorProto, FileDescriptorSet};
 #[derive(Clone, Debug, Default)]
 pub struct Node(BTreeMap<i32, (Type, bool, Vec<Value>)>);
 
+/// Bytes behind all fields of a message: the field `raw`.
+const RAW: i32 = i32::MAX;
+
 #[derive(Clone, Debug)]
 enum Value {
     Number(u64),
@@ -70,6 +73,11 @@ impl Schema {
             Some((name, row)) => (name, row.trim_end_matches(']').parse().expect("a row")),
             None => (step, 0),
         };
+        if name == "raw" {
+            let raw = if value == "-" { Vec::new() } else { vec![parse(Type::Bytes, value)] };
+            node.0.insert(RAW, (Type::Bytes, false, raw));
+            return;
+        }
         let field = self.field(message, name);
         let many = field.label() == Label::Repeated;
         let entry = node.0.entry(field.number()).or_insert((field.r#type(), many, Vec::new()));
@@ -193,6 +201,7 @@ impl Node {
             }
             for value in values {
                 match value {
+                    Value::Bytes(raw) if number == RAW as u64 => out.extend_from_slice(raw),
                     Value::Number(value) if fixed => {
                         varint(&mut out, number << 3 | 1);
                         out.extend(value.to_le_bytes());

@@ -29,7 +29,7 @@ rules! {
         example "7 bytes"
         fix "write 8 bytes";
     OP6006 "link-id-zero" ["W" "1-7"] "Link"
-        "trace_id or span_id all zero at an index > 0 (2-4: any): not a valid span context"
+        "trace_id or span_id all zero at an index > 0 (1-4: any; 1: but for the first of several, which stands for none): not a valid span context"
         source "specification/trace/api.md"
         example "00*16"
         fix "refer to link 0 where there is no span";

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::conventions;
+use super::{conventions, limits};
 use crate::check::catalogue::{
     OP2020, OP5001, OP5003, OP5004, OP5005, OP5006, OP5007, OP5008, OP5009, OP5010, OP5011, OP5014,
     OP5018, OP9010,
@@ -114,6 +114,7 @@ pub(crate) fn key_value(cx: &mut Cx<'_>, record: &Record) {
         let spot = Spot::at(record.at(STRINDEX)).field("key_strindex");
         cx.findings.raise(&OP5004, spot, format_args!("{row} and {}", Shown(text)), "one of them");
     }
+    limits::in_place(cx, text);
     let key = key_of(cx, record);
     if key.is_some_and(<[u8]>::is_empty) {
         cx.findings.raise(&OP5003, Spot::at(record.at(KEY)).field("key"), "\"\"", "a key");
@@ -147,6 +148,9 @@ pub(crate) fn value(cx: &mut Cx<'_>, record: &Record) {
             _ => {}
         }
         return;
+    }
+    if matches!(cx.parent, Kind::KeyValue | Kind::ArrayValue) {
+        limits::in_place(cx, cx.body(record, TEXT));
     }
     if record.has(DOUBLE) {
         let number = f64::from_bits(record.number(DOUBLE));

@@ -6,12 +6,14 @@ use super::{conventions, zero};
 use crate::check::catalogue::{OP5003, OP5005, OP5013, OP5016, OP5031};
 use crate::check::cx::Cx;
 use crate::check::findings::{Shown, Spot};
+use crate::check::lists;
 use crate::check::record::Record;
 use crate::check::shape::{Kind, Shape};
 use crate::check::state::{Attribute, KeyState};
-use crate::schema::{ANY_VALUE, KEY_VALUE_AND_UNIT};
+use crate::schema::{ANY_VALUE, KEY_VALUE, KEY_VALUE_AND_UNIT};
 
 const DOUBLE: usize = ANY_VALUE.cell("double_value");
+const PAIR_VALUE: usize = KEY_VALUE.cell("value");
 const ENTRY_KEY: usize = KEY_VALUE_AND_UNIT.cell("key_strindex");
 const ENTRY_VALUE: usize = KEY_VALUE_AND_UNIT.cell("value");
 const ENTRY_UNIT: usize = KEY_VALUE_AND_UNIT.cell("unit_strindex");
@@ -43,28 +45,42 @@ pub(crate) fn entry(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
     }
     let Some(key) = key else { return };
     key_style(cx, record, key);
-    conflict(cx, record, key, kind, unit);
+    let attribute = cx.attributes.get(cx.row());
+    if let Some(attribute) = attribute.filter(|found| found.key != Attribute::NO_KEY) {
+        conflict(cx, record, *attribute, kind, unit);
+    }
     conventions::entry(cx, record, key, body);
 }
 
+/// A row of the attribute table before 1.8, if it is one: its unit is that of its key.
+pub(crate) fn in_place(cx: &mut Cx<'_>, record: &Record) {
+    let is_row = cx.findings.path.last().is_some_and(|step| step.name == "attribute_table");
+    let Some(value) = cx.shapes.find(Kind::AnyValue).filter(|_| is_row) else { return };
+    let body = record.body(PAIR_VALUE);
+    let kind = value_type(cx.peek(value, body.start, body.end).seen);
+    let attribute = cx.attributes.get(cx.row());
+    let Some(attribute) = attribute.filter(|found| found.key != Attribute::NO_KEY) else { return };
+    conflict(cx, record, *attribute, kind, 0);
+}
+
 /// One key: one type, and one unit.
-fn conflict(cx: &mut Cx<'_>, record: &Record, key: &[u8], kind: u64, unit: u64) {
-    let row = cx.row();
-    let Some(attribute) = cx.attributes.get(row).filter(|found| found.key != Attribute::NO_KEY)
-    else {
-        return;
-    };
+fn conflict(cx: &mut Cx<'_>, record: &Record, attribute: Attribute, kind: u64, unit: u64) {
     let Some(seen) = cx.payload.keys.get_mut(attribute.key as usize) else { return };
     if seen.rows == 0 {
         *seen = KeyState { kind, unit, rows: 0 };
     }
     seen.rows += 1;
     let conflicts = (seen.kind, seen.unit) != (kind, unit) && kind != 0;
-    let id = u64::from(attribute.key);
-    if conflicts {
-        cx.findings.fold(&OP5031, id, Spot::at(record.start), Shown(key), "one type and one unit");
+    let double = kind == 1 << DOUBLE;
+    if !conflicts && !double {
+        return;
     }
-    if kind == 1 << DOUBLE {
-        cx.findings.fold(&OP5016, id, Spot::at(record.start), Shown(key), "bounded cardinality");
+    let (id, spot) = (u64::from(attribute.key), Spot::at(record.start));
+    let key = Shown(lists::key_of(cx, cx.row() as u64)).to_string();
+    if conflicts {
+        cx.findings.fold(&OP5031, id, spot, &key, "one type and one unit");
+    }
+    if double {
+        cx.findings.fold(&OP5016, id, spot, &key, "bounded cardinality");
     }
 }

@@ -20,6 +20,13 @@ const START: usize = MAPPING.cell("memory_start");
 const LIMIT: usize = MAPPING.cell("memory_limit");
 const FILENAME: usize = MAPPING.cell("filename_strindex");
 const HAS_FUNCTIONS: usize = MAPPING.cell("has_functions");
+/// What a mapping says that only lines can have.
+const HAS: [usize; 4] = [
+    HAS_FUNCTIONS,
+    MAPPING.cell("has_filenames"),
+    MAPPING.cell("has_line_numbers"),
+    MAPPING.cell("has_inline_frames"),
+];
 const MAPPING_ATTRIBUTES: usize = MAPPING.cell("attribute_indices");
 
 /// A row of the mapping table.
@@ -52,6 +59,7 @@ pub(crate) fn mapping_facts(cx: &Cx<'_>) -> Vec<MappingFact> {
             start: record.number(START),
             limit: record.number(LIMIT),
             has_functions: record.number(HAS_FUNCTIONS) != 0,
+            has_any: HAS.iter().any(|cell| record.number(*cell) != 0),
             located: false,
             lined: false,
         }
@@ -125,9 +133,12 @@ fn equal_lines(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
     let number = shape.of_cell(LINES).map_or(0, |slot| slot.field.number);
     let fields = Fields::new(cx.bytes, record.start, record.end);
     let bodies = fields.filter(|(found, _)| *found == number).filter_map(|(_, body)| body);
-    let mut seen: HashSet<&[u8]> = HashSet::new();
+    let Some(line) = cx.shapes.find(Kind::Line) else { return };
+    let mut inner = cx.pool.lend();
+    let mut seen = HashSet::new();
     for (row, (start, end)) in bodies.enumerate() {
-        if !seen.insert(cx.bytes.get(start..end).unwrap_or_default()) {
+        cx.peek_into(line, start, end, &mut inner);
+        if !seen.insert([FUNCTION_INDEX, LINE_NUMBER, COLUMN].map(|cell| inner.number(cell))) {
             let spot = Spot::at(start).field(shape.name_of(LINES)).row(row);
             cx.findings.raise(&OP3209, spot, "", "");
             return;
@@ -159,9 +170,12 @@ pub(crate) fn line(cx: &mut Cx<'_>, record: &Record) {
     if function == 0 && cx.version >= Version::V1_8 {
         cx.findings.raise(&OP7009, spot, 0, "a function");
     }
-    let unsaid = !record.has(FUNCTION_INDEX) && cx.version < Version::V1_8;
-    if unsaid && cx.tables.len(Table::Function) == 0 && !cx.tables.missing {
+    // Before 1.8 an index left out is one of the first function.
+    let unsaid = !record.has(FUNCTION_INDEX) && cx.version < Version::V1_8 && !cx.tables.missing;
+    if unsaid && cx.tables.len(Table::Function) == 0 {
         cx.findings.raise(&OP3107, spot, 0, "an index below 0, the rows of the function table");
+    } else if unsaid {
+        cx.tables.mark(Table::Function, 0);
     }
     let start = usize::try_from(function).ok().and_then(|row| cx.payload.start_lines.get(row));
     if let Some(&start) = start.filter(|start| 0 < line && line < **start) {
@@ -202,11 +216,15 @@ pub(crate) fn tables(cx: &mut Cx<'_>) {
     let mappings = std::mem::take(&mut cx.payload.mappings);
     if cx.version < Version::V1_8 {
         for (row, fact) in mappings.iter().enumerate() {
-            if fact.located && fact.has_functions != fact.lined {
-                let spot = Spot::nowhere().field(name).row(row);
-                let found = format_args!("has_functions {}", fact.has_functions).to_string();
-                let bound = if fact.lined { "lines" } else { "no lines" };
-                cx.findings.raise(&OP7016, spot, found, bound);
+            let spot = Spot::nowhere().field(name).row(row);
+            match (fact.located, fact.lined) {
+                (true, true) if !fact.has_functions => {
+                    cx.findings.raise(&OP7016, spot, "lines", "has_functions");
+                }
+                (true, false) if fact.has_any => {
+                    cx.findings.raise(&OP7016, spot, "has_functions or the like", "lines");
+                }
+                _ => {}
             }
         }
     }

@@ -10,7 +10,7 @@ use crate::check::findings::Spot;
 use crate::check::record::Record;
 use crate::check::shape::Kind;
 use crate::error::Severity;
-use crate::schema::{LINK, PROFILE, PROFILE_CONTAINER, Version};
+use crate::schema::{LINK, PROFILE, PROFILE_CONTAINER, Table, Version};
 
 const PROFILE_ID: usize = PROFILE.cell("profile_id");
 const TIME: usize = PROFILE.cell("time_unix_nano");
@@ -166,8 +166,9 @@ pub(crate) fn link(cx: &mut Cx<'_>, record: &Record) {
     }
     let is_zero = |cell| cx.body(record, cell).iter().all(|byte| *byte == 0);
     let (trace, span) = (is_zero(TRACE), is_zero(SPAN));
-    // In OTEP 0239 an index is always there: what has no link refers to a first one of zeros.
-    let none = cx.version == Version::V1_3 && cx.row() == 0;
+    // In OTEP 0239 an index is always there: what has no link refers to a first one of zeros, if others have one.
+    let several = cx.tables.len(Table::Link) > 1;
+    let none = cx.version == Version::V1_3 && cx.row() == 0 && several;
     if valid && !none && (trace || span) {
         let found = if trace { "a trace_id of zeros" } else { "a span_id of zeros" };
         cx.findings.raise(&OP6006, Spot::at(record.start), found, "");

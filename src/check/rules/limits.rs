@@ -1,6 +1,6 @@
 //! Limits, and hints about size.
 
-use crate::check::catalogue::{OP9001, OP9002, OP9003, OP9006, OP9101, OP9104};
+use crate::check::catalogue::{OP9001, OP9002, OP9003, OP9006, OP9101};
 use crate::check::cx::Cx;
 use crate::check::findings::Spot;
 use crate::check::record::Record;
@@ -66,10 +66,25 @@ pub(crate) fn hints(cx: &mut Cx<'_>) {
     if owned > most {
         cx.findings.raise(&OP9006, Spot::nowhere(), format_args!("{owned} bytes"), most);
     }
-    let here = Spot::nowhere();
-    cx.findings.raise(&OP9104, here, "an older generation", "OTLP 1.10 or 1.11");
-    let saved: u64 = cx.payload.texts.values().map(|(length, times)| length * (times - 1)).sum();
+    // Each text once in the table, with a tag and a length, where now it is as often as it comes.
+    let saved = |(length, times): &(u64, u64)| (length * (times - 1)).saturating_sub(2);
+    let saved: u64 = cx.payload.texts.values().map(saved).sum();
     if saved > 0 {
-        cx.findings.raise(&OP9101, here, format_args!("{saved} bytes"), "references");
+        cx.findings.raise(
+            &OP9101,
+            Spot::nowhere(),
+            format_args!("{saved} bytes more"),
+            "references",
+        );
     }
+}
+
+/// Counts a text that a resource or a scope says in place, where a reference would do.
+pub(crate) fn in_place(cx: &mut Cx<'_>, text: &[u8]) {
+    if text.is_empty() || !cx.findings.asks(&OP9101) {
+        return;
+    }
+    let print = cx.payload.fingerprint(text);
+    let (length, times) = cx.payload.texts.entry(print).or_default();
+    (*length, *times) = (text.len() as u64, *times + 1);
 }

@@ -1,6 +1,7 @@
 //! What rules ask, a family a file: each function is given a message that was taken apart.
 
 pub(crate) mod attributes;
+pub(crate) mod cardinality;
 pub(crate) mod conventions;
 pub(crate) mod duplicates;
 pub(crate) mod entries;

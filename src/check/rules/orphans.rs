@@ -64,10 +64,12 @@ pub(crate) fn asked(cx: &mut Cx<'_>) -> bool {
 
 /// The first row that has to be referred to.
 fn first(cx: &Cx<'_>, table: Table) -> usize {
-    let counted = cx.version >= Version::V1_8;
-    // In older generations a field left out refers to row 0 of these.
-    let implied = matches!(table, Table::String | Table::Mapping | Table::Function | Table::Link);
-    usize::from(counted || implied)
+    // In older generations a field left out refers to row 0 of these; the first mapping is that of the program.
+    usize::from(match table {
+        Table::String | Table::Mapping => true,
+        Table::Link => cx.version >= Version::V1_8 || cx.version == Version::V1_3,
+        _ => cx.version >= Version::V1_8,
+    })
 }
 
 /// Takes back what a message refers to.

@@ -171,7 +171,7 @@ fn slice(cx: &mut Cx<'_>, record: &Record) {
         let found = format_args!("{} and {} more", start as i64, length as i64).to_string();
         cx.findings.raise(&OP3127, spot, found, format_args!("at most {most} location_indices"));
     }
-    if length > cx.limits.max_stack_depth {
+    if fits && length > cx.limits.max_stack_depth {
         let spot = Spot::at(record.at(SLICE_LENGTH)).field("locations_length");
         cx.findings.raise(&OP9005, spot, length, cx.limits.max_stack_depth);
     }

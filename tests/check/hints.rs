@@ -1,0 +1,173 @@
+//! Hints, which are given only to who asks for them, lists too long to write down, and how bytes could be fewer.
+
+use otlp_profiles::check::{Options, Report, Rule, check};
+use otlp_profiles::{Format, Severity};
+
+use super::bases::{GENERATIONS, base};
+use super::cases::in_full;
+
+fn asked(rule: &str, generation: &str, payload: &[u8]) -> Report {
+    let (_, format) = GENERATIONS.iter().find(|(name, _)| *name == generation).expect("one");
+    let format: Format = format.parse().expect("a format");
+    let rule = Rule::find(rule).expect("a rule");
+    check(payload, &Options::default().from(format).only(vec![rule]))
+}
+
+fn edited(generation: &str, edits: &str) -> Vec<u8> {
+    let (schema, mut node) = base(generation);
+    schema.edit(&mut node, &in_full(generation, edits));
+    node.encode()
+}
+
+/// The paths of the findings of a rule, which are infos, where it is asked by name.
+fn paths(rule: &str, generation: &str, payload: &[u8]) -> Vec<String> {
+    let report = asked(rule, generation, payload);
+    assert!(report.worst() <= Some(Severity::Info), "{rule} {generation}: {report:#?}");
+    report.findings().map(|found| found.path.clone()).collect()
+}
+
+const OTLP: [&str; 7] = ["1", "2", "3", "4", "5", "6", "7"];
+
+#[test]
+fn hints_are_given_to_who_asks() {
+    let profile = |generation| in_full(generation, "$P");
+    for generation in ["5", "6", "7"] {
+        let ones = edited(generation, "$S.values[0]=1");
+        assert_eq!(paths("OP9103", generation, &ones), [profile(generation)]);
+        let others = edited(generation, "$S.values[0]=2");
+        assert!(paths("OP9103", generation, &others).is_empty(), "{generation}");
+        let usual = check(&ones, &Options::default());
+        assert!(usual.tallies().all(|tally| tally.rule.id() != "OP9103"), "nobody asked");
+    }
+    for generation in OTLP {
+        let key =
+            |key: &str| edited(generation, &format!("$R.resource.attributes[0].key=\"{key}\""));
+        let place = in_full(generation, "$R.resource.attributes[0].key");
+        for odd in ["ThreadID", "thread id"] {
+            assert_eq!(paths("OP5018", generation, &key(odd)), [place.as_str()]);
+        }
+        assert!(paths("OP5018", generation, &key("thread.id")).is_empty(), "{generation}");
+    }
+}
+
+#[test]
+fn texts_in_place_could_be_references() {
+    let twice =
+        "$K.scope.attributes[0].key=\"service.name\"; $K.scope.attributes[0].value.int_value=1";
+    let report = asked("OP9101", "7", &edited("7", twice));
+    let found: Vec<_> = report.findings().map(|found| found.value.as_str()).collect();
+    // "service.name" once more, less the tag and the length of its row in the table.
+    assert_eq!(found, ["10 bytes more"]);
+    assert!(paths("OP9101", "7", &base("7").1.encode()).is_empty());
+}
+
+#[test]
+fn an_older_generation_could_be_smaller() {
+    for generation in ["1", "2", "3", "4"] {
+        // A hundred samples that each say the ten locations of one stack.
+        let locations: String =
+            (0..1_000).map(|row| format!("; $P.location_indices[{row}]=0")).collect();
+        let sample = |row: usize| {
+            format!(
+                "; $P.$s[{row}].locations_start_index={}; $P.$s[{row}].locations_length=10; $P.$s[{row}].$V[0]=7",
+                row * 10
+            )
+        };
+        let samples: String = (0..100).map(sample).collect();
+        let report = asked(
+            "OP9104",
+            generation,
+            &edited(generation, &format!("$P.period=10{locations}{samples}")),
+        );
+        let found = report.findings().next().expect("it could be smaller");
+        assert!(found.severity == Severity::Info && found.value.ends_with(" % more"), "{found}");
+    }
+    for generation in ["5", "6", "7"] {
+        assert!(paths("OP9104", generation, &base(generation).1.encode()).is_empty());
+    }
+}
+
+#[test]
+fn numbers_one_by_one_could_be_packed() {
+    for (generation, raw) in [
+        ("1", "1007"),
+        ("2", "1807"),
+        ("3", "1807"),
+        ("4", "1807"),
+        ("5", "1007"),
+        ("6", "1007"),
+        ("7", "2007"),
+    ] {
+        let payload = edited(generation, &format!("$S.$V=-; $S.raw=x{raw}"));
+        assert_eq!(paths("OP9102", generation, &payload), [in_full(generation, "$S.$V")]);
+        assert!(paths("OP9102", generation, &base(generation).1.encode()).is_empty());
+    }
+    let payload = edited("P", "sample[0].value=-; sample[0].raw=x1007");
+    assert_eq!(paths("OP9102", "P", &payload), ["sample[0].value"]);
+}
+
+#[test]
+fn a_list_of_attributes_has_128_at_most() {
+    for generation in OTLP {
+        let list = |many: usize| -> Vec<u8> {
+            let pair = |row| {
+                format!(
+                    "$K.scope.attributes[{row}].key=\"a{row}\"; $K.scope.attributes[{row}].value.int_value=1; "
+                )
+            };
+            edited(generation, &(0..many).map(pair).collect::<String>())
+        };
+        assert_eq!(
+            paths("OP5014", generation, &list(129)),
+            [in_full(generation, "$K.scope.attributes")]
+        );
+        assert!(paths("OP5014", generation, &list(128)).is_empty());
+    }
+}
+
+#[test]
+fn a_key_of_nearly_as_many_values_as_samples_is_told() {
+    for generation in OTLP {
+        let key = if generation < "5" { "key=\"k1\"" } else { "key_strindex=6" };
+        let first: usize = if generation < "5" { 1 } else { 3 };
+        let many = |values: usize| -> Vec<u8> {
+            let row = |row: usize| {
+                format!(
+                    "; $T.attribute_table[{row}].{key}; $T.attribute_table[{row}].value.int_value={row}"
+                )
+            };
+            let rows: String = (first..first + values).map(row).collect();
+            let sample = |sample: usize| {
+                format!(
+                    "; $P.$s[{sample}].$A[0]={}; $P.$s[{sample}].$V[0]=1",
+                    first + sample % values
+                )
+            };
+            edited(
+                generation,
+                &format!("$P.period=10{rows}{}", (1..1_001).map(sample).collect::<String>()),
+            )
+        };
+        let place = in_full(generation, "$T.attribute_table[$1]");
+        assert_eq!(paths("OP5016", generation, &many(950)), [place]);
+        assert!(paths("OP5016", generation, &many(850)).is_empty(), "{generation}");
+    }
+}
+
+#[test]
+fn what_is_not_listed_is_counted() {
+    for (generation, _) in GENERATIONS {
+        let label = if generation == "P" { "sample" } else { "$P.$s" };
+        let value = if generation == "P" { "value" } else { "$V" };
+        let many: String = (1..150).map(|row| format!("; {label}[{row}].{value}[0]=0")).collect();
+        let first = if generation == "P" { "period=10" } else { "$P.period=10" };
+        let payload = edited(generation, &format!("{first}{many}"));
+        let (_, format) = GENERATIONS.iter().find(|(name, _)| *name == generation).expect("one");
+        let format: Format = format.parse().expect("a format");
+        let report = check(&payload, &Options::default().from(format));
+        let rest = report.findings().filter(|found| found.rule.id() == "OP9008");
+        let rest: Vec<_> = rest.map(|found| found.value.clone()).collect();
+        let rule = if generation == "P" { "49 more of PP1033" } else { "50 more of OP4019" };
+        assert!(rest.iter().any(|value| value == rule || value == "49 more of OP4019"), "{rest:?}");
+    }
+}
