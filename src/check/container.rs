@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::catalogue::{
     OP0001, OP0002, OP0003, OP0004, OP0005, OP0006, OP0007, OP0008, OP0009, OP0010, OP0020, OP0021,
     OP0022, OP0023, OP0024, OP0025, OP0026, OP0027, OP0028, OP0029, OP0030, OP0031, OP0032, OP0033,
-    OP1017, OP1019, OP1021, OP1022, OP2030, OP9003, OP9104, PP1014, PP1035, is_breaking,
+    OP1017, OP1019, OP1021, OP1022, OP2030, OP9003, OP9104, OP9201, PP1014, PP1035, is_breaking,
 };
 use super::cx::Cx;
 use super::findings::{Findings, Shown, Spot};
@@ -156,6 +156,10 @@ impl Checking<'_> {
         self.findings.set_version(Some(version_of(format)));
         if !gzip {
             self.findings.raise(&OP0032, Spot::nowhere(), "", "");
+        }
+        if format.schema().is_some() {
+            // Asked only for receivers, who say which generation they read.
+            self.findings.raise(&OP9201, Spot::nowhere(), format, "otlp-1.10");
         }
         self.walk(payload, version_of(format));
         self.generation(payload, format);

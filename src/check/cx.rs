@@ -6,6 +6,7 @@ use super::shape::{Kind, Shape, Shapes, Slot, Take};
 use super::state::{Attribute, PayloadState, ProfileState};
 use super::tables::Tables;
 use super::varint::{Packed, varint};
+use crate::format::Receiver;
 use crate::limits::Limits;
 use crate::schema::{Role, Table, Version};
 use crate::wire::indices::Indices;
@@ -30,6 +31,8 @@ pub(crate) struct Cx<'a> {
     pub(super) long: usize,
     /// Whether messages that are fine as a whole are shown to be so.
     pub(crate) fast: bool,
+    /// Whom the payload is for, if that is known and it is of the generation that receivers read.
+    pub(crate) receiver: Option<Receiver>,
     pub(crate) line_shape: Option<&'static Shape>,
     pub(crate) value_shape: Option<&'static Shape>,
     /// Whether it is asked how keys are written.
@@ -60,11 +63,13 @@ impl<'a> Cx<'a> {
         let shapes = Shapes::of(version);
         let long = LONG.min(usize::try_from(limits.max_string_bytes).unwrap_or(usize::MAX));
         let tables = Tables::default();
+        let receiver = findings.receiver().filter(|_| version == Version::V1_10);
         let (attributes, depth, parent) = (Vec::new(), 0, Kind::ProfilesData);
         let (profile, payload) = Default::default();
         Self {
             pool: Pool::default(),
-            fast: version >= Version::V1_8,
+            fast: version >= Version::V1_8 && receiver.is_none(),
+            receiver,
             line_shape: shapes.find(Kind::Line),
             value_shape: shapes.find(Kind::AnyValue),
             styled: false,

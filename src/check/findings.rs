@@ -7,6 +7,7 @@ use super::catalogue::OP9008;
 use super::options::Options;
 use super::rule::Rule;
 use crate::error::Severity;
+use crate::format::Receiver;
 use crate::schema::Version;
 
 /// Something a payload breaks, and where.
@@ -136,6 +137,11 @@ impl Findings {
     pub(crate) fn new(options: Rc<Options>, version: Option<Version>) -> Self {
         let (path, prefix) = (Vec::new(), String::new());
         Self { options, version, prefix, path, counts: Vec::new(), listed: Vec::new() }
+    }
+
+    /// Whom the payload is for.
+    pub(crate) fn receiver(&self) -> Option<Receiver> {
+        self.options.receiver
     }
 
     /// Which version the rules are asked of from here on.

@@ -122,11 +122,13 @@ impl Options {
         match () {
             () if self.deny.contains(&rule) => Some(Severity::Error),
             () if self.allow.contains(&rule) => Some(Severity::Info),
-            () if rule.off && !named => None,
-            () => {
-                let wanted = self.receiver.and_then(|receiver| receivers::level(receiver, rule));
-                Some(wanted.map_or(level, |wanted| wanted.max(level)))
-            }
+            () => match self.receiver.and_then(|receiver| receivers::level(receiver, rule)) {
+                None if rule.off && !named => None,
+                None => Some(level),
+                // Of what is asked for receivers alone, they say how much it matters.
+                Some(wanted) if rule.off => Some(wanted),
+                Some(wanted) => Some(wanted.max(level)),
+            },
         }
     }
 }

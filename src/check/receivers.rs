@@ -1,10 +1,11 @@
-//! What known receivers refuse or drop without a word, as of 20 November 2026: rules that are errors, or
-//! warnings, where a payload is meant for one of them.
+//! What known receivers make of payloads that break a rule, as of 20 November 2026: what is refused is an error, what
+//! is dropped or damaged without a word at least a warning.
 
 use super::catalogue::{
-    OP1024, OP2004, OP2006, OP2014, OP2016, OP3003, OP3004, OP3005, OP3007, OP3008, OP4001, OP4002,
-    OP4003, OP4012, OP5001, OP5002, OP5003, OP5005, OP5006, OP5007, OP5008, OP5009, OP5011, OP5015,
-    OP6002, OP6003, OP6004, OP6005,
+    OP1016, OP1024, OP2004, OP2006, OP2014, OP2016, OP3003, OP3004, OP3005, OP3007, OP3008, OP4001,
+    OP4002, OP4003, OP4012, OP4019, OP5001, OP5002, OP5003, OP5005, OP5006, OP5007, OP5008, OP5009,
+    OP5011, OP5015, OP6002, OP6003, OP6004, OP6005, OP7010, OP9201, OP9202, OP9203, OP9204, OP9205,
+    OP9206, OP9207, OP9208, OP9209, OP9210,
 };
 use super::rule::Rule;
 use crate::error::Severity;
@@ -12,27 +13,43 @@ use crate::format::Receiver;
 
 /// How much a rule matters at least to a receiver.
 pub(crate) fn level(receiver: Receiver, rule: &'static Rule) -> Option<Severity> {
-    let has = |rules: &[&'static Rule]| rules.contains(&rule);
-    match receiver {
-        // It refuses the payload.
-        Receiver::Parca if has(PARCA_REFUSES) => Some(Severity::Error),
-        // It drops what the rule is about and says nothing.
-        Receiver::Pyroscope if has(PYROSCOPE_DROPS) => Some(Severity::Warning),
-        Receiver::Collector if has(COLLECTOR_DAMAGES) => Some(Severity::Error),
-        _ => None,
+    let (refuses, drops) = match receiver {
+        Receiver::Parca => (PARCA_REFUSES, PARCA_DROPS),
+        Receiver::Pyroscope => (PYROSCOPE_REFUSES, PYROSCOPE_DROPS),
+        Receiver::Collector => (COLLECTOR_DAMAGES, COLLECTOR_MAY_DAMAGE),
+    };
+    match () {
+        () if refuses.contains(&rule) => Some(Severity::Error),
+        () if drops.contains(&rule) => Some(Severity::Warning),
+        () => None,
     }
 }
 
 /// Parca 0.28, `ValidateOtel*`: zero entries in all tables and in the short form, samples, timestamps within
-/// the profile, a type of the period, profile ids of 16 bytes, keys once, values.
+/// the profile, a type of the period, profile ids of 16 bytes, keys once and in place, values; it fails at samples of
+/// several values without timestamps.
 static PARCA_REFUSES: &[&Rule] = &[
     &OP2004, &OP2014, &OP2016, &OP3003, &OP3004, &OP3005, &OP3007, &OP3008, &OP4001, &OP4002,
-    &OP4012, &OP5001, &OP5002, &OP5003, &OP5005, &OP6002, &OP6003, &OP6004, &OP6005,
+    &OP4003, &OP4012, &OP5001, &OP5002, &OP5003, &OP5005, &OP6002, &OP6003, &OP6004, &OP6005,
+    &OP9201, &OP9202, &OP9209,
 ];
 
-/// Pyroscope 2.2, `ConvertOtelToGoogle`: attributes that are no text or integer, long values, samples of
-/// several values.
-static PYROSCOPE_DROPS: &[&Rule] = &[&OP4003, &OP5006, &OP5007, &OP5008, &OP5009, &OP5011, &OP5015];
+/// Samples whose values are all 0; attributes of samples that are no text, and all of locations.
+static PARCA_DROPS: &[&Rule] = &[&OP4019, &OP9204, &OP9205];
 
-/// The Collector before 0.161: fields in several chunks keep the last one; two dictionaries are taken for one.
-static COLLECTOR_DAMAGES: &[&Rule] = &[&OP1024, &OP2006];
+/// Pyroscope 2.2, `ConvertOtelToGoogle` and its limits.
+static PYROSCOPE_REFUSES: &[&Rule] = &[&OP9201, &OP9208, &OP9210];
+
+/// Attributes that are no text or integer, keys by reference, long values, timestamps, columns, what locations say
+/// besides their lines, samples of several values.
+static PYROSCOPE_DROPS: &[&Rule] = &[
+    &OP4003, &OP5006, &OP5007, &OP5008, &OP5009, &OP5011, &OP5015, &OP7010, &OP9202, &OP9204,
+    &OP9205, &OP9206, &OP9207,
+];
+
+/// The Collector before 0.161: of numbers in several chunks the last one is kept, two dictionaries are taken for
+/// one, a group is an error.
+static COLLECTOR_DAMAGES: &[&Rule] = &[&OP1016, &OP1024, &OP2006, &OP9201];
+
+/// What it does with files alone.
+static COLLECTOR_MAY_DAMAGE: &[&Rule] = &[&OP9203];

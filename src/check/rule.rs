@@ -173,6 +173,9 @@ impl fmt::Display for Rule {
         }
         writeln!(f, "  fix          {}", self.fix)?;
         match self.off {
+            true if self.id.starts_with("OP92") => {
+                writeln!(f, "  off          unless --for names a receiver")
+            }
             true => writeln!(f, "  off          unless it is named by --only, --deny or --allow"),
             false => Ok(()),
         }

@@ -41,6 +41,8 @@ pub(crate) struct ProfileState {
     pub(crate) identities: HashMap<u128, u32, foldhash::fast::RandomState>,
     /// Whether samples are compared with each other.
     pub(crate) compares: bool,
+    /// Whether the receiver takes samples of one value alone.
+    pub(crate) one_value: bool,
     /// Whether every value is 1 and has a timestamp.
     pub(crate) ones: bool,
     /// The rows of `location_indices`, which samples have slices of.

@@ -9,7 +9,8 @@ use super::lists;
 use super::record::Record;
 use super::rules::{
     attributes, cardinality, conventions, duplicates, entries, frames, identity, labels, limits,
-    orphans, pprof, pprof_rows, pprof_samples, repeats, resources, samples, structure, units, zero,
+    orphans, pprof, pprof_rows, pprof_samples, readers, repeats, resources, samples, structure,
+    units, zero,
 };
 use super::shape::{Kind, ROOT, Shape, Take};
 use super::tables::{Fields, Tables};
@@ -88,6 +89,9 @@ fn message(
     cx.take(shape, start, end, record)?;
     limits::owned(cx, shape, record);
     enter(cx, shape, record);
+    if let Some(receiver) = cx.receiver {
+        readers::message(cx, shape, record, receiver);
+    }
     if record.seen & shape.children != 0 {
         children(cx, shape, record);
     }

@@ -13,6 +13,7 @@ mod indices;
 mod limits;
 mod orphans;
 mod pprof;
+mod readers;
 mod repeats;
 mod samples;
 mod structure;
@@ -29,6 +30,7 @@ pub(crate) use indices::*;
 pub(crate) use limits::*;
 pub(crate) use orphans::*;
 pub(crate) use pprof::*;
+pub(crate) use readers::*;
 pub(crate) use repeats::*;
 pub(crate) use samples::*;
 pub(crate) use structure::*;
@@ -38,7 +40,7 @@ pub(crate) use zero::*;
 use super::rule::Rule;
 
 /// Every family, in the order of the ids.
-static FAMILIES: [&[&Rule]; 15] = [
+static FAMILIES: [&[&Rule]; 16] = [
     container::RULES,
     wire::RULES,
     structure::RULES,
@@ -53,6 +55,7 @@ static FAMILIES: [&[&Rule]; 15] = [
     frames::RULES,
     conventions::RULES,
     limits::RULES,
+    readers::RULES,
     pprof::RULES,
 ];
 

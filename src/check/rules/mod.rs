@@ -14,6 +14,7 @@ pub(crate) mod orphans;
 pub(crate) mod pprof;
 pub(crate) mod pprof_rows;
 pub(crate) mod pprof_samples;
+pub(crate) mod readers;
 pub(crate) mod regexp;
 pub(crate) mod repeats;
 pub(crate) mod resources;

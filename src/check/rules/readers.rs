@@ -1,0 +1,163 @@
+//! What a known receiver refuses, drops or cuts though the specification allows it.
+
+use super::value_types;
+use crate::check::catalogue::{
+    OP9202, OP9203, OP9204, OP9205, OP9206, OP9207, OP9208, OP9209, OP9210,
+};
+use crate::check::cx::Cx;
+use crate::check::findings::{Shown, Spot};
+use crate::check::lists;
+use crate::check::record::Record;
+use crate::check::shape::{Kind, Shape};
+use crate::error::Severity;
+use crate::format::Receiver;
+use crate::schema::{
+    ANY_VALUE, ARRAY_VALUE, KEY_VALUE, KEY_VALUE_AND_UNIT, LINE, LOCATION, PROFILE,
+    RESOURCE_PROFILES, SAMPLE, SCOPE_PROFILES, STACK, Table,
+};
+
+/// What a message holds that the receiver does not take.
+pub(crate) fn message(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record, of: Receiver) {
+    match shape.kind {
+        Kind::ProfilesData => {
+            most(cx, Spot::nowhere(), record.end - record.start, PAYLOAD, "bytes");
+        }
+        Kind::ResourceProfiles => left_out(cx, shape, record, RESOURCE),
+        Kind::ScopeProfiles => left_out(cx, shape, record, SCOPE),
+        Kind::Profile => profile(cx, shape, record),
+        Kind::Sample => sample(cx, shape, record, of),
+        Kind::Stack => stack(cx, record),
+        Kind::Location if record.count(LOCATION_ATTRIBUTES) > 0 => {
+            let spot = Spot::at(record.at(LOCATION_ATTRIBUTES)).field("attribute_indices");
+            cx.findings.fold(&OP9205, 0, spot, "", "");
+        }
+        Kind::Line if record.number(COLUMN) > 0 => {
+            let spot = Spot::at(record.at(COLUMN)).field("column");
+            cx.findings.fold(&OP9207, 0, spot, record.number(COLUMN), "");
+        }
+        Kind::KeyValue => key(cx, record),
+        Kind::AnyValue if record.has(TEXT_STRINDEX) => {
+            let spot = Spot::at(record.at(TEXT_STRINDEX)).field("string_value_strindex");
+            cx.findings.fold(&OP9202, 1, spot, record.number(TEXT_STRINDEX), "a text in place");
+        }
+        _ => {}
+    }
+}
+
+/// What Pyroscope takes by default.
+const PAYLOAD: usize = 4 << 20;
+const SAMPLES: usize = 16_000;
+const FRAMES: usize = 1_000;
+
+fn most(cx: &mut Cx<'_>, spot: Spot, found: usize, most: usize, of: &str) {
+    if found > most {
+        cx.findings.raise(&OP9210, spot, format_args!("{found} {of}"), most);
+    }
+}
+
+const RESOURCE: usize = RESOURCE_PROFILES.cell("resource");
+const SCOPE: usize = SCOPE_PROFILES.cell("scope");
+
+fn left_out(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record, cell: usize) {
+    if !record.has(cell) {
+        let spot = Spot::at(record.start).field(shape.name_of(cell));
+        cx.findings.raise(&OP9209, spot, "nothing", "a message, be it empty");
+    }
+}
+
+const PROFILE_SAMPLES: usize = PROFILE.cell("samples");
+const SAMPLE_TYPE: usize = PROFILE.cell("sample_type");
+const PERIOD: usize = PROFILE.cell("period");
+const PERIOD_TYPE: usize = PROFILE.cell("period_type");
+
+fn profile(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
+    left_out(cx, shape, record, SAMPLE_TYPE);
+    left_out(cx, shape, record, PERIOD_TYPE);
+    let spot = Spot::at(record.start).field(shape.name_of(PROFILE_SAMPLES));
+    most(cx, spot, record.count(PROFILE_SAMPLES), SAMPLES, "samples");
+    let body = record.body(SAMPLE_TYPE);
+    let names = value_types::named(cx, (body.start, body.end));
+    let adds = names == Some((b"off_cpu", b"nanoseconds"));
+    cx.profile.one_value = record.number(PERIOD) != 0 && record.has(PERIOD_TYPE) && !adds;
+}
+
+const VALUES: usize = SAMPLE.cell("values");
+const TIMES: usize = SAMPLE.cell("timestamps_unix_nano");
+const ATTRIBUTES: usize = SAMPLE.cell("attribute_indices");
+
+fn sample(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record, of: Receiver) {
+    let values = record.count(VALUES);
+    if values > 1 && cx.profile.one_value {
+        let spot = Spot::at(record.at(VALUES)).field("values");
+        cx.findings.raise(&OP9208, spot, format_args!("{values} values"), 1);
+    }
+    if record.count(TIMES) > 0 {
+        let spot = Spot::at(record.at(TIMES)).field("timestamps_unix_nano");
+        cx.findings.fold(&OP9206, 0, spot, "", "");
+    }
+    for (position, row) in cx.numbers(shape, record, ATTRIBUTES).enumerate() {
+        let Some(attribute) = usize::try_from(row).ok().and_then(|row| cx.attributes.get(row))
+        else {
+            continue;
+        };
+        let key = u64::from(attribute.key);
+        if !is_kept(cx, row, of) {
+            let spot = Spot::at(record.at(ATTRIBUTES)).field("attribute_indices").row(position);
+            let name = Shown(lists::key_of(cx, row)).to_string();
+            cx.findings.fold(&OP9204, key, spot, name, "a string");
+        }
+    }
+}
+
+const VALUE: usize = KEY_VALUE_AND_UNIT.cell("value");
+const TEXT: usize = ANY_VALUE.cell("string_value");
+const TEXT_STRINDEX: usize = ANY_VALUE.cell("string_value_strindex");
+const INT: usize = ANY_VALUE.cell("int_value");
+const ARRAY: usize = ANY_VALUE.cell("array_value");
+const ELEMENTS: usize = ARRAY_VALUE.cell("values");
+
+/// Whether the receiver keeps an attribute of the table, by what its value is.
+fn is_kept(cx: &Cx<'_>, row: u64, of: Receiver) -> bool {
+    let shapes = (cx.table_shape(Table::Attribute), cx.shapes.find(Kind::AnyValue));
+    let (Some(entry), Some(any)) = shapes else { return true };
+    let Some((start, end)) = cx.tables.row(Table::Attribute, row) else { return true };
+    let body = cx.peek(entry, start, end).body(VALUE);
+    let value = cx.peek(any, body.start, body.end);
+    if value.has(TEXT) || value.has(TEXT_STRINDEX) {
+        return true;
+    }
+    let one = || {
+        let body = value.body(ARRAY);
+        let array = cx.shapes.find(Kind::ArrayValue);
+        array.is_some_and(|array| cx.peek(array, body.start, body.end).count(ELEMENTS) == 1)
+    };
+    of == Receiver::Pyroscope && (value.has(INT) || (value.has(ARRAY) && one()))
+}
+
+const LOCATION_ATTRIBUTES: usize = LOCATION.cell("attribute_indices");
+const COLUMN: usize = LINE.cell("column");
+const LOCATIONS: usize = STACK.cell("location_indices");
+
+fn stack(cx: &mut Cx<'_>, record: &Record) {
+    let frames = record.count(LOCATIONS);
+    if frames > FRAMES {
+        let spot = Spot::at(record.at(LOCATIONS)).field("location_indices");
+        let found = format_args!("{frames} frames").to_string();
+        cx.findings.raise_as(&OP9210, Some(Severity::Warning), spot, found, FRAMES);
+    }
+}
+
+const KEY: usize = KEY_VALUE.cell("key");
+const KEY_STRINDEX: usize = KEY_VALUE.cell("key_strindex");
+
+fn key(cx: &mut Cx<'_>, record: &Record) {
+    if record.number(KEY_STRINDEX) != 0 {
+        let spot = Spot::at(record.at(KEY_STRINDEX)).field("key_strindex");
+        cx.findings.fold(&OP9202, 0, spot, record.number(KEY_STRINDEX), "a key in place");
+    }
+    let text = cx.body(record, KEY);
+    if !text.is_empty() && cx.tables.len(Table::String) > 0 {
+        let spot = Spot::at(record.at(KEY)).field("key");
+        cx.findings.fold(&OP9203, 0, spot, Shown(text), "a reference");
+    }
+}
