@@ -1,9 +1,11 @@
 //! What a payload holds, without reading all of it: format, resources, types, counts, sums, times and the
 //! sizes of its tables; and where its bytes go.
 
+mod fields;
 mod outline;
 mod refs;
 mod samples;
+mod shapes;
 mod sizes;
 
 pub use sizes::{Compacted, FieldSize, Sizes, StackSize, StringSize, TableSize};
@@ -110,7 +112,7 @@ impl Summary {
         let tallies = profiles.iter().map(|profile| {
             let samples = profile.samples();
             let timestamps = samples.timestamps.items().len() as u64;
-            Tally::new(samples.len() as u64, timestamps, profile.sums())
+            Tally { samples: samples.len() as u64, timestamps, sums: profile.sums() }
         });
         let dictionary = profiles.dictionary();
         let rows = |rows: usize| rows.saturating_sub(1) as u64;

@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use super::refs::{Refs, Rows, run};
-use super::samples::{Fields, Tally};
+use super::samples::{Samples, Tally};
 use crate::schema::{
     ATTRIBUTE_UNIT, KEY_VALUE, KEY_VALUE_AND_UNIT, Kind, MessageType, PROFILE, PROFILE_CONTAINER,
     PROFILES_DATA, PROFILES_DICTIONARY, RESOURCE_PROFILES, Role, SCOPE_PROFILES, Table, Version,
@@ -81,7 +81,7 @@ struct Walk<'a> {
     payload: &'a [u8],
     version: Version,
     levels: u64,
-    fields: Fields,
+    samples: Samples,
     /// Those of the messages that were met.
     actions: Vec<(&'static MessageType, Box<Actions>)>,
     out: Vec<u8>,
@@ -100,7 +100,7 @@ pub(super) fn outline(payload: &[u8], version: Version, levels: u64) -> Option<O
         payload,
         version,
         levels,
-        fields: Fields::of(version),
+        samples: Samples::of(version),
         actions: Vec::new(),
         out: Vec::new(),
         tallies: Vec::new(),
@@ -164,18 +164,18 @@ impl<'a> Walk<'a> {
         let own = self.version <= Version::V1_5;
         let single = self.version >= Version::V1_8;
         let mut tables = Tables { end: reader.at() + reader.left(), ..Tables::default() };
-        let mut tally = Tally::new(0, 0, vec![0; usize::from(single)]);
+        let mut tally = Tally { sums: vec![0; usize::from(single)], ..Tally::default() };
         let mut types = 0;
         loop {
             let at = reader.at();
             let Some(tag) = reader.tag().ok()? else { break };
             match *actions.get(tag as usize)? {
                 Action::Sample if single => {
-                    let add = |sample| tally.single(sample, &self.fields);
+                    let add = |sample| tally.single(sample, &mut self.samples);
                     samples(&mut reader, tag, add)?;
                 }
                 Action::Sample => {
-                    let add = |sample| tally.several(sample, &self.fields);
+                    let add = |sample| tally.several(sample, &mut self.samples);
                     samples(&mut reader, tag, add)?;
                 }
                 Action::Row(table) => {
@@ -333,9 +333,10 @@ fn samples<'a>(
     tag: u32,
     mut add: impl FnMut(Reader<'a>) -> Option<()>,
 ) -> Option<()> {
-    add(reader.message().ok()?)?;
-    while let Some(sample) = reader.record_of(tag) {
+    let mut next = Some(reader.message().ok()?);
+    while let Some(sample) = next {
         add(sample)?;
+        next = reader.record_of(tag);
     }
     Some(())
 }

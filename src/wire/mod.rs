@@ -26,7 +26,7 @@ pub(crate) const fn tag(number: u32, kind: u32) -> u32 {
 /// Eight bytes as a number. Chunks are arrays: copying a slice is a call where nothing is inlined
 /// from one part of a build into another, as in most of them.
 #[inline(always)]
-fn word(bytes: &[u8], at: usize) -> u64 {
+pub(crate) fn word(bytes: &[u8], at: usize) -> u64 {
     let chunk = bytes[at..at + 8].first_chunk();
     chunk.copied().map_or(0, u64::from_le_bytes)
 }

@@ -69,6 +69,12 @@ impl<'a> Reader<'a> {
         Some(self.at + body.iter().rposition(|byte| *byte < 0x80)? + 1)
     }
 
+    /// The payload from here on, past the end of the message.
+    #[inline(always)]
+    pub(crate) fn ahead(&self) -> &'a [u8] {
+        self.payload.get(self.at..).unwrap_or_default()
+    }
+
     /// A reader of the next `bytes` bytes alone.
     pub(crate) fn part(&self, bytes: usize) -> Self {
         Self { end: self.end.min(self.at.saturating_add(bytes)), ..*self }

@@ -19,7 +19,7 @@ fn far_index(value: u64) -> u32 {
 
 /// Squeezes the continuation bits out of up to eight varint bytes.
 #[inline]
-pub(super) fn compact(word: u64) -> u64 {
+pub(crate) fn compact(word: u64) -> u64 {
     let word = word & 0x7f7f_7f7f_7f7f_7f7f;
     let word = (word & 0x007f_007f_007f_007f) | (word & 0x7f00_7f00_7f00_7f00) >> 1;
     let word = (word & 0x0000_3fff_0000_3fff) | (word & 0x3fff_0000_3fff_0000) >> 2;

@@ -1,0 +1,170 @@
+//! Samples of a profile look alike: the same fields in the same order, their numbers as wide. Which bytes are
+//! tags and lengths, and where values are, is found out once of all that look alike; from then on they are
+//! known by comparing three words.
+
+use super::fields::{Fields, Part};
+use crate::wire::varint::compact;
+use crate::wire::word;
+
+const WORDS: usize = 3;
+
+/// The longest message that is compared as a whole.
+pub(super) const LONGEST: usize = 8 * WORDS;
+
+/// The bytes a message may have, and enough of what follows to read a word wherever a value may begin.
+pub(super) type Window = [u8; FIRST_BYTES + 8];
+
+const FIRST_BYTES: usize = LONGEST.next_power_of_two();
+
+/// How messages look that hold a sample, or the last fields of one.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(128))]
+pub(super) struct Shape {
+    /// The bytes that it is told by: tags, lengths, and of numbers which bytes end them.
+    fixed: [u64; WORDS],
+    mask: [u64; WORDS],
+    length: u64,
+    /// How many timestamps there are.
+    pub(super) times: u64,
+    places: [Place; Self::MOST_VALUES],
+    count: usize,
+}
+
+/// Where a value begins, and how many bits of the word there are not its own.
+#[derive(Clone, Copy, Debug, Default)]
+struct Place {
+    at: u8,
+    others: u8,
+}
+
+impl Shape {
+    const MOST_VALUES: usize = 8;
+
+    /// That of no message.
+    const NONE: Self = Self {
+        fixed: [0; WORDS],
+        mask: [0; WORDS],
+        length: u64::MAX,
+        times: 0,
+        places: [Place { at: 0, others: 0 }; Self::MOST_VALUES],
+        count: 0,
+    };
+
+    /// `None` where a field is none of the usual ones, a length or number takes very many bytes or values are
+    /// too many.
+    #[cold]
+    #[inline(never)]
+    fn of(message: &[u8], fields: &Fields) -> Option<Self> {
+        let mut shape = Self { length: message.len() as u64, ..Self::NONE };
+        let (mut mask, mut fixed) = ([0u8; LONGEST], [0u8; LONGEST]);
+        let mut at = 0;
+        while let Some(&tag) = message.get(at) {
+            let part = fields.part(tag);
+            let rest = message.get(at + 1..)?;
+            let (begin, length) = match part {
+                Part::Number | Part::Value => {
+                    (at + 1, rest.iter().position(|byte| *byte < 0x80)? + 1)
+                }
+                Part::Odd | Part::FixedTime | Part::Time => return None,
+                _ => (at + 2, rest.first().copied().filter(|length| *length < 0x80)?.into()),
+            };
+            let body = message.get(begin..begin + length)?;
+            mask.get_mut(at..begin)?.fill(0xff);
+            match part {
+                Part::Bytes => {}
+                Part::FixedTimes if length % 8 == 0 => shape.times += length as u64 / 8,
+                Part::FixedTimes => return None,
+                _ => {
+                    mask.get_mut(begin..begin + length)?.fill(0x80);
+                    shape.numbers(part, begin, body)?;
+                }
+            }
+            at = begin + length;
+        }
+        let bytes = fixed.iter_mut().zip(&mask).zip(message);
+        bytes.for_each(|((fixed, mask), byte)| *fixed = byte & mask);
+        let words = |bytes: [u8; LONGEST]| std::array::from_fn(|at| word(&bytes, 8 * at));
+        Some(Self { fixed: words(fixed), mask: words(mask), ..shape })
+    }
+
+    /// Counts the numbers of a field, and notes where they are if they are values.
+    fn numbers(&mut self, part: Part, begin: usize, body: &[u8]) -> Option<()> {
+        let mut at = begin;
+        for number in body.split_inclusive(|byte| *byte < 0x80) {
+            let ends = number.last().is_some_and(|last| *last < 0x80);
+            let others = 8usize.checked_sub(number.len()).filter(|_| ends)?;
+            match part {
+                Part::Times => self.times += 1,
+                Part::Number => {}
+                _ => {
+                    let place = self.places.get_mut(self.count)?;
+                    *place = Place { at: at as u8, others: 8 * others as u8 };
+                    self.count += 1;
+                }
+            }
+            at += number.len();
+        }
+        Some(())
+    }
+
+    /// How many values there are.
+    #[inline(always)]
+    pub(super) fn count(&self) -> usize {
+        self.count
+    }
+
+    /// The values of a message that looks so, which are of 56 bits at the most.
+    #[inline(always)]
+    pub(super) fn values(&self, window: &Window) -> impl Iterator<Item = u64> {
+        let places = self.places.get(..self.count).unwrap_or_default();
+        places.iter().map(|place| {
+            let word = word(window, usize::from(place.at) % FIRST_BYTES);
+            compact(word & u64::MAX >> (place.others & 63))
+        })
+    }
+}
+
+/// The shapes that were met last.
+pub(super) struct Shapes(Box<[Shape; Self::COUNT]>);
+
+impl Shapes {
+    const COUNT: usize = 128;
+
+    pub(super) fn new() -> Self {
+        Self(Box::new([Shape::NONE; Self::COUNT]))
+    }
+
+    /// How a message looks, if it is none longer than `LONGEST` and has usual fields.
+    #[inline(always)]
+    pub(super) fn of(&mut self, window: &Window, length: usize, fields: &Fields) -> Option<&Shape> {
+        let ends = ENDS.get(length)?;
+        let words: [u64; WORDS] = std::array::from_fn(|at| word(window, 8 * at));
+        let mut mixed = (length as u64) << 57;
+        for at in 0..WORDS {
+            mixed = mixed.wrapping_add((words[at] & ends[at]).wrapping_mul(MIX[at]));
+        }
+        let shape = &mut self.0[(mixed >> 57) as usize % Self::COUNT];
+        let differ = |at: usize| words[at] & shape.mask[at] ^ shape.fixed[at];
+        if (shape.length ^ length as u64) | differ(0) | differ(1) | differ(2) != 0 {
+            *shape = Shape::of(window.get(..length)?, fields)?;
+        }
+        Some(shape)
+    }
+}
+
+const MIX: [u64; WORDS] = [0x9e37_79b9_7f4a_7c15, 0xc2b2_ae3d_27d4_eb4f, 0x1656_67b1_9e37_79f9];
+
+/// By length: of each byte of a message the bit that says whether it ends a number.
+const ENDS: [[u64; WORDS]; LONGEST + 1] = {
+    let mut ends = [[0; WORDS]; LONGEST + 1];
+    let mut length = 0;
+    while length <= LONGEST {
+        let mut byte = 0;
+        while byte < length {
+            ends[length][byte / 8] |= 0x80 << (8 * (byte % 8));
+            byte += 1;
+        }
+        length += 1;
+    }
+    ends
+};
