@@ -373,3 +373,26 @@ fn broken_variants_are_survived() {
         }
     }
 }
+
+#[test]
+fn lines_of_something_else_do_not_hide_stacks() {
+    let text = b"// a comment\na;b;c 1\na;b 2\na;c 3\nno stack\n";
+    let error = read(text, &ReadOptions::default()).unwrap_err();
+    assert_eq!(error.place(), "line 1", "{error}");
+    let reading = read(text, &ReadOptions::default().policy(Policy::Repair)).unwrap();
+    assert_eq!(
+        (reading.profiles.iter().next().unwrap().sums(), reading.findings[0].count),
+        (vec![6], 2)
+    );
+    // Sentences that end with numbers are none.
+    let prose = b"we met in 1999\nand again in 2004\nsince then never\n";
+    assert_eq!(read(prose, &ReadOptions::default()).unwrap_err().kind(), ErrorKind::Unrecognised);
+}
+
+#[test]
+fn bytes_that_are_no_text_are_said() {
+    let profiles = read(b"a;b\xff 1\n", &ReadOptions::default()).unwrap().profiles;
+    let written = write(&profiles, Format::FOLDED, &WriteOptions::default()).unwrap();
+    assert_eq!(String::from_utf8_lossy(&written.payload), "a;b\u{fffd} 1\n");
+    assert_eq!(written.losses.get("string.invalid_utf8").unwrap().count, 1);
+}

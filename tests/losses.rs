@@ -942,6 +942,7 @@ fn every_code_has_a_case() {
         // In tests/tools.rs.
         "time.no_anchor",
         "time.coarse",
+        "stack.handler",
         // In tests/folded.rs.
         "profiles.merged",
         "value.negative",

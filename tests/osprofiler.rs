@@ -3,7 +3,10 @@
 #[path = "support/files.rs"]
 mod files;
 
-use otlp_profiles::format::{OsProfilerHeaders, SourceOptions};
+#[cfg(feature = "osprofiler-headers")]
+use otlp_profiles::format::OsProfilerHeaders;
+use otlp_profiles::format::SourceOptions;
+#[cfg(feature = "osprofiler-headers")]
 use otlp_profiles::model::Link;
 use otlp_profiles::{
     ErrorKind, Format, Limits, Policy, Profiles, ReadOptions, Reader, WriteOptions, detect, read,
@@ -454,6 +457,7 @@ fn strip(node: &mut Value) {
 }
 
 #[test]
+#[cfg(feature = "osprofiler-headers")]
 fn signed_headers_are_a_link() {
     // Data and keys of our own; what Python's hmac says of them.
     let info = "eyJiYXNlX2lkIjogIjRlM2UwZWM2LTI5MzgtNDBiMS04NTA0LTA5ZWIxZDRiMGRlZSIsICJwYXJlbnRfaWQiOiAiNTBmZTRmNmEtZmE1Yy00OWRiLWE4ZGQtYjU2MzZmNmZhZjBmIn0=";
@@ -476,6 +480,30 @@ fn signed_headers_are_a_link() {
     let headers: Value = serde_json::from_slice(&headers).unwrap();
     let [info, hmac] = ["X-Trace-Info", "X-Trace-HMAC"].map(|key| headers[key].as_str().unwrap());
     assert_eq!(Link::from_osprofiler_headers(info, hmac, &["SECRET_KEY"]).unwrap(), link);
+}
+
+#[test]
+fn calls_are_counted_on_request() {
+    let text = lines(&messages());
+    let of = |source: SourceOptions| {
+        let options = ReadOptions::default().from(Format::OSPROFILER).source(source);
+        read(&text, &options).unwrap().profiles
+    };
+    let (without, with) = (of(SourceOptions::default()), of(SourceOptions::default().calls(true)));
+    assert_eq!(with.iter().count(), 2 * without.iter().count());
+    let profiles: Vec<_> = with.iter().collect();
+    for ((pair, own), [wall, calls]) in without
+        .iter()
+        .enumerate()
+        .map(|(at, own)| ((at, own), [profiles[2 * at], profiles[2 * at + 1]]))
+    {
+        let kind = calls.sample_types()[0];
+        let text = |id| with.dictionary().text(id);
+        assert_eq!((text(kind.name), text(kind.unit)), ("calls", "count"), "{pair}");
+        assert_eq!(wall.sums(), own.sums());
+        assert_eq!(calls.sums(), [calls.samples().len() as i128]);
+        assert_eq!(calls.time_unix_nano(), own.time_unix_nano());
+    }
 }
 
 #[test]

@@ -197,6 +197,54 @@ a 7 2126.500000: 3 c:\n\t12 f (b)\n\na 7 2126.582903: 3 c:\n\t12 f (b)\n\n";
 }
 
 #[test]
+fn pprofs_rarer_old_forms_are_read_as_go_reads_them() {
+    // Nothing was freed: what was allocated is what is in use.
+    let heap = "heap profile: 3: 9 [3: 9] @ heapprofile\n1: 4 [1: 4] @ 0x12\n2: 5 [2: 5] @ 0x15\n\
+                --- Memory map: ---\n\tsource=/home\n  00000010-00000014: $source/a\n\n";
+    for text in [heap.to_owned(), heap.replace("heapprofile", "growthz")] {
+        let profiles = detected(text.as_bytes(), Format::PPROF_LEGACY);
+        is(&profiles, &[("objects count", 2, 3), ("space bytes", 2, 9)]);
+        let sample = profiles.iter().next().unwrap().samples().get(0).unwrap();
+        let leaf = profiles.dictionary().frames(sample.stack).next().unwrap();
+        assert_eq!((leaf.address(), leaf.mapping_filename()), (0x11, "/home/a"));
+    }
+    let threads = "--- threadz 1 ---\n\n--- Thread 7f79 (name: main/1) stack: ---\n  PC:  0x20: f(arg *)\n  0x20: g\n  0x30: main\n\
+                   --- Thread 7f80 (name: a/2) stack: ---\n  PC: 0x20 0x40\n      creator: 0x50\n--- Thread 7f81 (name: b/3) stack: ---\n  [same as previous thread]\n";
+    let profiles = detected(threads.as_bytes(), Format::PPROF_LEGACY);
+    is(&profiles, &[("thread count", 2, 3)]);
+    let stacks: Vec<Vec<u64>> = profiles
+        .iter()
+        .next()
+        .unwrap()
+        .samples()
+        .iter()
+        .map(|sample| {
+            profiles.dictionary().frames(sample.stack).map(|frame| frame.address()).collect()
+        })
+        .collect();
+    assert_eq!(stacks, [[0x20, 0x2f].to_vec(), [0x20, 0x3f, 0x4f].to_vec()]);
+}
+
+#[test]
+fn the_profilers_own_frame_is_left_out_of_many_stacks() {
+    let file = |samples: u64| {
+        let mut words = vec![0, 3, 0, 10_000, 0];
+        for at in 0..samples {
+            words.extend([1, 3, 0x1000 + at, 0x99, 0x2000 + at]);
+        }
+        words.extend([0, 1, 0]);
+        words.into_iter().flat_map(u64::to_le_bytes).collect::<Vec<u8>>()
+    };
+    for (samples, depth, codes) in [(31, 3, vec![]), (32, 2, vec!["stack.handler"])] {
+        let reading = read(&file(samples), &ReadOptions::default()).unwrap();
+        let found: Vec<_> = reading.findings.iter().map(|finding| finding.code).collect();
+        let sample = reading.profiles.iter().next().unwrap().samples().get(0).unwrap();
+        assert_eq!(reading.profiles.dictionary().frames(sample.stack).count(), depth);
+        assert_eq!(found, codes);
+    }
+}
+
+#[test]
 fn speedscope_is_read_and_written() {
     let profiles = detected(&testdata("speedscope.json"), Format::SPEEDSCOPE);
     let each: Vec<_> =

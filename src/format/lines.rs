@@ -107,6 +107,14 @@ pub(crate) fn is_int(word: &[u8]) -> bool {
     !digits.is_empty() && digits.iter().all(u8::is_ascii_digit)
 }
 
+/// The bytes that an even number of hex digits stand for.
+pub(crate) fn hex(digits: &str) -> Option<Vec<u8>> {
+    let digit = |byte: u8| char::from(byte).to_digit(16).map(|digit| digit as u8);
+    let (pairs, rest) = digits.as_bytes().as_chunks::<2>();
+    let bytes = pairs.iter().map(|[high, low]| Some(digit(*high)? << 4 | digit(*low)?));
+    if rest.is_empty() { bytes.collect() } else { None }
+}
+
 /// A number times `scale`, rounded, halves away from 0.
 pub(crate) fn scaled(word: &[u8], scale: f64) -> Result<i64> {
     let text = std::str::from_utf8(word).unwrap_or_default();

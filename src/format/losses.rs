@@ -243,6 +243,7 @@ codes! {
         EVENT_DEFAULT_UNUSED = "event.default_unused": "no event of a type with a default value rests on it";
         ATTR_DUPLICATE_KEY = "attr.duplicate_key": "an event has several attributes of one key";
         PROFILE_SPLIT = "profile.split": "samples with times and without became two profiles";
+        STACK_HANDLER = "stack.handler": "an address that the profiler's handler of signals put into all stacks was left out";
         ORPHAN_DROPPED = "orphan.dropped": "table rows that nothing refers to were left out";
     }
     Synthesized {

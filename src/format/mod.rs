@@ -41,6 +41,7 @@ mod texts;
 mod view;
 
 pub use options::{Layout, Refs, Timestamps};
+#[cfg(feature = "osprofiler-headers")]
 pub use osprofiler::headers::OsProfilerHeaders;
 pub use receiver::Receiver;
 pub use source::{Dialect, EventTime, SourceOptions, TimeUnit};

@@ -53,6 +53,8 @@ pub struct SourceOptions {
     pub secrets: bool,
     /// `merge`: whether the traces of a service are one profile.
     pub merge: bool,
+    /// `calls`: whether a second profile counts the calls of points.
+    pub calls: bool,
 }
 
 setters! { SourceOptions {
@@ -68,6 +70,7 @@ setters! { SourceOptions {
     all_info: bool,
     secrets: bool,
     merge: bool,
+    calls: bool,
 } }
 
 impl SourceOptions {
@@ -95,6 +98,7 @@ impl SourceOptions {
             ("all-info", self.all_info),
             ("secrets", self.secrets),
             ("merge", self.merge),
+            ("calls", self.calls),
         ]
         .into_iter()
         .filter_map(|(name, given)| given.then_some(name))

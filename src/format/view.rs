@@ -69,6 +69,8 @@ pub(crate) fn by_type(profiles: &Profiles) -> Vec<Vec<Column<'_>>> {
 /// Counts what is not said.
 pub(crate) fn unsaid(profiles: &Profiles, says: Says, losses: &mut Losses) {
     let dictionary = &profiles.dictionary;
+    let texts = dictionary.strings.not_utf8().len() as u64;
+    losses.add_many(losses::INVALID_UTF8, texts, String::new);
     envelope(profiles, losses);
     let known = KnownAttributes::of(dictionary);
     let mut fields = Unsaid::of(dictionary, &known);

@@ -50,6 +50,9 @@ pub(crate) struct SourceArgs {
     /// osprofiler: make one profile of all traces of a service
     #[arg(long)]
     merge: bool,
+    /// osprofiler: make a second profile that counts the calls of points
+    #[arg(long)]
+    calls: bool,
 }
 
 impl SourceArgs {
@@ -71,7 +74,8 @@ impl SourceArgs {
             .detail_frames(self.frames.as_deref() == Some("detail"))
             .all_info(self.all_info)
             .secrets(self.secrets)
-            .merge(self.merge);
+            .merge(self.merge)
+            .calls(self.calls);
         let types = self.types.iter();
         types.fold(options, |options, (name, unit)| options.sample_type(name, unit))
     }

@@ -220,10 +220,11 @@ static FOREIGN: &[Foreign] = &[
         "its first line says what was counted, and how many in all",
     ),
     profile("a dump of goroutines", Line(&["goroutine "]), GO_DUMP),
-    profile(
+    read(
+        Format::PPROF_LEGACY,
         "a thread profile in pprof's old text form",
-        Line(&["--- thread", "--- Thread ID"]),
-        LEGACY,
+        Line(&["--- threadz ", "--- Thread "]),
+        "its first line says so",
     ),
     read(
         Format::PPROF_LEGACY,

@@ -107,18 +107,21 @@ pub(super) fn is_pprof_report(text: &str) -> bool {
     lines(text).take(10).any(is_part)
 }
 
-/// `main;run;poll 42`; of most lines, as some tools leave a number out.
+/// `main;run;poll 42`; of most lines, as some tools leave a number out. Where other lines are none of
+/// stacks at all, nearly all that are have frames.
 pub(super) fn is_folded(text: &str) -> bool {
-    let is = |line: &str| counted(line).is_some();
-    let (mut folded, mut others) = (0, 0);
+    let (mut folded, mut with_frames, mut others, mut strange) = (0, 0, 0, 0);
     for line in stacks(text) {
-        match is(line) {
-            true => folded += 1,
-            false if line.contains(';') && !line.contains(' ') => others += 1,
-            false => return false,
+        match counted(line) {
+            Some(stack) => {
+                folded += 1;
+                with_frames += usize::from(stack.contains(';'));
+            }
+            None if line.contains(';') && !line.contains(' ') => others += 1,
+            None => strange += 1,
         }
     }
-    folded > others
+    folded > others + strange && (strange == 0 || with_frames * 10 >= folded * 9)
 }
 
 /// `foo;bar 100 region=us,trace_id=0x01 1687841528000000`

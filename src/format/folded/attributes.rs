@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use crate::format::lines::hex;
 use crate::model::value::Value;
 
 /// A value as it is written: one in quotes is a text whatever is in it.
@@ -114,14 +115,6 @@ fn double(text: &str) -> Option<f64> {
     let is_decimal = [whole, part, exponent].iter().all(|part| !part.is_empty() && digits(part));
     let has_mark = unsigned.contains(['.', 'e', 'E']);
     text.parse().ok().filter(|double: &f64| is_decimal && has_mark && double.is_finite())
-}
-
-/// The bytes that an even number of hex digits stand for.
-pub(crate) fn hex(digits: &str) -> Option<Vec<u8>> {
-    let digit = |byte: u8| char::from(byte).to_digit(16).map(|digit| digit as u8);
-    let (pairs, rest) = digits.as_bytes().as_chunks::<2>();
-    let bytes = pairs.iter().map(|[high, low]| Some(digit(*high)? << 4 | digit(*low)?));
-    if rest.is_empty() { bytes.collect() } else { None }
 }
 
 /// Writes a text: as it is if it means itself, else in quotes.

@@ -127,8 +127,13 @@ fn line(digits: &[u8]) -> Option<i64> {
     std::str::from_utf8(digits).ok().filter(|_| is_int(digits))?.parse().ok()
 }
 
+/// The number of a process or a thread; some systems name threads by an address.
 fn number(digits: &[u8]) -> Option<u64> {
-    std::str::from_utf8(digits).ok().filter(|_| is_int(digits))?.parse().ok()
+    let text = std::str::from_utf8(digits).ok()?;
+    match text.strip_prefix("0x") {
+        Some(hex) => u64::from_str_radix(hex, 16).ok(),
+        None => text.parse().ok().filter(|_| is_int(digits)),
+    }
 }
 
 fn split_once<'a>(text: &'a [u8], by: &[u8]) -> Option<(&'a [u8], &'a [u8])> {

@@ -3,12 +3,12 @@
 use crate::build::samples::Identity;
 use crate::error::{Error, Result};
 use crate::format::assembly::{Assembly, Group, Met, Rows};
-use crate::format::folded::attributes::{Pairs, Word, Written, hex, word};
+use crate::format::folded::attributes::{Pairs, Word, Written, word};
 use crate::format::folded::dialect::{Origin, frame, origin};
 use crate::format::folded::header::Header;
 use crate::format::folded::line::{Line, is_extended, may_be_extended, split_last};
 use crate::format::intake::Intake;
-use crate::format::lines::{find, int, kept, lines, scaled, shown, text};
+use crate::format::lines::{find, hex, int, kept, lines, scaled, shown, text};
 use crate::format::losses::{LINK_AS_ATTRIBUTE, LINK_INVALID, VALUE_NEGATIVE};
 use crate::format::source::{Dialect, SourceOptions, TimeUnit};
 use crate::model::Profiles;

@@ -13,7 +13,7 @@ pub(crate) mod fit;
 mod names;
 pub(crate) mod object;
 mod read;
-mod scalars;
+pub(crate) mod scalars;
 pub(crate) mod text;
 pub(crate) mod tree;
 mod write;

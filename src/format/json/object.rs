@@ -1,7 +1,7 @@
 //! The members of JSON objects that somebody wants, in whatever order they come.
 
 use crate::error::{Error, Result};
-use crate::format::json::scalars::{from_base64, number_length, whole};
+use crate::format::json::scalars::{number_length, whole};
 use crate::format::json::text::Text;
 
 /// Where the values of some keys begin in the object that comes next, which is taken; of a key that
@@ -66,12 +66,6 @@ pub(crate) fn int(text: &mut Text<'_>, what: &str) -> Result<i64> {
 /// The whole number of 64 bits that a number is, if it is one.
 pub(crate) fn int_of(number: &str) -> Option<i64> {
     whole(number).and_then(|number| i64::try_from(number).ok())
-}
-
-/// The bytes that base64 says, of either alphabet.
-pub(crate) fn base64(text: &str) -> Option<Vec<u8>> {
-    let mut bytes = Vec::new();
-    from_base64(text, &mut bytes).map(|()| bytes)
 }
 
 /// A number times `scale`, rounded, halves away from 0.

@@ -79,7 +79,7 @@ pub(super) fn to_hex(bytes: &[u8], out: &mut Vec<u8>) {
 
 /// Appends the bytes that base64 says, of either alphabet, padded or not; `None` when it is not
 /// such.
-pub(super) fn from_base64(text: &str, out: &mut Vec<u8>) -> Option<()> {
+pub(crate) fn from_base64(text: &str, out: &mut Vec<u8>) -> Option<()> {
     let text = text.strip_suffix("==").or_else(|| text.strip_suffix('=')).unwrap_or(text);
     if text.len() % 4 == 1 {
         return None;

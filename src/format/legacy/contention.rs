@@ -2,7 +2,8 @@
 
 use crate::error::{Error, Result};
 use crate::format::intake::Intake;
-use crate::format::legacy::stacks::{Stacks, addresses, at_sign, cut, is_heading, numbers};
+use crate::format::legacy::mappings::is_heading;
+use crate::format::legacy::stacks::{Stacks, addresses, at_sign, cut, numbers};
 use crate::format::lines::{int, kept, lines, shown};
 use crate::model::Profiles;
 
@@ -42,17 +43,23 @@ impl Header {
             || Error::malformed(format!("{} is neither a sample nor NAME = NUMBER", shown(line)));
         let at = line.iter().position(|byte| *byte == b'=').ok_or_else(wrong)?;
         let (name, value) = (&line[..at], &line[at + 1..]);
-        let value = int(value.trim_ascii())?;
+        let number = || int(value.trim_ascii());
         match name.trim_ascii() {
-            b"cycles/second" => self.cycles_per_second = value,
-            b"sampling period" => self.period = value,
+            b"cycles/second" => self.cycles_per_second = number()?,
+            b"sampling period" => self.period = number()?,
             b"ms since reset" => {
+                let value = number()?;
                 let nanos = value.checked_mul(1_000_000);
                 self.duration_nanos = nanos.ok_or_else(|| {
                     Error::malformed(format!("{value} ms do not fit into 64 bits of nanoseconds"))
                 })?;
             }
             b"discarded samples" => {}
+            b"format" if value.trim_ascii() == b"java" => {
+                return Err(Error::malformed(
+                    "contention profiles of Java are not read; `go tool pprof -proto FILE > profile.pb.gz` makes a pprof of one",
+                ));
+            }
             _ => return Err(wrong()),
         }
         Ok(())

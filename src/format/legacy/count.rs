@@ -2,7 +2,8 @@
 
 use crate::error::{Error, Result};
 use crate::format::intake::Intake;
-use crate::format::legacy::stacks::{Stacks, addresses, at_sign, is_heading, numbers};
+use crate::format::legacy::mappings::is_heading;
+use crate::format::legacy::stacks::{Stacks, addresses, at_sign, numbers};
 use crate::format::lines::{kept, lines, shown};
 use crate::model::Profiles;
 

@@ -1,8 +1,11 @@
 //! gperftools' CPU profiles: words of 4 or 8 bytes of either endianness, then mappings as text.
 
+use hashbrown::HashMap;
+
 use crate::error::{Error, Result};
 use crate::format::intake::Intake;
-use crate::format::legacy::stacks::Stacks;
+use crate::format::legacy::stacks::{Stacks, without_twice};
+use crate::format::losses;
 use crate::model::Profiles;
 
 /// How words lie in the bytes.
@@ -52,27 +55,56 @@ pub(super) fn read(words: Words, payload: &[u8], intake: &mut Intake) -> Result<
     let mut maps = b"MAPPED_LIBRARIES:\n".to_vec();
     maps.extend_from_slice(payload.get(end * words.bytes..).unwrap_or_default());
     let mut stacks = Stacks::of(&maps, intake)?;
-    let mut addresses = Vec::new();
+    let mut samples = Vec::new();
     let mut row = HEADER;
     while row + TRAILER < end {
         let at = payload.get(row * words.bytes..).unwrap_or_default();
         let (count, depth) = record(words, payload, row).ok_or_else(cut)?;
         intake.check_depth(depth).map_err(|error| error.at(at))?;
-        addresses.clear();
-        for (from_leaf, row) in (row + 2..row + 2 + depth).enumerate() {
-            let address = words.word(payload, row).ok_or_else(cut)?;
-            // The leaf is where the processor was, all others are behind their calls.
-            addresses.push(address.saturating_sub(u64::from(from_leaf > 0)));
-        }
-        let samples = i64::try_from(count).ok();
-        let values = samples.and_then(|count| Some([count, count.checked_mul(period)?]));
+        intake.budget.take::<u64>(depth + 6)?;
+        // The leaf is where the processor was, all others are behind their calls.
+        let address = |from_leaf: usize| {
+            let address = words.word(payload, row + 2 + from_leaf);
+            address.map(|address| address.saturating_sub(u64::from(from_leaf > 0)))
+        };
+        let addresses = (0..depth).map(address).collect::<Option<Vec<u64>>>().ok_or_else(cut)?;
+        let count_of = i64::try_from(count).ok();
+        let values = count_of.and_then(|count| Some([count, count.checked_mul(period)?]));
         let values = values.ok_or_else(|| too_large("the count", count).at(at))?;
-        let stack = stacks.stack(&addresses, intake)?;
-        stacks.sample(stack, &[], &values, intake)?;
+        samples.push((addresses, values));
         row += 2 + depth;
+    }
+    without_handler(&mut samples, intake);
+    for (addresses, values) in samples {
+        let stack = stacks.stack(&without_twice(addresses), intake)?;
+        stacks.sample(stack, &[], &values, intake)?;
     }
     let types = [("samples", "count"), ("cpu", "nanoseconds")];
     stacks.finish(&types, (types[1], period), 0, intake)
+}
+
+/// A stack, and how often it was seen and for how long.
+type Sample = (Vec<u64>, [i64; 2]);
+
+/// Leaves out what the profiler's own handler of signals put below the leaf: an address that is there in
+/// nearly all of many samples.
+fn without_handler(samples: &mut [Sample], intake: &mut Intake) {
+    const MANY: usize = 32;
+    for _ in 0..2 {
+        let mut seen: HashMap<u64, usize, foldhash::fast::RandomState> = HashMap::default();
+        let second = |sample: &Sample| sample.0.get(1).copied();
+        for address in samples.iter().filter_map(second) {
+            *seen.entry(address).or_default() += 1;
+        }
+        let nearly_all = samples.len() - samples.len() / MANY;
+        let handler = seen.into_iter().find(|(_, times)| *times >= nearly_all);
+        let Some((handler, _)) = handler.filter(|_| samples.len() >= MANY) else { return };
+        for sample in samples.iter_mut().filter(|sample| second(sample) == Some(handler)) {
+            sample.0.remove(1);
+        }
+        let said = || format!("{handler:#x} is below the leaf of nearly all stacks");
+        intake.note(losses::STACK_HANDLER, String::new, said);
+    }
 }
 
 /// The words of the header, and those of the trailer: 0, 1, 0.

@@ -2,17 +2,22 @@
 
 use crate::error::{Error, Result};
 use crate::format::intake::Intake;
-use crate::format::legacy::stacks::{Stacks, addresses, at_sign, cut, is_heading, numbers};
+use crate::format::legacy::mappings::is_heading;
+use crate::format::legacy::stacks::{Stacks, addresses, at_sign, cut, numbers};
 use crate::format::lines::{int, kept, lines, shown};
 use crate::model::Profiles;
 use crate::model::value::Value;
 
+/// Those of what is in use stand last, as viewers show the last.
 const TYPES: [(&str, &str); 4] = [
     ("alloc_objects", "count"),
     ("alloc_space", "bytes"),
     ("inuse_objects", "count"),
     ("inuse_space", "bytes"),
 ];
+
+/// Those where nothing is known of what was freed since.
+const IN_USE: [(&str, &str); 2] = [("objects", "count"), ("space", "bytes")];
 
 /// What the first line says.
 struct Header {
@@ -21,14 +26,24 @@ struct Header {
     period: i64,
     /// Whether stacks stand on lines before their numbers.
     jemalloc: bool,
+    /// Whether what was allocated is something else than what is in use.
+    has_allocated: bool,
 }
 
 impl Header {
     fn of(line: &[u8]) -> Result<Self> {
         let wrong = || Error::malformed(format!("{} begins no heap profile", shown(line)));
-        let (kind, jemalloc) = match line.strip_prefix(b"heap_v2/") {
-            Some(_) => (line, true),
-            None => (at_sign(line).ok_or_else(wrong)?.1.trim_ascii(), false),
+        let (kind, jemalloc, has_allocated) = match line.strip_prefix(b"heap_v2/") {
+            Some(_) => (line, true, true),
+            None => {
+                let (counts, kind) = at_sign(line).ok_or_else(wrong)?;
+                let counts = counts.strip_prefix(b"heap profile:").ok_or_else(wrong)?;
+                let [in_use, allocated] = pairs(&numbers(counts)?).map_err(|_| wrong())?;
+                let is_other = |own, other| own != other && own != 0;
+                let has_allocated =
+                    is_other(allocated.0, in_use.0) || is_other(allocated.1, in_use.1);
+                (kind.trim_ascii(), false, has_allocated)
+            }
         };
         let slash = kind.iter().position(|byte| *byte == b'/').unwrap_or(kind.len());
         let (name, rate) = kind.split_at(slash);
@@ -38,11 +53,27 @@ impl Header {
         };
         // Go says twice the rate that the conversion rests on.
         match name {
-            b"heap" => Ok(Self { rate: rate / 2, period: rate / 2, jemalloc }),
-            b"heap_v2" | b"heapz_v2" => Ok(Self { rate, period: rate, jemalloc }),
-            b"heapprofile" => Ok(Self { rate: 1, period: 1, jemalloc }),
+            b"heap" => Ok(Self { rate: rate / 2, period: rate / 2, jemalloc, has_allocated }),
+            b"heap_v2" | b"heapz_v2" => Ok(Self { rate, period: rate, jemalloc, has_allocated }),
+            b"heapprofile" => Ok(Self { rate: 1, period: 1, jemalloc, has_allocated }),
+            // How the heap grew, and the holes in it: of all there is, what is in use.
+            b"growth" | b"growthz" | b"fragmentation" | b"fragmentationz" => {
+                Ok(Self { rate: 1, period: 1, jemalloc, has_allocated: false })
+            }
             _ => Err(wrong()),
         }
+    }
+
+    fn types(&self) -> &'static [(&'static str, &'static str)] {
+        if self.has_allocated { &TYPES } else { &IN_USE }
+    }
+}
+
+/// Objects and their bytes, in use and allocated.
+fn pairs(numbers: &[i64]) -> Result<[(i64, i64); 2]> {
+    match *numbers {
+        [objects, bytes, all, all_bytes] => Ok([(objects, bytes), (all, all_bytes)]),
+        _ => Err(Error::malformed("a sample has two numbers in use, and two allocated")),
     }
 }
 
@@ -70,8 +101,9 @@ pub(super) fn read(text: &[u8], intake: &mut Intake) -> Result<Profiles> {
         };
         kept(taken, number, intake)?;
     }
-    let period = header.map_or(0, |header| header.period);
-    stacks.finish(&TYPES, (("space", "bytes"), period), 0, intake)
+    let period = header.as_ref().map_or(0, |header| header.period);
+    let types = header.as_ref().map_or(&IN_USE[..], Header::types);
+    stacks.finish(types, (("space", "bytes"), period), 0, intake)
 }
 
 /// `281: 2301952 [281: 2301952] @ 0x4bb7d6 0x4bbdf8`
@@ -122,13 +154,10 @@ fn add(
     stacks: &mut Stacks,
     intake: &mut Intake,
 ) -> Result<()> {
-    let counts = numbers(counts)?;
-    let [objects, space, all_objects, all_space] = counts[..] else {
-        return Err(Error::malformed("a sample has two numbers in use, and two allocated"));
-    };
+    let [in_use, allocated] = pairs(&numbers(counts)?)?;
     let mut values = [0; 4];
     let mut block = 0;
-    for (at, (count, bytes)) in [(0, (all_objects, all_space)), (2, (objects, space))] {
+    for (at, (count, bytes)) in [(0, allocated), (2, in_use)] {
         if count == 0 && bytes != 0 {
             return Err(Error::malformed(format!("there are {bytes} bytes in no object")));
         }
@@ -137,8 +166,9 @@ fn add(
             (values[at], values[at + 1]) = unsampled(count, bytes, header.rate)?;
         }
     }
+    let values = &values[TYPES.len() - header.types().len()..];
     let block = stacks.assembly.attribute(b"bytes", Value::Int(block))?;
-    stacks.sample(stack, &[block], &values, intake)
+    stacks.sample(stack, &[block], values, intake)
 }
 
 /// What a sampling profiler that saw so much stands for.

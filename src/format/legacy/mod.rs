@@ -1,5 +1,5 @@
 //! What profilers wrote before pprof had a message, and Go still writes for people: text for heaps,
-//! contention and counts, words for CPU time.
+//! contention, threads and counts, words for CPU time.
 //!
 //! ```text
 //! heap profile: 1184: 6302784 [27435: 100681816] @ heap/16384      heap_v2/4096 is jemalloc's
@@ -13,7 +13,9 @@ mod contention;
 mod count;
 mod cpu;
 mod heap;
+mod mappings;
 mod stacks;
+mod thread;
 
 use crate::error::{Error, Result};
 use crate::format::intake::Intake;
@@ -55,6 +57,8 @@ fn read(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
     let begins = |word: &str| line.starts_with(word.as_bytes());
     if begins("heap profile:") || begins("heap_v2/") {
         heap::read(&text, intake)
+    } else if begins("--- threadz ") || begins("--- Thread ") {
+        thread::read(&text, intake)
     } else if begins("--- contention") || begins("--- mutex:") {
         contention::read(&text, intake)
     } else if line.windows(16).any(|part| part == b" profile: total ") {

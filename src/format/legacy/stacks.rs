@@ -7,6 +7,7 @@ use crate::build::samples::Identity;
 use crate::error::{Error, Result};
 use crate::format::assembly::{Assembly, Group, Named, Rows};
 use crate::format::intake::Intake;
+use crate::format::legacy::mappings::mappings;
 use crate::format::lines::{int, lines, shown};
 use crate::model::Profiles;
 use crate::model::dictionary::{Line, Mapping};
@@ -92,6 +93,11 @@ impl Stacks {
         self.assembly.sample(&mut self.rows, identity, (values, &[]), intake)
     }
 
+    /// The last sample was seen once more.
+    pub(super) fn again(&mut self) -> Result<()> {
+        self.rows.samples.len().checked_sub(1).map_or(Ok(()), |last| self.rows.add_to(last, &[1]))
+    }
+
     /// The one profile, of these types and this period.
     pub(super) fn finish(
         mut self,
@@ -129,26 +135,15 @@ fn name(line: &[u8]) -> Option<(u64, Named<'_>)> {
     Some((address, Named { name: symbol.get(..at)?, file, line, column: 0 }))
 }
 
-/// The mappings behind the heading that begins them.
-fn mappings(text: &[u8]) -> Result<ProcessMappings> {
-    let mut found = String::new();
-    let mut begun = false;
-    for (_, line) in lines(text) {
-        if begun {
-            let line = String::from_utf8_lossy(line);
-            // Other tools add lines of their own.
-            if ProcessMappings::parse(&line).is_ok() {
-                found.extend([&line, "\n"]);
-            }
-        }
-        begun |= is_heading(line);
+/// Addresses of which the leaf is not there twice: from where the processor was, and from the stack,
+/// where it was taken for a call.
+pub(super) fn without_twice(mut addresses: Vec<u64>) -> Vec<u64> {
+    if let [leaf, second, ..] = addresses[..]
+        && second.checked_add(1) == Some(leaf)
+    {
+        addresses.remove(1);
     }
-    ProcessMappings::parse(&found)
-}
-
-/// Whether what follows is a list of mappings.
-pub(super) fn is_heading(line: &[u8]) -> bool {
-    line.starts_with(b"MAPPED_LIBRARIES") || line.starts_with(b"--- Memory map:")
+    addresses
 }
 
 /// The addresses behind an `@`, each moved into the call that it is behind.
@@ -157,7 +152,7 @@ pub(super) fn addresses(text: &[u8]) -> Result<Vec<u64>> {
     words.map(|word| address(word).map(|address| address.saturating_sub(1))).collect()
 }
 
-fn address(word: &[u8]) -> Result<u64> {
+pub(super) fn address(word: &[u8]) -> Result<u64> {
     let wrong = || Error::malformed(format!("{} is no address", shown(word)));
     let text = std::str::from_utf8(word).map_err(|_| wrong())?;
     let digits = text.strip_prefix("0x").unwrap_or(text);

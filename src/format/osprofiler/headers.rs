@@ -1,10 +1,13 @@
 //! The headers by which OSProfiler hands a trace from one service to the next.
 
-use super::digest::hmac_sha1;
+use hmac::{Hmac, Mac};
+use sha1::Sha1;
+
 use super::read::uuid;
 use crate::error::{Error, ErrorKind, Result};
-use crate::format::json::object::base64;
+use crate::format::json::scalars::from_base64;
 use crate::format::json::text::Text;
+use crate::format::lines::hex;
 use crate::model::dictionary::Link;
 
 /// The headers by which OSProfiler hands a trace from one service to the next: `X-Trace-Info` and
@@ -45,18 +48,18 @@ impl OsProfilerHeaders<'_> {
         if self.info.is_empty() || hmac.is_empty() || keys.is_empty() {
             return Err(refused("the data, its signature or the keys are missing"));
         }
-        // Each key is tried, and every digit compared, so that time tells nothing of them.
+        // Each key is tried, and every byte compared, so that time tells nothing of them.
+        let hmac = hex(hmac).ok_or_else(|| refused("the signature is no hex digits"))?;
         let is_signed = keys.iter().fold(false, |signed, key| {
-            let digest = hmac_sha1(key.as_bytes(), self.info.as_bytes());
-            let digits: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-            let differ =
-                digits.bytes().zip(hmac.bytes()).fold(0, |differ, (a, b)| differ | (a ^ b));
-            signed | (differ == 0 && digits.len() == hmac.len())
+            let of_key = Hmac::<Sha1>::new_from_slice(key.as_bytes());
+            let of_info = of_key.map(|of_key| of_key.chain_update(self.info));
+            signed | of_info.is_ok_and(|digest| digest.verify_slice(&hmac).is_ok())
         });
         if !is_signed {
             return Err(refused("no key signed them"));
         }
-        let json = base64(self.info).ok_or_else(|| refused("the data is no base64"))?;
+        let mut json = Vec::new();
+        from_base64(self.info, &mut json).ok_or_else(|| refused("the data is no base64"))?;
         let (base_id, parent_id) = ids(&json).map_err(|error| refused(error.message()))?;
         let trace_id = uuid(&base_id).ok_or_else(|| refused("base_id is no UUID"))?;
         let parent = uuid(&parent_id).ok_or_else(|| refused("parent_id is no UUID"))?;

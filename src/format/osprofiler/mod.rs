@@ -11,7 +11,7 @@
 //! that it took itself: that of its children is theirs.
 
 mod attributes;
-mod digest;
+#[cfg(feature = "osprofiler-headers")]
 pub(crate) mod headers;
 mod message;
 mod points;
@@ -43,5 +43,5 @@ pub(crate) static OSPROFILER: Codec = Codec {
     encoding: Encoding::Own { json: true },
     read: Some(read::read),
     write: None,
-    options: &["frames", "all-info", "secrets", "merge"],
+    options: &["frames", "all-info", "secrets", "merge", "calls"],
 };

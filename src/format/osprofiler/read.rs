@@ -262,10 +262,20 @@ impl<'a> Reader<'a> {
                 let resource = self.resource(&part.origin)?;
                 groups.push(Group { resource, profiles: Vec::new() });
             }
+            let calls = intake.source.calls.then(|| self.calls(&profile)).transpose()?;
             groups[group].profiles.push(profile);
+            groups[group].profiles.extend(calls);
         }
         self.assembly.settle(intake)?;
         Ok(self.assembly.finish(groups))
+    }
+
+    /// The same points, each counted as a call.
+    fn calls(&mut self, profile: &Profile) -> Result<Profile> {
+        let mut calls = profile.clone();
+        calls.sample_types = vec![self.assembly.value_type(("calls", "count"))?];
+        calls.samples.values.items.fill(1);
+        Ok(calls)
     }
 
     /// The resource of a service, named as OSProfiler's own exporter names it.

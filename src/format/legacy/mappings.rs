@@ -1,0 +1,86 @@
+//! The binaries that addresses are in: lists of mappings, as Linux prints them and shorter.
+
+use crate::build::ProcessMappings;
+use crate::error::Result;
+use crate::format::lines::lines;
+
+/// The mappings behind the heading that begins them. Other tools add lines of their own, which are
+/// passed over.
+pub(super) fn mappings(text: &[u8]) -> Result<ProcessMappings> {
+    let mut found = String::new();
+    let mut begun = false;
+    // What `$name` stands for, as `name=/path` says.
+    let mut names: Vec<(String, String)> = Vec::new();
+    for (_, line) in lines(text) {
+        let is_list = begun;
+        begun |= is_heading(line);
+        if !is_list || line.trim_ascii().is_empty() {
+            continue;
+        }
+        let mut line = String::from_utf8_lossy(line).into_owned();
+        for (name, path) in &names {
+            line = line.replace(name, path);
+        }
+        if ProcessMappings::parse(&line).is_ok() {
+            found.extend([&line, "\n"]);
+        } else if let Some(line) = brief(&line) {
+            found.push_str(&line);
+        } else if let Some((name, path)) = line.split_once('=')
+            && names.len() < MOST_NAMES
+        {
+            names.push((format!("${}", name.trim()), path.trim().to_owned()));
+        }
+    }
+    ProcessMappings::parse(&found)
+}
+
+/// As many names are understood; those who write such lists use one.
+const MOST_NAMES: usize = 16;
+
+/// Whether what follows is a list of mappings.
+pub(super) fn is_heading(line: &[u8]) -> bool {
+    let line = line.trim_ascii_start();
+    line.starts_with(b"MAPPED_LIBRARIES:") || line.starts_with(b"--- Memory map: ---")
+}
+
+/// `00400000-00fcb000: /bin/server (@ff00)` as Linux would print it.
+fn brief(line: &str) -> Option<String> {
+    let (range, rest) = line.trim().split_once([' ', '\t']).unwrap_or((line.trim(), ""));
+    let (start, limit) = range.strip_suffix(':').unwrap_or(range).split_once('-')?;
+    let [start, limit] = [start, limit].map(|word| hex(word.strip_prefix("0x").unwrap_or(word)));
+    let (start, limit) = (start?, limit?);
+    let mut words = rest.split_ascii_whitespace().peekable();
+    let is_permission = |word: &&str| word.bytes().all(|byte| b"-rwxp".contains(&byte));
+    let permissions = words.next_if(is_permission).unwrap_or("r-xp");
+    let name = words.next_if(|word| !word.starts_with("(@")).unwrap_or_default();
+    let offset = words.next().and_then(|word| hex(word.strip_prefix("(@")?.strip_suffix(')')?));
+    let offset = offset.unwrap_or(0);
+    Some(format!("{start:x}-{limit:x} {permissions} {offset:x} 00:00 0 {name}\n"))
+}
+
+fn hex(digits: &str) -> Option<u64> {
+    let is_hex = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+    u64::from_str_radix(digits, 16).ok().filter(|_| is_hex)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_are_read_long_and_short() {
+        let text = "--- Memory map: ---\n\tsource=/home\n\n  00400000-00500000: $source/a\n\
+                    0x600000-0x700000 /b (@ff00)\n800000-900000 r--p /c\n\
+                    a00000-b00000 r-xp 00001000 08:02 1 /d e\nnot=one: of them\nc-d: [vdso]\n";
+        let found = mappings(text.as_bytes()).unwrap();
+        let said: Vec<_> =
+            found.iter().map(|m| (m.memory_start, m.file_offset, &*m.filename)).collect();
+        let expected = [
+            (0xc, 0, "[vdso]"),
+            (0x40_0000, 0, "/home/a"),
+            (0x60_0000, 0xff00, "/b"),
+            (0xa0_0000, 0x1000, "/d e"),
+        ];
+        assert_eq!(said, expected);
+    }
+}

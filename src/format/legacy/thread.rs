@@ -1,0 +1,71 @@
+//! The stacks of all threads, as servers with gperftools show them.
+
+use crate::error::{Error, Result};
+use crate::format::intake::Intake;
+use crate::format::legacy::mappings::is_heading;
+use crate::format::legacy::stacks::{Stacks, address, without_twice};
+use crate::format::lines::{kept, lines, shown};
+use crate::model::Profiles;
+
+/// Reads `--- Thread 7f794ab90940 (name: main/14748) stack: ---` and the addresses below each.
+pub(super) fn read(text: &[u8], intake: &mut Intake) -> Result<Profiles> {
+    let mut reader = Reader { stacks: Stacks::of(text, intake)?, addresses: Vec::new(), at: None };
+    for (number, line) in lines(text) {
+        let line = line.trim_ascii();
+        if is_heading(line) || line.starts_with(b"---- no stack trace for") {
+            break;
+        }
+        let taken = reader.line(line, number, intake);
+        kept(taken, number, intake)?;
+    }
+    reader.end(intake)?;
+    let kind = ("thread", "count");
+    reader.stacks.finish(&[kind], (kind, 1), 0, intake)
+}
+
+struct Reader {
+    stacks: Stacks,
+    /// Of the thread under way.
+    addresses: Vec<u64>,
+    /// The line that began it.
+    at: Option<usize>,
+}
+
+impl Reader {
+    fn line(&mut self, line: &[u8], number: usize, intake: &mut Intake) -> Result<()> {
+        if line.starts_with(b"--- threadz ") || line.is_empty() || line.starts_with(b"#") {
+            return Ok(());
+        }
+        if line.starts_with(b"--- Thread ") {
+            self.end(intake)?;
+            self.at = Some(number);
+            return Ok(());
+        }
+        if self.at.is_none() {
+            return Err(Error::malformed(format!("{} stands before any thread", shown(line))));
+        }
+        if line.windows(23).any(|part| part == b"same as previous thread") {
+            self.at = None;
+            return self.stacks.again();
+        }
+        for word in line.split(|byte| b" \t:,".contains(byte)) {
+            if word.starts_with(b"0x") {
+                intake.check_depth(self.addresses.len() + 1)?;
+                // The leaf is where the processor was, all others are behind their calls.
+                let is_call = u64::from(!self.addresses.is_empty());
+                self.addresses.push(address(word)?.saturating_sub(is_call));
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes the thread under way.
+    fn end(&mut self, intake: &mut Intake) -> Result<()> {
+        let addresses = std::mem::take(&mut self.addresses);
+        if self.at.take().is_none() || addresses.is_empty() {
+            return Ok(());
+        }
+        let stack = self.stacks.stack(&without_twice(addresses), intake)?;
+        self.stacks.sample(stack, &[], &[1], intake)
+    }
+}
