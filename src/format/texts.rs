@@ -45,6 +45,13 @@ impl Texts {
         }
     }
 
+    /// The same, with room for some rows of the string table.
+    pub(crate) fn with_room(rows: usize, bytes: usize) -> Self {
+        let mut texts = Self::new();
+        texts.raw.reserve(rows, bytes);
+        texts
+    }
+
     /// Appends the next row of the string table.
     #[inline]
     pub(crate) fn push_row(&mut self, bytes: &[u8], intake: &mut Intake) -> Result<()> {

@@ -1,5 +1,7 @@
 //! What a decision rests on, in sentences.
 
+use std::fmt;
+
 use super::grammar::{Field, Grammar, Holds, Message};
 use super::score::{Clash, Why};
 use super::trials::Trial;
@@ -39,7 +41,7 @@ pub(super) fn evidence(winner: &Trial, trials: &[Trial]) -> Vec<String> {
 pub(super) fn fault(trial: &Trial) -> String {
     let grammar = &trial.candidate.grammar;
     match &trial.outcome.worst {
-        Some(clash) => format!("{} {}", place(grammar, clash), says(grammar, clash)),
+        Some(clash) => format!("{} {}", Place(grammar, clash), Says(grammar, clash)),
         None => "nothing speaks against it but attributes that are not used".to_owned(),
     }
 }
@@ -70,12 +72,12 @@ pub(super) fn sent_elsewhere(endpoint: Endpoint) -> String {
 fn odd(winner: &Trial) -> Option<String> {
     let clash = winner.outcome.worst.as_ref()?;
     let grammar = &winner.candidate.grammar;
-    let place = place(grammar, clash);
+    let place = Place(grammar, clash);
     Some(match clash.why {
         Why::Beyond => {
             format!("{place} is above all of {}: a newer generation, or an extension", grammar.name)
         }
-        _ => format!("odd for {}: {place} {}", grammar.name, says(grammar, clash)),
+        _ => format!("odd for {}: {place} {}", grammar.name, Says(grammar, clash)),
     })
 }
 
@@ -84,15 +86,15 @@ fn sentence(ours: &Grammar, theirs: &Grammar, clash: &Clash, names: &str) -> Str
     let speaks =
         matches!(clash.why, Why::Kind | Why::Unknown | Why::Beyond | Why::Repeated | Why::Broken);
     let Some((message, number, field, inside)) = seen_by(ours, clash).filter(|_| speaks) else {
-        return format!("as {names}, {} {}", place(theirs, clash), says(theirs, clash));
+        return format!("as {names}, {} {}", Place(theirs, clash), Says(theirs, clash));
     };
     let what = match clash.why {
-        _ if inside => "is length-delimited".to_owned(),
-        Why::Repeated => "is repeated".to_owned(),
-        _ => format!("is {}", kind(clash.kind, field)),
+        _ if inside => "length-delimited",
+        Why::Repeated => "repeated",
+        _ => kind(clash.kind, field),
     };
     format!(
-        "{} field {number} {what}: {} of {}, not of {names}",
+        "{} field {number} is {what}: {} of {}, not of {names}",
         message.name(),
         field.name,
         ours.name
@@ -113,43 +115,54 @@ fn seen_by<'g>(ours: &'g Grammar, clash: &Clash) -> Option<(Message, u32, &'g Fi
 }
 
 /// `Sample field 4`, by a grammar's names.
-fn place(grammar: &Grammar, clash: &Clash) -> String {
-    let message =
-        grammar.follow(clash.path.numbers()).map_or("the message", |message| message.name());
-    match clash.number {
-        0 => message.to_owned(),
-        number => format!("{message} field {number}"),
+struct Place<'a>(&'a Grammar, &'a Clash);
+
+impl fmt::Display for Place<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let Self(grammar, clash) = self;
+        let message = grammar.follow(clash.path.numbers());
+        f.write_str(message.map_or("the message", |message| message.name()))?;
+        if clash.number != 0 {
+            write!(f, " field {}", clash.number)?;
+        }
+        Ok(())
     }
 }
 
 /// What is wrong with a field, by the grammar it is wrong by.
-fn says(grammar: &Grammar, clash: &Clash) -> String {
-    let field = grammar
-        .follow(clash.path.numbers())
-        .and_then(|message| grammar.field(message, clash.number));
-    let name = field.map_or("no field", |field| field.name);
-    match clash.why {
-        Why::Kind => {
-            format!("({name}) would be {}", field.map_or("absent", |field| expected(field.holds)))
+struct Says<'a>(&'a Grammar, &'a Clash);
+
+impl fmt::Display for Says<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let Self(grammar, clash) = self;
+        let field = grammar
+            .follow(clash.path.numbers())
+            .and_then(|message| grammar.field(message, clash.number));
+        let name = field.map_or("no field", |field| field.name);
+        match clash.why {
+            Why::Kind => {
+                let kind = field.map_or("absent", |field| expected(field.holds));
+                write!(f, "({name}) would be {kind}")
+            }
+            Why::Broken => write!(f, "({name}) would be broken"),
+            Why::Unknown | Why::Beyond => f.write_str("would not exist"),
+            Why::Repeated => write!(f, "({name}) would be there twice"),
+            Why::Past(table) => write!(f, "({name}) would lead past the {}", table.name()),
+            Why::Large => write!(f, "({name}) would be too large"),
+            Why::Text => write!(f, "({name}) would be text that is not UTF-8"),
+            Why::Unpacked => write!(f, "({name}) would be unpacked"),
+            Why::RowZero(table) => {
+                let table = table.name();
+                write!(f, "({name}) would begin the {table} with a row that is not empty")
+            }
+            Why::IdLength => write!(f, "({name}) would have a wrong length"),
+            Why::Shape => f.write_str(
+                "would end a sample whose values fit neither its timestamps nor the sample types",
+            ),
+            Why::Null => write!(f, "({name}) would hold the empty attribute"),
+            Why::Twice => write!(f, "({name}) would hold an attribute twice"),
+            Why::Missing => write!(f, "({name}) would be missing"),
         }
-        Why::Broken => format!("({name}) would be broken"),
-        Why::Unknown | Why::Beyond => "would not exist".to_owned(),
-        Why::Repeated => format!("({name}) would be there twice"),
-        Why::Past(table) => format!("({name}) would lead past the {}", table.name()),
-        Why::Large => format!("({name}) would be too large"),
-        Why::Text => format!("({name}) would be text that is not UTF-8"),
-        Why::Unpacked => format!("({name}) would be unpacked"),
-        Why::RowZero(table) => {
-            format!("({name}) would begin the {} with a row that is not empty", table.name())
-        }
-        Why::IdLength => format!("({name}) would have a wrong length"),
-        Why::Shape => {
-            "would end a sample whose values fit neither its timestamps nor the sample types"
-                .to_owned()
-        }
-        Why::Null => format!("({name}) would hold the empty attribute"),
-        Why::Twice => format!("({name}) would hold an attribute twice"),
-        Why::Missing => format!("({name}) would be missing"),
     }
 }
 

@@ -27,7 +27,7 @@ use crate::wire::{LEN, VARINT};
 pub(crate) fn read(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
     let mut layout = Layout::of(payload, intake)?;
     let strings = &layout.rows[STRING];
-    let mut tables = Tables::new(Rows::NullFirst);
+    let mut tables = Tables::new(Rows::NullFirst, 0);
     tables.counts.mapping = layout.rows[MAPPING].len();
     tables.counts.location = layout.rows[LOCATION].len();
     tables.counts.function = layout.rows[FUNCTION].len();

@@ -52,7 +52,7 @@ pub(crate) fn read<G: Generation>(payload: &[u8], intake: &mut Intake) -> Result
         && has_several_profiles(payload, intake.limits().max_nesting);
     let mut reading = Reading {
         resources: Vec::new(),
-        tables: Tables::new(G::SCHEMA.rows),
+        tables: Tables::new(G::SCHEMA.rows, payload.len()),
         said: Vec::new(),
         profiles: 0,
         own: OwnTables::new(several, intake),
@@ -209,7 +209,7 @@ impl Reading {
             }
             return Ok(profile);
         }
-        let mut tables = Tables::new(G::SCHEMA.rows);
+        let mut tables = Tables::new(G::SCHEMA.rows, body.len());
         match G::SCHEMA.container.profile {
             0 => draft.body::<G>(body, &mut tables, intake)?,
             _ => draft.container::<G>(body, &mut tables, intake)?,

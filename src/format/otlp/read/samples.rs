@@ -143,7 +143,7 @@ impl RawSamples {
 
     /// Asks for what a short sample has from `before` on, but for one value, which there is room for.
     #[inline(always)]
-    fn spend(&self, before: Lengths, intake: &mut Intake) -> Result<()> {
+    fn spend(&mut self, before: Lengths, intake: &mut Intake) -> Result<()> {
         let after = self.lengths();
         if after.values - before.values > 1 {
             intake.budget.take::<[i64; 2]>(after.values - before.values - 1)?;
@@ -151,8 +151,19 @@ impl RawSamples {
         if after.attributes + after.timestamps == before.attributes + before.timestamps {
             return Ok(());
         }
+        if before.attributes == 0 {
+            self.expect_attributes(intake.budget.payload());
+        }
         intake.budget.take::<[u64; 2]>(after.timestamps - before.timestamps)?;
         intake.take_attributes(after.attributes - before.attributes)
+    }
+
+    /// Makes room for the attributes of all samples of a payload of so many bytes, where each has as many
+    /// as the first that has any.
+    #[cold]
+    fn expect_attributes(&mut self, payload: usize) {
+        let all = self.stacks.capacity().saturating_mul(self.attributes.items.len());
+        self.attributes.items.reserve(all.min(payload / 16));
     }
 
     #[inline]

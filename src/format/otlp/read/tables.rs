@@ -54,6 +54,8 @@ pub(crate) struct Counts {
     pub(crate) attribute: usize,
     pub(crate) unit: usize,
     pub(crate) stack: usize,
+    /// The bytes of all stacks.
+    pub(crate) stack_bytes: usize,
     pub(crate) string: usize,
 }
 
@@ -67,11 +69,13 @@ pub(crate) struct MappingPprof {
 }
 
 impl Tables {
-    pub(crate) fn new(rows: Rows) -> Self {
+    /// The tables of a message of so many bytes.
+    pub(crate) fn new(rows: Rows, bytes: usize) -> Self {
         // The model's own row 0 comes before those on the wire.
         let plus = u32::from(rows != Rows::NullFirst);
         Self {
-            texts: Texts::new(),
+            // There is seldom less text, and a list that is too short only grows.
+            texts: Texts::with_room(bytes / 128, bytes / 8),
             counts: Counts::default(),
             mappings: Vec::new(),
             mapping_attributes: Ragged::default(),
@@ -120,6 +124,7 @@ impl Tables {
             counts.function += 1;
         } else if is!(tag, G::SCHEMA.tables.stack, LEN) {
             counts.stack += 1;
+            counts.stack_bytes += row.left();
         } else if is!(tag, G::SCHEMA.tables.attribute, LEN) {
             counts.attribute += 1;
         } else if is!(tag, G::SCHEMA.tables.mapping, LEN) {
@@ -136,8 +141,17 @@ impl Tables {
 
     /// Takes the memory the counted rows need.
     pub(crate) fn reserve<G: Generation>(&mut self, intake: &mut Intake) -> Result<()> {
-        let Counts { mapping, location, function, link, attribute, unit, stack, string } =
-            self.counts;
+        let Counts {
+            mapping,
+            location,
+            function,
+            link,
+            attribute,
+            unit,
+            stack,
+            stack_bytes,
+            string,
+        } = self.counts;
         let largest = [mapping, location, function, link, attribute, unit, stack]
             .into_iter()
             .max()
@@ -166,6 +180,8 @@ impl Tables {
         self.links.reserve(link + extra);
         self.attributes.reserve(attribute + extra);
         self.stacks.rows.ends.reserve(stack);
+        // Most indices take two bytes or more.
+        self.stacks.locations.reserve(stack_bytes / 2);
         self.units.reserve_exact(unit);
         // What is made of labels is numbered after the rows of the tables.
         self.texts.table_rows = string as u32;
