@@ -13,6 +13,20 @@ use crate::model::value::Value;
 ///    │                    └─► mappings ─► strings
 ///    ├─► attributes ─► strings
 ///    └─► links
+/// Rows are in the order of the payload, and equal rows stay apart: ids are those of the wire, plus one
+/// in generations whose tables have no empty row. Nothing says that a row is referred to;
+/// [`Profiles::compact`](crate::Profiles::compact) leaves only those that are.
+///
+/// | table | a row is | as memory |
+/// |---|---|---|
+/// | [`strings`](Self::strings) | a text | one arena, an end for each |
+/// | [`mappings`](Self::mappings) | a binary in memory | rows, and a column of attributes |
+/// | [`functions`](Self::functions) | a function | rows |
+/// | [`locations`](Self::locations) | an address, its lines | columns |
+/// | [`links`](Self::links) | a span | rows |
+/// | [`attributes`](Self::attributes) | key, value, unit | rows |
+/// | [`stacks`](Self::stacks) | locations, leaf first | one array, an end for each |
+///
 /// ```
 ///
 /// ```
@@ -53,22 +67,36 @@ impl Default for Dictionary {
 
 impl Dictionary {
     /// All text.
+    /// To look through them; [`text`](Self::text) has one by its id.
     pub fn strings(&self) -> &Strings {
         &self.strings
     }
 
     /// The text of `id`.
+    /// The empty one for [`StringId::NONE`], and when the id is from elsewhere and past the end.
+    ///
+    /// ```
+    /// use otlp_profiles::model::StringId;
+    /// # let bytes = std::fs::read("testdata/go-heap.pb.gz").unwrap();
+    /// let profiles = otlp_profiles::read(&bytes, &Default::default())?.profiles;
+    /// let dictionary = profiles.dictionary();
+    /// assert_eq!(dictionary.text(StringId::NONE), "");
+    /// assert_eq!(dictionary.text(dictionary.functions()[1].name), "runtime/pprof.writeHeapInternal");
+    /// # Ok::<(), otlp_profiles::Error>(())
+    /// ```
     #[inline]
     pub fn text(&self, id: StringId) -> &str {
         self.strings.get(id)
     }
 
     /// The mapping table.
+    /// A [`MappingId`] indexes it.
     pub fn mappings(&self) -> &Mappings {
         &self.mappings
     }
 
     /// The function table; row 0 is the empty function.
+    /// A [`FunctionId`] indexes it, as [`FunctionId::row`].
     pub fn functions(&self) -> &[Function] {
         &self.functions
     }
@@ -79,6 +107,7 @@ impl Dictionary {
     }
 
     /// The location table.
+    /// A [`LocationId`] indexes it.
     pub fn locations(&self) -> &Locations {
         &self.locations
     }
@@ -89,11 +118,23 @@ impl Dictionary {
     }
 
     /// The link of `id`; the empty one when the id is from elsewhere and past the end.
+    ///
+    /// ```
+    /// use otlp_profiles::model::{Link, LinkId};
+    /// # let bytes = std::fs::read("testdata/go-cpu-labels.pb.gz").unwrap();
+    /// let profiles = otlp_profiles::read(&bytes, &Default::default())?.profiles;
+    /// let samples = profiles.iter().next().unwrap().samples();
+    /// // The labels trace_id and span_id of pprof are links.
+    /// let linked = samples.iter().find(|sample| sample.link != LinkId::NONE).unwrap();
+    /// assert_ne!(profiles.dictionary().link(linked.link), Link::default());
+    /// # Ok::<(), otlp_profiles::Error>(())
+    /// ```
     pub fn link(&self, id: LinkId) -> Link {
         self.links.get(id.row()).copied().unwrap_or_default()
     }
 
     /// The attribute table; row 0 is the empty attribute.
+    /// Those of samples, profiles, locations and mappings; resources and scopes have pairs of their own.
     pub fn attributes(&self) -> &[Attribute] {
         &self.attributes
     }
@@ -104,11 +145,26 @@ impl Dictionary {
     }
 
     /// The stack table: the locations of each stack, leaf first; row 0 is the empty stack.
+    ///
+    /// Generations without a stack table (before 1.8) and pprof have the locations in every sample; here each
+    /// list is a row all the same, and equal ones are one.
     pub fn stacks(&self) -> &Ragged<LocationId> {
         &self.stacks
     }
 
     /// The locations of a stack, leaf first.
+    ///
+    /// [`frames`](Self::frames) has the functions, inlined ones too.
+    ///
+    /// ```
+    /// # let bytes = std::fs::read("testdata/go-heap.pb.gz").unwrap();
+    /// let profiles = otlp_profiles::read(&bytes, &Default::default())?.profiles;
+    /// let dictionary = profiles.dictionary();
+    /// let sample = profiles.iter().next().unwrap().samples().get(1).unwrap();
+    /// let leaf = dictionary.stack(sample.stack)[0];
+    /// assert_eq!(dictionary.location_frames(leaf).next().unwrap().name(), "main.leak");
+    /// # Ok::<(), otlp_profiles::Error>(())
+    /// ```
     #[inline]
     pub fn stack(&self, id: StackId) -> &[LocationId] {
         self.stacks.row(id.row())
@@ -116,12 +172,15 @@ impl Dictionary {
 }
 
 /// A function of the source code or the binary.
+///
+/// Functions of equal names may be several rows: one for each file, or for each binary.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Function {
     /// The name as people read it.
     pub name: StringId,
     /// The name as the system knows it, such as a mangled one.
+    /// Empty where the producer gave one name alone.
     pub system_name: StringId,
     /// The source file.
     pub filename: StringId,
@@ -130,6 +189,9 @@ pub struct Function {
 }
 
 /// A line of a location: the function that was there, innermost first where code was inlined.
+///
+/// The last line of a location is the function that really has a frame; those before it were inlined into
+/// the next.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Line {
@@ -142,6 +204,9 @@ pub struct Line {
 }
 
 /// A binary mapped into memory.
+///
+/// Addresses of locations are those of the process, as `/proc/PID/maps` has them; where 0 is all there is,
+/// the producer did not say.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Mapping {
@@ -165,6 +230,8 @@ impl Mapping {
 }
 
 /// A span of a trace.
+///
+/// Both are the bytes that [W3C trace context](https://www.w3.org/TR/trace-context/) writes as hex digits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Link {
@@ -175,6 +242,9 @@ pub struct Link {
 }
 
 /// A key, a value and the unit it is in.
+///
+/// It is `KeyValueAndUnit` since 1.8. Older generations say units in a table beside the attributes, pprof on
+/// each numeric label.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Attribute {
@@ -183,10 +253,13 @@ pub struct Attribute {
     /// The value.
     pub value: Value,
     /// The unit; none is [`StringId::NONE`].
+    /// Always none on attributes of resources and scopes, which have no place for one.
     pub unit: StringId,
 }
 
 /// The mapping table: one row a binary, and the attributes of each.
+///
+/// Mappings of one binary may be several rows: a binary is mapped in parts.
 ///
 /// ```
 /// # fn main() -> otlp_profiles::Result<()> {
@@ -220,12 +293,16 @@ impl Mappings {
     }
 
     /// The attributes of a mapping.
+    /// Build ids are among them: [`FrameRef::build_id`](crate::model::FrameRef::build_id) finds one.
     pub fn attributes(&self, id: MappingId) -> &[AttributeId] {
         self.attributes.row(id.row())
     }
 }
 
 /// The location table, by column: the mapping, the address, the lines and the attributes of each.
+///
+/// Columns rather than rows, since a walk over stacks wants the lines alone and a symboliser the addresses
+/// alone. All are as long as the table, or shorter where the last rows have none.
 ///
 /// ```
 /// # fn main() -> otlp_profiles::Result<()> {
@@ -239,7 +316,9 @@ impl Mappings {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Locations {
     pub(crate) mappings: Vec<MappingId>,
+    /// As the process had them, in the order of the table.
     pub(crate) addresses: Vec<u64>,
+    /// Innermost first.
     pub(crate) lines: Ragged<Line>,
     pub(crate) attributes: Ragged<AttributeId>,
 }
@@ -263,18 +342,21 @@ impl Locations {
     }
 
     /// The mapping a location lies in.
+    /// [`MappingId::NONE`] where the binary is not known.
     #[inline]
     pub fn mapping(&self, id: LocationId) -> MappingId {
         self.mappings.get(id.row()).copied().unwrap_or_default()
     }
 
     /// The address of a location; 0 is unknown.
+    /// 0 where there is none: such a location is known by its lines alone.
     #[inline]
     pub fn address(&self, id: LocationId) -> u64 {
         self.addresses.get(id.row()).copied().unwrap_or_default()
     }
 
     /// The lines of a location, innermost first.
+    /// None where it was not symbolised.
     #[inline]
     pub fn lines(&self, id: LocationId) -> &[Line] {
         self.lines.row(id.row())

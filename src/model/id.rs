@@ -1,4 +1,10 @@
 //! A typed id for every table: an id of one cannot be used for another, and "none" is not a number.
+//!
+//! An id is the number of a row, in 32 bits: the tables of OTLP 1.8 and later refer to each other by
+//! `int32`, and pprof's 64-bit ids are dense once they are read. What was an absent reference on the
+//! wire is row 0 here, in every generation, so that no column needs an `Option` and no id a check. An id
+//! means something together with the [`Dictionary`](crate::model::Dictionary) it came from and with no
+//! other: after [`compact`](crate::Profiles::compact) rows have new numbers.
 
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident)*) => {$(
@@ -14,6 +20,9 @@ macro_rules! ids {
 
         impl $name {
             /// Row 0, which every table keeps empty: "there is none".
+            ///
+            /// OTLP says so [since 1.8](https://github.com/open-telemetry/opentelemetry-proto/releases/tag/v1.8.0);
+            /// tables of pprof and of older generations get an empty row put before theirs when they are read.
             pub const NONE: Self = Self(0);
 
             /// The id, or `None` for [`NONE`](Self::NONE).
@@ -23,6 +32,8 @@ macro_rules! ids {
             }
 
             /// The number of the row.
+            ///
+            /// It indexes the slices of the [`Dictionary`](crate::model::Dictionary) that are not asked by id.
             #[inline]
             pub fn row(self) -> usize {
                 self.0 as usize
@@ -43,8 +54,12 @@ macro_rules! ids {
 }
 
 /// What all ids have in common, for code that is the same for every table.
+///
+/// It is implemented for the types of `ids!` alone.
 pub(crate) trait Id: Copy + Default {
+    /// The id of a row; whoever makes one has proved that the table has it.
     fn from_row(row: u32) -> Self;
+    /// The row, as the columns store it.
     fn number(self) -> u32;
 }
 

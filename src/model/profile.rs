@@ -10,6 +10,10 @@ use crate::model::thin::{Blank, Thin, thin};
 /// The current OTLP generations measure one thing a profile. A pprof file and OTLP up to 1.7 may
 /// measure several: then there are several sample types, and every sample has a value for each.
 ///
+/// Ids in it are rows of the [`Dictionary`](crate::Dictionary) of the payload it came in. Its samples lie by
+/// column ([`Samples`]); [`totals`](Self::totals), [`observations`](Self::observations) and
+/// [`sums`](Self::sums) say what their values mean, whatever the shape.
+///
 /// ```
 /// # fn main() -> otlp_profiles::Result<()> {
 /// # let profile = std::fs::read("testdata/go-cpu-labels.pb.gz").unwrap();
@@ -24,23 +28,32 @@ use crate::model::thin::{Blank, Thin, thin};
 pub struct Profile(Thin<ProfileParts>);
 
 /// What a [`Profile`] has.
+///
+/// Fields are those of `Profile` in OTLP 1.10, and beside them what no convention names of older ones:
+/// see [the design](https://github.com/otlp-profiles/otlp-profiles/blob/main/docs/DESIGN.md).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProfileParts {
     pub(crate) profile_id: ProfileId,
+    /// Of 128 bits, as pprof's are signed and OTLP's unsigned.
     pub(crate) time_unix_nano: i128,
     pub(crate) duration_nanos: i128,
+    /// As many as every sample has values, where there are several; none or one otherwise.
     pub(crate) sample_types: Vec<ValueType>,
+    /// A name among `sample_types`, or of anything: what was said is kept.
     pub(crate) default_sample_type: StringId,
     pub(crate) period_type: ValueType,
     pub(crate) period: i64,
+    /// Rows of the attribute table, no two of one key.
     pub(crate) attributes: Thin<Vec<AttributeId>>,
     pub(crate) dropped_attributes_count: u32,
     pub(crate) original_payload_format: StringId,
+    /// Bytes as they came, never looked into.
     pub(crate) original_payload: Thin<Vec<u8>>,
     pub(crate) samples: Samples,
     /// Whether the samples have an order of their own, as the lines of a text do: it is kept unless the
     /// fewest bytes are asked for.
     pub(crate) in_order: bool,
+    /// What only [`Format::EVENTS`](crate::Format::EVENTS) says; blank in any other profile.
     pub(crate) event_form: Thin<EventForm>,
 }
 
@@ -67,6 +80,7 @@ impl Blank for ProfileParts {
 
 impl Profile {
     /// The bytes of memory it takes, without what holds it.
+    /// It goes by lengths rather than capacities, so that it is the same on every run.
     pub(crate) fn owned_bytes(&self) -> usize {
         let samples = &self.samples;
         size_of::<ProfileParts>()
@@ -83,43 +97,90 @@ impl Profile {
     }
 
     /// The id of the profile; all zero when it has none.
+    ///
+    /// OTLP 1.3 to 1.7 required one; since 1.8 it is optional, and pprof has none. Writers that need an id
+    /// make one of what the profile means, the same on every run.
     pub fn profile_id(&self) -> ProfileId {
         self.profile_id
     }
 
     /// When it began, in nanoseconds since 1970; 0 when unknown.
     /// Wide enough for pprof's signed and OTLP's unsigned 64 bits.
+    ///
+    /// [`time`](Self::time) is the same as a [`SystemTime`](std::time::SystemTime).
+    ///
+    /// ```
+    /// # let bytes = std::fs::read("testdata/otlp-1.11-aggregated-cpu.binpb").unwrap();
+    /// let profiles = otlp_profiles::read(&bytes, &Default::default())?.profiles;
+    /// let profile = profiles.iter().next().unwrap();
+    /// assert_eq!(profile.time_unix_nano(), 1_257_894_000_000_000_000);
+    /// assert_eq!(profile.duration_nanos(), 60_000_000_000);
+    /// # Ok::<(), otlp_profiles::Error>(())
+    /// ```
     pub fn time_unix_nano(&self) -> i128 {
         self.time_unix_nano
     }
 
     /// How long it took, in nanoseconds; 0 when unknown.
+    ///
+    /// [`duration`](Self::duration) is the same as a [`Duration`](std::time::Duration). A heap profile of Go
+    /// has none: it is a state, not a stretch of time.
     pub fn duration_nanos(&self) -> i128 {
         self.duration_nanos
     }
 
     /// What the values of the samples measure, in the order of the values.
+    ///
+    /// One in OTLP since 1.8; as many as it likes in pprof and older OTLP. With several, sample `s` has
+    /// `values[t]` for type `t`.
+    ///
+    /// ```
+    /// # let bytes = std::fs::read("testdata/go-heap.pb.gz").unwrap();
+    /// let profiles = otlp_profiles::read(&bytes, &Default::default())?.profiles;
+    /// let types = profiles.iter().next().unwrap().sample_types();
+    /// let names: Vec<&str> = types.iter().map(|kind| profiles.dictionary().text(kind.name)).collect();
+    /// assert_eq!(names, ["alloc_objects", "alloc_space", "inuse_objects", "inuse_space"]);
+    /// # Ok::<(), otlp_profiles::Error>(())
+    /// ```
     pub fn sample_types(&self) -> &[ValueType] {
         &self.sample_types
     }
 
     /// The name of the sample type to show first, where pprof or OTLP up to 1.7 said one. The
     /// current conventions say it on the scope.
+    ///
+    /// [`PPROF_SCOPE_DEFAULT_SAMPLE_TYPE`](crate::semconv::PPROF_SCOPE_DEFAULT_SAMPLE_TYPE) is its attribute.
     pub fn default_sample_type(&self) -> StringId {
         self.default_sample_type
     }
 
     /// What the period counts; both texts are empty when there is none.
+    ///
+    /// Such as `cpu` in `nanoseconds`: a sample was taken each time so much of it had passed.
     pub fn period_type(&self) -> ValueType {
         self.period_type
     }
 
     /// The number of events between two samples.
+    ///
+    /// It is counted in the unit of [`period_type`](Self::period_type); 0 is unknown.
+    ///
+    /// ```
+    /// # let bytes = std::fs::read("testdata/go-cpu-labels.pb.gz").unwrap();
+    /// let profiles = otlp_profiles::read(&bytes, &Default::default())?.profiles;
+    /// let profile = profiles.iter().next().unwrap();
+    /// assert_eq!(profiles.dictionary().text(profile.period_type().unit), "nanoseconds");
+    /// assert_eq!(profile.period(), 10_000_000, "a hundred samples a second");
+    /// # Ok::<(), otlp_profiles::Error>(())
+    /// ```
     pub fn period(&self) -> i64 {
         self.period
     }
 
     /// What else is known of the profile; no two with the same key.
+    ///
+    /// What a pprof says in fields of its own (comments, frames to drop and keep, a URL) is here, under the
+    /// names of [`semconv`](crate::semconv).
     pub fn attributes(&self) -> &[AttributeId] {
         &self.attributes
     }
@@ -130,17 +191,24 @@ impl Profile {
     }
 
     /// The format and the bytes the profile was made from, when its producer sent them along.
+    ///
+    /// Both are empty when it did not. Such as `pprof` or `jfr`: the data a conversion to OTLP started from.
+    /// Edits do not change it; see [`Profiles::drop_original_payloads`](crate::Profiles::drop_original_payloads).
     pub fn original_payload(&self) -> (StringId, &[u8]) {
         (self.original_payload_format, &self.original_payload)
     }
 
     /// The samples.
+    ///
+    /// They index the tables of [`Profiles::dictionary`](crate::Profiles::dictionary).
     pub fn samples(&self) -> &Samples {
         &self.samples
     }
 }
 
 /// The id of a profile: 16 bytes; all zero is none.
+///
+/// As text it is 32 hex digits, as OTLP/JSON writes it.
 ///
 /// ```
 /// assert_eq!(otlp_profiles::model::ProfileId::NONE.to_string(), "00000000000000000000000000000000");
@@ -150,6 +218,7 @@ pub struct ProfileId(pub [u8; 16]);
 
 impl ProfileId {
     /// No id.
+    /// The protos say that all zeroes is no valid id, so it needs no `Option`.
     pub const NONE: Self = Self([0; 16]);
 }
 
@@ -166,6 +235,19 @@ impl std::fmt::Display for ProfileId {
 }
 
 /// What a value measures, and in which unit.
+///
+/// Both texts are what the producer wrote. The conventions of OTLP like
+/// [UCUM](https://ucum.org) units (`ns`, `By`), those of pprof words (`nanoseconds`, `bytes`); neither is
+/// translated.
+///
+/// ```
+/// # let bytes = std::fs::read("testdata/otlp-1.11-aggregated-memory.binpb").unwrap();
+/// let profiles = otlp_profiles::read(&bytes, &Default::default())?.profiles;
+/// let kind = profiles.iter().next().unwrap().sample_types()[0];
+/// assert_eq!(profiles.dictionary().text(kind.unit), "By");
+/// assert_eq!(kind.temporality, None, "1.10 has no temporality");
+/// # Ok::<(), otlp_profiles::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct ValueType {
@@ -181,6 +263,7 @@ impl ValueType {
     const NONE: Self = Self { name: StringId::NONE, unit: StringId::NONE, temporality: None };
 
     /// Whether it names neither a type nor a unit.
+    /// So it is with the period type of a profile that has no period.
     pub fn is_none(&self) -> bool {
         self.name == StringId::NONE && self.unit == StringId::NONE
     }

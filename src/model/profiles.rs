@@ -22,33 +22,79 @@ use crate::model::value::KeyValue;
 /// }
 /// # Ok(()) }
 /// ```
+///
+/// ```text
+/// Profiles ┬ Dictionary                  the tables that ids of all below point into
+///          └ ResourceProfiles            one for each resource, in the order of the payload
+///             └ ScopeProfiles            one for each instrumentation scope of it
+///                └ Profile               what was measured, when; its samples by column
+/// ```
+///
+/// Profiles own all they hold and have no lifetime: they may be kept, sent to another thread
+/// (`Send + Sync`) and cloned. Equality is that of columns and rows: profiles that mean the same, with
+/// rows in another order, differ.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Profiles {
     pub(crate) dictionary: Dictionary,
+    // Also those that hold no profile: a payload may say a resource and nothing of it.
     pub(crate) resources: Vec<ResourceProfiles>,
 }
 
 impl Profiles {
     /// The tables that all profiles share.
+    ///
+    /// ```
+    /// # let bytes = std::fs::read("testdata/otlp-1.11-aggregated-cpu.binpb").unwrap();
+    /// let profiles = otlp_profiles::read(&bytes, &Default::default())?.profiles;
+    /// let kind = profiles.iter().next().unwrap().sample_types()[0];
+    /// assert_eq!(profiles.dictionary().text(kind.name), "cpu_sample");
+    /// # Ok::<(), otlp_profiles::Error>(())
+    /// ```
     pub fn dictionary(&self) -> &Dictionary {
         &self.dictionary
     }
 
     /// The profiles, by resource.
+    ///
+    /// Resources without profiles are among them. [`iter`](Self::iter) and [`entries`](Self::entries) walk
+    /// over the profiles themselves. A pprof has one resource and one scope, both without attributes.
+    ///
+    /// ```
+    /// # let bytes = std::fs::read("testdata/go-heap.pb.gz").unwrap();
+    /// let profiles = otlp_profiles::read(&bytes, &Default::default())?.profiles;
+    /// let [of_one] = profiles.resource_profiles() else { unreachable!() };
+    /// assert!(of_one.resource().is_empty());
+    /// assert_eq!(of_one.scope_profiles()[0].profiles().len(), 1);
+    /// # Ok::<(), otlp_profiles::Error>(())
+    /// ```
     pub fn resource_profiles(&self) -> &[ResourceProfiles] {
         &self.resources
     }
 }
 
 /// The profiles of one resource: a process, a host, a service.
+///
+/// It is [`ResourceProfiles`](https://github.com/open-telemetry/opentelemetry-proto/blob/v1.10.0/opentelemetry/proto/profiles/v1development/profiles.proto)
+/// of the protos. Two of one payload may have equal resources: the model does not join what a producer
+/// kept apart.
+///
+/// ```
+/// # let bytes = std::fs::read("testdata/otlp-1.11-go-mutex-goroutine.binpb").unwrap();
+/// let profiles = otlp_profiles::read(&bytes, &Default::default())?.profiles;
+/// let sizes = profiles.resource_profiles().iter().flat_map(|one| one.scope_profiles());
+/// assert_eq!(sizes.map(|scope| scope.profiles().len()).sum::<usize>(), profiles.iter().count());
+/// # Ok::<(), otlp_profiles::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ResourceProfiles(Thin<ResourceParts>);
 
 /// What [`ResourceProfiles`] have.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ResourceParts {
+    /// What was profiled; the empty one where the payload has none.
     pub(crate) resource: Resource,
     pub(crate) schema_url: StringId,
+    /// In the order of the payload, empty ones too.
     pub(crate) scopes: Vec<ScopeProfiles>,
 }
 
@@ -66,6 +112,9 @@ impl ResourceProfiles {
     }
 
     /// The schema of the resource's attributes.
+    ///
+    /// [`StringId::NONE`] where none was said. It names the version of the semantic conventions that the
+    /// attributes' keys are of, such as `https://opentelemetry.io/schemas/1.37.0`.
     pub fn schema_url(&self) -> StringId {
         self.schema_url
     }
@@ -77,6 +126,22 @@ impl ResourceProfiles {
 }
 
 /// What was profiled.
+///
+/// The attributes are pairs rather than rows of the attribute table, as in the protos; the keys and the
+/// texts are ids of the string table all the same. [`Entry::resource_attributes`](crate::model::Entry::resource_attributes)
+/// has them with their texts.
+///
+/// ```
+/// # fn main() -> otlp_profiles::Result<()> {
+/// let mut builder = otlp_profiles::Builder::new();
+/// builder.resource().attr("service.name", "checkout");
+/// let cpu = builder.profile("cpu", "nanoseconds");
+/// builder.sample(cpu, otlp_profiles::build::root_first(["main"])).value(1);
+/// let profiles = builder.finish()?;
+/// let resource = profiles.resource_profiles()[0].resource();
+/// assert_eq!(profiles.dictionary().text(resource.attributes()[0].key), "service.name");
+/// # Ok(()) }
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Resource {
     pub(crate) attributes: Vec<KeyValue>,
@@ -89,41 +154,59 @@ impl Resource {
         Self { attributes: Vec::new(), dropped_attributes_count: 0, entity_refs: Vec::new() };
 
     /// What is known of it; no two with the same key.
+    ///
+    /// In the order of the payload. [`Dictionary::resolve`] finds one by its key.
     pub fn attributes(&self) -> &[KeyValue] {
         &self.attributes
     }
 
     /// The number of attributes its producer dropped.
+    ///
+    /// Not of this crate's making: it was in the payload, and is written again.
     pub fn dropped_attributes_count(&self) -> u32 {
         self.dropped_attributes_count
     }
 
     /// The entities it stands for (OTLP 1.6 and later).
+    ///
+    /// Each names some of the [attributes](Self::attributes) by key. Older generations and pprof cannot say
+    /// them: writing those reports a loss.
     pub fn entity_refs(&self) -> &[EntityRef] {
         &self.entity_refs
     }
 
     /// Whether nothing is known of it.
+    ///
+    /// A payload may hold an empty resource; profiles under it are of nobody known.
     pub fn is_empty(&self) -> bool {
         *self == Self::NONE
     }
 }
 
 /// An entity a resource stands for, by the keys of the resource's attributes.
+///
+/// All ids are of texts; the keys in both lists are keys of the resource's attributes. It is
+/// `opentelemetry.proto.common.v1.EntityRef`, in profiles
+/// [since 1.6](https://github.com/open-telemetry/opentelemetry-proto/releases/tag/v1.6.0).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EntityRef {
     /// The schema of the entity.
     pub schema_url: StringId,
     /// Its type.
+    /// Such as `service` or `k8s.pod`.
     pub entity_type: StringId,
     /// The keys that identify it.
+    /// An entity goes when an edit removes the last of them.
     pub id_keys: Vec<StringId>,
     /// The keys that describe it.
     pub description_keys: Vec<StringId>,
 }
 
 /// The profiles of one instrumentation scope.
+///
+/// The several sample types of one pprof are several profiles here in OTLP 1.8 and later, and stand
+/// together under one scope, which may say their order ([`PPROF_SCOPE_SAMPLE_TYPE_ORDER`](crate::semconv::PPROF_SCOPE_SAMPLE_TYPE_ORDER)).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ScopeProfiles(Thin<ScopeParts>);
 
@@ -147,17 +230,31 @@ impl ScopeProfiles {
     }
 
     /// The schema of the scope's and the profiles' attributes.
+    ///
+    /// [`StringId::NONE`] where none was said.
     pub fn schema_url(&self) -> StringId {
         self.schema_url
     }
 
     /// The profiles.
+    /// In the order of the payload.
     pub fn profiles(&self) -> &[Profile] {
         &self.profiles
     }
 }
 
 /// The instrumentation that made a profile.
+///
+/// For a profiler it is the name of the library or program that took the samples, and its version.
+///
+/// ```
+/// # let bytes = std::fs::read("testdata/go-heap.pb.gz").unwrap();
+/// let mut profiles = otlp_profiles::read(&bytes, &Default::default())?.profiles;
+/// profiles.set_scopes("runtime/pprof", Some("1.24"))?;
+/// let scope = profiles.entries().next().unwrap().scope();
+/// assert_eq!(profiles.dictionary().text(scope.version()), "1.24");
+/// # Ok::<(), otlp_profiles::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Scope {
     pub(crate) name: StringId,
@@ -175,11 +272,13 @@ impl Scope {
     };
 
     /// Its name.
+    /// Empty in what is read from a pprof.
     pub fn name(&self) -> StringId {
         self.name
     }
 
     /// Its version.
+    /// Empty where it is unknown.
     pub fn version(&self) -> StringId {
         self.version
     }

@@ -12,6 +12,10 @@ use crate::model::thin::Thin;
 /// link        ─  │ l1 │ ─
 /// values      10 │ 20 │ 5          one for each sample type; with one sample type also
 /// timestamps     │    │            none (each timestamp counts 1) or one for each timestamp
+/// Column `c` of sample `row` is read by [`get`](Self::get) or, for all samples, by [`iter`](Self::iter);
+/// both borrow and take no memory. Samples stand in the order of the payload. Two of them may be equal in
+/// all but their values: nothing is added up when it is read.
+///
 /// ```
 ///
 /// ```
@@ -25,11 +29,14 @@ use crate::model::thin::Thin;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Samples {
+    /// The one column that every sample is in: its length is the number of samples.
     pub(crate) stacks: Vec<StackId>,
     /// Shorter than `stacks` where no later sample has a link.
     pub(crate) links: Thin<Vec<LinkId>>,
     pub(crate) attributes: Ragged<AttributeId>,
+    /// Of a shape that [`Profile::totals`](crate::model::Profile::totals) explains.
     pub(crate) values: Ragged<i64>,
+    /// Nanoseconds since 1970, ascending or not, as they came.
     pub(crate) timestamps: Thin<Ragged<u64>>,
     /// OTEP 0239's id of the stack trace; shorter than `stacks` where no later sample has one.
     pub(crate) stacktrace_ids: Thin<Vec<StringId>>,
@@ -50,16 +57,23 @@ pub struct Samples {
 #[non_exhaustive]
 pub struct SampleRef<'a> {
     /// Where it was taken.
+    /// [`Dictionary::frames`](crate::Dictionary::frames) has its frames; [`StackId::NONE`] is a sample without a stack.
     pub stack: StackId,
     /// What else is known of it; no two with the same key.
+    /// What pprof calls labels. [`Dictionary::resolve`](crate::Dictionary::resolve) has them with their texts.
     pub attributes: &'a [AttributeId],
     /// The span it was taken in.
+    /// [`LinkId::NONE`] where it was in none.
     pub link: LinkId,
     /// The values.
+    /// One for each sample type; with one sample type also none, where each timestamp counts 1, or one for each
+    /// timestamp. [`Profile::totals`](crate::model::Profile::totals) reads every shape.
     pub values: &'a [i64],
     /// When it was seen.
+    /// In nanoseconds since 1970; none where the samples are aggregated.
     pub timestamps_unix_nano: &'a [u64],
     /// OTEP 0239's id of the stack trace.
+    /// [`StringId::NONE`] in every other generation.
     pub stacktrace_id: StringId,
 }
 
@@ -74,6 +88,7 @@ impl Samples {
     };
 
     /// The number of samples.
+    /// A sample of several timestamps is one.
     pub fn len(&self) -> usize {
         self.stacks.len()
     }
@@ -84,6 +99,17 @@ impl Samples {
     }
 
     /// Sample `row`.
+    /// `None` past the last. It takes constant time.
+    ///
+    /// ```
+    /// # let bytes = std::fs::read("testdata/otlp-1.11-timestamped-cpu.binpb").unwrap();
+    /// let profiles = otlp_profiles::read(&bytes, &Default::default())?.profiles;
+    /// let samples = profiles.iter().next().unwrap().samples();
+    /// let first = samples.get(0).unwrap();
+    /// assert_eq!((first.values, first.timestamps_unix_nano.len()), (&[10, 10][..], 2));
+    /// assert_eq!(samples.get(samples.len()), None);
+    /// # Ok::<(), otlp_profiles::Error>(())
+    /// ```
     #[inline]
     pub fn get(&self, row: usize) -> Option<SampleRef<'_>> {
         Some(SampleRef {
@@ -96,6 +122,7 @@ impl Samples {
         })
     }
 
+    /// The column may be shorter than the samples: what is behind its end is none.
     #[inline]
     pub(crate) fn link(&self, row: usize) -> LinkId {
         self.links.get(row).copied().unwrap_or_default()
