@@ -85,16 +85,31 @@ impl Dictionary {
 
 impl<'a> Attributes<'a> {
     /// The value of a key.
+    ///
+    /// The first of that key; a thing has no two. It compares texts one after the other, in time linear in the
+    /// attributes of the thing, of which there are few.
+    ///
+    /// ```
+    /// use otlp_profiles::semconv::PPROF_PROFILE_DROP_FRAMES;
+    /// # let bytes = std::fs::read("testdata/gperftools-cpu.pb.gz").unwrap();
+    /// let profiles = otlp_profiles::read(&bytes, &Default::default())?.profiles;
+    /// let attributes = profiles.entries().next().unwrap().attributes();
+    /// let dropped = attributes.get(PPROF_PROFILE_DROP_FRAMES).unwrap();
+    /// assert!(dropped.as_str().unwrap().starts_with("ProfileData::Add|"));
+    /// # Ok::<(), otlp_profiles::Error>(())
+    /// ```
     pub fn get(&self, key: &str) -> Option<ValueRef<'a>> {
         self.iter().find(|attribute| attribute.key == key).map(|attribute| attribute.value)
     }
 
     /// The value of a key, where it is a text.
+    /// `None` also where the key has a value of another kind.
     pub fn get_str(&self, key: &str) -> Option<&'a str> {
         self.get(key)?.as_str()
     }
 
     /// All attributes, in order.
+    /// The order is that of the payload, which means nothing.
     pub fn iter(
         &self,
     ) -> impl DoubleEndedIterator<Item = AttributeRef<'a>> + ExactSizeIterator + Clone + use<'a>
@@ -104,6 +119,7 @@ impl<'a> Attributes<'a> {
     }
 
     /// The number of attributes.
+    /// Those its producer dropped are not counted.
     pub fn len(&self) -> usize {
         match self.list {
             AttributeList::Rows(rows) => rows.len(),
@@ -124,6 +140,7 @@ impl fmt::Debug for Attributes<'_> {
 }
 
 impl<'a> AttributeList<'a> {
+    /// Attribute `at` of the list, with its texts; the empty one past the end.
     fn attribute(self, at: usize, dictionary: &'a Dictionary) -> AttributeRef<'a> {
         match self {
             Self::Rows(rows) => AttributeRef::of_row(rows.get(at).copied(), dictionary),

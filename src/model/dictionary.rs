@@ -13,9 +13,8 @@ use crate::model::value::Value;
 ///    │                    └─► mappings ─► strings
 ///    ├─► attributes ─► strings
 ///    └─► links
-/// Rows are in the order of the payload, and equal rows stay apart: ids are those of the wire, plus one
-/// in generations whose tables have no empty row. Nothing says that a row is referred to;
-/// [`Profiles::compact`](crate::Profiles::compact) leaves only those that are.
+/// Rows of a table of the payload keep its order, and equal rows stay apart. Nothing says that a row is
+/// referred to; [`Profiles::compact`](crate::Profiles::compact) leaves only those that are.
 ///
 /// | table | a row is | as memory |
 /// |---|---|---|

@@ -36,6 +36,7 @@ impl<'a> Entry<'a> {
     }
 
     /// The resource, its schema and everything that was profiled of it.
+    /// So its siblings, too: all that one process sent in the payload.
     pub fn resource_profiles(&self) -> &'a ResourceProfiles {
         self.resource
     }
@@ -46,11 +47,13 @@ impl<'a> Entry<'a> {
     }
 
     /// What was profiled.
+    /// A process, a host, a service; without attributes where nothing is known of it.
     pub fn resource(&self) -> &'a Resource {
         &self.resource.resource
     }
 
     /// The instrumentation that made the profile.
+    /// Without a name in what is read from a pprof.
     pub fn scope(&self) -> &'a Scope {
         &self.scope.scope
     }
@@ -61,16 +64,19 @@ impl<'a> Entry<'a> {
     }
 
     /// What is known of the resource.
+    /// Such as `service.name` and `process.pid`.
     pub fn resource_attributes(&self) -> Attributes<'a> {
         self.dictionary.resolve(&*self.resource.resource.attributes)
     }
 
     /// What is known of the scope.
+    /// Such as [`PPROF_SCOPE_DEFAULT_SAMPLE_TYPE`](crate::semconv::PPROF_SCOPE_DEFAULT_SAMPLE_TYPE).
     pub fn scope_attributes(&self) -> Attributes<'a> {
         self.dictionary.resolve(&*self.scope.scope.attributes)
     }
 
     /// What is known of the profile, beside its fields.
+    /// Such as [`PPROF_PROFILE_COMMENT`](crate::semconv::PPROF_PROFILE_COMMENT).
     pub fn attributes(&self) -> Attributes<'a> {
         self.dictionary.resolve(self.profile.attributes())
     }
@@ -108,6 +114,15 @@ impl Profiles {
     }
 
     /// All profiles, in order.
+    /// By resource, by scope. [`entries`](Self::entries) also says which resource and scope each is of.
+    ///
+    /// ```
+    /// # let bytes = std::fs::read("testdata/otlp-1.11-aggregated-memory.binpb").unwrap();
+    /// let profiles = otlp_profiles::read(&bytes, &Default::default())?.profiles;
+    /// let sums: Vec<i128> = profiles.iter().flat_map(|profile| profile.sums()).collect();
+    /// assert_eq!(sums, [81_600, 400, 19_264, 85]);
+    /// # Ok::<(), otlp_profiles::Error>(())
+    /// ```
     pub fn iter(&self) -> ProfileIter<'_> {
         ProfileIter { resources: self.resources.iter(), scopes: [].iter(), profiles: [].iter() }
     }
@@ -123,6 +138,7 @@ impl<'a> IntoIterator for &'a Profiles {
 }
 
 /// All profiles of a payload, in order: see [`Profiles::iter`].
+/// It borrows; what is left of the current scope comes before the next.
 #[derive(Clone, Debug)]
 pub struct ProfileIter<'a> {
     resources: std::slice::Iter<'a, ResourceProfiles>,
@@ -148,6 +164,16 @@ impl<'a> Iterator for ProfileIter<'a> {
 
 impl Samples {
     /// All samples, in order.
+    /// From both ends, and of a known length; each sample is lent by column.
+    ///
+    /// ```
+    /// # let bytes = std::fs::read("testdata/go-cpu-labels.pb.gz").unwrap();
+    /// let profiles = otlp_profiles::read(&bytes, &Default::default())?.profiles;
+    /// let samples = profiles.iter().next().unwrap().samples();
+    /// assert_eq!(samples.iter().len(), 143);
+    /// assert_eq!(samples.iter().filter(|sample| sample.values[0] > 1).count(), 18);
+    /// # Ok::<(), otlp_profiles::Error>(())
+    /// ```
     #[inline]
     pub fn iter(&self) -> SampleIter<'_> {
         SampleIter { samples: self, rows: 0..self.len() }

@@ -34,6 +34,18 @@ impl Dictionary {
     }
 
     /// The frames of a location, innermost first: one, or one for each line.
+    ///
+    /// For the rows of [`stacks`](Self::stacks), or for one location of a stack of which the others are known.
+    ///
+    /// ```
+    /// # let bytes = std::fs::read("testdata/rust-cpu.pb.gz").unwrap();
+    /// let profiles = otlp_profiles::read(&bytes, &Default::default())?.profiles;
+    /// let dictionary = profiles.dictionary();
+    /// let [leaf, ..] = dictionary.stacks().row(1) else { unreachable!() };
+    /// let mut frames = dictionary.location_frames(*leaf);
+    /// assert_eq!(frames.next().unwrap().name(), "arena_ptr_array_flush_impl_small");
+    /// # Ok::<(), otlp_profiles::Error>(())
+    /// ```
     pub fn location_frames(
         &self,
         location: LocationId,
@@ -72,14 +84,17 @@ impl Dictionary {
 /// ```
 #[derive(Clone, Copy)]
 pub struct FrameRef<'a> {
+    /// The tables that the ids below are of.
     dictionary: &'a Dictionary,
     location: LocationId,
+    /// Which of the location's lines; the default where it has none.
     line: Line,
     is_inlined: bool,
 }
 
 impl<'a> FrameRef<'a> {
     /// The name of the function, as people read it; empty when unknown.
+    /// As text the frame is this, or the next best: see [`FrameRef`].
     pub fn name(&self) -> &'a str {
         self.dictionary.text(self.function().name)
     }
@@ -95,11 +110,13 @@ impl<'a> FrameRef<'a> {
     }
 
     /// The line in the source file, from 1; 0 is unknown.
+    /// Where in the function the program was; [`start_line`](Self::start_line) is where the function is.
     pub fn line(&self) -> i64 {
         self.line.line
     }
 
     /// The column, from 1; 0 is unknown.
+    /// Few producers say it.
     pub fn column(&self) -> i64 {
         self.line.column
     }
@@ -110,16 +127,19 @@ impl<'a> FrameRef<'a> {
     }
 
     /// The address of the location; 0 is unknown. Frames inlined into one another share it.
+    /// For return addresses producers differ: the specification asks for one that lies within the call.
     pub fn address(&self) -> u64 {
         self.dictionary.locations.address(self.location)
     }
 
     /// Whether the function was inlined into that of the next frame toward the root.
+    /// The last frame of a location never is.
     pub fn is_inlined(&self) -> bool {
         self.is_inlined
     }
 
     /// The row of the function.
+    /// The empty row where no line is known.
     pub fn function(&self) -> Function {
         self.dictionary.function(self.line.function)
     }
@@ -130,38 +150,45 @@ impl<'a> FrameRef<'a> {
     }
 
     /// The location the frame is of.
+    /// Several frames share one where code was inlined.
     pub fn location(&self) -> LocationId {
         self.location
     }
 
     /// The mapping the location lies in.
+    /// [`MappingId::NONE`] where the binary is not known.
     pub fn mapping(&self) -> MappingId {
         self.dictionary.locations.mapping(self.location)
     }
 
     /// The name of the binary; empty when unknown.
+    /// A path, as a rule, or a name such as `[vdso]`.
     pub fn mapping_filename(&self) -> &'a str {
         let Mapping { filename, .. } = self.dictionary.mappings.get(self.mapping());
         self.dictionary.text(filename)
     }
 
     /// The build id of the binary: the GNU linker's, else Go's, else the hash of head and tail.
+    /// By it a server finds the symbols. Of pprof's own field `build_id` the reader makes one of these.
     pub fn build_id(&self) -> Option<&'a str> {
         let attributes = self.mapping_attributes();
         semconv::BUILD_IDS.iter().find_map(|key| attributes.get_str(key))
     }
 
     /// What kind of code it is, such as `native`, `kernel` or `cpython`.
+    /// The names are [those of the conventions](https://opentelemetry.io/docs/specs/semconv/registry/attributes/profile/).
     pub fn frame_type(&self) -> Option<&'a str> {
         self.attributes().get_str(semconv::PROFILE_FRAME_TYPE)
     }
 
     /// What else is known of the location.
+    /// The frame type is among them.
     pub fn attributes(&self) -> Attributes<'a> {
         self.dictionary.resolve(self.dictionary.locations.attributes(self.location))
     }
 
     /// What else is known of the binary.
+    /// The build ids are among them.
     pub fn mapping_attributes(&self) -> Attributes<'a> {
         self.dictionary.resolve(self.dictionary.mappings.attributes(self.mapping()))
     }

@@ -1,4 +1,7 @@
 //! The order of sample types where the columns of one pprof are profiles of their own.
+//!
+//! One pprof with several sample types becomes several profiles in OTLP 1.8 and later, and
+//! `pprof.scope.sample_type_order` says which column each was, so that the way back gives the same file.
 
 use crate::model::dictionary::Dictionary;
 use crate::model::profiles::ScopeProfiles;

@@ -7,6 +7,9 @@ use crate::model::thin::Blank;
 /// ```text
 /// items │ a b c │ d │ e f │       rows 0..4: [a b c] [] [d] [e f]
 /// ends    3       3   4     6
+/// Stacks, the lines of locations, attributes, values and timestamps lie so: two allocations, however many
+/// rows, and rows that follow each other lie beside each other.
+///
 /// ```
 ///
 /// Rows after the last one that was set are empty, so a column that no row uses costs nothing.
@@ -22,7 +25,9 @@ use crate::model::thin::Blank;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ragged<T> {
+    /// The items of row 0, then those of row 1 …
     pub(crate) items: Vec<T>,
+    /// Where each row ends in `items`, ascending; the next begins there.
     pub(crate) ends: Vec<u32>,
 }
 
@@ -40,6 +45,7 @@ impl<T> Ragged<T> {
     pub(crate) const NONE: Self = Self { items: Vec::new(), ends: Vec::new() };
 
     /// Row `row`; empty when it was never set.
+    /// It takes constant time.
     #[inline]
     pub fn row(&self, row: usize) -> &[T] {
         let Some(&end) = self.ends.get(row) else {
@@ -50,6 +56,16 @@ impl<T> Ragged<T> {
     }
 
     /// The number of rows that were set.
+    /// Rows behind them are empty, and [`row`](Self::row) says so of any number.
+    ///
+    /// ```
+    /// # let bytes = std::fs::read("testdata/go-cpu-labels.pb.gz").unwrap();
+    /// let profiles = otlp_profiles::read(&bytes, &Default::default())?.profiles;
+    /// let stacks = profiles.dictionary().stacks();
+    /// assert_eq!(stacks.len(), 144, "143 stacks and the empty one");
+    /// assert!(stacks.row(1_000_000).is_empty());
+    /// # Ok::<(), otlp_profiles::Error>(())
+    /// ```
     pub fn len(&self) -> usize {
         self.ends.len()
     }
@@ -70,6 +86,7 @@ impl<T> Ragged<T> {
     }
 
     /// The items of all rows, end to end.
+    /// What is asked of every item, whichever row it is of, is asked fastest here.
     pub fn items(&self) -> &[T] {
         &self.items
     }

@@ -16,6 +16,7 @@ pub(crate) struct RowIndex {
     /// A power of two of them, or none: half of the hash, and the row plus one; 0 if it is free, so
     /// that new memory need not be written.
     slots: Vec<(u32, u32)>,
+    /// How many slots are taken.
     rows: usize,
 }
 
@@ -78,16 +79,19 @@ impl RowIndex {
         self.rows = 0;
     }
 
+    /// Where the probe of a tag begins: the slots are a power of two, so the low bits decide.
     #[inline(always)]
     fn home(&self, tag: u32) -> usize {
         tag as usize & self.slots.len().wrapping_sub(1)
     }
 
+    /// The next slot of a probe, which goes round at the end.
     #[inline(always)]
     fn after(&self, at: usize) -> usize {
         (at + 1) & self.slots.len().wrapping_sub(1)
     }
 
+    /// Into the first free slot of its probe; nothing equal is looked for.
     #[inline]
     fn put(&mut self, slot: (u32, u32)) {
         let mut at = self.home(slot.0);
@@ -97,6 +101,7 @@ impl RowIndex {
         self.slots[at] = slot;
     }
 
+    /// The tags are enough to find the new homes, so no row is looked at again.
     #[cold]
     fn grow(&mut self, slots: usize) {
         let old = std::mem::replace(&mut self.slots, vec![(0, 0); slots]);
@@ -105,6 +110,7 @@ impl RowIndex {
 }
 
 /// What is kept of a hash.
+/// Both halves count, so that a hash weak in one is no weaker here.
 #[inline(always)]
 fn tag(hash: u64) -> u32 {
     (hash ^ hash >> 32) as u32

@@ -21,7 +21,9 @@ use crate::model::id::StringId;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Strings {
+    /// All texts, end to end.
     text: String,
+    /// Where each ends in it; the first end is that of the empty string, 0.
     ends: Vec<u32>,
     /// The bytes of the strings that were not UTF-8, by id.
     raw: Vec<(StringId, Box<[u8]>)>,
@@ -35,12 +37,14 @@ impl Default for Strings {
 
 impl Strings {
     /// The text of `id`; the empty one when the id is from elsewhere and past the end.
+    /// It takes constant time and copies nothing.
     #[inline]
     pub fn get(&self, id: StringId) -> &str {
         self.range(id).and_then(|range| self.text.get(range)).unwrap_or_default()
     }
 
     /// The bytes the source had for `id`: those of the text, unless they were not UTF-8.
+    /// What compares texts with those of the source, as editing does, goes by these.
     #[inline]
     pub fn bytes(&self, id: StringId) -> &[u8] {
         match self.raw_of(id) {
@@ -52,22 +56,35 @@ impl Strings {
     }
 
     /// The strings that were not UTF-8 in the source, and the bytes they had.
+    ///
+    /// OTLP's strings are UTF-8 by the rules of protobuf, and are refused or repaired
+    /// ([`Policy`](crate::Policy)) where they are not; pprof's may be anything. In the order of the ids.
+    ///
+    /// ```
+    /// # let bytes = std::fs::read("testdata/go-heap.pb.gz").unwrap();
+    /// let profiles = otlp_profiles::read(&bytes, &Default::default())?.profiles;
+    /// assert_eq!(profiles.dictionary().strings().not_utf8().len(), 0);
+    /// # Ok::<(), otlp_profiles::Error>(())
+    /// ```
     pub fn not_utf8(&self) -> impl ExactSizeIterator<Item = (StringId, &[u8])> {
         self.raw.iter().map(|(id, bytes)| (*id, &**bytes))
     }
 
     /// The number of strings, the empty one included.
+    /// So there is always one.
     #[allow(clippy::len_without_is_empty)]
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
     /// All strings, in order of their ids.
+    /// An equal text may come twice, if the payload has it twice; [`compact`](crate::Profiles::compact) joins those.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &str> {
         (0..self.ends.len()).map(|row| self.get(StringId(row as u32)))
     }
 
     /// The bytes of text.
+    /// At most 4 GiB: ends are of 32 bits.
     pub fn text_len(&self) -> usize {
         self.text.len()
     }
@@ -87,6 +104,7 @@ impl Strings {
         Some(start..end)
     }
 
+    /// The bytes kept aside for `id`: ids of them ascend, as strings are pushed in order.
     #[inline]
     fn raw_of(&self, id: StringId) -> Option<&[u8]> {
         if self.raw.is_empty() {
@@ -96,6 +114,7 @@ impl Strings {
         Some(&self.raw[at].1)
     }
 
+    /// Room for so many more strings, of so many bytes together.
     pub(crate) fn reserve(&mut self, strings: usize, bytes: usize) {
         self.ends.reserve(strings);
         self.text.reserve(bytes);
@@ -135,6 +154,7 @@ impl Strings {
         new
     }
 
+    /// Ends the string that was pushed onto the arena, which is a row from here on.
     #[inline]
     fn end(&mut self) -> StringId {
         let id = StringId(self.ends.len() as u32);
@@ -144,9 +164,14 @@ impl Strings {
 }
 
 /// A string table being read: bytes first, proved to be UTF-8 all at once at the end.
+///
+/// Proving each string alone costs a call and a branch a string; proving the arena once and looking whether
+/// a letter crosses an end costs a fraction of it.
 #[derive(Debug)]
 pub(crate) struct RawStrings {
+    /// What will be the arena.
     bytes: Vec<u8>,
+    /// Where each string ends in it: one a string, no empty row before them.
     ends: Vec<u32>,
 }
 
@@ -160,6 +185,7 @@ impl RawStrings {
         self.bytes.reserve(bytes);
     }
 
+    /// Appends a string of the wire as it is.
     #[inline]
     pub(crate) fn push(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
@@ -171,6 +197,7 @@ impl RawStrings {
     }
 
     /// Empties the first string.
+    /// Row 0 has to be empty; one that is not is repaired so. It moves all bytes, and is called once at most.
     pub(crate) fn clear_first(&mut self) {
         if let Some(first) = self.ends.first().copied() {
             self.bytes.drain(..first as usize);
@@ -182,6 +209,7 @@ impl RawStrings {
         self.bytes.len()
     }
 
+    /// The bytes of a row, not yet known to be UTF-8.
     pub(crate) fn get(&self, row: usize) -> Option<&[u8]> {
         let end = *self.ends.get(row)? as usize;
         let start = if row == 0 { 0 } else { self.ends[row - 1] as usize };

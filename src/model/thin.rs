@@ -22,6 +22,7 @@ impl<T: 'static> Blank for Vec<T> {
 }
 
 impl<T> Thin<T> {
+    /// Nothing: shown as [`Blank::BLANK`].
     pub(crate) const NONE: Self = Self(None);
 
     /// What it holds, if it was written into.
@@ -40,6 +41,7 @@ impl<T: Blank> Deref for Thin<T> {
 }
 
 impl<T: Blank> DerefMut for Thin<T> {
+    /// Makes it hold something, if only a blank one.
     #[inline]
     fn deref_mut(&mut self) -> &mut T {
         self.0.get_or_insert_default()

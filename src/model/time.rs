@@ -32,6 +32,14 @@ impl Profile {
     }
 
     /// How long it took; `None` when that is unknown or, as some pprof files have it, negative.
+    ///
+    /// ```
+    /// # let bytes = std::fs::read("testdata/go-heap.pb.gz").unwrap();
+    /// let profiles = otlp_profiles::read(&bytes, &Default::default())?.profiles;
+    /// let heap = profiles.iter().next().unwrap();
+    /// assert_eq!((heap.duration_nanos(), heap.duration()), (0, None));
+    /// # Ok::<(), otlp_profiles::Error>(())
+    /// ```
     pub fn duration(&self) -> Option<Duration> {
         let nanos = u128::try_from(self.duration_nanos()).ok();
         nanos.filter(|&nanos| nanos != 0).and_then(duration)
@@ -61,6 +69,7 @@ impl<'a> SampleRef<'a> {
     }
 }
 
+/// `None` past what 64 bits of seconds hold.
 fn duration(nanos: u128) -> Option<Duration> {
     let seconds = u64::try_from(nanos / NANOS).ok()?;
     Some(Duration::new(seconds, (nanos % NANOS) as u32))

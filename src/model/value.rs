@@ -4,6 +4,9 @@ use crate::model::id::StringId;
 
 /// The value of an attribute: OpenTelemetry's `AnyValue`. Texts are ids into the string table.
 ///
+/// [`Dictionary::value`](crate::Dictionary::value) gives it its texts: see
+/// [`ValueRef`](crate::model::ValueRef), which reads and prints it. It is three words, and owns no text.
+///
 /// ```
 /// # fn main() -> otlp_profiles::Result<()> {
 /// # let profile = std::fs::read("testdata/go-cpu-labels.pb.gz").unwrap();
@@ -25,10 +28,12 @@ pub enum Value {
     #[default]
     Empty,
     /// A text.
+    /// In OTLP 1.10 it may be in place or a row of the string table on the wire; here it is a row.
     String(StringId),
     /// A boolean.
     Bool(bool),
     /// An integer.
+    /// Numbers of pprof's labels are this.
     Int(i64),
     /// A double.
     Double(f64),
@@ -37,6 +42,7 @@ pub enum Value {
     /// A list of values.
     Array(Box<[Value]>),
     /// A list of named values.
+    /// The order is that of the payload.
     KeyValues(Box<[KeyValue]>),
 }
 
@@ -76,6 +82,21 @@ impl std::hash::Hash for Value {
 }
 
 /// A named value, as resources, scopes and values hold them.
+///
+/// ```
+/// # fn main() -> otlp_profiles::Result<()> {
+/// use otlp_profiles::{Builder, build::root_first, model::Value};
+///
+/// let mut builder = Builder::new();
+/// builder.resource().attr("process.pid", 42);
+/// let cpu = builder.profile("cpu", "nanoseconds");
+/// builder.sample(cpu, root_first(["main"])).value(1);
+/// let profiles = builder.finish()?;
+/// let pair = &profiles.resource_profiles()[0].resource().attributes()[0];
+/// assert_eq!(profiles.dictionary().text(pair.key), "process.pid");
+/// assert_eq!(pair.value, Value::Int(42));
+/// # Ok(()) }
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct KeyValue {
@@ -87,6 +108,7 @@ pub struct KeyValue {
 
 impl Value {
     /// Calls `f` for every text in the value, its keys included.
+    /// It goes as deep as values are nested, which [`max_nesting`](crate::Limits::max_nesting) bounds.
     pub(crate) fn for_each_text(&self, f: &mut impl FnMut(StringId)) {
         match self {
             Self::String(text) => f(*text),

@@ -57,21 +57,26 @@ impl Dictionary {
 
 impl<'a> ValueRef<'a> {
     /// The value itself.
+    /// Texts in it are ids; this type has them resolved.
     pub fn value(&self) -> &'a Value {
         self.value
     }
 
     /// The text, if it is one.
+    /// No number is turned into text: [`Display`] does that.
     pub fn as_str(&self) -> Option<&'a str> {
         if let Value::String(text) = self.value { Some(self.strings.get(*text)) } else { None }
     }
 
     /// The integer, if it is one.
+    /// A text of digits is none. An unsigned number past `i64::MAX` came as a text, by OpenTelemetry's
+    /// [mapping of attribute types](https://opentelemetry.io/docs/specs/otel/common/attribute-type-mapping/).
     pub fn as_i64(&self) -> Option<i64> {
         if let Value::Int(number) = self.value { Some(*number) } else { None }
     }
 
     /// The double, if it is one.
+    /// An integer is none.
     pub fn as_f64(&self) -> Option<f64> {
         if let Value::Double(number) = self.value { Some(*number) } else { None }
     }
@@ -110,6 +115,23 @@ impl<'a> ValueRef<'a> {
     }
 
     /// The pairs of a list of pairs; none of anything else.
+    /// [`items`](Self::items) has the values of an array.
+    ///
+    /// ```
+    /// # fn main() -> otlp_profiles::Result<()> {
+    /// use otlp_profiles::{Builder, build, build::NewValue};
+    ///
+    /// let mut builder = Builder::new();
+    /// builder.resource().attr("k8s.labels", NewValue::key_values([("tier", "web"), ("zone", "a")]));
+    /// let cpu = builder.profile("cpu", "nanoseconds");
+    /// builder.sample(cpu, build::root_first(["main"])).value(1);
+    ///
+    /// let profiles = builder.finish()?;
+    /// let labels = profiles.entries().next().unwrap().resource_attributes().get("k8s.labels").unwrap();
+    /// let keys: Vec<&str> = labels.pairs().map(|pair| pair.key).collect();
+    /// assert_eq!(keys, ["tier", "zone"]);
+    /// # Ok(()) }
+    /// ```
     pub fn pairs(
         &self,
     ) -> impl DoubleEndedIterator<Item = AttributeRef<'a>> + ExactSizeIterator + use<'a> {
@@ -138,6 +160,7 @@ impl Debug for ValueRef<'_> {
     }
 }
 
+/// The form of a value inside a list, and of all values in `{:?}`: JSON that never fails to parse.
 fn json(f: &mut Formatter<'_>, value: &Value, strings: &Strings) -> fmt::Result {
     match value {
         Value::Empty => f.write_str("null"),
@@ -160,6 +183,7 @@ fn json(f: &mut Formatter<'_>, value: &Value, strings: &Strings) -> fmt::Result 
     }
 }
 
+/// Items between two brackets, with commas.
 fn list<T>(
     f: &mut Formatter<'_>,
     open: char,
@@ -181,6 +205,7 @@ fn hex(f: &mut Formatter<'_>, bytes: &[u8]) -> fmt::Result {
     bytes.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
 }
 
+/// A text in quotes, with the escapes that JSON cannot do without.
 fn json_text(f: &mut Formatter<'_>, text: &str) -> fmt::Result {
     f.write_char('"')?;
     for char in text.chars() {
@@ -221,6 +246,7 @@ pub struct AttributeRef<'a> {
 const EMPTY: &Value = &Value::Empty;
 
 impl<'a> AttributeRef<'a> {
+    /// The attribute of a row of the table; the empty one for a row that is not there.
     pub(crate) fn of_row(id: Option<AttributeId>, dictionary: &'a Dictionary) -> Self {
         let row = id.and_then(|id| dictionary.attribute(id));
         let (key, unit) = row.map(|row| (row.key, row.unit)).unwrap_or_default();
@@ -230,6 +256,7 @@ impl<'a> AttributeRef<'a> {
         Self { key: strings.get(key), value, unit: strings.get(unit) }
     }
 
+    /// The attribute that a pair of a resource, a scope or a list is.
     pub(crate) fn of_pair(pair: Option<&'a KeyValue>, strings: &'a Strings) -> Self {
         let (key, value) = pair.map_or((Default::default(), EMPTY), |pair| (pair.key, &pair.value));
         Self { key: strings.get(key), value: ValueRef { value, strings }, unit: "" }

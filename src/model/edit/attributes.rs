@@ -32,13 +32,16 @@ use crate::model::value_ref::{AttributeRef, ValueRef};
 pub struct AttributesMut<'a> {
     pub(super) list: &'a mut List,
     pub(super) dictionary: &'a mut Dictionary,
+    /// Finds or adds rows.
     pub(super) new: &'a mut NewRows,
+    /// The first error, as the closure of an edit returns nothing.
     pub(super) failed: &'a mut Option<Error>,
 }
 
 /// A list of attributes in one of its two forms.
 #[derive(Debug)]
 pub(super) enum List {
+    /// Rows of the attribute table, as of samples. The rows themselves are shared, and never changed.
     Rows(Vec<AttributeId>),
     /// With the key that each had before the edit; none of those that were added.
     Pairs {
@@ -101,6 +104,7 @@ scalar_from! {
 
 impl AttributesMut<'_> {
     /// The attributes as they are now.
+    /// With all that was done to them in this call.
     pub fn view(&self) -> Attributes<'_> {
         let list = match &*self.list {
             List::Rows(rows) => AttributeList::Rows(rows),
@@ -121,6 +125,23 @@ impl AttributesMut<'_> {
 
     /// Gives a key this value, in place of the one it has, or behind all others. A number keeps the
     /// unit that the key had. An empty key cannot be set.
+    ///
+    /// Where a table is full, nothing is set, and [`edit_attributes`](crate::Profiles::edit_attributes) returns
+    /// the error.
+    ///
+    /// ```
+    /// # fn main() -> otlp_profiles::Result<()> {
+    /// use otlp_profiles::model::AttributeOwner;
+    /// # let bytes = std::fs::read("testdata/go-cpu-labels.pb.gz").unwrap();
+    /// let mut profiles = otlp_profiles::read(&bytes, &Default::default())?.profiles;
+    /// profiles.edit_attributes(AttributeOwner::Resource, |resource| {
+    ///     resource.set("service.name", "checkout");
+    ///     resource.set("process.pid", 42);
+    /// })?;
+    /// let entry = profiles.entries().next().unwrap();
+    /// assert_eq!(entry.resource_attributes().get_str("service.name"), Some("checkout"));
+    /// # Ok(()) }
+    /// ```
     pub fn set<'v>(&mut self, key: &str, value: impl Into<Scalar<'v>>) {
         if key.is_empty() {
             return;
@@ -143,6 +164,21 @@ impl AttributesMut<'_> {
 
     /// Renames a key, which then stands in place of what has the new one already. Whether there was
     /// one to rename. A key cannot become empty.
+    ///
+    /// The value and its unit stay, whatever kind it is of.
+    ///
+    /// ```
+    /// # fn main() -> otlp_profiles::Result<()> {
+    /// use otlp_profiles::model::AttributeOwner;
+    /// # let bytes = std::fs::read("testdata/go-cpu-labels.pb.gz").unwrap();
+    /// let mut profiles = otlp_profiles::read(&bytes, &Default::default())?.profiles;
+    /// let mut renamed = 0;
+    /// profiles.edit_attributes(AttributeOwner::Sample, |labels| {
+    ///     renamed += usize::from(labels.rename("endpoint", "http.route"));
+    /// })?;
+    /// assert!(renamed > 0);
+    /// # Ok(()) }
+    /// ```
     pub fn rename(&mut self, from: &str, to: &str) -> bool {
         let Some(at) = self.position(from).filter(|_| !to.is_empty()) else {
             return false;
@@ -159,6 +195,7 @@ impl AttributesMut<'_> {
     }
 
     /// Removes a key. Whether it was there.
+    /// The row stays in the table until [`compact`](crate::Profiles::compact).
     pub fn remove(&mut self, key: &str) -> bool {
         let found = self.position(key).is_some();
         if found {
@@ -168,6 +205,19 @@ impl AttributesMut<'_> {
     }
 
     /// Keeps the attributes of which this is true.
+    ///
+    /// ```
+    /// # fn main() -> otlp_profiles::Result<()> {
+    /// use otlp_profiles::model::AttributeOwner;
+    /// # let bytes = std::fs::read("testdata/go-cpu-labels.pb.gz").unwrap();
+    /// let mut profiles = otlp_profiles::read(&bytes, &Default::default())?.profiles;
+    /// profiles.edit_attributes(AttributeOwner::Sample, |labels| {
+    ///     labels.retain(|label| label.key == "region");
+    /// })?;
+    /// let samples = profiles.iter().next().unwrap().samples();
+    /// assert!(samples.iter().all(|sample| sample.attributes.len() <= 1));
+    /// # Ok(()) }
+    /// ```
     pub fn retain(&mut self, mut keep: impl FnMut(AttributeRef<'_>) -> bool) {
         let kept: Vec<bool> = self.view().iter().map(&mut keep).collect();
         self.retain_marked(&kept);
@@ -213,6 +263,7 @@ impl AttributesMut<'_> {
         }
     }
 
+    /// The value with its text as a row of the table, a new one if need be.
     fn value(&mut self, value: Scalar<'_>) -> Result<Value> {
         Ok(match value {
             Scalar::String(text) => {
@@ -226,6 +277,7 @@ impl AttributesMut<'_> {
     }
 
     /// Puts an attribute at `at`, or behind all others.
+    /// Pairs have no place for a unit.
     fn put(&mut self, at: Option<usize>, key: &str, value: Value, unit: StringId) -> Result<()> {
         let key = self.new.text(key, &mut self.dictionary.strings)?;
         match self.list {

@@ -19,8 +19,11 @@ const MAX_ROWS: usize = i32::MAX as usize;
 /// in the index, so the seed of the hashes shows nowhere.
 #[derive(Debug, Default)]
 pub(super) struct NewRows {
+    /// Of the hashes, as texts come from strangers.
     seed: RandomState,
+    /// Rows of the string table by their bytes, once one was looked for.
     texts: Option<HashTable<u32>>,
+    /// Rows of the attribute table by key, value and unit.
     attributes: Option<HashTable<u32>>,
 }
 
@@ -50,6 +53,7 @@ impl NewRows {
     }
 
     /// The row of an attribute.
+    /// An equal one that is there, or a new one behind all others.
     pub(super) fn attribute(
         &mut self,
         attribute: Attribute,

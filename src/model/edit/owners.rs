@@ -47,6 +47,12 @@ pub enum AttributeOwner {
 
 impl AttributeOwner {
     /// All of them.
+    /// In the order of the tree, from the outside in.
+    ///
+    /// ```
+    /// use otlp_profiles::model::AttributeOwner;
+    /// assert_eq!(AttributeOwner::ALL[0], AttributeOwner::Resource);
+    /// ```
     pub const ALL: [Self; 6] =
         [Self::Resource, Self::Scope, Self::Profile, Self::Sample, Self::Location, Self::Mapping];
 }
@@ -142,6 +148,7 @@ struct Editor<'a> {
 }
 
 impl Editor<'_> {
+    /// Has the caller edit one list.
     fn list(&mut self, list: &mut List) {
         let mut attributes = AttributesMut {
             list,
@@ -152,6 +159,7 @@ impl Editor<'_> {
         (self.edit)(&mut attributes);
     }
 
+    /// Edits a list of rows, as profiles and samples have.
     fn rows(&mut self, rows: &mut Vec<AttributeId>) {
         let mut list = List::Rows(std::mem::take(rows));
         self.list(&mut list);
@@ -173,6 +181,7 @@ impl Editor<'_> {
         entities::Keys { old, kept }
     }
 
+    /// Edits a resource; its entities follow their keys.
     fn resource(&mut self, resource: &mut Resource) {
         let keys = self.pairs(&mut resource.attributes);
         entities::follow(&mut resource.entity_refs, &keys, &self.dictionary.strings);

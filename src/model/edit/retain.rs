@@ -104,6 +104,14 @@ impl Profiles {
 
     /// Forgets the originals that producers sent along with profiles. No other edit changes them, so
     /// what was dropped or rewritten is still in there.
+    ///
+    /// ```
+    /// # let bytes = std::fs::read("testdata/otlp-1.11-aggregated-cpu.binpb").unwrap();
+    /// let mut profiles = otlp_profiles::read(&bytes, &Default::default())?.profiles;
+    /// profiles.drop_original_payloads();
+    /// assert!(profiles.iter().all(|profile| profile.original_payload().1.is_empty()));
+    /// # Ok::<(), otlp_profiles::Error>(())
+    /// ```
     pub fn drop_original_payloads(&mut self) {
         for profile in profiles_of(&mut self.resources) {
             profile.original_payload = Thin::default();

@@ -142,7 +142,9 @@ fn sample_type_names(profile: &mut Profile) -> impl Iterator<Item = &mut StringI
 
 /// Rewrites every text once.
 struct Rewriter<'a> {
+    /// The table, taken out of the dictionary, whose other tables are walked meanwhile.
     strings: &'a mut Strings,
+    /// Finds or adds the rows of new texts.
     new: NewRows,
     /// By the row of a text: the row of what it became.
     done: Vec<Option<StringId>>,
@@ -150,6 +152,7 @@ struct Rewriter<'a> {
 }
 
 impl Rewriter<'_> {
+    /// Rewrites ids in place, each text once whoever has it.
     fn all<'i>(&mut self, mut ids: impl Iterator<Item = &'i mut StringId>) -> Result<()> {
         ids.try_for_each(|id| self.one(id))
     }
