@@ -1,5 +1,9 @@
 //! gzip in memory: inflated within limits, deflated so that equal input gives equal bytes; and zstd, behind a
 //! feature.
+//!
+//! Files are read within [`Limits`] and written without a name or a time. Other compressions are
+//! recognised by their magic numbers, and named in the error. [`stream`](crate::stream) inflates what is too
+//! long for memory frame by frame.
 
 mod gunzip;
 mod level;
@@ -22,6 +26,7 @@ pub use self::zstd::zstd;
 #[cfg(feature = "zstd")]
 pub(crate) use self::zstd::{Unzstd, unzstd_stream};
 
+/// The names and the first bytes of compressions; those of bzip2 and zlib need a closer look ([`magic`]).
 const MAGICS: [(&str, &[u8]); 7] = [
     ("gzip", gunzip::GZIP),
     ("zstd", b"\x28\xb5\x2f\xfd"),
@@ -95,6 +100,7 @@ pub fn inflate<'a>(bytes: &'a [u8], limits: &Limits) -> Result<Cow<'a, [u8]>> {
 }
 
 /// Inflated bytes, and how they were packed.
+/// The checks of a file ask for more than its bytes.
 pub(crate) struct Unpacked<'a> {
     pub(crate) bytes: Cow<'a, [u8]>,
     /// How many members the file has; none where it is not compressed.
@@ -165,6 +171,8 @@ fn still_compressed(what: &str, name: &str) -> Error {
 }
 
 /// `bytes` as one gzip member without name or time, so that equal bytes give equal files.
+///
+/// The header names no operating system either.
 ///
 /// ```
 /// use otlp_profiles::compression::{Level, deflate, inflate};

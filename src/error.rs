@@ -3,6 +3,12 @@
 use std::fmt;
 
 /// What kind of thing went wrong; the command turns it into an exit code.
+///
+/// ```
+/// use otlp_profiles::{ErrorKind, read};
+/// let error = read(b"not a profile", &Default::default()).unwrap_err();
+/// assert_eq!(error.kind(), ErrorKind::Unrecognised);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
@@ -11,14 +17,18 @@ pub enum ErrorKind {
     /// The bytes are a format this crate does not read, or none at all.
     Unrecognised,
     /// Formats that read the payload differently fit as well, and none was asked for.
+    /// [`ReadOptions::from`](crate::ReadOptions::from) names the format, [`Ambiguity`](crate::Ambiguity) allows a guess.
     Ambiguous,
     /// A file holds several messages where one is wanted; [`Reader`](crate::Reader) reads them.
     SeveralMessages,
     /// A [limit](crate::Limits) was reached before the memory was taken.
+    /// [`Error::limit`] says which, unless it is one of the model's own.
     Limit,
     /// The data cannot be said in the format it should be written as.
+    /// Such as two profiles as one pprof: [`write_all`](crate::write_all) writes them as two.
     Unrepresentable,
     /// An option was given that the format does not take.
+    /// [`Format::options`](crate::Format::options) has those it takes.
     Option,
     /// The operating system failed to read or write; the error's source says how.
     Io,
@@ -47,6 +57,7 @@ impl fmt::Debug for Error {
     }
 }
 
+/// Behind a box, so that a `Result` costs one word where all is well.
 #[derive(Debug, thiserror::Error)]
 struct Inner {
     kind: ErrorKind,
@@ -100,6 +111,7 @@ pub(crate) enum Step {
 }
 
 /// The result of everything here that can fail.
+/// What else is noticed, and no failure, is a [`Finding`] or one of the [`Losses`](crate::Losses).
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl Error {
@@ -236,6 +248,7 @@ impl Error {
     }
 
     /// The offset of the offending bytes in the (inflated) payload, where known.
+    /// Of broken gzip it is the offset in the file.
     pub fn byte(&self) -> Option<u64> {
         self.0.byte
     }
@@ -319,6 +332,7 @@ const WRITE_LIMITS: [&str; 2] = ["max_output_bytes", "max_expanded_samples"];
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
     /// Worth knowing; nothing is wrong.
+    /// No data differs for it.
     Info,
     /// Odd, kept as it was found.
     Warning,
@@ -337,6 +351,9 @@ impl fmt::Display for Severity {
 }
 
 /// Something the reader noticed, with a stable code; equal codes are counted, not repeated.
+///
+/// [`Reading::findings`](crate::Reading::findings) has those of a reading. What a checker says is a finding of
+/// [`check`](crate::check), by its rules.
 ///
 /// ```
 /// # fn main() -> otlp_profiles::Result<()> {

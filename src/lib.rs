@@ -94,11 +94,29 @@ mod wire;
 mod writer;
 
 /// Which format some bytes are: the answer of [`detect()`](crate::detect()), and how sure it is.
+///
+/// ```
+/// use otlp_profiles::{Format, ReadOptions, detect, detect::Certainty};
+///
+/// let payload = std::fs::read("testdata/ambiguous-1.10-or-1.9.otlp").unwrap();
+/// let detected = detect(&payload, &ReadOptions::default())?;
+/// assert!(matches!(detected.certainty, Certainty::Preferred(_) | Certainty::Ambiguous(_)));
+/// assert_eq!(detected.format, Format::OTLP_1_10);
+/// assert!(detected.certainty.others().contains(&Format::OTLP_1_9));
+/// # Ok::<(), otlp_profiles::Error>(())
+/// ```
 pub mod detect {
     pub use crate::format::detect::{Certainty, Detected, Endpoint};
 }
 
 /// What a conversion could not say, or had to decide.
+///
+/// ```
+/// use otlp_profiles::losses::{LossCode, LossKind};
+///
+/// let dropped = LossCode::ALL.iter().filter(|code| code.kind() == LossKind::Dropped);
+/// assert!(dropped.clone().any(|code| code.as_str() == "link.dropped"));
+/// ```
 pub mod losses {
     pub use crate::format::losses::{Loss, LossCode, LossKind, Losses, Verdict};
 }

@@ -5,6 +5,10 @@ use crate::error::{Error, ErrorKind, Result};
 /// What an input may ask for. All limits are checked before the memory they guard is taken;
 /// nothing is ever cut short to fit.
 ///
+/// Three sets are ready: [`network`](Self::network), the default, [`file`](Self::file) and
+/// [`unlimited`](Self::unlimited); a method named like each field changes it. Real profiles are far below all
+/// of `network`. An error of a limit names it ([`Error::limit`](crate::Error::limit)).
+///
 /// ```
 /// use otlp_profiles::{ErrorKind, Limits, ReadOptions};
 ///
@@ -18,33 +22,43 @@ use crate::error::{Error, ErrorKind, Result};
 #[non_exhaustive]
 pub struct Limits {
     /// Bytes of the input as it is stored.
+    /// A framed file is read message by message: then it is of each.
     pub max_input_bytes: u64,
     /// Bytes after inflating; deflate reaches 1032 : 1.
+    /// Inflating stops there.
     pub max_decompressed_bytes: u64,
     /// Members of one gzip stream; one is normal.
+    /// Frames of zstd count like them.
     pub max_gzip_members: u64,
     /// Messages, values and groups inside one another.
+    /// Values are walked by recursion, so 256, the most of [`unlimited`](Self::unlimited), is deep enough.
     pub max_nesting: u64,
     /// Samples of one payload.
+    /// All its profiles together.
     pub max_samples: u64,
     /// Strings of one payload.
+    /// Those in place on the wire (OTLP's names of attributes, scopes) are among them.
     pub max_strings: u64,
     /// Rows of any other table.
+    /// Of mappings, locations, functions, links, attributes, stacks; and messages of one file.
     pub max_table_entries: u64,
     /// Bytes of one string.
     pub max_string_bytes: u64,
     /// Locations of one stack.
+    /// A slice of a few bytes says a stack of thousands in OTLP 1.3 to 1.7.
     pub max_stack_depth: u64,
     /// Lines of one location.
     pub max_lines_per_location: u64,
     /// Attributes of one sample, location, mapping, profile, resource or scope.
     pub max_attributes_per_item: u64,
     /// Bytes the model may take.
+    /// Counted by rows before they are taken; the allocator's own needs are not in it.
     pub max_owned_bytes: u64,
     /// Bytes the model may take for each byte of the inflated payload; 128 MiB it may always take.
     /// Real profiles take two to six.
     pub max_owned_per_byte: u64,
     /// Bytes a writer may produce.
+    /// [`check`](crate::check) goes by it where it writes; [`write()`](crate::write()) goes by [`WriteOptions::max_output_bytes`](crate::WriteOptions::max_output_bytes).
     pub max_output_bytes: u64,
 }
 
@@ -86,6 +100,13 @@ const GIB: u64 = 1 << 30;
 
 impl Limits {
     /// For payloads from strangers: what the OTLP specification recommends for a request.
+    /// 64 MiB after inflating, 4 Mi samples, 512 MiB of memory.
+    ///
+    /// ```
+    /// use otlp_profiles::Limits;
+    /// assert_eq!(Limits::network(), Limits::default());
+    /// assert!(Limits::network().max_samples < Limits::file().max_samples);
+    /// ```
     pub const fn network() -> Self {
         Self {
             max_input_bytes: 64 * MIB,
@@ -106,6 +127,7 @@ impl Limits {
     }
 
     /// For files of one's own: what the command uses.
+    /// 1 GiB after inflating, 64 Mi samples, 8 GiB of memory.
     pub const fn file() -> Self {
         Self {
             max_input_bytes: GIB,
@@ -126,6 +148,13 @@ impl Limits {
     }
 
     /// None but the model's own: 2³² rows, 4 GiB of text, 256 levels of nesting.
+    /// For input of one's own making. The time a reader takes stays linear in it.
+    ///
+    /// ```
+    /// use otlp_profiles::{Limits, ReadOptions, read};
+    /// let bytes = std::fs::read("testdata/go-heap.pb.gz").unwrap();
+    /// assert!(read(&bytes, &ReadOptions::default().limits(Limits::unlimited())).is_ok());
+    /// ```
     pub const fn unlimited() -> Self {
         const ALL: u64 = u64::MAX;
         Self {
@@ -188,7 +217,9 @@ pub(crate) struct Budget {
     payload: u64,
     /// What the limits come to for it.
     allowed: u64,
+    /// The bytes taken so far.
     owned: u64,
+    /// The bytes taken for locations that stacks share on the wire: a budget of its own.
     shared: u64,
 }
 

@@ -18,6 +18,9 @@ use crate::writer::write;
 
 /// How to read.
 ///
+/// A method named like each field changes it. The default is for strangers' input: the limits of a network,
+/// nothing repaired, nothing guessed.
+///
 /// ```
 /// use otlp_profiles::{Format, Limits, Policy, ReadOptions};
 ///
@@ -29,22 +32,28 @@ use crate::writer::write;
 #[non_exhaustive]
 pub struct ReadOptions {
     /// What the input may cost.
+    /// [`Limits::network`] unless others are asked for.
     pub limits: Limits,
     /// What happens to input that breaks a rule it can be read without.
+    /// [`Policy::Refuse`] unless repairs are asked for.
     pub policy: Policy,
     /// The format, where it is known; it decides between readings that are equally good, and is
     /// taken at its word when no other was found.
     pub from: Option<Format>,
     /// What happens where formats fit that read something else.
+    /// [`Ambiguity::Refuse`] unless a guess is asked for. It has no say where [`from`](Self::from) is given.
     pub ambiguity: Ambiguity,
     /// What the payload was sent to, where it came by a network: it decides between generations that
     /// fit equally well, and never against what the payload says.
     pub endpoint: Option<Endpoint>,
     /// Whether the pprof labels `trace_id` and `span_id` become links.
+    /// True by default; false leaves them attributes, as the file has them.
     pub links: bool,
     /// The numeric pprof label to take for the time of a sample, such as `end_timestamp_ns`.
+    /// `None` leaves such labels attributes.
     pub timestamp_label: Option<String>,
     /// What formats of other tools leave to be said; an error where the format does not take it.
+    /// [`Format::options`] says which format takes which.
     pub source: SourceOptions,
 }
 
@@ -102,6 +111,8 @@ pub enum Ambiguity {
 
 /// Profiles, what they were read from and what was noticed.
 ///
+/// It owns all it holds; the bytes it was read from may go.
+///
 /// ```
 /// # fn main() -> otlp_profiles::Result<()> {
 /// use otlp_profiles::Format;
@@ -118,6 +129,7 @@ pub struct Reading {
     /// What was read.
     pub profiles: Profiles,
     /// What was noticed.
+    /// One entry a code, with a count: repairs under [`Policy::Repair`], and what is odd but kept.
     pub findings: Vec<Finding>,
     /// Which format it is, how sure that is and why.
     pub detected: Detected,
@@ -131,6 +143,9 @@ pub struct Reading {
 /// ([`ErrorKind::Malformed`]), past a limit ([`ErrorKind::Limit`]), readable in ways that differ
 /// ([`ErrorKind::Ambiguous`]), or several messages in one file ([`ErrorKind::SeveralMessages`]):
 /// [`Reader`] reads those.
+///
+/// It takes time and memory linear in what the bytes inflate to. What follows a name costs less:
+/// [`ReadOptions::from`] spares the detection.
 ///
 /// ```
 /// # fn main() -> otlp_profiles::Result<()> {
@@ -179,8 +194,10 @@ pub(crate) fn of_one<T>(
 /// behind it are still read. After an error of the file itself there is nothing more.
 #[derive(Debug)]
 pub struct Reader<R> {
+    /// Takes off compression and frames.
     payloads: Payloads<R>,
     options: ReadOptions,
+    /// The number of the next message, for the place of an error.
     row: usize,
 }
 
@@ -190,6 +207,13 @@ impl Reader<File> {
     /// # Errors
     ///
     /// As [`new`](Self::new).
+    ///
+    /// ```
+    /// use otlp_profiles::{ErrorKind, ReadOptions, Reader};
+    ///
+    /// let error = Reader::open("testdata/missing.pb.gz", &ReadOptions::default()).unwrap_err();
+    /// assert_eq!(error.kind(), ErrorKind::Io);
+    /// ```
     pub fn open(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Self> {
         Ok(Self::over(Payloads::open(path, options.limits)?, options))
     }
@@ -202,6 +226,18 @@ impl<R: Read> Reader<R> {
     ///
     /// The input cannot be read ([`ErrorKind::Io`]), is broken gzip ([`ErrorKind::Malformed`]), or
     /// is one message larger than its limit ([`ErrorKind::Limit`]).
+    ///
+    /// ```
+    /// use otlp_profiles::framing::{Framing, frame};
+    /// use otlp_profiles::{ReadOptions, Reader};
+    /// # let otlp = std::fs::read("testdata/otlp-1.11-aggregated-cpu.binpb").unwrap();
+    /// // Two messages as the Collector's file exporter writes them.
+    /// let file = frame(Framing::LengthPrefixed, [&otlp[..], &otlp])?;
+    /// let readings: Vec<_> = Reader::new(&file[..], &ReadOptions::default())?.collect();
+    /// assert_eq!(readings.len(), 2);
+    /// assert!(readings.iter().all(|reading| reading.is_ok()));
+    /// # Ok::<(), otlp_profiles::Error>(())
+    /// ```
     pub fn new(input: R, options: &ReadOptions) -> Result<Self> {
         Ok(Self::over(Payloads::new(input, options.limits)?, options))
     }
@@ -213,6 +249,7 @@ impl<R> Reader<R> {
     }
 
     /// How the messages are framed.
+    /// [`Framing::None`] where the file is one message.
     pub fn framing(&self) -> Framing {
         self.payloads.framing()
     }
@@ -297,6 +334,7 @@ fn ambiguous(detected: &Detected) -> Error {
 }
 
 /// Reads a payload whose format is known.
+/// Errors have their byte in `payload` from here on.
 pub(crate) fn read_detected(
     payload: &[u8],
     mut detected: Detected,
@@ -318,6 +356,9 @@ pub(crate) fn read_detected(
 /// # Errors
 ///
 /// The bytes are of no format this crate reads; the error names what they are, if it can.
+///
+/// What it costs beside inflating does not depend on the size: of large payloads evenly spaced parts are
+/// looked at. [`read()`] looks further before it calls two readings the same.
 ///
 /// ```
 /// # fn main() -> otlp_profiles::Result<()> {

@@ -33,10 +33,12 @@ use crate::limits::{Limits, within};
 /// ```
 #[derive(Debug)]
 pub struct Payloads<R> {
+    /// What is left.
     source: Source<R>,
     framing: Framing,
     gzip: bool,
     zstd: bool,
+    /// For each payload alone.
     limits: Limits,
 }
 
@@ -47,6 +49,7 @@ enum Source<R> {
     Whole(Vec<u8>),
     /// Frames on their way in.
     Frames(Frames<R>),
+    /// After the last, or after an error of the file itself.
     End,
 }
 
@@ -55,6 +58,7 @@ type Input<R> = BufReader<Chain<Cursor<Vec<u8>>, R>>;
 
 #[derive(Debug)]
 enum Frames<R> {
+    /// The file is not compressed as a whole; its frames may be.
     Plain(Input<R>),
     Gzip(Box<BufReader<MultiGzDecoder<Input<R>>>>),
     #[cfg(feature = "zstd")]
@@ -70,6 +74,16 @@ impl Payloads<File> {
     /// # Errors
     ///
     /// As [`new`](Self::new).
+    ///
+    /// ```
+    /// use otlp_profiles::{Limits, stream::Payloads};
+    ///
+    /// let mut payloads = Payloads::open("testdata/go-heap.pb.gz", Limits::file())?;
+    /// assert!(payloads.is_gzip());
+    /// let payload = payloads.next().unwrap()?;
+    /// assert!(payload.len() > 3_000 && payloads.next().is_none());
+    /// # Ok::<(), otlp_profiles::Error>(())
+    /// ```
     pub fn open(path: impl AsRef<Path>, limits: Limits) -> Result<Self> {
         let file = File::open(path).map_err(|error| Error::io("the file cannot be read", error))?;
         // What is no regular file has no size; reading it says what is wrong with it.
@@ -86,6 +100,15 @@ impl<R: Read> Payloads<R> {
     ///
     /// [`Io`](crate::ErrorKind::Io) if reading fails, [`Limit`](crate::ErrorKind::Limit) for a file that is no list of
     /// frames and larger than its limits, [`Malformed`](crate::ErrorKind::Malformed) if it is broken gzip.
+    ///
+    /// ```
+    /// use otlp_profiles::{ErrorKind, Limits, stream::Payloads};
+    ///
+    /// let limits = Limits::network().max_input_bytes(3);
+    /// let error = Payloads::new(&b"a longer file"[..], limits).unwrap_err();
+    /// assert_eq!(error.kind(), ErrorKind::Limit);
+    /// # Ok::<(), otlp_profiles::Error>(())
+    /// ```
     pub fn new(input: R, limits: Limits) -> Result<Self> {
         Self::with_size(input, 0, limits)
     }
@@ -140,6 +163,7 @@ impl<R: Read> Payloads<R> {
     }
 
     /// Reads all of a file whose beginning shows no frames.
+    /// `file` is what was looked at before.
     fn whole(mut input: R, mut file: Vec<u8>, size: u64, limits: Limits) -> Result<Self> {
         let most = limits.max_input_bytes;
         within("max_input_bytes", most, size)?;
@@ -169,11 +193,13 @@ impl<R: Read> Payloads<R> {
 
 impl<R> Payloads<R> {
     /// How the payloads are framed.
+    /// Known as soon as it is made, from the first bytes.
     pub fn framing(&self) -> Framing {
         self.framing
     }
 
     /// Whether the file as a whole is gzip.
+    /// Frames that are compressed each on its own do not count.
     pub fn is_gzip(&self) -> bool {
         self.gzip
     }

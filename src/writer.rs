@@ -27,6 +27,7 @@ pub struct Written {
     /// The bytes, neither compressed nor framed.
     pub payload: Vec<u8>,
     /// What they do not say.
+    /// Empty where the format says all of it.
     pub losses: Losses,
 }
 
@@ -36,6 +37,24 @@ pub struct Written {
 ///
 /// The format cannot hold the profiles in one payload ([`write_all`] writes several), or a limit
 /// is reached.
+///
+/// The same profiles and options give the same bytes. Kinds: [`ErrorKind::Unrepresentable`],
+/// [`ErrorKind::Limit`] past [`max_output_bytes`](WriteOptions::max_output_bytes), and
+/// [`ErrorKind::Option`] for an option that the format does not take.
+///
+/// ```
+/// # fn main() -> otlp_profiles::Result<()> {
+/// use otlp_profiles::{ErrorKind, Format, Verdict, WriteOptions, read, write};
+/// # let bytes = std::fs::read("testdata/otlp-1.11-aggregated-memory.binpb").unwrap();
+/// let profiles = read(&bytes, &Default::default())?.profiles;
+/// let older = write(&profiles, Format::OTLP_1_8, &WriteOptions::default())?;
+/// assert_eq!(older.losses.verdict(), Verdict::Semantic);
+///
+/// let none = otlp_profiles::Profiles::default();
+/// let error = write(&none, Format::PPROF, &WriteOptions::default()).unwrap_err();
+/// assert_eq!(error.kind(), ErrorKind::Unrepresentable, "a pprof is one profile, not none");
+/// # Ok(()) }
+/// ```
 pub fn write(profiles: &Profiles, format: Format, options: &WriteOptions) -> Result<Written> {
     let (payloads, losses) = write_all(profiles, format, options)?;
     let payload = only(payloads, format)?;
@@ -148,6 +167,7 @@ pub fn write_to(
     Ok(written.losses)
 }
 
+/// All payloads, the first in the memory of `spare`, within the limit of them together.
 fn write_parts(
     profiles: &Profiles,
     format: Format,

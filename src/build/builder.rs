@@ -81,20 +81,25 @@ use crate::model::id::{AttributeId, LocationId};
 /// and counted, see [`dropped`](Self::dropped).
 #[derive(Clone, Debug)]
 pub struct Builder {
+    /// The dictionary, and what finds equal rows in it.
     pub(super) interner: Interner,
+    /// From the words of a frame straight to its location.
     pub(super) frames: Frames,
     /// Attributes that are a text, by key and value.
     pub(super) labels: Cache,
+    /// The resources, scopes and profiles.
     pub(super) tree: Tree,
     /// Whole profiles that were added.
     pub(super) added: Added,
     /// The keys of the dictionary are of this generation; those of the tree have one of their own.
     pub(super) generation: Generation,
     pub(super) when_full: WhenFull,
+    /// The first limit that was reached.
     pub(super) full: Option<Full>,
     pub(super) dropped: Dropped,
     /// Distinct samples, in all profiles.
     pub(super) samples: usize,
+    /// The sample being taken: [`NewSample`](crate::build::NewSample) has no room of its own.
     pub(super) pending: Pending,
     /// The stack being put together.
     pub(super) locations: Vec<LocationId>,
@@ -174,11 +179,28 @@ impl Default for Builder {
 
 impl Builder {
     /// An empty builder with the [default limits](Limits::network).
+    ///
+    /// The same as `Builder::default()`. It takes no memory until something is built.
+    ///
+    /// ```
+    /// let profiles = otlp_profiles::Builder::new().finish()?;
+    /// assert_eq!(profiles.iter().count(), 0);
+    /// # Ok::<(), otlp_profiles::Error>(())
+    /// ```
     pub fn new() -> Self {
         Self::with_limits(Limits::default(), WhenFull::default())
     }
 
     /// An empty builder with limits of its own.
+    ///
+    /// ```
+    /// use otlp_profiles::{Builder, ErrorKind, Limits, build::{WhenFull, root_first}};
+    ///
+    /// let mut builder = Builder::with_limits(Limits::network().max_stack_depth(2), WhenFull::Refuse);
+    /// let cpu = builder.profile("cpu", "nanoseconds");
+    /// builder.sample(cpu, root_first(["main", "serve", "parse"])).value(1);
+    /// assert_eq!(builder.finish().unwrap_err().kind(), ErrorKind::Limit);
+    /// ```
     pub fn with_limits(limits: Limits, when_full: WhenFull) -> Self {
         Self {
             interner: Interner::new(limits),
@@ -201,11 +223,35 @@ impl Builder {
     }
 
     /// What was left out since the interval began. [`Sealed::dropped`](crate::build::Sealed::dropped) says it of a sealed one.
+    ///
+    /// ```
+    /// use otlp_profiles::{Builder, build::root_first};
+    ///
+    /// let mut builder = Builder::new();
+    /// let cpu = builder.profile("cpu", "nanoseconds");
+    /// builder.sample(cpu, root_first(["main"])).values([1, 2]);
+    /// assert_eq!(builder.dropped().values, 1, "the profile has one sample type");
+    /// ```
     pub fn dropped(&self) -> Dropped {
         self.dropped
     }
 
     /// Whether everything fitted so far: the error that [`finish`](Self::finish) would return.
+    ///
+    /// # Errors
+    ///
+    /// The first limit that was reached, unless [`WhenFull::Drop`] was asked for. It stays until
+    /// [`reset`](Self::reset).
+    ///
+    /// ```
+    /// use otlp_profiles::{Builder, Limits, build::WhenFull};
+    ///
+    /// let mut builder = Builder::with_limits(Limits::network().max_strings(2), WhenFull::Refuse);
+    /// builder.string("one");
+    /// assert!(builder.check().is_ok());
+    /// builder.string("one too many");
+    /// assert_eq!(builder.check().unwrap_err().limit(), Some("max_strings"));
+    /// ```
     pub fn check(&self) -> Result<()> {
         match self.full {
             Some(full) if self.when_full == WhenFull::Refuse => Err(full.into()),
@@ -215,12 +261,31 @@ impl Builder {
 
     /// The bytes that what was built takes, as counted against
     /// [`max_owned_bytes`](Limits::max_owned_bytes).
+    ///
+    /// A profiler that seals by size asks it; it costs nothing.
+    ///
+    /// ```
+    /// let mut builder = otlp_profiles::Builder::new();
+    /// let empty = builder.owned_bytes();
+    /// builder.string("checkout::serve");
+    /// assert!(builder.owned_bytes() > empty);
+    /// ```
     pub fn owned_bytes(&self) -> u64 {
         self.interner.room.spent()
     }
 
     /// Forgets everything, also what was declared, and keeps the memory. From here on the builder
     /// gives what a new one would. No key from before is valid.
+    ///
+    /// ```
+    /// use otlp_profiles::{Builder, build::root_first};
+    ///
+    /// let mut builder = Builder::new();
+    /// let cpu = builder.profile("cpu", "nanoseconds");
+    /// builder.reset();
+    /// builder.sample(cpu, root_first(["main"])).value(1);
+    /// assert_eq!(builder.dropped().samples, 1, "the key is of before");
+    /// ```
     pub fn reset(&mut self) {
         let dictionary = std::mem::take(&mut self.interner.dictionary);
         self.start_anew(dictionary);
@@ -232,6 +297,7 @@ impl Builder {
     }
 
     /// Remembers what did not fit.
+    /// Everything that may not fit goes through here, so that no failure is lost.
     pub(super) fn fit<T>(&mut self, fitted: Result<T, Full>) -> Option<T> {
         fitted.map_err(|full| self.full.get_or_insert(full)).ok()
     }

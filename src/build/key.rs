@@ -39,11 +39,19 @@ pub struct Key<T> {
     row: u32,
     /// The generation it was made in; 0 for the two keys that belong to none.
     generation: u32,
+    /// Of what: a key owns no `T`, so it is `Send` and `Copy` whatever that is.
     of: PhantomData<fn() -> T>,
 }
 
 impl<T> Key<T> {
     /// None.
+    /// It is the key of row 0, valid everywhere: a location without a mapping has this as its mapping.
+    ///
+    /// ```
+    /// use otlp_profiles::{Builder, build::{Key, NewFunction}};
+    /// let nameless = Builder::new().function(NewFunction::default());
+    /// assert_eq!(nameless, Key::NONE);
+    /// ```
     pub const NONE: Self = Self { row: 0, generation: 0, of: PhantomData };
 
     /// Stands for what did not fit: whatever refers to it does not fit either.

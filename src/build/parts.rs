@@ -6,6 +6,8 @@ use crate::model::id::{AttributeId, FunctionId, MappingId};
 
 /// A function: its names and where it begins. One without any name is [`Key::NONE`].
 ///
+/// [`Builder::function`](crate::Builder::function) takes it.
+///
 /// ```
 /// use otlp_profiles::{Builder, build::NewFunction};
 ///
@@ -31,23 +33,27 @@ pub struct NewFunction<'a> {
 
 impl<'a> NewFunction<'a> {
     /// A function of this name.
+    /// All else is unknown.
     pub fn new(name: impl Into<StringRef<'a>>) -> Self {
         Self { name: name.into(), ..Self::default() }
     }
 
     /// Sets the name as the system knows it.
+    /// Producers that do not demangle give this alone, or the same text as both.
     #[must_use]
     pub fn system_name(self, system_name: impl Into<StringRef<'a>>) -> Self {
         Self { system_name: system_name.into(), ..self }
     }
 
     /// Sets the source file.
+    /// A path, as the debug information has it.
     #[must_use]
     pub fn filename(self, filename: impl Into<StringRef<'a>>) -> Self {
         Self { filename: filename.into(), ..self }
     }
 
     /// Sets the line where it begins, from 1.
+    /// It tells two functions of one name apart, and lets a backend say how far into one a line is.
     #[must_use]
     pub fn start_line(self, start_line: u32) -> Self {
         Self { start_line, ..self }
@@ -59,6 +65,8 @@ impl<'a> NewFunction<'a> {
 /// The specification asks for a build id on every mapping, as an attribute named in
 /// [`semconv`](crate::semconv). [`ProcessMappings`](super::ProcessMappings) reads those of a running
 /// process.
+///
+/// [`Builder::mapping`](crate::Builder::mapping) takes it.
 ///
 /// ```
 /// use otlp_profiles::{Builder, build::NewMapping, semconv};
@@ -92,18 +100,21 @@ impl<'a> NewMapping<'a> {
     }
 
     /// Sets the addresses where it begins and ends.
+    /// The end is the first address behind it, as in `/proc/PID/maps`.
     #[must_use]
     pub fn memory(self, memory_start: u64, memory_limit: u64) -> Self {
         Self { memory_start, memory_limit, ..self }
     }
 
     /// Sets the offset in the file of the first byte mapped.
+    /// By it and the beginning an address of the process becomes one of the file.
     #[must_use]
     pub fn file_offset(self, file_offset: u64) -> Self {
         Self { file_offset, ..self }
     }
 
     /// Sets its attributes.
+    /// Those of before are replaced, not added to. A build id is one.
     #[must_use]
     pub fn attributes(self, attributes: &'a [Key<AttributeId>]) -> Self {
         Self { attributes, ..self }
@@ -155,6 +166,9 @@ impl NewLine {
 ///
 /// Several lines are functions inlined into one another, the innermost first.
 ///
+/// [`Builder::location`](crate::Builder::location) takes it; [`Builder::address`](crate::Builder::address) is shorter
+/// where there is an address alone.
+///
 /// ```
 /// use otlp_profiles::{Builder, build::{NewFunction, NewLine, NewLocation, NewMapping}};
 ///
@@ -193,18 +207,21 @@ impl<'a> NewLocation<'a> {
     }
 
     /// Sets the lines, the innermost first.
+    /// The last is the function that has a frame of its own; the others were inlined.
     #[must_use]
     pub fn lines(self, lines: &'a [NewLine]) -> Self {
         Self { lines, ..self }
     }
 
     /// Sets the frame type, such as `native`, `kernel` or `cpython`.
+    /// The names are [those of the conventions](https://opentelemetry.io/docs/specs/semconv/registry/attributes/profile/).
     #[must_use]
     pub fn frame_type(self, frame_type: &'a str) -> Self {
         Self { frame_type, ..self }
     }
 
     /// Sets its attributes.
+    /// Those of before are replaced, not added to. The frame type is not among them.
     #[must_use]
     pub fn attributes(self, attributes: &'a [Key<AttributeId>]) -> Self {
         Self { attributes, ..self }
@@ -239,12 +256,26 @@ pub struct Frame<'a> {
 
 impl<'a> Frame<'a> {
     /// A frame in the function of this name.
+    ///
+    /// ```
+    /// use otlp_profiles::{Builder, build::Frame};
+    /// let mut builder = Builder::new();
+    /// // A text alone is the same frame.
+    /// assert_eq!(builder.frame(Frame::new("main")), builder.frame("main"));
+    /// ```
     #[inline]
     pub const fn new(name: &'a str) -> Self {
         Self { name, filename: "", line: 0, frame_type: "" }
     }
 
     /// Sets the source file and the line, from 1; 0 is unknown.
+    ///
+    /// ```
+    /// use otlp_profiles::{Builder, build::Frame};
+    /// let mut builder = Builder::new();
+    /// let parse = builder.frame(Frame::new("parse").at("src/parse.rs", 40));
+    /// assert_eq!(parse, builder.frame(("parse", "src/parse.rs", 40)));
+    /// ```
     #[must_use]
     #[inline]
     pub const fn at(self, filename: &'a str, line: u32) -> Self {
@@ -284,6 +315,13 @@ pub struct NewEntity<'a> {
 
 impl<'a> NewEntity<'a> {
     /// An entity of this type, identified by these keys.
+    ///
+    /// ```
+    /// use otlp_profiles::{Builder, build::NewEntity};
+    /// let mut builder = Builder::new();
+    /// // A key that the resource does not have identifies nothing: the entity is left out.
+    /// builder.resource().attr("host.name", "web-1").entity(NewEntity::new("host", &["host.id"]));
+    /// ```
     pub const fn new(entity_type: &'a str, id_keys: &'a [&'a str]) -> Self {
         Self { entity_type, id_keys, description_keys: &[], schema_url: "" }
     }

@@ -50,12 +50,23 @@ pub struct ProcessMappings {
 }
 
 /// An executable mapping of a process.
+///
+/// ```
+/// use otlp_profiles::build::ProcessMappings;
+///
+/// let maps = "55d0c0004000-55d0c0020000 r-xp 00004000 08:02 1313 /usr/bin/server\n";
+/// let mappings = ProcessMappings::parse(maps)?;
+/// let server = mappings.iter().next().unwrap();
+/// assert_eq!((server.file_offset, server.filename.as_str()), (0x4000, "/usr/bin/server"));
+/// # Ok::<(), otlp_profiles::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ProcessMapping {
     /// The address where it begins.
     pub memory_start: u64,
     /// The address where it ends.
+    /// It lies in the mapping no more.
     pub memory_limit: u64,
     /// The offset in the file of the first byte mapped.
     pub file_offset: u64,
@@ -71,6 +82,12 @@ impl ProcessMappings {
     /// # Errors
     ///
     /// When there is no such file, which only Linux has, or it cannot be read.
+    ///
+    /// ```no_run
+    /// let mappings = otlp_profiles::build::ProcessMappings::of_self()?;
+    /// assert!(mappings.iter().len() > 0);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn of_self() -> io::Result<Self> {
         Self::of_file("/proc/self/maps")
     }
@@ -80,6 +97,7 @@ impl ProcessMappings {
     /// # Errors
     ///
     /// As [`of_self`](Self::of_self), or when the process may not be looked into.
+    /// It needs the rights that `ptrace` needs.
     pub fn of_process(pid: u32) -> io::Result<Self> {
         Self::of_file(&format!("/proc/{pid}/maps"))
     }
@@ -95,6 +113,15 @@ impl ProcessMappings {
     /// # Errors
     ///
     /// A line that is none of such a file, with its number.
+    ///
+    /// Mappings that are not executable, as the `x` of their rights says, are left out.
+    ///
+    /// ```
+    /// use otlp_profiles::build::ProcessMappings;
+    ///
+    /// let error = ProcessMappings::parse("what is this\n").unwrap_err();
+    /// assert!(error.to_string().contains("line 1"), "{error}");
+    /// ```
     pub fn parse(maps: &str) -> Result<Self> {
         let mut mappings = Vec::new();
         for (row, line) in maps.lines().enumerate() {
@@ -124,15 +151,27 @@ impl ProcessMappings {
     }
 
     /// All mappings, in the order of their addresses.
+    /// Those that no sample was in are among them; in the profiles they are not.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &ProcessMapping> {
         self.mappings.iter()
     }
 
     /// The mapping an address lies in.
+    /// It takes time logarithmic in the mappings.
+    ///
+    /// ```
+    /// use otlp_profiles::build::ProcessMappings;
+    ///
+    /// let mappings = ProcessMappings::parse("1000-2000 r-xp 00000000 08:02 7 /bin/a\n")?;
+    /// assert!(mappings.find(0x1fff).is_some());
+    /// assert!(mappings.find(0x2000).is_none());
+    /// # Ok::<(), otlp_profiles::Error>(())
+    /// ```
     pub fn find(&self, address: u64) -> Option<&ProcessMapping> {
         self.mappings.get(self.row(address)?)
     }
 
+    /// The last mapping that begins at or before an address is the only one it may lie in: none overlap.
     fn row(&self, address: u64) -> Option<usize> {
         let behind = self.mappings.partition_point(|mapping| mapping.memory_start <= address);
         let row = behind.checked_sub(1)?;
@@ -169,6 +208,24 @@ impl ProcessMappings {
     ///
     /// The leaf is where the processor was; all others are return addresses. A return address is
     /// behind its call, sometimes in the next line or function, so one is subtracted from it.
+    ///
+    /// An address in no mapping is a location without one. [`Builder::address`] takes addresses as they are.
+    ///
+    /// ```
+    /// use otlp_profiles::{Builder, build::{ProcessMappings, leaf_first}};
+    ///
+    /// let mut mappings = ProcessMappings::parse("1000-2000 r-xp 00000000 08:02 7 /bin/a\n")?;
+    /// let mut builder = Builder::new();
+    /// let cpu = builder.profile("cpu", "nanoseconds");
+    /// let stack = mappings.stack(&mut builder, leaf_first([0x1010_u64, 0x1800]));
+    /// builder.sample(cpu, stack).value(1);
+    ///
+    /// let profiles = builder.finish()?;
+    /// let sample = profiles.iter().next().unwrap().samples().get(0).unwrap();
+    /// let addresses = profiles.dictionary().frames(sample.stack).map(|frame| frame.address());
+    /// assert_eq!(addresses.collect::<Vec<_>>(), [0x1010, 0x17ff]);
+    /// # Ok::<(), otlp_profiles::Error>(())
+    /// ```
     pub fn stack<I: IntoIterator<Item: Borrow<u64>>>(
         &mut self,
         builder: &mut Builder,

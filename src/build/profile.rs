@@ -31,6 +31,7 @@ use crate::model::profile::{AggregationTemporality, Profile, ProfileId, ValueTyp
 #[derive(Debug)]
 pub struct ProfileMut<'a> {
     builder: &'a mut Builder,
+    /// The draft; none when the key was not of this builder.
     row: Option<usize>,
 }
 
@@ -81,6 +82,21 @@ impl Builder {
     }
 
     /// Says more of a profile. See [`ProfileMut`].
+    /// What is said of a key that is no profile of this builder is dropped; attributes are counted.
+    ///
+    /// ```
+    /// use otlp_profiles::{Builder, build::root_first};
+    /// use std::time::Duration;
+    ///
+    /// let mut builder = Builder::new();
+    /// let cpu = builder.profile("cpu", "nanoseconds");
+    /// builder.profile_mut(cpu).time(1_000).duration(Duration::from_nanos(500)).id([7; 16]);
+    /// builder.sample(cpu, root_first(["main"])).value(1);
+    /// let profiles = builder.finish()?;
+    /// let profile = profiles.iter().next().unwrap();
+    /// assert_eq!((profile.time_unix_nano(), profile.duration_nanos()), (1_000, 500));
+    /// # Ok::<(), otlp_profiles::Error>(())
+    /// ```
     pub fn profile_mut(&mut self, profile: Key<Profile>) -> ProfileMut<'_> {
         let row = self.tree.profile_row(profile);
         ProfileMut { builder: self, row }
@@ -88,6 +104,7 @@ impl Builder {
 }
 
 impl ProfileMut<'_> {
+    /// Changes the draft, if the key was of one.
     fn set(self, change: impl FnOnce(&mut Profile)) -> Self {
         if let Some(draft) = self.row.and_then(|row| self.builder.tree.profiles.get_mut(row)) {
             change(&mut draft.profile);
@@ -97,6 +114,7 @@ impl ProfileMut<'_> {
 
     /// Sets when it began: a `SystemTime`, or nanoseconds since 1970. It moves back to the first
     /// timestamp of the samples if that is earlier.
+    /// Past 2⁶⁴ nanoseconds, in the year 2554, the end is cut off.
     pub fn time(self, time: impl Into<Nanos>) -> Self {
         let time = time.into().0;
         self.set(|profile| {
@@ -107,6 +125,7 @@ impl ProfileMut<'_> {
 
     /// Sets how long it took: a `Duration`, or nanoseconds. It grows to hold all timestamps of the
     /// samples.
+    /// 0 is unknown.
     pub fn duration(self, duration: impl Into<Nanos>) -> Self {
         let duration = duration.into().0;
         self.set(|profile| {
@@ -140,6 +159,14 @@ impl ProfileMut<'_> {
     }
 
     /// Sets the period type, its unit, and how many of them are between two samples.
+    /// Receivers refuse profiles without one (Parca, Pyroscope): say it where samples are taken regularly.
+    ///
+    /// ```
+    /// let mut builder = otlp_profiles::Builder::new();
+    /// let cpu = builder.profile("samples", "count");
+    /// // A hundred samples a second.
+    /// builder.profile_mut(cpu).period("cpu", "nanoseconds", 10_000_000);
+    /// ```
     pub fn period(self, period_type: &str, unit: &str, period: impl SampleValue) -> Self {
         let [name, unit] =
             [period_type, unit].map(|text| self.builder.text(&text.into()).unwrap_or_default());
@@ -150,12 +177,14 @@ impl ProfileMut<'_> {
     }
 
     /// Sets the id of the profile, 16 bytes.
+    /// Without one the profile has none, and generations that require one get it from what the profile means.
     pub fn id(self, id: impl Into<ProfileId>) -> Self {
         let id = id.into();
         self.set(|profile| profile.profile_id = id)
     }
 
     /// Adds an attribute by its key, in place of one with the same name.
+    /// A foreign key is counted in [`dropped`](Builder::dropped).
     pub fn attribute(self, attribute: Key<AttributeId>) -> Self {
         let row = self.builder.generation.row(attribute);
         self.put(row)
@@ -163,6 +192,13 @@ impl ProfileMut<'_> {
 
     /// Adds an attribute by name and value, in place of one with the same name. A pair of a value
     /// and a unit is a value, too. One without a name is left out and counted.
+    ///
+    /// ```
+    /// use otlp_profiles::{Builder, semconv};
+    /// let mut builder = Builder::new();
+    /// let cpu = builder.profile("cpu", "nanoseconds");
+    /// builder.profile_mut(cpu).attr(semconv::PPROF_PROFILE_DOC_URL, "https://example.com/cpu");
+    /// ```
     pub fn attr<'a>(
         self,
         key: impl Into<StringRef<'a>>,

@@ -30,6 +30,13 @@ impl Builder {
 
     /// Names the instrumentation that makes the profiles, in the resource named last. Profiles
     /// named from here on are of it. See [`ScopeMut`].
+    ///
+    /// ```
+    /// let mut builder = otlp_profiles::Builder::new();
+    /// let before = builder.profile("cpu", "nanoseconds");
+    /// builder.scope("my-profiler").version("1.0.0");
+    /// assert_ne!(before, builder.profile("cpu", "nanoseconds"), "of another scope");
+    /// ```
     pub fn scope(&mut self, name: &str) -> ScopeMut<'_> {
         let name = self.text(&name.into()).unwrap_or_default();
         let resource = self.tree.scope.and_then(|scope| self.tree.scopes.get(scope as usize));
@@ -89,6 +96,7 @@ impl Builder {
 }
 
 /// What can be entered: the key of a resource or of a scope.
+/// [`Builder::enter`] takes it; no other type can be one.
 pub trait Enter: sealed::Sealed {
     #[doc(hidden)]
     fn enter(self, builder: &mut Builder);

@@ -47,6 +47,21 @@ pub struct NewSample<'a> {
 
 impl Builder {
     /// Takes a sample: a stack, seen in a profile. See [`NewSample`].
+    ///
+    /// What it costs is a hash of the stack's words or keys and one of the sample; a stack and attributes that were
+    /// seen before take no memory.
+    ///
+    /// ```
+    /// use otlp_profiles::{Builder, build::root_first};
+    ///
+    /// let mut builder = Builder::new();
+    /// let cpu = builder.profile("samples", "count");
+    /// builder.sample(cpu, root_first(["main", "serve"]));
+    /// builder.sample(cpu, root_first(["main", "serve"])).value(2);
+    /// let profiles = builder.finish()?;
+    /// assert_eq!(profiles.iter().next().unwrap().sums(), [3], "a sample without a value counts 1");
+    /// # Ok::<(), otlp_profiles::Error>(())
+    /// ```
     #[inline]
     pub fn sample(&mut self, profile: Key<Profile>, stack: impl IntoStack) -> NewSample<'_> {
         let stack = stack.into_stack(self);
@@ -146,6 +161,7 @@ impl Builder {
 impl NewSample<'_> {
     /// Adds a value, for the next of the profile's sample types. Types left out count 0; values past
     /// their number are left out and counted in [`dropped`](Builder::dropped).
+    /// What 64 bits cannot hold is the nearest number that they can.
     #[inline]
     pub fn value(self, value: impl SampleValue) -> Self {
         self.builder.pending.values.push(value.saturating());
@@ -172,6 +188,20 @@ impl NewSample<'_> {
     ///
     /// Totals are rounded once, when [`finish`](Builder::finish) or [`seal`](Builder::seal) hands
     /// them out; values with timestamps are rounded one by one.
+    ///
+    /// ```
+    /// use otlp_profiles::{Builder, build::{Upscaling, root_first}};
+    ///
+    /// let mut builder = Builder::new();
+    /// let lock = builder.profile_of([("contentions", "count"), ("delay", "nanoseconds")]);
+    /// let sample = builder.sample(lock, root_first(["main", "wait"])).values([1, 500]);
+    /// // One in ten was seen.
+    /// drop([0, 1].into_iter().fold(sample, |sample, value| {
+    ///     sample.upscaled(Upscaling::Proportional { value, scale: 10.0 })
+    /// }));
+    /// assert_eq!(builder.finish()?.iter().next().unwrap().sums(), [10, 5_000]);
+    /// # Ok::<(), otlp_profiles::Error>(())
+    /// ```
     #[inline]
     pub fn upscaled(self, upscaling: Upscaling) -> Self {
         self.builder.pending.upscaling.push(upscaling);
@@ -197,6 +227,7 @@ impl NewSample<'_> {
     }
 
     /// Adds an attribute by its key, in place of one with the same name.
+    /// A foreign key is counted in [`dropped`](Builder::dropped); the sample is taken without.
     #[inline]
     pub fn attribute(self, attribute: Key<AttributeId>) -> Self {
         let builder = &mut *self.builder;
@@ -207,6 +238,19 @@ impl NewSample<'_> {
 
     /// Adds an attribute by name and value, in place of one with the same name. A pair of a value
     /// and a unit is a value, too. One without a name is left out and counted.
+    ///
+    /// ```
+    /// use otlp_profiles::{Builder, build::root_first};
+    ///
+    /// let mut builder = Builder::new();
+    /// let heap = builder.profile("alloc_space", "bytes");
+    /// builder.sample(heap, root_first(["main"])).value(64).attr("size", (64, "bytes")).attr("thread.id", 7);
+    /// let profiles = builder.finish()?;
+    /// let sample = profiles.iter().next().unwrap().samples().get(0).unwrap();
+    /// let labels = profiles.dictionary().resolve(sample.attributes);
+    /// assert_eq!(labels.iter().find(|label| label.key == "size").unwrap().unit, "bytes");
+    /// # Ok::<(), otlp_profiles::Error>(())
+    /// ```
     #[inline]
     pub fn attr<'a>(
         self,
@@ -219,6 +263,7 @@ impl NewSample<'_> {
     }
 
     /// Sets the span in which it was taken.
+    /// The last one counts. A foreign key is counted in [`dropped`](Builder::dropped); the sample is taken without.
     #[inline]
     pub fn link(self, link: Key<LinkId>) -> Self {
         let builder = &mut *self.builder;

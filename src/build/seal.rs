@@ -45,6 +45,7 @@ pub struct Sealed<'a> {
 
 impl Sealed<'_> {
     /// What did not fit into this interval.
+    /// Of the sealed interval; [`Builder::dropped`] is of the one that is under way.
     pub fn dropped(&self) -> Dropped {
         self.lent.dropped
     }
@@ -73,6 +74,19 @@ impl Builder {
     ///
     /// When a limit was reached and nothing else was asked for: see [`WhenFull`](crate::build::WhenFull).
     /// What was built stays; [`reset`](Self::reset) gives it up.
+    ///
+    /// It takes time and memory linear in what was built. A profile without samples is left out.
+    ///
+    /// ```
+    /// use otlp_profiles::{Builder, build::root_first};
+    ///
+    /// let mut builder = Builder::new();
+    /// let [cpu, _unused] = ["cpu", "wall"].map(|kind| builder.profile(kind, "nanoseconds"));
+    /// builder.sample(cpu, root_first(["main"])).value(1);
+    /// assert_eq!(builder.finish()?.iter().count(), 1);
+    /// assert_eq!(builder.finish()?.iter().count(), 0, "the builder is as new");
+    /// # Ok::<(), otlp_profiles::Error>(())
+    /// ```
     pub fn finish(&mut self) -> Result<Profiles> {
         self.check()?;
         let resources = self.tree.take_resources();
@@ -94,6 +108,20 @@ impl Builder {
     /// # Errors
     ///
     /// As [`finish`](Self::finish).
+    ///
+    /// ```
+    /// use otlp_profiles::{Builder, Format, WriteOptions, build::root_first, write_into};
+    ///
+    /// let mut builder = Builder::new();
+    /// let cpu = builder.profile("cpu", "nanoseconds");
+    /// let mut body = Vec::new();
+    /// for _minute in 0..2 {
+    ///     builder.sample(cpu, root_first(["main"])).value(10_000_000);
+    ///     let losses = write_into(&*builder.seal()?, Format::OTLP, &WriteOptions::default(), &mut body)?;
+    ///     assert!(losses.is_empty() && !body.is_empty());
+    /// }
+    /// # Ok::<(), otlp_profiles::Error>(())
+    /// ```
     pub fn seal(&mut self) -> Result<Sealed<'_>> {
         self.check()?;
         let resources = self.tree.take_resources();

@@ -52,6 +52,7 @@ pub fn leaf_first<I: IntoIterator>(frames: I) -> Ordered<I> {
 
 /// Frames in one of the two orders a stack can be listed in: what [`root_first`] and [`leaf_first`]
 /// return.
+/// The frames are walked once, when the stack is built.
 #[derive(Clone, Copy, Debug)]
 pub struct Ordered<I> {
     pub(crate) frames: I,
@@ -59,6 +60,7 @@ pub struct Ordered<I> {
 }
 
 /// Which end of a stack comes first.
+/// OTLP and pprof list the leaf first, and so do the tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
     RootFirst,
@@ -83,6 +85,16 @@ pub trait IntoStack: sealed::Stack {
 
 /// What can be a frame of a stack: a text, a [`Frame`], a tuple of a function, a file and a line,
 /// or the key of a location. See [`root_first`].
+///
+/// No other type can be one. All frames of a stack are of one type.
+///
+/// ```
+/// use otlp_profiles::{Builder, build::leaf_first};
+///
+/// let mut builder = Builder::new();
+/// let cpu = builder.profile("cpu", "nanoseconds");
+/// builder.sample(cpu, leaf_first([("parse", "src/parse.rs", 40), ("main", "src/main.rs", 3)])).value(1);
+/// ```
 pub trait IntoFrame: sealed::Frame + Sized {
     /// Its location.
     #[doc(hidden)]

@@ -28,11 +28,25 @@ impl Builder {
     }
 
     /// A function of the source code or the binary. See [`NewFunction`].
+    /// The same words give the same key.
+    ///
+    /// ```
+    /// use otlp_profiles::{Builder, build::{NewFunction, NewLine, NewLocation, leaf_first}};
+    ///
+    /// let mut builder = Builder::new();
+    /// let cpu = builder.profile("cpu", "nanoseconds");
+    /// let parse = builder.function(NewFunction::new("parse").filename("src/parse.rs"));
+    /// let location = builder.location(NewLocation::new().lines(&[NewLine::new(parse).line(40)]));
+    /// builder.sample(cpu, leaf_first([location])).value(1);
+    /// assert_eq!(builder.finish()?.dictionary().functions().len(), 2, "and the empty row");
+    /// # Ok::<(), otlp_profiles::Error>(())
+    /// ```
     pub fn function(&mut self, function: NewFunction<'_>) -> Key<FunctionId> {
         let row = self.function_row(&function);
         self.generation.key(row)
     }
 
+    /// A line alone makes no function: what has no text is row 0.
     fn function_row(&mut self, function: &NewFunction<'_>) -> Option<u32> {
         let function = Function {
             name: self.text(&function.name)?,
@@ -48,11 +62,13 @@ impl Builder {
     }
 
     /// A binary mapped into memory. See [`NewMapping`].
+    /// The same file at the same place with the same attributes is the same row.
     pub fn mapping(&mut self, mapping: NewMapping<'_>) -> Key<MappingId> {
         let row = self.mapping_row(&mapping);
         self.generation.key(row)
     }
 
+    /// None where its texts or it do not fit.
     fn mapping_row(&mut self, mapping: &NewMapping<'_>) -> Option<u32> {
         let &NewMapping { memory_start, memory_limit, file_offset, .. } = mapping;
         let filename = self.text(&mapping.filename)?;
@@ -66,6 +82,7 @@ impl Builder {
     }
 
     /// A location in the code. See [`NewLocation`].
+    /// The same place, lines and attributes are the same row. A foreign key in it makes its key foreign, too.
     pub fn location(&mut self, location: NewLocation<'_>) -> Key<LocationId> {
         let row = self.location_row(&location);
         self.generation.key(row)
@@ -91,6 +108,8 @@ impl Builder {
         self.location(NewLocation::new().address(mapping, address))
     }
 
+    /// None where something in it is foreign, or does not fit. Lines and attributes are put together in lists of
+    /// the builder, so that a location that is there already takes no memory.
     fn location_row(&mut self, new: &NewLocation<'_>) -> Option<u32> {
         let mapping = self.generation.row(new.mapping)?;
         let frame_type = self.frames.frame_type_attribute(&mut self.interner, new.frame_type);

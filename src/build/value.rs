@@ -88,11 +88,22 @@ pub enum NewValue<'a> {
 
 impl<'a> NewValue<'a> {
     /// A list of values.
+    ///
+    /// ```
+    /// use otlp_profiles::build::NewValue;
+    /// assert!(matches!(NewValue::array(["serve", "--fast"]), NewValue::Array(values) if values.len() == 2));
+    /// ```
     pub fn array<V: Into<Self>>(values: impl IntoIterator<Item = V>) -> Self {
         Self::Array(values.into_iter().map(Into::into).collect())
     }
 
     /// Named values; of two with the same name the later one counts.
+    ///
+    /// ```
+    /// use otlp_profiles::build::NewValue;
+    /// let labels = NewValue::key_values([("tier", "web"), ("zone", "a")]);
+    /// assert!(matches!(labels, NewValue::KeyValues(pairs) if pairs.len() == 2));
+    /// ```
     pub fn key_values<K: Into<StringRef<'a>>, V: Into<Self>>(
         pairs: impl IntoIterator<Item = (K, V)>,
     ) -> Self {

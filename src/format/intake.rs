@@ -6,12 +6,27 @@ use crate::format::source::SourceOptions;
 use crate::limits::{Budget, Limits, within};
 
 /// What happens to input that breaks a rule the data can be read without.
+///
+/// ```
+/// use otlp_profiles::{ErrorKind, Policy, ReadOptions, read};
+///
+/// // A pprof whose one sample names location 9, which does not exist.
+/// let payload = b"\x0a\x00\x12\x05\x0a\x01\x09\x12\x00\x32\x00";
+/// let options = ReadOptions::default().from(otlp_profiles::Format::PPROF);
+/// assert_eq!(read(payload, &options).unwrap_err().kind(), ErrorKind::Malformed);
+///
+/// let repaired = read(payload, &options.policy(Policy::Repair))?;
+/// assert!(repaired.findings.iter().any(|found| found.code == "pprof.dangling_location"));
+/// # Ok::<(), otlp_profiles::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Policy {
     /// It is an error.
+    /// The error is of kind [`Malformed`](crate::ErrorKind::Malformed) and has its place.
     #[default]
     Refuse,
     /// It is repaired, and a [`Finding`] says how.
+    /// What cannot be understood at all, such as a length past the end, is an error all the same.
     Repair,
 }
 
@@ -19,11 +34,14 @@ pub enum Policy {
 /// One reading: its budget, its policy, what it noticed.
 #[derive(Debug)]
 pub struct Intake {
+    /// What is left of the limits.
     pub(crate) budget: Budget,
     pub(crate) policy: Policy,
+    /// Options of [`ReadOptions`](crate::ReadOptions) that some readers take.
     pub(crate) links: bool,
     pub(crate) timestamp_label: Option<String>,
     pub(crate) source: SourceOptions,
+    /// One a code.
     pub(crate) findings: Vec<Finding>,
     /// The rows that the reader is inside of, from the outside in.
     inside: Vec<(&'static str, usize)>,
@@ -105,6 +123,7 @@ impl Intake {
     }
 
     /// Something broken: an error, or a finding when repairing was asked for.
+    /// Every reader asks it before it mends anything, so that the policy is decided in one place.
     #[cold]
     pub(crate) fn repair(&mut self, code: LossCode, error: Error) -> Result<()> {
         match self.policy {

@@ -6,6 +6,7 @@ use std::str::FromStr;
 use crate::error::{Error, ErrorKind, Result};
 
 /// How much a loss matters, from the least to the most.
+/// Of each [`LossCode`] it is fixed. A [`Verdict`] sums it up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum LossKind {
     /// A change of tables that changes no meaning.
@@ -33,6 +34,16 @@ impl fmt::Display for LossKind {
 }
 
 /// How faithful a conversion was.
+///
+/// ```
+/// use otlp_profiles::{Format, Verdict, WriteOptions, read, write};
+/// # let bytes = std::fs::read("testdata/go-heap.pb.gz").unwrap();
+/// let profiles = read(&bytes, &Default::default())?.profiles;
+/// let verdict = |format| write(&profiles, format, &WriteOptions::default()).map(|w| w.losses.verdict());
+/// assert_eq!(verdict(Format::PPROF)?, Verdict::Exact);
+/// assert_eq!(verdict(Format::SPEEDSCOPE)?, Verdict::Lossy);
+/// # Ok::<(), otlp_profiles::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Verdict {
     /// Nothing to report.
@@ -54,6 +65,7 @@ impl fmt::Display for Verdict {
 }
 
 /// One kind of loss.
+/// As text: `dropped 56 × mapping.dropped (mapping_table[1])`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Loss {
@@ -62,6 +74,7 @@ pub struct Loss {
     /// How often it happened.
     pub count: u64,
     /// Where it happened first; three places at the most.
+    /// In the words of the schema, as [`Error::place`](crate::Error::place).
     pub first: Vec<String>,
 }
 
@@ -76,6 +89,8 @@ impl fmt::Display for Loss {
 }
 
 /// What a conversion lost. Nothing is dropped, guessed or altered without an entry here.
+///
+/// It grows with the codes that happen, not with what they happen to.
 ///
 /// ```
 /// # fn main() -> otlp_profiles::Result<()> {
@@ -100,6 +115,7 @@ impl Losses {
     }
 
     /// Whether nothing was lost.
+    /// Then the [verdict](Self::verdict) is [`Verdict::Exact`].
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
@@ -114,6 +130,16 @@ impl Losses {
     }
 
     /// The entry of a code, such as `temporality.dropped`, if it happened.
+    ///
+    /// ```
+    /// use otlp_profiles::{Format, WriteOptions, read, write};
+    /// # let bytes = std::fs::read("testdata/go-heap.pb.gz").unwrap();
+    /// let profiles = read(&bytes, &Default::default())?.profiles;
+    /// let losses = write(&profiles, Format::SPEEDSCOPE, &WriteOptions::default())?.losses;
+    /// assert!(losses.get("mapping.dropped").unwrap().count > 0);
+    /// assert_eq!(losses.get("temporality.dropped"), None);
+    /// # Ok::<(), otlp_profiles::Error>(())
+    /// ```
     pub fn get(&self, code: &str) -> Option<&Loss> {
         self.entries.iter().find(|loss| loss.code.as_str() == code)
     }
@@ -147,6 +173,15 @@ impl Losses {
     }
 
     /// Adds the losses of another conversion.
+    ///
+    /// For who converts several payloads and reports once.
+    ///
+    /// ```
+    /// use otlp_profiles::losses::Losses;
+    /// let mut all = Losses::default();
+    /// all.merge(&Losses::default());
+    /// assert!(all.is_empty());
+    /// ```
     pub fn merge(&mut self, other: &Losses) {
         for loss in other.iter() {
             let mut places = loss.first.iter();
@@ -156,6 +191,8 @@ impl Losses {
 }
 
 /// What a loss is called, how much it matters and when it happens. The names are stable.
+///
+/// `README.md` says which conversion raises which.
 ///
 /// ```
 /// use otlp_profiles::losses::{LossCode, LossKind};
@@ -222,6 +259,7 @@ macro_rules! codes {
 
         impl LossCode {
             /// Every code there is.
+            /// The least of them first, by [`LossKind`].
             pub const ALL: &'static [Self] = &[$($($name,)*)*];
         }
     };

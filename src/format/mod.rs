@@ -79,6 +79,7 @@ pub(crate) struct Codec {
     pub(crate) aliases: &'static [&'static str],
     pub(crate) about: &'static str,
     pub(crate) extensions: &'static [&'static str],
+    /// As pprof's, whose readers take both.
     pub(crate) gzip_on_disk: bool,
     pub(crate) deprecated: Option<&'static str>,
     pub(crate) encoding: Encoding,
@@ -118,26 +119,32 @@ pub(crate) enum Encoding {
 
 impl Format {
     /// The newest generation of OTLP profiles.
+    /// Which that is moves with releases of this crate.
     pub const OTLP: Self = Self::OTLP_1_10;
     /// OTLP 1.10 and 1.11.
+    /// The one that receivers read today.
     pub const OTLP_1_10: Self = Self(&otlp::OTLP_1_10);
     /// OTLP 1.9.
     pub const OTLP_1_9: Self = Self(&otlp::OTLP_1_9);
     /// OTLP 1.8.
+    /// The first with one sample type a profile and a stack table.
     pub const OTLP_1_8: Self = Self(&otlp::OTLP_1_8);
     /// OTLP 1.7.
+    /// The first whose tables are a `ProfilesDictionary`.
     pub const OTLP_1_7: Self = Self(&otlp::OTLP_1_7);
     /// OTLP 1.6, whose tables only files hold.
     pub const OTLP_1_6: Self = Self(&otlp::OTLP_1_6);
     /// OTLP 1.5.
     pub const OTLP_1_5: Self = Self(&otlp::OTLP_1_5);
     /// OTLP 1.4.
+    /// The first of package `v1development`.
     pub const OTLP_1_4: Self = Self(&otlp::OTLP_1_4);
     /// OTLP 1.3: OTEP 0239, package `v1experimental`.
     pub const OTLP_1_3: Self = Self(&otlp::OTLP_1_3);
     /// OTLP/JSON: written as the newest generation, read as any.
     pub const OTLP_JSON: Self = Self(&json::OTLP_JSON);
     /// pprof's `profile.proto`.
+    /// One profile a payload, gzipped in files.
     pub const PPROF: Self = Self(&pprof::PPROF);
     /// Timestamped events, a proposal (opentelemetry-proto 594) that was never released.
     pub const EVENTS: Self = Self(&events::EVENTS);
@@ -183,11 +190,13 @@ impl Format {
     }
 
     /// Other names it answers to.
+    /// `otlp` is one of the newest generation.
     pub fn aliases(self) -> &'static [&'static str] {
         self.0.aliases
     }
 
     /// A line about it.
+    /// The command's help has it.
     pub fn about(self) -> &'static str {
         self.0.about
     }
@@ -199,11 +208,13 @@ impl Format {
     }
 
     /// Whether files of this format are gzipped by convention, whatever their name.
+    /// [`write()`](crate::write()) does not compress: [`deflate`](crate::compression::deflate) does.
     pub fn is_gzip_on_disk(self) -> bool {
         self.0.gzip_on_disk
     }
 
     /// Why the format should not be written any more, if so.
+    /// It is written all the same.
     pub fn deprecated(self) -> Option<&'static str> {
         self.0.deprecated
     }
@@ -219,6 +230,12 @@ impl Format {
     }
 
     /// Whether it is read.
+    ///
+    /// ```
+    /// use otlp_profiles::Format;
+    /// let only_read = Format::ALL.iter().filter(|format| !format.can_write());
+    /// assert!(only_read.clone().any(|format| *format == Format::PERF_SCRIPT));
+    /// ```
     pub fn can_read(self) -> bool {
         self.0.read.is_some()
     }
@@ -355,6 +372,7 @@ impl Format {
 
 impl Receiver {
     /// The format it takes.
+    /// All of today's take the same.
     pub fn format(self) -> Format {
         match self {
             Self::Collector | Self::Parca | Self::Pyroscope => Format::OTLP_1_10,

@@ -16,6 +16,7 @@ use crate::model::profile::ProfileId;
 #[non_exhaustive]
 pub struct WriteOptions {
     /// How OTLP 1.10 says the texts of resources, scopes and values.
+    /// Readers of 1.10 differ in what they understand: see [`Receiver`](crate::format::Receiver).
     pub refs: Refs,
     /// In which order rows and samples are written.
     pub layout: Layout,
@@ -25,6 +26,7 @@ pub struct WriteOptions {
     /// How pprof, which has none, says timestamps.
     pub timestamps: Timestamps,
     /// Whether pprof says links as the labels `trace_id` and `span_id`.
+    /// By default it does; false drops them, with a loss.
     pub links: bool,
     /// The id of the one profile; where a generation requires an id and none is known, it is made from the content.
     pub profile_id: Option<ProfileId>,
@@ -34,8 +36,10 @@ pub struct WriteOptions {
     /// Whether speedscope has a profile for each thread.
     pub by_thread: bool,
     /// The bytes a writer may produce.
+    /// 512 MiB by default. Past them [`write()`](crate::write()) is an error.
     pub max_output_bytes: u64,
     /// The samples that timestamps may be expanded to where each needs one of its own.
+    /// 16 Mi by default: pprof has no timestamps but as a label of a sample of its own.
     pub max_expanded_samples: u64,
 }
 
@@ -59,6 +63,17 @@ impl Default for WriteOptions {
 impl WriteOptions {
     /// The names of the options that were given and that only some formats take, as
     /// [`Format::options`](crate::Format::options) has them.
+    ///
+    /// ```
+    /// use otlp_profiles::{ErrorKind, Format, WriteOptions, read, write};
+    /// # let bytes = std::fs::read("testdata/go-heap.pb.gz").unwrap();
+    /// let options = WriteOptions::default().plain(true);
+    /// assert!(options.given().eq(["plain"]));
+    /// let profiles = read(&bytes, &Default::default())?.profiles;
+    /// // pprof does not take it.
+    /// assert_eq!(write(&profiles, Format::PPROF, &options).unwrap_err().kind(), ErrorKind::Option);
+    /// # Ok::<(), otlp_profiles::Error>(())
+    /// ```
     pub fn given(&self) -> impl Iterator<Item = &'static str> + use<> {
         let given = [("plain", self.plain), ("by", self.by_thread)];
         given.into_iter().filter_map(|(name, given)| given.then_some(name))
@@ -79,13 +94,18 @@ crate::limits::setters! { WriteOptions {
 } }
 
 /// How OTLP 1.10 says the texts of resources, scopes and values: all of a payload in one way.
+///
+/// OTLP 1.10 added `key_strindex` and `string_value_strindex` beside `key` and `string_value`
+/// ([what changed](https://github.com/open-telemetry/opentelemetry-proto/releases/tag/v1.10.0)).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Refs {
     /// In place, as every generation can.
+    /// Readers of every kind understand it.
     #[default]
     Inline,
     /// By the dictionary, which says each text once.
+    /// Smaller where resources and scopes are many.
     Dictionary,
 }
 
@@ -135,6 +155,17 @@ pub enum Layout {
 }
 
 /// How pprof says timestamps.
+///
+/// ```
+/// use otlp_profiles::format::Timestamps;
+/// use otlp_profiles::{Format, WriteOptions, read, write};
+/// # let bytes = std::fs::read("testdata/otlp-1.11-timestamped-cpu.binpb").unwrap();
+/// let profiles = read(&bytes, &Default::default())?.profiles;
+/// let options = WriteOptions::default().timestamps(Timestamps::Drop);
+/// let written = write(&profiles, Format::PPROF, &options)?;
+/// assert!(written.losses.get("timestamps.dropped").is_some());
+/// # Ok::<(), otlp_profiles::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Timestamps {

@@ -52,9 +52,11 @@ pub enum Receiver {
 
 impl Receiver {
     /// All of them.
+    /// In no order that means anything.
     pub const ALL: &'static [Self] = &[Self::Collector, Self::Parca, Self::Pyroscope];
 
     /// The name it is asked for by: `collector`.
+    /// It parses: `"collector".parse::<Receiver>()`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Collector => "collector",
@@ -64,6 +66,7 @@ impl Receiver {
     }
 
     /// How it takes them from files: a Collector before 0.161 erases keys in place there.
+    /// By OTLP it is [`refs`](Self::refs).
     pub fn refs_in_files(self) -> Refs {
         match self {
             Self::Collector => Refs::Dictionary,
@@ -73,6 +76,7 @@ impl Receiver {
 
     /// Whether it fails at a `resource`, `scope` or `period_type` that is left out because it is
     /// empty, as Parca does.
+    /// [`WriteOptions::empty_messages`] writes them.
     pub fn needs_empty_messages(self) -> bool {
         matches!(self, Self::Parca)
     }

@@ -75,6 +75,12 @@ setters! { SourceOptions {
 
 impl SourceOptions {
     /// With another sample type: the next column is of it.
+    ///
+    /// ```
+    /// use otlp_profiles::format::SourceOptions;
+    /// let source = SourceOptions::default().sample_type("alloc_objects", "count").sample_type("alloc_space", "bytes");
+    /// assert_eq!(source.sample_types.len(), 2);
+    /// ```
     #[must_use]
     pub fn sample_type(mut self, name: impl Into<String>, unit: impl Into<String>) -> Self {
         self.sample_types.push((name.into(), unit.into()));
@@ -82,6 +88,12 @@ impl SourceOptions {
     }
 
     /// The names of the options that were given, as [`Format::options`](crate::Format::options) has them.
+    /// A reader that takes none of these refuses them before it reads.
+    ///
+    /// ```
+    /// use otlp_profiles::format::SourceOptions;
+    /// assert!(SourceOptions::default().columns(2).given().eq(["columns"]));
+    /// ```
     pub fn given(&self) -> impl Iterator<Item = &'static str> + use<> {
         let Self { sample_types, columns, dialect, annotations, timestamp_unit, scale, .. } = self;
         [
@@ -112,6 +124,7 @@ impl SourceOptions {
 }
 
 /// What frames and headers of folded stacks hold besides names.
+/// Else frames are names and nothing more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Dialect {
@@ -158,6 +171,11 @@ impl EventTime {
 }
 
 /// The unit of timestamps.
+///
+/// ```
+/// use otlp_profiles::format::TimeUnit;
+/// assert!(TimeUnit::ALL.iter().map(|unit| unit.name()).eq(["s", "ms", "us", "ns"]));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum TimeUnit {
@@ -197,6 +215,7 @@ impl TimeUnit {
     }
 
     /// The unit of a time since 1970 written with so many digits.
+    /// Seconds since 1970 have ten digits until the year 2286.
     pub(crate) fn of_digits(digits: usize) -> Self {
         match digits {
             0..=10 => Self::Seconds,

@@ -35,12 +35,14 @@ pub use write::frame;
 #[derive(Clone, Debug)]
 pub struct Messages<'a> {
     framing: Framing,
+    /// What is behind the messages that were lent.
     rest: &'a [u8],
     left: usize, // as many as `rest` splits into
 }
 
 impl Messages<'_> {
     /// How the messages were framed.
+    /// [`Framing::None`] where the payload itself is the one message.
     pub fn framing(&self) -> Framing {
         self.framing
     }

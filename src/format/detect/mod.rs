@@ -39,6 +39,8 @@ use crate::format::{Encoding, Format};
 
 /// Which format a payload is, how sure that is, and why.
 ///
+/// [`detect()`](crate::detect()) gives it, and every [`Reading`](crate::Reading) has it.
+///
 /// ```
 /// # fn main() -> otlp_profiles::Result<()> {
 /// let bytes = std::fs::read("testdata/go-heap.pb.gz").unwrap();
@@ -56,10 +58,15 @@ pub struct Detected {
     /// How sure that is.
     pub certainty: Certainty,
     /// Why, in words.
+    /// Such as `Sample field 4 is packed: values of otlp-1.10, not of otlp-1.9, otlp-1.8`. The sentences are for
+    /// people and may change.
     pub evidence: Vec<String>,
 }
 
 /// How sure a detection is.
+///
+/// [`read()`](crate::read()) takes the first two as they are, and a guess only if it was
+/// [asked for](crate::Ambiguity).
 ///
 /// ```
 /// use otlp_profiles::{Certainty, Format};
@@ -74,6 +81,7 @@ pub enum Certainty {
     /// No other format has this shape.
     Certain,
     /// Others read it to the same profiles.
+    /// As of payloads without samples, or with fields that never changed.
     Equivalent(Vec<Format>),
     /// Others read it to something else, or may: of large payloads not all is looked at. This reading
     /// is the likely one.
@@ -84,6 +92,7 @@ pub enum Certainty {
 
 impl Certainty {
     /// The other formats that fit, whatever they make of the payload.
+    /// In the order of [`Format::ALL`].
     pub fn others(&self) -> &[Format] {
         match self {
             Self::Certain => &[],
@@ -92,6 +101,12 @@ impl Certainty {
     }
 
     /// Whether another format that fits may read something else: then this reading is a guess.
+    ///
+    /// ```
+    /// use otlp_profiles::{Certainty, Format};
+    /// assert!(!Certainty::Equivalent(vec![Format::OTLP_1_9]).is_guess());
+    /// assert!(Certainty::Preferred(vec![Format::OTLP_1_9]).is_guess());
+    /// ```
     pub fn is_guess(&self) -> bool {
         matches!(self, Self::Preferred(_) | Self::Ambiguous(_))
     }

@@ -44,10 +44,7 @@ pub(super) enum List {
     /// Rows of the attribute table, as of samples. The rows themselves are shared, and never changed.
     Rows(Vec<AttributeId>),
     /// With the key that each had before the edit; none of those that were added.
-    Pairs {
-        pairs: Vec<KeyValue>,
-        old: Vec<StringId>,
-    },
+    Pairs { pairs: Vec<KeyValue>, old: Vec<StringId> },
 }
 
 impl fmt::Debug for AttributesMut<'_> {
