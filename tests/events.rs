@@ -13,8 +13,8 @@ use otlp_profiles::proto::events::{
 };
 use otlp_profiles::proto::prost::Message;
 use otlp_profiles::{
-    Certainty, ErrorKind, Format, Limits, Policy, Profiles, ReadOptions, Reading, WriteOptions,
-    detect, read, write,
+    Builder, Certainty, ErrorKind, Format, Limits, Policy, Profiles, ReadOptions, Reading,
+    WriteOptions, detect, read, write,
 };
 
 const FIXTURES: [&str; 5] = [
@@ -391,6 +391,79 @@ fn all_that_tables_say_comes_back() {
     let otlp = write(&profiles, Format::OTLP, &WriteOptions::default()).unwrap();
     let codes: Vec<&str> = otlp.losses.iter().map(|loss| loss.code.as_str()).collect();
     assert_eq!(codes, ["event.clock_dropped"]);
+}
+
+/// Profiles of one type each, whose events say their worth and their count in every way.
+fn said_in_every_way() -> Vec<Profile> {
+    let of = |kind: usize, events: Vec<Event>| {
+        let mut one = profile(events);
+        one.event_types = vec![one.event_types[kind].clone()];
+        if one.event_types[0].clock_index.is_none() {
+            one.clocks.clear();
+        }
+        (one.attributes, one.links) = (Vec::new(), Vec::new());
+        one
+    };
+    let (a, b) = (event(0, 1), event(0, 2));
+    let clock = vec![
+        Event { value: 7, time: 4, ..a.clone() },
+        Event { sum: 7, time: 4, ..b.clone() },
+        Event { count: 1, sum: 9, time: 4, ..a.clone() },
+        Event { time: 4, ..b.clone() },
+    ];
+    let heap = vec![
+        Event { value: 7, ..a.clone() },
+        Event { value: 7, count: 1, ..b.clone() },
+        Event { sum: 7, ..a.clone() },
+        Event { sum: 7, count: 1, ..b.clone() },
+        Event { value: 30, count: 3, ..a.clone() },
+        Event { sum: 30, count: 3, ..b.clone() },
+    ];
+    let told = vec![
+        Event { count: 2, ..a.clone() },
+        Event { value: 16, ..b.clone() },
+        Event { value: 32, count: 2, ..a },
+        Event { count: 1, ..b },
+    ];
+    vec![of(0, clock), of(1, heap), of(2, told)]
+}
+
+#[test]
+fn worths_and_counts_come_back_as_they_were_said() {
+    for of_type in said_in_every_way() {
+        let profiles = reading(&of_type.encode_to_vec()).profiles;
+        assert_eq!(Profile::decode(&again(&profiles)[..]).unwrap(), of_type);
+        // Whoever says it in another way means the same.
+        let there = write(&profiles, Format::OTLP, &WriteOptions::default()).unwrap().payload;
+        let there = read(&there, &ReadOptions::default()).unwrap().profiles;
+        assert_eq!(said(&reading(&again(&there)).profiles), said(&profiles));
+    }
+}
+
+#[test]
+fn events_stay_as_they_were_said_when_payloads_are_put_together() {
+    let payloads = said_in_every_way().into_iter().map(|profile| profile.encode_to_vec());
+    for payload in payloads.clone() {
+        let mut builder = Builder::new();
+        builder.add(&reading(&payload).profiles).unwrap();
+        assert_eq!(again(&builder.finish().unwrap()), payload);
+    }
+    let mut builder = Builder::new();
+    let mut apart = Vec::new();
+    for payload in payloads {
+        let profiles = reading(&payload).profiles;
+        builder.add(&profiles).unwrap();
+        apart.extend(said(&profiles));
+    }
+    let together = builder.finish().unwrap();
+    let written = write(&together, Format::EVENTS, &WriteOptions::default()).unwrap();
+    assert!(written.losses.is_empty(), "{:?}", written.losses);
+    assert_eq!(sorted(&reading(&written.payload).profiles), {
+        apart.sort();
+        apart
+    });
+    let clocks = Profile::decode(&written.payload[..]).unwrap().clocks;
+    assert_eq!(clocks.iter().map(|clock| clock.frequency).collect::<Vec<_>>(), [2_000_000_000]);
 }
 
 #[test]

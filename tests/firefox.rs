@@ -181,3 +181,65 @@ fn many_of_everything_take_time_in_proportion() {
     assert_eq!(list(&file, "/threads").len(), 50_000);
     assert_eq!(sum(&file), MANY as f64);
 }
+
+#[test]
+fn frames_have_their_lines_and_functions_are_one() {
+    let text = b"a 7 1.5: 3 cycles:\n\t12 f (b)\n  a.c:3\n\t13 main (b)\n  a.c:9\n\n\
+                 a 7 1.6: 3 cycles:\n\t14 f (b)\n  a.c:4\n\t13 main (b)\n  a.c:9\n\n\
+                 a 7 1.7: 3 cycles:\n\t15 f (b)\n  b.c:4\n";
+    let (files, losses) = files(&read(text, &ReadOptions::default()).unwrap().profiles);
+    assert!(losses.get("function.source_dropped").is_none(), "{losses:?}");
+    let thread = &files[0]["threads"][0];
+    let text = |row: &Value| match row.as_u64() {
+        Some(row) => list(thread, "/stringArray")[row as usize].as_str().unwrap(),
+        None => "",
+    };
+    let functions: Vec<(&str, &str)> = list(thread, "/funcTable/name")
+        .iter()
+        .zip(list(thread, "/funcTable/fileName"))
+        .map(|(name, file)| (text(name), text(file)))
+        .collect();
+    assert_eq!(functions, [("main", "a.c"), ("f", "a.c"), ("f", "b.c")]);
+    let frames: Vec<_> = list(thread, "/frameTable/func")
+        .iter()
+        .zip(list(thread, "/frameTable/line"))
+        .map(|(function, line)| (function.as_u64().unwrap(), line.as_u64().unwrap()))
+        .collect();
+    assert_eq!(frames, [(0, 9), (1, 3), (1, 4), (2, 4)]);
+    let lengths =
+        ["funcTable", "frameTable"].map(|table| thread[table]["length"].as_u64().unwrap());
+    assert_eq!(lengths, [3, 4]);
+    for (key, column) in thread["funcTable"].as_object().unwrap() {
+        assert!(column.as_array().is_none_or(|rows| rows.len() == 3), "{key}");
+    }
+}
+
+#[test]
+fn what_else_is_known_of_a_sample_is_a_marker() {
+    let text = "main;a 5 region=us,span_id=0x0202020202020202,thread.id=7,trace_id=0x01010101010101010101010101010101 1700000000000000000\n\
+                main;b 1 thread.id=7 1700000000250000000\nmain;c 2 region=eu\n";
+    for (kind, expected) in [("wall", 2), ("cpu", 1)] {
+        let source = SourceOptions::default().sample_type(kind, "milliseconds");
+        let (files, losses) = files(&folded(text, source));
+        let codes: Vec<&str> = losses.iter().map(|loss| loss.code.as_str()).collect();
+        assert_eq!(codes, ["attr.sample.dropped"], "of the sample without a time");
+        let threads = list(&files[0], "/threads");
+        let thread = threads.iter().find(|thread| thread["tid"] == "7").unwrap();
+        let markers = list(thread, "/markers/data");
+        assert_eq!(markers.len(), expected, "{kind}");
+        let text = |field: &str| {
+            let row = markers[0][field].as_u64().unwrap() as usize;
+            list(thread, "/stringArray")[row].as_str().unwrap()
+        };
+        assert_eq!(
+            ["traceId", "spanId", "attributes"].map(text),
+            ["01010101010101010101010101010101", "0202020202020202", "region=us"]
+        );
+        assert!(markers[0]["cause"]["stack"].is_u64());
+        let end = &list(thread, "/markers/endTime")[0];
+        assert_eq!(end.as_f64(), Some(if kind == "wall" { 5.0 } else { 0.0 }));
+        assert!(
+            list(&files[0], "/meta/markerSchema").iter().any(|schema| schema["name"] == "Sample")
+        );
+    }
+}

@@ -332,7 +332,7 @@ impl Format {
         match self.0.write {
             Some(write) => {
                 self.check_taken(options.given())?;
-                if !matches!(self.0.encoding, Encoding::Events) {
+                if !self.has_event_form() {
                     events::unsaid(profiles, losses);
                 }
                 let rejoined = if self.has_columns() { layout::rejoined(profiles) } else { None };
@@ -350,6 +350,16 @@ impl Format {
             Encoding::Otlp(schema) => !schema.has_one_sample_type(),
             Encoding::OtlpJson | Encoding::Events => false,
             Encoding::Pprof | Encoding::Own { .. } => true,
+        }
+    }
+
+    /// Whether it says how timestamped events were counted.
+    fn has_event_form(self) -> bool {
+        match self.encoding() {
+            Encoding::Events => true,
+            Encoding::Otlp(_) | Encoding::OtlpJson | Encoding::Pprof | Encoding::Own { .. } => {
+                false
+            }
         }
     }
 

@@ -16,8 +16,12 @@ pub struct EventForm {
     /// The texts, from the first on, that are those of its table, whether or not anything refers to
     /// them.
     pub(crate) texts: u32,
-    /// The events, ascending, that said that they were one, which need not be said.
-    pub(crate) single: Vec<u32>,
+    /// The events, ascending, whose count of one is said in another way than is usual: with times it is
+    /// said, without it is not.
+    pub(crate) odd_counts: Vec<u32>,
+    /// The events, ascending, whose worth is said in another way than is usual: with times as a sum,
+    /// without as a value.
+    pub(crate) odd_worths: Vec<u32>,
 }
 
 /// A clock: when it began, in nanoseconds since 1970, and its cycles in a second.
@@ -33,12 +37,21 @@ impl EventClock {
 }
 
 impl EventForm {
-    pub(crate) const NONE: Self =
-        Self { default_value: 0, clock: None, places: Vec::new(), texts: 0, single: Vec::new() };
+    pub(crate) const NONE: Self = Self {
+        default_value: 0,
+        clock: None,
+        places: Vec::new(),
+        texts: 0,
+        odd_counts: Vec::new(),
+        odd_worths: Vec::new(),
+    };
 
     /// The bytes of memory it takes, beside itself.
     pub(crate) fn owned_bytes(&self) -> usize {
-        size_of_val(&self.places[..]) + size_of_val(&self.single[..])
+        [&self.places, &self.odd_counts, &self.odd_worths]
+            .map(|rows| size_of_val(&rows[..]))
+            .iter()
+            .sum()
     }
 }
 

@@ -97,7 +97,8 @@ fn of_lane(
         default_value: kind.default_value,
         clock: clock.filter(|_| lane.is_timed).map(|clock| clock.clock),
         places: lane.places(),
-        single: lane.single(),
+        odd_counts: lane.odd(|odd| odd.count),
+        odd_worths: lane.odd(|odd| odd.worth),
         texts: common.event_form.texts,
     };
     let says = lane.says(kind.unit != StringId::NONE, kind.default_value);

@@ -45,8 +45,17 @@ pub(super) struct Event {
     pub(super) duration: i64,
     pub(super) count: i64,
     pub(super) total: i64,
-    /// Whether it said that it was one.
-    pub(super) is_single: bool,
+    /// How it said its worth and its count, where that is not the usual way.
+    pub(super) odd: Odd,
+}
+
+/// What an event says in another way than is usual.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Odd {
+    /// With a time, that it is one; without, no count, though it is one.
+    pub(super) count: bool,
+    /// With a time its worth as a sum, without as a value.
+    pub(super) worth: bool,
 }
 
 /// The fields of an event.
@@ -141,9 +150,10 @@ impl Resolver {
             duration,
             count: whole(said.count.max(1), "count")?,
             total,
-            is_single: said.count == 1,
+            odd: Odd::default(),
         };
         self.settle(&mut event, intake)?;
+        event.odd = said.odd(event.at.is_some());
         if let Some(kind) = self.types.get_mut(index) {
             kind.has_events = true;
             kind.uses_default |= said.sum == 0 && said.value == 0;
@@ -208,6 +218,14 @@ impl Fields {
             (sum, _) => sum,
         };
         whole(total, if sum > 0 { "sum" } else { "value" })
+    }
+
+    fn odd(&self, is_timed: bool) -> Odd {
+        let Self { value, count, sum, .. } = *self;
+        match is_timed {
+            true => Odd { count: count == 1, worth: sum > 0 && value == 0 },
+            false => Odd { count: count == 0, worth: sum == 0 && value > 0 },
+        }
     }
 
     /// When it was, and how long it took.

@@ -37,6 +37,8 @@ struct Marks {
     links: Vec<bool>,
     attributes: Vec<bool>,
     strings: Vec<bool>,
+    /// How many of the first texts are marked since they were read with the profiles.
+    own_texts: usize,
 }
 
 /// What a mapping or a location says of an attribute: in a field, or as one.
@@ -137,15 +139,16 @@ impl Marks {
             links: vec![false; dictionary.links.len()],
             attributes: vec![false; dictionary.attributes.len()],
             strings: vec![false; dictionary.strings.len()],
+            own_texts: 0,
         }
     }
 
     /// Marks the texts, from the first on, that the profiles were read with.
     fn own_texts(&mut self, texts: usize) {
-        let is_new = self.strings.get(texts).is_some_and(|marked| !marked);
-        if texts > 0 && is_new {
-            self.strings.iter_mut().skip(1).take(texts).for_each(|marked| *marked = true);
-        }
+        let new = texts.saturating_sub(self.own_texts);
+        let marks = self.strings.iter_mut().skip(1 + self.own_texts);
+        marks.take(new).for_each(|marked| *marked = true);
+        self.own_texts += new;
     }
 
     /// Marks what the marked rows lead to.

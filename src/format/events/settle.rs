@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::order::Place;
-use super::resolve::Event;
+use super::resolve::{Event, Odd};
 use crate::error::Result;
 use crate::format::assembly::Met;
 use crate::format::intake::Intake;
@@ -39,7 +39,7 @@ pub(super) struct Seen {
     pub(super) total: i64,
     pub(super) duration: i64,
     pub(super) count: i64,
-    is_single: bool,
+    odd: Odd,
 }
 
 /// Which profiles the events of a lane become.
@@ -117,8 +117,8 @@ impl Lane {
         let nth = *size;
         *size += 1;
         let row = row as u32;
-        let Event { total, duration, count, is_single, .. } = event;
-        self.events.push(Seen { row, place, at, total, duration, count, is_single });
+        let Event { total, duration, count, odd, .. } = event;
+        self.events.push(Seen { row, place, at, total, duration, count, odd });
         Ok((row, nth))
     }
 
@@ -137,14 +137,14 @@ impl Lane {
         }
     }
 
-    /// The events that said that they were one.
-    pub(super) fn single(&self) -> Vec<u32> {
-        if !self.is_timed || !self.events.iter().any(|event| event.is_single) {
+    /// The events that said something in another way than is usual.
+    pub(super) fn odd(&self, is_odd: fn(Odd) -> bool) -> Vec<u32> {
+        if !self.events.iter().any(|event| is_odd(event.odd)) {
             return Vec::new();
         }
         let events = self.by_row();
-        let single = events.iter().zip(0..).filter(|(event, _)| event.is_single);
-        single.map(|(_, at)| at).collect()
+        let odd = events.iter().zip(0..).filter(|(event, _)| is_odd(event.odd));
+        odd.map(|(_, at)| at).collect()
     }
 
     /// What is said by the events, and not by their type.

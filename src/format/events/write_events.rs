@@ -174,15 +174,19 @@ struct Said {
 impl Said {
     fn of(series: &Series, event: &Event, at: usize) -> Self {
         let Event { value, count, .. } = *event;
-        let default = series.default_value;
-        if series.is_timed {
-            let form = &series.profile.event_form;
-            let is_single = form.single.binary_search(&(at as u32)).is_ok();
-            let value = if value == default { 0 } else { value };
-            return Self { value, count: u64::from(is_single), sum: 0 };
-        }
-        let is_told = count.checked_mul(default) == Some(value);
-        Self { value: 0, count, sum: if is_told { 0 } else { value } }
+        let (default, form) = (series.default_value, &series.profile.event_form);
+        let is_among = |odd: &[u32]| odd.binary_search(&(at as u32)).is_ok();
+        let (odd_count, odd_worth) = (is_among(&form.odd_counts), is_among(&form.odd_worths));
+        let count = match (series.is_timed, odd_count) {
+            (true, _) | (_, true) => 1,
+            (false, false) => count,
+        };
+        let is_told = count.checked_mul(default) == Some(value) && !odd_worth;
+        let worth = if is_told { 0 } else { value };
+        let (value, sum) = if series.is_timed == odd_worth { (0, worth) } else { (worth, 0) };
+        // Something is said of an event without a time.
+        let is_counted = if series.is_timed { odd_count } else { !odd_count || worth == 0 };
+        Self { value, count: if is_counted { count } else { 0 }, sum }
     }
 }
 

@@ -1,15 +1,19 @@
-//! What the crate has no place for, put into the JSON that it makes: weights as they are, and the
-//! files of functions.
+//! What the crate has no place for, put into the JSON that it makes: weights as they are, the files of
+//! functions, and the lines of frames.
 
 use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
+use super::frames::{Label, label};
+use crate::format::assembly::Met;
+
 /// What is put into the JSON of a thread: its weights, in the order of its samples.
 pub(super) struct Finish<'a> {
     /// By the id of the thread as the JSON has it.
     pub(super) weights: HashMap<String, Vec<Value>>,
-    pub(super) files: &'a HashMap<&'a str, Option<&'a str>>,
+    /// What the names of functions stand for that [`label`] knows.
+    pub(super) labels: &'a [Label<'a>],
     /// Whether weights are time on the CPU, by which the viewer draws how busy a thread is.
     pub(super) is_cpu: bool,
 }
@@ -20,7 +24,7 @@ impl Finish<'_> {
         let threads = json.get_mut("threads").and_then(Value::as_array_mut);
         for thread in threads.into_iter().flatten() {
             self.weights(thread);
-            self.files(thread);
+            self.lines(thread);
         }
     }
 
@@ -36,29 +40,67 @@ impl Finish<'_> {
         }
     }
 
-    fn files(&self, thread: &mut Value) {
-        let Some(strings) = thread.get("stringArray").and_then(Value::as_array) else { return };
-        let mut added: Vec<&str> = Vec::new();
-        let mut rows: HashMap<&str, usize> = HashMap::new();
-        let names = thread.pointer("/funcTable/name").and_then(Value::as_array);
-        let file = |name: &Value| {
-            let text = strings.get(usize::try_from(name.as_u64()?).ok()?)?.as_str()?;
-            let file = self.files.get(text).copied().flatten()?;
-            Some(*rows.entry(file).or_insert_with(|| {
-                added.push(file);
-                strings.len() + added.len() - 1
-            }))
+    /// The crate made a function of every line; those of one function become one again, and their
+    /// frames get the lines.
+    fn lines(&self, thread: &mut Value) -> Option<()> {
+        let column = |thread: &Value, path: &str| thread.pointer(path)?.as_array().cloned();
+        let mut strings = column(thread, "/stringArray")?;
+        let labels: Vec<Option<&Label>> =
+            strings.iter().map(|text| self.labels.get(label(text.as_str()?)?)).collect();
+        for (text, label) in strings.iter_mut().zip(&labels) {
+            if let Some(label) = label {
+                *text = json!(label.name);
+            }
+        }
+        // By the old row of a function its new one, by the new row the first of the old ones and its file.
+        let (mut moved, mut firsts, mut files) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut functions, mut files_met) = (Met::default(), HashMap::new());
+        for (row, name) in column(thread, "/funcTable/name")?.iter().enumerate() {
+            let label = labels.get(row_of(name)?).copied().flatten();
+            let (number, is_new) = match label {
+                Some(label) => functions.number((Some((&label.name, label.file)), 0)),
+                None => functions.number((None, row)),
+            };
+            moved.push((number, label));
+            if is_new {
+                firsts.push(row);
+                let file = label.map(|label| label.file).filter(|file| !file.is_empty());
+                files.push(file.map(|file| {
+                    *files_met.entry(file).or_insert_with(|| {
+                        strings.push(json!(file));
+                        strings.len() - 1
+                    })
+                }));
+            }
+        }
+        let of_functions = thread.get_mut("funcTable")?.as_object_mut()?;
+        for (_, column) in of_functions.iter_mut() {
+            if let Value::Array(rows) = column {
+                let kept = firsts.iter().map(|row| rows.get(*row).cloned().unwrap_or_default());
+                *column = kept.collect();
+            }
+        }
+        of_functions.insert("length".to_owned(), json!(firsts.len()));
+        of_functions.insert("fileName".to_owned(), json!(files));
+        let of_frames = thread.get_mut("frameTable")?.as_object_mut()?;
+        let functions = of_frames.get("func")?.as_array()?.clone();
+        let moved = functions.iter().map(|row| moved.get(row_of(row)?).copied());
+        let moved: Vec<_> = moved.map(Option::unwrap_or_default).collect();
+        let place = |of: fn(&Label) -> i64| -> Value {
+            let said = |label: Option<&Label>| label.map(of).filter(|number| *number > 0);
+            moved.iter().map(|(_, label)| json!(said(*label))).collect()
         };
-        let files: Vec<Value> =
-            names.into_iter().flatten().map(file).map(|row| json!(row)).collect();
-        if added.is_empty() {
-            return;
+        let (lines, columns) = (place(|label| label.line), place(|label| label.column));
+        let functions = moved.iter().map(|(row, _)| json!(row)).collect();
+        for (key, rows) in [("func", functions), ("line", lines), ("column", columns)] {
+            of_frames.insert(key.to_owned(), rows);
         }
-        if let Some(strings) = thread.get_mut("stringArray").and_then(Value::as_array_mut) {
-            strings.extend(added.into_iter().map(|file| json!(file)));
-        }
-        if let Some(functions) = thread.get_mut("funcTable").and_then(Value::as_object_mut) {
-            functions.insert("fileName".to_owned(), Value::Array(files));
-        }
+        thread.as_object_mut()?.insert("stringArray".to_owned(), Value::Array(strings));
+        Some(())
     }
+}
+
+/// The number of a row.
+fn row_of(value: &Value) -> Option<usize> {
+    usize::try_from(value.as_u64()?).ok()
 }

@@ -9,6 +9,7 @@ use fxprof_processed_profile::{
     Profile, StackHandle, ThreadHandle,
 };
 
+use crate::format::assembly::Met;
 use crate::model::FrameRef;
 use crate::model::dictionary::Dictionary;
 use crate::model::id::{FunctionId, MappingId, StackId};
@@ -27,14 +28,32 @@ const COLORS: [(&str, CategoryColor); 6] = [
 /// As many kinds of code as get a category of their own; the viewer numbers them with 16 bits.
 const MOST_CATEGORIES: usize = 250;
 
+/// What the crate has no place for: a function at a line of its file. It is given a number for a name,
+/// which [`label`] takes apart.
+pub(super) struct Label<'a> {
+    pub(super) name: String,
+    pub(super) file: &'a str,
+    pub(super) line: i64,
+    pub(super) column: i64,
+}
+
+/// What the numbers of labels begin with: no name does.
+const LABEL: &str = "\u{1}label ";
+
+/// The number of a label, if a name is one.
+pub(super) fn label(name: &str) -> Option<usize> {
+    name.strip_prefix(LABEL)?.parse().ok()
+}
+
 /// The frames and stacks that were made.
 pub(super) struct Frames<'a> {
     dictionary: &'a Dictionary,
     categories: HashMap<&'a str, CategoryHandle>,
     libraries: HashMap<MappingId, LibraryHandle>,
     stacks: HashMap<(usize, StackId), Option<StackHandle>>,
-    /// The file of each name; none where functions of several files have it.
-    pub(super) files: HashMap<&'a str, Option<&'a str>>,
+    labels_met: Met<(FunctionId, i64, i64, u64)>,
+    /// What the names of functions stand for that [`label`] knows.
+    pub(super) labels: Vec<Label<'a>>,
     /// Whether any frame is to be named by whoever shows it.
     pub(super) has_addresses: bool,
 }
@@ -46,7 +65,8 @@ impl<'a> Frames<'a> {
             categories: HashMap::new(),
             libraries: HashMap::new(),
             stacks: HashMap::new(),
-            files: HashMap::new(),
+            labels_met: Met::default(),
+            labels: Vec::new(),
             has_addresses: false,
         }
     }
@@ -93,14 +113,15 @@ impl<'a> Frames<'a> {
             self.has_addresses = true;
             return Frame::RelativeAddressFromInstructionPointer(library, address);
         }
-        let (name, file) = (frame.name(), Some(frame.filename()).filter(|file| !file.is_empty()));
-        if !name.is_empty() {
-            let known = self.files.entry(name).or_insert(file);
-            if *known != file {
-                *known = None;
-            }
+        let (function, line, column) = (frame.function_id(), frame.line(), frame.column());
+        // Without a function, it is its address.
+        let address = if function == FunctionId::NONE { frame.address() } else { 0 };
+        let (number, is_new) = self.labels_met.number((function, line, column, address));
+        if is_new {
+            let (name, file) = (frame.to_string(), frame.filename());
+            self.labels.push(Label { name, file, line, column });
         }
-        Frame::Label(profile.intern_string(&frame.to_string()))
+        Frame::Label(profile.intern_string(&format!("{LABEL}{number}")))
     }
 
     fn in_library(

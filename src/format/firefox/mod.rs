@@ -6,11 +6,12 @@
 //!                      stackTable: prefix, frame ─► frameTable ─► funcTable ─► stringArray
 //! ```
 //!
-//! The crate knows weights of 32 bits and no source files. What it makes is JSON, and these are put
-//! into that (`finish`).
+//! The crate knows weights of 32 bits and no source files and lines. What it makes is JSON, and these are
+//! put into that (`finish`).
 
 mod finish;
 mod frames;
+mod markers;
 mod threads;
 mod write;
 

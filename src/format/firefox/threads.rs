@@ -2,35 +2,37 @@
 
 use crate::format::assembly::Met;
 use crate::format::view::Column;
-use crate::model::Profiles;
-use crate::model::id::StackId;
+use crate::model::id::{AttributeId, LinkId, StackId};
+use crate::model::{Profiles, SampleRef};
 
 /// A process, by its resource, and its threads.
-pub(super) struct Process {
+pub(super) struct Process<'a> {
     pub(super) name: String,
     pub(super) pid: u32,
-    pub(super) threads: Vec<Thread>,
+    pub(super) threads: Vec<Thread<'a>>,
 }
 
 /// A thread, and its samples.
-pub(super) struct Thread {
+pub(super) struct Thread<'a> {
     pub(super) name: String,
     pub(super) id: Option<u32>,
-    pub(super) samples: Vec<Sample>,
+    pub(super) samples: Vec<Sample<'a>>,
 }
 
 /// A sample: when it was, in nanoseconds since 1970, if that is known.
 #[derive(Clone, Copy)]
-pub(super) struct Sample {
+pub(super) struct Sample<'a> {
     pub(super) at: Option<u64>,
     pub(super) stack: StackId,
     pub(super) value: i64,
+    pub(super) link: LinkId,
+    pub(super) attributes: &'a [AttributeId],
 }
 
 /// The processes of some columns: one for each resource.
-pub(super) fn processes(profiles: &Profiles, columns: &[Column]) -> Vec<Process> {
+pub(super) fn processes<'a>(profiles: &Profiles, columns: &[Column<'a>]) -> Vec<Process<'a>> {
     let (mut met, mut threads_met) = (Met::default(), Met::default());
-    let mut processes: Vec<Process> = Vec::new();
+    let mut processes: Vec<Process<'a>> = Vec::new();
     // By the number of each thread met: its number within its process.
     let mut within: Vec<usize> = Vec::new();
     for column in columns {
@@ -54,8 +56,9 @@ pub(super) fn processes(profiles: &Profiles, columns: &[Column]) -> Vec<Process>
             }
             let samples = &mut process.threads[within[thread]].samples;
             let observed = column.profile.observations(sample, column.column);
-            let stack = sample.stack;
-            samples.extend(observed.map(|(at, value)| Sample { at, stack, value }));
+            let SampleRef { stack, link, attributes, .. } = sample;
+            let sample = |(at, value)| Sample { at, stack, value, link, attributes };
+            samples.extend(observed.map(sample));
         }
     }
     for thread in processes.iter_mut().flat_map(|process| &mut process.threads) {
@@ -65,7 +68,7 @@ pub(super) fn processes(profiles: &Profiles, columns: &[Column]) -> Vec<Process>
 }
 
 /// What a resource says of its process.
-fn process(profiles: &Profiles, resource: usize) -> Process {
+fn process<'a>(profiles: &Profiles, resource: usize) -> Process<'a> {
     let attributes = profiles.resources.get(resource).map(|of| &of.resource.attributes[..]);
     let attributes = profiles.dictionary.resolve(attributes.unwrap_or_default());
     let name = ["process.executable.name", "service.name", "process.command"];

@@ -3,13 +3,14 @@
 use std::collections::HashMap;
 
 use fxprof_processed_profile::{
-    CpuDelta, ProcessHandle, Profile as Made, ReferenceTimestamp, SamplingInterval, Timestamp,
-    WeightType,
+    CpuDelta, ProcessHandle, Profile as Made, ReferenceTimestamp, SamplingInterval, StackHandle,
+    ThreadHandle, Timestamp, WeightType,
 };
 use serde_json::{Value, json};
 
 use super::finish::Finish;
 use super::frames::Frames;
+use super::markers::{Detail, is_of_thread, timing};
 use super::threads::{Process, Sample, Thread, processes};
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::losses::{self, Losses};
@@ -53,8 +54,9 @@ fn unsaid(profiles: &Profiles, losses: &mut Losses) {
         time: true,
         frame_types: true,
         binaries: true,
+        lines: true,
+        columns: true,
         samples: true,
-        ..Says::default()
     };
     view::unsaid(profiles, says, losses);
     let dictionary = &profiles.dictionary;
@@ -66,30 +68,35 @@ fn unsaid(profiles: &Profiles, losses: &mut Losses) {
         let lost = locations.address(id) != 0 && !locations.lines(id).is_empty();
         losses.add_many(losses::ADDRESS_DROPPED, u64::from(lost), place);
     }
-    let is_thread = |key: &str| matches!(key, "thread.id" | "thread.name");
     for profile in profiles.iter() {
-        for id in &profile.samples.attributes.items {
-            let key = dictionary.attribute(*id).map(|attribute| dictionary.text(attribute.key));
-            let key = key.unwrap_or_default();
-            let lost = u64::from(!is_thread(key));
-            losses.add_many(losses::ATTR_SAMPLE_DROPPED, lost, || key.to_owned());
+        // Markers are for samples that have a time.
+        let timeless = profile.samples.iter().filter(|s| s.timestamps_unix_nano.is_empty());
+        for sample in timeless {
+            for id in sample.attributes {
+                let key = dictionary.attribute(*id).map(|attribute| dictionary.text(attribute.key));
+                let key = key.unwrap_or_default();
+                let lost = u64::from(!is_of_thread(key));
+                losses.add_many(losses::ATTR_SAMPLE_DROPPED, lost, || key.to_owned());
+            }
+            let is_linked = u64::from(sample.link != LinkId::NONE);
+            losses.add_many(losses::LINK_DROPPED, is_linked, String::new);
         }
-        let links = profile.samples.links.iter().filter(|link| **link != LinkId::NONE);
-        losses.add_many(losses::LINK_DROPPED, links.count() as u64, String::new);
     }
 }
 
 /// How values become weights.
 #[derive(Clone, Copy)]
-struct Weights {
+struct Weights<'a> {
+    /// What is measured.
+    name: &'a str,
     kind: &'static str,
     /// The nanoseconds in one; 0 where it is no time.
     nanos: u64,
     is_cpu: bool,
 }
 
-impl Weights {
-    fn of(dictionary: &Dictionary, column: Option<&Column>) -> Self {
+impl<'a> Weights<'a> {
+    fn of(dictionary: &'a Dictionary, column: Option<&Column>) -> Self {
         let kind = column.and_then(|column| column.profile.sample_types.get(column.column));
         let kind = kind.copied().unwrap_or_default();
         let (kind, nanos) = match dictionary.text(kind.unit) {
@@ -102,7 +109,7 @@ impl Weights {
         };
         let name = column.and_then(|column| column.profile.sample_types.get(column.column));
         let name = name.map(|kind| dictionary.text(kind.name)).unwrap_or_default();
-        Self { kind, nanos, is_cpu: nanos > 0 && name.starts_with("cpu") }
+        Self { name, kind, nanos, is_cpu: nanos > 0 && name.starts_with("cpu") }
     }
 
     fn weight(self, value: i64) -> Value {
@@ -112,10 +119,14 @@ impl Weights {
         }
     }
 
+    /// The time that a value is.
+    fn time(self, value: i64) -> u64 {
+        u64::try_from(value).unwrap_or(0).saturating_mul(self.nanos)
+    }
+
     /// The time on the CPU that a value is.
     fn cpu(self, value: i64) -> CpuDelta {
-        let nanos = u64::try_from(value).unwrap_or(0).saturating_mul(self.nanos);
-        if self.is_cpu { CpuDelta::from_nanos(nanos) } else { CpuDelta::ZERO }
+        if self.is_cpu { CpuDelta::from_nanos(self.time(value)) } else { CpuDelta::ZERO }
     }
 
     fn kind(self) -> WeightType {
@@ -129,10 +140,11 @@ impl Weights {
 
 /// One file.
 struct Writer<'a> {
+    dictionary: &'a Dictionary,
     made: Made,
-    processes: Vec<Process>,
+    processes: Vec<Process<'a>>,
     frames: Frames<'a>,
-    weights: Weights,
+    weights: Weights<'a>,
     /// When the first sample was, in nanoseconds since 1970.
     start: u64,
     /// How long samples without a time are spread over.
@@ -144,7 +156,7 @@ struct Writer<'a> {
 }
 
 impl<'a> Writer<'a> {
-    fn of(profiles: &'a Profiles, columns: &[Column]) -> Self {
+    fn of(profiles: &'a Profiles, columns: &[Column<'a>]) -> Self {
         let dictionary = &profiles.dictionary;
         let processes = processes(profiles, columns);
         let times = columns.iter().map(|column| column.profile.time_unix_nano);
@@ -159,6 +171,7 @@ impl<'a> Writer<'a> {
         let reference = ReferenceTimestamp::from_millis_since_unix_epoch(start as f64 / 1e6);
         let interval_of = SamplingInterval::from_nanos(interval);
         Self {
+            dictionary,
             made: Made::new("otlp-profiles", reference, interval_of),
             processes,
             frames: Frames::of(dictionary),
@@ -188,8 +201,11 @@ impl<'a> Writer<'a> {
             Error::new(ErrorKind::Unrepresentable, format!("it cannot be written: {error}"))
         };
         let mut json = serde_json::to_value(&self.made).map_err(unwritable)?;
-        let finish =
-            Finish { weights: self.values, files: &self.frames.files, is_cpu: self.weights.is_cpu };
+        let finish = Finish {
+            weights: self.values,
+            labels: &self.frames.labels,
+            is_cpu: self.weights.is_cpu,
+        };
         finish.apply(&mut json);
         serde_json::to_writer(&mut out, &json).map_err(unwritable)?;
         Ok(out)
@@ -227,9 +243,28 @@ impl<'a> Writer<'a> {
             let time = Timestamp::from_nanos_since_reference(at);
             self.made.add_sample(handle, time, stack, self.weights.cpu(sample.value), 1);
             values.push(self.weights.weight(sample.value));
+            if sample.at.is_some() {
+                self.marker((handle, stack), at, sample);
+            }
         }
         let id = self.unique(id);
         self.values.insert(id, values);
+    }
+
+    /// Says what else is known of a sample, and what happened for a while that is no time on the CPU.
+    fn marker(
+        &mut self,
+        (thread, stack): (ThreadHandle, Option<StackHandle>),
+        at: u64,
+        sample: &Sample,
+    ) {
+        let Weights { name, is_cpu, .. } = self.weights;
+        let nanos = if is_cpu { 0 } else { self.weights.time(sample.value) };
+        let kind = (name, !is_cpu);
+        if let Some(detail) = Detail::of(sample, kind, self.dictionary, &mut self.made) {
+            let marker = self.made.add_marker(thread, timing(at, nanos), detail);
+            self.made.set_marker_stack(thread, marker, stack);
+        }
     }
 
     /// The id of a thread as the file has it: behind the first of the same id, with a number.
