@@ -19,6 +19,7 @@ use crate::error::{Error, ErrorKind, GzipFault};
 use crate::format::Format;
 use crate::format::detect::{Certainty, Detected, is_foreign, names};
 use crate::format::intake::{Intake, Policy};
+use crate::format::json;
 use crate::format::losses::Losses;
 use crate::format::options::WriteOptions;
 use crate::framing::{Framing, messages};
@@ -151,22 +152,43 @@ impl Checking<'_> {
         let Some(format) = self.format_of(payload) else { return };
         self.format = Some(format);
         if format.is_json() {
-            return self.findings.raise(&OP0008, Spot::at(0), Shown(payload), "protobuf");
+            return self.json(payload);
         }
         self.findings.set_version(Some(version_of(format)));
         if !gzip {
             self.findings.raise(&OP0032, Spot::nowhere(), "", "");
         }
+        self.message(payload, format);
+        if let Some(asked) = self.options.from {
+            self.mismatch(payload, asked);
+        }
+        self.findings.set_version(None);
+    }
+
+    /// Checks a message of a format.
+    fn message(&mut self, payload: &[u8], format: Format) {
+        self.findings.set_version(Some(version_of(format)));
         if format.schema().is_some() {
             // Asked only for receivers, who say which generation they read.
             self.findings.raise(&OP9201, Spot::nowhere(), format, "otlp-1.10");
         }
         self.walk(payload, version_of(format));
         self.generation(payload, format);
-        if let Some(asked) = self.options.from {
-            self.mismatch(payload, asked);
+    }
+
+    /// Checks the bytes that a text says. What is found has no place in them, which nobody has.
+    fn json(&mut self, text: &[u8]) {
+        let intake = Intake::new(self.options.limits, Policy::Refuse, text.len());
+        match json::to_bytes(text, &intake) {
+            Ok((format, payload)) => {
+                let before = self.findings.listed.len();
+                self.message(&payload, format);
+                let found = self.findings.listed.get_mut(before..).unwrap_or_default();
+                found.iter_mut().for_each(|finding| finding.byte = None);
+                self.findings.set_version(None);
+            }
+            Err(error) => self.raise(&OP0004, &error),
         }
-        self.findings.set_version(None);
     }
 
     /// How much smaller a payload of an older generation would be as one of the newest.
@@ -247,9 +269,9 @@ impl Checking<'_> {
             }
             _ => &OP0006,
         };
-        let bound = format_args!("not {}", names(others)).to_string();
+        let found = format!("read as {}, reads as {} too", detected.format, names(others));
         self.findings.set_version(Some(version_of(detected.format)));
-        self.findings.raise(rule, Spot::nowhere(), detected.format, bound);
+        self.findings.raise(rule, Spot::nowhere(), found, "");
         self.findings.set_version(None);
     }
 

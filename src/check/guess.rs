@@ -38,10 +38,11 @@ pub(super) fn version_of(format: Format) -> Version {
 
 /// The formats that google/pprof still reads besides its own.
 pub(super) fn is_legacy(bytes: &[u8]) -> bool {
-    const WORDS: [&[u8]; 7] = [
+    const WORDS: [&[u8]; 8] = [
         b"heap profile:",
         b"heapz ",
         b"--- contention",
+        b"--- mutex",
         b"--- threadz",
         b"--- heapz",
         b"goroutine profile:",

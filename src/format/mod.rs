@@ -15,7 +15,7 @@ mod fingerprint;
 mod firefox;
 mod folded;
 pub(crate) mod intake;
-mod json;
+pub(crate) mod json;
 mod known;
 mod labels;
 mod layout;

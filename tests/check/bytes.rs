@@ -214,6 +214,21 @@ fn a_payload_that_reads_otherwise_as_well_is_a_warning() {
     assert!(found(&report).contains(&"OP0005"), "{:?}", found(&report));
 }
 
+/// A text is checked where it is said to be one, and what is found has the path of the message.
+#[test]
+fn json_is_checked_by_the_bytes_it_says() {
+    let json = |text: &str| check(text.as_bytes(), &Options::default().from(Format::OTLP_JSON));
+    let report = json(
+        r#"{"resourceProfiles":[{"scopeProfiles":[{"profiles":[{"samples":[{"stackIndex":9}]}]}]}],"dictionary":{"stackTable":[{}]}}"#,
+    );
+    let dangling = report.findings().find(|found| found.rule.id() == "OP3101").expect("it dangles");
+    let place = "resource_profiles[0].scope_profiles[0].profiles[0].samples[0].stack_index";
+    assert_eq!((dangling.path.as_str(), dangling.byte), (place, None));
+    assert_eq!(report.format, Some(Format::OTLP_JSON));
+    assert_eq!(found(&json("{\"resourceProfiles\":7}")), ["OP0004"]);
+    assert_eq!(found(&json("{\"resourceProfiles\":[]}")), ["OP2001"]);
+}
+
 /// What each generation says of a whole file besides its bytes.
 #[test]
 fn files_of_every_generation_are_checked() {

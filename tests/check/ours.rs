@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use otlp_profiles::build::WhenFull;
 use otlp_profiles::check::{Options, check};
-use otlp_profiles::{Format, Limits, Policy, ReadOptions, Severity, WriteOptions};
+use otlp_profiles::{Builder, Format, Limits, Policy, ReadOptions, Severity, WriteOptions};
 
 /// Warnings about what a profile says, or does not say, in whatever format it is.
 const DESERVED: &[&str] = &[
@@ -44,10 +45,10 @@ fn what_is_written_of_real_profiles_breaks_nothing_of_its_own() {
     }
     let (mut read, mut wrong) = (0, BTreeMap::new());
     let formats = Format::ALL.iter().filter(|format| {
-        format.name() == "pprof" || (format.name().starts_with("otlp-1") && format.can_write())
+        format.name() == "pprof" || (format.name().starts_with("otlp-") && format.can_write())
     });
     let formats: Vec<Format> = formats.copied().collect();
-    assert_eq!(formats.len(), 9);
+    assert_eq!(formats.len(), 10);
     for path in all {
         let Ok(bytes) = std::fs::read(&path) else { continue };
         if bytes.len() > 300_000 {
@@ -59,21 +60,29 @@ fn what_is_written_of_real_profiles_breaks_nothing_of_its_own() {
         // What the profile breaks itself it says again.
         let own = check(&bytes, &Options::default().limits(Limits::file()));
         let own: Vec<&str> = own.tallies().map(|tally| tally.rule.id()).collect();
-        for format in &formats {
-            let written =
-                otlp_profiles::write(&reading.profiles, *format, &WriteOptions::default());
-            let Ok(written) = written else { continue };
-            let options = Options::default().limits(Limits::file()).from(*format);
-            for found in check(&written.payload, &options).findings() {
+        let mut look = |how: &str, format: Format, payload: &[u8]| {
+            let options = Options::default().limits(Limits::file()).from(format);
+            for found in check(payload, &options).findings() {
                 let id = found.rule.id();
                 let warns = DESERVED.contains(&id) && found.severity < Severity::Error;
                 let deserved = warns || own.contains(&id);
                 if found.severity > Severity::Info && !deserved {
-                    let line = format!("{} as {}: {found}", path.display(), format.name());
+                    let line = format!("{} {how} {}: {found}", path.display(), format.name());
                     wrong.entry(found.rule.id()).or_insert(line);
                 }
             }
+        };
+        for format in &formats {
+            let written =
+                otlp_profiles::write(&reading.profiles, *format, &WriteOptions::default());
+            let Ok(written) = written else { continue };
+            look("as", *format, &written.payload);
         }
+        let mut builder = Builder::with_limits(Limits::file(), WhenFull::Refuse);
+        builder.add(&reading.profiles).expect("it fits");
+        let built = builder.finish().expect("what was read can be built");
+        let built = otlp_profiles::write(&built, Format::OTLP, &WriteOptions::default());
+        look("built as", Format::OTLP, &built.expect("what was built can be written").payload);
     }
     assert!(read > 10, "{read} files were read");
     assert!(wrong.is_empty(), "{wrong:#?}");

@@ -26,7 +26,7 @@ use crate::format::json::text::Text;
 use crate::format::losses::Losses;
 use crate::format::options::WriteOptions;
 use crate::format::otlp::schema::Schema;
-use crate::format::{Codec, Encoding};
+use crate::format::{Codec, Encoding, Format};
 use crate::limits::{Limits, within};
 use crate::model::Profiles;
 
@@ -67,40 +67,58 @@ pub(crate) static OTLP_JSON: Codec = Codec {
 
 fn read_text(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
     let text = Text::new(payload)?;
+    let ((format, schema), mut read) = transcode(&text, intake)?;
+    let newest = schema.name == newest()?.1.name;
+    if !newest {
+        intake.evidence.push(format!("it was read by the field names of {}", schema.name));
+    }
+    intake.budget.take::<u8>(read.out.capacity())?;
+    intake.findings.append(&mut read.intake.findings);
+    let profiles = format.read(&read.out, intake);
+    profiles.map_err(|error| {
+        let again = Intake::new(*intake.limits(), intake.policy, payload.len());
+        let again = Transcoder::new(&text, schema.version, again);
+        named(translated(error, &read.out, again), schema, newest)
+    })
+}
+
+/// The bytes that a text says, and the generation whose names it has.
+pub(crate) fn to_bytes(payload: &[u8], intake: &Intake) -> Result<(Format, Vec<u8>)> {
+    let ((format, _), read) = transcode(&Text::new(payload)?, intake)?;
+    Ok((format, read.out))
+}
+
+/// A text in the bytes of the generation whose names it has.
+fn transcode<'a>(text: &Text<'a>, intake: &Intake) -> Result<(Generation, Transcoder<'a>)> {
     let limits = *intake.limits();
     let transcoder = |schema: &Schema| {
-        let intake = Intake::new(limits, intake.policy, payload.len());
-        Transcoder::new(&text, schema.version, intake)
+        let intake = Intake::new(limits, intake.policy, text.rest().len());
+        Transcoder::new(text, schema.version, intake)
     };
-    let (mut format, mut schema) = newest()?;
+    let newest = newest()?;
+    let (mut format, mut schema) = newest;
     let mut read = transcoder(schema);
     let mut done = read.run();
     if done.is_err() || !read.intake.findings.is_empty() {
-        let newest = schema.name;
-        (format, schema) = best(&text, (format, schema), &limits)?;
-        if schema.name != newest {
+        (format, schema) = best(text, newest, &limits)?;
+        if schema.name != newest.1.name {
             read = transcoder(schema);
             done = read.run();
         }
     }
-    let newest = schema.name == newest()?.1.name;
-    // Errors and evidence name an older generation, which the format does not.
-    let named = |error: Error| match newest {
-        true => error,
-        false => error.explained(&format!("; its field names are those of {}", schema.name)),
-    };
-    done.map_err(named)?;
-    if !newest {
-        intake.evidence.push(format!("it was read by the field names of {}", schema.name));
-    }
-    let again = transcoder(schema);
+    done.map_err(|error| named(error, schema, schema.name == newest.1.name))?;
     // Positions in the model are of 32 bits, and the bytes may be more than the text.
     let most = u64::from(u32::MAX - 16);
     within("max_input_bytes", most, read.out.len() as u64)?;
-    intake.budget.take::<u8>(read.out.capacity())?;
-    intake.findings.append(&mut read.intake.findings);
-    let profiles = format.read(&read.out, intake);
-    profiles.map_err(|error| named(translated(error, &read.out, again)))
+    Ok(((format, schema), read))
+}
+
+/// Errors and evidence name an older generation, which the format does not.
+fn named(error: Error, schema: &Schema, newest: bool) -> Error {
+    match newest {
+        true => error,
+        false => error.explained(&format!("; its field names are those of {}", schema.name)),
+    }
 }
 
 fn write_text(
