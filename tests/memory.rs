@@ -9,6 +9,7 @@ mod alloc;
 mod wire;
 
 use alloc::{Counting, cost};
+use otlp_profiles::check::{Options, check};
 use otlp_profiles::{Ambiguity, Format, Limits, Policy, ReadOptions};
 use wire::{int, len, nest};
 
@@ -272,6 +273,27 @@ fn a_bomb_of_rows_takes_no_more_than_its_bytes_allow() {
 #[test]
 fn nor_does_one_of_the_other_formats() {
     bombs_of_rows_are_defused(1);
+}
+
+/// What checking takes for a byte: where every row of two bytes lies, how often it is referred to, what is known of it.
+const CHECKED_PER_BYTE: u64 = 24;
+
+#[test]
+fn checking_a_bomb_takes_no_more_than_its_bytes_allow() {
+    let told = ["otlp-1.10", "otlp-1.3", "pprof"];
+    for fields in GENERATIONS.iter().filter(|fields| told.contains(&fields.name)) {
+        let format: Format = fields.name.parse().unwrap();
+        let options = Options::default().limits(Limits::file()).from(format);
+        for (what, bytes) in bombs(fields) {
+            let (report, cost) = cost(|| check(&bytes, &options));
+            let peak = cost.peak as f64 / bytes.len() as f64;
+            assert!(
+                cost.peak as u64 <= CHECKED_PER_BYTE * bytes.len() as u64 + MIB,
+                "{what}: {peak:.1} bytes a byte, {} findings",
+                report.findings().len()
+            );
+        }
+    }
 }
 
 #[test]

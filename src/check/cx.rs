@@ -4,13 +4,12 @@ use super::findings::Findings;
 use super::record::{Lent, Pool, Record};
 use super::shape::{Kind, Shape, Shapes, Slot, Take};
 use super::state::{Attribute, PayloadState, ProfileState};
-use super::tables::Tables;
-use super::varint::{Packed, varint};
+use super::tables::{Fields, Tables};
+use super::varint::Packed;
 use crate::format::Receiver;
 use crate::limits::Limits;
 use crate::schema::{Role, Table, Version};
 use crate::wire::indices::Indices;
-use crate::wire::{FIXED64, LEN, VARINT};
 
 /// Longer values are cut by Pyroscope.
 pub(crate) const LONG: usize = 65_535;
@@ -111,25 +110,17 @@ impl<'a> Cx<'a> {
     fn gather(&self, shape: &Shape, record: &Record, cell: usize) -> Vec<u64> {
         let mut out = Vec::new();
         let Some(slot) = shape.of_cell(cell) else { return out };
-        let mut at = record.start;
-        while at < record.end {
-            let Ok((tag, body)) = varint(self.bytes, at, record.end) else { break };
-            let mut rest = super::tables::Fields::new(self.bytes, at, record.end);
-            let Some((number, chunk)) = rest.next() else { break };
-            at = rest.at();
-            if number != slot.field.number {
-                continue;
-            }
-            let word =
-                |bytes: &[u8]| bytes.first_chunk().map_or(0, |word| u64::from_le_bytes(*word));
-            match (tag as u32 & 7, chunk) {
-                (LEN, Some((start, end))) if slot.take == Take::Fixed => {
-                    let bytes = self.bytes.get(start..end).unwrap_or_default();
-                    out.extend(bytes.chunks_exact(8).map(word));
+        let mut fields = Fields::new(self.bytes, record.start, record.end);
+        while let Some((number, chunk)) = fields.next() {
+            let chunk = chunk.map(|(start, end)| start..end);
+            match chunk {
+                _ if number != slot.field.number => {}
+                Some(chunk) if slot.take == Take::Fixed => {
+                    let words = self.bytes.get(chunk).unwrap_or_default().as_chunks::<8>().0;
+                    out.extend(words.iter().map(|word| u64::from_le_bytes(*word)));
                 }
-                (LEN, Some((start, end))) => out.extend(Packed::new(self.bytes, start..end)),
-                (FIXED64, _) => out.push(word(self.bytes.get(body..).unwrap_or_default())),
-                _ => out.extend(varint(self.bytes, body, record.end).map(|(value, _)| value)),
+                Some(chunk) => out.extend(Packed::new(self.bytes, chunk)),
+                None => out.push(fields.number()),
             }
         }
         out
@@ -151,15 +142,11 @@ impl<'a> Cx<'a> {
         record: &mut Record,
     ) {
         record.begin(start, end);
-        let mut fields = super::tables::Fields::new(self.bytes, start, end);
+        let mut fields = Fields::new(self.bytes, start, end);
         loop {
             let at = fields.at();
             let Some((number, body)) = fields.next() else { return };
             let Some(slot) = shape.slot(number) else { continue };
-            let value = match body {
-                Some(_) => 0,
-                None => self.scalar(at, end),
-            };
             let cell = record.cell_mut(slot.cell);
             match body {
                 Some((start, end)) => {
@@ -171,24 +158,10 @@ impl<'a> Cx<'a> {
                     cell.add_body(at, elements, &(start..end));
                 }
                 None => {
-                    cell.value = value;
+                    cell.value = fields.number();
                     cell.add(at, 1);
                 }
             }
-        }
-    }
-
-    /// The number of a field, of whatever width.
-    fn scalar(&self, at: usize, end: usize) -> u64 {
-        match varint(self.bytes, at, end) {
-            Ok((tag, body)) if tag as u32 & 7 == VARINT => {
-                varint(self.bytes, body, end).map_or(0, |(value, _)| value)
-            }
-            Ok((_, body)) => {
-                let word = self.bytes.get(body..).and_then(<[u8]>::first_chunk);
-                word.map_or(0, |word| u64::from_le_bytes(*word))
-            }
-            Err(_) => 0,
         }
     }
 
@@ -210,7 +183,8 @@ impl<'a> Cx<'a> {
 
     /// The number of the field at `at`.
     pub(crate) fn first_number(&self, at: usize, end: usize) -> u64 {
-        self.scalar(at, end)
+        let mut fields = Fields::new(self.bytes, at, end);
+        fields.next().map_or(0, |_| fields.number())
     }
 
     /// The message that has the tables.

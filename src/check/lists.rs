@@ -9,7 +9,6 @@ use super::record::Record;
 use super::shape::{Kind, Shape};
 use super::state::{Attribute, Class, KeyState};
 use super::tables::Fields;
-use super::varint::varint;
 use crate::schema::{KEY_VALUE, KEY_VALUE_AND_UNIT, Table, Version};
 
 /// The attributes that an SDK records by default, at the most.
@@ -70,17 +69,12 @@ fn text_field(bytes: &[u8], wanted: u32, start: usize, end: usize) -> Option<&[u
 fn number_field(bytes: &[u8], wanted: u32, start: usize, end: usize) -> u64 {
     let mut fields = Fields::new(bytes, start, end);
     let mut found = 0;
-    loop {
-        let at = fields.at();
-        match fields.next() {
-            None => return found,
-            Some((number, None)) if number == wanted => {
-                let value = varint(bytes, at, end).and_then(|(_, body)| varint(bytes, body, end));
-                found = value.map_or(0, |(value, _)| value);
-            }
-            Some(_) => {}
+    while let Some((number, body)) = fields.next() {
+        if number == wanted && body.is_none() {
+            found = fields.number();
         }
     }
+    found
 }
 
 /// The attributes a list refers to: each key once.

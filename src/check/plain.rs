@@ -1,158 +1,190 @@
-//! Short messages whose fields come once and in their shortest form, as nearly all do, in the one form that equal
-//! messages have. Whatever is odd about others is not said here: they are not taken.
+//! The one form that equal rows of a table have: bytes of protobuf with fields by number, each said once and in its
+//! shortest form, what is left out where it may be left out, references to the first of equal rows, sets in order.
+//!
+//! Nearly all rows are written so: their own bytes are their form, and nothing has to be made.
 
 use super::cx::Cx;
-use super::shape::{NO_CELL, Shape, Slot, Take};
-use super::tables::again;
-use crate::schema::{Label, Table};
+use super::record::Record;
+use super::shape::{Kind, Shape, Slot, Take};
+use super::tables::{Fields, again};
+use crate::schema::Table;
 use crate::wire::read::Reader;
 use crate::wire::short::Short;
-use crate::wire::varint::BEYOND;
+use crate::wire::{FIXED64, LEN, VARINT};
 
-/// What stands before and behind a message inside a message; no cell is that.
-pub(crate) const OPEN: u8 = 254;
-pub(crate) const CLOSE: u8 = 255;
-
-/// More fields than these, or messages inside one, are not taken here.
-const MOST: usize = 8;
-
-/// Appends a message in its one form: fields in the order of the schema, defaults left out, references to the first
-/// of equal rows.
-pub(crate) fn canonical(
-    cx: &Cx<'_>,
+/// The form of a row; in `out` where it is not the row's own bytes.
+pub(crate) fn form<'b, 'a: 'b>(
+    cx: &Cx<'a>,
     shape: &'static Shape,
     body: (usize, usize),
-    out: &mut Vec<u8>,
-) -> Option<()> {
-    let fields = Reader::within(cx.bytes, body.0, body.1).short().filter(|_| cx.fast)?;
-    let before = out.len();
-    let done = fields_of(cx, shape, fields, out);
-    if done.is_none() {
-        out.truncate(before);
-    }
-    done
-}
-
-/// The fields of a message.
-struct Fields {
-    /// By the place of a field's slot its number, or where its body begins and ends, eight bits each.
-    numbers: [u64; MOST],
-    /// Where the messages in one of the fields begin and end.
-    messages: [(u8, u8); MOST],
-    inner: usize,
-}
-
-impl Fields {
-    #[inline(always)]
-    fn of(shape: &'static Shape, mut fields: Short<'_>) -> Option<Self> {
-        let mut found = Self { numbers: [0; MOST], messages: [(0, 0); MOST], inner: 0 };
-        while !fields.is_over() {
-            let (tag, value) = fields.exact()?;
-            let (row, slot) = shape.coded(tag)?;
-            let number = found.numbers.get_mut(row)?;
-            match slot.take {
-                _ if *number != 0 && slot.take != Take::Message => return None,
-                Take::Varint if !slot.repeated => *number = value,
-                Take::Text | Take::Bytes if !slot.repeated => {
-                    let start = fields.at() as u64;
-                    fields.body(value)?;
-                    *number = start << 8 | fields.at() as u64;
-                }
-                // Messages of one field, if of any.
-                Take::Message if *number == 0 && found.inner > 0 => return None,
-                Take::Message => {
-                    let start = fields.at() as u8;
-                    fields.body(value)?;
-                    *found.messages.get_mut(found.inner)? = (start, fields.at() as u8);
-                    (*number, found.inner) = (1, found.inner + 1);
-                }
-                _ => return None,
-            }
+    out: &'b mut Vec<u8>,
+) -> &'b [u8] {
+    let is_plain = match shape.kind {
+        Kind::Stack => is_plain_stack(cx, shape, body),
+        _ => {
+            let fields = Reader::within(cx.bytes, body.0, body.1).short();
+            fields.is_some_and(|fields| is_plain(cx, shape, fields).is_some())
         }
-        fields.is_done().then_some(found)
+    };
+    if is_plain {
+        return cx.bytes.get(body.0..body.1).unwrap_or_default();
     }
+    out.clear();
+    make(cx, shape, body, out, 0);
+    out
 }
 
-fn fields_of(
+/// Whether a short message is in that form.
+fn is_plain(cx: &Cx<'_>, shape: &'static Shape, mut fields: Short<'_>) -> Option<()> {
+    let mut last = 0;
+    while !fields.is_over() {
+        let (tag, value) = fields.exact()?;
+        let slot = shape.slot_of_code(tag)?;
+        let again = tag == last && slot.repeated && slot.take == Take::Message;
+        if (tag <= last && !again) || slot.is_id {
+            return None;
+        }
+        last = tag;
+        match slot.take {
+            Take::Varint if !slot.repeated => {
+                (cx.first_equal(slot, value) == value).then_some(())?;
+            }
+            Take::Varint => is_plain_list(cx, slot, fields.body(value)?)?,
+            Take::Message => is_plain(cx, cx.shapes.get(slot.child), fields.body(value)?)?,
+            Take::Text | Take::Bytes if !slot.repeated => drop(fields.body(value)?),
+            _ => return None,
+        }
+    }
+    fields.is_done().then_some(())
+}
+
+fn is_plain_list(cx: &Cx<'_>, slot: &Slot, mut list: Short<'_>) -> Option<()> {
+    let mut last = 0;
+    while !list.is_over() {
+        let value = list.packed_exact()?;
+        let sorted = !slot.is_set || value >= last;
+        (sorted && cx.first_equal(slot, value) == value).then_some(())?;
+        last = value;
+    }
+    list.is_done().then_some(())
+}
+
+fn is_plain_stack(cx: &Cx<'_>, shape: &'static Shape, body: (usize, usize)) -> bool {
+    let list = cx.bytes.get(body.0).and_then(|tag| {
+        let slot = shape.slot_of_code(*tag)?;
+        let (start, end) = again(cx.bytes, body.0, body.1, *tag)?;
+        (slot.repeated && end == body.1).then(|| cx.bytes.get(start..end))?
+    });
+    // A number in its shortest form has no byte of zeros, unless it is 0.
+    let exact = |list: &[u8]| !list.iter().fold(false, |any, byte| any | (*byte == 0));
+    let ends = |list: &[u8]| list.last().is_some_and(|byte| *byte < 0x80);
+    cx.tables.equal[Table::Location as usize].is_empty()
+        && list.is_some_and(|list| ends(list) && exact(list))
+}
+
+/// Appends the form of a message.
+fn make(
     cx: &Cx<'_>,
     shape: &'static Shape,
-    whole: Short<'_>,
+    (start, end): (usize, usize),
     out: &mut Vec<u8>,
-) -> Option<()> {
-    let found = Fields::of(shape, whole)?;
-    for (slot, number) in shape.slots.iter().zip(found.numbers) {
-        if number == 0 || slot.field.key == "id" {
+    depth: u64,
+) {
+    let found = cx.peek(shape, start, end);
+    for slot in &shape.slots {
+        // What a row is called says nothing of what it is.
+        if !found.has(slot.cell) || slot.is_id || depth > cx.limits.max_nesting {
             continue;
         }
-        let value = if slot.take == Take::Varint { cx.first_equal(slot, number) } else { number };
-        // What equals row 0 may be left out.
-        if value == 0 && slot.field.label != Label::Case {
-            continue;
-        }
-        out.push(slot.cell as u8);
+        let tag = slot.field.number << 3;
         match slot.take {
-            Take::Varint => out.extend_from_slice(&value.to_le_bytes()),
-            Take::Message => {
-                for (start, end) in found.messages.into_iter().take(found.inner) {
-                    out.push(OPEN);
-                    let part = whole.between(usize::from(start), usize::from(end));
-                    fields_of(cx, cx.shapes.get(slot.child), part, out)?;
-                    out.push(CLOSE);
+            Take::Varint | Take::Fixed if slot.repeated => list(cx, shape, slot, &found, out),
+            Take::Varint => {
+                let value = cx.first_equal(slot, found.number(slot.cell));
+                if value != 0 || !slot.plain {
+                    number(out, u64::from(tag | VARINT));
+                    number(out, value);
+                }
+            }
+            Take::Fixed => {
+                let value = found.number(slot.cell);
+                if value != 0 || !slot.plain {
+                    number(out, u64::from(tag | FIXED64));
+                    out.extend_from_slice(&value.to_le_bytes());
+                }
+            }
+            Take::Text | Take::Bytes if !slot.repeated => {
+                let body = cx.body(&found, slot.cell);
+                if !body.is_empty() || !slot.plain {
+                    number(out, u64::from(tag | LEN));
+                    number(out, body.len() as u64);
+                    out.extend_from_slice(body);
                 }
             }
             _ => {
-                let text =
-                    whole.between((number >> 8) as usize, (number & 0xff) as usize).rest()?;
-                out.extend_from_slice(&(text.len() as u64).to_le_bytes());
-                out.extend_from_slice(text);
+                let fields = Fields::new(cx.bytes, start, end);
+                let bodies = fields.filter(|(number, _)| *number == slot.field.number);
+                for body in bodies.filter_map(|(_, body)| body) {
+                    number(out, u64::from(tag | LEN));
+                    let before = out.len();
+                    match slot.take {
+                        Take::Message => {
+                            make(cx, cx.shapes.get(slot.child), body, out, depth + 1);
+                        }
+                        _ => {
+                            out.extend_from_slice(cx.bytes.get(body.0..body.1).unwrap_or_default())
+                        }
+                    }
+                    put_length(out, before);
+                }
             }
         }
     }
-    Some(())
 }
 
-/// Appends the one form of a stack.
-pub(crate) fn stack(
-    cx: &mut Cx<'_>,
+/// Appends a list of numbers, packed; nothing of an empty one.
+fn list(
+    cx: &Cx<'_>,
     shape: &'static Shape,
-    body: (usize, usize),
+    slot: &'static Slot,
+    found: &Record,
     out: &mut Vec<u8>,
-) -> Option<()> {
-    let tag = *cx.bytes.get(body.0).filter(|_| cx.fast)?;
-    let cell = shape.codes[usize::from(tag)];
-    let (start, end) = again(cx.bytes, body.0, body.1, tag)?;
-    if cell == NO_CELL || start == end || end != body.1 {
-        return None;
-    }
-    cx.indices.clear();
-    cx.indices.append(Reader::within(cx.bytes, start, end)).ok()?;
-    if cx.indices.most_less_one()? >= BEYOND - 1 {
-        return None;
-    }
-    let indices = cx.indices.get(0, cx.indices.len());
-    out.push(cell);
-    out.extend_from_slice(&(indices.len() as u64).to_le_bytes());
-    let equal = &cx.tables.equal[Table::Location as usize];
-    let first = |index: &u32| u64::from(*equal.get(*index as usize).unwrap_or(index));
+) {
+    let numbers = cx.numbers(shape, found, slot.cell).map(|row| cx.first_equal(slot, row));
+    let start = out.len();
+    number(out, u64::from(slot.field.number << 3 | LEN));
     let before = out.len();
-    out.resize(before + 8 * indices.len(), 0);
-    let words = out.get_mut(before..).unwrap_or_default().as_chunks_mut::<8>().0;
-    match equal.is_empty() {
-        true => words.iter_mut().zip(indices).for_each(|(word, index)| {
-            *word = u64::from(*index).to_le_bytes();
-        }),
-        false => words.iter_mut().zip(indices).for_each(|(word, index)| {
-            *word = first(index).to_le_bytes();
-        }),
+    match slot.take {
+        Take::Fixed => out.extend(numbers.flat_map(u64::to_le_bytes)),
+        _ if slot.is_set => {
+            let mut set: Vec<u64> = numbers.collect();
+            set.sort_unstable();
+            set.into_iter().for_each(|value| number(out, value));
+        }
+        _ => numbers.for_each(|value| number(out, value)),
     }
-    Some(())
+    match out.len() == before {
+        true => out.truncate(start),
+        false => put_length(out, before),
+    }
 }
 
-impl Shape {
-    /// The field that begins with a byte, and which of the slots it is.
-    #[inline(always)]
-    fn coded(&self, tag: u8) -> Option<(usize, &Slot)> {
-        let row = self.slot_of_cell(usize::from(self.codes[usize::from(tag)]))?;
-        Some((row, self.slots.get(row)?))
+/// Puts the length of all that comes after `before` there.
+fn put_length(out: &mut Vec<u8>, before: usize) {
+    let (mut length, mut value) = ([0; 10], (out.len() - before) as u64);
+    let mut bytes = 0;
+    while value >= 0x80 {
+        length[bytes] = value as u8 | 0x80;
+        (value, bytes) = (value >> 7, bytes + 1);
     }
+    length[bytes] = value as u8;
+    out.splice(before..before, length.into_iter().take(bytes + 1));
+}
+
+fn number(out: &mut Vec<u8>, mut value: u64) {
+    while value >= 0x80 {
+        out.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    out.push(value as u8);
 }

@@ -93,6 +93,10 @@ pub(crate) struct Slot {
     pub(crate) table: Option<(Table, &'static Rule)>,
     /// The message it holds.
     pub(crate) child: usize,
+    /// Whether it is what its row is called, which says nothing of what it is.
+    pub(crate) is_id: bool,
+    /// Whether the order of its elements says nothing.
+    pub(crate) is_set: bool,
 }
 
 /// A message: its fields by number.
@@ -100,6 +104,7 @@ pub(crate) struct Slot {
 pub(crate) struct Shape {
     pub(crate) kind: Kind,
     pub(crate) name: &'static str,
+    /// By number.
     pub(crate) slots: Vec<Slot>,
     /// The slot of each number; none where it is past the slots.
     numbers: [u8; NUMBERS],
@@ -127,14 +132,15 @@ impl Shape {
     }
 
     /// The field of a cell.
+    #[inline(always)]
     pub(crate) fn of_cell(&self, cell: usize) -> Option<&Slot> {
         self.cells.get(cell).copied().flatten().and_then(|slot| self.slots.get(slot))
     }
 
-    /// Which of the slots is that of a cell.
+    /// The field that begins with a byte.
     #[inline(always)]
-    pub(crate) fn slot_of_cell(&self, cell: usize) -> Option<usize> {
-        self.cells.get(cell).copied().flatten()
+    pub(crate) fn slot_of_code(&self, code: u8) -> Option<&Slot> {
+        self.of_cell(usize::from(self.codes[usize::from(code)]))
     }
 
     /// The name of the field of a cell.
@@ -193,7 +199,9 @@ fn shape(
     let (mut slots, mut numbers) = (Vec::new(), [u8::MAX; NUMBERS]);
     let (mut children, mut cells) = (0, Vec::new());
     let mut codes = [NO_CELL; 256];
-    for field in message.fields_in(version) {
+    let mut fields: Vec<_> = message.fields_in(version).collect();
+    fields.sort_by_key(|field| field.number);
+    for field in fields {
         let slot = slot(message, field, version, messages);
         let wire = match slot.take {
             Take::Varint if !slot.repeated => VARINT,
@@ -261,6 +269,8 @@ fn slot(
         most,
         table,
         child,
+        is_id: field.key == "id",
+        is_set: field.key == "attribute_indices",
     }
 }
 

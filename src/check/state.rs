@@ -1,6 +1,9 @@
 //! What rules need to know of the payload and of the profile that is walked.
 
 use std::collections::{HashMap, HashSet};
+use std::hash::BuildHasher;
+
+use crate::model::row_index::RowIndex;
 
 /// What an attribute of the tables is.
 #[derive(Clone, Copy, Debug)]
@@ -38,7 +41,7 @@ pub(crate) struct ProfileState {
     /// The sum of each column, while it is within 64 bits.
     pub(crate) sums: Vec<Option<i64>>,
     /// The samples that were met, by what they are samples of.
-    pub(crate) identities: HashMap<u128, u32, foldhash::fast::RandomState>,
+    pub(crate) identities: Met,
     /// Whether samples are compared with each other.
     pub(crate) compares: bool,
     /// Whether the receiver takes samples of one value alone.
@@ -47,6 +50,31 @@ pub(crate) struct ProfileState {
     pub(crate) ones: bool,
     /// The rows of `location_indices`, which samples have slices of.
     pub(crate) slice: u64,
+}
+
+/// What was met, by keys of 128 bits.
+#[derive(Debug, Default)]
+pub(crate) struct Met {
+    keys: Vec<u128>,
+    rows: Vec<u32>,
+    index: RowIndex,
+    hasher: foldhash::fast::RandomState,
+}
+
+impl Met {
+    /// The row that a key was met at, if it was; it is now.
+    #[inline(always)]
+    pub(crate) fn before(&mut self, key: u128, row: u32) -> Option<u32> {
+        let hash = self.hasher.hash_one(key);
+        let found = self.index.find(hash, |at| self.keys.get(at as usize) == Some(&key));
+        if let Some(found) = found {
+            return self.rows.get(found as usize).copied();
+        }
+        self.index.add(hash, self.keys.len() as u32);
+        self.keys.push(key);
+        self.rows.push(row);
+        None
+    }
 }
 
 /// The payload that is walked.
@@ -66,6 +94,8 @@ pub(crate) struct PayloadState {
     /// Rows that earlier dictionaries had, by cell.
     pub(crate) rows_before: Vec<u32>,
     pub(crate) seed: u64,
+    /// For tables of hashes that nobody can aim at.
+    pub(crate) hasher: foldhash::fast::RandomState,
     /// The keys of the tables' attributes, by [`Attribute::key`].
     pub(crate) keys: Vec<KeyState>,
     /// The keys of the attributes of a resource that refers to entities.
@@ -143,7 +173,6 @@ pub(crate) struct MappingFact {
 impl PayloadState {
     /// A fingerprint that nobody can aim at.
     pub(crate) fn fingerprint(&mut self, bytes: &[u8]) -> u128 {
-        use std::hash::BuildHasher;
         if self.seed == 0 {
             self.seed = foldhash::fast::RandomState::default().hash_one(1u8) | 1;
         }

@@ -124,11 +124,12 @@ pub(crate) struct Fields<'a> {
     bytes: &'a [u8],
     at: usize,
     end: usize,
+    number: u64,
 }
 
 impl<'a> Fields<'a> {
     pub(crate) fn new(bytes: &'a [u8], start: usize, end: usize) -> Self {
-        Self { bytes, at: start, end }
+        Self { bytes, at: start, end, number: 0 }
     }
 }
 
@@ -139,6 +140,12 @@ impl Fields<'_> {
         let (start, end) = again(self.bytes, self.at, self.end, tag).filter(|_| repeated)?;
         self.at = end;
         Some((start, end))
+    }
+
+    /// The number in the last field, if it was one of a varint or of eight bytes.
+    #[inline(always)]
+    pub(crate) fn number(&self) -> u64 {
+        self.number
     }
 
     /// Where the next field begins.
@@ -159,8 +166,16 @@ impl Iterator for Fields<'_> {
         let (tag, at) = varint(self.bytes, self.at, self.end).ok()?;
         let (number, mut body) = ((tag >> 3) as u32, None);
         self.at = match tag as u32 & 7 {
-            VARINT => varint(self.bytes, at, self.end).ok()?.1,
-            FIXED64 => at + 8,
+            VARINT => {
+                let (value, after) = varint(self.bytes, at, self.end).ok()?;
+                self.number = value;
+                after
+            }
+            FIXED64 => {
+                let word = self.bytes.get(at..).and_then(<[u8]>::first_chunk);
+                self.number = word.map_or(0, |word| u64::from_le_bytes(*word));
+                at + 8
+            }
             FIXED32 => at + 4,
             LEN => {
                 let (length, at) = varint(self.bytes, at, self.end).ok()?;

@@ -146,7 +146,9 @@ impl Cx<'_> {
             Ok(found) => found,
             Err(fault) => return Err(self.fault(fault, Self::spot(slot, record, at))),
         };
-        if value > slot.most || (value == 0 && slot.plain) || after - body > 1 {
+        let length = after - body;
+        let overlong = length > 1 && length > shortest(value);
+        if value > slot.most || (value == 0 && slot.plain) || overlong {
             value = self.odd(shape, slot, value, after - body, Self::spot(slot, record, at));
         }
         let row = record.count(slot.cell);

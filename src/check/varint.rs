@@ -1,5 +1,7 @@
 //! Varints, taken without trusting them, and what is wrong with those that cannot be.
 
+use crate::wire::read::Reader;
+
 /// Why a varint cannot be taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
@@ -23,17 +25,21 @@ pub(crate) fn varint(bytes: &[u8], at: usize, end: usize) -> Result<(u64, usize)
 
 #[inline(never)]
 fn long(bytes: &[u8], at: usize, end: usize) -> Result<(u64, usize), Fault> {
-    let mut value = 0;
-    for (row, byte) in bytes.get(at..end).unwrap_or_default().iter().enumerate() {
-        if row == 9 && *byte > 1 {
-            return Err(Fault::Overflow);
-        }
-        value |= u64::from(byte & 0x7f) << (7 * row);
-        if *byte < 0x80 {
-            return Ok((value, at + row + 1));
-        }
+    let mut reader = Reader::within(bytes, at, end);
+    match reader.varint() {
+        Ok(value) => Ok((value, reader.at())),
+        Err(_) => Err(fault(reader.rest())),
     }
-    Err(Fault::Truncated)
+}
+
+/// Why bytes do not begin with a varint.
+#[cold]
+fn fault(bytes: &[u8]) -> Fault {
+    let ten = bytes.iter().take(10).filter(|byte| **byte >= 0x80).count();
+    match bytes.len() >= 10 && ten >= 9 {
+        true => Fault::Overflow,
+        false => Fault::Truncated,
+    }
 }
 
 /// The numbers of a packed field that was walked before, and where each begins.

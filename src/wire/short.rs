@@ -123,12 +123,6 @@ impl<'a> Short<'a> {
         self.at >= self.end
     }
 
-    /// A part of the message, by how far it was read.
-    #[inline(always)]
-    pub(crate) fn between(&self, start: usize, end: usize) -> Self {
-        Self { window: self.window, at: start, end: end.min(Self::LONGEST) }
-    }
-
     /// How far the message was read.
     #[inline(always)]
     pub(crate) fn at(&self) -> usize {

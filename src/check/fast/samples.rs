@@ -1,7 +1,5 @@
 //! Samples.
 
-use std::collections::hash_map::Entry;
-
 use super::message::{Few, Message};
 use crate::check::catalogue::OP4019;
 use crate::check::cx::Cx;
@@ -90,13 +88,7 @@ fn is_new(cx: &mut Cx<'_>, row: usize, stack: u64, link: u64, attributes: Option
     let rows = attributes.map_or(&[][..], Few::rows);
     let mut each = rows.iter().map(|row| u64::from(*row));
     let key = samples::identity_of(cx, (stack, link), rows.len(), &mut each);
-    match cx.profile.identities.entry(key) {
-        Entry::Occupied(_) => false,
-        Entry::Vacant(entry) => {
-            entry.insert(row as u32);
-            true
-        }
-    }
+    cx.profile.identities.before(key, row as u32).is_none()
 }
 
 #[inline(always)]

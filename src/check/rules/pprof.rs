@@ -64,21 +64,24 @@ fn types(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
         let rule = if record.has(SAMPLES) { &PP1002 } else { &PP1021 };
         cx.findings.raise(rule, spot, "", "");
     }
+    let default = record.number(DEFAULT);
+    let wanted = cx.string(default).filter(|_| default > 0);
     let mut known: Vec<(&[u8], &[u8])> = Vec::new();
+    let mut is_named = false;
     for (row, body) in types.iter().enumerate() {
         let Some(names) = value_types::named(cx, *body) else { continue };
-        if known.len() < 1_000 && known.contains(&names) {
+        if known.contains(&names) {
             cx.findings.raise(&PP1022, spot.row(row), Shown(names.0), "");
         }
         if row > 0 && names.1 == b"count" {
             cx.findings.raise(&PP1034, spot.row(row), Shown(names.0), "");
         }
-        known.push(names);
+        is_named |= Some(names.0) == wanted;
+        if known.len() < value_types::MANY {
+            known.push(names);
+        }
     }
-    let row = record.number(DEFAULT);
-    if let Some(text) = cx.string(row).filter(|_| row > 0)
-        && !known.iter().any(|names| names.0 == text)
-    {
+    if let Some(text) = wanted.filter(|_| !is_named) {
         let spot = Spot::at(record.at(DEFAULT)).field("default_sample_type");
         cx.findings.raise(&PP1020, spot, Shown(text), "the type of a sample type");
     }

@@ -91,12 +91,9 @@ fn repeated(cx: &mut Cx<'_>, record: &Record) {
         }
     }
     let row = cx.row() as u32;
-    match cx.profile.identities.get(&print) {
-        None => drop(cx.profile.identities.insert(print, row)),
-        Some(first) => {
-            let bound = format!("no sample of [{first}]");
-            cx.findings.raise(&PP1032, Spot::at(record.start), "", bound);
-        }
+    if let Some(first) = cx.profile.identities.before(print, row) {
+        let bound = format!("no sample of [{first}]");
+        cx.findings.raise(&PP1032, Spot::at(record.start), "", bound);
     }
 }
 

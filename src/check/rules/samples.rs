@@ -85,12 +85,9 @@ fn identity(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
     let rows = (record.number(STACK_INDEX), record.number(LINK_INDEX));
     let key = identity_of(cx, rows, record.count(ATTRIBUTES), &mut attributes);
     let row = cx.row() as u32;
-    if let Some(first) = cx.profile.identities.get(&key) {
-        let first = *first;
+    if let Some(first) = cx.profile.identities.before(key, row) {
         let bound = format_args!("no sample of [{first}]");
         cx.findings.raise(&OP4006, Spot::at(record.start), "", bound);
-    } else {
-        cx.profile.identities.insert(key, row);
     }
 }
 

@@ -50,6 +50,9 @@ pub(crate) fn named<'a>(cx: &Cx<'a>, body: (usize, usize)) -> Option<(&'a [u8], 
     Some((text(TYPE)?, text(UNIT)?))
 }
 
+/// Sample types past so many are not compared with each other.
+pub(super) const MANY: usize = 100;
+
 pub(super) fn value_types(
     cx: &mut Cx<'_>,
     shape: &'static Shape,
@@ -69,24 +72,27 @@ pub(super) fn value_types(
         Some((start, end)) => end > start,
         None => record.number(DURATION) != 0,
     };
+    let default = record.number(DEFAULT);
+    let wanted = cx.string(default).filter(|text| default > 0 && !text.is_empty());
     let mut known: Vec<(&[u8], &[u8])> = Vec::new();
+    let mut is_named = false;
     for (row, body) in types.iter().enumerate() {
         temporality(cx, lasted, slot.repeated.then_some(row), *body);
         let Some(names) = named(cx, *body).filter(|_| !cx.tables.missing) else { continue };
         if samples > 0 && (names.0.is_empty() || names.1.is_empty()) {
             cx.findings.raise(&OP2010, spot(row), type_name(names), "a type and a unit");
-        } else if known.len() < 1_000 && known.contains(&names) {
+        } else if known.contains(&names) {
             cx.findings.raise(&OP2011, spot(row), type_name(names), "");
         }
         if row > 0 && names.1 == b"count" {
             cx.findings.raise(&OP2018, spot(row), type_name(names), "");
         }
-        known.push(names);
+        is_named |= Some(names.0) == wanted;
+        if known.len() < MANY {
+            known.push(names);
+        }
     }
-    let default = record.number(DEFAULT);
-    if let Some(text) = cx.string(default).filter(|text| default > 0 && !text.is_empty())
-        && !known.iter().any(|names| names.0 == text)
-    {
+    if let Some(text) = wanted.filter(|_| !is_named) {
         let spot = Spot::at(record.at(DEFAULT)).field(shape.name_of(DEFAULT));
         cx.findings.raise(&OP2017, spot, Shown(text), "the type of a sample type");
     }
