@@ -1,4 +1,7 @@
 //! Package collector: what exporters send, and what receivers answer.
+//!
+//! Nothing but the test against `proto/` reads these: a request has the numbers of `ProfilesData`, and
+//! what a receiver answers is known to detection by its own grammar.
 
 use super::field::Kind::*;
 use super::field::Version::{V1_3, V1_7};

@@ -4,6 +4,7 @@ use super::field::Kind::*;
 use super::field::Version::{V1_3, V1_6, V1_10};
 use super::field::{MessageType, NOW, Package, Table, case, many, one};
 
+/// A `oneof`: of several cases the last on the wire counts.
 #[rustfmt::skip]
 pub(crate) static ANY_VALUE: MessageType = MessageType::new(Package::Common, "AnyValue", &[
     case((V1_3, NOW), 1, "string_value", String),
@@ -41,6 +42,7 @@ pub(crate) static INSTRUMENTATION_SCOPE: MessageType = MessageType::new(Package:
     one((V1_3, NOW), 4, "dropped_attributes_count", Uint32),
 ]);
 
+/// Keys are those of the resource's attributes.
 #[rustfmt::skip]
 pub(crate) static ENTITY_REF: MessageType = MessageType::new(Package::Common, "EntityRef", &[
     one((V1_6, NOW), 1, "schema_url", String),

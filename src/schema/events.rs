@@ -7,6 +7,7 @@ use super::field::{
     EnumType, MessageType, Package, Role, Table, Version, case, many, one, optional,
 };
 
+/// The one version there ever was.
 const IN: (Version, Version) = (EVENTS, EVENTS);
 
 #[rustfmt::skip]
@@ -26,6 +27,7 @@ pub(crate) static EVENT_PROFILE: MessageType = MessageType::new(Package::Events,
     many(IN, 18, "comment_string_index", Uint32).to(Table::String),
 ]);
 
+/// `value`, `count` and `sum` exclude or complete each other: `format/events/resolve.rs` says how.
 #[rustfmt::skip]
 pub(crate) static EVENT: MessageType = MessageType::new(Package::Events, "Event", &[
     one(IN, 1, "event_type_index", Uint32),
@@ -48,6 +50,7 @@ pub(crate) static EVENT_TYPE: MessageType = MessageType::new(Package::Events, "E
     many(IN, 7, "attribute_incidices", Uint32).to(Table::Attribute).now("attribute_indices"),
 ]);
 
+/// Times of events count cycles of one of these.
 #[rustfmt::skip]
 pub(crate) static CLOCK: MessageType = MessageType::new(Package::Events, "Clock", &[
     one(IN, 1, "frequency", Uint64),

@@ -1,4 +1,6 @@
 //! What a schema is made of: versions, messages, fields, and what fields are for.
+//!
+//! Everything here is `const`: a reader asks `MESSAGE.number(version, "key")` and the compiler answers.
 
 use crate::wire::{FIXED64, LEN, VARINT};
 
@@ -9,14 +11,22 @@ pub(crate) enum Version {
     /// Timestamped events, a proposal beside the others; it stands before them, where no range of
     /// versions has it.
     Events,
+    /// google/pprof's `profile.proto`, which 1.3 extended: both have the same numbers up to 14.
     Pprof,
+    /// OTEP 0239.
     V1_3,
+    /// The container is gone, fields are renumbered.
     V1_4,
     V1_5,
+    /// Tables in `ProfilesData`.
     V1_6,
+    /// Tables in `ProfilesDictionary`.
     V1_7,
+    /// One sample type a profile, a stack table, empty rows 0.
     V1_8,
+    /// Comments and temporality are gone.
     V1_9,
+    /// `Sample` is renumbered, keys and texts may be references.
     V1_10,
 }
 
@@ -26,9 +36,11 @@ pub(super) const NOW: Version = Version::V1_10;
 /// A message: its name, its package, and its fields in all versions.
 #[derive(Debug)]
 pub(crate) struct MessageType {
+    /// As the proto calls it, without its package.
     pub(crate) name: &'static str,
     #[cfg_attr(not(test), expect(dead_code, reason = "the test against proto/ reads it"))]
     pub(crate) package: Package,
+    /// Of all versions: a number may be there several times, in versions that do not overlap.
     pub(crate) fields: &'static [Field],
 }
 
@@ -46,17 +58,24 @@ pub(crate) enum Package {
 }
 
 /// A field of a message, in the versions from `since` to `until`.
+///
+/// A field that was renumbered or retyped is several rows of the same [key](Self::key), one for each stretch of
+/// versions in which nothing changed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Field {
     pub(crate) since: Version,
+    /// Inclusive; [`NOW`] while it is in force.
     pub(crate) until: Version,
+    /// What the wire has; never 0, so that 0 can say that a version has no such field.
     pub(crate) number: u32,
     /// The name in the schema; JSON says it in lowerCamelCase.
     pub(crate) name: &'static str,
     /// The newest name of the same field, by which code asks for it in any version.
     pub(crate) key: &'static str,
     pub(crate) label: Label,
+    /// What the bytes are.
     pub(crate) kind: Kind,
+    /// What they mean, where that is more than the kind says: detection and checks follow references by it.
     pub(crate) role: Role,
 }
 
@@ -73,6 +92,9 @@ pub(crate) enum Label {
 }
 
 /// The type of a field.
+///
+/// Of each, [`wire`](Self::wire) is the wire type. Signed numbers are plain varints: no schema here has zigzag
+/// (`sint`) fields.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Kind {
     Bool,
@@ -85,6 +107,7 @@ pub(crate) enum Kind {
     String,
     Bytes,
     Enum(&'static EnumType),
+    /// Messages refer to each other freely, cycles included: they are statics.
     Message(&'static MessageType),
 }
 
@@ -97,12 +120,14 @@ pub(crate) struct EnumType {
 }
 
 /// What a field is for, where its type does not tell.
+/// Each is something that a reader of bytes cannot see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
     Plain,
     /// Refers to rows of a table by their numbers.
     Ref(Table),
     /// Refers to rows of a table by the ids they carry.
+    /// pprof's: the row need not be of that number.
     RefById,
     /// Is a row of a table.
     Row(Table),
@@ -119,6 +144,7 @@ pub(crate) enum Role {
 }
 
 /// The tables that references go to, and other lists whose length matters.
+/// Their numbers index arrays of [`Table::COUNT`] cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Table {
     Mapping,
@@ -138,6 +164,7 @@ pub(crate) enum Table {
 impl Table {
     pub(crate) const COUNT: usize = Self::SampleType as usize + 1;
 
+    /// For people.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Mapping => "mapping table",
@@ -161,6 +188,7 @@ impl Table {
 
 impl Kind {
     /// The wire type of one such value.
+    /// A repeated number may come packed as well, of wire type `LEN`.
     pub(crate) const fn wire(self) -> u32 {
         match self {
             Self::Message(_) | Self::String | Self::Bytes => LEN,
@@ -171,6 +199,7 @@ impl Kind {
 }
 
 impl Field {
+    /// Versions are in the order in which they came, so a range of them is two comparisons.
     pub(crate) const fn is_in(&self, version: Version) -> bool {
         self.since as u8 <= version as u8 && version as u8 <= self.until as u8
     }
@@ -179,6 +208,7 @@ impl Field {
         matches!(self.label, Label::Many)
     }
 
+    /// So that a row of a table reads as one line.
     pub(super) const fn with(self, role: Role) -> Self {
         Self { role, ..self }
     }
@@ -238,6 +268,7 @@ impl MessageType {
     }
 
     /// The place of a key among the keys of the message, whatever its version.
+    /// For arrays with a cell for each thing a message may say, in whichever version.
     pub(crate) const fn cell(&self, key: &str) -> usize {
         let (mut cell, mut row) = (0, 0);
         while row < self.fields.len() {

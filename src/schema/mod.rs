@@ -11,6 +11,16 @@
 //!   V1_8    V1_9    2       "values"       many Int64     Values
 //!   V1_10   NOW     4       "values"       many Int64     Values
 //! ```
+//!
+//! | file | packages |
+//! |---|---|
+//! | `profiles` | profiles, and pprof's `perftools.profiles` |
+//! | `common` | common and resource |
+//! | `events` | the proposal of timestamped events |
+//! | `collector` | what exporters send; for the test alone |
+//!
+//! Sources: `proto/`, one folder for each generation, as
+//! [opentelemetry-proto](https://github.com/open-telemetry/opentelemetry-proto) released them.
 
 #[cfg(test)]
 mod collector;

@@ -1,10 +1,14 @@
 //! Package profiles: pprof's messages, and what became of them.
+//!
+//! How a reference is read depends on the version, which [`Role`] does not say: see `Rows` in
+//! `format/otlp/schema.rs`. Names of before are in the rows; the key, given by `now`, is the newest.
 
 use super::common::*;
 use super::field::Kind::*;
 use super::field::Version::{Pprof as PPROF, V1_3, V1_4, V1_5, V1_6, V1_7, V1_8, V1_9, V1_10};
 use super::field::{EnumType, MessageType, NOW, Package, Role, Table, many, one, optional};
 
+/// A file, and since 1.7 with the numbers of an export request.
 #[rustfmt::skip]
 pub(crate) static PROFILES_DATA: MessageType = MessageType::new(Package::Profiles, "ProfilesData", &[
     many((V1_3, NOW), 1, "resource_profiles", Message(&RESOURCE_PROFILES)),
@@ -18,6 +22,7 @@ pub(crate) static PROFILES_DATA: MessageType = MessageType::new(Package::Profile
     one((V1_7, NOW), 2, "dictionary", Message(&PROFILES_DICTIONARY)),
 ]);
 
+/// The tables that all profiles share, since 1.7.
 #[rustfmt::skip]
 pub(crate) static PROFILES_DICTIONARY: MessageType = MessageType::new(Package::Profiles, "ProfilesDictionary", &[
     many((V1_7, NOW), 1, "mapping_table", Message(&MAPPING)).rows(Table::Mapping),
@@ -38,6 +43,7 @@ pub(crate) static RESOURCE_PROFILES: MessageType = MessageType::new(Package::Pro
     one((V1_3, NOW), 3, "schema_url", String),
 ]);
 
+/// Field 2 is a container in 1.3 and a profile since: the bytes alone tell.
 #[rustfmt::skip]
 pub(crate) static SCOPE_PROFILES: MessageType = MessageType::new(Package::Profiles, "ScopeProfiles", &[
     one((V1_3, NOW), 1, "scope", Message(&INSTRUMENTATION_SCOPE)),
@@ -46,6 +52,7 @@ pub(crate) static SCOPE_PROFILES: MessageType = MessageType::new(Package::Profil
     one((V1_3, NOW), 3, "schema_url", String),
 ]);
 
+/// OTEP 0239 alone: what is of OTLP in it, around a profile that is of pprof.
 #[rustfmt::skip]
 pub(crate) static PROFILE_CONTAINER: MessageType = MessageType::new(Package::Profiles, "ProfileContainer", &[
     one((V1_3, V1_3), 1, "profile_id", Bytes).with(Role::Id(16)),
@@ -58,6 +65,8 @@ pub(crate) static PROFILE_CONTAINER: MessageType = MessageType::new(Package::Pro
     one((V1_3, V1_3), 8, "profile", Message(&PROFILE)),
 ]);
 
+/// In four layouts: pprof's and 1.3's, with tables (1.4, 1.5), without (1.6, 1.7), and with one sample type (since
+/// 1.8).
 #[rustfmt::skip]
 pub(crate) static PROFILE: MessageType = MessageType::new(Package::Profiles, "Profile", &[
     // pprof, and what 1.3 added to it.
@@ -134,6 +143,7 @@ pub(crate) static PROFILE: MessageType = MessageType::new(Package::Profiles, "Pr
     many((V1_9, NOW), 11, "attribute_indices", Int32).to(Table::Attribute),
 ]);
 
+/// Numbers 1 and 2 are as in pprof to this day.
 #[rustfmt::skip]
 pub(crate) static VALUE_TYPE: MessageType = MessageType::new(Package::Profiles, "ValueType", &[
     one((PPROF, V1_3), 1, "type", Int64).to(Table::String).now("type_strindex"),
@@ -152,6 +162,7 @@ pub(crate) static AGGREGATION_TEMPORALITY: EnumType = EnumType {
     ],
 };
 
+/// One unit for all attributes of a key, until attributes had units of their own.
 #[rustfmt::skip]
 pub(crate) static ATTRIBUTE_UNIT: MessageType = MessageType::new(Package::Profiles, "AttributeUnit", &[
     one((V1_3, V1_3), 1, "attribute_key", Int64).to(Table::String).now("attribute_key_strindex"),
@@ -166,6 +177,7 @@ pub(crate) static LINK: MessageType = MessageType::new(Package::Profiles, "Link"
     one((V1_3, NOW), 2, "span_id", Bytes).with(Role::Id(8)),
 ]);
 
+/// The message that changed most, and by which generations are told: it was renumbered in 1.4, 1.8 and 1.10.
 #[rustfmt::skip]
 pub(crate) static SAMPLE: MessageType = MessageType::new(Package::Profiles, "Sample", &[
     many((PPROF, PPROF), 1, "location_id", Uint64).with(Role::RefById).now("location_index"),
@@ -194,6 +206,7 @@ pub(crate) static SAMPLE: MessageType = MessageType::new(Package::Profiles, "Sam
     many((V1_8, NOW), 5, "timestamps_unix_nano", Fixed64).with(Role::Times),
 ]);
 
+/// pprof's labels; OTLP has attributes since 1.4.
 #[rustfmt::skip]
 pub(crate) static LABEL: MessageType = MessageType::new(Package::Profiles, "Label", &[
     one((PPROF, V1_3), 1, "key", Int64).to(Table::String).now("key_strindex"),
@@ -239,6 +252,7 @@ pub(crate) static MAPPING: MessageType = MessageType::new(Package::Profiles, "Ma
 pub(crate) static BUILD_ID_KIND: EnumType =
     EnumType { name: "BuildIdKind", values: &["BUILD_ID_LINKER", "BUILD_ID_BINARY_HASH"] };
 
+/// Since 1.8 mapping 0 is none; in 1.4 to 1.7 it is `optional`; before, 0 and left out look alike.
 #[rustfmt::skip]
 pub(crate) static LOCATION: MessageType = MessageType::new(Package::Profiles, "Location", &[
     one((PPROF, V1_3), 1, "id", Uint64),

@@ -1,4 +1,9 @@
 //! OTLP profiles: one reader and one writer for every generation, over a constant schema.
+//!
+//! | folder | way | begins with |
+//! |---|---|---|
+//! | `read/` | bytes to the model | the tables are counted, then read, then proved; samples are columns from the first byte on |
+//! | `write/` | model to bytes | which rows are written is decided first; then bytes go out in the order of field numbers |
 
 pub(crate) mod read;
 pub(crate) mod schema;
@@ -27,6 +32,7 @@ const fn codec<G: Generation>(about: &'static str, aliases: &'static [&'static s
     }
 }
 
+/// One payload holds any number of profiles, so there is never a second.
 fn write_one<G: Generation>(
     profiles: &Profiles,
     options: &WriteOptions,
@@ -36,6 +42,7 @@ fn write_one<G: Generation>(
     Ok(vec![write::write::<G>(profiles, options, losses, spare)?])
 }
 
+/// The entry of a generation that a newer one replaces.
 const fn old<G: Generation>(about: &'static str, aliases: &'static [&'static str]) -> Codec {
     let deprecated = Some(
         "readers of today expect another layout; write it only for a reader that must have it",

@@ -8,8 +8,13 @@
 use crate::schema::{self, Kind, MessageType, Version};
 
 /// One generation: its field numbers, and how it says what all say.
+///
+/// Built by the compiler from [`crate::schema`], once for each [`Generation`]. Code asks it inside `const`
+/// expressions or conditions that the compiler decides: `if G::SCHEMA.tables.stack == 0 { … }` leaves no
+/// branch in the machine code of a generation.
 #[derive(Clone, Copy, Debug)]
 pub struct Schema {
+    /// The row of the tables it was made from: whose names errors and unknown fields are told by.
     pub(crate) version: Version,
     /// `otlp-1.10`.
     pub name: &'static str,
@@ -17,7 +22,9 @@ pub struct Schema {
     pub home: Home,
     /// How table rows are referred to.
     pub rows: Rows,
+    /// Numbers in the message that [`home`](Self::home) names.
     pub tables: Tables,
+    /// All 0 but in OTEP 0239: whether it has a `profile` says whether there is a container.
     pub container: Container,
     pub profile: Profile,
     pub sample: Sample,
@@ -25,15 +32,20 @@ pub struct Schema {
     pub location: Location,
     pub function: Function,
     /// `KeyValue.key_strindex` and `AnyValue.string_value_strindex`.
+    /// Since 1.10; the key by reference into the string table.
     pub key_strindex: u32,
     pub string_value_strindex: u32,
     /// `Resource.entity_refs`.
+    /// Since 1.6.
     pub entity_refs: u32,
     /// `ValueType.aggregation_temporality`.
+    /// Up to 1.8.
     pub temporality: u32,
     /// Whether timestamps are fixed64, not varints.
+    /// Fixed since 1.8: eight bytes each, which are copied rather than decoded.
     pub has_fixed_timestamps: bool,
     /// Whether a profile's time is fixed64 and its duration uint64, not int64 both.
+    /// Since 1.8. Before it, a time is as pprof has it and may be negative.
     pub has_unsigned_time: bool,
 }
 
@@ -41,21 +53,30 @@ pub struct Schema {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Home {
     /// In every profile.
+    /// 1.3 to 1.5. Ids of one profile mean nothing in another; what is read is merged into one dictionary.
     Profile,
     /// In `ProfilesData` itself, which export requests lack.
+    /// 1.6. A request of that generation refers to tables that it cannot carry.
     Data,
     /// In `ProfilesDictionary`, field 2.
+    /// Since 1.7, beside the list of resources.
     Dictionary,
 }
 
 /// How table rows are referred to.
+///
+/// It is the one difference between generations that no field number shows: `tests/roundtrip.rs` has each
+/// converted to each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rows {
     /// Row 0 is a row like any other, and a reference left out is a reference to it.
+    /// 1.3, and pprof's ids while they are read as indices. What 0 means has to be guessed from addresses.
     FromZero,
     /// Row 0 is a row like any other; mapping and link references say whether they are there.
+    /// 1.4 to 1.7: `optional` in the proto.
     Presence,
     /// Row 0 of every table is the empty row.
+    /// Since 1.8. A table that is left out has that row all the same.
     NullFirst,
 }
 
@@ -157,6 +178,8 @@ numbers! {
 }
 
 /// The tables, in the message that holds them.
+///
+/// [`Schema::home`] says which message that is.
 #[derive(Clone, Copy, Debug)]
 pub struct Tables {
     pub mapping: u32,
@@ -172,6 +195,7 @@ pub struct Tables {
 }
 
 impl Tables {
+    /// Looks the keys up in the message of `home`; a key that no version has does not compile.
     const fn of(version: Version, home: Home) -> Self {
         let message = match home {
             Home::Profile => &schema::PROFILE,
@@ -223,6 +247,7 @@ impl Schema {
     }
 
     /// Whether a profile has one sample type, and cannot have several.
+    /// The stack table came in the same release, so it tells.
     pub(crate) const fn has_one_sample_type(&self) -> bool {
         self.tables.stack != 0
     }
@@ -233,6 +258,7 @@ impl Schema {
     }
 }
 
+/// Whether the field of this key is a fixed64 in the version.
 const fn is_fixed(message: &MessageType, version: Version, key: &str) -> bool {
     let field = message.field(version, key);
     matches!(field, Some(field) if matches!(field.kind, Kind::Fixed64))

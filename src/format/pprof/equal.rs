@@ -1,4 +1,7 @@
 //! Rows of a pprof's tables that are equal in all but their ids become the first of them.
+//!
+//! Writers that do not look for equal rows write them by the thousand; the model and OTLP have no ids by which
+//! equal rows would differ. What was merged is a note, as no meaning is lost.
 
 use crate::error::Result;
 use crate::format::alike::{Places, equal_rows, merge_stacks};
@@ -34,6 +37,7 @@ pub(crate) fn merge(
     Ok(())
 }
 
+/// Flags and build ids are attributes by now, and have to be equal too.
 fn merge_mappings(dictionary: &mut Dictionary, intake: &mut Intake) -> Result<()> {
     let mappings = &dictionary.mappings;
     // That a flag is not set is said of one mapping only, for all of them.
@@ -58,6 +62,7 @@ fn merge_mappings(dictionary: &mut Dictionary, intake: &mut Intake) -> Result<()
     Ok(())
 }
 
+/// Rows are sorted by name first, so that only those of one name are compared.
 fn merge_functions(dictionary: &mut Dictionary, intake: &mut Intake) -> Result<()> {
     let functions = &dictionary.functions;
     let name = |row: usize| functions[row].name.0.into();
@@ -104,6 +109,7 @@ fn merge_locations(dictionary: &mut Dictionary, intake: &mut Intake) -> Result<b
     Ok(true)
 }
 
+/// Counts the rows that became an earlier one; the file counts them from 0.
 fn note(places: &Places, table: &'static str, code: LossCode, intake: &mut Intake) {
     for row in places.dropped() {
         let place = || format!("{table}[{}]", row - 1);

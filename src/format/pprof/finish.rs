@@ -13,6 +13,9 @@ use crate::model::ragged::Ragged;
 
 use crate::format::pprof::strings::Table;
 /// Proves the tables, makes attributes of what the model has no fields for, and hands them over.
+///
+/// `table` gives texts their ids as they are asked for, in an order that decides the order of the model's
+/// strings: functions, mappings, then what became attributes.
 pub(super) fn finish_tables(
     mut tables: Tables,
     links: Vec<crate::model::dictionary::Link>,
@@ -51,6 +54,7 @@ pub(super) fn finish_tables(
     })
 }
 
+/// Names become texts of the model; an index past the table is refused or none.
 fn finish_functions(
     mut rows: Vec<Function>,
     table: &mut Table,
@@ -70,6 +74,8 @@ fn finish_functions(
     Ok(rows)
 }
 
+/// The build id and the flags of each become attributes. Where no mapping of the file has a flag, the first
+/// says so by one that is false, or writing would infer flags.
 fn finish_mappings(
     table: &mut Table,
     tables: &mut Tables,
@@ -132,6 +138,7 @@ fn check_mappings(tables: &mut Tables, rows: usize, intake: &mut Intake) -> Resu
     Ok(())
 }
 
+/// `is_folded`, the one thing pprof says of locations that the model has as an attribute.
 fn finish_location_attributes(
     tables: &mut Tables,
     intake: &mut Intake,

@@ -17,14 +17,18 @@ use crate::wire::{LEN, VARINT};
 
 use crate::format::pprof::strings::Table;
 /// What is said once.
+///
+/// Numbers are indices into the string table of the file, which is read later: it may lie behind.
 #[derive(Debug, Default)]
 pub(super) struct Header {
     pub(super) sample_types: Vec<ValueType>,
     period_type: ValueType,
     period: i64,
+    /// Nanoseconds since 1970. Said twice, the file is two files put together by `cat`.
     time: i64,
     duration: i64,
     comments: Vec<u32>,
+    /// A string: the name of a sample type.
     default_sample_type: u32,
     drop_frames: u32,
     keep_frames: u32,
@@ -33,6 +37,10 @@ pub(super) struct Header {
 
 impl Header {
     /// A field that is not of a table.
+    ///
+    /// # Errors
+    ///
+    /// A time that is said again; what is no protobuf.
     pub(super) fn field(
         &mut self,
         tag: u32,
@@ -77,6 +85,7 @@ impl Header {
     }
 
     /// What the header says, in the model's words.
+    /// It leaves the default sample type as it was said, also where no sample type has that name.
     pub(super) fn finish(
         self,
         profile: &mut Profile,

@@ -43,7 +43,9 @@ impl PprofStrings {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Said {
     Text(StringId),
+    /// A text that no string table has.
     Made(String),
+    /// With its unit.
     Number(i64, StringId),
 }
 
@@ -72,6 +74,7 @@ pub(crate) fn said(
     }
 }
 
+/// pprof has texts and numbers; a value of another kind becomes a text, with a loss that says of which kind it was.
 fn scalar(
     value: &Value,
     attribute: &Attribute,

@@ -7,6 +7,7 @@ use crate::limits::within;
 use crate::wire::LEN;
 use crate::wire::read::Reader;
 
+/// Numbers of `Profile`'s fields that are tables; they index [`Layout::rows`].
 pub(super) const SAMPLE_TYPE: usize = 1;
 pub(super) const SAMPLE: usize = 2;
 pub(super) const MAPPING: usize = 3;
@@ -15,6 +16,9 @@ pub(super) const FUNCTION: usize = 5;
 pub(super) const STRING: usize = 6;
 
 /// What a first look at the file finds.
+///
+/// It takes 8 bytes a row and no look into any. Rows of a kind are then read in one loop each, which a processor
+/// predicts better than one over all kinds; that is worth the second pass.
 #[derive(Debug, Default)]
 pub(super) struct Layout {
     /// By field number: where the rows of a table are.
@@ -32,6 +36,9 @@ pub(crate) fn row((start, length): Place, payload: &[u8]) -> Reader<'_> {
 }
 
 impl Layout {
+    /// # Errors
+    ///
+    /// More samples or strings than the limits allow; a field that runs past the end.
     pub(super) fn of(payload: &[u8], intake: &mut Intake) -> Result<Self> {
         let mut layout = Self::default();
         let mut reader = Reader::new(payload);

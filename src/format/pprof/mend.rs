@@ -40,6 +40,7 @@ pub(super) fn mend_stacks(
     Ok(())
 }
 
+/// Cuts or fills up the values of samples that have more or fewer than there are sample types.
 #[cold]
 pub(super) fn mend_values(
     samples: &mut Samples,

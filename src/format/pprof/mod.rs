@@ -1,4 +1,21 @@
 //! pprof: `perftools.profiles.Profile`.
+//!
+//! The message is that of [`profile.proto`](https://github.com/google/pprof/blob/main/proto/profile.proto). Rows of its
+//! tables go by ids that they carry, and the tables lie between one another, so a file is looked over once
+//! ([`layout`]) and then read table by table. Its rows are read by the same code as OTLP's.
+//!
+//! | reading | |
+//! |---|---|
+//! | [`layout`], [`strings`], [`ids`] | where rows are; which strings are used; which row an id is |
+//! | [`header`] | what is said once |
+//! | [`samples`], [`sample_labels`], [`seen`] | stacks and labels, each decoded once however often it comes |
+//! | [`mend`], [`finish`], [`equal`], [`times`] | what breaks a rule; the dictionary; equal rows; labels that are times |
+//!
+//! | writing | |
+//! |---|---|
+//! | [`write`], [`write_samples`], [`write_tables`] | one payload for each set of columns |
+//! | [`labels`], [`flags`] | attributes as labels; flags that nobody said |
+//! | [`unsaid`] | what has no place, counted |
 
 mod equal;
 mod finish;

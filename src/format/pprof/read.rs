@@ -24,6 +24,9 @@ use crate::wire::read::Reader;
 use crate::wire::{LEN, VARINT};
 
 /// Reads one pprof.
+///
+/// The result is one profile in one scope of one resource, none of which is named. Equal stacks are one row;
+/// equal samples stay apart.
 pub(crate) fn read(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
     let mut layout = Layout::of(payload, intake)?;
     let strings = &layout.rows[STRING];
@@ -73,6 +76,7 @@ pub(crate) fn read(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
 }
 
 /// Everything but the samples.
+/// Locations first: they are the most, and their memory is asked for while nothing else is there.
 fn read_tables(
     payload: &[u8],
     layout: &Layout,

@@ -1,4 +1,7 @@
 //! The labels of samples, which become attributes and links.
+//!
+//! Profilers that label samples do so with few distinct labels, or with one of its own each, such as a time. Both
+//! are cheap: a label met before is found by its bytes; one that is new costs one row.
 
 use crate::error::Result;
 use crate::format::intake::Intake;
@@ -29,6 +32,8 @@ impl<'a> SampleReader<'a> {
     }
 
     /// The number of a label.
+    /// Labels of equal bytes are one number; what it says is decoded when it is first met, and kept no longer than the
+    /// sample.
     #[inline]
     pub(super) fn label(
         &mut self,
@@ -115,6 +120,7 @@ impl<'a> SampleReader<'a> {
         Ok(())
     }
 
+    /// A sample with several labels of one key: their values become a list ([`labels::group`]).
     #[cold]
     pub(super) fn attach_repeated(
         &mut self,
@@ -132,12 +138,14 @@ impl<'a> SampleReader<'a> {
         Ok(())
     }
 
+    /// Whether a label is the id of a trace or of a span.
     pub(super) fn half(&self, label: u32) -> Option<Half> {
         let number = self.singles[label as usize].half as usize;
         self.halves.get(number.checked_sub(1)?).copied()
     }
 
     /// Takes the two labels of a link out of a sample's, if both are there.
+    /// One without the other stays an attribute, as it would make no link.
     pub(super) fn link(
         &mut self,
         row: usize,

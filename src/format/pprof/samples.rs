@@ -38,6 +38,7 @@ const LABEL: u32 = tag(3, LEN);
 pub(super) const MOST_ROOM: usize = 1 << 16;
 
 /// How many samples and values there will be.
+/// Known before any is read, so that columns are allocated once.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shape {
     pub(crate) samples: usize,
@@ -49,19 +50,27 @@ pub(crate) struct Shape {
 /// The samples read so far, and what was met in them.
 pub(crate) struct SampleReader<'a> {
     pub(super) payload: &'a [u8],
+    /// In the order of the file.
     pub(super) samples: Samples,
     /// Where the values and the attributes of samples end.
     pub(super) ends: [Even; 2],
+    /// The number of sample types: as many values every sample must have.
     pub(super) columns: usize,
+    /// Which row a location id is.
     pub(super) ids: &'a Ids,
+    /// Seeded: stacks and labels come from strangers.
     pub(super) hasher: RandomState,
+    /// The packed ids of stacks, by number: their row less one.
     pub(super) stacks: Seen<'a>,
+    /// The messages of labels, by number.
     pub(super) labels: Seen<'a>,
     /// What each label met is.
     pub(super) singles: Vec<Single>,
+    /// Of links, by the number that [`Single::half`] has.
     pub(super) halves: Vec<Half>,
     /// The labels that the sample being read is the first to have, and what they say.
     pub(super) fresh: Vec<(u32, Attribute)>,
+    /// Rows of the link table by their ids.
     pub(super) links: HashTable<u32>,
     /// The labels of one sample.
     pub(super) own: Vec<u32>,
@@ -73,6 +82,7 @@ pub(crate) struct SampleReader<'a> {
 /// what it says is asked of its bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Single {
+    /// By it several labels of one key are noticed.
     pub(super) key: StringId,
     /// Its row, once it is used as an attribute of its own.
     pub(super) id: AttributeId,
@@ -88,6 +98,7 @@ pub(super) enum Half {
 }
 
 impl<'a> SampleReader<'a> {
+    /// Room for all values and samples at once, within the budget.
     pub(crate) fn new(
         payload: &'a [u8],
         shape: Shape,
@@ -123,6 +134,11 @@ impl<'a> SampleReader<'a> {
         })
     }
 
+    /// All samples, in the order of the file.
+    ///
+    /// # Errors
+    ///
+    /// Has the number of the sample in its place.
     pub(crate) fn read(
         &mut self,
         samples: &[Place],
@@ -137,6 +153,7 @@ impl<'a> SampleReader<'a> {
         Ok(())
     }
 
+    /// The usual form first; what it is not is read again from the start.
     #[inline]
     fn sample(
         &mut self,
@@ -300,6 +317,7 @@ impl<'a> SampleReader<'a> {
         Ok(StackId(self.stacks.add(hash, body) + 1))
     }
 
+    /// The row of a stack whose ids were not packed, or came in parts: it is packed first, so that it equals others.
     fn stack_made(&mut self, tables: &mut Tables, intake: &mut Intake) -> Result<StackId> {
         let body = std::mem::take(&mut self.packed);
         let hash = hash_bytes(&self.hasher, &body) as u32;

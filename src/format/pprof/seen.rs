@@ -34,6 +34,7 @@ const END: u32 = 0;
 const LARGE: usize = 1 << 15;
 
 impl<'a> Seen<'a> {
+    /// None yet; `rows` are expected.
     pub(super) fn with_room(payload: &'a [u8], rows: usize) -> Self {
         let mut seen = Self { payload, slots: Vec::new(), rows: Vec::new(), made: Vec::new() };
         seen.rows.reserve(rows + 1);
@@ -48,10 +49,12 @@ impl<'a> Seen<'a> {
         self.rows.len() - 1
     }
 
+    /// The bytes of a number.
     pub(super) fn get(&self, number: u32) -> Option<&[u8]> {
         self.bytes(self.rows.get(number as usize + 1)?)
     }
 
+    /// They stay where they are: in the payload, unless they were made.
     #[inline]
     fn bytes(&self, row: &Row) -> Option<&[u8]> {
         let rest = match (row.start as usize).checked_sub(self.payload.len()) {
@@ -97,6 +100,7 @@ impl<'a> Seen<'a> {
         self.push(hash, start, bytes.len())
     }
 
+    /// Links the new row to the last one of its slot.
     #[inline]
     fn push(&mut self, hash: u32, start: usize, length: usize) -> u32 {
         if 2 * self.len() >= self.slots.len() {

@@ -12,6 +12,7 @@ use crate::format::pprof::layout::Place;
 #[derive(Debug)]
 pub(crate) struct Table<'a> {
     payload: &'a [u8],
+    /// By index: where the string is in the payload.
     rows: &'a [Place],
     /// The model's id of each; [`UNUSED`] until it is used.
     ids: Vec<u32>,
@@ -22,6 +23,9 @@ const UNUSED: u32 = u32::MAX;
 
 impl Table<'_> {
     /// The model's id of a string.
+    /// # Errors
+    ///
+    /// An index past the table, unless repairs are asked for: then it is the empty string.
     #[inline]
     pub(crate) fn text(
         &mut self,
@@ -35,6 +39,7 @@ impl Table<'_> {
         }
     }
 
+    /// Interns the string, so that an equal one has the same id.
     fn first_use(
         &mut self,
         index: u32,
@@ -82,6 +87,7 @@ impl<'a> Table<'a> {
         Ok(())
     }
 
+    /// The bytes of a string, which need not be UTF-8: `None` past the table.
     fn get(&self, row: usize) -> Option<&'a [u8]> {
         let &(start, length) = self.rows.get(row)?;
         self.payload.get(start as usize..)?.get(..length as usize)

@@ -1,4 +1,7 @@
 //! Timestamps in labels: samples that differ in nothing else become one with several timestamps.
+//!
+//! pprof has no timestamps; profilers that have them give each its own sample with a numeric label. Only a
+//! caller who names the label has it taken for a time ([`ReadOptions::timestamp_label`](crate::ReadOptions::timestamp_label)).
 
 use foldhash::fast::RandomState;
 use hashbrown::HashMap;
@@ -49,6 +52,7 @@ pub(crate) fn fold(profile: &mut Profile, dictionary: &Dictionary, label: &str) 
     profile.samples = folded(&old, groups, |id| time(id).is_some());
 }
 
+/// Samples anew: those of a group are one, its times ascending; values only where one of them is not 1.
 fn folded(
     old: &Samples,
     groups: Vec<(usize, Vec<(u64, i64)>)>,

@@ -22,6 +22,7 @@ pub(crate) fn envelope(profiles: &Profiles, losses: &mut Losses) {
     }
 }
 
+/// A pprof does not say whose it is.
 fn resource_unsaid(
     profiles: &ResourceProfiles,
     row: usize,
@@ -45,6 +46,7 @@ fn resource_unsaid(
     losses.add_many(losses::SCHEMA_URL_DROPPED, url, || "resource_profiles.schema_url".to_owned());
 }
 
+/// Of a scope, only what pprof says in fields of the profile survives: the default sample type and the order.
 fn scope_unsaid(profiles: &ScopeProfiles, dictionary: &Dictionary, losses: &mut Losses) {
     let scope = &profiles.scope;
     for (id, field) in [(scope.name, "scope.name"), (scope.version, "scope.version")] {
@@ -66,6 +68,7 @@ fn scope_unsaid(profiles: &ScopeProfiles, dictionary: &Dictionary, losses: &mut 
 pub(crate) struct Unsaid<'a> {
     dictionary: &'a Dictionary,
     known: &'a KnownAttributes,
+    /// To see whether an id is one that was made here: then losing it loses nothing.
     fingerprints: Fingerprints<'a>,
 }
 
@@ -121,6 +124,7 @@ fn temporalities(profile: &Profile, dictionary: &Dictionary, losses: &mut Losses
     }
 }
 
+/// Counts the attributes of a profile that no field of pprof says.
 fn attributes(
     profile: &Profile,
     dictionary: &Dictionary,

@@ -27,6 +27,9 @@ use crate::wire::codes::Codes;
 use crate::wire::write::field_message;
 
 /// Writes the profiles, each set of columns a payload.
+///
+/// Several sample types are one payload: the columns that [`columns::join`] says belong together. Fields are written
+/// in ascending order.
 pub(crate) fn write(
     profiles: &Profiles,
     options: &WriteOptions,
@@ -67,6 +70,7 @@ pub(crate) fn write(
 /// The columns that become one pprof.
 struct Set<'a> {
     dictionary: &'a Dictionary,
+    /// What each attribute is to formats with a field for it.
     known: &'a KnownAttributes,
     joined: &'a Joined<'a>,
     default: StringId,
@@ -124,9 +128,11 @@ fn default_name(
 pub(crate) struct Writer<'a, 'l> {
     pub(crate) dictionary: &'a Dictionary,
     pub(super) known: &'a KnownAttributes,
+    /// The profiles that are columns of this one.
     pub(crate) joined: &'a Joined<'a>,
     pub(crate) options: &'a WriteOptions,
     pub(crate) losses: &'l mut Losses,
+    /// Strings that are used, then those made here.
     pub(crate) strings: PprofStrings,
     /// The labels that attributes become, ready to be copied into samples.
     pub(crate) labels: Vec<u8>,
@@ -147,6 +153,7 @@ pub(crate) struct Writer<'a, 'l> {
 }
 
 impl<'a, 'l> Writer<'a, 'l> {
+    /// Ids of what is made up, such as an unknown function, come behind those of the tables.
     fn new(set: Set<'a>, options: &'a WriteOptions, losses: &'l mut Losses) -> Self {
         let Set { dictionary, known, joined, default, .. } = set;
         let strings = PprofStrings::new(dictionary.strings.len());
@@ -169,6 +176,7 @@ impl<'a, 'l> Writer<'a, 'l> {
         }
     }
 
+    /// Texts, labels and ids are encoded before samples, which then are copies of ready bytes.
     fn payload(mut self, from_pprof: bool, mut out: Vec<u8>) -> Result<Vec<u8>> {
         check_rows("location", self.dictionary.locations.len())?;
         let said = self.mark_strings();
@@ -234,6 +242,7 @@ impl<'a, 'l> Writer<'a, 'l> {
         self.mark_labels()
     }
 
+    /// What the attributes of samples become; each is decided once, however many samples have it.
     fn mark_labels(&mut self) -> Ragged<Said> {
         let mut used = vec![false; self.dictionary.attributes.len()];
         for id in &self.joined.first().samples.attributes.items {

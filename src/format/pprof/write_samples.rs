@@ -278,6 +278,7 @@ impl Writer<'_, '_> {
     }
 
     /// The labels of a sample's link, unless it has labels of these keys already.
+    /// Ready bytes; none where the sample says these keys itself, which counts as a loss.
     #[inline(never)]
     fn link_labels<'k>(
         &mut self,

@@ -24,6 +24,8 @@ impl Writer<'_, '_> {
         field_varint(out, 2, self.strings.table.index(value_type.unit).into());
     }
 
+    /// pprof has one build id; of several the linker's is written ([`BuildId`] is in that order). Flags that nobody said
+    /// are inferred, unless the profile came from a pprof that had none.
     pub(super) fn mappings(&mut self, out: &mut Vec<u8>, from_pprof: bool) {
         let inferred = (!from_pprof).then(|| flags::infer(self.dictionary));
         for (at, mapping) in self.dictionary.mappings.rows.iter().skip(1).enumerate() {
@@ -77,6 +79,7 @@ impl Writer<'_, '_> {
         }
     }
 
+    /// Ids are row numbers, so that a reader need not look any up.
     #[inline(never)]
     pub(super) fn locations(&mut self, out: &mut Vec<u8>) {
         let locations = &self.dictionary.locations;
@@ -135,6 +138,7 @@ impl Writer<'_, '_> {
         folded
     }
 
+    /// A line must name a function in pprof: lines without one get an empty function, the last.
     #[inline(never)]
     pub(super) fn functions(&mut self, out: &mut Vec<u8>) {
         let strings = &self.strings.table;
@@ -159,6 +163,7 @@ impl Writer<'_, '_> {
         }
     }
 
+    /// With the bytes that the source had where they were not UTF-8: pprof's readers take them.
     #[inline(never)]
     pub(super) fn string_table(&self, out: &mut Vec<u8>) {
         let strings = &self.dictionary.strings;
@@ -228,6 +233,7 @@ impl Writer<'_, '_> {
         comments.into_iter().map(|text| self.strings.table.index(text)).collect()
     }
 
+    /// What 64 signed bits cannot say is the latest they can, and counts as a loss.
     pub(super) fn nanos(&mut self, nanos: i128, field: &'static str) -> i64 {
         i64::try_from(nanos).unwrap_or_else(|_| {
             self.losses.add(losses::TIME_OVERFLOW, || field.to_owned());

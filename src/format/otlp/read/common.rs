@@ -1,4 +1,7 @@
 //! Reading what all signals share: values, resources, scopes.
+//!
+//! Texts in place become ids at once ([`Texts::intern`]); texts by reference are looked up when they are met,
+//! which is possible since the strings were taken in the first pass.
 
 use crate::error::{Error, Result};
 use crate::format::fields::fields;
@@ -15,6 +18,10 @@ use crate::wire::read::Reader;
 use crate::wire::{FIXED64, LEN, VARINT};
 
 /// Bytes that are an id of fixed length, or none at all.
+///
+/// # Errors
+///
+/// Any other length, unless repairs are asked for: then the id is zero, which means none.
 pub(crate) fn fixed_id<const N: usize>(
     id: &[u8],
     out: &mut [u8; N],
@@ -35,6 +42,7 @@ pub(crate) fn fixed_id<const N: usize>(
 }
 
 /// A text of the string table, by its index.
+/// 0 is the empty text even where there is no table.
 pub(crate) fn table_text(index: u32, texts: &Texts, intake: &mut Intake) -> Result<StringId> {
     if index < texts.table_rows || index == 0 {
         return Ok(StringId(index));
@@ -67,6 +75,7 @@ pub(crate) fn show(index: u32) -> String {
     }
 }
 
+/// A row of the attribute table since 1.8: key and unit are indices.
 pub(crate) fn key_value_and_unit<G: Generation>(
     body: &[u8],
     texts: &mut Texts,
@@ -85,6 +94,7 @@ pub(crate) fn key_value_and_unit<G: Generation>(
     Ok(attribute)
 }
 
+/// A pair with its key in place or, in 1.10, by reference. `depth` counts the values around it.
 pub(crate) fn key_value<G: Generation>(
     body: &[u8],
     texts: &mut Texts,
@@ -111,6 +121,7 @@ pub(crate) fn key_value<G: Generation>(
     Ok(pair)
 }
 
+/// A value. Of several of a `oneof` the last counts, as protobuf has it.
 fn any_value<G: Generation>(
     body: &[u8],
     texts: &mut Texts,
@@ -162,6 +173,7 @@ fn any_value<G: Generation>(
     })
 }
 
+/// Appends the elements of an `ArrayValue`.
 fn array<G: Generation>(
     body: &[u8],
     values: &mut Vec<Value>,
@@ -181,6 +193,7 @@ fn array<G: Generation>(
     Ok(())
 }
 
+/// Appends the pairs of a `KeyValueList`.
 fn key_values<G: Generation>(
     body: &[u8],
     pairs: &mut Vec<KeyValue>,
@@ -237,6 +250,7 @@ pub(crate) fn resource<G: Generation>(
     Ok(())
 }
 
+/// An `EntityRef`: all its texts are in place.
 fn entity_ref<G: Generation>(
     body: &[u8],
     texts: &mut Texts,

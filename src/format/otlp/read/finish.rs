@@ -1,4 +1,7 @@
 //! Proves the tables and makes the dictionary of them.
+//!
+//! By now every row is there and every index has its shift. Tables are proved in the order in which they refer
+//! to each other, and what [`lift`] made of fields is joined to the attributes of its rows.
 
 use crate::error::{Error, Result};
 use crate::format::intake::Intake;
@@ -16,6 +19,7 @@ use crate::model::strings::Strings;
 
 /// The tables whose rows are proved and have what older generations say in fields.
 pub(crate) struct Proved {
+    /// Each with its attributes, those made of fields behind those of the wire.
     mappings: Mappings,
     functions: Vec<Function>,
     locations: Locations,
@@ -76,6 +80,7 @@ impl Tables {
         Ok(Dictionary { strings, mappings, functions, locations, links, attributes, stacks })
     }
 
+    /// The largest index of all is looked at first: if it is in range, all are.
     fn prove_functions(
         &mut self,
         shifts: &Shifts,
@@ -105,6 +110,7 @@ impl Tables {
         Ok(functions)
     }
 
+    /// `lifted` is by row: what pprof's fields say of it. An attribute that says the same key wins over a field.
     fn prove_mappings(
         &mut self,
         shifts: &Shifts,
@@ -152,6 +158,7 @@ impl Tables {
         })
     }
 
+    /// `lifted` is sorted by row, so that one walk over the rows takes it along.
     fn prove_locations(
         &mut self,
         shifts: &Shifts,
@@ -189,6 +196,8 @@ impl Tables {
         Ok(Locations { mappings, addresses, lines, attributes })
     }
 
+    /// As [`prove_functions`](Self::prove_functions): the largest index speaks for all, and the shift is added in a
+    /// pass of its own only where there is one.
     fn prove_lines(
         &mut self,
         shifts: &Shifts,
@@ -215,6 +224,7 @@ impl Tables {
 }
 
 /// Proves that all texts are UTF-8, as those of OTLP must be.
+/// [Protobuf](https://protobuf.dev/programming-guides/proto3/#scalar) asks it of `string` fields.
 pub(crate) fn prove_texts(texts: Texts, intake: &mut Intake) -> Result<Strings> {
     let rows = texts.table_rows as usize;
     let strings = texts.raw.prove(false, &mut intake.budget)?;

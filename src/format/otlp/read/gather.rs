@@ -1,4 +1,7 @@
 //! Puts what was read together: one dictionary, and every profile in its scope.
+//!
+//! Generations differ in whose the tables are: all profiles' ([`shared`]), or each profile's own
+//! ([`by_profile`]). A set of tables and its users go through [`unit`] in both cases.
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
@@ -113,6 +116,7 @@ pub(crate) struct OwnTables {
 }
 
 impl OwnTables {
+    /// `several` says whether there is anything to merge.
     pub(crate) fn new(several: bool, intake: &Intake) -> Self {
         // What it takes is spent by `add`.
         let limits = Limits { max_owned_bytes: u64::MAX, ..*intake.limits() };
@@ -120,6 +124,7 @@ impl OwnTables {
         Self { dictionary: Dictionary::default(), merged }
     }
 
+    /// Whether the tables of the one profile are those of the payload.
     pub(crate) fn is_single(&self) -> bool {
         self.merged.is_none()
     }
@@ -145,6 +150,7 @@ impl OwnTables {
     }
 
     /// The dictionary of all.
+    /// What pprof's flags say by their absence is said now that all profiles are known.
     fn finish(self, resources: &[ResourceProfiles]) -> Result<Dictionary> {
         let Some(mut merged) = self.merged else {
             return Ok(self.dictionary);
@@ -291,6 +297,7 @@ fn rename_texts(resources: &mut [ResourceProfiles], push: &mut impl FnMut(String
     }
 }
 
+/// Keys, and texts as deep as values go.
 fn rename_pairs(pairs: &mut [KeyValue], rename: &mut impl FnMut(StringId) -> StringId) {
     pairs.iter_mut().for_each(|pair| *pair = pair.map_texts(rename));
 }

@@ -1,4 +1,7 @@
 //! The ids that rows of a pprof's tables carry.
+//!
+//! Nearly every producer numbers its rows 1, 2, 3 …: that costs a comparison a row and no memory. Only a table
+//! with other ids has them listed.
 
 use crate::error::Result;
 use crate::format::intake::Intake;
@@ -14,11 +17,13 @@ pub(crate) struct Ids {
 /// The ids of a table's rows. As long as they are 1, 2, 3 … or left out, they are only counted.
 #[derive(Debug)]
 pub(crate) struct IdColumn {
+    /// How many rows there are.
     rows: usize,
     /// The next id, as long as they are counted.
     next: u64,
     /// 1: the ids counted so far are 1, 2, 3 …; 0: they are left out.
     step: u64,
+    /// The ids of all rows, once one was not what was expected; empty before.
     listed: Vec<u64>,
 }
 
@@ -29,6 +34,7 @@ impl Default for IdColumn {
 }
 
 impl IdColumn {
+    /// Appends the id of the next row; 0 where the row says none.
     #[inline(always)]
     pub(crate) fn push(&mut self, id: u64, intake: &mut Intake) -> Result<()> {
         if id != self.next || !self.listed.is_empty() {
@@ -39,6 +45,7 @@ impl IdColumn {
         Ok(())
     }
 
+    /// The first row of a table whose ids are left out, or a row that ends the counting.
     #[cold]
     fn push_unusual(&mut self, id: u64, intake: &mut Intake) -> Result<()> {
         if self.rows == 0 && id == 0 {

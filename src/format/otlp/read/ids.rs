@@ -1,5 +1,14 @@
 //! OTEP 0239's references: indices as its text says, or pprof's ids, when a pprof was put inside
 //! the container, or ids without the rows saying them, as the OTEP's own converter wrote.
+//!
+//! Three kinds of payloads claim to be 1.3, and nothing in them says which. They are tried in this order, all
+//! references of a set of tables at once, and the first that holds counts:
+//!
+//! | references are | from | seen by |
+//! |---|---|---|
+//! | indices from 0 | the OTEP's text | all are within their tables, and stacks are slices or no row says an id |
+//! | ids that rows say | a pprof inside the container | every reference is an id of a row |
+//! | ids that no row says | the OTEP's own converter | every reference is in 1 … rows |
 
 use hashbrown::HashMap;
 
@@ -12,6 +21,7 @@ use crate::format::otlp::read::shifts::Shifts;
 use crate::format::otlp::read::tables::Tables;
 use crate::format::otlp::schema::{Generation, Rows};
 
+/// The row of each id.
 type Rowed = HashMap<u64, u32, foldhash::fast::RandomState>;
 
 impl Tables {
@@ -38,6 +48,8 @@ impl Tables {
         Ok(())
     }
 
+    /// Takes references as ids if every one of them is one; else they stay indices, and proving them says what is
+    /// wrong.
     fn resolve(&mut self, said: bool, shifts: &mut Shifts, intake: &mut Intake) {
         let location = if said {
             rows_of(&self.ids.location.to_vec())
@@ -59,6 +71,7 @@ impl Tables {
         self.follow(shifts, &location, &function, &mapping);
     }
 
+    /// Whether all references are within their tables when taken as indices.
     fn indices_hold(&self, shifts: &Shifts) -> bool {
         // 0 of an empty table is none. All are compared: a loop that may end early takes longer.
         let rows = |target: Target| u32::try_from(target.rows.max(1)).unwrap_or(u32::MAX);
@@ -75,6 +88,7 @@ impl Tables {
             || mappings.fold(false, |out, &index| out | (index >= mapping)))
     }
 
+    /// Whether all references are ids of rows; a function or mapping may be 0, which is none.
     fn ids_hold(&self, location: &Rowed, function: &Rowed, mapping: &Rowed) -> bool {
         let none_or = |rows: &Rowed, id: u32| id == 0 || rows.contains_key(&u64::from(id));
         self.stacks.rows.items.iter().all(|&row| location.contains_key(&u64::from(on_wire(row))))
@@ -88,6 +102,7 @@ impl Tables {
         self.raw_mappings.iter().copied()
     }
 
+    /// Puts rows of the model in place of ids. Where settling dropped an empty first row, rows are one less.
     fn follow(&mut self, shifts: &mut Shifts, location: &Rowed, function: &Rowed, mapping: &Rowed) {
         let row = |rows: &Rowed, id: u32, dropped: u32| {
             rows.get(&u64::from(id)).map_or(0, |row| row + 1 - dropped)
@@ -129,6 +144,7 @@ fn counted(rows: usize) -> Option<Rowed> {
     Some((0..rows).map(|row| (row as u64 + 1, row as u32)).collect())
 }
 
+/// The rows by the ids they say, or by 1, 2, 3 … where they say none.
 fn said_or_counted(ids: &IdColumn) -> Option<Rowed> {
     if ids.is_said() { rows_of(&ids.to_vec()) } else { counted(ids.len()) }
 }

@@ -1,5 +1,9 @@
 //! What pprof and older generations say in fields of their own becomes what the conventions name:
 //! attributes. Then the tables and the samples are proved and handed over.
+//!
+//! Fields are lifted before tables are proved, so that an attribute made here is a row like any other; it is
+//! numbered behind those of the wire ([`NewAttributes`](crate::format::texts::NewAttributes)). Writing goes the
+//! other way: [`lower`](crate::format::otlp::write).
 
 use crate::build::interner::Interner;
 use crate::build::reach::Reach;
@@ -22,14 +26,19 @@ use crate::model::value::{KeyValue, Value};
 use crate::semconv;
 
 /// What a generation says of a profile in fields, where the model has attributes or nothing.
+///
+/// One for each profile that says any of it; numbers are indices into the string table, 0 being none.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Said {
+    /// With their keys in place: a container's, and a profile's in 1.4.
     pub(crate) attributes: Vec<KeyValue>,
     pub(crate) comments: Vec<u32>,
+    /// A string up to 1.5, the number of a column in 1.6 and 1.7.
     pub(crate) default_sample_type: u32,
     pub(crate) drop_frames: u32,
     pub(crate) keep_frames: u32,
     /// The container's times.
+    /// In nanoseconds since 1970.
     pub(crate) start: u64,
     pub(crate) end: u64,
 }
@@ -130,6 +139,7 @@ impl Said {
     }
 }
 
+/// pprof's comments become one attribute, a list of texts.
 fn lift_comments(
     comments: &[u32],
     out: &mut Vec<AttributeId>,
@@ -151,6 +161,7 @@ fn lift_comments(
     intake.budget.push(out, id)
 }
 
+/// Proves the texts of sample types and of the period type.
 fn lift_value_types(
     profile: &mut ProfileParts,
     tables: &Tables,
@@ -168,6 +179,7 @@ fn lift_value_types(
 }
 
 /// Proves the samples of a profile, whose stacks are so many.
+/// Each column against its table, in the order of the fields.
 pub(crate) fn prove_samples<G: Generation>(
     profile: &mut ProfileParts,
     shifts: &Shifts,
@@ -297,6 +309,7 @@ pub(crate) fn semconv_flags() -> [&'static str; 4] {
     ]
 }
 
+/// Which attribute a build id is: by the field that says it, or by how the text looks.
 fn build_id_key(kind: u32, text: StringId, tables: &Tables, intake: &mut Intake) -> &'static str {
     if kind == 1 {
         return semconv::BUILD_ID_HTLHASH;

@@ -27,12 +27,16 @@ use crate::wire::varint::BEYOND;
 #[derive(Debug, Default)]
 pub(crate) struct LocationList {
     /// Where it begins and ends there.
+    /// The first location of this profile's list; those before are of other profiles.
     begin: usize,
     end: usize,
     /// By sample: how long its slice is, which begins where its stack is said to be; or [`OWN`].
+    /// Shorter than the samples where the last of them have no stack.
     lengths: Vec<u32>,
+    /// Empty where there is no list.
     starts: Starts,
     /// Stacks that are not part of the list.
+    /// They become rows behind those of the list.
     others: Ragged<u32>,
 }
 
@@ -143,6 +147,7 @@ impl LocationList {
         self.lengths.push(length);
     }
 
+    /// Keeps a stack of its own; its number among the others.
     fn other(&mut self, stack: &[u32]) -> u32 {
         self.others.push(stack);
         self.others.len() as u32 - 1
@@ -280,6 +285,7 @@ impl LocationList {
         Ok(self.other(stack))
     }
 
+    /// Puts the others behind the slices, as rows like any other.
     fn append_others(self, stacks: &mut Stacks) {
         let kept = stacks.locations.len() as u32;
         stacks.locations.extend(&self.others.items);
@@ -287,6 +293,7 @@ impl LocationList {
         stacks.rows.ends.extend(ends);
     }
 
+    /// A slice past the end of the list.
     #[cold]
     fn refuse(&self, start: u32, length: u32, intake: &mut Intake) -> Result<()> {
         let end = match (start < BEYOND, length < BEYOND) {
@@ -304,10 +311,12 @@ impl LocationList {
 #[derive(Debug, Default)]
 struct Starts {
     /// For every 64 locations: a bit for each, and how many are set before them.
+    /// A rank index: the number of a start is a lookup and a count of bits.
     words: Vec<(u64, u32)>,
 }
 
 impl Starts {
+    /// One bit for each location of the list: an eighth of a byte, however slices lie.
     fn of(locations: usize, intake: &mut Intake) -> Result<Self> {
         let words = locations.div_ceil(64);
         intake.budget.take::<(u64, u32)>(words)?;
@@ -315,6 +324,7 @@ impl Starts {
         Ok(Self { words })
     }
 
+    /// Marking twice is marking once; slices of one start and several lengths are told apart later.
     #[inline]
     fn mark(&mut self, start: u32) {
         if let Some((bits, _)) = self.words.get_mut(start as usize / 64) {

@@ -1,4 +1,7 @@
 //! Reading the rows of the location table.
+//!
+//! Two readers for one message, as of samples: [`Tables::short_location`] where the fields are as nearly all
+//! producers write them, [`Tables::any_location`] for all else.
 
 use crate::error::Result;
 use crate::format::fields::{fields, is, unknown};
@@ -68,6 +71,7 @@ impl Tables {
         Ok(true)
     }
 
+    /// The lines are pushed already, from `first_line` on; what is left out is 0.
     #[inline(always)]
     pub(super) fn end_location<G: Generation>(
         &mut self,
@@ -98,6 +102,7 @@ impl Tables {
         Ok(())
     }
 
+    /// Fields in any order, said again or unknown.
     #[inline(never)]
     pub(super) fn any_location<G: Generation>(
         &mut self,
@@ -124,6 +129,7 @@ impl Tables {
         self.end_location::<G>(mapping, address, id, before, intake)
     }
 
+    /// Attributes, and what pprof and 1.3 say in fields. Of a field said twice the last counts.
     #[inline(never)]
     pub(super) fn location_rare<'a, G: Generation>(
         &mut self,
@@ -154,6 +160,7 @@ impl Tables {
     }
 }
 
+/// Lines have the same numbers in every generation and in pprof.
 #[inline]
 fn line<G: Generation>(mut reader: Reader, intake: &mut Intake) -> Result<Line> {
     let mut line = Line::default();

@@ -1,4 +1,13 @@
 //! Reading a payload: resources, scopes, profiles and the tables they refer to.
+//!
+//! A payload is gone through twice. The first pass counts rows and takes strings, so that memory is asked for
+//! once and the texts met in place get ids behind those of the table; the second reads everything. Ids stay
+//! numbers until all tables are known, since a dictionary may come behind the profiles that use it:
+//!
+//! ```text
+//! count ─► payload ─► settle ─► resolve_ids ─► lift ─► prove ─► finish
+//! strings  columns    row 0     OTEP's ids     fields  ranges   Dictionary
+//! ```
 
 pub(crate) mod common;
 mod finish;
@@ -33,7 +42,9 @@ use crate::wire::read::Reader;
 use crate::wire::{LEN, tag};
 
 /// What is read so far.
+/// It belongs to one payload of one generation.
 struct Reading {
+    /// With profiles whose ids are as on the wire.
     resources: Vec<ResourceProfiles>,
     /// The tables of the whole payload, or the texts in place where each profile has its own.
     tables: Tables,
@@ -47,6 +58,11 @@ struct Reading {
 }
 
 /// Reads one payload of the generation.
+///
+/// # Errors
+///
+/// What is no protobuf, breaks a rule of the generation ([`Policy`](crate::Policy) decides) or a limit; each
+/// with its place in the words of the schema.
 pub(crate) fn read<G: Generation>(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
     let several = G::SCHEMA.home == Home::Profile
         && has_several_profiles(payload, intake.limits().max_nesting);
@@ -67,6 +83,7 @@ pub(crate) fn read<G: Generation>(payload: &[u8], intake: &mut Intake) -> Result
 }
 
 /// Whether there is more than one profile; what is broken is met again when it is read, and refused.
+/// Asked where each has tables of its own: those of only one need not be merged. It stops at the second.
 fn has_several_profiles(payload: &[u8], max_nesting: u64) -> bool {
     let bodies = |message, wanted: u32| {
         let mut reader = Reader::new(message);
@@ -103,6 +120,7 @@ impl Reading {
         self.tables.reserve::<G>(intake)
     }
 
+    /// The second pass: everything, in the order of the bytes.
     fn payload<G: Generation>(&mut self, payload: &[u8], intake: &mut Intake) -> Result<()> {
         let mut reader = Reader::new(payload);
         while let Some(tag) = reader.tag()? {
@@ -123,6 +141,7 @@ impl Reading {
         Ok(())
     }
 
+    /// The rows of `ProfilesDictionary`; said twice, the second adds to the first, as protobuf has it.
     fn dictionary<G: Generation>(&mut self, body: &[u8], intake: &mut Intake) -> Result<()> {
         let mut reader = Reader::new(body);
         while let Some(tag) = reader.tag()? {
@@ -133,6 +152,7 @@ impl Reading {
         Ok(())
     }
 
+    /// A `ResourceProfiles`. An empty one takes one word: millions of them fit a payload of a few megabytes.
     fn resource<G: Generation>(&mut self, body: &[u8], intake: &mut Intake) -> Result<()> {
         let row = self.resources.len();
         intake.budget.push(&mut self.resources, ResourceProfiles::default())?;
@@ -157,6 +177,7 @@ impl Reading {
         Ok(())
     }
 
+    /// A `ScopeProfiles` of resource `resource`.
     fn scope<G: Generation>(
         &mut self,
         body: &[u8],

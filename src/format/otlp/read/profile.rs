@@ -1,4 +1,7 @@
 //! Reading a profile, and OTEP 0239's container around one.
+//!
+//! A profile is read twice as well: the first time to count its samples and to take `location_indices`, of
+//! which samples name slices and which may stand behind them.
 
 use crate::error::Result;
 use crate::format::fields::{fields, is, unknown};
@@ -21,9 +24,13 @@ use crate::wire::{FIXED64, LEN, VARINT};
 /// A profile being read.
 #[derive(Debug, Default)]
 pub(crate) struct Draft {
+    /// Its ids are as on the wire.
     profile: Profile,
+    /// Columns of numbers.
     samples: RawSamples,
+    /// Rows of the attribute table.
     attributes: Vec<u32>,
+    /// What is said in fields that the model has not.
     said: Said,
 }
 
@@ -110,6 +117,7 @@ impl Draft {
         Ok(())
     }
 
+    /// One sample; what goes wrong has its row.
     #[inline(always)]
     fn sample<G: Generation>(
         &mut self,
@@ -159,6 +167,7 @@ impl Draft {
         Ok(locations)
     }
 
+    /// A field beside samples and tables. It is not inlined: the loop over samples stays small.
     #[inline(never)]
     fn field<G: Generation>(
         &mut self,
@@ -198,6 +207,7 @@ impl Draft {
         Ok(())
     }
 
+    /// The fields that few profiles have, or that the model has as attributes.
     fn field_rare<G: Generation>(
         &mut self,
         tag: u32,
@@ -246,6 +256,7 @@ fn no_value_type<G: Generation>() -> ValueType {
     ValueType { temporality, ..ValueType::default() }
 }
 
+/// A second occurrence adds to the first.
 fn value_type<G: Generation>(
     body: &[u8],
     value_type: &mut ValueType,

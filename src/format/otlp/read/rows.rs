@@ -1,4 +1,6 @@
 //! Reading the rows of the other tables.
+//!
+//! Locations have a file of their own; strings are taken in the first pass, by [`Tables::count`].
 
 use crate::error::Result;
 use crate::format::fields::{fields, is, unknown};
@@ -17,6 +19,7 @@ use crate::wire::{LEN, VARINT, tag};
 use crate::format::otlp::read::tables::{MappingPprof, Tables, indices, own_rows};
 
 impl Tables {
+    /// A function; most are of a few bytes and read without looking for their end at every field.
     #[inline]
     pub(crate) fn function<G: Generation>(
         &mut self,
@@ -34,6 +37,7 @@ impl Tables {
         Ok(())
     }
 
+    /// A stack, its locations leaf first as on the wire (1.8 and later).
     #[inline]
     pub(super) fn stack<G: Generation>(
         &mut self,
@@ -48,6 +52,7 @@ impl Tables {
         self.stacks.end(first, 0, intake)
     }
 
+    /// A mapping; its attributes are a row only if it has any.
     pub(crate) fn mapping<G: Generation>(
         &mut self,
         body: &[u8],
@@ -87,6 +92,7 @@ impl Tables {
         Ok(())
     }
 
+    /// A link: ids of 16 and 8 bytes, or none. One of the two alone is kept, with a note.
     pub(super) fn link<G: Generation>(&mut self, body: &[u8], intake: &mut Intake) -> Result<()> {
         let mut reader = Reader::new(body);
         let mut link = Link::default();
@@ -115,6 +121,7 @@ impl Tables {
         Ok(())
     }
 
+    /// A row of the attribute table: with its unit since 1.8, a plain pair before.
     pub(super) fn attribute<G: Generation>(
         &mut self,
         body: &[u8],
@@ -130,6 +137,7 @@ impl Tables {
         Ok(())
     }
 
+    /// An `AttributeUnit`: the unit of all attributes of a key (1.3 to 1.7).
     pub(super) fn unit<G: Generation>(&mut self, body: &[u8], intake: &mut Intake) -> Result<()> {
         let mut reader = Reader::new(body);
         let (mut key, mut unit) = (0, 0);
@@ -159,6 +167,7 @@ fn short_function<G: Generation>(mut row: Short) -> Option<(Function, u64)> {
     row.is_done().then_some((function, id))
 }
 
+/// A function in any order of fields, and its id.
 #[inline(never)]
 fn any_function<G: Generation>(mut reader: Reader, intake: &mut Intake) -> Result<(Function, u64)> {
     let (mut function, mut id) = (Function::default(), 0);
@@ -172,6 +181,8 @@ fn any_function<G: Generation>(mut reader: Reader, intake: &mut Intake) -> Resul
     Ok((function, id))
 }
 
+/// What pprof and generations up to 1.7 say of a mapping in fields: flags, whose four numbers follow each
+/// other, and in 1.3 the build id.
 fn mapping_rare<G: Generation>(
     tag: u32,
     pprof: &mut MappingPprof,

@@ -1,4 +1,7 @@
 //! Reading samples: the hot path.
+//!
+//! Samples are most of a payload. One of few bytes and of the usual fields is read by [`short_sample`], which knows
+//! how many bytes are left and so checks once; anything else by [`any_sample`], which checks at every field.
 
 use crate::error::Result;
 use crate::format::even::Even;
@@ -23,11 +26,14 @@ use crate::wire::{FIXED64, LEN, VARINT};
 /// The samples as they are on the wire: ids are numbers, not yet proved.
 #[derive(Debug, Default)]
 pub(crate) struct RawSamples {
+    /// One for each sample: an index, or while slices are read what [`LocationList`] keeps of it.
     pub(crate) stacks: Vec<u32>,
+    /// As long as to the last sample that has one.
     pub(crate) links: Vec<u32>,
     pub(crate) attributes: Ragged<u32>,
     pub(crate) values: Ragged<i64>,
     pub(crate) timestamps: Ragged<u64>,
+    /// Likewise.
     pub(crate) stacktrace_ids: Vec<u32>,
     /// Where the rows of the three lists end, while they are read.
     ends: [Even; 3],
@@ -166,6 +172,7 @@ impl RawSamples {
         self.attributes.items.reserve(all.min(payload / 16));
     }
 
+    /// Takes back what a short sample pushed before it turned out to be none.
     #[inline]
     fn truncate(&mut self, lengths: Lengths) {
         self.values.items.truncate(lengths.values);
@@ -221,6 +228,7 @@ fn short_sample<G: Generation>(mut row: Short, samples: &mut RawSamples) -> Opti
     row.is_done().then_some(fields)
 }
 
+/// Any sample: fields in any order, lists packed or not, each as often as it likes.
 #[inline(never)]
 fn any_sample<G: Generation>(
     mut reader: Reader,

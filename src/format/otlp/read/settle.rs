@@ -1,4 +1,9 @@
 //! How indices on the wire become rows of the model, once the tables are complete.
+//!
+//! The model has an empty row 0 in each table. A generation has it too ([`Rows::NullFirst`]); or its row 0 may be
+//! a real one, and then the model's row comes before it and indices count one more. An empty first row of such a
+//! table says what the model's row says and is taken out again, so that a payload written here comes back with
+//! the same rows.
 
 use hashbrown::HashMap;
 
@@ -55,6 +60,7 @@ impl Tables {
         })
     }
 
+    /// String 0 is the empty one in every generation, as in pprof.
     fn check_strings(&mut self, intake: &mut Intake) -> Result<()> {
         match self.texts.raw.get(0) {
             None | Some(b"") => Ok(()),
@@ -100,6 +106,7 @@ impl Tables {
         Ok(())
     }
 
+    /// Has row 0 of every table be the empty one: puts it in, or empties what is there.
     fn empty_row_0(&mut self) {
         set_first(&mut self.mappings, Mapping::default());
         set_first(&mut self.functions, Function::default());
@@ -131,6 +138,7 @@ impl Tables {
     }
 
     /// Mapping references, as rows of the model's table.
+    /// `row_0` says whether the first mapping on the wire was the empty one.
     fn mapping_references<G: Generation>(&mut self, row_0: bool, intake: &mut Intake) {
         if G::SCHEMA.rows == Rows::FromZero {
             self.raw_mappings = self.location_mappings.clone();
@@ -206,6 +214,7 @@ fn drop_if<T>(rows: &mut Vec<T>, empty: impl Fn(&T) -> bool) -> bool {
     }
 }
 
+/// Overwrites row 0, or makes it.
 fn set_first<T>(rows: &mut Vec<T>, empty: T) {
     match rows.first_mut() {
         Some(first) => *first = empty,

@@ -1,4 +1,7 @@
 //! How many values and timestamps a sample may have.
+//!
+//! Since 1.8 a sample has values, timestamps, or one value for each timestamp. Before, it has one value for each
+//! sample type. Both are checked by whole columns; only a column that fails is looked at row by row.
 
 use crate::error::{Error, Result};
 use crate::format::intake::Intake;
@@ -44,6 +47,7 @@ pub(crate) fn check<G: Generation>(
     Ok(())
 }
 
+/// How many values a sample has once it is repaired: too many are cut, too few filled up with 0.
 fn values_wanted(single: bool, types: usize, times: usize, had: usize) -> usize {
     match (single, times, had) {
         (false, _, _) => types,
@@ -61,6 +65,7 @@ fn uneven(samples: &Samples) -> Option<usize> {
 }
 
 /// The first sample that has not as many values as there are sample types.
+/// With so many values each, the ends of the rows are the multiples of that number.
 fn miscounted(samples: &Samples, types: usize) -> Option<usize> {
     let rows = samples.stacks.len();
     let regular = samples.values.ends.len() == rows || types == 0;

@@ -8,6 +8,9 @@ use crate::format::otlp::schema::Rows;
 use crate::model::id::{LinkId, StringId};
 
 /// What is added to the indices of each table, and the units that go by key.
+///
+/// A shift is 0 where the table on the wire has the empty row, and 1 where the model put it before. Made by
+/// [`settle`](super::settle), used by [`prove`](super::prove).
 #[derive(Debug)]
 pub(crate) struct Shifts {
     pub(crate) strings: Target,
@@ -18,13 +21,16 @@ pub(crate) struct Shifts {
     /// As `attributes`, with those that were made of labels.
     pub(crate) sample_attributes: Target,
     pub(crate) link: Target,
+    /// How the generation refers to rows.
     pub(crate) rows: Rows,
     /// Whether the first link on the wire was the empty one, which is the model's row 0.
     pub(crate) link_row_0: bool,
+    /// By key: `attribute_units` of 1.3 to 1.7. Empty since.
     pub(crate) units: HashMap<StringId, StringId, foldhash::fast::RandomState>,
 }
 
 impl Shifts {
+    /// None where the key has no unit.
     pub(crate) fn unit_of(&self, key: StringId) -> StringId {
         self.units.get(&key).copied().unwrap_or_default()
     }

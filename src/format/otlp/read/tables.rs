@@ -15,13 +15,20 @@ use crate::wire::read::Reader;
 use crate::wire::short::Short;
 
 /// The tables as they are on the wire: ids are numbers, not yet proved.
+///
+/// In generations without an empty row 0, one is put before those of the wire when room is made for them, so
+/// that rows have the model's numbers from the start; only references still count from the wire's.
 #[derive(Debug)]
 pub(crate) struct Tables {
+    /// Strings of the table, then those met in place.
     pub(crate) texts: Texts,
+    /// Of the first pass.
     pub(crate) counts: Counts,
     pub(crate) mappings: Vec<Mapping>,
     pub(crate) mapping_attributes: Ragged<u32>,
+    /// As long as to the last mapping that says any of it.
     pub(crate) mapping_pprof: Vec<MappingPprof>,
+    /// By location: a mapping, as [`reference`] has it.
     pub(crate) location_mappings: Vec<u32>,
     /// The same as they were on the wire, where they may yet turn out to be ids.
     pub(crate) raw_mappings: Vec<u32>,
@@ -35,16 +42,19 @@ pub(crate) struct Tables {
     pub(crate) functions: Vec<Function>,
     pub(crate) links: Vec<Link>,
     pub(crate) attributes: Vec<Attribute>,
+    /// Made of fields and labels, numbered behind `attributes`.
     pub(crate) new_attributes: NewAttributes,
     /// Units by key, both as string indices.
     pub(crate) units: Vec<(u32, u32)>,
     pub(crate) stacks: Stacks,
     /// Whether samples name their stacks by slices of a list.
     pub(crate) slices: bool,
+    /// Of pprof's rows, in 1.3.
     pub(crate) ids: Ids,
 }
 
 /// How many rows each table has on the wire.
+/// Room is made for so many; the limit on rows is checked against the largest.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Counts {
     pub(crate) mapping: usize,
@@ -62,7 +72,9 @@ pub(crate) struct Counts {
 /// What pprof says of a mapping beyond OTLP's current fields.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct MappingPprof {
+    /// A string.
     pub(crate) build_id: u32,
+    /// 1 is a hash of head and tail; 0 is the linker's.
     pub(crate) build_id_kind: u32,
     /// The four `has_*`, from bit 0.
     pub(crate) flags: u8,
@@ -234,6 +246,8 @@ impl Tables {
         Ok(true)
     }
 
+    /// The tables with few rows. The reader goes in and out by value, so that the caller keeps its own in
+    /// registers.
     #[inline(never)]
     fn read_rare<'a, G: Generation>(
         &mut self,

@@ -66,6 +66,7 @@ pub(crate) fn key_value<G: Generation>(
     field_varint(out, G::SCHEMA.key_strindex, index.into());
 }
 
+/// Entities only where the generation has them; that they are lost is counted once, for the payload.
 pub(crate) fn resource<G: Generation>(
     out: &mut Vec<u8>,
     resource: &Resource,
@@ -83,6 +84,7 @@ pub(crate) fn resource<G: Generation>(
     }
 }
 
+/// Its texts are in place in every generation that has it.
 fn entity_ref(out: &mut Vec<u8>, entity: &EntityRef, strings: &Strings) {
     let text = |id: StringId| strings.get(id).as_bytes();
     field_bytes_nonempty(out, 1, text(entity.schema_url));
@@ -94,12 +96,16 @@ fn entity_ref(out: &mut Vec<u8>, entity: &EntityRef, strings: &Strings) {
 /// A scope, less the attributes that the generation says elsewhere, and the order it adds.
 pub(crate) struct ScopeSaid<'a> {
     pub(crate) scope: &'a Scope,
+    /// Keys that the generation's own fields say.
     pub(crate) hidden: &'a [&'static str],
+    /// The columns that the profiles were, where one became several.
     pub(crate) order: Option<&'a [i64]>,
+    /// The default sample type, where a scope has to say it.
     pub(crate) default: Option<StringId>,
 }
 
 impl ScopeSaid<'_> {
+    /// Those that are still said as attributes.
     fn attributes<'b>(&'b self, dictionary: &'b Dictionary) -> impl Iterator<Item = &'b KeyValue> {
         self.scope.attributes.iter().filter(|pair| {
             !self.hidden.contains(&dictionary.text(pair.key)) || !is_in_fields(pair, dictionary)
@@ -116,6 +122,7 @@ impl ScopeSaid<'_> {
     }
 }
 
+/// The scope's own attributes first, then those added.
 pub(crate) fn scope<G: Generation>(
     out: &mut Vec<u8>,
     said: &ScopeSaid,

@@ -1,4 +1,7 @@
 //! Attributes that a generation says in fields: what reading makes attributes of, the other way.
+//!
+//! The other way is [`lift`](crate::format::otlp::read). An attribute becomes a field only where reading the
+//! field gives the same attribute again; anything else stays an attribute, so that nothing changes on the way.
 
 use std::marker::PhantomData;
 
@@ -82,6 +85,7 @@ impl<'a, G: Generation> Lower<'a, G> {
         })
     }
 
+    /// Whether a location says `is_folded`: false and left out are the same there.
     pub(crate) fn folded(&self, row: usize) -> bool {
         self.dictionary.locations.attributes.row(row).iter().any(|id| {
             self.known.get(*id) == Known::Folded

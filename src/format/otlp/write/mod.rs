@@ -1,4 +1,9 @@
 //! Writing a payload: resources, scopes and profiles around what [`tables`] and [`samples`] write.
+//!
+//! Written in one go, front to back. What comes first refers to what comes last, so the numbers of rows are
+//! decided before a byte is written: which attributes are rows and which fields ([`lower`]), which strings are
+//! in the table ([`tables`]), where stacks lie in a list ([`slices`]). Lengths go before messages; room for them
+//! is left and closed up ([`field_large`]).
 
 mod common;
 mod frame_types;
@@ -41,6 +46,11 @@ use crate::model::{Profiles, ResourceProfiles};
 use crate::wire::write::{field_bytes_nonempty, field_large, field_message};
 
 /// Writes one payload of the generation.
+///
+/// # Errors
+///
+/// [`Limit`](crate::ErrorKind::Limit) past `max_output_bytes` or `max_expanded_samples`;
+/// [`Unrepresentable`](crate::ErrorKind::Unrepresentable) for a table of more rows than an `int32` counts.
 pub(crate) fn write<G: Generation>(
     profiles: &Profiles,
     options: &WriteOptions,
@@ -134,8 +144,10 @@ fn note_lost_texts<G: Generation>(profiles: &Profiles, losses: &mut Losses) {
     }
 }
 
+/// Everything that profiles share while they are written.
 struct Writer<'a, G> {
     dictionary: &'a Dictionary,
+    /// What each attribute is to formats with a field for it.
     known: &'a KnownAttributes,
     /// Where profiles have their own tables, no text is said by reference.
     inline: TextRefs,
@@ -143,13 +155,16 @@ struct Writer<'a, G> {
     shared: Option<TableWriter<'a, G>>,
     /// Where several profiles have tables of their own.
     subsets: Option<Subsets<'a>>,
+    /// One memory for the lists of all profiles.
     slices: Slices,
+    /// Ids for profiles that must have one and have none.
     fingerprints: Fingerprints<'a>,
     options: &'a WriteOptions,
     losses: &'a mut Losses,
 }
 
 impl<G: Generation> Writer<'_, G> {
+    /// All resources, then the tables. The limit is looked at after each.
     fn payload(
         mut self,
         mut out: Vec<u8>,
@@ -184,6 +199,7 @@ impl<G: Generation> Writer<'_, G> {
         self.shared.as_ref().map_or(&self.inline, |tables| &tables.refs)
     }
 
+    /// A `ResourceProfiles`: the resource, its scopes, its schema.
     fn resource(
         &mut self,
         out: &mut Vec<u8>,
@@ -207,6 +223,7 @@ impl<G: Generation> Writer<'_, G> {
         Ok(())
     }
 
+    /// A `ScopeProfiles`, with what its attributes have to say for the profiles that become several or one.
     fn scope(&mut self, out: &mut Vec<u8>, parts: &ScopeParts) -> Result<()> {
         let dictionary = self.dictionary;
         let added = common::ScopeSaid {

@@ -8,6 +8,7 @@ use crate::model::id::StringId;
 #[derive(Debug, Default)]
 pub(crate) struct OwnTexts(Vec<(&'static str, Place)>);
 
+/// Decided in two steps: [`find`](OwnTexts::find) before strings are numbered, [`number`](OwnTexts::number) after.
 #[derive(Clone, Copy, Debug)]
 enum Place {
     /// A string of the dictionary.
@@ -18,6 +19,7 @@ enum Place {
 
 impl OwnTexts {
     /// Asks for a text.
+    /// Asking again changes nothing. There are a handful of such texts, so lists are searched.
     pub(crate) fn want(&mut self, text: &'static str) {
         if self.0.iter().all(|(wanted, _)| *wanted != text) {
             self.0.push((text, Place::Made(0)));

@@ -1,4 +1,8 @@
 //! What becomes one profile on the wire, and what its scope says for it.
+//!
+//! pprof and OTLP up to 1.7 measure several things in one profile, later OTLP one. A profile of several sample
+//! types is split when it goes to the latter, and put together again on its way back if its scope says that it
+//! was one: `pprof.scope.sample_type_order`.
 
 use std::slice;
 
@@ -18,6 +22,7 @@ use crate::semconv::{PPROF_SCOPE_DEFAULT_SAMPLE_TYPE, PPROF_SCOPE_SAMPLE_TYPE_OR
 #[derive(Debug)]
 pub(crate) enum Part<'a> {
     /// A column of a profile, where a profile has one sample type.
+    /// Values are those of one sample type; stacks, attributes and timestamps are written with each.
     Column(&'a Profile, usize),
     /// All columns, where it may have several.
     Joined(Joined<'a>),
@@ -26,7 +31,9 @@ pub(crate) enum Part<'a> {
 /// A scope, and the profiles it has on the wire.
 #[derive(Debug)]
 pub(crate) struct ScopeParts<'a> {
+    /// As it is in the model.
     pub(crate) scope: &'a ScopeProfiles,
+    /// In the order in which they are written.
     pub(crate) parts: Vec<Part<'a>>,
     /// The scope's own word for the default sample type.
     default: Option<&'a Value>,
@@ -39,6 +46,8 @@ pub(crate) struct ScopeParts<'a> {
 }
 
 impl<'a> Part<'a> {
+    /// Times, ids and attributes are those of the first profile; what the others say differently is counted as a
+    /// loss.
     pub(crate) fn first(&self) -> &'a Profile {
         match self {
             Self::Column(profile, _) => profile,
@@ -54,6 +63,7 @@ impl<'a> Part<'a> {
         }
     }
 
+    /// One for a column, several where they are joined.
     pub(crate) fn sample_types(&self) -> Vec<ValueType> {
         match self {
             Self::Column(profile, column) => {
@@ -74,6 +84,7 @@ pub(crate) fn scopes<'a, G: Generation>(
 }
 
 impl<'a> ScopeParts<'a> {
+    /// Splits or joins, by what the generation can say.
     fn of<G: Generation>(
         scope: &'a ScopeProfiles,
         dictionary: &Dictionary,

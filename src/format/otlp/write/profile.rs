@@ -20,6 +20,7 @@ use crate::wire::write::{
 /// What is said of a profile beside what it says itself.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Said {
+    /// None for all columns of a profile but the first: no two profiles may have one id.
     pub(crate) id: ProfileId,
     /// The default sample type.
     pub(crate) default: StringId,
@@ -44,6 +45,7 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
         self.container(out, part, said)
     }
 
+    /// Attributes of the profile are the container's, with their keys in place.
     fn container(&mut self, out: &mut Vec<u8>, part: &Part, said: Said) -> Result<()> {
         let profile = part.first();
         let fields = const { &G::SCHEMA.container };
@@ -95,6 +97,7 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
         Ok(())
     }
 
+    /// The field of this number, if the generation has one that is not samples or tables.
     fn field(&mut self, out: &mut Vec<u8>, number: u32, part: &Part, said: Said) {
         let fields = const { &G::SCHEMA.profile };
         let profile = part.first();
@@ -122,6 +125,7 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
         }
     }
 
+    /// The fields of which most profiles have none.
     fn rare_field(&mut self, out: &mut Vec<u8>, number: u32, part: &Part, said: Said) {
         let fields = const { &G::SCHEMA.profile };
         let profile = part.first();
@@ -163,6 +167,7 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
         }) as u64
     }
 
+    /// A sample type as the generation says it: with the temporality that a rule assumes, or without the one it has.
     fn with_temporality(&mut self, value_type: ValueType, duration_nanos: i128) -> ValueType {
         let place = || self.tables.dictionary.text(value_type.name).to_owned();
         if G::SCHEMA.temporality == 0 {

@@ -1,4 +1,7 @@
 //! Which texts of resources, scopes and values are said by their index in the string table.
+//!
+//! In 1.10 all texts of a payload are in place or all are references: receivers of the time understand the one
+//! or the other ([`Receiver`](crate::format::Receiver)), and none a mixture.
 
 use hashbrown::HashMap;
 
@@ -24,6 +27,7 @@ pub(crate) struct TextRefs {
 }
 
 impl TextRefs {
+    /// None unless references are asked for and the generation has them.
     pub(crate) fn of<G: Generation>(
         profiles: &Profiles,
         scopes: &[ScopeParts],

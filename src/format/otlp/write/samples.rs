@@ -1,4 +1,7 @@
 //! Writing samples: the hot path.
+//!
+//! The room a sample may take is asked for once, from the lengths of its lists; its fields are then written without
+//! a check each ([`record`]).
 
 use crate::error::Result;
 use crate::format::columns::{Joined, default_column};
@@ -96,6 +99,7 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
     }
 
     /// One sample, its fields in ascending order.
+    /// Where a generation has `values` decides where they are written; the conditions are of constants.
     fn sample(&self, out: &mut Vec<u8>, sample: &SampleRef, values: &[i64], times: &[u64]) {
         let Self { tables, slices, .. } = self;
         let numbers = const { &G::SCHEMA.sample };

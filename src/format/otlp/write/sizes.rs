@@ -29,6 +29,7 @@ pub(crate) fn estimate<G: Generation>(profiles: &Profiles) -> usize {
     tables + samples + 1024
 }
 
+/// What a sample takes on average, by the columns it has. Too little costs a copy, too much some memory.
 pub(crate) fn profile_estimate<G: Generation>(profile: &Profile) -> usize {
     let samples = &profile.samples;
     let row = samples.len() * 8 + samples.attributes.items.len() * 2;

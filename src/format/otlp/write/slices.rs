@@ -24,6 +24,7 @@ pub(crate) struct Slices {
     starts: Vec<u32>,
     /// By stack: the longer one that holds it, and where; or [`NOWHERE`].
     within: Vec<(u32, u32)>,
+    /// Empty between two profiles.
     ends: Ends,
     /// The stacks that are laid out, longest first.
     rows: Vec<u32>,
@@ -113,6 +114,7 @@ struct Ends {
 }
 
 impl Ends {
+    /// First the leaves, then which of them longer stacks pass at the same height.
     fn fill(&mut self, stacks: &Ragged<LocationId>, locations: usize, order: &[u32]) {
         let Self { lengths, present } = self;
         lengths.resize(locations, [0; 2]);
@@ -148,11 +150,13 @@ impl Ends {
         }
     }
 
+    /// The bit of a length.
     fn bit(length: usize) -> u64 {
         1 << (length % 64)
     }
 
     /// Whether a stack of this leaf and length may be both in a longer one and one of its own.
+    /// A bit stands for every 64th length, so yes may be wrong; no never is.
     #[inline]
     fn met(&self, leaf: LocationId, length: usize) -> bool {
         let met = self.lengths.get(leaf.row()).map_or(0, |[_, met]| *met);
@@ -185,6 +189,7 @@ fn equal(one: &[LocationId], other: &[LocationId]) -> bool {
 /// waits for the one before.
 #[derive(Clone, Copy)]
 struct Rolling {
+    /// What a hash map needs of it is that equal stacks agree; that they are equal is compared after.
     sum: u64,
     depth: u64,
     /// Unknown to who chose the locations.
@@ -212,6 +217,7 @@ impl Rolling {
 
 /// The stacks that longer ones may hold, by their hash; of equal ones the first.
 struct Wanted {
+    /// By hash: the hash and the row.
     rows: HashTable<(u64, u32)>,
     /// The others, each with the first.
     equal: Vec<(u32, u32)>,
@@ -220,6 +226,7 @@ struct Wanted {
 }
 
 impl Wanted {
+    /// Only stacks that may be in another are hashed.
     fn of(stacks: &Ragged<LocationId>, order: &[u32], ends: &Ends) -> Self {
         let rolling = Rolling::new();
         let mut wanted = Self { rows: HashTable::new(), equal: Vec::new(), rolling };

@@ -31,8 +31,11 @@ pub(crate) struct TableWriter<'a, G> {
     pub(super) lower: Lower<'a, G>,
     /// The attributes that are written; of the other tables all rows are.
     pub(super) chosen: Select,
+    /// Only the texts that something refers to, numbered in the order of the dictionary.
     pub(crate) strings: StringTable,
+    /// The texts of values that are said by reference.
     pub(crate) refs: TextRefs,
+    /// By key, in generations that say units so.
     pub(crate) units: Units,
     /// Whether the model's row 0 is written, so that 0 means none.
     pub(super) mapping_row_0: bool,
@@ -83,6 +86,7 @@ impl<'a, G: Generation> TableWriter<'a, G> {
         Ok(tables)
     }
 
+    /// Nothing is chosen yet: [`settle`](Self::settle) does.
     fn new(dictionary: &'a Dictionary, known: &'a KnownAttributes, refs: TextRefs) -> Self {
         Self {
             dictionary,
@@ -231,6 +235,7 @@ impl<'a, G: Generation> TableWriter<'a, G> {
         self.attributes = self.chosen.codes(attributes.len(), place);
     }
 
+    /// Marks the texts of all that is written, then numbers them.
     fn mark_strings(&mut self, profiles: &[&Profile], default: StringId) {
         let Self { dictionary, chosen, strings, units, refs, own_texts, .. } = self;
         for function in dictionary.functions.iter().skip(1) {
@@ -326,6 +331,7 @@ impl<'a, G: Generation> TableWriter<'a, G> {
         G::SCHEMA.sample.label != 0 && self.units.conflict(id) && self.fits_label(id)
     }
 
+    /// pprof's labels are a number with a unit, or a text without one.
     fn fits_label(&self, id: AttributeId) -> bool {
         self.dictionary.attribute(id).is_some_and(|attribute| match attribute.value {
             Value::Int(_) => true,
@@ -336,6 +342,7 @@ impl<'a, G: Generation> TableWriter<'a, G> {
         })
     }
 
+    /// Indices are `int32` in every generation.
     fn check_sizes(&self) -> Result<()> {
         check_rows("mapping_table", self.dictionary.mappings.rows.len())?;
         check_rows("location_table", self.dictionary.locations.len())?;

@@ -1,4 +1,8 @@
 //! Units by key, where a generation has no unit on the attribute.
+//!
+//! OTLP 1.3 to 1.7 has `attribute_units`: one unit a key, for all attributes of it. The model has a unit on each
+//! attribute, as 1.8 and later. Where a key has several, most attributes keep theirs and the others become
+//! labels or lists of pairs, and are counted.
 
 use hashbrown::HashMap;
 
