@@ -14,7 +14,9 @@ folder, size = pathlib.Path(sys.argv[1]), 100_000_000
 
 # Folded stacks: each of some 56,000 three times, of 20 frames that are called by some of 4,000 functions.
 folded, written = folder / "100MB.folded", 0
-frame = lambda: f"frame_{random.randrange(4000)}_of_module_{random.randrange(40)}"
+def frame():
+    number = random.randrange(4000)
+    return f"frame_{number}_of_module_{number % 40}"
 with folded.open("w") as out:
     while written < size:
         stacks = [";".join(["main"] + [frame() for _ in range(20)]) for _ in range(1000)]
