@@ -204,6 +204,7 @@ fn deflate_into<W: Write>(to: W, bytes: &[u8], level: Level) -> W {
 }
 
 /// Counts what is written to it.
+/// Sizes are asked for without keeping what they are of.
 struct Length(u64);
 
 impl Write for Length {

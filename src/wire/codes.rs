@@ -1,4 +1,7 @@
 //! The varints of a table's indices, made once for all that refer to its rows.
+//!
+//! An index of a row is written once for every reference to it. Made into bytes once, it is then stored by one move of
+//! eight bytes, however many bytes it takes: the next one writes over what is too much.
 
 use crate::wire::write::{more, spread, up_to_three, varint_len};
 
@@ -11,6 +14,7 @@ pub(crate) struct Code(pub(super) u64);
 impl Code {
     const ZERO: Self = Self(1 << 61);
 
+    /// 1 to 5.
     #[inline(always)]
     pub(super) fn length(self) -> usize {
         (self.0 >> 61) as usize
@@ -20,12 +24,14 @@ impl Code {
 /// The codes of the indices of a table's rows.
 #[derive(Debug, Default)]
 pub(crate) struct Codes {
+    /// By row.
     pub(super) codes: Vec<Code>,
     /// How many bytes 64 of them take, in the mean.
     mean: usize,
 }
 
 impl Codes {
+    /// By row, the index that it is written as.
     pub(crate) fn of(indices: &[u32]) -> Self {
         let all = indices.iter().fold(0, |all, index| all | index);
         let codes: Vec<Code> = if all < 1 << 21 {
@@ -47,6 +53,7 @@ impl Codes {
     }
 
     /// The code of a row's index.
+    /// That of 0 past the end.
     #[inline(always)]
     pub(crate) fn get(&self, row: usize) -> Code {
         self.codes.get(row).copied().unwrap_or(Code::ZERO)

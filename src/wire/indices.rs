@@ -1,4 +1,9 @@
 //! Packed indices: the ids that stacks and samples are made of, and most of a profile's bytes.
+//!
+//! | bodies | are read by |
+//! |---|---|
+//! | with 16 bytes of the payload behind them | vector instructions, or by words of eight bytes |
+//! | at the end of the payload, or with numbers of more bytes | one by one |
 
 use std::ops::Range;
 
@@ -15,12 +20,14 @@ pub(crate) struct Indices {
     /// Those there are, and room for more that is written over as a whole before it is known how
     /// many there will be.
     slots: Vec<u32>,
+    /// How many of the slots are indices.
     filled: usize,
     /// What is added to every index: where row 0 is a row like any other, 1 makes room for none.
     plus: u32,
     /// How many were looked at for the largest, and what it is less one.
     looked_at: usize,
     most: Option<u32>,
+    /// The vector instructions of this processor.
     lanes: Lanes,
     /// Whether any took three bytes: looking for them by words takes time.
     wide: bool,
@@ -80,6 +87,7 @@ impl Indices {
         self.filled = self.slots.len();
     }
 
+    /// How many indices there are, not slots.
     pub(crate) fn len(&self) -> usize {
         self.filled
     }
@@ -181,6 +189,7 @@ pub(crate) fn packed_indices(body: Reader, out: &mut Vec<u32>) -> Result<()> {
 }
 
 /// Reads by words what no vector instruction reads.
+/// Two bytes first, as most tables have fewer than 16,384 rows; three once any took them.
 fn by_words_of(ahead: &[u8], plus: u32, room: &mut [u32], wide: &mut bool) -> Option<usize> {
     if !*wide {
         let narrow = by_words::<false>(ahead, plus, room);

@@ -1,6 +1,16 @@
 //! Protobuf fields from and to bytes; knows no profile.
+//!
+//! | file | |
+//! |---|---|
+//! | `read`, `short`, `faults` | fields of messages; those of short messages without checks; what is wrong with bytes |
+//! | `varint`, `packed`, `indices`, `lanes` | numbers; lists of them; lists of references, by vector instructions |
+//! | `write`, `record`, `codes` | fields; many small fields at once; indices made ready |
+//!
+//! All of [protobuf's encoding](https://protobuf.dev/programming-guides/encoding/) is read, groups included; what is
+//! written are varints in their shortest form.
 
 pub(crate) mod codes;
+mod faults;
 pub(crate) mod indices;
 pub(crate) mod lanes;
 pub(crate) mod packed;

@@ -1,9 +1,13 @@
 //! Packed varints and fixed64.
+//!
+//! A packed list is one length-delimited field of numbers, end to end. Values and timestamps are read here; references
+//! by [`indices`](super::indices).
 
 use crate::error::{Error, Result};
 use crate::wire::read::Reader;
 
 /// The number of varints in a packed body.
+/// It counts the bytes that end one: no number is decoded, and the compiler makes vector instructions of it.
 #[inline(always)]
 pub(crate) fn count_packed(body: &[u8]) -> usize {
     body.chunks(128)
@@ -25,6 +29,10 @@ pub(crate) fn packed_varints<T>(
 }
 
 /// Appends the 8-byte words of a packed body to `out`.
+///
+/// # Errors
+///
+/// A length that is no multiple of eight.
 pub(crate) fn packed_fixed64(body: &[u8], out: &mut Vec<u64>) -> Result<()> {
     let (words, odd) = body.as_chunks::<8>();
     if !odd.is_empty() {

@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::limits::within;
+use crate::wire::faults::{MAX_LENGTH, MAX_LENGTH_BYTES, bad_length, bad_tag, cut_short};
 use crate::wire::short::Short;
 use crate::wire::varint::{CONTINUES, compact, compact_low, index};
 use crate::wire::{END_GROUP, FIXED32, FIXED64, LEN, START_GROUP, VARINT};
@@ -25,6 +26,7 @@ pub(crate) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
+    /// A message that is all of the payload.
     #[inline]
     pub(crate) fn new(message: &'a [u8]) -> Self {
         Self { payload: message, at: 0, end: message.len() }
@@ -86,6 +88,7 @@ impl<'a> Reader<'a> {
         self.at = self.end.min(self.at.saturating_add(bytes));
     }
 
+    /// Whether the message is at its end.
     #[inline(always)]
     pub(crate) fn is_empty(&self) -> bool {
         self.at >= self.end
@@ -128,6 +131,11 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// A number of up to 64 bits.
+    ///
+    /// # Errors
+    ///
+    /// More than ten bytes or 64 bits, or the end of the message within it.
     #[inline(always)]
     pub(crate) fn varint(&mut self) -> Result<u64> {
         match self.last_byte() {
@@ -187,6 +195,7 @@ impl<'a> Reader<'a> {
         Ok(index(self.varint()?))
     }
 
+    /// Eight bytes, little-endian.
     #[inline]
     pub(crate) fn fixed64(&mut self) -> Result<u64> {
         match self.rest().first_chunk::<8>() {
@@ -312,6 +321,7 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Past a field of a kind that profiles have few of or none.
     #[cold]
     #[inline(never)]
     fn past_rare(mut self, tag: u32, max_nesting: u64) -> Result<Self> {
@@ -362,44 +372,6 @@ impl<'a> Reader<'a> {
         }
         Ok(())
     }
-}
-
-#[cold]
-#[inline(never)]
-fn bad_tag(tag: u64, length: usize) -> Error {
-    Error::malformed(match tag >> 3 {
-        0 => "field number 0 does not exist".to_owned(),
-        number if number >= 1 << 29 => {
-            format!("field number {number} exceeds the largest, 536870911")
-        }
-        number => format!("the tag of field {number} takes {length} bytes, more than 5"),
-    })
-}
-
-/// The longest message there is in protobuf, and the bytes in which libraries of it take a length.
-const MAX_LENGTH: usize = i32::MAX as usize;
-const MAX_LENGTH_BYTES: usize = 5;
-
-#[cold]
-#[inline(never)]
-fn cut_short(wanted: u64, left: usize) -> Error {
-    Error::malformed(format!("length {wanted} exceeds the remaining {left} bytes"))
-}
-
-#[cold]
-#[inline(never)]
-fn bad_length(length: u64, bytes: usize, left: usize) -> Error {
-    if bytes > MAX_LENGTH_BYTES {
-        return Error::malformed(format!(
-            "the length takes {bytes} bytes, more than the {MAX_LENGTH_BYTES} protobuf allows"
-        ));
-    }
-    if left > MAX_LENGTH {
-        return Error::malformed(format!(
-            "length {length} exceeds {MAX_LENGTH}, the longest protobuf allows"
-        ));
-    }
-    cut_short(length, left)
 }
 
 #[cfg(test)]

@@ -1,4 +1,7 @@
 //! Records: a few small fields, put into a window of the output that is kept for all at once.
+//!
+//! A field of a few bytes costs more in checks than in bytes. So room for all of a record is made at once; each
+//! field then stores a word of eight bytes and moves on by as many as it takes.
 
 mod lone;
 
@@ -47,6 +50,7 @@ pub(crate) fn record(out: &mut Vec<u8>, number: u32, room: usize, fill: impl FnO
 /// Records one after the other at the end of the output. Room is made for many of them at once,
 /// and what is left of it is cut off behind the last.
 pub(crate) struct Records<'a> {
+    /// It is longer than what was written: the room of the next records.
     out: &'a mut Vec<u8>,
     /// Where the next one begins.
     end: usize,
@@ -116,6 +120,7 @@ pub(crate) fn field_varint(out: &mut Vec<u8>, number: u32, value: u64) {
 }
 
 impl<'a> Fields<'a> {
+    /// At the beginning of a window.
     #[inline(always)]
     fn new(written: &'a [u8], window: &'a mut [u8]) -> Self {
         Self { written, window, at: 0 }
@@ -194,6 +199,7 @@ impl<'a> Fields<'a> {
         }
     }
 
+    /// A varint without a tag, as of a packed list.
     #[inline(always)]
     fn value(&mut self, value: u64) {
         if value < 1 << 21 {
@@ -335,6 +341,7 @@ impl<'a> Fields<'a> {
     }
 }
 
+/// A message was longer than the one byte kept for its length says: its body moves.
 #[cold]
 #[inline(never)]
 fn widen_length(window: &mut [u8], body: usize, at: u32) -> u32 {

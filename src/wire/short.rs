@@ -1,4 +1,7 @@
 //! Short messages, read field by field in their usual order without a check against any end.
+//!
+//! A message of up to 64 bytes with 8 more of the payload behind it is looked at through an array of 72, so that no
+//! word can be past its end. Most samples, locations and functions are such messages.
 
 use crate::wire::varint::{CONTINUES, compact, compact_low};
 use crate::wire::word;
@@ -13,7 +16,9 @@ use crate::wire::word;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Short<'a> {
     pub(super) window: &'a [u8; Short::WINDOW],
+    /// The next byte, counted in the window. It may run past the end of the message: that shows when it is done.
     pub(super) at: usize,
+    /// Where the message ends in the window.
     pub(super) end: usize,
 }
 

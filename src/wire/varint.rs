@@ -1,4 +1,7 @@
 //! Varints in words of eight bytes, and indices made of them.
+//!
+//! A varint has seven bits a byte, the lowest first, and a high bit where more follow
+//! ([the encoding](https://protobuf.dev/programming-guides/encoding/#varints)).
 
 /// What a negative number becomes where an index was wanted.
 pub(crate) const BELOW: u32 = u32::MAX;
@@ -12,6 +15,7 @@ pub(crate) fn index(value: u64) -> u32 {
     if value < u64::from(BEYOND) { value as u32 } else { far_index(value) }
 }
 
+/// Negative int32 come as ten bytes, so their 64th bit is set.
 #[cold]
 fn far_index(value: u64) -> u32 {
     if value >> 63 == 1 { BELOW } else { BEYOND }

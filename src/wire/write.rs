@@ -1,4 +1,6 @@
 //! Fields to bytes.
+//!
+//! Fields are appended to a `Vec`. What comes often and is small goes through [`record`](super::record) instead.
 
 use std::ops::Range;
 
@@ -40,6 +42,7 @@ pub(super) fn more(length: usize) -> u64 {
     MORE[length % 16]
 }
 
+/// Of nine or ten bytes.
 #[cold]
 #[inline(never)]
 fn longest_varint(out: &mut Vec<u8>, value: u64) {

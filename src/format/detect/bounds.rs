@@ -1,4 +1,7 @@
 //! How much of a payload is walked.
+//!
+//! Detection should cost the same for a kilobyte and a gigabyte. Most payloads are decided by the beginnings of their
+//! lists; each round sees more of them than the one before, and is walked only by formats that are still in.
 
 /// How much of a payload is walked: the beginnings of its lists.
 #[derive(Clone, Copy, Debug)]
@@ -14,8 +17,11 @@ pub(super) struct Bounds {
 }
 
 impl Bounds {
+    /// Decides nearly every payload.
     pub(super) const FIRST: Self = Self::first(8, 64);
+    /// For payloads whose first messages are empty or unusual.
     pub(super) const SECOND: Self = Self::first(64, 512);
+    /// For small payloads that the beginnings leave open.
     pub(super) const WHOLE: Self =
         Self { messages: u32::MAX, fields: u32::MAX, numbers: usize::MAX, tolerant: false };
     /// For payloads that are broken by any grammar.

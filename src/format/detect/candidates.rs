@@ -1,4 +1,7 @@
 //! What a payload may be.
+//!
+//! Formats are candidates by being registered. Beside them are things that look like profiles and are none: they
+//! are tried too, so that the error names them rather than a format that fits by chance.
 
 use std::sync::LazyLock;
 
@@ -35,6 +38,7 @@ pub(super) struct Other {
 }
 
 impl Candidate {
+    /// None for what is only named.
     pub(super) fn format(&self) -> Option<Format> {
         match self.answer {
             Answer::Format(format) => Some(format),
@@ -46,6 +50,7 @@ impl Candidate {
 /// All candidates: the formats in the order of their registry, then what is only named.
 pub(super) static CANDIDATES: LazyLock<Vec<Candidate>> = LazyLock::new(|| candidates(Format::ALL));
 
+/// The order decides between what fits equally well, so the newest generation comes first.
 pub(super) fn candidates(formats: &[Format]) -> Vec<Candidate> {
     let mut all: Vec<Candidate> = formats.iter().filter_map(|&format| readable(format)).collect();
     let containers = formats
@@ -62,6 +67,7 @@ pub(super) fn candidates(formats: &[Format]) -> Vec<Candidate> {
     all
 }
 
+/// None for formats that are no protobuf: those are known by how they begin.
 fn readable(format: Format) -> Option<Candidate> {
     let grammar = match format.encoding() {
         Encoding::Otlp(schema) => generations::grammar(schema),
@@ -76,6 +82,7 @@ fn named(grammar: Grammar, other: Other) -> Candidate {
     Candidate { grammar, answer: Answer::Other(other) }
 }
 
+/// A pprof reader would take it for a pprof with odd fields.
 const BARE: Other = Other {
     what: "an extended pprof profile of OTEP 0239 without its container",
     advice: "wrap it in ProfileContainer.profile (field 8) inside a ProfilesData",
@@ -100,6 +107,7 @@ const LOGS: Other = Other {
     signal: true,
     little: false,
 };
+/// It is a message or two of text: what does not fit in all is not taken for it.
 const RESPONSE: Other = Other {
     what: "an OTLP export response",
     advice: "this is what a receiver answered; the profiles are in the request",

@@ -58,6 +58,7 @@ impl Walk<'_> {
         }
     }
 
+    /// Counts one row. Row 0 is looked at, as generations differ in what it may be.
     fn row(&mut self, table: Table, row: &[u8]) {
         if table == Table::Slice {
             // Counting takes time in proportion; it waits until the rest decides nothing.
@@ -103,6 +104,7 @@ impl Walk<'_> {
         }
     }
 
+    /// Counts the tables of all dictionaries in a payload before anything that refers to them.
     fn count_dictionary(&mut self, body: &[u8]) {
         let mut reader = Reader::new(body);
         let mut left = self.bounds.fields;

@@ -1,4 +1,8 @@
 //! Which of the candidates a payload is.
+//!
+//! In this order: what contradicts the bytes is out; of the rest those count that have the fewest misfits of the
+//! heaviest kind; a caller's hint decides among those that fit, then an endpoint among those that fit equally well; then
+//! rules of likelihood. What still reads differently is said, not hidden.
 
 use super::bounds::Bounds;
 use super::candidates::{Answer, Candidate};
@@ -11,6 +15,12 @@ use crate::format::Format;
 use crate::format::otlp::schema::Rows;
 
 /// Which candidate `payload` is, if any is likely.
+///
+/// `Ok(None)`: nothing is likely, and the hint may be taken at its word.
+///
+/// # Errors
+///
+/// What is named but not read, and a hint that the bytes contradict.
 pub(super) fn decide(
     candidates: &[Candidate],
     payload: &[u8],
@@ -73,6 +83,7 @@ pub(super) fn unrecognised(what: &str, advice: &str) -> Error {
     )
 }
 
+/// Whether a trial is of the format a caller named.
 fn is_format(trial: &Trial, hint: Format) -> bool {
     trial.candidate.format() == Some(hint)
 }
@@ -228,6 +239,7 @@ fn as_hinted(
     Detected { format: hint, certainty, evidence }
 }
 
+/// The error of a hint that cannot be true, with what speaks most against it.
 fn contradicted(hint: Format, hinted: Option<&Trial>, winner: &Trial) -> Error {
     let fault = hinted.map(|trial| format!(" ({})", words::fault(trial))).unwrap_or_default();
     let (hint, name) = (hint.name(), winner.name());

@@ -1,4 +1,7 @@
 //! In which fields of which messages several formats differ.
+//!
+//! A look over a large payload enters only what can tell formats apart. Messages are compared from the inside out, so
+//! that a message counts as the same only if all that it holds is.
 
 use super::grammar::{Grammar, LAST_NUMBER, Message, bit};
 
@@ -11,6 +14,7 @@ pub(super) struct Differences {
 }
 
 impl Differences {
+    /// Between one grammar and some others, by `ours`' numbers.
     pub(super) fn of(ours: &Grammar, others: &[&Grammar]) -> Self {
         let mut differences = Self { common: [0; Message::COUNT], into: [0; Message::COUNT] };
         // Messages hold only messages further down the list.
@@ -20,6 +24,7 @@ impl Differences {
         differences
     }
 
+    /// Compares the fields of one message, those inside of it being compared.
     fn compare(&mut self, message: Message, ours: &Grammar, others: &[&Grammar]) {
         let same = |number: &u32| {
             let field = ours.field(message, *number);
@@ -44,11 +49,13 @@ impl Differences {
         }
     }
 
+    /// The fields of a message that mean the same, and those that lead to a difference: a bit for each number.
     pub(super) fn masks(&self, message: Message) -> (u32, u32) {
         let of = |masks: &[u32; Message::COUNT]| masks.get(message as usize).copied().unwrap_or(0);
         (of(&self.common), of(&self.into))
     }
 
+    /// Whether no format reads anything in it differently.
     pub(super) fn is_same(&self, message: Message) -> bool {
         self.masks(message) == (u32::MAX, 0)
     }

@@ -11,6 +11,8 @@ use crate::format::otlp::schema::Schema;
 /// It is a hint of which generations the payload may be, given as
 /// [`ReadOptions::endpoint`](crate::ReadOptions::endpoint).
 ///
+/// A path may be one under a prefix. Between 1.4 and 1.10 no path tells anything.
+///
 /// ```
 /// use otlp_profiles::detect::{Endpoint};
 /// use otlp_profiles::{ReadOptions};

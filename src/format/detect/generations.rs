@@ -154,6 +154,7 @@ fn holds(field: &Field, rows: Rows) -> Holds {
     }
 }
 
+/// What a list of numbers is, by its role.
 fn numbers(role: Role) -> Holds {
     match role {
         Role::Ref(table) => Holds::Indices(table),
@@ -164,6 +165,7 @@ fn numbers(role: Role) -> Holds {
     }
 }
 
+/// None for messages that are not looked into.
 fn message(schema: &MessageType) -> Option<Message> {
     let found = MESSAGES.iter().find(|(_, known)| std::ptr::eq(*known, schema));
     found.map(|(message, _)| *message)

@@ -1,4 +1,7 @@
 //! What a format says of every field of its messages: what detection walks a payload with.
+//!
+//! A grammar is flat: for each kind of message an array of fields by number, so that looking one up is an index. It is
+//! derived from the schema for formats that are read, and written down for what is only named.
 
 use crate::format::otlp::schema::Rows;
 pub(super) use crate::schema::Table;
@@ -59,8 +62,11 @@ messages! {
 }
 
 /// What a field holds.
+///
+/// It says more than the type: whether numbers are references decides whether they can lead nowhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Holds {
+    /// Of up to 64 bits, with no meaning that can be checked.
     Number,
     /// 0 or 1.
     Flag,
@@ -75,6 +81,7 @@ pub(super) enum Holds {
     Text,
     /// A text for people: without control characters.
     Prose,
+    /// Of any length; not looked into.
     Bytes,
     /// Bytes of one length, or none.
     Id(u8),
@@ -95,13 +102,17 @@ pub(super) enum Holds {
     SliceIndices(Table),
     /// Numbers that are not references by row.
     Numbers,
+    /// Of a sample: as many as timestamps or sample types.
     Values,
+    /// Varints.
     Times,
+    /// Of eight bytes each.
     FixedTimes,
 }
 
 impl Holds {
     /// The kind its bytes have where an encoder packs what can be packed.
+    /// Lists of numbers are packed as a rule: `LEN`.
     pub(super) fn kind(self) -> u32 {
         match self {
             Self::Number
@@ -246,6 +257,7 @@ impl Grammar {
         self
     }
 
+    /// None where the format has no field of this number.
     #[inline]
     pub(super) fn field(&self, message: Message, number: u32) -> Option<&Field> {
         self.fields.get(message as usize)?.get(number as usize)?.as_ref()

@@ -17,6 +17,7 @@ pub(super) enum Seen {
 
 impl Seen {
     /// The format that reads it.
+    /// None where this crate only names it.
     pub(super) fn reads(self) -> Option<Format> {
         match self {
             Self::OtlpJson => Some(Format::OTLP_JSON),
@@ -25,6 +26,7 @@ impl Seen {
         }
     }
 
+    /// For a sentence.
     fn what(self) -> &'static str {
         match self {
             Self::OtlpJson => "OTLP profiles as JSON",
@@ -76,6 +78,7 @@ pub(super) fn binary(payload: &[u8]) -> Option<Seen> {
 }
 
 /// As much of a text as is looked at.
+/// Enough for a header and some lines.
 const START: usize = 4096;
 
 /// JSON, by the names that its first kilobytes hold.

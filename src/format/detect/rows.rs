@@ -1,4 +1,7 @@
 //! What is known of the tables while a payload is walked, in room that does not grow with them.
+//!
+//! A walk needs three things of tables: how many rows there are, whether two attributes of a thing have one key, and
+//! whether an attribute is used. The last two tell values from attributes where one list may be either.
 
 use super::grammar::Table;
 use crate::wire::read::Reader;
@@ -12,6 +15,7 @@ pub(super) struct Rows {
     counts: [u64; Table::COUNT],
     /// What the key of each attribute is known by.
     keys: Vec<u32>,
+    /// A bit for each attribute.
     used: [u64; FOLLOWED / 64],
 }
 
@@ -23,11 +27,13 @@ impl Rows {
         Self { counts: [0; Table::COUNT], keys: Vec::new(), used: [0; FOLLOWED / 64] }
     }
 
+    /// [`UNKNOWN`](Self::UNKNOWN) where it was not counted: then no reference is past it.
     #[inline]
     pub(super) fn count(&self, table: Table) -> u64 {
         self.counts.get(table as usize).copied().unwrap_or(Self::UNKNOWN)
     }
 
+    /// Forgets a table, since another message brings its own.
     pub(super) fn reset(&mut self, table: Table) {
         if let Some(count) = self.counts.get_mut(table as usize) {
             *count = 0;
@@ -63,6 +69,7 @@ impl Rows {
         key.copied().unwrap_or(row as u32 | 1 << 31)
     }
 
+    /// Notes that something refers to an attribute.
     pub(super) fn use_attribute(&mut self, row: u64) {
         if let Some(word) = self.used.get_mut((row / 64).min(FOLLOWED as u64) as usize) {
             *word |= 1 << (row % 64);

@@ -1,4 +1,7 @@
 //! How well a payload fits a grammar, and where it does not.
+//!
+//! A format that fits has no misfit at all, as a rule. Misfits have kinds, so that a payload by an odd encoder, or of a
+//! generation to come, is still told from one of another format.
 
 use super::grammar::{Message, Table};
 
@@ -71,6 +74,7 @@ pub(super) enum Why {
 }
 
 impl Why {
+    /// Where it counts.
     fn class(self, score: &mut Score) -> &mut u32 {
         match self {
             Self::Kind | Self::Broken => &mut score.hard,
@@ -85,6 +89,7 @@ impl Why {
 }
 
 /// The numbers of the fields that lead from the payload to a message.
+/// Eight bytes and a length, so that clashes can be compared and copied.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Path {
     numbers: [u8; 8],
@@ -101,6 +106,7 @@ impl Path {
         self
     }
 
+    /// From the payload inwards.
     pub(super) fn numbers(&self) -> impl Iterator<Item = u32> {
         self.numbers.iter().take(usize::from(self.length)).map(|&number| u32::from(number))
     }
@@ -132,12 +138,14 @@ pub(super) struct Outcome {
     pub(super) unknown: u32,
     /// Whether part of the payload was passed over.
     pub(super) cut: bool,
+    /// Those that were walked.
     pub(super) samples: u32,
     /// Samples that have timestamps and as many numbers in the list before them.
     pub(super) timed: u32,
 }
 
 impl Outcome {
+    /// Nothing seen, nothing amiss.
     pub(super) fn new() -> Self {
         Self {
             score: Score::default(),
@@ -173,6 +181,7 @@ impl Outcome {
     }
 
     /// Whether the walk found nothing amiss but what newer generations bring.
+    /// So far: what was passed over may tell another thing.
     pub(super) fn is_clean(&self) -> bool {
         self.score.hard == 0 && self.score.structural == 0 && self.score.semantic == 0
     }

@@ -1,22 +1,28 @@
 //! The grammars of the other signals of OTLP, as far as it takes to name them.
+//!
+//! Traces, metrics and logs have the same envelope as profiles. Their records are told by fields that profiles do
+//! not have.
 
 use Holds::{Bytes, Fixed32, Fixed64, Id, Many, Number, One, Opaques, Prose, Small, Text};
 
 use super::generations::envelope;
 use super::grammar::{Fields, Grammar, Holds, Message};
 
+/// A span has both ids.
 pub(super) fn traces() -> Grammar {
     let mut grammar = signal("traces", SPAN);
     grammar.require(Message::Record, 1).require(Message::Record, 2);
     grammar
 }
 
+/// A metric has a name.
 pub(super) fn metrics() -> Grammar {
     let mut grammar = signal("metrics", METRIC);
     grammar.require(Message::Record, 1);
     grammar
 }
 
+/// A log record need not have anything.
 pub(super) fn logs() -> Grammar {
     signal("logs", LOG)
 }
@@ -42,6 +48,7 @@ const RESPONSE: Fields = &[
     (Message::Record, &[(1, "rejected", Number), (2, "error_message", Prose)]),
 ];
 
+/// `opentelemetry.proto.trace.v1.Span`.
 const SPAN: Fields = &[(
     Message::Record,
     &[
@@ -64,6 +71,7 @@ const SPAN: Fields = &[(
     ],
 )];
 
+/// `opentelemetry.proto.metrics.v1.Metric`.
 const METRIC: Fields = &[(
     Message::Record,
     &[
@@ -79,6 +87,7 @@ const METRIC: Fields = &[(
     ],
 )];
 
+/// `opentelemetry.proto.logs.v1.LogRecord`.
 const LOG: Fields = &[(
     Message::Record,
     &[

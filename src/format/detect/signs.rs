@@ -1,4 +1,7 @@
 //! What text and old binary forms are known by, where a beginning alone does not tell.
+//!
+//! Each function answers for one kind of file, by its first kilobytes. They are asked in the order of the table in
+//! `foreign`.
 
 use crate::format::perf::event::Event;
 use crate::format::perf::frame::Frame;
@@ -79,11 +82,13 @@ pub(super) fn is_massif(text: &str) -> bool {
     text.starts_with("desc:") && text.contains("\ntime_unit:")
 }
 
+/// Its header is not required, so the first lines of its body count too.
 pub(super) fn is_callgrind(text: &str) -> bool {
     let begins = ["# callgrind format", "events:", "fl=", "fn="];
     text.lines().take(20).any(|line| begins.iter().any(|begin| line.starts_with(begin)))
 }
 
+/// Callgrind's format, by another tool.
 pub(super) fn is_yappi(text: &str) -> bool {
     is_callgrind(text) && text.contains("\ncreator: yappi")
 }
@@ -151,6 +156,7 @@ fn stacks(text: &str) -> impl Iterator<Item = &str> {
     lines(whole).filter(|line| !line.starts_with('#'))
 }
 
+/// Lines with something in them.
 fn lines(text: &str) -> impl Iterator<Item = &str> {
     text.lines().filter(|line| !line.trim().is_empty())
 }

@@ -14,6 +14,7 @@ const SMALL: usize = 1 << 16;
 /// A candidate, and how the payload fits it.
 pub(super) struct Trial<'c> {
     pub(super) candidate: &'c Candidate,
+    /// Of the widest walk so far.
     pub(super) outcome: Outcome,
 }
 
@@ -22,10 +23,12 @@ impl Trial<'_> {
         self.candidate.grammar.name
     }
 
+    /// No contradiction was met.
     pub(super) fn is_possible(&self) -> bool {
         self.outcome.score.hard == 0
     }
 
+    /// Whether it is a candidate for the answer.
     pub(super) fn is_likely(&self) -> bool {
         let little = matches!(self.candidate.answer, Answer::Other(other) if other.little);
         let outcome = &self.outcome;
@@ -151,6 +154,7 @@ enum Standing {
     Decided,
     /// Those that are without fault read all that was seen alike.
     Alike,
+    /// Several differ in what they make of it, or too little was seen.
     Open,
 }
 
@@ -185,6 +189,7 @@ pub(super) fn is_equivalent(a: &Trial, b: &Trial) -> bool {
     fields && null && (ours.series == theirs.series || a.outcome.samples == 0)
 }
 
+/// Whether all fields that a trial met are the same to both.
 fn same_fields(trial: &Trial, ours: &Grammar, theirs: &Grammar) -> bool {
     Message::ALL.into_iter().all(|message| {
         let mut used = trial.outcome.used(message);

@@ -29,14 +29,18 @@ pub(super) fn walk_found(grammar: &Grammar, payload: &[u8], found: &Found) -> Ou
     walk.finish()
 }
 
+/// One walk of one payload by one grammar; it fails by nothing and stops at the first contradiction.
 pub(super) struct Walk<'g> {
     pub(super) grammar: &'g Grammar,
     pub(super) bounds: Bounds,
     /// The rows of the dictionary by field number, where they were counted before.
     pub(super) counted: Option<&'g DictionaryRows>,
+    /// What was found.
     pub(super) outcome: Outcome,
     pub(super) rows: Rows,
+    /// How many of each kind were walked.
     pub(super) messages: [u32; Message::COUNT],
+    /// How many fields of each kind of message.
     pub(super) fields: [u32; Message::COUNT],
     pub(super) texts: u32,
     /// The message walked.
@@ -45,6 +49,7 @@ pub(super) struct Walk<'g> {
     pub(super) at: (u32, u32),
     /// Whether anything refers to a row.
     pub(super) referred: bool,
+    /// After a contradiction, unless the walk is tolerant.
     pub(super) stopped: bool,
 }
 
@@ -52,6 +57,7 @@ pub(super) struct Walk<'g> {
 #[derive(Clone, Copy)]
 enum Value<'a> {
     Number(u64),
+    /// Of four or eight bytes, which nothing is asked of.
     Fixed,
     Bytes(&'a [u8]),
 }
@@ -59,6 +65,7 @@ enum Value<'a> {
 /// What the fields of one message say together.
 #[derive(Default)]
 struct State {
+    /// A bit for each number below 32.
     seen: u32,
     values: usize,
     times: usize,
@@ -95,6 +102,7 @@ impl<'g> Walk<'g> {
         walk
     }
 
+    /// Walks a message, if one more of its kind is allowed.
     fn message(&mut self, message: Message, body: &[u8]) {
         if !step(&mut self.messages, message, self.bounds.messages) {
             self.outcome.cut = true;
@@ -165,6 +173,7 @@ impl<'g> Walk<'g> {
         value
     }
 
+    /// A field: is it known, of the right kind, allowed again; then what is in it.
     fn field(&mut self, message: Message, value: Value, state: &mut State) {
         let (number, kind) = self.at;
         let Some(&Field { holds, .. }) = self.grammar.field(message, number) else {
@@ -214,6 +223,7 @@ impl<'g> Walk<'g> {
         }
     }
 
+    /// A length-delimited field: a message, a text, an id or a list.
     fn bytes(&mut self, holds: Holds, body: &[u8], state: &mut State) {
         match holds {
             Holds::One(inner) | Holds::Many(inner) | Holds::Row(_, inner) => {
@@ -231,6 +241,7 @@ impl<'g> Walk<'g> {
         }
     }
 
+    /// A message in a message; the path leads to it meanwhile.
     fn inner(&mut self, message: Message, body: &[u8]) {
         let (path, at) = (self.path, self.at);
         self.path = path.into(at.0);
@@ -258,6 +269,7 @@ impl<'g> Walk<'g> {
         }
     }
 
+    /// The first texts only: one that is not UTF-8 is enough to tell.
     fn text(&mut self, body: &[u8]) {
         if self.grammar.utf8 && self.texts < self.bounds.messages && !is_text(body) {
             self.clash(Why::Text);
@@ -265,6 +277,7 @@ impl<'g> Walk<'g> {
         self.texts = self.texts.saturating_add(1);
     }
 
+    /// A reference past its table speaks against the format.
     fn refer(&mut self, table: Table, row: u64) {
         self.referred |= row != 0;
         // Where row 0 is a row like any other, pprof's ids, which begin with 1, were written too.
@@ -275,6 +288,7 @@ impl<'g> Walk<'g> {
         }
     }
 
+    /// A reference to an attribute: used from here on, and not twice on one thing.
     fn attribute(&mut self, row: u64, state: &mut State) {
         self.refer(Table::Attribute, row);
         self.rows.use_attribute(row);

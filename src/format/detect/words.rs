@@ -1,4 +1,6 @@
 //! What a decision rests on, in sentences.
+//!
+//! Sentences are made once, for the winner, from the clashes that walks kept: walking itself formats nothing.
 
 use std::fmt;
 
@@ -166,6 +168,7 @@ impl fmt::Display for Says<'_> {
     }
 }
 
+/// What the bytes of a field would be by its grammar.
 fn expected(holds: Holds) -> &'static str {
     match holds.kind() {
         VARINT => "a varint",

@@ -10,10 +10,12 @@ use crate::wire::indices::AHEAD;
 /// That the processor has them.
 pub(super) type Instructions = Avx2;
 
+/// Asked of the processor when the program runs.
 pub(super) fn instructions() -> Option<Instructions> {
     Level::new().as_avx2()
 }
 
+/// Has the compiler make `work` with these instructions.
 #[inline(always)]
 pub(super) fn with<R>(avx2: Avx2, work: impl FnOnce() -> R) -> R {
     avx2.vectorize(work)

@@ -1,5 +1,8 @@
 //! Packed indices, and keys of rows of them, by the vector instructions of the processor, if it has
 //! any for them.
+//!
+//! One interface over two files of which one is compiled; where nothing is to be had at run time, callers go on
+//! without. No `unsafe` is needed: [`fearless_simd`] proves by a token that the processor has the instructions.
 
 // `--cfg otlp_profiles_scalar` leaves the instructions out, for tests of what is without them.
 #[cfg(all(target_arch = "x86_64", not(otlp_profiles_scalar)))]
@@ -80,6 +83,7 @@ static FACTORS: [[u32; LANES]; 4] = {
     factors
 };
 
+/// A key for each row: equal rows have equal keys, and others mostly not. The same by any instructions.
 fn row_keys(items: &[u32], ends: &[u32]) -> Vec<u64> {
     let mut start = 0;
     let key = |&end: &u32| {
@@ -90,6 +94,7 @@ fn row_keys(items: &[u32], ends: &[u32]) -> Vec<u64> {
     ends.iter().map(key).collect()
 }
 
+/// Of a row's first 24 numbers, its last eight and its length: more of it costs more than comparing rows that agree.
 fn row_key(row: &[u32]) -> u64 {
     let last = row.len().saturating_sub(LANES);
     let mut key = length_key(row.len());
@@ -105,10 +110,12 @@ fn row_key(row: &[u32]) -> u64 {
     key
 }
 
+/// So that rows that one longer begins with have other keys.
 fn length_key(length: usize) -> u64 {
     (length as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
+/// The largest, each less one, so that 0 is the largest of all: none of none.
 #[inline(always)]
 fn most(indices: &[u32]) -> Option<u32> {
     let first = indices.first()?.wrapping_sub(1);

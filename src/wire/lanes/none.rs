@@ -1,4 +1,5 @@
 //! No vector instructions.
+//! The same functions, for processors without any: nothing can call them, as there is no [`Instructions`].
 
 /// Nothing has them.
 #[derive(Clone, Copy, Debug)]

@@ -1,0 +1,45 @@
+//! What is wrong with bytes that are no fields: the errors of [`Reader`](super::read::Reader), which are built off its
+//! path, so that reading stays small.
+
+use crate::error::Error;
+
+/// A tag of `length` bytes that no field can have: numbers are 1 to 2²⁹ − 1, so a tag is of 32 bits.
+#[cold]
+#[inline(never)]
+pub(super) fn bad_tag(tag: u64, length: usize) -> Error {
+    Error::malformed(match tag >> 3 {
+        0 => "field number 0 does not exist".to_owned(),
+        number if number >= 1 << 29 => {
+            format!("field number {number} exceeds the largest, 536870911")
+        }
+        number => format!("the tag of field {number} takes {length} bytes, more than 5"),
+    })
+}
+
+/// The longest message there is in protobuf, and the bytes in which libraries of it take a length.
+pub(super) const MAX_LENGTH: usize = i32::MAX as usize;
+pub(super) const MAX_LENGTH_BYTES: usize = 5;
+
+/// Fewer bytes are left in the message than a field says it has.
+#[cold]
+#[inline(never)]
+pub(super) fn cut_short(wanted: u64, left: usize) -> Error {
+    Error::malformed(format!("length {wanted} exceeds the remaining {left} bytes"))
+}
+
+/// A length, of so many bytes itself, that does not fit the message or protobuf.
+#[cold]
+#[inline(never)]
+pub(super) fn bad_length(length: u64, bytes: usize, left: usize) -> Error {
+    if bytes > MAX_LENGTH_BYTES {
+        return Error::malformed(format!(
+            "the length takes {bytes} bytes, more than the {MAX_LENGTH_BYTES} protobuf allows"
+        ));
+    }
+    if left > MAX_LENGTH {
+        return Error::malformed(format!(
+            "length {length} exceeds {MAX_LENGTH}, the longest protobuf allows"
+        ));
+    }
+    cut_short(length, left)
+}
