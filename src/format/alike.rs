@@ -14,6 +14,7 @@ use crate::model::row_index::RowIndex;
 use crate::wire::lanes::Lanes;
 
 /// Where each row of a table is, once equal rows are one.
+/// Made once for a table, and then asked for every reference to it.
 #[derive(Debug)]
 pub(crate) struct Places {
     /// By row: its new row.
@@ -24,6 +25,7 @@ pub(crate) struct Places {
 
 impl Places {
     /// Compares the rows `alike` of a table of `rows`; `None` where no two are equal.
+    /// The table keeps the first of equal rows, so rows keep their order.
     fn among<T: Hash + Eq>(alike: &[u32], rows: usize, row: impl Fn(usize) -> T) -> Option<Self> {
         if alike.is_empty() {
             return None;
@@ -58,6 +60,7 @@ impl Places {
         Some(Self { new, kept })
     }
 
+    /// The new row of an old one.
     pub(crate) fn of(&self, row: u32) -> u32 {
         self.new.get(row as usize).copied().unwrap_or(0)
     }
@@ -68,11 +71,13 @@ impl Places {
         rows.filter(|(_, kept)| !**kept).map(|(row, _)| row)
     }
 
+    /// Keeps the rows of a column that are the first of their equals.
     pub(crate) fn retain<T>(&self, rows: &mut Vec<T>) {
         let mut kept = self.kept.iter();
         rows.retain(|_| kept.next().copied().unwrap_or(true));
     }
 
+    /// The same for rows of unequal length, in place; rows behind the last that was set are empty anyway.
     pub(crate) fn retain_rows<T: Copy>(&self, rows: &mut Ragged<T>) {
         let Ragged { items, ends } = rows;
         let (mut start, mut filled) = (0, 0);
@@ -94,6 +99,9 @@ impl Places {
 }
 
 /// Where rows are once equal ones, which have equal keys, are one; `None` where no two are equal.
+///
+/// `key` is cheap and of 64 bits; `row` is asked for those rows alone whose keys agree with another's. It takes
+/// linear time whatever the keys are.
 pub(crate) fn equal_rows<T: Hash + Eq>(
     rows: usize,
     intake: &mut Intake,
@@ -170,6 +178,7 @@ fn sharing(
 /// Keys that were met; one that was not may be taken for one that was.
 #[derive(Debug)]
 struct Marks {
+    /// A bit for each mark.
     words: Vec<u64>,
     /// Which keys share a mark, no input can know.
     factors: [u64; 2],
@@ -190,10 +199,12 @@ impl Marks {
     }
 
     /// No marks, but of the same keys.
+    /// Of the same size and factors, so that places hold for both.
     fn none(&self) -> Self {
         Self { words: vec![0; self.words.len()], ..*self }
     }
 
+    /// The bit of a key.
     #[inline(always)]
     fn place(&self, key: u64) -> u32 {
         // Of one product alone, all keys of a sequence may meet another.
@@ -213,6 +224,7 @@ impl Marks {
         new
     }
 
+    /// Whether a bit is set.
     #[inline(always)]
     fn has(&self, place: u32) -> bool {
         let word = self.words.get(place as usize / 64);

@@ -298,6 +298,7 @@ fn compatible(a: &Profile, b: &Profile) -> bool {
         && a.samples.stacktrace_ids == b.samples.stacktrace_ids
 }
 
+/// Whether two lists have the same attributes, in whichever order.
 fn same_set(a: &[AttributeId], b: &[AttributeId]) -> bool {
     let sorted = |ids: &[AttributeId]| {
         let mut ids = ids.to_vec();

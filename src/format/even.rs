@@ -6,12 +6,14 @@ use crate::model::ragged::Ragged;
 /// need not be noted one by one.
 #[derive(Debug, Default)]
 pub(crate) struct Even {
+    /// The items of a row, as the first one had.
     width: usize,
     /// How many items there are when the next row is as long as the others; [`UNEVEN`] when one
     /// was not, and ends are noted.
     next: usize,
 }
 
+/// No column is that long.
 const UNEVEN: usize = usize::MAX;
 
 impl Even {
@@ -27,6 +29,7 @@ impl Even {
         }
     }
 
+    /// The first row, which says how long the others are to be, or the first that is not so long.
     #[inline(never)]
     fn end_uneven<T>(&mut self, column: &mut Ragged<T>, row: usize) {
         if row == 0 {
@@ -46,6 +49,7 @@ impl Even {
         (next != UNEVEN).then_some(width)
     }
 
+    /// Writes the ends of so many rows of one length.
     fn note<T>(&self, column: &mut Ragged<T>, rows: usize) {
         if self.next != UNEVEN && self.width != 0 {
             column.ends.extend((1..=rows).map(|row| (row * self.width) as u32));

@@ -63,6 +63,9 @@ pub(crate) fn unknown(
     Ok(())
 }
 
+/// # Errors
+///
+/// A known field of another wire type: protobuf would skip it, and lose what it says.
 #[cold]
 #[inline(never)]
 fn past_unknown<'a>(

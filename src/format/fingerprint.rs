@@ -25,10 +25,12 @@ use crate::model::value::Value;
 pub(crate) struct Fingerprints<'a> {
     dictionary: &'a Dictionary,
     known: &'a KnownAttributes,
+    /// Of all rows of the dictionary, once an id is asked for.
     rows: OnceCell<RowHashes>,
 }
 
 impl<'a> Fingerprints<'a> {
+    /// Costs nothing until an id is asked for.
     pub(crate) fn of(dictionary: &'a Dictionary, known: &'a KnownAttributes) -> Self {
         Self { dictionary, known, rows: OnceCell::new() }
     }

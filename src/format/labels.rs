@@ -1,4 +1,9 @@
 //! pprof's labels as attributes: one attribute a key, whatever the labels of that key are.
+//!
+//! A label is a key and either a text or a number with a unit
+//! ([`Label`](https://github.com/google/pprof/blob/main/proto/profile.proto)), and a sample may have several of one key. OTLP's
+//! attributes are unique by key. So several become a list, in their order; and where a list of plain values would
+//! not come back as the same labels, a list of pairs.
 
 use crate::error::Result;
 use crate::format::fields::unknown;
@@ -18,6 +23,7 @@ const NUMBER: u32 = tag(3, VARINT);
 const UNIT: u32 = tag(4, VARINT);
 
 /// A label as it is on the wire: texts are indices into the string table.
+/// 0 is none in all of them, a number that is 0 as well: pprof cannot tell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Label {
     pub(crate) key: u32,
@@ -27,6 +33,7 @@ pub(crate) struct Label {
 }
 
 impl Label {
+    /// The fields may come in any order; what is not of the schema is noted.
     pub(crate) fn read(body: &[u8], intake: &mut Intake) -> Result<Self> {
         let mut reader = Reader::new(body);
         let mut label = Self::default();
@@ -94,6 +101,7 @@ pub(crate) fn group(
 }
 
 /// One attribute from several of one key.
+/// Plain values where all are of one kind and unit, and pairs otherwise.
 fn list(same: &[&Attribute], texts: &mut Texts, intake: &mut Intake) -> Result<Attribute> {
     let Attribute { key, unit, .. } = *same[0];
     let alike = same.iter().all(|other| {
@@ -119,6 +127,7 @@ pub(crate) const PAIR_NUMBER: &str = "num";
 pub(crate) const PAIR_UNIT: &str = "unit";
 
 /// `{"str": s}` or `{"num": n, "unit": u}`.
+/// What a list of pairs has for one label; writing pprof makes the label of it again.
 pub(crate) fn pair(attribute: &Attribute, texts: &mut Texts, intake: &mut Intake) -> Result<Value> {
     let mut pairs = Vec::with_capacity(2);
     let name = if matches!(attribute.value, Value::String(_)) { PAIR_TEXT } else { PAIR_NUMBER };

@@ -1,4 +1,7 @@
 //! Rows that nothing refers to, where a writer leaves them out.
+//!
+//! A payload may have rows that nothing refers to, and they mean nothing. A writer whose format has the tables keeps
+//! them as they are; one that makes tables anew writes only what is used, and this counts the difference.
 
 use crate::build::reach::Reach;
 use crate::format::losses::{self, Losses};
@@ -10,8 +13,10 @@ use crate::model::profile::Profile;
 pub(crate) struct Kept {
     /// Mappings, locations and functions.
     pub(crate) tables: bool,
+    /// A table of links: pprof has none.
     pub(crate) links: bool,
     pub(crate) attributes: bool,
+    /// A table of stacks: generations before 1.8 and pprof have none.
     pub(crate) stacks: bool,
 }
 
@@ -42,6 +47,7 @@ pub(crate) fn note(profiles: &Profiles, reach: Option<&Reach>, kept: Kept, losse
     }
 }
 
+/// A column of all profiles, end to end.
 fn samples<'p, T: 'p>(
     profiles: &'p Profiles,
     column: impl Fn(&'p Profile) -> &'p [T],

@@ -1,4 +1,7 @@
 //! Which rows of a table are written, and the index each gets.
+//!
+//! References of what is written count the rows that are written, so a row's index is its place among them. Indices are
+//! made into bytes once ([`Codes`]), before anything refers to them.
 
 use crate::model::id::LocationId;
 use crate::wire::codes::{Code, Codes};
@@ -13,6 +16,7 @@ pub(crate) enum Select {
 }
 
 impl Select {
+    /// The rows that are marked; where all are, no list is kept.
     pub(crate) fn marked(marks: &[bool]) -> Self {
         let mut rows = Vec::new();
         let mut place = vec![0; marks.len()];
@@ -68,6 +72,7 @@ pub(crate) fn holds_none(locations: &[LocationId]) -> bool {
     locations.iter().fold(false, |any, id| any | (*id == LocationId::NONE))
 }
 
+/// Marks a row; one that is not there is passed over.
 #[inline]
 fn mark(marks: &mut [bool], row: u32) {
     if let Some(mark) = marks.get_mut(row as usize) {
@@ -78,17 +83,23 @@ fn mark(marks: &mut [bool], row: u32) {
 /// The strings that are written as a table, and the index each gets there.
 #[derive(Debug)]
 pub(crate) struct StringTable {
+    /// By string of the dictionary: whether anything written refers to it.
     used: Vec<bool>,
+    /// By string: its index; 0 of those that are not written.
     place: Vec<u32>,
+    /// The same, ready to be stored.
     codes: Codes,
+    /// How many are written, the empty one included.
     rows: usize,
 }
 
 impl StringTable {
+    /// Of a dictionary of so many strings, none of them marked.
     pub(crate) fn new(strings: usize) -> Self {
         Self { used: vec![false; strings], place: Vec::new(), codes: Codes::default(), rows: 0 }
     }
 
+    /// Before they are [numbered](Self::number).
     #[inline]
     pub(crate) fn mark(&mut self, id: crate::model::id::StringId) {
         mark(&mut self.used, id.0);

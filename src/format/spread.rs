@@ -57,6 +57,7 @@ impl<'a> Walk<'a> {
 /// The values that each of several profiles has for the same samples, one sample after the other.
 pub(crate) struct Columns<'a> {
     rows: Vec<Rows<'a, i64>>,
+    /// One list for all samples, which is filled again for each.
     current: Vec<&'a [i64]>,
 }
 
@@ -81,6 +82,7 @@ impl<'a> Columns<'a> {
     }
 }
 
+/// Rows of a column, one after the other: the end of one is the beginning of the next.
 struct Rows<'a, T> {
     items: &'a [T],
     ends: std::slice::Iter<'a, u32>,
@@ -121,6 +123,7 @@ pub(crate) struct Row<'r> {
     /// The number of the sample, and of this part of it.
     pub(crate) at: [usize; 2],
     pub(crate) sample: &'r SampleRef<'r>,
+    /// What was done to the sample's values.
     pub(crate) how: Spread,
     pub(crate) values: &'r [i64],
     pub(crate) times: &'r [u64],

@@ -11,6 +11,7 @@ use crate::wire::read::Reader;
 #[derive(Debug)]
 pub(crate) struct Stacks {
     /// Where they end; once all are read, their locations too.
+    /// Its items are filled by [`settle`](Self::settle), so that locations are moved once.
     pub(crate) rows: Ragged<u32>,
     /// The locations of all of them, until then.
     pub(crate) locations: Indices,

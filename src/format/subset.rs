@@ -20,6 +20,7 @@ pub(crate) struct Subsets<'a> {
 
 /// Some profiles that are one on the wire, and the rows they reach.
 pub(crate) struct Subset {
+    /// Rows in the order of the payload's, but for the main binary, which comes first.
     pub(crate) dictionary: Dictionary,
     profiles: Vec<Profile>,
 }
@@ -31,6 +32,7 @@ impl Subset {
 }
 
 impl<'a> Subsets<'a> {
+    /// Room for the marks of all rows, once for all profiles.
     pub(crate) fn of(dictionary: &'a Dictionary) -> Self {
         let taken = vec![false; dictionary.mappings.rows.len()];
         Self { dictionary, reach: Reach::of(dictionary), taken }
@@ -81,6 +83,7 @@ impl<'a> Subsets<'a> {
         others.find(|id| is_program(self.filename(*id)))
     }
 
+    /// The name of a binary.
     fn filename(&self, id: MappingId) -> &str {
         self.dictionary.text(self.dictionary.mappings.get(id).filename)
     }

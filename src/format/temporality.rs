@@ -1,4 +1,7 @@
 //! Which temporality a sample type has when its format cannot say it.
+//!
+//! OTLP 1.3 to 1.8 ask for `aggregation_temporality`, which pprof and later generations do not have. A rule by the sample
+//! type's name chooses one; and because it is a rule, what it chose is no loss when it is left out again.
 
 use crate::model::dictionary::Dictionary;
 use crate::model::profile::{AggregationTemporality, ValueType};

@@ -26,6 +26,7 @@ pub(crate) struct Texts {
     index: RowIndex,
     /// How many texts were looked for among those before it.
     looked_for: u32,
+    /// Seeded: texts come from strangers.
     hasher: RandomState,
 }
 
@@ -163,12 +164,14 @@ pub(crate) fn hash_bytes(hasher: &RandomState, bytes: &[u8]) -> u64 {
 pub(crate) struct NewAttributes {
     /// The row the first of them gets.
     pub(crate) first: u32,
+    /// In the order in which they were made.
     pub(crate) rows: Vec<Attribute>,
     index: RowIndex,
     hasher: RandomState,
 }
 
 impl NewAttributes {
+    /// Behind a table of so many rows.
     pub(crate) fn after(rows: usize) -> Self {
         Self {
             first: rows as u32,

@@ -35,12 +35,10 @@ pub(super) struct Walk<'g> {
     pub(super) bounds: Bounds,
     /// The rows of the dictionary by field number, where they were counted before.
     pub(super) counted: Option<&'g DictionaryRows>,
-    /// What was found.
     pub(super) outcome: Outcome,
     pub(super) rows: Rows,
     /// How many of each kind were walked.
     pub(super) messages: [u32; Message::COUNT],
-    /// How many fields of each kind of message.
     pub(super) fields: [u32; Message::COUNT],
     pub(super) texts: u32,
     /// The message walked.
@@ -57,7 +55,6 @@ pub(super) struct Walk<'g> {
 #[derive(Clone, Copy)]
 enum Value<'a> {
     Number(u64),
-    /// Of four or eight bytes, which nothing is asked of.
     Fixed,
     Bytes(&'a [u8]),
 }
@@ -65,7 +62,6 @@ enum Value<'a> {
 /// What the fields of one message say together.
 #[derive(Default)]
 struct State {
-    /// A bit for each number below 32.
     seen: u32,
     values: usize,
     times: usize,
@@ -102,7 +98,6 @@ impl<'g> Walk<'g> {
         walk
     }
 
-    /// Walks a message, if one more of its kind is allowed.
     fn message(&mut self, message: Message, body: &[u8]) {
         if !step(&mut self.messages, message, self.bounds.messages) {
             self.outcome.cut = true;
@@ -223,7 +218,6 @@ impl<'g> Walk<'g> {
         }
     }
 
-    /// A length-delimited field: a message, a text, an id or a list.
     fn bytes(&mut self, holds: Holds, body: &[u8], state: &mut State) {
         match holds {
             Holds::One(inner) | Holds::Many(inner) | Holds::Row(_, inner) => {
@@ -241,7 +235,6 @@ impl<'g> Walk<'g> {
         }
     }
 
-    /// A message in a message; the path leads to it meanwhile.
     fn inner(&mut self, message: Message, body: &[u8]) {
         let (path, at) = (self.path, self.at);
         self.path = path.into(at.0);
@@ -277,7 +270,6 @@ impl<'g> Walk<'g> {
         self.texts = self.texts.saturating_add(1);
     }
 
-    /// A reference past its table speaks against the format.
     fn refer(&mut self, table: Table, row: u64) {
         self.referred |= row != 0;
         // Where row 0 is a row like any other, pprof's ids, which begin with 1, were written too.
