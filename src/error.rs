@@ -254,6 +254,7 @@ impl Error {
     }
 
     /// The sentence alone, without its place.
+    /// For who shows the place in a way of their own.
     pub fn message(&self) -> &str {
         &self.0.message
     }

@@ -205,6 +205,7 @@ impl<R> Payloads<R> {
     }
 
     /// Whether the file as a whole is zstd; only ever with the feature `zstd`.
+    /// Without it such a file is an error that names the compression.
     pub fn is_zstd(&self) -> bool {
         self.zstd
     }

@@ -27,6 +27,7 @@ pub(crate) struct Words<'a> {
 pub(crate) struct Cache {
     /// A power of two of them, or none; at most half are in use.
     slots: Vec<Slot>,
+    /// How many slots hold a row.
     used: usize,
     /// By row.
     records: Vec<Record>,
@@ -87,6 +88,7 @@ impl Cache {
         ways.find_map(|slot| self.confirm(*slot, fingerprint, words, strings))
     }
 
+    /// The row of a slot, if it is of these words.
     #[inline(always)]
     fn confirm(
         &self,

@@ -20,9 +20,13 @@ use crate::model::strings::Strings;
 /// to be sorted, so that equal sets are equal lists.
 #[derive(Clone, Debug)]
 pub(crate) struct Interner {
+    /// Rows are only added, so an id stays the same until it is [reused](Self::reuse).
     pub(crate) dictionary: Dictionary,
+    /// What the limits leave.
     pub(crate) room: Room,
+    /// Of all hashes: what is interned comes from strangers.
     pub(crate) seed: Seed,
+    /// By table, the rows by their hashes; row 0 among them, but for strings and locations.
     strings: RowIndex,
     mappings: RowIndex,
     functions: RowIndex,
@@ -35,6 +39,7 @@ pub(crate) struct Interner {
 /// A location as it is looked up.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Spot<'a> {
+    /// None where the binary is not known.
     pub(crate) mapping: MappingId,
     pub(crate) address: u64,
     pub(crate) lines: &'a [Line],
@@ -129,12 +134,14 @@ impl Interner {
         }
     }
 
+    /// By the bytes of the source, so that two broken texts that look the same stay two.
     #[inline]
     fn find_string(&self, hash: u64, bytes: &[u8]) -> Option<StringId> {
         let strings = &self.dictionary.strings;
         self.strings.find(hash, |row| strings.bytes(StringId(row)) == bytes).map(StringId)
     }
 
+    /// Off the path of strings that are there, which are most.
     #[cold]
     fn add_string(
         &mut self,
@@ -150,6 +157,7 @@ impl Interner {
         Ok(id)
     }
 
+    /// `attributes` are sorted, so that equal sets are one row.
     pub(crate) fn mapping(
         &mut self,
         mapping: Mapping,
@@ -173,6 +181,7 @@ impl Interner {
         Ok(id)
     }
 
+    /// The row of a function, whose texts are interned already.
     pub(crate) fn function(&mut self, function: Function) -> Result<FunctionId, Full> {
         let Self { dictionary, room, seed, functions: index, .. } = self;
         let hash = hash_function(seed, &function);
@@ -185,6 +194,7 @@ impl Interner {
         intern_row(&mut dictionary.links, index, hash, room, link, 0).map(LinkId)
     }
 
+    /// The row of a key, a value and a unit.
     pub(crate) fn attribute(&mut self, attribute: Attribute) -> Result<AttributeId, Full> {
         let Self { dictionary, room, seed, attributes: index, .. } = self;
         let table = &mut dictionary.attributes;
@@ -193,6 +203,7 @@ impl Interner {
         intern_row(table, index, hash, room, attribute, heap).map(AttributeId)
     }
 
+    /// The row of a location; lines and attributes are copied only into a new one.
     pub(crate) fn location(&mut self, spot: Spot<'_>) -> Result<LocationId, Full> {
         let Self { dictionary, room, seed, locations: index, .. } = self;
         let table = &mut dictionary.locations;
@@ -233,6 +244,7 @@ impl Interner {
     }
 }
 
+/// All limits are asked first, so that a location that does not fit leaves nothing behind.
 fn add_location(
     table: &mut Locations,
     room: &mut Room,
@@ -304,6 +316,7 @@ fn hash_function(seed: &Seed, function: &Function) -> u64 {
     hasher.finish()
 }
 
+/// Words of 16 bytes at a time: the hash takes them as fast as words of eight.
 fn hash_location(seed: &Seed, spot: Spot<'_>) -> u64 {
     let mut hasher = seed.hasher();
     hasher.write_u128(u128::from(spot.address) | u128::from(spot.mapping.0) << 64);

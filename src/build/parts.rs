@@ -95,6 +95,7 @@ pub struct NewMapping<'a> {
 
 impl<'a> NewMapping<'a> {
     /// A mapping of this file.
+    /// Where it lies in memory is unknown yet.
     pub fn new(filename: impl Into<StringRef<'a>>) -> Self {
         Self { filename: filename.into(), ..Self::default() }
     }
@@ -144,11 +145,13 @@ pub struct NewLine {
 
 impl NewLine {
     /// An unknown line of this function.
+    /// A key of another builder makes the key of the location foreign.
     pub fn new(function: Key<FunctionId>) -> Self {
         Self { function, ..Self::default() }
     }
 
     /// Sets the line, from 1.
+    /// Of what was executing: at a call, the line of the call.
     #[must_use]
     pub fn line(self, line: u32) -> Self {
         Self { line, ..self }
@@ -196,11 +199,13 @@ pub struct NewLocation<'a> {
 
 impl<'a> NewLocation<'a> {
     /// A location of which nothing is known yet.
+    /// As it is it is [`Key::NONE`].
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets the address and the mapping it lies in; [`Key::NONE`] if that is unknown.
+    /// An address of the process, not of the file.
     #[must_use]
     pub fn address(self, mapping: Key<MappingId>, address: u64) -> Self {
         Self { mapping, address, ..self }
@@ -283,6 +288,7 @@ impl<'a> Frame<'a> {
     }
 
     /// Sets the frame type, such as `native`, `kernel` or `cpython`.
+    /// The names are [those of the conventions](https://opentelemetry.io/docs/specs/semconv/registry/attributes/profile/).
     #[must_use]
     #[inline]
     pub const fn frame_type(self, frame_type: &'a str) -> Self {
@@ -327,12 +333,14 @@ impl<'a> NewEntity<'a> {
     }
 
     /// Sets the keys that describe it.
+    /// They may change while the entity stays the same: a version, a display name.
     #[must_use]
     pub const fn description_keys(self, description_keys: &'a [&'a str]) -> Self {
         Self { description_keys, ..self }
     }
 
     /// Sets the schema of the entity.
+    /// By it the names of the keys can be told to be of a version of the conventions.
     #[must_use]
     pub const fn schema_url(self, schema_url: &'a str) -> Self {
         Self { schema_url, ..self }

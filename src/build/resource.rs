@@ -198,6 +198,7 @@ macro_rules! described {
             }
 
             /// Sets the schema of the attributes.
+            /// Such as `https://opentelemetry.io/schemas/1.37.0`; none by default.
             pub fn schema_url(mut self, schema_url: &str) -> Self {
                 let schema_url = self.builder.text(&schema_url.into()).unwrap_or_default();
                 if let Some(draft) = &mut self.draft {
@@ -278,6 +279,7 @@ impl ResourceMut<'_> {
 
 impl ScopeMut<'_> {
     /// Sets its version.
+    /// Of the profiler, not of what is profiled: that is `service.version` of the resource.
     pub fn version(mut self, version: &str) -> Self {
         let version = self.builder.text(&version.into()).unwrap_or_default();
         if let Some(draft) = &mut self.draft {

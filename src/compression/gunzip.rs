@@ -1,4 +1,8 @@
 //! One gzip file on its way out: members, headers, trailers, within limits.
+//!
+//! [RFC 1952](https://www.rfc-editor.org/rfc/rfc1952) allows several members one after the other, and zeros behind the
+//! last. A file is inflated into one allocation, of the size that its trailer claims if deflate can make so much of it;
+//! a claim that is not true costs what the limits allow and no more.
 
 use flate2::{Crc, Decompress, DecompressError, FlushDecompress, Status};
 
@@ -18,6 +22,7 @@ const MAX_TEXT: usize = 65_535;
 /// Magic, method, flags, time (4), extra flags, system.
 const HEADER: usize = 10;
 
+/// The flags of a header: what follows its fixed part.
 const FHCRC: u8 = 1 << 1;
 const FEXTRA: u8 = 1 << 2;
 const FNAME: u8 = 1 << 3;
@@ -38,6 +43,7 @@ pub(super) struct Gunzip<'a> {
 }
 
 impl<'a> Gunzip<'a> {
+    /// Nothing is inflated yet.
     pub(super) fn new(file: &'a [u8], limits: &'a Limits) -> Self {
         let size = file.last_chunk().map_or(0, |size| u32::from_le_bytes(*size));
         let claimed = MAX_RATIO.saturating_mul(file.len() as u64).min(size.into());
@@ -46,6 +52,10 @@ impl<'a> Gunzip<'a> {
     }
 
     /// The bytes, the number of members, and the zeros behind them.
+    ///
+    /// # Errors
+    ///
+    /// A file that is cut off, damaged or goes on with something else, and the limits; each with its byte in the file.
     pub(super) fn run(mut self) -> Result<(Vec<u8>, u64, usize)> {
         // One allocation does for the usual file, whose only member tells its size at the end.
         self.make_room(self.claimed);
@@ -76,6 +86,7 @@ impl<'a> Gunzip<'a> {
         }
     }
 
+    /// A header, a body, a trailer. The checksum is of the bytes as they lie in `out`, in one go.
     fn member(&mut self) -> Result<()> {
         let start = self.len;
         self.rest = header(self.rest)?;
@@ -87,6 +98,7 @@ impl<'a> Gunzip<'a> {
         Ok(())
     }
 
+    /// Inflates until the member ends, in as much room as there is; then in twice as much.
     fn body(&mut self) -> Result<()> {
         loop {
             let (read, written) = (self.state.total_in(), self.state.total_out());
@@ -112,6 +124,7 @@ impl<'a> Gunzip<'a> {
         }
     }
 
+    /// The error says what the file would need, where that is known.
     fn check_limit(&self) -> Result<()> {
         let (limit, mut needed) = (self.limits.max_decompressed_bytes, self.len as u64);
         if needed > limit {
@@ -157,6 +170,7 @@ fn header(member: &[u8]) -> Result<&[u8]> {
     }
 }
 
+/// Two bytes, little-endian, and what follows.
 fn short(rest: &[u8]) -> Result<(u16, &[u8])> {
     match rest.split_first_chunk() {
         Some((bytes, after)) => Ok((u16::from_le_bytes(*bytes), after)),
@@ -164,6 +178,7 @@ fn short(rest: &[u8]) -> Result<(u16, &[u8])> {
     }
 }
 
+/// What follows a text that ends with a zero byte.
 fn after_text<'a>(what: &str, text: &'a [u8]) -> Result<&'a [u8]> {
     let most = text.get(..=MAX_TEXT).unwrap_or(text);
     match most.iter().position(|byte| *byte == 0) {
@@ -176,6 +191,7 @@ fn after_text<'a>(what: &str, text: &'a [u8]) -> Result<&'a [u8]> {
     }
 }
 
+/// The low half of the checksum over the header before it.
 fn after_header_crc<'a>(member: &[u8], rest: &'a [u8]) -> Result<&'a [u8]> {
     let mut crc = Crc::new();
     crc.update(member.get(..member.len() - rest.len()).unwrap_or_default());
@@ -208,6 +224,7 @@ fn trailer<'a>(rest: &'a [u8], crc: &Crc) -> Result<&'a [u8]> {
     Err(Error::malformed(message).gzip(fault).at(rest))
 }
 
+/// The end of the file within a part of a member.
 #[cold]
 fn truncated(part: &str, rest: &[u8]) -> Error {
     let end = rest.get(rest.len()..).unwrap_or_default();
@@ -222,6 +239,7 @@ fn corrupt(error: &DecompressError, rest: &[u8]) -> Error {
     Error::malformed(format!("deflate data is corrupt: {why}")).gzip(GzipFault::Deflate).at(rest)
 }
 
+/// Something behind the last member that is neither a member nor zeros.
 #[cold]
 fn garbage(rest: &[u8]) -> Error {
     let left = rest.len();

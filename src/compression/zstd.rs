@@ -13,6 +13,7 @@ use crate::limits::{Limits, within};
 
 /// The window that every decoder must be able to have, of 8 MiB (RFC 8878), and the largest that one has
 /// without being asked for more.
+/// As powers of two.
 const WINDOWS: std::ops::RangeInclusive<u32> = 23..=27;
 
 /// What the frames of a file hold, one after the other, and how many there are.
@@ -47,10 +48,12 @@ const FIRST: u64 = 64 << 10;
 /// How many bytes of one a file may claim to be before it is inflated.
 const MAX_BELIEVED: u64 = 64;
 
+/// One byte more than is wanted, so that a full buffer says that there is more.
 fn room(bytes: u64) -> usize {
     usize::try_from(bytes).unwrap_or(usize::MAX).saturating_add(1)
 }
 
+/// Bounded: a frame that asks for a larger window is refused.
 fn decoder(limits: &Limits) -> io::Result<Decoder<'static>> {
     let mut decoder = Decoder::new()?;
     decoder.set_parameter(DParameter::WindowLogMax(window(limits)))?;

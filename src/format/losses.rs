@@ -110,6 +110,7 @@ pub struct Losses {
 
 impl Losses {
     /// The entries, the worst kind first, then by code.
+    /// As text, each is a line for a log.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &Loss> {
         self.entries.iter()
     }
@@ -121,6 +122,7 @@ impl Losses {
     }
 
     /// How faithful the conversion was.
+    /// That of the worst entry.
     pub fn verdict(&self) -> Verdict {
         match self.entries.first() {
             None => Verdict::Exact,

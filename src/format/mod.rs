@@ -142,6 +142,7 @@ impl Format {
     /// OTLP 1.3: OTEP 0239, package `v1experimental`.
     pub const OTLP_1_3: Self = Self(&otlp::OTLP_1_3);
     /// OTLP/JSON: written as the newest generation, read as any.
+    /// Ids are hex digits there, as [OTLP](https://opentelemetry.io/docs/specs/otlp/) says.
     pub const OTLP_JSON: Self = Self(&json::OTLP_JSON);
     /// pprof's `profile.proto`.
     /// One profile a payload, gzipped in files.

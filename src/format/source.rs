@@ -148,6 +148,12 @@ impl Dialect {
 }
 
 /// What the time of an event is that has a duration: its proposal says the end of those without one.
+///
+/// ```
+/// use otlp_profiles::format::{EventTime, SourceOptions};
+/// let source = SourceOptions::default().event_time(EventTime::End);
+/// assert!(source.given().eq(["event-time"]));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum EventTime {

@@ -139,6 +139,7 @@ impl Dictionary {
     }
 
     /// The attribute of `id`, if the id is from here.
+    /// [`resolve`](Self::resolve) has the attributes of a list with their texts.
     pub fn attribute(&self, id: AttributeId) -> Option<&Attribute> {
         self.attributes.get(id.row())
     }
@@ -287,6 +288,7 @@ impl Mappings {
     }
 
     /// The mapping of `id`; the empty one when the id is from elsewhere and past the end.
+    /// A copy: a row is a few words.
     pub fn get(&self, id: MappingId) -> Mapping {
         self.rows.get(id.row()).copied().unwrap_or_default()
     }
@@ -362,6 +364,7 @@ impl Locations {
     }
 
     /// The attributes of a location.
+    /// The frame type is among them: [`FrameRef::frame_type`](crate::model::FrameRef::frame_type).
     #[inline]
     pub fn attributes(&self, id: LocationId) -> &[AttributeId] {
         self.attributes.row(id.row())

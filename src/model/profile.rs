@@ -284,8 +284,10 @@ impl AggregationTemporality {
     /// Not said, though it should be.
     pub const UNSPECIFIED: Self = Self(0);
     /// Changes since the last report.
+    /// Such as CPU time since the profile before.
     pub const DELTA: Self = Self(1);
     /// Totals since a fixed start.
+    /// Such as bytes allocated since the process began.
     pub const CUMULATIVE: Self = Self(2);
 }
 

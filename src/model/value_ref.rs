@@ -82,6 +82,7 @@ impl<'a> ValueRef<'a> {
     }
 
     /// The boolean, if it is one.
+    /// A number is none.
     pub fn as_bool(&self) -> Option<bool> {
         if let Value::Bool(bool) = self.value { Some(*bool) } else { None }
     }

@@ -46,6 +46,7 @@ impl<'a> Misfits<'a> {
         misfits.count
     }
 
+    /// Counts the misfits of an object by the names of a message.
     fn object(&mut self, message: &MessageType, depth: u64) -> Result<()> {
         within("max_nesting", self.max_nesting, depth.saturating_sub(AROUND))?;
         self.text.open(b'{', "an object")?;
@@ -79,6 +80,7 @@ impl<'a> Misfits<'a> {
         done.map_err(|error| error.within_row(field.name, row))
     }
 
+    /// One value: an object where the field is a message, and none where it is not.
     fn value(&mut self, kind: Kind, depth: u64) -> Result<()> {
         match (kind, self.text.peek()) {
             (Kind::Message(message), Some(b'{')) => self.object(message, depth + 1),

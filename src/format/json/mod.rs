@@ -65,6 +65,7 @@ pub(crate) static OTLP_JSON: Codec = Codec {
     options: &[],
 };
 
+/// By way of bytes, which the reader of the generation reads; its errors get the place in the text.
 fn read_text(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
     let text = Text::new(payload)?;
     let ((format, schema), mut read) = transcode(&text, intake)?;
@@ -121,6 +122,7 @@ fn named(error: Error, schema: &Schema, newest: bool) -> Error {
     }
 }
 
+/// By way of the bytes of the newest generation.
 fn write_text(
     profiles: &Profiles,
     options: &WriteOptions,
@@ -136,6 +138,7 @@ fn write_text(
     payloads.into_iter().map(json).collect()
 }
 
+/// The generation in whose names JSON is written.
 fn newest() -> Result<Generation> {
     let none = || Error::new(ErrorKind::Unrecognised, "no generation of OTLP is known");
     generations().next().ok_or_else(none)

@@ -54,6 +54,7 @@ impl<'a> Transcoder<'a> {
         self.watched
     }
 
+    /// The members of an object as fields, in their order: protobuf has none.
     fn object(&mut self, message: &MessageType, depth: u64) -> Result<()> {
         let max_nesting = self.intake.limits().max_nesting;
         within("max_nesting", max_nesting, depth.saturating_sub(AROUND))
@@ -75,6 +76,7 @@ impl<'a> Transcoder<'a> {
         Ok(())
     }
 
+    /// A key that no field has is passed over with a note, as the specification asks of receivers.
     fn unknown(&mut self, message: &MessageType, key: &str) -> Result<()> {
         let place = || format!("{}.{}", message.name, shown(key));
         let said =
@@ -109,6 +111,7 @@ impl<'a> Transcoder<'a> {
         self.tagged(field, depth).map_err(|error| error.within(field.name))
     }
 
+    /// Numbers are packed, as encoders of protobuf do.
     fn list(&mut self, field: &Field, depth: u64) -> Result<()> {
         let packed = field.kind.wire() != LEN;
         self.text.open(b'[', "a list").map_err(|error| error.within(field.name))?;
@@ -133,6 +136,7 @@ impl<'a> Transcoder<'a> {
         done.map_err(|error| error.within_row(field.name, row))
     }
 
+    /// A value with its tag before it.
     fn tagged(&mut self, field: &Field, depth: u64) -> Result<()> {
         if self.out.len() <= self.watch {
             self.text.peek();
@@ -206,6 +210,7 @@ impl<'a> Transcoder<'a> {
         Ok(())
     }
 
+    /// Bytes in whichever digits `append` understands.
     fn bytes(&mut self, what: &str, append: fn(&str, &mut Vec<u8>) -> Option<()>) -> Result<()> {
         let (text, from) = self.string(what)?;
         let bad = || Error::malformed(format!("{:?} is not {what}", shown(&text))).at(from);
@@ -230,6 +235,7 @@ impl<'a> Transcoder<'a> {
         }
     }
 
+    /// A whole number within these bounds.
     fn integer(&mut self, least: i128, most: i128) -> Result<i128> {
         let (text, from) = self.number("a whole number")?;
         let number = if is_number(&text) { whole(&text) } else { None };

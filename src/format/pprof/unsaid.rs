@@ -1,4 +1,7 @@
 //! What pprof has no place for: every bit of it is counted.
+//!
+//! A pprof has no resource, no scope, no ids of profiles and one string a build id. What was said in such places is
+//! counted, thing by thing, before it is left out.
 
 use crate::format::columns::{Joined, is_in_fields};
 use crate::format::fingerprint::Fingerprints;
@@ -13,6 +16,7 @@ use crate::model::{Profiles, ResourceProfiles, ScopeProfiles};
 use crate::semconv::PPROF_PROFILE_COMMENT;
 
 /// Counts what is said of resources and scopes.
+/// Once for all payloads that the profiles become.
 pub(crate) fn envelope(profiles: &Profiles, losses: &mut Losses) {
     for (row, resource) in profiles.resources.iter().enumerate() {
         resource_unsaid(resource, row, &profiles.dictionary, losses);
@@ -65,6 +69,7 @@ fn scope_unsaid(profiles: &ScopeProfiles, dictionary: &Dictionary, losses: &mut 
 }
 
 /// Counts what is said of profiles.
+/// Asked once for each payload.
 pub(crate) struct Unsaid<'a> {
     dictionary: &'a Dictionary,
     known: &'a KnownAttributes,

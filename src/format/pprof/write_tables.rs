@@ -1,4 +1,7 @@
 //! Writing pprof's tables and what it says once.
+//!
+//! Tables are written behind the samples, in the order of their fields. The id of a row is its place in its table, so
+//! that readers find it without a search.
 
 use crate::format::known::{self, BuildId, Known};
 use crate::format::losses::{self};
@@ -19,6 +22,7 @@ use crate::format::pprof::write::Writer;
 const LINE: usize = Fields::MESSAGE + Fields::INDEX + 2 * Fields::VARINT;
 
 impl Writer<'_, '_> {
+    /// Without a temporality, for which pprof has no field.
     pub(super) fn value_type(&self, out: &mut Vec<u8>, value_type: ValueType) {
         field_varint(out, 1, self.strings.table.index(value_type.name).into());
         field_varint(out, 2, self.strings.table.index(value_type.unit).into());
@@ -179,6 +183,7 @@ impl Writer<'_, '_> {
     }
 
     /// The fields after the string table.
+    /// Made before the string table is written, since its texts are strings too.
     pub(super) fn header(&mut self) -> Vec<u8> {
         let profile = self.joined.first();
         let mut out = Vec::new();
@@ -212,6 +217,7 @@ impl Writer<'_, '_> {
     }
 
     /// The comments: of one list, or each with a number of its own.
+    /// As indices into the string table.
     pub(super) fn comments(&self) -> Vec<u32> {
         let attributes = || self.joined.first().attributes.iter();
         let listed = attributes()

@@ -111,6 +111,7 @@ impl AttributesMut<'_> {
     }
 
     /// The value of a key.
+    /// As it is now, after what was done to it in this call.
     pub fn get(&self, key: &str) -> Option<ValueRef<'_>> {
         self.view().get(key)
     }

@@ -6,6 +6,7 @@ use crate::format::losses;
 use crate::model::ragged::Ragged;
 
 /// Notes timestamps that lie outside `start..=end`, and inside were they micro- or milliseconds.
+/// All times in nanoseconds. It changes nothing: a caller who knows better can.
 pub(crate) fn check(timestamps: &Ragged<u64>, start: i128, end: i128, intake: &mut Intake) {
     let times = &timestamps.items;
     let inside = |factor: i128| {

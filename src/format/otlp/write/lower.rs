@@ -14,6 +14,7 @@ use crate::model::id::{AttributeId, StringId};
 use crate::model::value::Value;
 
 /// What the attributes of mappings and locations become in a generation.
+/// It is asked row by row, and remembers nothing.
 pub(crate) struct Lower<'a, G> {
     dictionary: &'a Dictionary,
     known: &'a KnownAttributes,
@@ -26,6 +27,7 @@ impl<'a, G: Generation> Lower<'a, G> {
     }
 
     /// The mapping flags said in fields.
+    /// Bit 0 is `has_functions`; the fields follow each other in this order.
     pub(crate) fn mapping_flags(&self, row: usize) -> u32 {
         let set = |id: &AttributeId| match (
             self.known.get(*id),
@@ -121,6 +123,7 @@ impl<'a, G: Generation> Lower<'a, G> {
 }
 
 /// Whether the generation has a field for a profile's attribute.
+/// Those that have none stay attributes, or are lost where there are none.
 pub(crate) fn is_profile_field<G: Generation>(known: Known) -> bool {
     match known {
         Known::Comment => G::SCHEMA.profile.comment != 0,

@@ -1,4 +1,7 @@
 //! What writing changes though no meaning is lost.
+//!
+//! In OTLP 1.3 to 1.7 the four flags of a mapping are fields that are false when they are left out; the model knows
+//! also that nobody said anything.
 
 use crate::build::reach::Reach;
 use crate::format::known::{KnownAttributes, is_pprof};

@@ -1,4 +1,7 @@
 //! Texts that a writer puts into the string table itself: the dictionary may have them or not.
+//!
+//! There are few: the old names of frame types (1.3), and the keys of default sample types. A table that has the text
+//! already is not given it again.
 
 use crate::format::select::StringTable;
 use crate::model::dictionary::Dictionary;

@@ -1,4 +1,7 @@
 //! How large what is written may be, and about how large it will be.
+//!
+//! Estimates are made of lengths that are at hand. They decide how much is reserved and how many bytes are kept for a
+//! message's length; a wrong one costs time, never bytes.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::otlp::schema::Generation;
@@ -6,6 +9,7 @@ use crate::model::Profiles;
 use crate::model::profile::Profile;
 
 /// The error of more rows than the generation's indices can count.
+/// Indices are `int32` in OTLP since 1.4; the older one is held to the same.
 pub(crate) fn check_rows(table: &'static str, rows: usize) -> Result<()> {
     if rows > i32::MAX as usize {
         let message =
