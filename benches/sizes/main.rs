@@ -1,6 +1,6 @@
 //! How many bytes profiles take in each form: the tables of docs/SIZES.md.
 //!
-//! `cargo bench --features proto --bench sizes` prints them; with `-- --write FILE` they go to a file.
+//! `cargo bench --features proto,zstd --bench sizes` prints them; with `-- --write FILE` they go to a file.
 //! What is outside the repository is read through `OTLP_PROFILES_CORPUS`, and left out, with a message,
 //! where it is not there.
 

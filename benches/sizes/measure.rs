@@ -1,6 +1,6 @@
 //! The bytes of a profile in each form.
 
-use otlp_profiles::compression::{Level, deflate};
+use otlp_profiles::compression::{Level, deflate, zstd};
 use otlp_profiles::format::Layout;
 use otlp_profiles::model::ProfileId;
 use otlp_profiles::proto::pprof::Profile;
@@ -16,17 +16,19 @@ use crate::{contrib, go};
 pub const LAYOUTS: [(&str, Layout); 3] =
     [("default", Layout::Default), ("keep", Layout::Keep), ("compact", Layout::Compact)];
 
-/// Bytes as they are, and by gzip of level 6 and 9.
+/// Bytes as they are, by gzip of level 6 and 9, and by zstd at its usual level.
 #[derive(Clone, Copy, Debug)]
 pub struct Size {
     pub raw: usize,
     pub gzip: usize,
     pub best: usize,
+    pub zstd: usize,
 }
 
 pub fn size(bytes: &[u8]) -> Size {
     let gzip = |level| deflate(bytes, level).len();
-    Size { raw: bytes.len(), gzip: gzip(Level::DEFAULT), best: gzip(Level::BEST) }
+    let zstd = zstd(bytes, Level::new(3).expect("a level")).len();
+    Size { raw: bytes.len(), gzip: gzip(Level::DEFAULT), best: gzip(Level::BEST), zstd }
 }
 
 fn options(format: Format) -> ReadOptions {

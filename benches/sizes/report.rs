@@ -12,8 +12,8 @@ fn n(number: usize) -> String {
     groups.join(",")
 }
 
-fn pair(size: Size) -> String {
-    format!("{} / {}", n(size.raw), n(size.gzip))
+fn sizes(size: Size) -> String {
+    format!("{} / {} / {}", n(size.raw), n(size.gzip), n(size.zstd))
 }
 
 pub const HEAD: &str = "\
@@ -27,14 +27,14 @@ made by one command:
 OTLP_PROFILES_CORPUS=../shared/corpus benches/sizes.sh
 ```
 
-It runs `cargo bench --features proto --bench sizes`; the encoders of the other forms are in
+It runs `cargo bench --features proto,zstd --bench sizes`; the encoders of the other forms are in
 `benches/sizes/`. Without a corpus it measures `testdata/` and prints what is left out.
 
 *gzip* is zlib-rs at level 6 (flate2, this library's `deflate`). zlib itself is up to 2.7 % smaller on
 files of some kB; *Go* is Go's `compress/gzip` at its default level, 6, which the OTEP's own figures are
-of: its choices are made again in `benches/sizes/go.rs`, and only the length is counted. *Objects* are
-the messages, texts and lists a program holds that has a struct for each message; *allocations* are
-what this library makes to read the payload into its model.
+of: its choices are made again in `benches/sizes/go.rs`, and only the length is counted. *zstd* is at level
+3, its own default. *Objects* are the messages, texts and lists a program holds that has a struct for each
+message; *allocations* are what this library makes to read the payload into its model.
 
 ## Layouts
 
@@ -76,23 +76,25 @@ const TIMED: [(&str, &str); 5] = [
 
 /// A table of all forms; with the OTEP's figures where they are known.
 pub fn forms(title: &str, rows: &[Row], published: Option<bool>) -> String {
-    let mut out =
-        format!("### {title}\n\n| form | bytes | gzip | gzip -9 | Go | objects | allocations |");
+    let mut out = format!(
+        "### {title}\n\n| form | bytes | gzip | gzip -9 | Go | zstd | objects | allocations |"
+    );
     let figures = published.map(|timed| if timed { TIMED } else { AVERAGE });
     out += if figures.is_some() { " the OTEP says |\n" } else { "\n" };
-    out += "|---|---|---|---|---|---|---|";
+    out += "|---|---|---|---|---|---|---|---|";
     out += if figures.is_some() { "---|\n" } else { "\n" };
     let mut published = figures.into_iter().flatten();
     for row in rows {
         let allocations = row.allocations.map_or(String::new(), |count| n(count as usize));
         let _ = write!(
             out,
-            "| {} | {} | {} | {} | {} | {} | {allocations} |",
+            "| {} | {} | {} | {} | {} | {} | {} | {allocations} |",
             row.name,
             n(row.size.raw),
             n(row.size.gzip),
             n(row.size.best),
             n(row.go),
+            n(row.size.zstd),
             n(row.objects)
         );
         if figures.is_some() {
@@ -146,51 +148,42 @@ fn ratio(all: &[Compared], of: impl Fn(&Compared) -> (usize, usize)) -> Ratio {
 /// The profiles of the corpus, and what they come to.
 pub fn recorded(all: &[Compared]) -> String {
     let mut out = format!(
-        "## Recorded profiles\n\nGeometric means over {} profiles; *worst* is the profile where the ratio is the highest, and then how many are above 1. Both sides by gzip at level 6, but where it says level 9.\n\n",
+        "## Recorded profiles\n\nGeometric means over {} profiles; *worst* is the profile where the ratio is the highest, and then how many are above 1. Both sides by gzip at level 6, but where it says level 9 (of gzip alone), and by zstd at level 3.\n\n",
         all.len()
     );
-    out += "| | raw | worst | gzip | worst |\n|---|---|---|---|---|\n";
-    let mut line = |name: &str, raw: Ratio, gzip: Ratio| {
-        let said = |r: &Ratio| format!("{:.3} | {:.3} ({})", r.mean, r.worst, r.above);
-        let _ = writeln!(out, "| {name} | {} | {} |", said(&raw), said(&gzip));
+    out += "| | raw | worst | gzip | worst | zstd | worst |\n|---|---|---|---|---|---|---|\n";
+    let mut line = |name: &str, of: &dyn Fn(&Compared) -> (Size, Size)| {
+        let said = |size: fn(Size) -> usize| {
+            let Ratio { mean, worst, above } = ratio(all, |one| {
+                let (ours, theirs) = of(one);
+                (size(ours), size(theirs))
+            });
+            format!("{mean:.3} | {worst:.3} ({above})")
+        };
+        let (raw, gzip, zstd) = (said(|of| of.raw), said(|of| of.gzip), said(|of| of.zstd));
+        let _ = writeln!(out, "| {name} | {raw} | {gzip} | {zstd} |");
     };
     for (at, (name, _)) in LAYOUTS.iter().enumerate() {
-        line(
-            &format!("otlp-1.3 {name}, the same information, to the OTEP's pprofextended"),
-            ratio(all, |c| (c.same[at].raw, c.otep.raw)),
-            ratio(all, |c| (c.same[at].gzip, c.otep.gzip)),
-        );
+        let name = format!("otlp-1.3 {name}, the same information, to the OTEP's pprofextended");
+        line(&name, &|c| (c.same[at], c.otep));
     }
     for (at, (name, _)) in LAYOUTS.iter().enumerate() {
-        line(
-            &format!("otlp-1.3 {name}, everything, to the pprof"),
-            ratio(all, |c| (c.full[at].raw, c.pprof.raw)),
-            ratio(all, |c| (c.full[at].gzip, c.pprof.gzip)),
-        );
+        line(&format!("otlp-1.3 {name}, everything, to the pprof"), &|c| (c.full[at], c.pprof));
     }
     for (at, (name, _)) in LAYOUTS.iter().enumerate() {
-        line(
-            &format!("otlp-1.10 {name} to contrib-style"),
-            ratio(all, |c| (c.newest[at].raw, c.contrib.raw)),
-            ratio(all, |c| (c.newest[at].gzip, c.contrib.gzip)),
-        );
+        line(&format!("otlp-1.10 {name} to contrib-style"), &|c| (c.newest[at], c.contrib));
     }
-    line(
-        "`--compact`: otlp-1.3 at level 9, everything, to the pprof",
-        ratio(all, |c| (c.full[2].raw, c.pprof.raw)),
-        ratio(all, |c| (c.full[2].best, c.pprof.gzip)),
-    );
-    line(
-        "`--compact`: otlp-1.10 at level 9 to contrib-style",
-        ratio(all, |c| (c.newest[2].raw, c.contrib.raw)),
-        ratio(all, |c| (c.newest[2].best, c.contrib.gzip)),
-    );
-    out += "\nBytes, raw / gzip; *same* has what the OTEP's conversion keeps, and is what stands beside it.\n\n";
+    let best = |size: Size| Size { gzip: size.best, ..size };
+    line("`--compact`: otlp-1.3 at level 9, everything, to the pprof", &|c| {
+        (best(c.full[2]), c.pprof)
+    });
+    line("`--compact`: otlp-1.10 at level 9 to contrib-style", &|c| (best(c.newest[2]), c.contrib));
+    out += "\nBytes, raw / gzip / zstd; *same* has what the OTEP's conversion keeps, and is what stands beside it.\n\n";
     out += "| profile | pprof | OTEP pprofextended | 1.3 default, same | 1.3 compact, same | 1.3 default | 1.3 keep | 1.3 compact | contrib-style | 1.10 default | 1.10 keep | 1.10 compact |\n|---|---|---|---|---|---|---|---|---|---|---|---|\n";
     for c in all {
         let cells = [c.pprof, c.otep, c.same[0], c.same[2], c.full[0], c.full[1], c.full[2]];
         let cells = cells.into_iter().chain([c.contrib, c.newest[0], c.newest[1], c.newest[2]]);
-        let cells: Vec<String> = cells.map(pair).collect();
+        let cells: Vec<String> = cells.map(sizes).collect();
         let _ = writeln!(out, "| {} | {} |", c.name, cells.join(" | "));
     }
     out
