@@ -11,7 +11,7 @@ use otlp_profiles::format::Layout;
 use otlp_profiles::losses::LossKind;
 use otlp_profiles::proto::prost::Message;
 use otlp_profiles::proto::{pprof, v1_10};
-use otlp_profiles::{Builder, Format, Losses, Profiles, WriteOptions};
+use otlp_profiles::{Builder, Format, Losses, Profiles, ReadOptions, WriteOptions, detect};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use support::doc::{Doc, Mask, meaning, same};
@@ -51,8 +51,8 @@ fn pprof_comes_back(name: &str, before: &pprof::Profile) -> Result<(), TestCaseE
     Ok(())
 }
 
-/// The corpus, where there is one: its files that prost takes for pprofs.
-fn corpus() -> Vec<(String, Vec<u8>)> {
+/// The corpus, where there is one: its pprofs below a size.
+fn corpus(below: u64) -> Vec<(String, Vec<u8>)> {
     let Ok(folder) = std::env::var("OTLP_PROFILES_CORPUS") else {
         eprintln!("skipped: OTLP_PROFILES_CORPUS is not set");
         return Vec::new();
@@ -64,7 +64,7 @@ fn corpus() -> Vec<(String, Vec<u8>)> {
             let path = entry.path();
             if path.is_dir() {
                 folders.push(path);
-            } else if path.metadata().is_ok_and(|file| file.len() < 1 << 14) {
+            } else if path.metadata().is_ok_and(|file| file.len() < below) {
                 files.push(path);
             }
         }
@@ -81,7 +81,7 @@ fn corpus() -> Vec<(String, Vec<u8>)> {
 
 #[test]
 fn recorded_profiles_come_back_from_every_layout() {
-    let files = testdata(&[".pb.gz", ".pb"]).into_iter().chain(corpus());
+    let files = testdata(&[".pb.gz", ".pb"]).into_iter().chain(corpus(1 << 14));
     for (name, bytes) in files {
         let Ok(before) = pprof::Profile::decode(&bytes[..]) else { continue };
         // Rows that are equal become one, so that the second time nothing is new.
@@ -96,7 +96,7 @@ fn recorded_profiles_come_back_from_every_layout() {
 /// profiles have several sample types.
 #[test]
 fn recorded_profiles_are_written_the_same_again() {
-    for (name, bytes) in testdata(&[".pb.gz", ".pb"]).into_iter().chain(corpus()) {
+    for (name, bytes) in testdata(&[".pb.gz", ".pb"]).into_iter().chain(corpus(1 << 14)) {
         if pprof::Profile::decode(&bytes[..]).is_err() {
             continue;
         }
@@ -179,6 +179,24 @@ fn samples(profiles: &Profiles) -> Vec<(Vec<String>, Vec<i64>)> {
         (names.collect(), sample.values.to_vec())
     });
     said.collect()
+}
+
+/// Lists of one number that are written as one are fields of another kind in other generations.
+#[test]
+fn every_layout_is_known_for_what_it_is() {
+    for (name, bytes) in testdata(&[".pb.gz", ".pb"]).into_iter().chain(corpus(100_000)) {
+        let model = read("pprof", &bytes);
+        for format in Format::ALL.iter().filter(|format| format.is_whole()) {
+            for layout in LAYOUTS {
+                let payload = write_as(format.name(), &model, layout).0;
+                let detected = detect(&payload, &ReadOptions::default())
+                    .unwrap_or_else(|error| panic!("{name} as {format} {layout:?}: {error}"));
+                let fits =
+                    detected.format == *format || detected.certainty.others().contains(format);
+                assert!(fits, "{name} as {format} {layout:?}: {detected:?}");
+            }
+        }
+    }
 }
 
 #[test]

@@ -173,3 +173,31 @@ fn one_sample_type_is_written_where_it_is_chosen() {
     let output = run(&room, &format!("convert {cpu} -o cpu.otlp --type cpu:nanoseconds"), 2);
     says(&output, "--type is no option of pprof");
 }
+
+#[test]
+fn layouts_are_asked_for_by_name() {
+    let room = room("files_layouts");
+    copy(PPROFS[1], &room.join("in.pb.gz"));
+    let before = sums(&room, "in.pb.gz");
+    for to in ["otlp-1.10", "otlp-1.3", "pprof"] {
+        let written = |flags: &str, file: &str| {
+            let flags = flags.trim();
+            run(&room, &format!("convert in.pb.gz {flags} --to {to} -f -o {file}"), 0);
+            assert_eq!(sums(&room, &format!("{file} --from {to}")), before, "{to} {flags}");
+            fs::read(room.join(file)).unwrap()
+        };
+        let plain = |flags: &str| written(&format!("--no-gzip {flags}"), "out");
+        let (default, compact) = (plain("--layout default"), plain("--layout compact"));
+        assert!(default == plain(""), "{to}");
+        assert!(plain("--layout keep") != compact, "{to}");
+        assert!(compact == plain("--compact"), "{to}");
+        assert!(compact.len() <= default.len(), "{to}");
+        let gzipped = |flags: &str| written(&format!("--gzip {flags}"), "out.gz");
+        assert!(gzipped("--compact") == gzipped("--layout compact --level 9"), "{to}");
+        assert!(gzipped("--compact").len() < gzipped("").len(), "{to}");
+    }
+    let wrong = run(&room, "convert in.pb.gz -o a.otlp --layout smallest", 2);
+    let said = String::from_utf8(wrong.stderr).unwrap();
+    assert!(said.contains("smallest") && said.contains("compact"), "{said}");
+    run(&room, "convert in.pb.gz -o a.otlp --layout keep --compact", 2);
+}

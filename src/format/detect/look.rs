@@ -128,7 +128,8 @@ impl<'p> Look<'_, 'p> {
                     let Ok(body) = reader.message() else { return self.pass(message) };
                     self.enter(inner, path.into(tag >> 3), body, end - reader.left());
                     let until = self.next_of(inner).saturating_sub(end - reader.left());
-                    self.pass_until(inner, &mut reader, tag, until);
+                    let rows = 1 + self.pass_until(inner, &mut reader, tag, until);
+                    self.count(message, tag >> 3, rows);
                 }
                 _ if reader.skip(tag, 0).is_err() => return self.pass(message),
                 (LEN, None) => {
@@ -151,22 +152,33 @@ impl<'p> Look<'_, 'p> {
     }
 
     /// Passes over short messages that begin in the next `until` bytes; where all is looked at, over
-    /// those without new fields.
-    fn pass_until(&mut self, message: Message, reader: &mut Reader<'p>, tag: u32, until: usize) {
+    /// those without new fields. Says how many they are.
+    fn pass_until(
+        &mut self,
+        message: Message,
+        reader: &mut Reader<'p>,
+        tag: u32,
+        until: usize,
+    ) -> u64 {
         let (common, into) = self.differences.masks(message);
         if !self.whole {
-            if pass_alike(reader, tag, until, |_| true) > 0 {
+            let passed = pass_alike(reader, tag, until, |_| true);
+            if passed > 0 {
                 self.pass(message);
             }
+            passed
         } else if into == 0 && message != Message::Dictionary {
             let seen = self.seen.get(message as usize).copied().unwrap_or(0);
             let mut fields = 0;
-            pass_alike(reader, tag, until, |body| {
+            let passed = pass_alike(reader, tag, until, |body| {
                 let Some(found) = short_fields(body) else { return false };
                 fields |= found;
                 found & !common & !seen == 0
             });
             self.found.differs |= fields & !common != 0;
+            passed
+        } else {
+            0
         }
     }
 

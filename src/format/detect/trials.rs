@@ -42,6 +42,13 @@ impl Trial<'_> {
         signal && self.outcome.used(Message::Record) != 0 && self.outcome.score.is_usual()
     }
 
+    /// Whether it is worse than what fits best for nothing but lists written one number at a time. Some
+    /// writers do that always, and where references lead may not be known yet.
+    fn is_worse_by_form(&self, least: Score) -> bool {
+        let heavy = |score: Score| (score.hard, score.structural, score.soft);
+        self.outcome.score.unpacked > 0 && heavy(self.outcome.score) <= heavy(least)
+    }
+
     /// The order of trials, the best first; orphans count only between those for which every
     /// unused row is one.
     pub(super) fn rank(&self, orphans: bool) -> Score {
@@ -105,7 +112,9 @@ impl<'c> Trials<'c> {
         loop {
             let least = self.least();
             let next = self.all.iter_mut().zip(&mut walked).find(|(trial, walked)| {
-                let fits = least.is_none_or(|least| trial.rank(false) <= least);
+                let fits = least.is_none_or(|least| {
+                    trial.rank(false) <= least || trial.is_worse_by_form(least)
+                });
                 fits && trial.is_possible() && trial.outcome.cut && !**walked
             });
             let Some((trial, walked)) = next else { return };
@@ -141,11 +150,14 @@ impl<'c> Trials<'c> {
         }
     }
 
-    /// Those that fit best.
+    /// Those that fit best, or may once more is seen.
     fn contenders(&self) -> Vec<&Trial<'c>> {
-        let least = self.least();
+        let Some(least) = self.least() else {
+            return Vec::new();
+        };
         let likely = self.all.iter().filter(|trial| trial.is_likely());
-        likely.filter(|trial| Some(trial.rank(false)) == least).collect()
+        let fits = |trial: &Trial| trial.rank(false) == least || trial.is_worse_by_form(least);
+        likely.filter(|trial| fits(trial)).collect()
     }
 }
 
