@@ -220,7 +220,8 @@ impl Reach {
     pub(crate) fn keep(&self, old: &Dictionary) -> Dictionary {
         let Self { new: remap, rows } = self;
         let mut new = Dictionary::default();
-        new.strings.reserve(rows.strings.len(), 0);
+        let texts = rows.strings.iter().filter_map(|&row| old.strings.range(StringId(row)));
+        new.strings.reserve(rows.strings.len(), texts.map(|range| range.len()).sum());
         new.functions.reserve(rows.functions.len());
         new.attributes.reserve(rows.attributes.len());
         rows.strings.iter().for_each(|&row| _ = new.strings.push_from(&old.strings, StringId(row)));
@@ -247,6 +248,9 @@ impl Reach {
         table.mappings.reserve(rows.locations.len());
         table.addresses.reserve(rows.locations.len());
         new.stacks.ends.reserve(rows.stacks.len());
+        new.stacks
+            .items
+            .reserve(rows.stacks.iter().map(|&row| old.stacks.row(row as usize).len()).sum());
         for id in rows.locations.iter().map(|&row| LocationId(row)) {
             let row = table.len();
             table.attributes.items.extend(remap.attributes(locations.attributes(id)));

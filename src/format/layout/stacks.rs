@@ -12,10 +12,18 @@ pub(super) fn by_tree(
     rows: &[u32],
     new: impl Fn(LocationId) -> LocationId,
 ) -> Vec<u32> {
+    // As many locations a word as their ids leave room for.
+    let bits = usize::BITS - dictionary.locations.len().leading_zeros();
+    let of_a_word = (u64::BITS / bits.max(1)).min(8) as usize;
     let mut paths = Ragged::default();
+    paths.ends.reserve_exact(rows.len());
+    paths.items.reserve(dictionary.stacks.items.len() / of_a_word + rows.len());
     for &row in rows {
-        let stack = dictionary.stack(StackId(row)).iter().rev();
-        paths.items.extend(stack.map(|id| new(*id)));
+        let stack = dictionary.stack(StackId(row)).rchunks(of_a_word);
+        paths.items.extend(stack.map(|chunk| {
+            let word = chunk.iter().rev().fold(0, |word, id| word << bits | u64::from(new(*id).0));
+            word << (bits as usize * (of_a_word - chunk.len()))
+        }));
         paths.end_row();
     }
     let mut order: Vec<u32> = (0..rows.len() as u32).collect();
@@ -23,18 +31,11 @@ pub(super) fn by_tree(
     order.into_iter().filter_map(|at| rows.get(at as usize).copied()).collect()
 }
 
-/// Two locations a word.
-impl Words for Ragged<LocationId> {
+impl Words for Ragged<u64> {
     #[inline]
     fn word(&self, item: u32, depth: usize) -> (u64, bool) {
         let path = self.row(item as usize);
-        match path.get(2 * depth..).unwrap_or_default() {
-            [] => (0, false),
-            [last] => (u64::from(last.0) << 32, false),
-            [first, second, rest @ ..] => {
-                (u64::from(first.0) << 32 | u64::from(second.0), !rest.is_empty())
-            }
-        }
+        (path.get(depth).copied().unwrap_or(0), depth + 1 < path.len())
     }
 }
 
