@@ -1,4 +1,7 @@
 //! Samples by what they are of: equal ones become one.
+//!
+//! A lane holds the samples of one shape; a profile has three of them, of which mostly one is used. A sample is found by
+//! its identity in a hash table over the columns themselves, so a sample that was seen costs no memory.
 
 use std::hash::Hasher;
 
@@ -21,9 +24,11 @@ pub(crate) struct Identity<'a> {
 /// when it was seen.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Measured<'a> {
+    /// One for each sample type.
     pub(crate) values: &'a [i64],
     /// None, or one for each value.
     pub(crate) corrections: &'a [f64],
+    /// In nanoseconds since 1970.
     pub(crate) times: &'a [u64],
 }
 
@@ -39,6 +44,7 @@ pub(crate) enum Shape {
 }
 
 impl Shape {
+    /// Their numbers index the lanes of a draft.
     pub(crate) const ALL: [Self; 3] = [Self::Totals, Self::Events, Self::Series];
 }
 
@@ -49,9 +55,11 @@ impl Shape {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Lane {
     pub(crate) samples: Samples,
+    /// Rows by their identity.
     index: RowIndex,
     /// What upscaling adds to the totals, one for each value up to the last sample that has any.
     corrections: Vec<f64>,
+    /// In the order in which they came.
     ticks: Vec<Tick>,
     /// Of a series: the values of each tick, end to end.
     tick_values: Vec<i64>,
@@ -60,6 +68,7 @@ pub(crate) struct Lane {
 /// One timestamp of a sample.
 #[derive(Clone, Copy, Debug)]
 struct Tick {
+    /// The row of its sample.
     sample: u32,
     unix_nano: u64,
 }
@@ -166,6 +175,7 @@ impl Lane {
         }
     }
 
+    /// Sums them unrounded, so that many small ones do not add up their rounding.
     #[inline(never)]
     fn add_corrections(&mut self, start: usize, corrections: &[f64]) {
         let end = start + corrections.len();

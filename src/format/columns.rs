@@ -1,5 +1,12 @@
 //! Several sample types a profile, or one: joining profiles that are columns of one, and the order
 //! of columns where one becomes several.
+//!
+//! | source | target | what happens |
+//! |---|---|---|
+//! | one profile of several types | one type a profile (OTLP since 1.8) | each column becomes a profile; the scope says their order |
+//! | several profiles that say an order | several types a profile (OTLP up to 1.7) | joined in that order |
+//! | several profiles of the same samples | pprof | joined, in the order said, else in theirs |
+//! | others | either | stay apart |
 
 use crate::format::known::{Known, KnownAttributes};
 use crate::format::losses::{self, Losses};
@@ -170,6 +177,9 @@ pub(crate) fn default_said(scope: &ScopeProfiles, dictionary: &Dictionary) -> De
 }
 
 /// Joins the profiles of a scope.
+///
+/// In time linear in the profiles: a run of profiles that can be columns is found once, and an order is asked which
+/// part of it stays within the run.
 pub(crate) fn join<'a>(
     scope: &'a ScopeProfiles,
     dictionary: &Dictionary,
@@ -239,6 +249,7 @@ fn part_of(order: &[usize], row: usize, length: usize) -> Option<Vec<usize>> {
 }
 
 /// How many profiles from the first on are columns of one.
+/// All are compared with the first: being the same is transitive.
 fn run(profiles: &[Profile], rule: Join) -> usize {
     let Some(first) = profiles.first() else {
         return 0;
@@ -282,6 +293,7 @@ fn was_divided(values: &[i64]) -> bool {
 }
 
 /// Whether two profiles are columns of one: the same samples at the same time.
+/// Everything but their sample type and values is equal, the order of samples included.
 fn compatible(a: &Profile, b: &Profile) -> bool {
     a.time_unix_nano == b.time_unix_nano
         && a.duration_nanos == b.duration_nanos

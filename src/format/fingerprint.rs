@@ -87,6 +87,9 @@ impl<'a> Fingerprints<'a> {
 }
 
 /// By row of each table: a hash of the row and of all it refers to. What is none is 0.
+///
+/// By table and row. A hash is of what a row means, never of its number: references count by the hash of the row
+/// they lead to, and none by 0.
 #[derive(Debug, Default)]
 struct RowHashes {
     strings: Vec<u64>,
@@ -139,6 +142,7 @@ impl RowHashes {
         stack.iter().zip(1..).map(frame).fold(0, u64::wrapping_add)
     }
 
+    /// The words of a type, a unit and a temporality.
     fn value_type(&self, value_type: ValueType) -> [u64; 3] {
         let temporality = value_type.temporality.unwrap_or_default();
         let [name, unit] = [value_type.name, value_type.unit].map(|id| of(&self.strings, id));
@@ -185,6 +189,7 @@ impl RowHashes {
         }
     }
 
+    /// A mapping with its attributes in any order.
     fn mapping(&self, dictionary: &Dictionary, id: MappingId) -> u64 {
         let mapping = dictionary.mappings.get(id);
         Hash::new()
@@ -231,6 +236,7 @@ impl Hash {
         Self(FIRST)
     }
 
+    /// Folds in one word.
     #[inline]
     fn word(self, word: u64) -> Self {
         let product = u128::from(self.0 ^ word) * 0xe703_7ed1_a0b4_28db;
@@ -243,6 +249,7 @@ impl Hash {
         words.into_iter().fold(self, Self::word)
     }
 
+    /// The same for times, which are of 128 bits.
     fn wide(self, word: u128) -> Self {
         self.word(word as u64).word((word >> 64) as u64)
     }

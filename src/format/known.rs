@@ -1,4 +1,7 @@
 //! Which attributes the conventions name for what pprof and older generations have fields for.
+//!
+//! The same attribute means different things to a writer: to 1.10 a row like any other, to pprof a field. Each is
+//! looked at once, by its key and its value; a value that the field cannot hold makes it an attribute like others.
 
 use crate::model::dictionary::{Attribute, Dictionary};
 use crate::model::id::{AttributeId, StringId};
@@ -11,10 +14,13 @@ pub(crate) enum Known {
     /// Nothing special: an attribute.
     Other,
     /// One of pprof's four mapping flags, by the order of their fields.
+    /// 0 is `has_functions`.
     MappingFlag(u8),
+    /// A text on a mapping whose key is of the conventions.
     BuildId(BuildId),
     Folded,
     FrameType,
+    /// A text, or a list of texts.
     Comment,
     DropFrames,
     KeepFrames,
@@ -28,20 +34,24 @@ pub(crate) enum Known {
 /// The kinds of build id, in the order in which one of several is chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum BuildId {
+    /// Of the linker, as most tools want it.
     Gnu,
     Go,
+    /// Made of the file, where a linker wrote none.
     Htlhash,
     Other,
 }
 
 /// What every attribute of a dictionary is, by row.
 pub(crate) struct KnownAttributes {
+    /// By row of the attribute table.
     kinds: Vec<Known>,
     /// Whether any attribute is of pprof's namespace: the source can say all pprof can.
     pub(crate) from_pprof: bool,
 }
 
 impl KnownAttributes {
+    /// Looks at all attributes, once for a payload.
     pub(crate) fn of(dictionary: &Dictionary) -> Self {
         let kinds: Vec<Known> =
             dictionary.attributes().iter().map(|attribute| known(dictionary, attribute)).collect();
@@ -50,6 +60,7 @@ impl KnownAttributes {
         Self { kinds, from_pprof }
     }
 
+    /// [`Known::Other`] past the table.
     #[inline]
     pub(crate) fn get(&self, id: AttributeId) -> Known {
         self.kinds.get(id.row()).copied().unwrap_or(Known::Other)

@@ -49,7 +49,9 @@ pub(crate) struct MessageType {
 pub(crate) enum Package {
     /// `opentelemetry.proto.profiles`, or `perftools.profiles` in pprof.
     Profiles,
+    /// `opentelemetry.proto.common.v1`.
     Common,
+    /// `opentelemetry.proto.resource.v1`.
     Resource,
     /// `eventprofile.pr594`.
     Events,

@@ -36,6 +36,7 @@ enum Sign {
 }
 use Sign::{Bytes, Json, Line, Magic, Text};
 
+/// A profile that is not read; the hint says what makes one of it that is.
 const fn profile(what: &'static str, sign: Sign, hint: &'static str) -> Foreign {
     Foreign { what, hint, format: None, is_profile: true, sign }
 }
@@ -45,6 +46,7 @@ const fn read(format: Format, what: &'static str, sign: Sign, hint: &'static str
     Foreign { what, hint, format: Some(format), is_profile: true, sign }
 }
 
+/// Nothing that profiles anything: a directory of profiles may hold it all the same.
 const fn no_profile(what: &'static str, sign: Sign, hint: &'static str) -> Foreign {
     Foreign { what, hint, format: None, is_profile: false, sign }
 }

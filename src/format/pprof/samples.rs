@@ -28,6 +28,7 @@ use crate::wire::short::Short;
 use crate::wire::write;
 use crate::wire::{LEN, VARINT, tag};
 
+/// Tags of `Sample`, packed and one by one.
 const LOCATION_ID: u32 = tag(1, LEN);
 const LOCATION_ID_UNPACKED: u32 = tag(1, VARINT);
 const VALUE: u32 = tag(2, LEN);

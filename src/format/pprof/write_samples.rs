@@ -255,6 +255,7 @@ impl Writer<'_, '_> {
     }
 
     /// The two labels of every link, ready to be copied.
+    /// A link with one id alone has no labels: reading makes links of both only.
     fn encode_links(&mut self) -> Ragged<u8> {
         let mut encoded = Ragged::default();
         if self.joined.first().samples.links.is_empty() || !self.options.links {

@@ -149,6 +149,7 @@ impl Tables {
     }
 
     /// Whether one of the attributes has the key of the new attribute `id`.
+    /// By text: a key may be several rows of the string table.
     fn has_key(&self, attributes: &[AttributeId], id: AttributeId) -> bool {
         let key = self.new_attributes.get(id.0).map(|new| self.texts.raw.get(new.key.row()));
         attributes.iter().any(|other| {

@@ -57,6 +57,7 @@ fn values_wanted(single: bool, types: usize, times: usize, had: usize) -> usize 
 }
 
 /// The first sample that has values and timestamps, but not as many of each.
+/// Rows behind the last with timestamps have none.
 fn uneven(samples: &Samples) -> Option<usize> {
     (0..samples.timestamps.len()).find(|&row| {
         let (values, times) = (samples.values.row(row).len(), samples.timestamps.row(row).len());

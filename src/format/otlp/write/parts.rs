@@ -116,6 +116,7 @@ impl<'a> ScopeParts<'a> {
     }
 
     /// Makes a profile of every column.
+    /// The default comes first: readers that know no order show the first.
     fn split(&mut self, dictionary: &Dictionary, losses: &mut Losses) {
         let mut order = Vec::new();
         for profile in &self.scope.profiles {
