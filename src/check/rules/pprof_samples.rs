@@ -92,7 +92,7 @@ fn repeated(cx: &mut Cx<'_>, record: &Record) {
     }
     let row = cx.row() as u32;
     if let Some(first) = cx.profile.identities.before(print, row) {
-        let bound = format!("no sample of [{first}]");
+        let bound = format!("other locations or labels than [{first}]");
         cx.findings.raise(&PP1032, Spot::at(record.start), "", bound);
     }
 }

@@ -86,7 +86,7 @@ fn identity(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
     let key = identity_of(cx, rows, record.count(ATTRIBUTES), &mut attributes);
     let row = cx.row() as u32;
     if let Some(first) = cx.profile.identities.before(key, row) {
-        let bound = format_args!("no sample of [{first}]");
+        let bound = format_args!("another stack, attributes or link than [{first}]");
         cx.findings.raise(&OP4006, Spot::at(record.start), "", bound);
     }
 }
