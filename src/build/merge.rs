@@ -6,7 +6,7 @@ use crate::model::dictionary::{Attribute, Dictionary, Function, Line, Mapping};
 use crate::model::id::{
     AttributeId, FunctionId, Id, LinkId, LocationId, MappingId, StackId, StringId,
 };
-use crate::model::profile::{Profile, ProfileParts, ValueType};
+use crate::model::profile::{Profile, ProfileParts};
 use crate::model::{EntityRef, Resource, ResourceProfiles, Scope, ScopeProfiles};
 
 /// Where the rows of one dictionary are in another: for each table, the new id of each row.
@@ -233,10 +233,5 @@ pub(crate) fn map_scope(scope: &mut Scope, f: &mut impl FnMut(StringId) -> Strin
 
 /// Replaces every text of a profile, but for those of its samples and its attributes.
 pub(crate) fn map_profile(profile: &mut ProfileParts, f: &mut impl FnMut(StringId) -> StringId) {
-    let ProfileParts { sample_types, period_type, .. } = profile;
-    for ValueType { name, unit, .. } in sample_types.iter_mut().chain([period_type]) {
-        [name, unit].into_iter().for_each(|id| *id = f(*id));
-    }
-    profile.default_sample_type = f(profile.default_sample_type);
-    profile.original_payload_format = f(profile.original_payload_format);
+    profile.texts_mut().for_each(|id| *id = f(*id));
 }

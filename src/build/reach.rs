@@ -10,7 +10,7 @@ use std::ops::Deref;
 use crate::build::merge::Remap;
 use crate::model::dictionary::{Dictionary, Mapping};
 use crate::model::id::{Id, LocationId, MappingId, StringId};
-use crate::model::profile::{Profile, ValueType};
+use crate::model::profile::Profile;
 
 /// The rows that are reached, in every table.
 #[derive(Debug)]
@@ -100,14 +100,7 @@ impl Reach {
 
     /// Marks what a profile refers to itself.
     pub(crate) fn profile(&mut self, profile: &Profile) {
-        for &ValueType { name, unit, .. } in
-            profile.sample_types.iter().chain([&profile.period_type])
-        {
-            self.text(name);
-            self.text(unit);
-        }
-        self.text(profile.default_sample_type);
-        self.text(profile.original_payload_format);
+        profile.texts().for_each(|id| self.text(id));
         let Self { new, rows } = self;
         let samples = &profile.samples;
         mark_all(&mut new.attributes, &mut rows.attributes, &profile.attributes);

@@ -29,6 +29,8 @@ mod plain;
 mod profcheck;
 mod receivers;
 mod record;
+#[cfg(test)]
+mod references;
 mod rule;
 mod rules;
 mod shape;

@@ -177,7 +177,6 @@ fn enter(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
         Kind::Label if cx.version == Version::Pprof => pprof_samples::label(cx, record),
         Kind::Label => labels::label(cx, record),
         Kind::ValueType => units::value_type(cx, record),
-        Kind::AttributeUnit => {}
         Kind::Profile if cx.version == Version::Pprof => pprof::profile(cx, shape, record),
         Kind::Profile => profile(cx, shape, record),
         Kind::Container => {
@@ -186,7 +185,7 @@ fn enter(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
             attributes::of_message(cx, shape, record);
         }
         Kind::ProfilesData => structure::root(cx, record),
-        Kind::Dictionary => {}
+        Kind::Dictionary | Kind::AttributeUnit | Kind::Other => {}
         Kind::ResourceProfiles => structure::resource(cx, shape, record),
         Kind::ScopeProfiles => structure::scope(cx, shape, record),
         Kind::Scope => resources::scope(cx, shape, record),

@@ -18,7 +18,7 @@ use crate::format::spread;
 use crate::format::temporality;
 use crate::model::dictionary::{Attribute, Dictionary, Function, Line, Link};
 use crate::model::id::{AttributeId, Id, LocationId, MappingId, StringId};
-use crate::model::profile::{ProfileId, ValueType};
+use crate::model::profile::{ProfileId, ProfileParts, ValueType};
 use crate::model::value::Value;
 
 /// Makes the ids of the profiles of a payload.
@@ -63,26 +63,44 @@ impl<'a> Fingerprints<'a> {
 
     /// What is said of the profile as a whole.
     fn header(&self, rows: &RowHashes, joined: &Joined, default: StringId) -> Hash {
-        let profile = joined.first();
+        // All fields are named, so that none is forgotten: what an id leaves out is said here.
+        let ProfileParts {
+            profile_id: _,
+            time_unix_nano,
+            duration_nanos,
+            // They are those of all columns, and samples come later.
+            sample_types: _,
+            samples: _,
+            default_sample_type: _,
+            period_type,
+            period,
+            attributes,
+            dropped_attributes_count,
+            original_payload_format,
+            original_payload,
+            // How it is written, not what it says.
+            in_order: _,
+            event_form: _,
+        } = &**joined.first();
         let types = joined.written_types();
         let mut hash = Hash::new().word(types.len() as u64);
         for value_type in &types {
-            let said = temporality::written(*value_type, profile.duration_nanos, self.dictionary);
+            let said = temporality::written(*value_type, *duration_nanos, self.dictionary);
             let value_type = ValueType { temporality: Some(said), ..*value_type };
             hash = hash.words(rows.value_type(value_type));
         }
         // The last type is shown first where none is named.
         let last = types.last().map_or("", |last| self.dictionary.text(last.name));
         let named = Some(default).filter(|default| self.dictionary.text(*default) != last);
-        hash.words(rows.value_type(profile.period_type))
-            .word(profile.period as u64)
-            .wide(profile.time_unix_nano as u128)
-            .wide(profile.duration_nanos as u128)
+        hash.words(rows.value_type(*period_type))
+            .word(*period as u64)
+            .wide(*time_unix_nano as u128)
+            .wide(*duration_nanos as u128)
             .word(of(&rows.strings, named.unwrap_or_default()))
-            .word(rows.set(&profile.attributes))
-            .word(profile.dropped_attributes_count.into())
-            .word(of(&rows.strings, profile.original_payload_format))
-            .word(xxh3_64(&profile.original_payload))
+            .word(rows.set(attributes))
+            .word((*dropped_attributes_count).into())
+            .word(of(&rows.strings, *original_payload_format))
+            .word(xxh3_64(original_payload))
     }
 }
 

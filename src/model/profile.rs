@@ -78,6 +78,41 @@ impl Blank for ProfileParts {
     };
 }
 
+impl ProfileParts {
+    /// The texts a profile says itself, but for those of its samples and its attributes. All fields are
+    /// named, so that a new one is not forgotten where texts are followed.
+    pub(crate) fn texts_mut(&mut self) -> impl Iterator<Item = &mut StringId> {
+        let Self {
+            profile_id: _,
+            time_unix_nano: _,
+            duration_nanos: _,
+            sample_types,
+            default_sample_type,
+            period_type,
+            period: _,
+            attributes: _,
+            dropped_attributes_count: _,
+            original_payload_format,
+            original_payload: _,
+            samples: _,
+            in_order: _,
+            event_form: _,
+        } = self;
+        let types = sample_types.iter_mut().chain([period_type]);
+        types
+            .flat_map(|ValueType { name, unit, temporality: _ }| [name, unit])
+            .chain([default_sample_type, original_payload_format])
+    }
+
+    /// The same, to look at.
+    pub(crate) fn texts(&self) -> impl Iterator<Item = StringId> {
+        let types = self.sample_types.iter().chain([&self.period_type]);
+        types
+            .flat_map(|value_type| [value_type.name, value_type.unit])
+            .chain([self.default_sample_type, self.original_payload_format])
+    }
+}
+
 impl Profile {
     /// The bytes of memory it takes, without what holds it.
     /// It goes by lengths rather than capacities, so that it is the same on every run.

@@ -30,6 +30,22 @@ pub(crate) enum Version {
     V1_10,
 }
 
+impl Version {
+    /// All of them, in their order: a version's place here is its number.
+    pub(crate) const ALL: [Self; NOW as usize + 1] = [
+        Self::Events,
+        Self::Pprof,
+        Self::V1_3,
+        Self::V1_4,
+        Self::V1_5,
+        Self::V1_6,
+        Self::V1_7,
+        Self::V1_8,
+        Self::V1_9,
+        Self::V1_10,
+    ];
+}
+
 /// The newest version: what is in force ends with it.
 pub(super) const NOW: Version = Version::V1_10;
 
@@ -243,6 +259,18 @@ impl MessageType {
     /// The fields of the message in a version.
     pub(crate) fn fields_in(&self, version: Version) -> impl Iterator<Item = &'static Field> {
         self.fields.iter().filter(move |field| field.is_in(version))
+    }
+
+    /// The largest number of a field, in any version.
+    pub(crate) const fn last_number(&self) -> u32 {
+        let (mut last, mut row) = (0, 0);
+        while row < self.fields.len() {
+            if self.fields[row].number > last {
+                last = self.fields[row].number;
+            }
+            row += 1;
+        }
+        last
     }
 
     /// The field of a number.

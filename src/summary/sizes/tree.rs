@@ -182,7 +182,7 @@ mod tests {
 
     #[test]
     fn every_field_of_a_version_has_a_place() {
-        for version in [Version::Events, Version::Pprof, Version::V1_3, Version::V1_10] {
+        for version in Version::ALL {
             let tree = Tree::of(version);
             assert_eq!(tree.nodes[ROOT].end, tree.nodes.len());
             for (node, of) in tree.nodes.iter().enumerate().skip(1) {

@@ -49,6 +49,10 @@ impl Users<'_> {
                 let mut said = std::mem::take(said).into_iter().peekable();
                 for_each_profile(resources, |number, profile, at| {
                     let said = said.next_if(|(of, _)| *of == number);
+                    if said.is_none() && profile.parts_mut().is_none() {
+                        return Ok(());
+                    }
+                    // One may have nothing but what is said in fields.
                     let said = said.map(|(_, said)| said).unwrap_or_default();
                     intake.inside(&rows(at), |intake| f(profile, said, intake))
                 })
@@ -82,10 +86,10 @@ impl Users<'_> {
     }
 }
 
-/// Calls `f` with every profile that has anything, its number and where it is.
+/// Calls `f` with every profile, its number and where it is.
 fn for_each_profile(
     resources: &mut [ResourceProfiles],
-    mut f: impl FnMut(usize, &mut ProfileParts, [usize; 3]) -> Result<()>,
+    mut f: impl FnMut(usize, &mut Profile, [usize; 3]) -> Result<()>,
 ) -> Result<()> {
     let mut number = 0;
     for (resource, parts) in resources.iter_mut().enumerate() {
@@ -93,9 +97,7 @@ fn for_each_profile(
         for (scope, parts) in scopes.iter_mut().enumerate() {
             let profiles = parts.parts_mut().map(|parts| &mut parts.profiles[..]);
             for (row, profile) in profiles.unwrap_or_default().iter_mut().enumerate() {
-                if let Some(parts) = profile.parts_mut() {
-                    f(number, parts, [resource, scope, row])?;
-                }
+                f(number, profile, [resource, scope, row])?;
                 number += 1;
             }
         }

@@ -135,6 +135,14 @@ impl Said {
         if column + 1 == types.len() {
             return Ok(StringId::NONE);
         }
+        if column != 0 && column >= types.len() {
+            let error = Error::malformed(format!(
+                "{} is out of range: there are {} sample types",
+                common::show(self.default_sample_type),
+                types.len()
+            ));
+            intake.repair(losses::INDEX_OUT_OF_RANGE, error.within("default_sample_type_index"))?;
+        }
         Ok(types.get(column).map_or(StringId::NONE, |default| default.name))
     }
 }

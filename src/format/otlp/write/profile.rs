@@ -12,6 +12,7 @@ use crate::format::otlp::write::tables::TableWriter;
 use crate::format::{WriteOptions, temporality};
 use crate::model::id::StringId;
 use crate::model::profile::{AggregationTemporality, ProfileId, ValueType};
+use crate::schema;
 use crate::wire::record::field_varint;
 use crate::wire::write::{
     field_bytes, field_bytes_nonempty, field_fixed64, field_large, field_message,
@@ -82,7 +83,7 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
             let locations = self.tables.dictionary.locations.len();
             self.slices.lay_out(&self.tables.dictionary.stacks, locations, used);
         }
-        for number in 1..=22 {
+        for number in 1..=const { schema::PROFILE.last_number() } {
             if G::SCHEMA.home == Home::Profile {
                 self.tables.write(out, number);
             }

@@ -1,0 +1,98 @@
+//! That no reference of any generation is forgotten: neither by the reader, which proves them, nor by
+//! the rules.
+
+use crate::check::{Options, check};
+use crate::format::{Encoding, Format};
+use crate::reader::{ReadOptions, read};
+use crate::schema::{self, Field, Kind, MessageType, Role, Version};
+use crate::wire::write::varint;
+use crate::wire::{LEN, VARINT};
+
+/// Past every table of the payloads made here.
+const PAST: u64 = 9_999;
+
+/// A payload that has nothing but the messages that lead to a field, and in it an index; and before
+/// that, where tables have a row that stands for none, this row.
+fn payload(version: Version, path: &[&Field], field: &Field) -> Vec<u8> {
+    let mut index = Vec::new();
+    varint(&mut index, PAST);
+    let packed = field.is_repeated();
+    let mut bytes = tagged(field.number, if packed { LEN } else { VARINT }, &index);
+    for field in path.iter().rev() {
+        bytes = tagged(field.number, LEN, &bytes);
+    }
+    let root = schema::PROFILES_DATA.fields_in(version);
+    let rows = empty_rows(&schema::PROFILES_DICTIONARY, version);
+    let tables = root
+        .filter(|field| field.key == "dictionary")
+        .flat_map(|field| tagged(field.number, LEN, &rows));
+    tables.chain(empty_rows(&schema::PROFILES_DATA, version)).chain(bytes).collect()
+}
+
+/// An empty row for each table that a message has.
+fn empty_rows(message: &MessageType, version: Version) -> Vec<u8> {
+    let tables = message.fields_in(version).filter(|field| matches!(field.role, Role::Row(_)));
+    tables.flat_map(|table| tagged(table.number, LEN, &[])).collect()
+}
+
+fn tagged(number: u32, wire: u32, body: &[u8]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    varint(&mut bytes, u64::from(number << 3 | wire));
+    if wire == LEN {
+        varint(&mut bytes, body.len() as u64);
+    }
+    bytes.extend_from_slice(body);
+    bytes
+}
+
+/// Every reference of a version, and the fields that lead to it.
+fn references(
+    version: Version,
+) -> Vec<(Vec<&'static Field>, &'static MessageType, &'static Field)> {
+    let mut found = Vec::new();
+    let mut left: Vec<(Vec<&'static Field>, &'static MessageType)> =
+        vec![(Vec::new(), &schema::PROFILES_DATA)];
+    let mut seen: Vec<&'static str> = Vec::new();
+    while let Some((path, message)) = left.pop() {
+        for field in message.fields_in(version) {
+            if let Role::Ref(_) = field.role {
+                found.push((path.clone(), message, field));
+            }
+            if let Kind::Message(inner) = field.kind {
+                // Attributes of the resource, the scope and the container are of one message.
+                if seen.contains(&inner.name) && inner.name != "ValueType" {
+                    continue;
+                }
+                seen.push(inner.name);
+                let path = path.iter().copied().chain([field]).collect();
+                left.push((path, inner));
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn every_reference_past_its_table_is_refused_and_found() {
+    let mut count = 0;
+    for format in Format::ALL {
+        let Encoding::Otlp(schema) = format.encoding() else { continue };
+        for (path, message, field) in references(schema.version) {
+            let what = format!("{format} {}.{}", message.name, field.name);
+            let payload = payload(schema.version, &path, field);
+            let error = read(&payload, &ReadOptions::default().from(*format)).expect_err(&what);
+            assert!(error.to_string().contains("index 9999 is out of range"), "{what}: {error}");
+            let options = Options { from: Some(*format), ..Options::default() };
+            let report = check(&payload, &options);
+            let mut found = report.findings().map(|finding| finding.to_string());
+            let index = |finding: &String| {
+                finding.contains(field.name)
+                    && finding.contains(" error ")
+                    && finding.contains("9999")
+            };
+            assert!(found.any(|finding| index(&finding)), "{what} is not found: {report:?}");
+            count += 1;
+        }
+    }
+    assert!(count > 100, "{count} references");
+}
