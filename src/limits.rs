@@ -31,7 +31,8 @@ pub struct Limits {
     /// Frames of zstd count like them.
     pub max_gzip_members: u64,
     /// Messages, values and groups inside one another.
-    /// Values are walked by recursion, so 256, the most of [`unlimited`](Self::unlimited), is deep enough.
+    /// Values are walked by recursion, so more than 256, the most of [`unlimited`](Self::unlimited), is taken
+    /// as 256.
     pub max_nesting: u64,
     /// Samples of one payload.
     /// All its profiles together.
@@ -225,7 +226,8 @@ pub(crate) struct Budget {
 
 impl Budget {
     /// The budget of a payload of so many bytes.
-    pub(crate) fn new(limits: Limits, payload: usize) -> Self {
+    pub(crate) fn new(mut limits: Limits, payload: usize) -> Self {
+        limits.max_nesting = limits.max_nesting.min(Limits::unlimited().max_nesting);
         let mut budget = Self { limits, payload: payload as u64, allowed: 0, owned: 0, shared: 0 };
         budget.allowed = budget.allows(1);
         budget
@@ -332,6 +334,12 @@ mod tests {
         let error = within("max_nesting", 256, 257).unwrap_err();
         assert_eq!((error.kind(), error.limit()), (ErrorKind::Limit, None));
         assert_eq!(within("max_nesting", 9, 10).unwrap_err().limit(), Some("max_nesting"));
+    }
+
+    #[test]
+    fn values_are_never_nested_deeper_than_recursion_may_go() {
+        let budget = Budget::new(Limits::unlimited().max_nesting(1 << 20), 0);
+        assert_eq!(budget.limits.max_nesting, 256);
     }
 
     #[test]
