@@ -250,11 +250,6 @@ pub(crate) fn kind(shape: &Shape, number: u32) -> u64 {
     (shape.kind as u64) << 32 | u64::from(number)
 }
 
-/// The bytes of the shortest varint.
-pub(crate) fn shortest(value: u64) -> usize {
-    (64 - (value | 1).leading_zeros() as usize).div_ceil(7)
-}
-
 /// Whether a field is what the payload was made from, which may be long.
 pub(crate) fn is_original(slot: &Slot) -> bool {
     slot.field.key == "original_payload"

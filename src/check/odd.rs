@@ -9,13 +9,14 @@ use super::catalogue::{
     OP1014, OP1015, OP1016, OP1017, OP1019, OP1020, OP1021, OP1022, OP1025, OP1026, OP1027, OP5017,
     PP1035,
 };
-use super::cx::{Broken, Cx, kind, shortest};
+use super::cx::{Broken, Cx, kind};
 use super::findings::Spot;
 use super::record::Record;
 use super::rule::Rule;
 use super::shape::{Kind, Shape, Slot, Take};
 use super::varint::{Fault, varint};
 use crate::schema::{Table, Version};
+use crate::wire::write::varint_len;
 use crate::wire::{END_GROUP, FIXED32, FIXED64, LEN, START_GROUP, VARINT};
 
 impl Cx<'_> {
@@ -86,7 +87,7 @@ impl Cx<'_> {
             self.findings.raise(&OP1009, spot, format_args!("length {length}"), bound);
             return Err(Broken);
         }
-        if start - body > shortest(length) {
+        if start - body > varint_len(length) {
             self.findings.fold(&OP1003, 0, spot, format_args!("{} bytes", start - body), "");
         }
         Ok(start..start + length as usize)
@@ -109,7 +110,7 @@ impl Cx<'_> {
             let at = spot.byte.unwrap_or(0) as usize;
             self.written_default(shape, slot, at);
         }
-        if bytes > shortest(value) {
+        if bytes > varint_len(value) {
             let kind = kind(shape, number);
             self.findings.fold(&OP1003, kind, spot, format_args!("{bytes} bytes"), "");
         }

@@ -10,7 +10,8 @@ use super::tables::{Fields, again};
 use crate::schema::Table;
 use crate::wire::read::Reader;
 use crate::wire::short::Short;
-use crate::wire::{FIXED64, LEN, VARINT};
+use crate::wire::write::{field_bytes, field_message, varint};
+use crate::wire::{FIXED64, VARINT};
 
 /// The form of a row; in `out` where it is not the row's own bytes.
 pub(crate) fn form<'b, 'a: 'b>(
@@ -102,40 +103,33 @@ fn make(
             Take::Varint => {
                 let value = cx.first_equal(slot, found.number(slot.cell));
                 if value != 0 || !slot.plain {
-                    number(out, u64::from(tag | VARINT));
-                    number(out, value);
+                    varint(out, u64::from(tag | VARINT));
+                    varint(out, value);
                 }
             }
             Take::Fixed => {
                 let value = found.number(slot.cell);
                 if value != 0 || !slot.plain {
-                    number(out, u64::from(tag | FIXED64));
+                    varint(out, u64::from(tag | FIXED64));
                     out.extend_from_slice(&value.to_le_bytes());
                 }
             }
             Take::Text | Take::Bytes if !slot.repeated => {
                 let body = cx.body(&found, slot.cell);
                 if !body.is_empty() || !slot.plain {
-                    number(out, u64::from(tag | LEN));
-                    number(out, body.len() as u64);
-                    out.extend_from_slice(body);
+                    field_bytes(out, slot.field.number, body);
                 }
             }
             _ => {
                 let fields = Fields::new(cx.bytes, start, end);
                 let bodies = fields.filter(|(number, _)| *number == slot.field.number);
                 for body in bodies.filter_map(|(_, body)| body) {
-                    number(out, u64::from(tag | LEN));
-                    let before = out.len();
-                    match slot.take {
-                        Take::Message => {
-                            make(cx, cx.shapes.get(slot.child), body, out, depth + 1);
-                        }
+                    field_message(out, slot.field.number, |out| match slot.take {
+                        Take::Message => make(cx, cx.shapes.get(slot.child), body, out, depth + 1),
                         _ => {
                             out.extend_from_slice(cx.bytes.get(body.0..body.1).unwrap_or_default())
                         }
-                    }
-                    put_length(out, before);
+                    });
                 }
             }
         }
@@ -150,41 +144,16 @@ fn list(
     found: &Record,
     out: &mut Vec<u8>,
 ) {
-    let numbers = cx.numbers(shape, found, slot.cell).map(|row| cx.first_equal(slot, row));
-    let start = out.len();
-    number(out, u64::from(slot.field.number << 3 | LEN));
-    let before = out.len();
-    match slot.take {
+    let mut numbers = cx.numbers(shape, found, slot.cell).map(|row| cx.first_equal(slot, row));
+    let Some(first) = numbers.next() else { return };
+    let numbers = std::iter::once(first).chain(numbers);
+    field_message(out, slot.field.number, |out| match slot.take {
         Take::Fixed => out.extend(numbers.flat_map(u64::to_le_bytes)),
         _ if slot.is_set => {
             let mut set: Vec<u64> = numbers.collect();
             set.sort_unstable();
-            set.into_iter().for_each(|value| number(out, value));
+            set.into_iter().for_each(|value| varint(out, value));
         }
-        _ => numbers.for_each(|value| number(out, value)),
-    }
-    match out.len() == before {
-        true => out.truncate(start),
-        false => put_length(out, before),
-    }
-}
-
-/// Puts the length of all that comes after `before` there.
-fn put_length(out: &mut Vec<u8>, before: usize) {
-    let (mut length, mut value) = ([0; 10], (out.len() - before) as u64);
-    let mut bytes = 0;
-    while value >= 0x80 {
-        length[bytes] = value as u8 | 0x80;
-        (value, bytes) = (value >> 7, bytes + 1);
-    }
-    length[bytes] = value as u8;
-    out.splice(before..before, length.into_iter().take(bytes + 1));
-}
-
-fn number(out: &mut Vec<u8>, mut value: u64) {
-    while value >= 0x80 {
-        out.push(value as u8 | 0x80);
-        value >>= 7;
-    }
-    out.push(value as u8);
+        _ => numbers.for_each(|value| varint(out, value)),
+    });
 }

@@ -5,8 +5,8 @@ use crate::check::{Options, check};
 use crate::format::{Encoding, Format};
 use crate::reader::{ReadOptions, read};
 use crate::schema::{self, Field, Kind, MessageType, Role, Version};
-use crate::wire::write::varint;
-use crate::wire::{LEN, VARINT};
+use crate::wire::record::field_varint;
+use crate::wire::write::{field_bytes, field_message, varint};
 
 /// Past every table of the payloads made here.
 const PAST: u64 = 9_999;
@@ -14,35 +14,30 @@ const PAST: u64 = 9_999;
 /// A payload that has nothing but the messages that lead to a field, and in it an index; and before
 /// that, where tables have a row that stands for none, this row.
 fn payload(version: Version, path: &[&Field], field: &Field) -> Vec<u8> {
-    let mut index = Vec::new();
-    varint(&mut index, PAST);
-    let packed = field.is_repeated();
-    let mut bytes = tagged(field.number, if packed { LEN } else { VARINT }, &index);
+    let mut message = Vec::new();
+    match field.is_repeated() {
+        true => field_message(&mut message, field.number, |list| varint(list, PAST)),
+        false => field_varint(&mut message, field.number, PAST),
+    }
     for field in path.iter().rev() {
-        bytes = tagged(field.number, LEN, &bytes);
+        let body = std::mem::take(&mut message);
+        field_bytes(&mut message, field.number, &body);
     }
-    let root = schema::PROFILES_DATA.fields_in(version);
-    let rows = empty_rows(&schema::PROFILES_DICTIONARY, version);
-    let tables = root
-        .filter(|field| field.key == "dictionary")
-        .flat_map(|field| tagged(field.number, LEN, &rows));
-    tables.chain(empty_rows(&schema::PROFILES_DATA, version)).chain(bytes).collect()
+    let mut payload = Vec::new();
+    if let Some(dictionary) = schema::PROFILES_DATA.field(version, "dictionary") {
+        field_message(&mut payload, dictionary.number, |out| {
+            empty_rows(out, &schema::PROFILES_DICTIONARY, version);
+        });
+    }
+    empty_rows(&mut payload, &schema::PROFILES_DATA, version);
+    payload.extend(message);
+    payload
 }
 
-/// An empty row for each table that a message has.
-fn empty_rows(message: &MessageType, version: Version) -> Vec<u8> {
+/// Appends an empty row for each table that a message has.
+fn empty_rows(out: &mut Vec<u8>, message: &MessageType, version: Version) {
     let tables = message.fields_in(version).filter(|field| matches!(field.role, Role::Row(_)));
-    tables.flat_map(|table| tagged(table.number, LEN, &[])).collect()
-}
-
-fn tagged(number: u32, wire: u32, body: &[u8]) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    varint(&mut bytes, u64::from(number << 3 | wire));
-    if wire == LEN {
-        varint(&mut bytes, body.len() as u64);
-    }
-    bytes.extend_from_slice(body);
-    bytes
+    tables.for_each(|table| field_bytes(out, table.number, &[]));
 }
 
 /// Every reference of a version, and the fields that lead to it.

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::catalogue::{OP1012, OP1023, OP1024, OP9102};
-use super::cx::{Broken, Cx, kind, shortest};
+use super::cx::{Broken, Cx, kind};
 use super::findings::Spot;
 use super::record::Record;
 use super::rule::Rule;
@@ -13,6 +13,7 @@ use super::text;
 use super::varint::{Fault, varint};
 use crate::schema::Table;
 use crate::wire::read::Reader;
+use crate::wire::write::varint_len;
 use crate::wire::{FIXED64, LEN, VARINT};
 
 /// Packed lists up to this many bytes are walked one number at a time.
@@ -147,7 +148,7 @@ impl Cx<'_> {
             Err(fault) => return Err(self.fault(fault, Self::spot(slot, record, at))),
         };
         let length = after - body;
-        let overlong = length > 1 && length > shortest(value);
+        let overlong = length > 1 && length > varint_len(value);
         if value > slot.most || (value == 0 && slot.plain) || overlong {
             value = self.odd(shape, slot, value, after - body, Self::spot(slot, record, at));
         }
@@ -314,7 +315,7 @@ impl Cx<'_> {
                     return Err(self.fault(fault, spot));
                 }
             };
-            if after - at > 1 && (value > slot.most || after - at > shortest(value)) {
+            if after - at > 1 && (value > slot.most || after - at > varint_len(value)) {
                 let spot = Spot::at(at).field(slot.field.name).row(first + elements);
                 value = self.odd(shape, slot, value, after - at, spot);
             }

@@ -107,12 +107,10 @@ pub(crate) fn is_int(word: &[u8]) -> bool {
     !digits.is_empty() && digits.iter().all(u8::is_ascii_digit)
 }
 
-/// The bytes that an even number of hex digits stand for.
-pub(crate) fn hex(digits: &str) -> Option<Vec<u8>> {
-    let digit = |byte: u8| char::from(byte).to_digit(16).map(|digit| digit as u8);
-    let (pairs, rest) = digits.as_bytes().as_chunks::<2>();
-    let bytes = pairs.iter().map(|[high, low]| Some(digit(*high)? << 4 | digit(*low)?));
-    if rest.is_empty() { bytes.collect() } else { None }
+/// A number in hex digits, and nothing else.
+pub(crate) fn hex(digits: &[u8]) -> Option<u64> {
+    let is_hex = digits.iter().all(u8::is_ascii_hexdigit);
+    u64::from_str_radix(std::str::from_utf8(digits).ok().filter(|_| is_hex)?, 16).ok()
 }
 
 /// A number times `scale`, rounded, halves away from 0.

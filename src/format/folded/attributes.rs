@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::format::lines::hex;
+use crate::format::json::scalars::hex_bytes;
 use crate::model::value::Value;
 
 /// A value as it is written: one in quotes is a text whatever is in it.
@@ -100,7 +100,7 @@ pub(crate) fn word(bytes: &[u8]) -> Word {
         _ => None,
     };
     let int = || text.parse::<i64>().ok().filter(|int| int.to_string() == text).map(Value::Int);
-    let bytes = || text.strip_prefix("0x").and_then(hex).map(|b| Value::Bytes(b.into()));
+    let bytes = || text.strip_prefix("0x").and_then(hex_bytes).map(|b| Value::Bytes(b.into()));
     let value = value.or_else(int).or_else(bytes).or_else(|| double(text).map(Value::Double));
     value.map_or(Word::Text, Word::Value)
 }

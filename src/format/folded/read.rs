@@ -8,7 +8,8 @@ use crate::format::folded::dialect::{Origin, frame, origin};
 use crate::format::folded::header::Header;
 use crate::format::folded::line::{Line, is_extended, may_be_extended, split_last};
 use crate::format::intake::Intake;
-use crate::format::lines::{find, hex, int, kept, lines, scaled, shown, text};
+use crate::format::json::scalars::hex_bytes;
+use crate::format::lines::{find, int, kept, lines, scaled, shown, text};
 use crate::format::losses::{LINK_AS_ATTRIBUTE, LINK_INVALID, VALUE_NEGATIVE};
 use crate::format::source::{Dialect, SourceOptions, TimeUnit};
 use crate::model::Profiles;
@@ -365,7 +366,7 @@ impl<'t> Reader<'t> {
 /// The id that a value is, with `0x` before it or without.
 fn id<const N: usize>(written: &Written) -> Option<[u8; N]> {
     let text = std::str::from_utf8(written).ok()?;
-    hex(text.strip_prefix("0x").unwrap_or(text))?.try_into().ok()
+    hex_bytes(text.strip_prefix("0x").unwrap_or(text))?.try_into().ok()
 }
 
 /// A time in nanoseconds since 1970.

@@ -69,6 +69,12 @@ pub(super) fn from_hex(digits: &str, out: &mut Vec<u8>) -> Option<()> {
     odd.is_empty().then_some(())
 }
 
+/// The bytes that hex digits say.
+pub(crate) fn hex_bytes(digits: &str) -> Option<Vec<u8>> {
+    let mut bytes = Vec::new();
+    from_hex(digits, &mut bytes).map(|()| bytes)
+}
+
 /// Appends `bytes` in hex digits.
 pub(super) fn to_hex(bytes: &[u8], out: &mut Vec<u8>) {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";

@@ -2,7 +2,7 @@
 
 use crate::build::ProcessMappings;
 use crate::error::Result;
-use crate::format::lines::lines;
+use crate::format::lines::{hex, lines};
 
 /// The mappings behind the heading that begins them. Other tools add lines of their own, which are
 /// passed over.
@@ -47,20 +47,16 @@ pub(super) fn is_heading(line: &[u8]) -> bool {
 fn brief(line: &str) -> Option<String> {
     let (range, rest) = line.trim().split_once([' ', '\t']).unwrap_or((line.trim(), ""));
     let (start, limit) = range.strip_suffix(':').unwrap_or(range).split_once('-')?;
-    let [start, limit] = [start, limit].map(|word| hex(word.strip_prefix("0x").unwrap_or(word)));
-    let (start, limit) = (start?, limit?);
+    let address = |word: &str| hex(word.strip_prefix("0x").unwrap_or(word).as_bytes());
+    let (start, limit) = (address(start)?, address(limit)?);
     let mut words = rest.split_ascii_whitespace().peekable();
     let is_permission = |word: &&str| word.bytes().all(|byte| b"-rwxp".contains(&byte));
     let permissions = words.next_if(is_permission).unwrap_or("r-xp");
     let name = words.next_if(|word| !word.starts_with("(@")).unwrap_or_default();
-    let offset = words.next().and_then(|word| hex(word.strip_prefix("(@")?.strip_suffix(')')?));
+    let offset = words.next().and_then(|word| word.strip_prefix("(@")?.strip_suffix(')'));
+    let offset = offset.and_then(|digits| hex(digits.as_bytes()));
     let offset = offset.unwrap_or(0);
     Some(format!("{start:x}-{limit:x} {permissions} {offset:x} 00:00 0 {name}\n"))
-}
-
-fn hex(digits: &str) -> Option<u64> {
-    let is_hex = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
-    u64::from_str_radix(digits, 16).ok().filter(|_| is_hex)
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::format::assembly::{Assembly, Group, Named, Rows};
 use crate::format::intake::Intake;
 use crate::format::legacy::mappings::mappings;
-use crate::format::lines::{int, lines, shown};
+use crate::format::lines::{hex, int, lines, shown};
 use crate::model::Profiles;
 use crate::model::dictionary::{Line, Mapping};
 use crate::model::id::{AttributeId, LinkId, LocationId, MappingId, StackId};
@@ -154,10 +154,7 @@ pub(super) fn addresses(text: &[u8]) -> Result<Vec<u64>> {
 
 pub(super) fn address(word: &[u8]) -> Result<u64> {
     let wrong = || Error::malformed(format!("{} is no address", shown(word)));
-    let text = std::str::from_utf8(word).map_err(|_| wrong())?;
-    let digits = text.strip_prefix("0x").unwrap_or(text);
-    let is_hex = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
-    u64::from_str_radix(digits, 16).ok().filter(|_| is_hex).ok_or_else(wrong)
+    hex(word.strip_prefix(b"0x").unwrap_or(word)).ok_or_else(wrong)
 }
 
 /// What stands before the `@` of a line, and behind it.

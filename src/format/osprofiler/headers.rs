@@ -5,9 +5,8 @@ use sha1::Sha1;
 
 use super::read::uuid;
 use crate::error::{Error, ErrorKind, Result};
-use crate::format::json::scalars::from_base64;
+use crate::format::json::scalars::{from_base64, hex_bytes};
 use crate::format::json::text::Text;
-use crate::format::lines::hex;
 use crate::model::dictionary::Link;
 
 /// The headers by which OSProfiler hands a trace from one service to the next: `X-Trace-Info` and
@@ -49,7 +48,7 @@ impl OsProfilerHeaders<'_> {
             return Err(refused("the data, its signature or the keys are missing"));
         }
         // Each key is tried, and every byte compared, so that time tells nothing of them.
-        let hmac = hex(hmac).ok_or_else(|| refused("the signature is no hex digits"))?;
+        let hmac = hex_bytes(hmac).ok_or_else(|| refused("the signature is no hex digits"))?;
         let is_signed = keys.iter().fold(false, |signed, key| {
             let of_key = Hmac::<Sha1>::new_from_slice(key.as_bytes());
             let of_info = of_key.map(|of_key| of_key.chain_update(self.info));

@@ -1,7 +1,7 @@
 //! The lines of an event's frames.
 
 use crate::error::{Error, Result};
-use crate::format::lines::{int, is_int, shown};
+use crate::format::lines::{hex, int, is_int, shown};
 
 /// A line of a frame.
 #[derive(Debug, PartialEq)]
@@ -26,7 +26,7 @@ impl<'a> Frame<'a> {
         let line = line.trim_ascii();
         let end = line.iter().position(|byte| *byte == b' ').unwrap_or(line.len());
         let (word, rest) = line.split_at(end);
-        let address = address(word.strip_prefix(b"0x").unwrap_or(word))?;
+        let address = hex(word.strip_prefix(b"0x").unwrap_or(word))?;
         let rest = rest.trim_ascii();
         let (symbol, binary) = match rest.strip_suffix(b")").and_then(open) {
             Some((symbol, b"inlined")) => (symbol, None),
@@ -47,14 +47,9 @@ impl<'a> Frame<'a> {
         let with_binary = |text| Self::parse(text).filter(|frame| frame.binary.is_some());
         // A symbol stands behind one blank, and addresses are filled up to a width of 16.
         let is_filled = behind.starts_with(b"  ") || hex_digits(behind.trim_ascii_start()) == 16;
-        let of_code = || with_binary(behind).filter(|_| is_filled && address(data).is_some());
+        let of_code = || with_binary(behind).filter(|_| is_filled && hex(data).is_some());
         of_code().or_else(|| with_binary(text))
     }
-}
-
-fn address(word: &[u8]) -> Option<u64> {
-    let is_hex = !word.is_empty() && hex_digits(word) == word.len();
-    u64::from_str_radix(std::str::from_utf8(word).ok().filter(|_| is_hex)?, 16).ok()
 }
 
 /// How many of them a text begins with.
