@@ -336,3 +336,25 @@ impl std::fmt::Display for AggregationTemporality {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_the_same_to_look_at_and_to_replace() {
+        let mut rows = (1..).map(StringId);
+        let mut next = || rows.next().unwrap_or_default();
+        let mut value_type = || ValueType { name: next(), unit: next(), temporality: None };
+        let mut parts = ProfileParts {
+            sample_types: vec![value_type(), value_type()],
+            period_type: value_type(),
+            default_sample_type: StringId(7),
+            original_payload_format: StringId(8),
+            ..ProfileParts::default()
+        };
+        let texts: Vec<StringId> = parts.texts().collect();
+        assert_eq!(texts, (1..=8).map(StringId).collect::<Vec<_>>());
+        assert!(parts.texts_mut().map(|id| *id).eq(texts));
+    }
+}
