@@ -9,7 +9,6 @@ use std::hash::BuildHasher;
 
 use foldhash::fast::RandomState;
 use hashbrown::HashTable;
-use hashbrown::hash_table::Entry;
 
 use crate::format::layout::longest_first;
 use crate::model::id::{LocationId, StackId};
@@ -22,10 +21,10 @@ pub(crate) struct Slices {
     pub(crate) locations: Vec<LocationId>,
     /// By stack: where its slice begins.
     starts: Vec<u32>,
-    /// By stack: the longer one that holds it, and where; or [`NOWHERE`].
+    /// By stack: a longer or equal one that holds it, and where; or [`NOWHERE`].
     within: Vec<(u32, u32)>,
     /// Empty between two profiles.
-    ends: Ends,
+    leaves: Leaves,
     /// The stacks that are laid out, longest first.
     rows: Vec<u32>,
 }
@@ -46,11 +45,54 @@ impl Slices {
         self.clear(stacks.len());
         let rows = self.each_once(used);
         self.rows = longest_first(&rows, |row| stacks.row(row as usize).len());
-        self.ends.fill(stacks, locations, &self.rows);
-        let wanted = Wanted::of(stacks, &self.rows, &self.ends);
-        wanted.within(stacks, &self.rows, &self.ends, &mut self.within);
-        self.ends.clear(stacks, &self.rows);
+        self.within.resize(stacks.len(), (NOWHERE, 0));
+        self.leaves.lengths.resize(locations, 0);
+        self.find_holders(stacks);
+        self.leaves.clear(stacks, &self.rows);
         self.place(stacks);
+    }
+
+    /// Finds stacks that hold others. The shortest come first, so that those a stack may hold are known when it
+    /// is walked, from its root to its leaf. It need only find the longest: that one holds the others.
+    fn find_holders(&mut self, stacks: &Ragged<LocationId>) {
+        let Self { within, leaves, rows, .. } = self;
+        let mut known: HashTable<(u64, u32)> = HashTable::with_capacity(rows.len());
+        let root = Rolling::new();
+        let (mut lengths, mut suffixes): (Vec<usize>, Vec<(u64, usize)>) = Default::default();
+        for &row in rows.iter().rev() {
+            let stack = stacks.row(row as usize);
+            let Some(leaf) = stack.first() else { continue };
+            let (mut rolling, mut hashed) = (root, stack.len());
+            suffixes.clear();
+            for at in lengths.iter().map(|length| stack.len() - length) {
+                if at > 0 && leaves.may_be(stack[at], stack.len() - at) {
+                    rolling.push_all(&stack[at..hashed]);
+                    suffixes.push((rolling.sum, at));
+                    hashed = at;
+                }
+            }
+            rolling.push_all(&stack[..hashed]);
+            let is = |hash: u64, at: usize| {
+                move |&(other, row): &(u64, u32)| {
+                    other == hash && equal(stacks.row(row as usize), &stack[at..])
+                }
+            };
+            if let Some((_, same)) = known.find_mut(rolling.sum, is(rolling.sum, 0)) {
+                within[std::mem::replace(same, row) as usize] = (row, 0);
+                continue;
+            }
+            let longest = suffixes.iter().rev().find_map(|&(hash, at)| {
+                known.find(hash, is(hash, at)).map(|(_, held)| (*held, at))
+            });
+            if let Some((held, at)) = longest {
+                within[held as usize] = (row, at as u32);
+            }
+            known.insert_unique(rolling.sum, (rolling.sum, row), |(hash, _)| *hash);
+            leaves.add(*leaf, stack.len());
+            if lengths.last() != Some(&stack.len()) {
+                lengths.push(stack.len());
+            }
+        }
     }
 
     /// Forgets the profile before.
@@ -58,9 +100,7 @@ impl Slices {
         self.locations.clear();
         for row in self.rows.drain(..) {
             self.starts[row as usize] = NOWHERE;
-            if let Some(within) = self.within.get_mut(row as usize) {
-                *within = (NOWHERE, 0);
-            }
+            self.within[row as usize] = (NOWHERE, 0);
         }
         self.starts.resize(stacks, NOWHERE);
     }
@@ -74,23 +114,20 @@ impl Slices {
         used.filter(new).map(|stack| stack.0).collect()
     }
 
-    /// Appends the stacks that are in no other, and then finds those that are.
+    /// Appends the stacks that are in no other. Who holds one comes before it.
     fn place(&mut self, stacks: &Ragged<LocationId>) {
         let Self { locations, starts, within, rows, .. } = self;
-        let holder = |row: u32| within.get(row as usize).filter(|within| within.0 != NOWHERE);
-        let own = rows.iter().filter(|row| holder(**row).is_none());
-        let lengths = own.clone().map(|row| stacks.row(*row as usize).len());
-        locations.reserve(lengths.sum());
-        for &row in own {
-            starts[row as usize] = locations.len() as u32;
-            locations.extend_from_slice(stacks.row(row as usize));
-        }
+        let own = rows.iter().filter(|row| within[**row as usize].0 == NOWHERE);
+        locations.reserve(own.map(|row| stacks.row(*row as usize).len()).sum());
         for &row in &*rows {
-            if let Some(&holding) = holder(row) {
-                // An equal one may itself be in a longer one.
-                let (in_row, at) = *holder(holding.0).unwrap_or(&holding);
-                starts[row as usize] = starts[in_row as usize] + at;
-            }
+            let (holder, at) = within[row as usize];
+            starts[row as usize] = if holder == NOWHERE {
+                let start = locations.len() as u32;
+                locations.extend_from_slice(stacks.row(row as usize));
+                start
+            } else {
+                starts[holder as usize] + at
+            };
         }
     }
 
@@ -101,51 +138,25 @@ impl Slices {
     }
 }
 
-/// Which stacks may be found in longer ones, by their leaf and their length. Most are not, and
-/// this says so without looking at more of them.
+/// Of which lengths there are stacks with a location as their leaf. Most locations that a stack passes
+/// are no leaf at that height, and this says so without a look at the stacks.
 #[derive(Debug, Default)]
-struct Ends {
-    /// By location: the lengths, modulo 64, of the stacks it is the leaf of; and those of them
-    /// that a longer stack has from the same location on.
-    lengths: Vec<[u64; 2]>,
-    /// The lengths that there are, shortest first: of a deep stack only the locations that are as far
-    /// from the root need to be looked at.
-    present: Vec<u32>,
+struct Leaves {
+    /// By location: the lengths, modulo 64.
+    lengths: Vec<u64>,
 }
 
-impl Ends {
-    /// First the leaves, then which of them longer stacks pass at the same height.
-    fn fill(&mut self, stacks: &Ragged<LocationId>, locations: usize, order: &[u32]) {
-        let Self { lengths, present } = self;
-        lengths.resize(locations, [0; 2]);
-        present.clear();
-        present.extend(order.iter().rev().map(|&row| stacks.row(row as usize).len() as u32));
-        present.dedup();
-        for &row in order {
-            let stack = stacks.row(row as usize);
-            if let Some(leaf) = stack.first().and_then(|leaf| lengths.get_mut(leaf.row())) {
-                leaf[0] |= Self::bit(stack.len());
-            }
-        }
-        for &row in order {
-            let stack = stacks.row(row as usize);
-            for (_, length, location) in suffixes(stack, present) {
-                let bit = Self::bit(length);
-                if let Some([any, met]) = lengths.get_mut(location.row())
-                    && *any & bit != 0
-                {
-                    *met |= bit;
-                }
-            }
+impl Leaves {
+    fn add(&mut self, leaf: LocationId, length: usize) {
+        if let Some(lengths) = self.lengths.get_mut(leaf.row()) {
+            *lengths |= Self::bit(length);
         }
     }
 
-    /// Only leaves have lengths.
-    fn clear(&mut self, stacks: &Ragged<LocationId>, order: &[u32]) {
-        for &row in order {
-            let leaf = stacks.row(row as usize).first();
-            if let Some(lengths) = leaf.and_then(|leaf| self.lengths.get_mut(leaf.row())) {
-                *lengths = [0; 2];
+    fn clear(&mut self, stacks: &Ragged<LocationId>, rows: &[u32]) {
+        for leaf in rows.iter().filter_map(|&row| stacks.row(row as usize).first()) {
+            if let Some(lengths) = self.lengths.get_mut(leaf.row()) {
+                *lengths = 0;
             }
         }
     }
@@ -155,27 +166,12 @@ impl Ends {
         1 << (length % 64)
     }
 
-    /// Whether a stack of this leaf and length may be both in a longer one and one of its own.
-    /// A bit stands for every 64th length, so yes may be wrong; no never is.
+    /// Whether a stack may have this leaf and length. A bit stands for every 64th length, so yes may be wrong;
+    /// no never is.
     #[inline]
-    fn met(&self, leaf: LocationId, length: usize) -> bool {
-        let met = self.lengths.get(leaf.row()).map_or(0, |[_, met]| *met);
-        met & Self::bit(length) != 0
+    fn may_be(&self, leaf: LocationId, length: usize) -> bool {
+        self.lengths.get(leaf.row()).is_some_and(|lengths| lengths & Self::bit(length) != 0)
     }
-}
-
-/// The suffixes of a stack that are shorter, not empty and of one of the `lengths`, shortest first:
-/// where they begin, their length and their leaf.
-#[inline]
-fn suffixes<'a>(
-    stack: &'a [LocationId],
-    lengths: &'a [u32],
-) -> impl Iterator<Item = (usize, usize, LocationId)> + 'a {
-    let lengths = lengths.iter().map(|&length| length as usize).skip_while(|&length| length == 0);
-    lengths.map_while(|length| {
-        let at = stack.len().checked_sub(length).filter(|&at| at > 0)?;
-        Some((at, length, *stack.get(at)?))
-    })
 }
 
 /// Whether two stacks are the same: all of both is compared, without a branch for each location.
@@ -211,91 +207,6 @@ impl Rolling {
             let word = (u64::from(location.0) | self.depth << 32) ^ xor;
             let wide = u128::from(word) * u128::from(factor);
             self.sum = self.sum.wrapping_add((wide as u64) ^ (wide >> 64) as u64);
-        }
-    }
-}
-
-/// The stacks that longer ones may hold, by their hash; of equal ones the first.
-struct Wanted {
-    /// By hash: the hash and the row.
-    rows: HashTable<(u64, u32)>,
-    /// The others, each with the first.
-    equal: Vec<(u32, u32)>,
-    /// Where hashes begin.
-    rolling: Rolling,
-}
-
-impl Wanted {
-    /// Only stacks that may be in another are hashed.
-    fn of(stacks: &Ragged<LocationId>, order: &[u32], ends: &Ends) -> Self {
-        let rolling = Rolling::new();
-        let mut wanted = Self { rows: HashTable::new(), equal: Vec::new(), rolling };
-        for &row in order {
-            let stack = stacks.row(row as usize);
-            if stack.first().is_some_and(|&leaf| ends.met(leaf, stack.len())) {
-                let mut rolling = rolling;
-                rolling.push_all(stack);
-                let hash = rolling.sum;
-                let is_it = |&(other_hash, other): &(u64, u32)| {
-                    other_hash == hash && equal(stacks.row(other as usize), stack)
-                };
-                match wanted.rows.entry(hash, is_it, |&(hash, _)| hash) {
-                    Entry::Occupied(first) => wanted.equal.push((row, first.get().1)),
-                    Entry::Vacant(new) => _ = new.insert((hash, row)),
-                }
-            }
-        }
-        wanted
-    }
-
-    /// Finds, by row, the stack that is longer or equal and holds it, and where.
-    fn within(
-        &self,
-        stacks: &Ragged<LocationId>,
-        order: &[u32],
-        ends: &Ends,
-        within: &mut Vec<(u32, u32)>,
-    ) {
-        if self.rows.is_empty() {
-            return;
-        }
-        within.resize(stacks.len(), (NOWHERE, 0));
-        for &(row, first) in &self.equal {
-            within[row as usize] = (first, 0);
-        }
-        for &row in order {
-            if within[row as usize].0 == NOWHERE {
-                self.within_row(stacks, row, ends, within);
-            }
-        }
-    }
-
-    /// Finds the stacks that are in row `row`.
-    fn within_row(
-        &self,
-        stacks: &Ragged<LocationId>,
-        row: u32,
-        ends: &Ends,
-        within: &mut [(u32, u32)],
-    ) {
-        let stack = stacks.row(row as usize);
-        let mut rolling = self.rolling;
-        let mut hashed = stack.len();
-        for (at, length, leaf) in suffixes(stack, &ends.present) {
-            if !ends.met(leaf, length) {
-                continue;
-            }
-            rolling.push_all(&stack[at..hashed]);
-            hashed = at;
-            let hash = rolling.sum;
-            let shorter = self.rows.find(hash, |&(other_hash, other)| {
-                other_hash == hash
-                    && within[other as usize].0 == NOWHERE
-                    && equal(stacks.row(other as usize), &stack[at..])
-            });
-            if let Some(&(_, shorter)) = shorter {
-                within[shorter as usize] = (row, at as u32);
-            }
         }
     }
 }
@@ -387,7 +298,7 @@ mod tests {
 
     #[test]
     fn the_numbers_of_stacks_do_not_matter() {
-        // 3 and 2 1 are in two stacks each, 5 4 in none and there twice.
+        // 3 and 2 1 are in two stacks each, 5 4 is there twice.
         let rows: [&[u32]; 8] =
             [&[7, 3], &[3], &[8, 3], &[2, 1], &[6, 2, 1], &[5, 4], &[9, 2, 1], &[5, 4]];
         let of = |order: [usize; 8]| {
@@ -398,7 +309,7 @@ mod tests {
             (slices.locations.clone(), used.map(|stack| slices.start(stack)))
         };
         let one = of([0, 1, 2, 3, 4, 5, 6, 7]);
-        assert_eq!(one.1, [6, 7, 8, 1, 0, 10, 3, 12]);
+        assert_eq!(one.1, [6, 7, 8, 1, 0, 10, 3, 10]);
         assert_eq!(one, of([7, 6, 5, 4, 3, 2, 1, 0]));
         assert_eq!(one, of([3, 5, 1, 0, 7, 2, 6, 4]));
     }
