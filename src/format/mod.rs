@@ -38,6 +38,7 @@ pub(crate) mod stacks;
 mod subset;
 mod temporality;
 mod texts;
+mod unsaid;
 mod view;
 
 pub use options::{Layout, Refs, Timestamps};

@@ -4,7 +4,7 @@ use crate::format::assembly::Met;
 use crate::format::columns::{Join, default_of, join, scope_default};
 use crate::format::known::KnownAttributes;
 use crate::format::losses::{self, Losses};
-use crate::format::pprof::unsaid::{Unsaid, envelope};
+use crate::format::unsaid::{Unsaid, envelope};
 use crate::model::Profiles;
 use crate::model::dictionary::Dictionary;
 use crate::model::id::{FunctionId, LocationId, StringId};

@@ -10,7 +10,7 @@ use crate::format::columns::{Join, default_of, join, scope_default};
 use crate::format::known::{self, Known, KnownAttributes};
 use crate::format::losses::{self, Losses};
 use crate::format::options::WriteOptions;
-use crate::format::pprof::unsaid::{Unsaid, envelope};
+use crate::format::unsaid::{Unsaid, envelope};
 use crate::limits::within;
 use crate::model::Profiles;
 use crate::model::id::{AttributeId, StringId};

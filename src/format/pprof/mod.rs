@@ -31,7 +31,6 @@ mod samples;
 mod seen;
 mod strings;
 mod times;
-pub(crate) mod unsaid;
 mod write;
 mod write_samples;
 mod write_tables;

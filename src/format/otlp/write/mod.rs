@@ -15,7 +15,6 @@ mod profile;
 mod refs;
 mod rows;
 mod samples;
-pub(crate) mod shape_losses;
 pub(crate) mod sizes;
 mod slices;
 mod tables;
@@ -38,6 +37,7 @@ use crate::format::otlp::write::sizes::{estimate, profile_estimate};
 use crate::format::otlp::write::slices::Slices;
 use crate::format::otlp::write::tables::TableWriter;
 use crate::format::subset::Subsets;
+use crate::format::unsaid;
 use crate::limits::within;
 use crate::model::dictionary::Dictionary;
 use crate::model::id::StringId;
@@ -140,7 +140,7 @@ fn note_lost_texts<G: Generation>(profiles: &Profiles, losses: &mut Losses) {
         });
     }
     if G::SCHEMA.sample.stacktrace_id == 0 {
-        profiles.iter().for_each(|profile| shape_losses::stacktrace_ids(profile, losses));
+        profiles.iter().for_each(|profile| unsaid::stacktrace_ids(profile, losses));
     }
 }
 

@@ -9,7 +9,7 @@ use std::slice;
 use crate::format::columns::{self, DefaultSaid, Join, Joined};
 use crate::format::losses::{self, Losses};
 use crate::format::otlp::schema::Generation;
-use crate::format::otlp::write::shape_losses;
+use crate::format::unsaid;
 use crate::model::dictionary::Dictionary;
 use crate::model::id::StringId;
 use crate::model::order::sample_type_order;
@@ -102,7 +102,7 @@ impl<'a> ScopeParts<'a> {
             parts.split(dictionary, losses);
         } else {
             let joined = columns::join(scope, dictionary, Join::Ordered, losses);
-            joined.iter().for_each(|joined| shape_losses::columns(joined, losses));
+            joined.iter().for_each(|joined| unsaid::other_columns(joined, losses));
             parts.parts.extend(joined.into_iter().map(Part::Joined));
         }
         let by_name = G::SCHEMA.has_default_by_name();

@@ -1,13 +1,12 @@
-//! What pprof has no place for: every bit of it is counted.
+//! What a format has no place for: every bit of it is counted, thing by thing, before it is left out.
 //!
-//! A pprof has no resource, no scope, no ids of profiles and one string a build id. What was said in such places is
-//! counted, thing by thing, before it is left out.
+//! A pprof, and most formats of other tools, has no resource, no scope, no ids of profiles and one string a build
+//! id; OTLP's generations without stack traces of OTEP 0239 or with one sample type a profile share some of it.
 
 use crate::format::columns::{Joined, is_in_fields};
 use crate::format::fingerprint::Fingerprints;
 use crate::format::known::{Known, KnownAttributes};
 use crate::format::losses::{self, Losses};
-use crate::format::otlp::write::shape_losses;
 use crate::format::temporality;
 use crate::model::dictionary::Dictionary;
 use crate::model::id::StringId;
@@ -110,7 +109,7 @@ impl<'a> Unsaid<'a> {
                 "original_payload".to_owned()
             });
             temporalities(profile, dictionary, losses);
-            shape_losses::stacktrace_ids(profile, losses);
+            stacktrace_ids(profile, losses);
         }
     }
 }
@@ -158,4 +157,25 @@ fn attributes(
 /// The number of a comment that has a key of its own, as one converter writes them.
 pub(crate) fn numbered_comment(key: &str) -> Option<u64> {
     key.strip_prefix(PPROF_PROFILE_COMMENT)?.strip_prefix('.')?.parse().ok()
+}
+
+/// Counts the stacktrace ids of a profile, where they cannot be said.
+pub(crate) fn stacktrace_ids(profile: &Profile, losses: &mut Losses) {
+    let lost = profile.samples.stacktrace_ids.iter().filter(|id| **id != StringId::NONE).count();
+    losses.add_many(losses::STACKTRACE_ID_DROPPED, lost as u64, || {
+        "sample.stacktrace_id_index".to_owned()
+    });
+}
+
+/// Counts what the first of some columns, which speaks for all of them, does not say for the others.
+pub(crate) fn other_columns(joined: &Joined, losses: &mut Losses) {
+    let first = joined.first();
+    for other in joined.profiles.iter().skip(1) {
+        let id = other.profile_id != ProfileId::NONE && other.profile_id != first.profile_id;
+        losses.add_many(losses::PROFILE_ID_DROPPED, u64::from(id), || "profile_id".to_owned());
+        let count = other.dropped_attributes_count != first.dropped_attributes_count;
+        losses.add_many(losses::DROPPED_COUNT_DROPPED, u64::from(count), || {
+            "dropped_attributes_count".to_owned()
+        });
+    }
 }
