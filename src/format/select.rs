@@ -3,7 +3,7 @@
 //! References of what is written count the rows that are written, so a row's index is its place among them. Indices are
 //! made into bytes once ([`Codes`]), before anything refers to them.
 
-use crate::model::id::LocationId;
+use crate::model::id::{LocationId, StringId};
 use crate::wire::codes::{Code, Codes};
 
 /// The rows of a table that are written, in order. Row 0 is never among them.
@@ -29,6 +29,13 @@ impl Select {
         } else {
             Self::Some { rows, place }
         }
+    }
+
+    /// The rows of a table of so many, in this order.
+    pub(crate) fn ordered(rows: Vec<u32>, table: usize) -> Self {
+        let mut place = vec![0; table];
+        (1..).zip(&rows).for_each(|(at, row)| place[*row as usize] = at);
+        Self::Some { rows, place }
     }
 
     /// 1 + the position of a row among those written; 0 is none.
@@ -89,60 +96,62 @@ pub(crate) struct StringTable {
     place: Vec<u32>,
     /// The same, ready to be stored.
     codes: Codes,
-    /// How many are written, the empty one included.
-    rows: usize,
+    /// Those that are written, the empty one first.
+    ids: Vec<StringId>,
 }
 
 impl StringTable {
     /// Of a dictionary of so many strings, none of them marked.
     pub(crate) fn new(strings: usize) -> Self {
-        Self { used: vec![false; strings], place: Vec::new(), codes: Codes::default(), rows: 0 }
+        Self {
+            used: vec![false; strings],
+            place: Vec::new(),
+            codes: Codes::default(),
+            ids: Vec::new(),
+        }
     }
 
     /// Before they are [numbered](Self::number).
     #[inline]
-    pub(crate) fn mark(&mut self, id: crate::model::id::StringId) {
+    pub(crate) fn mark(&mut self, id: StringId) {
         mark(&mut self.used, id.0);
     }
 
-    /// Gives every marked string its index, in order; row 0 is always there.
-    pub(crate) fn number(&mut self) {
-        if let Some(empty) = self.used.first_mut() {
-            *empty = true;
+    /// Gives every marked string its index: first the `first` ones, then the others in the order of the
+    /// dictionary. Row 0 is always there, before all.
+    pub(crate) fn number(&mut self, first: &[StringId]) {
+        let Self { used, place, ids, .. } = self;
+        *place = vec![0; used.len()];
+        ids.push(StringId::NONE);
+        let others = (1..used.len() as u32).map(StringId);
+        for id in first.iter().copied().chain(others).filter(|id| *id != StringId::NONE) {
+            if used.get(id.row()) == Some(&true) && place[id.row()] == 0 {
+                place[id.row()] = ids.len() as u32;
+                ids.push(id);
+            }
         }
-        let mut next = 0;
-        self.place = self
-            .used
-            .iter()
-            .map(|&used| {
-                next += u32::from(used);
-                if used { next - 1 } else { 0 }
-            })
-            .collect();
         self.codes = Codes::of(&self.place);
-        self.rows = next as usize;
     }
 
     /// The index of a marked string.
     #[inline]
-    pub(crate) fn index(&self, id: crate::model::id::StringId) -> u32 {
+    pub(crate) fn index(&self, id: StringId) -> u32 {
         self.place.get(id.row()).copied().unwrap_or(0)
     }
 
     /// The same, ready to be stored.
     #[inline]
-    pub(crate) fn code(&self, id: crate::model::id::StringId) -> Code {
+    pub(crate) fn code(&self, id: StringId) -> Code {
         self.codes.get(id.row())
     }
 
     /// The marked strings, in order of their index.
-    pub(crate) fn ids(&self) -> impl Iterator<Item = crate::model::id::StringId> + '_ {
-        let used = self.used.iter().enumerate().filter(|(_, used)| **used);
-        used.map(|(row, _)| crate::model::id::StringId(row as u32))
+    pub(crate) fn ids(&self) -> &[StringId] {
+        &self.ids
     }
 
-    /// How many strings are marked.
+    /// How many strings are written.
     pub(crate) fn len(&self) -> usize {
-        self.rows
+        self.ids.len()
     }
 }

@@ -2,25 +2,9 @@
 
 use crate::build::reach::{List, Reach, mark, name};
 use crate::model::Profiles;
-use crate::model::dictionary::Dictionary;
 use crate::model::id::Id;
 
 impl Reach {
-    /// All rows of a payload, listed, whether or not they are reached.
-    pub(crate) fn of_all(dictionary: &Dictionary) -> Self {
-        let mut reach = Self::of_most(dictionary);
-        let Self { new, rows } = &mut reach;
-        mark_each(&mut new.strings, &mut rows.strings);
-        mark_each(&mut new.mappings, &mut rows.mappings);
-        mark_each(&mut new.functions, &mut rows.functions);
-        mark_each(&mut new.locations, &mut rows.locations);
-        mark_each(&mut new.links, &mut rows.links);
-        mark_each(&mut new.attributes, &mut rows.attributes);
-        mark_each(&mut new.stacks, &mut rows.stacks);
-        reach.list();
-        reach
-    }
-
     /// All that a payload reaches, listed, and its mappings whether or not they are reached: pprof has
     /// them for what they are.
     pub(crate) fn of_payload(profiles: &Profiles) -> Self {

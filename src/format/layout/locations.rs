@@ -1,53 +1,41 @@
 //! Locations by function and line, those that stacks use most in front.
 
-use crate::build::reach::Reach;
 use crate::format::layout::words::{self, Words};
-use crate::model::Profiles;
 use crate::model::dictionary::Dictionary;
-use crate::model::id::{Id as _, LocationId, StackId};
+use crate::model::id::{FunctionId, LocationId, StackId};
 
-/// By location: how often stacks have it, each stack once, or once for each sample.
-pub(super) fn uses(profiles: &Profiles, reach: &Reach, in_samples: bool) -> Vec<u32> {
-    let dictionary = &profiles.dictionary;
+/// By location: how often stacks have it. Each stack, by its row, counts so many times.
+pub(crate) fn uses(
+    dictionary: &Dictionary,
+    stacks: impl IntoIterator<Item = (u32, u32)>,
+) -> Vec<u32> {
     let mut uses = vec![0u32; dictionary.locations.len()];
-    let mut stack = |id: StackId, times: u32| {
-        for location in dictionary.stack(id) {
+    for (row, times) in stacks.into_iter().filter(|(_, times)| *times > 0) {
+        for location in dictionary.stack(StackId(row)) {
             if let Some(uses) = uses.get_mut(location.row()) {
                 *uses = uses.saturating_add(times);
             }
         }
-    };
-    if !in_samples {
-        reach.rows.stacks.iter().for_each(|&row| stack(StackId(row), 1));
-        return uses;
     }
-    let mut samples = vec![0u32; dictionary.stacks.len()];
-    for id in profiles.iter().flat_map(|profile| &profile.samples.stacks) {
-        samples[id.row()] += 1;
-    }
-    (0..).zip(samples).filter(|(_, times)| *times > 0).for_each(|(row, times)| {
-        stack(StackId(row), times);
-    });
     uses
 }
 
 /// Locations by mapping and function, line, address.
-struct Locations<'a> {
+struct Locations<'a, F> {
     dictionary: &'a Dictionary,
-    reach: &'a Reach,
+    /// The place of a function in the order of functions.
+    place: F,
 }
 
-impl Words for Locations<'_> {
+impl<F: Fn(FunctionId) -> u32> Words for Locations<'_, F> {
     #[inline]
     fn word(&self, item: u32, depth: usize) -> (u64, bool) {
         let (locations, id) = (&self.dictionary.locations, LocationId(item));
         let line = || locations.lines(id).last().copied().unwrap_or_default();
         match depth {
             0 => {
-                let functions = &self.reach.new.functions;
-                let function = functions.get(line().function.row()).copied().unwrap_or_default();
-                let mapping = locations.mapping(id);
-                (u64::from(mapping.0) << 32 | u64::from(function.number()), true)
+                let function = (self.place)(line().function);
+                (u64::from(locations.mapping(id).0) << 32 | u64::from(function), true)
             }
             1 => (line().line as u64, true),
             _ => (locations.address(id), false),
@@ -55,17 +43,19 @@ impl Words for Locations<'_> {
     }
 }
 
-/// The locations that are reached, by mapping, function, line and address. The functions have their
-/// new ids.
-pub(super) fn by_function(dictionary: &Dictionary, reach: &Reach) -> Vec<u32> {
-    let mut order = reach.rows.locations.to_vec();
-    words::sort(&Locations { dictionary, reach }, &mut order);
-    order
+/// Some locations by mapping, function, line and address.
+pub(crate) fn by_function(
+    dictionary: &Dictionary,
+    mut rows: Vec<u32>,
+    place: impl Fn(FunctionId) -> u32,
+) -> Vec<u32> {
+    words::sort(&Locations { dictionary, place }, &mut rows);
+    rows
 }
 
 /// Locations whose index takes one byte before those that take two, and so on: the most used ones.
 /// Those that take as many keep their order.
-pub(super) fn in_buckets(
+pub(crate) fn in_buckets(
     order: Vec<u32>,
     uses: impl FnOnce() -> Vec<u32>,
     short: usize,

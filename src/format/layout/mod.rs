@@ -1,6 +1,8 @@
-//! The order of rows and samples that a payload is written in: a copy of the profiles in another
-//! order, made once, before any writer. Nothing but the order changes, and rows that nothing refers
-//! to are left out.
+//! The order of rows and samples that a payload is written in. Nothing but the order changes.
+//!
+//! `Keep` and `Compact` leave out the rows that nothing refers to: they are a copy of the profiles, made once,
+//! before any writer. The default is nobody's but that of the generations of OTLP whose stacks are slices of
+//! one list; their writer asks here in which order it should take the rows it has, and copies none.
 //!
 //! Why orders matter: small indices take fewer bytes, and gzip finds what is alike only within the
 //! last 32 KiB.
@@ -23,8 +25,11 @@ mod texts;
 mod words;
 mod zeros;
 
+pub(crate) use locations::{by_function, in_buckets, uses};
 pub(crate) use rejoin::rejoined;
+pub(crate) use samples::grouped;
 pub(crate) use stacks::longest_first;
+pub(crate) use texts::{functions, in_order_of_use};
 pub(crate) use zeros::written_rows;
 
 use crate::build::reach::Reach;
@@ -32,8 +37,8 @@ use crate::format::Encoding;
 use crate::format::losses::Losses;
 use crate::format::options::Layout;
 use crate::format::orphans::{self, Kept};
-use crate::format::otlp::schema::Rows;
 use crate::model::dictionary::Dictionary;
+use crate::model::id::FunctionId;
 use crate::model::profile::Profile;
 use crate::model::{Profiles, ResourceProfiles, ScopeProfiles};
 
@@ -56,7 +61,7 @@ impl Target {
             Encoding::Otlp(schema) => Self {
                 slices: schema.tables.stack == 0,
                 in_samples: false,
-                short: if schema.rows == Rows::NullFirst { 127 } else { 128 },
+                short: schema.rows.of_one_byte(),
                 splits: schema.has_one_sample_type(),
             },
             Encoding::Pprof => Self { slices: false, in_samples: true, short: 127, splits: false },
@@ -66,7 +71,7 @@ impl Target {
     }
 }
 
-/// The profiles in the order of a layout, where that is not the order they have.
+/// A copy of the profiles in the order of a layout, where it has one.
 pub(crate) fn laid_out(
     profiles: &Profiles,
     layout: Layout,
@@ -74,15 +79,12 @@ pub(crate) fn laid_out(
     losses: &mut Losses,
 ) -> Option<Profiles> {
     let target = Target::of(encoding)?;
-    match layout {
-        Layout::Default if !target.slices => None,
-        Layout::Default => {
-            Some(reordered(profiles, target, Reach::of_all(&profiles.dictionary), layout))
-        }
-        Layout::Keep | Layout::Compact => {
-            Some(reordered(profiles, target, reached(profiles, losses), layout))
-        }
-    }
+    let compact = match layout {
+        Layout::Default => return None,
+        Layout::Keep => false,
+        Layout::Compact => true,
+    };
+    Some(reordered(profiles, target, reached(profiles, losses), compact))
 }
 
 fn profiles_of(resources: &mut [ResourceProfiles]) -> impl Iterator<Item = &mut Profile> {
@@ -100,35 +102,40 @@ fn reached(profiles: &Profiles, losses: &mut Losses) -> Reach {
 }
 
 /// The profiles with the rows of `reach`: the most used locations first, or all in another order.
-fn reordered(profiles: &Profiles, target: Target, mut reach: Reach, layout: Layout) -> Profiles {
+fn reordered(profiles: &Profiles, target: Target, mut reach: Reach, compact: bool) -> Profiles {
     let dictionary = &profiles.dictionary;
-    if layout != Layout::Keep {
-        reach.order_functions(texts::functions(dictionary, &reach.rows.functions));
+    let mut rows = reach.rows.locations.to_vec();
+    if compact {
+        reach.order_functions(functions(dictionary, &reach.rows.functions));
+        let new = &reach.new.functions;
+        let place = |id: FunctionId| new.get(id.row()).map_or(0, |id| id.0);
+        rows = by_function(dictionary, rows, place);
     }
-    let locations = match layout {
-        Layout::Keep => reach.rows.locations.to_vec(),
-        Layout::Default | Layout::Compact => locations::by_function(dictionary, &reach),
-    };
-    let uses = || locations::uses(profiles, &reach, target.in_samples);
-    let locations = locations::in_buckets(locations, uses, target.short);
-    reach.order_locations(locations);
-    if layout == Layout::Compact {
+    reach.order_locations(in_buckets(rows, || used(profiles, &reach, target), target.short));
+    if compact {
         reach.order_stacks(stacks(dictionary, &reach, target));
-    }
-    if layout != Layout::Keep {
-        reach.order_strings(texts::strings(profiles, &reach, layout == Layout::Compact));
+        reach.order_strings(texts::strings(profiles, &reach));
     }
     let mut resources = profiles.resources.clone();
     resources.iter_mut().for_each(|resource| reach.new.resource_profiles(resource));
     let dictionary = reach.keep(dictionary);
-    for profile in profiles_of(&mut resources) {
-        match layout {
-            Layout::Default if !profile.in_order => samples::group(profile, &dictionary),
-            Layout::Compact => samples::sort(profile, target.splits),
-            Layout::Default | Layout::Keep => {}
-        }
+    if compact {
+        profiles_of(&mut resources).for_each(|profile| samples::sort(profile, target.splits));
     }
     Profiles { dictionary, resources }
+}
+
+/// By location: how often the payload will have it. A stack is written once, or with each sample.
+fn used(profiles: &Profiles, reach: &Reach, target: Target) -> Vec<u32> {
+    let dictionary = &profiles.dictionary;
+    if !target.in_samples {
+        return uses(dictionary, reach.rows.stacks.iter().map(|row| (*row, 1)));
+    }
+    let mut samples = vec![0u32; dictionary.stacks.len()];
+    for id in profiles.iter().flat_map(|profile| &profile.samples.stacks) {
+        samples[id.row()] += 1;
+    }
+    uses(dictionary, (0..).zip(samples))
 }
 
 /// The stacks as a walk through the tree of calls meets them.

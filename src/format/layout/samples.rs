@@ -13,16 +13,23 @@ use crate::model::ragged::Ragged;
 use crate::model::row_index::RowIndex;
 use crate::model::samples::Samples;
 
-/// Groups the samples of a profile by their attributes, those with the longest stacks first in each.
-/// Else they keep their order.
-pub(super) fn group(profile: &mut Profile, dictionary: &Dictionary) {
-    let Some(ProfileParts { samples, .. }) = profile.parts_mut() else {
-        return;
-    };
+/// The profile with its samples grouped by their attributes, those with the longest stacks first in each group;
+/// else they keep their order. None where that is the order they have, or must have.
+pub(crate) fn grouped(profile: &Profile, dictionary: &Dictionary) -> Option<Profile> {
+    if profile.in_order {
+        return None;
+    }
+    let samples = &profile.samples;
     let length = |row: u32| dictionary.stack(samples.stacks[row as usize]).len();
     let order = longest_first(&rows(samples), length);
     let order = Sets::of(samples).group(order);
-    permute(samples, &order);
+    if order.is_sorted() {
+        return None;
+    }
+    let mut grouped = profile.clone();
+    let ProfileParts { samples, .. } = grouped.parts_mut()?;
+    *samples = permuted(samples, &order);
+    Some(grouped)
 }
 
 /// Sorts the samples of a profile by what they say beside values: attributes, stack, link. Those that say
@@ -49,7 +56,9 @@ pub(super) fn sort(profile: &mut Profile, splits: bool) {
             alike.sort_unstable_by_key(|row| rest.of(*row));
         }
     }
-    permute(samples, &order);
+    if !order.is_sorted() {
+        *samples = permuted(samples, &order);
+    }
 }
 
 fn rows(samples: &Samples) -> Vec<u32> {
@@ -114,13 +123,6 @@ impl Sets {
     /// Some samples by their lists, and else in the order given.
     fn group(&self, order: Vec<u32>) -> Vec<u32> {
         if self.count < 2 { order } else { by_rank(&order, self.count, |row| self.rank(row)) }
-    }
-}
-
-/// Brings samples into an order, where they are in another.
-fn permute(samples: &mut Samples, order: &[u32]) {
-    if !order.is_sorted() {
-        *samples = permuted(samples, order);
     }
 }
 

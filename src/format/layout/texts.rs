@@ -5,7 +5,7 @@ use crate::format::layout::words::{self, Words};
 use crate::model::Profiles;
 use crate::model::dictionary::Dictionary;
 use crate::model::id::{Id as _, StringId};
-use crate::model::profile::ValueType;
+use crate::model::profile::{Profile, ValueType};
 
 /// Functions by file, first line and name, eight bytes a word.
 struct Functions<'a> {
@@ -38,7 +38,7 @@ impl Words for Functions<'_> {
 }
 
 /// Some functions by file, first line and name.
-pub(super) fn functions(dictionary: &Dictionary, rows: &[u32]) -> Vec<u32> {
+pub(crate) fn functions(dictionary: &Dictionary, rows: &[u32]) -> Vec<u32> {
     let file = |row: &u32| dictionary.functions.get(*row as usize).map(|row| row.filename);
     let files = ranks(dictionary, rows.iter().filter_map(file));
     let mut order = rows.to_vec();
@@ -65,13 +65,8 @@ fn ranks(dictionary: &Dictionary, texts: impl Iterator<Item = StringId>) -> Vec<
     ranks
 }
 
-/// The strings that are reached, as they are first used by what profiles say, by mappings, by
-/// attributes if `all` shall count, and by functions in their order; then the others in theirs.
-///
-/// Attributes that nothing refers to are not written, and some become fields: where they count, what is
-/// written is in another order once it is read and written again.
-pub(super) fn strings(profiles: &Profiles, reach: &Reach, all: bool) -> Vec<u32> {
-    let dictionary = &profiles.dictionary;
+/// The strings that are reached, as they are first [used](in_order_of_use); then the others in their order.
+pub(super) fn strings(profiles: &Profiles, reach: &Reach) -> Vec<u32> {
     let mut order = Vec::with_capacity(reach.rows.strings.len());
     // Row 0 has its place.
     let mut left: Vec<bool> = reach.new.strings.iter().map(|id| id.number() != 0).collect();
@@ -82,27 +77,38 @@ pub(super) fn strings(profiles: &Profiles, reach: &Reach, all: bool) -> Vec<u32>
             order.push(id.0);
         }
     };
-    for profile in profiles.iter() {
+    let rows = [&reach.rows.mappings[..], &reach.rows.attributes, &reach.rows.functions];
+    in_order_of_use(&profiles.dictionary, profiles.iter(), rows, &mut use_text);
+    reach.rows.strings.iter().for_each(|&row| use_text(StringId(row)));
+    order
+}
+
+/// The texts of what profiles measure, and of some mappings, attributes and functions, as often as they have
+/// them.
+///
+/// Attributes that nothing refers to are not written by every layout, and some become fields: where they count,
+/// what is written is in another order once it is read and written again.
+pub(crate) fn in_order_of_use<'p>(
+    dictionary: &Dictionary,
+    profiles: impl Iterator<Item = &'p Profile>,
+    [mappings, attributes, functions]: [&[u32]; 3],
+    mut text: impl FnMut(StringId),
+) {
+    for profile in profiles {
         for &ValueType { name, unit, .. } in
             profile.sample_types.iter().chain([&profile.period_type])
         {
-            use_text(name);
-            use_text(unit);
+            text(name);
+            text(unit);
         }
     }
-    let mappings = reach.rows.mappings.iter();
-    mappings.for_each(|&row| use_text(dictionary.mappings.rows[row as usize].filename));
-    let attributes = reach.rows.attributes.iter().filter(|_| all);
-    for attribute in attributes.map(|&row| &dictionary.attributes[row as usize]) {
-        use_text(attribute.key);
-        use_text(attribute.unit);
-        attribute.value.for_each_text(&mut use_text);
+    mappings.iter().for_each(|&row| text(dictionary.mappings.rows[row as usize].filename));
+    for attribute in attributes.iter().map(|&row| &dictionary.attributes[row as usize]) {
+        text(attribute.key);
+        text(attribute.unit);
+        attribute.value.for_each_text(&mut text);
     }
-    for function in reach.rows.functions.iter().map(|&row| &dictionary.functions[row as usize]) {
-        [function.name, function.system_name, function.filename]
-            .into_iter()
-            .for_each(&mut use_text);
+    for function in functions.iter().map(|&row| &dictionary.functions[row as usize]) {
+        [function.name, function.system_name, function.filename].into_iter().for_each(&mut text);
     }
-    reach.rows.strings.iter().for_each(|&row| use_text(StringId(row)));
-    order
 }

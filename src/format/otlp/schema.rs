@@ -280,6 +280,14 @@ impl Rows {
             V1_8 | V1_9 | V1_10 => Self::NullFirst,
         }
     }
+
+    /// How many rows of a table have an index of one byte, the empty row 0 not counted.
+    pub(crate) const fn of_one_byte(self) -> usize {
+        match self {
+            Self::NullFirst => 127,
+            Self::FromZero | Self::Presence => 128,
+        }
+    }
 }
 
 /// A generation, as a type: what the reader and the writer are generic over.

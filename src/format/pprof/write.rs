@@ -267,7 +267,7 @@ impl<'a, 'l> Writer<'a, 'l> {
             }
             all.end_row();
         }
-        self.strings.table.number();
+        self.strings.table.number(&[]);
         all
     }
 

@@ -173,7 +173,7 @@ impl Writer<'_, '_> {
         let strings = &self.dictionary.strings;
         let arena = strings.arena().as_bytes();
         let utf8 = strings.not_utf8().len() == 0;
-        for id in self.strings.table.ids() {
+        for &id in self.strings.table.ids() {
             match strings.range(id) {
                 Some(part) if utf8 => field_text(out, 6, arena, part),
                 _ => field_bytes(out, 6, strings.bytes(id)),

@@ -22,11 +22,12 @@ mod units;
 
 use crate::build::reach::Reach;
 use crate::error::Result;
-use crate::format::columns::{self, DefaultSaid};
+use crate::format::columns::{self, DefaultSaid, Joined};
 use crate::format::fingerprint::Fingerprints;
 use crate::format::known::KnownAttributes;
+use crate::format::layout;
 use crate::format::losses::{self, Losses};
-use crate::format::options::WriteOptions;
+use crate::format::options::{Layout, WriteOptions};
 use crate::format::orphans::{self, Kept};
 use crate::format::otlp::schema::{Generation, Home, Rows};
 use crate::format::otlp::write::lower::is_profile_field;
@@ -41,7 +42,7 @@ use crate::format::unsaid;
 use crate::limits::within;
 use crate::model::dictionary::Dictionary;
 use crate::model::id::StringId;
-use crate::model::profile::ProfileId;
+use crate::model::profile::{Profile, ProfileId};
 use crate::model::{Profiles, ResourceProfiles};
 use crate::wire::write::{field_bytes_nonempty, field_large, field_message};
 
@@ -69,7 +70,14 @@ pub(crate) fn write<G: Generation>(
         Home::Profile => None,
         Home::Data | Home::Dictionary => {
             let refs = TextRefs::of::<G>(profiles, &scopes, options);
-            Some(TableWriter::<G>::shared(profiles, &known, refs, &scopes, losses)?)
+            Some(TableWriter::<G>::shared(
+                profiles,
+                &known,
+                refs,
+                &scopes,
+                ordered::<G>(options),
+                losses,
+            )?)
         }
     };
     let writer = Writer::<G> {
@@ -84,6 +92,11 @@ pub(crate) fn write<G: Generation>(
         losses,
     };
     writer.payload(out, profiles, &scopes)
+}
+
+/// Whether rows and samples are brought into another order while they are written.
+fn ordered<G: Generation>(options: &WriteOptions) -> bool {
+    G::SCHEMA.tables.stack == 0 && options.layout == Layout::Default
 }
 
 /// What every attribute is to the generation.
@@ -274,9 +287,24 @@ impl<G: Generation> Writer<'_, G> {
         }
     }
 
-    /// One profile, and its tables where it has them.
+    /// One profile, with its samples in the order of the layout.
     fn part(&mut self, out: &mut Vec<u8>, part: &Part, said: Said) -> Result<()> {
+        match part {
+            Part::Joined(joined) if ordered::<G>(self.options) => {
+                let grouped = |profile: &&Profile| layout::grouped(profile, self.dictionary);
+                let grouped: Vec<Option<Profile>> = joined.profiles.iter().map(grouped).collect();
+                let profiles = joined.profiles.iter().zip(&grouped);
+                let profiles = profiles.map(|(old, new)| new.as_ref().unwrap_or(old)).collect();
+                self.in_order(out, &Part::Joined(Joined { profiles, ..*joined }), said)
+            }
+            Part::Joined(_) | Part::Column(..) => self.in_order(out, part, said),
+        }
+    }
+
+    /// One profile as it is, and its tables where it has them.
+    fn in_order(&mut self, out: &mut Vec<u8>, part: &Part, said: Said) -> Result<()> {
         let Self { dictionary, known, options, losses, slices, .. } = self;
+        let ordered = ordered::<G>(options);
         match (&self.shared, part, &mut self.subsets) {
             (Some(tables), ..) => {
                 ProfileWriter { tables, slices, options, losses }.write(out, part, said)
@@ -288,11 +316,13 @@ impl<G: Generation> Writer<'_, G> {
                 let known = KnownAttributes::of(dictionary);
                 let part = Part::Joined(subset.joined(joined.ordered));
                 let said = Said { default, own, ..said };
-                let tables = &TableWriter::<G>::own(dictionary, &known, &part, default, losses)?;
+                let tables =
+                    &TableWriter::<G>::own(dictionary, &known, &part, default, ordered, losses)?;
                 ProfileWriter { tables, slices, options, losses }.write(out, &part, said)
             }
             (None, part, _) => {
-                let tables = &TableWriter::<G>::own(dictionary, known, part, said.default, losses)?;
+                let tables =
+                    &TableWriter::<G>::own(dictionary, known, part, said.default, ordered, losses)?;
                 ProfileWriter { tables, slices, options, losses }.write(out, part, said)
             }
         }

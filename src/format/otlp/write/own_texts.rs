@@ -77,7 +77,7 @@ mod tests {
         let mut texts = OwnTexts::default();
         ["one", "there", "two", "one"].into_iter().for_each(|text| texts.want(text));
         texts.find(&dictionary, &mut strings);
-        strings.number();
+        strings.number(&[]);
         texts.number(&strings);
         assert_eq!(texts.index("there", &strings), strings.index(there));
         assert_eq!([texts.index("one", &strings), texts.index("two", &strings)], [2, 3]);

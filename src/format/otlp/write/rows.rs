@@ -55,10 +55,10 @@ impl<G: Generation> TableWriter<'_, G> {
             self.mappings().for_each(|row| self.mapping(out, row));
         } else if number == tables.location {
             self.row_0(out, number, self.location_row_0);
-            self.location_rows().for_each(|row| self.location(out, row));
+            self.location_rows.rows().for_each(|row| self.location(out, row));
         } else if number == tables.function {
             self.row_0(out, number, self.function_row_0);
-            (1..dictionary.functions.len()).for_each(|row| self.function(out, row));
+            self.function_rows.rows().for_each(|row| self.function(out, row));
         } else if number == tables.link {
             if self.link_row_0 {
                 field_message(out, number, |out| self.link_row(out, 0));
@@ -67,7 +67,7 @@ impl<G: Generation> TableWriter<'_, G> {
                 .for_each(|row| field_message(out, number, |out| self.link_row(out, row)));
         } else if number == tables.string {
             let arena = dictionary.strings.arena().as_bytes();
-            for id in self.strings.ids() {
+            for &id in self.strings.ids() {
                 let part = dictionary.strings.range(id).unwrap_or_default();
                 field_text(out, number, arena, part);
             }

@@ -57,41 +57,37 @@ impl Slices {
     fn find_holders(&mut self, stacks: &Ragged<LocationId>) {
         let Self { within, leaves, rows, .. } = self;
         let mut known: HashTable<(u64, u32)> = HashTable::with_capacity(rows.len());
-        let root = Rolling::new();
-        let (mut lengths, mut suffixes): (Vec<usize>, Vec<(u64, usize)>) = Default::default();
+        let frames = FrameHash::new();
+        let mut suffixes: Vec<(u64, usize)> = Vec::new();
         for &row in rows.iter().rev() {
             let stack = stacks.row(row as usize);
             let Some(leaf) = stack.first() else { continue };
-            let (mut rolling, mut hashed) = (root, stack.len());
+            let mut hash = 0u64;
             suffixes.clear();
-            for at in lengths.iter().map(|length| stack.len() - length) {
-                if at > 0 && leaves.may_be(stack[at], stack.len() - at) {
-                    rolling.push_all(&stack[at..hashed]);
-                    suffixes.push((rolling.sum, at));
-                    hashed = at;
+            for (location, length) in stack.iter().rev().zip(1..) {
+                hash = hash.wrapping_add(frames.of(*location, length));
+                if leaves.may_be(*location, length) {
+                    suffixes.push((hash, length));
                 }
             }
-            rolling.push_all(&stack[..hashed]);
-            let is = |hash: u64, at: usize| {
+            let is = |hash: u64, length: usize| {
+                let suffix = &stack[stack.len() - length..];
                 move |&(other, row): &(u64, u32)| {
-                    other == hash && equal(stacks.row(row as usize), &stack[at..])
+                    other == hash && equal(stacks.row(row as usize), suffix)
                 }
             };
-            if let Some((_, same)) = known.find_mut(rolling.sum, is(rolling.sum, 0)) {
+            if let Some((_, same)) = known.find_mut(hash, is(hash, stack.len())) {
                 within[std::mem::replace(same, row) as usize] = (row, 0);
                 continue;
             }
-            let longest = suffixes.iter().rev().find_map(|&(hash, at)| {
-                known.find(hash, is(hash, at)).map(|(_, held)| (*held, at))
+            let longest = suffixes.iter().rev().find_map(|&(hash, length)| {
+                known.find(hash, is(hash, length)).map(|(_, held)| (*held, length))
             });
-            if let Some((held, at)) = longest {
-                within[held as usize] = (row, at as u32);
+            if let Some((held, length)) = longest {
+                within[held as usize] = (row, (stack.len() - length) as u32);
             }
-            known.insert_unique(rolling.sum, (rolling.sum, row), |(hash, _)| *hash);
+            known.insert_unique(hash, (hash, row), |(hash, _)| *hash);
             leaves.add(*leaf, stack.len());
-            if lengths.last() != Some(&stack.len()) {
-                lengths.push(stack.len());
-            }
         }
     }
 
@@ -181,33 +177,26 @@ fn equal(one: &[LocationId], other: &[LocationId]) -> bool {
         && one.iter().zip(other).fold(0, |differ, (one, other)| differ | (one.0 ^ other.0)) == 0
 }
 
-/// The hash of a stack from its root on: a sum over its locations and their depths, none of which
-/// waits for the one before.
-#[derive(Clone, Copy)]
-struct Rolling {
-    /// What a hash map needs of it is that equal stacks agree; that they are equal is compared after.
-    sum: u64,
-    depth: u64,
+/// Hashes of frames. That of a stack is their sum, none of which waits for the one before; that they are equal
+/// is compared after.
+struct FrameHash {
     /// Unknown to who chose the locations.
     seed: [u64; 2],
 }
 
-impl Rolling {
+impl FrameHash {
     fn new() -> Self {
         let random = RandomState::default();
-        Self { sum: 0, depth: 0, seed: [random.hash_one(0), random.hash_one(1) | 1] }
+        Self { seed: [random.hash_one(0), random.hash_one(1) | 1] }
     }
 
-    /// Goes on over the locations between those hashed already and the leaf.
+    /// The hash of a location so many frames from the root.
     #[inline]
-    fn push_all(&mut self, locations: &[LocationId]) {
+    fn of(&self, location: LocationId, depth: usize) -> u64 {
         let [xor, factor] = self.seed;
-        for location in locations.iter().rev() {
-            self.depth += 1;
-            let word = (u64::from(location.0) | self.depth << 32) ^ xor;
-            let wide = u128::from(word) * u128::from(factor);
-            self.sum = self.sum.wrapping_add((wide as u64) ^ (wide >> 64) as u64);
-        }
+        let word = (u64::from(location.0) | (depth as u64) << 32) ^ xor;
+        let wide = u128::from(word) * u128::from(factor);
+        (wide as u64) ^ (wide >> 64) as u64
     }
 }
 

@@ -6,6 +6,7 @@ use hashbrown::hash_map::Entry;
 use crate::error::Result;
 use crate::format::columns::DefaultSaid;
 use crate::format::known::{self, Known, KnownAttributes};
+use crate::format::layout;
 use crate::format::losses::{self, Losses};
 use crate::format::otlp::schema::{Generation, Rows};
 use crate::format::otlp::write::frame_types::FrameType;
@@ -31,7 +32,10 @@ pub(crate) struct TableWriter<'a, G> {
     pub(super) lower: Lower<'a, G>,
     /// The attributes that are written; of the other tables all rows are.
     pub(super) chosen: Select,
-    /// Only the texts that something refers to, numbered in the order of the dictionary.
+    /// All functions and locations, in the order in which they are written.
+    pub(super) function_rows: Select,
+    pub(super) location_rows: Select,
+    /// Only the texts that something refers to.
     pub(crate) strings: StringTable,
     /// The texts of values that are said by reference.
     pub(crate) refs: TextRefs,
@@ -61,6 +65,7 @@ impl<'a, G: Generation> TableWriter<'a, G> {
         known: &'a KnownAttributes,
         refs: TextRefs,
         scopes: &[ScopeParts],
+        ordered: bool,
         losses: &mut Losses,
     ) -> Result<Self> {
         let profiles: Vec<&Profile> = payload.iter().collect();
@@ -69,7 +74,7 @@ impl<'a, G: Generation> TableWriter<'a, G> {
         for profile in saying.flat_map(|scope| &scope.scope.profiles) {
             tables.add_default(profile.default_sample_type);
         }
-        tables.settle(&profiles, StringId::NONE, losses)?;
+        tables.settle(&profiles, StringId::NONE, ordered, losses)?;
         Ok(tables)
     }
 
@@ -79,10 +84,11 @@ impl<'a, G: Generation> TableWriter<'a, G> {
         known: &'a KnownAttributes,
         part: &Part,
         default: StringId,
+        ordered: bool,
         losses: &mut Losses,
     ) -> Result<Self> {
         let mut tables = Self::new(dictionary, known, TextRefs::default());
-        tables.settle(part.profiles(), default, losses)?;
+        tables.settle(part.profiles(), default, ordered, losses)?;
         Ok(tables)
     }
 
@@ -93,6 +99,8 @@ impl<'a, G: Generation> TableWriter<'a, G> {
             known,
             lower: Lower::new(dictionary, known),
             chosen: Select::All(dictionary.attributes.len()),
+            function_rows: Select::All(dictionary.functions.len()),
+            location_rows: Select::All(dictionary.locations.len()),
             strings: StringTable::new(dictionary.strings.len()),
             refs,
             units: Units::default(),
@@ -114,6 +122,7 @@ impl<'a, G: Generation> TableWriter<'a, G> {
         &mut self,
         profiles: &[&Profile],
         default: StringId,
+        ordered: bool,
         losses: &mut Losses,
     ) -> Result<()> {
         let mut of_profiles = profiles.iter().flat_map(|profile| &profile.attributes);
@@ -126,8 +135,13 @@ impl<'a, G: Generation> TableWriter<'a, G> {
         if G::SCHEMA.tables.attribute_units != 0 {
             self.choose_units(profiles, losses);
         }
+        if ordered {
+            self.order_rows();
+        }
         self.encode_indices();
         self.mark_strings(profiles, default);
+        let first = if ordered { self.texts_in_order_of_use(profiles) } else { Vec::new() };
+        self.number_strings(&first);
         self.check_sizes()
     }
 
@@ -183,7 +197,7 @@ impl<'a, G: Generation> TableWriter<'a, G> {
         for row in self.mappings() {
             self.lower.mapping_attributes(row).for_each(&mut mark);
         }
-        for row in self.location_rows() {
+        for row in self.locations() {
             self.lower.location_attributes(row).for_each(&mut mark);
         }
         self.chosen = Select::marked(&used);
@@ -204,7 +218,7 @@ impl<'a, G: Generation> TableWriter<'a, G> {
                 MappingId(1) => !first.may_hold(locations.addresses[row]),
                 _ => false,
             };
-            empty || from_zero && self.location_rows().any(guessed)
+            empty || from_zero && self.locations().any(guessed)
         });
         self.location_row_0 = holds_none(&stacks.items);
         self.function_row_0 = functions.get(1).is_some_and(|row| *row == Function::default())
@@ -217,25 +231,49 @@ impl<'a, G: Generation> TableWriter<'a, G> {
         1..self.dictionary.mappings.rows.len()
     }
 
-    pub(super) fn location_rows(&self) -> std::ops::Range<usize> {
+    /// The rows of the location table that are not the empty one.
+    pub(super) fn locations(&self) -> std::ops::Range<usize> {
         1..self.dictionary.locations.len()
+    }
+
+    /// Brings functions and locations into the order of the default layout, where stacks are slices: an order of
+    /// rows, so that nothing of the dictionary is copied.
+    fn order_rows(&mut self) {
+        let dictionary = self.dictionary;
+        let Dictionary { functions, locations, stacks, .. } = dictionary;
+        let rows: Vec<u32> = (1..functions.len() as u32).collect();
+        let ordered = layout::functions(dictionary, &rows);
+        self.function_rows = Select::ordered(ordered, functions.len());
+        let rows = (1..locations.len() as u32).collect();
+        let of_function = |id: FunctionId| self.function_rows.place(id.0);
+        let uses = || layout::uses(dictionary, (0..stacks.len() as u32).map(|row| (row, 1)));
+        let ordered = layout::by_function(dictionary, rows, of_function);
+        let ordered = layout::in_buckets(ordered, uses, G::SCHEMA.rows.of_one_byte());
+        self.location_rows = Select::ordered(ordered, locations.len());
+    }
+
+    /// The texts of functions that follow each other, near each other.
+    fn texts_in_order_of_use(&self, profiles: &[&Profile]) -> Vec<StringId> {
+        let mappings: Vec<u32> = self.mappings().map(|row| row as u32).collect();
+        let functions: Vec<u32> = self.function_rows.rows().map(|row| row as u32).collect();
+        let (rows, mut texts) = ([&mappings[..], &[], &functions], Vec::new());
+        let profiles = profiles.iter().copied();
+        layout::in_order_of_use(self.dictionary, profiles, rows, |id| texts.push(id));
+        texts
     }
 
     fn encode_indices(&mut self) {
         let Dictionary { locations, functions, attributes, .. } = self.dictionary;
-        let all = |rows: usize, row_0: bool| {
+        let codes = |rows: &Select, table: usize, row_0: bool| {
             let below = Self::below(row_0);
-            let indices: Vec<u32> = (0..rows as u32).map(|row| row.saturating_sub(below)).collect();
-            Codes::of(&indices)
+            rows.codes(table, |place| place.saturating_sub(below))
         };
-        self.locations = all(locations.len(), self.location_row_0);
-        self.functions = all(functions.len(), self.function_row_0);
-        let below = Self::below(false);
-        let place = |place: u32| place.saturating_sub(below);
-        self.attributes = self.chosen.codes(attributes.len(), place);
+        self.locations = codes(&self.location_rows, locations.len(), self.location_row_0);
+        self.functions = codes(&self.function_rows, functions.len(), self.function_row_0);
+        self.attributes = codes(&self.chosen, attributes.len(), false);
     }
 
-    /// Marks the texts of all that is written, then numbers them.
+    /// Marks the texts of all that is written.
     fn mark_strings(&mut self, profiles: &[&Profile], default: StringId) {
         let Self { dictionary, chosen, strings, units, refs, own_texts, .. } = self;
         for function in dictionary.functions.iter().skip(1) {
@@ -264,7 +302,10 @@ impl<'a, G: Generation> TableWriter<'a, G> {
             self.own_texts.want(PPROF_PROFILE_DEFAULT_SAMPLE_TYPE);
         }
         self.own_texts.find(self.dictionary, &mut self.strings);
-        self.strings.number();
+    }
+
+    fn number_strings(&mut self, first: &[StringId]) {
+        self.strings.number(first);
         self.own_texts.number(&self.strings);
         self.refs.number(&self.strings, &self.own_texts);
     }
@@ -301,7 +342,7 @@ impl<'a, G: Generation> TableWriter<'a, G> {
             }
         }
         if G::SCHEMA.location.frame_type != 0 {
-            for row in self.location_rows() {
+            for row in self.locations() {
                 match self.lower.frame_type(row) {
                     Some((_, FrameType::Text(text))) => texts.push(text),
                     Some((_, FrameType::Old(name))) => old_names.push(name),
