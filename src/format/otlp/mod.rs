@@ -4,6 +4,23 @@
 //! |---|---|---|
 //! | `read/` | bytes to the model | the tables are counted, then read, then proved; samples are columns from the first byte on |
 //! | `write/` | model to bytes | which rows are written is decided first; then bytes go out in the order of field numbers |
+//!
+//! Both folders see a generation only as a type with a constant [`Schema`](schema::Schema). A field
+//! that the generation lacks has number 0 there, and the code for it folds away, so eight
+//! generations and no `match` on a version in any loop. What a generation does beyond renumbering
+//! is in three values of that constant: where tables live, how rows are referred to, and whether
+//! times are fixed64.
+//!
+//! ```text
+//! 1.3        v1experimental, OTEP 0239   a container around a profile that is nearly pprof's
+//! 1.4, 1.5   v1development               tables in every profile
+//! 1.6                                    tables in ProfilesData: a file has them, a request cannot
+//! 1.7                                    tables in ProfilesDictionary
+//! 1.8, 1.9                               one sample type a profile, a stack table, row 0 is none
+//! 1.10, 1.11                             keys and texts may be references into the string table
+//! ```
+//!
+//! `src/schema/` has what moved between them, field by field.
 
 pub(crate) mod read;
 pub(crate) mod schema;
@@ -17,6 +34,9 @@ use crate::format::{Codec, Encoding};
 use crate::model::Profiles;
 
 /// The registry's entry of a generation.
+///
+/// Reader and writer are instances of two generic functions, so the registry holds plain function
+/// pointers and nothing else in the crate names a generation's type.
 const fn codec<G: Generation>(about: &'static str, aliases: &'static [&'static str]) -> Codec {
     Codec {
         name: G::SCHEMA.name,
@@ -43,6 +63,9 @@ fn write_one<G: Generation>(
 }
 
 /// The entry of a generation that a newer one replaces.
+///
+/// The command prints a hint once a run when such a generation is read, and this reason when one is
+/// written.
 const fn old<G: Generation>(about: &'static str, aliases: &'static [&'static str]) -> Codec {
     let deprecated = Some(
         "readers of today expect another layout; write it only for a reader that must have it",

@@ -4,6 +4,10 @@
 //! compiled; 0 says that the generation has no such field. The reader and the writer are generic
 //! over a [`Generation`], so the numbers are immediates of the machine code, and what a generation
 //! lacks costs nothing.
+//!
+//! The rows are those of the `.proto` files in `proto/`: `src/schema/tests.rs` compares the tables
+//! with their compiled descriptors in both directions, so a wrong number here is a failing test and
+//! not a wrong payload. A key that no version has does not compile.
 
 use crate::schema::{self, Kind, MessageType, Version};
 
@@ -105,6 +109,9 @@ macro_rules! numbers {
 
 numbers! {
     /// `ProfileContainer`: only OTEP 0239 has it.
+    ///
+    /// It holds the times, the id and the attributes that later generations say in the profile
+    /// itself.
     Container of PROFILE_CONTAINER {
         profile_id,
         start = "start_time_unix_nano",
@@ -115,6 +122,9 @@ numbers! {
         original_payload,
         profile,
     }
+    /// `Profile`, and pprof's message of that name: one row a meaning, whatever it is called in
+    /// which version. `default_by_name` and `default_by_column` are one concept that changed its
+    /// type in 1.6.
     Profile of PROFILE {
         sample_type,
         samples = "samples",
@@ -136,6 +146,9 @@ numbers! {
         original_payload,
         attribute_indices,
     }
+    /// A sample finds its stack in one of three ways, of which a version has one or two: `stack`
+    /// (since 1.8), `slice_start` and `slice_length` (1.3 to 1.7), or its own list `location_index`
+    /// (pprof, 1.3).
     Sample of SAMPLE {
         location_index = "location_index",
         label,
@@ -148,6 +161,8 @@ numbers! {
         timestamps = "timestamps_unix_nano",
         stacktrace_id = "stacktrace_id_index",
     }
+    /// `has_functions` is the first of four flags whose numbers follow each other in every version
+    /// that has them; code adds 0 to 3 to it.
     Mapping of MAPPING {
         id,
         memory_start,
@@ -159,6 +174,7 @@ numbers! {
         has_functions,
         attributes = "attribute_indices",
     }
+    /// `id` only in pprof and 1.3; `frame_type` only in 1.3, where the proto calls it `type_index`.
     Location of LOCATION {
         id,
         mapping = "mapping_index",
@@ -168,6 +184,7 @@ numbers! {
         frame_type = "type_index",
         attributes = "attribute_indices",
     }
+    /// The same four fields in every version; only 1.3 and pprof have an `id` before them.
     Function of FUNCTION {
         id,
         name = "name_strindex",
@@ -291,6 +308,9 @@ impl Rows {
 }
 
 /// A generation, as a type: what the reader and the writer are generic over.
+///
+/// Code asks for the constant inside `const { … }` or compares it with 0, and never stores it, so
+/// that each instance of a generic function is compiled with its numbers as immediates.
 pub trait Generation: Sync + 'static {
     const SCHEMA: Schema;
 }

@@ -2,6 +2,10 @@
 //!
 //! Texts in place become ids at once ([`Texts::intern`]); texts by reference are looked up when they are met,
 //! which is possible since the strings were taken in the first pass.
+//!
+//! The messages are those of `common.proto` and `resource.proto`, the same in all signals. Their
+//! numbers are literals here: none of them ever moved. Only what 1.6 and 1.10 added is asked of the
+//! schema.
 
 use crate::error::{Error, Result};
 use crate::format::fields::fields;
@@ -43,6 +47,10 @@ pub(crate) fn fixed_id<const N: usize>(
 
 /// A text of the string table, by its index.
 /// 0 is the empty text even where there is no table.
+///
+/// # Errors
+///
+/// An index past the table, unless repairs are asked for: then it is none.
 pub(crate) fn table_text(index: u32, texts: &Texts, intake: &mut Intake) -> Result<StringId> {
     if index < texts.table_rows || index == 0 {
         return Ok(StringId(index));
@@ -67,6 +75,9 @@ fn text_at(
 }
 
 /// An index as its reader understood it.
+///
+/// The reader keeps a negative varint and one past 32 bits as two marks no table is long enough
+/// for; this gives them their names back.
 pub(crate) fn show(index: u32) -> String {
     match index {
         crate::wire::varint::BELOW => "negative index".to_owned(),
@@ -76,6 +87,8 @@ pub(crate) fn show(index: u32) -> String {
 }
 
 /// A row of the attribute table since 1.8: key and unit are indices.
+///
+/// `KeyValueAndUnit` of `profiles.proto`.
 pub(crate) fn key_value_and_unit<G: Generation>(
     body: &[u8],
     texts: &mut Texts,
@@ -95,6 +108,8 @@ pub(crate) fn key_value_and_unit<G: Generation>(
 }
 
 /// A pair with its key in place or, in 1.10, by reference. `depth` counts the values around it.
+///
+/// By the proto the key in place is empty when a reference says it; if both are there, the text wins.
 pub(crate) fn key_value<G: Generation>(
     body: &[u8],
     texts: &mut Texts,
@@ -122,6 +137,11 @@ pub(crate) fn key_value<G: Generation>(
 }
 
 /// A value. Of several of a `oneof` the last counts, as protobuf has it.
+///
+/// # Errors
+///
+/// [`Limit`](crate::ErrorKind::Limit) past `max_nesting`, counted in messages: three for each
+/// level of values.
 fn any_value<G: Generation>(
     body: &[u8],
     texts: &mut Texts,
@@ -214,6 +234,12 @@ fn key_values<G: Generation>(
 }
 
 /// One more attribute of a resource, a scope or a container.
+///
+/// Keys that occur twice are kept: the check is `otlp-profiles validate`'s, not the reader's.
+///
+/// # Errors
+///
+/// [`Limit`](crate::ErrorKind::Limit) past `max_attributes_per_item`.
 pub(crate) fn attribute_in_place<G: Generation>(
     reader: &mut Reader,
     out: &mut Vec<KeyValue>,

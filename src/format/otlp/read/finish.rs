@@ -2,6 +2,17 @@
 //!
 //! By now every row is there and every index has its shift. Tables are proved in the order in which they refer
 //! to each other, and what [`lift`] made of fields is joined to the attributes of its rows.
+//!
+//! ```text
+//! proved in this order   refers to
+//! functions              strings
+//! mappings               strings, attributes
+//! locations              mappings, attributes, functions (by its lines)
+//! stacks                 locations
+//! ```
+//!
+//! Where the largest reference of a column is in range, one pass over it is all; the search for the
+//! bad row runs only if it is not.
 
 use crate::error::{Error, Result};
 use crate::format::intake::Intake;
@@ -18,6 +29,8 @@ use crate::model::ragged::Ragged;
 use crate::model::strings::Strings;
 
 /// The tables whose rows are proved and have what older generations say in fields.
+///
+/// Between two steps: proving stacks may still add a row to `locations`.
 pub(crate) struct Proved {
     /// Each with its attributes, those made of fields behind those of the wire.
     mappings: Mappings,
@@ -27,6 +40,10 @@ pub(crate) struct Proved {
 
 impl Tables {
     /// Proves the tables of rows, which may be `all` of the payload's.
+    ///
+    /// `all` also decides whether a payload of pprof's kind without any flag gets the one attribute
+    /// that says so; see [`lift::unset_flag`]. Where profiles have tables of their own that waits
+    /// for the last.
     pub(crate) fn prove_rows<G: Generation>(
         &mut self,
         shifts: &Shifts,
@@ -51,6 +68,8 @@ impl Tables {
     }
 
     /// Proves the stacks. `place` says where a location of a stack is.
+    ///
+    /// Usually nothing is done: the largest index met while decoding was in range, so all are.
     pub(crate) fn prove_stacks<G: Generation>(
         &mut self,
         proved: &mut Proved,
@@ -226,6 +245,9 @@ impl Tables {
 
 /// Proves that all texts are UTF-8, as those of OTLP must be.
 /// [Protobuf](https://protobuf.dev/programming-guides/proto3/#scalar) asks it of `string` fields.
+///
+/// `string` fields of proto3 are UTF-8; a pprof's need not be, and goes through the same arena with
+/// bytes kept aside. One error, or one finding for the first text, whatever their number.
 pub(crate) fn prove_texts(texts: Texts, intake: &mut Intake) -> Result<Strings> {
     let rows = texts.table_rows as usize;
     let strings = texts.raw.prove(false, &mut intake.budget)?;
@@ -287,6 +309,8 @@ fn name_location_0(
 }
 
 /// Leaves out the frames that were repaired to none.
+///
+/// A stack loses the frame and keeps the others: its caller and its callee are neighbours then.
 fn drop_frames(stacks: &mut Ragged<LocationId>) {
     if !stacks.items.contains(&LocationId::NONE) {
         return;

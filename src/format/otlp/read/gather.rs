@@ -2,6 +2,15 @@
 //!
 //! Generations differ in whose the tables are: all profiles' ([`shared`]), or each profile's own
 //! ([`by_profile`]). A set of tables and its users go through [`unit`] in both cases.
+//!
+//! ```text
+//! shared       tables ─────────────────────► unit ─► Dictionary ─┐
+//!              all profiles ───────────────► unit                ├─► Profiles
+//! by profile   tables + profile ─► unit ─► add (merge, remap) ───┘   once a profile
+//! ```
+//!
+//! `unit` runs settle, resolve_ids, lift, prove and finish in this order. Lifting comes before
+//! proving as it adds attributes, and samples come last as they refer to all the rest.
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
@@ -33,6 +42,9 @@ pub(crate) enum Users<'a> {
 }
 
 /// Where a profile is, unless whoever reads it knows: its resource, its scope and itself.
+///
+/// `None` where the caller has put the place around already, which it does when it reads one
+/// profile at a time.
 type At = Option<[usize; 3]>;
 
 impl Users<'_> {
@@ -61,6 +73,9 @@ impl Users<'_> {
     }
 
     /// By stack: the profile of the first sample that has it, and that sample.
+    ///
+    /// Up to 1.7 stacks are no rows of the wire, so an error in one must name a sample. It is asked
+    /// for only when there is an error: it walks all samples.
     fn first_samples(&self, stacks: usize) -> Vec<Option<(At, usize)>> {
         let mut first = vec![None; stacks];
         let mut note = |profile: &Profile, at: At| {
@@ -132,6 +147,13 @@ impl OwnTables {
     }
 
     /// Adds the tables of one profile; what was spent on reading them since `mark` is given back.
+    ///
+    /// The dictionary that was read is dropped afterwards; what stays is what the merged one grew
+    /// by, and the budget is charged with that alone.
+    ///
+    /// # Errors
+    ///
+    /// [`Limit`](crate::ErrorKind::Limit) when the merged dictionary outgrows the budget.
     pub(crate) fn add(
         &mut self,
         dictionary: Dictionary,
@@ -185,6 +207,9 @@ pub(crate) fn shared<G: Generation>(
 }
 
 /// The generations whose tables are in every profile.
+///
+/// Texts of resources and scopes were interned beside all tables, since they belong to no profile;
+/// they get ids in the merged dictionary here.
 pub(crate) fn by_profile(
     mut resources: Vec<ResourceProfiles>,
     texts: Texts,
@@ -200,6 +225,8 @@ pub(crate) fn by_profile(
 }
 
 /// Where each of some texts is among `strings`, which get those they lack.
+///
+/// A text that the dictionary has several times gets the first row of it.
 fn places(texts: &Strings, strings: &mut Strings) -> Vec<StringId> {
     let found: HashMap<&str, usize> = texts.iter().zip(0..).collect();
     let mut places = vec![None; texts.len()];
@@ -220,6 +247,9 @@ fn places(texts: &Strings, strings: &mut Strings) -> Vec<StringId> {
 
 /// Settles, lifts and proves one set of tables, which may be `all` of the payload's, and the
 /// profiles that use it.
+///
+/// `merged` maps a slice's row to the first equal stack, up to 1.7 only: writers of 1.8 and later
+/// made their own stack table, and its rows stay as they are.
 pub(crate) fn unit<G: Generation>(
     mut tables: Tables,
     mut users: Users,
@@ -272,6 +302,9 @@ pub(crate) fn unit<G: Generation>(
 }
 
 /// Gives the texts of resources and scopes new ids.
+///
+/// Each id is looked up once, then found in the map: resources share few texts, and `push` is a
+/// search.
 fn rename_texts(resources: &mut [ResourceProfiles], push: &mut impl FnMut(StringId) -> StringId) {
     let mut renamed =
         hashbrown::HashMap::<StringId, StringId, foldhash::fast::RandomState>::default();

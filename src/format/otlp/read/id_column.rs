@@ -2,6 +2,12 @@
 //!
 //! Nearly every producer numbers its rows 1, 2, 3 …: that costs a comparison a row and no memory. Only a table
 //! with other ids has them listed.
+//!
+//! ```text
+//! ids 1 2 3 4        rows 4, next 5, step 1, listed []     nothing stored
+//! ids 0 0 0          rows 3, next 0, step 0, listed []     left out
+//! ids 1 2 7          listed [1 2 7]                        from the first surprise on
+//! ```
 
 use crate::error::Result;
 use crate::format::intake::Intake;
@@ -76,6 +82,8 @@ impl IdColumn {
     }
 
     /// The ids.
+    ///
+    /// Allocates; asked only where references turn out to be ids.
     pub(crate) fn to_vec(&self) -> Vec<u64> {
         if self.listed.is_empty() {
             (1..=self.rows as u64).map(|row| row * self.step).collect()

@@ -9,6 +9,10 @@
 //! | indices from 0 | the OTEP's text | all are within their tables, and stacks are slices or no row says an id |
 //! | ids that rows say | a pprof inside the container | every reference is an id of a row |
 //! | ids that no row says | the OTEP's own converter | every reference is in 1 … rows |
+//!
+//! A wrong answer would give other stacks without an error. So ids are taken only if every
+//! reference is one, and what fits as indices *and* has slices stays indices. Later generations
+//! have no ids: nothing here runs for them.
 
 use hashbrown::HashMap;
 
@@ -26,6 +30,9 @@ type Rowed = HashMap<u64, u32, foldhash::fast::RandomState>;
 
 impl Tables {
     /// Decides once for a set of tables whether references are ids, and if so resolves them.
+    ///
+    /// The maps are given back to the budget at the end: they live only in here. Linear in rows and
+    /// references.
     pub(crate) fn resolve_ids<G: Generation>(
         &mut self,
         shifts: &mut Shifts,
@@ -103,6 +110,10 @@ impl Tables {
     }
 
     /// Puts rows of the model in place of ids. Where settling dropped an empty first row, rows are one less.
+    ///
+    /// Locations are shifted by the model's row 0; mappings and functions by one less if their own
+    /// empty first row was dropped. Their shifts are 0 afterwards, as the columns then hold rows
+    /// of the model.
     fn follow(&mut self, shifts: &mut Shifts, location: &Rowed, function: &Rowed, mapping: &Rowed) {
         let row = |rows: &Rowed, id: u32, dropped: u32| {
             rows.get(&u64::from(id)).map_or(0, |row| row + 1 - dropped)
@@ -129,6 +140,9 @@ fn on_wire(location: u32) -> u32 {
 }
 
 /// The rows on the wire by their ids; `None` when an id is 0 or occurs twice.
+///
+/// pprof's `profile.proto` asks for ids that are unique and not 0; a table that breaks that has
+/// none.
 fn rows_of(ids: &[u64]) -> Option<Rowed> {
     let mut rows = Rowed::with_capacity_and_hasher(ids.len(), Default::default());
     for (row, &id) in ids.iter().enumerate() {

@@ -4,6 +4,9 @@
 //! Fields are lifted before tables are proved, so that an attribute made here is a row like any other; it is
 //! numbered behind those of the wire ([`NewAttributes`](crate::format::texts::NewAttributes)). Writing goes the
 //! other way: [`lower`](crate::format::otlp::write).
+//!
+//! The names are those of the semantic conventions for pprof (`src/semconv.rs`). What has none (a
+//! default sample type, times of the container) goes to a field of the model instead.
 
 use crate::build::interner::Interner;
 use crate::build::reach::Reach;
@@ -40,6 +43,7 @@ pub(crate) struct Said {
     /// The container's times.
     /// In nanoseconds since 1970.
     pub(crate) start: u64,
+    /// Both 0: the container says no time.
     pub(crate) end: u64,
 }
 
@@ -236,6 +240,8 @@ pub(crate) fn mappings(
 }
 
 /// The attributes of what pprof says of one mapping.
+///
+/// Also asked by the reader of pprof, whose mappings have the same fields.
 pub(crate) fn mapping(
     pprof: MappingPprof,
     build_id: StringId,

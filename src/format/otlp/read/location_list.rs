@@ -6,6 +6,17 @@
 //! Where slices begin is noted by a bit for every location. When all are known they are gone
 //! through in the order of the list: those that follow one another become stacks where they are,
 //! any others are copied behind them.
+//!
+//! ```text
+//! list    a b c d e f g h          location_indices, already in Stacks.locations
+//! slices  [0,3) [3,5) [1,3) [6,8)
+//! starts  1 1 0 1 0 0 1 0          a bit for each location
+//! rows    a b c │ d e │ g h │ b c  [1,3) begins inside [0,3): copied behind; f belongs to no slice
+//! ```
+//!
+//! Time is linear in the list and in the locations of the copied slices, each of which is copied
+//! once. Equal slices from different places stay different rows here; `merge_stacks` joins them
+//! later.
 
 use std::ops::Range;
 
@@ -109,6 +120,11 @@ impl LocationList {
     }
 
     /// The slice of a sample, which is not empty; what to keep as its stack until all are known.
+    ///
+    /// # Errors
+    ///
+    /// A slice that ends past the list, unless repairs are asked for: then the sample has no stack.
+    /// And one that is deeper than `max_stack_depth`.
     #[inline(always)]
     pub(crate) fn slice(
         &mut self,
@@ -233,6 +249,9 @@ impl LocationList {
     /// Where slices become rows, by number: in the order of the list where they are, if they begin
     /// where the last ended or behind it; or else copied, behind all those. And the parts of the list
     /// that are rows.
+    ///
+    /// A slice stays where it is if it begins at or behind the end of the last row that stayed.
+    /// Going by ascending starts, this keeps the first of any that overlap.
     fn place(
         &mut self,
         slices: &[(u32, u32)],
@@ -308,6 +327,9 @@ impl LocationList {
 }
 
 /// The locations of a list at which slices begin.
+///
+/// A start found twice has one number, so numbers are dense: they index `firsts` in
+/// [`finish`](LocationList::finish).
 #[derive(Debug, Default)]
 struct Starts {
     /// For every 64 locations: a bit for each, and how many are set before them.

@@ -2,6 +2,11 @@
 //!
 //! Two readers for one message, as of samples: [`Tables::short_location`] where the fields are as nearly all
 //! producers write them, [`Tables::any_location`] for all else.
+//!
+//! A location goes to four columns, `location_mappings`, `addresses`, `lines` and
+//! `location_attributes`, of which the first two are as long as the table and tell its length.
+//! Lines are inlined calls, the innermost first, as in the proto: the last line of a location is
+//! the caller of those before.
 
 use crate::error::Result;
 use crate::format::fields::{fields, is, unknown};
@@ -19,6 +24,7 @@ use crate::wire::{LEN, VARINT, tag};
 use crate::format::otlp::read::tables::{Tables, indices, reference};
 
 impl Tables {
+    /// Both readers push the same columns; which one ran does not show.
     #[inline]
     pub(crate) fn location<G: Generation>(
         &mut self,
@@ -34,6 +40,9 @@ impl Tables {
     }
 
     /// A location with its fields in the usual order, if it is; Go writes the mapping last.
+    ///
+    /// `false`: nothing was kept, and the row must be read by [`any_location`](Self::any_location).
+    /// Only the budget for lines may have grown, which is why a wrong guess changes no result.
     #[inline(always)]
     pub(super) fn short_location<G: Generation>(
         &mut self,
@@ -72,6 +81,13 @@ impl Tables {
     }
 
     /// The lines are pushed already, from `first_line` on; what is left out is 0.
+    ///
+    /// A location without attributes gets no end in `location_attributes` until one has some: rows
+    /// behind the last end are empty.
+    ///
+    /// # Errors
+    ///
+    /// [`Limit`](crate::ErrorKind::Limit) past `max_lines_per_location`, or where the budget ends.
     #[inline(always)]
     pub(super) fn end_location<G: Generation>(
         &mut self,

@@ -8,6 +8,25 @@
 //! count ─► payload ─► settle ─► resolve_ids ─► lift ─► prove ─► finish
 //! strings  columns    row 0     OTEP's ids     fields  ranges   Dictionary
 //! ```
+//!
+//! What the later steps rely on, and which step proves it:
+//!
+//! | | is true from |
+//! |---|---|
+//! | every row of a table has the model's number, row 0 being the empty row | `Tables::reserve`, `settle` |
+//! | texts in place have ids from the number of table strings on | the first pass, which takes all of those before any other |
+//! | a stack's locations lie in one column, each with the shift of row 0 added | [`Stacks`](crate::format::stacks::Stacks) |
+//! | every id is in range | `prove`, column by column; nothing is checked while rows are read |
+//! | every text is UTF-8 | `finish::prove_texts`, over the whole arena |
+//!
+//! Where tables are shared all of this happens once, at the end of the payload. Up to 1.5 it
+//! happens at the end of each profile, whose dictionary is then merged into the payload's: the
+//! memory of a payload of many profiles is that of the merged dictionary and of one profile's
+//! tables.
+//!
+//! Errors are built from the inside out: a row says its field, whoever reads the table adds its
+//! row, and `Intake::inside` the resource, scope and profile around. Nobody formats a place before
+//! something is wrong.
 
 pub(crate) mod common;
 mod finish;
@@ -43,6 +62,9 @@ use crate::wire::{LEN, tag};
 
 /// What is read so far.
 /// It belongs to one payload of one generation.
+///
+/// The generation is a parameter of the methods and not of the type: what is collected looks the
+/// same for all of them.
 struct Reading {
     /// With profiles whose ids are as on the wire.
     resources: Vec<ResourceProfiles>,
@@ -52,6 +74,9 @@ struct Reading {
     /// proved, by their number.
     said: Vec<(usize, Said)>,
     /// How many profiles there are so far.
+    ///
+    /// It is the number that `said` uses: profiles are counted through all scopes, also those of no
+    /// bytes.
     profiles: usize,
     /// The dictionary, where profiles have tables of their own.
     own: OwnTables,
@@ -102,6 +127,10 @@ fn has_several_profiles(payload: &[u8], max_nesting: u64) -> bool {
 
 impl Reading {
     /// The first pass: counts the rows of shared tables and takes their strings.
+    ///
+    /// A generation with tables in each profile counts nothing here: its profiles do, one by one.
+    /// Everything else is passed over by its length, which is why the pass costs little beside the
+    /// second.
     fn count<G: Generation>(&mut self, payload: &[u8], intake: &mut Intake) -> Result<()> {
         let max_nesting = intake.limits().max_nesting;
         let mut reader = Reader::new(payload);
@@ -121,6 +150,9 @@ impl Reading {
     }
 
     /// The second pass: everything, in the order of the bytes.
+    ///
+    /// The dictionary may stand before or behind the resources, or come in several parts; none of
+    /// that matters, as ids are proved only afterwards.
     fn payload<G: Generation>(&mut self, payload: &[u8], intake: &mut Intake) -> Result<()> {
         let mut reader = Reader::new(payload);
         while let Some(tag) = reader.tag()? {
@@ -178,6 +210,9 @@ impl Reading {
     }
 
     /// A `ScopeProfiles` of resource `resource`.
+    ///
+    /// Rows are addressed by their numbers and not by references: `intake` and the tables are
+    /// borrowed mutably while the scope is read.
     fn scope<G: Generation>(
         &mut self,
         body: &[u8],

@@ -2,6 +2,16 @@
 //!
 //! A profile is read twice as well: the first time to count its samples and to take `location_indices`, of
 //! which samples name slices and which may stand behind them.
+//!
+//! ```text
+//! first pass   samples counted ─► room for all columns;  location_indices ─► Stacks.locations
+//!              (up to 1.5: table rows counted, strings taken)
+//! second pass  samples ─► RawSamples;  other fields ─► ProfileParts or Said
+//! park         RawSamples ─► Samples, ids still unproved
+//! ```
+//!
+//! Fields that the model has go into the profile; those it has as attributes or not at all go into
+//! [`Said`], which `lift` works off once the tables are proved.
 
 use crate::error::Result;
 use crate::format::fields::{fields, is, unknown};
@@ -49,6 +59,14 @@ impl Draft {
     }
 
     /// OTEP 0239's container around a profile.
+    ///
+    /// The inner profile is read first, wherever it stands among the fields: its tables give the
+    /// texts of the container's attributes their ids. Of what both say, such as attributes, nothing
+    /// is dropped.
+    ///
+    /// # Errors
+    ///
+    /// Those of the profile, placed within `profile`; a `profile_id` that has not 16 bytes.
     pub(crate) fn container<G: Generation>(
         &mut self,
         body: &[u8],
@@ -82,6 +100,11 @@ impl Draft {
     }
 
     /// A profile: first what must be known before its samples are read, then all of it.
+    ///
+    /// # Errors
+    ///
+    /// What is no protobuf or breaks a limit. An index past its table is no error here: that is
+    /// proved later.
     pub(crate) fn body<G: Generation>(
         &mut self,
         body: &[u8],
@@ -131,6 +154,14 @@ impl Draft {
     }
 
     /// Counts the rows of a profile and takes the locations its samples slice.
+    ///
+    /// `location_indices` may come in several parts, packed or not, behind the samples that slice
+    /// them. So it is taken here, and the second pass only skips it.
+    ///
+    /// # Errors
+    ///
+    /// [`Limit`](crate::ErrorKind::Limit) past `max_samples`, and what a location list or a string
+    /// can be wrong in.
     fn count<G: Generation>(
         &mut self,
         body: &[u8],
@@ -168,6 +199,9 @@ impl Draft {
     }
 
     /// A field beside samples and tables. It is not inlined: the loop over samples stays small.
+    ///
+    /// Up to 1.7 times are `int64` on the wire and may be negative, as in pprof; from 1.8 on they
+    /// are unsigned. Both fit the model's `i128`.
     #[inline(never)]
     fn field<G: Generation>(
         &mut self,
@@ -208,6 +242,9 @@ impl Draft {
     }
 
     /// The fields that few profiles have, or that the model has as attributes.
+    ///
+    /// `comment` and the like were dropped from the current proto: the semantic conventions name
+    /// them `pprof.profile.comment`, `pprof.profile.drop_frames` and so on.
     fn field_rare<G: Generation>(
         &mut self,
         tag: u32,
@@ -251,12 +288,17 @@ impl Draft {
 }
 
 /// A value type nothing was said of.
+///
+/// Up to 1.8 a temporality left out is UNSPECIFIED, 0; later there is no such field, and the model
+/// says `None`. The two are kept apart so that each generation gets its own back.
 fn no_value_type<G: Generation>() -> ValueType {
     let temporality = (G::SCHEMA.temporality != 0).then_some(AggregationTemporality::UNSPECIFIED);
     ValueType { temporality, ..ValueType::default() }
 }
 
 /// A second occurrence adds to the first.
+///
+/// 1 and 2 are the name and the unit in every generation and in pprof.
 fn value_type<G: Generation>(
     body: &[u8],
     value_type: &mut ValueType,
@@ -285,6 +327,9 @@ fn original_payload(bytes: &[u8], profile: &mut Profile, intake: &mut Intake) ->
 }
 
 /// The profile in a container. Said several times, its parts are one message after another.
+///
+/// Borrowed in the usual case of one part. Several are copied into one buffer, which the budget
+/// pays for.
 fn inner_profile<'a, G: Generation>(
     body: &'a [u8],
     intake: &mut Intake,

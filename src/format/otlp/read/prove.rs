@@ -4,6 +4,16 @@
 //! A column of references is proved by one loop without a branch: it ors together whether any is out of range.
 //! References that are in range, as nearly all are, cost one comparison each and no `Result`. After it no accessor of
 //! the model needs to check.
+//!
+//! ```text
+//! indices   3 0 7 2    rows 5, shift 1
+//! pass 1    4 1 8 3    and: was any ≥ 5?  yes
+//! repair    3 0 ∅ 2 ─► 4 1 0 3    or the error of index 7
+//! ```
+//!
+//! A reader that asked at each index would take a branch for each and a `Result` through its
+//! hottest loops. So rows hold raw `u32`s of the newtype they will be, and this module is the one
+//! place that makes that true.
 
 use crate::error::{Error, Result};
 use crate::format::intake::Intake;
@@ -23,6 +33,8 @@ pub(crate) struct Target {
 
 impl Target {
     /// Whether an index on the wire is a row there.
+    ///
+    /// 0 of a table of no rows is not held, though it means none; callers decide.
     #[inline]
     fn holds(self, largest: u32) -> bool {
         (largest as usize) < self.rows
@@ -30,6 +42,9 @@ impl Target {
 
     /// Whether all of some indices are rows of the model once they are shifted, the largest being
     /// `most` and one; then none is 0.
+    ///
+    /// `most` is what [`Indices`](crate::wire::indices::Indices) noted while it decoded: the
+    /// largest index less one. With it a table of stacks is proved without being read again.
     pub(crate) fn holds_all(self, most: u32) -> bool {
         let rows = self.rows + self.shift as usize;
         (most as usize).saturating_add(1) < rows
@@ -74,6 +89,8 @@ fn shift_all<I: Id>(indices: &mut [I], shift: u32, rows: u32) -> bool {
 }
 
 /// [`column`] for rows of unequal length; `place` gets the row and the position in it.
+///
+/// The row of a bad index is found by binary search in the ends, only once one is bad.
 pub(crate) fn ragged<I: Id>(
     indices: &mut Ragged<I>,
     target: Target,
@@ -89,6 +106,9 @@ pub(crate) fn ragged<I: Id>(
 }
 
 /// [`ragged`] for attributes, of which those that are none are left out.
+///
+/// Attribute 0 stands for none since 1.8 and has no place in a list. It is left out and reported,
+/// under either policy; so is what a repair turned to none.
 pub(crate) fn attributes(
     attributes: &mut Ragged<AttributeId>,
     target: Target,
@@ -141,6 +161,8 @@ fn note_row_0(
 }
 
 /// Indices as ids, to be proved in place or known to be within their table.
+///
+/// The ids are typed before they are proved: `from_row` wraps the number and checks nothing.
 pub(crate) fn ids<I: Id>(indices: Vec<u32>) -> Vec<I> {
     indices.into_iter().map(I::from_row).collect()
 }
@@ -151,6 +173,8 @@ pub(crate) fn ragged_ids<I: Id>(indices: Ragged<u32>) -> Ragged<I> {
 }
 
 /// Proves one index. 0 of an empty table is none.
+///
+/// For a mapping's file name, and for finding the bad row of a column whose largest index is out of range.
 #[inline]
 pub(crate) fn one<I: Id>(
     index: u32,

@@ -1,6 +1,10 @@
 //! Reading the rows of the other tables.
 //!
 //! Locations have a file of their own; strings are taken in the first pass, by [`Tables::count`].
+//!
+//! Every message has a reader that takes fields in any order, repeated or unknown, as protobuf
+//! asks. Functions, of which there are many, have a second one before it that guesses the usual
+//! form ([`Short`]) and keeps nothing if the guess is wrong, so both give the same row.
 
 use crate::error::Result;
 use crate::format::fields::{fields, is, unknown};
@@ -38,6 +42,8 @@ impl Tables {
     }
 
     /// A stack, its locations leaf first as on the wire (1.8 and later).
+    ///
+    /// `location_indices` may be in several fields, packed or not; together they are the stack.
     #[inline]
     pub(super) fn stack<G: Generation>(
         &mut self,
@@ -53,6 +59,9 @@ impl Tables {
     }
 
     /// A mapping; its attributes are a row only if it has any.
+    ///
+    /// `has_functions` and its three neighbours, the build id and its kind go to `mapping_pprof`,
+    /// which [`lift`](super::lift) makes attributes of: the current proto has no fields for them.
     pub(crate) fn mapping<G: Generation>(
         &mut self,
         body: &[u8],
@@ -93,6 +102,12 @@ impl Tables {
     }
 
     /// A link: ids of 16 and 8 bytes, or none. One of the two alone is kept, with a note.
+    ///
+    /// Both ids empty is the empty link, row 0 of a table.
+    ///
+    /// # Errors
+    ///
+    /// An id of any other length, unless repairs are asked for.
     pub(super) fn link<G: Generation>(&mut self, body: &[u8], intake: &mut Intake) -> Result<()> {
         let mut reader = Reader::new(body);
         let mut link = Link::default();
@@ -122,6 +137,8 @@ impl Tables {
     }
 
     /// A row of the attribute table: with its unit since 1.8, a plain pair before.
+    ///
+    /// Up to 1.7 the unit stands in `attribute_units` by key; `settle` puts it on each attribute.
     pub(super) fn attribute<G: Generation>(
         &mut self,
         body: &[u8],
@@ -138,6 +155,8 @@ impl Tables {
     }
 
     /// An `AttributeUnit`: the unit of all attributes of a key (1.3 to 1.7).
+    ///
+    /// Both are kept as string indices, to be proved when all tables are known.
     pub(super) fn unit<G: Generation>(&mut self, body: &[u8], intake: &mut Intake) -> Result<()> {
         let mut reader = Reader::new(body);
         let (mut key, mut unit) = (0, 0);
@@ -151,6 +170,9 @@ impl Tables {
 }
 
 /// The fields of a function in their usual order, and its id.
+///
+/// `None` where any field is missing from this order, or any other follows: `is_done` is the one
+/// check. A field that is left out is 0, as proto3 has it.
 #[inline(always)]
 fn short_function<G: Generation>(mut row: Short) -> Option<(Function, u64)> {
     let schema = const { &G::SCHEMA.function };

@@ -4,6 +4,19 @@
 //! a real one, and then the model's row comes before it and indices count one more. An empty first row of such a
 //! table says what the model's row says and is taken out again, so that a payload written here comes back with
 //! the same rows.
+//!
+//! ```text
+//! wire, 1.4 to 1.7   [r0 r1 r2]              index 0 is r0; "none" is a field left out
+//! model              [empty r0 r1 r2]        shift 1
+//! the same, r0 empty [empty r1 r2]           r0 is dropped; shift 0
+//! wire, 1.8 on       [empty r1 r2]           shift 0; another row 0 is refused or emptied
+//! ```
+//!
+//! Mappings, functions and links can lose their row 0 this way. Locations and attributes keep theirs,
+//! and every index to them is shifted by one.
+//!
+//! Units come in here too: `attribute_units` of 1.3 to 1.7 is a table of keys, and the model has a
+//! unit on each attribute.
 
 use hashbrown::HashMap;
 
@@ -21,6 +34,11 @@ use crate::model::ragged::Ragged;
 
 impl Tables {
     /// Brings every table to the model's form of row 0, and says how its indices change.
+    ///
+    /// # Errors
+    ///
+    /// A row 0 that is not empty where it must be, unless repairs are asked for: then it is
+    /// emptied.
     pub(crate) fn settle<G: Generation>(&mut self, intake: &mut Intake) -> Result<Shifts> {
         self.check_strings(intake)?;
         let units = self.units_by_key(intake)?;
@@ -61,6 +79,8 @@ impl Tables {
     }
 
     /// String 0 is the empty one in every generation, as in pprof.
+    ///
+    /// A repair empties the string, and every reference to it reads as none.
     fn check_strings(&mut self, intake: &mut Intake) -> Result<()> {
         match self.texts.raw.get(0) {
             None | Some(b"") => Ok(()),
@@ -121,6 +141,9 @@ impl Tables {
     }
 
     /// An all-zero first mapping stands for none; the model has that row already.
+    ///
+    /// What pprof's fields say of it counts too: a mapping with a flag is not empty. The answer is
+    /// also yes where the table has no row at all.
     fn drop_empty_mapping(&mut self) -> bool {
         let empty = self.mappings.get(1).is_none_or(|row| *row == Mapping::default())
             && self.mapping_attributes.row(1).is_empty()
@@ -139,6 +162,9 @@ impl Tables {
 
     /// Mapping references, as rows of the model's table.
     /// `row_0` says whether the first mapping on the wire was the empty one.
+    ///
+    /// 1.3 has no way to say "no mapping" beside an index 0, which is also the first mapping. Its
+    /// address range decides for each location; the first guess is reported.
     fn mapping_references<G: Generation>(&mut self, row_0: bool, intake: &mut Intake) {
         if G::SCHEMA.rows == Rows::FromZero {
             self.raw_mappings = self.location_mappings.clone();
@@ -173,6 +199,9 @@ impl Tables {
     }
 
     /// The unit of each key that has one, by the id the key has in attributes.
+    ///
+    /// The first unit of a key counts; another is reported. Keys are compared by text, as a key may
+    /// be several rows of the string table.
     fn units_by_key(
         &mut self,
         intake: &mut Intake,
@@ -223,6 +252,8 @@ fn set_first<T>(rows: &mut Vec<T>, empty: T) {
 }
 
 /// Empties row 0, where it is set.
+///
+/// Linear in the table, and run only where row 0 has items, which is a repair.
 fn empty_first<T>(ragged: &mut Ragged<T>) {
     match ragged.ends.first().copied() {
         None => ragged.end_row(),

@@ -2,6 +2,17 @@
 //!
 //! Since 1.8 a sample has values, timestamps, or one value for each timestamp. Before, it has one value for each
 //! sample type. Both are checked by whole columns; only a column that fails is looked at row by row.
+//!
+//! ```text
+//!                    values  timestamps
+//! 1.8 and later      n       0           aggregated; n is usually 1
+//!                    0       n           each timestamp counts 1
+//!                    n       n           one value for each timestamp
+//! 1.3 to 1.7         types   any         one value for each sample type
+//! ```
+//!
+//! The first three are what the comment on `Sample.values` in `profiles.proto` allows.
+//! [`Profile::totals`](crate::model::Profile::totals) and all writers rely on it.
 
 use crate::error::{Error, Result};
 use crate::format::intake::Intake;
@@ -11,6 +22,13 @@ use crate::model::ragged::Ragged;
 use crate::model::samples::Samples;
 
 /// Refuses or repairs samples whose values fit neither the sample types nor the timestamps.
+///
+/// One sample is enough to rebuild the column, so a repair costs one pass over all values; the
+/// finding names the first bad sample only.
+///
+/// # Errors
+///
+/// The first sample of another shape, unless repairs are asked for.
 pub(crate) fn check<G: Generation>(
     samples: &mut Samples,
     types: usize,
@@ -48,6 +66,9 @@ pub(crate) fn check<G: Generation>(
 }
 
 /// How many values a sample has once it is repaired: too many are cut, too few filled up with 0.
+///
+/// In 1.8 and later a sample without values or without timestamps is right as it is, so only one
+/// that has both is brought to as many values as timestamps.
 fn values_wanted(single: bool, types: usize, times: usize, had: usize) -> usize {
     match (single, times, had) {
         (false, _, _) => types,
@@ -67,6 +88,9 @@ fn uneven(samples: &Samples) -> Option<usize> {
 
 /// The first sample that has not as many values as there are sample types.
 /// With so many values each, the ends of the rows are the multiples of that number.
+///
+/// A column without any values has no ends at all; then the first row, 0, is the bad one, unless
+/// there are no sample types either.
 fn miscounted(samples: &Samples, types: usize) -> Option<usize> {
     let rows = samples.stacks.len();
     let regular = samples.values.ends.len() == rows || types == 0;

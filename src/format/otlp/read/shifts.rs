@@ -1,4 +1,7 @@
 //! How the indices of each table become those of the model's.
+//!
+//! A shift cannot be added while rows are read: whether the first row of a table is the empty one
+//! is known only when the table is complete, and references may come before it.
 
 use hashbrown::HashMap;
 
@@ -13,6 +16,8 @@ use crate::model::id::{LinkId, StringId};
 /// [`settle`](super::settle), used by [`prove`](super::prove).
 #[derive(Debug)]
 pub(crate) struct Shifts {
+    /// Strings of the table only. Those met in place have ids behind them, which nothing on the
+    /// wire can name.
     pub(crate) strings: Target,
     pub(crate) mapping: Target,
     pub(crate) function: Target,
@@ -20,6 +25,7 @@ pub(crate) struct Shifts {
     pub(crate) attributes: Target,
     /// As `attributes`, with those that were made of labels.
     pub(crate) sample_attributes: Target,
+    /// As rows of the model, since [`links`](Shifts::links) brings references there first.
     pub(crate) link: Target,
     /// How the generation refers to rows.
     pub(crate) rows: Rows,
@@ -41,6 +47,8 @@ impl Shifts {
     }
 
     /// Brings link references to the model's table.
+    ///
+    /// Before [`prove`](super::prove): a reference past the table stays past it.
     pub(crate) fn links(&self, links: &mut [LinkId]) {
         match (self.rows, self.link_row_0) {
             (Rows::NullFirst, _) | (Rows::Presence, false) | (Rows::FromZero, true) => {}

@@ -1,4 +1,12 @@
 //! Reading the lookup tables, wherever a generation keeps them.
+//!
+//! A table is read as columns (`location_mappings`, `addresses`, `lines` …), not as structs: ids
+//! are proved by the column, and the model keeps them that way. A field that few rows have
+//! (`folded`, `frame_types`, `mapping_pprof`) is a short list beside the table.
+//!
+//! `count` runs over all rows before `read` sees the first. That makes every `Vec` its final size
+//! at once, lets `Limits::max_table_entries` refuse before memory is taken, and gives the ids of
+//! texts met in place their place: behind the table's, whose number is known by then.
 
 use crate::error::Result;
 use crate::format::fields::is;
@@ -34,13 +42,21 @@ pub(crate) struct Tables {
     pub(crate) raw_mappings: Vec<u32>,
     pub(crate) addresses: Vec<u64>,
     pub(crate) lines: Ragged<Line>,
+    /// Ends are noted only from the first location on that has any: most payloads have none at all.
     pub(crate) location_attributes: Ragged<u32>,
     /// The rows of folded locations.
+    ///
+    /// Ascending: rows are read in order. [`lift`](super::lift) makes attributes of them.
     pub(crate) folded: Vec<u32>,
     /// The rows of locations with a frame type, and the type.
+    ///
+    /// A string index, not yet proved. Ascending by row.
     pub(crate) frame_types: Vec<(u32, u32)>,
     pub(crate) functions: Vec<Function>,
+    /// Read to their final form: a link holds no reference.
     pub(crate) links: Vec<Link>,
+    /// Their keys, units and texts are proved as they are read, since the strings are known by
+    /// then.
     pub(crate) attributes: Vec<Attribute>,
     /// Made of fields and labels, numbered behind `attributes`.
     pub(crate) new_attributes: NewAttributes,
@@ -48,6 +64,8 @@ pub(crate) struct Tables {
     pub(crate) units: Vec<(u32, u32)>,
     pub(crate) stacks: Stacks,
     /// Whether samples name their stacks by slices of a list.
+    ///
+    /// It helps to tell 1.3's payloads apart; see [`ids`](super::ids).
     pub(crate) slices: bool,
     /// Of pprof's rows, in 1.3.
     pub(crate) ids: Ids,
@@ -66,6 +84,7 @@ pub(crate) struct Counts {
     pub(crate) stack: usize,
     /// The bytes of all stacks.
     pub(crate) stack_bytes: usize,
+    /// It counts while strings are taken, so it is also the number of the next one.
     pub(crate) string: usize,
 }
 
@@ -73,15 +92,21 @@ pub(crate) struct Counts {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct MappingPprof {
     /// A string.
+    ///
+    /// Its index, as on the wire. 0: none.
     pub(crate) build_id: u32,
     /// 1 is a hash of head and tail; 0 is the linker's.
     pub(crate) build_id_kind: u32,
     /// The four `has_*`, from bit 0.
+    ///
+    /// A flag that is false and one that is left out are the same here, as proto3 has it.
     pub(crate) flags: u8,
 }
 
 impl Tables {
     /// The tables of a message of so many bytes.
+    ///
+    /// `bytes` is that of the message the tables are in; the room for texts is guessed from it.
     pub(crate) fn new(rows: Rows, bytes: usize) -> Self {
         // The model's own row 0 comes before those on the wire.
         let plus = u32::from(rows != Rows::NullFirst);
@@ -152,6 +177,11 @@ impl Tables {
     }
 
     /// Takes the memory the counted rows need.
+    ///
+    /// # Errors
+    ///
+    /// [`Limit`](crate::ErrorKind::Limit) if a table has more rows than `max_table_entries`, or all
+    /// of them take more than the budget has left. Both before a row is read.
     pub(crate) fn reserve<G: Generation>(&mut self, intake: &mut Intake) -> Result<()> {
         let Counts {
             mapping,
@@ -218,6 +248,10 @@ impl Tables {
     }
 
     /// Reads a row of the table that `tag` belongs to. `false`: the field is not of a table.
+    ///
+    /// Locations, functions and stacks are most rows, so they are asked for first and inlined; the
+    /// rest is behind a call. The comparisons are with constants, and those of tables that the
+    /// generation lacks are never true.
     #[inline(always)]
     pub(crate) fn read<G: Generation>(
         &mut self,
@@ -278,6 +312,8 @@ impl Tables {
 }
 
 /// The rows a table has before those of the wire.
+///
+/// It is what a row's place in a column exceeds its index on the wire by, which errors must name.
 pub(super) const fn own_rows<G: Generation>() -> usize {
     match G::SCHEMA.rows {
         Rows::NullFirst => 0,
@@ -286,6 +322,10 @@ pub(super) const fn own_rows<G: Generation>() -> usize {
 }
 
 /// A mapping or link reference, in the form [`prove`](crate::format::otlp::read::prove) expects.
+///
+/// `optional` in the proto of 1.4 to 1.7 makes "left out" and "the first row" differ: there the
+/// index is stored plus one, with 0 for none. The others have no such difference, and the index is
+/// stored as it is.
 #[inline]
 pub(crate) fn reference<G: Generation>(index: Option<u32>) -> u32 {
     match G::SCHEMA.rows {
@@ -295,6 +335,12 @@ pub(crate) fn reference<G: Generation>(index: Option<u32>) -> u32 {
 }
 
 /// Indices of attributes, packed or not.
+///
+/// Protobuf lets a writer pack a repeated number or not, and a reader has to take both.
+///
+/// # Errors
+///
+/// [`Limit`](crate::ErrorKind::Limit) past `max_attributes_per_item`, besides malformed varints.
 #[inline(always)]
 pub(crate) fn indices(
     tag: u32,

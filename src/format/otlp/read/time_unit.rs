@@ -1,5 +1,8 @@
 //! OTEP 0239 says milliseconds in its text, nanoseconds in its field's name, and has microseconds in
 //! its example: timestamps are read as nanoseconds, and where they cannot be, that is said.
+//!
+//! The check needs a range to compare with, the container's times or the profile's. Without one
+//! (`start` is 0) nothing is said.
 
 use crate::format::intake::Intake;
 use crate::format::losses;
@@ -7,6 +10,8 @@ use crate::model::ragged::Ragged;
 
 /// Notes timestamps that lie outside `start..=end`, and inside were they micro- or milliseconds.
 /// All times in nanoseconds. It changes nothing: a caller who knows better can.
+///
+/// One factor has to explain all timestamps; a mixture is reported as nothing.
 pub(crate) fn check(timestamps: &Ragged<u64>, start: i128, end: i128, intake: &mut Intake) {
     let times = &timestamps.items;
     let inside = |factor: i128| {

@@ -1,4 +1,10 @@
 //! Writing what all signals share: values, resources, scopes.
+//!
+//! What proto3 leaves out is left out: an empty text, a zero count, an empty value. An element of a
+//! list is written though it is empty, or its neighbours would change places.
+//!
+//! A text is in place or an index, never both: [`TextRefs::index`] is 0 for "in place", which no
+//! text that can be referred to has, since string 0 is the empty one.
 
 use crate::format::columns::is_in_fields;
 use crate::format::otlp::schema::Generation;
@@ -14,6 +20,9 @@ use crate::wire::write::{field_bytes, field_bytes_nonempty, field_message, varin
 use crate::wire::{FIXED64, VARINT, tag};
 
 /// A value; where `refs` has an index for a text, it is said by that.
+///
+/// An empty text in place is written all the same: a `oneof` that is set differs from one that is
+/// not.
 pub(crate) fn any_value<G: Generation>(
     out: &mut Vec<u8>,
     value: &Value,
@@ -94,6 +103,9 @@ fn entity_ref(out: &mut Vec<u8>, entity: &EntityRef, strings: &Strings) {
 }
 
 /// A scope, less the attributes that the generation says elsewhere, and the order it adds.
+///
+/// A split or joined profile changes what its scope has to say, and nothing of the model may be
+/// changed for it; so the difference is kept here and applied while the scope is written.
 pub(crate) struct ScopeSaid<'a> {
     pub(crate) scope: &'a Scope,
     /// Keys that the generation's own fields say.
@@ -113,6 +125,8 @@ impl ScopeSaid<'_> {
     }
 
     /// Whether there is nothing to say.
+    ///
+    /// Then the message is left out, unless `WriteOptions::empty_messages` asks for it.
     pub(crate) fn is_empty(&self, dictionary: &Dictionary) -> bool {
         let bare = Scope { attributes: Vec::new(), ..self.scope.clone() };
         bare.is_empty()
@@ -149,6 +163,8 @@ pub(crate) fn scope<G: Generation>(
 }
 
 /// A named value whose name is of the writer's own.
+///
+/// `refs` has an index for the key where texts go by reference: the dictionary need not have it.
 fn added_pair<G: Generation>(
     out: &mut Vec<u8>,
     key: &str,

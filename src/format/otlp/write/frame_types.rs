@@ -1,4 +1,9 @@
 //! Frame types in a field: the OTEP has its own names for some of those the conventions name.
+//!
+//! The pairs are in `semconv::FRAME_TYPES`. Reading turns the old names into the new, so a name
+//! goes into the field only if reading the field gives it back: the conventions' name of a pair
+//! goes as the old name, an old name used as a new one stays an attribute, any other name goes as
+//! it is.
 
 use crate::model::id::StringId;
 use crate::semconv::FRAME_TYPES;

@@ -2,6 +2,15 @@
 //!
 //! The other way is [`lift`](crate::format::otlp::read). An attribute becomes a field only where reading the
 //! field gives the same attribute again; anything else stays an attribute, so that nothing changes on the way.
+//!
+//! ```text
+//! attribute                               field                           versions
+//! pprof.mapping.has_functions = true  ─►  Mapping.has_functions …         up to 1.7
+//! process.executable.build_id.gnu     ─►  Mapping.build_id, kind 0        1.3
+//! process.executable.build_id.htlhash ─►  Mapping.build_id, kind 1        1.3
+//! pprof.location.is_folded = true     ─►  Location.is_folded              up to 1.7
+//! profile.frame.type                  ─►  Location.type_index             1.3
+//! ```
 
 use std::marker::PhantomData;
 
@@ -46,6 +55,9 @@ impl<'a, G: Generation> Lower<'a, G> {
     }
 
     /// The build id said in a field: the attribute, its text, and the kind's number.
+    ///
+    /// Of several the one that comes first in [`BuildId`]'s order. `None` where the text alone
+    /// would be read back as another kind.
     pub(crate) fn build_id(&self, row: usize) -> Option<(AttributeId, StringId, u64)> {
         if G::SCHEMA.mapping.build_id == 0 {
             return None;
@@ -77,6 +89,8 @@ impl<'a, G: Generation> Lower<'a, G> {
     }
 
     /// The attributes of a mapping that are said as attributes.
+    ///
+    /// A flag that is false is dropped where there are fields: left out says the same.
     pub(crate) fn mapping_attributes(&self, row: usize) -> impl Iterator<Item = AttributeId> + '_ {
         let build_id = self.build_id(row).map(|(id, ..)| id);
         self.dictionary.mappings.attributes.row(row).iter().copied().filter(move |id| {

@@ -4,6 +4,14 @@
 //! decided before a byte is written: which attributes are rows and which fields ([`lower`]), which strings are
 //! in the table ([`tables`]), where stacks lie in a list ([`slices`]). Lengths go before messages; room for them
 //! is left and closed up ([`field_large`]).
+//!
+//! | step | decides |
+//! |---|---|
+//! | [`parts`] | which columns become a profile, which profiles are put together; the order they had |
+//! | `known_attributes` | which attributes the generation has fields for |
+//! | `note_…` | what the payload cannot say, before anything is written |
+//! | [`refs`], [`tables`] | which strings and attributes are rows, and the index of each |
+//! | [`profile`], [`samples`], [`rows`] | nothing about rows any more: they write |
 
 mod common;
 mod frame_types;
@@ -100,6 +108,9 @@ fn ordered<G: Generation>(options: &WriteOptions) -> bool {
 }
 
 /// What every attribute is to the generation.
+///
+/// In 1.6 and 1.7 a default sample type is the number of a column; attributes that a profile has of
+/// defaults are marked here so that the field says them.
 fn known_attributes<G: Generation>(
     dictionary: &Dictionary,
     scopes: &[ScopeParts],
@@ -118,6 +129,8 @@ fn known_attributes<G: Generation>(
 }
 
 /// Counts the rows that are left out, and the flags that are not known.
+///
+/// `whole` says that all rows are written, used or not; else only what `Reach` finds is.
 fn note_changes<G: Generation>(
     profiles: &Profiles,
     known: &KnownAttributes,
@@ -140,6 +153,8 @@ fn note_changes<G: Generation>(
 }
 
 /// What no row of the payload can say.
+///
+/// Counted over the whole payload: it does not depend on how profiles are split.
 fn note_lost_texts<G: Generation>(profiles: &Profiles, losses: &mut Losses) {
     let strings = &profiles.dictionary.strings;
     losses.add_many(losses::INVALID_UTF8, strings.not_utf8().len() as u64, || {
@@ -158,6 +173,8 @@ fn note_lost_texts<G: Generation>(profiles: &Profiles, losses: &mut Losses) {
 }
 
 /// Everything that profiles share while they are written.
+///
+/// One for a payload. Either `shared` is set, or every profile makes its own tables.
 struct Writer<'a, G> {
     dictionary: &'a Dictionary,
     /// What each attribute is to formats with a field for it.
@@ -274,6 +291,9 @@ impl<G: Generation> Writer<'_, G> {
     }
 
     /// The caller's id, or the profile's own; where one is required, else one made of the content.
+    ///
+    /// 1.3 to 1.7 need an id (decision 9); since 1.8 none is a legal answer, and a profile split
+    /// into columns keeps its id in the first only.
     fn id(&mut self, part: &Part, default: StringId) -> ProfileId {
         let known = self.options.profile_id.unwrap_or(part.first().profile_id);
         match part {
@@ -302,6 +322,9 @@ impl<G: Generation> Writer<'_, G> {
     }
 
     /// One profile as it is, and its tables where it has them.
+    ///
+    /// Where several profiles have tables of their own, each gets a dictionary of the rows it
+    /// reaches, so that the payload does not hold the whole dictionary once a profile.
     fn in_order(&mut self, out: &mut Vec<u8>, part: &Part, said: Said) -> Result<()> {
         let Self { dictionary, known, options, losses, slices, .. } = self;
         let ordered = ordered::<G>(options);

@@ -12,6 +12,9 @@ use crate::model::id::StringId;
 pub(crate) struct OwnTexts(Vec<(&'static str, Place)>);
 
 /// Decided in two steps: [`find`](OwnTexts::find) before strings are numbered, [`number`](OwnTexts::number) after.
+///
+/// `Made(0)` stands for "wanted, not numbered yet": index 0 is the empty string, which nobody asks
+/// for.
 #[derive(Clone, Copy, Debug)]
 enum Place {
     /// A string of the dictionary.
@@ -30,6 +33,8 @@ impl OwnTexts {
     }
 
     /// Looks for the texts in the dictionary, and marks those it has.
+    ///
+    /// Linear in the strings for each text asked for; there are at most a few.
     pub(crate) fn find(&mut self, dictionary: &Dictionary, strings: &mut StringTable) {
         for (wanted, place) in &mut self.0 {
             let mut ids = (1..dictionary.strings.len() as u32).map(StringId);

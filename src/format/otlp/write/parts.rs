@@ -3,6 +3,15 @@
 //! pprof and OTLP up to 1.7 measure several things in one profile, later OTLP one. A profile of several sample
 //! types is split when it goes to the latter, and put together again on its way back if its scope says that it
 //! was one: `pprof.scope.sample_type_order`.
+//!
+//! ```text
+//! model    profile [cpu, wall]   profile [heap]
+//! 1.8 on   cpu │ wall │ heap     scope: pprof.scope.sample_type_order = [0, 1, 2]
+//! to 1.7   [cpu, wall] │ [heap]
+//! ```
+//!
+//! The order is that of the columns in the source; a default sample type is written first, whatever
+//! its place, so the list may be `[1, 0]`.
 
 use std::slice;
 
@@ -42,6 +51,8 @@ pub(crate) struct ScopeParts<'a> {
     /// What the generation must add to say the default sample types.
     pub(crate) said: DefaultSaid,
     /// Whether columns' numbers or names say the scope's default sample type.
+    ///
+    /// Then its attribute is not written as well.
     default_hidden: bool,
 }
 
@@ -138,11 +149,16 @@ impl<'a> ScopeParts<'a> {
     }
 
     /// The default sample type of a profile.
+    ///
+    /// Its own, or else its scope's; NONE where neither says one.
     pub(crate) fn default(&self, part: &Part, dictionary: &Dictionary) -> StringId {
         columns::default_of(part.first(), self.default, dictionary)
     }
 
     /// Whether the numbers of columns say the defaults' names: the last stands for none.
+    ///
+    /// In 1.6 and 1.7 column 0 and "no field" are the same, and the reader takes the last column
+    /// for no default. So a default that is the last column needs an attribute.
     fn columns_say(&self, dictionary: &Dictionary) -> bool {
         self.parts.iter().all(|part| {
             let default = self.default(part, dictionary);

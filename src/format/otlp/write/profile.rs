@@ -1,4 +1,8 @@
 //! Writing one profile: its fields in ascending order, and OTEP 0239's container around it.
+//!
+//! The loop is over field numbers and asks at each which field it is; the answers are constants, so
+//! it unrolls to the fields of the generation in their order. Ascending order is what protobuf's
+//! own serializers produce.
 
 use crate::error::Result;
 use crate::format::columns;
@@ -30,6 +34,8 @@ pub(crate) struct Said {
 }
 
 /// Writes a profile that refers to some tables.
+///
+/// One for a profile; `slices` is handed from one to the next for its memory.
 pub(crate) struct ProfileWriter<'a, 't, G> {
     pub(crate) tables: &'a TableWriter<'t, G>,
     pub(crate) slices: &'a mut Slices,
@@ -47,6 +53,12 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
     }
 
     /// Attributes of the profile are the container's, with their keys in place.
+    ///
+    /// Its times are `fixed64`, unsigned; a profile's own are kept in the inner profile either way.
+    ///
+    /// # Errors
+    ///
+    /// Those of the samples.
     fn container(&mut self, out: &mut Vec<u8>, part: &Part, said: Said) -> Result<()> {
         let profile = part.first();
         let fields = const { &G::SCHEMA.container };
@@ -77,6 +89,9 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
     }
 
     /// A profile, its fields in ascending order.
+    ///
+    /// Stacks are laid out before the first field: samples come before `location_indices` in the
+    /// bytes, and refer to it.
     fn profile(&mut self, out: &mut Vec<u8>, part: &Part, said: Said) -> Result<()> {
         if G::SCHEMA.tables.stack == 0 {
             let used = part.first().samples.stacks.iter().copied();
@@ -155,6 +170,9 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
     }
 
     /// A time or duration as this generation holds it.
+    ///
+    /// 1.8 and later: negative becomes 0. Up to 1.7: what 64 signed bits cannot hold becomes the
+    /// latest time they can. Either is counted.
     fn nanos(&mut self, nanos: i128, field: &'static str) -> u64 {
         if G::SCHEMA.has_unsigned_time {
             return u64::try_from(nanos).unwrap_or_else(|_| {

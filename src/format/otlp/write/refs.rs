@@ -2,6 +2,10 @@
 //!
 //! In 1.10 all texts of a payload are in place or all are references: receivers of the time understand the one
 //! or the other ([`Receiver`](crate::format::Receiver)), and none a mixture.
+//!
+//! Three steps, since an index is known only when all strings of the payload are: `of` collects the
+//! texts, `mark` asks the string table for them, `number` takes the indices. Equal texts share the
+//! first row that has them, so a reference never leads to a duplicate.
 
 use hashbrown::HashMap;
 
@@ -21,6 +25,8 @@ pub(crate) struct TextRefs {
     /// The texts said by reference, and the first of equal ones.
     wanted: Vec<(StringId, StringId)>,
     /// By string: its index, or 0 for those said in place.
+    ///
+    /// As long as to the last text that is wanted.
     index: Vec<u32>,
     /// The keys that the writer adds to scopes, and their indices.
     keys: Vec<(&'static str, u32)>,
@@ -60,6 +66,8 @@ impl TextRefs {
     }
 
     /// Takes the indices the texts got.
+    ///
+    /// After [`OwnTexts::number`], which it asks.
     pub(crate) fn number(&mut self, strings: &StringTable, own: &OwnTexts) {
         self.keys.iter_mut().for_each(|(key, index)| *index = own.index(key, strings));
         for (id, first) in &self.wanted {

@@ -2,6 +2,16 @@
 //!
 //! The room a sample may take is asked for once, from the lengths of its lists; its fields are then written without
 //! a check each ([`record`]).
+//!
+//! ```text
+//! model row        generation       samples written
+//! n values         one type, 1.8+   one for each column, each with the stack and the attributes
+//! n values         several types    one
+//! 1 total, times   1.8+             the total shared out over the timestamps, or none if all count 1
+//! a series         several types    one total if its values are equal, else one for each value
+//! ```
+//!
+//! Which of these is chosen is [`spread`]'s business; here a sample is only written.
 
 use crate::error::Result;
 use crate::format::columns::{Joined, default_column};
@@ -38,6 +48,9 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
     }
 
     /// A column, where a profile has one sample type.
+    ///
+    /// `column` is the one to write, `first` the one written first of its profile; in the compact
+    /// layout rows whose value is 0 may be left out of the other columns ([`written_rows`]).
     fn column(&mut self, out: &mut Vec<u8>, profile: &Profile, column: usize, first: usize) {
         let single = profile.sample_types.len() < 2;
         let timed = !profile.samples.timestamps.items.is_empty();
@@ -76,6 +89,11 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
     }
 
     /// All columns, where a profile may have several.
+    ///
+    /// # Errors
+    ///
+    /// [`Limit`](crate::ErrorKind::Limit) when series become more than `max_expanded_samples`
+    /// samples.
     fn rows(&mut self, out: &mut Vec<u8>, joined: &Joined) -> Result<()> {
         let mut expanded = 0;
         spread::rows(joined, |Row { at: [row, part], sample, how, values, times }| {

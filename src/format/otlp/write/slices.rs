@@ -4,6 +4,17 @@
 //! Requirements: linear in the locations written; the same bytes for the same samples, whatever the
 //! numbers of their stacks. Longer ones come first: what is alike is near then, and gzip finds it.
 //! Only suffixes are shared: other runs save almost nothing and cost a search.
+//!
+//! ```text
+//! stacks, leaf first   a b c d │ c d │ x d │ b c d
+//! location_indices     a b c d x d           b c d and c d are suffixes of a b c d
+//! slices               0+4     2+2   4+2     1+3
+//! ```
+//!
+//! The hash of every suffix comes from one walk from the root to the leaf, as it is a sum over
+//! (location, depth). A table from hash to stack finds an equal one; it is compared before it is
+//! believed. What `docs/decisions/018` tried instead: a trie from the root, samples' own order, and
+//! a hash that chains.
 
 use std::hash::BuildHasher;
 
@@ -102,6 +113,9 @@ impl Slices {
     }
 
     /// The rows of the stacks used, in the order of their first use.
+    ///
+    /// `starts` is the set: [`SOMEWHERE`] marks what was met, and [`place`](Self::place) puts the
+    /// start there.
     fn each_once(&mut self, used: impl Iterator<Item = StackId>) -> Vec<u32> {
         let new = |stack: &StackId| {
             let start = self.starts.get_mut(stack.row()).filter(|start| **start == NOWHERE);
@@ -128,6 +142,8 @@ impl Slices {
     }
 
     /// Where the slice of a stack begins. An empty one may begin anywhere.
+    ///
+    /// The same number that the sample's `locations_start_index` says.
     #[inline]
     pub(crate) fn start(&self, stack: StackId) -> u32 {
         self.starts.get(stack.row()).copied().filter(|&start| start != NOWHERE).unwrap_or(0)

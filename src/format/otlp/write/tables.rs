@@ -156,6 +156,9 @@ impl<'a, G: Generation> TableWriter<'a, G> {
     }
 
     /// Gives every key its unit, and leaves out the attributes that are labels for it.
+    ///
+    /// Where a profile's attributes are written in place, they need a unit by key too, though they
+    /// are no rows.
     fn choose_units(&mut self, profiles: &[&Profile], losses: &mut Losses) {
         let in_place = profiles
             .iter()

@@ -3,6 +3,10 @@
 //! OTLP 1.3 to 1.7 has `attribute_units`: one unit a key, for all attributes of it. The model has a unit on each
 //! attribute, as 1.8 and later. Where a key has several, most attributes keep theirs and the others become
 //! labels or lists of pairs, and are counted.
+//!
+//! The sum of the attributes decides and not of the samples that use them: a key that two
+//! attributes have with unit `ms` and one with `s` gets `ms`. Keys and units are compared by text,
+//! since a dictionary may hold a text in several rows.
 
 use hashbrown::HashMap;
 
