@@ -2,6 +2,9 @@
 //!
 //! Writers that do not look for equal rows write them by the thousand; the model and OTLP have no ids by which
 //! equal rows would differ. What was merged is a note, as no meaning is lost.
+//!
+//! Each table is merged after those it refers to, since two locations are equal only once their
+//! functions are. Row 0, the model's empty row, takes no part.
 
 use crate::error::Result;
 use crate::format::alike::{Places, equal_rows, merge_stacks};
@@ -78,6 +81,8 @@ fn merge_functions(dictionary: &mut Dictionary, intake: &mut Intake) -> Result<(
 }
 
 /// Whether any were merged.
+///
+/// The key is what equal rows must share: the address, or without one the first line.
 fn merge_locations(dictionary: &mut Dictionary, intake: &mut Intake) -> Result<bool> {
     let locations = &dictionary.locations;
     let rows = locations.addresses.len();

@@ -1,5 +1,9 @@
 //! From tables as they were read to the model's dictionary: references proved, fields made
 //! attributes.
+//!
+//! It differs from OTLP's `otlp/read/finish` in three things: references are ids and were made rows
+//! when they were read, texts are interned as they are used, and a location of an unknown mapping
+//! is not an error. What is shared, [`lift`], is called from both.
 
 use crate::error::{Error, Result};
 use crate::format::intake::Intake;
@@ -55,6 +59,8 @@ pub(super) fn finish_tables(
 }
 
 /// Names become texts of the model; an index past the table is refused or none.
+///
+/// Errors count rows from 0, as the file does; the model's row 0 comes before them.
 fn finish_functions(
     mut rows: Vec<Function>,
     table: &mut Table,
@@ -106,6 +112,12 @@ fn finish_mappings(
 }
 
 /// A line may name no function; one that names an unknown one is refused, or names none.
+///
+/// `rows` is the first id past a dense table; of a sparse one an unknown id was read as `u32::MAX`.
+///
+/// # Errors
+///
+/// The first line that names a function which does not exist, unless repairs are asked for.
 fn check_lines(tables: &mut Tables, rows: usize, intake: &mut Intake) -> Result<()> {
     let Ragged { items, ends } = &mut tables.lines;
     let largest = items.iter().map(|line| line.function.0).max().unwrap_or(0);

@@ -1,4 +1,7 @@
 //! The four `has_*` flags of mappings, where the source had no word for them.
+//!
+//! Inferring them counts as `mapping.flags_inferred`, as the source did not say them; decision 7 has the
+//! other half, how a source that has the flags and sets none is told from one that lacks them.
 
 use crate::model::dictionary::Dictionary;
 use crate::model::id::{LocationId, StringId};

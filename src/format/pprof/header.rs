@@ -1,4 +1,8 @@
 //! What a file says once: times, the period, comments.
+//!
+//! These fields stand anywhere in the file, between the rows of tables; [`layout`](super::layout)
+//! has listed where. They refer to strings that may come later, so they are kept as indices and
+//! become texts at the end.
 
 use crate::error::{Error, Result};
 use crate::format::fields::{fields, is, unknown};
@@ -22,14 +26,20 @@ use crate::format::pprof::strings::Table;
 #[derive(Debug, Default)]
 pub(super) struct Header {
     pub(super) sample_types: Vec<ValueType>,
+    /// What one `period` counts, such as `cpu` in `nanoseconds`.
     period_type: ValueType,
+    /// In the unit of `period_type`; 0: not said.
     period: i64,
     /// Nanoseconds since 1970. Said twice, the file is two files put together by `cat`.
     time: i64,
+    /// In nanoseconds.
     duration: i64,
     comments: Vec<u32>,
     /// A string: the name of a sample type.
+    ///
+    /// 0: none, and tools show the last column.
     default_sample_type: u32,
+    /// A regular expression, as a string index.
     drop_frames: u32,
     keep_frames: u32,
     doc_url: u32,
@@ -170,6 +180,8 @@ fn named(
 }
 
 /// A value type, and what was said of it before.
+///
+/// Said twice, the later fields count and the earlier ones stay, as protobuf merges messages.
 pub(super) fn value_type(
     mut reader: Reader,
     mut value_type: ValueType,

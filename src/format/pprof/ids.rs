@@ -1,4 +1,13 @@
 //! pprof's ids: any numbers, though nearly always 1, 2, 3 … in order.
+//!
+//! ```text
+//! ids 1 2 3        Dense(3)     id n is row n; nothing is stored
+//! ids 7 9 1        Sparse       7 → 1, 9 → 2, 1 → 3
+//! ids 0 0 0        left out by some .NET profilers: refused, or numbered by a repair
+//! ```
+//!
+//! Dense references need no translation at all: the id on the wire is the model's row, as row 0 is
+//! the model's empty row and `profile.proto` keeps id 0 for none.
 
 use hashbrown::HashMap;
 
@@ -21,6 +30,10 @@ pub(crate) type Rows = HashMap<u64, u32, foldhash::fast::RandomState>;
 
 impl Ids {
     /// The ids of a table, in the order of its rows.
+    ///
+    /// # Errors
+    ///
+    /// An id of 0, or one that an earlier row has, unless repairs are asked for.
     pub(crate) fn of(ids: &IdColumn, table: &'static str, intake: &mut Intake) -> Result<Self> {
         if ids.is_counted() {
             return Ok(Self::Dense(ids.len() as u32));
@@ -65,6 +78,8 @@ impl Ids {
     }
 
     /// The row of an id.
+    ///
+    /// `None` for 0 and for an id that no row has.
     #[inline]
     pub(crate) fn row(&self, id: u64) -> Option<u32> {
         match self {

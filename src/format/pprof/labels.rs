@@ -1,4 +1,15 @@
 //! Attributes as labels.
+//!
+//! A pprof label is a key with a text, or with a number and its unit. An OTLP attribute can say
+//! more:
+//!
+//! | attribute | labels | loss |
+//! |---|---|---|
+//! | a text, an integer with its unit | one | none |
+//! | an array | one for each element | of one element, that it was an array |
+//! | a pair made when labels were read ([`PAIR_TEXT`], [`PAIR_NUMBER`]) | the label it was | none |
+//! | a boolean, a double, bytes, key-values | its text | one code for each kind |
+//! | empty | none | `attr.empty` |
 
 use crate::format::labels::{PAIR_NUMBER, PAIR_TEXT, PAIR_UNIT};
 use crate::format::losses::{self, Losses};
@@ -12,7 +23,9 @@ use crate::wire::write::field_message;
 /// The strings of a pprof: those of the dictionary that it uses, and those made for it.
 pub(crate) struct PprofStrings {
     pub(crate) table: StringTable,
+    /// Behind those of the table, in the order in which they were made.
     pub(crate) made: Vec<String>,
+    /// By text: its index in the file.
     index: hashbrown::HashMap<String, u32, foldhash::fast::RandomState>,
 }
 
@@ -50,6 +63,8 @@ pub(crate) enum Said {
 }
 
 /// Appends the labels an attribute becomes.
+///
+/// Each attribute is asked once however many samples have it, so losses are counted by attribute.
 pub(crate) fn said(
     attribute: &Attribute,
     dictionary: &Dictionary,

@@ -1,5 +1,11 @@
 //! Where everything is in a file: a first look, so that tables and samples can be read one after the
 //! other.
+//!
+//! ```text
+//! file      S ST L L S F S L M …        one record after the other, in any order
+//! rows      [SAMPLE] (start, length) …  [LOCATION] (start, length) …
+//! others    where each field begins that is no row
+//! ```
 
 use crate::error::Result;
 use crate::format::intake::Intake;
@@ -31,6 +37,8 @@ pub(super) struct Layout {
 pub(crate) type Place = (u32, u32);
 
 /// A row of the file.
+///
+/// The places came from the payload itself, so a row never reaches past it.
 pub(crate) fn row((start, length): Place, payload: &[u8]) -> Reader<'_> {
     Reader::within(payload, start as usize, start as usize + length as usize)
 }

@@ -1,4 +1,7 @@
 //! Samples that break a rule, refused or mended.
+//!
+//! Both rebuild a whole column and are never called for a file that keeps the rules; the readers of
+//! samples only ask, at the end, whether the largest id and the number of values are right.
 
 use crate::error::{Error, Result};
 use crate::format::intake::Intake;
@@ -8,6 +11,8 @@ use crate::model::ragged::Ragged;
 use crate::model::samples::Samples;
 
 /// Leaves out, or refuses, the frames of locations that do not exist.
+///
+/// `holds` says whether an id is a location of the file. Linear in the samples and in the stacks.
 #[cold]
 pub(super) fn mend_stacks(
     stacks: &mut Ragged<u32>,
@@ -41,6 +46,8 @@ pub(super) fn mend_stacks(
 }
 
 /// Cuts or fills up the values of samples that have more or fewer than there are sample types.
+///
+/// What was cut or filled is one finding a sample.
 #[cold]
 pub(super) fn mend_values(
     samples: &mut Samples,

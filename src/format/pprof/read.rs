@@ -3,6 +3,13 @@
 //!
 //! Tables lie between one another in the files of many writers; read one after the other, each
 //! needs the memory and the branches of one kind of row only.
+//!
+//! ```text
+//! layout ─► locations, functions, mappings ─► ids ─► samples ─► header ─► finish ─► equal ─► times
+//! ```
+//!
+//! Strings come last on purpose: one becomes the model's when it is first used, so the dictionary
+//! holds no text that nothing refers to, in the order in which they are met.
 
 use crate::error::Result;
 use crate::format::fields::is;
@@ -27,6 +34,11 @@ use crate::wire::{LEN, VARINT};
 ///
 /// The result is one profile in one scope of one resource, none of which is named. Equal stacks are one row;
 /// equal samples stay apart.
+///
+/// # Errors
+///
+/// What is no protobuf, breaks a rule of `profile.proto` ([`Policy`](crate::Policy) decides) or a
+/// limit.
 pub(crate) fn read(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
     let mut layout = Layout::of(payload, intake)?;
     let strings = &layout.rows[STRING];
@@ -117,6 +129,9 @@ fn read_tables(
 }
 
 /// Reads the references of locations again, as the wide ids they are, and finds their rows.
+///
+/// References were kept as `u32` in the first reading, which wide ids do not fit. Files with such
+/// ids are few, so the second reading is cheaper than wider columns for all.
 fn resolve_sparse(
     payload: &[u8],
     layout: &Layout,

@@ -2,6 +2,14 @@
 //!
 //! Profilers that label samples do so with few distinct labels, or with one of its own each, such as a time. Both
 //! are cheap: a label met before is found by its bytes; one that is new costs one row.
+//!
+//! ```text
+//! sample.label bytes ─► Seen ─► number ─► Single { key, attribute's row, half of a link }
+//! ```
+//!
+//! A label that is one of many of its key cannot be an attribute by itself, as the keys of a sample
+//! must differ; those samples are rare and take the way of [`labels::group`], which decodes their
+//! labels again.
 
 use crate::error::Result;
 use crate::format::intake::Intake;
@@ -146,6 +154,8 @@ impl<'a> SampleReader<'a> {
 
     /// Takes the two labels of a link out of a sample's, if both are there.
     /// One without the other stays an attribute, as it would make no link.
+    ///
+    /// A link is two labels, `LABEL_TRACE_ID` and `LABEL_SPAN_ID`; equal links are one row.
     pub(super) fn link(
         &mut self,
         row: usize,
@@ -188,6 +198,7 @@ impl<'a> SampleReader<'a> {
 }
 
 /// The half of a link that a label is: only a text that comes back as it was is one.
+///
 fn half(attribute: &Attribute, texts: &Texts) -> Option<Half> {
     let Value::String(value) = attribute.value else {
         return None;

@@ -188,6 +188,8 @@ impl<'a> SampleReader<'a> {
     /// Reads the values and labels of a sample that has a packed stack and few bytes before it (as
     /// Go writes values, and those who write fields from the last) and behind it; its stack, or
     /// `None` when it is not one.
+    ///
+    /// It knows from the `Short` how many bytes are left, so fields are read without a check each.
     #[inline(always)]
     fn usual(
         &mut self,

@@ -3,6 +3,15 @@
 //! Nearly every stack of a pprof is a new one. A look-up that ends at a free slot, as that of the
 //! model's `RowIndex` does, depends on a branch that is as good as random, which takes a twelfth of
 //! reading. So rows are linked here, and one look-up mostly ends where it begins.
+//!
+//! ```text
+//! slots  2ⁿ of the last row in each ──┐
+//! rows   {hash, before, start, length}◄┘ ── before ──► the row before it in the slot, …, END
+//! bytes  in the payload, or in `made`
+//! ```
+//!
+//! Hashes are of a seeded function: stacks and labels come from strangers, who could otherwise
+//! choose rows that all fall into one slot.
 
 /// Byte strings met before, by number, to be found by a hash of what they are: those whose hashes fall
 /// into the same slot are linked, from the last of them.

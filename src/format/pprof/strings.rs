@@ -1,4 +1,7 @@
 //! The string table of a file.
+//!
+//! A string is not decoded until something refers to it, and then only once. So a dictionary made
+//! of a pprof has no unused texts, and no two rows with equal ones.
 
 use crate::error::{Error, Result};
 use crate::format::intake::Intake;
@@ -64,6 +67,9 @@ impl Table<'_> {
 }
 
 impl<'a> Table<'a> {
+    /// # Errors
+    ///
+    /// A table whose first string is not the empty one, unless repairs are asked for.
     pub(super) fn of(payload: &'a [u8], rows: &'a [Place], intake: &mut Intake) -> Result<Self> {
         intake.budget.take::<u32>(rows.len())?;
         let mut table = Self { payload, rows, ids: vec![UNUSED; rows.len()] };
@@ -72,6 +78,8 @@ impl<'a> Table<'a> {
     }
 
     /// The first string must be there and empty.
+    ///
+    /// A repair keeps the table and reads string 0 as empty.
     fn check(&mut self, intake: &mut Intake) -> Result<()> {
         let error = match self.get(0) {
             Some([]) => return Ok(()),

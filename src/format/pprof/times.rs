@@ -2,6 +2,15 @@
 //!
 //! pprof has no timestamps; profilers that have them give each its own sample with a numeric label. Only a
 //! caller who names the label has it taken for a time ([`ReadOptions::timestamp_label`](crate::ReadOptions::timestamp_label)).
+//!
+//! ```text
+//! stack attributes          value        stack attributes   values   timestamps
+//! s1    [ts=10 thread=a]    3            s1    [thread=a]   [3 1]    [10 20]
+//! s1    [ts=20 thread=a]    1     ─►     s1    [thread=b]   []       [20]
+//! s1    [ts=20 thread=b]    1
+//! ```
+//!
+//! Values of 1 are left out: a timestamp without a value counts 1.
 
 use foldhash::fast::RandomState;
 use hashbrown::HashMap;
@@ -13,11 +22,15 @@ use crate::model::samples::Samples;
 use crate::model::value::Value;
 
 /// What makes samples one.
+///
+/// Attributes are sorted, as their order in a sample means nothing.
 type Identity = (StackId, Vec<AttributeId>, LinkId);
 
 /// Folds the samples of a profile by the numeric label `label`, which is their time.
 ///
 /// A profile of several sample types has no value for each timestamp, and keeps its labels.
+///
+/// A label that is not a number, or negative, is kept as it is.
 pub(crate) fn fold(profile: &mut Profile, dictionary: &Dictionary, label: &str) {
     if profile.sample_types.len() != 1 {
         return;

@@ -1,4 +1,12 @@
 //! Writing pprof: one payload for each set of profiles that are columns of one.
+//!
+//! A payload is made in one pass over the samples, which copies bytes that were made ready before:
+//!
+//! | made once | from |
+//! |---|---|
+//! | labels of every attribute | `encode_labels`, one slice of bytes for each |
+//! | ids of locations and functions | `encode_ids`, as [`Codes`] |
+//! | a stack's ids | the first sample that has it: later ones copy them from the output itself |
 
 use std::ops::Range;
 
@@ -30,6 +38,10 @@ use crate::wire::write::field_message;
 ///
 /// Several sample types are one payload: the columns that [`columns::join`] says belong together. Fields are written
 /// in ascending order.
+///
+/// # Errors
+///
+/// [`Limit`](crate::ErrorKind::Limit) past `max_output_bytes`, counted over all payloads.
 pub(crate) fn write(
     profiles: &Profiles,
     options: &WriteOptions,
@@ -135,6 +147,8 @@ pub(crate) struct Writer<'a, 'l> {
     /// Strings that are used, then those made here.
     pub(crate) strings: PprofStrings,
     /// The labels that attributes become, ready to be copied into samples.
+    ///
+    /// 64 zeros follow the last one, as it is copied 64 bytes at a time.
     pub(crate) labels: Vec<u8>,
     /// By attribute: where its labels begin and end.
     pub(super) label_parts: Vec<[u32; 2]>,
@@ -144,6 +158,8 @@ pub(crate) struct Writer<'a, 'l> {
     pub(crate) locations: Codes,
     pub(super) functions: Codes,
     /// By stack: where in the payload its location ids are, once they were written.
+    ///
+    /// Equal positions: not written yet.
     pub(crate) stacks: Vec<[u32; 2]>,
     pub(super) default: StringId,
     /// The id of a function for lines that have none.
@@ -301,6 +317,8 @@ impl<'a, 'l> Writer<'a, 'l> {
     }
 
     /// How many locations the stacks of all samples have.
+    ///
+    /// A guess of the output's size is made of it.
     fn cells(&self) -> usize {
         let stacks = &self.joined.first().samples.stacks;
         stacks.iter().map(|id| self.dictionary.stack(*id).len()).sum()

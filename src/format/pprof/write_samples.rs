@@ -1,4 +1,9 @@
 //! Writing pprof's samples: stacks and labels are ready to be copied.
+//!
+//! A model sample becomes one record unless it has timestamps or is a series. Timestamps, which
+//! pprof has no field for, become one record each with a numeric label in nanoseconds
+//! ([`LABEL_END_TIMESTAMP_NS`]), or are left out, with a code, where that would make more samples
+//! than `max_expanded_samples`.
 
 use crate::error::Result;
 use crate::format::losses;
@@ -53,6 +58,8 @@ impl Writer<'_, '_> {
     }
 
     /// A sample with timestamps, whose values are in several profiles.
+    ///
+    /// A timestamp without a value counts 1.
     #[cold]
     fn spread_columns(
         &mut self,
@@ -91,6 +98,8 @@ impl Writer<'_, '_> {
     }
 
     /// A sample with timestamps, or with other than one value for its one sample type.
+    ///
+    /// A total of several timestamps is shared out, and counted as split where the parts differ.
     #[cold]
     fn spread(
         &mut self,
@@ -140,6 +149,8 @@ impl Writer<'_, '_> {
     }
 
     /// What the values of a sample add up to, whose timestamps are left out.
+    ///
+    /// More than 64 signed bits hold is counted, and cut to what they do.
     fn total(&mut self, values: &[i64], times: &[u64], row: usize) -> i64 {
         if i64::try_from(measures::sum(values, times)).is_err() {
             self.losses.add(losses::VALUE_OVERFLOW, || format!("samples[{row}]"));

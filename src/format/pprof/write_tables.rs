@@ -2,6 +2,9 @@
 //!
 //! Tables are written behind the samples, in the order of their fields. The id of a row is its place in its table, so
 //! that readers find it without a search.
+//!
+//! A function that a line needs but nothing names, and a location that a stack has as none, become
+//! one made-up row each behind the last: pprof's ids start at 1, and 0 is none.
 
 use crate::format::known::{self, BuildId, Known};
 use crate::format::losses::{self};
@@ -184,6 +187,8 @@ impl Writer<'_, '_> {
 
     /// The fields after the string table.
     /// Made before the string table is written, since its texts are strings too.
+    ///
+    /// Times are nanoseconds since 1970; `period` is in the unit of `period_type`.
     pub(super) fn header(&mut self) -> Vec<u8> {
         let profile = self.joined.first();
         let mut out = Vec::new();
