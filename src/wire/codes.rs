@@ -2,6 +2,14 @@
 //!
 //! An index of a row is written once for every reference to it. Made into bytes once, it is then stored by one move of
 //! eight bytes, however many bytes it takes: the next one writes over what is too much.
+//!
+//! ```text
+//! Code    b0 b1 b2 b3 b4 00 00 [length 3 bits | 0]      index 300: ac 02 00 …, length 2
+//! window  … b0 b1 [b0 b1 b2 00 00 00 00 len]            eight bytes stored, moved on by length
+//! ```
+//!
+//! An index takes at most five bytes, so the three bits never meet it. The codes also take care of
+//! rows that are numbered anew or left out: who refers to a row need not know.
 
 use crate::wire::write::{more, spread, up_to_three, varint_len};
 
@@ -27,11 +35,15 @@ pub(crate) struct Codes {
     /// By row.
     pub(super) codes: Vec<Code>,
     /// How many bytes 64 of them take, in the mean.
+    ///
+    /// In bytes; fractions matter, as a list of a thousand is guessed by it.
     mean: usize,
 }
 
 impl Codes {
     /// By row, the index that it is written as.
+    ///
+    /// If all indices are below 2²¹ the loop has no branch at all.
     pub(crate) fn of(indices: &[u32]) -> Self {
         let all = indices.iter().fold(0, |all, index| all | index);
         let codes: Vec<Code> = if all < 1 << 21 {
@@ -72,6 +84,9 @@ pub(super) const FOUR: usize = 32 + 8;
 
 /// Puts the codes of rows into a window; returns the place after them. On its own, so that all it
 /// needs is in registers.
+///
+/// The window must have [`Fields::indices`](crate::wire::record::Fields::indices) bytes behind
+/// `at`; a row past the codes is a mistake of the caller, and panics.
 #[inline(never)]
 pub(super) fn put_rows<T: Copy>(
     window: &mut [u8],

@@ -1,5 +1,7 @@
 //! What is wrong with bytes that are no fields: the errors of [`Reader`](super::read::Reader), which are built off its
 //! path, so that reading stays small.
+//!
+//! Each says what was found and the limit it broke; [`Error::at`] adds where.
 
 use crate::error::Error;
 
@@ -17,6 +19,8 @@ pub(super) fn bad_tag(tag: u64, length: usize) -> Error {
 }
 
 /// The longest message there is in protobuf, and the bytes in which libraries of it take a length.
+///
+/// [Protobuf](https://protobuf.dev/programming-guides/proto-limits/) limits a message to 2 GiB.
 pub(super) const MAX_LENGTH: usize = i32::MAX as usize;
 pub(super) const MAX_LENGTH_BYTES: usize = 5;
 

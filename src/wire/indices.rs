@@ -4,6 +4,17 @@
 //! |---|---|
 //! | with 16 bytes of the payload behind them | vector instructions, or by words of eight bytes |
 //! | at the end of the payload, or with numbers of more bytes | one by one |
+//!
+//! ```text
+//! bytes      ac 02 05 81 01 …       300, 5, 129
+//! taken as   ac 02 05 81 01         every byte as if a varint began there
+//! beginning   1  0  1  1  0         a byte whose predecessor ended one
+//! slot        0  1  1  2  3         beginnings before it: who is none is written over by the next
+//! slots      300 5 129
+//! ```
+//!
+//! All eight bytes of a word go through this at once and without a branch. That the last of a list
+//! may write past it is why there is a slot for every byte and not for every index.
 
 use std::ops::Range;
 
@@ -30,10 +41,14 @@ pub(crate) struct Indices {
     /// The vector instructions of this processor.
     lanes: Lanes,
     /// Whether any took three bytes: looking for them by words takes time.
+    ///
+    /// Once set it stays set.
     wide: bool,
 }
 
 /// How many bytes of the payload must follow a body that is read eight bytes at a time.
+///
+/// The vector instructions load sixteen bytes for every eight in which varints begin.
 pub(crate) const AHEAD: usize = 16;
 
 /// How many are looked at for the largest at a time: while the nearest cache has them.
@@ -66,6 +81,8 @@ impl Indices {
     }
 
     /// Of the indices from the `first` on, keeps some parts, which are in order.
+    ///
+    /// For slices of a list that become stacks where they are: only what no slice has is closed up.
     pub(crate) fn keep(&mut self, first: usize, parts: impl Iterator<Item = Range<usize>>) {
         self.look();
         self.slots.truncate(self.filled);
@@ -93,6 +110,10 @@ impl Indices {
     }
 
     /// Appends the indices of a packed body.
+    ///
+    /// # Errors
+    ///
+    /// What is no varint. An index that is too large is read as `BEYOND`.
     #[inline(always)]
     pub(crate) fn append(&mut self, body: Reader) -> Result<()> {
         let read = match body.with_ahead(AHEAD) {
@@ -143,6 +164,9 @@ impl Indices {
     }
 
     /// The largest of all indices, less one: 0 is larger than any other then.
+    ///
+    /// Less one, so that 0, which stands for none where row 0 is the empty row, counts as out of
+    /// range too.
     pub(crate) fn most_less_one(&mut self) -> Option<u32> {
         self.look();
         self.most
@@ -179,6 +203,8 @@ impl Indices {
 }
 
 /// Appends the indices of a packed body to `out`.
+///
+/// For lists outside of stacks, where the largest is not asked for.
 #[inline(never)]
 pub(crate) fn packed_indices(body: Reader, out: &mut Vec<u32>) -> Result<()> {
     let mut indices =

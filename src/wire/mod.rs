@@ -8,6 +8,17 @@
 //!
 //! All of [protobuf's encoding](https://protobuf.dev/programming-guides/encoding/) is read, groups included; what is
 //! written are varints in their shortest form.
+//!
+//! ```text
+//! field     tag = number << 3 | kind, as a varint; then by kind
+//! VARINT    7 bits a byte, low ones first, high bit set while more follow: 300 = ac 02
+//! FIXED64   8 bytes, little-endian
+//! LEN       a length as a varint, then that many bytes: text, a message or a packed list
+//! ```
+//!
+//! What the rest of the crate relies on: a reader never reads past its message, every step consumes
+//! a byte or fails, so reading takes linear time; and no length is believed before it is compared
+//! with what is left.
 
 pub(crate) mod codes;
 mod faults;
@@ -21,11 +32,17 @@ pub(crate) mod varint;
 pub(crate) mod write;
 
 /// The kind of a field's bytes, the low three bits of its tag.
+///
+/// int32, int64, uint32, uint64, bool and enums. A negative int32 takes ten bytes.
 pub(crate) const VARINT: u32 = 0;
+/// fixed64 and double.
 pub(crate) const FIXED64: u32 = 1;
+/// string, bytes, messages and packed lists.
 pub(crate) const LEN: u32 = 2;
+/// No schema here has groups, but a field that is unknown may be one.
 pub(crate) const START_GROUP: u32 = 3;
 pub(crate) const END_GROUP: u32 = 4;
+/// Likewise.
 pub(crate) const FIXED32: u32 = 5;
 
 /// The tag of field `number`; 0, which no message has, when this schema lacks the field.
@@ -42,6 +59,8 @@ pub(crate) fn word(bytes: &[u8], at: usize) -> u64 {
 }
 
 /// Puts a number into eight bytes.
+///
+/// The eight bytes must be there; callers keep room for a whole word behind what they write.
 #[inline(always)]
 fn put_word(bytes: &mut [u8], at: usize, word: u64) {
     if let Some(chunk) = bytes[at..at + 8].first_chunk_mut() {

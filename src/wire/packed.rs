@@ -16,6 +16,9 @@ pub(crate) fn count_packed(body: &[u8]) -> usize {
 }
 
 /// Appends the varints of a packed body to `out`.
+///
+/// It grows `out` as it goes: a caller that has not bounded it counts first ([`count_packed`]) and
+/// spends the budget by that.
 #[inline(always)]
 pub(crate) fn packed_varints<T>(
     mut body: Reader,

@@ -39,6 +39,9 @@ impl<'a> Reader<'a> {
     }
 
     /// What is left to read.
+    ///
+    /// Its address also tells errors where they are: [`Error::at`] takes it, the payload's start is
+    /// known later.
     #[inline]
     pub(crate) fn rest(&self) -> &'a [u8] {
         self.payload.get(self.at..self.end).unwrap_or_default()
@@ -208,6 +211,10 @@ impl<'a> Reader<'a> {
     }
 
     /// The body of a length-delimited field.
+    ///
+    /// # Errors
+    ///
+    /// A length past the end of the message, past 2³¹ − 1, or written in more than five bytes.
     #[inline(always)]
     pub(crate) fn bytes(&mut self) -> Result<&'a [u8]> {
         self.message().map(|message| message.rest())
@@ -309,6 +316,11 @@ impl<'a> Reader<'a> {
     }
 
     /// Skips the value of a field whose tag was just read.
+    ///
+    /// # Errors
+    ///
+    /// A wire type that does not exist, a group that does not end, groups deeper than
+    /// `max_nesting`.
     #[inline(always)]
     pub(crate) fn skip(&mut self, tag: u32, max_nesting: u64) -> Result<()> {
         match tag & 7 {

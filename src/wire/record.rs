@@ -24,6 +24,8 @@ pub(crate) struct Fields<'a> {
 }
 
 /// Appends fields that take up to `room` bytes.
+///
+/// Eight bytes more than `room` are kept, as every store is of a whole word.
 #[inline(always)]
 pub(crate) fn fields(out: &mut Vec<u8>, room: usize, fill: impl FnOnce(&mut Fields)) {
     let (start, room) = (out.len(), room + 8);

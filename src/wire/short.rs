@@ -2,6 +2,16 @@
 //!
 //! A message of up to 64 bytes with 8 more of the payload behind it is looked at through an array of 72, so that no
 //! word can be past its end. Most samples, locations and functions are such messages.
+//!
+//! ```text
+//! payload  … │ message, up to 64 bytes │ what follows, at least 8 … │
+//! window     [ 72 bytes: an array, so indexing modulo 64 needs no check ]
+//! ```
+//!
+//! Reading may run into what follows the message and give nonsense; `is_done` then says that `at`
+//! and `end` differ, the caller forgets everything and reads the message again with a
+//! [`Reader`](super::read::Reader). So a wrong guess costs time only. Messages that
+//! begin in the last 71 bytes of a payload are always read the slow way.
 
 use crate::wire::varint::{CONTINUES, compact, compact_low};
 use crate::wire::word;
@@ -33,6 +43,8 @@ impl<'a> Short<'a> {
     pub(super) const WINDOW: usize = Self::LONGEST + 8;
 
     /// The next eight bytes; past the end of the message they are some bytes or other.
+    ///
+    /// Modulo the longest: `at` may have run past the end, and no check is wanted.
     #[inline(always)]
     fn word(&self) -> u64 {
         word(self.window, self.at % Self::LONGEST)
@@ -40,6 +52,8 @@ impl<'a> Short<'a> {
 
     /// The next field's number, if its tag is `tag`. One that begins past the end is read as well:
     /// the message is not done then.
+    ///
+    /// A varint of more than seven bytes makes the message end elsewhere, so it is read again.
     #[inline(always)]
     pub(crate) fn optional(&mut self, tag: u32) -> Option<u64> {
         let word = self.word();
@@ -72,6 +86,8 @@ impl<'a> Short<'a> {
     }
 
     /// The next field's message, if its tag is `tag`.
+    ///
+    /// A length of one byte only: a short message has no longer one.
     #[inline(always)]
     pub(crate) fn message(&mut self, tag: u32) -> Option<Self> {
         let word = self.word();
@@ -106,6 +122,8 @@ impl<'a> Short<'a> {
 
     /// The next field's tag and, of a varint, its number, or else its length, where its tag is of one byte and
     /// that is of up to seven, in the shortest form and not 0.
+    ///
+    /// For who asks whether a message is written as this crate writes it, byte by byte.
     #[inline(always)]
     pub(crate) fn exact(&mut self) -> Option<(u8, u64)> {
         let word = self.word();
@@ -163,6 +181,8 @@ impl<'a> Short<'a> {
     }
 
     /// The same, where numbers of all widths follow one another.
+    ///
+    /// Values such as bytes and nanoseconds: a guess of the width would be wrong too often.
     #[inline(always)]
     pub(crate) fn packed_mixed(&mut self) -> Option<u64> {
         if self.at >= self.end {
@@ -174,6 +194,8 @@ impl<'a> Short<'a> {
     }
 
     /// Whether all of the message was read, to its very end.
+    ///
+    /// Not `>=`: what ran past the end was not this message.
     #[inline(always)]
     pub(crate) fn is_done(&self) -> bool {
         self.at == self.end

@@ -4,6 +4,9 @@
 //! ([the encoding](https://protobuf.dev/programming-guides/encoding/#varints)).
 
 /// What a negative number becomes where an index was wanted.
+///
+/// Both marks are past every table, so that an index needs no second check: proving it against its
+/// table refuses it, and the error says what it was.
 pub(crate) const BELOW: u32 = u32::MAX;
 
 /// What a number past 2³²−3 becomes where an index was wanted.
@@ -22,6 +25,8 @@ fn far_index(value: u64) -> u32 {
 }
 
 /// Squeezes the continuation bits out of up to eight varint bytes.
+///
+/// Three steps, each of which joins neighbours: 7 + 7, 14 + 14, 28 + 28 bits.
 #[inline]
 pub(crate) fn compact(word: u64) -> u64 {
     let word = word & 0x7f7f_7f7f_7f7f_7f7f;

@@ -1,6 +1,15 @@
 //! Fields to bytes.
 //!
 //! Fields are appended to a `Vec`. What comes often and is small goes through [`record`](super::record) instead.
+//!
+//! Nothing here takes a length beforehand: a message is filled behind the room kept for its length,
+//! which is written last. With a good guess of the size the body never moves; no pass over sizes is
+//! needed, as protobuf's own serializers make one.
+//!
+//! ```text
+//! field_large   tag │ room for expected length │ body …
+//!               tag │ length │ body …            moved only if the length takes more or fewer bytes
+//! ```
 
 use std::ops::Range;
 
@@ -28,6 +37,8 @@ pub(crate) fn varint(out: &mut Vec<u8>, value: u64) {
 }
 
 /// The high bits that say that more bytes follow, of all but the last of `length` bytes.
+///
+/// `length` 0 to 8, which is why the table has 16 places: the index needs no check.
 #[inline(always)]
 pub(super) fn more(length: usize) -> u64 {
     const MORE: [u64; 16] = {
@@ -43,6 +54,8 @@ pub(super) fn more(length: usize) -> u64 {
 }
 
 /// Of nine or ten bytes.
+///
+/// Negative numbers and those of 57 bits and more.
 #[cold]
 #[inline(never)]
 fn longest_varint(out: &mut Vec<u8>, value: u64) {
@@ -62,6 +75,8 @@ pub(crate) fn varint_len(value: u64) -> usize {
 }
 
 /// A varint of up to three bytes, and of how many.
+///
+/// `value` < 2²¹.
 #[inline(always)]
 pub(super) fn up_to_three(value: u32) -> (u32, usize) {
     let (two, three) = (u32::from(value >= 1 << 7), u32::from(value >= 1 << 14));
@@ -70,6 +85,8 @@ pub(super) fn up_to_three(value: u32) -> (u32, usize) {
 }
 
 /// Puts every seven bits of `value` into a byte of their own.
+///
+/// Of up to 56 bits. The inverse of `varint::compact`.
 #[inline]
 pub(super) fn spread(value: u64) -> u64 {
     let value = (value & 0x0fff_ffff) | (value & 0x00ff_ffff_f000_0000) << 4;
@@ -101,6 +118,8 @@ pub(crate) fn field_bytes(out: &mut Vec<u8>, number: u32, body: &[u8]) {
 
 /// Appends a part of an arena. A short one is copied as a block of one size, which is cut off
 /// after it: that needs no call.
+///
+/// An arena shorter than a block is copied as a part.
 #[inline(always)]
 fn copy(out: &mut Vec<u8>, arena: &[u8], part: Range<usize>) {
     const BLOCK: usize = 64;
@@ -137,6 +156,8 @@ pub(crate) fn field_bytes_nonempty(out: &mut Vec<u8>, number: u32, body: &[u8]) 
 }
 
 /// A message field; `fill` appends its body.
+///
+/// One byte is kept for the length; a body of 128 bytes or more is moved.
 #[inline(always)]
 pub(crate) fn field_message(out: &mut Vec<u8>, number: u32, fill: impl FnOnce(&mut Vec<u8>)) {
     field_large(out, number, 0, fill);

@@ -1,4 +1,12 @@
 //! Packed indices by AVX2.
+//!
+//! ```text
+//! 16 bytes ─► movemask: which go on ─► PLACES[256] ─► shuffle: 8 lanes of 4 bytes, one a varint
+//!           ─► clear behind the end ─► maddubs: 7+7 bits ─► madd: 14+14 bits ─► + plus ─► 8 slots
+//! ```
+//!
+//! A varint of five bytes or more does not fit a lane: `None` is returned, and the list is read
+//! another way.
 
 use std::arch::x86_64::*;
 
@@ -149,6 +157,8 @@ fearless_simd::kernel!(
 );
 
 /// How many numbers from the first on are part of a row's key.
+///
+/// So a stack of up to 24 frames is in its key as a whole; a deeper one also by its eight roots.
 const LEAVES: usize = 3 * LANES;
 
 /// The vectors of a row's first numbers.

@@ -3,6 +3,10 @@
 //!
 //! One interface over two files of which one is compiled; where nothing is to be had at run time, callers go on
 //! without. No `unsafe` is needed: [`fearless_simd`] proves by a token that the processor has the instructions.
+//!
+//! What instructions there are is asked when the program runs, once for each [`Lanes`], so one
+//! binary runs on every x86-64. Tests run both ways and compare; no result depends on the
+//! processor.
 
 // `--cfg otlp_profiles_scalar` leaves the instructions out, for tests of what is without them.
 #[cfg(all(target_arch = "x86_64", not(otlp_profiles_scalar)))]
@@ -70,6 +74,9 @@ const LANES: usize = 8;
 
 /// What numbers are mixed with before those beside each other are multiplied: for the first three
 /// vectors of a row, and for its last.
+///
+/// Made by xorshift from a fixed seed: keys decide only which rows are compared, never what is
+/// equal, so nothing secret is needed.
 static FACTORS: [[u32; LANES]; 4] = {
     let mut factors = [[0; LANES]; 4];
     let (mut at, mut state) = (0, 0x9e37_79b9_7f4a_7c15_u64);

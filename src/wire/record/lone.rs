@@ -1,4 +1,7 @@
 //! Numbers that are alone in their list, and zeros that are written.
+//!
+//! Protobuf's readers take an unpacked number for a list of one. `Layout::Compact` writes it so. A
+//! 0 is written where a field has presence (`optional`), and 0 refers to the first row.
 
 use crate::wire::codes::Code;
 use crate::wire::record::Fields;
