@@ -2,6 +2,13 @@
 //!
 //! Detection should cost the same for a kilobyte and a gigabyte. Most payloads are decided by the beginnings of their
 //! lists; each round sees more of them than the one before, and is walked only by formats that are still in.
+//!
+//! | bounds | messages of a kind | fields of a kind | for |
+//! |---|---|---|---|
+//! | `FIRST` | 8 | 64 | every payload |
+//! | `SECOND` | 64 | 512 | those that the first leaves open |
+//! | `WHOLE` | all | all | those up to 64 KiB that the second leaves open |
+//! | `TOLERANT` | 64 | 1,024 | what no grammar fits: a broken file is named all the same |
 
 /// How much of a payload is walked: the beginnings of its lists.
 #[derive(Clone, Copy, Debug)]

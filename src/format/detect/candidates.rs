@@ -2,6 +2,9 @@
 //!
 //! Formats are candidates by being registered. Beside them are things that look like profiles and are none: they
 //! are tried too, so that the error names them rather than a format that fits by chance.
+//!
+//! A candidate is a grammar with an answer. The grammars of formats come from the schema; those of
+//! other signals are written down in [`signals`], as far as it takes to name them.
 
 use std::sync::LazyLock;
 
@@ -16,6 +19,8 @@ pub(super) struct Candidate {
     pub(super) answer: Answer,
 }
 
+/// Both kinds are walked and ranked alike; only the end differs, a format or an error that names
+/// it.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Answer {
     /// It is read as this.
@@ -32,6 +37,9 @@ pub(super) struct Other {
     /// What to do with it.
     pub(super) advice: &'static str,
     /// Whether it looks like profiles until a record of it is seen.
+    ///
+    /// Traces, metrics and logs share the envelope with profiles, so without a record they fit as
+    /// well.
     pub(super) signal: bool,
     /// Whether it is so little that only what fits it in all is taken for it.
     pub(super) little: bool,

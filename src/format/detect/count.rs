@@ -1,5 +1,12 @@
 //! Counting the tables of a payload before it is walked, because references may stand before what
 //! they refer to.
+//!
+//! A reference past its table speaks against a generation, so the rows must be known before the
+//! first reference is met. Only the message that brings tables is counted: `ProfilesData` for its
+//! dictionary, each profile where profiles have tables of their own.
+//!
+//! What was not counted to its end is [`Rows::UNKNOWN`], which no reference is past: a bound may
+//! hide a misfit and never makes one up.
 
 use super::grammar::{Holds, Message, Table};
 use super::rows::{Rows, is_null};
@@ -34,6 +41,9 @@ impl Walk<'_> {
 
     /// Counts the rows of the tables in a message, so that references to them can be followed
     /// wherever they stand.
+    ///
+    /// `left` is how many fields may still be looked at; it is shared by the parts of one
+    /// dictionary.
     fn count(&mut self, message: Message, body: &[u8], left: &mut u32) {
         let mut reader = Reader::new(body);
         while let Ok(Some(tag)) = reader.tag() {

@@ -3,6 +3,15 @@
 //! In this order: what contradicts the bytes is out; of the rest those count that have the fewest misfits of the
 //! heaviest kind; a caller's hint decides among those that fit, then an endpoint among those that fit equally well; then
 //! rules of likelihood. What still reads differently is said, not hidden.
+//!
+//! ```text
+//! Trials ─► best, by rank ─► endpoint ─► hint fits? ─► winner ─► certainty ─► Detected
+//!                   none: was it broken? ─► TOLERANT walk, or None: the caller's word, text or an error
+//! ```
+//!
+//! What is likely beyond counting decides between 1.8 or 1.9 and 1.10: `Sample` field 2 is values in those
+//! and attributes in this. If every sample has as many of these numbers as timestamps, either may be right;
+//! `is_either` names the case and `is_preferred` decides it.
 
 use super::bounds::Bounds;
 use super::candidates::{Answer, Candidate};
@@ -89,6 +98,9 @@ fn is_format(trial: &Trial, hint: Format) -> bool {
 }
 
 /// The trials that fit best and equally well, in the order of the candidates.
+///
+/// Empty where nothing is likely. A signal that is not profiles wins over formats that fit as well,
+/// as it is one only if a record of it was seen without a fault.
 fn best<'a, 'c>(trials: &'a [Trial<'c>]) -> Vec<&'a Trial<'c>> {
     let likely = || trials.iter().filter(|trial| trial.is_likely());
     let Some(least) = likely().map(|trial| trial.rank(false)).min() else {
@@ -118,6 +130,8 @@ fn best<'a, 'c>(trials: &'a [Trial<'c>]) -> Vec<&'a Trial<'c>> {
 
 /// Puts those first that are sent to `endpoint`, if there are any, and drops the others but for those
 /// that read the payload alike.
+///
+/// `false`, and nothing is dropped, where none of those that fit is sent there.
 fn keep_sent_to(endpoint: Endpoint, ties: &mut Vec<&Trial>) -> bool {
     let is_taken = |trial: &&Trial| {
         let schema = trial.candidate.format().and_then(Format::schema);
@@ -250,6 +264,8 @@ fn contradicted(hint: Format, hinted: Option<&Trial>, winner: &Trial) -> Error {
 
 /// What a payload was before it broke, if enough of it is left to tell. The reader then says where
 /// it is broken.
+///
+/// At least 32 known fields for each contradiction: less is chance.
 fn broken(candidates: &[Candidate], payload: &[u8]) -> Option<Detected> {
     let known = candidates.iter().filter(|candidate| candidate.format().is_some());
     let trials: Vec<Trial> = known

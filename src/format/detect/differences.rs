@@ -2,6 +2,13 @@
 //!
 //! A look over a large payload enters only what can tell formats apart. Messages are compared from the inside out, so
 //! that a message counts as the same only if all that it holds is.
+//!
+//! ```text
+//! common   a bit for each field number that all formats read alike
+//! into     a bit for each field whose message holds a difference further in
+//! ```
+//!
+//! A message with `common` all ones and `into` 0 is the same to all and is never entered.
 
 use super::grammar::{Grammar, LAST_NUMBER, Message, bit};
 
@@ -25,6 +32,8 @@ impl Differences {
     }
 
     /// Compares the fields of one message, those inside of it being compared.
+    ///
+    /// Fields are equal by key and by what they hold; their names may differ between versions.
     fn compare(&mut self, message: Message, ours: &Grammar, others: &[&Grammar]) {
         let same = |number: &u32| {
             let field = ours.field(message, *number);

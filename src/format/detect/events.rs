@@ -1,4 +1,7 @@
 //! The grammar of timestamped events, a proposal (opentelemetry-proto 594) that was never released.
+//!
+//! Its profile has other fields than OTLP's (`src/schema/events.rs`) and stands alone. [`contained`] is
+//! there to name what the proposal does not have: such profiles inside an export request.
 
 use super::generations::{derived, envelope};
 use super::grammar::{Grammar, Holds, Message};

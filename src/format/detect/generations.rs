@@ -1,4 +1,8 @@
 //! The grammars of OTLP profiles and of pprof, derived from the schema.
+//!
+//! Nothing of a generation is written here twice: `holds` maps a field's kind and role in the
+//! schema to what a walk has to know. Added by hand is only what no field says: which fields are
+//! always there (`require`), which come in pairs (`pair`), and whether its encoders pack lists.
 
 use super::grammar::{Grammar, Holds, Message, Table};
 use crate::format::otlp::schema::{Rows, Schema};
@@ -117,6 +121,8 @@ pub(super) fn envelope(name: &'static str) -> Grammar {
 }
 
 /// What a field of the schema holds.
+///
+/// A number that a walk can do nothing with is `Number`, or `Small` where it must fit 32 bits.
 fn holds(field: &Field, rows: Rows) -> Holds {
     let many = field.is_repeated();
     match (field.kind, field.role) {

@@ -6,6 +6,14 @@
 //! [`Depth::Whole`] the pass also reads the tags of all those between. What it finds worth a closer
 //! look is then walked by each format: the messages that were entered, and those with a field that
 //! nobody met before.
+//!
+//! ```text
+//! samples   s s s s s … s . . . . s . . . . s . . . . s     s: entered, up to 256 first ones,
+//!                                                           then one in every 512th of the payload
+//! ```
+//!
+//! Cost: an element passed over is one tag and one length. So a look takes a fixed part of reading,
+//! and memory for the probes alone. Decision 32 says what else was tried.
 
 use super::Depth;
 use super::differences::Differences;
@@ -105,7 +113,9 @@ struct Look<'g, 'p> {
     next: [usize; Message::COUNT],
     /// How many of each kind were entered.
     entered: [u32; Message::COUNT],
+    /// The fields of each message that some format's walk has met, and those kept often enough since.
     seen: [u32; Message::COUNT],
+    /// How many probes were kept for new fields, up to [`NEW`].
     new: usize,
     found: Found<'p>,
 }
@@ -231,6 +241,7 @@ impl<'p> Look<'_, 'p> {
         self.found.passed |= bit(message as u32);
     }
 
+    /// A place in the payload: messages of the kind that begin before it are passed over.
     fn next_of(&self, message: Message) -> usize {
         self.next.get(message as usize).copied().unwrap_or(0)
     }

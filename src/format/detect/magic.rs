@@ -1,4 +1,8 @@
 //! What is no protobuf message of profiles: JSON and text, told by how they begin.
+//!
+//! Asked in this order: [`binary`] before protobuf, as those bytes cannot begin a message of
+//! profiles; [`text`] after it, only for what no grammar fits. What either
+//! recognises is read, or named in an error that says what to do.
 
 use super::decide::unrecognised;
 use super::foreign::{self, Foreign};
@@ -104,6 +108,8 @@ fn is_other_signal(has: &impl Fn(&str) -> bool) -> bool {
 }
 
 /// Text, by its beginning.
+///
+/// `None` for what has control characters, or is mostly neither ASCII nor UTF-8.
 pub(super) fn text(payload: &[u8]) -> Option<Seen> {
     // A first line may be long.
     let line = payload.iter().take(16 * START).position(|byte| *byte == b'\n');
@@ -125,6 +131,8 @@ pub(super) fn text(payload: &[u8]) -> Option<Seen> {
 }
 
 /// The text of UTF-16 that says of which endianness it is.
+///
+/// `None` without a byte order mark.
 fn utf16(start: &[u8]) -> Option<String> {
     let (unit, rest): (fn([u8; 2]) -> u16, _) = match start {
         [0xff, 0xfe, rest @ ..] => (u16::from_le_bytes, rest),

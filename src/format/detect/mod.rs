@@ -10,6 +10,15 @@
 //! The beginnings of all lists are walked first (`trials`). Where they leave several formats, a small
 //! payload is walked whole, and of a large one the elements of lists that stand evenly spaced
 //! (`look`). What that leaves open is settled by rules of likelihood (`decide`).
+//!
+//! | file | |
+//! |---|---|
+//! | [`grammar`], [`generations`], [`events`], [`signals`] | what fields a format has |
+//! | [`candidates`], [`trials`], [`bounds`] | who is tried, on how much |
+//! | [`walk`], [`count`], [`rows`], [`score`] | one walk by one grammar, and its misfits |
+//! | [`look`], [`differences`] | large payloads |
+//! | [`decide`], [`endpoint`], [`words`] | the answer and its reasons |
+//! | [`magic`], [`foreign`], [`signs`] | what is no protobuf |
 
 mod bounds;
 mod candidates;
@@ -145,6 +154,12 @@ pub(crate) enum Depth {
 /// A hint decides between formats that fit. It is taken at its word where nothing was recognised,
 /// because the reader then says best what is wrong; it is refused where it cannot be true. An
 /// endpoint only decides between formats that fit equally well.
+///
+/// # Errors
+///
+/// [`Unrecognised`](crate::ErrorKind::Unrecognised) for what is named but not read, and for what is
+/// like nothing known; [`Malformed`](crate::ErrorKind::Malformed) for a hint that the bytes
+/// contradict.
 pub(crate) fn detect_payload(
     payload: &[u8],
     hint: Option<Format>,
@@ -163,6 +178,7 @@ pub(crate) fn is_foreign(payload: &[u8]) -> bool {
     magic::binary(payload).is_some() || magic::text(payload).is_some()
 }
 
+/// JSON and formats of other tools never reach `decide`: they are known by how they begin.
 fn recognise(
     payload: &[u8],
     hint: Option<Format>,

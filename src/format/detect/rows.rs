@@ -2,6 +2,8 @@
 //!
 //! A walk needs three things of tables: how many rows there are, whether two attributes of a thing have one key, and
 //! whether an attribute is used. The last two tell values from attributes where one list may be either.
+//!
+//! The room is fixed: a count for each table, and for the first 4,096 attributes a key and a bit.
 
 use super::grammar::Table;
 use crate::wire::read::Reader;

@@ -131,6 +131,8 @@ pub(super) struct Outcome {
     /// The first clash of the heaviest kind.
     pub(super) worst: Option<Clash>,
     /// The numbers of the fields met in each message.
+    ///
+    /// A bit for each number up to 31.
     pub(super) used: [u32; Message::COUNT],
     /// Fields that are in the grammar.
     pub(super) known: u32,
@@ -141,6 +143,8 @@ pub(super) struct Outcome {
     /// Those that were walked.
     pub(super) samples: u32,
     /// Samples that have timestamps and as many numbers in the list before them.
+    ///
+    /// Values of one generation and attributes of another, if they are all of the samples.
     pub(super) timed: u32,
 }
 

@@ -2,6 +2,10 @@
 //!
 //! Traces, metrics and logs have the same envelope as profiles. Their records are told by fields that profiles do
 //! not have.
+//!
+//! Bodies that a record holds are not looked into (`Bytes`, `Opaques`): its own fields are enough
+//! to tell it, and a wrong guess would hide profiles. The numbers are those of the stable protos of
+//! opentelemetry-proto and cannot change.
 
 use Holds::{Bytes, Fixed32, Fixed64, Id, Many, Number, One, Opaques, Prose, Small, Text};
 

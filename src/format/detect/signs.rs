@@ -2,6 +2,10 @@
 //!
 //! Each function answers for one kind of file, by its first kilobytes. They are asked in the order of the table in
 //! `foreign`.
+//!
+//! They get at most some kilobytes of text ([`magic`](super::magic)), of which the last line may be
+//! cut. A sign has to be sure rather than complete: what is not recognised is an error that asks
+//! for the format's name, what is recognised wrongly is read as something else.
 
 use crate::format::perf::event::Event;
 use crate::format::perf::frame::Frame;

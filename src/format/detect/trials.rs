@@ -1,4 +1,12 @@
 //! Trying all candidates on a payload, on as much of it as it takes and as its size pays for.
+//!
+//! ```text
+//! FIRST ─► decided? ─► SECOND ─► decided? ─► WHOLE, up to 64 KiB
+//!            └─ alike ─────┴─► look over the rest ─► probes walked by those that are left
+//! ```
+//!
+//! Each round is walked only by candidates that fit as well as the best so far: one that is worse
+//! already cannot become better, as misfits only add up. So most candidates are walked once.
 
 use super::Depth;
 use super::bounds::Bounds;
@@ -61,6 +69,8 @@ impl Trial<'_> {
 pub(super) struct Trials<'c> {
     pub(super) all: Vec<Trial<'c>>,
     /// Whether everything was looked at in which those that fit best may differ.
+    ///
+    /// If not, formats that read alike so far are `Preferred` and not `Equivalent`.
     pub(super) whole: bool,
 }
 
@@ -86,6 +96,8 @@ impl<'c> Trials<'c> {
     }
 
     /// Looks over all of the payload, if several fit best and have not seen it.
+    ///
+    /// Nothing to do where one is left, or those that are have seen all.
     fn look(&mut self, payload: &[u8], depth: Depth) {
         let contenders = self.contenders();
         let seen = contenders.iter().all(|trial| !trial.outcome.cut);

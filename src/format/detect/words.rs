@@ -1,6 +1,10 @@
 //! What a decision rests on, in sentences.
 //!
 //! Sentences are made once, for the winner, from the clashes that walks kept: walking itself formats nothing.
+//!
+//! A clash is stored as numbers (path, field, kind, reason). Only here does it get names: those of
+//! the grammar it is a clash by, or those of the winner's where the winner reads the same bytes
+//! rightly.
 
 use std::fmt;
 
@@ -105,6 +109,8 @@ fn sentence(ours: &Grammar, theirs: &Grammar, clash: &Clash, names: &str) -> Str
 
 /// The field where a clash is, as another grammar sees it: the field itself, or one that is not
 /// looked into and has it inside.
+///
+/// `true` in the last place: the clash lies inside a field that `ours` does not look into.
 fn seen_by<'g>(ours: &'g Grammar, clash: &Clash) -> Option<(Message, u32, &'g Field, bool)> {
     let mut message = ours.root;
     for number in clash.path.numbers() {
