@@ -1,4 +1,13 @@
 //! Profiles put together row by row, for the readers of formats without tables.
+//!
+//! A reader of text or JSON asks for a row of each thing it meets and gets the id of an equal one
+//! if there is any. Ids are right from the start, so nothing is proved afterwards, unlike in
+//! formats whose tables refer to each other by index.
+//!
+//! ```text
+//! line of text ─► Named ─► Line ─► LocationId ─► StackId ┐
+//!                           attributes, link ────────────┼─► sample(Rows) ─► Group ─► Profiles
+//! ```
 
 use hashbrown::HashMap;
 
@@ -20,6 +29,7 @@ use crate::semconv::PROFILE_FRAME_TYPE;
 pub(crate) struct Assembly {
     pub(crate) interner: Interner,
     spent: u64,
+    /// Of all profiles: the limit is on the payload.
     samples: usize,
 }
 
@@ -114,6 +124,12 @@ impl Assembly {
     }
 
     /// Adds a sample to others. Of `sums`, one that is there already gets the values added.
+    ///
+    /// A sample with timestamps is never added to another: [`gathered`] joins those.
+    ///
+    /// # Errors
+    ///
+    /// [`Limit`](crate::ErrorKind::Limit) past `max_samples` or the budget; a sum past 64 bits.
     pub(crate) fn sample(
         &mut self,
         rows: &mut Rows,
@@ -136,6 +152,8 @@ impl Assembly {
     }
 
     /// The profiles of these resources, without those that have no sample.
+    ///
+    /// Samples stay in the order of the text: who reads such a file finds his lines again.
     pub(crate) fn finish(self, groups: Vec<Group>) -> Profiles {
         let mut resources: Vec<ResourceProfiles> = Vec::new();
         for group in groups {
@@ -157,6 +175,8 @@ impl Assembly {
 }
 
 /// The same samples, of which those that are equal but for their times and values became one.
+///
+/// In the order of the first of each; values and times are appended in the order of the samples.
 pub(crate) fn gathered(samples: &Samples) -> Samples {
     let mut met = Met::default();
     let number = |row: usize| {

@@ -7,6 +7,12 @@
 //! | several profiles that say an order | several types a profile (OTLP up to 1.7) | joined in that order |
 //! | several profiles of the same samples | pprof | joined, in the order said, else in theirs |
 //! | others | either | stay apart |
+//!
+//! ```text
+//! scope.attributes  pprof.scope.sample_type_order = [1, 0]
+//! scope.profiles    wall, cpu          profile 0 was column 1, profile 1 was column 0
+//! joined            cpu, wall
+//! ```
 
 use crate::format::known::{Known, KnownAttributes};
 use crate::format::losses::{self, Losses};
@@ -28,6 +34,9 @@ pub(crate) struct Joined<'a> {
     /// In the order of the columns; a profile may have several.
     pub(crate) profiles: Vec<&'a Profile>,
     /// The order said by the scope was followed, or none was needed.
+    ///
+    /// If not, a writer of pprof names the default sample type, as readers would show the last
+    /// column.
     pub(crate) ordered: bool,
 }
 
@@ -250,6 +259,8 @@ fn part_of(order: &[usize], row: usize, length: usize) -> Option<Vec<usize>> {
 
 /// How many profiles from the first on are columns of one.
 /// All are compared with the first: being the same is transitive.
+///
+/// A profile that cannot be a column is a run of its own.
 fn run(profiles: &[Profile], rule: Join) -> usize {
     let Some(first) = profiles.first() else {
         return 0;

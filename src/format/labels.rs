@@ -52,6 +52,8 @@ impl Label {
     }
 
     /// Notes what is odd about it.
+    ///
+    /// Neither is an error.
     pub(crate) fn note(self, intake: &mut Intake) {
         if (self.text, self.number, self.unit) == (0, 0, 0) {
             intake.note(losses::LABEL_ZERO, String::new, || {

@@ -1,4 +1,7 @@
 //! Text as lines: of whatever Unicode it is, with numbers.
+//!
+//! Nothing is copied but UTF-16: lines are slices of the payload. A line that is broken is an error
+//! with its number, or under [`Policy::Repair`] a finding, and the rest is read.
 
 use std::borrow::Cow;
 

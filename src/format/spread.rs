@@ -1,4 +1,16 @@
 //! Values and timestamps of a sample, where a format has one value a sample and column.
+//!
+//! ```text
+//! sample type  values     timestamps   how
+//! one          [5]        any          Plain: as it is
+//! one          []         3            Total(3): each timestamp counts 1
+//! one          [5 5]      2            Total(10): equal values come back by dividing
+//! one          [5 6]      2            Each: a sample for each value, with its timestamp
+//! one          [5 6]      0            Each
+//! several      one each   any          Plain
+//! ```
+//!
+//! The samples are walked once, front to back, by cursors into the columns: a row costs no search.
 
 use std::slice;
 
@@ -105,6 +117,8 @@ impl<'a, T> Rows<'a, T> {
 }
 
 /// How the values of a sample with one sample type are said as one.
+///
+/// A total past 64 bits is not made: then each value is a sample.
 pub(crate) fn spread(values: &[i64], times: &[u64]) -> Spread {
     match (values, times.len()) {
         ([], times) => Spread::Total(times as i64),
@@ -190,6 +204,8 @@ fn rows_of_one<E>(profile: &Profile, mut each: impl FnMut(Row) -> Result<(), E>)
 }
 
 /// Whether every total of a column is the number of its timestamps: each counts 1.
+///
+/// Then the total may be left out where timestamps say it, and nothing is lost.
 pub(crate) fn column_counts_events(profile: &Profile, column: usize) -> bool {
     let several = profile.sample_types.len() > 1;
     let samples =

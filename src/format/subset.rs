@@ -2,6 +2,11 @@
 //!
 //! A format of one profile a file, or with tables in every profile, is written from these, so that
 //! the time for a profile is that of what it holds, not that of the payload.
+//!
+//! ```text
+//! dictionary of all ─► reach of profile 1 ─► Subset 1   marks cleared by the rows that were set,
+//!                  └─► reach of profile 2 ─► Subset 2   not by the size of the dictionary
+//! ```
 
 use crate::build::reach::Reach;
 use crate::format::columns::Joined;
@@ -15,6 +20,8 @@ pub(crate) struct Subsets<'a> {
     dictionary: &'a Dictionary,
     reach: Reach,
     /// By mapping: whether a profile taken before has it.
+    ///
+    /// A mapping that is first here and was in a profile before is probably a library.
     taken: Vec<bool>,
 }
 
@@ -39,6 +46,9 @@ impl<'a> Subsets<'a> {
     }
 
     /// Takes out profiles, and some texts beside them.
+    ///
+    /// `texts` are those that the writer needs beside what the profiles say; they come back with
+    /// their new ids.
     pub(crate) fn take<const N: usize>(
         &mut self,
         joined: &Joined,
@@ -90,6 +100,8 @@ impl<'a> Subsets<'a> {
 }
 
 /// Whether a file may be a program, by its name: neither a library nor something like `[vdso]`.
+///
+/// `libc.so.6`, `lib_x.dylib`, `[vdso]` and files without a name are none.
 fn is_program(filename: &str) -> bool {
     let name = filename.trim_end_matches("(deleted)").trim_end();
     let versioned =

@@ -1,4 +1,12 @@
 //! Interning while reading: texts, attributes and stacks that were met before.
+//!
+//! ```text
+//! raw     "" t1 t2 … tn │ p1 p2 …      rows of the string table, then texts in place
+//! index                 │ p1 p2 …      the table's rows only after 16 texts that were in no index
+//! ```
+//!
+//! A payload usually has a handful of texts in place, for which indexing a table of 100,000 strings
+//! would cost more than all the rest. So the first sixteen are looked for by length, one by one.
 
 use std::hash::{BuildHasher, Hasher};
 
@@ -22,6 +30,8 @@ pub(crate) struct Texts {
     /// How many of them are rows of the string table.
     pub(crate) table_rows: u32,
     /// The first row in the index.
+    ///
+    /// 0: nothing was interned yet; 1: all rows are in the index.
     first: u32,
     index: RowIndex,
     /// How many texts were looked for among those before it.
@@ -54,6 +64,10 @@ impl Texts {
     }
 
     /// Appends the next row of the string table.
+    ///
+    /// # Errors
+    ///
+    /// As of [`intern`](Self::intern).
     #[inline]
     pub(crate) fn push_row(&mut self, bytes: &[u8], intake: &mut Intake) -> Result<()> {
         push_row(&mut self.raw, bytes, intake)
@@ -61,6 +75,10 @@ impl Texts {
 
     /// The id of a text, equal to that of an equal one interned before; of equal rows of the string
     /// table, the first's. The empty text is none.
+    ///
+    /// # Errors
+    ///
+    /// [`Limit`](crate::ErrorKind::Limit) past `max_string_bytes`, `max_strings` or the budget.
     pub(crate) fn intern(&mut self, bytes: &[u8], intake: &mut Intake) -> Result<StringId> {
         if bytes.is_empty() {
             return Ok(StringId::NONE);
@@ -115,6 +133,8 @@ impl Texts {
     }
 
     /// Lets the rows of the string table be found; of equal ones, the first.
+    ///
+    /// Linear, and once at most.
     fn index_table(&mut self, intake: &mut Intake) -> Result<()> {
         let rows = self.raw.len();
         intake.budget.take::<[u64; 3]>(rows)?;
@@ -219,6 +239,8 @@ impl NewAttributes {
     }
 
     /// Those of the payload's own table and these behind them; the shorter of the two is moved.
+    ///
+    /// Ids that [`intern`](Self::intern) gave stay right: `first` was the length of the table.
     pub(crate) fn behind(&mut self, mut table: Vec<Attribute>) -> Vec<Attribute> {
         let mut rows = std::mem::take(&mut self.rows);
         if table.len() < rows.len() {

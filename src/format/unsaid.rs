@@ -2,6 +2,10 @@
 //!
 //! A pprof, and most formats of other tools, has no resource, no scope, no ids of profiles and one string a build
 //! id; OTLP's generations without stack traces of OTEP 0239 or with one sample type a profile share some of it.
+//!
+//! Counting happens on the model and before writing, so that a writer only has to leave things out.
+//! A value that this crate made itself because a format required one (an id, a temporality) and
+//! would make again is not counted: nothing is lost then.
 
 use crate::format::columns::{Joined, is_in_fields};
 use crate::format::fingerprint::Fingerprints;

@@ -1,4 +1,7 @@
 //! What the formats of other tools have no place for: every bit of it is counted.
+//!
+//! One list for all such formats: a format says in [`Says`] what it can say, the rest of what the
+//! model has is counted with its code. What pprof lacks as well is counted by [`unsaid`](super::unsaid).
 
 use crate::format::assembly::Met;
 use crate::format::columns::{Join, default_of, join, scope_default};

@@ -1,4 +1,8 @@
 //! How well the keys of a text fit the names of a generation.
+//!
+//! JSON says no version either. Every generation has the same names for most fields, so the one
+//! with the fewest misfits is taken, the newest of several. Values are not looked at beyond their
+//! kind (object, list, other): a name decides, or nothing does.
 
 use crate::error::Result;
 use crate::format::Format;
@@ -31,6 +35,9 @@ impl<'a> Misfits<'a> {
         Self { text: text.clone(), version, max_nesting, count: 0 }
     }
 
+    /// # Errors
+    ///
+    /// What is no JSON, at its byte.
     pub(super) fn of(text: &Text<'a>, version: Version, max_nesting: u64) -> Result<u64> {
         let mut misfits = Self::in_version(text, version, max_nesting);
         misfits.object(&PROFILES_DATA, 1)?;

@@ -1,4 +1,7 @@
 //! The names that JSON has for the fields of messages.
+//!
+//! Protobuf's mapping writes `lowerCamelCase` and reads that or the name of the proto; both are
+//! derived from the schema's names, so there is no second list.
 
 use crate::schema::{Field, MessageType, Version};
 

@@ -1,4 +1,7 @@
 //! The members of JSON objects that somebody wants, in whatever order they come.
+//!
+//! Members come in any order, so a reader that needs one before another takes the places first
+//! ([`pick`]) and reads from them after. The object is scanned once, and nothing of it is copied.
 
 use crate::error::{Error, Result};
 use crate::format::json::scalars::{number_length, whole};
@@ -69,6 +72,12 @@ pub(crate) fn int_of(number: &str) -> Option<i64> {
 }
 
 /// A number times `scale`, rounded, halves away from 0.
+///
+/// Exact where the number is whole; else by way of a double.
+///
+/// # Errors
+///
+/// What does not fit into 64 bits.
 pub(crate) fn scaled(text: &mut Text<'_>, scale: i64, what: &str) -> Result<i64> {
     let at = text.rest();
     let number = text.number(what)?;

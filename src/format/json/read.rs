@@ -1,5 +1,17 @@
 //! JSON to the bytes of protobuf, which the reader of its generation then reads: budgets, proofs,
 //! repairs and findings are that reader's.
+//!
+//! ```text
+//! {"sample": {"values": ["1", 2]}}  ─►  tag, length ×5, { tag of values, length ×5, 01 02 }
+//! ```
+//!
+//! Members come in the order of the text, which the readers of bytes allow. A length takes five
+//! bytes, padded, and is filled in when the body is there, so nothing is moved; the bytes are read
+//! once and thrown away.
+//!
+//! An error of the reader of bytes has an offset in bytes that nobody has seen.
+//! [`Transcoder::text_of`] then transcodes again and watches for that offset, to say where in the
+//! JSON it comes from.
 
 use std::borrow::Cow;
 
@@ -16,6 +28,8 @@ use crate::wire::{LEN, tag};
 
 /// The objects around the outermost value: what nests without end is counted from there, and by
 /// the reader of the bytes exactly.
+///
+/// The fixed messages of a payload are not what `max_nesting` is for.
 pub(super) const AROUND: u64 = 7;
 /// Every length takes as many bytes, so that nothing moves when it becomes known.
 const LENGTH: usize = 5;
@@ -31,6 +45,7 @@ pub(super) struct Transcoder<'a> {
     begun: Vec<(u32, usize)>,
     /// Where in `out` somebody wants to know the text of, and where that is.
     watch: usize,
+    /// A slice of the text: its address is the place.
     watched: &'a [u8],
 }
 
@@ -47,6 +62,8 @@ impl<'a> Transcoder<'a> {
     }
 
     /// The text of what lies at `offset` in the bytes.
+    ///
+    /// Costs a second transcoding, and only where there is an error to be told.
     pub(super) fn text_of(mut self, offset: usize) -> &'a [u8] {
         self.watch = offset;
         // It was transcoded before: whatever comes back is of no interest.
@@ -197,6 +214,10 @@ impl<'a> Transcoder<'a> {
     }
 
     /// What `fill` appends, and its length before it.
+    ///
+    /// # Errors
+    ///
+    /// [`Limit`](crate::ErrorKind::Limit) when the bytes outgrow the budget.
     fn delimited(&mut self, fill: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
         let at = self.out.len();
         self.out.extend_from_slice(&[0x80, 0x80, 0x80, 0x80, 0]);
@@ -236,6 +257,10 @@ impl<'a> Transcoder<'a> {
     }
 
     /// A whole number within these bounds.
+    ///
+    /// # Errors
+    ///
+    /// A fraction, text that is no number, or a number out of the bounds, at its byte.
     fn integer(&mut self, least: i128, most: i128) -> Result<i128> {
         let (text, from) = self.number("a whole number")?;
         let number = if is_number(&text) { whole(&text) } else { None };
@@ -263,6 +288,8 @@ impl<'a> Transcoder<'a> {
     }
 
     /// The number of an enum's value. OTLP says the number, protobuf's own mapping the name.
+    ///
+    /// A name that the schema does not have is tried as a number, and refused as such.
     fn enumerated(&mut self, names: &[&str]) -> Result<i128> {
         let mut ahead = self.text.clone();
         if ahead.peek() == Some(b'"') {

@@ -1,6 +1,12 @@
 //! Numbers and bytes as JSON writes them.
+//!
+//! The whole-number reader takes every form that JSON has (`1e3`, `1.50e2`), since protobuf's
+//! mapping lets senders choose; doubles are left to the standard library. Nothing here allocates
+//! but the output.
 
 /// The bytes of the number that `text` begins with; 0 when it begins with none.
+///
+/// The grammar is JSON's: no leading zeros, plus signs or bare points.
 pub(super) fn number_length(text: &[u8]) -> usize {
     let digits = |from: usize| {
         let rest = text.get(from..).unwrap_or_default();
@@ -30,6 +36,8 @@ pub(super) fn number_length(text: &[u8]) -> usize {
 
 /// The whole number that a JSON number says, however it says it (`10`, `1.0e1`); `None` when it
 /// is not whole, the nearest of 128 bits when it is larger.
+///
+/// `number` must be one by [`number_length`]. No digit is lost on the way through a double.
 pub(super) fn whole(number: &str) -> Option<i128> {
     if number.len() <= 18 && number.bytes().all(|byte| byte.is_ascii_digit()) {
         return number.parse().ok();
@@ -55,11 +63,14 @@ pub(super) fn whole(number: &str) -> Option<i128> {
     (shift >= 0).then(|| sign * value.saturating_mul(power(shift)))
 }
 
+/// Saturated: a number that large is out of range for every caller.
 fn power(exponent: i64) -> i128 {
     10i128.checked_pow(exponent.clamp(0, 99) as u32).unwrap_or(i128::MAX)
 }
 
 /// Appends the bytes that hex digits say; `None` when they are not such.
+///
+/// Digits of either case; what was appended before a bad one stays.
 pub(super) fn from_hex(digits: &str, out: &mut Vec<u8>) -> Option<()> {
     let (pairs, odd) = digits.as_bytes().as_chunks::<2>();
     for pair in pairs {
@@ -101,6 +112,7 @@ pub(crate) fn from_base64(text: &str, out: &mut Vec<u8>) -> Option<()> {
     Some(())
 }
 
+/// `None` for what is in neither alphabet.
 fn sextet(digit: u8) -> Option<u32> {
     let value = match digit {
         b'A'..=b'Z' => digit - b'A',

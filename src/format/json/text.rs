@@ -1,4 +1,14 @@
 //! JSON text, pulled value by value: no tree, no recursion, and every error knows its byte.
+//!
+//! A [`Text`] is a place in the text and cheap to clone: whoever wants to look ahead clones it.
+//! Methods take what they name and leave the place behind it; white space is passed over before
+//! each.
+//!
+//! ```text
+//! { "a" : [ 1 , 2 ] }      open('{')  key → "a"  open('[')  another  number  another  number  another → no
+//! ```
+//!
+//! Depth is the caller's to bound; [`skip`](Text::skip) keeps its own list of open brackets.
 
 use std::borrow::Cow;
 
@@ -10,11 +20,16 @@ use crate::limits::within;
 #[derive(Clone, Debug)]
 pub(crate) struct Text<'a> {
     text: &'a str,
+    /// Always between two characters.
     at: usize,
 }
 
 impl<'a> Text<'a> {
     /// A text from its bytes.
+    ///
+    /// # Errors
+    ///
+    /// What is not UTF-8, at its first bad byte.
     pub(crate) fn new(payload: &'a [u8]) -> Result<Self> {
         match std::str::from_utf8(payload) {
             Ok(text) => Ok(Self { text, at: 0 }),
@@ -71,6 +86,8 @@ impl<'a> Text<'a> {
     }
 
     /// The key of the next member of an object, up to its value; `None` at the object's end.
+    ///
+    /// `first` belongs to the object: it says whether a comma must come before.
     pub(crate) fn key(&mut self, first: &mut bool) -> Result<Option<Cow<'a, str>>> {
         if !self.another(first, b'}')? {
             return Ok(None);
@@ -120,6 +137,10 @@ impl<'a> Text<'a> {
     }
 
     /// What a string says up to its next escape or its end.
+    ///
+    /// # Errors
+    ///
+    /// A control character that is not escaped, and a text that ends first.
     fn run(&mut self) -> Result<&'a str> {
         let rest = self.rest();
         let Some(length) = rest.iter().position(|byte| matches!(byte, b'"' | b'\\' | 0..0x20))
@@ -149,6 +170,10 @@ impl<'a> Text<'a> {
     }
 
     /// The rest of `\u….`, or of the two of a surrogate pair.
+    ///
+    /// # Errors
+    ///
+    /// Half of a surrogate pair alone: it is no character, and no text could hold it.
     fn code_point(&mut self, start: &'a [u8]) -> Result<char> {
         let high = self.four_digits(start)?;
         let mut code = high;
@@ -175,6 +200,10 @@ impl<'a> Text<'a> {
     }
 
     /// Skips a value of any kind.
+    ///
+    /// # Errors
+    ///
+    /// What is no JSON, and brackets deeper than `max_nesting`.
     pub(crate) fn skip(&mut self, max_nesting: u64) -> Result<()> {
         let mut open = Vec::new();
         loop {

@@ -1,4 +1,8 @@
 //! A JSON value as a tree, for small ones that say the same in many forms.
+//!
+//! Readers of other tools' reports use it where an element is small and says the same in many
+//! forms; whole files go through [`Text`] and [`object`](super::object) without a tree. The budget
+//! pays for every node.
 
 use std::borrow::Cow;
 
@@ -22,6 +26,10 @@ pub(crate) enum Json<'a> {
 
 impl<'a> Json<'a> {
     /// The value that comes next, which is taken.
+    ///
+    /// # Errors
+    ///
+    /// What is no JSON; [`Limit`](crate::ErrorKind::Limit) past `max_nesting` or the budget.
     pub(crate) fn of(text: &mut Text<'a>, intake: &mut Intake) -> Result<Self> {
         Self::at_depth(text, intake, 1)
     }

@@ -1,4 +1,15 @@
 //! The bytes of protobuf to JSON: what this crate's own writer wrote, by names instead of numbers.
+//!
+//! What comes in is what `otlp::write` just made: fields in ascending order, every list in one
+//! piece, nesting bounded by the model. So nothing is buffered; a field is written as it is read,
+//! and what the schema does not know is skipped.
+//!
+//! | kind | JSON, by the OTLP specification and protobuf's mapping |
+//! |---|---|
+//! | int32, uint32, double, bool | as it is; `"NaN"`, `"Infinity"` |
+//! | int64, uint64, fixed64 | a string of digits: JSON's numbers are doubles to many readers |
+//! | enum | its number |
+//! | bytes | base64; trace ids, span ids and profile ids in lower-case hex digits |
 
 use std::io::Write;
 
@@ -11,6 +22,12 @@ use crate::wire::LEN;
 use crate::wire::read::Reader;
 
 /// The JSON of a payload of the generation.
+///
+/// `out` is memory to write into.
+///
+/// # Errors
+///
+/// [`Limit`](crate::ErrorKind::Limit) past `max_output_bytes`, looked at after each field.
 pub(super) fn json(
     payload: &[u8],
     version: Version,
@@ -65,6 +82,7 @@ impl Writer {
         self.out.extend_from_slice(if field.is_repeated() { b"\":[" } else { b"\":" });
     }
 
+    /// One field on the wire: a packed list has several values in one.
     fn member(&mut self, field: &Field, wire: u32, reader: &mut Reader) -> Result<()> {
         if wire != LEN || field.kind.wire() == LEN {
             return self.value(field, reader);
@@ -104,6 +122,7 @@ impl Writer {
         self.out.write_fmt(text).ok();
     }
 
+    /// As Rust prints it, which is the shortest text that gives the same double back.
     fn double(&mut self, number: f64) {
         match number {
             number if number.is_finite() => self.print(format_args!("{number:?}")),
@@ -120,6 +139,7 @@ impl Writer {
         self.out.push(b'"');
     }
 
+    /// Runs without an escape are copied whole. Only what JSON demands is escaped.
     fn string(&mut self, text: &str) {
         self.out.push(b'"');
         for run in text.split_inclusive(|c| matches!(c, '"' | '\\' | '\0'..' ')) {

@@ -1,4 +1,13 @@
 //! Locations by function and line, those that stacks use most in front.
+//!
+//! ```text
+//! indices 0 … 127        one byte each     the locations that stacks have most often
+//!         128 … 16,383   two bytes
+//!         16,384 …       three
+//! ```
+//!
+//! Only which bucket a location is in follows from its use; inside of one they keep the order by
+//! function, so that neighbours share mapping and function and gzip finds it.
 
 use crate::format::layout::words::{self, Words};
 use crate::model::dictionary::Dictionary;
@@ -55,6 +64,8 @@ pub(crate) fn by_function(
 
 /// Locations whose index takes one byte before those that take two, and so on: the most used ones.
 /// Those that take as many keep their order.
+///
+/// `short` is how many indices of one byte there are. Linear: the hottest are selected, not sorted.
 pub(crate) fn in_buckets(
     order: Vec<u32>,
     uses: impl FnOnce() -> Vec<u32>,

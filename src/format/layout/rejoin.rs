@@ -1,5 +1,14 @@
 //! Profiles that are the columns of one, where each has only the samples that are not 0 in it: every
 //! column gets the samples of all, before they are written as one.
+//!
+//! ```text
+//! cpu    s1 5, s3 2          cpu    s1 5, s2 0, s3 2
+//! wall   s2 7, s3 2    ─►    wall   s1 0, s2 7, s3 2     both with the same samples
+//! ```
+//!
+//! It undoes [`written_rows`](super::written_rows), and what any other writer did that left out
+//! zeros. Nothing is guessed: the scope must say that its profiles were columns, and in which
+//! order.
 
 use std::hash::BuildHasher;
 
@@ -14,6 +23,8 @@ use crate::model::{Profiles, ScopeProfiles};
 
 /// The profiles with the same samples in all columns of one, where some have others: only where a
 /// scope says in which order its profiles were columns.
+///
+/// `None`, without a copy, where all columns have the same samples already. Linear in the samples.
 pub(crate) fn rejoined(profiles: &Profiles) -> Option<Profiles> {
     let scopes = profiles.resources.iter().flat_map(|resource| &resource.scopes);
     let differ: Vec<bool> = scopes.map(|scope| differ(scope, profiles)).collect();
@@ -30,6 +41,8 @@ pub(crate) fn rejoined(profiles: &Profiles) -> Option<Profiles> {
 }
 
 /// Whether the profiles of a scope were columns of one, and have not the same samples.
+///
+/// A column with timestamps, stack trace ids or several values a sample is left alone.
 fn differ(scope: &ScopeProfiles, profiles: &Profiles) -> bool {
     let Some((first, others)) = scope.profiles.split_first() else {
         return false;

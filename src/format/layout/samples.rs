@@ -1,5 +1,8 @@
 //! Samples by their attributes and their stack. Lists of attributes come in the order in which samples
 //! have them first, so that what was sorted, written and read is sorted.
+//!
+//! Both orders are made of counting sorts, one after the other, each of which keeps the order of
+//! the one before: linear, and the same for the same samples.
 
 use std::hash::BuildHasher;
 
@@ -84,6 +87,8 @@ impl Rest<'_> {
 }
 
 /// The different lists of attributes that samples have.
+///
+/// A list is known by the number of its first sample, so that no list is copied.
 struct Sets {
     /// By sample: how many lists are met before its own. None where no sample has attributes.
     ranks: Vec<u32>,
@@ -127,6 +132,8 @@ impl Sets {
 }
 
 /// Some samples in another order.
+///
+/// Columns that are shorter than the samples, such as links, stay as short as they can be.
 fn permuted(samples: &Samples, order: &[u32]) -> Samples {
     let rows = || order.iter().map(|row| *row as usize);
     let mut sorted = Samples {

@@ -1,4 +1,7 @@
 //! Stacks as a walk through the tree of calls meets them.
+//!
+//! A path from the root is compared as words: some locations, as many as fit 64 bits by their
+//! largest id, up to eight, packed into each. So one comparison takes several frames.
 
 use crate::format::layout::words::{self, Words};
 use crate::model::dictionary::Dictionary;
@@ -40,6 +43,9 @@ impl Words for Ragged<u64> {
 }
 
 /// Rows by a length, the longest first, and in the order given where they are as long.
+///
+/// Stable and linear. Neighbours then have equal lengths, which is what gzip finds in
+/// `locations_length`.
 pub(crate) fn longest_first(rows: &[u32], length: impl Fn(u32) -> usize) -> Vec<u32> {
     let longest = rows.iter().map(|row| length(*row)).max().unwrap_or(0);
     by_rank(rows, longest + 1, |row| longest - length(row))

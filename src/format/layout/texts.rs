@@ -1,4 +1,6 @@
 //! Functions by file, and strings as they are first used.
+//!
+//! A name is compared as big-endian words, which sorts it as its bytes do, eight at a time.
 
 use crate::build::reach::Reach;
 use crate::format::layout::words::{self, Words};
@@ -47,6 +49,8 @@ pub(crate) fn functions(dictionary: &Dictionary, rows: &[u32]) -> Vec<u32> {
 }
 
 /// By string: its place among some texts once they are sorted.
+///
+/// 0 for a text that is none of them. Equal texts of several rows have ranks beside each other.
 fn ranks(dictionary: &Dictionary, texts: impl Iterator<Item = StringId>) -> Vec<u32> {
     let mut ranks = vec![0; dictionary.strings.len()];
     let mut some = Vec::new();

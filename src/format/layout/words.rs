@@ -1,13 +1,26 @@
 //! Sorting by words: what is sorted is compared 64 bits at a time, and no further than it differs from
 //! what stands beside it.
+//!
+//! ```text
+//! items         a  b  c  d           range 0..4, depth 0
+//! first words   7  3  7  3    ─►     b d │ a c        ranges 0..2 and 2..4 go on at depth 1
+//! ```
+//!
+//! A most-significant-first radix sort by words, each range sorted by its word alone: a word that
+//! all items share is never moved, and a name is read as far as it differs. The stack of ranges is
+//! on the heap, so no input makes it deep.
 
 /// Something that is sorted as a list of words.
 pub(super) trait Words {
     /// Word number `depth` of an item, and whether others follow; 0 behind the end.
+    ///
+    /// Asked once for each item and depth that is reached.
     fn word(&self, item: u32, depth: usize) -> (u64, bool);
 }
 
 /// Sorts items by their words; those with the same ones by their number.
+///
+/// Stable if `items` ascend. What is equal to the end keeps its order.
 pub(super) fn sort(words: &impl Words, items: &mut [u32]) {
     let mut keyed: Vec<(u64, u32)> = Vec::with_capacity(items.len());
     let mut spare = Vec::new();

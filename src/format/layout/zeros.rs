@@ -3,6 +3,11 @@
 //!
 //! What is left out can be put back: among samples that say the same, which stand together, only the
 //! last are left out of a column, and the column that is written first has all of them if no other has.
+//!
+//! ```text
+//! values of equal samples    cpu 5 0 0   wall 0 0 3    first written: cpu
+//! written                    cpu 5       wall 0 0 3    wall has all three, so rejoining finds them
+//! ```
 
 use crate::model::profile::Profile;
 use crate::model::samples::Samples;
