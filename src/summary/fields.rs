@@ -1,9 +1,15 @@
 //! What the fields of a sample are.
+//!
+//! One look-up by the tag byte says what to do with a field; tags of the samples of all versions
+//! are of one byte, which the assertion at the end states for number 15.
 
 use crate::schema::{Kind, Role, SAMPLE, Version};
 use crate::wire::{FIXED64, LEN, VARINT, tag};
 
 /// What a field of a sample is, by its tag.
+///
+/// Only values and times are told apart; a number or some bytes of any other meaning is passed
+/// over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
     /// None that the version has.

@@ -1,5 +1,16 @@
 //! What a payload holds, without reading all of it: format, resources, types, counts, sums, times and the
 //! sizes of its tables; and where its bytes go.
+//!
+//! ```text
+//! payload ─► detect ─► usual? ─► walk ─┬─► tallies: samples, timestamps, sums
+//!                        │             ├─► table rows
+//!                        │             └─► outline, a small payload ─► any reader ─► heads of profiles
+//!                        └─ no ─► read in full ─► the same answers
+//! ```
+//!
+//! The walk never decides what odd bytes mean: wherever it would have to, it returns `None`, and
+//! the reader of the format says. So there is one place for errors and repairs. `tests/summary.rs`
+//! holds both ways against each other over every file in every generation.
 
 mod fields;
 mod outline;
@@ -177,6 +188,9 @@ impl Summary {
 }
 
 /// The summary of a payload by one walk; `None` where it has to be read in full.
+///
+/// Options that change what is read (repairs, a label that is a time, what other formats leave
+/// open) ask for a full reading, and so does a payload of nearly 4 GiB.
 fn quick(payload: &[u8], options: &ReadOptions) -> Result<Option<Summary>> {
     let asks_more = options.policy == Policy::Repair
         || options.timestamp_label.is_some()
@@ -202,6 +216,7 @@ fn version_of(format: Format) -> Option<Version> {
     }
 }
 
+/// `None` too where a limit is broken: the reader then names it.
 fn walked(
     payload: &[u8],
     detected: Detected,

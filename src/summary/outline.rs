@@ -1,6 +1,16 @@
 //! One walk over a payload: samples are counted and summed, rows of tables counted, and all else is copied
 //! into an outline, which any reader reads: resources, scopes and the heads of profiles, with tables of the
 //! rows that these refer to.
+//!
+//! ```text
+//! payload   Profile { sample_type …, sample ×10⁶, time, attribute_indices } Dictionary { 10⁵ rows }
+//! outline   Profile { sample_type …,              time, attribute_indices } Dictionary { "" … }
+//!                                             rows that are referred to, at their index; the others empty
+//! ```
+//!
+//! Rows keep their numbers, as references to them are copied unchanged: a row that nobody refers to
+//! becomes one of no bytes, and the table ends behind the last that somebody does. Time is linear
+//! in the payload, memory in what is not samples or rows.
 
 use std::collections::BTreeSet;
 
@@ -80,6 +90,7 @@ struct Tables {
 struct Walk<'a> {
     payload: &'a [u8],
     version: Version,
+    /// How deep a field that is passed over may nest: `Limits::max_nesting`.
     levels: u64,
     samples: Samples,
     /// Those of the messages that were met.
@@ -130,6 +141,8 @@ pub(super) fn outline(payload: &[u8], version: Version, levels: u64) -> Option<O
 }
 
 impl<'a> Walk<'a> {
+    /// Made once for each message of a version; taken out while it is used, so that a message
+    /// inside of itself makes its own.
     fn actions_of(&mut self, message: &'static MessageType) -> Option<Box<Actions>> {
         let known = self.actions.iter().position(|(known, _)| std::ptr::eq(*known, message));
         match known {
@@ -240,6 +253,9 @@ impl<'a> Walk<'a> {
     }
 
     /// Copies what is kept of a message within a message; a dictionary when all references are known.
+    ///
+    /// The dictionary waits for the end: profiles behind it may refer to its rows. A second one is
+    /// `None`.
     fn enter(&mut self, inner: &'static MessageType, tag: u32, body: Reader<'a>) -> Option<()> {
         if std::ptr::eq(inner, &PROFILES_DICTIONARY) {
             let tables = self.message(inner, body)?;
@@ -264,6 +280,9 @@ impl<'a> Walk<'a> {
     }
 
     /// Writes the length of a message that began here.
+    ///
+    /// A length always takes five bytes here, padded with continuation bits, so that no body is
+    /// moved.
     fn close(&mut self, start: usize) -> Option<()> {
         let mut length = u32::try_from(self.out.len() - start).ok().filter(|at| *at >> 31 == 0)?;
         let room = self.out.get_mut(start - LENGTH..start)?;
@@ -293,6 +312,8 @@ impl<'a> Walk<'a> {
     }
 
     /// Writes the wanted rows of a table, or all; those before and between as empty ones.
+    ///
+    /// `None` where a row is referred to that the table does not have.
     fn rows(
         &mut self,
         rows: &Rows,

@@ -1,4 +1,7 @@
 //! The rows that the heads of profiles refer to, and the tables with these rows alone.
+//!
+//! References are found by the schema's roles and nothing else, so a field that a new version adds
+//! needs no code here. An attribute that is copied is searched in turn: it refers to strings.
 
 use std::collections::BTreeSet;
 
@@ -7,6 +10,8 @@ use crate::wire::LEN;
 use crate::wire::read::Reader;
 
 /// The rows that were referred to.
+///
+/// Sorted sets: rows are written in ascending order, and few are referred to by heads.
 #[derive(Debug, Default)]
 pub(super) struct Refs {
     pub(super) strings: BTreeSet<u32>,
@@ -15,6 +20,8 @@ pub(super) struct Refs {
 
 impl Refs {
     /// Notes what a field refers to, whose value is what comes next.
+    ///
+    /// `None` for a reference past 32 bits, bytes that are no fields, or nesting past `levels`.
     pub(super) fn field(
         &mut self,
         field: &Field,
@@ -44,6 +51,8 @@ impl Refs {
     }
 
     /// Notes what the fields of a message refer to.
+    ///
+    /// `None` for a field that the version does not have: a reader has to say what it makes of it.
     pub(super) fn message(
         &mut self,
         mut reader: Reader<'_>,

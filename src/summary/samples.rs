@@ -1,4 +1,11 @@
 //! Samples without what they refer to: how many, and what their values add up to.
+//!
+//! ```text
+//! sample ─► skip long lists that come first ─► 24 bytes or less? ─► shape known? ─► add values at its places
+//!                                                     no ─► field by field
+//! ```
+//!
+//! Sums are `i128`: no number of samples overflows them.
 
 use super::fields::{Fields, Part};
 use super::shapes::{LONGEST, Shape, Shapes, Window};
@@ -26,6 +33,8 @@ impl Samples {
     }
 
     /// Looks at a sample, or as much of it as there is to be looked at.
+    ///
+    /// `None` for a sample that a reader has to look at.
     #[inline(always)]
     fn look<'a>(&mut self, mut sample: Reader<'a>) -> Option<Look<'_, 'a>> {
         while sample.left() > LONGEST {
@@ -81,6 +90,8 @@ impl Tally {
     }
 
     /// The same of a profile that may measure several things: each sample has a value of each.
+    ///
+    /// `None` where samples differ in how many values they have: a reader refuses or repairs that.
     #[inline(always)]
     pub(super) fn several(&mut self, sample: Reader<'_>, samples: &mut Samples) -> Option<()> {
         let look = samples.look(sample)?;

@@ -1,6 +1,17 @@
 //! Samples of a profile look alike: the same fields in the same order, their numbers as wide. Which bytes are
 //! tags and lengths, and where values are, is found out once of all that look alike; from then on they are
 //! known by comparing three words.
+//!
+//! ```text
+//! message   0a 01 05 12 02 96 01       field 1: packed [5]; field 2: packed [150]
+//! fixed     0a 01 00 12 02 80 00       tags and lengths whole, of numbers the high bit alone
+//! mask      ff ff 80 ff ff 80 80
+//! places    (2, one byte) (5, two bytes)
+//! ```
+//!
+//! A message looks like a shape if `word & mask == fixed` in all three words and the length is the
+//! same. The shape is found by a hash of length and high bits in a table of 128, where a new one
+//! replaces what is there: it is a cache, and a miss costs the finding out again.
 
 use super::fields::{Fields, Part};
 use crate::wire::varint::compact;
@@ -23,10 +34,12 @@ pub(super) struct Shape {
     /// The bytes that it is told by: tags, lengths, and of numbers which bytes end them.
     fixed: [u64; WORDS],
     mask: [u64; WORDS],
+    /// In bytes; `u64::MAX` is that of no message.
     length: u64,
     /// How many timestamps there are.
     pub(super) times: u64,
     places: [Place; Self::MOST_VALUES],
+    /// How many of the places are values.
     count: usize,
 }
 
@@ -135,6 +148,8 @@ impl Shapes {
     }
 
     /// How a message looks, if it is none longer than `LONGEST` and has usual fields.
+    ///
+    /// `None` for what [`Shape::of`] does not take.
     #[inline(always)]
     pub(super) fn of(&mut self, window: &Window, length: usize, fields: &Fields) -> Option<&Shape> {
         let ends = ENDS.get(length)?;

@@ -1,4 +1,7 @@
 //! The largest of many: texts by their bytes, stacks by their depth.
+//!
+//! Ten each. A list of ten is searched from its end, so nearly every text or stack of a payload
+//! costs one comparison with the least that is kept.
 
 /// How many of the largest are kept.
 const MOST: usize = 10;

@@ -1,5 +1,20 @@
 //! The fields that bytes are counted of: every field of a version's schema by where it lies, from the payload
 //! down to the values of attributes, which are one level deep here though they nest without end.
+//!
+//! ```text
+//! ProfilesData                      container
+//! ├─ resource_profiles              container
+//! │  └─ scope_profiles … profiles   container
+//! │     ├─ samples                  message, table 1
+//! │     │  ├─ stack_index           leaf, in table 1
+//! │     │  └─ values                leaf, in table 1
+//! │     └─ time_unix_nano           leaf, a table of its own
+//! └─ dictionary                     container
+//!    └─ string_table                text, a table of its own
+//! ```
+//!
+//! Nodes stand in a list, each before those below it, so "all below" is a range, and the counts of
+//! a walk are one array by node.
 
 use crate::schema::{
     EVENT_PROFILE, Field, Kind, MessageType, PROFILE, PROFILE_CONTAINER, PROFILES_DATA,
@@ -104,6 +119,8 @@ impl Tree {
     }
 
     /// Adds the fields of a message. The schema nests by values of attributes alone, whose lists are leaves.
+    ///
+    /// It recurses over the schema, whose depth is fixed, never over the payload.
     fn fields(&mut self, message: &'static MessageType, version: Version, parent: usize) {
         let most = message.fields_in(version).map(|field| field.number).max().unwrap_or(0);
         let mut fields = vec![0; most as usize + 1];

@@ -1,4 +1,7 @@
 //! One walk over a payload that counts the bytes of every field, and keeps the largest texts and stacks.
+//!
+//! Every byte is counted once: a field has its tag and value, a message only what is in none of its
+//! fields. So the counts of all nodes add up to the payload, which `tests/sizes.rs` asserts.
 
 use super::largest::{Largest, Locations, Range, Stack, Text};
 use super::tree::{Part, ROOT, StackOf, Tree};
@@ -40,6 +43,8 @@ struct Walk<'a, 't> {
     stack: Gathered,
     /// How many profiles were entered, and how many locations this one has slices of.
     profiles: usize,
+    /// Up to 1.7; counted before the samples, which may come first, so that a slice past the end is
+    /// known.
     shared: u64,
 }
 
@@ -169,6 +174,8 @@ impl<'a> Walk<'a, '_> {
     }
 
     /// Finds out how many bytes the kept slices of a profile have.
+    ///
+    /// Only slices among the ten that are kept: the list is walked once more for them.
     fn measure(&mut self, body: Reader<'a>, list: u32) -> Result<()> {
         let (profile, levels) = (self.profiles, self.levels);
         let stacks = self.counted.largest.stacks.iter_mut();

@@ -1,4 +1,8 @@
 //! A payload without one of its fields, and what its gzip is smaller by.
+//!
+//! What a field costs in gzip cannot be read off its bytes: it shares the window and the codes with
+//! its neighbours. So the payload is written without it and deflated again. The parts need not add
+//! up to the whole.
 
 use super::tree::{Part, ROOT, Tree};
 use crate::compression::{Level, deflated_length};
@@ -86,6 +90,9 @@ impl<'a> Strip<'a, '_> {
     }
 
     /// Writes the length of a message whose length has this room before it, more than it may need.
+    ///
+    /// The body may have shrunk: the bytes of the length that are not needed are removed, which
+    /// moves the body.
     fn close(&mut self, before: usize, room: usize) {
         let mut length = self.out.len() - before - room;
         let more = room.saturating_sub(varint_len(length as u64));
