@@ -4,6 +4,10 @@
 //! Files are read within [`Limits`] and written without a name or a time. Other compressions are
 //! recognised by their magic numbers, and named in the error. [`stream`](crate::stream) inflates what is too
 //! long for memory frame by frame.
+//!
+//! Bombs are bounded three ways before memory is taken: by the size of the input, by the number of
+//! members, and by what they inflate to. One layer is read; what is inside must not be compressed
+//! again.
 
 mod gunzip;
 mod level;
@@ -149,6 +153,10 @@ pub(crate) fn unpack<'a>(bytes: &'a [u8], limits: &Limits) -> Result<Unpacked<'a
 const READ: &str = if cfg!(feature = "zstd") { "gzip or zstd" } else { "gzip" };
 
 /// What a compressed file holds, unless it is compressed again.
+///
+/// # Errors
+///
+/// [`ErrorKind::Unrecognised`] where it is, with the command that undoes it.
 fn one_layer(inflated: Vec<u8>, what: &str) -> Result<Cow<'static, [u8]>> {
     let what = format!("what the {what} file holds is");
     match magic(&inflated) {

@@ -3,6 +3,15 @@
 //! [RFC 1952](https://www.rfc-editor.org/rfc/rfc1952) allows several members one after the other, and zeros behind the
 //! last. A file is inflated into one allocation, of the size that its trailer claims if deflate can make so much of it;
 //! a claim that is not true costs what the limits allow and no more.
+//!
+//! ```text
+//! member    header (10 bytes + extra, name, comment, crc16) │ deflate data │ crc32, size mod 2³² (8 bytes)
+//! file      member+ zeros*
+//! out       [inflated bytes, `len` of them │ zeros: room for more]
+//! ```
+//!
+//! flate2 inflates; headers and trailers are read here, since the limits and the places of errors
+//! need every byte accounted for, and a trailer's claim is known before the first byte is inflated.
 
 use flate2::{Crc, Decompress, DecompressError, FlushDecompress, Status};
 
@@ -18,6 +27,8 @@ const SLACK: usize = 1 << 10;
 /// What a file may take before any of its sizes is known.
 const FIRST: u64 = 64 << 10;
 /// Of a file name or a comment in a gzip header.
+///
+/// A longer one is refused: nothing else bounds how far the zero byte may be.
 const MAX_TEXT: usize = 65_535;
 /// Magic, method, flags, time (4), extra flags, system.
 const HEADER: usize = 10;
@@ -74,6 +85,8 @@ impl<'a> Gunzip<'a> {
     }
 
     /// Makes `out` `wanted` bytes and some slack long, but never more than slack past the limit.
+    ///
+    /// So a file that claims more than it has costs at most what `max_decompressed_bytes` allows.
     fn make_room(&mut self, wanted: u64) {
         let wanted = wanted.min(self.limits.max_decompressed_bytes);
         let wanted = usize::try_from(wanted).unwrap_or(usize::MAX).saturating_add(SLACK);
@@ -99,6 +112,10 @@ impl<'a> Gunzip<'a> {
     }
 
     /// Inflates until the member ends, in as much room as there is; then in twice as much.
+    ///
+    /// # Errors
+    ///
+    /// Data that is damaged, that ends before its end, or that is past `max_decompressed_bytes`.
     fn body(&mut self) -> Result<()> {
         loop {
             let (read, written) = (self.state.total_in(), self.state.total_out());
@@ -140,6 +157,10 @@ fn advance(before: u64, after: u64) -> usize {
 }
 
 /// What follows the header that begins `member`.
+///
+/// # Errors
+///
+/// A method other than 8, a reserved flag, a text that does not end, a checksum that is not right.
 fn header(member: &[u8]) -> Result<&[u8]> {
     let Some((fixed, mut rest)) = member.split_first_chunk::<HEADER>() else {
         return Err(truncated("header", member));

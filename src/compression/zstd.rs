@@ -1,6 +1,10 @@
 //! zstd in memory: several frames, inflated within limits; written so that equal input gives equal bytes.
 //!
 //! The work is that of Facebook's library, by way of the crate `zstd`.
+//!
+//! A frame may claim its size, and a small file may claim a large one: a claim is believed up to 64
+//! times the file, beyond which room grows with what really comes out. Skippable frames (a seek
+//! table) are counted and hold nothing.
 
 use std::io;
 
@@ -17,6 +21,11 @@ use crate::limits::{Limits, within};
 const WINDOWS: std::ops::RangeInclusive<u32> = 23..=27;
 
 /// What the frames of a file hold, one after the other, and how many there are.
+///
+/// # Errors
+///
+/// A frame that is damaged or cut off, bytes behind the last one, and the limits; each with its
+/// byte.
 pub(super) fn inflate(file: &[u8], limits: &Limits) -> Result<(Vec<u8>, u64)> {
     let mut decoder = decoder(limits).map_err(|error| corrupt(&error, file))?;
     let mut input = InBuffer::around(file);

@@ -2,6 +2,11 @@
 //!
 //! How a reference is read depends on the version, which [`Role`] does not say: see `Rows` in
 //! `format/otlp/schema.rs`. Names of before are in the rows; the key, given by `now`, is the newest.
+//!
+//! A row stands for a field in the versions `(first, last)`, both included. A field that was
+//! renamed has the name of today with [`now`](super::field::Field::now), by which code asks for it;
+//! `to`, `rows` and `with` say what its value means: a reference into a table, rows of one, or a
+//! role of its own.
 
 use super::common::*;
 use super::field::Kind::*;
@@ -153,6 +158,7 @@ pub(crate) static VALUE_TYPE: MessageType = MessageType::new(Package::Profiles, 
     one((V1_3, V1_8), 3, "aggregation_temporality", Enum(&AGGREGATION_TEMPORALITY)),
 ]);
 
+/// A value's number is its place.
 pub(crate) static AGGREGATION_TEMPORALITY: EnumType = EnumType {
     name: "AggregationTemporality",
     values: &[
@@ -171,6 +177,7 @@ pub(crate) static ATTRIBUTE_UNIT: MessageType = MessageType::new(Package::Profil
     one((V1_4, V1_7), 2, "unit_strindex", Int32).to(Table::String),
 ]);
 
+/// Never renumbered: both ids are those of traces.
 #[rustfmt::skip]
 pub(crate) static LINK: MessageType = MessageType::new(Package::Profiles, "Link", &[
     one((V1_3, NOW), 1, "trace_id", Bytes).with(Role::Id(16)),
@@ -219,11 +226,13 @@ pub(crate) static LABEL: MessageType = MessageType::new(Package::Profiles, "Labe
     one((V1_4, V1_4), 4, "num_unit_strindex", Int32).to(Table::String),
 ]);
 
+/// Before 1.8 stacks are slices of a profile's list, or lists of a sample's own.
 #[rustfmt::skip]
 pub(crate) static STACK: MessageType = MessageType::new(Package::Profiles, "Stack", &[
     many((V1_8, NOW), 1, "location_indices", Int32).to(Table::Location),
 ]);
 
+/// What 1.4 dropped of pprof (`build_id`) and 1.8 (the flags) are attributes since.
 #[rustfmt::skip]
 pub(crate) static MAPPING: MessageType = MessageType::new(Package::Profiles, "Mapping", &[
     one((PPROF, V1_3), 1, "id", Uint64),
@@ -249,6 +258,7 @@ pub(crate) static MAPPING: MessageType = MessageType::new(Package::Profiles, "Ma
     one((V1_4, V1_7), 9, "has_inline_frames", Bool),
 ]);
 
+/// Only in 1.3.
 pub(crate) static BUILD_ID_KIND: EnumType =
     EnumType { name: "BuildIdKind", values: &["BUILD_ID_LINKER", "BUILD_ID_BINARY_HASH"] };
 
@@ -273,6 +283,7 @@ pub(crate) static LOCATION: MessageType = MessageType::new(Package::Profiles, "L
     many((V1_8, NOW), 4, "attribute_indices", Int32).to(Table::Attribute),
 ]);
 
+/// The same numbers in every version.
 #[rustfmt::skip]
 pub(crate) static LINE: MessageType = MessageType::new(Package::Profiles, "Line", &[
     one((PPROF, PPROF), 1, "function_id", Uint64).with(Role::RefById).now("function_index"),
@@ -282,6 +293,7 @@ pub(crate) static LINE: MessageType = MessageType::new(Package::Profiles, "Line"
     one((PPROF, NOW), 3, "column", Int64),
 ]);
 
+/// Without its id since 1.4: rows go by their index.
 #[rustfmt::skip]
 pub(crate) static FUNCTION: MessageType = MessageType::new(Package::Profiles, "Function", &[
     one((PPROF, V1_3), 1, "id", Uint64),
@@ -295,6 +307,7 @@ pub(crate) static FUNCTION: MessageType = MessageType::new(Package::Profiles, "F
     one((V1_4, NOW), 4, "start_line", Int64),
 ]);
 
+/// The attribute table's rows since 1.8; plain pairs and `AttributeUnit` before.
 #[rustfmt::skip]
 pub(crate) static KEY_VALUE_AND_UNIT: MessageType = MessageType::new(Package::Profiles, "KeyValueAndUnit", &[
     one((V1_8, NOW), 1, "key_strindex", Int32).to(Table::String),
