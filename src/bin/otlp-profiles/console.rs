@@ -3,6 +3,9 @@
 //! A line of the log is `time pid LEVEL otlp_profiles.room [-] message key=value …`, or a JSON
 //! object. One INFO line for each unit of work that is done, in the past tense; everything a line
 //! says is words, never a number that stands for one.
+//!
+//! stdout never gets any of this: it is for data. Which form stderr has is decided once, before
+//! anything is said (`Form::of`), so that a stream of JSON is JSON from its first byte.
 
 mod line;
 mod progress;

@@ -1,4 +1,12 @@
 //! `otlp-profiles convert`: from one format to another.
+//!
+//! | file | |
+//! |---|---|
+//! | `plan` | which input goes where, in which format: all decided and refused before the first is read |
+//! | `run` | one input after the other; what is written and what is said |
+//! | `encode` | what the messages of an input became, and their verdict |
+//! | `report`, `tally` | losses by input, and of the whole run |
+//! | `origin` | resources and scopes that the caller knows and a pprof does not |
 
 mod encode;
 mod origin;
@@ -141,6 +149,7 @@ enum TimestampsArg {
     Drop,
 }
 
+/// 32 hex digits, and not all 0: that is no id.
 fn parse_profile_id(text: &str) -> Result<ProfileId, String> {
     let digits = text.len() == 32 && text.bytes().all(|digit| digit.is_ascii_hexdigit());
     match u128::from_str_radix(text, 16) {
@@ -199,6 +208,8 @@ impl Args {
         }
     }
 
+    /// The option of the library for each flag; limits are those of files unless a flag raises
+    /// them.
     fn read_options(&self) -> ReadOptions {
         let options = self.read.options();
         // Where nothing may be lost, nothing may be guessed.

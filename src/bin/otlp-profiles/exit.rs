@@ -1,4 +1,8 @@
 //! Exit codes, and why something was not done.
+//!
+//! A [`Failure`] is about one input and becomes a line or a JSON object; the run goes on. The
+//! library's errors become failures here and nowhere else: its kinds are mapped to exit codes, a
+//! limit to the flag that raises it, `FILE` in a hint to the name of the input.
 
 use std::fmt;
 
@@ -36,6 +40,7 @@ pub(crate) struct Failure {
     /// Where in the message it went wrong; empty when it is about all of it.
     pub(crate) place: String,
     pub(crate) message: String,
+    /// As the library's error counts it; none where it is about no byte.
     pub(crate) byte: Option<u64>,
     /// Whether it will be the same for everything that follows.
     pub(crate) fatal: bool,

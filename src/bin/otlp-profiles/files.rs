@@ -1,4 +1,12 @@
 //! Names of output files.
+//!
+//! | name | called | extension |
+//! |---|---|---|
+//! | `cpu.pb.gz` | `cpu` | `.pb.gz` |
+//! | `trace.otlp` | `trace` | `.otlp` |
+//! | `notes.txt` | `notes.txt` | none: no format has it |
+//!
+//! Names are bytes on Unix and need not be UTF-8; extensions are compared in any case.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -46,6 +54,8 @@ impl Packing {
 }
 
 /// A file name in two: what it is called, and the extension that says what it is, `.gz` or `.zst` included.
+///
+/// The longest known extension counts, as one may end like another.
 fn split_name(name: &OsStr) -> (OsString, OsString) {
     let bytes = name.as_encoded_bytes();
     let bare = stem(bytes, "gz").or_else(|| stem(bytes, "zst")).unwrap_or(bytes.len());

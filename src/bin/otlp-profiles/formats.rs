@@ -1,4 +1,7 @@
 //! Names of formats in arguments and help.
+//!
+//! Everything is made of `Format::ALL` when it is asked for, so a new format is in help, errors and
+//! shell completions without a word here.
 
 use std::ffi::OsStr;
 use std::sync::LazyLock;
@@ -77,6 +80,9 @@ fn also(format: Format) -> Vec<&'static str> {
 }
 
 /// What to take instead of a name that is none, where spelling is no guide.
+///
+/// Distance of letters suggests `otlp-1.9` for `otlp-1.19`; a number that is none of a generation
+/// gets a sentence instead.
 fn tip(wrong: &str) -> Option<String> {
     let lower = wrong.to_ascii_lowercase();
     if lower.parse::<Format>().is_ok() {

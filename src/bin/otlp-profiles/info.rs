@@ -1,4 +1,8 @@
 //! `otlp-profiles info`: what files are, and why.
+//!
+//! A page is made as soon as its message is read, and the message is dropped: what is kept of a
+//! file is text or JSON, and at most 10,000 messages of it. `--json` waits for the last file, as it
+//! is one document.
 
 mod facts;
 mod json;
@@ -162,6 +166,7 @@ impl<'a> Run<'a> {
         Ok(worst)
     }
 
+    /// Never fails: what went wrong is in `failures`, beside what could be read.
     fn describe(&mut self, input: &Input) -> Described {
         let mut described = Described {
             name: input.name(),
@@ -190,6 +195,8 @@ impl<'a> Run<'a> {
     }
 
     /// Reads a file into `described`, as far as it goes.
+    ///
+    /// The format is that of the last message that could be read; none where none could.
     fn read(&self, input: &Input, described: &mut Described) -> Result<Option<Format>, Failure> {
         let mut content = Content::open(input, &self.options.limits, self.console)?;
         described.opened = true;
@@ -208,6 +215,7 @@ impl<'a> Run<'a> {
         Ok(format)
     }
 
+    /// `Quick` or `Full`: whether references are followed.
     fn messages<T: Known + Deref<Target = Summary>>(
         &self,
         content: &mut Content,
@@ -252,6 +260,8 @@ impl<'a> Run<'a> {
     }
 
     /// Where the bytes of a message go, as the format that it was read as.
+    ///
+    /// By the format that was read, so that detection does not happen twice with two answers.
     fn measure<T: Known + Deref<Target = Summary>>(
         &self,
         message: &Message<'_, T>,

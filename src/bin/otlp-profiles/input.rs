@@ -1,4 +1,7 @@
 //! Which inputs the arguments mean: files, globs, directories, stdin.
+//!
+//! A file that was named must be readable; one that was found in a directory may be no profile
+//! at all and is passed over then. What is no file there, such as a pipe, is passed over and said.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -65,6 +68,8 @@ impl Input {
     }
 
     /// The bytes it is known to have.
+    ///
+    /// 0 for stdin and for what has no size: it is for the progress only.
     pub(crate) fn size(&self) -> u64 {
         let metadata = self.path.as_deref().and_then(|path| fs::metadata(path).ok());
         metadata.map_or(0, |metadata| metadata.len())
@@ -72,6 +77,8 @@ impl Input {
 }
 
 /// A name as a shell takes it.
+///
+/// As POSIX shells read it; a name that begins with a dash gets `./` before it.
 fn quoted(name: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "_-+=.,:@%/".contains(c);
     if name.chars().all(is_plain) && !name.starts_with('-') {
@@ -95,6 +102,7 @@ pub(crate) struct Inputs {
 }
 
 impl Inputs {
+    /// Directories are walked in the order of names, so a run over a tree is the same every time.
     pub(crate) fn of(arguments: &[PathBuf]) -> Self {
         let mut inputs = Self::default();
         let mut found = 0;

@@ -1,8 +1,16 @@
 //! The limits, by the names that the library's errors give their flags.
+//!
+//! A limit has one name: a field of `Limits` or `WriteOptions` in the library, the word in its
+//! errors, and with dashes the flag. So an error can say which flag raises what it ran into
+//! ([`flag`]).
 
 use otlp_profiles::{Limits, WriteOptions};
 
 /// A number such as `65536`, `64MiB`, `2G` (1024 each) or `64MB` (1000 each), or `unlimited`.
+///
+/// # Errors
+///
+/// What is no number, an unknown unit, more than 64 bits: a sentence for clap.
 pub(crate) fn parse_size(text: &str) -> Result<u64, String> {
     if text == "unlimited" {
         return Ok(u64::MAX);

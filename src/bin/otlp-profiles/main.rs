@@ -1,4 +1,13 @@
 //! The command: says what profiles are and converts them. It uses the library's public API only.
+//!
+//! ```text
+//! arguments ─► clap ─► Console (where and in which form words go) ─► a subcommand ─► Exit ─► exit code
+//! ```
+//!
+//! A doc comment on what clap derives from is the text of `--help`: comments for readers of the
+//! code stand above functions and on heads. All subcommands go on with the next input when one
+//! failed, and end with the highest code. `docs/CLI.md` is the manual; the pages of `man` are made
+//! of the same declarations.
 
 #![forbid(unsafe_code)]
 
@@ -91,6 +100,7 @@ fn main() -> ExitCode {
     ExitCode::from(run(&cli).code())
 }
 
+/// Signals are watched for from here on, so that no temporary file is left behind.
 fn run(cli: &Cli) -> Exit {
     // The report of a conversion goes where messages go, so all of it has to be JSON.
     let json = matches!(&cli.command, Command::Convert(args) if args.json());
@@ -109,6 +119,8 @@ fn run(cli: &Cli) -> Exit {
 }
 
 /// Whether arguments that cannot be parsed ask for JSON on stderr.
+///
+/// Asked only where clap gave up: `--json` must hold for its complaint too.
 fn asks_for_json(arguments: impl Iterator<Item = OsString>) -> bool {
     let arguments: Vec<_> = arguments.take_while(|argument| argument != "--").collect();
     let has = |wanted: &[&str]| arguments.windows(wanted.len()).any(|window| window == wanted);

@@ -1,4 +1,7 @@
 //! What is said once a run, however many inputs it is true of.
+//!
+//! A directory of a thousand old files would otherwise warn a thousand times. The key decides what
+//! is the same; the sentence names the first input and counts the others.
 
 use otlp_profiles::Format;
 
@@ -24,6 +27,8 @@ struct Note {
 
 impl Once {
     /// Notes what `key` stands for of `input`.
+    ///
+    /// `message` is made for the first only. Said twice of one input in a row, it counts once.
     pub(crate) fn note(&mut self, key: &str, input: &str, message: impl FnOnce() -> String) {
         match self.notes.iter_mut().find(|known| known.key == key) {
             Some(known) if known.last == input => {}

@@ -1,4 +1,13 @@
 //! Bytes to stdout or to files: all of them, or none.
+//!
+//! ```text
+//! bytes ─► .NAME.PID.tmp beside each output ─► sync ─► all renamed ─► directories synced
+//! ```
+//!
+//! A file under its name is therefore complete, whatever ends the run; several files of one input
+//! appear together or not at all, but for a crash between two renames. Temporary files are removed
+//! when `Staged` is dropped and when a signal ends the run (`interrupt`). Pipes and devices cannot
+//! be staged and are written to.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -12,6 +21,11 @@ use crate::interrupt::Temporary;
 use crate::text::shown_path;
 
 /// Writes `bytes` to stdout; `false` when nobody reads it any more, which is no failure.
+///
+/// # Errors
+///
+/// Binary on a terminal unless `force`; anything but a broken pipe while writing, which is then
+/// fatal: what follows would fail the same way.
 pub(crate) fn to_stdout(bytes: &[u8], force: bool) -> Result<bool, Failure> {
     let mut stdout = io::stdout().lock();
     if !force && stdout.is_terminal() && !is_text(bytes) {
@@ -41,6 +55,8 @@ pub(crate) fn text_to_stdout(text: &str) -> Result<bool, Failure> {
     }
 }
 
+/// Colours and cursor movements are controls, so no escape sequence of an input reaches a terminal
+/// this way.
 fn is_text(bytes: &[u8]) -> bool {
     let text = std::str::from_utf8(bytes);
     text.is_ok_and(|text| text.chars().all(|c| !c.is_control() || matches!(c, '\n' | '\t')))
@@ -83,6 +99,9 @@ fn write_stream(path: &Path, bytes: &[u8]) -> io::Result<()> {
     }
 }
 
+/// # Errors
+///
+/// The input itself, or a file that exists.
 fn may_create(path: &Path, input: Option<&Path>) -> Result<(), Failure> {
     let why = match input {
         Some(input) if same_file(input, path) => "is the input itself",
@@ -116,6 +135,10 @@ impl Staged {
         file.sync_all()
     }
 
+    /// # Errors
+    ///
+    /// A file that came into being meanwhile and may not be replaced, or one that cannot be
+    /// renamed. What was renamed before stays; the rest is removed.
     fn commit(mut self, force: bool) -> Result<(), Failure> {
         let mut directories = BTreeSet::new();
         while let Some((temporary, path)) = self.files.last() {

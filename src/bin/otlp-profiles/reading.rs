@@ -1,4 +1,11 @@
 //! From an input to its messages: what both subcommands do first.
+//!
+//! ```text
+//! Input ─► File or stdin ─► Counted ─► Payloads (gzip, zstd, frames) ─► one message ─► Known ─► f
+//! ```
+//!
+//! `info --quick` wants a summary and the others the profiles; [`Known`] is what they have in
+//! common, so framing, limits, guesses and messages on stderr are the same for all.
 
 use std::cell::Cell;
 use std::fs::File;
@@ -66,6 +73,7 @@ pub(crate) struct Content<'a> {
     /// Its name, which may hold anything.
     pub(crate) name: String,
     payloads: Payloads<Counted<Box<dyn Read>>>,
+    /// Shared with the counting reader, which [`Payloads`] owns.
     stored: Rc<Cell<u64>>,
     inflated: u64,
     /// What the message that could not be read seems to be.
@@ -76,6 +84,10 @@ pub(crate) struct Content<'a> {
 
 impl<'a> Content<'a> {
     /// Opens an input and finds out how it is framed.
+    ///
+    /// # Errors
+    ///
+    /// A file that cannot be opened, or whose beginning is no frame, gzip or zstd it claims to be.
     pub(crate) fn open(
         input: &'a Input,
         limits: &Limits,
@@ -128,6 +140,8 @@ impl<'a> Content<'a> {
 
     /// Reads the messages one by one, so that only one of them is in memory, until `f` fails. Behind
     /// one that cannot be read there may be more.
+    ///
+    /// `f` gets a message or why it could not be read, and ends the reading by an error of its own.
     pub(crate) fn each<T: Known>(
         &mut self,
         options: &ReadOptions,
@@ -156,6 +170,7 @@ impl<'a> Content<'a> {
         Ok(())
     }
 
+    /// `seems` is set where a message could not be read: `info` still says what it is likely to be.
     fn read<T: Known>(
         &mut self,
         payload: &[u8],
@@ -193,6 +208,9 @@ impl<'a> Content<'a> {
 
 impl Content<'_> {
     /// The options for a message of a format that `--type` is not for, but for what is written.
+    ///
+    /// `--type` has two meanings: what a format that leaves types open shall be read as, and which
+    /// types are written. For a message of any other format only the second holds.
     fn without_types(&self, payload: &[u8], options: &ReadOptions) -> Option<ReadOptions> {
         if !self.types_may_choose || options.source.sample_types.is_empty() {
             return None;
@@ -269,6 +287,8 @@ impl<T: Known> Message<'_, T> {
     }
 
     /// The message as the other formats that fit read it, if this reading is a guess.
+    ///
+    /// Readings that fail are left out: a guess that cannot be read is none.
     pub(crate) fn other_readings(&self) -> Vec<T> {
         let others = self.reading.detected().certainty.others();
         let guesses = if self.is_guess() { others } else { &[] };

@@ -1,4 +1,6 @@
 //! Every entry of every table, for `-vvv`.
+//!
+//! One line for each row and each sample, so it is asked first whether anybody listens.
 
 use std::collections::BTreeSet;
 use std::fmt::Display;

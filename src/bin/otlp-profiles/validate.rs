@@ -1,4 +1,8 @@
 //! `otlp-profiles validate`: checks files against the rules of their generation.
+//!
+//! Files are read whole and checked by [`otlp_profiles::check`]; what is printed is made of its
+//! reports by a file for each form. All reports are kept until the end: JSON, SARIF and JUnit are
+//! one document, and a summary comes last.
 
 mod fix;
 mod github;
@@ -148,6 +152,9 @@ struct Checked {
 
 impl Checked {
     /// How the command ends for this file alone.
+    ///
+    /// `deny` is the lowest severity that fails. A finding below it is no failure, even of a file
+    /// that cannot be read to its end.
     fn exit(&self, deny: Severity) -> Exit {
         match &self.report {
             Err(failure) => failure.exit,
@@ -181,6 +188,9 @@ pub(crate) fn run(args: &Args, console: &Console) -> Exit {
     }
 }
 
+/// # Errors
+///
+/// stdout cannot be written.
 fn checked(args: &Args, inputs: &Inputs, console: &Console) -> Result<Exit, Failure> {
     let options = args.options();
     let deny = if args.strict { Severity::Warning } else { Severity::Error };

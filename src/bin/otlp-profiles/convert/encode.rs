@@ -1,4 +1,8 @@
 //! One input on its way through: what was read, what it became.
+//!
+//! An input is read and written message by message; only what was written is kept until all of it
+//! is there, since an input of which any message fails is not written at all. So the memory is that
+//! of the output and of one message.
 
 use otlp_profiles::compression::Level;
 use otlp_profiles::framing::Framing;
@@ -34,13 +38,19 @@ pub(crate) struct Converted {
     pub(crate) detected: Option<Detected>,
     /// Whether any of them was a guess.
     pub(crate) guessed: bool,
+    /// In the order in which they were met, each once.
     formats: Vec<Format>,
+    /// Of the first profile, to be told if it is the only one.
     first_id: ProfileId,
     payloads: Vec<Vec<u8>>,
 }
 
 impl Converted {
     /// Writes one message.
+    ///
+    /// # Errors
+    ///
+    /// What the library refuses to write; nothing of the message is kept then.
     pub(crate) fn add(
         &mut self,
         message: Message,
@@ -81,6 +91,7 @@ impl Converted {
         Ok(())
     }
 
+    /// The most doubtful detection is what the report shows.
     fn note_detected(&mut self, detected: Detected) {
         if !self.formats.contains(&detected.format) {
             self.formats.push(detected.format);
@@ -97,6 +108,10 @@ impl Converted {
     }
 
     /// The files to write: one, unless the format is of one profile and there are several.
+    ///
+    /// # Errors
+    ///
+    /// No message at all in a format that cannot say so; frames that are too long.
     pub(crate) fn blobs(
         &mut self,
         to: Format,
@@ -125,6 +140,7 @@ impl Converted {
         Ok(blobs)
     }
 
+    /// Messages that came framed go out in the same frames.
     fn frame(&self, payloads: &[Vec<u8>]) -> Result<Vec<u8>, Failure> {
         let framing = match self.framing {
             // The form of the Collector's file exporter is the one for files.

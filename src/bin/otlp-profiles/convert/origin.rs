@@ -1,4 +1,6 @@
 //! Whose profiles they are: what a pprof does not say and a backend wants to know.
+//!
+//! pprof has no resource, so what a backend groups profiles by has to come from the caller. Set after reading and before writing, so it counts as said by the source and no loss is reported.
 
 use otlp_profiles::model::AttributeOwner;
 use otlp_profiles::{Profiles, Result};

@@ -1,4 +1,12 @@
 //! What is converted to what, and where it goes: decided before anything is read.
+//!
+//! Nothing is read or written here, so whatever is refused is refused before anything was done, and
+//! the same arguments give the same plan. Names of outputs come from names of inputs:
+//!
+//! ```text
+//! a.pb.gz, b/c.pprof  -o out/ --to otlp   ─►  out/a.otlp, out/b/c.otlp
+//! a.pb, a.pb.gz       -o out/ --to otlp   ─►  out/a.pb.otlp, out/a.pb.gz.otlp
+//! ```
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -93,6 +101,7 @@ fn misnamed_as(path: &Path, format: Format) -> Option<String> {
     Some(format!("{path} is named like {said}, and {format} is written to it"))
 }
 
+/// A path that ends in a separator is one before it exists; so is whatever several inputs go to.
 fn is_directory(path: &Path, inputs: &Inputs) -> bool {
     let last = path.as_os_str().as_encoded_bytes().last().copied();
     let separated = last.is_some_and(|byte| std::path::is_separator(byte.into()));
@@ -139,6 +148,7 @@ fn format(args: &Args, inputs: &Inputs, output: Option<&Path>) -> Result<Format,
     }
 }
 
+/// What was asked for; else by the name; else gzip for formats that are gzipped on disk by custom.
 fn packing(args: &Args, path: Option<&Path>, format: Format) -> Packing {
     let named = path.map_or(Packing::None, Packing::of_path);
     match (args.gzip, args.no_gzip) {
@@ -160,6 +170,10 @@ fn job(args: &Args, inputs: &Inputs, target: Target, format: Format) -> Job {
 
 /// A job for each input, named like it; where that makes two names one, both keep the extension
 /// they had: `a.pb.otlp` and `a.pb.gz.otlp`.
+///
+/// # Errors
+///
+/// Two inputs that would be one file even by their full names.
 fn into_directory(
     args: &Args,
     inputs: &Inputs,

@@ -1,4 +1,8 @@
 //! What one conversion lost, told on stderr.
+//!
+//! Losses (while writing) and findings (while reading) are one list to whoever reads the report:
+//! what is missing at the end is missing, whichever step dropped it. In JSON they stay apart, as
+//! their codes are of two catalogues.
 
 use clap::ValueEnum;
 use otlp_profiles::Format;
@@ -92,6 +96,8 @@ impl<'a> Report<'a> {
     }
 
     /// A table, the worst first; nothing where there is nothing to say.
+    ///
+    /// Notes, which lose no meaning, only where everything is shown (`-v`).
     fn to_text(&self, notes: bool) -> Option<String> {
         let converted = self.converted?;
         let mut rows = rows(converted);

@@ -1,4 +1,12 @@
 //! One run of `convert` over all inputs.
+//!
+//! ```text
+//! for each job   open ─► each message: read, choose types, add ─► refuse losses? ─► pack ─► write
+//! afterwards     the tally of losses, what is said once a run, the highest exit code
+//! ```
+//!
+//! The output of an input is written when all of it could be converted, never in part. Files appear
+//! under their name when they are complete (`output`).
 
 use std::collections::HashSet;
 use std::fs;
@@ -102,6 +110,10 @@ impl Run<'_> {
     }
 
     /// Converts one input and writes it; gives the names of what was written.
+    ///
+    /// # Errors
+    ///
+    /// Whatever stops this input; `converted` has what was found until then.
     fn convert(&mut self, job: &Job, converted: &mut Converted) -> Result<Vec<String>, Failure> {
         let name = job.input.name();
         let mut content = Content::open(&job.input, &self.read.limits, self.console)?;
@@ -127,6 +139,7 @@ impl Run<'_> {
         self.store(job, converted)
     }
 
+    /// Compression comes last: what is refused was not compressed in vain.
     fn store(&mut self, job: &Job, converted: &mut Converted) -> Result<Vec<String>, Failure> {
         let name = job.input.name();
         let effort = self.args.level();
@@ -142,6 +155,9 @@ impl Run<'_> {
         Ok(outputs)
     }
 
+    /// # Errors
+    ///
+    /// A file that this run wrote already, or that exists and may not be replaced.
     fn store_files(
         &mut self,
         job: &Job,
@@ -213,6 +229,10 @@ impl Run<'_> {
 }
 
 /// Notes what is to be said of how a message was read; what may as well be another is refused.
+///
+/// # Errors
+///
+/// A reading as likely as another with other sums: that is for the caller to decide.
 fn met(once: &mut Once, name: &str, message: &Message) -> Result<(), Failure> {
     let detected = &message.reading.detected;
     once::deprecated_read(once, name, detected.format);
@@ -232,6 +252,12 @@ fn met(once: &mut Once, name: &str, message: &Message) -> Result<(), Failure> {
 }
 
 /// Leaves the sample types that were chosen, if any were.
+///
+/// `kind` alone, or `kind:unit`.
+///
+/// # Errors
+///
+/// No profile is left: the sentence lists up to ten types that there are.
 fn choose(profiles: &mut Profiles, types: &[(String, String)]) -> Result<(), Failure> {
     if types.is_empty() {
         return Ok(());
