@@ -13,6 +13,8 @@ use crate::model::value::Value;
 ///    │                    └─► mappings ─► strings
 ///    ├─► attributes ─► strings
 ///    └─► links
+/// ```
+///
 /// Rows of a table of the payload keep its order, and equal rows stay apart. Nothing says that a row is
 /// referred to; [`Profiles::compact`](crate::Profiles::compact) leaves only those that are.
 ///
@@ -25,8 +27,6 @@ use crate::model::value::Value;
 /// | [`links`](Self::links) | a span | rows |
 /// | [`attributes`](Self::attributes) | key, value, unit | rows |
 /// | [`stacks`](Self::stacks) | locations, leaf first | one array, an end for each |
-///
-/// ```
 ///
 /// ```
 /// # fn main() -> otlp_profiles::Result<()> {

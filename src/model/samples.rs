@@ -7,16 +7,16 @@ use crate::model::thin::Thin;
 /// The samples of a profile, by column. A column that no sample uses is empty.
 ///
 /// ```text
-/// stack       s1 │ s2 │ s1
-/// attributes  a1 a2 │ │ a1
-/// link        ─  │ l1 │ ─
-/// values      10 │ 20 │ 5          one for each sample type; with one sample type also
-/// timestamps     │    │            none (each timestamp counts 1) or one for each timestamp
-/// Column `c` of sample `row` is read by [`get`](Self::get) or, for all samples, by [`iter`](Self::iter);
-/// both borrow and take no memory. Samples stand in the order of the payload. Two of them may be equal in
-/// all but their values: nothing is added up when it is read.
-///
+/// stack       s1    │ s2 │ s1
+/// attributes  a1 a2 │    │ a1
+/// link        ─     │ l1 │ ─
+/// values      10    │ 20 │ 5      one for each sample type; with one sample type also none (each
+/// timestamps        │    │        timestamp counts 1) or one for each timestamp
 /// ```
+///
+/// Column `c` of sample `row` is read by [`get`](Self::get) or, for all samples, by
+/// [`iter`](Self::iter); both borrow and take no memory. Samples stand in the order of the payload.
+/// Two of them may be equal in all but their values: nothing is added up when it is read.
 ///
 /// ```
 /// # fn main() -> otlp_profiles::Result<()> {
