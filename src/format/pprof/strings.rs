@@ -26,6 +26,7 @@ const UNUSED: u32 = u32::MAX;
 
 impl Table<'_> {
     /// The model's id of a string.
+    ///
     /// # Errors
     ///
     /// An index past the table, unless repairs are asked for: then it is the empty string.
