@@ -2,6 +2,12 @@
 //!
 //! [`Builder::seal`](crate::Builder::seal) lends the interval's dictionary out. The texts and
 //! attributes that declarations refer to are copied before, and the next interval begins with them.
+//!
+//! ```text
+//! interval n     dictionary ─ lent out ─►  the caller
+//!                   └─ put_by: texts and attributes of resources, scopes, profiles ─► Declared
+//! interval n+1   new dictionary ◄─ restore ─┘
+//! ```
 
 use crate::build::interner::Interner;
 use crate::build::merge::{map_profile, map_resource, map_scope};
@@ -35,6 +41,10 @@ impl Declared {
 
     /// Adds the copy to the next interval's dictionary, and lets the declarations refer to that. If
     /// it does not fit, they refer to nothing sensible any more.
+    ///
+    /// # Errors
+    ///
+    /// `Full`, where limits leave no room for what is declared alone.
     pub(crate) fn restore(&self, tree: &mut Tree, into: &mut Interner) -> Result<(), Full> {
         let mut full = Ok(());
         let mut text = |into: &mut Interner, id| {
@@ -96,6 +106,7 @@ impl Tree {
         self.index();
     }
 
+    /// What each declaration takes, which the new interval has to pay for again.
     fn bytes(&self) -> impl Iterator<Item = usize> {
         let resources = self.resources.iter().map(DraftResource::bytes);
         let scopes = self.scopes.iter().map(DraftScope::bytes);

@@ -1,4 +1,8 @@
 //! From the names of a frame to its location.
+//!
+//! A profiler says a frame by its words (name, file, line, type). Nearly all were said before, so
+//! the cache is asked for the location at once; only a new frame interns two texts, a function and
+//! a location. Of frames in a row most share a file and a type, so the last of each is remembered.
 
 use crate::build::cache::{Cache, Words};
 use crate::build::interner::{Interner, Spot};

@@ -1,4 +1,8 @@
 //! A dictionary that holds every row once.
+//!
+//! One way in for every row that is made: by builders, by readers without tables, by merging. Cost
+//! is a hash of the row and, where it is known, one comparison; no key is stored beside the
+//! columns.
 
 use std::hash::{Hash, Hasher};
 

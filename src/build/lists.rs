@@ -1,4 +1,8 @@
 //! Lists in which a key stands once.
+//!
+//! OTLP wants the keys of a list of attributes to be unique; a caller who says one again means the
+//! later one. Lists are short, so they are searched, and a key keeps the place it had first. Keys
+//! are compared by id: an interner gives equal texts one id.
 
 use crate::build::room::{Full, at_most};
 use crate::limits::Limits;
@@ -7,6 +11,10 @@ use crate::model::id::{AttributeId, StringId};
 use crate::model::value::KeyValue;
 
 /// Adds an attribute, in place of the one with its key; the empty attribute is none.
+///
+/// # Errors
+///
+/// `Full` past `max_attributes_per_item`.
 #[inline]
 pub(crate) fn put(
     list: &mut Vec<AttributeId>,

@@ -1,4 +1,15 @@
 //! Making one dictionary of several.
+//!
+//! ```text
+//! other     strings ─► functions, attributes ─► mappings ─► locations ─► stacks
+//! into      each row is interned: the id of an equal row, or of a new one
+//! Remap     by old row: the new id; then every column of a profile is renumbered by it
+//! ```
+//!
+//! Tables come in the order in which they refer to each other, so a row is interned with its
+//! references already renumbered, and equal rows of both dictionaries become one. Readers of
+//! generations with tables in every profile, joined builders and `Profiles` that are added all go
+//! through here.
 
 use crate::build::interner::{Interner, Spot};
 use crate::build::room::Full;
@@ -25,6 +36,10 @@ pub(crate) struct Remap {
 
 /// Adds the rows of `other` that `into` has not, and tells where all of them are. Takes time in
 /// proportion to `other` alone.
+///
+/// # Errors
+///
+/// `Full`, when the interner's limits are reached; rows added until then stay.
 pub(crate) fn absorb(into: &mut Interner, other: &Dictionary) -> Result<Remap, Full> {
     let mut remap = Remap::default();
     remap.strings = other
@@ -51,6 +66,8 @@ pub(crate) fn absorb(into: &mut Interner, other: &Dictionary) -> Result<Remap, F
     Ok(remap)
 }
 
+/// Attributes are a set here: sorted, each once, so that mappings equal but for their order are
+/// one.
 fn absorb_mappings(into: &mut Interner, other: &Dictionary, remap: &mut Remap) -> Result<(), Full> {
     let mut attributes = Vec::new();
     for (row, &mapping) in other.mappings().rows().iter().enumerate() {
@@ -91,6 +108,7 @@ fn absorb_stacks(into: &mut Interner, other: &Dictionary, remap: &mut Remap) -> 
     Ok(())
 }
 
+/// The ids of one table led on by another remap; what neither has is "none".
 fn follow<I: Id>(ids: &[I], next: &[I]) -> Vec<I> {
     ids.iter().map(|&id| at(next, id)).collect()
 }
@@ -103,6 +121,8 @@ fn at<I: Id>(ids: &[I], old: I) -> I {
 
 impl Remap {
     /// Where the rows are in a third dictionary, to which `next` leads from the second.
+    ///
+    /// For what is renumbered twice: one look-up an id instead of two.
     pub(crate) fn then(&self, next: &Self) -> Self {
         Self {
             strings: follow(&self.strings, &next.strings),
@@ -198,6 +218,8 @@ impl Remap {
     }
 
     /// Renumbers the ids of a profile and its samples.
+    ///
+    /// Linear in the samples. The values and times stay where they are.
     pub(crate) fn profile(&self, profile: &mut Profile) {
         let Some(profile) = profile.parts_mut() else { return };
         map_profile(profile, &mut |id| self.string(id));

@@ -2,6 +2,17 @@
 //!
 //! Requirement: time by what is reached, not by the tables, so that 100,000 profiles of one payload
 //! cost no more than they hold. What was reached is forgotten row by row; the memory stays.
+//!
+//! ```text
+//! profile ─► stacks ─► locations ─► mappings ─► attributes ─► strings
+//!    ├─────► attributes      └────► functions ──────────────────┘
+//!    └─────► links
+//! new      by row: NONE, or reached; after `finish` the new id
+//! rows     the rows reached, ascending
+//! ```
+//!
+//! A table is walked only after everything that refers to it was marked, so one pass over each is
+//! enough.
 
 mod order;
 
@@ -37,6 +48,9 @@ pub(crate) struct Rows {
 pub(crate) struct List {
     rows: Vec<u32>,
     /// Whether they are found by walking the table, not listed.
+    ///
+    /// Listing costs a push for each row and a sort; where most rows are reached, walking the table
+    /// is cheaper.
     walked: bool,
 }
 
@@ -176,6 +190,8 @@ impl Reach {
     }
 
     /// Whether every row of every table is reached.
+    ///
+    /// Then nothing would change, and nothing is copied.
     pub(crate) fn is_all(&self) -> bool {
         let Remap { strings, mappings, functions, locations, links, attributes, stacks } =
             &self.new;
@@ -201,6 +217,8 @@ impl Reach {
     }
 
     /// Puts one of the mappings before the others.
+    ///
+    /// Only the order among the mappings changes; ids are named anew.
     pub(crate) fn put_first(&mut self, mapping: MappingId) {
         let mappings = &mut self.rows.mappings.rows;
         if let Some(at) = mappings.iter().position(|row| *row == mapping.0) {
@@ -210,6 +228,8 @@ impl Reach {
     }
 
     /// The dictionary of the rows reached, in their order.
+    ///
+    /// New rows are in the order of `rows`, which callers may have changed, with row 0 before them.
     pub(crate) fn keep(&self, old: &Dictionary) -> Dictionary {
         let Self { new: remap, rows } = self;
         let mut new = Dictionary::default();

@@ -1,4 +1,8 @@
 //! How much a dictionary may grow.
+//!
+//! It counts as [`Budget`](crate::limits::Budget) does for readers, but returns [`Full`], three
+//! words without an allocation: a builder that is full refuses millions of samples, and each
+//! refusal must be cheap.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::{Limits, past};
@@ -14,12 +18,14 @@ const MAX_ROWS: u64 = i32::MAX as u64;
 #[derive(Clone, Debug)]
 pub(crate) struct Room {
     pub(crate) limits: Limits,
+    /// Bytes; only [`clear`](Room::clear) gives them back.
     spent: u64,
 }
 
 /// No room left: small enough to be returned for every sample that no longer fits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Full {
+    /// The limit's name; empty for one that is the model's own.
     name: &'static str,
     limit: u64,
     wanted: u64,
@@ -114,6 +120,8 @@ pub(crate) fn at_most(name: &'static str, limit: u64, wanted: u64) -> Result<(),
 }
 
 /// `Ok` when `more` items still fit behind `items` others in a column of rows.
+///
+/// Ends of rows are 32 bits.
 pub(crate) fn column(items: usize, more: usize) -> Result<(), Full> {
     at_most("", u64::from(u32::MAX), items as u64 + more as u64)
 }

@@ -1,4 +1,7 @@
 //! The hash of the interner.
+//!
+//! All hashes of a builder come from one seed, so a hash made for a look-up serves for the
+//! insertion too. They never leave memory: ids and bytes of a payload do not depend on them.
 
 use std::hash::{BuildHasher, Hasher};
 
@@ -16,6 +19,7 @@ impl Seed {
         self.0.build_hasher()
     }
 
+    /// The hash of a text as bytes: it need not be UTF-8.
     #[inline]
     pub(crate) fn bytes(&self, bytes: &[u8]) -> u64 {
         let mut hasher = self.hasher();
@@ -28,6 +32,7 @@ impl Seed {
         self.0.hash_one(row)
     }
 
+    /// For stacks and sets of attributes.
     #[inline]
     pub(crate) fn ids<I: Id>(&self, ids: &[I]) -> u64 {
         let mut hasher = self.hasher();
@@ -37,6 +42,8 @@ impl Seed {
 }
 
 /// Hashes ids four at a time, and how many there were.
+///
+/// The number of ids goes into the last word, so that lists with zeros behind them differ.
 #[inline]
 pub(crate) fn write_ids<I: Id>(hasher: &mut FoldHasher<'_>, ids: &[I]) {
     let (fours, rest) = ids.as_chunks::<4>();
