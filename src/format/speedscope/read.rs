@@ -1,4 +1,16 @@
 //! Reading speedscope's files.
+//!
+//! ```text
+//! shared.frames     [main, serve, read]           each a location: name, file, line, column
+//! sampled           samples [[0,1],[0,1,2]]       stacks of frames, the root first; weights [5, 1]
+//! evented           O main 0, O serve 2, C serve 7, C main 9
+//!                   ─► main 2, main;serve 5, main 2
+//! ```
+//!
+//! Members of JSON come in any order, so the places of `shared` and `profiles` are found first and
+//! read afterwards. Each profile has one sample type, of the unit that speedscope names
+//! ([`UNITS`]); values are brought to the model's unit by the unit's scale. Samples stay apart:
+//! their order is what was measured.
 
 use crate::build::samples::Identity;
 use crate::error::{Error, Result};
@@ -14,6 +26,11 @@ use crate::model::profile::Profile;
 use crate::model::value::Value;
 
 /// Reads a file.
+///
+/// # Errors
+///
+/// What is no JSON or lacks `shared` or `profiles`; an index past the frames; weights that are not
+/// as many as samples. A broken event is a finding where repairs are asked for.
 pub(crate) fn read(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
     let nesting = intake.limits().max_nesting;
     let mut text = Text::new(payload)?;
@@ -46,11 +63,14 @@ pub(crate) fn read(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
 
 struct Reader {
     assembly: Assembly,
+    /// By the file's index.
     frames: Vec<LocationId>,
+    /// How deep values that are passed over may nest.
     nesting: u64,
 }
 
 impl Reader {
+    /// Equal frames of the file are one location; both indices lead to it.
     fn frame(&mut self, text: &mut Text, intake: &mut Intake) -> Result<()> {
         let [name, file, line, col] = pick(text, ["name", "file", "line", "col"], self.nesting)?;
         let [name, file] = [string(name, "a name")?, string(file, "a file")?];
@@ -63,6 +83,8 @@ impl Reader {
         intake.budget.push(&mut self.frames, location)
     }
 
+    /// The sample type is the caller's (`SourceOptions::sample_types`) if one was given, else by
+    /// the unit. A duration is known only where the unit is a time.
     fn profile(&mut self, text: &mut Text, intake: &mut Intake) -> Result<Profile> {
         let keys =
             ["type", "name", "unit", "startValue", "endValue", "samples", "weights", "events"];
@@ -136,6 +158,7 @@ impl Reader {
         Ok(attributes)
     }
 
+    /// Without weights each sample counts 1.
     fn sampled(
         &mut self,
         taken: &mut Taken,
@@ -176,6 +199,7 @@ impl Reader {
         Ok(())
     }
 
+    /// Between two events the stack that is open has their distance as its value.
     fn evented(
         &mut self,
         taken: &mut Taken,
@@ -227,6 +251,12 @@ impl Reader {
     }
 
     /// Whether an event opens, when, and which frame.
+    ///
+    /// `last` is the time of the event before, `open` the innermost frame that is open.
+    ///
+    /// # Errors
+    ///
+    /// Times that go back, a frame that is closed while another is inside of it, an unknown type.
     fn event(
         &self,
         [kind, at, frame]: [Option<Text>; 3],
@@ -282,5 +312,6 @@ impl Reader {
 struct Taken {
     rows: Rows,
     attributes: Vec<AttributeId>,
+    /// What a value of the file is multiplied by to be in the model's unit.
     scale: i64,
 }

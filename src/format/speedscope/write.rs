@@ -1,4 +1,12 @@
 //! Writing speedscope's files: one for all profiles.
+//!
+//! ```text
+//! profile × sample type × thread, if asked  ─►  a lane  ─►  one "sampled" profile of the file
+//! ```
+//!
+//! Frames go into one list for all profiles, in the order in which they are met, which is why
+//! `shared` is written last. A stack is made into a list of indices once and copied for every
+//! sample that has it.
 
 use std::io::Write as _;
 
@@ -16,6 +24,10 @@ use crate::model::profile::Profile;
 use crate::model::{FrameRef, Profiles, SampleRef};
 
 /// Writes the profiles.
+///
+/// # Errors
+///
+/// [`Limit`](crate::ErrorKind::Limit) past `max_output_bytes`, looked at after each sample.
 pub(crate) fn write(
     profiles: &Profiles,
     options: &WriteOptions,
@@ -58,6 +70,8 @@ type Timed = (u64, StackId, i64);
 
 /// The samples of a column, by thread if that is wanted; in the order of their times if they have
 /// any.
+///
+/// A profile without samples has one lane without any, so that its type is still said.
 fn lanes(profile: &Profile, column: usize, dictionary: &Dictionary, by_thread: bool) -> Vec<Lane> {
     let mut met = Met::default();
     let mut lanes: Vec<(String, Vec<Timed>)> = Vec::new();
@@ -89,6 +103,8 @@ fn lanes(profile: &Profile, column: usize, dictionary: &Dictionary, by_thread: b
 }
 
 /// The name of a sample's thread, else its number.
+///
+/// Empty where the sample says neither: those are a lane of their own.
 fn thread(sample: &SampleRef, dictionary: &Dictionary) -> String {
     let attributes = dictionary.resolve(sample.attributes);
     let named = attributes.get("thread.name").or_else(|| attributes.get("thread.id"));
@@ -131,6 +147,8 @@ impl Writer<'_, '_> {
     }
 
     /// What a profile is called, and its unit by speedscope's name.
+    ///
+    /// A unit that speedscope does not have is counted, and `none` is written.
     fn said(&mut self, profile: &Profile, column: usize, lane: &Lane) -> (String, &'static str) {
         let dictionary = self.frames.dictionary;
         let kind = profile.sample_types.get(column).copied().unwrap_or_default();
