@@ -37,8 +37,12 @@ pub enum ErrorKind {
 /// An error, one word wide: a sentence and the place it speaks of.
 ///
 /// ```
-/// let error = otlp_profiles::read(b"\x0a\x05\x00", &Default::default()).unwrap_err();
-/// assert_eq!(error.kind(), otlp_profiles::ErrorKind::Unrecognised);
+/// use otlp_profiles::{Format, ReadOptions, read};
+///
+/// // A resource whose scope is cut off.
+/// let error = read(b"\x0a\x02\x12\x05", &ReadOptions::default().from(Format::OTLP)).unwrap_err();
+/// assert_eq!((error.place().as_str(), error.byte()), ("resource_profiles[0]", Some(4)));
+/// assert_eq!(error.message(), "length 5 exceeds the remaining 0 bytes");
 /// assert_eq!(size_of_val(&error), size_of::<usize>());
 /// ```
 ///

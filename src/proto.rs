@@ -192,6 +192,14 @@ pub mod events {
 ///
 /// It is implemented for `ProfilesData` and `ExportProfilesServiceRequest` of every generation and
 /// for pprof's `Profile`; not for types of others.
+///
+/// ```
+/// use otlp_profiles::Format;
+/// use otlp_profiles::proto::{Payload, pprof, v1_10};
+///
+/// assert_eq!(pprof::Profile::FORMAT, Format::PPROF);
+/// assert_eq!(v1_10::ProfilesData::FORMAT, Format::OTLP_1_10);
+/// ```
 pub trait Payload: prost::Message + Default + sealed::Sealed {
     /// The format.
     const FORMAT: Format;
@@ -283,6 +291,17 @@ impl Profiles {
     /// # Errors
     ///
     /// As [`write()`].
+    ///
+    /// ```
+    /// use otlp_profiles::proto::pprof;
+    /// use otlp_profiles::{WriteOptions, read};
+    /// # let bytes = std::fs::read("testdata/go-heap.pb.gz").unwrap();
+    /// let profiles = read(&bytes, &Default::default())?.profiles;
+    /// let (message, losses) = profiles.to_message::<pprof::Profile>(&WriteOptions::default())?;
+    /// assert!(losses.is_empty());
+    /// assert_eq!(message.sample_type.len(), 4);
+    /// # Ok::<(), otlp_profiles::Error>(())
+    /// ```
     pub fn to_message<M: Payload>(&self, options: &WriteOptions) -> Result<(M, Losses)> {
         let written = write(self, M::FORMAT, options)?;
         let message = M::decode(&written.payload[..]);

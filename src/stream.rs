@@ -119,6 +119,16 @@ impl<R: Read> Payloads<R> {
     /// # Errors
     ///
     /// As [`new`](Self::new).
+    ///
+    /// ```
+    /// use otlp_profiles::{Limits, stream::Payloads};
+    ///
+    /// let file = std::fs::File::open("testdata/go-heap.pb.gz").unwrap();
+    /// let size = file.metadata().unwrap().len();
+    /// let mut payloads = Payloads::with_size(file, size, Limits::file())?;
+    /// assert!(payloads.next().unwrap()?.len() as u64 > size);
+    /// # Ok::<(), otlp_profiles::Error>(())
+    /// ```
     pub fn with_size(mut input: R, size: u64, limits: Limits) -> Result<Self> {
         let mut head = Vec::new();
         // More and more of the input is looked at, until it is known how it is framed.
@@ -194,6 +204,17 @@ impl<R: Read> Payloads<R> {
 impl<R> Payloads<R> {
     /// How the payloads are framed.
     /// Known as soon as it is made, from the first bytes.
+    ///
+    /// ```
+    /// use otlp_profiles::framing::{Framing, frame};
+    /// use otlp_profiles::{Limits, stream::Payloads};
+    ///
+    /// let stream = frame(Framing::Grpc, [b"\x0a\x00", b"\x0a\x00"])?;
+    /// let payloads = Payloads::new(&stream[..], Limits::network())?;
+    /// assert_eq!(payloads.framing(), Framing::Grpc);
+    /// assert_eq!(payloads.count(), 2);
+    /// # Ok::<(), otlp_profiles::Error>(())
+    /// ```
     pub fn framing(&self) -> Framing {
         self.framing
     }

@@ -66,6 +66,17 @@ impl fmt::Display for Verdict {
 
 /// One kind of loss.
 /// As text: `dropped 56 × mapping.dropped (mapping_table[1])`.
+///
+/// ```
+/// use otlp_profiles::{Format, WriteOptions, read, write};
+/// # let bytes = std::fs::read("testdata/go-heap.pb.gz").unwrap();
+/// let profiles = read(&bytes, &Default::default())?.profiles;
+/// for loss in write(&profiles, Format::SPEEDSCOPE, &WriteOptions::default())?.losses.iter() {
+///     assert!(loss.count > 0 && loss.first.len() <= 3);
+///     println!("{} × {}: {}", loss.count, loss.code, loss.code.meaning());
+/// }
+/// # Ok::<(), otlp_profiles::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Loss {

@@ -97,6 +97,18 @@ crate::limits::setters! { WriteOptions {
 ///
 /// OTLP 1.10 added `key_strindex` and `string_value_strindex` beside `key` and `string_value`
 /// ([what changed](https://github.com/open-telemetry/opentelemetry-proto/releases/tag/v1.10.0)).
+///
+/// ```
+/// use otlp_profiles::format::Refs;
+/// use otlp_profiles::{Format, WriteOptions, read, write};
+/// # let bytes = std::fs::read("testdata/go-heap.pb.gz").unwrap();
+/// let profiles = read(&bytes, &Default::default())?.profiles;
+/// let options = WriteOptions::default().refs(Refs::Dictionary);
+/// let written = write(&profiles, Format::OTLP, &options)?;
+/// // Read back, both ways say the same: a profile for each of the four sample types.
+/// assert_eq!(read(&written.payload, &Default::default())?.profiles.iter().count(), 4);
+/// # Ok::<(), otlp_profiles::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Refs {

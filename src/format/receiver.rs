@@ -67,6 +67,13 @@ impl Receiver {
 
     /// How it takes them from files: a Collector before 0.161 erases keys in place there.
     /// By OTLP it is [`refs`](Self::refs).
+    ///
+    /// ```
+    /// use otlp_profiles::format::{Receiver, Refs};
+    ///
+    /// assert_eq!(Receiver::Collector.refs(), Refs::Inline);
+    /// assert_eq!(Receiver::Collector.refs_in_files(), Refs::Dictionary);
+    /// ```
     pub fn refs_in_files(self) -> Refs {
         match self {
             Self::Collector => Refs::Dictionary,

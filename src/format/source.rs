@@ -125,6 +125,20 @@ impl SourceOptions {
 
 /// What frames and headers of folded stacks hold besides names.
 /// Else frames are names and nothing more.
+///
+/// ```
+/// use otlp_profiles::format::{Dialect, SourceOptions};
+/// use otlp_profiles::{Format, ReadOptions, read};
+///
+/// let options = ReadOptions::default()
+///     .from(Format::FOLDED)
+///     .source(SourceOptions::default().dialect(Dialect::PySpy));
+/// let profiles = read(b"main (app.py:3);work (app.py:28) 7\n", &options)?.profiles;
+/// let dictionary = profiles.dictionary();
+/// let names: Vec<&str> = dictionary.functions().iter().map(|f| dictionary.text(f.name)).collect();
+/// assert!(names.contains(&"work"));
+/// # Ok::<(), otlp_profiles::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Dialect {

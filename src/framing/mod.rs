@@ -43,6 +43,16 @@ pub struct Messages<'a> {
 impl Messages<'_> {
     /// How the messages were framed.
     /// [`Framing::None`] where the payload itself is the one message.
+    ///
+    /// ```
+    /// use otlp_profiles::Limits;
+    /// use otlp_profiles::framing::{Framing, frame, messages};
+    ///
+    /// let file = frame(Framing::LengthPrefixed, [b"\x0a\x00", b"\x0a\x00"])?;
+    /// assert_eq!(messages(&file, &Limits::network())?.framing(), Framing::LengthPrefixed);
+    /// assert_eq!(messages(b"\x0a\x00", &Limits::network())?.framing(), Framing::None);
+    /// # Ok::<(), otlp_profiles::Error>(())
+    /// ```
     pub fn framing(&self) -> Framing {
         self.framing
     }

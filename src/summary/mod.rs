@@ -66,6 +66,21 @@ pub struct Summary {
 }
 
 /// What is counted of one profile.
+///
+/// ```
+/// use otlp_profiles::{ReadOptions, Summary};
+///
+/// let file = std::fs::read("testdata/go-cpu-labels.pb.gz").unwrap();
+/// let summary = Summary::of(&file, &ReadOptions::default())?;
+/// for of in summary.profiles() {
+///     let types = of.profile.sample_types().iter().zip(of.sums);
+///     for (sample_type, sum) in types {
+///         let name = summary.outline().dictionary().text(sample_type.name);
+///         println!("{name}: {sum} in {} samples", of.samples);
+///     }
+/// }
+/// # Ok::<(), otlp_profiles::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct ProfileSummary<'a> {
@@ -85,6 +100,16 @@ pub struct ProfileSummary<'a> {
 ///
 /// They are those of the payload: `stacks` is 0 before OTLP 1.8, where samples have lists of locations, and
 /// `attributes` and `links` are 0 in pprof, where they have labels.
+///
+/// ```
+/// use otlp_profiles::{ReadOptions, Summary};
+///
+/// let file = std::fs::read("testdata/go-cpu-labels.pb.gz").unwrap();
+/// let rows = Summary::of(&file, &ReadOptions::default())?.tables();
+/// assert!(rows.locations > 0 && rows.strings > rows.functions);
+/// assert_eq!((rows.stacks, rows.attributes), (0, 0), "a pprof has no such tables");
+/// # Ok::<(), otlp_profiles::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TableRows {
@@ -151,6 +176,18 @@ impl Summary {
     }
 
     /// Whether all of the payload was read and proved.
+    ///
+    /// ```
+    /// use otlp_profiles::{ReadOptions, Summary, read};
+    ///
+    /// let file = std::fs::read("testdata/go-heap.pb.gz").unwrap();
+    /// let quick = Summary::of(&file, &ReadOptions::default())?;
+    /// let full = Summary::of_reading(read(&file, &ReadOptions::default())?);
+    /// assert!(!quick.is_checked() && full.is_checked());
+    /// let samples = |summary: &Summary| summary.profiles().map(|profile| profile.samples).sum::<u64>();
+    /// assert_eq!(samples(&quick), samples(&full));
+    /// # Ok::<(), otlp_profiles::Error>(())
+    /// ```
     pub fn is_checked(&self) -> bool {
         self.is_checked
     }
@@ -178,6 +215,15 @@ impl Summary {
 
     /// The time from the beginning of the first profile to the end of the last, in nanoseconds since 1970;
     /// none where no profile says when it began.
+    ///
+    /// ```
+    /// use otlp_profiles::{ReadOptions, Summary};
+    ///
+    /// let file = std::fs::read("testdata/go-cpu-labels.pb.gz").unwrap();
+    /// let (from, to) = Summary::of(&file, &ReadOptions::default())?.time_range().unwrap();
+    /// assert!(0 < from && from < to);
+    /// # Ok::<(), otlp_profiles::Error>(())
+    /// ```
     pub fn time_range(&self) -> Option<(i128, i128)> {
         let known = self.outline.iter().filter(|profile| profile.time_unix_nano() != 0);
         let ranges = known.map(|profile| {

@@ -192,7 +192,7 @@ impl<'a> Reader<'a> {
         Err(Error::malformed("message ends inside a varint").at(rest))
     }
 
-    /// An int32, uint32 or index: negative numbers come as [`BELOW`], too large ones as [`BEYOND`].
+    /// An int32, uint32 or index: negative numbers come as [`BELOW`](crate::wire::varint::BELOW), too large ones as [`BEYOND`](crate::wire::varint::BEYOND).
     #[inline(always)]
     pub(crate) fn index(&mut self) -> Result<u32> {
         Ok(index(self.varint()?))

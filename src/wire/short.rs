@@ -21,7 +21,7 @@ use crate::wire::word;
 ///
 /// Asking for a field that does not come next says it is not there; so whoever asked for all must
 /// ask at the end whether [all was read](Self::is_done), and if not, take the message for what it
-/// is with a [`Reader`]. In return, no field needs a check against the ends of the payload or of
+/// is with a [`Reader`](super::read::Reader). In return, no field needs a check against the ends of the payload or of
 /// the message.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Short<'a> {
@@ -111,7 +111,7 @@ impl<'a> Short<'a> {
     }
 
     /// The body of the field whose length was just read, if it is within the message. Lengths so
-    /// short take one byte behind that of the tag; whether any other is allowed a [`Reader`] says.
+    /// short take one byte behind that of the tag; whether any other is allowed a [`Reader`](super::read::Reader) says.
     #[inline(always)]
     pub(crate) fn body(&mut self, length: u64) -> Option<Self> {
         let tag = self.window[self.at.wrapping_sub(2) % Self::LONGEST];

@@ -13,9 +13,9 @@
 //!
 //! | writing | |
 //! |---|---|
-//! | [`write`], [`write_samples`], [`write_tables`] | one payload for each set of columns |
+//! | [`write`](mod@write), [`write_samples`], [`write_tables`] | one payload for each set of columns |
 //! | [`labels`], [`flags`] | attributes as labels; flags that nobody said |
-//! | [`unsaid`] | what has no place, counted |
+//! | [`unsaid`](crate::format::unsaid) | what has no place, counted |
 
 mod equal;
 mod finish;

@@ -58,6 +58,18 @@ pub struct Sizes {
 }
 
 /// The bytes of a table: all rows of a field that holds rows, or a field beside the tables.
+///
+/// ```
+/// use otlp_profiles::ReadOptions;
+/// use otlp_profiles::summary::Sizes;
+///
+/// let file = std::fs::read("testdata/go-heap.pb.gz").unwrap();
+/// let sizes = Sizes::of(&file, &ReadOptions::default())?;
+/// let locations = sizes.tables().iter().find(|table| table.field == "location").unwrap();
+/// assert_eq!(locations.message, "Profile");
+/// assert_eq!(locations.fields.iter().map(|field| field.bytes).sum::<u64>(), locations.bytes);
+/// # Ok::<(), otlp_profiles::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TableSize {
@@ -94,6 +106,18 @@ pub struct FieldSize {
 }
 
 /// A large text.
+///
+/// ```
+/// use otlp_profiles::ReadOptions;
+/// use otlp_profiles::summary::Sizes;
+///
+/// let file = std::fs::read("testdata/go-heap.pb.gz").unwrap();
+/// let sizes = Sizes::of(&file, &ReadOptions::default())?;
+/// let longest = &sizes.strings()[0];
+/// assert_eq!(longest.field, "Profile.string_table");
+/// assert!(sizes.strings().is_sorted_by(|one, other| one.bytes >= other.bytes));
+/// # Ok::<(), otlp_profiles::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StringSize {
@@ -108,6 +132,16 @@ pub struct StringSize {
 }
 
 /// A large stack.
+///
+/// ```
+/// use otlp_profiles::ReadOptions;
+/// use otlp_profiles::summary::Sizes;
+///
+/// let file = std::fs::read("testdata/go-heap.pb.gz").unwrap();
+/// let sizes = Sizes::of(&file, &ReadOptions::default())?;
+/// assert!(sizes.stacks()[0].depth >= sizes.stacks()[1].depth);
+/// # Ok::<(), otlp_profiles::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StackSize {
@@ -121,6 +155,18 @@ pub struct StackSize {
 }
 
 /// A payload in its own format as [`Layout::Compact`] writes it.
+///
+/// ```
+/// use otlp_profiles::summary::Sizes;
+/// use otlp_profiles::{ReadOptions, Verdict};
+///
+/// let file = std::fs::read("testdata/go-heap.pb.gz").unwrap();
+/// let sizes = Sizes::of(&file, &ReadOptions::default())?;
+/// let compact = sizes.compact().expect("pprof can be written");
+/// println!("{} bytes gzipped instead of {}", compact.gzipped, sizes.gzipped());
+/// assert!(compact.losses.verdict() <= Verdict::Semantic);
+/// # Ok::<(), otlp_profiles::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Compacted {

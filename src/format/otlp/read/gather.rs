@@ -1,7 +1,7 @@
 //! Puts what was read together: one dictionary, and every profile in its scope.
 //!
 //! Generations differ in whose the tables are: all profiles' ([`shared`]), or each profile's own
-//! ([`by_profile`]). A set of tables and its users go through [`unit`] in both cases.
+//! ([`by_profile`]). A set of tables and its users go through [`unit`](fn@unit) in both cases.
 //!
 //! ```text
 //! shared       tables ─────────────────────► unit ─► Dictionary ─┐

@@ -88,7 +88,7 @@ fn shift_all<I: Id>(indices: &mut [I], shift: u32, rows: u32) -> bool {
     })
 }
 
-/// [`column`] for rows of unequal length; `place` gets the row and the position in it.
+/// [`column`](fn@column) for rows of unequal length; `place` gets the row and the position in it.
 ///
 /// The row of a bad index is found by binary search in the ends, only once one is bad.
 pub(crate) fn ragged<I: Id>(

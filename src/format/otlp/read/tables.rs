@@ -36,7 +36,7 @@ pub(crate) struct Tables {
     pub(crate) mapping_attributes: Ragged<u32>,
     /// As long as to the last mapping that says any of it.
     pub(crate) mapping_pprof: Vec<MappingPprof>,
-    /// By location: a mapping, as [`reference`] has it.
+    /// By location: a mapping, as [`reference`](fn@reference) has it.
     pub(crate) location_mappings: Vec<u32>,
     /// The same as they were on the wire, where they may yet turn out to be ids.
     pub(crate) raw_mappings: Vec<u32>,
