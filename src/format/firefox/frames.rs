@@ -1,5 +1,8 @@
 //! Frames as the Firefox Profiler has them: by name, or by an address in a library, in the colour of
 //! what kind of code they are.
+//!
+//! A frame with a function is a label with a file and a line. One without is an address relative to
+//! its library's file, so that the viewer can find its name by the library's build id.
 
 use std::collections::HashMap;
 
@@ -50,6 +53,7 @@ pub(super) struct Frames<'a> {
     dictionary: &'a Dictionary,
     categories: HashMap<&'a str, CategoryHandle>,
     libraries: HashMap<MappingId, LibraryHandle>,
+    /// By the number of a thread and a stack: handles are a thread's own.
     stacks: HashMap<(usize, StackId), Option<StackHandle>>,
     labels_met: Met<(FunctionId, i64, i64, u64)>,
     /// What the names of functions stand for that [`label`] knows.
@@ -72,6 +76,8 @@ impl<'a> Frames<'a> {
     }
 
     /// A stack of a thread; none has no frames.
+    ///
+    /// Made once for each thread that has it.
     pub(super) fn stack(
         &mut self,
         profile: &mut Profile,
@@ -124,6 +130,8 @@ impl<'a> Frames<'a> {
         Frame::Label(profile.intern_string(&format!("{LABEL}{number}")))
     }
 
+    /// `None` where the location has no mapping, or lies before it or more than 4 GiB behind the
+    /// file's start.
     fn in_library(
         &mut self,
         profile: &mut Profile,

@@ -1,4 +1,7 @@
 //! The samples of a sample type by process and thread, in the order of their times.
+//!
+//! A thread is what `thread.name` and `thread.id` of samples say together; samples that say neither
+//! are of one thread. Several columns of one resource share its process.
 
 use crate::format::assembly::Met;
 use crate::format::view::Column;
@@ -8,6 +11,7 @@ use crate::model::{Profiles, SampleRef};
 /// A process, by its resource, and its threads.
 pub(super) struct Process<'a> {
     pub(super) name: String,
+    /// `process.pid`, else a number of its own: the viewer needs one.
     pub(super) pid: u32,
     pub(super) threads: Vec<Thread<'a>>,
 }
@@ -15,6 +19,7 @@ pub(super) struct Process<'a> {
 /// A thread, and its samples.
 pub(super) struct Thread<'a> {
     pub(super) name: String,
+    /// `None` where `thread.id` is missing or no number of 32 bits.
     pub(super) id: Option<u32>,
     pub(super) samples: Vec<Sample<'a>>,
 }
@@ -24,6 +29,7 @@ pub(super) struct Thread<'a> {
 pub(super) struct Sample<'a> {
     pub(super) at: Option<u64>,
     pub(super) stack: StackId,
+    /// In the unit of the sample type.
     pub(super) value: i64,
     pub(super) link: LinkId,
     pub(super) attributes: &'a [AttributeId],

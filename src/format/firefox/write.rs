@@ -1,4 +1,12 @@
 //! Writing the Firefox Profiler's files: one for each sample type.
+//!
+//! ```text
+//! sample type  ─►  a file
+//! resource     ─►  a process          thread.name, thread.id  ─►  a thread
+//! sample       ─►  a sample with a weight, and a marker for what a sample has no field for
+//! ```
+//!
+//! The crate `fxprof-processed-profile` makes the tables (decision 36). What it cannot say (weights past 32 bits, files and lines of functions) is put into its JSON afterwards by [`Finish`].
 
 use std::collections::HashMap;
 
@@ -23,6 +31,10 @@ use crate::model::id::{LinkId, LocationId};
 use crate::model::profile::Profile;
 
 /// Writes the profiles: those that measure the same share a file.
+///
+/// # Errors
+///
+/// [`Limit`](crate::ErrorKind::Limit) past `max_output_bytes`, counted over all files.
 pub(crate) fn write(
     profiles: &Profiles,
     options: &WriteOptions,
@@ -47,6 +59,9 @@ pub(crate) fn write(
 }
 
 /// Counts what is not said.
+///
+/// A file says nearly all; lost are addresses of frames that have a name, and what is known of
+/// samples without a time, as a marker needs one.
 fn unsaid(profiles: &Profiles, losses: &mut Losses) {
     let says = Says {
         types: true,
@@ -112,6 +127,7 @@ impl<'a> Weights<'a> {
         Self { name, kind, nanos, is_cpu: nanos > 0 && name.starts_with("cpu") }
     }
 
+    /// A time as milliseconds, as the viewer wants; anything else as it is.
     fn weight(self, value: i64) -> Value {
         match self.nanos {
             0 => json!(value),
@@ -149,9 +165,11 @@ struct Writer<'a> {
     start: u64,
     /// How long samples without a time are spread over.
     duration: u64,
+    /// In nanoseconds; a millisecond where no profile has a period that is a time.
     interval: u64,
     /// How many threads have each id, since the viewer wants them to differ.
     ids: HashMap<u32, u32>,
+    /// By the id of a thread in the file: the weights of its samples, in order.
     values: HashMap<String, Vec<Value>>,
 }
 
@@ -211,6 +229,7 @@ impl<'a> Writer<'a> {
         Ok(out)
     }
 
+    /// Samples without a time are spread evenly over the duration, or at the interval without one.
     fn thread(
         &mut self,
         process: ProcessHandle,

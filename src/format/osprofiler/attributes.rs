@@ -1,4 +1,8 @@
 //! What is known of a point, by the names of OpenTelemetry's conventions.
+//!
+//! Only what the conventions have a name for is taken by default. `all_info` takes the rest, under
+//! `osprofiler.info.…`, but never arguments and results, which may hold anything that was handed
+//! over: those need `secrets`.
 
 use crate::error::Result;
 use crate::format::assembly::Assembly;
@@ -45,6 +49,8 @@ pub(super) fn key(part: &str, options: &SourceOptions) -> Option<String> {
 }
 
 /// A value of `info` as that of an attribute.
+///
+/// A port or a status that is a text of digits becomes a number, as the conventions say.
 pub(super) fn value(key: &str, json: &Json, assembly: &mut Assembly) -> Result<Value> {
     let is_number = matches!(key, "server.port" | "http.response.status_code");
     Ok(match json {

@@ -1,4 +1,16 @@
 //! A message, out of whatever envelope it was kept in.
+//!
+//! Stores wrap the same message in their own ways:
+//!
+//! | where it lies | kept by |
+//! |---|---|
+//! | the object itself | a file, a log |
+//! | `raw.payload`, `traits` | events |
+//! | `_source` | a search index |
+//! | `metadata`, `resource_metadata` | metering samples |
+//!
+//! `info` is an object, members whose keys begin with `info.`, or JSON as text in `data`; all three
+//! end as one list of keys with points between their parts.
 
 use crate::error::{Error, Result};
 use crate::format::calendar::unix_nanos;
@@ -48,6 +60,10 @@ fn opened<'j, 'a>(json: &'j Json<'a>) -> Option<&'j Json<'a>> {
 
 impl<'a> Message<'a> {
     /// A message by its fields, wherever they are.
+    ///
+    /// # Errors
+    ///
+    /// A message without its ids, its name or a time; `data` that is no JSON.
     pub(super) fn of(json: &Json<'a>, intake: &mut Intake) -> Result<Self> {
         let from_traits = traits(json);
         let fields = match opened(json) {
@@ -109,6 +125,8 @@ fn traits<'a>(json: &Json<'a>) -> Json<'a> {
 }
 
 /// When a message was sent; MongoDB keeps times as objects.
+///
+/// A text as Python writes it, or milliseconds as a number.
 fn time(json: &Json) -> Result<i64> {
     let date = json.get("$date").unwrap_or(json);
     let millis = |millis: f64| crate::format::lines::whole(millis * 1e6);
@@ -148,6 +166,8 @@ fn members<'a>(
 }
 
 /// The members of objects in objects, by keys with points between their parts.
+///
+/// Recursion as deep as the JSON, which `max_nesting` bounds. What is null was not said.
 fn flatten<'a>(
     prefix: &str,
     json: &Json<'a>,

@@ -1,4 +1,8 @@
 //! Messages by the points that they are of.
+//!
+//! Messages are paired by (base id, trace id), in whatever order they come; a message that was kept
+//! twice counts once. A point of which one message is missing takes no time, and says so in an
+//! attribute and a finding: it still is the caller of others.
 
 use hashbrown::HashMap;
 
@@ -16,7 +20,9 @@ pub(super) struct Point<'a> {
     pub(super) trace_id: String,
     pub(super) parent_id: String,
     pub(super) origin: Origin,
+    /// Of both messages, sorted by key; of a key in both, the stop's.
     pub(super) info: Vec<(String, Json<'a>)>,
+    /// Nanoseconds since 1970, or since the report's beginning.
     pub(super) start: i64,
     /// Not before the start.
     pub(super) stop: i64,
@@ -74,6 +80,7 @@ pub(super) fn points<'a>(
 }
 
 impl<'a> Pair<'a> {
+    /// `None` where there is neither message, which [`points`] never makes.
     fn point(self) -> Option<Point<'a>> {
         let unmatched = match (&self.start, &self.stop) {
             (None, _) => Some("start"),

@@ -1,4 +1,13 @@
 //! Reading messages and reports, alone, in lists or one after the other.
+//!
+//! ```text
+//! JSON values ─► messages ─► points (start + stop) ─► tree (who called whom, own times)
+//!             ─► a sample a point ─► a part for each (service, trace) ─► profiles, resources
+//! ```
+//!
+//! One value of JSON after the other becomes a tree in memory, gives its messages and is dropped;
+//! the messages of the whole file are kept, as a start and its stop may be far apart. The budget is
+//! charged four bytes for each byte of text that is kept.
 
 use std::collections::HashSet;
 
@@ -25,6 +34,11 @@ use crate::model::value::{KeyValue, Value};
 const KEPT: usize = 4;
 
 /// Reads all that a file holds.
+///
+/// # Errors
+///
+/// What is no JSON; a value that is neither message nor report, and a point that calls itself,
+/// unless repairs are asked for; a file without any message.
 pub(crate) fn read(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
     let mut text = Text::new(payload.strip_prefix(b"\xef\xbb\xbf").unwrap_or(payload))?;
     let mut all = All { messages: Vec::new(), is_anchored: true, row: 0 };
@@ -55,6 +69,9 @@ pub(crate) fn read(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
 struct All<'a> {
     messages: Vec<Message<'a>>,
     /// Whether it is known when it was.
+    ///
+    /// A report without messages says times from its own beginning only: then profiles have no
+    /// time.
     is_anchored: bool,
     row: usize,
 }
@@ -95,6 +112,8 @@ struct Reader<'a> {
     /// The location of each point.
     locations: Vec<LocationId>,
     /// By the trace: when its first point started, and the last one stopped.
+    ///
+    /// In nanoseconds since 1970, or since the report's beginning.
     spans: Vec<(i64, i64)>,
     traces: Met<String>,
     /// Those of each service and trace.
@@ -123,6 +142,7 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Points come in the order of their starts; samples in that of the tree, callers first.
     fn read(mut self, tree: &Tree, intake: &mut Intake) -> Result<Profiles> {
         let points = std::mem::take(&mut self.points);
         for point in &points {
@@ -146,6 +166,8 @@ impl<'a> Reader<'a> {
         self.finish(intake)
     }
 
+    /// The name of the point; with `detail_frames` what OSProfiler's own exporter would call the
+    /// span, and the function's name beside it.
     fn location(&mut self, point: &Point, intake: &mut Intake) -> Result<LocationId> {
         let detail = if intake.source.detail_frames { detail(point) } else { point.name.clone() };
         let function = point.info.iter().find(|(key, _)| key == "function.name");
@@ -165,6 +187,8 @@ impl<'a> Reader<'a> {
         Ok(location)
     }
 
+    /// The stack is walked from the point to its root, so that a sample costs the depth of its
+    /// point.
     fn sample(
         &mut self,
         point: &Point,
@@ -208,6 +232,7 @@ impl<'a> Reader<'a> {
         self.assembly.link(Link { trace_id, span_id: [a, b, c, d, e, f, g, h] })
     }
 
+    /// Of two parts of `info` that have one name in the conventions, the first counts.
     fn attributes(
         &mut self,
         point: &Point,
@@ -247,6 +272,7 @@ impl<'a> Reader<'a> {
         Ok(attributes)
     }
 
+    /// A profile for each service and trace; with `calls` one more, in which each point counts 1.
     fn finish(mut self, intake: &mut Intake) -> Result<Profiles> {
         let mut met = Met::default();
         let mut groups: Vec<Group> = Vec::new();

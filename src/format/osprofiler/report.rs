@@ -1,4 +1,8 @@
 //! The reports that OSProfiler makes of its messages, which they may hold.
+//!
+//! A report is a tree of nodes. It may keep the messages it was made of under `meta.raw_payload.…`,
+//! and these are read in its place; else each node gives a start and a stop of its own, in
+//! milliseconds from the beginning of the report.
 
 use super::message::{Message, Origin, point, said};
 use crate::error::{Error, Result};
@@ -27,6 +31,8 @@ struct Node<'j, 'a> {
 }
 
 impl<'a> Report<'a> {
+    /// A report of which any node lacks its messages is read by its own times throughout: the two
+    /// clocks cannot be mixed.
     pub(super) fn of(json: &Json<'a>, intake: &mut Intake) -> Result<Self> {
         let nodes = nodes(json);
         let is_anchored = nodes.iter().all(|node| raw(node.json).next().is_some());
@@ -74,6 +80,10 @@ fn raw<'j, 'a>(node: &'j Json<'a>) -> impl Iterator<Item = &'j Json<'a>> {
 }
 
 /// The start and the stop of a node without messages.
+///
+/// # Errors
+///
+/// A node without `info`, ids or times that are numbers.
 fn times<'a>(node: &Node<'_, 'a>, row: usize) -> Result<[Message<'a>; 2]> {
     let placed = |error: Error| error.within_row("children", row);
     let Some(info) = node.json.get("info") else {

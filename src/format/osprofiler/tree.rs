@@ -1,4 +1,13 @@
 //! Points by who called whom, and the time that each took itself.
+//!
+//! ```text
+//! point   0 ──────────────── 10       own = 10 − (3 + 2) = 5
+//! child     1 ── 4                    3
+//! child          3 ── 6               2 more: 3 to 4 is counted once
+//! ```
+//!
+//! Children may run at once and outlive their parent; what they cover of its time is theirs, once.
+//! So own times are never negative, and add up to the time of the root where nothing overlaps.
 
 use hashbrown::HashMap;
 
@@ -13,10 +22,19 @@ pub(super) struct Tree {
     pub(super) order: Vec<u32>,
     pub(super) parents: Vec<Option<u32>>,
     /// The nanoseconds that each took itself.
+    ///
+    /// By point, like `parents`.
     pub(super) own: Vec<i64>,
 }
 
 impl Tree {
+    /// Linear in the points but for a circle, whose point is removed from its parent's list. No
+    /// recursion: depth is the input's.
+    ///
+    /// # Errors
+    ///
+    /// A point that is, by way of its parents, its own caller, unless repairs are asked for: then
+    /// it is a root.
     pub(super) fn of(points: &[Point], intake: &mut Intake) -> Result<Self> {
         intake.budget.take::<[u64; 8]>(points.len())?;
         let mut parents = parents(points);
@@ -48,6 +66,8 @@ impl Tree {
 }
 
 /// The point that each was called by, if it is known.
+///
+/// A parent that is not among the points makes a root: most often that is the trace itself.
 fn parents(points: &[Point]) -> Vec<Option<u32>> {
     let rows: HashMap<(&str, &str), u32, foldhash::fast::RandomState> =
         points.iter().zip(0..).map(|(p, row)| ((&p.base_id[..], &p.trace_id[..]), row)).collect();
