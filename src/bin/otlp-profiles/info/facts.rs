@@ -1,4 +1,6 @@
 //! What is computed from profiles for both forms of a description.
+//!
+//! Sums are `i128` and stay exact in JSON: a number if 64 bits hold it, else a text of its digits.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -11,6 +13,8 @@ use crate::info::MOST_LISTED;
 use crate::text::hex;
 
 /// The sums of all profiles of a message by type and unit, in the order they are met.
+///
+/// By ids of the dictionary, in which equal texts are usually one row.
 pub(crate) fn total(summary: &Summary) -> Vec<(String, String, i128)> {
     let text = |id| summary.outline().dictionary().text(id).to_owned();
     let mut rows: HashMap<(StringId, StringId), usize> = HashMap::new();
@@ -58,6 +62,7 @@ pub(crate) fn attributes(dictionary: &Dictionary, ids: &[AttributeId]) -> Json {
     object(dictionary, attributes.map(|attribute| (attribute.key, &attribute.value)))
 }
 
+/// Of a key that is there twice, the last value is shown.
 fn object<'a>(dictionary: &Dictionary, pairs: impl Iterator<Item = (StringId, &'a Value)>) -> Json {
     let mut object = Map::new();
     for (key, one) in pairs {
@@ -84,6 +89,8 @@ fn value(dictionary: &Dictionary, of: &Value) -> Json {
 }
 
 /// How many resources, scopes and profiles are still listed, and the profiles that are not.
+///
+/// In cells, as what is listed asks while it is made of borrowed parts.
 pub(crate) struct Listed {
     left: Cell<usize>,
     unlisted: Cell<usize>,

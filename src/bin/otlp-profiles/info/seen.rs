@@ -1,4 +1,7 @@
 //! What is described of a message: by reading all of it, or by a walk that counts.
+//!
+//! Both are a [`Summary`]; they differ in how it is made, and [`Known`] lets the one loop over
+//! messages make either.
 
 use std::ops::Deref;
 

@@ -1,4 +1,13 @@
 //! Where the bytes of a message go, for people and as JSON.
+//!
+//! ```text
+//!     field                 times   bytes   share   in gzip
+//!     Profile.sample        …                          a table, the largest first
+//!       value               …                          its fields, the largest first
+//!       (tags and lengths)  …                          what is of none of its fields
+//! ```
+//!
+//! `in gzip` is how many bytes the gzip would be smaller without the field; they need not add up.
 
 use std::fmt::Write;
 
@@ -70,6 +79,7 @@ fn field_name(field: &FieldSize) -> String {
     }
 }
 
+/// Shares are cut, not rounded, to a tenth of a percent, and computed in 128 bits.
 fn row(page: &mut String, all: u64, name: &str, (times, bytes, gzip): (u64, u64, Option<i64>)) {
     let permille = u128::from(bytes) * 1000 / u128::from(all.max(1));
     let share = format!("{}.{}%", permille / 10, permille % 10);

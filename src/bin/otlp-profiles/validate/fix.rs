@@ -1,4 +1,8 @@
 //! `validate --fix`: files with what has one right answer mended, and what was done about them.
+//!
+//! The library mends in memory and checks the result again; here it is only decided where it goes.
+//! Without `-o` a file is replaced in place, by way of a temporary file, and only if something was
+//! changed: a run that finds nothing to mend touches nothing.
 
 use std::path::Path;
 
@@ -17,6 +21,8 @@ pub(super) struct Mended {
 }
 
 /// Why the arguments make no sense together, if they do not.
+///
+/// Asked before any file is read.
 pub(super) fn misuse(args: &Args, inputs: &Inputs) -> Option<&'static str> {
     match &args.output {
         Some(_) if !inputs.single => Some("--output takes one input"),

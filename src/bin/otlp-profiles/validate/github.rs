@@ -1,4 +1,8 @@
 //! Findings as annotations of GitHub Actions.
+//!
+//! A line `::error file=…,title=…::message` for each finding. A runner takes any line of its output
+//! that begins with `::` for a command, so newlines in messages and the separators in properties
+//! are escaped.
 
 use std::fmt::Write;
 

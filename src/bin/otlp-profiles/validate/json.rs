@@ -1,4 +1,7 @@
 //! Findings as one JSON document.
+//!
+//! A file has either `error` or the findings. `findings` is cut at `--max-findings` for each rule;
+//! `rules` has the full counts.
 
 use otlp_profiles::Severity;
 use otlp_profiles::check::fix::Change;

@@ -1,4 +1,10 @@
 //! Findings as JUnit's XML: a test case for each file, with a failure where one is denied.
+//!
+//! | a file | is a test case with |
+//! |---|---|
+//! | that cannot be read | an `error` |
+//! | with findings at or above the deny level | a `failure` that lists them |
+//! | with other findings | their lines as `system-out` |
 
 use std::fmt::Write;
 
@@ -56,6 +62,8 @@ fn case(page: &mut String, file: &Checked, deny: Severity) {
 }
 
 /// Text as XML can hold it.
+///
+/// Characters that XML 1.0 cannot hold, even as references, are written as Rust's escapes.
 fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for char in text.chars() {

@@ -1,4 +1,9 @@
 //! Findings as SARIF 2.1.0, which code scanning services read.
+//!
+//! One run, whatever the number of files. A finding's place in the message is a logical location,
+//! its byte a region of no length: a payload has no lines. Rules are listed once, those with
+//! findings only, and results refer to them by their index. A file that could not be read is a
+//! notification of the run and no result.
 
 use std::collections::BTreeMap;
 
@@ -48,6 +53,7 @@ fn notification(file: &Checked) -> Option<Value> {
     }))
 }
 
+/// The level is the worst that the rule has in any generation; a result has its own.
 fn descriptor(rule: &Rule) -> Value {
     json!({
         "id": rule.id(),
@@ -88,6 +94,8 @@ fn result(file: &Checked, finding: &Finding, rules: &[&str]) -> Value {
 }
 
 /// A path as a relative reference.
+///
+/// Percent-encoded, so that a path of any bytes is a valid reference.
 fn uri(path: &str) -> String {
     let mut uri = String::new();
     for byte in path.bytes() {
