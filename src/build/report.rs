@@ -1,4 +1,8 @@
 //! Reports of the `pprof` crate.
+//!
+//! That crate keeps a report as a map from stacks to counts, so its entries come in any order; they
+//! are sorted by all that is kept of them before any is added. Addresses of inlined functions are
+//! one location.
 
 use std::path::PathBuf;
 
@@ -57,12 +61,15 @@ impl Builder {
     }
 
     /// The location of the functions inlined at one address, the innermost first.
+    ///
+    /// The address is that of the outermost function that has one.
     fn symbols(&mut self, symbols: &[Native]) -> Key<LocationId> {
         let lines: Vec<_> = symbols.iter().map(|symbol| self.symbol(symbol)).collect();
         let address = symbols.iter().rev().find_map(address).unwrap_or(0);
         self.location(NewLocation::new().address(Key::NONE, address).lines(&lines))
     }
 
+    /// A symbol without a name keeps its file and line: its location still differs from others.
     fn symbol(&mut self, symbol: &Native) -> NewLine {
         let (name, system_name) = match symbol.name {
             Some(_) => (symbol.name(), symbol.sys_name()),

@@ -2,6 +2,12 @@
 //!
 //! A lane holds the samples of one shape; a profile has three of them, of which mostly one is used. A sample is found by
 //! its identity in a hash table over the columns themselves, so a sample that was seen costs no memory.
+//!
+//! ```text
+//! lane of totals    stacks, attributes, links │ values, added up where they are
+//! lane of events    stacks, attributes, links │ ticks (sample, time), in the order they came
+//! lane of series    as events, and the values of each tick, end to end ─ deal ─► rows of times and values
+//! ```
 
 use std::hash::Hasher;
 
@@ -62,6 +68,8 @@ pub(crate) struct Lane {
     /// In the order in which they came.
     ticks: Vec<Tick>,
     /// Of a series: the values of each tick, end to end.
+    ///
+    /// As many for each tick as the profile has sample types.
     tick_values: Vec<i64>,
 }
 
@@ -149,6 +157,8 @@ impl Lane {
     }
 
     /// Adds an occurrence to a sample.
+    ///
+    /// Room was made before; adding cannot fail halfway.
     #[inline]
     pub(crate) fn add_measured(&mut self, row: u32, shape: Shape, measured: &Measured<'_>) {
         match shape {
@@ -158,6 +168,8 @@ impl Lane {
     }
 
     /// Adds values to the totals of a sample.
+    ///
+    /// Saturating: what a counter cannot hold stays at its end.
     #[inline]
     fn add_totals(&mut self, row: u32, &Measured { values, corrections, .. }: &Measured<'_>) {
         let start = row as usize * values.len();
@@ -213,6 +225,8 @@ impl Lane {
 
     /// Deals the timestamps out to their samples, each sample's in order, and of the values that
     /// came with each of them, `columns` in number, those of column `column`.
+    ///
+    /// Linear but for the ticks of a sample that came out of order.
     pub(crate) fn deal(&mut self, columns: usize, column: usize) {
         let order = self.order();
         let Samples { stacks, timestamps, values, .. } = &mut self.samples;
@@ -289,6 +303,8 @@ fn correct(values: &mut [i64], corrections: &[f64]) {
 }
 
 /// One multiplication for up to two attributes.
+///
+/// Stack, link and two attributes fit one word of 128 bits.
 #[inline]
 pub(crate) fn identity_hash(seed: &Seed, identity: Identity<'_>) -> u64 {
     let mut hasher = seed.hasher();

@@ -1,4 +1,13 @@
 //! Resources, scopes and profiles.
+//!
+//! ```text
+//! resources   0 nameless, 1, 2 …        rows are found by what they say: declaring twice is declaring once
+//! scopes      0 nameless, 1 …           each with the row of its resource
+//! profiles    0, 1 …                    each with the row of its scope; three lanes of samples
+//! ```
+//!
+//! Declarations stay through [`seal`](crate::Builder::seal), samples do not. A profile is found by
+//! its scope and its sample types, temporality aside: it may be said by a later declaration.
 
 use std::mem::size_of_val;
 
@@ -93,6 +102,10 @@ impl Tree {
     }
 
     /// The row of a resource, new or not.
+    ///
+    /// # Errors
+    ///
+    /// `Full`, and nothing is declared.
     pub(crate) fn resource_row(
         &mut self,
         new: DraftResource,
@@ -126,6 +139,10 @@ impl Tree {
 
     /// Where the profile of these types in this scope is, new or not. Of one that is there,
     /// temporalities that were not said are filled in; if they contradict, it is another one.
+    ///
+    /// # Errors
+    ///
+    /// `Full`, and nothing is declared.
     pub(crate) fn draft_row(
         &mut self,
         scope: u32,
@@ -156,6 +173,9 @@ impl Tree {
     }
 
     /// An empty tree in the same memory.
+    ///
+    /// The lanes of profiles are kept as spare memory, in the order in which new profiles will take
+    /// them.
     pub(crate) fn reset(&mut self) {
         let mut spare = std::mem::take(&mut self.spare);
         for mut draft in std::mem::take(&mut self.profiles).into_iter().rev() {
@@ -166,6 +186,8 @@ impl Tree {
     }
 
     /// Indexes all rows anew.
+    ///
+    /// After the ids of texts changed: hashes are of ids.
     pub(crate) fn index(&mut self) {
         let Self { resources, scopes, profiles, indexes, .. } = self;
         indexes.resources.clear();
