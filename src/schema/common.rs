@@ -1,4 +1,7 @@
 //! Packages common and resource: values in place, resources and scopes.
+//!
+//! The numbers are those of `common.proto` and `resource.proto`, which all signals share and which
+//! never move; 1.6 added entities, 1.10 the two references into the string table.
 
 use super::field::Kind::*;
 use super::field::Version::{V1_3, V1_6, V1_10};
@@ -17,6 +20,7 @@ pub(crate) static ANY_VALUE: MessageType = MessageType::new(Package::Common, "An
     case((V1_10, NOW), 8, "string_value_strindex", Int32).to(Table::String),
 ]);
 
+/// Values in values: with `KEY_VALUE_LIST` the one place where messages nest without end.
 #[rustfmt::skip]
 pub(crate) static ARRAY_VALUE: MessageType = MessageType::new(Package::Common, "ArrayValue", &[
     many((V1_3, NOW), 1, "values", Message(&ANY_VALUE)),
@@ -27,6 +31,7 @@ pub(crate) static KEY_VALUE_LIST: MessageType = MessageType::new(Package::Common
     many((V1_3, NOW), 1, "values", Message(&KEY_VALUE)),
 ]);
 
+/// A key in place, or since 1.10 by reference.
 #[rustfmt::skip]
 pub(crate) static KEY_VALUE: MessageType = MessageType::new(Package::Common, "KeyValue", &[
     one((V1_3, NOW), 1, "key", String),
@@ -51,6 +56,7 @@ pub(crate) static ENTITY_REF: MessageType = MessageType::new(Package::Common, "E
     many((V1_6, NOW), 4, "description_keys", String),
 ]);
 
+/// The same message for traces, metrics, logs and profiles.
 #[rustfmt::skip]
 pub(crate) static RESOURCE: MessageType = MessageType::new(Package::Resource, "Resource", &[
     many((V1_3, NOW), 1, "attributes", Message(&KEY_VALUE)),

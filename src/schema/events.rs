@@ -1,5 +1,9 @@
 //! The message set of timestamped events, a proposal (opentelemetry-proto 594) that was never
 //! released: like OTLP's and apart from it, so each message is one of its own.
+//!
+//! Its names are those of `proto/events/eventprofile.proto`; nothing of it is shared with the
+//! generations, so neither side has to know of the other. Everything else (reading, detection,
+//! sizes, the test against the descriptors) works on it as on any message.
 
 use super::field::Kind::*;
 use super::field::Version::Events as EVENTS;
@@ -58,6 +62,7 @@ pub(crate) static CLOCK: MessageType = MessageType::new(Package::Events, "Clock"
     many(IN, 3, "attribute_indices", Uint32).to(Table::Attribute),
 ]);
 
+/// Rows of locations, as OTLP has them since 1.8.
 #[rustfmt::skip]
 pub(crate) static EVENT_STACK: MessageType = MessageType::new(Package::Events, "Stack", &[
     many(IN, 1, "location_index", Uint32).to(Table::Location),
