@@ -1,4 +1,6 @@
 //! `otlp-profiles completions`: what a shell needs to complete arguments.
+//!
+//! Made from the declarations of the arguments when asked for, so it never lags behind them.
 
 use clap::CommandFactory;
 use clap_complete::Shell;

@@ -1,4 +1,8 @@
 //! What is left to do when the run is ended from outside: temporary files go.
+//!
+//! A signal handler may do nearly nothing; so signals are waited for by a thread of their own,
+//! which takes the same lock as whoever writes. Only files of this run are ever removed: those that
+//! are in the set.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -12,6 +16,7 @@ static TEMPORARY: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 pub(crate) struct Temporary(MutexGuard<'static, BTreeSet<PathBuf>>);
 
 impl Temporary {
+    /// A lock that was poisoned is taken all the same: the set is right after every step.
     pub(crate) fn lock() -> Self {
         Self(TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner))
     }

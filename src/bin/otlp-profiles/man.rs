@@ -1,4 +1,7 @@
 //! `otlp-profiles man`: the manual pages.
+//!
+//! The command's own page goes to stdout, or one for each subcommand to a directory, as packagers
+//! want them; both are made from the declarations of the arguments.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,7 @@
 //! Numbers as people read them. JSON has the same numbers as they are.
+//!
+//! The exact number comes first and the rounded one in brackets, so that nobody has to guess what
+//! was rounded.
 
 /// `300,005,368`
 pub(crate) fn grouped(number: impl Into<i128>) -> String {
@@ -39,6 +42,7 @@ pub(crate) fn value(number: i128, unit: &str) -> String {
     with_unit(&if unit.is_empty() { number } else { format!("{number} {unit}") }, units)
 }
 
+/// Alone where no larger unit says it shorter.
 fn with_unit(exact: &str, short: Option<String>) -> String {
     match short {
         Some(short) => format!("{exact} ({short})"),

@@ -1,4 +1,7 @@
 //! Colours, for people only: words of reports and messages, never of log lines or data.
+//!
+//! Text is made with its colours throughout; the streams of `anstream` take them out where they do
+//! not belong. So nobody asks whether there are colours.
 
 use std::ffi::OsStr;
 

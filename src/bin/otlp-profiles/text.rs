@@ -1,4 +1,7 @@
 //! Text from strangers, made safe for a terminal.
+//!
+//! Escape sequences in a file name can move a cursor, hide a line or change colours; marks of
+//! direction can make a name read as another. Both are printed as Rust's escapes.
 
 use std::path::Path;
 
@@ -16,6 +19,7 @@ pub(crate) fn shown(text: &str) -> String {
     safe
 }
 
+/// Marks and overrides of direction, isolates, and the separators of lines and paragraphs.
 fn acts(char: char) -> bool {
     matches!(char, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }

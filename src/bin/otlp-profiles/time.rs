@@ -1,4 +1,7 @@
 //! Times as people read them.
+//!
+//! The library's own calendar reads dates; this one writes them, from `i128` nanoseconds, and says
+//! nothing of years that RFC 3339 cannot.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -24,6 +27,8 @@ fn civil(unix_nano: i128, between: char, digits: usize) -> Option<String> {
 /// Year, month and day of a day counted from 1970-01-01, in the years 0 to 9999.
 ///
 /// Years are counted from March, so that the odd day of a leap year is the last.
+///
+/// Gregorian for all years: 146,097 days are 400 years.
 fn date(days: i64) -> Option<(i64, i64, i64)> {
     let days = days.checked_add(719_468)?; // from 0000-03-01
     let (era, day_of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));

@@ -1,4 +1,13 @@
 //! One message of a run, in the three forms that stderr can have.
+//!
+//! ```text
+//! words   otlp-profiles: cpu.pb: this is no format … (a problem: its reason alone)
+//! text    2026-11-20 10:15:36.597 417 ERROR otlp_profiles.read [-] Description failed: … in=cpu.pb
+//! json    {"time": …, "level": "ERROR", "room": "otlp_profiles.read", "message": …, "in": "cpu.pb", "pid": 417}
+//! ```
+//!
+//! Names of files and texts of payloads are strangers' words: in the first two forms whatever a
+//! terminal would act upon is escaped, in JSON the encoder does it.
 
 use std::fmt::{self, Display};
 
@@ -128,6 +137,7 @@ impl Line {
         text
     }
 
+    /// Values of fields are texts in JSON too, so that a key has one type in every line.
     pub(super) fn to_json(&self) -> String {
         let mut object = Map::new();
         let mut set =

@@ -1,5 +1,8 @@
 //! A bar on a terminal, once there was enough to do: the step, the bytes that were read of all
 //! inputs, the input.
+//!
+//! Bytes of input are what is known beforehand of all inputs; a step has no length of its own. The
+//! bar is made hidden and shown later, so a run of less than a second never flickers.
 
 use std::io::{self, IsTerminal};
 use std::time::{Duration, Instant};
@@ -68,6 +71,8 @@ impl Progress {
     }
 
     /// Does something with the bar out of the way.
+    ///
+    /// So that a line of a report is not drawn over.
     pub(super) fn suspend(&self, f: impl FnOnce()) {
         self.bar.suspend(f);
     }

@@ -1,4 +1,8 @@
 //! A description as JSON.
+//!
+//! One object a file, one a message. Keys are only ever added; one that does not apply is left out.
+//! Numbers are exact, and texts are as they are, since JSON's encoder escapes what a terminal must
+//! not see.
 
 use std::ops::Deref;
 
@@ -14,6 +18,8 @@ use crate::reading::{Known, Message};
 use crate::time::rfc3339;
 
 /// One file.
+///
+/// `error` is the first failure of the file; a message in frames has its own.
 pub(crate) fn file(described: Described) -> Json {
     let mut object = json!({ "path": described.name });
     if let Some(failure) = described.failures.first() {

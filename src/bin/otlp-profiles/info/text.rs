@@ -1,4 +1,15 @@
 //! A description for people.
+//!
+//! ```text
+//! cpu.pb.gz
+//!   size       3,517 bytes, … inflated (gzip)      a line: a name in ten columns, then what is said
+//!   format     pprof (certain): …
+//!   profile    samples in count, cpu in nanoseconds
+//!     samples  143                                 two more columns in for what is of a profile
+//! ```
+//!
+//! Whatever a payload says goes through [`shown`], which takes controls out. What is absent has no
+//! line.
 
 use std::fmt::Write;
 use std::ops::Deref;
@@ -54,6 +65,8 @@ impl Page {
 }
 
 /// One file; nothing where nothing of it could be read.
+///
+/// A message that could not be read has a line here and its reason on stderr.
 pub(crate) fn file(described: &Described) -> Option<String> {
     let is_read = |message: &Printed| !matches!(message, Printed::Failed(_));
     let any_read = described.messages.iter().any(is_read);
@@ -134,6 +147,8 @@ pub(crate) fn message<T: Known + Deref<Target = Summary>>(message: &Message<'_, 
 }
 
 /// What the formats that fit read, and how to say which it is.
+///
+/// The sums by each format that fits: with them a person sees which reading is the right one.
 fn readings<T: Known + Deref<Target = Summary>>(page: &mut Page, message: &Message<'_, T>) {
     page.warning("guess", "formats that fit as well read something else; --from says which it is");
     let others = message.other_readings();
@@ -214,6 +229,7 @@ fn word(text: &str) -> &str {
     if text.is_empty() { NONE } else { text }
 }
 
+/// A time before 1980 is shown and called implausible: it is the usual sign of a wrong unit.
 fn time_text(profile: &Profile) -> String {
     let (time, duration) = (profile.time_unix_nano(), profile.duration_nanos());
     let from = match time {
