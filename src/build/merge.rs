@@ -78,6 +78,7 @@ fn absorb_mappings(into: &mut Interner, other: &Dictionary, remap: &mut Remap) -
     Ok(())
 }
 
+/// Row 0 stays row 0: an interner would make an empty location a row of its own.
 fn absorb_locations(
     into: &mut Interner,
     other: &Dictionary,

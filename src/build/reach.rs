@@ -171,6 +171,7 @@ impl Reach {
         });
     }
 
+    /// After all other tables, as strings are referred to by nearly each of them.
     fn texts(&mut self, dictionary: &Dictionary) {
         let Self { new, rows } = self;
         let text = &mut |id| mark(&mut new.strings, &mut rows.strings, id);
@@ -255,6 +256,7 @@ impl Reach {
         new
     }
 
+    /// By column, each with its room asked for once.
     fn keep_locations(&self, old: &Dictionary, new: &mut Dictionary) {
         let Self { new: remap, rows } = self;
         let (table, locations) = (&mut new.locations, &old.locations);

@@ -227,6 +227,7 @@ impl Rows {
         Self { apart: true, ..Self::default() }
     }
 
+    /// Samples with timestamps are never found: they are joined at the end, if at all.
     fn find(&self, hash: u64, identity: Identity<'_>) -> Option<u32> {
         let samples = &self.samples;
         let same = |row: u32| {

@@ -156,6 +156,8 @@ pub(crate) fn rows<E>(joined: &Joined, each: impl FnMut(Row) -> Result<(), E>) -
     }
 }
 
+/// Each column has one value a sample, so a sample stays one: the values and times it has in a
+/// column become that column's total.
 fn rows_of_several<E>(
     profiles: &[&Profile],
     mut each: impl FnMut(Row) -> Result<(), E>,

@@ -92,6 +92,8 @@ pub(crate) fn unsaid(profiles: &Profiles, says: Says, losses: &mut Losses) {
     mappings(dictionary, says, losses);
 }
 
+/// Each profile is asked on its own: types, period, times, attributes; then its samples by the
+/// column.
 fn unsaid_of(profile: &Profile, dictionary: &Dictionary, says: Says, losses: &mut Losses) {
     let mut lost = |code, lost: bool, place: &str| {
         losses.add_many(code, u64::from(lost), || place.to_owned());
@@ -127,6 +129,7 @@ fn unsaid_of(profile: &Profile, dictionary: &Dictionary, says: Says, losses: &mu
     losses.add_many(losses::TIMESTAMPS_DROPPED, times, String::new);
 }
 
+/// An address counts as lost only where the frame has a name, since without one it is the name.
 fn locations(dictionary: &Dictionary, says: Says, losses: &mut Losses) {
     let table = &dictionary.locations;
     for row in 1..table.len() {
@@ -157,6 +160,7 @@ fn locations(dictionary: &Dictionary, says: Says, losses: &mut Losses) {
     }
 }
 
+/// A system name that repeats the name is no loss, and neither is the only name there is.
 fn functions(dictionary: &Dictionary, says: Says, losses: &mut Losses) {
     for row in 1..dictionary.functions.len() {
         let function = dictionary.function(FunctionId(row as u32));

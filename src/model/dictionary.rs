@@ -49,6 +49,7 @@ pub struct Dictionary {
 }
 
 impl Default for Dictionary {
+    /// Row 0 of every table, and nothing else.
     fn default() -> Self {
         let mut stacks = Ragged::default();
         stacks.end_row();

@@ -40,6 +40,9 @@ enum Action {
 /// The fields of the messages above samples and rows: all their tags are below 256.
 type Actions = [Action; 256];
 
+/// Rows of tables are counted, samples summed, slices' lists left out, since no head refers to
+/// them; the messages above are entered and all else is copied. A packable number has an entry for
+/// either form.
 fn actions(message: &MessageType, version: Version) -> Actions {
     const ENTERED: [&MessageType; 5] =
         [&RESOURCE_PROFILES, &SCOPE_PROFILES, &PROFILE_CONTAINER, &PROFILE, &PROFILES_DICTIONARY];

@@ -57,6 +57,9 @@ impl fmt::Display for Endpoint {
 impl FromStr for Endpoint {
     type Err = Error;
 
+    /// # Errors
+    ///
+    /// A text that does not name profiles and exactly one of the two versions.
     fn from_str(text: &str) -> Result<Self, Error> {
         let has = |word: &str| {
             text.split(['/', '.', '?', '#']).any(|part| part.eq_ignore_ascii_case(word))

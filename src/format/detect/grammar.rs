@@ -200,6 +200,7 @@ pub(super) struct Grammar {
 pub(super) const LAST_NUMBER: u32 = 31;
 
 impl Grammar {
+    /// With what OTLP's newest generation has: row 0 is none, lists are packed, texts are UTF-8.
     pub(super) fn new(name: &'static str, root: Message) -> Self {
         Self {
             name,

@@ -141,6 +141,7 @@ impl fmt::Display for Place<'_> {
 struct Says<'a>(&'a Grammar, &'a Clash);
 
 impl fmt::Display for Says<'_> {
+    /// Every reason is said as what the bytes would be by that grammar: "would be 8 bytes".
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         let Self(grammar, clash) = self;
         let field = grammar

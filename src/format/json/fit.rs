@@ -73,6 +73,7 @@ impl<'a> Misfits<'a> {
         Ok(())
     }
 
+    /// The error of an element has its row, as that of the reader of bytes would.
     fn list(&mut self, field: &Field, depth: u64) -> Result<()> {
         self.text.open(b'[', "a list")?;
         let (mut first, mut row) = (true, 0);

@@ -163,6 +163,11 @@ impl<'a> Transcoder<'a> {
         self.value(field, depth)
     }
 
+    /// The value of a field by its kind in the schema, without its tag.
+    ///
+    /// # Errors
+    ///
+    /// JSON of another kind, at its byte; nothing that was appended before it is used.
     fn value(&mut self, field: &Field, depth: u64) -> Result<()> {
         match field.kind {
             Kind::Message(message) => self.delimited(|this| this.object(message, depth + 1))?,
@@ -272,6 +277,11 @@ impl<'a> Transcoder<'a> {
         Err(Error::malformed(message).at(from))
     }
 
+    /// A number, or one of the three texts that protobuf's mapping has for what JSON cannot say.
+    ///
+    /// # Errors
+    ///
+    /// A number past the largest double, which would become infinite without a word.
     fn double(&mut self) -> Result<f64> {
         let (text, from) = self.number("a number")?;
         let message = match &*text {

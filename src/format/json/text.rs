@@ -154,6 +154,11 @@ impl<'a> Text<'a> {
         Ok(self.slice(length))
     }
 
+    /// One escape, the backslash included.
+    ///
+    /// # Errors
+    ///
+    /// Any other character behind the backslash.
     fn escape(&mut self) -> Result<char> {
         let start = self.rest();
         self.at += 2;

@@ -34,6 +34,7 @@ impl<'a> Json<'a> {
         Self::at_depth(text, intake, 1)
     }
 
+    /// It recurses; [`check`](Self::check) bounds how deep before it does.
     fn at_depth(text: &mut Text<'a>, intake: &mut Intake, depth: u64) -> Result<Self> {
         intake.budget.take::<Self>(1)?;
         let mut first = true;

@@ -95,6 +95,8 @@ impl Writer {
         Ok(())
     }
 
+    /// Numbers are read as the wire has them and printed in the field's own type, so an `int32` of
+    /// ten bytes is a negative number again.
     fn value(&mut self, field: &Field, reader: &mut Reader) -> Result<()> {
         match field.kind {
             Kind::Message(message) => self.object(message, reader.bytes()?)?,

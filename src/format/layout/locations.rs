@@ -37,6 +37,8 @@ struct Locations<'a, F> {
 }
 
 impl<F: Fn(FunctionId) -> u32> Words for Locations<'_, F> {
+    /// Word 0 is mapping and function, 1 the line, 2 the address; the function is that of the
+    /// outermost line.
     #[inline]
     fn word(&self, item: u32, depth: usize) -> (u64, bool) {
         let (locations, id) = (&self.dictionary.locations, LocationId(item));

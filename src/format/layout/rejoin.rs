@@ -101,6 +101,8 @@ impl Union {
         (0..column.len()).map(|row| self.row(key(column, row), hasher)).collect()
     }
 
+    /// The first sample of this identity that the column has not met; a new one where it has met
+    /// all.
     fn row(&mut self, wanted: Key, hasher: &RandomState) -> u32 {
         let hash = hasher.hash_one(wanted);
         let first = self.index.find(hash, |row| key(&self.samples, row as usize) == wanted);
@@ -128,6 +130,7 @@ impl Union {
     }
 }
 
+/// A sample that a column lacks has the value 0 there.
 fn join(profiles: &mut [Profile]) {
     let hasher = RandomState::default();
     let mut union = Union::default();

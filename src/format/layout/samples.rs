@@ -76,6 +76,8 @@ struct Rest<'a> {
 }
 
 impl Rest<'_> {
+    /// Zeros are counted first, then ordered by where they are, so that each column ends with its
+    /// zeros.
     fn of(&self, row: u32) -> (LinkId, StringId, usize, u64, u32) {
         let (samples, at) = (self.samples, row as usize);
         let zeros = samples.values.row(at).iter().take(self.columns).map(|value| *value == 0);
@@ -96,6 +98,7 @@ struct Sets {
 }
 
 impl Sets {
+    /// One look-up a sample; a list is compared only with one of the same hash.
     fn of(samples: &Samples) -> Self {
         let attributes: &Ragged<AttributeId> = &samples.attributes;
         if attributes.items.is_empty() {

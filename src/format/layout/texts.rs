@@ -17,6 +17,7 @@ struct Functions<'a> {
 }
 
 impl Words for Functions<'_> {
+    /// Word 0 is the file and the line, clamped to 32 bits; the name follows, eight bytes a word.
     #[inline]
     fn word(&self, item: u32, depth: usize) -> (u64, bool) {
         let function = self.dictionary.functions.get(item as usize).copied().unwrap_or_default();

@@ -91,6 +91,8 @@ struct Set<'a> {
 }
 
 impl Set<'_> {
+    /// Several pprofs of one dictionary each get a subset of it; one alone is written from the
+    /// dictionary as it is.
     fn payload(
         self,
         subsets: Option<&mut Subsets>,
@@ -287,6 +289,7 @@ impl<'a, 'l> Writer<'a, 'l> {
         all
     }
 
+    /// After the strings are numbered. An attribute that no sample has takes no bytes.
     fn encode_labels(&mut self, all: Ragged<Said>) {
         for (attribute, said) in self.dictionary.attributes.iter().zip(all.rows()) {
             let key = self.strings.table.index(attribute.key);

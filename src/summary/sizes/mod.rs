@@ -266,6 +266,8 @@ fn version_of(format: Format) -> Result<Version> {
     }
 }
 
+/// The order is that of the costs: one walk, then up to 20 deflations, then a reading and writing
+/// in full.
 fn measured(
     payload: &[u8],
     detected: Detected,
@@ -309,6 +311,7 @@ fn to_leave_out(tree: &Tree, counts: &[Count]) -> Vec<usize> {
     nodes
 }
 
+/// A container is a row of its own, of its tags and lengths alone, without fields.
 fn tables(tree: &Tree, counts: &[Count], saved: &[(usize, i64)]) -> Vec<TableSize> {
     let gzip = |node: usize| saved.iter().find(|(of, _)| *of == node).map(|(_, saved)| *saved);
     let count = |node: usize| counts.get(node).copied().unwrap_or_default();
@@ -378,6 +381,9 @@ fn named(payload: &[u8], tree: &Tree, largest: Largest) -> (Vec<StringSize>, Vec
     (strings.collect(), stacks.collect())
 }
 
+/// # Errors
+///
+/// As reading and writing the payload; then the rest of the sizes is there all the same.
 fn compacted(payload: &[u8], detected: &Detected, options: &ReadOptions) -> Result<Compacted> {
     let format = detected.format;
     if let Encoding::Events = format.encoding() {

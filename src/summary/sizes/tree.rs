@@ -172,6 +172,7 @@ impl Tree {
     }
 }
 
+/// Names tell the two messages that have a stack, as their fields have the same role in others.
 fn part(message: &'static MessageType, field: &Field) -> Part {
     match (field.kind, field.role) {
         (Kind::Message(inner), _) if is_nesting(inner) => Part::Leaf,

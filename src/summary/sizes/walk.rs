@@ -63,6 +63,7 @@ pub(super) fn counted(payload: &[u8], tree: &Tree, levels: u64) -> Result<Counte
 }
 
 impl<'a> Walk<'a, '_> {
+    /// Recurses as deep as the tree, which is the schema's and not the payload's.
     fn message(&mut self, node: usize, mut reader: Reader<'a>) -> Result<()> {
         loop {
             let at = reader.at();
@@ -124,6 +125,7 @@ impl<'a> Walk<'a, '_> {
             && samples.is_some_and(|samples| samples.stack == Some(StackOf::Sample))
     }
 
+    /// Text is looked at for its length only; locations are counted where they lie.
     #[inline]
     fn leaf(
         &mut self,

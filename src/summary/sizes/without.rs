@@ -57,6 +57,8 @@ impl<'a> Strip<'a, '_> {
         enters && of.is_some_and(|of| node < self.without && self.without < of.end)
     }
 
+    /// Only messages above the field are entered; everything else is one copy up to the next such
+    /// message.
     fn message(&mut self, node: usize, mut reader: Reader<'a>) -> Result<()> {
         // What lies side by side is copied at once.
         let mut kept = reader.at();
