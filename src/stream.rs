@@ -35,6 +35,7 @@ use crate::limits::{Limits, within};
 pub struct Payloads<R> {
     /// What is left.
     source: Source<R>,
+    /// Of what the input is when it is inflated.
     framing: Framing,
     gzip: bool,
     zstd: bool,

@@ -35,6 +35,7 @@ pub(crate) struct Cache {
 
 #[derive(Clone, Copy, Debug)]
 struct Slot {
+    /// Of the words' lengths and a few of their bytes.
     fingerprint: u32,
     row: u32,
 }

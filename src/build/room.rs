@@ -27,6 +27,7 @@ pub(crate) struct Room {
 pub(crate) struct Full {
     /// The limit's name; empty for one that is the model's own.
     name: &'static str,
+    /// In the limit's own unit: rows, bytes, frames.
     limit: u64,
     wanted: u64,
 }

@@ -78,6 +78,7 @@ pub(crate) struct Lane {
 struct Tick {
     /// The row of its sample.
     sample: u32,
+    /// In nanoseconds since 1970.
     unix_nano: u64,
 }
 

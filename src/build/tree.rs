@@ -59,6 +59,7 @@ pub(crate) struct DraftResource {
 /// A scope, the row of the resource it is in, and its schema.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct DraftScope {
+    /// A row of [`Tree::resources`].
     pub(crate) resource: u32,
     /// Its attributes are in the order of their keys.
     pub(crate) scope: Scope,

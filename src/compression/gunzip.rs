@@ -50,6 +50,7 @@ pub(super) struct Gunzip<'a> {
     len: usize,
     /// The size the last trailer claims, if deflate can make that many of the file's bytes.
     claimed: u64,
+    /// Reset for each member.
     state: Decompress,
 }
 

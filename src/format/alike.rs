@@ -194,6 +194,7 @@ struct Marks {
     words: Vec<u64>,
     /// Which keys share a mark, no input can know.
     factors: [u64; 2],
+    /// What leaves as many bits of a product as the bitmap has places for.
     shift: u32,
 }
 

@@ -28,6 +28,7 @@ use crate::semconv::PROFILE_FRAME_TYPE;
 /// A dictionary that holds every row once, and what the budget was told of its size.
 pub(crate) struct Assembly {
     pub(crate) interner: Interner,
+    /// Of the interner's bytes, those that the budget was told of.
     spent: u64,
     /// Of all profiles: the limit is on the payload.
     samples: usize,
@@ -38,6 +39,7 @@ pub(crate) struct Assembly {
 pub(crate) struct Named<'a> {
     pub(crate) name: &'a [u8],
     pub(crate) file: &'a [u8],
+    /// From 1; 0 is unknown, and so of the column.
     pub(crate) line: i64,
     pub(crate) column: i64,
 }

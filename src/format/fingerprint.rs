@@ -119,6 +119,7 @@ impl<'a> Fingerprints<'a> {
 /// they lead to, and none by 0.
 #[derive(Debug, Default)]
 struct RowHashes {
+    /// 0 for the empty text.
     strings: Vec<u64>,
     attributes: Vec<u64>,
     mappings: Vec<u64>,

@@ -28,6 +28,7 @@ const UNIT: u32 = tag(4, VARINT);
 pub(crate) struct Label {
     pub(crate) key: u32,
     pub(crate) text: u32,
+    /// In the unit that follows; not asked for where there is a text.
     pub(crate) number: i64,
     pub(crate) unit: u32,
 }

@@ -98,6 +98,7 @@ impl<'a> Columns<'a> {
 struct Rows<'a, T> {
     items: &'a [T],
     ends: std::slice::Iter<'a, u32>,
+    /// Where the next row begins.
     start: usize,
 }
 

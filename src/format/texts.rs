@@ -26,6 +26,7 @@ use crate::model::value::Value;
 /// it has in place, each once.
 #[derive(Debug)]
 pub(crate) struct Texts {
+    /// Not yet proved to be UTF-8.
     pub(crate) raw: RawStrings,
     /// How many of them are rows of the string table.
     pub(crate) table_rows: u32,

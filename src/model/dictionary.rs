@@ -272,6 +272,7 @@ pub struct Attribute {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mappings {
+    /// By row; the first is empty.
     pub(crate) rows: Vec<Mapping>,
     pub(crate) attributes: Ragged<AttributeId>,
 }
@@ -317,6 +318,7 @@ impl Mappings {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Locations {
+    /// By location; NONE where no binary is known.
     pub(crate) mappings: Vec<MappingId>,
     /// As the process had them, in the order of the table.
     pub(crate) addresses: Vec<u64>,

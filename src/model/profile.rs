@@ -36,12 +36,14 @@ pub struct ProfileParts {
     pub(crate) profile_id: ProfileId,
     /// Of 128 bits, as pprof's are signed and OTLP's unsigned.
     pub(crate) time_unix_nano: i128,
+    /// Negative where a source says so; 0 is not said.
     pub(crate) duration_nanos: i128,
     /// As many as every sample has values, where there are several; none or one otherwise.
     pub(crate) sample_types: Vec<ValueType>,
     /// A name among `sample_types`, or of anything: what was said is kept.
     pub(crate) default_sample_type: StringId,
     pub(crate) period_type: ValueType,
+    /// In the unit of `period_type`.
     pub(crate) period: i64,
     /// Rows of the attribute table, no two of one key.
     pub(crate) attributes: Thin<Vec<AttributeId>>,

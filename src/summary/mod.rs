@@ -59,7 +59,9 @@ use samples::Tally;
 pub struct Summary {
     detected: Detected,
     findings: Vec<Finding>,
+    /// Without samples where they were only counted.
     outline: Profiles,
+    /// By profile, in the order of the payload.
     tallies: Vec<Tally>,
     tables: TableRows,
     is_checked: bool,

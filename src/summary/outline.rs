@@ -73,11 +73,14 @@ fn actions(message: &MessageType, version: Version) -> Actions {
 
 /// What a walk found out.
 pub(super) struct Outline {
+    /// A valid payload of the same version.
     pub(super) payload: Vec<u8>,
     pub(super) tallies: Vec<Tally>,
+    /// Rows by table, of all profiles together, row 0 among them.
     pub(super) tables: [u64; Table::COUNT],
     /// How many string tables there are: each begins with the empty one.
     pub(super) string_tables: u64,
+    /// In bytes: the limit on strings is checked by it.
     pub(super) longest_string: u64,
 }
 
@@ -87,6 +90,7 @@ struct Tables {
     strings: Rows,
     attributes: Rows,
     units: Rows,
+    /// In the payload.
     end: usize,
 }
 
@@ -98,9 +102,11 @@ struct Walk<'a> {
     samples: Samples,
     /// Those of the messages that were met.
     actions: Vec<(&'static MessageType, Box<Actions>)>,
+    /// The outline so far.
     out: Vec<u8>,
     tallies: Vec<Tally>,
     counts: [u64; Table::COUNT],
+    /// Of all heads copied so far; where profiles have tables, of this one.
     refs: Refs,
     /// The dictionary, with its tag.
     dictionary: Option<(u32, Tables)>,

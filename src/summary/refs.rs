@@ -14,6 +14,7 @@ use crate::wire::read::Reader;
 /// Sorted sets: rows are written in ascending order, and few are referred to by heads.
 #[derive(Debug, Default)]
 pub(super) struct Refs {
+    /// Rows as on the wire.
     pub(super) strings: BTreeSet<u32>,
     pub(super) attributes: BTreeSet<u32>,
 }

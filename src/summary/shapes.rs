@@ -33,6 +33,7 @@ const FIRST_BYTES: usize = LONGEST.next_power_of_two();
 pub(super) struct Shape {
     /// The bytes that it is told by: tags, lengths, and of numbers which bytes end them.
     fixed: [u64; WORDS],
+    /// Ones where a byte of `fixed` counts.
     mask: [u64; WORDS],
     /// In bytes; `u64::MAX` is that of no message.
     length: u64,
@@ -47,6 +48,7 @@ pub(super) struct Shape {
 #[derive(Clone, Copy, Debug, Default)]
 struct Place {
     at: u8,
+    /// 0 for a value of eight bytes; a multiple of eight.
     others: u8,
 }
 

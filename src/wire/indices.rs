@@ -37,6 +37,7 @@ pub(crate) struct Indices {
     plus: u32,
     /// How many were looked at for the largest, and what it is less one.
     looked_at: usize,
+    /// `None` before any was looked at.
     most: Option<u32>,
     /// The vector instructions of this processor.
     lanes: Lanes,

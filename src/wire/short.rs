@@ -25,6 +25,7 @@ use crate::wire::word;
 /// the message.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Short<'a> {
+    /// From the message's first byte on.
     pub(super) window: &'a [u8; Short::WINDOW],
     /// The next byte, counted in the window. It may run past the end of the message: that shows when it is done.
     pub(super) at: usize,

@@ -183,6 +183,7 @@ pub(super) struct Grammar {
     pub(super) name: &'static str,
     /// What the payload is.
     pub(super) root: Message,
+    /// What a reference of 0 means.
     pub(super) rows: Rows,
     /// Whether its encoders pack numbers.
     pub(super) packs: bool,
@@ -190,7 +191,9 @@ pub(super) struct Grammar {
     pub(super) utf8: bool,
     /// Whether a profile has one sample type, and values and times are a series.
     pub(super) series: bool,
+    /// By message, then by number, which 0 never is.
     fields: [Vec<Option<Field>>; Message::COUNT],
+    /// By message: a bit for each field that is always there.
     required: [u32; Message::COUNT],
     /// Fields that are both there or neither.
     pairs: Vec<(Message, u32, u32)>,

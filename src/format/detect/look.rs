@@ -61,6 +61,7 @@ impl Found<'_> {
 /// Something to walk, in the message a path leads to.
 #[derive(Clone, Copy)]
 pub(super) struct Probe<'p> {
+    /// The fields that lead there; a format that lacks one of them passes over the probe.
     pub(super) path: Path,
     pub(super) part: Part<'p>,
 }
@@ -106,6 +107,7 @@ pub(super) fn look<'p>(
 struct Look<'g, 'p> {
     ours: &'g Grammar,
     differences: Differences,
+    /// Whether all tags are read, not only those of messages that are entered.
     whole: bool,
     /// The bytes from one message that is entered to the next one of its kind.
     step: usize,

@@ -14,6 +14,7 @@ const FOLLOWED: usize = 4096;
 
 /// How many rows every table has, and which attributes are referred to.
 pub(super) struct Rows {
+    /// By table; [`UNKNOWN`](Self::UNKNOWN) where nobody counted.
     counts: [u64; Table::COUNT],
     /// What the key of each attribute is known by.
     keys: Vec<u32>,

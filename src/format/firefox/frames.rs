@@ -36,6 +36,7 @@ const MOST_CATEGORIES: usize = 250;
 pub(super) struct Label<'a> {
     pub(super) name: String,
     pub(super) file: &'a str,
+    /// From 1; 0 is unknown.
     pub(super) line: i64,
     pub(super) column: i64,
 }
@@ -55,6 +56,7 @@ pub(super) struct Frames<'a> {
     libraries: HashMap<MappingId, LibraryHandle>,
     /// By the number of a thread and a stack: handles are a thread's own.
     stacks: HashMap<(usize, StackId), Option<StackHandle>>,
+    /// By function, line, column, and the address where there is no function.
     labels_met: Met<(FunctionId, i64, i64, u64)>,
     /// What the names of functions stand for that [`label`] knows.
     pub(super) labels: Vec<Label<'a>>,

@@ -27,6 +27,7 @@ pub(super) struct Thread<'a> {
 /// A sample: when it was, in nanoseconds since 1970, if that is known.
 #[derive(Clone, Copy)]
 pub(super) struct Sample<'a> {
+    /// None where the sample has no timestamp.
     pub(super) at: Option<u64>,
     pub(super) stack: StackId,
     /// In the unit of the sample type.

@@ -82,6 +82,7 @@ fn key(samples: &Samples, row: usize) -> Key<'_> {
 /// The samples of several columns: each as often as the column has it that has it most often.
 #[derive(Default)]
 struct Union {
+    /// Without values: each column brings its own.
     samples: Samples,
     /// The first of the samples that say the same.
     index: RowIndex,
@@ -89,6 +90,7 @@ struct Union {
     next: Vec<u32>,
     /// By first sample: the last that says the same, and the next that a column has not met yet.
     last: Vec<u32>,
+    /// [`NONE`] where the column has met all.
     unmet: Vec<u32>,
 }
 

@@ -94,6 +94,7 @@ impl Rest<'_> {
 struct Sets {
     /// By sample: how many lists are met before its own. None where no sample has attributes.
     ranks: Vec<u32>,
+    /// How many lists differ.
     count: usize,
 }
 

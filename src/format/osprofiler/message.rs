@@ -24,8 +24,11 @@ pub(super) struct Message<'a> {
     /// The name of the point.
     pub(super) name: String,
     pub(super) is_stop: bool,
+    /// The trace: the same for all messages of a request.
     pub(super) base_id: String,
+    /// The point, in spite of its name: start and stop share it.
     pub(super) trace_id: String,
+    /// The `trace_id` of the point that called this one; the `base_id` for the first.
     pub(super) parent_id: String,
     /// Nanoseconds since 1970; in a report without messages, since its beginning.
     pub(super) at: i64,

@@ -27,6 +27,7 @@ const RAW: &str = "meta.raw_payload.";
 /// A node of a report, how it is met, and the trace it is of.
 struct Node<'j, 'a> {
     json: &'j Json<'a>,
+    /// What its topmost node calls its parent.
     base_id: String,
 }
 

@@ -20,6 +20,7 @@ use crate::format::losses::BAD_LINE;
 pub(super) struct Tree {
     /// Each before its children.
     pub(super) order: Vec<u32>,
+    /// By point; none for a root.
     pub(super) parents: Vec<Option<u32>>,
     /// The nanoseconds that each took itself.
     ///

@@ -38,6 +38,7 @@ pub struct Schema {
     /// `KeyValue.key_strindex` and `AnyValue.string_value_strindex`.
     /// Since 1.10; the key by reference into the string table.
     pub key_strindex: u32,
+    /// Since 1.10, likewise a text of a value.
     pub string_value_strindex: u32,
     /// `Resource.entity_refs`.
     /// Since 1.6.
@@ -199,11 +200,13 @@ numbers! {
 /// [`Schema::home`] says which message that is.
 #[derive(Clone, Copy, Debug)]
 pub struct Tables {
+    /// Each 0 where the generation lacks the table, or keeps it in another message.
     pub mapping: u32,
     pub location: u32,
     pub function: u32,
     pub link: u32,
     pub string: u32,
+    /// Rows are `KeyValue`s up to 1.7, `KeyValueAndUnit`s since.
     pub attribute: u32,
     /// `AttributeUnit`s: units by key. Where absent, an attribute carries its unit.
     pub attribute_units: u32,

@@ -25,6 +25,7 @@ use crate::format::pprof::strings::Table;
 /// Numbers are indices into the string table of the file, which is read later: it may lie behind.
 #[derive(Debug, Default)]
 pub(super) struct Header {
+    /// In the order of the columns of values.
     pub(super) sample_types: Vec<ValueType>,
     /// What one `period` counts, such as `cpu` in `nanoseconds`.
     period_type: ValueType,
@@ -34,6 +35,7 @@ pub(super) struct Header {
     time: i64,
     /// In nanoseconds.
     duration: i64,
+    /// In their order.
     comments: Vec<u32>,
     /// A string: the name of a sample type.
     ///
@@ -42,6 +44,7 @@ pub(super) struct Header {
     /// A regular expression, as a string index.
     drop_frames: u32,
     keep_frames: u32,
+    /// Only pprof has it; OTLP gets it as an attribute.
     doc_url: u32,
 }
 

@@ -43,6 +43,7 @@ pub(super) const MOST_ROOM: usize = 1 << 16;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shape {
     pub(crate) samples: usize,
+    /// The number of sample types.
     pub(crate) columns: usize,
     /// The bytes of all samples.
     pub(crate) bytes: usize,
@@ -50,6 +51,7 @@ pub(crate) struct Shape {
 
 /// The samples read so far, and what was met in them.
 pub(crate) struct SampleReader<'a> {
+    /// The file: stacks and labels that were met are ranges of it.
     pub(super) payload: &'a [u8],
     /// In the order of the file.
     pub(super) samples: Samples,

@@ -16,6 +16,7 @@
 /// Byte strings met before, by number, to be found by a hash of what they are: those whose hashes fall
 /// into the same slot are linked, from the last of them.
 pub(super) struct Seen<'a> {
+    /// Shorter than 4 GiB, as places in it are 32 bits.
     payload: &'a [u8],
     /// By slot: the last row in it, or [`END`].
     slots: Vec<u32>,
@@ -28,6 +29,7 @@ pub(super) struct Seen<'a> {
 /// A byte string: all that finding it asks for lies side by side.
 #[derive(Clone, Copy, Default)]
 struct Row {
+    /// The low half of the bytes' hash; it also says the slot.
     hash: u32,
     /// The row before it in its slot, or [`END`].
     before: u32,

@@ -85,6 +85,7 @@ struct Set<'a> {
     /// What each attribute is to formats with a field for it.
     known: &'a KnownAttributes,
     joined: &'a Joined<'a>,
+    /// NONE: none, and the last column is shown.
     default: StringId,
     /// Whether the scope says anything of pprof.
     from_pprof: bool,

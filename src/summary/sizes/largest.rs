@@ -32,7 +32,9 @@ pub(super) struct Text {
 #[derive(Clone, Debug)]
 pub(super) struct Stack {
     pub(super) locations: Locations,
+    /// Locations.
     pub(super) depth: u64,
+    /// Of a slice 0 until its profile is done.
     pub(super) bytes: u64,
     pub(super) times: u64,
 }

@@ -30,14 +30,17 @@ pub(super) struct Counted {
 struct Gathered {
     depth: u64,
     bytes: u64,
+    /// Where they are in the payload, the first to the last; empty before any.
     locations: Range,
     start: u64,
+    /// 0: the stack is no slice.
     length: u64,
 }
 
 struct Walk<'a, 't> {
     payload: &'a [u8],
     tree: &'t Tree,
+    /// How deep what is passed over may nest.
     levels: u64,
     counted: Counted,
     stack: Gathered,

@@ -35,6 +35,7 @@ pub(crate) struct Proved {
     /// Each with its attributes, those made of fields behind those of the wire.
     mappings: Mappings,
     functions: Vec<Function>,
+    /// With functions by row of the model; `prove_stacks` may append one.
     locations: Locations,
 }
 

@@ -15,6 +15,7 @@ use crate::format::intake::Intake;
 /// pprof's own ids of rows, where a schema has them.
 #[derive(Debug, Default)]
 pub(crate) struct Ids {
+    /// By the order of the rows on the wire, the model's own row 0 not among them.
     pub(crate) mapping: IdColumn,
     pub(crate) location: IdColumn,
     pub(crate) function: IdColumn,

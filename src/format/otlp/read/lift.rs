@@ -35,9 +35,11 @@ use crate::semconv;
 pub(crate) struct Said {
     /// With their keys in place: a container's, and a profile's in 1.4.
     pub(crate) attributes: Vec<KeyValue>,
+    /// In their order.
     pub(crate) comments: Vec<u32>,
     /// A string up to 1.5, the number of a column in 1.6 and 1.7.
     pub(crate) default_sample_type: u32,
+    /// The string index of a regular expression, and so the next.
     pub(crate) drop_frames: u32,
     pub(crate) keep_frames: u32,
     /// The container's times.

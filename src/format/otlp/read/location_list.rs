@@ -40,6 +40,7 @@ pub(crate) struct LocationList {
     /// Where it begins and ends there.
     /// The first location of this profile's list; those before are of other profiles.
     begin: usize,
+    /// Behind the last; equal to `begin` where the profile has no list.
     end: usize,
     /// By sample: how long its slice is, which begins where its stack is said to be; or [`OWN`].
     /// Shorter than the samples where the last of them have no stack.

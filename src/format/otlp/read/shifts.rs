@@ -21,7 +21,9 @@ pub(crate) struct Shifts {
     pub(crate) strings: Target,
     pub(crate) mapping: Target,
     pub(crate) function: Target,
+    /// With the shift 1 unless the generation has the empty row, or references were ids.
     pub(crate) location: Target,
+    /// Rows of the wire only: nothing but samples can refer to those made of labels.
     pub(crate) attributes: Target,
     /// As `attributes`, with those that were made of labels.
     pub(crate) sample_attributes: Target,

@@ -33,6 +33,7 @@ pub(crate) struct Tables {
     /// Of the first pass.
     pub(crate) counts: Counts,
     pub(crate) mappings: Vec<Mapping>,
+    /// As indices on the wire. As long as to the last mapping that has any.
     pub(crate) mapping_attributes: Ragged<u32>,
     /// As long as to the last mapping that says any of it.
     pub(crate) mapping_pprof: Vec<MappingPprof>,
@@ -40,7 +41,9 @@ pub(crate) struct Tables {
     pub(crate) location_mappings: Vec<u32>,
     /// The same as they were on the wire, where they may yet turn out to be ids.
     pub(crate) raw_mappings: Vec<u32>,
+    /// Its length is that of the location table.
     pub(crate) addresses: Vec<u64>,
+    /// Their functions as on the wire until they are proved.
     pub(crate) lines: Ragged<Line>,
     /// Ends are noted only from the first location on that has any: most payloads have none at all.
     pub(crate) location_attributes: Ragged<u32>,
@@ -52,6 +55,7 @@ pub(crate) struct Tables {
     ///
     /// A string index, not yet proved. Ascending by row.
     pub(crate) frame_types: Vec<(u32, u32)>,
+    /// Their texts as string indices until they are proved.
     pub(crate) functions: Vec<Function>,
     /// Read to their final form: a link holds no reference.
     pub(crate) links: Vec<Link>,
@@ -62,6 +66,7 @@ pub(crate) struct Tables {
     pub(crate) new_attributes: NewAttributes,
     /// Units by key, both as string indices.
     pub(crate) units: Vec<(u32, u32)>,
+    /// Rows of the stack table since 1.8; before, what slices and lists of samples became.
     pub(crate) stacks: Stacks,
     /// Whether samples name their stacks by slices of a list.
     ///

@@ -189,6 +189,8 @@ struct Writer<'a, G> {
     slices: Slices,
     /// Ids for profiles that must have one and have none.
     fingerprints: Fingerprints<'a>,
+    /// The caller's; the layout was applied before, but for the generations that order rows
+    /// themselves.
     options: &'a WriteOptions,
     losses: &'a mut Losses,
 }

@@ -29,6 +29,7 @@ use crate::model::ragged::Ragged;
 /// out in the same memory: what is kept by row is cleared by the rows that were used.
 #[derive(Debug, Default)]
 pub(crate) struct Slices {
+    /// The profile's `location_indices`, as rows of the model.
     pub(crate) locations: Vec<LocationId>,
     /// By stack: where its slice begins.
     starts: Vec<u32>,
