@@ -10,7 +10,9 @@
 //! again.
 
 mod gunzip;
+mod inflater;
 mod level;
+mod window;
 #[cfg(feature = "zstd")]
 mod zstd;
 
@@ -24,11 +26,10 @@ use crate::limits::{Limits, within};
 
 use self::gunzip::Gunzip;
 
+pub(crate) use self::inflater::Inflater;
 pub use self::level::Level;
 #[cfg(feature = "zstd")]
 pub use self::zstd::zstd;
-#[cfg(feature = "zstd")]
-pub(crate) use self::zstd::{Unzstd, unzstd_stream};
 
 /// The names and the first bytes of compressions; those of bzip2 and zlib need a closer look ([`magic`]).
 const MAGICS: [(&str, &[u8]); 7] = [

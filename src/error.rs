@@ -1,6 +1,10 @@
 //! What can go wrong, and where.
 
+mod gzip;
+
 use std::fmt;
+
+pub(crate) use self::gzip::GzipFault;
 
 /// What kind of thing went wrong; the command turns it into an exit code.
 ///
@@ -86,23 +90,6 @@ enum Detail {
     NoProfile,
     /// What is wrong with a compressed file.
     Gzip(GzipFault),
-}
-
-/// What is wrong with a compressed file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum GzipFault {
-    Header,
-    HeaderCrc,
-    HeaderLength,
-    Truncated,
-    Checksum,
-    Size,
-    Deflate,
-    Garbage,
-    /// The bytes inside are compressed again.
-    Nested,
-    /// It is another compression.
-    Other,
 }
 
 /// One step of a place: a field by its name in the schema, or a row of a list.
@@ -223,12 +210,16 @@ impl Error {
     /// Turns the address of the offending bytes into their offset in `payload`.
     #[cold]
     pub(crate) fn located(mut self, payload: &[u8]) -> Self {
-        if let Some(address) = self.0.address.take() {
-            let offset = address.wrapping_sub(payload.as_ptr().addr());
-            if offset <= payload.len() {
-                self.0.byte = Some(offset as u64);
-            }
-        }
+        let address = self.0.address.take();
+        let offset = address.map(|address| address.wrapping_sub(payload.as_ptr().addr()));
+        let inside = offset.filter(|offset| *offset <= payload.len());
+        self.0.byte = inside.map(|offset| offset as u64).or(self.0.byte);
+        self
+    }
+
+    /// The same where so many bytes stand before the payload.
+    pub(crate) fn behind(mut self, bytes: u64) -> Self {
+        self.0.byte = Some(self.0.byte.unwrap_or(0) + bytes);
         self
     }
 

@@ -132,7 +132,7 @@ pub use limits::Limits;
 pub use model::Profiles;
 pub use model::dictionary::Dictionary;
 pub use model::profile::Profile;
-pub use reader::{Ambiguity, ReadOptions, Reader, Reading, detect, read};
+pub use reader::{Ambiguity, ReadOptions, Reader, Reading, detect, read, read_text};
 pub use summary::Summary;
 pub use writer::{Written, write, write_all, write_into, write_to};
 

@@ -239,6 +239,14 @@ impl Budget {
         self.limits.max_owned_bytes.min(per_byte.saturating_mul(self.payload).max(ALWAYS))
     }
 
+    /// Of a payload that is read as it comes, so many bytes came so far.
+    pub(crate) fn grow_with(&mut self, payload: u64) {
+        if payload > self.payload {
+            self.payload = payload;
+            self.allowed = self.allows(1);
+        }
+    }
+
     /// Spends the memory of `rows` rows of `T`.
     #[inline]
     pub(crate) fn take<T>(&mut self, rows: usize) -> Result<()> {
@@ -367,5 +375,9 @@ mod tests {
         let message = "needs 147849216, more than max_owned_per_byte allows (146800640); Limits::max_owned_per_byte raises it";
         assert_eq!(error.to_string(), message);
         assert!(budget.take_shared::<u8>(1).is_err());
+        budget.grow_with(13 << 20);
+        assert!(budget.take::<u8>(1).is_err());
+        budget.grow_with(15 << 20);
+        assert!(budget.take::<u8>(1).is_ok());
     }
 }

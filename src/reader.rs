@@ -1,113 +1,24 @@
 //! The front door, the way in: bytes of any known kind to profiles.
 
+mod options;
+
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
 use crate::error::{Error, ErrorKind, Finding, Result};
 use crate::format::Format;
-use crate::format::detect::{Certainty, Depth, Detected, Endpoint, detect_payload, names};
-use crate::format::intake::{Intake, Policy};
+use crate::format::detect::{Certainty, Depth, Detected, detect_payload, names};
+use crate::format::intake::Intake;
 use crate::format::options::WriteOptions;
-use crate::format::source::SourceOptions;
+use crate::format::text::Text;
 use crate::framing::Framing;
-use crate::limits::{Limits, setters};
+use crate::limits::Limits;
 use crate::model::Profiles;
 use crate::stream::Payloads;
 use crate::writer::write;
 
-/// How to read.
-///
-/// A method named like each field changes it. The default is for strangers' input: the limits of a network,
-/// nothing repaired, nothing guessed.
-///
-/// ```
-/// use otlp_profiles::{Format, Limits, Policy, ReadOptions};
-///
-/// let options = ReadOptions::default().limits(Limits::file()).policy(Policy::Repair);
-/// let as_pprof = options.from(Format::PPROF);
-/// assert_eq!(as_pprof.from, Some(Format::PPROF));
-/// ```
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct ReadOptions {
-    /// What the input may cost.
-    /// [`Limits::network`] unless others are asked for.
-    pub limits: Limits,
-    /// What happens to input that breaks a rule it can be read without.
-    /// [`Policy::Refuse`] unless repairs are asked for.
-    pub policy: Policy,
-    /// The format, where it is known; it decides between readings that are equally good, and is
-    /// taken at its word when no other was found.
-    pub from: Option<Format>,
-    /// What happens where formats fit that read something else.
-    /// [`Ambiguity::Refuse`] unless a guess is asked for. It has no say where [`from`](Self::from) is given.
-    pub ambiguity: Ambiguity,
-    /// What the payload was sent to, where it came by a network: it decides between generations that
-    /// fit equally well, and never against what the payload says.
-    pub endpoint: Option<Endpoint>,
-    /// Whether the pprof labels `trace_id` and `span_id` become links.
-    /// True by default; false leaves them attributes, as the file has them.
-    pub links: bool,
-    /// The numeric pprof label to take for the time of a sample, such as `end_timestamp_ns`.
-    /// `None` leaves such labels attributes.
-    pub timestamp_label: Option<String>,
-    /// What formats of other tools leave to be said; an error where the format does not take it.
-    /// [`Format::options`] says which format takes which.
-    pub source: SourceOptions,
-}
-
-impl Default for ReadOptions {
-    fn default() -> Self {
-        Self {
-            limits: Limits::network(),
-            policy: Policy::Refuse,
-            from: None,
-            ambiguity: Ambiguity::Refuse,
-            endpoint: None,
-            links: true,
-            timestamp_label: None,
-            source: SourceOptions::default(),
-        }
-    }
-}
-
-setters! { ReadOptions {
-    limits: Limits,
-    policy: Policy,
-    from: impl Into<Option<Format>>,
-    ambiguity: Ambiguity,
-    endpoint: impl Into<Option<Endpoint>>,
-    links: bool,
-    timestamp_label: impl Into<Option<String>>,
-    source: SourceOptions,
-} }
-
-/// What happens where several formats fit a payload and read different profiles from it.
-///
-/// Samples of OTLP 1.10 that have one attribute and one timestamp each look like samples of 1.9
-/// that have one value and one timestamp. Nothing in such a payload says which it is; its sums
-/// differ.
-///
-/// ```
-/// use otlp_profiles::{Ambiguity, ErrorKind, ReadOptions, read};
-///
-/// let payload = std::fs::read("testdata/ambiguous-1.10-or-1.9.otlp").unwrap();
-/// let error = read(&payload, &ReadOptions::default()).unwrap_err();
-/// assert_eq!(error.kind(), ErrorKind::Ambiguous);
-///
-/// let reading = read(&payload, &ReadOptions::default().ambiguity(Ambiguity::Prefer))?;
-/// assert!(reading.detected.certainty.is_guess());
-/// # Ok::<(), otlp_profiles::Error>(())
-/// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Ambiguity {
-    /// It is an error of kind [`ErrorKind::Ambiguous`], which names the formats.
-    #[default]
-    Refuse,
-    /// The likelier format is read; [`Detected::certainty`] says that it is a guess.
-    Prefer,
-}
+pub use self::options::{Ambiguity, ReadOptions};
 
 /// Profiles, what they were read from and what was noticed.
 ///
@@ -129,7 +40,7 @@ pub struct Reading {
     /// What was read.
     pub profiles: Profiles,
     /// What was noticed.
-    /// One entry a code, with a count: repairs under [`Policy::Repair`], and what is odd but kept.
+    /// One entry a code, with a count: repairs under [`Policy::Repair`](crate::Policy::Repair), and what is odd but kept.
     pub findings: Vec<Finding>,
     /// Which format it is, how sure that is and why.
     pub detected: Detected,
@@ -259,6 +170,9 @@ impl<R: Read> Iterator for Reader<R> {
     type Item = Result<Reading>;
 
     fn next(&mut self) -> Option<Result<Reading>> {
+        if let Some(reading) = read_text(&mut self.payloads, &self.options) {
+            return Some(reading);
+        }
         let payload = self.payloads.next()?;
         let row = self.row;
         self.row += 1;
@@ -266,6 +180,41 @@ impl<R: Read> Iterator for Reader<R> {
         let framed = self.framing() != Framing::None;
         Some(reading.map_err(|e| if framed { e.within_row("message", row) } else { e }))
     }
+}
+
+/// Reads the payload that is next, if it is a long [text](Payloads::text) of a format that has lines: folded stacks,
+/// the text of `perf script`. It takes the memory of what is distinct in it, however long it is.
+///
+/// `None` where it is something else, which [`Payloads::next`] then gives. [`Reader`] does both.
+///
+/// The text is known by its first 64 KiB, as one in memory is. It is the same profiles, or the same error, but that
+/// what is wrong further on, as with gzip, is met after what is wrong before it; and of
+/// [`Limits::max_owned_per_byte`] the bytes count that came so far.
+///
+/// ```
+/// use otlp_profiles::stream::Payloads;
+/// use otlp_profiles::{Limits, ReadOptions, read_text};
+///
+/// let text = "main;run;poll 42\nmain;idle 7\n".repeat(10_000);
+/// let mut payloads = Payloads::new(text.as_bytes(), Limits::file())?;
+/// let reading = read_text(&mut payloads, &ReadOptions::default()).unwrap()?;
+/// assert_eq!(reading.profiles.iter().next().unwrap().sums(), [490_000]);
+/// assert_eq!(payloads.bytes(), text.len() as u64);
+/// # Ok::<(), otlp_profiles::Error>(())
+/// ```
+pub fn read_text<R: Read>(
+    payloads: &mut Payloads<R>,
+    options: &ReadOptions,
+) -> Option<Result<Reading>> {
+    let start = payloads.text()?;
+    let detected = detect_payload(start, options.from, options.endpoint, Depth::Bounded).ok()?;
+    let read = detected.format.lines()?;
+    let mut intake = intake(options, 0);
+    let profiles = payloads.take_text(|input| {
+        detected.format.check_taken(intake.source.given())?;
+        read(&mut Text::coming(input), &mut intake)
+    })?;
+    Some(profiles.and_then(|profiles| profiles).map(|profiles| reading(profiles, detected, intake)))
 }
 
 /// Positions in the model are of 32 bits; no limit raises that.
@@ -337,17 +286,28 @@ fn ambiguous(detected: &Detected) -> Error {
 /// Errors have their byte in `payload` from here on.
 pub(crate) fn read_detected(
     payload: &[u8],
-    mut detected: Detected,
+    detected: Detected,
     options: &ReadOptions,
 ) -> Result<Reading> {
-    let mut intake = Intake::new(options.limits, options.policy, payload.len());
+    let mut intake = intake(options, payload.len());
+    let profiles = detected.format.read(payload, &mut intake);
+    let profiles = profiles.map_err(|error| error.located(payload))?;
+    Ok(reading(profiles, detected, intake))
+}
+
+/// The intake of a payload of so many bytes.
+fn intake(options: &ReadOptions, payload: usize) -> Intake {
+    let mut intake = Intake::new(options.limits, options.policy, payload);
     intake.links = options.links;
     intake.timestamp_label.clone_from(&options.timestamp_label);
     intake.source.clone_from(&options.source);
-    let profiles =
-        detected.format.read(payload, &mut intake).map_err(|error| error.located(payload))?;
+    intake
+}
+
+/// What was read, and what was noticed.
+fn reading(profiles: Profiles, mut detected: Detected, mut intake: Intake) -> Reading {
     detected.evidence.append(&mut intake.evidence);
-    Ok(Reading { profiles, findings: intake.findings, detected })
+    Reading { profiles, findings: intake.findings, detected }
 }
 
 /// Says what some bytes are, without reading them: inflates them, takes the first message out of

@@ -5,18 +5,17 @@ use std::fs::File;
 use std::io::{BufReader, Chain, Cursor, ErrorKind, Read};
 use std::path::Path;
 
-use flate2::bufread::MultiGzDecoder;
-
-use crate::compression::{self, inflate};
+use crate::compression::{self, Inflater, inflate};
 use crate::error::{Error, Result};
-use crate::framing::{Framing, Opening, UNREADABLE, next_frame, opening, take};
+use crate::framing::{Framing, Opening, next_frame, opening, take, unreadable};
 use crate::limits::{Limits, within};
 
 /// The payloads of a file or stream, inflated and without their frames.
 ///
 /// A file is one payload unless it is [framed](crate::framing). The payloads of a framed file are
 /// read one by one, so that the memory needed is that of the largest one, however long the file;
-/// [`Limits`] hold for each of them. Anything else is read whole.
+/// [`Limits`] hold for each of them. A long text is not read before somebody asks for it, so that
+/// [`read_text`](crate::read_text) can read it line by line. Anything else is read whole.
 ///
 /// ```
 /// use otlp_profiles::Limits;
@@ -41,6 +40,8 @@ pub struct Payloads<R> {
     zstd: bool,
     /// For each payload alone.
     limits: Limits,
+    /// How many bytes the payloads had that were given.
+    given: u64,
 }
 
 /// What is left to read.
@@ -48,22 +49,35 @@ pub struct Payloads<R> {
 enum Source<R> {
     /// A payload in memory, which no frame surrounds.
     Whole(Vec<u8>),
+    /// A text that no frame surrounds, of which the beginning alone is in memory.
+    Text(Box<Unread<R>>),
     /// Frames on their way in.
-    Frames(Frames<R>),
+    Frames(Box<BufReader<Inflater<Input<R>>>>),
     /// After the last, or after an error of the file itself.
     End,
 }
 
 /// The bytes that were looked at to find out what this is, and those behind them.
-type Input<R> = BufReader<Chain<Cursor<Vec<u8>>, R>>;
+type Input<R> = Chain<Cursor<Vec<u8>>, R>;
 
+/// A file of which the beginning was looked at.
 #[derive(Debug)]
-enum Frames<R> {
-    /// The file is not compressed as a whole; its frames may be.
-    Plain(Input<R>),
-    Gzip(Box<BufReader<MultiGzDecoder<Input<R>>>>),
-    #[cfg(feature = "zstd")]
-    Zstd(Box<BufReader<compression::Unzstd<Input<R>>>>),
+struct Unread<R> {
+    /// As it is stored.
+    head: Vec<u8>,
+    /// What it inflates to, where it is compressed.
+    inflated: Option<Vec<u8>>,
+    /// What is behind.
+    input: R,
+    /// How many bytes it has, if that is known.
+    size: u64,
+}
+
+impl<R> Unread<R> {
+    /// What the payload begins with.
+    fn start(&self) -> &[u8] {
+        self.inflated.as_deref().unwrap_or(&self.head)
+    }
 }
 
 /// As much of a file as is looked at before more of it is needed to know how it is framed.
@@ -139,66 +153,81 @@ impl<R: Read> Payloads<R> {
             take(&mut input, more as u64, &mut head)?;
             let at_end = head.len() < window;
             let packed = compression::magic(&head);
-            let opening = match packed {
-                Some("gzip") => packed_opening(MultiGzDecoder::new(&head[..]), &head, at_end),
-                #[cfg(feature = "zstd")]
-                Some("zstd") => match compression::unzstd_stream(&head[..], &limits) {
-                    Ok(start) => packed_opening(start, &head, at_end),
-                    Err(_) => Opening::Bare,
-                },
-                _ => opening(&head, at_end),
+            let inflated = packed.and_then(|packed| inflated(&head, packed, &limits));
+            let opening = match &inflated {
+                Some((start, is_whole)) => opening(start, at_end && *is_whole),
+                None => opening(&head, at_end),
             };
             match opening {
                 Opening::Open if !at_end && (window as u64) < limits.max_input_bytes => window *= 4,
-                Opening::Open | Opening::Bare => return Self::whole(input, head, size, limits),
+                Opening::Open | Opening::Bare => {
+                    let inflated = inflated.map(|(start, _)| start);
+                    return Self::bare(Unread { head, inflated, input, size }, limits);
+                }
                 Opening::Framed(framing) => {
-                    let input = BufReader::new(Cursor::new(head).chain(input));
+                    let input = Cursor::new(head).chain(input);
+                    let inflater = Inflater::new(input, packed, &limits)?.endless();
+                    let source = Source::Frames(Box::new(BufReader::new(inflater)));
                     let (gzip, zstd) = (packed == Some("gzip"), packed == Some("zstd"));
-                    let frames = match packed {
-                        Some("gzip") => {
-                            let inflater = BufReader::new(MultiGzDecoder::new(input));
-                            Frames::Gzip(Box::new(inflater))
-                        }
-                        #[cfg(feature = "zstd")]
-                        Some("zstd") => {
-                            let inflater = compression::unzstd_stream(input, &limits)?;
-                            Frames::Zstd(Box::new(BufReader::new(inflater)))
-                        }
-                        _ => Frames::Plain(input),
-                    };
-                    let source = Source::Frames(frames);
-                    return Ok(Self { source, framing, gzip, zstd, limits });
+                    return Ok(Self { source, framing, gzip, zstd, limits, given: 0 });
                 }
             }
         }
     }
 
+    /// A file whose beginning shows no frames: read whole, unless it is a long text.
+    fn bare(file: Unread<R>, limits: Limits) -> Result<Self> {
+        within("max_input_bytes", limits.max_input_bytes, file.size)?;
+        let packed = compression::magic(&file.head);
+        let (gzip, zstd) = (packed == Some("gzip"), packed == Some("zstd"));
+        let (source, framing) = match is_long_text(file.start()) {
+            true => (Source::Text(Box::new(file)), Framing::None),
+            false => Self::whole(file, &limits)?,
+        };
+        Ok(Self { source, framing, gzip, zstd, limits, given: 0 })
+    }
+
     /// Reads all of a file whose beginning shows no frames.
-    /// `file` is what was looked at before.
-    fn whole(mut input: R, mut file: Vec<u8>, size: u64, limits: Limits) -> Result<Self> {
+    fn whole(file: Unread<R>, limits: &Limits) -> Result<(Source<R>, Framing)> {
+        let Unread { head: mut file, mut input, size, .. } = file;
         let most = limits.max_input_bytes;
-        within("max_input_bytes", most, size)?;
         fill(&mut input, size, &mut file)?;
         // One byte more than the limit is enough to see that it is too many.
         let more = most.saturating_add(1).saturating_sub(file.len() as u64);
         take(&mut input, more, &mut file)?;
         within("max_input_bytes", most, file.len() as u64)?;
-        let packed = compression::magic(&file);
-        let (gzip, zstd) = (packed == Some("gzip"), packed == Some("zstd"));
-        let inflated = match inflate(&file, &limits)? {
+        let inflated = match inflate(&file, limits)? {
             Cow::Owned(inflated) => Some(inflated),
             Cow::Borrowed(_) => None,
         };
         let payload = inflated.unwrap_or(file);
         // What its first bytes left open, all of them decide.
-        let (source, framing) = match opening(&payload, true) {
+        Ok(match opening(&payload, true) {
             Opening::Framed(framing) => {
-                let frames = BufReader::new(Cursor::new(payload).chain(input));
-                (Source::Frames(Frames::Plain(frames)), framing)
+                let input = Cursor::new(payload).chain(input);
+                let frames = Inflater::new(input, None, limits)?.endless();
+                (Source::Frames(Box::new(BufReader::new(frames))), framing)
             }
             Opening::Bare | Opening::Open => (Source::Whole(payload), Framing::None),
+        })
+    }
+
+    /// Gives the [text](Self::text) that is next to `read`, as it comes.
+    pub(crate) fn take_text<T>(
+        &mut self,
+        read: impl FnOnce(&mut dyn Read) -> T,
+    ) -> Option<Result<T>> {
+        self.text()?;
+        let Source::Text(text) = std::mem::replace(&mut self.source, Source::End) else {
+            return None;
         };
-        Ok(Self { source, framing, gzip, zstd, limits })
+        let packed = compression::magic(&text.head);
+        let input = Cursor::new(text.head).chain(text.input);
+        Some(Inflater::new(input, packed, &self.limits).map(|mut text| {
+            let made = read(&mut text);
+            self.given += text.given();
+            made
+        }))
     }
 }
 
@@ -226,6 +255,34 @@ impl<R> Payloads<R> {
         self.gzip
     }
 
+    /// The beginning of the payload that is next, where that is a long text of which no more is in
+    /// memory. [`read_text`](crate::read_text) reads it line by line, if it is of a format that has
+    /// lines; [`next`](Iterator::next) reads all of it, and has the errors that [`new`](Self::new)
+    /// has of other files.
+    ///
+    /// ```
+    /// use otlp_profiles::{Limits, stream::Payloads};
+    ///
+    /// let text = "main;run;poll 42\n".repeat(10_000);
+    /// let payloads = Payloads::new(text.as_bytes(), Limits::file())?;
+    /// assert!(payloads.text().is_some_and(|start| start.starts_with(b"main;run")));
+    ///
+    /// let short = Payloads::new(&b"main;run;poll 42\n"[..], Limits::file())?;
+    /// assert_eq!(short.text(), None);
+    /// # Ok::<(), otlp_profiles::Error>(())
+    /// ```
+    pub fn text(&self) -> Option<&[u8]> {
+        match &self.source {
+            Source::Text(text) => Some(text.start()),
+            _ => None,
+        }
+    }
+
+    /// How many bytes the payloads had that were given or read so far, inflated.
+    pub fn bytes(&self) -> u64 {
+        self.given
+    }
+
     /// Whether the file as a whole is zstd; only ever with the feature `zstd`.
     /// Without it such a file is an error that names the compression.
     pub fn is_zstd(&self) -> bool {
@@ -237,25 +294,27 @@ impl<R: Read> Iterator for Payloads<R> {
     type Item = Result<Vec<u8>>;
 
     fn next(&mut self) -> Option<Result<Vec<u8>>> {
-        let frame = match &mut self.source {
+        let payload = match std::mem::replace(&mut self.source, Source::End) {
             Source::End => return None,
-            Source::Whole(payload) => {
-                let payload = std::mem::take(payload);
-                self.source = Source::End;
-                return Some(Ok(payload));
-            }
-            Source::Frames(Frames::Plain(input)) => next_frame(input, self.framing, &self.limits),
-            Source::Frames(Frames::Gzip(input)) => next_frame(input, self.framing, &self.limits),
-            #[cfg(feature = "zstd")]
-            Source::Frames(Frames::Zstd(input)) => next_frame(input, self.framing, &self.limits),
+            Source::Whole(payload) => Ok(payload),
+            Source::Text(text) => match Self::whole(*text, &self.limits) {
+                Ok((source, framing)) => {
+                    (self.source, self.framing) = (source, framing);
+                    return self.next();
+                }
+                Err(error) => Err(error),
+            },
+            Source::Frames(mut input) => match next_frame(&mut input, self.framing, &self.limits) {
+                Ok(frame) => {
+                    let frame = frame?;
+                    self.source = Source::Frames(input);
+                    unpacked(frame, &self.limits)
+                }
+                Err(error) => Err(error),
+            },
         };
-        match frame {
-            Ok(Some(frame)) => Some(unpacked(frame, &self.limits)),
-            end => {
-                self.source = Source::End;
-                end.err().map(Err)
-            }
-        }
+        self.given += payload.as_ref().map_or(0, |payload| payload.len() as u64);
+        Some(payload)
     }
 }
 
@@ -275,7 +334,7 @@ fn fill(input: &mut impl Read, size: u64, file: &mut Vec<u8>) -> Result<()> {
             Ok(0) => break,
             Ok(read) => filled += read,
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            Err(error) => return Err(Error::io(UNREADABLE, error)),
+            Err(error) => return Err(unreadable(error)),
         }
     }
     all.truncate(filled);
@@ -283,13 +342,30 @@ fn fill(input: &mut impl Read, size: u64, file: &mut Vec<u8>) -> Result<()> {
     Ok(())
 }
 
-/// How a compressed file is framed inside, by as much as its first bytes inflate to.
-fn packed_opening(inflated: impl Read, head: &[u8], at_end: bool) -> Opening {
+/// What the first bytes of a compressed file inflate to, as far as they do, and whether that is all they hold; nothing
+/// where the compression is not read.
+fn inflated(head: &[u8], packed: &str, limits: &Limits) -> Option<(Vec<u8>, bool)> {
+    if packed != "gzip" && !(cfg!(feature = "zstd") && packed == "zstd") {
+        return None;
+    }
     let mut start = Vec::new();
     // What is cut off or broken shows when all of it is read.
-    let most = 16 * head.len();
-    let read = inflated.take(most as u64).read_to_end(&mut start);
-    opening(&start, at_end && read.is_ok_and(|read| read < most))
+    let most = WINDOW.max(16 * head.len());
+    let inflater = Inflater::new(head, Some(packed), limits).ok()?.endless();
+    let read = inflater.take(most as u64).read_to_end(&mut start);
+    Some((start, read.is_ok_and(|read| read < most)))
+}
+
+/// Whether bytes that a payload begins with are those of a text that is too long to be read whole without need. JSON
+/// is none: it is not read by lines.
+fn is_long_text(start: &[u8]) -> bool {
+    let start = start.get(..WINDOW).unwrap_or_default();
+    let is_odd = |byte: &u8| *byte < b' ' && !b"\t\n\r\x0c\x1b".contains(byte);
+    match start {
+        [] | [b'{' | b'[', ..] => false,
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => true,
+        start => !start.trim_ascii_start().is_empty() && !start.iter().any(is_odd),
+    }
 }
 
 /// A frame's own compression undone.

@@ -74,7 +74,7 @@ impl<'a> Gunzip<'a> {
         let mut members = 0;
         while members == 0 || self.rest.iter().any(|byte| *byte != 0) {
             if !self.rest.starts_with(GZIP) {
-                return Err(garbage(self.rest));
+                return Err(garbage(self.rest.len() as u64).at(self.rest));
             }
             members += 1;
             within("max_gzip_members", self.limits.max_gzip_members, members)
@@ -153,7 +153,7 @@ impl<'a> Gunzip<'a> {
 }
 
 /// How many bytes of a slice one call got through, from the totals before and after it.
-fn advance(before: u64, after: u64) -> usize {
+pub(super) fn advance(before: u64, after: u64) -> usize {
     usize::try_from(after.saturating_sub(before)).unwrap_or(usize::MAX)
 }
 
@@ -162,7 +162,7 @@ fn advance(before: u64, after: u64) -> usize {
 /// # Errors
 ///
 /// A method other than 8, a reserved flag, a text that does not end, a checksum that is not right.
-fn header(member: &[u8]) -> Result<&[u8]> {
+pub(super) fn header(member: &[u8]) -> Result<&[u8]> {
     let Some((fixed, mut rest)) = member.split_first_chunk::<HEADER>() else {
         return Err(truncated("header", member));
     };
@@ -227,7 +227,7 @@ fn after_header_crc<'a>(member: &[u8], rest: &'a [u8]) -> Result<&'a [u8]> {
 }
 
 /// What follows the trailer of a member whose bytes `crc` has seen.
-fn trailer<'a>(rest: &'a [u8], crc: &Crc) -> Result<&'a [u8]> {
+pub(super) fn trailer<'a>(rest: &'a [u8], crc: &Crc) -> Result<&'a [u8]> {
     let Some(([s @ .., a, b, c, d], after)) = rest.split_first_chunk::<8>() else {
         return Err(truncated("trailer", rest));
     };
@@ -248,7 +248,7 @@ fn trailer<'a>(rest: &'a [u8], crc: &Crc) -> Result<&'a [u8]> {
 
 /// The end of the file within a part of a member.
 #[cold]
-fn truncated(part: &str, rest: &[u8]) -> Error {
+pub(super) fn truncated(part: &str, rest: &[u8]) -> Error {
     let end = rest.get(rest.len()..).unwrap_or_default();
     Error::malformed(format!("the file ends inside the gzip {part}"))
         .gzip(GzipFault::Truncated)
@@ -256,18 +256,16 @@ fn truncated(part: &str, rest: &[u8]) -> Error {
 }
 
 #[cold]
-fn corrupt(error: &DecompressError, rest: &[u8]) -> Error {
+pub(super) fn corrupt(error: &DecompressError, rest: &[u8]) -> Error {
     let why = error.message().unwrap_or("invalid");
     Error::malformed(format!("deflate data is corrupt: {why}")).gzip(GzipFault::Deflate).at(rest)
 }
 
 /// Something behind the last member that is neither a member nor zeros.
 #[cold]
-fn garbage(rest: &[u8]) -> Error {
-    let left = rest.len();
+pub(super) fn garbage(left: u64) -> Error {
     Error::malformed(format!("{left} bytes after the last gzip member are no other member"))
         .gzip(GzipFault::Garbage)
-        .at(rest)
 }
 
 #[cfg(test)]

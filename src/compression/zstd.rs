@@ -12,6 +12,7 @@ use zstd::stream::raw::{CParameter, DParameter, Decoder, InBuffer, Operation, Ou
 use zstd::zstd_safe::get_frame_content_size;
 
 use super::level::Level;
+use super::window::Window;
 use crate::error::{Error, GzipFault, Result};
 use crate::limits::{Limits, within};
 
@@ -37,10 +38,7 @@ pub(super) fn inflate(file: &[u8], limits: &Limits) -> Result<(Vec<u8>, u64)> {
     let mut frames = 0;
     while input.pos() < file.len() || frames == 0 {
         let rest = file.get(input.pos()..).unwrap_or_default();
-        if !rest.starts_with(FRAME) && !is_skippable(rest) {
-            let message = "what follows the last zstd frame is none";
-            return Err(Error::malformed(message).gzip(GzipFault::Other).at(rest));
-        }
+        check_frame(rest)?;
         frames += 1;
         within("max_gzip_members", limits.max_gzip_members, frames).map_err(|e| e.at(rest))?;
         frame(&mut decoder, &mut input, file, &mut inflated, most)?;
@@ -104,35 +102,87 @@ fn frame(
             return Ok(());
         }
         if input.pos() == read && inflated.len() == had && had < inflated.capacity() {
-            let message = "the file ends inside a zstd frame";
-            return Err(Error::malformed(message).gzip(GzipFault::Other).at(rest));
+            return Err(truncated(rest));
         }
     }
 }
 
-/// What a stream of zstd holds, as it comes.
-pub(crate) struct Unzstd<R>(zstd::stream::read::Decoder<'static, R>);
-
-/// Inflates a stream, frame after frame.
-pub(crate) fn unzstd_stream<R: io::BufRead>(input: R, limits: &Limits) -> Result<Unzstd<R>> {
-    let decoder = zstd::stream::read::Decoder::with_buffer(input).and_then(|mut decoder| {
-        decoder.window_log_max(window(limits))?;
-        Ok(decoder)
-    });
-    let failed = |error| Error::io("zstd cannot be inflated", error);
-    decoder.map(Unzstd).map_err(failed)
+/// The frames of a file that is inflated as it comes.
+pub(super) struct Frames {
+    decoder: Decoder<'static>,
+    is_inside: bool,
+    /// How many there may be, and how many were begun.
+    pub(super) most: u64,
+    begun: u64,
 }
 
-impl<R: io::BufRead> io::Read for Unzstd<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.0.read(buffer)
-    }
-}
-
-impl<R> std::fmt::Debug for Unzstd<R> {
+impl std::fmt::Debug for Frames {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Unzstd")
+        f.write_str("Frames")
     }
+}
+
+impl Frames {
+    pub(super) fn new(limits: &Limits) -> Result<Self> {
+        let decoder = decoder(limits).map_err(|error| corrupt(&error, &[]))?;
+        Ok(Self { decoder, is_inside: false, most: limits.max_gzip_members, begun: 0 })
+    }
+
+    pub(super) fn read<R: io::Read>(
+        &mut self,
+        input: &mut Window<R>,
+        buffer: &mut [u8],
+    ) -> io::Result<usize> {
+        loop {
+            while !self.is_inside && input.rest().len() < FRAME.len() && !input.at_end {
+                input.more()?;
+            }
+            let rest = input.some()?;
+            if !self.is_inside {
+                if rest.is_empty() && self.begun > 0 {
+                    return Ok(0);
+                }
+                self.begin(rest).map_err(|error| input.failed(error))?;
+            }
+            let rest = input.rest();
+            let mut from = InBuffer::around(rest);
+            let mut to = OutBuffer::around(&mut *buffer);
+            let left = self.decoder.run(&mut from, &mut to);
+            let (read, written) = (from.pos(), to.pos());
+            let is_empty = rest.is_empty();
+            input.pass(read);
+            let left = left.map_err(|error| input.failed(corrupt(&error, input.rest())))?;
+            self.is_inside = left != 0;
+            if self.is_inside && is_empty && written == 0 {
+                return Err(input.failed(truncated(input.rest())));
+            }
+            if written > 0 {
+                return Ok(written);
+            }
+        }
+    }
+
+    fn begin(&mut self, rest: &[u8]) -> Result<()> {
+        check_frame(rest)?;
+        self.begun += 1;
+        self.is_inside = true;
+        within("max_gzip_members", self.most, self.begun).map_err(|error| error.at(rest))
+    }
+}
+
+/// `Ok` where a frame begins.
+fn check_frame(rest: &[u8]) -> Result<()> {
+    if rest.starts_with(FRAME) || is_skippable(rest) {
+        return Ok(());
+    }
+    let message = "what follows the last zstd frame is none";
+    Err(Error::malformed(message).gzip(GzipFault::Other).at(rest))
+}
+
+#[cold]
+fn truncated(rest: &[u8]) -> Error {
+    let message = "the file ends inside a zstd frame";
+    Error::malformed(message).gzip(GzipFault::Other).at(rest)
 }
 
 #[cold]

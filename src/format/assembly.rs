@@ -229,6 +229,11 @@ impl Rows {
         Self { apart: true, ..Self::default() }
     }
 
+    /// From now on samples stay apart.
+    pub(crate) fn set_apart(&mut self) {
+        self.apart = true;
+    }
+
     /// Samples with timestamps are never found: they are joined at the end, if at all.
     fn find(&self, hash: u64, identity: Identity<'_>) -> Option<u32> {
         let samples = &self.samples;

@@ -1,32 +1,13 @@
-//! Text as lines: of whatever Unicode it is, with numbers.
+//! Text as lines, with numbers, and the numbers in them.
 //!
-//! Nothing is copied but UTF-16: lines are slices of the payload. A line that is broken is an error
-//! with its number, or under [`Policy::Repair`] a finding, and the rest is read.
-
-use std::borrow::Cow;
+//! Nothing is copied: lines are slices of the text. A line that is broken is an error with its number, or under
+//! [`Policy::Repair`] a finding, and the rest is read.
 
 use crate::compression;
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::intake::{Intake, Policy};
 use crate::format::losses::BAD_LINE;
 use crate::framing::{self, Opening};
-
-/// The bytes of a text without its byte order mark; those of UTF-16 become UTF-8.
-pub(crate) fn text<'a>(payload: &'a [u8], intake: &mut Intake) -> Result<Cow<'a, [u8]>> {
-    let wide = |rest: &[u8], unit: fn([u8; 2]) -> u16| {
-        let units = rest.as_chunks::<2>().0.iter().map(|bytes| unit(*bytes));
-        let chars = char::decode_utf16(units);
-        chars.map(|char| char.unwrap_or(char::REPLACEMENT_CHARACTER)).collect::<String>()
-    };
-    let text = match payload {
-        [0xef, 0xbb, 0xbf, rest @ ..] => return Ok(Cow::Borrowed(rest)),
-        [0xff, 0xfe, rest @ ..] => wide(rest, u16::from_le_bytes),
-        [0xfe, 0xff, rest @ ..] => wide(rest, u16::from_be_bytes),
-        _ => return Ok(Cow::Borrowed(payload)),
-    };
-    intake.budget.take::<u8>(text.len())?;
-    Ok(Cow::Owned(text.into_bytes()))
-}
 
 /// Whether a text would be taken for something else at the beginning of a file: for UTF-16, for
 /// compressed bytes or for messages in frames.
@@ -38,14 +19,31 @@ pub(crate) fn is_disguised(text: &[u8]) -> bool {
 }
 
 /// The lines of a text, with their numbers from 1, without `\r` and `\n`.
-pub(crate) fn lines(text: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
-    let mut rest = text;
-    let next = move || {
-        let (line, after) = first_line(rest)?;
-        rest = after;
-        Some(line)
-    };
-    (1..).zip(std::iter::from_fn(next))
+pub(crate) fn lines(text: &[u8]) -> Lines<'_> {
+    Lines { rest: text, number: 1, is_last: true }
+}
+
+/// Lines, with their numbers.
+#[derive(Clone)]
+pub(crate) struct Lines<'t> {
+    /// What was not taken yet.
+    pub(crate) rest: &'t [u8],
+    /// Of the next line.
+    pub(crate) number: usize,
+    /// Whether the text ends with them.
+    pub(crate) is_last: bool,
+}
+
+impl<'t> Iterator for Lines<'t> {
+    type Item = (usize, &'t [u8]);
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        let (line, after) = first_line(self.rest)?;
+        let number = self.number;
+        (self.rest, self.number) = (after, number + 1);
+        Some((number, line))
+    }
 }
 
 /// The first line of a text, without `\r` and `\n`, and what follows it; none of nothing.
@@ -139,21 +137,6 @@ pub(crate) fn whole(number: f64) -> Option<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::limits::Limits;
-
-    #[test]
-    fn every_kind_of_text_is_lines() {
-        let wide = |unit: fn(u16) -> [u8; 2]| -> Vec<u8> {
-            "\u{feff}a 1\r\né 2".encode_utf16().flat_map(unit).collect()
-        };
-        let narrow = "\u{feff}a 1\r\né 2\n".as_bytes().to_vec();
-        for bytes in [wide(u16::to_le_bytes), wide(u16::to_be_bytes), narrow] {
-            let mut intake = Intake::new(Limits::network(), Policy::Refuse, bytes.len());
-            let text = text(&bytes, &mut intake).unwrap();
-            let lines: Vec<_> = lines(&text).collect();
-            assert_eq!(lines, [(1, &b"a 1"[..]), (2, "é 2".as_bytes())]);
-        }
-    }
 
     #[test]
     fn a_byte_is_found_wherever_it_is_first() {

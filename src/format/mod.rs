@@ -5,6 +5,7 @@ mod alike;
 mod assembly;
 mod build_id;
 mod calendar;
+mod codec;
 mod columns;
 pub(crate) mod detect;
 mod even;
@@ -37,10 +38,12 @@ mod spread;
 pub(crate) mod stacks;
 mod subset;
 mod temporality;
+pub(crate) mod text;
 mod texts;
 mod unsaid;
 mod view;
 
+pub(crate) use codec::{Codec, Encoding, Read, ReadLines};
 pub use options::{Layout, Refs, Timestamps};
 #[cfg(feature = "osprofiler-headers")]
 pub use osprofiler::headers::OsProfilerHeaders;
@@ -54,6 +57,7 @@ use crate::format::intake::Intake;
 use crate::format::losses::Losses;
 use crate::format::options::WriteOptions;
 use crate::format::otlp::schema::Schema;
+use crate::format::text::Text;
 use crate::model::Profiles;
 
 /// A format: pprof, a generation of OTLP profiles, OTLP/JSON, or what another tool writes or shows.
@@ -73,50 +77,6 @@ use crate::model::Profiles;
 /// ```
 #[derive(Clone, Copy)]
 pub struct Format(&'static Codec);
-
-/// What stands behind a [`Format`]: its names and its two arrows, one `static` each.
-pub(crate) struct Codec {
-    pub(crate) name: &'static str,
-    pub(crate) aliases: &'static [&'static str],
-    pub(crate) about: &'static str,
-    pub(crate) extensions: &'static [&'static str],
-    /// As pprof's, whose readers take both.
-    pub(crate) gzip_on_disk: bool,
-    pub(crate) deprecated: Option<&'static str>,
-    pub(crate) encoding: Encoding,
-    /// Reads one payload, neither compressed nor framed. None: the format is only written.
-    pub(crate) read: Option<Read>,
-    /// Writes the profiles: one payload, or several where one cannot hold them all. The first is
-    /// written into the last argument, which is empty, for its memory. None: the format is only read.
-    pub(crate) write: Option<Write>,
-    /// The [`SourceOptions`] that its reader takes, and the options of its own that its writer
-    /// takes.
-    pub(crate) options: &'static [&'static str],
-}
-
-/// The arrow into the model.
-type Read = fn(&[u8], &mut Intake) -> Result<Profiles>;
-
-/// The arrow out of the model.
-type Write = fn(&Profiles, &WriteOptions, &mut Losses, Vec<u8>) -> Result<Vec<Vec<u8>>>;
-
-/// How the payloads of a format are encoded.
-#[derive(Clone, Copy)]
-pub(crate) enum Encoding {
-    /// As protobuf messages of a generation of OTLP.
-    Otlp(&'static Schema),
-    /// As the JSON of such messages.
-    OtlpJson,
-    /// As pprof's protobuf message.
-    Pprof,
-    /// As the protobuf message of timestamped events.
-    Events,
-    /// In a form of its own, which is known by how it begins.
-    Own {
-        /// Whether that is JSON.
-        json: bool,
-    },
-}
 
 impl Format {
     /// The newest generation of OTLP profiles.
@@ -315,12 +275,21 @@ impl Format {
     }
 
     pub(crate) fn read(self, payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
+        let Some(read) = &self.0.read else {
+            return Err(Error::new(ErrorKind::Unrecognised, format!("{self} is only written")));
+        };
+        self.check_taken(intake.source.given())?;
+        match read {
+            Read::Bytes(read) => read(payload, intake),
+            Read::Lines(read) => read(&mut Text::of(payload), intake),
+        }
+    }
+
+    /// How it is read from lines, where it is.
+    pub(crate) fn lines(self) -> Option<ReadLines> {
         match self.0.read {
-            Some(read) => {
-                self.check_taken(intake.source.given())?;
-                read(payload, intake)
-            }
-            None => Err(Error::new(ErrorKind::Unrecognised, format!("{self} is only written"))),
+            Some(Read::Lines(read)) => Some(read),
+            _ => None,
         }
     }
 
@@ -366,7 +335,7 @@ impl Format {
     }
 
     /// `Ok` when the format takes all the options that were given.
-    fn check_taken(self, mut given: impl Iterator<Item = &'static str>) -> Result<()> {
+    pub(crate) fn check_taken(self, mut given: impl Iterator<Item = &'static str>) -> Result<()> {
         match given.find(|name| !self.options().contains(name)) {
             None => Ok(()),
             Some(name) => Err(self.not_taken(name)),

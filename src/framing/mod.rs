@@ -3,7 +3,7 @@
 mod kind;
 mod write;
 
-use std::io::{BufRead, Read};
+use std::io::{self, BufRead, Read};
 use std::iter::FusedIterator;
 
 use crate::error::{Error, Result};
@@ -311,7 +311,7 @@ fn next_line(input: &mut impl BufRead, limits: &Limits) -> Result<Option<Vec<u8>
         let mut line = Vec::new();
         let most = limits.max_input_bytes.saturating_add(1);
         let read = input.take(most).read_until(b'\n', &mut line);
-        let read = read.map_err(|error| Error::io(UNREADABLE, error))?;
+        let read = read.map_err(unreadable)?;
         within("max_input_bytes", limits.max_input_bytes, read as u64)?;
         match line.trim_ascii() {
             [] if read == 0 => return Ok(None),
@@ -321,12 +321,16 @@ fn next_line(input: &mut impl BufRead, limits: &Limits) -> Result<Option<Vec<u8>
     }
 }
 
-pub(crate) const UNREADABLE: &str = "the input cannot be read";
+/// The error of reading: the system's, or what was found out on the way, as of what is inflated.
+#[cold]
+pub(crate) fn unreadable(error: io::Error) -> Error {
+    error.downcast().unwrap_or_else(|error| Error::io("the input cannot be read", error))
+}
 
 /// Reads up to `most` bytes; less only at the end of the input.
 pub(crate) fn take(input: &mut impl Read, most: u64, bytes: &mut Vec<u8>) -> Result<()> {
     let read = input.take(most).read_to_end(bytes);
-    read.map(drop).map_err(|error| Error::io(UNREADABLE, error))
+    read.map(drop).map_err(unreadable)
 }
 
 #[cfg(test)]

@@ -201,3 +201,31 @@ fn layouts_are_asked_for_by_name() {
     assert!(said.contains("smallest") && said.contains("compact"), "{said}");
     run(&room, "convert in.pb.gz -o a.otlp --layout keep --compact", 2);
 }
+
+#[test]
+fn a_long_text_is_the_same_from_a_file_from_stdin_and_in_gzip() {
+    use otlp_profiles::compression::{Level, deflate};
+    let room = room("long_text");
+    let text = "main;run;poll 42\nmain;idle 7\n".repeat(10_000);
+    let gzip = deflate(text.as_bytes(), Level::FAST);
+    fs::write(room.join("long.folded"), &text).unwrap();
+    fs::write(room.join("long.folded.gz"), &gzip).unwrap();
+    let wanted = run(&room, "convert long.folded --to otlp -o -", 0).stdout;
+    assert_eq!(run(&room, "convert long.folded.gz --to otlp -o -", 0).stdout, wanted);
+    for stdin in [text.as_bytes(), &gzip] {
+        assert_eq!(run_with_stdin(&room, "convert - --to otlp -o -", stdin, 0).stdout, wanted);
+    }
+    let described = info(&room, "long.folded.gz");
+    assert_eq!(described["bytes"], gzip.len());
+    assert_eq!(described["inflated_bytes"], text.len());
+    assert_eq!(described["messages"][0]["bytes"], text.len());
+    assert_eq!(sums(&room, "long.folded")[0].2, 490_000);
+    run(&room, "convert long.folded --type cpu:ms --to otlp -o typed.otlp", 0);
+    assert_eq!(sums(&room, "typed.otlp")[0].0, "cpu");
+    // What is broken is named with its line.
+    fs::write(room.join("broken.folded"), text + "main;run\n").unwrap();
+    let output = run(&room, "convert broken.folded --to otlp -o -", 3);
+    says(&output, "line 20001: there is no value behind the stack");
+    let output = run(&room, "convert long.folded.gz --max-decompressed 100000 --to otlp -o -", 5);
+    says(&output, "--max-decompressed");
+}

@@ -207,7 +207,8 @@ impl<'a> Run<'a> {
             true => self.messages::<Quick>(&mut content, described)?,
             false => self.messages::<Full>(&mut content, described)?,
         };
-        described.stored = content.stored();
+        // Of a text that is broken, the rest was not read.
+        described.stored = content.stored().max(described.stored);
         described.inflated = content.inflated();
         if format.is_none() {
             described.seems = content.seems;

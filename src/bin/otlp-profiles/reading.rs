@@ -75,7 +75,6 @@ pub(crate) struct Content<'a> {
     payloads: Payloads<Counted<Box<dyn Read>>>,
     /// Shared with the counting reader, which [`Payloads`] owns.
     stored: Rc<Cell<u64>>,
-    inflated: u64,
     /// What the message that could not be read seems to be.
     pub(crate) seems: Option<Detected>,
     /// Whether `--type` says what is written, where the format that is read does not take it.
@@ -105,15 +104,7 @@ impl<'a> Content<'a> {
         let payloads = Payloads::with_size(counted, input.size(), *limits)
             .map_err(|error| Failure::reading(&error, input, false))?;
         drop(step);
-        Ok(Self {
-            input,
-            name,
-            payloads,
-            stored,
-            inflated: 0,
-            seems: None,
-            types_may_choose: false,
-        })
+        Ok(Self { input, name, payloads, stored, seems: None, types_may_choose: false })
     }
 
     /// The bytes it has where it is stored, as far as they were read.
@@ -123,7 +114,7 @@ impl<'a> Content<'a> {
 
     /// The bytes of its messages, as far as they were read.
     pub(crate) fn inflated(&self) -> u64 {
-        self.inflated
+        self.payloads.bytes()
     }
 
     pub(crate) fn is_gzip(&self) -> bool {
@@ -151,6 +142,17 @@ impl<'a> Content<'a> {
         let framed = self.framing() != Framing::None;
         // The file was within its limits; inflated, it may be more.
         let inner = options.clone().limits(options.limits.max_input_bytes(u64::MAX));
+        if let Some(start) = self.payloads.text().map(<[u8]>::to_vec)
+            && let Some(reading) = self.read_text(&start, &inner, console)
+        {
+            let bytes = self.inflated();
+            return f(reading.map(|reading| Message {
+                payload: &start,
+                bytes,
+                reading,
+                options: &inner,
+            }));
+        }
         let mut row = 0;
         while let Some(payload) = self.payloads.next() {
             let placed =
@@ -159,7 +161,8 @@ impl<'a> Content<'a> {
                 payload.map_err(|error| Failure::reading(&error, self.input, self.is_gzip()));
             let message = payload.as_ref().map_err(Clone::clone).and_then(|payload| {
                 let reading = self.read(payload, &inner, console)?;
-                Ok(Message { payload, reading, options: &inner })
+                let bytes = payload.len() as u64;
+                Ok(Message { payload, bytes, reading, options: &inner })
             });
             match message {
                 Ok(message) => f(Ok(message)).map_err(placed)?,
@@ -170,6 +173,21 @@ impl<'a> Content<'a> {
         Ok(())
     }
 
+    /// Reads a long text that begins so line by line, if it has lines.
+    fn read_text<T: Known>(
+        &mut self,
+        start: &[u8],
+        options: &ReadOptions,
+        console: &Console,
+    ) -> Option<Result<T, Failure>> {
+        let without = self.without_types(start, options);
+        let options = without.as_ref().unwrap_or(options);
+        let step = console.step("read", "decode", &self.name);
+        let reading = otlp_profiles::read_text(&mut self.payloads, options)?;
+        drop(step);
+        Some(self.known(reading.map(T::of), start, options, console))
+    }
+
     /// `seems` is set where a message could not be read: `info` still says what it is likely to be.
     fn read<T: Known>(
         &mut self,
@@ -177,7 +195,6 @@ impl<'a> Content<'a> {
         options: &ReadOptions,
         console: &Console,
     ) -> Result<T, Failure> {
-        self.inflated += payload.len() as u64;
         if payload.is_empty() && self.framing() == Framing::None {
             return Err(Failure::new(Exit::Input, "there are no bytes in it"));
         }
@@ -186,8 +203,19 @@ impl<'a> Content<'a> {
         let options = without.as_ref().unwrap_or(options);
         let reading = read_or_guess::<T>(payload, options);
         drop(step);
+        self.known(reading, payload, options, console)
+    }
+
+    /// What was made of a payload that begins so, or why nothing was.
+    fn known<T: Known>(
+        &mut self,
+        reading: otlp_profiles::Result<T>,
+        start: &[u8],
+        options: &ReadOptions,
+        console: &Console,
+    ) -> Result<T, Failure> {
         let reading = reading.map_err(|error| {
-            self.seems = otlp_profiles::detect(payload, options).ok();
+            self.seems = otlp_profiles::detect(start, options).ok();
             match &self.seems {
                 Some(seems) if error.kind() == ErrorKind::Ambiguous => ambiguous(seems),
                 _ => Failure::reading(&error, self.input, self.is_gzip()),
@@ -239,6 +267,8 @@ fn read_or_guess<T: Known>(payload: &[u8], options: &ReadOptions) -> otlp_profil
 /// What is made of a payload: its profiles, or what there is to say of them.
 pub(crate) trait Known: Sized {
     fn read(payload: &[u8], options: &ReadOptions) -> otlp_profiles::Result<Self>;
+    /// The same of what was read in full.
+    fn of(reading: Reading) -> Self;
     fn detected(&self) -> &Detected;
     fn profiles(&self) -> &Profiles;
 }
@@ -246,6 +276,10 @@ pub(crate) trait Known: Sized {
 impl Known for Reading {
     fn read(payload: &[u8], options: &ReadOptions) -> otlp_profiles::Result<Self> {
         otlp_profiles::read(payload, options)
+    }
+
+    fn of(reading: Reading) -> Self {
+        reading
     }
 
     fn detected(&self) -> &Detected {
@@ -274,8 +308,10 @@ pub(crate) fn names(formats: &[Format]) -> String {
 
 /// One message, read.
 pub(crate) struct Message<'a, T = Reading> {
-    /// Its bytes, inflated.
+    /// Its bytes, inflated; of a long text that was read by lines, the first.
     pub(crate) payload: &'a [u8],
+    /// How many it has in all.
+    pub(crate) bytes: u64,
     pub(crate) reading: T,
     options: &'a ReadOptions,
 }

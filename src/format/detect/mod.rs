@@ -249,7 +249,7 @@ mod tests {
     use super::grammar::{Holds, Message};
     use super::*;
     use crate::error::ErrorKind;
-    use crate::format::Codec;
+    use crate::format::{Codec, Read};
     use crate::model::Profiles;
     use crate::wire::write::varint;
 
@@ -512,7 +512,7 @@ mod tests {
             gzip_on_disk: false,
             deprecated: None,
             encoding: Encoding::OtlpJson,
-            read: Some(|_, _| Ok(Profiles::default())),
+            read: Some(Read::Bytes(|_, _| Ok(Profiles::default()))),
             write: None,
             options: &[],
         })));

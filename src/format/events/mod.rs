@@ -25,7 +25,7 @@ mod write_events;
 mod write_rows;
 
 use crate::format::losses::{self, Losses};
-use crate::format::{Codec, Encoding};
+use crate::format::{Codec, Encoding, Read};
 use crate::model::Profiles;
 use crate::model::event_form::EventClock;
 
@@ -52,7 +52,7 @@ pub(crate) static EVENTS: Codec = Codec {
     gzip_on_disk: false,
     deprecated: None,
     encoding: Encoding::Events,
-    read: Some(read::read),
+    read: Some(Read::Bytes(read::read)),
     write: Some(write::write),
     options: &["event-time"],
 };

@@ -105,6 +105,12 @@ pub(crate) fn word(bytes: &[u8]) -> Word {
     value.map_or(Word::Text, Word::Value)
 }
 
+/// The id that a value is, with `0x` before it or without.
+pub(crate) fn id<const N: usize>(written: &Written) -> Option<[u8; N]> {
+    let text = std::str::from_utf8(written).ok()?;
+    hex_bytes(text.strip_prefix("0x").unwrap_or(text))?.try_into().ok()
+}
+
 /// A decimal number with a point or an exponent.
 fn double(text: &str) -> Option<f64> {
     let digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());

@@ -3,6 +3,7 @@
 use super::attributes::{self, Pairs};
 use crate::error::{Error, Result};
 use crate::format::lines::{find, is_int, shown};
+use crate::format::source::TimeUnit;
 
 /// A line taken apart.
 #[derive(Debug, PartialEq)]
@@ -107,6 +108,19 @@ fn with_attributes<'a>(text: &'a [u8], stamps: &'a [u8]) -> Option<Line<'a>> {
 /// Whole numbers with commas between them.
 fn is_ints(word: &[u8]) -> bool {
     word.split(|byte| *byte == b',').all(is_int)
+}
+
+/// A time in nanoseconds since 1970.
+pub(crate) fn time(word: &[u8], unit: Option<TimeUnit>) -> Result<u64> {
+    let text = std::str::from_utf8(word).unwrap_or_default();
+    let unit = unit.unwrap_or(TimeUnit::of_digits(text.len()));
+    let time = text.parse::<u64>().ok().and_then(|time| time.checked_mul(unit.nanos()));
+    time.ok_or_else(|| {
+        Error::malformed(format!(
+            "the timestamp {} does not fit into 64 bits of nanoseconds",
+            shown(word)
+        ))
+    })
 }
 
 #[cfg(test)]

@@ -15,10 +15,11 @@ mod attributes;
 mod dialect;
 mod header;
 mod line;
+mod met;
 mod read;
 mod write;
 
-use crate::format::{Codec, Encoding};
+use crate::format::{Codec, Encoding, Read};
 
 /// Folded stacks as a format.
 ///
@@ -42,7 +43,7 @@ pub(crate) static FOLDED: Codec = Codec {
     gzip_on_disk: false,
     deprecated: None,
     encoding: Encoding::Own { json: false },
-    read: Some(read::read),
+    read: Some(Read::Lines(read::read)),
     write: Some(write::write),
     options: &["type", "columns", "dialect", "annotations", "timestamp-unit", "scale", "plain"],
 };

@@ -3,15 +3,16 @@
 use crate::build::samples::Identity;
 use crate::error::{Error, Result};
 use crate::format::assembly::{Assembly, Group, Met, Rows};
-use crate::format::folded::attributes::{Pairs, Word, Written, word};
+use crate::format::folded::attributes::{Pairs, Word, id, word};
 use crate::format::folded::dialect::{Origin, frame, origin};
 use crate::format::folded::header::Header;
-use crate::format::folded::line::{Line, is_extended, may_be_extended, split_last};
+use crate::format::folded::line::{Line, is_extended, may_be_extended, split_last, time};
+use crate::format::folded::met::StackTexts;
 use crate::format::intake::Intake;
-use crate::format::json::scalars::hex_bytes;
-use crate::format::lines::{find, int, kept, lines, scaled, shown, text};
+use crate::format::lines::{Lines, find, int, kept, lines, scaled, shown};
 use crate::format::losses::{LINK_AS_ATTRIBUTE, LINK_INVALID, VALUE_NEGATIVE};
-use crate::format::source::{Dialect, SourceOptions, TimeUnit};
+use crate::format::source::{Dialect, SourceOptions};
+use crate::format::text::Text;
 use crate::model::Profiles;
 use crate::model::dictionary::Link;
 use crate::model::id::{AttributeId, LinkId, LocationId, StackId};
@@ -19,30 +20,27 @@ use crate::model::profile::Profile;
 use crate::model::ragged::Ragged;
 use crate::model::value::{KeyValue, Value};
 
-/// Reads folded stacks, plain or extended.
-pub(crate) fn read(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
-    let text = text(payload, intake)?;
-    let header = Header::of(&text, intake);
-    let columns = header.types.len();
-    let plain = columns > 1
-        || !may_be_extended(&text)
-        || !rows_of(&text).any(|(_, line)| is_extended(line));
-    let mut reader = Reader::new(&header, plain, intake)?;
-    for (number, line) in rows_of(&text) {
-        let made = if plain {
-            reader.plain(line, intake)
-        } else {
-            Line::of(line).and_then(|line| reader.extended(line, intake))
-        };
-        kept(made, number, intake)?;
-    }
+/// Reads folded stacks, plain or extended: the first lines say which. Where they are plain, and a line further on is
+/// extended after all, those before it were added up, and from there on every line is a sample.
+pub(crate) fn read(text: &mut Text<'_>, intake: &mut Intake) -> Result<Profiles> {
+    let head = text.head()?;
+    let header = Header::of(head, intake);
+    let plain = header.types.len() > 1 || !has_extended(&lines(head));
+    let mut reader = Reader::new(&header, plain, intake);
+    text.each(intake, |lines, intake| reader.lines(lines, intake))?;
     reader.finish(intake)
 }
 
-/// The lines that are neither empty nor comments.
-fn rows_of(text: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
-    let lines = lines(text).map(|(number, line)| (number, line.trim_ascii_end()));
-    lines.filter(|(_, line)| !matches!(line, [] | [b'#', ..]))
+/// Whether one of some lines is extended.
+fn has_extended(lines: &Lines<'_>) -> bool {
+    may_be_extended(lines.rest) && lines.clone().filter_map(row_of).any(|(_, row)| is_extended(row))
+}
+
+/// A line that is neither empty nor a comment.
+#[inline]
+fn row_of((number, line): (usize, &[u8])) -> Option<(usize, &[u8])> {
+    let line = line.trim_ascii_end();
+    (!matches!(line, [] | [b'#', ..])).then_some((number, line))
 }
 
 /// A stack that was met: its row of the dictionary, the process it is of, and its sample, where
@@ -54,47 +52,66 @@ struct Stack {
     sample: Option<u32>,
 }
 
-struct Reader<'t> {
-    header: &'t Header,
+struct Reader<'h> {
+    header: &'h Header,
     assembly: Assembly,
     /// By process, in the order in which they were met.
     groups: Vec<(Vec<KeyValue>, Rows)>,
     processes: Met<Option<u64>>,
-    /// The stacks by their texts, which stay where they are: most lines are of one that was met.
-    stacks_met: Met<&'t [u8]>,
+    /// The texts of stacks: most lines are of one that was met.
+    texts: StackTexts,
     stacks: Vec<Stack>,
-    /// The frames, each with those inlined into it, likewise.
-    frames_met: Met<&'t [u8]>,
-    frames: Vec<LocationId>,
+    /// Of the parts of these texts the frames, each with those inlined into it.
+    frames: Vec<Option<LocationId>>,
     /// The attributes that the text of a stack says.
     origins: Ragged<AttributeId>,
+    /// Whether equal stacks are one sample.
     plain: bool,
     values: Vec<i64>,
     times: Vec<u64>,
     locations: Vec<LocationId>,
+    parts: Vec<u32>,
 }
 
-impl<'t> Reader<'t> {
-    fn new(header: &'t Header, plain: bool, intake: &Intake) -> Result<Self> {
-        Ok(Self {
+impl<'h> Reader<'h> {
+    fn new(header: &'h Header, plain: bool, intake: &Intake) -> Self {
+        Self {
             header,
             assembly: Assembly::new(intake),
             groups: Vec::new(),
             processes: Met::default(),
-            stacks_met: Met::default(),
+            texts: StackTexts::default(),
             stacks: Vec::new(),
-            frames_met: Met::default(),
             frames: Vec::new(),
             origins: Ragged::default(),
             plain,
             values: Vec::new(),
             times: Vec::new(),
             locations: Vec::new(),
-        })
+            parts: Vec::new(),
+        }
+    }
+
+    /// Takes all of some lines.
+    fn lines(&mut self, lines: &mut Lines<'_>, intake: &mut Intake) -> Result<()> {
+        let may_turn = self.plain && self.header.types.len() == 1 && has_extended(lines);
+        for (number, line) in lines.filter_map(row_of) {
+            if may_turn && self.plain && is_extended(line) {
+                self.plain = false;
+                self.groups.iter_mut().for_each(|(_, rows)| rows.set_apart());
+            }
+            let made = if self.plain {
+                self.plain(line, intake)
+            } else {
+                Line::of(line).and_then(|line| self.extended(line, intake))
+            };
+            kept(made, number, intake)?;
+        }
+        Ok(())
     }
 
     /// A line of a file without attributes: equal stacks are one sample.
-    fn plain(&mut self, line: &'t [u8], intake: &mut Intake) -> Result<()> {
+    fn plain(&mut self, line: &[u8], intake: &mut Intake) -> Result<()> {
         let stack = self.numbers(line, intake)?;
         let at = self.stack(stack, intake)?;
         let Stack { id, process, sample } = self.stacks[at];
@@ -162,7 +179,7 @@ impl<'t> Reader<'t> {
     }
 
     /// A line of a file with attributes: every line is a sample.
-    fn extended(&mut self, line: Line<'t>, intake: &mut Intake) -> Result<()> {
+    fn extended(&mut self, line: Line<'_>, intake: &mut Intake) -> Result<()> {
         self.values.clear();
         self.times.clear();
         for word in line.values.split(|byte| *byte == b',') {
@@ -251,23 +268,30 @@ impl<'t> Reader<'t> {
     }
 
     /// The number of a stack among those that were met.
-    fn stack(&mut self, text: &'t [u8], intake: &mut Intake) -> Result<usize> {
-        if let Some(at) = self.stacks_met.get(&text) {
+    fn stack(&mut self, text: &[u8], intake: &mut Intake) -> Result<usize> {
+        if let Some(at) = self.texts.find(text) {
             return Ok(at);
         }
         let stack = self.new_stack(text, intake)?;
         self.assembly.settle(intake)?;
         intake.budget.take::<u8>(64)?;
+        intake.budget.take::<u32>(self.parts.len())?;
+        self.texts.add(text, &self.parts)?;
         self.stacks.push(stack);
-        Ok(self.stacks_met.number(text).0)
+        Ok(self.stacks.len() - 1)
     }
 
-    fn new_stack(&mut self, text: &'t [u8], intake: &mut Intake) -> Result<Stack> {
+    fn new_stack(&mut self, text: &[u8], intake: &mut Intake) -> Result<Stack> {
         let SourceOptions { dialect, annotations, .. } = self.header.source;
         let (from, mut rest) = origin(text, dialect);
         let mut locations = std::mem::take(&mut self.locations);
         locations.clear();
+        self.parts.clear();
         let nothing = rest.is_empty() && rest.len() != text.len();
+        if rest.len() != text.len() {
+            let behind = if nothing { 0 } else { rest.len() + 1 };
+            self.part(text.get(..text.len() - behind).unwrap_or_default(), intake)?;
+        }
         let mut more = !nothing;
         while more {
             let mut end = find(b';', rest).unwrap_or(rest.len());
@@ -293,10 +317,22 @@ impl<'t> Reader<'t> {
         Ok(Stack { id, process: self.process(&from)?, sample: None })
     }
 
+    /// The number of the next part of a stack's text.
+    fn part(&mut self, text: &[u8], intake: &mut Intake) -> Result<usize> {
+        let part = self.texts.part(text);
+        self.parts.push(part);
+        if part as usize == self.frames.len() {
+            intake.budget.take::<u8>(48 + text.len())?;
+            self.frames.push(None);
+        }
+        Ok(part as usize)
+    }
+
     /// The location of a frame and of those inlined into it.
-    fn frame(&mut self, text: &'t [u8], intake: &mut Intake) -> Result<LocationId> {
-        if let Some(at) = self.frames_met.get(&text) {
-            return Ok(self.frames[at]);
+    fn frame(&mut self, text: &[u8], intake: &mut Intake) -> Result<LocationId> {
+        let part = self.part(text, intake)?;
+        if let Some(location) = self.frames[part] {
+            return Ok(location);
         }
         let SourceOptions { dialect, annotations, .. } = self.header.source;
         let frames = text.split(|byte| *byte == b';').map(|text| frame(text, dialect, annotations));
@@ -305,9 +341,7 @@ impl<'t> Reader<'t> {
         let mut lines = lines.collect::<Result<Vec<_>>>()?;
         lines.reverse();
         let location = self.assembly.location(Default::default(), &lines, kind)?;
-        intake.budget.take::<u8>(48)?;
-        self.frames_met.number(text);
-        self.frames.push(location);
+        self.frames[part] = Some(location);
         Ok(location)
     }
 
@@ -361,23 +395,4 @@ impl<'t> Reader<'t> {
         self.assembly.settle(intake)?;
         Ok(self.assembly.finish(groups))
     }
-}
-
-/// The id that a value is, with `0x` before it or without.
-fn id<const N: usize>(written: &Written) -> Option<[u8; N]> {
-    let text = std::str::from_utf8(written).ok()?;
-    hex_bytes(text.strip_prefix("0x").unwrap_or(text))?.try_into().ok()
-}
-
-/// A time in nanoseconds since 1970.
-fn time(word: &[u8], unit: Option<TimeUnit>) -> Result<u64> {
-    let text = std::str::from_utf8(word).unwrap_or_default();
-    let unit = unit.unwrap_or(TimeUnit::of_digits(text.len()));
-    let time = text.parse::<u64>().ok().and_then(|time| time.checked_mul(unit.nanos()));
-    time.ok_or_else(|| {
-        Error::malformed(format!(
-            "the timestamp {} does not fit into 64 bits of nanoseconds",
-            shown(word)
-        ))
-    })
 }

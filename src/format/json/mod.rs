@@ -26,7 +26,7 @@ use crate::format::json::text::Text;
 use crate::format::losses::Losses;
 use crate::format::options::WriteOptions;
 use crate::format::otlp::schema::Schema;
-use crate::format::{Codec, Encoding, Format};
+use crate::format::{Codec, Encoding, Format, Read};
 use crate::limits::{Limits, within};
 use crate::model::Profiles;
 
@@ -60,7 +60,7 @@ pub(crate) static OTLP_JSON: Codec = Codec {
     gzip_on_disk: false,
     deprecated: None,
     encoding: Encoding::OtlpJson,
-    read: Some(read_text),
+    read: Some(Read::Bytes(read_text)),
     write: Some(write_text),
     options: &[],
 };

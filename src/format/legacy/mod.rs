@@ -19,8 +19,9 @@ mod thread;
 
 use crate::error::{Error, Result};
 use crate::format::intake::Intake;
-use crate::format::lines::{lines, shown, text};
-use crate::format::{Codec, Encoding};
+use crate::format::lines::{lines, shown};
+use crate::format::text::Text;
+use crate::format::{Codec, Encoding, Read};
 use crate::model::Profiles;
 
 /// pprof's old forms as a format.
@@ -42,7 +43,7 @@ pub(crate) static PPROF_LEGACY: Codec = Codec {
     gzip_on_disk: false,
     deprecated: None,
     encoding: Encoding::Own { json: false },
-    read: Some(read),
+    read: Some(Read::Bytes(read)),
     write: None,
     options: &[],
 };
@@ -51,18 +52,19 @@ fn read(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
     if let Some(words) = cpu::Words::of(payload) {
         return cpu::read(words, payload, intake);
     }
-    let text = text(payload, intake)?;
-    let first = lines(&text).find(|(_, line)| !line.trim_ascii().is_empty());
+    let mut text = Text::of(payload);
+    let text = text.whole(intake)?;
+    let first = lines(text).find(|(_, line)| !line.trim_ascii().is_empty());
     let (number, line) = first.unwrap_or((1, b""));
     let begins = |word: &str| line.starts_with(word.as_bytes());
     if begins("heap profile:") || begins("heap_v2/") {
-        heap::read(&text, intake)
+        heap::read(text, intake)
     } else if begins("--- threadz ") || begins("--- Thread ") {
-        thread::read(&text, intake)
+        thread::read(text, intake)
     } else if begins("--- contention") || begins("--- mutex:") {
-        contention::read(&text, intake)
+        contention::read(text, intake)
     } else if line.windows(16).any(|part| part == b" profile: total ") {
-        count::read(&text, line, intake)
+        count::read(text, line, intake)
     } else {
         let message = format!("{} begins none of pprof's old forms", shown(line));
         Err(Error::malformed(message).in_line(number))

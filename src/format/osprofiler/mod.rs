@@ -19,7 +19,7 @@ mod read;
 mod report;
 mod tree;
 
-use crate::format::{Codec, Encoding};
+use crate::format::{Codec, Encoding, Read};
 
 /// OSProfiler's messages and reports as a format.
 ///
@@ -41,7 +41,7 @@ pub(crate) static OSPROFILER: Codec = Codec {
     gzip_on_disk: false,
     deprecated: None,
     encoding: Encoding::Own { json: true },
-    read: Some(read::read),
+    read: Some(Read::Bytes(read::read)),
     write: None,
     options: &["frames", "all-info", "secrets", "merge", "calls"],
 };

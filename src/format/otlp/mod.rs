@@ -30,7 +30,7 @@ use crate::error::Result;
 use crate::format::losses::Losses;
 use crate::format::options::WriteOptions;
 use crate::format::otlp::schema::Generation;
-use crate::format::{Codec, Encoding};
+use crate::format::{Codec, Encoding, Read};
 use crate::model::Profiles;
 
 /// The registry's entry of a generation.
@@ -46,7 +46,7 @@ const fn codec<G: Generation>(about: &'static str, aliases: &'static [&'static s
         gzip_on_disk: false,
         deprecated: None,
         encoding: Encoding::Otlp(const { &G::SCHEMA }),
-        read: Some(read::read::<G>),
+        read: Some(Read::Bytes(read::read::<G>)),
         write: Some(write_one::<G>),
         options: &[],
     }

@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::format::assembly::Named;
 use crate::format::intake::Intake;
-use crate::format::lines::{first_line, kept, lines};
+use crate::format::lines::{Lines, first_line, kept, lines};
 use crate::format::perf::event::Event;
 use crate::format::perf::frame::{Frame, source};
 
@@ -12,18 +12,14 @@ pub(super) struct Block<'a> {
     pub(super) text: &'a [u8],
     /// The number of the first.
     pub(super) number: usize,
-    /// How many there are.
-    pub(super) lines: usize,
-    /// What follows.
-    pub(super) rest: &'a [u8],
 }
 
 impl<'a> Block<'a> {
-    /// The lines up to an empty one or another event. Frames are indented by a tab, but where tabs were
+    /// Takes the lines up to an empty one or another event. Frames are indented by a tab, but where tabs were
     /// lost on the way.
-    pub(super) fn of(text: &'a [u8], number: usize) -> Self {
-        let (mut rest, mut lines) = (text, 0);
-        while let Some((line, after)) = first_line(rest) {
+    pub(super) fn of(lines: &mut Lines<'a>) -> Self {
+        let (text, number) = (lines.rest, lines.number);
+        while let Some((line, after)) = first_line(lines.rest) {
             let is_of_event = match line {
                 [b'\t', ..] => !line.trim_ascii().is_empty(),
                 [] | [b'#', ..] => false,
@@ -33,10 +29,10 @@ impl<'a> Block<'a> {
             if !is_of_event {
                 break;
             }
-            (rest, lines) = (after, lines + 1);
+            (lines.rest, lines.number) = (after, lines.number + 1);
         }
-        let text = text.get(..text.len() - rest.len()).unwrap_or_default();
-        Self { text, number, lines, rest }
+        let text = text.get(..text.len() - lines.rest.len()).unwrap_or_default();
+        Self { text, number }
     }
 
     /// The frames, of which that of the event's own line is the first, and whether all could be read.

@@ -12,7 +12,7 @@ pub(in crate::format) mod event;
 pub(in crate::format) mod frame;
 mod read;
 
-use crate::format::{Codec, Encoding};
+use crate::format::{Codec, Encoding, Read};
 
 /// The text of `perf script` as a format.
 ///
@@ -32,7 +32,7 @@ pub(crate) static PERF_SCRIPT: Codec = Codec {
     gzip_on_disk: false,
     deprecated: None,
     encoding: Encoding::Own { json: false },
-    read: Some(read::read),
+    read: Some(Read::Lines(read::read)),
     write: None,
     options: &["boot-time", "trace-fields", "secrets"],
 };

@@ -4,11 +4,12 @@ use crate::build::samples::Identity;
 use crate::error::{Error, Result};
 use crate::format::assembly::{Assembly, Group, Met, Rows, gathered};
 use crate::format::intake::Intake;
-use crate::format::lines::{first_line, kept, text};
+use crate::format::lines::{Lines, kept};
 use crate::format::perf::anchor::Anchor;
 use crate::format::perf::block::{Block, Framed};
 use crate::format::perf::event::Event;
 use crate::format::perf::frame::Frame;
+use crate::format::text::Text;
 use crate::limits::within;
 use crate::model::Profiles;
 use crate::model::dictionary::Mapping;
@@ -18,25 +19,9 @@ use crate::model::samples::Samples;
 use crate::model::value::{KeyValue, Value};
 
 /// Reads all events.
-pub(crate) fn read(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
-    let text = text(payload, intake)?;
+pub(crate) fn read(text: &mut Text<'_>, intake: &mut Intake) -> Result<Profiles> {
     let mut reader = Reader::new(intake);
-    let (mut rest, mut number) = (&text[..], 1);
-    while let Some((line, after)) = first_line(rest) {
-        let mut lines = 1;
-        rest = after;
-        if let Some(comment) = line.strip_prefix(b"#") {
-            reader.comment(comment, intake)?;
-        } else if !line.trim_ascii().is_empty() {
-            let event = kept(begin(line), number, intake)?;
-            let block = Block::of(after, number + 1);
-            (lines, rest) = (1 + block.lines, block.rest);
-            if let Some(event) = event {
-                reader.take(&event, &block, intake)?;
-            }
-        }
-        number += lines;
-    }
+    text.each(intake, |lines, intake| reader.events(lines, intake))?;
     reader.finish(intake)
 }
 
@@ -49,10 +34,10 @@ fn begin(line: &[u8]) -> Result<Event<'_>> {
     })
 }
 
-struct Reader<'t> {
+struct Reader {
     assembly: Assembly,
     /// The stacks by the texts of their lines: most were met before.
-    stacks_met: Met<&'t [u8]>,
+    stacks_met: Met<Box<[u8]>>,
     stacks: Vec<StackId>,
     /// By process, in the order in which they were met.
     processes: Met<i64>,
@@ -79,7 +64,7 @@ struct Column {
     has_period: bool,
 }
 
-impl<'t> Reader<'t> {
+impl Reader {
     fn new(intake: &Intake) -> Self {
         Self {
             assembly: Assembly::new(intake),
@@ -91,6 +76,27 @@ impl<'t> Reader<'t> {
             anchor: Anchor::of(intake.source.boot_time),
             attributes: Vec::new(),
             locations: Vec::new(),
+        }
+    }
+
+    /// Takes the events whose lines are all there.
+    fn events(&mut self, lines: &mut Lines<'_>, intake: &mut Intake) -> Result<()> {
+        loop {
+            let start = lines.clone();
+            let Some((number, line)) = lines.next() else { return Ok(()) };
+            if let Some(comment) = line.strip_prefix(b"#") {
+                self.comment(comment, intake)?;
+            } else if !line.trim_ascii().is_empty() {
+                let block = Block::of(lines);
+                if lines.rest.is_empty() && !lines.is_last {
+                    // What comes may be of the same event.
+                    *lines = start;
+                    return Ok(());
+                }
+                if let Some(event) = kept(begin(line), number, intake)? {
+                    self.take(&event, &block, intake)?;
+                }
+            }
         }
     }
 
@@ -122,7 +128,12 @@ impl<'t> Reader<'t> {
     }
 
     /// Takes the sample that an event and the lines below it are.
-    fn take(&mut self, event: &Event<'t>, block: &Block<'t>, intake: &mut Intake) -> Result<()> {
+    fn take<'t>(
+        &mut self,
+        event: &Event<'t>,
+        block: &Block<'t>,
+        intake: &mut Intake,
+    ) -> Result<()> {
         let is_alone = Frame::alone(event.trace).is_some();
         let known = self.stacks_met.get(block.text).filter(|_| !is_alone);
         let known = known.map(|at| self.stacks[at]);
@@ -135,8 +146,8 @@ impl<'t> Reader<'t> {
             && is_whole
             && !is_alone
         {
-            intake.budget.take::<u8>(48)?;
-            self.stacks_met.number(block.text);
+            intake.budget.take::<u8>(48 + block.text.len())?;
+            self.stacks_met.number(block.text.into());
             self.stacks.push(stack);
         }
         let taken = stack.and_then(|stack| self.sample(event, stack, intake));

@@ -35,7 +35,7 @@ mod write;
 mod write_samples;
 mod write_tables;
 
-use crate::format::{Codec, Encoding};
+use crate::format::{Codec, Encoding, Read};
 
 /// pprof as a format.
 pub(crate) static PPROF: Codec = Codec {
@@ -46,7 +46,7 @@ pub(crate) static PPROF: Codec = Codec {
     gzip_on_disk: true,
     deprecated: None,
     encoding: Encoding::Pprof,
-    read: Some(read::read),
+    read: Some(Read::Bytes(read::read)),
     write: Some(write::write),
     options: &[],
 };

@@ -9,7 +9,7 @@
 mod read;
 mod write;
 
-use crate::format::{Codec, Encoding};
+use crate::format::{Codec, Encoding, Read};
 
 /// speedscope's files as a format.
 ///
@@ -33,7 +33,7 @@ pub(crate) static SPEEDSCOPE: Codec = Codec {
     gzip_on_disk: false,
     deprecated: None,
     encoding: Encoding::Own { json: true },
-    read: Some(read::read),
+    read: Some(Read::Bytes(read::read)),
     write: Some(write::write),
     options: &["type", "by"],
 };

@@ -70,7 +70,7 @@ pub(crate) fn message<T: Known + Deref<Target = Summary>>(message: &Message<'_, 
     if message.is_guess() {
         object["readings"] = readings(message);
     }
-    object["bytes"] = message.payload.len().into();
+    object["bytes"] = message.bytes.into();
     object["tables"] = tables.into();
     object["resources"] = resources.collect();
     if listed.unlisted() > 0 {

@@ -5,7 +5,7 @@
 
 use std::ops::Deref;
 
-use otlp_profiles::{Detected, Profiles, ReadOptions, Summary, read};
+use otlp_profiles::{Detected, Profiles, ReadOptions, Reading, Summary, read};
 
 use crate::reading::Known;
 
@@ -17,7 +17,11 @@ pub(crate) struct Quick(Summary);
 
 impl Known for Full {
     fn read(payload: &[u8], options: &ReadOptions) -> otlp_profiles::Result<Self> {
-        Ok(Self(Summary::of_reading(read(payload, options)?)))
+        read(payload, options).map(Self::of)
+    }
+
+    fn of(reading: Reading) -> Self {
+        Self(Summary::of_reading(reading))
     }
 
     fn detected(&self) -> &Detected {
@@ -32,6 +36,10 @@ impl Known for Full {
 impl Known for Quick {
     fn read(payload: &[u8], options: &ReadOptions) -> otlp_profiles::Result<Self> {
         Summary::of(payload, options).map(Self)
+    }
+
+    fn of(reading: Reading) -> Self {
+        Self(Summary::of_reading(reading))
     }
 
     fn detected(&self) -> &Detected {

@@ -1,0 +1,249 @@
+//! What a file holds, as it comes: the same bytes, or the same error, as of one in memory, in the memory of a window.
+
+use std::io::{self, Read};
+
+use flate2::{Crc, Decompress, FlushDecompress, Status};
+
+use super::gunzip::{self, GZIP};
+use super::window::Window;
+#[cfg(feature = "zstd")]
+use super::zstd::Frames;
+use crate::error::Result;
+use crate::limits::{Limits, within};
+
+/// The bytes in a stream that may be compressed.
+#[derive(Debug)]
+pub(crate) struct Inflater<R> {
+    input: Window<R>,
+    state: State,
+    /// How many bytes there may be, and how many there were.
+    most: u64,
+    given: u64,
+}
+
+#[derive(Debug)]
+enum State {
+    Plain,
+    Gzip(Box<Members>),
+    #[cfg(feature = "zstd")]
+    Zstd(Box<Frames>),
+}
+
+impl<R: Read> Inflater<R> {
+    /// What `input` holds, packed as its [magic number](super::magic) says.
+    pub(crate) fn new(input: R, packed: Option<&str>, limits: &Limits) -> Result<Self> {
+        let state = match packed {
+            Some("gzip") => State::Gzip(Box::new(Members::new(limits.max_gzip_members))),
+            #[cfg(feature = "zstd")]
+            Some("zstd") => State::Zstd(Box::new(Frames::new(limits)?)),
+            _ => State::Plain,
+        };
+        let input = Window::new(input, limits.max_input_bytes);
+        Ok(Self { input, state, most: limits.max_decompressed_bytes, given: 0 })
+    }
+
+    /// The same of a file of messages, each with limits of its own.
+    pub(crate) fn endless(mut self) -> Self {
+        (self.input.most, self.most) = (u64::MAX, u64::MAX);
+        match &mut self.state {
+            State::Plain => {}
+            State::Gzip(members) => members.most = u64::MAX,
+            #[cfg(feature = "zstd")]
+            State::Zstd(frames) => frames.most = u64::MAX,
+        }
+        self
+    }
+
+    /// How many bytes were given.
+    pub(crate) fn given(&self) -> u64 {
+        self.given
+    }
+
+    fn inflate(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let input = &mut self.input;
+        let given = match &mut self.state {
+            State::Plain => return input.read(buffer),
+            State::Gzip(members) => members.read(input, buffer)?,
+            #[cfg(feature = "zstd")]
+            State::Zstd(frames) => frames.read(input, buffer)?,
+        };
+        within("max_decompressed_bytes", self.most, self.given + given as u64)
+            .map_err(|error| input.failed(error.at(input.rest())))?;
+        Ok(given)
+    }
+}
+
+impl<R: Read> Read for Inflater<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let given = if buffer.is_empty() { 0 } else { self.inflate(buffer)? };
+        self.given += given as u64;
+        Ok(given)
+    }
+}
+
+/// The members of a gzip file.
+#[derive(Debug)]
+struct Members {
+    state: Decompress,
+    /// Of the member that is being inflated.
+    crc: Crc,
+    is_inside: bool,
+    /// How many there may be, and how many were begun.
+    most: u64,
+    begun: u64,
+}
+
+impl Members {
+    fn new(most: u64) -> Self {
+        let (state, crc) = (Decompress::new(false), Crc::new());
+        Self { state, crc, is_inside: false, most, begun: 0 }
+    }
+
+    fn read<R: Read>(&mut self, input: &mut Window<R>, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            if !self.is_inside && !self.begin(input)? {
+                return Ok(0);
+            }
+            let rest = input.some()?;
+            let is_cut = rest.is_empty();
+            let (read, written) = (self.state.total_in(), self.state.total_out());
+            let result = self.state.decompress(rest, buffer, FlushDecompress::None);
+            let read = gunzip::advance(read, self.state.total_in());
+            let written = gunzip::advance(written, self.state.total_out());
+            input.pass(read);
+            self.crc.update(buffer.get(..written).unwrap_or_default());
+            match result {
+                Err(error) => return Err(input.failed(gunzip::corrupt(&error, input.rest()))),
+                Ok(Status::StreamEnd) => self.end(input)?,
+                Ok(_) if is_cut && written == 0 => {
+                    return Err(input.failed(gunzip::truncated("data", input.rest())));
+                }
+                Ok(_) => {}
+            }
+            if written > 0 {
+                return Ok(written);
+            }
+        }
+    }
+
+    /// Begins the next member, if there is one.
+    fn begin<R: Read>(&mut self, input: &mut Window<R>) -> io::Result<bool> {
+        while input.rest().len() < GZIP.len() && !input.at_end {
+            input.more()?;
+        }
+        if !input.rest().starts_with(GZIP) {
+            let behind = input.passed;
+            if !input.pass_zeros()? && self.begun > 0 {
+                return Ok(false);
+            }
+            let left = input.passed - behind + input.pass_all()?;
+            return Err(io::Error::other(gunzip::garbage(left).behind(behind)));
+        }
+        self.begun += 1;
+        let begun = within("max_gzip_members", self.most, self.begun);
+        begun.map_err(|error| input.failed(error.at(input.rest())))?;
+        input.part(gunzip::header)?;
+        self.state.reset(false);
+        self.crc.reset();
+        self.is_inside = true;
+        Ok(true)
+    }
+
+    /// Checks what stands behind a member.
+    fn end<R: Read>(&mut self, input: &mut Window<R>) -> io::Result<()> {
+        self.is_inside = false;
+        input.part(|rest| gunzip::trailer(rest, &self.crc))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compression::{Level, deflate, inflate, magic};
+    use crate::framing::unreadable;
+
+    /// A reader that gives a byte at once.
+    struct Slow<'a>(&'a [u8]);
+
+    impl Read for Slow<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let most = buffer.len().min(1);
+            self.0.read(&mut buffer[..most])
+        }
+    }
+
+    /// What comes of a file, or the error.
+    fn come(file: impl Read, packed: Option<&str>, limits: &Limits) -> Result<Vec<u8>, String> {
+        let mut inflated = Vec::new();
+        let inflater = Inflater::new(file, packed, limits).map_err(|error| error.to_string())?;
+        let read = { inflater }.read_to_end(&mut inflated);
+        read.map_err(|error| unreadable(error).to_string()).map(|_| inflated)
+    }
+
+    #[track_caller]
+    fn is_the_same(file: &[u8], limits: &Limits) {
+        let whole = inflate(file, limits).map(|bytes| bytes.into_owned());
+        let whole = whole.map_err(|error| error.to_string());
+        assert!(come(file, magic(file), limits) == whole);
+        assert!(come(Slow(file), magic(file), limits) == whole);
+    }
+
+    /// Where damage is found, and as what, depends on how much is inflated at once.
+    #[track_caller]
+    fn is_as_damaged(file: &[u8], limits: &Limits) {
+        let said = |error: String| {
+            let kind = error.split(" (byte").next().unwrap_or_default();
+            kind.split(" corrupt: ").next().unwrap_or_default().to_owned()
+        };
+        let whole = inflate(file, limits).map(|bytes| bytes.into_owned());
+        let whole = whole.map_err(|error| said(error.to_string()));
+        assert_eq!(come(file, magic(file), limits).map_err(said), whole);
+        assert_eq!(come(Slow(file), magic(file), limits).map_err(said), whole);
+    }
+
+    #[test]
+    fn what_comes_is_what_is_inflated_as_a_whole() {
+        let limits = Limits::network();
+        let noise: Vec<u8> = (0..500_000u32).map(|n| (n.wrapping_mul(n) >> 7) as u8).collect();
+        for pack in [|bytes: &[u8]| deflate(bytes, Level::DEFAULT), other] {
+            let text = pack(b"main;work;read 17\n");
+            let files = [
+                text.clone(),
+                pack(b""),
+                pack(&noise),
+                [&text[..], &pack(&noise), &pack(b""), &text].concat(),
+                text.repeat(17),
+                [&text[..], &[0; 9]].concat(),
+                [&text[..], &[0; 500_000]].concat(),
+                [&text[..], &[0; 9], b"garbage"].concat(),
+                [&text[..], b"garbage".repeat(100_000).as_slice()].concat(),
+                [&text[..], b"\x1f"].concat(),
+            ];
+            for file in files {
+                is_the_same(&file, &limits);
+            }
+            for cut in 0..text.len() {
+                is_the_same(&text[..cut], &limits);
+                let mut bent = text.clone();
+                bent[cut] ^= 0x11;
+                is_as_damaged(&bent, &limits);
+            }
+            is_the_same(&text, &limits.max_decompressed_bytes(18));
+            let error = come(&text[..], magic(&text), &limits.max_decompressed_bytes(17));
+            assert!(error.unwrap_err().contains("needs 18, more than max_decompressed_bytes"));
+            let error = come(&text[..], magic(&text), &limits.max_input_bytes(17)).unwrap_err();
+            assert!(error.contains("more than max_input_bytes allows (17)"), "{error}");
+        }
+    }
+
+    #[cfg(feature = "zstd")]
+    fn other(bytes: &[u8]) -> Vec<u8> {
+        crate::compression::zstd(bytes, Level::DEFAULT)
+    }
+
+    /// Without compression.
+    #[cfg(not(feature = "zstd"))]
+    fn other(bytes: &[u8]) -> Vec<u8> {
+        bytes.to_vec()
+    }
+}

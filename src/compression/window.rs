@@ -1,0 +1,133 @@
+//! The part of a compressed stream that lies in memory while it is inflated.
+
+use std::io::{self, Read};
+
+use crate::error::{Error, GzipFault, Result};
+use crate::limits::past;
+
+/// The bytes of a stream that lie in memory.
+pub(super) struct Window<R> {
+    input: R,
+    bytes: Vec<u8>,
+    /// Of `bytes` those that were read and not passed over.
+    start: usize,
+    end: usize,
+    pub(super) at_end: bool,
+    /// How many bytes were passed over in all.
+    pub(super) passed: u64,
+    /// How many bytes the stream may have, and how many were read.
+    pub(super) most: u64,
+    read: u64,
+}
+
+impl<R> std::fmt::Debug for Window<R> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Window")
+    }
+}
+
+impl<R> Window<R> {
+    pub(super) fn new(input: R, most: u64) -> Self {
+        let (bytes, at_end) = (Vec::new(), false);
+        Self { input, bytes, start: 0, end: 0, at_end, passed: 0, most, read: 0 }
+    }
+
+    pub(super) fn rest(&self) -> &[u8] {
+        self.bytes.get(self.start..self.end).unwrap_or_default()
+    }
+
+    pub(super) fn pass(&mut self, bytes: usize) {
+        self.start += bytes;
+        self.passed += bytes as u64;
+    }
+
+    /// An error in the bytes of [`rest`](Self::rest), on its way through a reader.
+    #[cold]
+    pub(super) fn failed(&self, error: Error) -> io::Error {
+        io::Error::other(error.located(self.rest()).behind(self.passed))
+    }
+}
+
+/// As many bytes as lie in memory, where it takes no more to go on.
+const WINDOW: usize = 64 << 10;
+
+impl<R: Read> Window<R> {
+    /// Reads what is behind the window.
+    pub(super) fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.input.read(buffer)?;
+        self.read += read as u64;
+        match self.read > self.most {
+            true => Err(io::Error::other(past("max_input_bytes", self.most, self.most + 1))),
+            false => Ok(read),
+        }
+    }
+
+    /// Reads what comes next behind what is there.
+    pub(super) fn more(&mut self) -> io::Result<()> {
+        let mut bytes = std::mem::take(&mut self.bytes);
+        bytes.copy_within(self.start..self.end, 0);
+        (self.start, self.end) = (0, self.end - self.start);
+        if self.end == bytes.len() {
+            bytes.resize(WINDOW.max(2 * self.end), 0);
+        }
+        let read = self.read(bytes.get_mut(self.end..).unwrap_or_default());
+        self.bytes = bytes;
+        match read {
+            Ok(read) => (self.end, self.at_end) = (self.end + read, read == 0),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+        Ok(())
+    }
+
+    /// Reads on where nothing is there.
+    pub(super) fn some(&mut self) -> io::Result<&[u8]> {
+        while self.rest().is_empty() && !self.at_end {
+            self.more()?;
+        }
+        Ok(self.rest())
+    }
+
+    /// Passes over a part, as soon as all of it is there, up to what `after` says is behind it.
+    pub(super) fn part(&mut self, after: impl Fn(&[u8]) -> Result<&[u8]>) -> io::Result<()> {
+        loop {
+            let rest = self.rest();
+            let error = match after(rest) {
+                Ok(behind) => {
+                    let part = rest.len() - behind.len();
+                    self.pass(part);
+                    return Ok(());
+                }
+                Err(error) => error,
+            };
+            if error.gzip_fault() != Some(GzipFault::Truncated) || self.at_end {
+                return Err(self.failed(error));
+            }
+            self.more()?;
+        }
+    }
+
+    /// Passes over zeros, and says whether anything else is left.
+    pub(super) fn pass_zeros(&mut self) -> io::Result<bool> {
+        loop {
+            let rest = self.some()?;
+            let zeros = rest.iter().take_while(|byte| **byte == 0).count();
+            let is_all = zeros == rest.len();
+            self.pass(zeros);
+            if !is_all || self.at_end {
+                return Ok(!is_all);
+            }
+        }
+    }
+
+    /// Passes over all there is, and says how many bytes were.
+    pub(super) fn pass_all(&mut self) -> io::Result<u64> {
+        let before = self.passed;
+        loop {
+            match self.some()?.len() {
+                0 => return Ok(self.passed - before),
+                bytes => self.pass(bytes),
+            }
+        }
+    }
+}

@@ -1,0 +1,320 @@
+//! Text on its way in: blocks of whole lines, of whatever Unicode it is, so that a long one takes the memory of what
+//! is made of it.
+
+use std::io::{self, Cursor, Read};
+
+use crate::error::Result;
+use crate::format::intake::Intake;
+use crate::format::lines::Lines;
+use crate::framing::unreadable;
+
+/// A text, as far as it was not taken yet. What lies in memory is one block; what is read comes in several, and only
+/// one of them is in memory.
+pub(crate) struct Text<'a> {
+    source: Source<'a>,
+    /// Of the next line.
+    number: usize,
+}
+
+enum Source<'a> {
+    Whole(&'a [u8]),
+    Stream(Stream<'a>),
+}
+
+/// As much of a text as decides what all of it is read as.
+const HEAD: usize = 64 << 10;
+
+/// As much as is read at once, where no line is longer.
+const BLOCK: usize = 256 << 10;
+
+impl<'a> Text<'a> {
+    /// A text in memory.
+    pub(crate) fn of(payload: &'a [u8]) -> Self {
+        let source = match payload {
+            [0xef, 0xbb, 0xbf, rest @ ..] => Source::Whole(rest),
+            [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => Source::Stream(Stream::of(payload)),
+            _ => Source::Whole(payload),
+        };
+        Self { source, number: 1 }
+    }
+
+    /// A text that is read as it is needed.
+    pub(crate) fn coming(input: impl Read + 'a) -> Self {
+        Self { source: Source::Stream(Stream::of(input)), number: 1 }
+    }
+
+    /// The whole lines in the first [`HEAD`] bytes, or all lines there are; nothing is taken.
+    pub(crate) fn head(&mut self) -> Result<&[u8]> {
+        let text = match &mut self.source {
+            Source::Whole(text) => text,
+            Source::Stream(stream) => {
+                stream.fill(HEAD + 1)?;
+                stream.rest()
+            }
+        };
+        Ok(match text.get(..HEAD) {
+            Some(start) if text.len() > HEAD => whole_lines(start),
+            _ => text,
+        })
+    }
+
+    /// Gives the text to `take`, block by block. What is left of a block is in front of the next one, and of the last
+    /// nothing may be left.
+    ///
+    /// # Errors
+    ///
+    /// Those of `take`, and where the text cannot be read.
+    pub(crate) fn each(
+        &mut self,
+        intake: &mut Intake,
+        mut take: impl FnMut(&mut Lines<'_>, &mut Intake) -> Result<()>,
+    ) -> Result<()> {
+        let mut least = BLOCK;
+        loop {
+            let (text, is_last) = match &mut self.source {
+                Source::Whole(text) => (*text, true),
+                Source::Stream(stream) => {
+                    let block = stream.block(least)?;
+                    intake.budget.grow_with(block.2);
+                    (block.0, block.1)
+                }
+            };
+            let mut lines = Lines { rest: text, number: self.number, is_last };
+            take(&mut lines, intake)?;
+            if is_last {
+                return Ok(());
+            }
+            self.number = lines.number;
+            let taken = text.len() - lines.rest.len();
+            // Of twice as much something can be taken at last, in time that is linear all the same.
+            least = if taken > 0 { BLOCK } else { text.len().saturating_mul(2) };
+            if let Source::Stream(stream) = &mut self.source {
+                stream.start += taken;
+            }
+        }
+    }
+
+    /// All of the text, in memory.
+    pub(crate) fn whole(&mut self, intake: &mut Intake) -> Result<&[u8]> {
+        match &mut self.source {
+            Source::Whole(text) => Ok(text),
+            Source::Stream(stream) => {
+                while !stream.at_end {
+                    stream.fill(stream.rest().len().saturating_mul(2).max(BLOCK))?;
+                }
+                intake.budget.take::<u8>(stream.rest().len())?;
+                Ok(stream.rest())
+            }
+        }
+    }
+}
+
+/// A text that is read: some of it lies in memory.
+struct Stream<'a> {
+    input: Box<dyn Read + 'a>,
+    /// What was read, from `start` to `end`; what is behind may be overwritten.
+    bytes: Vec<u8>,
+    start: usize,
+    end: usize,
+    /// How many bytes were read in all.
+    read: u64,
+    is_begun: bool,
+    at_end: bool,
+}
+
+impl<'a> Stream<'a> {
+    fn of(input: impl Read + 'a) -> Self {
+        let (input, bytes) = (Box::new(input), Vec::new());
+        Self { input, bytes, start: 0, end: 0, read: 0, is_begun: false, at_end: false }
+    }
+
+    fn rest(&self) -> &[u8] {
+        self.bytes.get(self.start..self.end).unwrap_or_default()
+    }
+
+    /// Lines of at least so many bytes, if there are as many; whether they are the last, and how many bytes were read
+    /// so far.
+    fn block(&mut self, least: usize) -> Result<(&[u8], bool, u64)> {
+        let mut least = least;
+        loop {
+            self.fill(least)?;
+            let length = whole_lines(self.rest()).len();
+            if self.at_end || length > 0 {
+                let length = if self.at_end { self.rest().len() } else { length };
+                let rest = self.bytes.get(self.start..self.start + length);
+                return Ok((rest.unwrap_or_default(), self.at_end, self.read));
+            }
+            least = least.saturating_mul(2);
+        }
+    }
+
+    /// Reads until there are so many bytes, or the text ends.
+    fn fill(&mut self, least: usize) -> Result<()> {
+        if !self.is_begun {
+            self.is_begun = true;
+            self.begin()?;
+        }
+        self.read_up_to(least)
+    }
+
+    /// Passes over the byte order mark; a text in UTF-16 becomes one in UTF-8.
+    fn begin(&mut self) -> Result<()> {
+        self.read_up_to(3)?;
+        let unit: fn([u8; 2]) -> u16 = match self.rest() {
+            [0xef, 0xbb, 0xbf, ..] => {
+                self.start = 3;
+                return Ok(());
+            }
+            [0xff, 0xfe, ..] => u16::from_le_bytes,
+            [0xfe, 0xff, ..] => u16::from_be_bytes,
+            _ => return Ok(()),
+        };
+        let behind = self.rest().get(2..).unwrap_or_default().to_vec();
+        let input = std::mem::replace(&mut self.input, Box::new(io::empty()));
+        let input = Box::new(Cursor::new(behind).chain(input));
+        self.input = Box::new(Wide { input, unit, raw: Vec::new(), text: Cursor::default() });
+        (self.start, self.end, self.at_end) = (0, 0, false);
+        Ok(())
+    }
+
+    fn read_up_to(&mut self, least: usize) -> Result<()> {
+        self.bytes.copy_within(self.start..self.end, 0);
+        (self.start, self.end) = (0, self.end - self.start);
+        if self.bytes.len() < least {
+            self.bytes.resize(least, 0);
+        }
+        while self.end < least && !self.at_end {
+            let room = self.bytes.get_mut(self.end..least).unwrap_or_default();
+            match self.input.read(room) {
+                Ok(read) => {
+                    (self.end, self.at_end) = (self.end + read, read == 0);
+                    self.read += read as u64;
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(unreadable(error)),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The text up to its last line break.
+fn whole_lines(text: &[u8]) -> &[u8] {
+    let end = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+    text.get(..end).unwrap_or_default()
+}
+
+/// UTF-16 that becomes UTF-8 as it is read.
+struct Wide<'a> {
+    input: Box<dyn Read + 'a>,
+    unit: fn([u8; 2]) -> u16,
+    /// What was read, and makes no character yet.
+    raw: Vec<u8>,
+    /// What was made of the rest.
+    text: Cursor<Vec<u8>>,
+}
+
+impl Read for Wide<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            let given = self.text.read(buffer)?;
+            if given > 0 || buffer.is_empty() {
+                return Ok(given);
+            }
+            let read = self.input.by_ref().take(HEAD as u64).read_to_end(&mut self.raw)?;
+            if read == 0 && self.raw.len() < 2 {
+                return Ok(0);
+            }
+            let (pairs, _) = self.raw.as_chunks::<2>();
+            // Half of a character waits for the other half.
+            let is_half = pairs
+                .last()
+                .is_some_and(|last| matches!((self.unit)(*last), 0xd800..=0xdbff) && read > 0);
+            let units = pairs.get(..pairs.len() - usize::from(is_half)).unwrap_or_default();
+            let chars = char::decode_utf16(units.iter().map(|pair| (self.unit)(*pair)));
+            let text: String =
+                chars.map(|char| char.unwrap_or(char::REPLACEMENT_CHARACTER)).collect();
+            let used = size_of_val(units);
+            self.raw.drain(..used);
+            self.text = Cursor::new(text.into_bytes());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::intake::Policy;
+    use crate::limits::Limits;
+
+    /// A reader that gives so many bytes at once.
+    struct Slow<'a>(&'a [u8], usize);
+
+    impl Read for Slow<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let most = self.1.min(buffer.len());
+            self.0.read(&mut buffer[..most])
+        }
+    }
+
+    /// All lines with their numbers.
+    fn all(mut text: Text<'_>) -> Vec<(usize, String)> {
+        let mut intake = Intake::new(Limits::network(), Policy::Refuse, 0);
+        let mut all = Vec::new();
+        let taken = text.each(&mut intake, |lines, _| {
+            all.extend(lines.map(|(at, line)| (at, String::from_utf8_lossy(line).into_owned())));
+            Ok(())
+        });
+        taken.unwrap();
+        all
+    }
+
+    #[test]
+    fn every_kind_of_text_is_lines() {
+        let long = "𝄞".repeat(200_000);
+        for middle in ["é 2", &long] {
+            let text = format!("\u{feff}a 1\r\n{middle}\n\nb");
+            let wide = |unit: fn(u16) -> [u8; 2]| -> Vec<u8> {
+                text.encode_utf16().flat_map(unit).collect()
+            };
+            let bytes = [wide(u16::to_le_bytes), wide(u16::to_be_bytes), text.as_bytes().to_vec()];
+            let lines = ["a 1", middle, "", "b"];
+            let wanted: Vec<_> = (1..).zip(lines.map(str::to_owned)).collect();
+            for bytes in bytes {
+                assert_eq!(all(Text::of(&bytes)), wanted);
+                for size in [1, 7, 64 << 10] {
+                    assert_eq!(all(Text::coming(Slow(&bytes, size))), wanted, "{size}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_not_taken_comes_again_with_more() {
+        let text = "a\n".repeat(300_000);
+        let mut intake = Intake::new(Limits::network(), Policy::Refuse, 0);
+        let mut offered = Vec::new();
+        let mut stream = Text::coming(text.as_bytes());
+        let taken = stream.each(&mut intake, |lines, _| {
+            assert_eq!(lines.number, 1);
+            offered.push(lines.rest.len());
+            if lines.is_last {
+                assert_eq!(lines.count(), 300_000);
+            }
+            Ok(())
+        });
+        taken.unwrap();
+        assert_eq!(offered, [BLOCK, 2 * BLOCK, text.len()]);
+    }
+
+    #[test]
+    fn the_head_is_the_same_however_it_comes() {
+        let lines = "abc\n".repeat(HEAD);
+        let line = "a".repeat(HEAD + 1);
+        for (text, length) in [("", 0), ("a", 1), (&lines[1..], HEAD - 1), (&line, 0)] {
+            for mut text in [Text::of(text.as_bytes()), Text::coming(Slow(text.as_bytes(), 9))] {
+                assert_eq!(text.head().unwrap().len(), length);
+            }
+        }
+    }
+}
