@@ -71,6 +71,9 @@ impl<'a> Fingerprints<'a> {
     }
 
     /// What is said of the profile as a whole.
+    ///
+    /// A default sample type that is the last column's is as good as none, as readers show that
+    /// one.
     fn header(&self, rows: &RowHashes, joined: &Joined, default: StringId) -> Hash {
         // All fields are named, so that none is forgotten: what an id leaves out is said here.
         let ProfileParts {

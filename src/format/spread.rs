@@ -180,6 +180,8 @@ fn rows_of_several<E>(
 }
 
 /// What has a value for each timestamp becomes a total, or several samples.
+///
+/// `parts` of a sample are counted from 0, so that a caller can say something once for each sample.
 fn rows_of_one<E>(profile: &Profile, mut each: impl FnMut(Row) -> Result<(), E>) -> Result<(), E> {
     // Of no sample type there are no values, or each is of one that has no name.
     let bare = profile.sample_types.is_empty() && profile.samples.values.items.is_empty();

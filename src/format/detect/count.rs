@@ -115,6 +115,9 @@ impl Walk<'_> {
     }
 
     /// Counts the tables of all dictionaries in a payload before anything that refers to them.
+    ///
+    /// All its parts, wherever they stand among the resources; `left` bounds the fields of the
+    /// payload, and `left_inside` those of the dictionary.
     fn count_dictionary(&mut self, body: &[u8]) {
         let mut reader = Reader::new(body);
         let mut left = self.bounds.fields;

@@ -220,6 +220,9 @@ fn formats(trials: &[&Trial]) -> Vec<Format> {
 }
 
 /// What the hint says, which nothing contradicts.
+///
+/// Certain only where nothing fits as well; `Preferred` where others read it differently, as the
+/// caller decided and not the bytes.
 fn as_hinted(
     hint: Format,
     hinted: &Trial,

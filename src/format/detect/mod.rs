@@ -179,6 +179,9 @@ pub(crate) fn is_foreign(payload: &[u8]) -> bool {
 }
 
 /// JSON and formats of other tools never reach `decide`: they are known by how they begin.
+///
+/// The order matters: no bytes; a hint of another tool's format, taken at its
+/// word; bytes that no protobuf begins with; the grammars; the hint again; text; nothing.
 fn recognise(
     payload: &[u8],
     hint: Option<Format>,

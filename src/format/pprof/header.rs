@@ -131,6 +131,9 @@ impl Header {
     }
 
     /// Comments and filters, which the model has as attributes.
+    ///
+    /// The comments become one list; each filter and the URL of the documentation an attribute of
+    /// its own. What is empty says nothing and is left out.
     fn attributes(
         &self,
         profile: &mut Profile,

@@ -90,6 +90,9 @@ pub(crate) fn said(
 }
 
 /// pprof has texts and numbers; a value of another kind becomes a text, with a loss that says of which kind it was.
+///
+/// `None` only for a value that says nothing. An integer 0 without a unit is written as such,
+/// though readers of pprof cannot tell it from no label; that is counted.
 fn scalar(
     value: &Value,
     attribute: &Attribute,

@@ -92,6 +92,14 @@ impl<'a> SampleReader<'a> {
     }
 
     /// Makes the labels of a sample its attributes and its link.
+    ///
+    /// Three cases, the frequent one last: labels of one key more than once, labels that are halves
+    /// of a link, and labels that are attributes by themselves. A label that was an attribute
+    /// before costs one look at its number.
+    ///
+    /// # Errors
+    ///
+    /// [`Limit`](crate::ErrorKind::Limit) past `max_attributes_per_item` or the budget.
     pub(super) fn attach(
         &mut self,
         row: usize,

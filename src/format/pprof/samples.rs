@@ -247,6 +247,9 @@ impl<'a> SampleReader<'a> {
     }
 
     /// Reads the values and labels of any sample; its stack.
+    ///
+    /// Location ids that are not one packed field are packed here, so that their stack is found by
+    /// the same bytes as an equal one.
     #[inline(never)]
     fn unusual(
         &mut self,

@@ -66,6 +66,8 @@ pub(crate) fn fold(profile: &mut Profile, dictionary: &Dictionary, label: &str) 
 }
 
 /// Samples anew: those of a group are one, its times ascending; values only where one of them is not 1.
+///
+/// A group stands where its first sample stood; its link and attributes are that sample's.
 fn folded(
     old: &Samples,
     groups: Vec<(usize, Vec<(u64, i64)>)>,

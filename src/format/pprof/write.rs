@@ -196,6 +196,10 @@ impl<'a, 'l> Writer<'a, 'l> {
     }
 
     /// Texts, labels and ids are encoded before samples, which then are copies of ready bytes.
+    ///
+    /// Fields go out in ascending order, but samples refer to strings: so the strings are chosen
+    /// first and written late, and the header, which may still need some, is made before they are
+    /// written.
     fn payload(mut self, from_pprof: bool, mut out: Vec<u8>) -> Result<Vec<u8>> {
         check_rows("location", self.dictionary.locations.len())?;
         let said = self.mark_strings();
@@ -230,6 +234,9 @@ impl<'a, 'l> Writer<'a, 'l> {
     }
 
     /// Marks every string the payload uses; the labels of the attributes that samples use.
+    ///
+    /// Names and files of all functions and mappings, whether a location has them or not: unused
+    /// rows are part of the dictionary where there is one pprof.
     fn mark_strings(&mut self) -> Ragged<Said> {
         let Self { dictionary, strings, joined, .. } = self;
         let table = &mut strings.table;
@@ -262,6 +269,8 @@ impl<'a, 'l> Writer<'a, 'l> {
     }
 
     /// What the attributes of samples become; each is decided once, however many samples have it.
+    ///
+    /// After it the table is numbered; strings that are made later come behind it.
     fn mark_labels(&mut self) -> Ragged<Said> {
         let mut used = vec![false; self.dictionary.attributes.len()];
         for id in &self.joined.first().samples.attributes.items {

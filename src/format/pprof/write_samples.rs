@@ -22,6 +22,13 @@ use crate::wire::write::field_message;
 
 impl Writer<'_, '_> {
     /// All samples.
+    ///
+    /// Usual samples take the short way: no timestamps, and one value a column. The limit is looked
+    /// at after each, since expanding timestamps may multiply them.
+    ///
+    /// # Errors
+    ///
+    /// [`Limit`](crate::ErrorKind::Limit) past `max_output_bytes`.
     pub(crate) fn samples(&mut self, out: &mut Vec<u8>) -> Result<()> {
         let joined = self.joined;
         let links = self.encode_links();
@@ -214,6 +221,9 @@ impl Writer<'_, '_> {
     }
 
     /// A sample with some labels more, which are ready.
+    ///
+    /// The room is bounded before a byte is written: ids by their count, values by ten bytes each,
+    /// labels by their known lengths. A stack that an earlier sample had is copied from the output.
     #[inline(always)]
     fn sample<const N: usize>(
         &mut self,

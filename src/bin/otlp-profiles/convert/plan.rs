@@ -109,6 +109,11 @@ fn is_directory(path: &Path, inputs: &Inputs) -> bool {
 }
 
 /// The format that was asked for, or that the output's name means.
+///
+/// # Errors
+///
+/// A sentence about what is missing: a directory for several inputs, a format that neither `--to`
+/// nor the name says.
 fn format(args: &Args, inputs: &Inputs, output: Option<&Path>) -> Result<Format, String> {
     let Some(path) = output else {
         if !inputs.single {

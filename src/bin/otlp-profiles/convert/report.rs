@@ -65,6 +65,7 @@ impl<'a> Report<'a> {
         }
     }
 
+    /// Of an input that failed before it was read there is no more than its name and the error.
     fn to_json(&self) -> Value {
         let mut object = json!({
             "schema": SCHEMA,

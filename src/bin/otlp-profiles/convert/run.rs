@@ -27,6 +27,9 @@ use crate::output;
 use crate::reading::{Content, Message, ambiguous, names};
 
 /// Converts every input, also when another one failed.
+///
+/// What cannot be read is said first, then each input in its order; notes that hold for many inputs
+/// and the tally come last.
 pub(crate) fn run(args: &Args, console: &Console) -> Exit {
     let plan = match Plan::of(args) {
         Ok(plan) => plan,

@@ -54,6 +54,8 @@ pub(crate) fn file(described: Described) -> Json {
 }
 
 /// One message of a file.
+///
+/// `checked` is there only where it is false, `readings` only for a guess.
 pub(crate) fn message<T: Known + Deref<Target = Summary>>(message: &Message<'_, T>) -> Json {
     let summary: &Summary = &message.reading;
     let dictionary = summary.outline().dictionary();

@@ -110,6 +110,9 @@ fn size(described: &Described) -> String {
 }
 
 /// One message of a file.
+///
+/// Resources and scopes without anything to say have no line; their profiles are listed all the
+/// same.
 pub(crate) fn message<T: Known + Deref<Target = Summary>>(message: &Message<'_, T>) -> String {
     let summary: &Summary = &message.reading;
     let mut page = Page::default();

@@ -34,6 +34,9 @@ pub(super) fn misuse(args: &Args, inputs: &Inputs) -> Option<&'static str> {
 }
 
 /// Mends a file: at its place where something was done about it, or where the output shall be.
+///
+/// Nothing is written where the file could not be read. A file that could not be written is a
+/// failure, though it was checked.
 pub(super) fn file(
     input: &Input,
     bytes: Result<Vec<u8>, Failure>,

@@ -131,6 +131,9 @@ impl Tables {
     }
 
     /// `lifted` is by row: what pprof's fields say of it. An attribute that says the same key wins over a field.
+    ///
+    /// File names are few and proved one by one; attributes by the column. Lists are rebuilt only
+    /// where fields added something.
     fn prove_mappings(
         &mut self,
         shifts: &Shifts,
@@ -180,6 +183,9 @@ impl Tables {
     }
 
     /// `lifted` is sorted by row, so that one walk over the rows takes it along.
+    ///
+    /// Four columns, each against its table: mappings, functions of lines, attributes; addresses
+    /// need no proof.
     fn prove_locations(
         &mut self,
         shifts: &Shifts,

@@ -51,6 +51,12 @@ pub(crate) struct Said {
 
 impl Said {
     /// Makes attributes of what is said in fields, and proves all of a profile but its samples.
+    ///
+    /// In the order of the fields, which is that of the attributes it makes.
+    ///
+    /// # Errors
+    ///
+    /// A string index or a column past the end, unless repairs are asked for.
     pub(crate) fn lift<G: Generation>(
         self,
         profile: &mut ProfileParts,
@@ -122,6 +128,9 @@ impl Said {
     }
 
     /// The name of the default sample type, where one is said.
+    ///
+    /// NONE where the field is left out, and where the last column is named: that is what is shown
+    /// anyway.
     fn default_name<G: Generation>(
         &self,
         profile: &ProfileParts,
@@ -342,6 +351,8 @@ fn build_id_key(kind: u32, text: StringId, tables: &Tables, intake: &mut Intake)
 }
 
 /// Makes attributes of what pprof says of locations in fields: pairs of a row and an attribute, by row.
+///
+/// Both lists are ascending; together they are sorted once, by row.
 pub(crate) fn locations(
     tables: &mut Tables,
     intake: &mut Intake,

@@ -70,6 +70,13 @@ impl LocationList {
     }
 
     /// Appends the numbers of a packed field.
+    ///
+    /// By parts of a kilobyte that end with a varint, so that no more room than that is
+    /// filled with zeros before it is known how many numbers there are.
+    ///
+    /// # Errors
+    ///
+    /// What is no varint; [`Limit`](crate::ErrorKind::Limit) where the budget ends.
     pub(crate) fn extend(
         &mut self,
         mut packed: Reader,
@@ -171,6 +178,12 @@ impl LocationList {
     }
 
     /// Has all slices be stacks, and nothing else of the list; `of_samples` get to know their rows.
+    ///
+    /// 1. Starts are numbered in the order of the list; each sample's start becomes that number.
+    /// 2. The first slice of each start is placed as a row, where it is or copied.
+    /// 3. Numbers become rows; slices with another length than the first of their start are copied,
+    ///    each once.
+    /// 4. What no row has is closed up, and the copies go behind.
     pub(crate) fn finish(
         mut self,
         stacks: &mut Stacks,

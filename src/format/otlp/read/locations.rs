@@ -146,6 +146,8 @@ impl Tables {
     }
 
     /// Attributes, and what pprof and 1.3 say in fields. Of a field said twice the last counts.
+    ///
+    /// The reader goes in and out by value, so that the loop's own stays in registers.
     #[inline(never)]
     pub(super) fn location_rare<'a, G: Generation>(
         &mut self,

@@ -95,6 +95,13 @@ impl Tables {
     }
 
     /// Row 0 of every table must be the empty row, and is put in where a table is left out.
+    ///
+    /// Since 1.8 every table begins with the zero value ([release
+    /// 1.8](https://github.com/open-telemetry/opentelemetry-proto/releases/tag/v1.8.0)).
+    ///
+    /// # Errors
+    ///
+    /// A first row that says anything, unless repairs are asked for: then it is emptied.
     fn check_row_0(&mut self, intake: &mut Intake) -> Result<()> {
         let location = self.addresses.first().is_some_and(|&address| {
             let has = !self.lines.row(0).is_empty() || !self.location_attributes.row(0).is_empty();

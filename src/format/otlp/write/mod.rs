@@ -256,6 +256,10 @@ impl<G: Generation> Writer<'_, G> {
     }
 
     /// A `ScopeProfiles`, with what its attributes have to say for the profiles that become several or one.
+    ///
+    /// # Errors
+    ///
+    /// [`Limit`](crate::ErrorKind::Limit) past `max_output_bytes`, looked at after each profile.
     fn scope(&mut self, out: &mut Vec<u8>, parts: &ScopeParts) -> Result<()> {
         let dictionary = self.dictionary;
         let added = common::ScopeSaid {

@@ -96,6 +96,10 @@ pub(crate) fn scopes<'a, G: Generation>(
 
 impl<'a> ScopeParts<'a> {
     /// Splits or joins, by what the generation can say.
+    ///
+    /// Where a default sample type is said follows from what the generation can: a field by name, a
+    /// field by column number if that says every profile's, else attributes of the scope or of the
+    /// profiles.
     fn of<G: Generation>(
         scope: &'a ScopeProfiles,
         dictionary: &Dictionary,

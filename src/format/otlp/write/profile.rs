@@ -114,6 +114,8 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
     }
 
     /// The field of this number, if the generation has one that is not samples or tables.
+    ///
+    /// Zeros, empty texts and fields of number 0 are left out by the functions that write.
     fn field(&mut self, out: &mut Vec<u8>, number: u32, part: &Part, said: Said) {
         let fields = const { &G::SCHEMA.profile };
         let profile = part.first();

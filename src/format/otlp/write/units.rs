@@ -24,6 +24,9 @@ pub(crate) struct Units {
 
 impl Units {
     /// Gives each key the unit that most of its attributes have; the earlier where as many.
+    ///
+    /// `attributes` are the rows that will be written: others have no say. Linear; nothing is
+    /// allocated where no attribute has a unit.
     pub(crate) fn of(
         dictionary: &Dictionary,
         attributes: impl Iterator<Item = usize> + Clone,
