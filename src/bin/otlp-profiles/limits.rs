@@ -91,7 +91,7 @@ limits! { ReadLimits of Limits, Limits::unlimited(); // the model's own limits c
     max_lines_per_location [] "Lines of one location [default: 65536]"
     max_attributes_per_item [] "Attributes of one sample, location, mapping, profile, resource or scope [default: 65536]"
     max_owned_bytes ["max-owned"] "Memory that the profiles of one message may take [default: 8GiB]"
-    max_owned_per_byte [] "Bytes of that memory for each byte of the message inflated; 64MiB it may always take [default: 12]"
+    max_owned_per_byte [] "Bytes of that memory for each byte of the message inflated; 128MiB it may always take [default: 12]"
 }
 
 limits! { WriteLimits of WriteOptions, WriteOptions::default().max_output_bytes(u64::MAX).max_expanded_samples(u64::MAX);
