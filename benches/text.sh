@@ -38,8 +38,8 @@ measure() {
         /usr/bin/time -f "%e s, %U s in user mode, %M kB" "$@" 2>&1 >/dev/null | tail -1
     done | sort -n | sed -n 3p
 }
-echo "folded, otlp-profiles: $(measure "$command" info --quick "$folder/100MB.folded")"
+echo "folded, otlp-profiles: $(measure "$command" info "$folder/100MB.folded")"
 echo "folded, to pprof: $(measure "$command" convert --to pprof -o - "$folder/100MB.folded")"
 echo "folded, inferno: $(measure inferno-collapse-recursive -n 1 "$folder/100MB.folded")"
-echo "perf script, otlp-profiles: $(measure "$command" info --quick "$folder/100MB.script.txt")"
+echo "perf script, otlp-profiles: $(measure "$command" info "$folder/100MB.script.txt")"
 echo "perf script, inferno: $(measure inferno-collapse-perf --all -n 1 "$folder/100MB.script.txt")"

@@ -219,6 +219,10 @@ fn limits_are_those_of_reading() {
         Limits::file().max_decompressed_bytes(100),
         Limits::file().max_input_bytes(100),
         Limits::file().max_string_bytes(2),
+        Limits::file().max_owned_bytes(2),
+        Limits::file().max_stack_depth(2),
+        Limits::file().max_lines_per_location(0),
+        Limits::file().max_attributes_per_item(2),
     ] {
         let options = ReadOptions::default().limits(limits);
         let (full, summary) = (read(&file, &options).unwrap_err(), Summary::of(&file, &options));

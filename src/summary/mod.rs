@@ -26,6 +26,7 @@ use crate::format::detect::{Depth, Detected, detect_payload};
 use crate::format::intake::Policy;
 use crate::format::source::SourceOptions;
 use crate::format::{Encoding, Format};
+use crate::limits::Limits;
 use crate::model::Profiles;
 use crate::model::profile::Profile;
 use crate::reader::{Ambiguity, ReadOptions, Reading, of_one, read, read_detected};
@@ -42,8 +43,8 @@ use samples::Tally;
 ///
 /// What only a full reading notices in a usual payload is not noticed: references of samples and between
 /// tables that lead nowhere, text that is not UTF-8 in rows that no profile's head refers to, and the limits
-/// that are about single rows (`max_stack_depth` …) or the memory of the model. [`is_checked`](Self::is_checked)
-/// says which it was; [`check`](crate::check) finds it all.
+/// that guard what is not made: the memory of the model, and that of single rows (`max_stack_depth` …) unless one
+/// is below its default. [`is_checked`](Self::is_checked) says which it was; [`check`](crate::check) finds it all.
 ///
 /// ```
 /// use otlp_profiles::{Format, ReadOptions, Summary};
@@ -241,6 +242,7 @@ impl Summary {
 /// open) ask for a full reading, and so does a payload of nearly 4 GiB.
 fn quick(payload: &[u8], options: &ReadOptions) -> Result<Option<Summary>> {
     let asks_more = options.policy == Policy::Repair
+        || is_about_rows(&options.limits)
         || options.timestamp_label.is_some()
         || options.source != SourceOptions::default();
     if asks_more || payload.len() >= u32::MAX as usize - 16 {
@@ -253,6 +255,14 @@ fn quick(payload: &[u8], options: &ReadOptions) -> Result<Option<Summary>> {
         return Ok(None);
     }
     Ok(version_of(detected.format).and_then(|version| walked(payload, detected, version, options)))
+}
+
+/// Whether somebody wants single rows smaller than usual, which takes looking at them.
+fn is_about_rows(limits: &Limits) -> bool {
+    let usual = Limits::default();
+    limits.max_stack_depth < usual.max_stack_depth
+        || limits.max_lines_per_location < usual.max_lines_per_location
+        || limits.max_attributes_per_item < usual.max_attributes_per_item
 }
 
 fn version_of(format: Format) -> Option<Version> {

@@ -301,8 +301,8 @@ fn people_read_numbers_and_programs_get_them_exactly() {
 
 /// Walking says what reading says, but for tables that only reading makes, and says that nobody looked.
 #[test]
-fn a_quick_description_is_the_same() {
-    let room = room("info_quick");
+fn a_full_description_is_the_same() {
+    let room = room("info_full");
     copy(PPROFS[0], &room.join("a.pb.gz"));
     run(&room, "convert a.pb.gz -o a.otlp", 0);
     for file in ["a.pb.gz", "a.otlp"] {
@@ -310,7 +310,7 @@ fn a_quick_description_is_the_same() {
             let output = run(&room, &format!("info {file} {flags}"), 0);
             serde_json::from_slice(&output.stdout).unwrap()
         };
-        let (full, mut quick) = (described("--json"), described("--json --quick"));
+        let (full, mut quick) = (described("--json --full"), described("--json"));
         let message = &mut quick["files"][0]["messages"][0];
         assert_eq!(message["checked"], false);
         message.as_object_mut().unwrap().remove("checked");
@@ -318,8 +318,12 @@ fn a_quick_description_is_the_same() {
         message["findings"] = full["files"][0]["messages"][0]["findings"].clone();
         assert_eq!(quick, full, "{file}");
     }
-    let page = String::from_utf8(run(&room, "info a.otlp --quick", 0).stdout).unwrap();
+    let page = String::from_utf8(run(&room, "info a.otlp", 0).stdout).unwrap();
     assert!(page.contains("unchecked"), "{page}");
+    // No table is said to be empty that the format has not.
+    assert!(!page.contains(" 0 "), "{page}");
+    let page = String::from_utf8(run(&room, "info a.otlp --full", 0).stdout).unwrap();
+    assert!(!page.contains("unchecked"), "{page}");
 }
 
 #[test]
@@ -331,7 +335,7 @@ fn sizes_are_told_of_every_message() {
     run(&room, "convert a.otlp --compact -o compact.otlp.gz", 0);
     run(&room, "convert a.otlp --compact -o compact.otlp", 0);
     let length = |name: &str| fs::metadata(room.join(name)).unwrap().len();
-    for flags in ["a.otlp --sizes", "a.otlp --sizes --quick"] {
+    for flags in ["a.otlp --sizes", "a.otlp --sizes --full"] {
         let message = info(&room, flags)["messages"][0].clone();
         let sizes = &message["sizes"];
         assert_eq!(

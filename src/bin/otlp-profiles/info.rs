@@ -39,9 +39,9 @@ pub(crate) struct Args {
     /// Print one JSON document to stdout
     #[arg(long)]
     json: bool,
-    /// Count and sum up without reading all of it: references are not followed
+    /// Read all of it, following every reference, and count the tables that are made of it
     #[arg(long)]
-    quick: bool,
+    full: bool,
     /// Say where the bytes go: by table and field, gzipped, with --compact; the largest strings and stacks
     #[arg(long)]
     sizes: bool,
@@ -105,7 +105,7 @@ struct Run<'a> {
     once: Once,
     options: ReadOptions,
     json: bool,
-    quick: bool,
+    full: bool,
     sizes: bool,
     console: &'a Console,
 }
@@ -113,8 +113,10 @@ struct Run<'a> {
 impl<'a> Run<'a> {
     fn new(args: &Args, console: &'a Console) -> Self {
         let (once, options) = (Once::default(), args.read.options());
-        let &Args { json, quick, sizes, .. } = args;
-        Self { once, options, json, quick, sizes, console }
+        let &Args { json, full, sizes, .. } = args;
+        // Every entry of every table is logged then.
+        let full = full || console.shows(Level::Trace);
+        Self { once, options, json, full, sizes, console }
     }
 
     /// # Errors
@@ -203,9 +205,9 @@ impl<'a> Run<'a> {
         described.gzip = content.is_gzip();
         described.zstd = content.is_zstd();
         described.framing = content.framing();
-        let format = match self.quick {
-            true => self.messages::<Quick>(&mut content, described)?,
-            false => self.messages::<Full>(&mut content, described)?,
+        let format = match self.full {
+            true => self.messages::<Full>(&mut content, described)?,
+            false => self.messages::<Quick>(&mut content, described)?,
         };
         // Of a text that is broken, the rest was not read.
         described.stored = content.stored().max(described.stored);
@@ -270,7 +272,7 @@ impl<'a> Run<'a> {
         let step = self.console.step("info", "measure", "the message");
         let limits = self.options.limits.max_input_bytes(u64::MAX);
         let format = message.reading.detected().format;
-        let sizes = Sizes::of(message.payload, &self.options.clone().limits(limits).from(format));
+        let sizes = Sizes::of(&message.payload, &self.options.clone().limits(limits).from(format));
         drop(step);
         sizes
     }

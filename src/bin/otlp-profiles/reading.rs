@@ -4,7 +4,7 @@
 //! Input ─► File or stdin ─► Counted ─► Payloads (gzip, zstd, frames) ─► one message ─► Known ─► f
 //! ```
 //!
-//! `info --quick` wants a summary and the others the profiles; [`Known`] is what they have in
+//! `info` wants a summary and the others the profiles; [`Known`] is what they have in
 //! common, so framing, limits, guesses and messages on stderr are the same for all.
 
 use std::cell::Cell;

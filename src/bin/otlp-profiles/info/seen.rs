@@ -1,4 +1,4 @@
-//! What is described of a message: by reading all of it, or by a walk that counts.
+//! What is described of a message: by a walk that counts, or by reading all of it.
 //!
 //! Both are a [`Summary`]; they differ in how it is made, and [`Known`] lets the one loop over
 //! messages make either.

@@ -121,8 +121,7 @@ pub(crate) fn message<T: Known + Deref<Target = Summary>>(message: &Message<'_, 
         readings(&mut page, message);
     }
     let dictionary = summary.outline().dictionary();
-    let tables = facts::tables(summary).map(|(name, rows)| format!("{} {name}", grouped(rows)));
-    page.line("tables", &tables.join(", "));
+    page.line("tables", &tables_text(summary));
     let listed = Listed::new();
     let mut profiles = summary.profiles();
     for resource in summary.outline().resource_profiles() {
@@ -144,9 +143,18 @@ pub(crate) fn message<T: Known + Deref<Target = Summary>>(message: &Message<'_, 
         page.line("finding", &finding.to_string());
     }
     if !summary.is_checked() {
-        page.line("unchecked", "counted and summed up: references were not followed");
+        page.line("unchecked", "counted and summed up; --full follows references as well");
     }
     page.0
+}
+
+/// The sizes of the tables; those that a payload has not, perhaps because its format has no such table, only
+/// where all tables are the model's.
+fn tables_text(summary: &Summary) -> String {
+    let tables = facts::tables(summary).into_iter();
+    let tables = tables.filter(|(_, rows)| *rows > 0 || summary.is_checked());
+    let tables: Vec<_> = tables.map(|(name, rows)| format!("{} {name}", grouped(rows))).collect();
+    if tables.is_empty() { NONE.to_owned() } else { tables.join(", ") }
 }
 
 /// What the formats that fit read, and how to say which it is.
