@@ -17,6 +17,7 @@
 //! | [`labels`], [`flags`] | attributes as labels; flags that nobody said |
 //! | [`unsaid`](crate::format::unsaid) | what has no place, counted |
 
+mod ahead;
 mod equal;
 mod finish;
 mod flags;

@@ -29,14 +29,17 @@ use crate::wire::write;
 use crate::wire::{LEN, VARINT, tag};
 
 /// Tags of `Sample`, packed and one by one.
-const LOCATION_ID: u32 = tag(1, LEN);
+pub(super) const LOCATION_ID: u32 = tag(1, LEN);
 const LOCATION_ID_UNPACKED: u32 = tag(1, VARINT);
 const VALUE: u32 = tag(2, LEN);
 const VALUE_UNPACKED: u32 = tag(2, VARINT);
-const LABEL: u32 = tag(3, LEN);
+pub(super) const LABEL: u32 = tag(3, LEN);
 
 /// The stacks, and samples with labels, that room is made for before any is met.
 pub(super) const MOST_ROOM: usize = 1 << 16;
+
+/// As many samples are looked up at once, where that helps.
+const AT_ONCE: usize = 32;
 
 /// How many samples and values there will be.
 /// Known before any is read, so that columns are allocated once.
@@ -79,6 +82,8 @@ pub(crate) struct SampleReader<'a> {
     pub(super) own: Vec<u32>,
     /// Location ids that were not packed, packed.
     pub(super) packed: Vec<u8>,
+    /// The stacks and labels that are fetched at once: by hash, by row, then where they begin and end.
+    pub(super) ahead: [Vec<(u32, u32)>; 2],
 }
 
 /// A label that was met. Every sample may have some of its own, such as its time, so it is small;
@@ -134,6 +139,7 @@ impl<'a> SampleReader<'a> {
             links: HashTable::new(),
             own: Vec::new(),
             packed: Vec::new(),
+            ahead: Default::default(),
         })
     }
 
@@ -150,6 +156,9 @@ impl<'a> SampleReader<'a> {
         intake: &mut Intake,
     ) -> Result<()> {
         for (at, &place) in samples.iter().enumerate() {
+            if at % AT_ONCE == 0 && self.is_far() {
+                self.fetch(&samples[at..samples.len().min(at + AT_ONCE)]);
+            }
             self.sample(row(place, self.payload), table, tables, intake)
                 .map_err(|e| e.within_row("sample", at))?;
         }

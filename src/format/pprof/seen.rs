@@ -13,6 +13,8 @@
 //! Hashes are of a seeded function: stacks and labels come from strangers, who could otherwise
 //! choose rows that all fall into one slot.
 
+use std::hint::black_box;
+
 /// Byte strings met before, by number, to be found by a hash of what they are: those whose hashes fall
 /// into the same slot are linked, from the last of them.
 pub(super) struct Seen<'a> {
@@ -95,6 +97,23 @@ impl<'a> Seen<'a> {
             at = row.before;
         }
         None
+    }
+
+    /// Makes hashes the last rows in their slots; no slot waits for another.
+    pub(super) fn look(&self, hashes: &mut [(u32, u32)]) {
+        for (hash, _) in hashes {
+            *hash = self.slots.get(self.slot(*hash)).copied().unwrap_or(END);
+        }
+    }
+
+    /// Fetches such rows, and the bytes they are of.
+    pub(super) fn fetch(&self, rows: &mut [(u32, u32)]) {
+        for row in &mut *rows {
+            let place = |row: &Row| (row.start, (row.start + row.length).saturating_sub(1));
+            *row = self.rows.get(row.0 as usize).map_or((0, 0), place);
+        }
+        let byte = |at: u32| self.payload.get(at as usize).copied().unwrap_or(0);
+        black_box(rows.iter().fold(0, |all, (first, last)| all ^ byte(*first) ^ byte(*last)));
     }
 
     /// Keeps bytes of the payload.
