@@ -83,6 +83,10 @@ impl<R> Unread<R> {
 /// As much of a file as is looked at before more of it is needed to know how it is framed.
 const WINDOW: usize = 64 << 10;
 
+/// As much of what a compressed file inflates to as mostly shows that it is one message: all of a small file
+/// would be inflated twice.
+const FEW: u64 = 256;
+
 impl Payloads<File> {
     /// The payloads of a file.
     ///
@@ -351,15 +355,32 @@ fn inflated(head: &[u8], packed: &str, limits: &Limits) -> Option<(Vec<u8>, bool
     let mut start = Vec::new();
     // What is cut off or broken shows when all of it is read.
     let most = WINDOW.max(16 * head.len());
-    let inflater = Inflater::new(head, Some(packed), limits).ok()?.endless();
-    let read = inflater.take(most as u64).read_to_end(&mut start);
-    Some((start, read.is_ok_and(|read| read < most)))
+    let mut inflater = Inflater::new(head, Some(packed), limits).ok()?.endless().take(most as u64);
+    let few = inflater.by_ref().take(FEW).read_to_end(&mut start);
+    if few.is_ok() && is_bare_message(&start) {
+        return Some((start, false));
+    }
+    let read = few.and_then(|_| inflater.read_to_end(&mut start));
+    let is_whole = read.is_ok() && start.len() < most;
+    Some((start, is_whole))
+}
+
+/// Whether bytes begin neither frames nor a text, whatever follows.
+fn is_bare_message(start: &[u8]) -> bool {
+    let first = start.trim_ascii_start().first();
+    first.is_some_and(|first| *first != b'{')
+        && !is_text(start)
+        && opening(start, false) == Opening::Bare
 }
 
 /// Whether bytes that a payload begins with are those of a text that is too long to be read whole without need. JSON
 /// is none: it is not read by lines.
 fn is_long_text(start: &[u8]) -> bool {
-    let start = start.get(..WINDOW).unwrap_or_default();
+    start.get(..WINDOW).is_some_and(is_text)
+}
+
+/// Whether bytes may be the beginning of a text.
+fn is_text(start: &[u8]) -> bool {
     let is_odd = |byte: &u8| *byte < b' ' && !b"\t\n\r\x0c\x1b".contains(byte);
     match start {
         [] | [b'{' | b'[', ..] => false,

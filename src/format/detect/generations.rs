@@ -84,14 +84,7 @@ pub(super) fn pprof() -> Grammar {
 
 /// The fields that a version has of all messages, resources and scopes of today among them.
 pub(super) fn derived(name: &'static str, root: Message, version: Version) -> Grammar {
-    let mut grammar = Grammar::new(name, root);
-    grammar.rows = Rows::of(version);
-    for (message, schema) in &MESSAGES {
-        for field in schema.fields_in(version) {
-            grammar.add(*message, field.number, field.name, field.key, holds(field, grammar.rows));
-        }
-    }
-    grammar
+    within(name, root, version, |_| true)
 }
 
 /// Resources and scopes as all signals of OTLP have them, around records that are still to be added.
@@ -107,13 +100,26 @@ pub(super) fn envelope(name: &'static str) -> Grammar {
         Message::AnyValue,
     ];
     // References into a dictionary are a thing of profiles.
-    let profiles = derived(name, Message::Data, Version::V1_9);
-    let mut grammar = Grammar::new(name, Message::Data);
-    for message in ENVELOPE {
-        for (number, field) in profiles.fields(message) {
-            let inner = profiles.inner(message, number);
-            if inner.is_none_or(|inner| ENVELOPE.contains(&inner)) {
-                grammar.add(message, number, field.name, field.key, field.holds);
+    let mut grammar =
+        within(name, Message::Data, Version::V1_9, |message| ENVELOPE.contains(&message));
+    grammar.rows = Rows::NullFirst;
+    grammar
+}
+
+/// The fields that a version has of some messages, but for those that lead to others.
+fn within(
+    name: &'static str,
+    root: Message,
+    version: Version,
+    has: impl Fn(Message) -> bool,
+) -> Grammar {
+    let mut grammar = Grammar::new(name, root);
+    grammar.rows = Rows::of(version);
+    for (message, schema) in MESSAGES.iter().filter(|(message, _)| has(*message)) {
+        for field in schema.fields_in(version) {
+            let holds = holds(field, grammar.rows);
+            if holds.message().is_none_or(&has) {
+                grammar.add(*message, field.number, field.name, field.key, holds);
             }
         }
     }

@@ -1,7 +1,8 @@
 //! What a format says of every field of its messages: what detection walks a payload with.
 //!
-//! A grammar is flat: for each kind of message an array of fields by number, so that looking one up is an index. It is
-//! derived from the schema for formats that are read, and written down for what is only named.
+//! A grammar is flat: one list of fields, and for each message and number which of them it is, so that looking
+//! one up is two indices and all grammars together are few allocations. It is derived from the schema for formats
+//! that are read, and written down for what is only named.
 
 use crate::format::otlp::schema::Rows;
 pub(super) use crate::schema::Table;
@@ -148,6 +149,14 @@ impl Holds {
         list || self.unpacked_kind().is_some()
     }
 
+    /// The message that it is.
+    pub(super) fn message(self) -> Option<Message> {
+        match self {
+            Self::One(inner) | Self::Many(inner) | Self::Row(_, inner) => Some(inner),
+            _ => None,
+        }
+    }
+
     /// The list that an occurrence of the field makes longer by one.
     pub(super) fn table(self) -> Option<Table> {
         match self {
@@ -191,8 +200,11 @@ pub(super) struct Grammar {
     pub(super) utf8: bool,
     /// Whether a profile has one sample type, and values and times are a series.
     pub(super) series: bool,
-    /// By message, then by number, which 0 never is.
-    fields: [Vec<Option<Field>>; Message::COUNT],
+    fields: Vec<Field>,
+    /// By message and number: 0, or which of the fields it is, from 1.
+    numbers: [[u8; LAST_NUMBER as usize + 1]; Message::COUNT],
+    /// The highest number a field of each message has.
+    last: [u32; Message::COUNT],
     /// By message: a bit for each field that is always there.
     required: [u32; Message::COUNT],
     /// Fields that are both there or neither.
@@ -201,6 +213,9 @@ pub(super) struct Grammar {
 
 /// Fields up to this number can be told to have been seen; no format has one past 24.
 pub(super) const LAST_NUMBER: u32 = 31;
+
+/// As many fields as the messages of a format have together.
+const MOST_FIELDS: usize = 96;
 
 impl Grammar {
     /// With what OTLP's newest generation has: row 0 is none, lists are packed, texts are UTF-8.
@@ -212,7 +227,9 @@ impl Grammar {
             packs: true,
             utf8: true,
             series: true,
-            fields: [const { Vec::new() }; Message::COUNT],
+            fields: Vec::with_capacity(MOST_FIELDS),
+            numbers: [[0; LAST_NUMBER as usize + 1]; Message::COUNT],
+            last: [0; Message::COUNT],
             required: [0; Message::COUNT],
             pairs: Vec::new(),
         }
@@ -228,11 +245,17 @@ impl Grammar {
         holds: Holds,
     ) {
         debug_assert!((1..=LAST_NUMBER).contains(&number), "{name} has number {number}");
-        if let Some(known) = self.fields.get_mut(message as usize) {
-            let end = known.len().max(number as usize + 1);
-            known.resize(end, None);
-            if let Some(slot) = known.get_mut(number as usize) {
-                *slot = Some(Field { name, key, holds });
+        let numbers = self.numbers.get_mut(message as usize);
+        let Some(at) = numbers.and_then(|numbers| numbers.get_mut(number as usize)) else { return };
+        let field = Field { name, key, holds };
+        match self.fields.get_mut(usize::from(*at).wrapping_sub(1)) {
+            Some(known) => *known = field,
+            None => {
+                self.fields.push(field);
+                debug_assert!(self.fields.len() < 256);
+                *at = self.fields.len() as u8;
+                let last = &mut self.last[message as usize];
+                *last = number.max(*last);
             }
         }
     }
@@ -264,12 +287,13 @@ impl Grammar {
     /// None where the format has no field of this number.
     #[inline]
     pub(super) fn field(&self, message: Message, number: u32) -> Option<&Field> {
-        self.fields.get(message as usize)?.get(number as usize)?.as_ref()
+        let at = *self.numbers.get(message as usize)?.get(number as usize)?;
+        self.fields.get(usize::from(at).wrapping_sub(1))
     }
 
     /// The highest number a field of the message has.
     pub(super) fn last(&self, message: Message) -> u32 {
-        self.fields.get(message as usize).map_or(0, |fields| fields.len().saturating_sub(1) as u32)
+        self.last.get(message as usize).copied().unwrap_or(0)
     }
 
     /// A field that such a message has, and that is not among those `seen`.
@@ -290,16 +314,12 @@ impl Grammar {
 
     /// Whether the message holds a table or another list that is counted before it is walked.
     pub(super) fn counts(&self, message: Message) -> bool {
-        let fields = self.fields.get(message as usize);
-        fields.is_some_and(|fields| {
-            fields.iter().flatten().any(|field| field.holds.table().is_some())
-        })
+        self.fields(message).any(|(_, field)| field.holds.table().is_some())
     }
 
     /// The fields of a message, by number.
     pub(super) fn fields(&self, message: Message) -> impl Iterator<Item = (u32, &Field)> {
-        let fields = self.fields.get(message as usize).map_or(&[][..], |fields| fields);
-        fields.iter().zip(0..).filter_map(|(field, number)| Some((number, field.as_ref()?)))
+        (1..=LAST_NUMBER).filter_map(move |number| Some((number, self.field(message, number)?)))
     }
 
     /// The message that the numbers of fields lead to.
@@ -309,10 +329,7 @@ impl Grammar {
 
     /// The message a field holds.
     pub(super) fn inner(&self, message: Message, number: u32) -> Option<Message> {
-        match self.field(message, number)?.holds {
-            Holds::One(inner) | Holds::Many(inner) | Holds::Row(_, inner) => Some(inner),
-            _ => None,
-        }
+        self.field(message, number)?.holds.message()
     }
 }
 
