@@ -146,12 +146,8 @@ impl<'a> Content<'a> {
             && let Some(reading) = self.read_text(&start, &inner, console)
         {
             let bytes = self.inflated();
-            return f(reading.map(|reading| Message {
-                payload: &start,
-                bytes,
-                reading,
-                options: &inner,
-            }));
+            let message = |reading| Message { payload: start, bytes, reading, options: &inner };
+            return f(reading.map(message));
         }
         let mut row = 0;
         while let Some(payload) = self.payloads.next() {
@@ -159,8 +155,8 @@ impl<'a> Content<'a> {
                 |failure: Failure| if framed { failure.within_message(row) } else { failure };
             let payload =
                 payload.map_err(|error| Failure::reading(&error, self.input, self.is_gzip()));
-            let message = payload.as_ref().map_err(Clone::clone).and_then(|payload| {
-                let reading = self.read(payload, &inner, console)?;
+            let message = payload.and_then(|payload| {
+                let reading = self.read(&payload, &inner, console)?;
                 let bytes = payload.len() as u64;
                 Ok(Message { payload, bytes, reading, options: &inner })
             });
@@ -309,7 +305,7 @@ pub(crate) fn names(formats: &[Format]) -> String {
 /// One message, read.
 pub(crate) struct Message<'a, T = Reading> {
     /// Its bytes, inflated; of a long text that was read by lines, the first.
-    pub(crate) payload: &'a [u8],
+    pub(crate) payload: Vec<u8>,
     /// How many it has in all.
     pub(crate) bytes: u64,
     pub(crate) reading: T,
@@ -328,7 +324,7 @@ impl<T: Known> Message<'_, T> {
     pub(crate) fn other_readings(&self) -> Vec<T> {
         let others = self.reading.detected().certainty.others();
         let guesses = if self.is_guess() { others } else { &[] };
-        let read = |other: &Format| T::read(self.payload, &self.options.clone().from(*other));
+        let read = |other: &Format| T::read(&self.payload, &self.options.clone().from(*other));
         guesses.iter().filter_map(|other| read(other).ok()).collect()
     }
 }

@@ -59,7 +59,9 @@ impl Converted {
         options: &WriteOptions,
     ) -> Result<(), Failure> {
         self.guessed |= message.is_guess();
-        let mut reading = message.reading;
+        let Message { mut reading, payload, .. } = message;
+        // Writing needs its room.
+        drop(payload);
         origin.set(&mut reading.profiles).map_err(|error| Failure::writing(&error))?;
         let profiles = &reading.profiles;
         self.messages += 1;
