@@ -14,7 +14,7 @@
 
 use std::collections::BTreeSet;
 
-use super::refs::{Refs, Rows, run};
+use super::refs::{Refs, Rows};
 use super::samples::{Samples, Tally};
 use crate::schema::{
     ATTRIBUTE_UNIT, KEY_VALUE, KEY_VALUE_AND_UNIT, Kind, MessageType, PROFILE, PROFILE_CONTAINER,
@@ -87,11 +87,33 @@ pub(super) struct Outline {
 /// The tables that lie in one message, and where it ends.
 #[derive(Default)]
 struct Tables {
-    strings: Rows,
-    attributes: Rows,
-    units: Rows,
+    rows: [Rows; Table::COUNT],
     /// In the payload.
     end: usize,
+}
+
+impl Tables {
+    #[inline(always)]
+    fn of(&mut self, table: Table) -> &mut Rows {
+        &mut self.rows[table as usize % Table::COUNT]
+    }
+
+    /// Counts rows of any tables, as far as their tags and lengths are short.
+    #[inline(always)]
+    fn count(&mut self, reader: &mut Reader<'_>, actions: &Actions) {
+        loop {
+            let mut ahead = *reader;
+            let Some((tag, row)) = ahead.record() else { return };
+            let Some(Action::Row(table)) = actions.get(tag as usize) else { return };
+            let (mut count, mut longest) = (1, row.left());
+            while let Some(row) = ahead.record_of(tag) {
+                count += 1;
+                longest = longest.max(row.left());
+            }
+            self.of(*table).add((reader.at(), tag), count, longest as u64);
+            *reader = ahead;
+        }
+    }
 }
 
 struct Walk<'a> {
@@ -165,11 +187,13 @@ impl<'a> Walk<'a> {
         let actions = self.actions_of(message)?;
         let mut tables = Tables { end: reader.at() + reader.left(), ..Tables::default() };
         loop {
+            tables.count(&mut reader, &actions);
             let at = reader.at();
             let Some(tag) = reader.tag().ok()? else { break };
             match *actions.get(tag as usize)? {
                 Action::Row(table) => {
-                    self.rows_from(&mut tables, table, tag, (at, &mut reader))?;
+                    let longest = reader.message().ok()?.left() as u64;
+                    tables.of(table).add((at, tag), 1, longest);
                 }
                 Action::Enter(inner) => self.enter(inner, tag, reader.message().ok()?)?,
                 Action::Copy => drop(self.copy(message, at, tag, &mut reader)?),
@@ -177,6 +201,7 @@ impl<'a> Walk<'a> {
             }
         }
         self.actions.push((message, actions));
+        self.counted(&tables);
         Some(tables)
     }
 
@@ -189,6 +214,7 @@ impl<'a> Walk<'a> {
         let mut tally = Tally { sums: vec![0; usize::from(single)], ..Tally::default() };
         let mut types = 0;
         loop {
+            tables.count(&mut reader, &actions);
             let at = reader.at();
             let Some(tag) = reader.tag().ok()? else { break };
             match *actions.get(tag as usize)? {
@@ -201,7 +227,8 @@ impl<'a> Walk<'a> {
                     samples(&mut reader, tag, add)?;
                 }
                 Action::Row(table) => {
-                    self.rows_from(&mut tables, table, tag, (at, &mut reader))?;
+                    let longest = reader.message().ok()?.left() as u64;
+                    tables.of(table).add((at, tag), 1, longest);
                 }
                 Action::LeaveOut => reader.skip(tag, self.levels).ok()?,
                 Action::Copy => types += self.copy(&PROFILE, at, tag, &mut reader)?,
@@ -209,6 +236,7 @@ impl<'a> Walk<'a> {
             }
         }
         self.actions.push((&PROFILE, actions));
+        self.counted(&tables);
         if own {
             self.tables(&tables)?;
             self.refs = Refs::default();
@@ -221,29 +249,12 @@ impl<'a> Walk<'a> {
         Some(())
     }
 
-    /// Counts a row whose tag was read at a byte, and those of its table right behind it.
-    fn rows_from(
-        &mut self,
-        tables: &mut Tables,
-        table: Table,
-        tag: u32,
-        (at, reader): (usize, &mut Reader<'a>),
-    ) -> Option<()> {
-        let bytes = reader.message().ok()?.left() as u64;
-        let (more, longest) = run(reader, tag);
-        *self.counts.get_mut(table as usize)? += 1 + more;
-        let rows = match table {
-            Table::String => &mut tables.strings,
-            Table::Attribute => &mut tables.attributes,
-            Table::AttributeUnit => &mut tables.units,
-            _ => return Some(()),
-        };
-        rows.add(at, tag);
-        rows.more(more);
-        if table == Table::String {
-            self.longest_string = self.longest_string.max(longest.max(bytes));
-        }
-        Some(())
+    /// Adds the rows of a message's tables to those of the others.
+    fn counted(&mut self, tables: &Tables) {
+        let counts = self.counts.iter_mut().zip(&tables.rows);
+        counts.for_each(|(count, rows)| *count += rows.count);
+        let longest = tables.rows[Table::String as usize].longest;
+        self.longest_string = self.longest_string.max(longest);
     }
 
     /// Copies a field whose tag was read, and says how many sample types it is.
@@ -309,15 +320,26 @@ impl<'a> Walk<'a> {
         if !self.refs.attributes.is_empty() {
             let wanted = std::mem::take(&mut self.refs.attributes);
             let row = if self.version >= Version::V1_8 { &KEY_VALUE_AND_UNIT } else { &KEY_VALUE };
-            self.rows(&tables.attributes, tables.end, Some(&wanted), Some(row))?;
-            self.rows(&tables.units, tables.end, None, Some(&ATTRIBUTE_UNIT))?;
+            self.rows(
+                &tables.rows[Table::Attribute as usize],
+                tables.end,
+                Some(&wanted),
+                Some(row),
+            )?;
+            self.rows(
+                &tables.rows[Table::AttributeUnit as usize],
+                tables.end,
+                None,
+                Some(&ATTRIBUTE_UNIT),
+            )?;
         }
         let mut wanted = std::mem::take(&mut self.refs.strings);
-        if tables.strings.count > 0 {
+        let strings = &tables.rows[Table::String as usize];
+        if strings.count > 0 {
             wanted.insert(0);
             self.string_tables += 1;
         }
-        self.rows(&tables.strings, tables.end, Some(&wanted), None)
+        self.rows(strings, tables.end, Some(&wanted), None)
     }
 
     /// Writes the wanted rows of a table, or all; those before and between as empty ones.

@@ -76,19 +76,17 @@ pub(super) struct Rows {
     /// The offset of the first row's tag, and the tag.
     pub(super) first: Option<(usize, u32)>,
     pub(super) count: u64,
+    /// The bytes of the longest.
+    pub(super) longest: u64,
 }
 
 impl Rows {
-    pub(super) fn add(&mut self, at: usize, tag: u32) {
-        if self.first.is_none() {
-            self.first = Some((at, tag));
-        }
-        self.count += 1;
-    }
-
-    /// More rows behind one that was added.
-    pub(super) fn more(&mut self, rows: u64) {
+    /// Counts rows that lie one behind the other: where the first begins, with its tag.
+    #[inline(always)]
+    pub(super) fn add(&mut self, first: (usize, u32), rows: u64, longest: u64) {
+        self.first.get_or_insert(first);
         self.count += rows;
+        self.longest = self.longest.max(longest);
     }
 
     /// The rows, which lie between other fields up to `end`.
@@ -115,16 +113,4 @@ impl Rows {
             }
         })
     }
-}
-
-/// Passes over rows of one table as far as their tags and lengths are short: how many they are, and how long
-/// the longest is.
-#[inline(always)]
-pub(super) fn run(reader: &mut Reader<'_>, tag: u32) -> (u64, u64) {
-    let (mut rows, mut longest) = (0, 0);
-    while let Some(row) = reader.record_of(tag) {
-        longest = longest.max(row.left() as u64);
-        rows += 1;
-    }
-    (rows, longest)
 }

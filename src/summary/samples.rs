@@ -17,6 +17,8 @@ use crate::wire::read::Reader;
 pub(super) struct Samples {
     fields: Fields,
     shapes: Shapes,
+    /// The values of a sample that was looked at field by field.
+    values: Vec<i64>,
 }
 
 /// What is seen of a sample.
@@ -24,12 +26,12 @@ enum Look<'s, 'a> {
     /// It looks like others; with its last fields.
     Known(&'s Shape, &'a Window),
     /// Its values, and how many timestamps it has.
-    Odd(Vec<i64>, u64),
+    Odd(&'s [i64], u64),
 }
 
 impl Samples {
     pub(super) fn of(version: Version) -> Self {
-        Self { fields: Fields::of(version), shapes: Shapes::new() }
+        Self { fields: Fields::of(version), shapes: Shapes::new(), values: Vec::new() }
     }
 
     /// Looks at a sample, or as much of it as there is to be looked at.
@@ -43,16 +45,16 @@ impl Samples {
             match self.fields.part(u8::try_from(ahead.tag().ok()??).ok()?) {
                 Part::Bytes => drop(ahead.message().ok()?),
                 Part::Number => drop(ahead.varint().ok()?),
-                _ => return long(sample, &self.fields),
+                _ => return long(sample, &self.fields, &mut self.values),
             }
             sample = ahead;
         }
         let Some(window) = sample.ahead().first_chunk() else {
-            return long(sample, &self.fields);
+            return long(sample, &self.fields, &mut self.values);
         };
         match self.shapes.of(window, sample.left(), &self.fields) {
             Some(shape) => Some(Look::Known(shape, window)),
-            None => long(sample, &self.fields),
+            None => long(sample, &self.fields, &mut self.values),
         }
     }
 }
@@ -110,7 +112,7 @@ impl Tally {
                 sums.zip(shape.values(window)).for_each(|(sum, value)| *sum += i128::from(value));
             }
             Look::Odd(values, _) => {
-                sums.zip(values).for_each(|(sum, value)| *sum += i128::from(value));
+                sums.zip(values).for_each(|(sum, value)| *sum += i128::from(*value));
             }
         }
         self.samples += 1;
@@ -122,15 +124,20 @@ impl Tally {
 /// Looks at any sample.
 #[cold]
 #[inline(never)]
-fn long<'s, 'a>(mut sample: Reader<'a>, fields: &Fields) -> Option<Look<'s, 'a>> {
-    let (mut values, mut times) = (Vec::new(), 0);
+fn long<'s, 'a>(
+    mut sample: Reader<'a>,
+    fields: &Fields,
+    values: &'s mut Vec<i64>,
+) -> Option<Look<'s, 'a>> {
+    let mut times = 0;
+    values.clear();
     while let Some(tag) = sample.tag().ok()? {
         match fields.part(u8::try_from(tag).ok()?) {
             Part::Number => drop(sample.varint().ok()?),
             Part::Bytes => drop(sample.message().ok()?),
             Part::Value => values.push(sample.varint().ok()? as i64),
             Part::Values => {
-                packed_varints(sample.message().ok()?, &mut values, |value| value as i64).ok()?;
+                packed_varints(sample.message().ok()?, values, |value| value as i64).ok()?;
             }
             part => times += time(part, &mut sample)?,
         }
