@@ -34,6 +34,7 @@ pub(crate) struct Cx<'a> {
     pub(crate) receiver: Option<Receiver>,
     pub(crate) line_shape: Option<&'static Shape>,
     pub(crate) value_shape: Option<&'static Shape>,
+    pub(crate) label_shape: Option<&'static Shape>,
     /// Whether it is asked how keys are written.
     pub(crate) styled: bool,
     /// Room for numbers, and for bytes, that are made and forgotten.
@@ -41,7 +42,7 @@ pub(crate) struct Cx<'a> {
     pub(crate) scratch: Vec<u8>,
     /// The unit that was met last, and whether it is one of UCUM.
     pub(crate) unit: (u64, bool),
-    /// The references of the list that is walked, for their memory.
+    /// The references of the list that is walked, each plus 1, for their memory.
     pub(super) indices: Indices,
     /// What the attributes of the tables are.
     pub(crate) attributes: Vec<Attribute>,
@@ -67,15 +68,16 @@ impl<'a> Cx<'a> {
         let (profile, payload) = Default::default();
         Self {
             pool: Pool::default(),
-            fast: version >= Version::V1_8 && receiver.is_none(),
+            fast: receiver.is_none(),
             receiver,
             line_shape: shapes.find(Kind::Line),
             value_shape: shapes.find(Kind::AnyValue),
+            label_shape: shapes.find(Kind::Label),
             styled: false,
             set: Vec::new(),
             scratch: Vec::new(),
             unit: (0, true),
-            indices: Indices::default(),
+            indices: Indices::plus(1),
             bytes,
             version,
             shapes,

@@ -114,6 +114,8 @@ struct Count {
     severity: Option<Severity>,
     tally: u64,
     worst: Severity,
+    /// The first byte that any is about.
+    first: u64,
     listed: u64,
     /// The findings that count equal ones, by what they are equal in.
     folded: Vec<(u64, usize)>,
@@ -158,8 +160,8 @@ impl Findings {
         }
         let severity = self.options.level(rule, self.version);
         let (tally, listed, folded) = (0, 0, Vec::new());
-        let worst = Severity::Info;
-        self.counts.push(Count { rule, severity, tally, worst, listed, folded });
+        let (worst, first) = (Severity::Info, u64::MAX);
+        self.counts.push(Count { rule, severity, tally, worst, first, listed, folded });
         self.counts.len() - 1
     }
 
@@ -172,6 +174,12 @@ impl Findings {
     /// Whether something that makes the payload unreadable was found.
     pub(crate) fn any(&self, is: impl Fn(&Rule) -> bool) -> bool {
         self.counts.iter().any(|count| count.tally > 0 && is(count.rule))
+    }
+
+    /// The first byte that findings of some rules are about, listed or not.
+    pub(crate) fn first(&self, is: impl Fn(&Rule) -> bool) -> u64 {
+        let of_these = self.counts.iter().filter(|count| is(count.rule));
+        of_these.map(|count| count.first).min().unwrap_or(u64::MAX)
     }
 
     #[cold]
@@ -206,6 +214,7 @@ impl Findings {
         let count = &mut self.counts[at];
         count.tally += 1;
         count.worst = count.worst.max(severity);
+        count.first = count.first.min(spot.byte.unwrap_or(u64::MAX));
         if count.listed >= self.options.max_findings {
             return;
         }

@@ -117,9 +117,8 @@ pub(super) fn broken_as(payload: &[u8], limits: Limits) -> Option<Format> {
         let mut cx =
             Cx::new(payload, version, limits, Findings::new(Rc::clone(&options), Some(version)));
         walk::walk(&mut cx);
-        let (findings, tallies) = cx.findings.finish();
-        let broken = findings.iter().filter(|finding| is_breaking(finding.rule));
-        let furthest = broken.filter_map(|finding| finding.byte).min().unwrap_or(u64::MAX);
+        let furthest = cx.findings.first(is_breaking);
+        let (_, tallies) = cx.findings.finish();
         let odd = tallies.iter().filter(|tally| tally.rule.id != "OP9008");
         let odd = u64::MAX - odd.map(|tally| tally.count).sum::<u64>();
         if best.is_none_or(|(far, few, _)| (odd, furthest) > (few, far)) {

@@ -66,7 +66,8 @@ fn text_field(bytes: &[u8], wanted: u32, start: usize, end: usize) -> Option<&[u
     }
 }
 
-fn number_field(bytes: &[u8], wanted: u32, start: usize, end: usize) -> u64 {
+/// The last number in the fields of a number.
+pub(crate) fn number_field(bytes: &[u8], wanted: u32, start: usize, end: usize) -> u64 {
     let mut fields = Fields::new(bytes, start, end);
     let mut found = 0;
     while let Some((number, body)) = fields.next() {

@@ -1,86 +1,52 @@
 //! The one form that equal rows of a table have: bytes of protobuf with fields by number, each said once and in its
 //! shortest form, what is left out where it may be left out, references to the first of equal rows, sets in order.
 //!
-//! Nearly all rows are written so: their own bytes are their form, and nothing has to be made.
+//! Nearly all rows are written so, as [`fast`](super::fast) finds out: their own bytes are their form, and nothing
+//! has to be made.
 
 use super::cx::Cx;
 use super::record::Record;
-use super::shape::{Kind, Shape, Slot, Take};
-use super::tables::{Fields, again};
+use super::shape::{Shape, Slot, Take};
+use super::tables::Fields;
 use crate::schema::Table;
-use crate::wire::read::Reader;
-use crate::wire::short::Short;
 use crate::wire::write::{field_bytes, field_message, varint};
 use crate::wire::{FIXED64, VARINT};
 
-/// The form of a row; in `out` where it is not the row's own bytes.
-pub(crate) fn form<'b, 'a: 'b>(
-    cx: &Cx<'a>,
+/// The forms of the rows of a table.
+pub(crate) struct Forms {
+    table: Table,
     shape: &'static Shape,
-    body: (usize, usize),
-    out: &'b mut Vec<u8>,
-) -> &'b [u8] {
-    let is_plain = match shape.kind {
-        Kind::Stack => is_plain_stack(cx, shape, body),
-        _ => {
-            let fields = Reader::within(cx.bytes, body.0, body.1).short();
-            fields.is_some_and(|fields| is_plain(cx, shape, fields).is_some())
-        }
-    };
-    if is_plain {
-        return cx.bytes.get(body.0..body.1).unwrap_or_default();
-    }
-    out.clear();
-    make(cx, shape, body, out, 0);
-    out
+    /// Whether something that its rows refer to has an equal.
+    shared: bool,
 }
 
-/// Whether a short message is in that form.
-fn is_plain(cx: &Cx<'_>, shape: &'static Shape, mut fields: Short<'_>) -> Option<()> {
-    let mut last = 0;
-    while !fields.is_over() {
-        let (tag, value) = fields.exact()?;
-        let slot = shape.slot_of_code(tag)?;
-        let again = tag == last && slot.repeated && slot.take == Take::Message;
-        if (tag <= last && !again) || slot.is_id {
-            return None;
-        }
-        last = tag;
-        match slot.take {
-            Take::Varint if !slot.repeated => {
-                (cx.first_equal(slot, value) == value).then_some(())?;
-            }
-            Take::Varint => is_plain_list(cx, slot, fields.body(value)?)?,
-            Take::Message => is_plain(cx, cx.shapes.get(slot.child), fields.body(value)?)?,
-            Take::Text | Take::Bytes if !slot.repeated => drop(fields.body(value)?),
-            _ => return None,
-        }
+impl Forms {
+    pub(crate) fn of(cx: &Cx<'_>, table: Table, shape: &'static Shape) -> Self {
+        let refers = |shape: &Shape| {
+            let mut tables = shape.slots.iter().filter_map(|slot| slot.table);
+            tables.any(|(table, _)| !cx.tables.equal[table as usize].is_empty())
+        };
+        let mut inner = shape.slots.iter().filter(|slot| slot.take == Take::Message);
+        let shared = refers(shape) || inner.any(|slot| refers(cx.shapes.get(slot.child)));
+        Self { table, shape, shared }
     }
-    fields.is_done().then_some(())
-}
 
-fn is_plain_list(cx: &Cx<'_>, slot: &Slot, mut list: Short<'_>) -> Option<()> {
-    let mut last = 0;
-    while !list.is_over() {
-        let value = list.packed_exact()?;
-        let sorted = !slot.is_set || value >= last;
-        (sorted && cx.first_equal(slot, value) == value).then_some(())?;
-        last = value;
+    /// The form of a row; in `out` where it is not the row's own bytes.
+    pub(crate) fn form<'b, 'a: 'b>(
+        &self,
+        cx: &Cx<'a>,
+        row: u32,
+        (start, end): (u32, u32),
+        out: &'b mut Vec<u8>,
+    ) -> &'b [u8] {
+        let body = (start as usize, end as usize);
+        if !self.shared && cx.tables.is_plain(self.table, row as usize) {
+            return cx.bytes.get(body.0..body.1).unwrap_or_default();
+        }
+        out.clear();
+        make(cx, self.shape, body, out, 0);
+        out
     }
-    list.is_done().then_some(())
-}
-
-fn is_plain_stack(cx: &Cx<'_>, shape: &'static Shape, body: (usize, usize)) -> bool {
-    let list = cx.bytes.get(body.0).and_then(|tag| {
-        let slot = shape.slot_of_code(*tag)?;
-        let (start, end) = again(cx.bytes, body.0, body.1, *tag)?;
-        (slot.repeated && end == body.1).then(|| cx.bytes.get(start..end))?
-    });
-    // A number in its shortest form has no byte of zeros, unless it is 0.
-    let exact = |list: &[u8]| !list.iter().fold(false, |any, byte| any | (*byte == 0));
-    let ends = |list: &[u8]| list.last().is_some_and(|byte| *byte < 0x80);
-    cx.tables.equal[Table::Location as usize].is_empty()
-        && list.is_some_and(|list| ends(list) && exact(list))
 }
 
 /// Appends the form of a message.

@@ -116,6 +116,8 @@ pub(crate) struct Shape {
     pub(crate) runs: bool,
     /// The cells of the fields that hold messages.
     pub(crate) children: u64,
+    /// Those of them that hold rows of tables.
+    pub(crate) tables: u64,
     /// The cell of each slot's key.
     cells: Vec<Option<usize>>,
 }
@@ -137,12 +139,6 @@ impl Shape {
     #[inline(always)]
     pub(crate) fn of_cell(&self, cell: usize) -> Option<&Slot> {
         self.cells.get(cell).copied().flatten().and_then(|slot| self.slots.get(slot))
-    }
-
-    /// The field that begins with a byte.
-    #[inline(always)]
-    pub(crate) fn slot_of_code(&self, code: u8) -> Option<&Slot> {
-        self.of_cell(usize::from(self.codes[usize::from(code)]))
     }
 
     /// The name of the field of a cell.
@@ -199,7 +195,7 @@ fn shape(
 ) -> Shape {
     let kind = Kind::of(message);
     let (mut slots, mut numbers) = (Vec::new(), [u8::MAX; NUMBERS]);
-    let (mut children, mut cells) = (0, Vec::new());
+    let (mut children, mut tables, mut cells) = (0, 0, Vec::new());
     let mut codes = [NO_CELL; 256];
     let mut fields: Vec<_> = message.fields_in(version).collect();
     fields.sort_by_key(|field| field.number);
@@ -215,6 +211,9 @@ fn shape(
         }
         if slot.take == Take::Message {
             children |= 1 << slot.cell;
+            if matches!(field.role, Role::Row(_)) || field.key == "dictionary" {
+                tables |= 1 << slot.cell;
+            }
         }
         numbers[field.number as usize % NUMBERS] = slots.len() as u8;
         if cells.len() <= slot.cell {
@@ -224,7 +223,7 @@ fn shape(
         slots.push(slot);
     }
     let runs = matches!(kind, Kind::ProfilesData | Kind::Dictionary | Kind::Profile);
-    Shape { kind, name: message.name, slots, numbers, codes, runs, children, cells }
+    Shape { kind, name: message.name, slots, numbers, codes, runs, children, tables, cells }
 }
 
 fn slot(

@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::hash::BuildHasher;
 
 use crate::model::row_index::RowIndex;
+use crate::schema::Table;
 
 /// What an attribute of the tables is.
 #[derive(Clone, Copy, Debug)]
@@ -42,7 +43,7 @@ pub(crate) struct ProfileState {
     pub(crate) sums: Vec<Option<i64>>,
     /// The samples that were met, by what they are samples of.
     pub(crate) identities: Met,
-    /// Whether samples are compared with each other.
+    /// Whether samples are compared with each other, of whichever generation.
     pub(crate) compares: bool,
     /// Whether the receiver takes samples of one value alone.
     pub(crate) one_value: bool,
@@ -116,6 +117,19 @@ pub(crate) struct PayloadState {
     pub(crate) units: HashMap<u64, u64, foldhash::fast::RandomState>,
 }
 
+impl PayloadState {
+    /// The ids of the rows of a table, in pprof.
+    #[inline(always)]
+    pub(crate) fn ids_of(&self, table: Table) -> Option<&Ids> {
+        match table {
+            Table::Location => Some(&self.locations),
+            Table::Mapping => Some(&self.mapping_ids),
+            Table::Function => Some(&self.functions),
+            _ => None,
+        }
+    }
+}
+
 /// The ids of the rows of a table: 1, 2, 3 … or any.
 #[derive(Debug, Default)]
 pub(crate) struct Ids {
@@ -136,6 +150,11 @@ impl Ids {
             }
         }
         all
+    }
+
+    /// The end of the ids that count from 1, where those are all.
+    pub(crate) fn end(&self) -> Option<u64> {
+        self.others.is_empty().then_some(self.counted + 1)
     }
 
     /// The first row of an id.

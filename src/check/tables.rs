@@ -14,6 +14,8 @@ pub(crate) struct Tables {
     pub(crate) rows: [Vec<(u32, u32)>; Table::COUNT],
     /// Of each row the first one that it equals; empty where no two are equal.
     pub(crate) equal: [Vec<u32>; Table::COUNT],
+    /// Which rows are written in [the one form](super::plain) of their own, but for what they refer to.
+    plain: [Vec<bool>; Table::COUNT],
     /// How often each row is referred to.
     uses: [Vec<u32>; Table::COUNT],
     /// Whether no rule asks what is referred to.
@@ -49,6 +51,7 @@ impl Tables {
         for (table, rows) in self.rows.iter().enumerate() {
             self.lens[table] = rows.len() as u64;
             self.uses[table] = vec![0; rows.len()];
+            self.plain[table] = vec![false; rows.len()];
         }
     }
 
@@ -66,6 +69,18 @@ impl Tables {
         if let Some(uses) = self.uses[table as usize].get_mut(row as usize) {
             *uses += 1;
         }
+    }
+
+    /// Notes that the bytes of a row are its form, as far as what it refers to has no equal.
+    #[inline(always)]
+    pub(crate) fn note_plain(&mut self, table: Table, row: usize) {
+        if let Some(plain) = self.plain[table as usize].get_mut(row) {
+            *plain = true;
+        }
+    }
+
+    pub(crate) fn is_plain(&self, table: Table, row: usize) -> bool {
+        self.plain[table as usize].get(row).is_some_and(|plain| *plain)
     }
 
     /// Takes a reference to a row back, and says whether it was the last.

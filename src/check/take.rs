@@ -297,7 +297,7 @@ impl Cx<'_> {
     ) -> Result<usize, Broken> {
         if let Some((table, _)) = slot.table
             && body.len() > SHORT
-            && let Some(elements) = self.plain(table, &body)
+            && let Some(elements) = self.plain(table, &body, 0, 0..self.tables.len(table))
         {
             return Ok(elements);
         }
@@ -328,21 +328,31 @@ impl Cx<'_> {
     }
 
     /// How many references a packed list holds, if there is nothing to say of their bytes and of what they lead
-    /// to, and none is 0.
-    pub(super) fn plain(&mut self, table: Table, body: &Range<usize>) -> Option<usize> {
+    /// to: a number in the range, of which row 0 of the table is called `first`.
+    pub(super) fn plain(
+        &mut self,
+        table: Table,
+        body: &Range<usize>,
+        first: u64,
+        range: Range<u64>,
+    ) -> Option<usize> {
+        let bytes = self.bytes.get(body.clone())?;
         // A number in its shortest form has no byte of zeros, unless it is 0.
-        if self.bytes.get(body.clone())?.iter().fold(false, |any, byte| any | (*byte == 0)) {
+        let zeros = bytes.iter().fold(false, |any, byte| any | (*byte == 0));
+        let overlong = |pair: &[u8]| pair[0] >= 0x80 && pair[1] == 0;
+        if zeros
+            && (range.start > 0 || bytes.windows(2).fold(false, |any, pair| any | overlong(pair)))
+        {
             return None;
         }
         self.indices.clear();
         self.indices.append(Reader::within(self.bytes, body.start, body.end)).ok()?;
-        let most = self.indices.most_less_one()?;
-        if u64::from(most) + 1 >= self.tables.len(table) {
+        if u64::from(self.indices.most_less_one()?) >= range.end {
             return None;
         }
-        let indices = self.indices.get(0, self.indices.len());
-        if !self.tables.unmarked {
-            indices.iter().for_each(|index| self.tables.mark(table, u64::from(*index)));
+        let (indices, tables) = (self.indices.get(0, self.indices.len()), &mut self.tables);
+        if !tables.unmarked {
+            indices.iter().for_each(|index| tables.mark(table, u64::from(index - 1) - first));
         }
         Some(indices.len())
     }

@@ -1,5 +1,5 @@
 //! The walk through a payload: each message is taken apart once, asked what its rules ask, and then the
-//! messages inside it.
+//! messages inside it: the rows of tables first, so that all is known of a row before anything refers to it.
 
 use super::catalogue::{OP5018, PP1038};
 use super::cx::{Broken, Cx};
@@ -59,16 +59,30 @@ fn ready(cx: &mut Cx<'_>) {
     limits::tables(cx);
     cx.payload.mappings = frames::mapping_facts(cx);
     cx.payload.start_lines = fast::start_lines(cx);
+    if cx.version == Version::Pprof {
+        pprof_rows::ids(cx);
+    }
+}
+
+/// The rows of all tables were walked.
+fn compare_rows(cx: &mut Cx<'_>) {
     let in_dictionary = cx.version >= Version::V1_7;
     if in_dictionary {
         cx.findings.path.push(Step { name: "dictionary", row: None });
     }
-    match cx.version {
-        Version::Pprof => pprof_rows::ids(cx),
-        _ => duplicates::tables(cx),
+    if cx.version != Version::Pprof {
+        duplicates::tables(cx);
     }
     if in_dictionary {
         cx.findings.path.pop();
+    }
+}
+
+/// The message after whose tables all rows are known: a profile, where each has its own.
+fn is_above_tables(cx: &Cx<'_>, kind: Kind) -> bool {
+    match cx.version <= Version::V1_5 {
+        true => kind == Kind::Profile,
+        false => kind == Kind::ProfilesData,
     }
 }
 
@@ -80,29 +94,40 @@ fn message(
     end: usize,
     record: &mut Record,
 ) -> Result<(), Broken> {
-    let own_tables = shape.kind == Kind::Profile && cx.version <= Version::V1_5;
-    if own_tables {
+    let above_tables = is_above_tables(cx, shape.kind);
+    if above_tables && cx.version <= Version::V1_5 {
         cx.tables = Tables::default();
         cx.tables.survey(cx.bytes, shape, start, end);
         ready(cx);
     }
-    cx.take(shape, start, end, record)?;
-    limits::owned(cx, shape, record);
-    enter(cx, shape, record);
-    if let Some(receiver) = cx.receiver {
-        readers::message(cx, shape, record, receiver);
+    let taken = cx.take(shape, start, end, record);
+    if taken.is_ok() {
+        limits::owned(cx, shape, record);
+        enter(cx, shape, record);
+        if let Some(receiver) = cx.receiver {
+            readers::message(cx, shape, record, receiver);
+        }
+        if record.seen & shape.tables != 0 {
+            children(cx, shape, record, true);
+        }
     }
-    if record.seen & shape.children != 0 {
-        children(cx, shape, record);
+    if above_tables {
+        compare_rows(cx);
+    }
+    taken?;
+    if record.seen & shape.children & !shape.tables != 0 {
+        children(cx, shape, record, false);
     }
     leave(cx, shape, record);
     Ok(())
 }
 
-/// Walks the messages inside a message.
-fn children(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
+/// Walks the messages inside a message: the rows of tables, or the others.
+fn children(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record, tables: bool) {
     if cx.depth >= cx.limits.max_nesting {
-        cx.too_deep(Spot::at(record.start));
+        if tables || record.seen & shape.tables == 0 {
+            cx.too_deep(Spot::at(record.start));
+        }
         return;
     }
     let parent = std::mem::replace(&mut cx.parent, shape.kind);
@@ -118,7 +143,8 @@ fn children(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
         let tag = cx.bytes.get(fields.at()).copied().unwrap_or(0);
         let Some((number, body)) = fields.next() else { break };
         let (Some(slot), Some(body)) = (shape.slot(number), body) else { continue };
-        if slot.take != Take::Message {
+        if slot.take != Take::Message || (shape.tables >> slot.cell & 1 == 1) != tables {
+            while fields.again(tag, slot.repeated).is_some() {}
             continue;
         }
         let row = &mut rows[slot.cell % super::record::CELLS];

@@ -133,6 +133,15 @@ impl<'a> Short<'a> {
         (value >> (7 * (length - 1) % 64) != 0).then_some((word as u8, value))
     }
 
+    /// The same, where the number may be 0.
+    #[inline(always)]
+    pub(crate) fn shortest(&mut self) -> Option<(u8, u64)> {
+        let word = self.word();
+        let (value, length) = short_varint(word >> 8 | 0x80 << 56);
+        self.at += 1 + length;
+        (length == 1 || value >> (7 * (length - 1) % 64) != 0).then_some((word as u8, value))
+    }
+
     /// The next number of a packed field's message, in the shortest form.
     #[inline(always)]
     pub(crate) fn packed_exact(&mut self) -> Option<u64> {

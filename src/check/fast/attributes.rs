@@ -1,6 +1,6 @@
 //! Rows of the attribute table.
 
-use super::message::Message;
+use super::message::{Message, Order};
 use crate::check::catalogue::OP5013;
 use crate::check::cx::Cx;
 use crate::check::findings::{Shown, Spot};
@@ -24,9 +24,11 @@ pub(super) fn entry(cx: &mut Cx<'_>, message: Message) -> Option<()> {
     let inner = cx.value_shape?;
     let (mut key, mut unit, mut kind) = (0, 0, 0);
     let (mut unit_at, mut bytes) = (0, 0);
+    let mut order = Order::NEW;
     while !fields.is_over() {
         let at = fields.at();
         let (tag, value) = fields.exact()?;
+        order.next(tag);
         match message.shape.codes[usize::from(tag)] {
             KEY if key == 0 => key = value,
             UNIT if unit == 0 => (unit, unit_at) = (value, at),
@@ -64,6 +66,9 @@ pub(super) fn entry(cx: &mut Cx<'_>, message: Message) -> Option<()> {
         cx.tables.mark(Table::String, unit);
     }
     cx.tables.mark(Table::String, key);
+    if order.is_kept {
+        cx.tables.note_plain(Table::Attribute, message.row());
+    }
     cx.owns(Kind::KeyValueAndUnit, message.len());
     cx.owns(Kind::AnyValue, bytes);
     Some(())

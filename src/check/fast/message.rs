@@ -8,7 +8,7 @@ use crate::check::rule::Rule;
 use crate::check::rules::limits;
 use crate::check::shape::{Kind, Shape};
 use crate::check::state::Attribute;
-use crate::schema::Table;
+use crate::schema::{Table, Version};
 use crate::wire::read::Reader;
 use crate::wire::short::Short;
 
@@ -61,8 +61,41 @@ impl Cx<'_> {
         self.findings.path.truncate(before);
     }
 
+    /// The row of a reference from one row of a table to another; pprof's are ids.
+    #[inline(always)]
+    pub(super) fn row_of(&self, table: Table, reference: u64) -> Option<u64> {
+        match self.version {
+            Version::Pprof => self.payload.ids_of(table)?.row(reference),
+            _ => self.has(table, reference).map(|()| reference),
+        }
+    }
+
+    /// Whether there is nothing to say of the id of a row.
+    #[inline(always)]
+    pub(super) fn is_usual_id(&self, table: Table, row: usize, id: u64) -> bool {
+        let row = row as u64;
+        self.version != Version::Pprof || (id == row + 1 && self.row_of(table, id) == Some(row))
+    }
+
     pub(super) fn owns(&mut self, kind: Kind, length: usize) {
         self.payload.owned += limits::size(kind) + length as u64;
+    }
+}
+
+/// Whether the fields of a message come by number.
+#[derive(Clone, Copy)]
+pub(super) struct Order {
+    last: u8,
+    pub(super) is_kept: bool,
+}
+
+impl Order {
+    pub(super) const NEW: Self = Self { last: 0, is_kept: true };
+
+    #[inline(always)]
+    pub(super) fn next(&mut self, tag: u8) {
+        self.is_kept &= tag >= self.last;
+        self.last = tag;
     }
 }
 
@@ -74,6 +107,8 @@ const FEW: usize = 8;
 pub(super) struct Few {
     rows: [u32; FEW],
     len: usize,
+    /// Whether a later row comes before an earlier one.
+    unsorted: bool,
 }
 
 impl Few {
@@ -83,12 +118,13 @@ impl Few {
         let mut few = Self::default();
         let mut keys = [Attribute::NO_KEY; FEW];
         while !body.is_over() {
-            let row = body.packed_exact().filter(|row| *row > 0)?;
+            let row = body.packed_exact().filter(|row| *row > 0 || cx.version < Version::V1_8)?;
             let key = cx.attributes.get(usize::try_from(row).ok()?)?.key;
             if key == Attribute::NO_KEY || keys.get(..few.len)?.contains(&key) {
                 return None;
             }
             *keys.get_mut(few.len)? = key;
+            few.unsorted |= few.rows().last().is_some_and(|last| *last > row as u32);
             few.rows[few.len % FEW] = row as u32;
             few.len += 1;
         }
@@ -99,6 +135,11 @@ impl Few {
     #[inline(always)]
     pub(super) fn rows(&self) -> &[u32] {
         self.rows.get(..self.len).unwrap_or_default()
+    }
+
+    #[inline(always)]
+    pub(super) fn is_sorted(&self) -> bool {
+        !self.unsorted
     }
 
     #[inline(always)]

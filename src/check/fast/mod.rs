@@ -1,4 +1,4 @@
-//! The usual: messages of the generations since 1.8 that make up nearly all of a payload, proved fine as a whole.
+//! The usual: messages that make up nearly all of a payload, proved fine as a whole.
 //!
 //! Each function here reads a message once, in whatever order its fields come, and either shows that no rule has
 //! anything to say of it, what it refers to included, and notes what other rules need to know of it; or changes
@@ -6,12 +6,14 @@
 //! told by the rules alone.
 
 mod attributes;
+mod columned;
 mod frames;
 mod message;
 mod samples;
 
 use super::cx::Cx;
 use super::shape::Kind;
+use crate::schema::Version;
 
 pub(crate) use frames::start_lines;
 pub(crate) use message::Message;
@@ -21,6 +23,8 @@ pub(crate) use message::Message;
 pub(crate) fn is_fine(cx: &mut Cx<'_>, message: Message) -> bool {
     let found = match message.shape.kind {
         _ if !cx.fast => return false,
+        Kind::Sample if cx.version == Version::Pprof => columned::of_pprof(cx, message),
+        Kind::Sample if cx.version < Version::V1_8 => columned::sliced(cx, message),
         Kind::Sample => samples::sample(cx, message),
         Kind::Location => frames::location(cx, message),
         Kind::Function => frames::function(cx, message),

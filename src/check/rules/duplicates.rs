@@ -5,7 +5,7 @@ use std::hash::BuildHasher;
 use crate::check::catalogue::{OP3201, OP3202, OP3203, OP3204, OP3205, OP3206, OP3207, OP3208};
 use crate::check::cx::Cx;
 use crate::check::findings::{Shown, Spot};
-use crate::check::plain;
+use crate::check::plain::Forms;
 use crate::check::rule::Rule;
 use crate::model::row_index::RowIndex;
 use crate::schema::Table;
@@ -91,16 +91,14 @@ fn records(cx: &mut Cx<'_>, table: Table, rule: &'static Rule, rows: &[(u32, u32
     let (name, Some(shape)) = (cx.table_name(table), cx.table_shape(table)) else {
         return Vec::new();
     };
-    let body = |row: u32| {
-        let row = rows.get(row as usize).copied().unwrap_or_default();
-        (row.0 as usize, row.1 as usize)
-    };
+    let forms = Forms::of(cx, table, shape);
+    let body = |row: u32| rows.get(row as usize).copied().unwrap_or_default();
     let mut seen = RowIndex::default();
     let (mut equal, mut out, mut other) = (Vec::new(), Vec::new(), Vec::new());
     for (row, (start, _)) in (0..).zip(rows) {
-        let form = plain::form(cx, shape, body(row), &mut out);
+        let form = forms.form(cx, row, body(row), &mut out);
         let hash = cx.payload.hasher.hash_one(form);
-        let same = |row| plain::form(cx, shape, body(row), &mut other) == form;
+        let same = |row| forms.form(cx, row, body(row), &mut other) == form;
         match seen.find(hash, same) {
             Some(first) => {
                 note(&mut equal, row, first);

@@ -4,7 +4,8 @@ use super::conventions::is_url;
 use super::regexp::is_regexp;
 use super::{limits, value_types};
 use crate::check::catalogue::{
-    OP1021, OP8010, PP1001, PP1002, PP1014, PP1020, PP1021, PP1022, PP1028, PP1029, PP1030, PP1034,
+    OP1021, OP8010, PP1001, PP1002, PP1014, PP1020, PP1021, PP1022, PP1028, PP1029, PP1030, PP1032,
+    PP1034,
 };
 use crate::check::cx::Cx;
 use crate::check::findings::{Shown, Spot};
@@ -28,6 +29,7 @@ pub(crate) fn profile(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
     cx.payload.profiles += 1;
     cx.payload.samples += record.count(SAMPLES) as u64;
     cx.profile = ProfileState::default();
+    cx.profile.compares = cx.findings.asks(&PP1032);
     strings(cx);
     types(cx, shape, record);
     times(cx, record);

@@ -8,6 +8,7 @@ use crate::check::catalogue::{
 };
 use crate::check::cx::Cx;
 use crate::check::findings::{Shown, Spot};
+use crate::check::lists;
 use crate::check::record::Record;
 use crate::check::rule::Rule;
 use crate::check::shape::Shape;
@@ -123,12 +124,11 @@ pub(crate) fn function(cx: &mut Cx<'_>, _: &'static Shape, record: &Record) {
 /// The ids of all rows, before anything refers to them.
 pub(crate) fn ids(cx: &mut Cx<'_>) {
     let of = |table, cell| -> Ids {
-        let Some(shape) = cx.table_shape(table) else { return Ids::default() };
-        let mut record = cx.pool.lend();
+        let slot = cx.table_shape(table).and_then(|shape| shape.of_cell(cell));
+        let Some(number) = slot.map(|slot| slot.field.number) else { return Ids::default() };
         let rows = cx.tables.rows[table as usize].iter();
         Ids::new(rows.map(|(start, end)| {
-            cx.peek_into(shape, *start as usize, *end as usize, &mut record);
-            record.number(cell)
+            lists::number_field(cx.bytes, number, *start as usize, *end as usize)
         }))
     };
     let locations = of(Table::Location, LOCATION_ID);

@@ -1,5 +1,7 @@
 //! Samples and their labels, in pprof.
 
+use std::ops::Range;
+
 use super::samples;
 use crate::check::catalogue::{
     OP9005, OP9010, PP1003, PP1004, PP1015, PP1016, PP1017, PP1018, PP1019, PP1032, PP1033, PP1037,
@@ -76,26 +78,40 @@ fn sums(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
 
 /// Samples of the same locations and labels.
 fn repeated(cx: &mut Cx<'_>, record: &Record) {
-    if !cx.findings.asks(&PP1032) {
+    if !cx.profile.compares {
         return;
     }
-    let stack = cx.body(record, LOCATIONS);
-    let mut print = cx.payload.fingerprint(stack) ^ u128::from(record.number(LOCATIONS)) << 7;
-    if record.has(LABELS) {
-        let number = SAMPLE.number(Version::Pprof, "label");
-        for (found, body) in Fields::new(cx.bytes, record.start, record.end) {
-            if let (true, Some((start, end))) = (found == number, body) {
-                let bytes = cx.bytes.get(start..end).unwrap_or_default();
-                print = print.rotate_left(5) ^ cx.payload.fingerprint(bytes);
-            }
-        }
-    }
+    let number = SAMPLE.number(Version::Pprof, "label");
+    let fields = Fields::new(cx.bytes, record.start, record.end);
+    let labels = fields.filter(|(found, _)| *found == number).filter_map(|(_, body)| body);
+    let print = identity_of(cx, record.body(LOCATIONS), record.number(LOCATIONS), labels);
     let row = cx.row() as u32;
     if let Some(first) = cx.profile.identities.before(print, row) {
         let bound = format!("other locations or labels than [{first}]");
         cx.findings.raise(&PP1032, Spot::at(record.start), "", bound);
     }
 }
+
+/// The key of the locations of a sample, the last of which may be said alone, and of its labels.
+#[inline(always)]
+pub(crate) fn identity_of(
+    cx: &mut Cx<'_>,
+    locations: Range<usize>,
+    alone: u64,
+    labels: impl Iterator<Item = (usize, usize)>,
+) -> u128 {
+    let bytes = cx.bytes;
+    let stack = bytes.get(locations).unwrap_or_default();
+    let mut print = cx.payload.fingerprint(stack) ^ u128::from(alone) << 7;
+    for (start, end) in labels {
+        let label = bytes.get(start..end).unwrap_or_default();
+        print = print.rotate_left(5) ^ cx.payload.fingerprint(label);
+    }
+    print
+}
+
+/// How keys begin that only pprof itself uses.
+pub(crate) const RESERVED: &[u8] = b"pprof::";
 
 const KEY: usize = LABEL.cell("key_strindex");
 const STR: usize = LABEL.cell("str_strindex");
@@ -111,7 +127,7 @@ pub(crate) fn label(cx: &mut Cx<'_>, record: &Record) {
     match cx.string(key) {
         _ if key == 0 => cx.findings.raise(&PP1017, in_key, 0, "a key"),
         Some(b"") => cx.findings.raise(&PP1017, in_key, key, "a key"),
-        Some(name) if name.starts_with(b"pprof::") => {
+        Some(name) if name.starts_with(RESERVED) => {
             cx.findings.raise(&PP1019, in_key, Shown(name), "");
         }
         _ => {}

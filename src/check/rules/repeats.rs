@@ -23,16 +23,16 @@ pub(crate) fn ids(cx: &mut Cx<'_>) {
     }
     for (table, cell) in IDS {
         let (name, Some(shape)) = (cx.table_name(table), cx.table_shape(table)) else { continue };
+        let Some(number) = shape.of_cell(cell).map(|slot| slot.field.number) else { continue };
         let mut seen: HashMap<u64, usize, foldhash::fast::RandomState> = HashMap::default();
-        let mut record = cx.pool.lend();
         for row in 0..cx.tables.rows[table as usize].len() {
             let Some((start, end)) = cx.tables.row(table, row as u64) else { continue };
-            cx.peek_into(shape, start, end, &mut record);
-            let id = record.number(cell);
+            let id = lists::number_field(cx.bytes, number, start, end);
             if id == 0 {
                 continue;
             }
             if let Some(first) = seen.get(&id) {
+                let record = cx.peek(shape, start, end);
                 cx.findings.path.push(Step { name, row: Some(row as u32) });
                 let (spot, first) = (Spot::at(record.at(cell)).field("id"), *first);
                 cx.findings.raise(&OP3401, spot, id, format_args!("no id of [{first}]"));

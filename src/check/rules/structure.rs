@@ -10,6 +10,7 @@ use crate::check::findings::{Shown, Spot};
 use crate::check::record::Record;
 use crate::check::shape::{Kind, Shape};
 use crate::check::state::ProfileState;
+use crate::check::tables::Fields;
 use crate::schema::{
     PROFILE, PROFILE_CONTAINER, PROFILES_DATA, RESOURCE_PROFILES, SCOPE_PROFILES, Version,
 };
@@ -121,7 +122,9 @@ pub(crate) fn container(cx: &mut Cx<'_>, record: &Record) {
     if !record.has(INNER) {
         cx.findings.raise(&OP2007, Spot::at(record.start).field("profile"), "", "");
     } else if let Some(shape) = cx.shapes.find(Kind::Profile) {
-        samples = cx.peek(shape, body.start, body.end).count(SAMPLES);
+        let number = shape.of_cell(SAMPLES).map_or(0, |slot| slot.field.number);
+        let fields = Fields::new(cx.bytes, body.start, body.end);
+        samples = fields.filter(|(found, _)| *found == number).count();
     }
     if record.has(INNER) || record.has(original::OF_CONTAINER.format) {
         original::original(

@@ -1,0 +1,220 @@
+//! Samples with a value for each sample type: before 1.8, and in pprof.
+
+use std::ops::Range;
+
+use super::message::{Few, Message};
+use crate::check::catalogue::OP4019;
+use crate::check::cx::Cx;
+use crate::check::findings::Spot;
+use crate::check::rules::pprof_samples::{RESERVED, identity_of};
+use crate::check::shape::Kind;
+use crate::check::tables::again;
+use crate::schema::{LABEL, SAMPLE, Table, Version};
+use crate::wire::read::Reader;
+use crate::wire::write::varint_len;
+
+const SLICE_START: u8 = SAMPLE.cell("locations_start_index") as u8;
+const SLICE_LENGTH: u8 = SAMPLE.cell("locations_length") as u8;
+const VALUES: u8 = SAMPLE.cell("values") as u8;
+const LINK: u8 = SAMPLE.cell("link_index") as u8;
+const ATTRIBUTES: u8 = SAMPLE.cell("attribute_indices") as u8;
+
+/// The values of a sample, a column each.
+#[derive(Clone, Copy, Default)]
+struct Values {
+    values: [i64; Values::MOST],
+    count: usize,
+}
+
+impl Values {
+    /// Samples of more columns are walked.
+    const MOST: usize = 8;
+
+    /// The values in a packed field, each in its shortest form.
+    #[inline(always)]
+    fn of(cx: &Cx<'_>, body: Range<usize>) -> Option<Self> {
+        let mut found = Self::default();
+        let mut rest = Reader::within(cx.bytes, body.start, body.end);
+        while rest.left() > 0 {
+            let before = rest.left();
+            let value = rest.varint().ok()?;
+            let length = before - rest.left();
+            (length == 1 || length == varint_len(value)).then_some(())?;
+            *found.values.get_mut(found.count)? = value as i64;
+            found.count += 1;
+        }
+        Some(found)
+    }
+
+    /// The sums of the columns with these, if there is one for each and all stay within 64 bits.
+    #[inline(always)]
+    fn added(&self, cx: &Cx<'_>) -> Option<[i64; Self::MOST]> {
+        let mut sums = self.values;
+        let known = cx.profile.sums.as_slice();
+        let fits = self.count == cx.profile.types && self.count == known.len() && self.count > 0;
+        for (sum, known) in sums.iter_mut().zip(known) {
+            *sum = sum.checked_add((*known)?)?;
+        }
+        fits.then_some(sums)
+    }
+}
+
+fn keep(cx: &mut Cx<'_>, sums: [i64; Values::MOST]) {
+    cx.profile.sums.iter_mut().zip(sums).for_each(|(known, sum)| *known = Some(sum));
+}
+
+/// A sample that refers to a slice of its profile's locations.
+// What is walked deep has small frames.
+#[inline(never)]
+pub(super) fn sliced(cx: &mut Cx<'_>, message: Message) -> Option<()> {
+    let mut fields = message.short(cx)?;
+    let optional = cx.version > Version::V1_3;
+    let (mut start, mut length, mut link, mut attributes) = (0, 0, None, None);
+    let (mut values, mut values_at) = (Values::default(), 0);
+    while !fields.is_over() {
+        let at = fields.at();
+        let (tag, value) = fields.shortest()?;
+        match message.shape.codes[usize::from(tag)] {
+            LINK if link.is_none() && (value > 0 || optional) => link = Some(value),
+            _ if value == 0 => return None,
+            SLICE_START if start == 0 => start = value,
+            SLICE_LENGTH if length == 0 => length = value,
+            ATTRIBUTES if attributes.is_none() => {
+                attributes = Some(Few::of(cx, fields.body(value)?)?);
+            }
+            VALUES if values.count == 0 => {
+                fields.body(value)?;
+                let end = message.start + fields.at();
+                (values, values_at) = (Values::of(cx, end - value as usize..end)?, at);
+            }
+            _ => return None,
+        }
+    }
+    let fits = start.checked_add(length).is_some_and(|end| end <= cx.profile.slice);
+    if !fields.is_done() || length == 0 || length > cx.limits.max_stack_depth || !fits {
+        return None;
+    }
+    let sums = values.added(cx)?;
+    if let Some(link) = link {
+        cx.has(Table::Link, link)?;
+        cx.tables.mark(Table::Link, link);
+    }
+    keep(cx, sums);
+    cx.profile.ones = false;
+    if values.values == [0; Values::MOST] {
+        let spot = Spot::at(message.start + values_at);
+        let spot = spot.field(message.shape.name_of(usize::from(VALUES)));
+        cx.tell(&OP4019, &[message.step], spot, "", "");
+    }
+    if let Some(attributes) = attributes {
+        attributes.mark(cx);
+    }
+    cx.owns(Kind::Sample, message.len());
+    Some(())
+}
+
+const LOCATIONS: u8 = SAMPLE.cell("location_index") as u8;
+const LABELS: u8 = SAMPLE.cell("label") as u8;
+
+/// Samples of more labels are walked.
+const MOST_LABELS: usize = 16;
+
+/// A label: its key, and the text and the unit it has.
+type Label = (u64, u64, u64);
+
+/// A sample of pprof: its locations, its values, its labels.
+// What is walked deep has small frames.
+#[inline(never)]
+pub(super) fn of_pprof(cx: &mut Cx<'_>, message: Message) -> Option<()> {
+    let codes = &message.shape.codes;
+    let next = |at: usize, cell: u8| {
+        let tag = cx.bytes.get(at).copied().filter(|tag| codes[usize::from(*tag)] == cell)?;
+        again(cx.bytes, at, message.end, tag)
+    };
+    let locations = next(message.start, LOCATIONS)?;
+    let values = next(locations.1, VALUES)?;
+    let (mut at, mut bodies, mut found) = (values.1, [(0, 0); MOST_LABELS], 0);
+    while let Some(body) = next(at, LABELS).filter(|_| at < message.end) {
+        *bodies.get_mut(found)? = body;
+        (at, found) = (body.1, found + 1);
+    }
+    let depth = cx.depth + 2 <= cx.limits.max_nesting || found == 0;
+    if at != message.end || !depth || found as u64 > cx.limits.max_attributes_per_item {
+        return None;
+    }
+    let sums = Values::of(cx, values.0..values.1)?.added(cx)?;
+    let bodies = bodies.get(..found)?;
+    let mut labels = [(0, 0, 0); MOST_LABELS];
+    let labels = labels.get_mut(..found)?;
+    read(cx, bodies, labels)?;
+    let ids = cx.payload.locations.end()?;
+    let depth = cx.plain(Table::Location, &(locations.0..locations.1), 1, 1..ids)?;
+    if depth as u64 > cx.limits.max_stack_depth || !is_new(cx, &message, locations, bodies) {
+        return None;
+    }
+    keep(cx, sums);
+    for (key, text, unit) in labels {
+        [*key, *text, *unit].into_iter().for_each(|text| cx.tables.mark(Table::String, text));
+    }
+    cx.owns(Kind::Sample, message.len());
+    bodies.iter().for_each(|(start, end)| cx.owns(Kind::Label, end - start));
+    Some(())
+}
+
+/// Whether no sample of these locations and labels was met; it is now.
+#[inline(always)]
+fn is_new(
+    cx: &mut Cx<'_>,
+    message: &Message,
+    (start, end): (usize, usize),
+    labels: &[(usize, usize)],
+) -> bool {
+    if !cx.profile.compares {
+        return true;
+    }
+    let key = identity_of(cx, start..end, 0, labels.iter().copied());
+    cx.profile.identities.before(key, message.row() as u32).is_none()
+}
+
+const KEY: u8 = LABEL.cell("key_strindex") as u8;
+const TEXT: u8 = LABEL.cell("str_strindex") as u8;
+const NUMBER: u8 = LABEL.cell("num") as u8;
+const UNIT: u8 = LABEL.cell("num_unit_strindex") as u8;
+
+/// Reads labels, if each has a key of its own and either a text or a number with the usual unit.
+#[inline(always)]
+fn read(cx: &Cx<'_>, bodies: &[(usize, usize)], labels: &mut [Label]) -> Option<()> {
+    let shape = cx.label_shape?;
+    for (row, (start, end)) in bodies.iter().enumerate() {
+        let mut fields = Reader::within(cx.bytes, *start, *end).short()?;
+        let (mut key, mut text, mut number, mut unit) = (0, 0, 0, 0);
+        while !fields.is_over() {
+            let (tag, value) = fields.exact()?;
+            let cell = match shape.codes[usize::from(tag)] {
+                KEY => &mut key,
+                TEXT => &mut text,
+                NUMBER => &mut number,
+                UNIT => &mut unit,
+                _ => return None,
+            };
+            if std::mem::replace(cell, value) != 0 {
+                return None;
+            }
+        }
+        let usual = (text == 0) != (number == 0) && (text == 0 || unit == 0);
+        let known = unit == 0 || cx.payload.units.get(&key) == Some(&unit);
+        if !fields.is_done() || !usual || !known {
+            return None;
+        }
+        cx.has(Table::String, text)?;
+        cx.has(Table::String, unit)?;
+        let name = cx.string(key).filter(|name| key > 0 && !name.is_empty())?;
+        let mut before = labels.get(..row)?.iter();
+        let again = before.any(|(other, ..)| *other == key || cx.string(*other) == Some(name));
+        if again || name.starts_with(RESERVED) {
+            return None;
+        }
+        *labels.get_mut(row)? = (key, text, unit);
+    }
+    Some(())
+}
