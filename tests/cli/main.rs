@@ -12,6 +12,8 @@ mod log;
 mod losses;
 mod many;
 mod origin;
+#[cfg(unix)]
+mod pieces;
 mod validate;
 
 use std::fs;
