@@ -15,9 +15,9 @@ use super::profcheck;
 use super::rule::Rule;
 use super::{Report, walk};
 use crate::compression::{self, Unpacked};
-use crate::error::{Error, ErrorKind, GzipFault};
+use crate::error::{Error, GzipFault};
 use crate::format::Format;
-use crate::format::detect::{Certainty, Detected, is_foreign, names};
+use crate::format::detect::{Certainty, Detected, begins_json, is_foreign, names};
 use crate::format::intake::{Intake, Policy};
 use crate::format::json;
 use crate::format::losses::Losses;
@@ -120,11 +120,11 @@ impl Checking<'_> {
             Some(GzipFault::Size) => &OP0023,
             Some(GzipFault::Deflate) => &OP0024,
             Some(GzipFault::Garbage) => &OP0025,
-            Some(GzipFault::Nested) => &OP0030,
-            Some(GzipFault::Other) => &OP0031,
+            Some(GzipFault::Nested) => return self.raise(&OP0030, error, "one layer of gzip"),
+            Some(GzipFault::Other) => return self.raise(&OP0031, error, "gzip, or none"),
             None => return self.limit(error),
         };
-        self.raise(rule, error);
+        self.raise(rule, error, "");
     }
 
     fn limit(&mut self, error: &Error) {
@@ -135,12 +135,12 @@ impl Checking<'_> {
             Some("max_table_entries") => &OP9003,
             _ => &OP0004,
         };
-        self.raise(rule, error);
+        self.raise(rule, error, "");
     }
 
-    fn raise(&mut self, rule: &'static Rule, error: &Error) {
+    fn raise(&mut self, rule: &'static Rule, error: &Error, bound: &str) {
         let spot = Spot { field: None, row: None, byte: error.byte() };
-        self.findings.raise(rule, spot, error.message(), "");
+        self.findings.raise(rule, spot, error.message(), bound);
     }
 
     /// Checks one payload.
@@ -187,7 +187,7 @@ impl Checking<'_> {
                 found.iter_mut().for_each(|finding| finding.byte = None);
                 self.findings.set_version(None);
             }
-            Err(error) => self.raise(&OP0004, &error),
+            Err(error) => self.raise(&OP0004, &error, "OTLP/JSON"),
         }
     }
 
@@ -233,8 +233,8 @@ impl Checking<'_> {
             return Some(Format::OTLP);
         }
         let start = payload.trim_ascii_start();
-        if matches!(start.first(), Some(b'{' | b'[')) && std::str::from_utf8(payload).is_ok() {
-            self.findings.raise(&OP0008, Spot::at(0), Shown(start), "protobuf");
+        if begins_json(start) && std::str::from_utf8(payload).is_ok() {
+            self.json_unasked(payload);
             return None;
         }
         if is_legacy(payload) {
@@ -248,12 +248,25 @@ impl Checking<'_> {
                 Some(detected.format)
             }
             Ok(detected) => {
-                let message = detected.evidence.join("; ") + ", which no rules are for";
-                self.raise(&OP0004, &Error::new(ErrorKind::Unrecognised, message));
+                let found = detected.evidence.join("; ") + ", which no rules are for";
+                let bound = "pprof or OTLP profiles, which `otlp-profiles convert` makes of it";
+                self.findings.raise(&OP0004, Spot::nowhere(), found, bound);
                 None
             }
             Err(error) => self.undetected(payload, &error),
         }
+    }
+
+    /// Says what JSON is that nobody said to be profiles.
+    fn json_unasked(&mut self, payload: &[u8]) {
+        let (found, bound) = match detect(payload) {
+            Ok(detected) if detected.format.is_json() => {
+                (detected.evidence.join("; "), "protobuf, or --from otlp-json")
+            }
+            Ok(detected) => (detected.evidence.join("; "), "protobuf"),
+            Err(error) => (error.message().to_owned(), "protobuf"),
+        };
+        self.findings.raise(&OP0008, Spot::at(0), found, bound);
     }
 
     /// Says what else a payload may be.
@@ -296,7 +309,7 @@ impl Checking<'_> {
         let foreign = is_foreign(payload);
         let broken = if foreign { None } else { broken_as(payload, self.options.limits) };
         if broken.is_none() {
-            self.raise(&OP0004, error);
+            self.raise(&OP0004, error, "pprof or OTLP profiles");
         }
         broken
     }

@@ -19,7 +19,7 @@ rules! {
         example "256 MiB of zeros in 260 kB"
         fix "raise --max-decompressed-bytes if the source is trusted";
     OP0004 "format-unknown" ["E" "A"] "file"
-        "no schema (pprof, G1..G7) decodes, or none scores above the floor"
+        "neither pprof nor any generation of OTLP profiles decodes it"
         source "common sense"
         example "\"garbage text\""
         fix "give a protobuf payload of OTLP profiles or pprof; convert other formats first";

@@ -9,7 +9,7 @@ rules! {
         example "\"unreferenced\""
         fix "drop the entry";
     OP3302 "orphan-mapping" ["W6-7/I1-5" "1-7"] "mapping_table"
-        "index > 0 used by no location (not raised for G1/2 mapping[0], the main binary)"
+        "index > 0 used by no location (not raised for mapping[0], the main binary)"
         source "1.9 \"There SHOULD NOT be orphaned items\"; profcheck -check-orphans"
         example "mapping_table [{},{}]"
         fix "drop the entry";

@@ -149,17 +149,17 @@ rules! {
         example ""
         fix "combine the samples";
     PP1033 "pprof-no-frames" ["I" "P"] "Sample.location_id"
-        "empty"
+        "no location_id: the values are of no frame"
         source "common sense"
         example ""
         fix "nothing, if the stack is not known";
     PP1034 "pprof-count-not-first" ["I" "P"] "sample_type"
-        "a \"count\" unit at an index > 0"
+        "a \"count\" unit at an index > 0, and none at 0"
         source "profile.proto convention"
         example ""
         fix "put the count first";
     PP1035 "pprof-otlp-fields" ["W" "P"] "Profile"
-        "fields 15 (LEN) 16 17 18 of pprofextended: this is the inner profile of OTLP G1"
+        "fields 15 (LEN) 16 17 18 of pprofextended: this is the inner profile of OTLP 1.3"
         source "OTEP 0239"
         example ""
         fix "check the file as otlp-1.3, or drop the fields";

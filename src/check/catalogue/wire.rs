@@ -134,7 +134,7 @@ rules! {
         example "has_functions=12345"
         fix "write bools as 0 or 1";
     OP1027 "default-encoded" ["I" "1-7,P"] "singular scalars"
-        "explicit zero on the wire (wasted bytes), counted"
+        "a default value is written out: its bytes say nothing"
         source "protobuf"
         example "link_index=0 written"
         fix "leave fields at their default out";

@@ -69,14 +69,16 @@ fn types(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
     let default = record.number(DEFAULT);
     let wanted = cx.string(default).filter(|_| default > 0);
     let mut known: Vec<(&[u8], &[u8])> = Vec::new();
-    let mut is_named = false;
+    let (mut is_named, mut counts_first) = (false, false);
     for (row, body) in types.iter().enumerate() {
         let Some(names) = value_types::named(cx, *body) else { continue };
+        let spot = Spot { byte: Some(body.0 as u64), ..spot }.row(row);
         if known.contains(&names) {
-            cx.findings.raise(&PP1022, spot.row(row), Shown(names.0), "");
+            cx.findings.raise(&PP1022, spot, Shown(names.0), "");
         }
-        if row > 0 && names.1 == b"count" {
-            cx.findings.raise(&PP1034, spot.row(row), Shown(names.0), "");
+        counts_first |= row == 0 && names.1 == b"count";
+        if names.1 == b"count" && !counts_first {
+            cx.findings.raise(&PP1034, spot, Shown(names.0), "");
         }
         is_named |= Some(names.0) == wanted;
         if known.len() < value_types::MANY {

@@ -68,6 +68,9 @@ fn odd_time(cx: &mut Cx<'_>, record: &Record, row: usize, time: i128, how: (bool
         cx.findings.raise(&OP4014, spot, time, "nanoseconds since 1970");
     } else if let (false, Some((from, to))) = (inside, cx.profile.range) {
         let end = if cx.version == Version::V1_3 { ']' } else { ')' };
-        cx.findings.raise(&OP4012, spot, time, format_args!("[{from}, {to}{end}"));
+        match from == to && end == ')' {
+            true => cx.findings.raise(&OP4012, spot, time, "a profile that lasts longer than 0"),
+            false => cx.findings.raise(&OP4012, spot, time, format_args!("[{from}, {to}{end}")),
+        }
     }
 }

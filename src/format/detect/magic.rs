@@ -85,12 +85,27 @@ pub(super) fn binary(payload: &[u8]) -> Option<Seen> {
 /// Enough for a header and some lines.
 const START: usize = 4096;
 
+/// Whether a text begins as objects and lists of JSON do: the heads of a TOML file begin with a bracket as well.
+pub(super) fn begins_json(text: &[u8]) -> bool {
+    let inner = |rest: &[u8], first: &[u8]| {
+        let rest = rest.trim_ascii_start();
+        rest.first().is_none_or(|byte| first.contains(byte))
+    };
+    match text {
+        [b'{', rest @ ..] => inner(rest, b"\"}"),
+        [b'[', rest @ ..] => {
+            let words: [&[u8]; 3] = [b"true", b"false", b"null"];
+            let word = |rest: &[u8]| words.iter().any(|word| rest.starts_with(word));
+            inner(rest, b"\"{[]-0123456789") || word(rest.trim_ascii_start())
+        }
+        _ => false,
+    }
+}
+
 /// JSON, by the names that its first kilobytes hold.
 fn json(payload: &[u8]) -> Option<Seen> {
     let start = payload.get(..START).unwrap_or(payload);
-    if !matches!(start, [b'{' | b'[', ..])
-        || !start.is_ascii() && std::str::from_utf8(payload).is_err()
-    {
+    if !begins_json(start) || !start.is_ascii() && std::str::from_utf8(payload).is_err() {
         return None;
     }
     let has = |name: &str| start.windows(name.len()).any(|window| window == name.as_bytes());

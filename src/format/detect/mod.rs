@@ -173,6 +173,11 @@ pub(crate) fn detect_payload(
     Ok(detected)
 }
 
+/// Whether a text begins as JSON does.
+pub(crate) fn begins_json(text: &[u8]) -> bool {
+    magic::begins_json(text)
+}
+
 /// Whether a payload is plainly something else: text, or a file that says by its first bytes what it is.
 pub(crate) fn is_foreign(payload: &[u8]) -> bool {
     magic::binary(payload).is_some() || magic::text(payload).is_some()

@@ -46,11 +46,14 @@ fn case(page: &mut String, file: &Checked, deny: Severity) {
             };
             let (bad, other) = (lines(true), lines(false));
             if !bad.is_empty() {
-                let count = bad.lines().count();
+                let count = match bad.lines().count() {
+                    1 => "1 finding".to_owned(),
+                    count => format!("{count} findings"),
+                };
                 let text = escaped(&bad);
                 let _ = writeln!(
                     page,
-                    "      <failure message=\"{count} findings\" type=\"finding\">{text}</failure>"
+                    "      <failure message=\"{count}\" type=\"finding\">{text}</failure>"
                 );
             }
             if !other.is_empty() {

@@ -29,7 +29,7 @@ pub(super) fn page(files: &[Checked], inputs: &Inputs) -> String {
     page
 }
 
-/// `3 files: 1 error, 2 warnings, 5 infos`
+/// `3 files: 1 error, 2 warnings, 5 infos, 1 not read`
 fn summary(page: &mut String, files: &[Checked], single: bool) {
     let reports = || files.iter().filter_map(|file| file.report.as_ref().ok());
     let count = |severity| reports().map(|report| report.count(severity)).sum::<u64>();
@@ -52,7 +52,11 @@ fn summary(page: &mut String, files: &[Checked], single: bool) {
         (_, 0) => "; nothing to fix".to_owned(),
         (_, fixes) => format!("; {fixes} fixed"),
     };
-    let _ = writeln!(page, "{what}: {errors}, {warnings}, {infos}{fixed}");
+    let unread = match files.iter().filter(|file| file.report.is_err()).count() {
+        0 => String::new(),
+        unread => format!(", {unread} not read"),
+    };
+    let _ = writeln!(page, "{what}: {errors}, {warnings}, {infos}{unread}{fixed}");
 }
 
 /// A line for each rule.
