@@ -95,6 +95,16 @@ fn machines_get_their_forms() {
         assert_eq!(rules[rule]["id"], result["ruleId"]);
         assert!(["error", "warning", "note"].contains(&result["level"].as_str().unwrap()));
     }
+    let absolute = room.join("bad.otlp").display().to_string();
+    for (name, wanted) in
+        [("./bad.otlp", "bad.otlp".to_owned()), (&absolute, format!("file://{absolute}"))]
+    {
+        if cfg!(unix) && !absolute.contains(' ') {
+            let page =
+                stdout(&run(&room, &format!("validate {name} --from otlp --format sarif"), 1));
+            assert!(page.contains(&format!("\"uri\": \"{wanted}\"")), "{page}");
+        }
+    }
     let junit = form("junit");
     assert!(junit.contains("failures=\"1\" errors=\"0\"") && junit.contains("OP3101"), "{junit}");
     let github = form("github");

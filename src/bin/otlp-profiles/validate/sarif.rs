@@ -93,11 +93,13 @@ fn result(file: &Checked, finding: &Finding, rules: &[&str]) -> Value {
     })
 }
 
-/// A path as a relative reference.
+/// A path as a reference: relative to where the command runs, as code scanning wants it, or a file's where it begins at
+/// the root.
 ///
 /// Percent-encoded, so that a path of any bytes is a valid reference.
 fn uri(path: &str) -> String {
-    let mut uri = String::new();
+    let path = path.strip_prefix("./").unwrap_or(path);
+    let mut uri = String::from(if path.starts_with('/') { "file://" } else { "" });
     for byte in path.bytes() {
         match byte {
             b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' | b'~' => {
