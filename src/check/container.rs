@@ -1,4 +1,13 @@
 //! From a file to its payloads: compression, framing, and which format each payload is.
+//!
+//! ```text
+//! file ─► gzip? ─► frames? ─► JSON? ─► pprof's old forms? ─► detect ─► walk of each payload
+//!           │         └─► each message the same way, its number before every path: `message[3].…`
+//!           └─► what is wrong with the stream, and nothing else
+//! ```
+//!
+//! What makes bytes unreadable is told alone: of a message that breaks off, what the rest of it seems to mean would be
+//! noise.
 
 use std::rc::Rc;
 

@@ -1,4 +1,7 @@
 //! What is known while a payload is walked, and looks at what was walked or is still to be.
+//!
+//! `peek` takes a message apart once more and says nothing about it: for rules that look at a row through a reference.
+//! How often that happens is bounded by the rows and references of the payload, so all of a walk stays linear.
 
 use super::findings::Findings;
 use super::record::{Lent, Pool, Record};

@@ -39,7 +39,10 @@ pub struct Finding {
     pub count: u64,
 }
 
-/// `samples[3].stack_index: error OP3101 index-sample-stack-index: 9, wanted 0..4 (byte 213)`
+/// A line for people and for `grep`: the place, how much it matters, the rule, what was found and what was wanted.
+///
+/// `samples[3].stack_index: error OP3101 index-sample-stack-index: 9, wanted an index below 4, the rows of the stack
+/// table (byte 213)`
 impl Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.path.is_empty() {
@@ -62,7 +65,7 @@ impl Display for Finding {
     }
 }
 
-/// How often a rule was broken, listed or not.
+/// How often a rule was broken, listed or not: what a summary by rule is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Tally {

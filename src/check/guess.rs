@@ -1,4 +1,7 @@
 //! What a payload is that nobody named, and what bytes are that are no payload.
+//!
+//! A payload that no format fits may still be one that is broken: then it is walked as each format it may begin as, and
+//! taken for the one in which the fewest things are wrong, and the first of them the latest.
 
 use std::rc::Rc;
 

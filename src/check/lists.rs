@@ -1,4 +1,7 @@
 //! Lists of references to attributes: no key twice, not too many, none to the null attribute.
+//!
+//! Lists of up to eight references, which nearly all are, are compared one by one; longer ones with a table of hashes.
+//! Keys are compared by their texts, not by their references: two equal strings are one key.
 
 use std::collections::HashMap;
 

@@ -75,11 +75,29 @@ impl Report {
     }
 
     /// How often each rule was broken, listed or not, by id.
+    ///
+    /// ```
+    /// use otlp_profiles::check::{Options, check};
+    ///
+    /// let file = std::fs::read("testdata/go-heap.pb.gz").unwrap();
+    /// for tally in check(&file, &Options::default().max_findings(1)).tallies() {
+    ///     println!("{} {} {} times", tally.severity, tally.rule.id(), tally.count);
+    /// }
+    /// ```
     pub fn tallies(&self) -> impl ExactSizeIterator<Item = &Tally> {
         self.tallies.iter()
     }
 
     /// How many findings matter so much, listed or not.
+    ///
+    /// ```
+    /// use otlp_profiles::Severity;
+    /// use otlp_profiles::check::{Options, check};
+    ///
+    /// let report = check(b"garbage text", &Options::default());
+    /// assert_eq!(report.count(Severity::Error), 1);
+    /// assert!(!report.is_readable());
+    /// ```
     pub fn count(&self, severity: Severity) -> u64 {
         let same = self.tallies.iter().filter(|tally| tally.severity == severity);
         same.map(|tally| tally.count).sum()
@@ -106,7 +124,8 @@ impl Report {
         errors.map(|tally| tally.rule)
     }
 
-    /// Whether there is no error.
+    /// Whether there is no error. Warnings and infos are no reason to refuse a payload; whoever wants none asks
+    /// [`worst`](Self::worst).
     pub fn is_ok(&self) -> bool {
         self.worst() < Some(Severity::Error)
     }

@@ -1,5 +1,9 @@
 //! What is odd about a field: bytes that cannot be taken apart, references that lead nowhere, numbers that
 //! are cut, fields that nobody knows.
+//!
+//! These functions are cold: a valid payload calls none of them, or some a few times. Each says what it found, and either
+//! gives what the bytes mean all the same (a number cut to its 32 bits, a field passed over) or [`Broken`] where what
+//! follows cannot be told any more.
 
 use std::ops::Range;
 

@@ -20,13 +20,15 @@ use crate::schema::Version;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Options {
-    /// What the payload may cost.
+    /// What the payload may cost. Past a limit nothing is checked any more: that is an error of its own, and
+    /// [`Report::is_limited`](super::Report::is_limited) tells.
     pub limits: Limits,
-    /// The format, where it is known; otherwise the bytes decide.
+    /// The format, where it is known; otherwise the bytes decide. OTLP/JSON is checked only if it is named.
     pub from: Option<Format>,
-    /// The rules to ask, and no others; all, where it is empty.
+    /// The rules to ask, and no others; all, where it is empty. Naming a rule asks it even if it is
+    /// [off](Rule::is_on).
     pub only: Vec<&'static Rule>,
-    /// The rules not to ask.
+    /// The rules not to ask, also if another list has them.
     pub ignore: Vec<&'static Rule>,
     /// The rules whose findings are errors, whatever the catalogue says.
     pub deny: Vec<&'static Rule>,

@@ -3,6 +3,16 @@
 //!
 //! Nearly all rows are written so, as [`fast`](super::fast) finds out: their own bytes are their form, and nothing
 //! has to be made.
+//!
+//! Two locations that differ in nothing but which of two equal functions they name are equal, and so are two attributes
+//! whose lists say the same in another order. The form takes those differences away, so that bytes can be compared:
+//!
+//! ```text
+//! location {address: 16, lines: [{function_index: 7}]}   functions 3 and 7 are equal
+//! form      18 10 22 02 08 03
+//! ```
+//!
+//! Tables are compared in an order in which each refers only to those before it, so one pass is enough.
 
 use super::cx::Cx;
 use super::record::Record;

@@ -1,4 +1,7 @@
 //! One message taken apart: what its fields hold, by the keys of the schema.
+//!
+//! Rules ask a record, not bytes. A field that comes several times leaves its last value and body, how often it came and
+//! how many elements it had; where that is not enough the bytes are walked again, which only odd payloads need.
 
 use std::cell::RefCell;
 use std::ops::{Deref, DerefMut, Range};

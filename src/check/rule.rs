@@ -79,17 +79,20 @@ pub(crate) fn generation(version: Version) -> usize {
 }
 
 impl Rule {
-    /// The id, such as `OP3101`.
+    /// The id, such as `OP3101`: `OP` for OTLP and files, `PP` for pprof, then the topic in two digits, such as 31 for
+    /// indices. It is what `--only`, `--ignore`, `--deny` and `--allow` take.
     pub fn id(&self) -> &'static str {
         self.id
     }
 
-    /// The name, such as `index-sample-stack-index`.
+    /// The name, such as `index-sample-stack-index`. [`Rule::find`] takes it as well as the id.
     pub fn name(&self) -> &'static str {
         self.name
     }
 
-    /// How much it matters, by generation: `E`, or `W6-7/I1-5`.
+    /// How much it matters, by generation: `E`, or `W6-7/I1-5`, a warning in generations 6 and 7 and an info before.
+    ///
+    /// A [finding](super::Finding::severity) has the one of its own payload.
     pub fn severity(&self) -> &'static str {
         self.severity
     }
@@ -105,7 +108,7 @@ impl Rule {
         self.place
     }
 
-    /// When it is broken.
+    /// When it is broken: what a finding says that has nothing more to say.
     pub fn statement(&self) -> &'static str {
         self.statement
     }
@@ -120,17 +123,23 @@ impl Rule {
         self.example
     }
 
-    /// What to do about it.
+    /// What to do about it, in the imperative.
+    ///
+    /// ```
+    /// use otlp_profiles::check::Rule;
+    ///
+    /// assert_eq!(Rule::find("OP7011").unwrap().fix(), "set mapping_index");
+    /// ```
     pub fn fix(&self) -> &'static str {
         self.fix
     }
 
-    /// Whether it is asked without being named.
+    /// Whether it is asked without being named: hints about size are not, nor is what only receivers demand.
     pub fn is_on(&self) -> bool {
         !self.off
     }
 
-    /// The worst that it is in any generation.
+    /// The worst that it is in any generation. Machine output that knows one level for each rule has this one.
     pub fn worst(&self) -> Severity {
         self.levels.iter().flatten().max().copied().unwrap_or(Severity::Info)
     }

@@ -1,4 +1,10 @@
 //! The schema of one version, laid out for walking payloads: the fields of each message by number.
+//!
+//! A [`Shape`] is a message of one version, a [`Slot`] a field of it, and a cell the place that what a field says has in
+//! every version: `Sample.values` is field 2 of 1.8 and field 4 of 1.10, but one cell. So a rule asks for a cell, whatever
+//! the generation, and what a generation does not have is never seen.
+//!
+//! The shapes of a version are made of the schema once in a process, when a payload of it is first checked.
 
 use std::sync::OnceLock;
 

@@ -1,4 +1,8 @@
 //! What rules need to know of the payload and of the profile that is walked.
+//!
+//! The two states live as long as what they are of: a [`PayloadState`] for a whole walk, a [`ProfileState`] until the
+//! next profile. Everything that grows with the payload is here or in [`Tables`](super::tables::Tables); a test holds
+//! their memory to 24 bytes for each byte of the payload.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::BuildHasher;

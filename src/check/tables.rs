@@ -1,4 +1,7 @@
 //! What references lead to: where each row of each table lies, and which rows something refers to.
+//!
+//! The rows are found before anything is walked (`survey`), by the headers of fields alone: eight bytes a row, whatever
+//! is in it. References are counted as they are met, so that what an orphan refers to can be taken back.
 
 use super::shape::{Shape, Take};
 use super::varint::varint;

@@ -1,4 +1,7 @@
 //! Text: whether it is UTF-8, what it must not hold, how long it is.
+//!
+//! The bytes of `string` fields of OTLP have to be UTF-8; pprof never says so, and its readers keep what there is, so that
+//! a warning is enough there.
 
 use std::ops::Range;
 

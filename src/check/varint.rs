@@ -1,4 +1,7 @@
 //! Varints, taken without trusting them, and what is wrong with those that cannot be.
+//!
+//! Protobuf's rules are stricter than many readers: at most ten bytes, and no bit past the 64th. Which of the two a varint
+//! breaks is a rule of its own each (`OP1001`, `OP1002`).
 
 use crate::wire::read::Reader;
 

@@ -1,5 +1,16 @@
 //! The walk through a payload: each message is taken apart once, asked what its rules ask, and then the
 //! messages inside it: the rows of tables first, so that all is known of a row before anything refers to it.
+//!
+//! ```text
+//! message ─► fast: nothing to say of it? ─► done
+//!    │ no
+//!    ▼
+//! take: its fields into a Record ─► enter: its own rules ─► rows of tables ─► rows compared ─► other messages ─► leave
+//! ```
+//!
+//! `enter` asks what a message says of itself; what is inside it may need that: samples need the time range of their
+//! profile, which stands behind them. `leave` asks what only all that is inside shows: orphans, sums, empty tables. A
+//! message that cannot be taken apart is left where it broke, its neighbours are walked all the same.
 
 use super::catalogue::{OP5018, PP1038};
 use super::cx::{Broken, Cx};

@@ -1,4 +1,7 @@
 //! Rules about attributes, resources, scopes and entities.
+//!
+//! Sources: OpenTelemetry's specification of attributes (`specification/common`), which says that a key comes once, and the
+//! comments of the protos on tables, units and entities.
 
 use crate::check::rule::rules;
 

@@ -1,4 +1,7 @@
 //! Rules about a file: compression, framing, and which format it is.
+//!
+//! Sources: RFC 1951 and 1952 for gzip, OTLP's specification for what a receiver has to limit, and what the readers of
+//! pprof files do. `A` says that a rule is asked before it is known which generation a payload is of.
 
 use crate::check::rule::rules;
 

@@ -1,4 +1,7 @@
 //! Rules of specification/profiles and of the semantic conventions.
+//!
+//! Sources: OpenTelemetry's semantic conventions of profiles and of pprof, and `mappings.md` of its specification. Those
+//! documents are not stable yet, so that what they demand is a warning and what they recommend an info.
 
 use crate::check::rule::rules;
 

@@ -1,4 +1,7 @@
 //! Rules about table entries that are equal.
+//!
+//! 1.9 says that there should be no duplicates; before, they only cost bytes, which makes them infos there. Rows are equal
+//! by what they mean: those that refer to equal rows are equal.
 
 use crate::check::rule::rules;
 

@@ -1,4 +1,7 @@
 //! Rules about mappings, locations, lines and functions.
+//!
+//! Sources: the comments of the protos, 1.11's more precise than all before, and what profcheck asks. What only hints at
+//! something lost on the way (an address outside its mapping) is an info.
 
 use crate::check::rule::rules;
 

@@ -1,4 +1,7 @@
 //! Rules about ids, links and times.
+//!
+//! Sources: OTEP 0239 and the comments of the protos on ids; the specification of traces on what a valid span context is.
+//! Times are nanoseconds since 1970: one that could be seconds, milliseconds or microseconds is told (`OP6014`).
 
 use crate::check::rule::rules;
 

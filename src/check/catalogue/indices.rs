@@ -1,4 +1,7 @@
 //! Rules about references that lead past their tables, and which field each is about.
+//!
+//! A rule for each field that refers to a table, in every generation; [`rule_of`] finds it for a field of the schema. The
+//! sources are the comments of the protos, which call each index by its table, and profcheck's `checkIndex`.
 
 use super::pprof::PP1010;
 use crate::check::rule::{Rule, rules};

@@ -1,4 +1,7 @@
 //! Limits, and hints about size.
+//!
+//! A limit is one of [`Limits`](crate::Limits), so an error here is one of the reader too. The hints about size are asked
+//! only when they are named.
 
 use crate::check::rule::rules;
 

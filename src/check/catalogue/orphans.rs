@@ -1,4 +1,7 @@
 //! Rules about table entries that nothing refers to.
+//!
+//! As for duplicates, 1.9 is the first to say so. A row that only orphans refer to is told by a rule of its own
+//! (`OP3308`), so that whoever mends the first knows what goes with it.
 
 use crate::check::rule::rules;
 

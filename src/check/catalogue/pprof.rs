@@ -1,4 +1,7 @@
 //! Rules of pprof alone.
+//!
+//! Sources: the comments of [profile.proto](https://github.com/google/pprof/blob/main/proto/profile.proto), and what
+//! google/pprof does with a file: what its `CheckValid` refuses is an error, what it keeps and others refuse a warning.
 
 use crate::check::rule::rules;
 

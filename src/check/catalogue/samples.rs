@@ -1,4 +1,7 @@
 //! Rules about samples.
+//!
+//! Sources: `Sample` in the protos of 1.3 to 1.11 and what profcheck makes of it. Since 1.8 values and timestamps belong
+//! together, which is what most of these ask; before, a sample has a value for each sample type.
 
 use crate::check::rule::rules;
 

@@ -1,4 +1,7 @@
 //! Rules about what a payload, its profiles and their sample types must hold.
+//!
+//! Sources: the comments of the protos on which messages must be there. That a payload says nothing is no error: its sender
+//! may have nothing to say.
 
 use crate::check::rule::rules;
 

@@ -1,4 +1,8 @@
 //! Rules of protobuf itself.
+//!
+//! Sources: [the encoding](https://protobuf.dev/programming-guides/encoding/), and protobuf's conformance tests, whose
+//! names the rows say. Errors are what no reader may accept, or what readers are known to read differently; warnings are
+//! what is read everywhere, and lost by some (`OP1019`, an unknown field).
 
 use crate::check::rule::{Rule, rules};
 

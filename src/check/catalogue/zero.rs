@@ -1,4 +1,8 @@
 //! Rules about the first entry of each table.
+//!
+//! Since 1.8 the first entry of each table is the zero value, so that an index of 0 means none. `link_table[0]` has two
+//! forms, and each is right for some reader: 1.11 wants 16 and 8 zero bytes, profcheck and Parca want `Link{}`. Both are
+//! infos (`OP3006`, `OP3007`).
 
 use crate::check::rule::rules;
 

@@ -1,4 +1,7 @@
 //! Attributes, resources and scopes.
+//!
+//! A value may hold arrays and lists of pairs, and those more of them: how deep is counted, and warned of past 64 levels,
+//! where the specification lets SDKs stop.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,6 @@
 //! Attributes that have another value on nearly every sample.
+//!
+//! Samples are walked once more only where a key has nearly as many rows as it takes to break the rule.
 
 use crate::check::catalogue::OP5016;
 use crate::check::cx::Cx;

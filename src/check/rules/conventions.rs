@@ -1,4 +1,7 @@
 //! The semantic conventions of profiles.
+//!
+//! By key: an attribute that no convention names is not looked at. Which class a key is of is found once for each row of
+//! the attribute table, not for each reference to it.
 
 use std::ops::Range;
 

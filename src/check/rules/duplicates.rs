@@ -1,4 +1,6 @@
 //! Table entries that are equal.
+//!
+//! One pass over each table, with a hash a row: in an order in which references lead only to tables that were compared.
 
 use std::hash::BuildHasher;
 

@@ -1,4 +1,7 @@
 //! Mappings, locations, lines and functions.
+//!
+//! A location is held against its mapping and its lines against their functions, so the facts of both are gathered before
+//! any location is walked: start and limit of each mapping, the first line of each function.
 
 use std::collections::HashSet;
 

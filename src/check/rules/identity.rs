@@ -1,4 +1,7 @@
 //! Ids, links and times.
+//!
+//! Times are compared as `i128`: a start and a duration of 64 bits each have a sum that no 64 bits hold, and older
+//! generations have signed ones.
 
 use super::times;
 use crate::check::catalogue::{

@@ -1,4 +1,7 @@
 //! Limits, and hints about size.
+//!
+//! How many bytes decoding would take is added up message by message, as prost's structs would take it: a payload of a few
+//! kilobytes can be one of gigabytes there.
 
 use crate::check::catalogue::{OP9001, OP9002, OP9003, OP9006, OP9101};
 use crate::check::cx::Cx;

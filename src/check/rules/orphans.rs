@@ -1,4 +1,6 @@
 //! Table entries that nothing refers to.
+//!
+//! Uses are counted while the payload is walked; this looks at the counts, once for each row.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,7 @@
 //! Mappings, locations, lines and functions, in pprof.
+//!
+//! pprof refers by ids, which its rows say themselves. Nearly all files count them from 1, which needs no table
+//! ([`Ids`]).
 
 use std::collections::HashMap;
 

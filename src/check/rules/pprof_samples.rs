@@ -1,4 +1,6 @@
 //! Samples and their labels, in pprof.
+//!
+//! Equal samples are found by fingerprints of their bytes, so labels in another order make another sample.
 
 use std::ops::Range;
 

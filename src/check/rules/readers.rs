@@ -1,4 +1,7 @@
 //! What a known receiver refuses, drops or cuts though the specification allows it.
+//!
+//! Each of these is something that a payload may say, that every rule of the specification allows, and that this receiver
+//! was seen to refuse, drop or cut in its own code; the row of the catalogue names the file.
 
 use super::value_types;
 use crate::check::catalogue::{

@@ -1,4 +1,7 @@
 //! Samples: values, timestamps, stacks, labels.
+//!
+//! What is asked of a sample needs four facts of its profile: how many sample types it has, its time range, the shape of
+//! its first sample and the sums so far. Samples of the same stack, attributes and link are found by a key of 128 bits.
 
 use super::{labels, times, zero};
 use crate::check::catalogue::{

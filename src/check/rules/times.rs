@@ -1,4 +1,7 @@
 //! The timestamps of samples.
+//!
+//! Which times are usual is one range for all samples of a profile, so that a timestamp costs two comparisons; only those
+//! outside it are asked one by one.
 
 use std::ops::Range;
 
