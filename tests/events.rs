@@ -410,6 +410,10 @@ fn said_in_every_way() -> Vec<Profile> {
         Event { sum: 7, time: 4, ..b.clone() },
         Event { count: 1, sum: 9, time: 4, ..a.clone() },
         Event { time: 4, ..b.clone() },
+        Event { value: 9, sum: 9, time: 4, ..a.clone() },
+        Event { value: 10, time: 4, ..b.clone() },
+        Event { sum: 10, count: 1, time: 4, ..a.clone() },
+        Event { value: 10, sum: 10, time: 4, ..b.clone() },
     ];
     let heap = vec![
         Event { value: 7, ..a.clone() },
@@ -418,12 +422,19 @@ fn said_in_every_way() -> Vec<Profile> {
         Event { sum: 7, count: 1, ..b.clone() },
         Event { value: 30, count: 3, ..a.clone() },
         Event { sum: 30, count: 3, ..b.clone() },
+        Event { value: 30, sum: 30, ..a.clone() },
+        Event { value: 30, sum: 30, count: 3, ..b.clone() },
     ];
     let told = vec![
         Event { count: 2, ..a.clone() },
         Event { value: 16, ..b.clone() },
-        Event { value: 32, count: 2, ..a },
-        Event { count: 1, ..b },
+        Event { value: 32, count: 2, ..a.clone() },
+        Event { count: 1, ..b.clone() },
+        Event { sum: 16, ..a.clone() },
+        Event { sum: 32, count: 2, ..b.clone() },
+        Event { value: 16, sum: 16, ..a.clone() },
+        Event { value: 48, sum: 48, count: 3, ..b },
+        Event { sum: 16, count: 1, ..a },
     ];
     vec![of(0, clock), of(1, heap), of(2, told)]
 }

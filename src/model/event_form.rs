@@ -19,9 +19,18 @@ pub struct EventForm {
     /// The events, ascending, whose count of one is said in another way than is usual: with times it is
     /// said, without it is not.
     pub(crate) odd_counts: Vec<u32>,
-    /// The events, ascending, whose worth is said in another way than is usual: with times as a sum,
-    /// without as a value.
-    pub(crate) odd_worths: Vec<u32>,
+    /// The events, ascending, that say their worth in another way than is usual: with times it is the
+    /// value, without the sum, and neither where the default value and the count say it.
+    pub(crate) odd_worths: Vec<(u32, Worth)>,
+}
+
+/// The fields that say what an event is worth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Worth {
+    Value,
+    Sum,
+    /// The same number in each.
+    Both,
 }
 
 /// A clock: when it began, in nanoseconds since 1970, and its cycles in a second.
@@ -48,10 +57,9 @@ impl EventForm {
 
     /// The bytes of memory it takes, beside itself.
     pub(crate) fn owned_bytes(&self) -> usize {
-        [&self.places, &self.odd_counts, &self.odd_worths]
-            .map(|rows| size_of_val(&rows[..]))
-            .iter()
-            .sum()
+        size_of_val(&self.places[..])
+            + size_of_val(&self.odd_counts[..])
+            + size_of_val(&self.odd_worths[..])
     }
 }
 

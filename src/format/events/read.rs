@@ -97,8 +97,8 @@ fn of_lane(
         default_value: kind.default_value,
         clock: clock.filter(|_| lane.is_timed).map(|clock| clock.clock),
         places: lane.places(),
-        odd_counts: lane.odd(|odd| odd.count),
-        odd_worths: lane.odd(|odd| odd.worth),
+        odd_counts: lane.odd(|at, odd| odd.count.then_some(at)),
+        odd_worths: lane.odd(|at, odd| odd.worth.map(|worth| (at, worth))),
         texts: common.event_form.texts,
     };
     let says = lane.says(kind.unit != StringId::NONE, kind.default_value);

@@ -9,7 +9,7 @@ use crate::format::intake::Intake;
 use crate::format::losses;
 use crate::format::otlp::read::common::show;
 use crate::format::otlp::read::tables::indices;
-use crate::model::event_form::EventClock;
+use crate::model::event_form::{EventClock, Worth};
 use crate::model::id::{AttributeId, LinkId, StackId, StringId};
 use crate::schema::Version;
 use crate::wire::read::Reader;
@@ -54,8 +54,8 @@ pub(super) struct Event {
 pub(super) struct Odd {
     /// With a time, that it is one; without, no count, though it is one.
     pub(super) count: bool,
-    /// With a time its worth as a sum, without as a value.
-    pub(super) worth: bool,
+    /// The fields that say its worth, where the usual one would not be it alone.
+    pub(super) worth: Option<Worth>,
 }
 
 /// The fields of an event.
@@ -153,7 +153,8 @@ impl Resolver {
             odd: Odd::default(),
         };
         self.settle(&mut event, intake)?;
-        event.odd = said.odd(event.at.is_some());
+        let default_value = self.types.get(index).map_or(0, |kind| kind.default_value);
+        event.odd = said.odd(event.at.is_some(), default_value);
         if let Some(kind) = self.types.get_mut(index) {
             kind.has_events = true;
             kind.uses_default |= said.sum == 0 && said.value == 0;
@@ -220,11 +221,20 @@ impl Fields {
         whole(total, if sum > 0 { "sum" } else { "value" })
     }
 
-    fn odd(&self, is_timed: bool) -> Odd {
+    fn odd(&self, is_timed: bool, default_value: u64) -> Odd {
         let Self { value, count, sum, .. } = *self;
-        match is_timed {
-            true => Odd { count: count == 1, worth: sum > 0 && value == 0 },
-            false => Odd { count: count == 0, worth: sum == 0 && value > 0 },
+        let said = match (value, sum) {
+            (0, 0) => None,
+            (_, 0) => Some(Worth::Value),
+            (0, _) => Some(Worth::Sum),
+            // Of two that differ the sum counts, which was noted.
+            _ => (value == sum).then_some(Worth::Both),
+        };
+        let is_told = count.max(1).checked_mul(default_value) == Some(value.max(sum));
+        let usual = if is_timed { Worth::Value } else { Worth::Sum };
+        Odd {
+            count: if is_timed { count == 1 } else { count == 0 },
+            worth: said.filter(|said| is_told || *said != usual),
         }
     }
 

@@ -137,14 +137,13 @@ impl Lane {
         }
     }
 
-    /// The events that said something in another way than is usual.
-    pub(super) fn odd(&self, is_odd: fn(Odd) -> bool) -> Vec<u32> {
-        if !self.events.iter().any(|event| is_odd(event.odd)) {
+    /// The events that said something in another way than is usual, and how.
+    pub(super) fn odd<T>(&self, how: fn(u32, Odd) -> Option<T>) -> Vec<T> {
+        if !self.events.iter().any(|event| how(0, event.odd).is_some()) {
             return Vec::new();
         }
         let events = self.by_row();
-        let odd = events.iter().zip(0..).filter(|(event, _)| is_odd(event.odd));
-        odd.map(|(_, at)| at).collect()
+        events.iter().zip(0..).filter_map(|(event, at)| how(at, event.odd)).collect()
     }
 
     /// What is said by the events, and not by their type.

@@ -7,7 +7,7 @@ use super::number;
 use super::order::Place;
 use super::select::Selected;
 use crate::format::losses::{self, Losses};
-use crate::model::event_form::EventClock;
+use crate::model::event_form::{EventClock, Worth};
 use crate::model::id::LinkId;
 use crate::wire::record::{Fields, field_varint, field_varints, records};
 use crate::wire::write::{field_fixed64, field_message, varint};
@@ -175,17 +175,25 @@ impl Said {
     fn of(series: &Series, event: &Event, at: usize) -> Self {
         let Event { value, count, .. } = *event;
         let (default, form) = (series.default_value, &series.profile.event_form);
-        let is_among = |odd: &[u32]| odd.binary_search(&(at as u32)).is_ok();
-        let (odd_count, odd_worth) = (is_among(&form.odd_counts), is_among(&form.odd_worths));
+        let odd_count = form.odd_counts.binary_search(&(at as u32)).is_ok();
+        let odd_worth = form.odd_worths.binary_search_by_key(&(at as u32), |(event, _)| *event);
+        let odd_worth = odd_worth.ok().and_then(|row| form.odd_worths.get(row));
         let count = match (series.is_timed, odd_count) {
             (true, _) | (_, true) => 1,
             (false, false) => count,
         };
-        let is_told = count.checked_mul(default) == Some(value) && !odd_worth;
-        let worth = if is_told { 0 } else { value };
-        let (value, sum) = if series.is_timed == odd_worth { (0, worth) } else { (worth, 0) };
+        let is_told = count.checked_mul(default) == Some(value);
+        let (value, sum) = match odd_worth {
+            Some((_, Worth::Value)) => (value, 0),
+            Some((_, Worth::Sum)) => (0, value),
+            Some((_, Worth::Both)) => (value, value),
+            None if is_told => (0, 0),
+            None if series.is_timed => (value, 0),
+            None => (0, value),
+        };
         // Something is said of an event without a time.
-        let is_counted = if series.is_timed { odd_count } else { !odd_count || worth == 0 };
+        let is_silent = (value, sum) == (0, 0);
+        let is_counted = if series.is_timed { odd_count } else { !odd_count || is_silent };
         Self { value, count: if is_counted { count } else { 0 }, sum }
     }
 }
