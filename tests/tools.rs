@@ -225,6 +225,76 @@ fn pprofs_rarer_old_forms_are_read_as_go_reads_them() {
     assert_eq!(stacks, [[0x20, 0x2f].to_vec(), [0x20, 0x3f, 0x4f].to_vec()]);
 }
 
+/// What Java's symbols are called, as it lists them behind samples.
+const SYMBOLS: &str = "\n 0x0000003 com.example.Server.run (Server.java:39)\n 0x0000004 GC\n\
+    0x5 memcpy (/usr/lib/jvm/libjvm.so)\n 0x6 generated stub/JIT of 4\n 0x7 com.example.Init.<init> (Unknown:-1)\n";
+
+fn java_heap() -> String {
+    format!(
+        "--- heapz 1 ---\nformat = java\nresolution=bytes\n 7048  1 @ 0x3 0x4\n  4752 9 @ 0x5 0x99\n{SYMBOLS}"
+    )
+}
+
+fn java_contention() -> String {
+    format!(
+        "--- contentionz 1 ---\nformat=java\nresolution = microseconds\nsampling period = 100\n\
+         ms since reset = 6000\n 14 1 @ 0x6 0x7\n 2 3 @ 0x3\n{SYMBOLS}"
+    )
+}
+
+/// A CPU profile of Java, in words of 8 bytes or of 4.
+fn java_cpu(is_wide: bool) -> Vec<u8> {
+    let words = [0u64, 3, 1, 10_000, 0, 2, 2, 3, 4, 1, 1, 5, 0, 1, 0];
+    let words: Vec<u8> = match is_wide {
+        true => words.iter().flat_map(|word| word.to_le_bytes()).collect(),
+        false => words.iter().flat_map(|word| (*word as u32).to_be_bytes()).collect(),
+    };
+    [&words, SYMBOLS.as_bytes()].concat()
+}
+
+#[test]
+fn javas_old_forms_are_read_with_their_symbols() {
+    let heap = java_heap();
+    let profiles = detected(heap.as_bytes(), Format::PPROF_LEGACY);
+    // As Go counts such samples up, by the rate that Java has.
+    is(
+        &profiles,
+        &[("inuse_objects count", 2, 74 + 8_941), ("inuse_space bytes", 2, 527_819 + 4_720_968)],
+    );
+    assert_eq!(frames(&profiles), ["com.example.Server.run Server.java 39", "GC  0"]);
+    let second = profiles.iter().next().unwrap().samples().get(1).unwrap();
+    let second = profiles.dictionary().frames(second.stack);
+    let second: Vec<_> =
+        second.map(|f| format!("{f} {} {:#x}", f.filename(), f.address())).collect();
+    assert_eq!(second, ["memcpy libjvm.so 0x0", "0x99  0x99"]);
+
+    let contention = java_contention();
+    let profiles = detected(contention.as_bytes(), Format::PPROF_LEGACY);
+    is(&profiles, &[("contentions count", 2, 400), ("delay microseconds", 2, 1_600)]);
+    let profile = profiles.iter().next().unwrap();
+    assert_eq!((profile.period(), profile.duration_nanos()), (100, 6_000_000_000));
+    assert_eq!(frames(&profiles), ["STUB  0", "com.example.Init.<init> Unknown 0"]);
+
+    for cpu in [java_cpu(true), java_cpu(false)] {
+        let profiles = detected(&cpu, Format::PPROF_LEGACY);
+        is(&profiles, &[("samples count", 2, 3), ("cpu nanoseconds", 2, 30_000_000)]);
+        assert_eq!(frames(&profiles), ["com.example.Server.run Server.java 39", "GC  0"]);
+    }
+    for (wrong, message) in [
+        (heap.replace("7048  1", "7048 0"), "line 4: there are 7048 bytes in no object"),
+        (heap.replace("7048  1", "7048"), "line 4: a sample has two numbers"),
+        (heap.replace("@ 0x3", "@ x3y"), "line 4: \"x3y\" is no address"),
+        (heap.replace("= java", "= cobol"), "line 2: \"format = cobol\" is neither a sample"),
+        (
+            contention.replace(" 14 1", " 9223372036854775807 1"),
+            "line 6: 9223372036854775807 times 100 does not fit",
+        ),
+    ] {
+        let error = read(wrong.as_bytes(), &ReadOptions::default()).unwrap_err().to_string();
+        assert!(error.starts_with(message), "{error}");
+    }
+}
+
 #[test]
 fn the_profilers_own_frame_is_left_out_of_many_stacks() {
     let file = |samples: u64| {
@@ -406,7 +476,10 @@ fn a_hundred_thousand_of_anything_take_linear_time() {
 /// No variant of a file with a byte changed, or cut anywhere, panics.
 #[test]
 fn broken_variants_are_survived() {
-    let files: [(Format, Vec<u8>); 5] = [
+    let files: [(Format, Vec<u8>); 8] = [
+        (Format::PPROF_LEGACY, java_heap().into()),
+        (Format::PPROF_LEGACY, java_contention().into()),
+        (Format::PPROF_LEGACY, java_cpu(true)),
         (Format::SPEEDSCOPE, FILE.into()),
         (Format::PERF_SCRIPT, b"# a : b\na b 7/8 [003] 1.5: 64 e:u: k=v\n\t12 f+0x5e (/b)\n  a.c:3 (inlined)\n\t12 g (c)\n".to_vec()),
         (Format::PPROF_LEGACY, testdata("gperftools.heap")[..400].to_vec()),

@@ -137,10 +137,11 @@ static FOREIGN: &[Foreign] = &[
         Bytes(signs::is_legacy_cpu),
         "its first words are 0, 3, 0, a period and 0",
     ),
-    profile(
+    read(
+        Format::PPROF_LEGACY,
         "a Java CPU profile in pprof's old binary form",
         Bytes(signs::is_legacy_java_cpu),
-        LEGACY,
+        "its first words are 0, 3, 1, a period and 0",
     ),
     no_profile(
         "an ELF binary",
@@ -234,11 +235,13 @@ static FOREIGN: &[Foreign] = &[
         Line(&["--- contention", "--- mutex:"]),
         "its first line says so",
     ),
-    profile(
+    read(
+        Format::PPROF_LEGACY,
         "a Java heap profile in pprof's old text form",
-        Line(&["--- heapz", "--- growthz"]),
-        LEGACY,
+        Line(&["--- heapz 1 ---"]),
+        "its first line says so",
     ),
+    profile("a heap profile in pprof's old text form", Line(&["--- heapz", "--- growthz"]), LEGACY),
     read(
         Format::PPROF_LEGACY,
         "a jemalloc heap profile",

@@ -55,11 +55,6 @@ impl Header {
                 })?;
             }
             b"discarded samples" => {}
-            b"format" if value.trim_ascii() == b"java" => {
-                return Err(Error::malformed(
-                    "contention profiles of Java are not read; `go tool pprof -proto FILE > profile.pb.gz` makes a pprof of one",
-                ));
-            }
             _ => return Err(wrong()),
         }
         Ok(())

@@ -1,10 +1,13 @@
-//! gperftools' CPU profiles: words of 4 or 8 bytes of either endianness, then mappings as text.
+//! gperftools' CPU profiles: words of 4 or 8 bytes of either endianness, then mappings as text; and Java's, with names
+//! of symbols.
 
 use hashbrown::HashMap;
 
 use crate::error::{Error, Result};
 use crate::format::intake::Intake;
+use crate::format::legacy::java::symbol;
 use crate::format::legacy::stacks::{Stacks, without_twice};
+use crate::format::lines::lines;
 use crate::format::losses;
 use crate::model::Profiles;
 
@@ -13,17 +16,21 @@ use crate::model::Profiles;
 pub(super) struct Words {
     bytes: usize,
     big: bool,
+    /// Whether addresses are numbers of symbols, which are named behind the samples.
+    is_java: bool,
 }
 
 impl Words {
-    /// Words in which the header makes sense: 0, at least 3, version 0, a period, 0.
+    /// Words in which the header makes sense: 0, at least 3, version 0 or 1 for Java, a period, 0.
     pub(super) fn of(payload: &[u8]) -> Option<Self> {
         let orders = [(8, false), (4, false), (8, true), (4, true)];
-        let mut words = orders.into_iter().map(|(bytes, big)| Self { bytes, big });
-        words.find(|words| {
+        orders.into_iter().find_map(|(bytes, big)| {
+            let words = Self { bytes, big, is_java: false };
             let at = |row: usize| words.word(payload, row);
-            (at(0), at(1), at(2), at(4)) == (Some(0), Some(3), Some(0), Some(0))
-                && at(3).is_some_and(|period| period > 0)
+            let version = at(2).filter(|version| *version < 2)?;
+            let is_header = (at(0), at(1), at(4)) == (Some(0), Some(3), Some(0))
+                && at(3).is_some_and(|period| period > 0);
+            is_header.then_some(Self { is_java: version == 1, ..words })
         })
     }
 
@@ -51,10 +58,7 @@ pub(super) fn read(words: Words, payload: &[u8], intake: &mut Intake) -> Result<
     let period = i64::try_from(micros).ok().and_then(|micros| micros.checked_mul(1000));
     let period = period.ok_or_else(|| too_large("the period", micros))?;
     let end = end(words, payload).ok_or_else(cut)?;
-    // The mappings behind the samples have no heading.
-    let mut maps = b"MAPPED_LIBRARIES:\n".to_vec();
-    maps.extend_from_slice(payload.get(end * words.bytes..).unwrap_or_default());
-    let mut stacks = Stacks::of(&maps, intake)?;
+    let mut stacks = stacks(words, payload.get(end * words.bytes..).unwrap_or_default(), intake)?;
     let mut samples = Vec::new();
     let mut row = HEADER;
     while row + TRAILER < end {
@@ -65,7 +69,8 @@ pub(super) fn read(words: Words, payload: &[u8], intake: &mut Intake) -> Result<
         // The leaf is where the processor was, all others are behind their calls.
         let address = |from_leaf: usize| {
             let address = words.word(payload, row + 2 + from_leaf);
-            address.map(|address| address.saturating_sub(u64::from(from_leaf > 0)))
+            let behind = u64::from(from_leaf > 0 && !words.is_java);
+            address.map(|address| address.saturating_sub(behind))
         };
         let addresses = (0..depth).map(address).collect::<Option<Vec<u64>>>().ok_or_else(cut)?;
         let count_of = i64::try_from(count).ok();
@@ -74,13 +79,25 @@ pub(super) fn read(words: Words, payload: &[u8], intake: &mut Intake) -> Result<
         samples.push((addresses, values));
         row += 2 + depth;
     }
-    without_handler(&mut samples, intake);
+    if !words.is_java {
+        without_handler(&mut samples, intake);
+    }
     for (addresses, values) in samples {
-        let stack = stacks.stack(&without_twice(addresses), intake)?;
+        let addresses = if words.is_java { addresses } else { without_twice(addresses) };
+        let stack = stacks.stack(&addresses, intake)?;
         stacks.sample(stack, &[], &values, intake)?;
     }
     let types = [("samples", "count"), ("cpu", "nanoseconds")];
     stacks.finish(&types, (types[1], period), 0, intake)
+}
+
+/// What the text behind the samples says of addresses.
+fn stacks(words: Words, text: &[u8], intake: &mut Intake) -> Result<Stacks> {
+    if words.is_java {
+        return Stacks::symbols(lines(text).filter_map(|(_, line)| symbol(line)), intake);
+    }
+    // The mappings have no heading there.
+    Stacks::of(&[b"MAPPED_LIBRARIES:\n", text].concat(), intake)
 }
 
 /// A stack, and how often it was seen and for how long.

@@ -172,7 +172,7 @@ fn add(
 }
 
 /// What a sampling profiler that saw so much stands for.
-fn unsampled(count: i64, bytes: i64, rate: i64) -> Result<(i64, i64)> {
+pub(super) fn unsampled(count: i64, bytes: i64, rate: i64) -> Result<(i64, i64)> {
     if rate <= 1 {
         return Ok((count, bytes));
     }

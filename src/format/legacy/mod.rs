@@ -13,6 +13,7 @@ mod contention;
 mod count;
 mod cpu;
 mod heap;
+mod java;
 mod mappings;
 mod stacks;
 mod thread;
@@ -38,7 +39,7 @@ use crate::model::Profiles;
 pub(crate) static PPROF_LEGACY: Codec = Codec {
     name: "pprof-legacy",
     aliases: &["legacy"],
-    about: "what pprof reads besides: Go's debug=1, gperftools, jemalloc",
+    about: "what pprof reads besides: Go's debug=1, gperftools, jemalloc, Java",
     extensions: &[],
     gzip_on_disk: false,
     deprecated: None,
@@ -61,6 +62,8 @@ fn read(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
         heap::read(text, intake)
     } else if begins("--- threadz ") || begins("--- Thread ") {
         thread::read(text, intake)
+    } else if begins("--- heapz ") || begins("--- contentionz ") && java::is_java(text) {
+        java::read(text, intake)
     } else if begins("--- contention") || begins("--- mutex:") {
         contention::read(text, intake)
     } else if line.windows(16).any(|part| part == b" profile: total ") {

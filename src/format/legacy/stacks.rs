@@ -19,6 +19,8 @@ pub(super) struct Stacks {
     pub(super) assembly: Assembly,
     names: HashMap<u64, Vec<Line>, foldhash::fast::RandomState>,
     mappings: ProcessMappings,
+    /// Whether addresses are numbers of symbols, which mean nothing besides.
+    is_symbols: bool,
     locations: Vec<LocationId>,
     pub(super) rows: Rows,
 }
@@ -45,7 +47,23 @@ impl Stacks {
         }
         let mappings = mappings(text)?;
         assembly.settle(intake)?;
-        Ok(Self { assembly, names, mappings, locations: Vec::new(), rows: Rows::apart() })
+        let (locations, rows) = (Vec::new(), Rows::apart());
+        Ok(Self { assembly, names, mappings, is_symbols: false, locations, rows })
+    }
+
+    /// Stacks whose addresses are numbers of these symbols; of equal numbers the last counts.
+    pub(super) fn symbols<'t>(
+        symbols: impl Iterator<Item = (u64, Named<'t>)>,
+        intake: &mut Intake,
+    ) -> Result<Self> {
+        let mut stacks = Self { is_symbols: true, ..Self::of(b"", intake)? };
+        for (number, named) in symbols {
+            let line = stacks.assembly.line(&named)?;
+            intake.budget.take::<[Line; 2]>(1)?;
+            stacks.names.insert(number, vec![line]);
+        }
+        stacks.assembly.settle(intake)?;
+        Ok(stacks)
     }
 
     /// The stack of addresses as they are printed, the leaf first.
@@ -78,6 +96,7 @@ impl Stacks {
             }
         };
         let lines = self.names.get(&address).map(Vec::as_slice).unwrap_or_default();
+        let address = if self.is_symbols && !lines.is_empty() { 0 } else { address };
         self.assembly.location((mapping, address), lines, "")
     }
 

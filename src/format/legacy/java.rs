@@ -1,0 +1,158 @@
+//! Java's heaps and what waited for locks: a stack is numbers of symbols, which a list behind the samples names.
+
+use crate::error::{Error, Result};
+use crate::format::assembly::Named;
+use crate::format::intake::Intake;
+use crate::format::legacy::heap::unsampled;
+use crate::format::legacy::stacks::{Stacks, address, at_sign, numbers};
+use crate::format::lines::{hex, int, kept, lines, shown};
+use crate::model::Profiles;
+use crate::model::value::Value;
+
+/// What the first lines say.
+struct Header {
+    is_heap: bool,
+    /// The unit of bytes or of delays.
+    resolution: String,
+    period: i64,
+    duration_nanos: i64,
+}
+
+/// The mean of the bytes between two samples of a heap.
+const HEAP_RATE: i64 = 512 << 10;
+
+/// Whether the lines before the first sample say that Java wrote it.
+pub(super) fn is_java(text: &[u8]) -> bool {
+    let before = lines(text).map(|(_, line)| line).take_while(|line| at_sign(line).is_none());
+    let mut said = before.filter_map(said);
+    said.any(|(name, _)| name == b"format" || name == b"resolution")
+}
+
+/// `sampling period = 100`
+fn said(line: &[u8]) -> Option<(&[u8], &[u8])> {
+    let at = line.iter().position(|byte| *byte == b'=')?;
+    Some((line.get(..at)?.trim_ascii(), line.get(at + 1..)?.trim_ascii()))
+}
+
+pub(super) fn read(text: &[u8], intake: &mut Intake) -> Result<Profiles> {
+    let mut stacks = Stacks::symbols(lines(text).filter_map(|(_, line)| symbol(line)), intake)?;
+    let (mut header, mut is_begun) = (None, false);
+    for (number, line) in lines(text) {
+        let line = line.trim_ascii();
+        if line.is_empty() || symbol(line).is_some() {
+            continue;
+        }
+        let taken = match (&mut header, at_sign(line)) {
+            (None, _) => {
+                header = Some(Header::of(line));
+                Ok(())
+            }
+            (Some(header), Some((counts, stack))) => {
+                is_begun = true;
+                sample(counts, stack, header, &mut stacks, intake)
+            }
+            (Some(header), None) if !is_begun => header.say(line),
+            // Behind the samples, what names no symbol is passed over, as Go does.
+            (Some(_), None) => Ok(()),
+        };
+        kept(taken, number, intake)?;
+    }
+    let header = header.unwrap_or_else(|| Header::of(b""));
+    let unit = &header.resolution[..];
+    match header.is_heap {
+        true => {
+            let types = [("inuse_objects", "count"), ("inuse_space", unit)];
+            stacks.finish(&types, (("", ""), 0), 0, intake)
+        }
+        false => {
+            let types = [("contentions", "count"), ("delay", unit)];
+            stacks.finish(&types, (types[0], header.period), header.duration_nanos, intake)
+        }
+    }
+}
+
+impl Header {
+    fn of(line: &[u8]) -> Self {
+        let is_heap = line.starts_with(b"--- heapz");
+        let resolution = if is_heap { "bytes" } else { "nanoseconds" }.to_owned();
+        Self { is_heap, resolution, period: 0, duration_nanos: 0 }
+    }
+
+    fn say(&mut self, line: &[u8]) -> Result<()> {
+        let wrong =
+            || Error::malformed(format!("{} is neither a sample nor NAME = VALUE", shown(line)));
+        let (name, value) = said(line).ok_or_else(wrong)?;
+        match name {
+            b"format" if value == b"java" => {}
+            b"resolution" => self.resolution = String::from_utf8_lossy(value).into_owned(),
+            b"sampling period" if !self.is_heap => self.period = int(value)?,
+            b"ms since reset" if !self.is_heap => {
+                let nanos = int(value)?.checked_mul(1_000_000);
+                self.duration_nanos = nanos.ok_or_else(|| {
+                    let value = shown(value);
+                    Error::malformed(format!("{value} ms do not fit into 64 bits of nanoseconds"))
+                })?;
+            }
+            _ => return Err(wrong()),
+        }
+        Ok(())
+    }
+}
+
+/// `7048 1 @ 0x3 0x4`: bytes or a delay, and how often.
+fn sample(
+    counts: &[u8],
+    stack: &[u8],
+    header: &Header,
+    stacks: &mut Stacks,
+    intake: &mut Intake,
+) -> Result<()> {
+    let [amount, count] = numbers(counts)?[..] else {
+        return Err(Error::malformed("a sample has two numbers: an amount and a count"));
+    };
+    let words = stack.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+    let symbols = words.map(address).collect::<Result<Vec<u64>>>()?;
+    let stack = stacks.stack(&symbols, intake)?;
+    if header.is_heap {
+        let Some(block) = amount.checked_div(count) else {
+            return Err(Error::malformed(format!("there are {amount} bytes in no object")));
+        };
+        let (objects, bytes) = unsampled(count, amount, HEAP_RATE)?;
+        let block = stacks.assembly.attribute(b"bytes", Value::Int(block))?;
+        return stacks.sample(stack, &[block], &[objects, bytes], intake);
+    }
+    let times = if header.period == 0 { 1 } else { header.period };
+    let [count, amount] = [count, amount].map(|number| {
+        number.checked_mul(times).ok_or_else(|| {
+            Error::malformed(format!("{number} times {times} does not fit into 64 bits"))
+        })
+    });
+    stacks.sample(stack, &[], &[count?, amount?], intake)
+}
+
+/// `0x3a com.example.Server.run (Server.java:39)`
+pub(super) fn symbol(line: &[u8]) -> Option<(u64, Named<'_>)> {
+    let rest = line.trim_ascii().strip_prefix(b"0x")?;
+    let end = rest.iter().position(u8::is_ascii_whitespace)?;
+    let (number, text) = (hex(rest.get(..end)?)?, rest.get(end..)?.trim_ascii());
+    let placed = text.strip_suffix(b")").and_then(|text| {
+        let at = text.windows(2).rposition(|pair| pair == b" (")?;
+        Some((text.get(..at)?.trim_ascii(), text.get(at + 2..)?))
+    });
+    let Some((name, place)) = placed else {
+        let is_stub = text.windows(18).any(|part| part == b"generated stub/JIT");
+        let name = if is_stub { b"STUB" } else { text };
+        return (!name.is_empty()).then_some((number, Named { name, ..Named::default() }));
+    };
+    let colon = place.iter().rposition(|byte| *byte == b':');
+    let line = colon.and_then(|at| Some((place.get(..at)?, int(place.get(at + 1..)?).ok()?)));
+    let named = match line {
+        Some((file, line)) => Named { name, file, line: line.max(0), column: 0 },
+        // Of a library the path is of no interest.
+        None => {
+            let file = place.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
+            Named { name, file, ..Named::default() }
+        }
+    };
+    Some((number, named))
+}
