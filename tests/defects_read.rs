@@ -285,3 +285,32 @@ fn a_hundred_thousand_empty_profiles_take_a_megabyte() {
         assert_eq!(reading.profiles.iter().count(), 100_000, "{name}");
     }
 }
+
+/// Tables are appended, and what the second payload refers to would be the first one's.
+#[test]
+fn payloads_end_to_end_are_refused_where_they_share_tables() {
+    let profiles = read("otlp-1.10", &payload().encode_to_vec());
+    for name in ["otlp-1.6", "otlp-1.7", "otlp-1.8", "otlp-1.9", "otlp-1.10"] {
+        let (one, _) = write(name, &profiles);
+        let twice = [&one[..], &one].concat();
+        for options in [options(name), ReadOptions::default()] {
+            let error = otlp_profiles::read(&twice, &options).unwrap_err().to_string();
+            assert!(error.contains("the file is several payloads concatenated"), "{name}: {error}");
+        }
+    }
+    for name in ["otlp-1.3", "otlp-1.4", "otlp-1.5"] {
+        let (one, _) = write(name, &profiles);
+        assert_eq!(read(name, &[&one[..], &one].concat()).iter().count(), 2, "{name}");
+    }
+    // In parts, each of which goes on where the one before ended, a dictionary may come.
+    let whole = payload();
+    let dictionary = whole.dictionary.clone().unwrap();
+    let (first, rest) = dictionary.string_table.split_at(3);
+    let rest = v1_10::ProfilesDictionary { string_table: rest.to_vec(), ..Default::default() };
+    let first = v1_10::ProfilesDictionary { string_table: first.to_vec(), ..dictionary };
+    let parts = v1_10::ProfilesData { dictionary: Some(first), ..whole.clone() }.encode_to_vec();
+    let rest = v1_10::ProfilesData { dictionary: Some(rest), ..Default::default() };
+    let parts = [parts, rest.encode_to_vec()].concat();
+    let (parts, whole) = (read("otlp-1.10", &parts), read("otlp-1.10", &whole.encode_to_vec()));
+    assert_eq!(write("otlp-1.10", &parts).0, write("otlp-1.10", &whole).0);
+}

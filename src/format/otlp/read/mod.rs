@@ -137,12 +137,14 @@ impl Reading {
         while let Some((_, tag, record)) = reader.next_record(max_nesting)? {
             if G::SCHEMA.home == Home::Dictionary && tag == const { self::tag(2, LEN) } {
                 let mut dictionary = record;
+                self.tables.begins = true;
                 while let Some((_, tag, row)) =
                     dictionary.next_record(max_nesting).map_err(|e| e.within("dictionary"))?
                 {
                     self.tables.count::<G>(tag, row, intake).map_err(|e| e.within("dictionary"))?;
                 }
             } else if G::SCHEMA.home == Home::Data {
+                self.tables.begins |= tag == const { self::tag(1, LEN) };
                 self.tables.count::<G>(tag, record, intake)?;
             }
         }
@@ -173,7 +175,7 @@ impl Reading {
         Ok(())
     }
 
-    /// The rows of `ProfilesDictionary`; said twice, the second adds to the first, as protobuf has it.
+    /// The rows of `ProfilesDictionary`; in several parts, each adds to those before, as protobuf has it.
     fn dictionary<G: Generation>(&mut self, body: &[u8], intake: &mut Intake) -> Result<()> {
         let mut reader = Reader::new(body);
         while let Some(tag) = reader.tag()? {

@@ -8,7 +8,7 @@
 //! at once, lets `Limits::max_table_entries` refuse before memory is taken, and gives the ids of
 //! texts met in place their place: behind the table's, whose number is known by then.
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::format::fields::is;
 use crate::format::intake::Intake;
 use crate::format::otlp::read::id_column::Ids;
@@ -32,6 +32,8 @@ pub(crate) struct Tables {
     pub(crate) texts: Texts,
     /// Of the first pass.
     pub(crate) counts: Counts,
+    /// While rows are counted: the next string may be the first of another payload.
+    pub(crate) begins: bool,
     pub(crate) mappings: Vec<Mapping>,
     /// As indices on the wire. As long as to the last mapping that has any.
     pub(crate) mapping_attributes: Ragged<u32>,
@@ -108,6 +110,15 @@ pub(crate) struct MappingPprof {
     pub(crate) flags: u8,
 }
 
+/// The error of a string table that begins again, at the empty row that every one begins with: protobuf appends
+/// its rows, and what refers to them would mean those of the payload before.
+#[cold]
+fn concatenated(text: &[u8], row: usize) -> Error {
+    let message =
+        "the table begins again: the file is several payloads concatenated; convert each by itself";
+    Error::malformed(message).at(text).within_row("string_table", row)
+}
+
 impl Tables {
     /// The tables of a message of so many bytes.
     ///
@@ -119,6 +130,7 @@ impl Tables {
             // There is seldom less text, and a list that is too short only grows.
             texts: Texts::with_room(bytes / 128, bytes / 8),
             counts: Counts::default(),
+            begins: false,
             mappings: Vec::new(),
             mapping_attributes: Ragged::default(),
             mapping_pprof: Vec::new(),
@@ -155,6 +167,10 @@ impl Tables {
             let number = counts.string;
             counts.string += 1;
             let text = row.rest();
+            let begins = std::mem::replace(&mut self.begins, false);
+            if begins && number > 0 && text.is_empty() {
+                return Err(concatenated(text, number));
+            }
             self.texts
                 .push_row(text, intake)
                 .map_err(|e| e.at(text).within_row("string_table", number))?;
