@@ -45,7 +45,12 @@ pub(super) fn response() -> Grammar {
     grammar
 }
 
-const RECORDS: Fields = &[(Message::ScopeProfiles, &[(2, "records", Many(Message::Record))])];
+/// Only profiles have a dictionary beside the resources: a message there contradicts another signal. Of a
+/// small profile all else may be that of a metric.
+const RECORDS: Fields = &[
+    (Message::Data, &[(2, "none", Number)]),
+    (Message::ScopeProfiles, &[(2, "records", Many(Message::Record))]),
+];
 
 const RESPONSE: Fields = &[
     (Message::Data, &[(1, "partial_success", One(Message::Record))]),
