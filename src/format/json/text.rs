@@ -32,7 +32,8 @@ impl<'a> Text<'a> {
     /// What is not UTF-8, at its first bad byte.
     pub(crate) fn new(payload: &'a [u8]) -> Result<Self> {
         match std::str::from_utf8(payload) {
-            Ok(text) => Ok(Self { text, at: 0 }),
+            // As RFC 8259 allows, the mark of its bytes' order is passed over.
+            Ok(text) => Ok(Self { text, at: if text.starts_with('\u{feff}') { 3 } else { 0 } }),
             Err(error) => {
                 let at = payload.get(error.valid_up_to()..).unwrap_or_default();
                 Err(Error::malformed("the text is not UTF-8").at(at))
@@ -341,10 +342,11 @@ mod tests {
             "1 1",
             "[]]",
             "nulll",
-            "\u{feff}1",
+            "1\u{feff}",
         ] {
             assert!(skip(bad).is_err(), "{bad}");
         }
+        assert!(skip("\u{feff}[1]").is_ok());
         assert!(skip(&("[".repeat(100) + &"]".repeat(100))).is_ok());
         assert!(skip(&"[".repeat(100_000)).unwrap_err().to_string().contains("max_nesting"));
     }
