@@ -287,6 +287,44 @@ fn a_name_like_the_beginning_of_a_file_stays_one() {
     }
 }
 
+/// Also stacks that begin with a bracket, as JSON does, and lines of which all have attributes, several values or
+/// negative ones.
+#[test]
+fn what_is_written_is_detected() {
+    let detected = |text: &[u8]| detect(text, &Default::default()).map(|detected| detected.format);
+    for text in [
+        "main;serve;parse 42\nmain;serve 1,2 - 1687841528000000000,1687841529000000000\n",
+        "main;a 10,10 k=v\nmain;b -5 k=\"x y\"\n",
+        "main;a -5 k=v\n",
+        "[unknown];main 3\n",
+        "[unknown] 5\n[unknown];a 2\n",
+        "[1234];main 3\n",
+        "{closure};main 3\n",
+    ] {
+        assert_eq!(detected(text.as_bytes()).unwrap(), Format::FOLDED, "{text}");
+    }
+    for json in ["[1, 2]", "{\n\"a\": 1\n}", "[\n1\n]"] {
+        assert!(detected(json.as_bytes()).unwrap_err().to_string().starts_with("this is JSON"));
+    }
+    let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata");
+    let mut files = 0;
+    for entry in std::fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        let Ok(reading) = std::fs::read(&path).map(|bytes| read(&bytes, &Default::default()))
+        else {
+            continue;
+        };
+        let Ok(Reading { profiles, .. }) = reading else { continue };
+        let written = write_all(&profiles, Format::FOLDED, &WriteOptions::default()).unwrap();
+        for text in written.0.iter().filter(|text| !text.is_empty()) {
+            files += 1;
+            let shown = String::from_utf8_lossy(&text[..text.len().min(200)]);
+            assert_eq!(detected(text).ok(), Some(Format::FOLDED), "{}: {shown}", path.display());
+        }
+    }
+    assert!(files > 40, "{files}");
+}
+
 #[test]
 fn names_that_would_end_a_frame_are_replaced_and_said() {
     let mut builder = otlp_profiles::Builder::new();

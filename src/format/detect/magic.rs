@@ -6,6 +6,7 @@
 
 use super::decide::unrecognised;
 use super::foreign::{self, Foreign};
+use super::signs;
 use super::{Certainty, Detected};
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::Format;
@@ -105,7 +106,11 @@ pub(super) fn begins_json(text: &[u8]) -> bool {
 /// JSON, by the names that its first kilobytes hold.
 fn json(payload: &[u8]) -> Option<Seen> {
     let start = payload.get(..START).unwrap_or(payload);
-    if !begins_json(start) || !start.is_ascii() && std::str::from_utf8(payload).is_err() {
+    if !begins_json(start)
+        // A frame may begin as a list does: `[1234];main 3`.
+        || signs::is_any_folded(&String::from_utf8_lossy(start))
+        || !start.is_ascii() && std::str::from_utf8(payload).is_err()
+    {
         return None;
     }
     let has = |name: &str| start.windows(name.len()).any(|window| window == name.as_bytes());

@@ -7,6 +7,7 @@
 //! cut. A sign has to be sure rather than complete: what is not recognised is an error that asks
 //! for the format's name, what is recognised wrongly is read as something else.
 
+use crate::format::folded::line::is_extended;
 use crate::format::perf::event::Event;
 use crate::format::perf::frame::Frame;
 
@@ -133,17 +134,17 @@ pub(super) fn is_folded(text: &str) -> bool {
     folded > others + strange && (strange == 0 || with_frames * 10 >= folded * 9)
 }
 
-/// `foo;bar 100 region=us,trace_id=0x01 1687841528000000`
+/// Folded stacks, with attributes or without.
+pub(super) fn is_any_folded(text: &str) -> bool {
+    is_folded(text) || is_extended_folded(text)
+}
+
+/// `foo;bar 100 region=us,trace_id=0x01 1687841528000000`, as its reader takes a line apart.
 pub(super) fn is_extended_folded(text: &str) -> bool {
-    let has_attributes = |line: &str| {
-        let words: Vec<&str> = line.split(' ').collect();
-        words
-            .windows(2)
-            .skip(1)
-            .any(|pair| matches!(pair, [count, next] if is_digits(count) && next.contains('=')))
-    };
+    let has_attributes = |line: &str| is_extended(line.trim_end().as_bytes());
+    let has_number = |line: &str| counted(line).is_some() || line.split(' ').skip(1).any(is_digits);
     stacks(text).any(has_attributes)
-        && stacks(text).all(|line| has_attributes(line) || line.split(' ').skip(1).any(is_digits))
+        && stacks(text).all(|line| has_attributes(line) || has_number(line))
 }
 
 /// The stack of a folded line, if a number follows it.

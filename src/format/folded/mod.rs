@@ -14,7 +14,7 @@
 mod attributes;
 mod dialect;
 mod header;
-mod line;
+pub(crate) mod line;
 mod met;
 mod read;
 mod write;
