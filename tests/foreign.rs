@@ -24,8 +24,8 @@ fn other_profilers_files_come_with_a_command() {
     for (file, what, command) in [
         ("java.jfr", "a Java Flight Recorder file", "`jfrconv -o pb.gz FILE profile.pb.gz`"),
         ("linux.perf.data", "a perf.data file", "`perf_to_profile -i FILE -o profile.pb`"),
-        ("linux-pipe.perf.data", "a perf.data file", "`perf script -i FILE | stackcollapse-perf"),
-        ("python.pstat", "Python's cProfile statistics", "`flameprof --format=log FILE | pprof"),
+        ("linux-pipe.perf.data", "a perf.data file", "`perf script -i FILE | otlp-profiles"),
+        ("python.pstat", "Python's cProfile statistics", "`flameprof --format=log FILE | otlp"),
         ("austin.mojo", "an austin recording in MOJO form", "`mojo2austin FILE profile.austin"),
         ("node.cpuprofile", "a V8 CPU profile", "`moon-pprof cpuprofile2pprof --no-demangle FILE"),
         ("node.heapprofile", "a V8 heap profile", "`moon-pprof heapprofile2pprof --no-demangle"),
@@ -35,8 +35,8 @@ fn other_profilers_files_come_with_a_command() {
         ("pyinstrument.json", "a pyinstrument session", "`py-spy record --format raw"),
         ("callgrind.out", "a callgrind file", "`perf record -g PROGRAM`"),
         ("yappi.callgrind", "yappi's callgrind file", "`yappi -f pstat"),
-        ("bpftrace.txt", "output of bpftrace", "`stackcollapse-bpftrace.pl FILE | pprofutils"),
-        ("dtrace.txt", "output of DTrace", "`stackcollapse.pl FILE | pprofutils folded > "),
+        ("bpftrace.txt", "output of bpftrace", "`stackcollapse-bpftrace.pl FILE | otlp-profiles"),
+        ("dtrace.txt", "output of DTrace", "`stackcollapse.pl FILE | otlp-profiles convert - -o "),
     ] {
         let error = refusal(&testdata(file)).unwrap();
         assert_eq!(error.kind(), ErrorKind::Unrecognised, "{file}");

@@ -192,6 +192,10 @@ fn the_command_for_another_profiler_inflates() {
         let output = info.arg(name).current_dir(&room).output().unwrap();
         says(&output, command);
     }
+    // Only the word is the file's name, not a part of another.
+    fs::write(room.join("m"), "desc: (none)\ncmd: ./busy\ntime_unit: i\n").unwrap();
+    let output = crate::command("info").arg("m").current_dir(&room).output().unwrap();
+    says(&output, "`HEAPPROFILE=/tmp/heap LD_PRELOAD=");
 }
 
 /// A pprof in a file named like OTLP was written without a word.

@@ -53,10 +53,10 @@ impl Input {
             None => quoted(&format!("{path}.inflated")),
         };
         let parts = message.split('`').enumerate().map(|(row, part)| match row % 2 == 1 && gzip {
-            true if part.contains("FILE") => {
-                format!("gunzip -c {name} > {inflated} && {}", part.replace("FILE", &inflated))
+            true if with_file(part, &name) != part => {
+                format!("gunzip -c {name} > {inflated} && {}", with_file(part, &inflated))
             }
-            _ => part.replace("FILE", &name),
+            _ => with_file(part, &name),
         });
         parts.collect::<Vec<_>>().join("`")
     }
@@ -74,6 +74,19 @@ impl Input {
         let metadata = self.path.as_deref().and_then(|path| fs::metadata(path).ok());
         metadata.map_or(0, |metadata| metadata.len())
     }
+}
+
+/// A command with a name for the word `FILE`, which may be part of others.
+fn with_file(command: &str, name: &str) -> String {
+    let mut named = String::new();
+    let mut rest = command;
+    while let Some((before, behind)) = rest.split_once("FILE") {
+        let is_word =
+            !before.ends_with(char::is_alphanumeric) && !behind.starts_with(char::is_alphanumeric);
+        named.extend([before, if is_word { name } else { "FILE" }]);
+        rest = behind;
+    }
+    named + rest
 }
 
 /// A name as a shell takes it.

@@ -85,14 +85,17 @@ static OTHER_JSON: Foreign = no_profile(
     Json(&[]),
     "OTLP/JSON of profiles has \"resourceProfiles\" or \"dictionary\" at its beginning; if this is some, name its format",
 );
-static OTHER_TEXT: Foreign =
-    no_profile("plain text", Line(&[]), "give pprof or OTLP profiles, as protobuf");
+static OTHER_TEXT: Foreign = no_profile(
+    "plain text",
+    Line(&[]),
+    "if it is folded stacks, or another text that can be read, name its format",
+);
 
 const LEGACY: &str = "`go tool pprof -proto FILE > profile.pb.gz` makes a pprof of it; the program before FILE gives addresses names";
 const GO_DUMP: &str = "Go makes a pprof without debug=2 in the URL: `curl -o goroutine.pb.gz http://localhost:6060/debug/pprof/goroutine`";
-const RECORD_PYTHON: &str = "no converter is known; `py-spy record --format raw -o profile.folded -- python APP.py` records what `pprofutils folded profile.folded profile.pb.gz` makes a pprof of";
+const RECORD_PYTHON: &str = "no converter is known; `py-spy record --format raw -o profile.folded -- python APP.py` records what `otlp-profiles convert profile.folded -o profile.pb.gz` makes a pprof of";
 const RECORD_HEAP: &str = "no converter is known; `HEAPPROFILE=/tmp/heap LD_PRELOAD=libtcmalloc.so PROGRAM` records what `go tool pprof -proto PROGRAM /tmp/heap.0001.heap > profile.pb.gz` makes a pprof of";
-const RECORD_CPU: &str = "no converter is known; `perf record -g PROGRAM` records what `perf_to_profile -i perf.data -o profile.pb` makes a pprof of";
+const RECORD_CPU: &str = "no converter is known; `perf record -g PROGRAM` records what `perf script | otlp-profiles convert - -o profile.pb.gz` makes a pprof of";
 const MEMRAY: &str = "no converter to pprof is known, and memray writes none: its own reports show it, such as `python -m memray flamegraph` of the recording";
 const OTHER_SIGNAL: &str = "this reads profiles only";
 
@@ -107,13 +110,13 @@ static FOREIGN: &[Foreign] = &[
     profile(
         "a perf.data file",
         Magic(&[b"PERFILE2", b"2ELIFREP"]),
-        "`perf_to_profile -i FILE -o profile.pb` makes a pprof of it, and so does `perf script -i FILE | stackcollapse-perf.pl | pprofutils folded > profile.pb.gz`",
+        "`perf_to_profile -i FILE -o profile.pb` makes a pprof of it, and so does `perf script -i FILE | otlp-profiles convert - -o profile.pb.gz`",
     ),
     profile(
         "Python's cProfile statistics (pstat)",
         // A dictionary whose first key is a tuple of three, marshalled with and without references.
         Magic(&[b"\xfb\x29\x03", b"\xfb\xa9\x03", b"\x7b\x29\x03", b"\x7b\xa9\x03"]),
-        "`flameprof --format=log FILE | pprofutils folded > profile.pb.gz` makes a pprof of it, with stacks guessed from who calls whom, as cProfile keeps none",
+        "`flameprof --format=log FILE | otlp-profiles convert - -o profile.pb.gz` makes a pprof of it, with stacks guessed from who calls whom, as cProfile keeps none",
     ),
     profile(
         "an austin recording in MOJO form",
@@ -213,7 +216,7 @@ static FOREIGN: &[Foreign] = &[
     profile(
         "a Chrome trace",
         Json(&["\"ph\"", "\"ts\"", "\"pid\""]),
-        "no converter is known for a bare list of events: `py-spy record --format raw -o profile.folded -- python APP.py` records what `pprofutils folded profile.folded profile.pb.gz` makes a pprof of",
+        "no converter is known for a bare list of events: `py-spy record --format raw -o profile.folded -- python APP.py` records what `otlp-profiles convert profile.folded -o profile.pb.gz` makes a pprof of",
     ),
     // Text, by its first line or its shape.
     read(
@@ -273,18 +276,18 @@ static FOREIGN: &[Foreign] = &[
     profile(
         "output of bpftrace",
         Text(signs::is_bpftrace),
-        "`stackcollapse-bpftrace.pl FILE | pprofutils folded > profile.pb.gz` makes a pprof of it",
+        "`stackcollapse-bpftrace.pl FILE | otlp-profiles convert - -o profile.pb.gz` makes a pprof of it",
     ),
     profile(
         "output of DTrace",
         Text(signs::is_dtrace),
-        "`stackcollapse.pl FILE | pprofutils folded > profile.pb.gz` makes a pprof of it",
+        "`stackcollapse.pl FILE | otlp-profiles convert - -o profile.pb.gz` makes a pprof of it",
     ),
     profile("a massif heap profile", Text(signs::is_massif), RECORD_HEAP),
     profile(
         "yappi's callgrind file",
         Text(signs::is_yappi),
-        "no converter is known; `yappi -f pstat -o profile.pstat APP.py` writes what `flameprof --format=log profile.pstat | pprofutils folded > profile.pb.gz` makes a pprof of",
+        "no converter is known; `yappi -f pstat -o profile.pstat APP.py` writes what `flameprof --format=log profile.pstat | otlp-profiles convert - -o profile.pb.gz` makes a pprof of",
     ),
     profile("a callgrind file", Text(signs::is_callgrind), RECORD_CPU),
     profile("memray's table of allocations", Line(&["allocator,num_allocations,size"]), MEMRAY),

@@ -25,8 +25,7 @@ use crate::schema::{self, Version};
 use crate::wire::packed::packed_varints;
 use crate::wire::read::Reader;
 use crate::wire::short::Short;
-use crate::wire::write;
-use crate::wire::{LEN, VARINT, tag};
+use crate::wire::{LEN, VARINT, tag, write};
 
 /// Tags of `Sample`, packed and one by one.
 pub(super) const LOCATION_ID: u32 = tag(1, LEN);
