@@ -14,7 +14,8 @@ use std::rc::Rc;
 use super::catalogue::{
     OP0001, OP0002, OP0003, OP0004, OP0005, OP0006, OP0007, OP0008, OP0009, OP0010, OP0020, OP0021,
     OP0022, OP0023, OP0024, OP0025, OP0026, OP0027, OP0028, OP0029, OP0030, OP0031, OP0032, OP0033,
-    OP1017, OP1019, OP1021, OP1022, OP2030, OP9003, OP9104, OP9201, PP1014, PP1035, is_breaking,
+    OP1003, OP1017, OP1019, OP1021, OP1022, OP2030, OP9003, OP9104, OP9201, PP1014, PP1035,
+    is_breaking,
 };
 use super::cx::Cx;
 use super::findings::{Findings, Shown, Spot};
@@ -29,7 +30,7 @@ use crate::format::Format;
 use crate::format::detect::{Certainty, Detected, begins_json, is_foreign, names};
 use crate::format::intake::{Intake, Policy};
 use crate::format::json;
-use crate::format::losses::Losses;
+use crate::format::losses::{self, Losses};
 use crate::format::options::WriteOptions;
 use crate::framing::{Framing, messages};
 use crate::limits::Limits;
@@ -189,9 +190,16 @@ impl Checking<'_> {
     fn json(&mut self, text: &[u8]) {
         let intake = Intake::new(self.options.limits, Policy::Refuse, text.len());
         match json::to_bytes(text, &intake) {
-            Ok((format, payload)) => {
+            Ok((format, payload, passed_over)) => {
                 let before = self.findings.listed.len();
                 self.message(&payload, format);
+                // How long its numbers are is this crate's doing, not the text's.
+                self.findings.retain(|rule| *rule != OP1003);
+                let unknown = losses::UNKNOWN_FIELD.as_str();
+                for key in passed_over.iter().filter(|passed| passed.code == unknown) {
+                    let found = format_args!("{} ({})", key.place, key.count).to_string();
+                    self.findings.raise(&OP1019, Spot::nowhere(), found, "a name of the schema");
+                }
                 let found = self.findings.listed.get_mut(before..).unwrap_or_default();
                 found.iter_mut().for_each(|finding| finding.byte = None);
                 self.findings.set_version(None);

@@ -227,6 +227,12 @@ fn json_is_checked_by_the_bytes_it_says() {
     assert_eq!(report.format, Some(Format::OTLP_JSON));
     assert_eq!(found(&json("{\"resourceProfiles\":7}")), ["OP0004"]);
     assert_eq!(found(&json("{\"resourceProfiles\":[]}")), ["OP2001"]);
+    // A name that nobody knows is what JSON gets wrong most; how its numbers became bytes is no fault of its.
+    let text = r#"{"resourceProfiles":[{"scopeProfiles":[{"profiles":[{"sampleTyp":{},"samples":[{"stackIndex":0}]}]}]}],"dictionary":{"stackTable":[{}]}}"#;
+    let report = json(text);
+    let unknown = report.findings().find(|found| found.rule.id() == "OP1019").expect("unknown");
+    assert!(unknown.value.contains("sampleTyp"), "{}", unknown.value);
+    assert!(report.findings().all(|found| found.rule.id() != "OP1003"));
 }
 
 /// What each generation says of a whole file besides its bytes.

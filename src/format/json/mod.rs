@@ -18,7 +18,7 @@ pub(crate) mod text;
 pub(crate) mod tree;
 mod write;
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Finding, Result};
 use crate::format::intake::Intake;
 use crate::format::json::fit::{Generation, Misfits, generations};
 use crate::format::json::read::Transcoder;
@@ -83,10 +83,10 @@ fn read_text(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
     })
 }
 
-/// The bytes that a text says, and the generation whose names it has.
-pub(crate) fn to_bytes(payload: &[u8], intake: &Intake) -> Result<(Format, Vec<u8>)> {
+/// The bytes that a text says, the generation whose names it has, and what was passed over.
+pub(crate) fn to_bytes(payload: &[u8], intake: &Intake) -> Result<(Format, Vec<u8>, Vec<Finding>)> {
     let ((format, _), read) = transcode(&Text::new(payload)?, intake)?;
-    Ok((format, read.out))
+    Ok((format, read.out, read.intake.findings))
 }
 
 /// A text in the bytes of the generation whose names it has.
