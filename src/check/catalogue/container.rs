@@ -7,7 +7,7 @@ use crate::check::rule::rules;
 
 rules! {
     OP0001 "input-empty" ["E" "A"] "file / stream"
-        "zero bytes, or zero bytes after decompression, when the format is detected or pprof (with --format otlp it is the legal empty message: OP2001)"
+        "zero bytes, or zero bytes after decompression, when the format is detected or pprof (with --from otlp it is the legal empty message: OP2001)"
         source "google/pprof `errNoData`; common sense"
         example "a 0-byte file"
         fix "send what the producer made; an empty file is none of its profiles";
@@ -27,7 +27,7 @@ rules! {
         example "\"garbage text\""
         fix "give a protobuf payload of OTLP profiles or pprof; convert other formats first";
     OP0005 "format-ambiguous" ["W" "A"] "file"
-        "two schemas decode and score within the margin, and the user gave no --format"
+        "two schemas decode and score within the margin, and no --from says which"
         source "own"
         example "an empty ResourceProfiles (0a 00) also reads as a pprof ValueType{}"
         fix "say which format it is with --from";

@@ -88,7 +88,7 @@ static FIXES: &[(&str, &str)] = &[
     ("PP1008", "the reference to nothing was left out"),
     ("PP1026", "the rows were numbered anew"),
     ("PP1031", "the equal rows became one"),
-    ("PP1038", "the unused row was left out, unless it is a mapping"),
+    ("PP1038", "the unused row was left out, or of a mapping one that equals another"),
 ];
 
 /// What reading may repair, and writing may say, of a payload that means the same when it is written
