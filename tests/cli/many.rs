@@ -134,6 +134,22 @@ fn several_messages_stay_several() {
     assert!(!room.join("x-0.pb.gz").exists(), "all are written or none");
 }
 
+/// Files with numbers came into being beside the pipe, and whoever read it waited.
+#[cfg(unix)]
+#[test]
+fn several_files_do_not_go_to_one_pipe() {
+    let room = room("several_to_a_pipe");
+    copy(PPROFS[1], &room.join("heap.pb.gz"));
+    assert!(Command::new("mkfifo").arg(room.join("pipe")).status().unwrap().success());
+    let output = run(&room, "convert heap.pb.gz --to folded -o pipe", 4);
+    says(&output, "4 files are needed for these profiles: give -o OUT");
+    std::os::unix::fs::symlink("/dev/null", room.join("null")).unwrap();
+    let output = run(&room, "convert heap.pb.gz --to folded -o null --json", 0);
+    let report: serde_json::Value = serde_json::from_slice(&output.stderr).unwrap();
+    assert_eq!(report["outputs"], serde_json::json!(["null"]));
+    assert_eq!(files(&room), ["heap.pb.gz", "null", "pipe"]);
+}
+
 /// As the Collector's file exporter writes JSON: a message a line.
 #[test]
 fn lines_of_json_are_messages() {

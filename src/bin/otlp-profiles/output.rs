@@ -87,8 +87,13 @@ pub(crate) fn to_files(
 }
 
 /// Whether `path` is there and neither a file nor a directory: nothing that could be replaced.
-fn is_stream(path: &Path) -> bool {
+pub(crate) fn is_stream(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
+}
+
+/// Whether `path` is the device that takes everything and keeps nothing.
+pub(crate) fn is_null(path: &Path) -> bool {
+    same_file(path, Path::new("/dev/null"))
 }
 
 fn write_stream(path: &Path, bytes: &[u8]) -> io::Result<()> {

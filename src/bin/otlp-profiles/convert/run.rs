@@ -160,7 +160,8 @@ impl Run<'_> {
 
     /// # Errors
     ///
-    /// A file that this run wrote already, or that exists and may not be replaced.
+    /// A file that this run wrote already, or that exists and may not be replaced; a pipe or a device that
+    /// several files would go to, which have no names there.
     fn store_files(
         &mut self,
         job: &Job,
@@ -168,7 +169,15 @@ impl Run<'_> {
         blobs: Vec<Vec<u8>>,
     ) -> Result<Vec<String>, Failure> {
         let of = blobs.len();
-        let numbered = |(row, blob)| (crate::files::numbered(path, row, of), blob);
+        let takes_all = output::is_null(path);
+        if of > 1 && output::is_stream(path) && !takes_all {
+            return Err(several(of));
+        }
+        let name = |row| match takes_all {
+            true => path.to_owned(),
+            false => crate::files::numbered(path, row, of),
+        };
+        let numbered = |(row, blob)| (name(row), blob);
         let files: Vec<(PathBuf, Vec<u8>)> = blobs.into_iter().enumerate().map(numbered).collect();
         if let Some((path, _)) = files.iter().find(|(path, _)| self.written.contains(path)) {
             let path = crate::text::shown_path(path);
@@ -179,7 +188,9 @@ impl Run<'_> {
             fs::create_dir_all(directory).map_err(|error| output::unwritable(directory, &error))?;
         }
         output::to_files(&files, job.input.path.as_deref(), self.args.force)?;
-        let names = files.iter().map(|(path, _)| path.to_string_lossy().into_owned()).collect();
+        let mut names: Vec<String> =
+            files.iter().map(|(path, _)| path.to_string_lossy().into_owned()).collect();
+        names.dedup();
         self.written.extend(files.into_iter().map(|(path, _)| path));
         Ok(names)
     }
@@ -283,10 +294,15 @@ fn choose(profiles: &mut Profiles, types: &[(String, String)]) -> Result<(), Fai
 
 fn to_stdout(blobs: &[Vec<u8>], force: bool) -> Result<Vec<String>, Failure> {
     let [blob] = blobs else {
-        let files = counted(blobs.len() as u64, "file");
-        let message = format!("{files} are needed for these profiles: give -o OUT");
-        return Err(Failure::new(Exit::Output, message));
+        return Err(several(blobs.len()));
     };
     output::to_stdout(blob, force)?;
     Ok(vec!["-".to_owned()])
+}
+
+/// So many files are needed where there is room for one.
+fn several(files: usize) -> Failure {
+    let files = counted(files as u64, "file");
+    let message = format!("{files} are needed for these profiles: give -o OUT, the name of a file");
+    Failure::new(Exit::Output, message)
 }
