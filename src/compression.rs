@@ -146,6 +146,11 @@ pub(crate) fn unpack<'a>(bytes: &'a [u8], limits: &Limits) -> Result<Unpacked<'a
             let bytes = one_layer(inflated, "gzip")?;
             Ok(Unpacked { bytes, members, padding, frames: 0 })
         }
+        #[cfg(not(feature = "zstd"))]
+        Some("zstd") => {
+            let message = "the file is zstd, which only a build with the feature zstd reads; run zstd -d first";
+            Err(Error::new(ErrorKind::Unrecognised, message).gzip(GzipFault::Other))
+        }
         Some(name) => Err(still_compressed("the file is", name).gzip(GzipFault::Other)),
     }
 }

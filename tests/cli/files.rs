@@ -92,6 +92,23 @@ fn a_full_disk_is_4_and_a_broken_pipe_is_quiet() {
 }
 
 /// `--to otlp-1.7 -o x.otlp` wrote gzip, which the receiver it was made for refuses.
+/// The payload was written as it is, under a name that says zstd.
+#[cfg(not(feature = "zstd"))]
+#[test]
+fn what_is_built_without_zstd_refuses_it() {
+    let room = room("files_no_zstd");
+    copy(PPROFS[0], &room.join("in.pb.gz"));
+    for name in ["a.otlp.zst", "a.pb.ZST"] {
+        let output = run(&room, &format!("convert in.pb.gz -o {name}"), 2);
+        says(&output, "this build writes no zstd");
+        says(&output, "--features cli,zstd");
+    }
+    assert_eq!(files(&room), ["in.pb.gz"]);
+    run(&room, "convert in.pb.gz -o a.otlp.zst --no-gzip", 0);
+    fs::write(room.join("b.zst"), b"\x28\xb5\x2f\xfd\x04").unwrap();
+    says(&run(&room, "info b.zst", 3), "only a build with the feature zstd reads");
+}
+
 #[test]
 fn the_name_decides_compression_and_pprof_is_gzip() {
     let room = room("compression");

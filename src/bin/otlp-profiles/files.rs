@@ -23,14 +23,19 @@ pub(crate) enum Packing {
 }
 
 impl Packing {
-    /// What the name of a file asks for: zstd where the command was built to write it.
+    /// What the name of a file asks for.
     pub(crate) fn of_path(path: &Path) -> Self {
         let extension = path.extension().unwrap_or_default();
         match () {
             () if extension.eq_ignore_ascii_case("gz") => Self::Gzip,
-            () if extension.eq_ignore_ascii_case("zst") && cfg!(feature = "zstd") => Self::Zstd,
+            () if extension.eq_ignore_ascii_case("zst") => Self::Zstd,
             () => Self::None,
         }
+    }
+
+    /// Whether this build of the command writes it.
+    pub(crate) fn is_built(self) -> bool {
+        self != Self::Zstd || cfg!(feature = "zstd")
     }
 
     /// The end of the name of such a file.
@@ -42,7 +47,7 @@ impl Packing {
         }
     }
 
-    /// Bytes so compressed.
+    /// Bytes so compressed, if it [is built](Self::is_built).
     pub(crate) fn pack(self, bytes: Vec<u8>, level: Level) -> Vec<u8> {
         match self {
             Self::Gzip => compression::deflate(&bytes, level),

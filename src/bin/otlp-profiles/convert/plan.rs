@@ -88,6 +88,10 @@ impl Plan {
             return Err(format!("--{name} is no option of writing {format}"));
         }
         let jobs = jobs(format)?;
+        if !jobs.iter().all(|job| job.packing.is_built()) {
+            let message = "this build writes no zstd, which .zst asks for: install it with --features cli,zstd (feature zstd), or write .gz";
+            return Err(message.to_owned());
+        }
         let misnamed = output.filter(|path| !is_directory(path, &inputs));
         let misnamed = misnamed.and_then(|path| misnamed_as(path, format));
         Ok(Self { format, jobs, inputs, misnamed })
