@@ -121,15 +121,26 @@ fn what_is_no_profile_is_skipped_in_a_directory_and_refused_by_name() {
     }
     run(&room, "info in/README.md", 3);
     run(&room, "convert in/README.md --to otlp -o b.otlp", 3);
+    for arguments in ["validate in", "validate in --fix", "validate in --compat profcheck"] {
+        let exit = if arguments.contains("compat") { 3 } else { 0 };
+        let output = run(&room, arguments, exit);
+        assert_eq!(lines(&output, "WARNING").len(), 1, "{arguments}: {}", stderr(&output));
+        let page = String::from_utf8_lossy(&output.stdout);
+        assert!(page.contains("1 file: ") && !page.contains("README"), "{arguments}: {page}");
+    }
+    run(&room, "validate in/README.md", 3);
+    run(&room, "validate in/*.md", 3);
     // What has the name of a profile should be one, and so should another profiler's file.
     for (name, bytes) in [("bad.pb", &b"<!DOCTYPE html>"[..]), ("b.jfr", b"FLR\0\0\x02")] {
         fs::write(room.join("in").join(name), bytes).unwrap();
         let output = run(&room, "info in", 3);
         assert_eq!(lines(&output, "ERROR").len(), 1, "{}", stderr(&output));
+        run(&room, "validate in", 3);
         fs::remove_file(room.join("in").join(name)).unwrap();
     }
     fs::remove_file(room.join("in/a.pb.gz")).unwrap();
     says(&run(&room, "info in", 3), "No profile was found");
+    says(&run(&room, "validate in", 3), "No profile was found");
 }
 
 #[test]

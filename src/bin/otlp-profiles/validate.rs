@@ -18,7 +18,7 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 use otlp_profiles::check::{Options, Profcheck, Report, Rule, check};
 use otlp_profiles::format::Receiver;
-use otlp_profiles::{Format, Limits, Severity};
+use otlp_profiles::{Format, Limits, ReadOptions, Severity, detect};
 
 use crate::console::{Console, Level, Line};
 use crate::exit::{Exit, Failure};
@@ -192,27 +192,28 @@ pub(crate) fn run(args: &Args, console: &Console) -> Exit {
 ///
 /// stdout cannot be written.
 fn checked(args: &Args, inputs: &Inputs, console: &Console) -> Result<Exit, Failure> {
-    let options = args.options();
     let deny = if args.strict { Severity::Warning } else { Severity::Error };
-    let mut files = Vec::new();
     let mut worst = Exit::Done;
     let mut once = Once::default();
     for (name, failure) in &inputs.passed_over {
         once::skipped(&mut once, console, "validate", name, failure);
     }
-    once.tell("validate", console);
-    for (name, failure) in &inputs.missing {
-        files.push(Checked { name: name.clone(), report: Err(failure.clone()), fixed: None });
-    }
+    let missing = inputs.missing.iter().map(|(name, failure)| (name.clone(), failure.clone()));
+    let missing = missing.map(|(name, why)| Checked { name, report: Err(why), fixed: None });
+    let mut files: Vec<Checked> = missing.collect();
+    let mut skipped = 0;
     for input in &inputs.all {
-        let bytes = bytes(input, &options.limits);
-        files.push(match args.fix {
-            true => fix::file(input, bytes, &options, args),
-            false => {
-                let report = bytes.map(|bytes| check(&bytes, &options));
-                Checked { name: input.name(), report, fixed: None }
+        match file(args, input) {
+            Ok(file) => files.push(file),
+            Err(failure) => {
+                skipped += 1;
+                once::skipped(&mut once, console, "validate", &input.name(), &failure);
             }
-        });
+        }
+    }
+    once.tell("validate", console);
+    if skipped > 0 && files.is_empty() {
+        worst = once::nothing_found("validate", console);
     }
     for file in &files {
         worst = worst.max(file.exit(deny));
@@ -232,6 +233,32 @@ fn checked(args: &Args, inputs: &Inputs, console: &Console) -> Result<Exit, Fail
         output::to_stdout(page.as_bytes(), true)?;
     }
     Ok(worst)
+}
+
+/// What is found in one file.
+///
+/// # Errors
+///
+/// It is passed over: found in a directory, and by what `info` and `convert` say of it no profile.
+fn file(args: &Args, input: &Input) -> Result<Checked, Failure> {
+    let options = args.options();
+    let name = input.name();
+    let bytes = match bytes(input, &options.limits) {
+        Ok(bytes) => bytes,
+        Err(failure) => return Ok(Checked { name, report: Err(failure), fixed: None }),
+    };
+    let checked = match args.fix {
+        true => fix::file(input, &bytes, &options, args),
+        false => Checked { name, report: Ok(check(&bytes, &options)), fixed: None },
+    };
+    if checked.report.as_ref().is_ok_and(Report::is_ok) {
+        return Ok(checked);
+    }
+    let read = ReadOptions::default().limits(options.limits).from(args.from);
+    match detect(&bytes, &read).map_err(|error| Failure::reading(&error, input, false)) {
+        Err(failure) if input.may_be_skipped(&failure) => Err(failure),
+        _ => Ok(checked),
+    }
 }
 
 impl Args {

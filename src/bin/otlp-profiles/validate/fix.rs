@@ -35,20 +35,10 @@ pub(super) fn misuse(args: &Args, inputs: &Inputs) -> Option<&'static str> {
 
 /// Mends a file: at its place where something was done about it, or where the output shall be.
 ///
-/// Nothing is written where the file could not be read. A file that could not be written is a
-/// failure, though it was checked.
-pub(super) fn file(
-    input: &Input,
-    bytes: Result<Vec<u8>, Failure>,
-    options: &Options,
-    args: &Args,
-) -> Checked {
+/// A file that could not be written is a failure, though it was checked.
+pub(super) fn file(input: &Input, bytes: &[u8], options: &Options, args: &Args) -> Checked {
     let name = input.name();
-    let bytes = match bytes {
-        Ok(bytes) => bytes,
-        Err(failure) => return Checked { name, report: Err(failure), fixed: None },
-    };
-    let fixed = fix(&bytes, options);
+    let fixed = fix(bytes, options);
     let written = match (&args.output, input.path.as_deref()) {
         (Some(output), _) if output.as_os_str() == "-" => {
             output::to_stdout(&fixed.bytes, args.force).map(drop)
