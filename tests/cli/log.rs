@@ -43,6 +43,27 @@ fn the_log_has_a_line_for_each_unit_of_work() {
 }
 
 #[test]
+fn validate_logs_its_files_and_steps() {
+    let room = room("log_validate");
+    PPROFS.iter().for_each(|name| copy(name, &room.join("in").join(name)));
+    fs::write(room.join("bad.otlp"), b"\x0a\x05\x00").unwrap();
+    assert_eq!(stderr(&run(&room, "validate in", 0)), "");
+    let output = run(&room, "-v validate in bad.otlp", 3);
+    let units = lines(&output, "INFO");
+    assert_eq!(units.len(), 4, "{units:#?}");
+    assert!(units.iter().all(|line| is_unit_of_work(line)), "{units:#?}");
+    let found = "Payload validated format=pprof errors=0 warnings=0 infos=2 in=in/go-cpu";
+    assert!(units[0].contains(found), "{units:#?}");
+    for (arguments, step) in [("validate in", "check"), ("validate in --fix", "fix")] {
+        let steps = lines(&run(&room, &format!("-vv {arguments}"), 0), "DEBUG");
+        let count = |word: &str| steps.iter().filter(|line| line.contains(word)).count();
+        assert_eq!(count("] Starting load of in/"), 3, "{steps:#?}");
+        assert_eq!(count(&format!("] Starting {step} of in/")), 3, "{steps:#?}");
+        assert_eq!(count("] Starting "), count(" ended after "), "{steps:#?}");
+    }
+}
+
+#[test]
 fn the_log_says_once_what_is_deprecated_and_what_failed() {
     let room = room("once");
     for name in ["a", "b", "c"] {

@@ -201,27 +201,28 @@ fn checked(args: &Args, inputs: &Inputs, console: &Console) -> Result<Exit, Fail
     let missing = inputs.missing.iter().map(|(name, failure)| (name.clone(), failure.clone()));
     let missing = missing.map(|(name, why)| Checked { name, report: Err(why), fixed: None });
     let mut files: Vec<Checked> = missing.collect();
+    files.iter().for_each(|file| tell(file, console));
     let mut skipped = 0;
+    console.progress().expect(inputs.all.iter().map(Input::size).sum());
     for input in &inputs.all {
-        match file(args, input) {
-            Ok(file) => files.push(file),
+        console.progress().next(&input.name());
+        match file(args, input, console) {
+            Ok(file) => {
+                tell(&file, console);
+                files.push(file);
+            }
             Err(failure) => {
                 skipped += 1;
                 once::skipped(&mut once, console, "validate", &input.name(), &failure);
             }
         }
     }
+    console.progress().finish();
     once.tell("validate", console);
     if skipped > 0 && files.is_empty() {
         worst = once::nothing_found("validate", console);
     }
-    for file in &files {
-        worst = worst.max(file.exit(deny));
-        if let Err(failure) = &file.report {
-            let line = Line::new(Level::Error, "validate", "Validation failed");
-            console.log(&line.because(failure).about(&file.name));
-        }
-    }
+    worst = files.iter().map(|file| file.exit(deny)).fold(worst, Exit::max);
     let page = match args.form {
         Form::Text => text::page(&files, inputs),
         Form::Json => json::page(&files),
@@ -240,17 +241,23 @@ fn checked(args: &Args, inputs: &Inputs, console: &Console) -> Result<Exit, Fail
 /// # Errors
 ///
 /// It is passed over: found in a directory, and by what `info` and `convert` say of it no profile.
-fn file(args: &Args, input: &Input) -> Result<Checked, Failure> {
+fn file(args: &Args, input: &Input, console: &Console) -> Result<Checked, Failure> {
     let options = args.options();
     let name = input.name();
-    let bytes = match bytes(input, &options.limits) {
+    let step = console.step("validate", "load", &name);
+    let bytes = bytes(input, &options.limits);
+    drop(step);
+    let bytes = match bytes {
         Ok(bytes) => bytes,
         Err(failure) => return Ok(Checked { name, report: Err(failure), fixed: None }),
     };
+    console.progress().read(bytes.len() as u64);
+    let step = console.step("validate", if args.fix { "fix" } else { "check" }, &name);
     let checked = match args.fix {
         true => fix::file(input, &bytes, &options, args),
         false => Checked { name, report: Ok(check(&bytes, &options)), fixed: None },
     };
+    drop(step);
     if checked.report.as_ref().is_ok_and(Report::is_ok) {
         return Ok(checked);
     }
@@ -259,6 +266,19 @@ fn file(args: &Args, input: &Input) -> Result<Checked, Failure> {
         Err(failure) if input.may_be_skipped(&failure) => Err(failure),
         _ => Ok(checked),
     }
+}
+
+/// Says that a file was checked, or why it was not.
+fn tell(file: &Checked, console: &Console) {
+    let line = match &file.report {
+        Err(failure) => Line::new(Level::Error, "validate", "Validation failed").because(failure),
+        Ok(report) => Line::new(Level::Info, "validate", "Payload validated")
+            .with("format", report.format.map_or("none", |format| format.name()))
+            .with("errors", report.count(Severity::Error))
+            .with("warnings", report.count(Severity::Warning))
+            .with("infos", report.count(Severity::Info)),
+    };
+    console.log(&line.about(&file.name));
 }
 
 impl Args {
