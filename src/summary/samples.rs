@@ -21,41 +21,49 @@ pub(super) struct Samples {
     values: Vec<i64>,
 }
 
-/// What is seen of a sample.
-enum Look<'s, 'a> {
-    /// It looks like others; with its last fields.
-    Known(&'s Shape, &'a Window),
-    /// Its values, and how many timestamps it has.
-    Odd(&'s [i64], u64),
-}
-
 impl Samples {
     pub(super) fn of(version: Version) -> Self {
         Self { fields: Fields::of(version), shapes: Shapes::new(), values: Vec::new() }
     }
 
-    /// Looks at a sample, or as much of it as there is to be looked at.
-    ///
-    /// `None` for a sample that a reader has to look at.
+    /// How a sample looks, or as much of it as there is to be looked at, with its last fields; `None` where it
+    /// looks like no other.
     #[inline(always)]
-    fn look<'a>(&mut self, mut sample: Reader<'a>) -> Option<Look<'_, 'a>> {
+    fn known<'a>(&mut self, mut sample: Reader<'a>) -> Option<(&Shape, &'a Window)> {
         while sample.left() > LONGEST {
             // What comes first in older generations and pprof may be long: locations.
             let mut ahead = sample;
             match self.fields.part(u8::try_from(ahead.tag().ok()??).ok()?) {
                 Part::Bytes => drop(ahead.message().ok()?),
                 Part::Number => drop(ahead.varint().ok()?),
-                _ => return long(sample, &self.fields, &mut self.values),
+                _ => return None,
             }
             sample = ahead;
         }
-        let Some(window) = sample.ahead().first_chunk() else {
-            return long(sample, &self.fields, &mut self.values);
-        };
-        match self.shapes.of(window, sample.left(), &self.fields) {
-            Some(shape) => Some(Look::Known(shape, window)),
-            None => long(sample, &self.fields, &mut self.values),
+        let window = sample.ahead().first_chunk()?;
+        let shape = self.shapes.of(window, sample.left(), &self.fields)?;
+        Some((shape, window))
+    }
+
+    /// Reads the values of any sample, field by field, and says how many timestamps it has.
+    #[cold]
+    #[inline(never)]
+    fn odd(&mut self, mut sample: Reader<'_>) -> Option<u64> {
+        let mut times = 0;
+        self.values.clear();
+        while let Some(tag) = sample.tag().ok()? {
+            match self.fields.part(u8::try_from(tag).ok()?) {
+                Part::Number => drop(sample.varint().ok()?),
+                Part::Bytes => drop(sample.message().ok()?),
+                Part::Value => self.values.push(sample.varint().ok()? as i64),
+                Part::Values => {
+                    let list = sample.message().ok()?;
+                    packed_varints(list, &mut self.values, |value| value as i64).ok()?;
+                }
+                part => times += time(part, &mut sample)?,
+            }
         }
+        Some(times)
     }
 }
 
@@ -72,15 +80,17 @@ impl Tally {
     /// Adds a sample of a profile that measures one thing; `None` for one that a reader has to look at.
     #[inline(always)]
     pub(super) fn single(&mut self, sample: Reader<'_>, samples: &mut Samples) -> Option<()> {
-        let (values, times, sum) = match samples.look(sample)? {
-            Look::Known(shape, window) => {
-                (shape.count() as u64, shape.times, shape.values(window).sum::<u64>().into())
+        let (values, times, sum) = match samples.known(sample) {
+            Some((shape, window)) => {
+                (shape.count(), shape.times, shape.values(window).sum::<u64>().into())
             }
-            Look::Odd(values, times) => {
-                let sum = values.iter().map(|value| i128::from(*value)).sum::<i128>();
-                (values.len() as u64, times, sum)
+            None => {
+                let times = samples.odd(sample)?;
+                let sum = samples.values.iter().map(|value| i128::from(*value)).sum::<i128>();
+                (samples.values.len(), times, sum)
             }
         };
+        let values = values as u64;
         let sum = if values == 0 { times.into() } else { sum };
         if values != 0 && times != 0 && times != values {
             return None;
@@ -96,53 +106,32 @@ impl Tally {
     /// `None` where samples differ in how many values they have: a reader refuses or repairs that.
     #[inline(always)]
     pub(super) fn several(&mut self, sample: Reader<'_>, samples: &mut Samples) -> Option<()> {
-        let look = samples.look(sample)?;
-        let (values, times) = match &look {
-            Look::Known(shape, _) => (shape.count(), shape.times),
-            Look::Odd(values, times) => (values.len(), *times),
-        };
-        if self.samples == 0 {
-            self.sums = vec![0; values];
-        } else if values != self.sums.len() {
-            return None;
-        }
-        let sums = self.sums.iter_mut();
-        match look {
-            Look::Known(shape, window) => {
+        let times = match samples.known(sample) {
+            Some((shape, window)) => {
+                let sums = self.sums_of(shape.count())?.iter_mut();
                 sums.zip(shape.values(window)).for_each(|(sum, value)| *sum += i128::from(value));
+                shape.times
             }
-            Look::Odd(values, _) => {
-                sums.zip(values).for_each(|(sum, value)| *sum += i128::from(*value));
+            None => {
+                let times = samples.odd(sample)?;
+                let sums = self.sums_of(samples.values.len())?.iter_mut();
+                sums.zip(&samples.values).for_each(|(sum, value)| *sum += i128::from(*value));
+                times
             }
-        }
+        };
         self.samples += 1;
         self.timestamps += times;
         Some(())
     }
-}
 
-/// Looks at any sample.
-#[cold]
-#[inline(never)]
-fn long<'s, 'a>(
-    mut sample: Reader<'a>,
-    fields: &Fields,
-    values: &'s mut Vec<i64>,
-) -> Option<Look<'s, 'a>> {
-    let mut times = 0;
-    values.clear();
-    while let Some(tag) = sample.tag().ok()? {
-        match fields.part(u8::try_from(tag).ok()?) {
-            Part::Number => drop(sample.varint().ok()?),
-            Part::Bytes => drop(sample.message().ok()?),
-            Part::Value => values.push(sample.varint().ok()? as i64),
-            Part::Values => {
-                packed_varints(sample.message().ok()?, values, |value| value as i64).ok()?;
-            }
-            part => times += time(part, &mut sample)?,
+    /// The sums, to add so many values to: as many as the first sample has.
+    #[inline(always)]
+    fn sums_of(&mut self, values: usize) -> Option<&mut [i128]> {
+        if self.samples == 0 {
+            self.sums = vec![0; values];
         }
+        (values == self.sums.len()).then_some(&mut self.sums)
     }
-    Some(Look::Odd(values, times))
 }
 
 /// How many timestamps a field has.
