@@ -33,13 +33,16 @@ with script.open("w") as out:
         written += out.write(re.sub(r"\d+\.\d+: ", time, events[at % len(events)], count=1) + "\n\n")
         at += 1
 END
+gzip -1 -kf "$folder/100MB.folded" "$folder/100MB.script.txt"
 measure() {
     for _ in 1 2 3 4 5; do
         /usr/bin/time -f "%e s, %U s in user mode, %M kB" "$@" 2>&1 >/dev/null | tail -1
     done | sort -n | sed -n 3p
 }
 echo "folded, otlp-profiles: $(measure "$command" info "$folder/100MB.folded")"
+echo "folded, gzip, otlp-profiles: $(measure "$command" info "$folder/100MB.folded.gz")"
 echo "folded, to pprof: $(measure "$command" convert --to pprof -o - "$folder/100MB.folded")"
 echo "folded, inferno: $(measure inferno-collapse-recursive -n 1 "$folder/100MB.folded")"
 echo "perf script, otlp-profiles: $(measure "$command" info "$folder/100MB.script.txt")"
+echo "perf script, gzip, otlp-profiles: $(measure "$command" info "$folder/100MB.script.txt.gz")"
 echo "perf script, inferno: $(measure inferno-collapse-perf --all -n 1 "$folder/100MB.script.txt")"
