@@ -25,7 +25,7 @@ pub struct Limits {
     /// A framed file is read message by message: then it is of each.
     pub max_input_bytes: u64,
     /// Bytes after inflating; deflate reaches 1032 : 1.
-    /// Inflating stops there.
+    /// Inflating stops there. Of a framed file it is of each message.
     pub max_decompressed_bytes: u64,
     /// Members of one gzip stream; one is normal.
     /// Frames of zstd count like them.

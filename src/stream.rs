@@ -14,8 +14,9 @@ use crate::limits::{Limits, within};
 ///
 /// A file is one payload unless it is [framed](crate::framing). The payloads of a framed file are
 /// read one by one, so that the memory needed is that of the largest one, however long the file;
-/// [`Limits`] hold for each of them. A long text is not read before somebody asks for it, so that
-/// [`read_text`](crate::read_text) can read it line by line. Anything else is read whole.
+/// [`Limits`] hold for each of them, that of gzip members for those of the file as well. A long text
+/// is not read before somebody asks for it, so that [`read_text`](crate::read_text) can read it line
+/// by line. Anything else is read whole.
 ///
 /// ```
 /// use otlp_profiles::Limits;

@@ -189,6 +189,31 @@ impl Read for Failing {
     }
 }
 
+/// Zeros were a member that was cut off, and members were not counted.
+#[test]
+fn members_and_the_zeros_behind_them_are_those_of_a_file_without_frames() {
+    let limits = Limits::file().max_gzip_members(2);
+    for framing in [Framing::LengthPrefixed, Framing::Grpc, Framing::JsonLines] {
+        let make = if framing == Framing::JsonLines { json } else { payload };
+        let file = frame(framing, [make(1, 10), make(2, 300_000)]).unwrap();
+        let pack = |parts: &[&[u8]]| -> Vec<u8> {
+            parts.iter().flat_map(|part| deflate(part, Level::DEFAULT)).collect()
+        };
+        let (head, tail) = file.split_at(file.len() / 2);
+        let two = pack(&[head, tail]);
+        let padded = [&two[..], &[0; 70_000]].concat();
+        for file in [&two, &padded] {
+            assert_eq!(values(&file[..], framing), [Ok(1), Ok(2)], "{framing}");
+            assert_eq!(Payloads::new(&file[..], limits).unwrap().count(), 2);
+        }
+        let three = pack(&[head, b"", tail]);
+        let error = Payloads::new(&three[..], limits).and_then(|all| all.last().unwrap());
+        let error = error.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Limit, "{framing}: {error}");
+        assert!(error.to_string().contains("max_gzip_members"), "{framing}: {error}");
+    }
+}
+
 #[test]
 fn an_error_of_the_system_is_kept_as_the_source() {
     for after in [0, 100, 1 << 20] {

@@ -42,15 +42,9 @@ impl<R: Read> Inflater<R> {
         Ok(Self { input, state, most: limits.max_decompressed_bytes, given: 0 })
     }
 
-    /// The same of a file of messages, each with limits of its own.
+    /// The same of a file of messages, each with limits of its own; the members are those of the file.
     pub(crate) fn endless(mut self) -> Self {
         (self.input.most, self.most) = (u64::MAX, u64::MAX);
-        match &mut self.state {
-            State::Plain => {}
-            State::Gzip(members) => members.most = u64::MAX,
-            #[cfg(feature = "zstd")]
-            State::Zstd(frames) => frames.most = u64::MAX,
-        }
         self
     }
 

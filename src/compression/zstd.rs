@@ -112,7 +112,7 @@ pub(super) struct Frames {
     decoder: Decoder<'static>,
     is_inside: bool,
     /// How many there may be, and how many were begun.
-    pub(super) most: u64,
+    most: u64,
     begun: u64,
 }
 
