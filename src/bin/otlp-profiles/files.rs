@@ -114,14 +114,23 @@ pub(crate) fn renamed(path: &Path, suffix: &str, keep: bool) -> PathBuf {
     path.with_file_name(name)
 }
 
-/// `path`, or with several files, `path` with a number before its extension: `x-0.pb.gz`.
+/// `path`, or with several files, `path` with a number before its extension: `x-0.pb.gz`. Where that is of no
+/// format it is what is of letters behind the last dot: `x-0.txt`, but `cpu.2026-0`.
 pub(crate) fn numbered(path: &Path, row: usize, of: usize) -> PathBuf {
     if of == 1 {
         return path.to_owned();
     }
-    let (mut name, extension) = split_name(path.file_name().unwrap_or_default());
+    let (mut name, mut end) = split_name(path.file_name().unwrap_or_default());
+    let own = Path::new(&name).extension().filter(|_| Format::of_path(path).is_none());
+    if let Some(own) = own.filter(|own| own.as_encoded_bytes().iter().all(u8::is_ascii_alphabetic))
+    {
+        let at = name.len() - own.len() - 1;
+        let (stem, mut own) = cut(&name, at);
+        own.push(end);
+        (name, end) = (stem, own);
+    }
     name.push(format!("-{row}"));
-    name.push(extension);
+    name.push(end);
     path.with_file_name(name)
 }
 
@@ -143,6 +152,16 @@ mod tests {
         }
         assert_eq!(numbered(Path::new("d/x.pb.gz"), 1, 2), Path::new("d/x-1.pb.gz"));
         assert_eq!(numbered(Path::new("d/x.pb.gz"), 0, 1), Path::new("d/x.pb.gz"));
+        for (name, first) in [
+            ("x.txt", "x-0.txt"),
+            ("x.y.txt.gz", "x.y-0.txt.gz"),
+            ("x.y.otlp", "x.y-0.otlp"),
+            ("cpu.2026", "cpu.2026-0"),
+            (".txt", ".txt-0"),
+            ("x", "x-0"),
+        ] {
+            assert_eq!(numbered(Path::new(name), 0, 2), Path::new(first));
+        }
     }
 
     #[cfg(unix)]
