@@ -155,3 +155,13 @@ fn fixing_asks_for_one_place() {
     let output = run(&room, "validate --from otlp --fix a.otlp -o - --force", 0);
     assert!(output.stdout.len() < ORPHAN.len() && output.stdout.starts_with(&ORPHAN[..11]));
 }
+
+/// What was mended was written into the pipe that it came from, and called fixed.
+#[cfg(unix)]
+#[test]
+fn a_pipe_is_not_fixed_in_place() {
+    let room = room("fix_pipe");
+    assert!(Command::new("mkfifo").arg(room.join("pipe")).status().unwrap().success());
+    let output = run(&room, "validate --fix pipe", 2);
+    says(&output, "a pipe or a device cannot be fixed in place: give -o OUT");
+}

@@ -29,8 +29,15 @@ pub(super) fn misuse(args: &Args, inputs: &Inputs) -> Option<&'static str> {
         None if args.fix && inputs.stdins() > 0 => {
             Some("stdin cannot be fixed in place: give -o OUT")
         }
+        None if args.fix && inputs.all.iter().any(is_stream) => {
+            Some("a pipe or a device cannot be fixed in place: give -o OUT")
+        }
         _ => None,
     }
+}
+
+fn is_stream(input: &Input) -> bool {
+    input.path.as_deref().is_some_and(output::is_stream)
 }
 
 /// Mends a file: at its place where something was done about it, or where the output shall be.
