@@ -91,9 +91,9 @@ fn the_hook_takes_names_of_files() {
     run("out/good.otlp 'out/cpu 1.pb.gz'", 0);
     run("out/good.otlp out/cut.pb", 3);
     // The pattern is one that grep understands as well.
-    let names = "a.otlp\nb.pprof\nc.pb\nd.pb.gz\ne.binpb\nf.otlp.gz\ng.txt\nh.pbx\n";
+    let names = "a.otlp\nb.pprof\nc.pb\nd.pb.gz\ne.binpb\nf.otlp.gz\ng.prof\nh.txt\ni.pbx\n";
     let script = format!("printf '{names}' | grep -cE '{}'", value("files:"));
-    assert_eq!(shell(&room, &script, &[]).stdout, b"6\n");
+    assert_eq!(shell(&room, &script, &[]).stdout, b"7\n");
 }
 
 #[test]

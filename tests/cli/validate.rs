@@ -165,3 +165,24 @@ fn a_pipe_is_not_fixed_in_place() {
     let output = run(&room, "validate --fix pipe", 2);
     says(&output, "a pipe or a device cannot be fixed in place: give -o OUT");
 }
+
+/// As the manual says of the files of the Collector's file exporter.
+#[test]
+fn files_of_several_messages_are_fine_where_they_are_meant() {
+    use otlp_profiles::framing::{Framing, frame};
+    let room = room("validate_several");
+    copy(PPROFS[0], &room.join("cpu.pb.gz"));
+    for (name, framing, from) in [
+        ("several.otlp", Framing::LengthPrefixed, ""),
+        ("several.json", Framing::JsonLines, " --from otlp-json"),
+    ] {
+        run(&room, &format!("convert cpu.pb.gz --force -o {name}"), 0);
+        let message = fs::read(room.join(name)).unwrap();
+        fs::write(room.join(name), frame(framing, [&message, &message]).unwrap()).unwrap();
+        let page = stdout(&run(&room, &format!("validate {name}{from}"), 1));
+        assert_eq!(page.matches(": error ").count(), 1, "{page}");
+        assert!(page.contains("error OP0010 framed-stream"), "{page}");
+        let page = stdout(&run(&room, &format!("validate --ignore OP0010 {name}{from}"), 0));
+        assert!(page.contains("message[1]."), "{page}");
+    }
+}
