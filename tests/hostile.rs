@@ -9,7 +9,7 @@ mod wire;
 
 use alloc::{Counting, cost};
 use otlp_profiles::compression::{Level, deflate};
-use otlp_profiles::proto::{pprof, prost::Message, v1_7, v1_10};
+use otlp_profiles::proto::{pprof, prost::Message, v1_3, v1_7, v1_10};
 use otlp_profiles::{ErrorKind, Format, Limits, Policy, Profiles, ReadOptions, WriteOptions};
 use proptest::prelude::*;
 use support::doc::{Attribute, Doc, Profile, Resource, Scope, Type, Val};
@@ -694,5 +694,60 @@ fn time_is_in_proportion_to_the_rows() {
     let before = read("pprof", &profile.encode_to_vec());
     let after = read("otlp-1.3", &write("otlp-1.3", &before).0);
     assert_eq!(after.dictionary().attributes().len(), before.dictionary().attributes().len());
+    assert!(begun.elapsed().as_secs() < 30, "{:?}", begun.elapsed());
+}
+
+/// A payload of 1.3 with one sample of such labels, of which there are as many texts.
+fn otep_labels(labels: Vec<v1_3::Label>) -> Vec<u8> {
+    let keys = (0..labels.len()).map(|row| format!("key {row}"));
+    let strings = [String::new(), "cpu".to_owned()].into_iter().chain(keys).collect();
+    let sample = v1_3::Sample { value: vec![1], label: labels, ..Default::default() };
+    let profile = v1_3::Profile {
+        string_table: strings,
+        sample_type: vec![v1_3::ValueType { r#type: 1, ..Default::default() }],
+        sample: vec![sample],
+        ..Default::default()
+    };
+    let container = v1_3::ProfileContainer { profile: Some(profile), ..Default::default() };
+    nest(&[1, 2, 2], &container.encode_to_vec())
+}
+
+/// What compares each label with all the others takes minutes for this many.
+#[test]
+fn labels_of_one_sample_take_time_in_proportion() {
+    const LABELS: i64 = 60_000;
+    let begun = std::time::Instant::now();
+    // Each of a key of its own but the last, which is of the second one's.
+    let keys = |count: i64| (0..count).map(|row| 2 + if row + 1 == LABELS { 1 } else { row });
+    let label = |key| pprof::Label { key, num: key, ..Default::default() };
+    let texts = (0..LABELS).map(|row| format!("key {row}"));
+    let profile = |count| pprof::Profile {
+        string_table: ["", "cpu"].map(str::to_owned).into_iter().chain(texts.clone()).collect(),
+        sample_type: vec![pprof::ValueType { r#type: 1, unit: 0 }],
+        sample: vec![pprof::Sample {
+            value: vec![1],
+            label: keys(count).map(label).collect(),
+            ..Default::default()
+        }],
+        ..Default::default()
+    };
+    let old = |key| v1_3::Label { key, num: key, ..Default::default() };
+    let otep = |count| otep_labels(keys(count).map(old).collect());
+    for (name, bytes) in [
+        ("pprof", profile(LABELS).encode_to_vec()),
+        ("otlp-1.3", otep(LABELS)),
+        ("pprof", profile(LABELS - 1).encode_to_vec()),
+        ("otlp-1.3", otep(LABELS - 1)),
+    ] {
+        let model =
+            otlp_profiles::read(&bytes, &options(name).limits(Limits::file())).unwrap().profiles;
+        let sample = model.iter().next().unwrap().samples().get(0).unwrap();
+        let dictionary = model.dictionary();
+        let said: Vec<_> = dictionary.resolve(sample.attributes).iter().collect();
+        assert_eq!(said.len() as i64, LABELS - 1);
+        for (row, attribute) in said.iter().enumerate() {
+            assert_eq!(attribute.key, format!("key {row}"));
+        }
+    }
     assert!(begun.elapsed().as_secs() < 30, "{:?}", begun.elapsed());
 }

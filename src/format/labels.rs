@@ -83,7 +83,8 @@ impl Label {
     }
 }
 
-/// The attributes of a sample from those of its single labels: those of one key become one.
+/// The attributes of a sample from those of its single labels: those of one key become one, where
+/// the first of them was.
 pub(crate) fn group(
     singles: &[Attribute],
     out: &mut Vec<u32>,
@@ -91,13 +92,20 @@ pub(crate) fn group(
     attributes: &mut NewAttributes,
     intake: &mut Intake,
 ) -> Result<()> {
-    for (row, single) in singles.iter().enumerate() {
-        if singles[..row].iter().any(|earlier| earlier.key == single.key) {
-            continue;
-        }
-        let same: Vec<&Attribute> =
-            singles[row..].iter().filter(|other| other.key == single.key).collect();
-        let attribute = if same.len() == 1 { single.clone() } else { list(&same, texts, intake)? };
+    let mut rows: Vec<usize> = (0..singles.len()).collect();
+    // A stable sort: rows of one key stay in their order.
+    rows.sort_by_key(|&row| singles[row].key);
+    let mut keys: Vec<&[usize]> =
+        rows.chunk_by(|&row, &next| singles[row].key == singles[next].key).collect();
+    keys.sort_unstable_by_key(|rows| rows[0]);
+    for rows in keys {
+        let attribute = match rows {
+            [row] => singles[*row].clone(),
+            rows => {
+                let same: Vec<&Attribute> = rows.iter().map(|&row| &singles[row]).collect();
+                list(&same, texts, intake)?
+            }
+        };
         out.push(attributes.intern(attribute, intake)?.0);
     }
     Ok(())

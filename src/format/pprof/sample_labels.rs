@@ -24,6 +24,9 @@ use crate::semconv::{LABEL_SPAN_ID, LABEL_TRACE_ID};
 
 use crate::format::pprof::samples::{Half, MOST_ROOM, SampleReader, Single};
 
+/// As many labels are compared with each other sooner than sorted.
+const FEW_LABELS: usize = 16;
+
 impl<'a> SampleReader<'a> {
     /// Takes a label as one of the sample's own.
     #[inline]
@@ -83,8 +86,9 @@ impl<'a> SampleReader<'a> {
         tables: &mut Tables,
         intake: &mut Intake,
     ) -> Result<Attribute> {
-        if let Some((_, attribute)) = self.fresh.iter().find(|(fresh, _)| *fresh == label) {
-            return Ok(attribute.clone());
+        // Labels are numbered in the order in which they are met.
+        if let Ok(at) = self.fresh.binary_search_by_key(&label, |(fresh, _)| *fresh) {
+            return Ok(self.fresh[at].1.clone());
         }
         let body = self.labels.get(label).unwrap_or_default();
         let texts = &mut tables.texts;
@@ -108,10 +112,7 @@ impl<'a> SampleReader<'a> {
         intake: &mut Intake,
     ) -> Result<()> {
         intake.take_attributes(self.own.len())?;
-        let key = |label: u32| self.singles[label as usize].key;
-        let repeated = (1..self.own.len())
-            .any(|at| self.own[..at].iter().any(|&earlier| key(earlier) == key(self.own[at])));
-        if repeated {
+        if self.repeats_key() {
             return self.attach_repeated(table, tables, intake);
         }
         if self.own.iter().any(|&label| self.singles[label as usize].half != 0) {
@@ -134,6 +135,20 @@ impl<'a> SampleReader<'a> {
             self.samples.attributes.items.push(id);
         }
         Ok(())
+    }
+
+    /// Whether several labels of the sample are of one key.
+    /// Few are compared with each other; many are sorted, as their number is the sender's choice.
+    #[inline]
+    fn repeats_key(&self) -> bool {
+        let key = |label: &u32| self.singles[*label as usize].key;
+        if self.own.len() > FEW_LABELS {
+            let mut keys: Vec<StringId> = self.own.iter().map(key).collect();
+            keys.sort_unstable();
+            return keys.windows(2).any(|pair| pair[0] == pair[1]);
+        }
+        (1..self.own.len())
+            .any(|at| self.own[..at].iter().any(|earlier| key(earlier) == key(&self.own[at])))
     }
 
     /// A sample with several labels of one key: their values become a list ([`labels::group`]).
