@@ -751,3 +751,47 @@ fn labels_of_one_sample_take_time_in_proportion() {
     }
     assert!(begun.elapsed().as_secs() < 30, "{:?}", begun.elapsed());
 }
+
+/// Indices that come one by one, or in several parts, are as many as those that come at once.
+#[test]
+fn attributes_are_counted_by_the_item_however_they_come() {
+    let ways: [fn(u32) -> Vec<u8>; 4] = [
+        |field| len(field, &[1, 1, 1, 1]),
+        |field| int(field, 1).repeat(4),
+        |field| [len(field, &[1, 1]), len(field, &[1, 1])].concat(),
+        |field| [len(field, &[1, 1, 1]), int(field, 1)].concat(),
+    ];
+    let payload = |sample: &[u8], location: &[u8], mapping: &[u8], profile: &[u8]| {
+        let profile = [len(1, b""), len(2, sample), len(2, sample), profile.to_vec()].concat();
+        let tables = [
+            [len(1, b""), len(1, mapping), len(1, mapping)].concat(),
+            [len(2, b""), len(2, location), len(2, location)].concat(),
+            [len(3, b""), len(4, b""), len(5, b""), len(5, b"k")].concat(),
+            [len(6, b""), len(6, &[int(1, 1), len(2, &int(3, 1))].concat()), len(7, b"")].concat(),
+        ];
+        [nest(&[1, 2, 2], &profile), len(2, &tables.concat())].concat()
+    };
+    let limited = |most: u64, bytes: &[u8]| {
+        let limits = Limits::file().max_attributes_per_item(most);
+        otlp_profiles::read(bytes, &options("otlp").limits(limits)).map(drop)
+    };
+    for four in ways {
+        for bytes in [
+            payload(&four(2), b"", b"", b""),
+            payload(b"", &four(4), b"", b""),
+            payload(b"", b"", &four(5), b""),
+            payload(b"", b"", b"", &four(11)),
+        ] {
+            v1_10::ProfilesData::decode(&bytes[..]).expect("prost reads it");
+            limited(4, &bytes).unwrap();
+            let error = limited(3, &bytes).expect_err("four are more than three");
+            assert!(error.message().contains("max_attributes_per_item"), "{error}");
+        }
+    }
+    let old = |key| v1_3::Label { key, num: 1, ..Default::default() };
+    let bytes = otep_labels((2..6).map(old).collect());
+    let limits = |most| options("otlp-1.3").limits(Limits::file().max_attributes_per_item(most));
+    otlp_profiles::read(&bytes, &limits(4)).unwrap();
+    let error = otlp_profiles::read(&bytes, &limits(3)).expect_err("labels are attributes");
+    assert!(error.message().contains("max_attributes_per_item"), "{error}");
+}

@@ -71,9 +71,15 @@ impl Intake {
     /// Asks for the attributes of one thing.
     #[inline]
     pub(crate) fn take_attributes(&mut self, attributes: usize) -> Result<()> {
+        self.take_more_attributes(0, attributes)
+    }
+
+    /// Asks for more attributes of a thing that has some.
+    #[inline]
+    pub(crate) fn take_more_attributes(&mut self, held: usize, more: usize) -> Result<()> {
         let most = self.limits().max_attributes_per_item;
-        within("max_attributes_per_item", most, attributes as u64)?;
-        self.budget.take::<u32>(attributes)
+        within("max_attributes_per_item", most, (held + more) as u64)?;
+        self.budget.take::<u32>(more)
     }
 
     /// Whether a stack may be of so many locations.

@@ -108,6 +108,11 @@ impl<T> Ragged<T> {
         self.ends.push(self.items.len() as u32);
     }
 
+    /// Where the items pushed since the last end begin.
+    pub(crate) fn open_row(&self) -> usize {
+        self.ends.last().map_or(0, |end| *end as usize)
+    }
+
     /// Makes row `row` the next that is set: those between are empty.
     #[inline]
     pub(crate) fn skip_to(&mut self, row: usize) {

@@ -21,7 +21,7 @@ use crate::wire::short::Short;
 use crate::wire::varint::index;
 use crate::wire::{LEN, VARINT, tag};
 
-use crate::format::otlp::read::tables::{Tables, indices, reference};
+use crate::format::otlp::read::tables::{Tables, indices_from, reference};
 
 impl Tables {
     /// Both readers push the same columns; which one ran does not show.
@@ -159,7 +159,8 @@ impl Tables {
         if is!(tag, G::SCHEMA.location.attributes, LEN)
             || is!(tag, G::SCHEMA.location.attributes, VARINT)
         {
-            indices(tag, &mut reader, &mut self.location_attributes.items, intake)?;
+            let first = self.location_attributes.open_row();
+            indices_from(tag, &mut reader, &mut self.location_attributes.items, first, intake)?;
         } else if is!(tag, G::SCHEMA.location.is_folded, VARINT) {
             self.folded.pop_if(|folded| *folded == row);
             if reader.varint()? != 0 {

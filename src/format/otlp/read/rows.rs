@@ -20,7 +20,7 @@ use crate::wire::short::Short;
 use crate::wire::varint::index;
 use crate::wire::{LEN, VARINT, tag};
 
-use crate::format::otlp::read::tables::{MappingPprof, Tables, indices, own_rows};
+use crate::format::otlp::read::tables::{MappingPprof, Tables, indices_from, own_rows};
 
 impl Tables {
     /// A function; most are of a few bytes and read without looking for their end at every field.
@@ -82,7 +82,8 @@ impl Tables {
             } else if is!(tag, G::SCHEMA.mapping.attributes, LEN)
                 || is!(tag, G::SCHEMA.mapping.attributes, VARINT)
             {
-                indices(tag, &mut reader, &mut self.mapping_attributes.items, intake)?;
+                let first = self.mapping_attributes.open_row();
+                indices_from(tag, &mut reader, &mut self.mapping_attributes.items, first, intake)?;
             } else if is!(tag, G::SCHEMA.mapping.id, VARINT) {
                 id = reader.varint()?;
             } else {

@@ -11,7 +11,7 @@ use crate::format::labels::{self, Label};
 use crate::format::otlp::read::common;
 use crate::format::otlp::read::location_list::LocationList;
 use crate::format::otlp::read::prove;
-use crate::format::otlp::read::tables::{Tables, indices, reference};
+use crate::format::otlp::read::tables::{Tables, indices_from, reference};
 use crate::format::otlp::schema::Generation;
 use crate::model::ragged::Ragged;
 use crate::model::samples::Samples;
@@ -110,7 +110,8 @@ pub(crate) fn sample<G: Generation>(
             let mut fields = any_sample::<G>(reader, samples, intake)?;
             if G::SCHEMA.tables.stack == 0 {
                 let slice = fields.slice_length != 0;
-                fields.stack = otep_sample(row, slice, samples, locations, tables, intake)?;
+                let first = before.attributes;
+                fields.stack = otep_sample(row, first, slice, samples, locations, tables, intake)?;
             }
             fields
         }
@@ -236,6 +237,7 @@ fn any_sample<G: Generation>(
     intake: &mut Intake,
 ) -> Result<Fields> {
     let mut fields = Fields::default();
+    let first = samples.attributes.items.len();
     let mut rare = std::mem::take(&mut samples.rare);
     while let Some(tag) = reader.tag()? {
         if is!(tag, G::SCHEMA.sample.stack, VARINT) {
@@ -254,7 +256,7 @@ fn any_sample<G: Generation>(
         } else if is!(tag, G::SCHEMA.sample.attributes, LEN)
             || is!(tag, G::SCHEMA.sample.attributes, VARINT)
         {
-            indices(tag, &mut reader, &mut samples.attributes.items, intake)?;
+            indices_from(tag, &mut reader, &mut samples.attributes.items, first, intake)?;
         } else if is!(tag, G::SCHEMA.sample.link, VARINT) {
             fields.link = Some(reader.index()?);
         } else if is_timestamps::<G>(tag) {
@@ -339,10 +341,11 @@ impl Rare {
 }
 
 /// Takes what only OTEP 0239's samples have; the row of the sample's own list of locations, which
-/// a slice makes void.
+/// a slice makes void. Its attributes are from `first` on.
 #[inline(never)]
 fn otep_sample(
     row: usize,
+    first: usize,
     slice: bool,
     samples: &mut RawSamples,
     locations: &mut LocationList,
@@ -357,19 +360,13 @@ fn otep_sample(
     }
     if !rare.labels.is_empty() {
         let out = &mut samples.attributes.items;
+        intake.take_more_attributes(out.len() - first, rare.labels.len())?;
         attach(&rare.labels, out, tables, intake)?;
         rare.labels.clear();
     }
-    let stack = match slice {
-        true => 0,
-        false => {
-            // The model's own row 0 comes before those on the wire.
-            for location in &mut rare.locations {
-                *location = location.wrapping_add(1);
-            }
-            locations.own(row, &rare.locations, intake)?
-        }
-    };
+    // The model's own row 0 comes before those on the wire.
+    rare.locations.iter_mut().for_each(|location| *location = location.wrapping_add(1));
+    let stack = if slice { 0 } else { locations.own(row, &rare.locations, intake)? };
     rare.locations.clear();
     Ok(stack)
 }

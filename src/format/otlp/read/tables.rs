@@ -357,7 +357,8 @@ pub(crate) fn reference<G: Generation>(index: Option<u32>) -> u32 {
 
 /// Indices of attributes, packed or not.
 ///
-/// Protobuf lets a writer pack a repeated number or not, and a reader has to take both.
+/// Protobuf lets a writer pack a repeated number or not, and several times in one message; a reader
+/// has to take all of that. The list is of one thing alone.
 ///
 /// # Errors
 ///
@@ -369,6 +370,18 @@ pub(crate) fn indices(
     out: &mut Vec<u32>,
     intake: &mut Intake,
 ) -> Result<()> {
+    indices_from(tag, reader, out, 0, intake)
+}
+
+/// The same, in a list of many things: those of this one are from `first` on.
+#[inline(always)]
+pub(crate) fn indices_from(
+    tag: u32,
+    reader: &mut Reader,
+    out: &mut Vec<u32>,
+    first: usize,
+    intake: &mut Intake,
+) -> Result<()> {
     let before = out.len();
     if tag & 7 == LEN {
         let mut packed = reader.message()?;
@@ -378,6 +391,5 @@ pub(crate) fn indices(
     } else {
         out.push(reader.index()?);
     }
-    let count = out.len() - before;
-    intake.take_attributes(count)
+    intake.take_more_attributes(before - first, out.len() - before)
 }
