@@ -314,3 +314,42 @@ fn payloads_end_to_end_are_refused_where_they_share_tables() {
     let (parts, whole) = (read("otlp-1.10", &parts), read("otlp-1.10", &whole.encode_to_vec()));
     assert_eq!(write("otlp-1.10", &parts).0, write("otlp-1.10", &whole).0);
 }
+
+/// A label of another unit was taken for nanoseconds, and one that is no time stayed without a word.
+#[test]
+fn a_timestamp_label_is_read_in_its_unit() {
+    let payload = |time: i64, unit: &str, types: usize| {
+        let label = pprof::Label { key: 3, num: time, num_unit: 4, ..Default::default() };
+        let profile = pprof::Profile {
+            string_table: ["", "cpu", "ns", "source.event.time", unit].map(Into::into).to_vec(),
+            sample_type: vec![pprof::ValueType { r#type: 1, unit: 2 }; types],
+            sample: vec![pprof::Sample {
+                value: vec![5; types],
+                label: vec![label],
+                ..Default::default()
+            }],
+            ..Default::default()
+        };
+        let options = options("pprof").timestamp_label("source.event.time".to_owned());
+        let reading = otlp_profiles::read(&profile.encode_to_vec(), &options).unwrap();
+        let sample = reading.profiles.iter().next().unwrap().samples().get(0).unwrap();
+        assert_eq!(sample.attributes.len() + sample.timestamps_unix_nano.len(), 1);
+        let codes: Vec<_> = reading.findings.iter().map(|finding| finding.code).collect();
+        (sample.timestamps_unix_nano.first().copied(), codes)
+    };
+    for (time, unit, nanos) in [
+        (1_700_000_000_123, "milliseconds", 1_700_000_000_123_000_000),
+        (1_700_000_000_123, "ms", 1_700_000_000_123_000_000),
+        (1_700_000_000_123_456, "microseconds", 1_700_000_000_123_456_000),
+        (1_700_000_000, "seconds", 1_700_000_000_000_000_000),
+        (7, "nanoseconds", 7),
+        (7, "", 7),
+    ] {
+        assert_eq!(payload(time, unit, 1), (Some(nanos), vec![]), "{time} {unit}");
+    }
+    for (time, unit, types) in
+        [(7, "ticks", 1), (-7, "ms", 1), (i64::MAX, "seconds", 1), (7, "nanoseconds", 2)]
+    {
+        assert_eq!(payload(time, unit, types), (None, vec!["timestamps.as_attribute"]), "{unit}");
+    }
+}

@@ -932,6 +932,8 @@ fn every_code_has_a_case() {
     seen.extend([
         "timestamps.dropped",
         "timestamps.label_conflict",
+        // In tests/defects_read.rs.
+        "timestamps.as_attribute",
         "value.overflow",
         "mapping.main_assumed",
         "series.expanded",

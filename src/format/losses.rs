@@ -288,6 +288,7 @@ codes! {
         TIME_NO_ANCHOR = "time.no_anchor": "times that count from an unknown beginning were left out";
         VALUE_NEGATIVE = "value.negative": "a negative value was kept";
         LINK_AS_ATTRIBUTE = "link.as_attribute": "a trace id or a span id that makes no link stayed an attribute";
+        TIMESTAMP_AS_ATTRIBUTE = "timestamps.as_attribute": "a label that was to be a time, and cannot be one, stayed an attribute";
         EVENT_OUTSIDE = "event.outside": "an event lies outside the time of its profile";
         EVENT_CLOCK_ATTRIBUTE = "event.clock_attribute": "an attribute of a clock became one of the events counted by it";
         EVENT_UNIT = "event.unit": "a unit of events is none of UCUM";

@@ -224,6 +224,17 @@ impl TimeUnit {
         }
     }
 
+    /// The unit of a name that profilers give it.
+    pub(crate) fn of_name(name: &str) -> Option<Self> {
+        Some(match name {
+            "s" | "seconds" => Self::Seconds,
+            "ms" | "milliseconds" => Self::Milliseconds,
+            "us" | "μs" | "µs" | "microseconds" => Self::Microseconds,
+            "ns" | "nanoseconds" => Self::Nanoseconds,
+            _ => return None,
+        })
+    }
+
     /// The nanoseconds in one.
     pub(crate) fn nanos(self) -> u64 {
         match self {

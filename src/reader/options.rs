@@ -40,7 +40,7 @@ pub struct ReadOptions {
     /// True by default; false leaves them attributes, as the file has them.
     pub links: bool,
     /// The numeric pprof label to take for the time of a sample, such as `end_timestamp_ns`.
-    /// `None` leaves such labels attributes.
+    /// It counts from 1970 in its unit, or in nanoseconds where it has none. `None` leaves such labels attributes.
     pub timestamp_label: Option<String>,
     /// What formats of other tools leave to be said; an error where the format does not take it.
     /// [`Format::options`] says which format takes which.

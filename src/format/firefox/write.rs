@@ -23,6 +23,7 @@ use super::threads::{Process, Sample, Thread, processes};
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::losses::{self, Losses};
 use crate::format::options::WriteOptions;
+use crate::format::source::TimeUnit;
 use crate::format::view::{self, Column, Says};
 use crate::limits::within;
 use crate::model::Profiles;
@@ -114,12 +115,10 @@ impl<'a> Weights<'a> {
     fn of(dictionary: &'a Dictionary, column: Option<&Column>) -> Self {
         let kind = column.and_then(|column| column.profile.sample_types.get(column.column));
         let kind = kind.copied().unwrap_or_default();
-        let (kind, nanos) = match dictionary.text(kind.unit) {
-            "ns" | "nanoseconds" => ("tracing-ms", 1),
-            "us" | "μs" | "µs" | "microseconds" => ("tracing-ms", 1_000),
-            "ms" | "milliseconds" => ("tracing-ms", 1_000_000),
-            "s" | "seconds" => ("tracing-ms", 1_000_000_000),
-            "By" | "byte" | "bytes" => ("bytes", 0),
+        let unit = dictionary.text(kind.unit);
+        let (kind, nanos) = match (TimeUnit::of_name(unit), unit) {
+            (Some(time), _) => ("tracing-ms", time.nanos()),
+            (None, "By" | "byte" | "bytes") => ("bytes", 0),
             _ => ("samples", 0),
         };
         let name = column.and_then(|column| column.profile.sample_types.get(column.column));

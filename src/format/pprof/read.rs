@@ -78,7 +78,7 @@ pub(crate) fn read(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
     let mut dictionary = finish_tables(tables, links, table, &mappings, &functions, intake)?;
     equal::merge(&mut dictionary, &mut profile, intake)?;
     if let Some(label) = intake.timestamp_label.clone() {
-        times::fold(&mut profile, &dictionary, &label);
+        times::fold(&mut profile, &dictionary, &label, intake);
     }
     let mut scope = ScopeProfiles::default();
     scope.profiles = vec![profile];

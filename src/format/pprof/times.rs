@@ -15,7 +15,10 @@
 use foldhash::fast::RandomState;
 use hashbrown::HashMap;
 
-use crate::model::dictionary::Dictionary;
+use crate::format::intake::Intake;
+use crate::format::losses;
+use crate::format::source::TimeUnit;
+use crate::model::dictionary::{Attribute, Dictionary};
 use crate::model::id::{AttributeId, LinkId, StackId};
 use crate::model::profile::Profile;
 use crate::model::samples::Samples;
@@ -28,20 +31,25 @@ type Identity = (StackId, Vec<AttributeId>, LinkId);
 
 /// Folds the samples of a profile by the numeric label `label`, which is their time.
 ///
-/// A profile of several sample types has no value for each timestamp, and keeps its labels.
-///
-/// A label that is not a number, or negative, is kept as it is.
-pub(crate) fn fold(profile: &mut Profile, dictionary: &Dictionary, label: &str) {
-    if profile.sample_types.len() != 1 {
+/// A profile of several sample types has no value for each timestamp, and keeps its labels. So does a
+/// label that is no time since 1970 ([`nanos`]). Either is noted.
+pub(crate) fn fold(
+    profile: &mut Profile,
+    dictionary: &Dictionary,
+    label: &str,
+    intake: &mut Intake,
+) {
+    let one_type = profile.sample_types.len() == 1;
+    let is_labelled = |attribute: &&Attribute| dictionary.text(attribute.key) == label;
+    for attribute in dictionary.attributes.iter().filter(is_labelled) {
+        if !one_type || nanos(attribute, dictionary).is_none() {
+            note(one_type, label, intake);
+        }
+    }
+    if !one_type {
         return;
     }
-    let time = |id: &AttributeId| match dictionary.attribute(*id) {
-        Some(attribute) if dictionary.text(attribute.key) == label => match attribute.value {
-            Value::Int(nanos) => u64::try_from(nanos).ok(),
-            _ => None,
-        },
-        _ => None,
-    };
+    let time = |id: &AttributeId| nanos(dictionary.attribute(*id).filter(is_labelled)?, dictionary);
     let old = std::mem::take(&mut profile.samples);
     let mut groups: Vec<(usize, Vec<(u64, i64)>)> = Vec::new();
     let mut index: HashMap<Identity, usize, RandomState> = HashMap::default();
@@ -63,6 +71,30 @@ pub(crate) fn fold(profile: &mut Profile, dictionary: &Dictionary, label: &str) 
         }
     }
     profile.samples = folded(&old, groups, |id| time(id).is_some());
+}
+
+/// The nanoseconds since 1970 that a label says: a number in a unit of time, or in none.
+fn nanos(attribute: &Attribute, dictionary: &Dictionary) -> Option<u64> {
+    let Value::Int(time) = attribute.value else {
+        return None;
+    };
+    let unit = match dictionary.text(attribute.unit) {
+        "" => TimeUnit::Nanoseconds,
+        name => TimeUnit::of_name(name)?,
+    };
+    u64::try_from(time).ok()?.checked_mul(unit.nanos())
+}
+
+/// Notes a label that stays an attribute.
+fn note(one_type: bool, label: &str, intake: &mut Intake) {
+    intake.note(
+        losses::TIMESTAMP_AS_ATTRIBUTE,
+        || "sample.label".to_owned(),
+        || match one_type {
+            true => format!("label {label:?} is no number in a unit of time since 1970"),
+            false => format!("label {label:?} is no time where there are several sample types"),
+        },
+    );
 }
 
 /// Samples anew: those of a group are one, its times ascending; values only where one of them is not 1.
