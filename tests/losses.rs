@@ -194,6 +194,19 @@ const CASES: &[Case] = &[
         let row = row(d, "k", Val::Int(1), "");
         profile(d).attributes.push(row);
     }),
+    // Comments of numbers of their own are texts, and pprof has no unit for them.
+    (&["attr.profile.dropped"], "otlp-1.10", "pprof", |d| {
+        let row = row(d, "pprof.profile.comment.0", Val::Int(7), "");
+        profile(d).attributes.push(row);
+    }),
+    (&["attr.profile.dropped"], "otlp-1.10", "pprof", |d| {
+        let row = row(d, "pprof.profile.comment.0", Val::str("x"), "By");
+        profile(d).attributes.push(row);
+    }),
+    (&[], "otlp-1.10", "pprof", |d| {
+        let row = row(d, "pprof.profile.comment.0", Val::str("x"), "");
+        profile(d).attributes.push(row);
+    }),
     (&["attr.location.dropped"], "otlp-1.10", "pprof", |d| {
         located(d);
         let row = row(d, "k", Val::Int(1), "");

@@ -12,9 +12,10 @@ use crate::format::fingerprint::Fingerprints;
 use crate::format::known::{Known, KnownAttributes};
 use crate::format::losses::{self, Losses};
 use crate::format::temporality;
-use crate::model::dictionary::Dictionary;
+use crate::model::dictionary::{Attribute, Dictionary};
 use crate::model::id::StringId;
 use crate::model::profile::{AggregationTemporality, Profile, ProfileId};
+use crate::model::value::Value;
 use crate::model::{Profiles, ResourceProfiles, ScopeProfiles};
 use crate::semconv::PPROF_PROFILE_COMMENT;
 
@@ -151,16 +152,24 @@ fn attributes(
         let Some(attribute) = dictionary.attribute(*id).filter(|_| !said) else {
             continue;
         };
-        let key = dictionary.text(attribute.key);
-        if numbered_comment(key).is_none() {
+        if numbered_comment(attribute, dictionary).is_none() {
+            let key = dictionary.text(attribute.key);
             losses.add(losses::ATTR_PROFILE_DROPPED, || format!("attribute[{key}]"));
         }
     }
 }
 
-/// The number of a comment that has a key of its own, as one converter writes them.
-pub(crate) fn numbered_comment(key: &str) -> Option<u64> {
-    key.strip_prefix(PPROF_PROFILE_COMMENT)?.strip_prefix('.')?.parse().ok()
+/// A comment that has a key of its own, as one converter writes them, and its number.
+/// Only a text is one, and a comment has no unit.
+pub(crate) fn numbered_comment(
+    attribute: &Attribute,
+    dictionary: &Dictionary,
+) -> Option<(u64, StringId)> {
+    let Attribute { key, value: Value::String(text), unit: StringId::NONE } = attribute else {
+        return None;
+    };
+    let number = dictionary.text(*key).strip_prefix(PPROF_PROFILE_COMMENT)?.strip_prefix('.')?;
+    Some((number.parse().ok()?, *text))
 }
 
 /// Counts the stacktrace ids of a profile, where they cannot be said.

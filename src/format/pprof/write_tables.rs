@@ -232,12 +232,7 @@ impl Writer<'_, '_> {
             listed.flat_map(|attribute| known::texts(&attribute.value)).collect();
         let mut numbered: Vec<(u64, StringId)> = attributes()
             .filter_map(|id| self.dictionary.attribute(*id))
-            .filter_map(|attribute| {
-                match (numbered_comment(self.dictionary.text(attribute.key)), &attribute.value) {
-                    (Some(number), Value::String(text)) => Some((number, *text)),
-                    _ => None,
-                }
-            })
+            .filter_map(|attribute| numbered_comment(attribute, self.dictionary))
             .collect();
         numbered.sort_by_key(|(number, _)| *number);
         comments.extend(numbered.into_iter().map(|(_, text)| text));
