@@ -58,6 +58,16 @@ fn row(doc: &mut Doc, key: &str, value: Val, unit: &str) -> usize {
     doc.tables.attributes.len() - 1
 }
 
+/// What reading makes of a label that is a text, and one of several kinds.
+fn text_pair(text: &str) -> Val {
+    Val::Map(vec![("str".into(), Val::str(text))])
+}
+
+/// The same of a number.
+fn number_pair(number: i64) -> Val {
+    Val::Map(vec![("num".into(), Val::Int(number))])
+}
+
 /// Gives the sample a stack of one location in a mapping.
 fn located(doc: &mut Doc) {
     doc.tables.mappings.push(Mapping {
@@ -241,6 +251,25 @@ const CASES: &[Case] = &[
     }),
     (&["attr.array1"], "otlp-1.10", "pprof", |d| attribute(d, "k", ints(&[1]), "")),
     (&[], "otlp-1.10", "pprof", |d| attribute(d, "k", ints(&[1, 2]), "By")),
+    // Reading makes a list of pairs where a list of plain values cannot say the labels, and no other.
+    (&["attr.array1", "attr.type_kvlist"], "otlp-1.10", "pprof", |d| {
+        attribute(d, "k", Val::Array(vec![text_pair("a")]), "")
+    }),
+    (&["attr.type_kvlist"], "otlp-1.10", "pprof", |d| {
+        attribute(d, "k", Val::Array(vec![text_pair("a"), text_pair("b")]), "")
+    }),
+    (&["attr.type_kvlist"], "otlp-1.10", "pprof", |d| {
+        attribute(d, "k", Val::Array(vec![text_pair("a"), Val::str("b")]), "")
+    }),
+    (&["attr.type_kvlist"], "otlp-1.10", "pprof", |d| {
+        attribute(d, "k", Val::Array(vec![text_pair(""), number_pair(1)]), "")
+    }),
+    (&["attr.type_kvlist", "attr.unit_on_string"], "otlp-1.10", "pprof", |d| {
+        attribute(d, "k", Val::Array(vec![text_pair("a"), number_pair(1)]), "By")
+    }),
+    (&[], "otlp-1.10", "pprof", |d| {
+        attribute(d, "k", Val::Array(vec![text_pair("a"), number_pair(1)]), "")
+    }),
     (&["attr.empty"], "otlp-1.10", "pprof", |d| attribute(d, "k", Val::Empty, "")),
     (&["attr.empty"], "otlp-1.10", "pprof", |d| attribute(d, "k", Val::Array(vec![]), "")),
     (&["attr.empty_string"], "otlp-1.10", "pprof", |d| attribute(d, "k", Val::str(""), "")),

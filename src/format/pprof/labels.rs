@@ -7,7 +7,7 @@
 //! |---|---|---|
 //! | a text, an integer with its unit | one | none |
 //! | an array | one for each element | of one element, that it was an array |
-//! | a pair made when labels were read ([`PAIR_TEXT`], [`PAIR_NUMBER`]) | the label it was | none |
+//! | a list of pairs made when labels were read ([`PAIR_TEXT`], [`PAIR_NUMBER`]) | those it was made of | none |
 //! | a boolean, a double, bytes, key-values | its text | one code for each kind |
 //! | empty | none | `attr.empty` |
 
@@ -74,15 +74,17 @@ pub(crate) fn said(
     let place = || format!("attribute[{}]", dictionary.text(attribute.key));
     match &attribute.value {
         Value::Array(values) => {
-            let pairs = values.iter().all(|value| pair(value, dictionary).is_some());
+            if let Some(labels) = mixed(values, attribute.unit, dictionary) {
+                out.extend(labels);
+                return;
+            }
             match values.len() {
                 0 => losses.add(losses::ATTR_EMPTY, place),
-                1 if !pairs => losses.add(losses::ATTR_ARRAY1, place),
+                1 => losses.add(losses::ATTR_ARRAY1, place),
                 _ => {}
             }
             for value in values {
-                let pair = pair(value, dictionary);
-                out.extend(pair.or_else(|| scalar(value, attribute, dictionary, losses)));
+                out.extend(scalar(value, attribute, dictionary, losses));
             }
         }
         value => out.extend(scalar(value, attribute, dictionary, losses)),
@@ -133,14 +135,31 @@ fn scalar(
     Some(said)
 }
 
+/// The labels that a list of pairs was made of.
+/// Of one kind and unit they would come back as a list of plain values, and so are none.
+fn mixed(values: &[Value], unit: StringId, dictionary: &Dictionary) -> Option<Vec<Said>> {
+    let labels: Vec<Said> =
+        values.iter().map(|value| pair(value, dictionary)).collect::<Option<_>>()?;
+    let kind = |label: &Said| match label {
+        Said::Number(_, unit) => Some(dictionary.text(*unit)),
+        _ => None,
+    };
+    let mixed = labels.iter().any(|label| kind(label) != kind(&labels[0]));
+    (mixed && unit == StringId::NONE).then_some(labels)
+}
+
 /// The label that was put into a pair, because a plain value could not say it.
+/// An empty text or unit is none, and was in no label.
 fn pair(value: &Value, dictionary: &Dictionary) -> Option<Said> {
     let Value::KeyValues(pairs) = value else {
         return None;
     };
     let named = |pair: &KeyValue, name: &str| dictionary.text(pair.key) == name;
+    let is_some = |text: StringId| !dictionary.text(text).is_empty();
     match &pairs[..] {
-        [KeyValue { value: Value::String(text), .. }] if named(&pairs[0], PAIR_TEXT) => {
+        [KeyValue { value: Value::String(text), .. }]
+            if named(&pairs[0], PAIR_TEXT) && is_some(*text) =>
+        {
             Some(Said::Text(*text))
         }
         [KeyValue { value: Value::Int(number), .. }] if named(&pairs[0], PAIR_NUMBER) => {
@@ -149,7 +168,7 @@ fn pair(value: &Value, dictionary: &Dictionary) -> Option<Said> {
         [
             KeyValue { value: Value::Int(number), .. },
             KeyValue { value: Value::String(unit), .. },
-        ] if named(&pairs[0], PAIR_NUMBER) && named(&pairs[1], PAIR_UNIT) => {
+        ] if named(&pairs[0], PAIR_NUMBER) && named(&pairs[1], PAIR_UNIT) && is_some(*unit) => {
             Some(Said::Number(*number, *unit))
         }
         _ => None,
