@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::format::intake::Intake;
 use crate::format::legacy::mappings::is_heading;
-use crate::format::legacy::stacks::{Stacks, addresses, at_sign, cut, numbers};
+use crate::format::legacy::stacks::{Stacks, addresses, at_sign, cut, nanos_of_millis, numbers};
 use crate::format::lines::{int, kept, lines, shown};
 use crate::model::Profiles;
 
@@ -47,13 +47,7 @@ impl Header {
         match name.trim_ascii() {
             b"cycles/second" => self.cycles_per_second = number()?,
             b"sampling period" => self.period = number()?,
-            b"ms since reset" => {
-                let value = number()?;
-                let nanos = value.checked_mul(1_000_000);
-                self.duration_nanos = nanos.ok_or_else(|| {
-                    Error::malformed(format!("{value} ms do not fit into 64 bits of nanoseconds"))
-                })?;
-            }
+            b"ms since reset" => self.duration_nanos = nanos_of_millis(value.trim_ascii())?,
             b"discarded samples" => {}
             _ => return Err(wrong()),
         }

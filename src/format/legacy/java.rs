@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use crate::format::assembly::Named;
 use crate::format::intake::Intake;
 use crate::format::legacy::heap::unsampled;
-use crate::format::legacy::stacks::{Stacks, address, at_sign, numbers};
+use crate::format::legacy::stacks::{Stacks, address, at_sign, nanos_of_millis, numbers};
 use crate::format::lines::{hex, int, kept, lines, shown};
 use crate::model::Profiles;
 use crate::model::value::Value;
@@ -86,13 +86,7 @@ impl Header {
             b"format" if value == b"java" => {}
             b"resolution" => self.resolution = String::from_utf8_lossy(value).into_owned(),
             b"sampling period" if !self.is_heap => self.period = int(value)?,
-            b"ms since reset" if !self.is_heap => {
-                let nanos = int(value)?.checked_mul(1_000_000);
-                self.duration_nanos = nanos.ok_or_else(|| {
-                    let value = shown(value);
-                    Error::malformed(format!("{value} ms do not fit into 64 bits of nanoseconds"))
-                })?;
-            }
+            b"ms since reset" if !self.is_heap => self.duration_nanos = nanos_of_millis(value)?,
             _ => return Err(wrong()),
         }
         Ok(())

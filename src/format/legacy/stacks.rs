@@ -182,6 +182,14 @@ pub(super) fn at_sign(line: &[u8]) -> Option<(&[u8], &[u8])> {
     Some((line.get(..at)?, line.get(at + 1..)?))
 }
 
+/// A time in milliseconds, in nanoseconds.
+pub(super) fn nanos_of_millis(value: &[u8]) -> Result<i64> {
+    let millis = int(value)?;
+    millis.checked_mul(1_000_000).ok_or_else(|| {
+        Error::malformed(format!("{millis} ms do not fit into 64 bits of nanoseconds"))
+    })
+}
+
 /// The whole numbers in a text, with whatever stands between them.
 pub(super) fn numbers(text: &[u8]) -> Result<Vec<i64>> {
     let between = |byte: &u8| byte.is_ascii_whitespace() || b":[]".contains(byte);
