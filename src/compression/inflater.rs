@@ -223,8 +223,11 @@ mod tests {
                 is_as_damaged(&bent, &limits);
             }
             is_the_same(&text, &limits.max_decompressed_bytes(18));
-            let error = come(&text[..], magic(&text), &limits.max_decompressed_bytes(17));
-            assert!(error.unwrap_err().contains("needs 18, more than max_decompressed_bytes"));
+            // What is not compressed is not inflated.
+            if magic(&text).is_some() {
+                let error = come(&text[..], magic(&text), &limits.max_decompressed_bytes(17));
+                assert!(error.unwrap_err().contains("needs 18, more than max_decompressed_bytes"));
+            }
             let error = come(&text[..], magic(&text), &limits.max_input_bytes(17)).unwrap_err();
             assert!(error.contains("more than max_input_bytes allows (17)"), "{error}");
         }
