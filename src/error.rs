@@ -31,7 +31,7 @@ pub enum ErrorKind {
     /// The data cannot be said in the format it should be written as.
     /// Such as two profiles as one pprof: [`write_all`](crate::write_all) writes them as two.
     Unrepresentable,
-    /// An option was given that the format does not take.
+    /// An option was given that the format does not take, or that does not fit the data.
     /// [`Format::options`](crate::Format::options) has those it takes.
     Option,
     /// The operating system failed to read or write; the error's source says how.

@@ -220,6 +220,27 @@ fn options_say_what_lines_do_not() {
 }
 
 #[test]
+fn what_a_scale_rounds_is_said() {
+    let with = |text: &[u8], scale: f64| {
+        let reading = read_with(text, SourceOptions::default().scale(scale)).unwrap();
+        let codes: Vec<_> = reading.findings.iter().map(|f| (f.code, f.count)).collect();
+        (samples(&reading.profiles), codes)
+    };
+    let rounded = |count: u64| vec![("value.rounded", count)];
+    let lines = |lines: [&str; 2]| lines.map(str::to_owned).to_vec();
+    assert_eq!(with(b"a 1.4\nb 2.5\n", 1.0), (lines(["a [1]", "b [3]"]), rounded(2)));
+    assert_eq!(with(b"a 1.4\nb 2.55\n", 10.0), (lines(["a [14]", "b [26]"]), rounded(1)));
+    // Neither by a double, nor within one, would these be what they are.
+    let text = b"a 0.07\nb 90071992547409.93\n";
+    assert_eq!(with(text, 100.0), (lines(["a [7]", "b [9007199254740993]"]), vec![]));
+    for scale in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        let error = read_with(b"a 1\n", SourceOptions::default().scale(scale)).unwrap_err();
+        let said = format!("scale is {scale}, and values are multiplied by a number above 0");
+        assert_eq!((error.kind(), error.to_string()), (ErrorKind::Option, said));
+    }
+}
+
+#[test]
 fn dialects_are_read_where_they_are_named() {
     let text =
         b"process 7:\"python a.py\";thread (9): t-json;loop (app.py:28);0x7f (libc.so.6) 37\n";

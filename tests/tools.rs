@@ -367,6 +367,28 @@ fn speedscope_has_a_profile_for_each_thread_where_that_is_wanted() {
     assert!(text(&WriteOptions::default()).contains(r#""weights":[16,7]"#));
 }
 
+#[test]
+fn what_speedscope_says_finer_than_the_model_is_rounded_and_said() {
+    let codes = |from: &str, to: &str| {
+        assert!(FILE.contains(from));
+        let file = FILE.replace(from, to);
+        let reading = read(file.as_bytes(), &Default::default()).unwrap();
+        let codes: Vec<_> = reading.findings.iter().map(|found| (found.code, found.count)).collect();
+        let sums: Vec<_> = reading.profiles.iter().flat_map(|profile| profile.sums()).collect();
+        (codes, sums)
+    };
+    let anchor = ("time.no_anchor", 1);
+    assert_eq!(codes("[1,2]", "[1e0,2.0]"), (vec![anchor], vec![3, 2_500_000_000]));
+    assert_eq!(
+        codes("[1,2]", "[0.4,1.5]"),
+        (vec![("value.rounded", 2), anchor], vec![2, 2_500_000_000])
+    );
+    assert_eq!(
+        codes("\"at\":1.5", "\"at\":1.50000000049"),
+        (vec![anchor, ("value.rounded", 1)], vec![3, 2_500_000_000])
+    );
+}
+
 const FILE: &str = r#"{"$schema":"https://www.speedscope.app/file-format-schema.json","profiles":[{"type":"sampled","unit":"none","name":"n","samples":[[0],[0,1]],"weights":[1,2]},{"type":"evented","unit":"seconds","endValue":3,"events":[{"type":"O","frame":0,"at":0.5},{"type":"O","frame":1,"at":1},{"type":"C","frame":1,"at":1.5}]}],"shared":{"frames":[{"name":"a"},{"name":"b","file":"f","line":3,"col":4}]}}"#;
 
 #[test]

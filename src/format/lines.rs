@@ -5,8 +5,9 @@
 
 use crate::compression;
 use crate::error::{Error, ErrorKind, Result};
+use crate::format::decimal::Decimal;
 use crate::format::intake::{Intake, Policy};
-use crate::format::losses::BAD_LINE;
+use crate::format::losses::{BAD_LINE, VALUE_ROUNDED};
 use crate::framing::{self, Opening};
 
 /// Whether a text would be taken for something else at the beginning of a file: for UTF-16, for
@@ -114,17 +115,20 @@ pub(crate) fn hex(digits: &[u8]) -> Option<u64> {
     u64::from_str_radix(std::str::from_utf8(digits).ok().filter(|_| is_hex)?, 16).ok()
 }
 
-/// A number times `scale`, rounded, halves away from 0.
-pub(crate) fn scaled(word: &[u8], scale: f64) -> Result<i64> {
-    let text = std::str::from_utf8(word).unwrap_or_default();
-    let starts = text.trim_start_matches('-').starts_with(|c: char| c.is_ascii_digit());
-    let number = text.parse::<f64>().ok().filter(|_| starts);
-    let Some(number) = number else {
+/// A number times `scale`, rounded, halves away from 0; where that changes it, it is noted.
+pub(crate) fn scaled(word: &[u8], scale: Decimal, intake: &mut Intake) -> Result<i64> {
+    let Some(number) = std::str::from_utf8(word).ok().and_then(Decimal::of) else {
         return Err(Error::malformed(format!("the value {} is no number", shown(word))));
     };
-    whole(number * scale).ok_or_else(|| {
-        Error::malformed(format!("{} times {scale} does not fit into 64 bits", shown(word)))
-    })
+    let Some((value, is_rounded)) = number.times(scale) else {
+        let message = format!("the value {}, scaled, does not fit into 64 bits", shown(word));
+        return Err(Error::malformed(message));
+    };
+    if is_rounded {
+        let said = || format!("the value {}, scaled, was rounded to {value}", shown(word));
+        intake.note(VALUE_ROUNDED, String::new, said);
+    }
+    Ok(value)
 }
 
 /// A number rounded to a whole one, halves away from 0, if 64 bits hold it.
@@ -160,9 +164,13 @@ mod tests {
         for wrong in ["", "-", "+1", "1e3", "2.5", "99999999999999999999", "0x1"] {
             assert!(int(wrong.as_bytes()).is_err(), "{wrong}");
         }
-        assert_eq!(scaled(b"-2.5", 1.0).ok(), Some(-3));
-        assert_eq!(scaled(b"0.01", 1e9).ok(), Some(10_000_000));
-        assert!(scaled(b"1e300", 1.0).is_err() && scaled(b"inf", 1.0).is_err());
+        let mut intake = Intake::new(crate::Limits::network(), Policy::Refuse, 0);
+        let mut scaled = |word: &str| {
+            let scaled = scaled(word.as_bytes(), Decimal::from(10), &mut intake).ok();
+            (scaled, intake.findings.len())
+        };
+        assert_eq!((scaled("-2.5"), scaled("1e300")), ((Some(-25), 0), (None, 0)));
+        assert_eq!((scaled("inf"), scaled("0.04")), ((None, 0), (Some(0), 1)));
         assert_eq!((whole(f64::NAN), whole(-9_223_372_036_854_775_808.0)), (None, Some(i64::MIN)));
     }
 }

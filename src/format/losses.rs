@@ -163,7 +163,19 @@ impl Losses {
     }
 
     /// Notes `count` losses of `code`, the first of them at `place`.
-    pub(crate) fn add_many(&mut self, code: LossCode, count: u64, place: impl FnOnce() -> String) {
+    ///
+    /// For who leaves something out between reading and writing, and reports once.
+    ///
+    /// ```
+    /// use otlp_profiles::losses::{LossCode, Losses};
+    ///
+    /// let mut losses = Losses::default();
+    /// let left_out: LossCode = "sample_type.left_out".parse()?;
+    /// losses.add_many(left_out, 2, || "alloc_space:bytes".to_owned());
+    /// assert_eq!(losses.get("sample_type.left_out").unwrap().count, 2);
+    /// # Ok::<(), otlp_profiles::Error>(())
+    /// ```
+    pub fn add_many(&mut self, code: LossCode, count: u64, place: impl FnOnce() -> String) {
         if count == 0 {
             return;
         }
@@ -322,6 +334,7 @@ codes! {
         POINT_SKEWED = "point.skewed": "a point that stops before it starts takes no time";
         EVENT_SUM_CONFLICT = "event.sum_conflict": "an event has a sum and another value; the sum was read";
         VALUE_UNSIGNED = "value.unsigned": "a negative value became 0";
+        VALUE_ROUNDED = "value.rounded": "a number that is not whole, in the unit it is kept in, was rounded";
         TIME_CONFLICT = "time.conflict": "two fields disagree about the time; the inner one won";
         VALUE_OVERFLOW = "value.overflow": "a sum past 2⁶³ was cut there";
         STACK_LOCATION_0 = "stack.location_0": "a frame that is location 0, which stands for none, became a location of which nothing is known";
@@ -346,6 +359,7 @@ codes! {
     }
     Dropped {
         SAMPLE_TYPE_DROPPED = "sample_type.dropped": "the format does not say what its values measure";
+        SAMPLE_TYPE_LEFT_OUT = "sample_type.left_out": "a sample type was left out with its values, as others were asked for";
         EVENT_COUNT_DROPPED = "event.count_dropped": "the format does not say how many events a value was added up of";
         EVENT_CLOCK_DROPPED = "event.clock_dropped": "the format does not say by which clock times were counted";
         PERIOD_DROPPED = "period.dropped": "the format has no period";

@@ -7,6 +7,7 @@ mod build_id;
 mod calendar;
 mod codec;
 mod columns;
+mod decimal;
 pub(crate) mod detect;
 mod even;
 mod events;

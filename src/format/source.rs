@@ -32,8 +32,8 @@ pub struct SourceOptions {
     pub annotations: bool,
     /// `timestamp-unit`: the unit of timestamps; else each is told by its digits.
     pub timestamp_unit: Option<TimeUnit>,
-    /// `scale`: what values are multiplied by, which need not be whole then; the result is rounded,
-    /// halves away from 0.
+    /// `scale`: what values are multiplied by, which need not be whole then: a number above 0. The
+    /// result is rounded, halves away from 0; where that changes it, it is `value.rounded`.
     pub scale: Option<f64>,
     /// `boot-time`: when the machine was started, in nanoseconds since 1970: times that count from
     /// there become timestamps.

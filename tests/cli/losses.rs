@@ -53,3 +53,40 @@ fn a_report_is_an_object() {
     let code = |loss: &Value| loss["code"] == "profile_id.dropped" && loss["count"].is_u64();
     assert!(report["losses"].as_array().unwrap().iter().any(code), "{report}");
 }
+
+#[test]
+fn what_was_asked_to_be_left_out_is_said() {
+    let room = room("left_out");
+    let cpu = testdata(PPROFS[0]).display().to_string();
+    let convert = |flags: &str, exit: i32| {
+        run(&room, &format!("convert {cpu} -f -o a.speedscope.json {flags}"), exit)
+    };
+    let output = convert("--type cpu --deny-loss", 1);
+    says(&output, "sample_type.left_out");
+    assert_eq!(files(&room), [""; 0]);
+    let output = convert("--type cpu:nanoseconds --json", 0);
+    let report: Value = serde_json::from_str(stderr(&output).lines().next().unwrap()).unwrap();
+    assert_eq!(report["verdict"], "lossy");
+    let losses = report["losses"].as_array().unwrap();
+    let loss = losses.iter().find(|loss| loss["code"] == "sample_type.left_out").unwrap();
+    assert_eq!((&loss["kind"], &loss["count"]), (&"dropped".into(), &1.into()));
+    assert_eq!(loss["first"], serde_json::json!(["samples:count"]));
+    // Where all are asked for, nothing is left out.
+    let output = convert("--type cpu --type samples --json", 0);
+    assert!(!stderr(&output).contains("sample_type.left_out"));
+}
+
+#[test]
+fn what_is_rounded_is_a_loss() {
+    let room = room("rounded");
+    fs::write(room.join("r.folded"), "a;b 1.4\n").unwrap();
+    let output = run(&room, "convert r.folded -o r.otlp --scale 1 --deny-loss", 1);
+    says(&output, "value.rounded");
+    run(&room, "convert r.folded -o r.otlp --scale 10 --deny-loss", 0);
+    let output = run(&room, "convert r.folded -o s.otlp", 3);
+    says(&output, "is no whole number; --scale makes whole numbers of others");
+    for scale in ["0", "-1", "inf", "nan", "x"] {
+        let output = run(&room, &format!("convert r.folded -o s.otlp --scale={scale}"), 2);
+        says(&output, "a number above 0 is wanted");
+    }
+}

@@ -57,6 +57,7 @@ impl Failure {
     /// A failure of the library while it read `input`, which may be gzip.
     pub(crate) fn reading(error: &Error, input: &Input, gzip: bool) -> Self {
         let mut failure = Self::of(error, Exit::Input);
+        failure.message = failure.message.replace("the option scale", "--scale");
         if error.kind() == ErrorKind::Unrecognised {
             let message = failure.message.replace("name its format", "name its format with --from");
             // The command that helps can be typed as it stands.

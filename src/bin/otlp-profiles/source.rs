@@ -90,8 +90,8 @@ fn parse_type(text: &str) -> Result<(String, String), String> {
 }
 
 fn parse_scale(text: &str) -> Result<f64, String> {
-    let scale = text.parse::<f64>().ok().filter(|scale| scale.is_finite());
-    scale.ok_or_else(|| "a number is wanted".to_owned())
+    let scale = text.parse::<f64>().ok().filter(|scale| scale.is_finite() && *scale > 0.0);
+    scale.ok_or_else(|| "a number above 0 is wanted".to_owned())
 }
 
 fn dialects() -> impl TypedValueParser<Value = Dialect> {

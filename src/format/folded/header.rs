@@ -1,5 +1,7 @@
 //! What is said of all lines of folded stacks: by options, and by the header that austin writes.
 
+use crate::error::{Error, ErrorKind, Result};
+use crate::format::decimal::Decimal;
 use crate::format::intake::Intake;
 use crate::format::lines::lines;
 use crate::format::source::{Dialect, SourceOptions};
@@ -7,6 +9,8 @@ use crate::format::source::{Dialect, SourceOptions};
 /// What is said of all lines: by options, and by austin's header.
 pub(super) struct Header {
     pub(super) source: SourceOptions,
+    /// What the values of all columns are multiplied by.
+    pub(super) scale: Option<Decimal>,
     pub(super) types: Vec<(String, String)>,
     /// Of each column, what its values are multiplied by.
     pub(super) factors: Vec<i64>,
@@ -15,8 +19,12 @@ pub(super) struct Header {
 }
 
 impl Header {
-    pub(super) fn of(text: &[u8], intake: &Intake) -> Self {
+    /// # Errors
+    ///
+    /// Options that say nothing that could be done.
+    pub(super) fn of(text: &[u8], intake: &Intake) -> Result<Self> {
         let source = intake.source.clone();
+        let scale = source.scale.map(decimal).transpose()?;
         let given = source.sample_types.len();
         let columns = if source.columns == 0 { given.max(1) } else { source.columns };
         let own = |at| source.type_of(at);
@@ -49,8 +57,22 @@ impl Header {
             }
             interval = said("interval").and_then(|value| value.parse().ok());
         }
-        Self { source, types, factors, interval }
+        Ok(Self { source, scale, types, factors, interval })
     }
+}
+
+/// A scale as it is written.
+///
+/// # Errors
+///
+/// One by which values would be 0, change their sign, or be no numbers.
+fn decimal(scale: f64) -> Result<Decimal> {
+    let is_scale = scale.is_finite() && scale > 0.0;
+    let scale_of = Decimal::of(&format!("{scale:e}")).filter(|_| is_scale);
+    scale_of.ok_or_else(|| {
+        let message = format!("scale is {scale}, and values are multiplied by a number above 0");
+        Error::new(ErrorKind::Option, message)
+    })
 }
 
 fn owned((name, unit): (&str, &str)) -> (String, String) {

@@ -24,7 +24,7 @@ use crate::model::value::{KeyValue, Value};
 /// extended after all, those before it were added up, and from there on every line is a sample.
 pub(crate) fn read(text: &mut Text<'_>, intake: &mut Intake) -> Result<Profiles> {
     let head = text.head()?;
-    let header = Header::of(head, intake);
+    let header = Header::of(head, intake)?;
     let plain = header.types.len() > 1 || !has_extended(&lines(head));
     let mut reader = Reader::new(&header, plain, intake);
     text.each(intake, |lines, intake| reader.lines(lines, intake))?;
@@ -164,12 +164,12 @@ impl<'h> Reader<'h> {
     }
 
     fn push(&mut self, word: &[u8], intake: &mut Intake) -> Result<()> {
-        let value = match self.header.source.scale {
+        let value = match self.header.scale {
             None => int(word).map_err(|error| match error.message().ends_with("whole number") {
                 true => error.explained("; the option scale makes whole numbers of others"),
                 false => error,
             })?,
-            Some(scale) => scaled(word, scale)?,
+            Some(scale) => scaled(word, scale, intake)?,
         };
         if value < 0 {
             intake.note(VALUE_NEGATIVE, String::new, || format!("the value {value} was kept"));

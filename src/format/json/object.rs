@@ -4,7 +4,8 @@
 //! ([`pick`]) and reads from them after. The object is scanned once, and nothing of it is copied.
 
 use crate::error::{Error, Result};
-use crate::format::json::scalars::{number_length, whole};
+use crate::format::decimal::Decimal;
+use crate::format::json::scalars::whole;
 use crate::format::json::text::Text;
 
 /// Where the values of some keys begin in the object that comes next, which is taken; of a key that
@@ -71,23 +72,16 @@ pub(crate) fn int_of(number: &str) -> Option<i64> {
     whole(number).and_then(|number| i64::try_from(number).ok())
 }
 
-/// A number times `scale`, rounded, halves away from 0.
-///
-/// Exact where the number is whole; else by way of a double.
+/// A number times `scale`, rounded, halves away from 0, and whether that changed it.
 ///
 /// # Errors
 ///
 /// What does not fit into 64 bits.
-pub(crate) fn scaled(text: &mut Text<'_>, scale: i64, what: &str) -> Result<i64> {
+pub(crate) fn scaled(text: &mut Text<'_>, scale: i64, what: &str) -> Result<(i64, bool)> {
     let at = text.rest();
     let number = text.number(what)?;
-    let exact = whole(number).and_then(|number| number.checked_mul(scale.into()));
-    let exact = exact.and_then(|number| i64::try_from(number).ok());
-    let rounded = || {
-        let number = number.parse::<f64>().ok().filter(|_| number_length(number.as_bytes()) > 0)?;
-        crate::format::lines::whole(number * scale as f64)
-    };
-    exact.or_else(rounded).ok_or_else(|| {
+    let scaled = Decimal::of(number).and_then(|number| number.times(scale.into()));
+    scaled.ok_or_else(|| {
         Error::malformed(format!("{what} {number} does not fit into 64 bits")).at(at)
     })
 }

@@ -18,7 +18,7 @@ use crate::format::assembly::{Assembly, Group, Named, Rows};
 use crate::format::intake::Intake;
 use crate::format::json::object::{List, int, pick, scaled, string};
 use crate::format::json::text::Text;
-use crate::format::losses::{BAD_LINE, TIME_NO_ANCHOR};
+use crate::format::losses::{BAD_LINE, TIME_NO_ANCHOR, VALUE_ROUNDED};
 use crate::format::speedscope::{PROFILE_NAME, UNITS};
 use crate::model::Profiles;
 use crate::model::id::{AttributeId, LinkId, LocationId};
@@ -104,8 +104,9 @@ impl Reader {
         let given = intake.source.sample_types.first().cloned();
         let (own, own_unit) = given.as_ref().map_or((*own, *own_unit), |(name, unit)| (name, unit));
         profile.sample_types.push(self.assembly.value_type((own, own_unit))?);
-        let bound =
-            |text: Option<Text>| text.map_or(Ok(0), |mut text| scaled(&mut text, *scale, "value"));
+        let mut bound = |text: Option<Text>| {
+            text.map_or(Ok(0), |mut text| number(&mut text, *scale, "value", intake))
+        };
         let [start, end] = [bound(start)?, bound(end)?];
         if own_unit == "nanoseconds" {
             profile.duration_nanos = i128::from(end) - i128::from(start);
@@ -187,7 +188,7 @@ impl Reader {
                         let message = format!("there is no weight for sample {row}");
                         return Err(Error::malformed(message).within("weights"));
                     }
-                    scaled(&mut weights.text, taken.scale, "the weight")?
+                    number(&mut weights.text, taken.scale, "the weight", intake)?
                 }
             };
             self.add(taken, &stack, value, intake)?;
@@ -212,8 +213,9 @@ impl Reader {
         while events.another()? {
             let row = events.row - 1;
             let event = pick(&mut events.text, ["type", "at", "frame"], self.nesting);
+            let innermost = open.last().copied();
             let step =
-                event.and_then(|event| self.event(event, taken.scale, last, open.last().copied()));
+                event.and_then(|event| self.event(event, taken.scale, last, innermost, intake));
             let placed = |error: Error| error.within_row("events", row);
             let (is_open, at, frame) = match step.map_err(placed) {
                 Ok(step) => step,
@@ -263,11 +265,12 @@ impl Reader {
         scale: i64,
         last: Option<i64>,
         open: Option<i64>,
+        intake: &mut Intake,
     ) -> Result<(bool, i64, i64)> {
         let (Some(mut at), Some(mut frame)) = (at, frame) else {
             return Err(Error::malformed("an event has a type, a frame and at"));
         };
-        let at = scaled(&mut at, scale, "the time")?;
+        let at = number(&mut at, scale, "the time", intake)?;
         let frame = int(&mut frame, "index")?;
         if last.is_some_and(|last| at < last) {
             return Err(Error::malformed(format!(
@@ -314,4 +317,14 @@ struct Taken {
     attributes: Vec<AttributeId>,
     /// What a value of the file is multiplied by to be in the model's unit.
     scale: i64,
+}
+
+/// A number times `scale`; where it is not whole then, that is noted.
+fn number(text: &mut Text, scale: i64, what: &str, intake: &mut Intake) -> Result<i64> {
+    let (number, is_rounded) = scaled(text, scale, what)?;
+    if is_rounded {
+        let said = || format!("{what} was rounded to {number}");
+        intake.note(VALUE_ROUNDED, || "profiles".to_owned(), said);
+    }
+    Ok(number)
 }

@@ -12,7 +12,8 @@ use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use otlp_profiles::{Certainty, Format, Profiles, ReadOptions, WriteOptions};
+use otlp_profiles::losses::LossCode;
+use otlp_profiles::{Certainty, Format, Losses, Profiles, ReadOptions, WriteOptions};
 
 use crate::console::{Console, Level, Line};
 use crate::convert::Args;
@@ -128,7 +129,7 @@ impl Run<'_> {
             let mut message = message?;
             met(once, &name, &message)?;
             if !message.reading.detected.format.options().contains(&"type") {
-                choose(&mut message.reading.profiles, types)?;
+                choose(&mut message.reading.profiles, types, &mut converted.losses)?;
             }
             let _step = console.step("convert", "encode", &name);
             converted.add(message, &args.origin, *to, write)
@@ -265,17 +266,24 @@ fn met(once: &mut Once, name: &str, message: &Message) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Leaves the sample types that were chosen, if any were.
+/// Leaves the sample types that were chosen, if any were, and counts those that are left out.
 ///
 /// `kind` alone, or `kind:unit`.
 ///
 /// # Errors
 ///
 /// No profile is left: the sentence lists up to ten types that there are.
-fn choose(profiles: &mut Profiles, types: &[(String, String)]) -> Result<(), Failure> {
+fn choose(
+    profiles: &mut Profiles,
+    types: &[(String, String)],
+    losses: &mut Losses,
+) -> Result<(), Failure> {
     if types.is_empty() {
         return Ok(());
     }
+    let left_out: LossCode = "sample_type.left_out"
+        .parse()
+        .map_err(|error: otlp_profiles::Error| Failure::of(&error, Exit::Output))?;
     let mut known: Vec<String> = Vec::new();
     profiles.retain_sample_types(|entry, kind| {
         let [name, unit] = [kind.name, kind.unit].map(|text| entry.dictionary().text(text));
@@ -283,7 +291,9 @@ fn choose(profiles: &mut Profiles, types: &[(String, String)]) -> Result<(), Fai
         if known.len() < 10 && !known.contains(&shown) {
             known.push(shown);
         }
-        types.iter().any(|(wanted, of)| wanted == name && (of.is_empty() || of == unit))
+        let wanted = types.iter().any(|(kind, of)| kind == name && (of.is_empty() || of == unit));
+        losses.add_many(left_out, u64::from(!wanted), || format!("{name}:{unit}"));
+        wanted
     });
     if profiles.iter().next().is_some() || known.is_empty() {
         return Ok(());
