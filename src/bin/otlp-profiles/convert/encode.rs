@@ -64,6 +64,10 @@ impl Converted {
         drop(payload);
         origin.set(&mut reading.profiles).map_err(|error| Failure::writing(&error))?;
         let profiles = &reading.profiles;
+        if options.profile_id.is_some() && self.profiles > 0 && profiles.iter().next().is_some() {
+            let message = "--profile-id is the id of one profile, and several messages have some";
+            return Err(Failure::new(Exit::Usage, message));
+        }
         self.messages += 1;
         if self.profiles == 0 {
             self.first_id =

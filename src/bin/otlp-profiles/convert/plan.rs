@@ -87,6 +87,10 @@ impl Plan {
         if let Some(name) = options.into_iter().find(not_taken) {
             return Err(format!("--{name} is no option of writing {format}"));
         }
+        if args.profile_id.is_some() && inputs.all.len() > 1 {
+            let inputs = inputs.all.len();
+            return Err(format!("--profile-id is the id of one profile, and there are {inputs} inputs"));
+        }
         let jobs = jobs(format)?;
         if !jobs.iter().all(|job| job.packing.is_built()) {
             let message = "this build writes no zstd, which .zst asks for: install it with --features cli,zstd (feature zstd), or write .gz";

@@ -29,7 +29,7 @@ mod tables;
 mod units;
 
 use crate::build::reach::Reach;
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::format::columns::{self, DefaultSaid, Joined};
 use crate::format::fingerprint::Fingerprints;
 use crate::format::known::KnownAttributes;
@@ -59,7 +59,8 @@ use crate::wire::write::{field_bytes_nonempty, field_large, field_message};
 /// # Errors
 ///
 /// [`Limit`](crate::ErrorKind::Limit) past `max_output_bytes` or `max_expanded_samples`;
-/// [`Unrepresentable`](crate::ErrorKind::Unrepresentable) for a table of more rows than an `int32` counts.
+/// [`Unrepresentable`](crate::ErrorKind::Unrepresentable) for a table of more rows than an `int32` counts;
+/// [`Option`](crate::ErrorKind::Option) for one id of several profiles.
 pub(crate) fn write<G: Generation>(
     profiles: &Profiles,
     options: &WriteOptions,
@@ -68,6 +69,7 @@ pub(crate) fn write<G: Generation>(
 ) -> Result<Vec<u8>> {
     let dictionary = &profiles.dictionary;
     let scopes = scopes::<G>(profiles, losses);
+    check_id(&scopes, options)?;
     let known = known_attributes::<G>(dictionary, &scopes);
     note_lost_texts::<G>(profiles, losses);
     // One profile has the tables as they are; of several, each has what it reaches.
@@ -100,6 +102,18 @@ pub(crate) fn write<G: Generation>(
         losses,
     };
     writer.payload(out, profiles, &scopes)
+}
+
+/// `Ok` unless several profiles would get the caller's id.
+fn check_id(scopes: &[ScopeParts], options: &WriteOptions) -> Result<()> {
+    let parts = scopes.iter().flat_map(|scope| &scope.parts);
+    // Of a profile that becomes several, the first has the id.
+    let having = parts.filter(|part| !matches!(part, Part::Column(_, 1..))).count();
+    if options.profile_id.is_none() || having < 2 {
+        return Ok(());
+    }
+    let message = format!("profile-id is the id of one profile, and there are {having}");
+    Err(Error::new(ErrorKind::Option, message))
 }
 
 /// Whether rows and samples are brought into another order while they are written.
