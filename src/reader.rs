@@ -211,7 +211,7 @@ pub fn read_text<R: Read>(
     let read = detected.format.lines()?;
     let mut intake = intake(options, 0);
     let profiles = payloads.take_text(|input| {
-        detected.format.check_taken(intake.source.given())?;
+        detected.format.check_taken(intake.source.given(), Format::can_read)?;
         read(&mut Text::coming(input), &mut intake)
     })?;
     Some(profiles.and_then(|profiles| profiles).map(|profiles| reading(profiles, detected, intake)))

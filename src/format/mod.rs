@@ -223,13 +223,13 @@ impl Format {
     }
 
     /// The options, beyond those of all formats, that mean something for it: names of
-    /// [`SourceOptions`] and of the options of writing.
+    /// [`SourceOptions`], of [`ReadOptions`](crate::ReadOptions) and of the options of writing.
     ///
     /// ```
     /// use otlp_profiles::Format;
     ///
     /// assert!(Format::FOLDED.options().contains(&"columns"));
-    /// assert!(Format::PPROF.options().is_empty());
+    /// assert!(Format::PPROF_LEGACY.options().is_empty());
     /// ```
     pub fn options(self) -> &'static [&'static str] {
         self.0.options
@@ -279,7 +279,7 @@ impl Format {
         let Some(read) = &self.0.read else {
             return Err(Error::new(ErrorKind::Unrecognised, format!("{self} is only written")));
         };
-        self.check_taken(intake.source.given())?;
+        self.check_taken(intake.source.given(), Self::can_read)?;
         match read {
             Read::Bytes(read) => read(payload, intake),
             Read::Lines(read) => read(&mut Text::of(payload), intake),
@@ -303,7 +303,7 @@ impl Format {
     ) -> Result<Vec<Vec<u8>>> {
         match self.0.write {
             Some(write) => {
-                self.check_taken(options.given())?;
+                self.check_taken(options.given(), Self::can_write)?;
                 if !self.has_event_form() {
                     events::unsaid(profiles, losses);
                 }
@@ -335,20 +335,28 @@ impl Format {
         }
     }
 
-    /// `Ok` when the format takes all the options that were given.
-    pub(crate) fn check_taken(self, mut given: impl Iterator<Item = &'static str>) -> Result<()> {
+    /// `Ok` when the format takes all the options that were given to what `can` says of formats: to be
+    /// read, or to be written.
+    pub(crate) fn check_taken(
+        self,
+        mut given: impl Iterator<Item = &'static str>,
+        can: fn(Self) -> bool,
+    ) -> Result<()> {
         match given.find(|name| !self.options().contains(name)) {
             None => Ok(()),
-            Some(name) => Err(self.not_taken(name)),
+            Some(name) => Err(self.not_taken(name, can)),
         }
     }
 
     #[cold]
-    fn not_taken(self, name: &str) -> Error {
-        let takers = Self::ALL.iter().filter(|format| format.options().contains(&name));
-        let takers: Vec<_> = takers.map(|format| format.name()).collect();
-        let message = format!("{name} is no option of {self}; {} takes it", takers.join(", "));
-        Error::new(ErrorKind::Option, message)
+    fn not_taken(self, name: &str, can: fn(Self) -> bool) -> Error {
+        let takes = |format: &&Self| can(**format) && format.options().contains(&name);
+        let takers: Vec<_> = Self::ALL.iter().filter(takes).map(|format| format.name()).collect();
+        let takers = match &takers[..] {
+            [one] => format!("{one} takes it"),
+            _ => format!("{} take it", takers.join(", ")),
+        };
+        Error::new(ErrorKind::Option, format!("{name} is no option of {self}; {takers}"))
     }
 }
 

@@ -23,13 +23,13 @@ pub struct WriteOptions {
     /// Whether OTLP has `resource`, `scope` and `period_type` even where they are empty, for receivers
     /// that read them without asking whether they are there.
     pub empty_messages: bool,
-    /// How pprof, which has none, says timestamps.
+    /// How pprof, which has none, says timestamps; other formats take no other than the default.
     pub timestamps: Timestamps,
     /// Whether pprof says links as the labels `trace_id` and `span_id`.
     /// By default it does; false drops them, with a loss.
     pub links: bool,
     /// The id of the one profile: of several, it is an error. Where a generation requires an id and none is known, it
-    /// is made from the content.
+    /// is made from the content. Formats without ids do not take it.
     pub profile_id: Option<ProfileId>,
     /// Whether folded stacks are plain, as flame graph tools take them, though samples have attributes,
     /// links or timestamps.
@@ -76,7 +76,12 @@ impl WriteOptions {
     /// # Ok::<(), otlp_profiles::Error>(())
     /// ```
     pub fn given(&self) -> impl Iterator<Item = &'static str> + use<> {
-        let given = [("plain", self.plain), ("by", self.by_thread)];
+        let given = [
+            ("plain", self.plain),
+            ("by", self.by_thread),
+            ("timestamps", self.timestamps != Timestamps::Label),
+            ("profile-id", self.profile_id.is_some()),
+        ];
         given.into_iter().filter_map(|(name, given)| given.then_some(name))
     }
 }

@@ -45,5 +45,14 @@ pub(crate) static FOLDED: Codec = Codec {
     encoding: Encoding::Own { json: false },
     read: Some(Read::Lines(read::read)),
     write: Some(write::write),
-    options: &["type", "columns", "dialect", "annotations", "timestamp-unit", "scale", "plain"],
+    options: &[
+        "type",
+        "columns",
+        "dialect",
+        "annotations",
+        "timestamp-unit",
+        "scale",
+        "no-links",
+        "plain",
+    ],
 };

@@ -62,7 +62,7 @@ pub(crate) static OTLP_JSON: Codec = Codec {
     encoding: Encoding::OtlpJson,
     read: Some(Read::Bytes(read_text)),
     write: Some(write_text),
-    options: &[],
+    options: &["profile-id"],
 };
 
 /// By way of bytes, which the reader of the generation reads; its errors get the place in the text.

@@ -48,7 +48,7 @@ const fn codec<G: Generation>(about: &'static str, aliases: &'static [&'static s
         encoding: Encoding::Otlp(const { &G::SCHEMA }),
         read: Some(Read::Bytes(read::read::<G>)),
         write: Some(write_one::<G>),
-        options: &[],
+        options: &["profile-id"],
     }
 }
 

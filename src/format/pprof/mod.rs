@@ -49,5 +49,5 @@ pub(crate) static PPROF: Codec = Codec {
     encoding: Encoding::Pprof,
     read: Some(Read::Bytes(read::read)),
     write: Some(write::write),
-    options: &[],
+    options: &["timestamp-label", "no-links", "timestamps"],
 };

@@ -128,6 +128,7 @@ impl Run<'_> {
         content.each(read, console, |message| {
             let mut message = message?;
             met(once, &name, &message)?;
+            taken(args, message.reading.detected.format, *to)?;
             if !message.reading.detected.format.options().contains(&"type") {
                 choose(&mut message.reading.profiles, types, &mut converted.losses)?;
             }
@@ -264,6 +265,24 @@ fn met(once: &mut Once, name: &str, message: &Message) -> Result<(), Failure> {
         )
     });
     Ok(())
+}
+
+/// `Ok` when a format that is read or written takes the options that are for labels of pprof.
+///
+/// # Errors
+///
+/// One that would have no effect.
+fn taken(args: &Args, from: Format, to: Format) -> Result<(), Failure> {
+    let (time, links) = ("timestamp-label", "no-links");
+    let lacks = |formats: &[Format], name| !formats.iter().any(|f| f.options().contains(&name));
+    let message = if args.timestamp_label.is_some() && lacks(&[from], time) {
+        format!("--{time} is no option of reading {from}")
+    } else if args.no_links && lacks(&[from, to], links) {
+        format!("--{links} is no option of reading {from}, nor of writing {to}")
+    } else {
+        return Ok(());
+    };
+    Err(Failure::new(Exit::Usage, message))
 }
 
 /// Leaves the sample types that were chosen, if any were, and counts those that are left out.
