@@ -987,6 +987,7 @@ fn every_code_has_a_case() {
         "sample_type.left_out",
         // In tests/tools.rs.
         "value.rounded",
+        "value.negative_dropped",
         "time.no_anchor",
         "time.coarse",
         "stack.handler",

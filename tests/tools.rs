@@ -350,6 +350,16 @@ fn speedscope_is_read_and_written() {
 }
 
 #[test]
+fn speedscope_gets_no_negative_weights() {
+    let profiles = read(b"a;b -5\na 3\nc 0\n", &Default::default()).unwrap().profiles;
+    let written = write(&profiles, Format::SPEEDSCOPE, &WriteOptions::default()).unwrap();
+    let text = String::from_utf8(written.payload).unwrap();
+    assert!(text.contains(r#""endValue":3,"samples":[[0],[1]],"weights":[3,0]"#), "{text}");
+    let loss = written.losses.get("value.negative_dropped").unwrap();
+    assert_eq!((loss.count, &loss.first[..]), (1, &["samples".to_owned()][..]));
+}
+
+#[test]
 fn speedscope_has_a_profile_for_each_thread_where_that_is_wanted() {
     let mut builder = otlp_profiles::Builder::new();
     let cpu = builder.profile("cpu", "ms");

@@ -360,6 +360,7 @@ codes! {
     Dropped {
         SAMPLE_TYPE_DROPPED = "sample_type.dropped": "the format does not say what its values measure";
         SAMPLE_TYPE_LEFT_OUT = "sample_type.left_out": "a sample type was left out with its values, as others were asked for";
+        VALUE_NEGATIVE_DROPPED = "value.negative_dropped": "the format has no negative values: samples with one were left out";
         EVENT_COUNT_DROPPED = "event.count_dropped": "the format does not say how many events a value was added up of";
         EVENT_CLOCK_DROPPED = "event.clock_dropped": "the format does not say by which clock times were counted";
         PERIOD_DROPPED = "period.dropped": "the format has no period";

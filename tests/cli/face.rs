@@ -270,6 +270,19 @@ fn generations_are_named_as_people_do() {
     says(&output, "--columns is no option of pprof; folded takes it");
     let output = run(&room, "convert a.pb.gz -o b.otlp --plain", 2);
     says(&output, "--plain is no option of writing otlp-1.10");
+    run(&room, "convert a.pb.gz -f -o a.otlp", 0);
+    for (arguments, said) in [
+        ("a.pb.gz -o b.otlp --timestamps drop", "--timestamps is no option of writing otlp-1.10"),
+        ("a.pb.gz -o b.folded --timestamps drop", "--timestamps is no option of writing folded"),
+        ("a.pb.gz -o b.folded --profile-id 01020304050607080102030405060708", "--profile-id is no"),
+        ("a.otlp -o b.otlp --timestamp-label t", "--timestamp-label is no option of reading otlp"),
+        ("a.otlp -o b.speedscope --no-links", "--no-links is no option of reading otlp-1.10, nor"),
+        ("a.otlp -o b.pb --type a", "--type is no option of otlp-1.10; folded, speedscope take it"),
+    ] {
+        says(&run(&room, &format!("convert {arguments}"), 2), said);
+    }
+    run(&room, "convert a.otlp -o b.pb --no-links --timestamps drop", 0);
+    run(&room, "convert b.pb -o b.otlp --no-links --timestamp-label t", 0);
     let output = run(&room, "convert a.pb.gz -o b.otlp --to prof", 2);
     says(&output, "pprof");
 }

@@ -63,6 +63,8 @@ pub(crate) fn write(
 struct Lane {
     thread: String,
     weights: Vec<(StackId, i64)>,
+    /// How many values below 0 are left out: speedscope opens no file with one.
+    negative: u64,
 }
 
 /// A time, a stack and its weight.
@@ -95,9 +97,12 @@ fn lanes(profile: &Profile, column: usize, dictionary: &Dictionary, by_thread: b
         lanes.push(Default::default());
     }
     let lane = |(thread, mut weights): (String, Vec<Timed>)| {
+        let all = weights.len();
+        weights.retain(|(.., value)| *value >= 0);
+        let negative = (all - weights.len()) as u64;
         weights.sort_by_key(|(time, ..)| *time);
         let weights = weights.into_iter().map(|(_, stack, value)| (stack, value)).collect();
-        Lane { thread, weights }
+        Lane { thread, weights, negative }
     };
     lanes.into_iter().map(lane).collect()
 }
@@ -121,10 +126,11 @@ struct Writer<'a, 'l> {
 impl Writer<'_, '_> {
     fn lane(&mut self, profile: &Profile, column: usize, lane: &Lane) -> Result<()> {
         let (name, unit) = self.said(profile, column, lane);
+        self.losses.add_many(losses::VALUE_NEGATIVE_DROPPED, lane.negative, || name.clone());
         self.out.extend_from_slice(b"{\"type\":\"sampled\",\"name\":");
         write_string(&mut self.out, &name);
         let sum: i128 = lane.weights.iter().map(|(_, value)| i128::from(*value)).sum();
-        let end = sum.clamp(0, i128::from(i64::MAX));
+        let end = sum.min(i128::from(i64::MAX));
         _ = write!(
             self.out,
             ",\"unit\":\"{unit}\",\"startValue\":0,\"endValue\":{end},\"samples\":["
