@@ -220,6 +220,28 @@ fn options_say_what_lines_do_not() {
 }
 
 #[test]
+fn a_dialect_that_fits_no_line_is_refused() {
+    let with = |text: &[u8], dialect| read_with(text, SourceOptions::default().dialect(dialect));
+    for (text, dialect, name) in [
+        (&b"process 7:\"a\";loop (app.py:28) 37\n"[..], Dialect::Austin, "austin"),
+        (b"main;run 4\nmain;idle 2\n", Dialect::Austin, "austin"),
+        (b"P1;T0:2;a:b:1 5\n", Dialect::PySpy, "py-spy"),
+    ] {
+        let error = with(text, dialect).unwrap_err();
+        let said = format!("dialect {name} fits no line: no stack is as {name} writes them");
+        assert_eq!((error.kind(), error.to_string()), (ErrorKind::Option, said));
+    }
+    for (text, dialect) in [
+        (&b"main;run 4\nP1;T0:2 271\n"[..], Dialect::Austin),
+        (b"a:b:1 5\n", Dialect::Austin),
+        (b"# austin: 3.7.0\n", Dialect::Austin),
+        (b"main;0x7f (libc.so.6) 5\n", Dialect::PySpy),
+    ] {
+        with(text, dialect).unwrap();
+    }
+}
+
+#[test]
 fn what_a_scale_rounds_is_said() {
     let with = |text: &[u8], scale: f64| {
         let reading = read_with(text, SourceOptions::default().scale(scale)).unwrap();

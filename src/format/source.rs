@@ -25,7 +25,7 @@ pub struct SourceOptions {
     pub sample_types: Vec<(String, String)>,
     /// `columns`: how many numbers end each line; 0 is as many as there are sample types, or one.
     pub columns: usize,
-    /// `dialect`: what frames and headers hold besides names.
+    /// `dialect`: what frames and headers hold besides names; an error where no line is of it.
     pub dialect: Option<Dialect>,
     /// `annotations`: whether the endings `_[k]`, `_[i]` and `_[j]` of frames say that they are of
     /// the kernel, inlined, or compiled just in time.

@@ -1,5 +1,6 @@
 //! What frames say besides names, where somebody says that they do.
 
+use crate::error::{Error, ErrorKind, Result};
 use crate::format::assembly::Named;
 use crate::format::lines::is_int;
 use crate::format::source::Dialect;
@@ -121,6 +122,14 @@ fn austin(named: &mut Named) {
     let Some(line) = line(&text[last + 1..]) else { return };
     let Some(first) = text[..last].iter().rposition(|byte| *byte == b':') else { return };
     *named = Named { name: &text[first + 1..last], file: &text[..first], line, column: 0 };
+}
+
+/// `Ok` unless nothing that was read is of the dialect: then values would be taken for what they are not.
+pub(crate) fn check(dialect: Option<Dialect>, fits: bool) -> Result<()> {
+    let Some(dialect) = dialect.filter(|_| !fits) else { return Ok(()) };
+    let name = dialect.name();
+    let message = format!("dialect {name} fits no line: no stack is as {name} writes them");
+    Err(Error::new(ErrorKind::Option, message))
 }
 
 fn line(digits: &[u8]) -> Option<i64> {

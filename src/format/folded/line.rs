@@ -2,7 +2,7 @@
 
 use super::attributes::{self, Pairs};
 use crate::error::{Error, Result};
-use crate::format::lines::{find, is_int, shown};
+use crate::format::lines::{Lines, find, is_int, shown};
 use crate::format::source::TimeUnit;
 
 /// A line taken apart.
@@ -35,6 +35,18 @@ impl<'a> Line<'a> {
         let (stack, values) = split_last(line)?;
         Ok(Self { stack, values, more: None })
     }
+}
+
+/// Whether one of some lines is extended.
+pub(crate) fn has_extended(lines: &Lines<'_>) -> bool {
+    may_be_extended(lines.rest) && lines.clone().filter_map(row_of).any(|(_, row)| is_extended(row))
+}
+
+/// A line that is neither empty nor a comment.
+#[inline]
+pub(crate) fn row_of((number, line): (usize, &[u8])) -> Option<(usize, &[u8])> {
+    let line = line.trim_ascii_end();
+    (!matches!(line, [] | [b'#', ..])).then_some((number, line))
 }
 
 /// Whether a line, or any of several, may have attributes: seldom said of one that has none.

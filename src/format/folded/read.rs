@@ -4,9 +4,9 @@ use crate::build::samples::Identity;
 use crate::error::{Error, Result};
 use crate::format::assembly::{Assembly, Group, Met, Rows};
 use crate::format::folded::attributes::{Pairs, Word, id, word};
-use crate::format::folded::dialect::{Origin, frame, origin};
+use crate::format::folded::dialect::{self, Origin, frame, origin};
 use crate::format::folded::header::Header;
-use crate::format::folded::line::{Line, is_extended, may_be_extended, split_last, time};
+use crate::format::folded::line::{Line, has_extended, is_extended, row_of, split_last, time};
 use crate::format::folded::met::StackTexts;
 use crate::format::intake::Intake;
 use crate::format::lines::{Lines, find, int, kept, lines, scaled, shown};
@@ -29,18 +29,6 @@ pub(crate) fn read(text: &mut Text<'_>, intake: &mut Intake) -> Result<Profiles>
     let mut reader = Reader::new(&header, plain, intake);
     text.each(intake, |lines, intake| reader.lines(lines, intake))?;
     reader.finish(intake)
-}
-
-/// Whether one of some lines is extended.
-fn has_extended(lines: &Lines<'_>) -> bool {
-    may_be_extended(lines.rest) && lines.clone().filter_map(row_of).any(|(_, row)| is_extended(row))
-}
-
-/// A line that is neither empty nor a comment.
-#[inline]
-fn row_of((number, line): (usize, &[u8])) -> Option<(usize, &[u8])> {
-    let line = line.trim_ascii_end();
-    (!matches!(line, [] | [b'#', ..])).then_some((number, line))
 }
 
 /// A stack that was met: its row of the dictionary, the process it is of, and its sample, where
@@ -67,6 +55,8 @@ struct Reader<'h> {
     origins: Ragged<AttributeId>,
     /// Whether equal stacks are one sample.
     plain: bool,
+    /// Whether anything was of the dialect that is said.
+    fits: bool,
     values: Vec<i64>,
     times: Vec<u64>,
     locations: Vec<LocationId>,
@@ -85,6 +75,7 @@ impl<'h> Reader<'h> {
             frames: Vec::new(),
             origins: Ragged::default(),
             plain,
+            fits: false,
             values: Vec::new(),
             times: Vec::new(),
             locations: Vec::new(),
@@ -289,6 +280,7 @@ impl<'h> Reader<'h> {
         self.parts.clear();
         let nothing = rest.is_empty() && rest.len() != text.len();
         if rest.len() != text.len() {
+            self.fits = true;
             let behind = if nothing { 0 } else { rest.len() + 1 };
             self.part(text.get(..text.len() - behind).unwrap_or_default(), intake)?;
         }
@@ -337,7 +329,10 @@ impl<'h> Reader<'h> {
         let SourceOptions { dialect, annotations, .. } = self.header.source;
         let frames = text.split(|byte| *byte == b';').map(|text| frame(text, dialect, annotations));
         let kind = frames.clone().next().map_or("", |frame| frame.kind);
-        let lines = frames.map(|frame| self.assembly.line(&frame.named));
+        let lines = frames.map(|frame| {
+            self.fits |= !frame.named.file.is_empty();
+            self.assembly.line(&frame.named)
+        });
         let mut lines = lines.collect::<Result<Vec<_>>>()?;
         lines.reverse();
         let location = self.assembly.location(Default::default(), &lines, kind)?;
@@ -379,6 +374,7 @@ impl<'h> Reader<'h> {
     }
 
     fn finish(mut self, intake: &mut Intake) -> Result<Profiles> {
+        dialect::check(self.header.source.dialect, self.fits || self.stacks.is_empty())?;
         let mut groups = Vec::with_capacity(self.groups.len());
         for (resource, rows) in std::mem::take(&mut self.groups) {
             let mut profile = Profile::default();
