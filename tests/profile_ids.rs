@@ -6,9 +6,10 @@ mod support;
 
 use std::collections::HashSet;
 
-use otlp_profiles::Profiles;
+use otlp_profiles::model::ProfileId;
 use otlp_profiles::proto::pprof;
 use otlp_profiles::proto::prost::Message;
+use otlp_profiles::{ErrorKind, Format, Profiles, WriteOptions};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use support::doc::{
@@ -286,6 +287,35 @@ fn one_id(before: &pprof::Profile) -> Result<(), TestCaseError> {
         }
     }
     Ok(())
+}
+
+#[test]
+fn a_given_id_is_of_one_profile() {
+    let id = ProfileId([7; 16]);
+    let options = WriteOptions::default().profile_id(id);
+    let mut doc = full();
+    profile(&mut doc).id = [1; 16];
+    let one = read("otlp", &(form("otlp").lower)(&doc));
+    let mut other = profile(&mut doc).clone();
+    other.time += 7;
+    doc.resources[0].scopes[0].profiles.push(other);
+    let two = read("otlp", &(form("otlp").lower)(&doc));
+    for format in ["otlp-1.3", "otlp-1.7", "otlp-1.9", "otlp-1.10", "otlp-json"] {
+        let written = otlp_profiles::write(&one, format.parse().unwrap(), &options).unwrap();
+        let there = read(format, &written.payload);
+        assert_eq!(there.iter().next().unwrap().profile_id(), id, "{format}");
+        let error = otlp_profiles::write(&two, format.parse().unwrap(), &options).unwrap_err();
+        let said = "profile-id is the id of one profile, and there are 2";
+        assert_eq!((error.kind(), error.message()), (ErrorKind::Option, said), "{format}");
+    }
+    // The columns of one pprof are one profile.
+    let heap = std::fs::read("testdata/go-heap.pb.gz").unwrap();
+    let heap = otlp_profiles::read(&heap, &Default::default()).unwrap().profiles;
+    let written = otlp_profiles::write(&heap, Format::OTLP, &options).unwrap();
+    let there = read("otlp", &written.payload);
+    let known =
+        there.iter().map(|profile| profile.profile_id()).filter(|id| *id != ProfileId::NONE);
+    assert!(known.eq([id]) && there.iter().count() == 4);
 }
 
 proptest! {

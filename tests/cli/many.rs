@@ -233,3 +233,23 @@ fn info_lists_the_first_of_very_many_and_counts_the_rest() {
     let page = info(&room, "profiles.otlp");
     assert_eq!(page["messages"][0]["profiles_not_listed"], 52);
 }
+
+#[test]
+fn an_id_is_given_to_one_profile() {
+    let room = room("many_ids");
+    copy(PPROFS[0], &room.join("in/a.pb.gz"));
+    let id = "--profile-id 0102030405060708090a0b0c0d0e0f10";
+    run(&room, &format!("convert in -o one/ --to otlp {id}"), 0);
+    copy(PPROFS[1], &room.join("in/b.pb.gz"));
+    let output = run(&room, &format!("convert in -o two/ --to otlp {id}"), 2);
+    says(&output, "--profile-id is the id of one profile, and there are 2 inputs");
+    let message = fs::read(room.join("one/a.otlp")).unwrap();
+    let messages = frame(Framing::LengthPrefixed, [&message[..], &message]).unwrap();
+    fs::write(room.join("two.otlp"), messages).unwrap();
+    let output = run(&room, &format!("convert two.otlp -o out.otlp --to 1.7 {id}"), 2);
+    says(&output, "message[1]: --profile-id is the id of one profile");
+    copy("otlp-1.11-aggregated-memory.binpb", &room.join("memory.otlp"));
+    let output = run(&room, &format!("convert memory.otlp -o out.otlp {id}"), 2);
+    says(&output, "--profile-id is the id of one profile, and there are 4");
+    assert!(!room.join("out.otlp").exists() && !room.join("two").exists());
+}
