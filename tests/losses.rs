@@ -491,6 +491,14 @@ fn options_that_lose_say_so() {
     assert_eq!(lost(WriteOptions::default().timestamps(Timestamps::Drop)), ["timestamps.dropped"]);
     assert_eq!(lost(WriteOptions::default().max_expanded_samples(1)), ["timestamps.dropped"]);
     assert_eq!(lost(WriteOptions::default().links(false)).len(), 1);
+    let labelled = support::write("pprof", &model).0;
+    let findings = |label: &str| {
+        let options = support::options("pprof").timestamp_label(label.to_owned());
+        let findings = otlp_profiles::read(&labelled, &options).unwrap().findings;
+        findings.into_iter().map(|found| found.code).collect::<Vec<_>>()
+    };
+    assert_eq!(findings("end_timestamp_ns"), [""; 0]);
+    assert_eq!(findings("nope"), ["timestamps.label_unused"]);
 }
 
 #[test]
@@ -976,6 +984,7 @@ fn every_code_has_a_case() {
         "timestamps.label_conflict",
         // In tests/defects_read.rs.
         "timestamps.as_attribute",
+        "timestamps.label_unused",
         "value.overflow",
         "mapping.main_assumed",
         "series.expanded",

@@ -383,7 +383,8 @@ fn what_speedscope_says_finer_than_the_model_is_rounded_and_said() {
         assert!(FILE.contains(from));
         let file = FILE.replace(from, to);
         let reading = read(file.as_bytes(), &Default::default()).unwrap();
-        let codes: Vec<_> = reading.findings.iter().map(|found| (found.code, found.count)).collect();
+        let codes: Vec<_> =
+            reading.findings.iter().map(|found| (found.code, found.count)).collect();
         let sums: Vec<_> = reading.profiles.iter().flat_map(|profile| profile.sums()).collect();
         (codes, sums)
     };

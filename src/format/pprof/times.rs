@@ -32,7 +32,7 @@ type Identity = (StackId, Vec<AttributeId>, LinkId);
 /// Folds the samples of a profile by the numeric label `label`, which is their time.
 ///
 /// A profile of several sample types has no value for each timestamp, and keeps its labels. So does a
-/// label that is no time since 1970 ([`nanos`]). Either is noted.
+/// label that is no time since 1970 ([`nanos`]). Either is noted, and that there is no such label.
 pub(crate) fn fold(
     profile: &mut Profile,
     dictionary: &Dictionary,
@@ -41,6 +41,11 @@ pub(crate) fn fold(
 ) {
     let one_type = profile.sample_types.len() == 1;
     let is_labelled = |attribute: &&Attribute| dictionary.text(attribute.key) == label;
+    if !dictionary.attributes.iter().any(|attribute| is_labelled(&attribute)) {
+        let said = || format!("no label is called {label:?}");
+        intake.note(losses::TIMESTAMP_LABEL_UNUSED, String::new, said);
+        return;
+    }
     for attribute in dictionary.attributes.iter().filter(is_labelled) {
         if !one_type || nanos(attribute, dictionary).is_none() {
             note(one_type, label, intake);

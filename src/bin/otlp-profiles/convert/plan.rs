@@ -89,7 +89,9 @@ impl Plan {
         }
         if args.profile_id.is_some() && inputs.all.len() > 1 {
             let inputs = inputs.all.len();
-            return Err(format!("--profile-id is the id of one profile, and there are {inputs} inputs"));
+            return Err(format!(
+                "--profile-id is the id of one profile, and there are {inputs} inputs"
+            ));
         }
         let jobs = jobs(format)?;
         if !jobs.iter().all(|job| job.packing.is_built()) {

@@ -252,6 +252,10 @@ impl Run<'_> {
 fn met(once: &mut Once, name: &str, message: &Message) -> Result<(), Failure> {
     let detected = &message.reading.detected;
     once::deprecated_read(once, name, detected.format);
+    let findings = &message.reading.findings;
+    if let Some(unused) = findings.iter().find(|f| f.code == "timestamps.label_unused") {
+        once.note(unused.code, name, || format!("{name} has no such times: {}", unused.message));
+    }
     if !message.is_guess() {
         return Ok(());
     }
