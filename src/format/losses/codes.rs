@@ -6,7 +6,7 @@ use std::str::FromStr;
 use crate::error::{Error, ErrorKind, Result};
 
 /// How much a loss matters, from the least to the most.
-/// Of each [`LossCode`] it is fixed. A [`Verdict`] sums it up.
+/// Of each [`LossCode`] it is fixed. A [`Verdict`](crate::Verdict) sums it up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum LossKind {
     /// A change of tables that changes no meaning.
