@@ -252,20 +252,20 @@ const CASES: &[Case] = &[
     (&["attr.array1"], "otlp-1.10", "pprof", |d| attribute(d, "k", ints(&[1]), "")),
     (&[], "otlp-1.10", "pprof", |d| attribute(d, "k", ints(&[1, 2]), "By")),
     // Reading makes a list of pairs where a list of plain values cannot say the labels, and no other.
-    (&["attr.array1", "attr.type_kvlist"], "otlp-1.10", "pprof", |d| {
+    (&["label.pairs"], "otlp-1.10", "pprof", |d| {
         attribute(d, "k", Val::Array(vec![text_pair("a")]), "")
     }),
-    (&["attr.type_kvlist"], "otlp-1.10", "pprof", |d| {
+    (&["label.pairs"], "otlp-1.10", "pprof", |d| {
         attribute(d, "k", Val::Array(vec![text_pair("a"), text_pair("b")]), "")
+    }),
+    (&["label.pairs"], "otlp-1.10", "pprof", |d| {
+        attribute(d, "k", Val::Array(vec![text_pair("a"), number_pair(1)]), "By")
     }),
     (&["attr.type_kvlist"], "otlp-1.10", "pprof", |d| {
         attribute(d, "k", Val::Array(vec![text_pair("a"), Val::str("b")]), "")
     }),
     (&["attr.type_kvlist"], "otlp-1.10", "pprof", |d| {
         attribute(d, "k", Val::Array(vec![text_pair(""), number_pair(1)]), "")
-    }),
-    (&["attr.type_kvlist", "attr.unit_on_string"], "otlp-1.10", "pprof", |d| {
-        attribute(d, "k", Val::Array(vec![text_pair("a"), number_pair(1)]), "By")
     }),
     (&[], "otlp-1.10", "pprof", |d| {
         attribute(d, "k", Val::Array(vec![text_pair("a"), number_pair(1)]), "")

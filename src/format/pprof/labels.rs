@@ -7,7 +7,7 @@
 //! |---|---|---|
 //! | a text, an integer with its unit | one | none |
 //! | an array | one for each element | of one element, that it was an array |
-//! | a list of pairs made when labels were read ([`PAIR_TEXT`], [`PAIR_NUMBER`]) | those it was made of | none |
+//! | a list of pairs, as labels of several kinds are read ([`PAIR_TEXT`], [`PAIR_NUMBER`]) | those it says | of one kind and unit, or with a unit of its own, that it was pairs: OTLP 1.3 to 1.7 say so a label whose unit is not its key's |
 //! | a boolean, a double, bytes, key-values | its text | one code for each kind |
 //! | empty | none | `attr.empty` |
 
@@ -74,7 +74,10 @@ pub(crate) fn said(
     let place = || format!("attribute[{}]", dictionary.text(attribute.key));
     match &attribute.value {
         Value::Array(values) => {
-            if let Some(labels) = mixed(values, attribute.unit, dictionary) {
+            if let Some(labels) = paired(values, dictionary) {
+                if attribute.unit != StringId::NONE || !is_mixed(&labels, dictionary) {
+                    losses.add(losses::LABEL_PAIRS, place);
+                }
                 out.extend(labels);
                 return;
             }
@@ -135,17 +138,19 @@ fn scalar(
     Some(said)
 }
 
-/// The labels that a list of pairs was made of.
-/// Of one kind and unit they would come back as a list of plain values, and so are none.
-fn mixed(values: &[Value], unit: StringId, dictionary: &Dictionary) -> Option<Vec<Said>> {
-    let labels: Vec<Said> =
-        values.iter().map(|value| pair(value, dictionary)).collect::<Option<_>>()?;
+/// The labels that a list of pairs says, one at least.
+fn paired(values: &[Value], dictionary: &Dictionary) -> Option<Vec<Said>> {
+    let labels: Option<Vec<Said>> = values.iter().map(|value| pair(value, dictionary)).collect();
+    labels.filter(|labels| !labels.is_empty())
+}
+
+/// Whether labels are of several kinds or units, of which reading makes a list of pairs again.
+fn is_mixed(labels: &[Said], dictionary: &Dictionary) -> bool {
     let kind = |label: &Said| match label {
         Said::Number(_, unit) => Some(dictionary.text(*unit)),
         _ => None,
     };
-    let mixed = labels.iter().any(|label| kind(label) != kind(&labels[0]));
-    (mixed && unit == StringId::NONE).then_some(labels)
+    labels.iter().any(|label| kind(label) != kind(&labels[0]))
 }
 
 /// The label that was put into a pair, because a plain value could not say it.
