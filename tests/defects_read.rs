@@ -353,3 +353,31 @@ fn a_timestamp_label_is_read_in_its_unit() {
         assert_eq!(payload(time, unit, types), (None, vec!["timestamps.as_attribute"]), "{unit}");
     }
 }
+
+/// A profile's own default that says nothing hid the one of its scope.
+#[test]
+fn a_default_of_a_profile_that_is_no_name_leaves_that_of_the_scope() {
+    use v1_10::any_value::Value;
+    for own in [Value::StringValue(String::new()), Value::IntValue(3)] {
+        let mut data = payload();
+        let value = |value| Some(v1_10::AnyValue { value: Some(value) });
+        let pair = v1_10::KeyValue {
+            key: TEXTS[7].to_owned(),
+            value: value(Value::StringValue("cpu".to_owned())),
+            ..Default::default()
+        };
+        let scope = v1_10::InstrumentationScope { attributes: vec![pair], ..Default::default() };
+        data.resource_profiles[0].scope_profiles[0].scope = Some(scope);
+        let tables = dictionary(&mut data);
+        tables.string_table.push("pprof.profile.default_sample_type".to_owned());
+        tables.attribute_table.push(v1_10::KeyValueAndUnit {
+            key_strindex: TEXTS.len() as i32,
+            value: value(own),
+            unit_strindex: 0,
+        });
+        profile(&mut data).attribute_indices = vec![1];
+        let (bytes, _) = write("pprof", &read("otlp", &data.encode_to_vec()));
+        let written = pprof::Profile::decode(&bytes[..]).unwrap();
+        assert_eq!(written.string_table[written.default_sample_type as usize], "cpu");
+    }
+}

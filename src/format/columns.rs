@@ -89,10 +89,12 @@ pub(crate) fn default_of(
     let mut own = profile.attributes.iter().filter_map(|id| dictionary.attribute(*id));
     let own =
         own.find(|attribute| dictionary.text(attribute.key) == PPROF_PROFILE_DEFAULT_SAMPLE_TYPE);
-    match own.map(|attribute| &attribute.value).or(of_scope) {
-        Some(Value::String(name)) => *name,
-        _ => StringId::NONE,
-    }
+    let name = |value: &Value| match value {
+        Value::String(name) if !dictionary.text(*name).is_empty() => Some(*name),
+        _ => None,
+    };
+    let own = own.and_then(|attribute| name(&attribute.value));
+    own.or_else(|| of_scope.and_then(name)).unwrap_or(StringId::NONE)
 }
 
 /// An attribute of a scope.
