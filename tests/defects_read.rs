@@ -8,7 +8,7 @@ mod wire;
 
 use otlp_profiles::proto::prost::Message;
 use otlp_profiles::proto::{pprof, v1_10};
-use otlp_profiles::{ErrorKind, Format, Limits, Profiles, ReadOptions};
+use otlp_profiles::{ErrorKind, Format, Limits, Policy, Profiles, ReadOptions};
 use support::{codes, options, read, try_read, write};
 use wire::{LEN, int, len, nest, overlong, tag, varint};
 
@@ -380,4 +380,22 @@ fn a_default_of_a_profile_that_is_no_name_leaves_that_of_the_scope() {
         let written = pprof::Profile::decode(&bytes[..]).unwrap();
         assert_eq!(written.string_table[written.default_sample_type as usize], "cpu");
     }
+}
+
+/// The place of a bad line was that of its location, as an error, and none at all as a finding.
+#[test]
+fn a_bad_line_has_its_place() {
+    let mut data = payload();
+    let line = |function_index| v1_10::Line { function_index, ..Default::default() };
+    let tables = dictionary(&mut data);
+    tables.location_table[1].lines = vec![line(0), line(0)];
+    let bad = v1_10::Location { lines: vec![line(0), line(5)], ..Default::default() };
+    tables.location_table.push(bad);
+    let bytes = data.encode_to_vec();
+    let place = "location_table[2].lines[1].function_index";
+    let error = try_read("otlp", &bytes).unwrap_err();
+    assert_eq!(error.place(), format!("dictionary.{place}"));
+    let repairing = options("otlp").policy(Policy::Repair);
+    let reading = otlp_profiles::read(&bytes, &repairing).unwrap();
+    assert_eq!(reading.findings[0].place, place);
 }

@@ -237,11 +237,11 @@ impl Tables {
         if largest as usize >= rows {
             for (at, line) in lines.items.iter_mut().enumerate() {
                 let row = lines.ends.partition_point(|&end| end as usize <= at);
-                line.function =
+                let first = row.checked_sub(1).map_or(0, |row| lines.ends[row] as usize);
+                let place = [("location_table", row.saturating_sub(own)), ("lines", at - first)];
+                line.function = intake.inside(&place, |intake| {
                     prove::one(line.function.0, shifts.function, intake, "function_index")
-                        .map_err(|e| {
-                            e.within("lines").within_row("location_table", row.saturating_sub(own))
-                        })?;
+                })?;
             }
         } else if shift != 0 {
             lines.items.iter_mut().for_each(|line| line.function.0 += shift);
