@@ -7,7 +7,7 @@ mod support;
 mod wire;
 
 use otlp_profiles::proto::prost::Message;
-use otlp_profiles::proto::{pprof, v1_10};
+use otlp_profiles::proto::{pprof, v1_3, v1_10};
 use otlp_profiles::{ErrorKind, Format, Limits, Policy, Profiles, ReadOptions};
 use support::{codes, options, read, try_read, write};
 use wire::{LEN, int, len, nest, overlong, tag, varint};
@@ -398,4 +398,43 @@ fn a_bad_line_has_its_place() {
     let repairing = options("otlp").policy(Policy::Repair);
     let reading = otlp_profiles::read(&bytes, &repairing).unwrap();
     assert_eq!(reading.findings[0].place, place);
+}
+
+/// An id past 32 bits was said to be a negative index, of another table.
+#[test]
+fn ids_of_more_than_32_bits_in_a_container_are_named() {
+    let container = |ids: [u64; 3]| {
+        let [location, function, mapping] = ids;
+        let profile = pprof::Profile {
+            string_table: ["", "cpu", "ns", "main"].map(Into::into).to_vec(),
+            sample_type: vec![pprof::ValueType { r#type: 1, unit: 2 }],
+            sample: vec![pprof::Sample {
+                location_id: vec![location],
+                value: vec![5],
+                ..Default::default()
+            }],
+            mapping: vec![pprof::Mapping { id: mapping, memory_limit: 99, ..Default::default() }],
+            location: vec![pprof::Location {
+                id: location,
+                mapping_id: mapping,
+                line: vec![pprof::Line { function_id: function, ..Default::default() }],
+                ..Default::default()
+            }],
+            function: vec![pprof::Function { id: function, name: 3, ..Default::default() }],
+            ..Default::default()
+        };
+        let profile = v1_3::Profile::decode(&profile.encode_to_vec()[..]).unwrap();
+        let container = v1_3::ProfileContainer { profile: Some(profile), ..Default::default() };
+        try_read("otlp-1.3", &nest(&[1, 2, 2], &container.encode_to_vec()))
+    };
+    assert!(container([7, 8, 9]).is_ok());
+    for (ids, table) in [
+        ([1 << 32, 1, 1], "location_table"),
+        ([1, u64::MAX, 1], "function_table"),
+        ([1, 1, 1 << 40], "mapping_table"),
+    ] {
+        let error = container(ids).unwrap_err();
+        assert!(error.place().ends_with(&format!("{table}[0].id")), "{error}");
+        assert!(error.message().contains("more than 32 bits"), "{error}");
+    }
 }

@@ -11,6 +11,7 @@
 
 use crate::error::Result;
 use crate::format::intake::Intake;
+use crate::wire::varint::BEYOND;
 
 /// pprof's own ids of rows, where a schema has them.
 #[derive(Debug, Default)]
@@ -80,6 +81,12 @@ impl IdColumn {
     /// Whether any row has an id.
     pub(crate) fn is_said(&self) -> bool {
         self.rows > 0 && self.step == 1 || self.listed.iter().any(|&id| id != 0)
+    }
+
+    /// The first row whose id is past the largest that a reference can be, and that id.
+    pub(crate) fn beyond(&self) -> Option<(usize, u64)> {
+        let mut rows = self.listed.iter().copied().enumerate();
+        rows.find(|(_, id)| *id >= u64::from(BEYOND))
     }
 
     /// The ids.

@@ -16,7 +16,7 @@
 
 use hashbrown::HashMap;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::format::intake::Intake;
 use crate::format::losses;
 use crate::format::otlp::read::id_column::{IdColumn, Ids};
@@ -50,14 +50,34 @@ impl Tables {
         let rows = mapping.len() + location.len() + function.len();
         let mark = intake.budget.mark();
         intake.budget.take::<[u64; 6]>(rows)?;
-        self.resolve(said, shifts, intake);
+        let resolved = self.resolve(said, shifts, intake);
         intake.budget.give_back(mark);
+        if resolved || by_index { Ok(()) } else { self.refuse_large_ids(intake) }
+    }
+
+    /// Where references are neither indices nor ids: because ids are too large for them, if any is.
+    #[cold]
+    fn refuse_large_ids(&self, intake: &mut Intake) -> Result<()> {
+        let Ids { mapping, location, function } = &self.ids;
+        let tables = [
+            (location, "location_table"),
+            (function, "function_table"),
+            (mapping, "mapping_table"),
+        ];
+        for (ids, table) in tables {
+            if let Some((row, id)) = ids.beyond() {
+                let message =
+                    format!("id {id} is of more than 32 bits, and is not read in otlp-1.3");
+                let error = Error::malformed(message).within("id").within_row(table, row);
+                intake.repair(losses::BAD_ID, error)?;
+            }
+        }
         Ok(())
     }
 
-    /// Takes references as ids if every one of them is one; else they stay indices, and proving them says what is
-    /// wrong.
-    fn resolve(&mut self, said: bool, shifts: &mut Shifts, intake: &mut Intake) {
+    /// Takes references as ids if every one of them is one, and says whether they are; else they stay
+    /// indices, and proving them says what is wrong.
+    fn resolve(&mut self, said: bool, shifts: &mut Shifts, intake: &mut Intake) -> bool {
         let location = if said {
             rows_of(&self.ids.location.to_vec())
         } else {
@@ -66,16 +86,17 @@ impl Tables {
         let (Some(location), Some(function), Some(mapping)) =
             (location, said_or_counted(&self.ids.function), said_or_counted(&self.ids.mapping))
         else {
-            return;
+            return false;
         };
         if !self.ids_hold(&location, &function, &mapping) {
-            return;
+            return false;
         }
         if !said {
             intake
                 .note(losses::G1_ONE_BASED, String::new, || "indices count from 1 here".to_owned());
         }
         self.follow(shifts, &location, &function, &mapping);
+        true
     }
 
     /// Whether all references are within their tables when taken as indices.
