@@ -7,7 +7,7 @@ mod support;
 mod wire;
 
 use otlp_profiles::proto::prost::Message;
-use otlp_profiles::proto::{pprof, v1_3, v1_10};
+use otlp_profiles::proto::{pprof, v1_3, v1_7, v1_10};
 use otlp_profiles::{ErrorKind, Format, Limits, Policy, Profiles, ReadOptions};
 use support::{codes, options, read, try_read, write};
 use wire::{LEN, int, len, nest, overlong, tag, varint};
@@ -437,4 +437,27 @@ fn ids_of_more_than_32_bits_in_a_container_are_named() {
         assert!(error.place().ends_with(&format!("{table}[0].id")), "{error}");
         assert!(error.message().contains("more than 32 bits"), "{error}");
     }
+}
+
+/// A column's number became its name, which an earlier column may have as well.
+#[test]
+fn a_default_column_without_a_name_of_its_own_is_noticed() {
+    let codes_of = |names: &[i32], default: i32| {
+        let kind = |name: &i32| v1_7::ValueType { type_strindex: *name, ..Default::default() };
+        let profile = v1_7::Profile {
+            sample_type: names.iter().map(kind).collect(),
+            default_sample_type_index: default,
+            ..Default::default()
+        };
+        let dictionary = v1_7::ProfilesDictionary {
+            string_table: ["", "cpu", "off"].map(str::to_owned).to_vec(),
+            ..Default::default()
+        };
+        let profiles = nest(&[1, 2, 2], &profile.encode_to_vec());
+        noticed("otlp-1.7", &[profiles, len(2, &dictionary.encode_to_vec())].concat()).1
+    };
+    assert_eq!(codes_of(&[1, 1, 2], 0), [""; 0]);
+    assert_eq!(codes_of(&[1, 1, 2], 1), ["default.ambiguous"]);
+    assert_eq!(codes_of(&[1, 0, 2], 1), ["default.ambiguous"]);
+    assert_eq!(codes_of(&[1, 1, 2], 2), [""; 0], "the last is shown anyway");
 }

@@ -985,6 +985,7 @@ fn every_code_has_a_case() {
         // In tests/defects_read.rs.
         "timestamps.as_attribute",
         "timestamps.label_unused",
+        "default.ambiguous",
         "value.overflow",
         "mapping.main_assumed",
         "series.expanded",

@@ -147,6 +147,7 @@ codes! {
     }
     Approximated {
         INVALID_UTF8 = "string.invalid_utf8": "bytes that are not UTF-8 became U+FFFD";
+        DEFAULT_AMBIGUOUS = "default.ambiguous": "the default sample type is said by its number and has no name of its own; another is taken for it";
         TIME_COARSE = "time.coarse": "times rest on a date of whole seconds whose time zone is unknown";
         TIME_NEGATIVE = "time.negative": "a negative time or duration became 0";
         TIME_OVERFLOW = "time.overflow": "a time or duration past 2⁶³ was cut there";

@@ -158,7 +158,16 @@ impl Said {
             ));
             intake.repair(losses::INDEX_OUT_OF_RANGE, error.within("default_sample_type_index"))?;
         }
-        Ok(types.get(column).map_or(StringId::NONE, |default| default.name))
+        let Some(default) = types.get(column) else { return Ok(StringId::NONE) };
+        let text = |id: StringId| tables.texts.raw.get(id.row()).unwrap_or_default();
+        let named = types.iter().position(|other| text(other.name) == text(default.name));
+        if text(default.name).is_empty() || named != Some(column) {
+            let place = || "default_sample_type_index".to_owned();
+            intake.note(losses::DEFAULT_AMBIGUOUS, place, || {
+                format!("sample type {column}, the default, has no name of its own")
+            });
+        }
+        Ok(default.name)
     }
 }
 
