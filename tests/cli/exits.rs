@@ -104,6 +104,20 @@ fn nothing_is_no_profile() {
 }
 
 #[test]
+fn a_message_of_no_bytes_is_not_written() {
+    let room = room("no-bytes");
+    // A dictionary alone: up to 1.5 the tables are those of profiles.
+    fs::write(room.join("x.otlp"), [18, 2, 42, 0]).unwrap();
+    for to in ["otlp-1.3", "otlp-1.4", "otlp-1.5"] {
+        let output = run(&room, &format!("convert x.otlp --from 1.10 --to {to} -o y.otlp"), 4);
+        says(&output, &format!("{to} cannot say that there is no profile"));
+    }
+    assert_eq!(files(&room), ["x.otlp"]);
+    run(&room, "convert x.otlp --from 1.10 --to 1.8 -o y.otlp", 0);
+    run(&room, "info y.otlp --from 1.8", 0);
+}
+
+#[test]
 fn what_is_no_profile_is_skipped_in_a_directory_and_refused_by_name() {
     let room = room("readme");
     copy(PPROFS[0], &room.join("in/a.pb.gz"));

@@ -125,8 +125,10 @@ impl Converted {
         level: Level,
     ) -> Result<Vec<Vec<u8>>, Failure> {
         let payloads = std::mem::take(&mut self.payloads);
+        // A message without resources or tables is one of no bytes, and a file of none is refused.
+        let no_bytes = to.is_otlp() && payloads.len() == 1 && payloads[0].is_empty();
         let mut blobs = match payloads.len() {
-            0 => {
+            count if count == 0 || no_bytes => {
                 let message = format!("{} cannot say that there is no profile", to.name());
                 return Err(Failure::new(Exit::Output, message));
             }
