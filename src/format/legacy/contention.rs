@@ -3,7 +3,9 @@
 use crate::error::{Error, Result};
 use crate::format::intake::Intake;
 use crate::format::legacy::mappings::is_heading;
-use crate::format::legacy::stacks::{Stacks, addresses, at_sign, cut, nanos_of_millis, numbers};
+use crate::format::legacy::stacks::{
+    Stacks, addresses, at_sign, cut, nanos_of_millis, numbers, said, times,
+};
 use crate::format::lines::{int, kept, lines, shown};
 use crate::model::Profiles;
 
@@ -41,13 +43,11 @@ impl Header {
     fn say(&mut self, line: &[u8]) -> Result<()> {
         let wrong =
             || Error::malformed(format!("{} is neither a sample nor NAME = NUMBER", shown(line)));
-        let at = line.iter().position(|byte| *byte == b'=').ok_or_else(wrong)?;
-        let (name, value) = (&line[..at], &line[at + 1..]);
-        let number = || int(value.trim_ascii());
-        match name.trim_ascii() {
-            b"cycles/second" => self.cycles_per_second = number()?,
-            b"sampling period" => self.period = number()?,
-            b"ms since reset" => self.duration_nanos = nanos_of_millis(value.trim_ascii())?,
+        let (name, value) = said(line).ok_or_else(wrong)?;
+        match name {
+            b"cycles/second" => self.cycles_per_second = int(value)?,
+            b"sampling period" => self.period = int(value)?,
+            b"ms since reset" => self.duration_nanos = nanos_of_millis(value)?,
             b"discarded samples" => {}
             _ => return Err(wrong()),
         }
@@ -73,10 +73,7 @@ fn sample(
             let per_nano = cycles_per_second as f64 / 1e9;
             nanos = cut(delay as f64 * period as f64 / per_nano)?;
         }
-        let product = count.checked_mul(period);
-        contentions = product.ok_or_else(|| {
-            Error::malformed(format!("{count} times {period} does not fit into 64 bits"))
-        })?;
+        contentions = times(count, period)?;
     }
     let stack = addresses(stack)?;
     let stack = stacks.stack(&stack, intake)?;

@@ -4,7 +4,9 @@ use crate::error::{Error, Result};
 use crate::format::assembly::Named;
 use crate::format::intake::Intake;
 use crate::format::legacy::heap::unsampled;
-use crate::format::legacy::stacks::{Stacks, address, at_sign, nanos_of_millis, numbers};
+use crate::format::legacy::stacks::{
+    Stacks, address, at_sign, nanos_of_millis, numbers, said, times,
+};
 use crate::format::lines::{hex, int, kept, lines, shown};
 use crate::model::Profiles;
 use crate::model::value::Value;
@@ -26,12 +28,6 @@ pub(super) fn is_java(text: &[u8]) -> bool {
     let before = lines(text).map(|(_, line)| line).take_while(|line| at_sign(line).is_none());
     let mut said = before.filter_map(said);
     said.any(|(name, _)| name == b"format" || name == b"resolution")
-}
-
-/// `sampling period = 100`
-fn said(line: &[u8]) -> Option<(&[u8], &[u8])> {
-    let at = line.iter().position(|byte| *byte == b'=')?;
-    Some((line.get(..at)?.trim_ascii(), line.get(at + 1..)?.trim_ascii()))
 }
 
 pub(super) fn read(text: &[u8], intake: &mut Intake) -> Result<Profiles> {
@@ -115,13 +111,9 @@ fn sample(
         let block = stacks.assembly.attribute(b"bytes", Value::Int(block))?;
         return stacks.sample(stack, &[block], &[objects, bytes], intake);
     }
-    let times = if header.period == 0 { 1 } else { header.period };
-    let [count, amount] = [count, amount].map(|number| {
-        number.checked_mul(times).ok_or_else(|| {
-            Error::malformed(format!("{number} times {times} does not fit into 64 bits"))
-        })
-    });
-    stacks.sample(stack, &[], &[count?, amount?], intake)
+    let period = if header.period == 0 { 1 } else { header.period };
+    let [count, amount] = [times(count, period)?, times(amount, period)?];
+    stacks.sample(stack, &[], &[count, amount], intake)
 }
 
 /// `0x3a com.example.Server.run (Server.java:39)`

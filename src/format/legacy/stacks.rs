@@ -182,6 +182,19 @@ pub(super) fn at_sign(line: &[u8]) -> Option<(&[u8], &[u8])> {
     Some((line.get(..at)?, line.get(at + 1..)?))
 }
 
+/// What a line of a header calls something, and what it says: `sampling period = 100`.
+pub(super) fn said(line: &[u8]) -> Option<(&[u8], &[u8])> {
+    let at = line.iter().position(|byte| *byte == b'=')?;
+    Some((line.get(..at)?.trim_ascii(), line.get(at + 1..)?.trim_ascii()))
+}
+
+/// A number for one of so many samples.
+pub(super) fn times(number: i64, times: i64) -> Result<i64> {
+    number.checked_mul(times).ok_or_else(|| {
+        Error::malformed(format!("{number} times {times} does not fit into 64 bits"))
+    })
+}
+
 /// A time in milliseconds, in nanoseconds.
 pub(super) fn nanos_of_millis(value: &[u8]) -> Result<i64> {
     let millis = int(value)?;
