@@ -201,11 +201,7 @@ impl<R: Read> Payloads<R> {
         let more = most.saturating_add(1).saturating_sub(file.len() as u64);
         take(&mut input, more, &mut file)?;
         within("max_input_bytes", most, file.len() as u64)?;
-        let inflated = match inflate(&file, limits)? {
-            Cow::Owned(inflated) => Some(inflated),
-            Cow::Borrowed(_) => None,
-        };
-        let payload = inflated.unwrap_or(file);
+        let payload = unpacked(file, limits)?;
         // What its first bytes left open, all of them decide.
         Ok(match opening(&payload, true) {
             Opening::Framed(framing) => {
@@ -390,10 +386,10 @@ fn is_text(start: &[u8]) -> bool {
     }
 }
 
-/// A frame's own compression undone.
-fn unpacked(frame: Vec<u8>, limits: &Limits) -> Result<Vec<u8>> {
-    match inflate(&frame, limits)? {
+/// The compression of a file or of a frame undone.
+fn unpacked(bytes: Vec<u8>, limits: &Limits) -> Result<Vec<u8>> {
+    match inflate(&bytes, limits)? {
         Cow::Owned(inflated) => Ok(inflated),
-        Cow::Borrowed(_) => Ok(frame),
+        Cow::Borrowed(_) => Ok(bytes),
     }
 }
