@@ -21,7 +21,7 @@ pub(crate) struct Input {
     /// Its name in a directory of outputs, still with its own extension.
     pub(crate) relative: PathBuf,
     /// Whether it was found in a directory, and not meant by name or pattern.
-    found: bool,
+    pub(crate) found: bool,
 }
 
 impl Input {

@@ -258,7 +258,7 @@ fn file(args: &Args, input: &Input, console: &Console) -> Result<Checked, Failur
         false => Checked { name, report: Ok(check(&bytes, &options)), fixed: None },
     };
     drop(step);
-    if checked.report.as_ref().is_ok_and(Report::is_ok) {
+    if !input.found || checked.report.as_ref().is_ok_and(Report::is_ok) {
         return Ok(checked);
     }
     let read = ReadOptions::default().limits(options.limits).from(args.from);
