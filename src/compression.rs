@@ -12,7 +12,7 @@
 mod gunzip;
 mod inflater;
 mod level;
-mod window;
+pub(crate) mod window;
 #[cfg(feature = "zstd")]
 mod zstd;
 

@@ -1,4 +1,5 @@
-//! The part of a compressed stream that lies in memory while it is inflated.
+//! The part of a stream that lies in memory: of a compressed file while it is inflated, of a text while it is read by
+//! lines.
 
 use std::io::{self, Read};
 
@@ -6,17 +7,17 @@ use crate::error::{Error, GzipFault, Result};
 use crate::limits::past;
 
 /// The bytes of a stream that lie in memory.
-pub(super) struct Window<R> {
+pub(crate) struct Window<R> {
     input: R,
     bytes: Vec<u8>,
     /// Of `bytes` those that were read and not passed over.
     start: usize,
     end: usize,
-    pub(super) at_end: bool,
+    pub(crate) at_end: bool,
     /// How many bytes were passed over in all.
-    pub(super) passed: u64,
+    pub(crate) passed: u64,
     /// How many bytes the stream may have, and how many were read.
-    pub(super) most: u64,
+    pub(crate) most: u64,
     read: u64,
 }
 
@@ -27,23 +28,28 @@ impl<R> std::fmt::Debug for Window<R> {
 }
 
 impl<R> Window<R> {
-    pub(super) fn new(input: R, most: u64) -> Self {
+    pub(crate) fn new(input: R, most: u64) -> Self {
         let (bytes, at_end) = (Vec::new(), false);
         Self { input, bytes, start: 0, end: 0, at_end, passed: 0, most, read: 0 }
     }
 
-    pub(super) fn rest(&self) -> &[u8] {
+    /// What is behind, once nothing of the window is wanted.
+    pub(crate) fn behind(self) -> R {
+        self.input
+    }
+
+    pub(crate) fn rest(&self) -> &[u8] {
         self.bytes.get(self.start..self.end).unwrap_or_default()
     }
 
-    pub(super) fn pass(&mut self, bytes: usize) {
+    pub(crate) fn pass(&mut self, bytes: usize) {
         self.start += bytes;
         self.passed += bytes as u64;
     }
 
     /// An error in the bytes of [`rest`](Self::rest), on its way through a reader.
     #[cold]
-    pub(super) fn failed(&self, error: Error) -> io::Error {
+    pub(crate) fn failed(&self, error: Error) -> io::Error {
         io::Error::other(error.located(self.rest()).behind(self.passed))
     }
 }
@@ -53,7 +59,7 @@ const WINDOW: usize = 64 << 10;
 
 impl<R: Read> Window<R> {
     /// Reads what is behind the window.
-    pub(super) fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+    pub(crate) fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.input.read(buffer)?;
         self.read += read as u64;
         match self.read > self.most {
@@ -63,10 +69,12 @@ impl<R: Read> Window<R> {
     }
 
     /// Reads what comes next behind what is there.
-    pub(super) fn more(&mut self) -> io::Result<()> {
+    pub(crate) fn more(&mut self) -> io::Result<()> {
         let mut bytes = std::mem::take(&mut self.bytes);
-        bytes.copy_within(self.start..self.end, 0);
-        (self.start, self.end) = (0, self.end - self.start);
+        if self.start > 0 {
+            bytes.copy_within(self.start..self.end, 0);
+            (self.start, self.end) = (0, self.end - self.start);
+        }
         if self.end == bytes.len() {
             bytes.resize(WINDOW.max(2 * self.end), 0);
         }
@@ -81,7 +89,7 @@ impl<R: Read> Window<R> {
     }
 
     /// Reads on where nothing is there.
-    pub(super) fn some(&mut self) -> io::Result<&[u8]> {
+    pub(crate) fn some(&mut self) -> io::Result<&[u8]> {
         while self.rest().is_empty() && !self.at_end {
             self.more()?;
         }
@@ -89,7 +97,7 @@ impl<R: Read> Window<R> {
     }
 
     /// Passes over a part, as soon as all of it is there, up to what `after` says is behind it.
-    pub(super) fn part(&mut self, after: impl Fn(&[u8]) -> Result<&[u8]>) -> io::Result<()> {
+    pub(crate) fn part(&mut self, after: impl Fn(&[u8]) -> Result<&[u8]>) -> io::Result<()> {
         loop {
             let rest = self.rest();
             let error = match after(rest) {
@@ -108,7 +116,7 @@ impl<R: Read> Window<R> {
     }
 
     /// Passes over zeros, and says whether anything else is left.
-    pub(super) fn pass_zeros(&mut self) -> io::Result<bool> {
+    pub(crate) fn pass_zeros(&mut self) -> io::Result<bool> {
         loop {
             let rest = self.some()?;
             let zeros = rest.iter().take_while(|byte| **byte == 0).count();
@@ -121,7 +129,7 @@ impl<R: Read> Window<R> {
     }
 
     /// Passes over all there is, and says how many bytes were.
-    pub(super) fn pass_all(&mut self) -> io::Result<u64> {
+    pub(crate) fn pass_all(&mut self) -> io::Result<u64> {
         let before = self.passed;
         loop {
             match self.some()?.len() {

@@ -3,6 +3,7 @@
 
 use std::io::{self, Cursor, Read};
 
+use crate::compression::window::Window;
 use crate::error::Result;
 use crate::format::intake::Intake;
 use crate::format::lines::Lines;
@@ -49,7 +50,7 @@ impl<'a> Text<'a> {
             Source::Whole(text) => text,
             Source::Stream(stream) => {
                 stream.fill(HEAD + 1)?;
-                stream.rest()
+                stream.window.rest()
             }
         };
         Ok(match text.get(..HEAD) {
@@ -89,7 +90,7 @@ impl<'a> Text<'a> {
             // Of twice as much something can be taken at last, in time that is linear all the same.
             least = if taken > 0 { BLOCK } else { text.len().saturating_mul(2) };
             if let Source::Stream(stream) = &mut self.source {
-                stream.start += taken;
+                stream.window.pass(taken);
             }
         }
     }
@@ -99,11 +100,11 @@ impl<'a> Text<'a> {
         match &mut self.source {
             Source::Whole(text) => Ok(text),
             Source::Stream(stream) => {
-                while !stream.at_end {
-                    stream.fill(stream.rest().len().saturating_mul(2).max(BLOCK))?;
+                while !stream.window.at_end {
+                    stream.fill(stream.window.rest().len().saturating_mul(2).max(BLOCK))?;
                 }
-                intake.budget.take::<u8>(stream.rest().len())?;
-                Ok(stream.rest())
+                intake.budget.take::<u8>(stream.window.rest().len())?;
+                Ok(stream.window.rest())
             }
         }
     }
@@ -111,25 +112,13 @@ impl<'a> Text<'a> {
 
 /// A text that is read: some of it lies in memory.
 struct Stream<'a> {
-    input: Box<dyn Read + 'a>,
-    /// What was read, from `start` to `end`; what is behind may be overwritten.
-    bytes: Vec<u8>,
-    start: usize,
-    end: usize,
-    /// How many bytes were read in all.
-    read: u64,
+    window: Window<Box<dyn Read + 'a>>,
     is_begun: bool,
-    at_end: bool,
 }
 
 impl<'a> Stream<'a> {
     fn of(input: impl Read + 'a) -> Self {
-        let (input, bytes) = (Box::new(input), Vec::new());
-        Self { input, bytes, start: 0, end: 0, read: 0, is_begun: false, at_end: false }
-    }
-
-    fn rest(&self) -> &[u8] {
-        self.bytes.get(self.start..self.end).unwrap_or_default()
+        Self { window: Window::new(Box::new(input), u64::MAX), is_begun: false }
     }
 
     /// Lines of at least so many bytes, if there are as many; whether they are the last, and how many bytes were read
@@ -138,11 +127,11 @@ impl<'a> Stream<'a> {
         let mut least = least;
         loop {
             self.fill(least)?;
-            let length = whole_lines(self.rest()).len();
-            if self.at_end || length > 0 {
-                let length = if self.at_end { self.rest().len() } else { length };
-                let rest = self.bytes.get(self.start..self.start + length);
-                return Ok((rest.unwrap_or_default(), self.at_end, self.read));
+            let (rest, is_last) = (self.window.rest(), self.window.at_end);
+            let length = if is_last { rest.len() } else { whole_lines(rest).len() };
+            if is_last || length > 0 {
+                let read = self.window.passed + rest.len() as u64;
+                return Ok((self.window.rest().get(..length).unwrap_or_default(), is_last, read));
             }
             least = least.saturating_mul(2);
         }
@@ -160,39 +149,26 @@ impl<'a> Stream<'a> {
     /// Passes over the byte order mark; a text in UTF-16 becomes one in UTF-8.
     fn begin(&mut self) -> Result<()> {
         self.read_up_to(3)?;
-        let unit: fn([u8; 2]) -> u16 = match self.rest() {
+        let unit: fn([u8; 2]) -> u16 = match self.window.rest() {
             [0xef, 0xbb, 0xbf, ..] => {
-                self.start = 3;
+                self.window.pass(3);
                 return Ok(());
             }
             [0xff, 0xfe, ..] => u16::from_le_bytes,
             [0xfe, 0xff, ..] => u16::from_be_bytes,
             _ => return Ok(()),
         };
-        let behind = self.rest().get(2..).unwrap_or_default().to_vec();
-        let input = std::mem::replace(&mut self.input, Box::new(io::empty()));
-        let input = Box::new(Cursor::new(behind).chain(input));
-        self.input = Box::new(Wide { input, unit, raw: Vec::new(), text: Cursor::default() });
-        (self.start, self.end, self.at_end) = (0, 0, false);
+        let first = self.window.rest().get(2..).unwrap_or_default().to_vec();
+        let window = std::mem::replace(self, Self::of(io::empty())).window;
+        let input = Box::new(Cursor::new(first).chain(window.behind()));
+        *self = Self::of(Wide { input, unit, raw: Vec::new(), text: Cursor::default() });
+        self.is_begun = true;
         Ok(())
     }
 
     fn read_up_to(&mut self, least: usize) -> Result<()> {
-        self.bytes.copy_within(self.start..self.end, 0);
-        (self.start, self.end) = (0, self.end - self.start);
-        if self.bytes.len() < least {
-            self.bytes.resize(least, 0);
-        }
-        while self.end < least && !self.at_end {
-            let room = self.bytes.get_mut(self.end..least).unwrap_or_default();
-            match self.input.read(room) {
-                Ok(read) => {
-                    (self.end, self.at_end) = (self.end + read, read == 0);
-                    self.read += read as u64;
-                }
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(unreadable(error)),
-            }
+        while self.window.rest().len() < least && !self.window.at_end {
+            self.window.more().map_err(unreadable)?;
         }
         Ok(())
     }
