@@ -138,6 +138,41 @@ fn the_command_uses_the_public_library_alone() {
     }
 }
 
+/// Whether a line says a field's number itself: in what is written, or in the tag that is read.
+fn says_a_number(line: &str) -> bool {
+    let is_digit = |rest: &str| rest.starts_with(|first: char| first.is_ascii_digit());
+    let written = line.match_indices("field_").any(|(at, _)| {
+        let arguments = line[at..].split_once('(').map_or("", |(_, rest)| rest);
+        arguments.split_once(", ").is_some_and(|(out, rest)| out.ends_with("out") && is_digit(rest))
+    });
+    let is =
+        |name: &str| line.match_indices(name).any(|(at, _)| is_digit(&line[at + name.len()..]));
+    written || is("is!(tag, ") || is(" tag(") || is("(tag(")
+}
+
+#[test]
+fn numbers_of_fields_are_said_by_the_schema_alone() {
+    assert!(says_a_number("    field_varint(&mut out, 7, value);"));
+    assert!(
+        says_a_number("    if is!(tag, 4, LEN) {") && says_a_number("let key = tag(1, VARINT);")
+    );
+    assert!(!says_a_number("    field_varint(out, numbers.unit, 7);"));
+    let mut files = Vec::new();
+    sources(Path::new("src/format"), &mut files);
+    for path in files {
+        let text = std::fs::read_to_string(&path).expect("the source can be read");
+        let code = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
+        for (row, line) in code.lines().enumerate() {
+            assert!(
+                !says_a_number(line),
+                "{}:{}: a number that the schema says: {line}",
+                path.display(),
+                row + 1
+            );
+        }
+    }
+}
+
 #[test]
 fn imports_are_found_in_every_form() {
     let text = "use crate::a::b;\nuse crate::{c::d, e};\nfn f() -> crate::g::H {} // crate::no\n#[cfg(test)]\nmod tests {\n    use crate::no;\n}\n";

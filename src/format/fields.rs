@@ -15,21 +15,32 @@ macro_rules! is {
 }
 pub(crate) use is;
 
-/// Reads the fields of a message: an arm for each that is taken, by number and wire type. What is
-/// none of them is unknown, or an error if the schema knows it by another wire type.
+/// Reads the fields of a message: an arm for each that is taken, by its [key](crate::schema::Field::key),
+/// from which the compiler finds number and wire type. What is none of them is unknown, or an error if the
+/// schema knows it by another wire type.
+///
+/// A list of numbers is packed or not: its arm takes both, and names the tag by which it tells.
 ///
 /// ```text
-/// fields!(reader, LINK in version, intake; {
-///     (1, LEN) => link.trace_id = id(reader.bytes()?)?,
-///     (2, LEN) => link.span_id = id(reader.bytes()?)?,
+/// fields!(reader, CLOCK in version, intake; {
+///     "frequency" => clock.frequency = reader.varint()?,
+///     "attribute_indices" as tag => indices(tag, &mut reader, attributes, intake)?,
 /// });
 /// ```
 macro_rules! fields {
+    (@is $tag:ident $message:ident $version:expr, $key:literal) => {
+        $tag == const { $crate::schema::$message.tag($version, $key) }
+    };
+    (@is $tag:ident $message:ident $version:expr, $key:literal $list:ident) => {
+        $crate::format::fields::fields!(@is $tag $message $version, $key)
+            || $tag == const { $crate::schema::$message.packed_tag($version, $key) }
+    };
     ($reader:ident, $message:ident in $version:expr, $intake:expr; {
-        $(($number:expr, $wire:expr) => $then:expr,)*
+        $($key:literal $(as $list:ident)? => $then:expr,)*
     }) => {
         while let Some(tag) = $reader.tag()? {
-            $(if $crate::format::fields::is!(tag, $number, $wire) {
+            $(if $crate::format::fields::fields!(@is tag $message $version, $key $($list)?) {
+                $(let $list = tag;)?
                 $then;
             } else)* {
                 let message = &$crate::schema::$message;
@@ -40,7 +51,8 @@ macro_rules! fields {
 }
 pub(crate) use fields;
 
-/// The tag of a field; `u32::MAX`, which never occurs, for a field that this version lacks.
+/// The tag of a field; one that never occurs for a field that this version lacks. Kernels look at bytes that
+/// nothing has checked yet, where a tag may be 0.
 pub(crate) const fn tag_of(number: u32, wire: u32) -> u32 {
     match number {
         0 => u32::MAX,

@@ -6,21 +6,15 @@
 //! not come back as the same labels, a list of pairs.
 
 use crate::error::Result;
-use crate::format::fields::unknown;
+use crate::format::fields::fields;
 use crate::format::intake::Intake;
 use crate::format::losses;
 use crate::format::texts::{NewAttributes, Texts};
 use crate::model::dictionary::Attribute;
 use crate::model::id::StringId;
 use crate::model::value::{KeyValue, Value};
-use crate::schema::{self, Version};
+use crate::schema::Version;
 use crate::wire::read::Reader;
-use crate::wire::{VARINT, tag};
-
-const KEY: u32 = tag(1, VARINT);
-const TEXT: u32 = tag(2, VARINT);
-const NUMBER: u32 = tag(3, VARINT);
-const UNIT: u32 = tag(4, VARINT);
 
 /// A label as it is on the wire: texts are indices into the string table.
 /// 0 is none in all of them, a number that is 0 as well: pprof cannot tell.
@@ -38,17 +32,12 @@ impl Label {
     pub(crate) fn read(body: &[u8], intake: &mut Intake) -> Result<Self> {
         let mut reader = Reader::new(body);
         let mut label = Self::default();
-        while let Some(field) = reader.tag()? {
-            match field {
-                KEY => label.key = reader.index()?,
-                TEXT => label.text = reader.index()?,
-                NUMBER => label.number = reader.varint()? as i64,
-                UNIT => label.unit = reader.index()?,
-                _ => {
-                    unknown(&mut reader, field, &schema::LABEL, Version::Pprof, intake)?;
-                }
-            }
-        }
+        fields!(reader, LABEL in Version::Pprof, intake; {
+            "key_strindex" => label.key = reader.index()?,
+            "str_strindex" => label.text = reader.index()?,
+            "num" => label.number = reader.varint()? as i64,
+            "num_unit_strindex" => label.unit = reader.index()?,
+        });
         Ok(label)
     }
 

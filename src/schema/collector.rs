@@ -4,9 +4,10 @@
 //! what a receiver answers is known to detection by its own grammar.
 
 use super::field::Kind::*;
-use super::field::Version::{V1_3, V1_7};
-use super::field::{MessageType, NOW, Package, many, one};
+use super::field::{MessageType, Package, many, one};
 use super::profiles::*;
+use super::version::NOW;
+use super::version::Version::{V1_3, V1_7};
 
 #[rustfmt::skip]
 pub(crate) static EXPORT_PROFILES_SERVICE_REQUEST: MessageType = MessageType::new(Package::Collector, "ExportProfilesServiceRequest", &[

@@ -4,8 +4,9 @@
 //! never move; 1.6 added entities, 1.10 the two references into the string table.
 
 use super::field::Kind::*;
-use super::field::Version::{V1_3, V1_6, V1_10};
-use super::field::{MessageType, NOW, Package, Table, case, many, one};
+use super::field::{MessageType, Package, Table, case, many, one};
+use super::version::NOW;
+use super::version::Version::{V1_3, V1_6, V1_10};
 
 /// A `oneof`: of several cases the last on the wire counts.
 #[rustfmt::skip]

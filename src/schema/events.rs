@@ -6,10 +6,9 @@
 //! sizes, the test against the descriptors) works on it as on any message.
 
 use super::field::Kind::*;
-use super::field::Version::Events as EVENTS;
-use super::field::{
-    EnumType, MessageType, Package, Role, Table, Version, case, many, one, optional,
-};
+use super::field::{EnumType, MessageType, Package, Role, Table, case, many, one, optional};
+use super::version::Version;
+use super::version::Version::Events as EVENTS;
 
 /// The one version there ever was.
 const IN: (Version, Version) = (EVENTS, EVENTS);

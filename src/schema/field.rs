@@ -2,52 +2,8 @@
 //!
 //! Everything here is `const`: a reader asks `MESSAGE.number(version, "key")` and the compiler answers.
 
-use crate::wire::{FIXED64, LEN, VARINT};
-
-/// A version of the schema: pprof, or a generation of OTLP profiles, by the opentelemetry-proto
-/// release that introduced it. In the order in which they came to be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Version {
-    /// Timestamped events, a proposal beside the others; it stands before them, where no range of
-    /// versions has it.
-    Events,
-    /// google/pprof's `profile.proto`, which 1.3 extended: both have the same numbers up to 14.
-    Pprof,
-    /// OTEP 0239.
-    V1_3,
-    /// The container is gone, fields are renumbered.
-    V1_4,
-    V1_5,
-    /// Tables in `ProfilesData`.
-    V1_6,
-    /// Tables in `ProfilesDictionary`.
-    V1_7,
-    /// One sample type a profile, a stack table, empty rows 0.
-    V1_8,
-    /// Comments and temporality are gone.
-    V1_9,
-    /// `Sample` is renumbered, keys and texts may be references.
-    V1_10,
-}
-
-impl Version {
-    /// All of them, in their order: a version's place here is its number.
-    pub(crate) const ALL: [Self; NOW as usize + 1] = [
-        Self::Events,
-        Self::Pprof,
-        Self::V1_3,
-        Self::V1_4,
-        Self::V1_5,
-        Self::V1_6,
-        Self::V1_7,
-        Self::V1_8,
-        Self::V1_9,
-        Self::V1_10,
-    ];
-}
-
-/// The newest version: what is in force ends with it.
-pub(super) const NOW: Version = Version::V1_10;
+use super::version::Version;
+use crate::wire::{FIXED64, LEN, VARINT, tag};
 
 /// A message: its name, its package, and its fields in all versions.
 #[derive(Debug)]
@@ -82,7 +38,7 @@ pub(crate) enum Package {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Field {
     pub(crate) since: Version,
-    /// Inclusive; [`NOW`] while it is in force.
+    /// Inclusive; [`NOW`](super::version::NOW) while it is in force.
     pub(crate) until: Version,
     /// What the wire has; never 0, so that 0 can say that a version has no such field.
     pub(crate) number: u32,
@@ -321,6 +277,26 @@ impl MessageType {
     pub(crate) const fn number(&self, version: Version, key: &str) -> u32 {
         match self.field(version, key) {
             Some(field) => field.number,
+            None => 0,
+        }
+    }
+
+    /// The tag of that field, of one of its values where it is a list; 0, which no field has, where there is
+    /// none.
+    pub(crate) const fn tag(&self, version: Version, key: &str) -> u32 {
+        match self.field(version, key) {
+            Some(field) => tag(field.number, field.kind.wire()),
+            None => 0,
+        }
+    }
+
+    /// The tag of that field where its values are packed: only of a list of numbers.
+    pub(crate) const fn packed_tag(&self, version: Version, key: &str) -> u32 {
+        match self.field(version, key) {
+            Some(field) => {
+                assert!(field.is_repeated() && field.kind.wire() != LEN, "no list of numbers");
+                tag(field.number, LEN)
+            }
             None => 0,
         }
     }

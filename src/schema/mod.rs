@@ -28,11 +28,13 @@ mod common;
 mod events;
 mod field;
 mod profiles;
+mod version;
 
 pub(crate) use common::*;
 pub(crate) use events::*;
 pub(crate) use field::*;
 pub(crate) use profiles::*;
+pub(crate) use version::*;
 
 #[cfg(all(test, feature = "proto-all"))]
 mod tests;

@@ -10,8 +10,9 @@
 
 use super::common::*;
 use super::field::Kind::*;
-use super::field::Version::{Pprof as PPROF, V1_3, V1_4, V1_5, V1_6, V1_7, V1_8, V1_9, V1_10};
-use super::field::{EnumType, MessageType, NOW, Package, Role, Table, many, one, optional};
+use super::field::{EnumType, MessageType, Package, Role, Table, many, one, optional};
+use super::version::NOW;
+use super::version::Version::{Pprof as PPROF, V1_3, V1_4, V1_5, V1_6, V1_7, V1_8, V1_9, V1_10};
 
 /// A file, and since 1.7 with the numbers of an export request.
 #[rustfmt::skip]

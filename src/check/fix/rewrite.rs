@@ -68,7 +68,8 @@ fn kept(profiles: &Profiles, format: Format) -> Vec<Remap> {
 
 /// How a payload says the texts of resources, scopes and values: by the dictionary if any is said so.
 fn refs_of(payload: &[u8], format: Format, limits: &Limits) -> Refs {
-    let Some(schema) = format.schema().filter(|schema| schema.string_value_strindex != 0) else {
+    let Some(schema) = format.schema().filter(|schema| schema.any_value.string_strindex != 0)
+    else {
         return Refs::Inline;
     };
     let version = schema.version;

@@ -1,6 +1,5 @@
 //! Events as they are meant: deltas of clocks added up, defaults filled in, kinds told.
 
-use super::number;
 use super::references::{find, text};
 use super::tables::{Parts, Tables};
 use crate::error::{Error, Result};
@@ -13,7 +12,6 @@ use crate::model::event_form::{EventClock, Worth};
 use crate::model::id::{AttributeId, LinkId, StackId, StringId};
 use crate::schema::Version;
 use crate::wire::read::Reader;
-use crate::wire::{FIXED64, LEN, VARINT};
 
 /// A clock, its attributes, and how far its events have come.
 pub(super) struct Clock {
@@ -277,20 +275,15 @@ fn said(body: &[u8], attributes: &mut Vec<u32>, intake: &mut Intake) -> Result<F
     let mut said = Fields::default();
     attributes.clear();
     fields!(reader, EVENT in Version::Events, intake; {
-        (number!(EVENT "event_type_index"), VARINT) => said.kind = reader.index()?,
-        (number!(EVENT "stack_index"), VARINT) => said.stack = reader.index()?,
-        (number!(EVENT "link_index"), VARINT) => said.link = Some(reader.index()?),
-        (number!(EVENT "attribute_indices"), LEN) => {
-            indices(LEN, &mut reader, attributes, intake)?;
-        },
-        (number!(EVENT "attribute_indices"), VARINT) => {
-            indices(VARINT, &mut reader, attributes, intake)?;
-        },
-        (number!(EVENT "time"), VARINT) => said.time = reader.varint()? as i64,
-        (number!(EVENT "duration"), VARINT) => said.duration = reader.varint()?,
-        (number!(EVENT "value"), VARINT) => said.value = reader.varint()?,
-        (number!(EVENT "count"), VARINT) => said.count = reader.varint()?,
-        (number!(EVENT "sum"), VARINT) => said.sum = reader.varint()?,
+        "event_type_index" => said.kind = reader.index()?,
+        "stack_index" => said.stack = reader.index()?,
+        "link_index" => said.link = Some(reader.index()?),
+        "attribute_indices" as tag => indices(tag, &mut reader, attributes, intake)?,
+        "time" => said.time = reader.varint()? as i64,
+        "duration" => said.duration = reader.varint()?,
+        "value" => said.value = reader.varint()?,
+        "count" => said.count = reader.varint()?,
+        "sum" => said.sum = reader.varint()?,
     });
     Ok(said)
 }
@@ -300,14 +293,9 @@ fn clock(body: &[u8], tables: &mut Tables, intake: &mut Intake) -> Result<Clock>
     let mut clock = EventClock { time_unix_nano: 0, frequency: 0 };
     tables.indices.clear();
     fields!(reader, CLOCK in Version::Events, intake; {
-        (number!(CLOCK "frequency"), VARINT) => clock.frequency = reader.varint()?,
-        (number!(CLOCK "time_unix_nano"), FIXED64) => clock.time_unix_nano = reader.fixed64()?,
-        (number!(CLOCK "attribute_indices"), LEN) => {
-            indices(LEN, &mut reader, &mut tables.indices, intake)?;
-        },
-        (number!(CLOCK "attribute_indices"), VARINT) => {
-            indices(VARINT, &mut reader, &mut tables.indices, intake)?;
-        },
+        "frequency" => clock.frequency = reader.varint()?,
+        "time_unix_nano" => clock.time_unix_nano = reader.fixed64()?,
+        "attribute_indices" as tag => indices(tag, &mut reader, &mut tables.indices, intake)?,
     });
     if clock.frequency == 0 {
         let message = "a clock has cycles: a frequency of 0 counts nothing";
@@ -328,20 +316,15 @@ fn event_type(
     let (mut clock, mut default_value) = (None, 0);
     tables.indices.clear();
     fields!(reader, EVENT_TYPE in Version::Events, intake; {
-        (number!(EVENT_TYPE "name_string_index"), VARINT) => {
+        "name_string_index" => {
             name = text(reader.index()?, "name_string_index", &tables.texts, intake)?;
         },
-        (number!(EVENT_TYPE "unit_string_index"), VARINT) => {
+        "unit_string_index" => {
             unit = text(reader.index()?, "unit_string_index", &tables.texts, intake)?;
         },
-        (number!(EVENT_TYPE "clock_index"), VARINT) => clock = Some(reader.index()?),
-        (number!(EVENT_TYPE "default_value"), VARINT) => default_value = reader.varint()?,
-        (number!(EVENT_TYPE "attribute_indices"), LEN) => {
-            indices(LEN, &mut reader, &mut tables.indices, intake)?;
-        },
-        (number!(EVENT_TYPE "attribute_indices"), VARINT) => {
-            indices(VARINT, &mut reader, &mut tables.indices, intake)?;
-        },
+        "clock_index" => clock = Some(reader.index()?),
+        "default_value" => default_value = reader.varint()?,
+        "attribute_indices" as tag => indices(tag, &mut reader, &mut tables.indices, intake)?,
     });
     let clock = clock.map(|clock| clock as usize);
     if let Some(clock) = clock.filter(|clock| *clock >= clocks.len()) {

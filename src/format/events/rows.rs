@@ -2,7 +2,7 @@
 
 use super::references::{find, text};
 use super::tables::Tables;
-use super::{number, values};
+use super::values;
 use crate::build::interner::Spot;
 use crate::error::Result;
 use crate::format::build_id;
@@ -18,7 +18,6 @@ use crate::model::value::Value;
 use crate::schema::Version;
 use crate::semconv;
 use crate::wire::read::Reader;
-use crate::wire::{LEN, VARINT};
 
 /// The keys of a mapping's four flags, in the order of their fields.
 pub(super) const FLAGS: [&str; 4] = [
@@ -41,27 +40,22 @@ impl Tables {
         let (mut build_id, mut kind, mut flags) = (StringId::NONE, 0, [false; 4]);
         self.indices.clear();
         fields!(reader, EVENT_MAPPING in Version::Events, intake; {
-            (number!(EVENT_MAPPING "memory_start"), VARINT) => mapping.memory_start = reader.varint()?,
-            (number!(EVENT_MAPPING "memory_limit"), VARINT) => mapping.memory_limit = reader.varint()?,
-            (number!(EVENT_MAPPING "file_offset"), VARINT) => mapping.file_offset = reader.varint()?,
-            (number!(EVENT_MAPPING "filename_string_index"), VARINT) => {
+            "memory_start" => mapping.memory_start = reader.varint()?,
+            "memory_limit" => mapping.memory_limit = reader.varint()?,
+            "file_offset" => mapping.file_offset = reader.varint()?,
+            "filename_string_index" => {
                 mapping.filename =
                     text(reader.index()?, "filename_string_index", &self.texts, intake)?;
             },
-            (number!(EVENT_MAPPING "build_id_string_index"), VARINT) => {
+            "build_id_string_index" => {
                 build_id = text(reader.index()?, "build_id_string_index", &self.texts, intake)?;
             },
-            (number!(EVENT_MAPPING "build_id_kind"), VARINT) => kind = reader.varint()?,
-            (number!(EVENT_MAPPING "attribute_indices"), LEN) => {
-                indices(LEN, &mut reader, &mut self.indices, intake)?;
-            },
-            (number!(EVENT_MAPPING "attribute_indices"), VARINT) => {
-                indices(VARINT, &mut reader, &mut self.indices, intake)?;
-            },
-            (number!(EVENT_MAPPING "has_functions"), VARINT) => flags[0] = reader.varint()? != 0,
-            (number!(EVENT_MAPPING "has_filenames"), VARINT) => flags[1] = reader.varint()? != 0,
-            (number!(EVENT_MAPPING "has_line_numbers"), VARINT) => flags[2] = reader.varint()? != 0,
-            (number!(EVENT_MAPPING "has_inline_frames"), VARINT) => flags[3] = reader.varint()? != 0,
+            "build_id_kind" => kind = reader.varint()?,
+            "attribute_indices" as tag => indices(tag, &mut reader, &mut self.indices, intake)?,
+            "has_functions" => flags[0] = reader.varint()? != 0,
+            "has_filenames" => flags[1] = reader.varint()? != 0,
+            "has_line_numbers" => flags[2] = reader.varint()? != 0,
+            "has_inline_frames" => flags[3] = reader.varint()? != 0,
         });
         let mut attributes = self.attributes(intake)?;
         if build_id != StringId::NONE {
@@ -95,18 +89,18 @@ impl Tables {
         let texts = &self.texts;
         fields!(reader, EVENT_FUNCTION in Version::Events, intake; {
             // Rows are what functions are referred to by.
-            (number!(EVENT_FUNCTION "id"), VARINT) => { reader.varint()?; },
-            (number!(EVENT_FUNCTION "name_string_uindex"), VARINT) => {
+            "id" => { reader.varint()?; },
+            "name_string_uindex" => {
                 function.name = text(reader.index()?, "name_string_uindex", texts, intake)?;
             },
-            (number!(EVENT_FUNCTION "system_name_string_index"), VARINT) => {
+            "system_name_string_index" => {
                 function.system_name =
                     text(reader.index()?, "system_name_string_index", texts, intake)?;
             },
-            (number!(EVENT_FUNCTION "filename_string_index"), VARINT) => {
+            "filename_string_index" => {
                 function.filename = text(reader.index()?, "filename_string_index", texts, intake)?;
             },
-            (number!(EVENT_FUNCTION "start_line"), VARINT) => {
+            "start_line" => {
                 function.start_line = reader.varint()? as i64;
             },
         });
@@ -119,25 +113,20 @@ impl Tables {
         let mut lines = Vec::new();
         self.indices.clear();
         fields!(reader, EVENT_LOCATION in Version::Events, intake; {
-            (number!(EVENT_LOCATION "mapping_index"), VARINT) => mapping = reader.index()?,
-            (number!(EVENT_LOCATION "address"), VARINT) => address = reader.varint()?,
-            (number!(EVENT_LOCATION "lines"), LEN) => {
+            "mapping_index" => mapping = reader.index()?,
+            "address" => address = reader.varint()?,
+            "lines" => {
                 let line = self.line(reader.bytes()?, intake)
                     .map_err(|e| e.within_row("line", lines.len()))?;
                 let most = intake.limits().max_lines_per_location;
                 within("max_lines_per_location", most, lines.len() as u64 + 1)?;
                 lines.push(line);
             },
-            (number!(EVENT_LOCATION "is_folded"), VARINT) => folded = reader.varint()? != 0,
-            (number!(EVENT_LOCATION "type_index"), VARINT) => {
+            "is_folded" => folded = reader.varint()? != 0,
+            "type_index" => {
                 kind = text(reader.index()?, "type_string_index", &self.texts, intake)?;
             },
-            (number!(EVENT_LOCATION "attribute_indices"), LEN) => {
-                indices(LEN, &mut reader, &mut self.indices, intake)?;
-            },
-            (number!(EVENT_LOCATION "attribute_indices"), VARINT) => {
-                indices(VARINT, &mut reader, &mut self.indices, intake)?;
-            },
+            "attribute_indices" as tag => indices(tag, &mut reader, &mut self.indices, intake)?,
         });
         let mapping =
             find(&self.mappings, mapping, intake).map_err(|e| e.within("mapping_index"))?;
@@ -158,9 +147,9 @@ impl Tables {
         let mut reader = Reader::new(body);
         let (mut function, mut line) = (0, Line::default());
         fields!(reader, EVENT_LINE in Version::Events, intake; {
-            (number!(EVENT_LINE "function_index"), VARINT) => function = reader.index()?,
-            (number!(EVENT_LINE "line"), VARINT) => line.line = reader.varint()? as i64,
-            (number!(EVENT_LINE "column"), VARINT) => line.column = reader.varint()? as i64,
+            "function_index" => function = reader.index()?,
+            "line" => line.line = reader.varint()? as i64,
+            "column" => line.column = reader.varint()? as i64,
         });
         line.function =
             find(&self.functions, function, intake).map_err(|e| e.within("function_index"))?;
@@ -171,11 +160,11 @@ impl Tables {
         let mut reader = Reader::new(body);
         let mut link = Link::default();
         fields!(reader, EVENT_LINK in Version::Events, intake; {
-            (number!(EVENT_LINK "trace_id"), LEN) => {
+            "trace_id" => {
                 fixed_id(reader.bytes()?, &mut link.trace_id, losses::LINK_INVALID, intake)
                     .map_err(|e| e.within("trace_id"))?;
             },
-            (number!(EVENT_LINK "span_id"), LEN) => {
+            "span_id" => {
                 fixed_id(reader.bytes()?, &mut link.span_id, losses::LINK_INVALID, intake)
                     .map_err(|e| e.within("span_id"))?;
             },

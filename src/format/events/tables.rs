@@ -1,6 +1,5 @@
 //! Where everything is in a payload, and the tables, which events refer to by rows.
 
-use super::number;
 use super::references::{Texts, all, find};
 use crate::error::{Error, Result};
 use crate::format::assembly::Assembly;
@@ -12,7 +11,6 @@ use crate::limits::within;
 use crate::model::id::{AttributeId, FunctionId, LinkId, LocationId, MappingId, StackId, StringId};
 use crate::schema::Version;
 use crate::wire::read::Reader;
-use crate::wire::{FIXED64, LEN, VARINT};
 
 /// The parts of a payload: tables may be split, and lie between events, so all are found first.
 #[derive(Default)]
@@ -38,49 +36,44 @@ impl<'a> Parts<'a> {
         let mut parts = Self::default();
         let mut reader = Reader::new(payload);
         fields!(reader, EVENT_PROFILE in Version::Events, intake; {
-            (number!(EVENT_PROFILE "events"), LEN) => {
+            "events" => {
                 reader.bytes()?;
                 parts.events += 1;
             },
-            (number!(EVENT_PROFILE "event_types"), LEN) => {
+            "event_types" => {
                 intake.budget.push(&mut parts.types, reader.bytes()?)?;
             },
-            (number!(EVENT_PROFILE "stacks"), LEN) => {
+            "stacks" => {
                 intake.budget.push(&mut parts.stacks, reader.bytes()?)?;
             },
-            (number!(EVENT_PROFILE "locations"), LEN) => {
+            "locations" => {
                 intake.budget.push(&mut parts.locations, reader.bytes()?)?;
             },
-            (number!(EVENT_PROFILE "functions"), LEN) => {
+            "functions" => {
                 intake.budget.push(&mut parts.functions, reader.bytes()?)?;
             },
-            (number!(EVENT_PROFILE "mappings"), LEN) => {
+            "mappings" => {
                 intake.budget.push(&mut parts.mappings, reader.bytes()?)?;
             },
-            (number!(EVENT_PROFILE "attributes"), LEN) => {
+            "attributes" => {
                 intake.budget.push(&mut parts.attributes, reader.bytes()?)?;
             },
-            (number!(EVENT_PROFILE "links"), LEN) => {
+            "links" => {
                 intake.budget.push(&mut parts.links, reader.bytes()?)?;
             },
-            (number!(EVENT_PROFILE "strings"), LEN) => {
+            "strings" => {
                 intake.budget.push(&mut parts.strings, reader.bytes()?)?;
             },
-            (number!(EVENT_PROFILE "clocks"), LEN) => {
+            "clocks" => {
                 intake.budget.push(&mut parts.clocks, reader.bytes()?)?;
             },
-            (number!(EVENT_PROFILE "time_unix_nano"), FIXED64) => {
+            "time_unix_nano" => {
                 parts.time_unix_nano = reader.fixed64()?;
             },
-            (number!(EVENT_PROFILE "duration_nanos"), VARINT) => {
+            "duration_nanos" => {
                 parts.duration_nanos = reader.varint()? as i64;
             },
-            (number!(EVENT_PROFILE "comment_string_index"), LEN) => {
-                indices(LEN, &mut reader, &mut parts.comments, intake)?;
-            },
-            (number!(EVENT_PROFILE "comment_string_index"), VARINT) => {
-                indices(VARINT, &mut reader, &mut parts.comments, intake)?;
-            },
+            "comment_string_index" as tag => indices(tag, &mut reader, &mut parts.comments, intake)?,
         });
         parts.check(intake)?;
         Ok(parts)
@@ -180,12 +173,7 @@ impl Tables {
         let mut reader = Reader::new(body);
         self.indices.clear();
         fields!(reader, EVENT_STACK in Version::Events, intake; {
-            (number!(EVENT_STACK "location_index"), LEN) => {
-                all(LEN, &mut reader, &mut self.indices, intake)?;
-            },
-            (number!(EVENT_STACK "location_index"), VARINT) => {
-                all(VARINT, &mut reader, &mut self.indices, intake)?;
-            },
+            "location_index" as tag => all(tag, &mut reader, &mut self.indices, intake)?,
         });
         intake.check_depth(self.indices.len())?;
         if self.stacks.is_empty() && !self.indices.is_empty() {

@@ -13,7 +13,7 @@ use crate::schema::Version;
 use crate::wire::read::Reader;
 use crate::wire::record::field_varint;
 use crate::wire::write::{field_bytes, field_message, varint};
-use crate::wire::{FIXED64, LEN, VARINT, tag};
+use crate::wire::{FIXED64, VARINT, tag};
 
 /// How deep values may be nested, whatever the limits say.
 const MOST_NESTING: u64 = 32;
@@ -28,10 +28,10 @@ pub(super) fn pair(
     let mut reader = Reader::new(body);
     let mut pair = KeyValue::default();
     fields!(reader, EVENT_KEY_VALUE in Version::Events, intake; {
-        (number!(EVENT_KEY_VALUE "key_string_index"), VARINT) => {
+        "key_string_index" => {
             pair.key = text(reader.index()?, "key_string_index", texts, intake)?;
         },
-        (number!(EVENT_KEY_VALUE "value"), LEN) => {
+        "value" => {
             pair.value = value(reader.bytes()?, texts, intake, depth).map_err(|e| e.within("value"))?;
         },
     });
@@ -48,29 +48,29 @@ fn value(body: &[u8], texts: &Texts, intake: &mut Intake, depth: u64) -> Result<
     let mut value = Value::Empty;
     let (mut values, mut pairs) = (Vec::new(), Vec::new());
     fields!(reader, EVENT_ANY_VALUE in Version::Events, intake; {
-        (number!(EVENT_ANY_VALUE "string_index"), VARINT) => {
+        "string_index" => {
             value = Value::String(text(reader.index()?, "string_index", texts, intake)?);
         },
-        (number!(EVENT_ANY_VALUE "bool_value"), VARINT) => value = Value::Bool(reader.varint()? != 0),
-        (number!(EVENT_ANY_VALUE "int_value"), VARINT) => value = Value::Int(reader.varint()? as i64),
-        (number!(EVENT_ANY_VALUE "double_value"), FIXED64) => {
+        "bool_value" => value = Value::Bool(reader.varint()? != 0),
+        "int_value" => value = Value::Int(reader.varint()? as i64),
+        "double_value" => {
             value = Value::Double(f64::from_bits(reader.fixed64()?));
         },
-        (number!(EVENT_ANY_VALUE "array_value"), LEN) => {
+        "array_value" => {
             if !matches!(value, Value::Array(_)) {
                 values.clear();
             }
             array(reader.bytes()?, &mut values, texts, intake, depth + 1)?;
             value = Value::Array(Box::default());
         },
-        (number!(EVENT_ANY_VALUE "kvlist_value"), LEN) => {
+        "kvlist_value" => {
             if !matches!(value, Value::KeyValues(_)) {
                 pairs.clear();
             }
             list(reader.bytes()?, &mut pairs, texts, intake, depth + 1)?;
             value = Value::KeyValues(Box::default());
         },
-        (number!(EVENT_ANY_VALUE "bytes_value"), LEN) => {
+        "bytes_value" => {
             let bytes = reader.bytes()?;
             intake.budget.take::<u8>(bytes.len())?;
             value = Value::Bytes(bytes.into());
@@ -92,7 +92,7 @@ fn array(
 ) -> Result<()> {
     let mut reader = Reader::new(body);
     fields!(reader, EVENT_ARRAY_VALUE in Version::Events, intake; {
-        (number!(EVENT_ARRAY_VALUE "values"), LEN) => {
+        "values" => {
             let row = values.len();
             let value = value(reader.bytes()?, texts, intake, depth)
                 .map_err(|e| e.within_row("values", row).within("array_value"))?;
@@ -111,7 +111,7 @@ fn list(
 ) -> Result<()> {
     let mut reader = Reader::new(body);
     fields!(reader, EVENT_KEY_VALUE_LIST in Version::Events, intake; {
-        (number!(EVENT_KEY_VALUE_LIST "values"), LEN) => {
+        "values" => {
             let row = pairs.len();
             let pair = pair(reader.bytes()?, texts, intake, depth)
                 .map_err(|e| e.within_row("values", row).within("kvlist_value"))?;

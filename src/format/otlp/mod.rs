@@ -22,6 +22,7 @@
 //!
 //! `src/schema/` has what moved between them, field by field.
 
+mod numbers;
 pub(crate) mod read;
 pub(crate) mod schema;
 pub(crate) mod write;

@@ -9,6 +9,11 @@
 //! with their compiled descriptors in both directions, so a wrong number here is a failing test and
 //! not a wrong payload. A key that no version has does not compile.
 
+use crate::format::otlp::numbers::{
+    AnyValue, ArrayValue, AttributeUnit, Container, Data, EntityRef, Function, KeyValue,
+    KeyValueAndUnit, KeyValueList, Label, Line, Link, Location, Mapping, Profile, Resource,
+    ResourceProfiles, Sample, Scope, ScopeProfiles, Stack, ValueType,
+};
 use crate::schema::{self, Kind, MessageType, Version};
 
 /// One generation: its field numbers, and how it says what all say.
@@ -35,17 +40,23 @@ pub struct Schema {
     pub mapping: Mapping,
     pub location: Location,
     pub function: Function,
-    /// `KeyValue.key_strindex` and `AnyValue.string_value_strindex`.
-    /// Since 1.10; the key by reference into the string table.
-    pub key_strindex: u32,
-    /// Since 1.10, likewise a text of a value.
-    pub string_value_strindex: u32,
-    /// `Resource.entity_refs`.
-    /// Since 1.6.
-    pub entity_refs: u32,
-    /// `ValueType.aggregation_temporality`.
-    /// Up to 1.8.
-    pub temporality: u32,
+    pub line: Line,
+    pub link: Link,
+    pub stack: Stack,
+    pub label: Label,
+    pub value_type: ValueType,
+    pub data: Data,
+    pub resource_profiles: ResourceProfiles,
+    pub scope_profiles: ScopeProfiles,
+    pub resource: Resource,
+    pub entity_ref: EntityRef,
+    pub scope: Scope,
+    pub key_value: KeyValue,
+    pub key_value_and_unit: KeyValueAndUnit,
+    pub attribute_unit: AttributeUnit,
+    pub any_value: AnyValue,
+    pub array_value: ArrayValue,
+    pub key_value_list: KeyValueList,
     /// Whether timestamps are fixed64, not varints.
     /// Fixed since 1.8: eight bytes each, which are copied rather than decoded.
     pub has_fixed_timestamps: bool,
@@ -83,116 +94,6 @@ pub enum Rows {
     /// Row 0 of every table is the empty row.
     /// Since 1.8. A table that is left out has that row all the same.
     NullFirst,
-}
-
-/// Field numbers of a message: a struct with one for each field that code asks for, by its key in
-/// the schema where the code has a shorter name for it.
-macro_rules! numbers {
-    ($($(#[$doc:meta])* $name:ident of $message:ident {
-        $($field:ident $(= $key:literal)?,)*
-    })*) => {$(
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug)]
-        pub struct $name {
-            $(pub $field: u32,)*
-        }
-
-        impl $name {
-            const fn of(version: Version) -> Self {
-                let message = &schema::$message;
-                Self { $($field: message.number(version, numbers!(@key $field $($key)?)),)* }
-            }
-        }
-    )*};
-    (@key $field:ident) => { stringify!($field) };
-    (@key $field:ident $key:literal) => { $key };
-}
-
-numbers! {
-    /// `ProfileContainer`: only OTEP 0239 has it.
-    ///
-    /// It holds the times, the id and the attributes that later generations say in the profile
-    /// itself.
-    Container of PROFILE_CONTAINER {
-        profile_id,
-        start = "start_time_unix_nano",
-        end = "end_time_unix_nano",
-        attributes,
-        dropped_attributes_count,
-        original_payload_format,
-        original_payload,
-        profile,
-    }
-    /// `Profile`, and pprof's message of that name: one row a meaning, whatever it is called in
-    /// which version. `default_by_name` and `default_by_column` are one concept that changed its
-    /// type in 1.6.
-    Profile of PROFILE {
-        sample_type,
-        samples = "samples",
-        location_indices,
-        time = "time_unix_nano",
-        duration = "duration_nano",
-        period_type,
-        period,
-        comment = "comment_strindices",
-        default_by_name = "default_sample_type_strindex",
-        default_by_column = "default_sample_type_index",
-        drop_frames,
-        keep_frames,
-        doc_url,
-        profile_id,
-        attributes,
-        dropped_attributes_count,
-        original_payload_format,
-        original_payload,
-        attribute_indices,
-    }
-    /// A sample finds its stack in one of three ways, of which a version has one or two: `stack`
-    /// (since 1.8), `slice_start` and `slice_length` (1.3 to 1.7), or its own list `location_index`
-    /// (pprof, 1.3).
-    Sample of SAMPLE {
-        location_index = "location_index",
-        label,
-        slice_start = "locations_start_index",
-        slice_length = "locations_length",
-        stack = "stack_index",
-        values = "values",
-        attributes = "attribute_indices",
-        link = "link_index",
-        timestamps = "timestamps_unix_nano",
-        stacktrace_id = "stacktrace_id_index",
-    }
-    /// `has_functions` is the first of four flags whose numbers follow each other in every version
-    /// that has them; code adds 0 to 3 to it.
-    Mapping of MAPPING {
-        id,
-        memory_start,
-        memory_limit,
-        file_offset,
-        filename = "filename_strindex",
-        build_id,
-        build_id_kind,
-        has_functions,
-        attributes = "attribute_indices",
-    }
-    /// `id` only in pprof and 1.3; `frame_type` only in 1.3, where the proto calls it `type_index`.
-    Location of LOCATION {
-        id,
-        mapping = "mapping_index",
-        address,
-        lines = "lines",
-        is_folded,
-        frame_type = "type_index",
-        attributes = "attribute_indices",
-    }
-    /// The same four fields in every version; only 1.3 and pprof have an `id` before them.
-    Function of FUNCTION {
-        id,
-        name = "name_strindex",
-        system_name = "system_name_strindex",
-        filename = "filename_strindex",
-        start_line,
-    }
 }
 
 /// The tables, in the message that holds them.
@@ -257,10 +158,23 @@ impl Schema {
             mapping: Mapping::of(version),
             location: Location::of(version),
             function: Function::of(version),
-            key_strindex: schema::KEY_VALUE.number(version, "key_strindex"),
-            string_value_strindex: schema::ANY_VALUE.number(version, "string_value_strindex"),
-            entity_refs: schema::RESOURCE.number(version, "entity_refs"),
-            temporality: schema::VALUE_TYPE.number(version, "aggregation_temporality"),
+            line: Line::of(version),
+            link: Link::of(version),
+            stack: Stack::of(version),
+            label: Label::of(version),
+            value_type: ValueType::of(version),
+            data: Data::of(version),
+            resource_profiles: ResourceProfiles::of(version),
+            scope_profiles: ScopeProfiles::of(version),
+            resource: Resource::of(version),
+            entity_ref: EntityRef::of(version),
+            scope: Scope::of(version),
+            key_value: KeyValue::of(version),
+            key_value_and_unit: KeyValueAndUnit::of(version),
+            attribute_unit: AttributeUnit::of(version),
+            any_value: AnyValue::of(version),
+            array_value: ArrayValue::of(version),
+            key_value_list: KeyValueList::of(version),
             has_fixed_timestamps: is_fixed(&schema::SAMPLE, version, "timestamps_unix_nano"),
             has_unsigned_time: is_fixed(&schema::PROFILE, version, "time_unix_nano"),
         }
@@ -282,13 +196,6 @@ impl Schema {
 const fn is_fixed(message: &MessageType, version: Version, key: &str) -> bool {
     let field = message.field(version, key);
     matches!(field, Some(field) if matches!(field.kind, Kind::Fixed64))
-}
-
-impl Profile {
-    /// The default sample type, by name or by the number of its column.
-    pub(crate) const fn default_sample_type(&self) -> u32 {
-        if self.default_by_name != 0 { self.default_by_name } else { self.default_by_column }
-    }
 }
 
 impl Rows {
@@ -328,6 +235,9 @@ macro_rules! generations {
         }
     )*};
 }
+
+/// Of pprof, for code that is of pprof alone.
+pub(crate) const PPROF: Schema = Pprof::SCHEMA;
 
 generations! {
     Pprof "pprof"

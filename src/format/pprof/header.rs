@@ -9,7 +9,7 @@ use crate::format::fields::{fields, is, unknown};
 use crate::format::intake::Intake;
 use crate::format::losses;
 use crate::format::otlp::read::tables::Tables;
-use crate::format::otlp::schema::{Generation as _, Pprof};
+use crate::format::otlp::schema::PPROF;
 use crate::format::texts::Texts;
 use crate::model::id::StringId;
 use crate::model::profile::{Profile, ValueType};
@@ -60,11 +60,11 @@ impl Header {
         mut reader: Reader,
         intake: &mut Intake,
     ) -> Result<()> {
-        if is!(tag, 7, VARINT) {
+        if is!(tag, PPROF.profile.drop_frames, VARINT) {
             self.drop_frames = reader.index()?;
-        } else if is!(tag, 8, VARINT) {
+        } else if is!(tag, PPROF.profile.keep_frames, VARINT) {
             self.keep_frames = reader.index()?;
-        } else if is!(tag, 9, VARINT) {
+        } else if is!(tag, PPROF.profile.time, VARINT) {
             let time = reader.varint()? as i64;
             if self.time != 0 && time != 0 {
                 return Err(Error::malformed(
@@ -73,23 +73,23 @@ impl Header {
                 .within("time_nanos"));
             }
             self.time = if time == 0 { self.time } else { time };
-        } else if is!(tag, 10, VARINT) {
+        } else if is!(tag, PPROF.profile.duration, VARINT) {
             self.duration = reader.varint()? as i64;
-        } else if is!(tag, 11, LEN) {
+        } else if is!(tag, PPROF.profile.period_type, LEN) {
             self.period_type = value_type(reader.message()?, self.period_type, intake)
                 .map_err(|e| e.within("period_type"))?;
-        } else if is!(tag, 12, VARINT) {
+        } else if is!(tag, PPROF.profile.period, VARINT) {
             self.period = reader.varint()? as i64;
-        } else if is!(tag, 13, LEN) || is!(tag, 13, VARINT) {
+        } else if is!(tag, PPROF.profile.comment, LEN) || is!(tag, PPROF.profile.comment, VARINT) {
             crate::format::otlp::read::tables::indices(
                 tag,
                 &mut reader,
                 &mut self.comments,
                 intake,
             )?;
-        } else if is!(tag, 14, VARINT) {
+        } else if is!(tag, PPROF.profile.default_by_name, VARINT) {
             self.default_sample_type = reader.index()?;
-        } else if is!(tag, Pprof::SCHEMA.profile.doc_url, VARINT) {
+        } else if is!(tag, PPROF.profile.doc_url, VARINT) {
             self.doc_url = reader.index()?;
         } else {
             unknown(&mut reader, tag, &schema::PROFILE, Version::Pprof, intake)?;
@@ -194,8 +194,8 @@ pub(super) fn value_type(
     intake: &mut Intake,
 ) -> Result<ValueType> {
     fields!(reader, VALUE_TYPE in Version::Pprof, intake; {
-        (1, VARINT) => value_type.name = StringId(reader.index()?),
-        (2, VARINT) => value_type.unit = StringId(reader.index()?),
+        "type_strindex" => value_type.name = StringId(reader.index()?),
+        "unit_strindex" => value_type.unit = StringId(reader.index()?),
     });
     Ok(value_type)
 }

@@ -13,6 +13,7 @@
 
 use crate::format::labels::{PAIR_NUMBER, PAIR_TEXT, PAIR_UNIT};
 use crate::format::losses::{self, Losses};
+use crate::format::otlp::schema::PPROF;
 use crate::format::select::StringTable;
 use crate::model::dictionary::{Attribute, Dictionary};
 use crate::model::id::StringId;
@@ -187,10 +188,16 @@ pub(crate) fn write_label(out: &mut Vec<u8>, key: u32, said: &Said, strings: &mu
         Said::Made(text) => (strings.make(text.clone()), 0, 0),
         Said::Number(number, unit) => (0, *number, strings.table.index(*unit)),
     };
-    field_message(out, 3, |out| {
-        field_varint(out, 1, key.into());
-        field_varint(out, 2, text.into());
-        field_varint(out, 3, number as u64);
-        field_varint(out, 4, unit.into());
+    put_label(out, key, text, number, unit);
+}
+
+/// Writes a label; its texts are indices into the string table.
+pub(crate) fn put_label(out: &mut Vec<u8>, key: u32, text: u32, number: i64, unit: u32) {
+    let numbers = const { &PPROF.label };
+    field_message(out, PPROF.sample.label, |out| {
+        field_varint(out, numbers.key, key.into());
+        field_varint(out, numbers.text, text.into());
+        field_varint(out, numbers.number, number as u64);
+        field_varint(out, numbers.unit, unit.into());
     });
 }

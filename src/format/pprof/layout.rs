@@ -9,17 +9,18 @@
 
 use crate::error::Result;
 use crate::format::intake::Intake;
+use crate::format::otlp::schema::PPROF;
 use crate::limits::within;
 use crate::wire::LEN;
 use crate::wire::read::Reader;
 
 /// Numbers of `Profile`'s fields that are tables; they index [`Layout::rows`].
-pub(super) const SAMPLE_TYPE: usize = 1;
-pub(super) const SAMPLE: usize = 2;
-pub(super) const MAPPING: usize = 3;
-pub(super) const LOCATION: usize = 4;
-pub(super) const FUNCTION: usize = 5;
-pub(super) const STRING: usize = 6;
+pub(super) const SAMPLE_TYPE: usize = PPROF.profile.sample_type as usize;
+pub(super) const SAMPLE: usize = PPROF.profile.samples as usize;
+pub(super) const MAPPING: usize = PPROF.tables.mapping as usize;
+pub(super) const LOCATION: usize = PPROF.tables.location as usize;
+pub(super) const FUNCTION: usize = PPROF.tables.function as usize;
+pub(super) const STRING: usize = PPROF.tables.string as usize;
 
 /// What a first look at the file finds.
 ///

@@ -15,8 +15,8 @@ use crate::error::Result;
 use crate::format::fields::is;
 use crate::format::intake::Intake;
 use crate::format::otlp::read::tables::Tables;
-use crate::format::otlp::schema::Pprof;
 use crate::format::otlp::schema::Rows;
+use crate::format::otlp::schema::{PPROF, Pprof};
 use crate::format::pprof::finish::finish_tables;
 use crate::format::pprof::header::{Header, value_type};
 use crate::format::pprof::ids::Ids;
@@ -144,12 +144,12 @@ fn resolve_sparse(
     for (at, &place) in layout.rows[LOCATION].iter().enumerate() {
         let mut location = row(place, payload);
         while let Some(tag) = location.tag()? {
-            if is!(tag, 2, VARINT) {
+            if is!(tag, PPROF.location.mapping, VARINT) {
                 tables.location_mappings[at + 1] = references(mappings, location.varint()?);
-            } else if is!(tag, 4, LEN) {
+            } else if is!(tag, PPROF.location.lines, LEN) {
                 let mut fields = Reader::new(location.bytes()?);
                 while let Some(tag) = fields.tag()? {
-                    if is!(tag, 1, VARINT) {
+                    if is!(tag, PPROF.line.function, VARINT) {
                         tables.lines.items[line].function =
                             FunctionId(references(functions, fields.varint()?));
                     } else {

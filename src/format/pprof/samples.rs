@@ -12,6 +12,7 @@ use crate::format::fields::unknown;
 use crate::format::intake::Intake;
 use crate::format::losses;
 use crate::format::otlp::read::tables::Tables;
+use crate::format::otlp::schema::PPROF;
 use crate::format::pprof::ids::{Ids, Rows};
 use crate::format::pprof::layout::{Place, row};
 use crate::format::pprof::mend::{mend_stacks, mend_values};
@@ -28,11 +29,11 @@ use crate::wire::short::Short;
 use crate::wire::{LEN, VARINT, tag, write};
 
 /// Tags of `Sample`, packed and one by one.
-pub(super) const LOCATION_ID: u32 = tag(1, LEN);
-const LOCATION_ID_UNPACKED: u32 = tag(1, VARINT);
-const VALUE: u32 = tag(2, LEN);
-const VALUE_UNPACKED: u32 = tag(2, VARINT);
-pub(super) const LABEL: u32 = tag(3, LEN);
+pub(super) const LOCATION_ID: u32 = tag(PPROF.sample.location_index, LEN);
+const LOCATION_ID_UNPACKED: u32 = tag(PPROF.sample.location_index, VARINT);
+const VALUE: u32 = tag(PPROF.sample.values, LEN);
+const VALUE_UNPACKED: u32 = tag(PPROF.sample.values, VARINT);
+pub(super) const LABEL: u32 = tag(PPROF.sample.label, LEN);
 
 /// The stacks, and samples with labels, that room is made for before any is met.
 pub(super) const MOST_ROOM: usize = 1 << 16;
@@ -40,8 +41,7 @@ pub(super) const MOST_ROOM: usize = 1 << 16;
 /// As many samples are looked up at once, where that helps.
 const AT_ONCE: usize = 32;
 
-/// How many samples and values there will be.
-/// Known before any is read, so that columns are allocated once.
+/// How many samples and values there will be: known before any is read, so that columns are allocated once.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shape {
     pub(crate) samples: usize,

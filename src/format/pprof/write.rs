@@ -20,6 +20,7 @@ use crate::format::known::{self, KnownAttributes};
 use crate::format::losses::{self, Losses};
 use crate::format::options::WriteOptions;
 use crate::format::orphans::{self, Kept};
+use crate::format::otlp::schema::PPROF;
 use crate::format::otlp::write::sizes::check_rows;
 use crate::format::pprof::labels::{PprofStrings, Said, said, write_label};
 use crate::format::subset::Subsets;
@@ -215,7 +216,9 @@ impl<'a, 'l> Writer<'a, 'l> {
             + 1024;
         out.reserve(estimate);
         for value_type in self.sample_types() {
-            field_message(&mut out, 1, |out| self.value_type(out, value_type));
+            field_message(&mut out, PPROF.profile.sample_type, |out| {
+                self.value_type(out, value_type);
+            });
         }
         self.samples(&mut out)?;
         self.mappings(&mut out, from_pprof);

@@ -8,7 +8,8 @@
 use crate::error::Result;
 use crate::format::losses;
 use crate::format::options::Timestamps;
-use crate::format::pprof::labels::{Said, write_label};
+use crate::format::otlp::schema::PPROF;
+use crate::format::pprof::labels::{Said, put_label, write_label};
 use crate::format::pprof::write::Writer;
 use crate::format::spread::{Columns, Walk};
 use crate::limits::within;
@@ -17,8 +18,7 @@ use crate::model::measures;
 use crate::model::ragged::Ragged;
 use crate::model::samples::SampleRef;
 use crate::semconv::{LABEL_END_TIMESTAMP_NS, LABEL_SPAN_ID, LABEL_TRACE_ID};
-use crate::wire::record::{Fields, Records, field_varint, records};
-use crate::wire::write::field_message;
+use crate::wire::record::{Fields, Records, records};
 
 impl Writer<'_, '_> {
     /// All samples.
@@ -201,11 +201,7 @@ impl Writer<'_, '_> {
             i64::MAX
         });
         let mut label = Vec::new();
-        field_message(&mut label, 3, |out| {
-            field_varint(out, 1, key.into());
-            field_varint(out, 3, number as u64);
-            field_varint(out, 4, unit.into());
-        });
+        put_label(&mut label, key, 0, number, unit);
         label
     }
 
@@ -251,14 +247,19 @@ impl Writer<'_, '_> {
         let expected = ids + 2 + 4 * values.len() + labels;
         let room = Fields::indices(locations.len()) + Fields::values(values.len()) + labels;
         let mut stack_len = 0;
-        let body = out.large(2, expected, room, |fields| {
+        let body = out.large(PPROF.profile.samples, expected, room, |fields| {
             let begin = fields.at();
             match self.stacks.get(stack) {
                 Some(&[begin, end]) if begin != end => fields.again(begin as usize..end as usize),
-                _ => fields.rows(1, locations, &self.locations, LocationId::row),
+                _ => fields.rows(
+                    PPROF.sample.location_index,
+                    locations,
+                    &self.locations,
+                    LocationId::row,
+                ),
             }
             stack_len = fields.at() - begin;
-            fields.varints(2, values.iter().map(|&value| value as u64));
+            fields.varints(PPROF.sample.values, values.iter().map(|&value| value as u64));
             for id in sample.attributes {
                 fields.copy(&self.labels, self.label_of(*id));
             }

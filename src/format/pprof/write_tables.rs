@@ -8,7 +8,7 @@
 
 use crate::format::known::{self, BuildId, Known};
 use crate::format::losses::{self};
-use crate::format::otlp::schema::{Generation as _, Pprof};
+use crate::format::otlp::schema::PPROF;
 use crate::format::pprof::flags;
 use crate::format::select::holds_none;
 use crate::format::unsaid::numbered_comment;
@@ -27,8 +27,8 @@ const LINE: usize = Fields::MESSAGE + Fields::INDEX + 2 * Fields::VARINT;
 impl Writer<'_, '_> {
     /// Without a temporality, for which pprof has no field.
     pub(super) fn value_type(&self, out: &mut Vec<u8>, value_type: ValueType) {
-        field_varint(out, 1, self.strings.table.index(value_type.name).into());
-        field_varint(out, 2, self.strings.table.index(value_type.unit).into());
+        field_varint(out, PPROF.value_type.name, self.strings.table.index(value_type.name).into());
+        field_varint(out, PPROF.value_type.unit, self.strings.table.index(value_type.unit).into());
     }
 
     /// pprof has one build id; of several the linker's is written ([`BuildId`] is in that order). Flags that nobody said
@@ -74,14 +74,18 @@ impl Writer<'_, '_> {
                 u64::from(kind == Some(BuildId::Htlhash)),
                 || format!("mapping[{at}]"),
             );
-            field_message(out, 3, |out| {
-                field_varint(out, 1, at as u64 + 1);
-                field_varint(out, 2, mapping.memory_start);
-                field_varint(out, 3, mapping.memory_limit);
-                field_varint(out, 4, mapping.file_offset);
-                field_varint(out, 5, self.strings.table.index(mapping.filename).into());
-                field_varint(out, 6, self.strings.table.index(build_id).into());
-                (0..4).for_each(|bit| field_varint(out, 7 + bit, (flags >> bit & 1).into()));
+            let numbers = const { &PPROF.mapping };
+            field_message(out, PPROF.tables.mapping, |out| {
+                field_varint(out, numbers.id, at as u64 + 1);
+                field_varint(out, numbers.memory_start, mapping.memory_start);
+                field_varint(out, numbers.memory_limit, mapping.memory_limit);
+                field_varint(out, numbers.file_offset, mapping.file_offset);
+                let filename = self.strings.table.index(mapping.filename);
+                field_varint(out, numbers.filename, filename.into());
+                field_varint(out, numbers.build_id, self.strings.table.index(build_id).into());
+                (0..4).for_each(|bit| {
+                    field_varint(out, numbers.has_functions + bit, (flags >> bit & 1).into());
+                });
             });
         }
     }
@@ -98,28 +102,32 @@ impl Writer<'_, '_> {
                 let mapping = locations.mappings[row].0;
                 let lines = locations.lines.row(row);
                 let room = Fields::INDEX + 3 * Fields::VARINT + LINE * lines.len();
-                out.record(4, room, |fields| {
-                    fields.code(1, self.locations.get(row));
-                    fields.index(2, mapping);
-                    fields.varint(3, locations.addresses[row]);
+                let numbers = const { &PPROF.location };
+                out.record(PPROF.tables.location, room, |fields| {
+                    fields.code(numbers.id, self.locations.get(row));
+                    fields.index(numbers.mapping, mapping);
+                    fields.varint(numbers.address, locations.addresses[row]);
                     for line in lines {
                         self.line(fields, line);
                     }
-                    fields.varint(5, folded.into());
+                    fields.varint(numbers.is_folded, folded.into());
                 });
             }
         });
         if holds_none(&self.dictionary.stacks.items) {
-            field_message(out, 4, |out| field_varint(out, 1, self.no_location.into()));
+            field_message(out, PPROF.tables.location, |out| {
+                field_varint(out, PPROF.location.id, self.no_location.into());
+            });
         }
     }
 
     #[inline(always)]
     pub(super) fn line(&self, fields: &mut Fields, line: &Line) {
-        fields.message(4, |fields| {
-            fields.code(1, self.functions.get(line.function.row()));
-            fields.varint(2, line.line as u64);
-            fields.varint(3, line.column as u64);
+        let numbers = const { &PPROF.line };
+        fields.message(PPROF.location.lines, |fields| {
+            fields.code(numbers.function, self.functions.get(line.function.row()));
+            fields.varint(numbers.line, line.line as u64);
+            fields.varint(numbers.column, line.column as u64);
         });
     }
 
@@ -151,12 +159,13 @@ impl Writer<'_, '_> {
         let strings = &self.strings.table;
         records(out, |out| {
             for (row, function) in self.dictionary.functions.iter().enumerate().skip(1) {
-                out.record(5, 4 * Fields::INDEX + Fields::VARINT, |fields| {
-                    fields.code(1, self.functions.get(row));
-                    fields.code(2, strings.code(function.name));
-                    fields.code(3, strings.code(function.system_name));
-                    fields.code(4, strings.code(function.filename));
-                    fields.varint(5, function.start_line as u64);
+                let numbers = const { &PPROF.function };
+                out.record(PPROF.tables.function, 4 * Fields::INDEX + Fields::VARINT, |fields| {
+                    fields.code(numbers.id, self.functions.get(row));
+                    fields.code(numbers.name, strings.code(function.name));
+                    fields.code(numbers.system_name, strings.code(function.system_name));
+                    fields.code(numbers.filename, strings.code(function.filename));
+                    fields.varint(numbers.start_line, function.start_line as u64);
                 });
             }
         });
@@ -166,7 +175,9 @@ impl Writer<'_, '_> {
             self.losses.add_many(losses::FUNCTION_SYNTHESIZED, without as u64, || {
                 "location.line.function_id".to_owned()
             });
-            field_message(out, 5, |out| field_varint(out, 1, self.no_function.into()));
+            field_message(out, PPROF.tables.function, |out| {
+                field_varint(out, PPROF.function.id, self.no_function.into());
+            });
         }
     }
 
@@ -174,15 +185,16 @@ impl Writer<'_, '_> {
     #[inline(never)]
     pub(super) fn string_table(&self, out: &mut Vec<u8>) {
         let strings = &self.dictionary.strings;
+        let number = const { PPROF.tables.string };
         let arena = strings.arena().as_bytes();
         let utf8 = strings.not_utf8().len() == 0;
         for &id in self.strings.table.ids() {
             match strings.range(id) {
-                Some(part) if utf8 => field_text(out, 6, arena, part),
-                _ => field_bytes(out, 6, strings.bytes(id)),
+                Some(part) if utf8 => field_text(out, number, arena, part),
+                _ => field_bytes(out, number, strings.bytes(id)),
             }
         }
-        self.strings.made.iter().for_each(|text| field_bytes(out, 6, text.as_bytes()));
+        self.strings.made.iter().for_each(|text| field_bytes(out, number, text.as_bytes()));
     }
 
     /// The fields after the string table.
@@ -190,25 +202,28 @@ impl Writer<'_, '_> {
     ///
     /// Times are nanoseconds since 1970; `period` is in the unit of `period_type`.
     pub(super) fn header(&mut self) -> Vec<u8> {
+        let numbers = const { &PPROF.profile };
         let profile = self.joined.first();
         let mut out = Vec::new();
         let drop_frames = self.attribute_text(Known::DropFrames);
         let keep_frames = self.attribute_text(Known::KeepFrames);
         let doc_url = self.attribute_text(Known::DocUrl);
-        field_varint(&mut out, 7, drop_frames.into());
-        field_varint(&mut out, 8, keep_frames.into());
+        field_varint(&mut out, numbers.drop_frames, drop_frames.into());
+        field_varint(&mut out, numbers.keep_frames, keep_frames.into());
         let time = self.nanos(profile.time_unix_nano, "time_nanos");
         let duration = self.nanos(profile.duration_nanos, "duration_nanos");
-        field_varint(&mut out, 9, time as u64);
-        field_varint(&mut out, 10, duration as u64);
+        field_varint(&mut out, numbers.time, time as u64);
+        field_varint(&mut out, numbers.duration, duration as u64);
         if !profile.period_type.is_none() {
-            field_message(&mut out, 11, |out| self.value_type(out, profile.period_type));
+            let period_type = profile.period_type;
+            field_message(&mut out, numbers.period_type, |out| self.value_type(out, period_type));
         }
-        field_varint(&mut out, 12, profile.period as u64);
+        field_varint(&mut out, numbers.period, profile.period as u64);
         let comments = self.comments();
-        field_varints(&mut out, 13, comments.into_iter().map(u64::from));
-        field_varint(&mut out, 14, self.strings.table.index(self.default).into());
-        field_varint(&mut out, Pprof::SCHEMA.profile.doc_url, doc_url.into());
+        field_varints(&mut out, numbers.comment, comments.into_iter().map(u64::from));
+        let default = self.strings.table.index(self.default);
+        field_varint(&mut out, numbers.default_by_name, default.into());
+        field_varint(&mut out, numbers.doc_url, doc_url.into());
         out
     }
 

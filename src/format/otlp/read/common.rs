@@ -19,7 +19,6 @@ use crate::model::id::StringId;
 use crate::model::value::{KeyValue, Value};
 use crate::model::{EntityRef, Resource, Scope};
 use crate::wire::read::Reader;
-use crate::wire::{FIXED64, LEN, VARINT};
 
 /// Bytes that are an id of fixed length, or none at all.
 ///
@@ -97,12 +96,12 @@ pub(crate) fn key_value_and_unit<G: Generation>(
     let mut reader = Reader::new(body);
     let mut attribute = Attribute::default();
     fields!(reader, KEY_VALUE_AND_UNIT in G::SCHEMA.version, intake; {
-        (1, VARINT) => attribute.key = text_at(&mut reader, "key_strindex", texts, intake)?,
-        (2, LEN) => {
+        "key_strindex" => attribute.key = text_at(&mut reader, "key_strindex", texts, intake)?,
+        "value" => {
             attribute.value =
                 any_value::<G>(reader.bytes()?, texts, intake, 0).map_err(|e| e.within("value"))?;
         },
-        (3, VARINT) => attribute.unit = text_at(&mut reader, "unit_strindex", texts, intake)?,
+        "unit_strindex" => attribute.unit = text_at(&mut reader, "unit_strindex", texts, intake)?,
     });
     Ok(attribute)
 }
@@ -120,12 +119,12 @@ pub(crate) fn key_value<G: Generation>(
     let mut pair = KeyValue::default();
     let mut reference = StringId::NONE;
     fields!(reader, KEY_VALUE in G::SCHEMA.version, intake; {
-        (1, LEN) => pair.key = texts.intern(reader.bytes()?, intake)?,
-        (2, LEN) => {
+        "key" => pair.key = texts.intern(reader.bytes()?, intake)?,
+        "value" => {
             pair.value = any_value::<G>(reader.bytes()?, texts, intake, depth)
                 .map_err(|e| e.within("value"))?;
         },
-        (G::SCHEMA.key_strindex, VARINT) => {
+        "key_strindex" => {
             reference = text_at(&mut reader, "key_strindex", texts, intake)?;
         },
     });
@@ -155,11 +154,11 @@ fn any_value<G: Generation>(
     // The elements of a list, until it is known that it is not said again.
     let (mut values, mut pairs) = (Vec::new(), Vec::new());
     fields!(reader, ANY_VALUE in G::SCHEMA.version, intake; {
-        (1, LEN) => value = Value::String(texts.intern(reader.bytes()?, intake)?),
-        (2, VARINT) => value = Value::Bool(reader.varint()? != 0),
-        (3, VARINT) => value = Value::Int(reader.varint()? as i64),
-        (4, FIXED64) => value = Value::Double(f64::from_bits(reader.fixed64()?)),
-        (5, LEN) => {
+        "string_value" => value = Value::String(texts.intern(reader.bytes()?, intake)?),
+        "bool_value" => value = Value::Bool(reader.varint()? != 0),
+        "int_value" => value = Value::Int(reader.varint()? as i64),
+        "double_value" => value = Value::Double(f64::from_bits(reader.fixed64()?)),
+        "array_value" => {
             // A list said again adds to the first, as protobuf has it.
             if !matches!(value, Value::Array(_)) {
                 values.clear();
@@ -167,19 +166,19 @@ fn any_value<G: Generation>(
             array::<G>(reader.bytes()?, &mut values, texts, intake, depth + 1)?;
             value = Value::Array(Box::default());
         },
-        (6, LEN) => {
+        "kvlist_value" => {
             if !matches!(value, Value::KeyValues(_)) {
                 pairs.clear();
             }
             key_values::<G>(reader.bytes()?, &mut pairs, texts, intake, depth + 1)?;
             value = Value::KeyValues(Box::default());
         },
-        (7, LEN) => {
+        "bytes_value" => {
             let bytes = reader.bytes()?;
             intake.budget.take::<u8>(bytes.len())?;
             value = Value::Bytes(bytes.into());
         },
-        (G::SCHEMA.string_value_strindex, VARINT) => {
+        "string_value_strindex" => {
             value = match text_at(&mut reader, "string_value_strindex", texts, intake)? {
                 StringId::NONE => Value::Empty,
                 text => Value::String(text),
@@ -203,7 +202,7 @@ fn array<G: Generation>(
 ) -> Result<()> {
     let mut reader = Reader::new(body);
     fields!(reader, ARRAY_VALUE in G::SCHEMA.version, intake; {
-        (1, LEN) => {
+        "values" => {
             let row = values.len();
             let value = any_value::<G>(reader.bytes()?, texts, intake, depth)
                 .map_err(|e| e.within_row("values", row).within("array_value"))?;
@@ -223,7 +222,7 @@ fn key_values<G: Generation>(
 ) -> Result<()> {
     let mut reader = Reader::new(body);
     fields!(reader, KEY_VALUE_LIST in G::SCHEMA.version, intake; {
-        (1, LEN) => {
+        "values" => {
             let row = pairs.len();
             let pair = key_value::<G>(reader.bytes()?, texts, intake, depth)
                 .map_err(|e| e.within_row("values", row).within("kvlist_value"))?;
@@ -262,11 +261,11 @@ pub(crate) fn resource<G: Generation>(
 ) -> Result<()> {
     let mut reader = Reader::new(body);
     fields!(reader, RESOURCE in G::SCHEMA.version, intake; {
-        (1, LEN) => {
+        "attributes" => {
             attribute_in_place::<G>(&mut reader, &mut resource.attributes, texts, intake)?;
         },
-        (2, VARINT) => resource.dropped_attributes_count = reader.varint()? as u32,
-        (G::SCHEMA.entity_refs, LEN) => {
+        "dropped_attributes_count" => resource.dropped_attributes_count = reader.varint()? as u32,
+        "entity_refs" => {
             let row = resource.entity_refs.len();
             let entity = entity_ref::<G>(reader.bytes()?, texts, intake)
                 .map_err(|e| e.within_row("entity_refs", row))?;
@@ -285,13 +284,13 @@ fn entity_ref<G: Generation>(
     let mut reader = Reader::new(body);
     let mut entity = EntityRef::default();
     fields!(reader, ENTITY_REF in G::SCHEMA.version, intake; {
-        (1, LEN) => entity.schema_url = texts.intern(reader.bytes()?, intake)?,
-        (2, LEN) => entity.entity_type = texts.intern(reader.bytes()?, intake)?,
-        (3, LEN) => {
+        "schema_url" => entity.schema_url = texts.intern(reader.bytes()?, intake)?,
+        "type" => entity.entity_type = texts.intern(reader.bytes()?, intake)?,
+        "id_keys" => {
             let key = texts.intern(reader.bytes()?, intake)?;
             intake.budget.push(&mut entity.id_keys, key)?;
         },
-        (4, LEN) => {
+        "description_keys" => {
             let key = texts.intern(reader.bytes()?, intake)?;
             intake.budget.push(&mut entity.description_keys, key)?;
         },
@@ -308,12 +307,12 @@ pub(crate) fn scope<G: Generation>(
 ) -> Result<()> {
     let mut reader = Reader::new(body);
     fields!(reader, INSTRUMENTATION_SCOPE in G::SCHEMA.version, intake; {
-        (1, LEN) => scope.name = texts.intern(reader.bytes()?, intake)?,
-        (2, LEN) => scope.version = texts.intern(reader.bytes()?, intake)?,
-        (3, LEN) => {
+        "name" => scope.name = texts.intern(reader.bytes()?, intake)?,
+        "version" => scope.version = texts.intern(reader.bytes()?, intake)?,
+        "attributes" => {
             attribute_in_place::<G>(&mut reader, &mut scope.attributes, texts, intake)?;
         },
-        (4, VARINT) => scope.dropped_attributes_count = reader.varint()? as u32,
+        "dropped_attributes_count" => scope.dropped_attributes_count = reader.varint()? as u32,
     });
     Ok(())
 }

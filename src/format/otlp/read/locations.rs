@@ -63,9 +63,9 @@ impl Tables {
             && let Some(mut line) = row.message(tag(schema.lines, LEN))
         {
             self.lines.items.push(Line {
-                function: FunctionId(index(line.number(tag(1, VARINT)))),
-                line: line.number_mixed(tag(2, VARINT)) as i64,
-                column: line.number(tag(3, VARINT)) as i64,
+                function: FunctionId(index(line.number(tag(G::SCHEMA.line.function, VARINT)))),
+                line: line.number_mixed(tag(G::SCHEMA.line.line, VARINT)) as i64,
+                column: line.number(tag(G::SCHEMA.line.column, VARINT)) as i64,
             });
             usual &= line.is_done();
         }
@@ -184,9 +184,9 @@ impl Tables {
 fn line<G: Generation>(mut reader: Reader, intake: &mut Intake) -> Result<Line> {
     let mut line = Line::default();
     fields!(reader, LINE in G::SCHEMA.version, intake; {
-        (1, VARINT) => line.function = FunctionId(reader.index()?),
-        (2, VARINT) => line.line = reader.varint()? as i64,
-        (3, VARINT) => line.column = reader.varint()? as i64,
+        "function_index" => line.function = FunctionId(reader.index()?),
+        "line" => line.line = reader.varint()? as i64,
+        "column" => line.column = reader.varint()? as i64,
     });
     Ok(line)
 }

@@ -135,7 +135,7 @@ impl Reading {
         let max_nesting = intake.limits().max_nesting;
         let mut reader = Reader::new(payload);
         while let Some((_, tag, record)) = reader.next_record(max_nesting)? {
-            if G::SCHEMA.home == Home::Dictionary && tag == const { self::tag(2, LEN) } {
+            if is!(tag, G::SCHEMA.data.dictionary, LEN) {
                 let mut dictionary = record;
                 self.tables.begins = true;
                 while let Some((_, tag, row)) =
@@ -144,7 +144,7 @@ impl Reading {
                     self.tables.count::<G>(tag, row, intake).map_err(|e| e.within("dictionary"))?;
                 }
             } else if G::SCHEMA.home == Home::Data {
-                self.tables.begins |= tag == const { self::tag(1, LEN) };
+                self.tables.begins |= is!(tag, G::SCHEMA.data.resources, LEN);
                 self.tables.count::<G>(tag, record, intake)?;
             }
         }
@@ -158,12 +158,12 @@ impl Reading {
     fn payload<G: Generation>(&mut self, payload: &[u8], intake: &mut Intake) -> Result<()> {
         let mut reader = Reader::new(payload);
         while let Some(tag) = reader.tag()? {
-            if is!(tag, 1, LEN) {
+            if is!(tag, G::SCHEMA.data.resources, LEN) {
                 let row = self.resources.len();
                 let body = reader.bytes()?;
                 let inside = [("resource_profiles", row)];
                 intake.inside(&inside, |intake| self.resource::<G>(body, intake))?;
-            } else if G::SCHEMA.home == Home::Dictionary && tag == const { self::tag(2, LEN) } {
+            } else if is!(tag, G::SCHEMA.data.dictionary, LEN) {
                 self.dictionary::<G>(reader.bytes()?, intake)
                     .map_err(|e| e.within("dictionary"))?;
             } else if G::SCHEMA.home != Home::Data
@@ -193,17 +193,17 @@ impl Reading {
         intake.budget.take::<ResourceParts>(usize::from(!body.is_empty()))?;
         let mut reader = Reader::new(body);
         fields!(reader, RESOURCE_PROFILES in G::SCHEMA.version, intake; {
-            (1, LEN) => {
+            "resource" => {
                 let (body, texts) = (reader.bytes()?, &mut self.tables.texts);
                 common::resource::<G>(body, &mut self.resources[row].resource, texts, intake)
                     .map_err(|e| e.within("resource"))?;
             },
-            (2, LEN) => {
+            "scope_profiles" => {
                 let scope = self.resources[row].scopes.len();
                 let (body, inside) = (reader.bytes()?, [("scope_profiles", scope)]);
                 intake.inside(&inside, |intake| self.scope::<G>(body, row, intake))?;
             },
-            (3, LEN) => {
+            "schema_url" => {
                 let url = self.tables.texts.intern(reader.bytes()?, intake)?;
                 self.resources[row].schema_url = url;
             },
@@ -228,19 +228,19 @@ impl Reading {
         let mut reader = Reader::new(body);
         let mut profiles = 0;
         fields!(reader, SCOPE_PROFILES in G::SCHEMA.version, intake; {
-            (1, LEN) => {
+            "scope" => {
                 let Self { resources, tables, .. } = self;
                 let scope = &mut resources[resource].scopes[row].scope;
                 common::scope::<G>(reader.bytes()?, scope, &mut tables.texts, intake)
                     .map_err(|e| e.within("scope"))?;
             },
-            (2, LEN) => {
+            "profiles" => {
                 let (body, inside) = (reader.bytes()?, [("profiles", profiles)]);
                 let profile = intake.inside(&inside, |intake| self.profile::<G>(body, intake))?;
                 profiles += 1;
                 intake.budget.push(&mut self.resources[resource].scopes[row].profiles, profile)?;
             },
-            (3, LEN) => {
+            "schema_url" => {
                 let url = self.tables.texts.intern(reader.bytes()?, intake)?;
                 self.resources[resource].scopes[row].schema_url = url;
             },

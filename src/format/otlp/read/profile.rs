@@ -79,20 +79,20 @@ impl Draft {
         let Self { profile, said, .. } = self;
         let texts = &mut tables.texts;
         fields!(reader, PROFILE_CONTAINER in G::SCHEMA.version, intake; {
-            (G::SCHEMA.container.profile, LEN) => reader.bytes()?,
-            (G::SCHEMA.container.profile_id, LEN) => profile_id(reader.bytes()?, profile, intake)?,
-            (G::SCHEMA.container.start, FIXED64) => said.start = reader.fixed64()?,
-            (G::SCHEMA.container.end, FIXED64) => said.end = reader.fixed64()?,
-            (G::SCHEMA.container.attributes, LEN) => {
+            "profile" => reader.bytes()?,
+            "profile_id" => profile_id(reader.bytes()?, profile, intake)?,
+            "start_time_unix_nano" => said.start = reader.fixed64()?,
+            "end_time_unix_nano" => said.end = reader.fixed64()?,
+            "attributes" => {
                 common::attribute_in_place::<G>(&mut reader, &mut said.attributes, texts, intake)?;
             },
-            (G::SCHEMA.container.dropped_attributes_count, VARINT) => {
+            "dropped_attributes_count" => {
                 profile.dropped_attributes_count = reader.varint()? as u32;
             },
-            (G::SCHEMA.container.original_payload_format, LEN) => {
+            "original_payload_format" => {
                 profile.original_payload_format = texts.intern(reader.bytes()?, intake)?;
             },
-            (G::SCHEMA.container.original_payload, LEN) => {
+            "original_payload" => {
                 original_payload(reader.bytes()?, profile, intake)?;
             },
         });
@@ -292,7 +292,8 @@ impl Draft {
 /// Up to 1.8 a temporality left out is UNSPECIFIED, 0; later there is no such field, and the model
 /// says `None`. The two are kept apart so that each generation gets its own back.
 fn no_value_type<G: Generation>() -> ValueType {
-    let temporality = (G::SCHEMA.temporality != 0).then_some(AggregationTemporality::UNSPECIFIED);
+    let temporality =
+        (G::SCHEMA.value_type.temporality != 0).then_some(AggregationTemporality::UNSPECIFIED);
     ValueType { temporality, ..ValueType::default() }
 }
 
@@ -306,9 +307,9 @@ fn value_type<G: Generation>(
 ) -> Result<()> {
     let mut reader = Reader::new(body);
     fields!(reader, VALUE_TYPE in G::SCHEMA.version, intake; {
-        (1, VARINT) => value_type.name = StringId(reader.index()?),
-        (2, VARINT) => value_type.unit = StringId(reader.index()?),
-        (G::SCHEMA.temporality, VARINT) => {
+        "type_strindex" => value_type.name = StringId(reader.index()?),
+        "unit_strindex" => value_type.unit = StringId(reader.index()?),
+        "aggregation_temporality" => {
             value_type.temporality = Some(AggregationTemporality(reader.varint()? as i32));
         },
     });

@@ -52,8 +52,10 @@ impl Tables {
     ) -> Result<()> {
         let first = self.stacks.locations.len();
         fields!(reader, STACK in G::SCHEMA.version, intake; {
-            (1, LEN) => self.stacks.read(reader.message()?, intake)?,
-            (1, VARINT) => self.stacks.locations.push(reader.index()?),
+            "location_indices" as tag => match tag & 7 {
+                LEN => self.stacks.read(reader.message()?, intake)?,
+                _ => self.stacks.locations.push(reader.index()?),
+            },
         });
         self.stacks.end(first, 0, intake)
     }
@@ -114,13 +116,13 @@ impl Tables {
         let mut link = Link::default();
         let (mut has_trace, mut has_span) = (false, false);
         fields!(reader, LINK in G::SCHEMA.version, intake; {
-            (1, LEN) => {
+            "trace_id" => {
                 let id = reader.bytes()?;
                 has_trace = !id.is_empty();
                 common::fixed_id(id, &mut link.trace_id, losses::LINK_INVALID, intake)
                     .map_err(|e| e.within("trace_id"))?;
             },
-            (2, LEN) => {
+            "span_id" => {
                 let id = reader.bytes()?;
                 has_span = !id.is_empty();
                 common::fixed_id(id, &mut link.span_id, losses::LINK_INVALID, intake)
@@ -162,8 +164,8 @@ impl Tables {
         let mut reader = Reader::new(body);
         let (mut key, mut unit) = (0, 0);
         fields!(reader, ATTRIBUTE_UNIT in G::SCHEMA.version, intake; {
-            (1, VARINT) => key = reader.index()?,
-            (2, VARINT) => unit = reader.index()?,
+            "attribute_key_strindex" => key = reader.index()?,
+            "unit_strindex" => unit = reader.index()?,
         });
         self.units.push((key, unit));
         Ok(())
@@ -195,11 +197,11 @@ fn short_function<G: Generation>(mut row: Short) -> Option<(Function, u64)> {
 fn any_function<G: Generation>(mut reader: Reader, intake: &mut Intake) -> Result<(Function, u64)> {
     let (mut function, mut id) = (Function::default(), 0);
     fields!(reader, FUNCTION in G::SCHEMA.version, intake; {
-        (G::SCHEMA.function.name, VARINT) => function.name = StringId(reader.index()?),
-        (G::SCHEMA.function.system_name, VARINT) => function.system_name = StringId(reader.index()?),
-        (G::SCHEMA.function.filename, VARINT) => function.filename = StringId(reader.index()?),
-        (G::SCHEMA.function.start_line, VARINT) => function.start_line = reader.varint()? as i64,
-        (G::SCHEMA.function.id, VARINT) => id = reader.varint()?,
+        "name_strindex" => function.name = StringId(reader.index()?),
+        "system_name_strindex" => function.system_name = StringId(reader.index()?),
+        "filename_strindex" => function.filename = StringId(reader.index()?),
+        "start_line" => function.start_line = reader.varint()? as i64,
+        "id" => id = reader.varint()?,
     });
     Ok((function, id))
 }

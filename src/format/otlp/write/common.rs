@@ -29,32 +29,41 @@ pub(crate) fn any_value<G: Generation>(
     strings: &Strings,
     refs: &TextRefs,
 ) {
+    let numbers = const { &G::SCHEMA.any_value };
     match value {
         Value::Empty => {}
         Value::String(text) => match refs.index(*text) {
-            0 => field_bytes(out, 1, strings.get(*text).as_bytes()),
-            index => field_varint(out, G::SCHEMA.string_value_strindex, index.into()),
+            0 => field_bytes(out, numbers.string, strings.get(*text).as_bytes()),
+            index => field_varint(out, numbers.string_strindex, index.into()),
         },
-        Value::Bool(truth) => out.extend_from_slice(&[tag(2, VARINT) as u8, u8::from(*truth)]),
+        // A case of a `oneof` is written though it is 0.
+        Value::Bool(truth) => {
+            varint(out, tag(numbers.bool, VARINT).into());
+            varint(out, u64::from(*truth));
+        }
         Value::Int(number) => {
-            out.push(tag(3, VARINT) as u8);
+            varint(out, tag(numbers.int, VARINT).into());
             varint(out, *number as u64);
         }
         Value::Double(number) => {
-            out.push(tag(4, FIXED64) as u8);
+            varint(out, tag(numbers.double, FIXED64).into());
             out.extend_from_slice(&number.to_bits().to_le_bytes());
         }
-        Value::Array(values) => field_message(out, 5, |out| {
+        Value::Array(values) => field_message(out, numbers.array, |out| {
             values.iter().for_each(|value| {
-                field_message(out, 1, |out| any_value::<G>(out, value, strings, refs))
+                field_message(out, G::SCHEMA.array_value.values, |out| {
+                    any_value::<G>(out, value, strings, refs);
+                });
             });
         }),
-        Value::KeyValues(pairs) => field_message(out, 6, |out| {
+        Value::KeyValues(pairs) => field_message(out, numbers.pairs, |out| {
             pairs.iter().for_each(|pair| {
-                field_message(out, 1, |out| key_value::<G>(out, pair, strings, refs))
+                field_message(out, G::SCHEMA.key_value_list.values, |out| {
+                    key_value::<G>(out, pair, strings, refs);
+                });
             });
         }),
-        Value::Bytes(bytes) => field_bytes(out, 7, bytes),
+        Value::Bytes(bytes) => field_bytes(out, numbers.bytes, bytes),
     }
 }
 
@@ -65,14 +74,15 @@ pub(crate) fn key_value<G: Generation>(
     strings: &Strings,
     refs: &TextRefs,
 ) {
+    let numbers = const { &G::SCHEMA.key_value };
     let index = refs.index(pair.key);
     if index == 0 {
-        field_bytes_nonempty(out, 1, strings.get(pair.key).as_bytes());
+        field_bytes_nonempty(out, numbers.key, strings.get(pair.key).as_bytes());
     }
     if pair.value != Value::Empty {
-        field_message(out, 2, |out| any_value::<G>(out, &pair.value, strings, refs));
+        field_message(out, numbers.value, |out| any_value::<G>(out, &pair.value, strings, refs));
     }
-    field_varint(out, G::SCHEMA.key_strindex, index.into());
+    field_varint(out, numbers.key_strindex, index.into());
 }
 
 /// Entities only where the generation has them; that they are lost is counted once, for the payload.
@@ -82,24 +92,27 @@ pub(crate) fn resource<G: Generation>(
     strings: &Strings,
     refs: &TextRefs,
 ) {
+    let numbers = const { &G::SCHEMA.resource };
     for pair in &resource.attributes {
-        field_message(out, 1, |out| key_value::<G>(out, pair, strings, refs));
+        field_message(out, numbers.attributes, |out| key_value::<G>(out, pair, strings, refs));
     }
-    field_varint(out, 2, resource.dropped_attributes_count.into());
-    if G::SCHEMA.entity_refs != 0 {
+    field_varint(out, numbers.dropped_attributes_count, resource.dropped_attributes_count.into());
+    if numbers.entity_refs != 0 {
         for entity in &resource.entity_refs {
-            field_message(out, G::SCHEMA.entity_refs, |out| entity_ref(out, entity, strings));
+            field_message(out, numbers.entity_refs, |out| entity_ref::<G>(out, entity, strings));
         }
     }
 }
 
 /// Its texts are in place in every generation that has it.
-fn entity_ref(out: &mut Vec<u8>, entity: &EntityRef, strings: &Strings) {
+fn entity_ref<G: Generation>(out: &mut Vec<u8>, entity: &EntityRef, strings: &Strings) {
+    let numbers = const { &G::SCHEMA.entity_ref };
     let text = |id: StringId| strings.get(id).as_bytes();
-    field_bytes_nonempty(out, 1, text(entity.schema_url));
-    field_bytes_nonempty(out, 2, text(entity.entity_type));
-    entity.id_keys.iter().for_each(|&key| field_bytes(out, 3, text(key)));
-    entity.description_keys.iter().for_each(|&key| field_bytes(out, 4, text(key)));
+    field_bytes_nonempty(out, numbers.schema_url, text(entity.schema_url));
+    field_bytes_nonempty(out, numbers.entity_type, text(entity.entity_type));
+    entity.id_keys.iter().for_each(|&key| field_bytes(out, numbers.id_keys, text(key)));
+    let described = entity.description_keys.iter();
+    described.for_each(|&key| field_bytes(out, numbers.description_keys, text(key)));
 }
 
 /// A scope, less the attributes that the generation says elsewhere, and the order it adds.
@@ -144,10 +157,11 @@ pub(crate) fn scope<G: Generation>(
     refs: &TextRefs,
 ) {
     let strings = &dictionary.strings;
-    field_bytes_nonempty(out, 1, strings.get(said.scope.name).as_bytes());
-    field_bytes_nonempty(out, 2, strings.get(said.scope.version).as_bytes());
+    let numbers = const { &G::SCHEMA.scope };
+    field_bytes_nonempty(out, numbers.name, strings.get(said.scope.name).as_bytes());
+    field_bytes_nonempty(out, numbers.version, strings.get(said.scope.version).as_bytes());
     for pair in said.attributes(dictionary) {
-        field_message(out, 3, |out| key_value::<G>(out, pair, strings, refs));
+        field_message(out, numbers.attributes, |out| key_value::<G>(out, pair, strings, refs));
     }
     let order = said.order.map(ints);
     let added = [
@@ -156,10 +170,12 @@ pub(crate) fn scope<G: Generation>(
     ];
     for (key, value) in added {
         if let Some(value) = value {
-            field_message(out, 3, |out| added_pair::<G>(out, key, &value, strings, refs));
+            field_message(out, numbers.attributes, |out| {
+                added_pair::<G>(out, key, &value, strings, refs);
+            });
         }
     }
-    field_varint(out, 4, said.scope.dropped_attributes_count.into());
+    field_varint(out, numbers.dropped_attributes_count, said.scope.dropped_attributes_count.into());
 }
 
 /// A named value whose name is of the writer's own.
@@ -172,12 +188,13 @@ fn added_pair<G: Generation>(
     strings: &Strings,
     refs: &TextRefs,
 ) {
+    let numbers = const { &G::SCHEMA.key_value };
     let index = refs.key(key);
     if index == 0 {
-        field_bytes(out, 1, key.as_bytes());
+        field_bytes(out, numbers.key, key.as_bytes());
     }
-    field_message(out, 2, |out| any_value::<G>(out, value, strings, refs));
-    field_varint(out, G::SCHEMA.key_strindex, index.into());
+    field_message(out, numbers.value, |out| any_value::<G>(out, value, strings, refs));
+    field_varint(out, numbers.key_strindex, index.into());
 }
 
 /// An attribute's value as OTLP has it in place.

@@ -13,6 +13,7 @@
 //! | [`refs`], [`tables`] | which strings and attributes are rows, and the index of each |
 //! | [`profile`], [`samples`], [`rows`] | nothing about rows any more: they write |
 
+mod attributes;
 mod common;
 mod frame_types;
 mod lower;
@@ -174,7 +175,7 @@ fn note_lost_texts<G: Generation>(profiles: &Profiles, losses: &mut Losses) {
     losses.add_many(losses::INVALID_UTF8, strings.not_utf8().len() as u64, || {
         strings.not_utf8().next().map_or(String::new(), |(id, _)| format!("{:?}", strings.get(id)))
     });
-    if G::SCHEMA.entity_refs == 0 {
+    if G::SCHEMA.resource.entity_refs == 0 {
         let lost: usize =
             profiles.resources.iter().map(|resource| resource.resource.entity_refs.len()).sum();
         losses.add_many(losses::ENTITY_REFS_DROPPED, lost as u64, || {
@@ -223,7 +224,9 @@ impl<G: Generation> Writer<'_, G> {
             let (own, others) = scopes.split_at(resource.scopes.len());
             scopes = others;
             let mut result = Ok(());
-            field_large(&mut out, 1, expected, |out| result = self.resource(out, resource, own));
+            field_large(&mut out, G::SCHEMA.data.resources, expected, |out| {
+                result = self.resource(out, resource, own);
+            });
             result.map_err(|e| e.within_row("resource_profiles", row))?;
             within("max_output_bytes", self.options.max_output_bytes, out.len() as u64)?;
         }
@@ -232,7 +235,9 @@ impl<G: Generation> Writer<'_, G> {
                 // A lone string table would be taken for a pprof's.
                 Home::Data if out.is_empty() && tables.is_empty() => {}
                 Home::Dictionary => {
-                    field_large(&mut out, 2, tables.estimate(), |out| tables.write_all(out));
+                    field_large(&mut out, G::SCHEMA.data.dictionary, tables.estimate(), |out| {
+                        tables.write_all(out);
+                    });
                 }
                 Home::Data | Home::Profile => tables.write_all(&mut out),
             }
@@ -252,9 +257,10 @@ impl<G: Generation> Writer<'_, G> {
         resource: &ResourceProfiles,
         scopes: &[ScopeParts],
     ) -> Result<()> {
+        let numbers = const { &G::SCHEMA.resource_profiles };
         if self.options.empty_messages || !resource.resource.is_empty() {
             let strings = &self.dictionary.strings;
-            field_message(out, 1, |out| {
+            field_message(out, numbers.resource, |out| {
                 common::resource::<G>(out, &resource.resource, strings, self.refs());
             });
         }
@@ -262,10 +268,11 @@ impl<G: Generation> Writer<'_, G> {
             let profiles = &parts.scope.profiles;
             let expected = profiles.iter().map(profile_estimate::<G>).sum();
             let mut result = Ok(());
-            field_large(out, 2, expected, |out| result = self.scope(out, parts));
+            field_large(out, numbers.scopes, expected, |out| result = self.scope(out, parts));
             result.map_err(|e| e.within_row("scope_profiles", row))?;
         }
-        field_bytes_nonempty(out, 3, self.dictionary.text(resource.schema_url).as_bytes());
+        let schema_url = self.dictionary.text(resource.schema_url);
+        field_bytes_nonempty(out, numbers.schema_url, schema_url.as_bytes());
         Ok(())
     }
 
@@ -285,18 +292,24 @@ impl<G: Generation> Writer<'_, G> {
                 DefaultSaid::Nowhere | DefaultSaid::Profiles => None,
             },
         };
+        let numbers = const { &G::SCHEMA.scope_profiles };
         if self.options.empty_messages || !added.is_empty(dictionary) {
-            field_message(out, 1, |out| common::scope::<G>(out, &added, dictionary, self.refs()));
+            field_message(out, numbers.scope, |out| {
+                common::scope::<G>(out, &added, dictionary, self.refs());
+            });
         }
         for (row, part) in parts.parts.iter().enumerate() {
             let said = self.said(parts, part);
             let expected = profile_estimate::<G>(part.first());
             let mut result = Ok(());
-            field_large(out, 2, expected, |out| result = self.part(out, part, said));
+            field_large(out, numbers.profiles, expected, |out| {
+                result = self.part(out, part, said);
+            });
             result.map_err(|e| e.within_row("profiles", row))?;
             within("max_output_bytes", self.options.max_output_bytes, out.len() as u64)?;
         }
-        field_bytes_nonempty(out, 3, dictionary.text(parts.scope.schema_url).as_bytes());
+        let schema_url = dictionary.text(parts.scope.schema_url);
+        field_bytes_nonempty(out, numbers.schema_url, schema_url.as_bytes());
         Ok(())
     }
 

@@ -191,7 +191,7 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
     /// A sample type as the generation says it: with the temporality that a rule assumes, or without the one it has.
     fn with_temporality(&mut self, value_type: ValueType, duration_nanos: i128) -> ValueType {
         let place = || self.tables.dictionary.text(value_type.name).to_owned();
-        if G::SCHEMA.temporality == 0 {
+        if G::SCHEMA.value_type.temporality == 0 {
             let lost = temporality::is_lost(value_type, duration_nanos, self.tables.dictionary);
             self.losses.add_many(losses::TEMPORALITY_DROPPED, u64::from(lost), place);
             return value_type;
@@ -206,13 +206,13 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
     fn period_type(&mut self, out: &mut Vec<u8>, number: u32, period_type: ValueType) {
         let temporality = period_type.temporality.unwrap_or_default();
         let said = temporality != AggregationTemporality::UNSPECIFIED;
-        if said && G::SCHEMA.temporality == 0 {
+        if said && G::SCHEMA.value_type.temporality == 0 {
             self.losses.add(losses::TEMPORALITY_DROPPED, || {
                 self.tables.dictionary.text(period_type.name).to_owned()
             });
         }
         let required = self.options.empty_messages;
-        if required || said && G::SCHEMA.temporality != 0 || !period_type.is_none() {
+        if required || said && G::SCHEMA.value_type.temporality != 0 || !period_type.is_none() {
             field_message(out, number, |out| self.tables.value_type(out, period_type));
         }
     }

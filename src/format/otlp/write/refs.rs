@@ -39,7 +39,7 @@ impl TextRefs {
         scopes: &[ScopeParts],
         options: &WriteOptions,
     ) -> Self {
-        if G::SCHEMA.string_value_strindex == 0 || options.refs == Refs::Inline {
+        if G::SCHEMA.any_value.string_strindex == 0 || options.refs == Refs::Inline {
             return Self::default();
         }
         let strings = &profiles.dictionary.strings;

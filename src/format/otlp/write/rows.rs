@@ -1,21 +1,15 @@
 //! Writing the rows of the lookup tables, wherever a generation keeps them.
 
 use crate::format::known::{self, Known};
-use crate::format::labels::{PAIR_NUMBER, PAIR_TEXT, PAIR_UNIT};
 use crate::format::otlp::schema::{Generation, Rows};
-use crate::format::otlp::write::common;
 use crate::format::otlp::write::frame_types::FrameType;
 use crate::format::otlp::write::lower::is_profile_field;
 use crate::format::otlp::write::tables::TableWriter;
-use crate::model::dictionary::{Attribute, Dictionary, Line};
+use crate::model::dictionary::{Dictionary, Line};
 use crate::model::id::{AttributeId, LinkId, LocationId, StackId, StringId};
 use crate::model::profile::{Profile, ValueType};
-use crate::model::value::{KeyValue, Value};
-use crate::semconv::PPROF_PROFILE_DEFAULT_SAMPLE_TYPE;
 use crate::wire::record::{Fields, field_codes, field_varint, field_varints, record};
-use crate::wire::write::{
-    field_bytes, field_bytes_nonempty, field_large, field_message, field_text,
-};
+use crate::wire::write::{field_bytes, field_large, field_message, field_text};
 
 /// What a line of a location may take.
 const LINE: usize = Fields::MESSAGE + Fields::INDEX + 2 * Fields::VARINT;
@@ -84,15 +78,18 @@ impl<G: Generation> TableWriter<'_, G> {
             });
         } else if number == tables.attribute_units {
             for (key, unit) in &self.units.rows {
+                let numbers = const { &G::SCHEMA.attribute_unit };
                 field_message(out, number, |out| {
-                    field_varint(out, 1, self.string(*key).into());
-                    field_varint(out, 2, self.string(*unit).into());
+                    field_varint(out, numbers.key, self.string(*key).into());
+                    field_varint(out, numbers.unit, self.string(*unit).into());
                 });
             }
         } else if number == tables.stack {
             for stack in dictionary.stacks.rows() {
                 let expected = self.locations.expected(stack.len()) + 3;
-                field_large(out, number, expected, |out| self.location_indices(out, 1, stack));
+                field_large(out, number, expected, |out| {
+                    self.location_indices(out, G::SCHEMA.stack.locations, stack);
+                });
             }
         }
     }
@@ -166,10 +163,11 @@ impl<G: Generation> TableWriter<'_, G> {
 
     #[inline(always)]
     fn line(&self, fields: &mut Fields, line: &Line) {
+        let numbers = const { &G::SCHEMA.line };
         fields.message(G::SCHEMA.location.lines, |fields| {
-            fields.code(1, self.functions.get(line.function.row()));
-            fields.varint(2, line.line as u64);
-            fields.varint(3, line.column as u64);
+            fields.code(numbers.function, self.functions.get(line.function.row()));
+            fields.varint(numbers.line, line.line as u64);
+            fields.varint(numbers.column, line.column as u64);
         });
     }
 
@@ -261,90 +259,17 @@ impl<G: Generation> TableWriter<'_, G> {
     fn link_row(&self, out: &mut Vec<u8>, row: usize) {
         let link = &self.dictionary.links[row];
         if *link != Default::default() || G::SCHEMA.rows != Rows::NullFirst {
-            field_bytes(out, 1, &link.trace_id);
-            field_bytes(out, 2, &link.span_id);
+            field_bytes(out, G::SCHEMA.link.trace_id, &link.trace_id);
+            field_bytes(out, G::SCHEMA.link.span_id, &link.span_id);
         }
-    }
-
-    fn attribute(&self, out: &mut Vec<u8>, row: usize) {
-        let attribute = &self.dictionary.attributes[row];
-        let strings = &self.dictionary.strings;
-        if G::SCHEMA.tables.attribute_units != 0 {
-            return self.attribute_in_place(out, AttributeId(row as u32), attribute);
-        }
-        field_varint(out, 1, self.string(attribute.key).into());
-        if attribute.value != Value::Empty {
-            field_message(out, 2, |out| {
-                common::any_value::<G>(out, &attribute.value, strings, &self.refs)
-            });
-        }
-        field_varint(out, 3, self.string(attribute.unit).into());
-    }
-
-    /// A default sample type that a profile says by an attribute.
-    fn default_attribute(&self, out: &mut Vec<u8>, name: StringId) {
-        if G::SCHEMA.tables.attribute_units == 0 {
-            let key = self.own_texts.index(PPROF_PROFILE_DEFAULT_SAMPLE_TYPE, &self.strings);
-            field_varint(out, 1, key.into());
-        } else {
-            field_bytes(out, 1, PPROF_PROFILE_DEFAULT_SAMPLE_TYPE.as_bytes());
-        }
-        let (value, strings) = (Value::String(name), &self.dictionary.strings);
-        field_message(out, 2, |out| common::any_value::<G>(out, &value, strings, &self.refs));
-    }
-
-    /// An attribute with its key in place; where its unit is not that of its key, as a pair.
-    pub(crate) fn attribute_in_place(
-        &self,
-        out: &mut Vec<u8>,
-        id: AttributeId,
-        attribute: &Attribute,
-    ) {
-        let strings = &self.dictionary.strings;
-        if !self.units.conflict(id) {
-            let pair = KeyValue { key: attribute.key, value: attribute.value.clone() };
-            return common::key_value::<G>(out, &pair, strings, &self.refs);
-        }
-        let named = |out: &mut Vec<u8>, name: &str, value: &Value| {
-            field_message(out, 1, |out| {
-                field_bytes(out, 1, name.as_bytes());
-                field_message(out, 2, |out| {
-                    common::any_value::<G>(out, value, strings, &self.refs)
-                });
-            });
-        };
-        let pair = |out: &mut Vec<u8>, value: &Value| {
-            if matches!(value, Value::KeyValues(_)) {
-                return field_message(out, 1, |out| {
-                    common::any_value::<G>(out, value, strings, &self.refs);
-                });
-            }
-            let name = if matches!(value, Value::String(_)) { PAIR_TEXT } else { PAIR_NUMBER };
-            // AnyValue { kvlist_value { … } }
-            field_message(out, 1, |out| {
-                field_message(out, 6, |out| {
-                    named(out, name, value);
-                    if attribute.unit != StringId::NONE {
-                        named(out, PAIR_UNIT, &Value::String(attribute.unit));
-                    }
-                });
-            });
-        };
-        let values = match &attribute.value {
-            Value::Array(values) => &values[..],
-            value => std::slice::from_ref(value),
-        };
-        field_bytes_nonempty(out, 1, strings.get(attribute.key).as_bytes());
-        field_message(out, 2, |out| {
-            field_message(out, 5, |out| values.iter().for_each(|value| pair(out, value)))
-        });
     }
 
     pub(crate) fn value_type(&self, out: &mut Vec<u8>, value_type: ValueType) {
-        field_varint(out, 1, self.string(value_type.name).into());
-        field_varint(out, 2, self.string(value_type.unit).into());
+        let numbers = const { &G::SCHEMA.value_type };
+        field_varint(out, numbers.name, self.string(value_type.name).into());
+        field_varint(out, numbers.unit, self.string(value_type.unit).into());
         let temporality = value_type.temporality.map_or(0, |temporality| temporality.0);
-        field_varint(out, G::SCHEMA.temporality, temporality as u64);
+        field_varint(out, numbers.temporality, temporality as u64);
     }
 
     /// The fields a profile's attributes are said in.

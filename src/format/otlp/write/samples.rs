@@ -190,11 +190,12 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
                 Value::String(text) => (text, 0),
                 _ => continue,
             };
+            let numbers = const { &G::SCHEMA.label };
             fields.message(G::SCHEMA.sample.label, |fields| {
-                fields.code(1, tables.strings.code(attribute.key));
-                fields.code(2, tables.strings.code(text));
-                fields.varint(3, number as u64);
-                fields.code(4, tables.strings.code(attribute.unit));
+                fields.code(numbers.key, tables.strings.code(attribute.key));
+                fields.code(numbers.text, tables.strings.code(text));
+                fields.varint(numbers.number, number as u64);
+                fields.code(numbers.unit, tables.strings.code(attribute.unit));
             });
         }
     }

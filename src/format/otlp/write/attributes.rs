@@ -1,0 +1,95 @@
+//! Writing rows of the attribute table, and attributes in place: what a key, a value and a unit are to a generation.
+
+use crate::format::labels::{PAIR_NUMBER, PAIR_TEXT, PAIR_UNIT};
+use crate::format::otlp::schema::Generation;
+use crate::format::otlp::write::common;
+use crate::format::otlp::write::tables::TableWriter;
+use crate::model::dictionary::Attribute;
+use crate::model::id::{AttributeId, StringId};
+use crate::model::value::{KeyValue, Value};
+use crate::semconv::PPROF_PROFILE_DEFAULT_SAMPLE_TYPE;
+use crate::wire::record::field_varint;
+use crate::wire::write::{field_bytes, field_bytes_nonempty, field_message};
+
+impl<G: Generation> TableWriter<'_, G> {
+    /// A row of the table: a key, a value and its unit since 1.8, a pair before.
+    pub(super) fn attribute(&self, out: &mut Vec<u8>, row: usize) {
+        let attribute = &self.dictionary.attributes[row];
+        let strings = &self.dictionary.strings;
+        if G::SCHEMA.tables.attribute_units != 0 {
+            return self.attribute_in_place(out, AttributeId(row as u32), attribute);
+        }
+        let numbers = const { &G::SCHEMA.key_value_and_unit };
+        field_varint(out, numbers.key, self.string(attribute.key).into());
+        if attribute.value != Value::Empty {
+            field_message(out, numbers.value, |out| {
+                common::any_value::<G>(out, &attribute.value, strings, &self.refs)
+            });
+        }
+        field_varint(out, numbers.unit, self.string(attribute.unit).into());
+    }
+
+    /// A default sample type that a profile says by an attribute.
+    pub(super) fn default_attribute(&self, out: &mut Vec<u8>, name: StringId) {
+        let schema = const { &G::SCHEMA };
+        let number = if schema.tables.attribute_units == 0 {
+            let key = self.own_texts.index(PPROF_PROFILE_DEFAULT_SAMPLE_TYPE, &self.strings);
+            field_varint(out, schema.key_value_and_unit.key, key.into());
+            schema.key_value_and_unit.value
+        } else {
+            field_bytes(out, schema.key_value.key, PPROF_PROFILE_DEFAULT_SAMPLE_TYPE.as_bytes());
+            schema.key_value.value
+        };
+        let (value, strings) = (Value::String(name), &self.dictionary.strings);
+        field_message(out, number, |out| common::any_value::<G>(out, &value, strings, &self.refs));
+    }
+
+    /// An attribute with its key in place; where its unit is not that of its key, as a pair.
+    pub(crate) fn attribute_in_place(
+        &self,
+        out: &mut Vec<u8>,
+        id: AttributeId,
+        attribute: &Attribute,
+    ) {
+        let strings = &self.dictionary.strings;
+        if !self.units.conflict(id) {
+            let pair = KeyValue { key: attribute.key, value: attribute.value.clone() };
+            return common::key_value::<G>(out, &pair, strings, &self.refs);
+        }
+        let (numbers, any) = const { (&G::SCHEMA.key_value, &G::SCHEMA.any_value) };
+        let elements = const { G::SCHEMA.array_value.values };
+        let named = |out: &mut Vec<u8>, name: &str, value: &Value| {
+            field_message(out, G::SCHEMA.key_value_list.values, |out| {
+                field_bytes(out, numbers.key, name.as_bytes());
+                field_message(out, numbers.value, |out| {
+                    common::any_value::<G>(out, value, strings, &self.refs)
+                });
+            });
+        };
+        let pair = |out: &mut Vec<u8>, value: &Value| {
+            if matches!(value, Value::KeyValues(_)) {
+                return field_message(out, elements, |out| {
+                    common::any_value::<G>(out, value, strings, &self.refs);
+                });
+            }
+            let name = if matches!(value, Value::String(_)) { PAIR_TEXT } else { PAIR_NUMBER };
+            // AnyValue { kvlist_value { … } }
+            field_message(out, elements, |out| {
+                field_message(out, any.pairs, |out| {
+                    named(out, name, value);
+                    if attribute.unit != StringId::NONE {
+                        named(out, PAIR_UNIT, &Value::String(attribute.unit));
+                    }
+                });
+            });
+        };
+        let values = match &attribute.value {
+            Value::Array(values) => &values[..],
+            value => std::slice::from_ref(value),
+        };
+        field_bytes_nonempty(out, numbers.key, strings.get(attribute.key).as_bytes());
+        field_message(out, numbers.value, |out| {
+            field_message(out, any.array, |out| values.iter().for_each(|value| pair(out, value)))
+        });
+    }
+}
