@@ -3,11 +3,12 @@
 //! `peek` takes a message apart once more and says nothing about it: for rules that look at a row through a reference.
 //! How often that happens is bounded by the rows and references of the payload, so all of a walk stays linear.
 
+use super::fields::Fields;
 use super::findings::Findings;
 use super::record::{Lent, Pool, Record};
 use super::shape::{Kind, Shape, Shapes, Slot, Take};
 use super::state::{Attribute, PayloadState, ProfileState};
-use super::tables::{Fields, Tables};
+use super::tables::Tables;
 use super::varint::Packed;
 use crate::format::Receiver;
 use crate::limits::Limits;

@@ -132,6 +132,8 @@ pub(crate) struct Findings {
     pub(crate) prefix: String,
     pub(crate) path: Vec<Step>,
     counts: Vec<Count>,
+    /// The one of them that was asked for last: findings of one rule often follow one another.
+    last: usize,
     pub(crate) listed: Vec<Finding>,
 }
 
@@ -141,7 +143,7 @@ const KINDS: usize = 64;
 impl Findings {
     pub(crate) fn new(options: Rc<Options>, version: Option<Version>) -> Self {
         let (path, prefix) = (Vec::new(), String::new());
-        Self { options, version, prefix, path, counts: Vec::new(), listed: Vec::new() }
+        Self { options, version, prefix, path, counts: Vec::new(), last: 0, listed: Vec::new() }
     }
 
     /// Whom the payload is for.
@@ -158,7 +160,12 @@ impl Findings {
     }
 
     fn count(&mut self, rule: &'static Rule) -> usize {
-        if let Some(at) = self.counts.iter().position(|count| std::ptr::eq(count.rule, rule)) {
+        let is_it = |count: &Count| std::ptr::eq(count.rule, rule);
+        if self.counts.get(self.last).is_some_and(is_it) {
+            return self.last;
+        }
+        if let Some(at) = self.counts.iter().position(is_it) {
+            self.last = at;
             return at;
         }
         let severity = self.options.level(rule, self.version);

@@ -3,15 +3,13 @@
 //! Lists of up to eight references, which nearly all are, are compared one by one; longer ones with a table of hashes.
 //! Keys are compared by their texts, not by their references: two equal strings are one key.
 
-use std::collections::HashMap;
-
 use super::catalogue::{OP5002, OP5012, OP5014, OP9010};
 use super::cx::Cx;
+use super::fields::Fields;
 use super::findings::{Shown, Spot};
 use super::record::Record;
 use super::shape::{Kind, Shape};
-use super::state::{Attribute, Class, KeyState};
-use super::tables::Fields;
+use super::state::{Attribute, Class, KeyState, Map};
 use crate::schema::{KEY_VALUE, KEY_VALUE_AND_UNIT, Table, Version};
 
 /// The attributes that an SDK records by default, at the most.
@@ -24,7 +22,7 @@ pub(crate) fn attributes<'a>(cx: &mut Cx<'a>) {
         None => KEY_VALUE.number(cx.version, "key"),
     };
     let in_place = cx.version < Version::V1_8;
-    let mut keys: HashMap<&[u8], u32, foldhash::fast::RandomState> = HashMap::default();
+    let mut keys: Map<&[u8], u32> = Map::default();
     let mut known = |key: Option<&'a [u8]>| match key {
         Some(key) => {
             let next = keys.len() as u32;
@@ -35,7 +33,7 @@ pub(crate) fn attributes<'a>(cx: &mut Cx<'a>) {
     let rows = &cx.tables.rows[Table::Attribute as usize];
     let mut attributes: Vec<Attribute> = Vec::with_capacity(rows.len());
     // Attributes of one key mostly follow one another, or refer to one string.
-    let mut by_row: HashMap<u64, Attribute, foldhash::fast::RandomState> = HashMap::default();
+    let mut by_row: Map<u64, Attribute> = Map::default();
     for (start, end) in rows {
         let (start, end) = (*start as usize, *end as usize);
         attributes.push(match in_place {
@@ -117,7 +115,7 @@ fn all(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record, cell: usize, cou
         cx.findings.raise(&OP9010, spot, format_args!("{count} attributes"), most);
     }
     let indices: Vec<u64> = cx.numbers(shape, record, cell).collect();
-    let mut seen: HashMap<u32, usize, foldhash::fast::RandomState> = HashMap::default();
+    let mut seen: Map<u32, usize> = Map::default();
     for (row, index) in indices.into_iter().enumerate() {
         let spot = spot.row(row);
         if index == 0 {

@@ -19,6 +19,7 @@ mod catalogue;
 mod container;
 mod cx;
 mod fast;
+mod fields;
 mod findings;
 pub mod fix;
 mod guess;

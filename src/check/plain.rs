@@ -15,9 +15,9 @@
 //! Tables are compared in an order in which each refers only to those before it, so one pass is enough.
 
 use super::cx::Cx;
+use super::fields::Fields;
 use super::record::Record;
 use super::shape::{Shape, Slot, Take};
-use super::tables::Fields;
 use crate::schema::Table;
 use crate::wire::write::{field_bytes, field_message, varint};
 use crate::wire::{FIXED64, VARINT};

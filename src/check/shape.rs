@@ -9,8 +9,10 @@
 use std::sync::OnceLock;
 
 use super::catalogue;
+use super::record::CELLS;
 use super::rule::Rule;
 use crate::schema::{self, Field, Kind as Type, Label, MessageType, Role, Table, Version};
+use crate::wire::short::Short;
 use crate::wire::{FIXED64, LEN, VARINT};
 
 /// The messages that have rules of their own.
@@ -116,8 +118,8 @@ pub(crate) struct Shape {
     pub(crate) slots: Vec<Slot>,
     /// The slot of each number; none where it is past the slots.
     numbers: [u8; NUMBERS],
-    /// The cell of the field that begins with a byte; [`NO_CELL`] where none does.
-    pub(crate) codes: [u8; 256],
+    /// By cell the byte that its field begins with; [`Short::NO_TAG`] where the version has none of one byte.
+    pub(crate) tags: [u16; CELLS],
     /// Whether many fields of one kind follow one another.
     pub(crate) runs: bool,
     /// The cells of the fields that hold messages.
@@ -127,9 +129,6 @@ pub(crate) struct Shape {
     /// The cell of each slot's key.
     cells: Vec<Option<usize>>,
 }
-
-/// What no field is kept in.
-pub(crate) const NO_CELL: u8 = u8::MAX;
 
 /// More than the largest number of a field.
 const NUMBERS: usize = 32;
@@ -202,7 +201,7 @@ fn shape(
     let kind = Kind::of(message);
     let (mut slots, mut numbers) = (Vec::new(), [u8::MAX; NUMBERS]);
     let (mut children, mut tables, mut cells) = (0, 0, Vec::new());
-    let mut codes = [NO_CELL; 256];
+    let mut tags = [Short::NO_TAG; CELLS];
     let mut fields: Vec<_> = message.fields_in(version).collect();
     fields.sort_by_key(|field| field.number);
     for field in fields {
@@ -213,7 +212,7 @@ fn shape(
             _ => LEN,
         };
         if field.number < 16 {
-            codes[(field.number << 3 | wire) as usize % 256] = slot.cell as u8;
+            tags[slot.cell % CELLS] = (field.number << 3 | wire) as u16;
         }
         if slot.take == Take::Message {
             children |= 1 << slot.cell;
@@ -229,7 +228,7 @@ fn shape(
         slots.push(slot);
     }
     let runs = matches!(kind, Kind::ProfilesData | Kind::Dictionary | Kind::Profile);
-    Shape { kind, name: message.name, slots, numbers, codes, runs, children, tables, cells }
+    Shape { kind, name: message.name, slots, numbers, tags, runs, children, tables, cells }
 }
 
 fn slot(
@@ -291,7 +290,7 @@ mod tests {
             let shapes = Shapes::of(version);
             for shape in &shapes.shapes {
                 assert!(shape.slots.iter().all(|slot| slot.field.number < NUMBERS as u32));
-                assert!(shape.slots.iter().all(|slot| slot.cell < super::super::record::CELLS));
+                assert!(shape.slots.iter().all(|slot| slot.cell < CELLS));
             }
         }
     }

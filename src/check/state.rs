@@ -10,6 +10,12 @@ use std::hash::BuildHasher;
 use crate::model::row_index::RowIndex;
 use crate::schema::Table;
 
+/// A table of hashes that nobody outside can aim at, and that costs little where it is small.
+pub(crate) type Map<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
+
+/// The same of keys alone.
+pub(crate) type Set<K> = HashSet<K, foldhash::fast::RandomState>;
+
 /// What an attribute of the tables is.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Attribute {
@@ -88,10 +94,10 @@ pub(crate) struct PayloadState {
     pub(crate) profiles: u64,
     pub(crate) samples: u64,
     /// The ids of profiles, each with the fingerprint of the profile's bytes.
-    pub(crate) ids: HashMap<[u8; 16], u128, foldhash::fast::RandomState>,
+    pub(crate) ids: Map<[u8; 16], u128>,
     /// The resources that were met, and the scopes of the current one, by their bytes.
-    pub(crate) resources: HashMap<u128, u32, foldhash::fast::RandomState>,
-    pub(crate) scopes: HashMap<u128, u32, foldhash::fast::RandomState>,
+    pub(crate) resources: Map<u128, u32>,
+    pub(crate) scopes: Map<u128, u32>,
     /// The time range of the container around the profile, in OTEP 0239.
     pub(crate) container: Option<(i128, i128)>,
     /// How deep arrays and lists of pairs lie in each other.
@@ -104,7 +110,7 @@ pub(crate) struct PayloadState {
     /// The keys of the tables' attributes, by [`Attribute::key`].
     pub(crate) keys: Vec<KeyState>,
     /// The keys of the attributes of a resource that refers to entities.
-    pub(crate) resource_keys: HashSet<Vec<u8>>,
+    pub(crate) resource_keys: Set<Vec<u8>>,
     pub(crate) mappings: Vec<MappingFact>,
     pub(crate) start_lines: Vec<i64>,
     /// The locations of which nothing is known, and where they are.
@@ -112,13 +118,13 @@ pub(crate) struct PayloadState {
     /// Bytes that decoded messages would take.
     pub(crate) owned: u64,
     /// Texts in place: their length, and how often they come.
-    pub(crate) texts: HashMap<u128, (u64, u64), foldhash::fast::RandomState>,
+    pub(crate) texts: Map<u128, (u64, u64)>,
     /// The ids of a pprof's rows.
     pub(crate) locations: Ids,
     pub(crate) mapping_ids: Ids,
     pub(crate) functions: Ids,
     /// The unit of each key of a pprof's numeric labels.
-    pub(crate) units: HashMap<u64, u64, foldhash::fast::RandomState>,
+    pub(crate) units: Map<u64, u64>,
 }
 
 impl PayloadState {
@@ -140,7 +146,7 @@ pub(crate) struct Ids {
     /// How many rows, from the first on, have the number of their row plus 1 as their id.
     counted: u64,
     /// The first row of each other id.
-    others: HashMap<u64, u32, foldhash::fast::RandomState>,
+    others: Map<u64, u32>,
 }
 
 impl Ids {

@@ -3,10 +3,9 @@
 //! The rows are found before anything is walked (`survey`), by the headers of fields alone: eight bytes a row, whatever
 //! is in it. References are counted as they are met, so that what an orphan refers to can be taken back.
 
+use super::fields::Fields;
 use super::shape::{Shape, Take};
-use super::varint::varint;
 use crate::schema::{Role, Table};
-use crate::wire::{FIXED32, FIXED64, LEN, VARINT};
 
 /// The tables that a payload, or in older generations a profile, has.
 #[derive(Debug, Default)]
@@ -32,7 +31,7 @@ impl Tables {
     pub(crate) fn survey(&mut self, bytes: &[u8], shape: &Shape, start: usize, end: usize) {
         let mut fields = Fields::new(bytes, start, end);
         loop {
-            let tag = bytes.get(fields.at).copied().unwrap_or(0);
+            let tag = bytes.get(fields.at()).copied().unwrap_or(0);
             let Some((number, body)) = fields.next() else { return };
             let Some(slot) = shape.slot(number) else { continue };
             let (Role::Row(table), Take::Message | Take::Text, Some((from, to))) =
@@ -43,7 +42,7 @@ impl Tables {
             let rows = &mut self.rows[table as usize];
             rows.push((from as u32, to as u32));
             // Rows of a table follow one another.
-            while let Some((from, to)) = fields.again(tag, true) {
+            while let Some((from, to)) = fields.again(tag) {
                 rows.push((from as u32, to as u32));
             }
         }
@@ -120,120 +119,4 @@ impl Tables {
         let (start, end) = *self.rows[table as usize].get(row)?;
         Some((start as usize, end as usize))
     }
-}
-
-/// The body of the field at `at`, if its tag is the byte `tag` and its length of one byte or two.
-#[inline(always)]
-pub(crate) fn again(bytes: &[u8], at: usize, end: usize, tag: u8) -> Option<(usize, usize)> {
-    let [found, low, high] = *bytes.get(at..end)?.first_chunk::<3>()?;
-    let (length, start) = match low < 0x80 {
-        true => (usize::from(low), at + 2),
-        false => (usize::from(low & 0x7f) | usize::from(high) << 7, at + 3),
-    };
-    let plain = found == tag
-        && tag < 0x80
-        && (low < 0x80 || (high < 0x80 && high > 0))
-        && length <= end - start;
-    plain.then_some((start, start + length))
-}
-
-/// The fields of a message whose wire format may be wrong: they end where it is.
-pub(crate) struct Fields<'a> {
-    bytes: &'a [u8],
-    at: usize,
-    end: usize,
-    number: u64,
-}
-
-impl<'a> Fields<'a> {
-    pub(crate) fn new(bytes: &'a [u8], start: usize, end: usize) -> Self {
-        Self { bytes, at: start, end, number: 0 }
-    }
-}
-
-impl Fields<'_> {
-    /// The body of the next field, if it is one more of those that begin with the byte `tag`.
-    #[inline(always)]
-    pub(crate) fn again(&mut self, tag: u8, repeated: bool) -> Option<(usize, usize)> {
-        let (start, end) = again(self.bytes, self.at, self.end, tag).filter(|_| repeated)?;
-        self.at = end;
-        Some((start, end))
-    }
-
-    /// The number in the last field, if it was one of a varint or of eight bytes.
-    #[inline(always)]
-    pub(crate) fn number(&self) -> u64 {
-        self.number
-    }
-
-    /// Where the next field begins.
-    pub(crate) fn at(&self) -> usize {
-        self.at
-    }
-}
-
-impl Iterator for Fields<'_> {
-    /// The number, and the body where there is one.
-    type Item = (u32, Option<(usize, usize)>);
-
-    #[inline(always)]
-    fn next(&mut self) -> Option<Self::Item> {
-        if self.at >= self.end {
-            return None;
-        }
-        let (tag, at) = varint(self.bytes, self.at, self.end).ok()?;
-        let (number, mut body) = ((tag >> 3) as u32, None);
-        self.at = match tag as u32 & 7 {
-            VARINT => {
-                let (value, after) = varint(self.bytes, at, self.end).ok()?;
-                self.number = value;
-                after
-            }
-            FIXED64 => {
-                let word = self.bytes.get(at..).and_then(<[u8]>::first_chunk);
-                self.number = word.map_or(0, |word| u64::from_le_bytes(*word));
-                at + 8
-            }
-            FIXED32 => at + 4,
-            LEN => {
-                let (length, at) = varint(self.bytes, at, self.end).ok()?;
-                let end = at.checked_add(usize::try_from(length).ok()?)?;
-                if end > self.end {
-                    return None;
-                }
-                body = Some((at, end));
-                end
-            }
-            _ => past_group(self.bytes, at, self.end, tag)?,
-        };
-        Some((number, body))
-    }
-}
-
-/// Where the group that was just begun ends.
-#[cold]
-fn past_group(bytes: &[u8], mut at: usize, end: usize, tag: u64) -> Option<usize> {
-    let mut open = u64::from(tag & 7 == 3);
-    while open > 0 {
-        let (tag, after) = varint(bytes, at, end).ok()?;
-        at = match tag as u32 & 7 {
-            VARINT => varint(bytes, after, end).ok()?.1,
-            FIXED64 => after + 8,
-            FIXED32 => after + 4,
-            LEN => {
-                let (length, after) = varint(bytes, after, end).ok()?;
-                after.checked_add(usize::try_from(length).ok()?)?
-            }
-            3 => {
-                open += 1;
-                after
-            }
-            4 => {
-                open -= 1;
-                after
-            }
-            _ => return None,
-        };
-    }
-    (tag & 7 == 3).then_some(at)
 }

@@ -4,11 +4,11 @@ use std::ops::Range;
 
 use super::catalogue::{OP1012, OP1023, OP1024, OP9102};
 use super::cx::{Broken, Cx, kind};
+use super::fields::Fields;
 use super::findings::Spot;
 use super::record::Record;
 use super::rule::Rule;
 use super::shape::{Kind, Shape, Slot, Take};
-use super::tables::again;
 use super::text;
 use super::varint::{Fault, varint};
 use crate::schema::Table;
@@ -65,10 +65,12 @@ impl Cx<'_> {
             return at;
         }
         let (mut more, mut last) = (0, 0..0);
-        while let Some((from, to)) = again(self.bytes, at, end, tag) {
-            if slot.take == Take::Text {
+        let (long, is_text) = (self.long, slot.take == Take::Text);
+        let mut fields = Fields::new(self.bytes, at, end);
+        while let Some((from, to)) = fields.again(tag) {
+            if is_text {
                 let text = self.bytes.get(from..to).unwrap_or_default();
-                if text.len() > self.long || text::is_odd(text) {
+                if text.len() > long || text::is_odd(text) {
                     break;
                 }
             }
@@ -350,11 +352,16 @@ impl Cx<'_> {
         if u64::from(self.indices.most_less_one()?) >= range.end {
             return None;
         }
+        self.mark_indices(table, first);
+        Some(self.indices.len())
+    }
+
+    /// Notes the references that were just read: row 0 of their table is called `first`.
+    pub(super) fn mark_indices(&mut self, table: Table, first: u64) {
         let (indices, tables) = (self.indices.get(0, self.indices.len()), &mut self.tables);
         if !tables.unmarked {
             indices.iter().for_each(|index| tables.mark(table, u64::from(index - 1) - first));
         }
-        Some(indices.len())
     }
 
     /// A reference: whether the row is there, and that something refers to it.

@@ -10,16 +10,39 @@ use super::cx::{Cx, LONG, is_original};
 use super::findings::{Shown, Spot};
 use super::shape::{Slot, Take};
 use crate::schema::Version;
+use crate::wire::varint::CONTINUES;
 
 /// Whether there may be something to say of a text: it is not printable ASCII.
 #[inline(always)]
 pub(crate) fn is_odd(text: &[u8]) -> bool {
-    let (mut high, mut low) = (0, false);
-    for byte in text {
-        high |= byte;
-        low |= *byte < 0x20;
-    }
-    high >= 0x80 || low
+    let Some(last) = text.last_chunk() else {
+        return text.iter().any(|byte| *byte < 0x20 || *byte >= 0x80);
+    };
+    // A byte below a space takes one from the high bit of its own: where there is none, each is told by its own bits.
+    let odd = |word: &[u8; 8]| {
+        let word = u64::from_le_bytes(*word);
+        (word | word.wrapping_sub(each(b' '))) & CONTINUES
+    };
+    let words = text.as_chunks().0.iter();
+    words.fold(odd(last), |found, word| found | odd(word)) != 0
+}
+
+/// Whether a byte occurs, with a high bit or without.
+#[inline(always)]
+pub(crate) fn has(bytes: &[u8], byte: u8) -> bool {
+    let Some(last) = bytes.last_chunk() else {
+        return bytes.iter().any(|other| other & 0x7f == byte);
+    };
+    // Seven bits and all of seven bits: a carry into the high bit, unless they are 0.
+    let is_other =
+        |word: &[u8; 8]| ((u64::from_le_bytes(*word) & !CONTINUES) ^ each(byte)) + !CONTINUES;
+    let words = bytes.as_chunks().0.iter();
+    words.fold(is_other(last), |all, word| all & is_other(word)) & CONTINUES != CONTINUES
+}
+
+/// A byte eight times.
+const fn each(byte: u8) -> u64 {
+    u64::from_le_bytes([byte; 8])
 }
 
 /// Says what there is to say of a text or of bytes.
@@ -43,5 +66,26 @@ pub(crate) fn check(cx: &mut Cx<'_>, slot: &Slot, spot: Spot, body: Range<usize>
     }
     if bytes.iter().any(|byte| *byte < 0x20 && !matches!(byte, b'\t' | b'\n')) {
         cx.findings.raise(&OP1030, spot, Shown(bytes), "");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{has, is_odd};
+
+    #[test]
+    fn a_byte_that_is_not_printable_is_found_wherever_it_is() {
+        for length in 0..40 {
+            for at in 0..length {
+                for byte in 0..=u8::MAX {
+                    let mut text = vec![b' ' + (length as u8).wrapping_add(byte) % 95; length];
+                    text[at] = byte;
+                    let odd = |byte: &u8| *byte < 0x20 || *byte >= 0x80;
+                    assert_eq!(is_odd(&text), text.iter().any(odd), "{text:?}");
+                    let same = |other: &u8| other & 0x7f == 0x20;
+                    assert_eq!(has(&text, 0x20), text.iter().any(same), "{text:?}");
+                }
+            }
+        }
     }
 }

@@ -14,7 +14,8 @@
 
 use super::catalogue::{OP5018, PP1038};
 use super::cx::{Broken, Cx};
-use super::fast::{self, Message};
+use super::fast::{self, Message, Run};
+use super::fields::Fields;
 use super::findings::{Spot, Step};
 use super::lists;
 use super::record::Record;
@@ -24,7 +25,7 @@ use super::rules::{
     units, zero,
 };
 use super::shape::{Kind, ROOT, Shape, Take};
-use super::tables::{Fields, Tables};
+use super::tables::Tables;
 use crate::schema::{PROFILES_DATA, Version};
 
 /// Walks all of a payload.
@@ -155,34 +156,27 @@ fn children(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record, tables: boo
         let Some((number, body)) = fields.next() else { break };
         let (Some(slot), Some(body)) = (shape.slot(number), body) else { continue };
         if slot.take != Take::Message || (shape.tables >> slot.cell & 1 == 1) != tables {
-            while fields.again(tag, slot.repeated).is_some() {}
+            while slot.repeated && fields.again(tag).is_some() {}
             continue;
         }
         let row = &mut rows[slot.cell % super::record::CELLS];
-        let mut next = Some(body);
-        while let Some((start, end)) = next {
-            let step = Step { name: slot.field.name, row: slot.repeated.then_some(*row) };
-            *row += 1;
-            child(cx, Message { shape: cx.shapes.get(slot.child), step, start, end }, &mut inner);
-            next = fields.again(tag, slot.repeated);
+        let mut run = Run::new(cx.shapes.get(slot.child), slot, (tag, *row), body, &mut fields);
+        while !fast::pass(cx, &mut run) {
+            let Message { shape, step, start, end } = run.message;
+            cx.findings.path.push(step);
+            let _ = message(cx, shape, start, end, &mut inner);
+            cx.findings.path.pop();
+            if !run.next() {
+                break;
+            }
         }
+        *row = run.rows();
     }
     if shape.kind == Kind::Dictionary {
         cx.payload.rows_before = rows.to_vec();
     }
     cx.depth -= 1;
     cx.parent = parent;
-}
-
-/// Walks one message inside a message, unless it is fine as it is.
-#[inline(always)]
-fn child(cx: &mut Cx<'_>, found: Message, record: &mut Record) {
-    if fast::is_fine(cx, found) {
-        return;
-    }
-    cx.findings.path.push(found.step);
-    let _ = message(cx, found.shape, found.start, found.end, record);
-    cx.findings.path.pop();
 }
 
 /// What is asked of a message before what is inside it.

@@ -33,6 +33,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The fields between two bytes of a payload.
+    #[inline(always)]
     pub(crate) fn within(payload: &'a [u8], start: usize, end: usize) -> Self {
         let end = end.min(payload.len());
         Self { payload, at: start.min(end), end }
@@ -236,16 +237,25 @@ impl<'a> Reader<'a> {
     }
 
     /// The next field's tag and message, if it is length-delimited and both its tag and its length
-    /// are the short ones of nearly every row of a table; `None`, and nothing was read, otherwise.
+    /// are the short ones of nearly every row of a table, in their shortest form; `None`, and nothing was read,
+    /// otherwise.
     #[inline(always)]
     pub(crate) fn record(&mut self) -> Option<(u32, Self)> {
-        let &[tag, low, high] = self.payload.get(self.at..self.at + 3)?.first_chunk()?;
-        if tag & 0x87 != LEN as u8 || tag < 8 {
+        let tag = u32::from(*self.payload.get(self.at)?);
+        Some((tag, self.record_of(tag)?))
+    }
+
+    /// The next field's message, if [`record`](Self::record) reads it and it has this tag; `None`, and
+    /// nothing was read, otherwise.
+    #[inline(always)]
+    pub(crate) fn record_of(&mut self, tag: u32) -> Option<Self> {
+        let &[found, low, high] = self.payload.get(self.at..self.at + 3)?.first_chunk()?;
+        if u32::from(found) != tag || tag & 0x87 != LEN || tag < 8 {
             return None;
         }
         let (length, start) = if low < 0x80 {
             (usize::from(low), self.at + 2)
-        } else if high < 0x80 {
+        } else if (1..0x80).contains(&high) {
             (usize::from(low & 0x7f) | usize::from(high) << 7, self.at + 3)
         } else {
             return None;
@@ -255,20 +265,7 @@ impl<'a> Reader<'a> {
             return None;
         }
         self.at = end;
-        let message = Self { payload: self.payload, at: start, end };
-        Some((tag.into(), message))
-    }
-
-    /// The next field's message, if [`record`](Self::record) reads it and it has this tag; `None`, and
-    /// nothing was read, otherwise.
-    #[inline(always)]
-    pub(crate) fn record_of(&mut self, tag: u32) -> Option<Self> {
-        let mut ahead = *self;
-        let (found, message) = ahead.record()?;
-        (found == tag).then(|| {
-            *self = ahead;
-            message
-        })
+        Some(Self { payload: self.payload, at: start, end })
     }
 
     /// The next length-delimited field's tag and message, and where it begins; the others are
@@ -309,10 +306,7 @@ impl<'a> Reader<'a> {
     /// The message as a [`Short`], if it is one and the payload goes on far enough behind it.
     #[inline(always)]
     pub(crate) fn short(&self) -> Option<Short<'a>> {
-        let window = self.payload.get(self.at..self.at + Short::WINDOW)?;
-        let window = window.first_chunk()?;
-        let end = self.end.wrapping_sub(self.at);
-        (end <= Short::LONGEST).then_some(Short { window, at: 0, end })
+        Short::within(self.payload, self.at, self.end)
     }
 
     /// Skips the value of a field whose tag was just read.

@@ -34,8 +34,19 @@ pub(crate) struct Short<'a> {
 }
 
 impl<'a> Short<'a> {
+    /// The message between two bytes of a payload, if it is short and the payload goes on far enough behind it.
+    #[inline(always)]
+    pub(crate) fn within(payload: &'a [u8], start: usize, end: usize) -> Option<Self> {
+        let window = payload.get(start..start + Self::WINDOW)?.first_chunk()?;
+        let end = end.wrapping_sub(start);
+        (end <= Self::LONGEST).then_some(Self { window, at: 0, end })
+    }
+
     /// The longest message that is short.
     pub(super) const LONGEST: usize = 64;
+
+    /// What no field begins with.
+    pub(crate) const NO_TAG: u16 = 1 << 8;
 
     /// The messages in one, at the most: each has a tag and a length.
     pub(crate) const MOST_MESSAGES: usize = Self::LONGEST / 2;
@@ -121,33 +132,58 @@ impl<'a> Short<'a> {
         (message.end <= self.end && tag < 0x80).then_some(message)
     }
 
-    /// The next field's tag and, of a varint, its number, or else its length, where its tag is of one byte and
-    /// that is of up to seven, in the shortest form and not 0.
+    /// The next field's number, if its tag is `tag`, in the shortest form; a field that is asked for with
+    /// [`NO_TAG`](Self::NO_TAG) is not there.
     ///
-    /// For who asks whether a message is written as this crate writes it, byte by byte.
+    /// For who asks whether a message is written as this crate writes it, byte by byte. What is not makes the
+    /// message end elsewhere, as a varint of more than seven bytes does.
     #[inline(always)]
-    pub(crate) fn exact(&mut self) -> Option<(u8, u64)> {
+    pub(crate) fn shortest(&mut self, tag: u16) -> Option<u64> {
         let word = self.word();
-        let (value, length) = short_varint(word >> 8 | 0x80 << 56);
+        if u16::from(word as u8) != tag {
+            return None;
+        }
+        let (value, length) = shortest_varint::<1>(word >> 8 | 0x80 << 56);
         self.at += 1 + length;
-        (value >> (7 * (length - 1) % 64) != 0).then_some((word as u8, value))
+        Some(value)
     }
 
-    /// The same, where the number may be 0.
+    /// The same, where the number may not be 0: otherwise 0, as of a field left out.
     #[inline(always)]
-    pub(crate) fn shortest(&mut self) -> Option<(u8, u64)> {
+    pub(crate) fn exact(&mut self, tag: u16) -> u64 {
         let word = self.word();
-        let (value, length) = short_varint(word >> 8 | 0x80 << 56);
+        if u16::from(word as u8) != tag {
+            return 0;
+        }
+        let (value, length) = shortest_varint::<PAST>(word >> 8 | 0x80 << 56);
         self.at += 1 + length;
-        (length == 1 || value >> (7 * (length - 1) % 64) != 0).then_some((word as u8, value))
+        value
     }
 
-    /// The next number of a packed field's message, in the shortest form.
+    /// The next field's message or list, if its tag is `tag`, of at least one byte; an empty one makes the message end
+    /// elsewhere, as one does that goes on past it.
+    ///
+    /// What follows the message may begin like that, so this asks where it ends.
     #[inline(always)]
-    pub(crate) fn packed_exact(&mut self) -> Option<u64> {
-        let (value, length) = short_varint(self.word());
+    pub(crate) fn part(&mut self, tag: u16) -> Option<Self> {
+        let word = self.word();
+        if u16::from(word as u8) != tag || self.is_over() {
+            return None;
+        }
+        let length = usize::from((word >> 8) as u8);
+        let at = self.at + 2;
+        let part = Self { at, end: at + length, ..*self };
+        // Lengths of two bytes are past any end.
+        self.at = if length == 0 { PAST } else { part.end };
+        Some(part)
+    }
+
+    /// The next number of a packed field's message; one that is not in the shortest form makes it end elsewhere.
+    #[inline(always)]
+    pub(crate) fn packed_shortest(&mut self) -> u64 {
+        let (value, length) = shortest_varint::<1>(self.word());
         self.at += length;
-        (length == 1 || value >> (7 * (length - 1) % 64) != 0).then_some(value)
+        value
     }
 
     /// Whether there is nothing more to read.
@@ -160,6 +196,12 @@ impl<'a> Short<'a> {
     #[inline(always)]
     pub(crate) fn at(&self) -> usize {
         self.at
+    }
+
+    /// How many bytes are left of a message of which none was read past its end.
+    #[inline(always)]
+    pub(crate) fn left(&self) -> usize {
+        self.end - self.at
     }
 
     /// What is left of the message, if the payload has it.
@@ -232,6 +274,38 @@ fn short_varint(word: u64) -> (u64, usize) {
     long_varint(word)
 }
 
+/// A varint at the beginning of a word, and its length: one past any message when it is not in the shortest form, in
+/// which the last of several bytes is not 0, or longer than eight bytes. That of 0 is given.
+#[inline(always)]
+fn shortest_varint<const ZERO: usize>(word: u64) -> (u64, usize) {
+    if word & 0x80 == 0 {
+        return (word & 0x7f, if word & 0x7f == 0 { ZERO } else { 1 });
+    }
+    let low = word as u32;
+    if low & 0x8000 == 0 {
+        let length = if low & 0x7f00 == 0 { PAST } else { 2 };
+        return (compact_low(low & 0x7fff).into(), length);
+    }
+    if low & 0x80_0000 == 0 {
+        let length = if low & 0x7f_0000 == 0 { PAST } else { 3 };
+        return (compact_low(low & 0x7f_ffff).into(), length);
+    }
+    long_shortest(word)
+}
+
+/// The same of four to eight bytes.
+#[inline(never)]
+fn long_shortest(word: u64) -> (u64, usize) {
+    let (value, length) = any_varint(word);
+    match value >> (7 * (length - 1) % 64) {
+        0 => (value, PAST),
+        _ => (value, length),
+    }
+}
+
+/// A length past the end of any short message.
+const PAST: usize = 2 * Short::LONGEST;
+
 /// A varint of five to eight bytes.
 #[inline(never)]
 fn long_varint(word: u64) -> (u64, usize) {
@@ -244,7 +318,7 @@ fn long_varint(word: u64) -> (u64, usize) {
 fn any_varint(word: u64) -> (u64, usize) {
     let ends = !word & CONTINUES;
     if ends == 0 {
-        return (0, 2 * Short::LONGEST);
+        return (0, PAST);
     }
     let value = compact(word & (ends ^ ends.wrapping_sub(1)));
     (value, (ends.trailing_zeros() as usize + 1) / 8)

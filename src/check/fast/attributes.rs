@@ -1,6 +1,6 @@
 //! Rows of the attribute table.
 
-use super::message::{Message, Order};
+use super::message::Message;
 use crate::check::catalogue::OP5013;
 use crate::check::cx::Cx;
 use crate::check::findings::{Shown, Spot};
@@ -11,45 +11,26 @@ use crate::check::text;
 use crate::schema::{ANY_VALUE, KEY_VALUE_AND_UNIT, Table};
 use crate::wire::short::Short;
 
-const KEY: u8 = KEY_VALUE_AND_UNIT.cell("key_strindex") as u8;
-const VALUE: u8 = KEY_VALUE_AND_UNIT.cell("value") as u8;
-const UNIT: u8 = KEY_VALUE_AND_UNIT.cell("unit_strindex") as u8;
-const TEXT: u8 = ANY_VALUE.cell("string_value") as u8;
-const INT: u8 = ANY_VALUE.cell("int_value") as u8;
+const KEY: usize = KEY_VALUE_AND_UNIT.cell("key_strindex");
+const VALUE: usize = KEY_VALUE_AND_UNIT.cell("value");
+const UNIT: usize = KEY_VALUE_AND_UNIT.cell("unit_strindex");
+const TEXT: usize = ANY_VALUE.cell("string_value");
+const INT: usize = ANY_VALUE.cell("int_value");
 
-// What is walked deep has small frames.
-#[inline(never)]
-pub(super) fn entry(cx: &mut Cx<'_>, message: Message) -> Option<()> {
+#[inline(always)]
+pub(super) fn entry(cx: &mut Cx<'_>, message: &Message) -> Option<()> {
     let mut fields = message.short(cx)?;
-    let inner = cx.value_shape?;
-    let (mut key, mut unit, mut kind) = (0, 0, 0);
-    let (mut unit_at, mut bytes) = (0, 0);
-    let mut order = Order::NEW;
-    while !fields.is_over() {
-        let at = fields.at();
-        let (tag, value) = fields.exact()?;
-        order.next(tag);
-        match message.shape.codes[usize::from(tag)] {
-            KEY if key == 0 => key = value,
-            UNIT if unit == 0 => (unit, unit_at) = (value, at),
-            VALUE if kind == 0 => {
-                kind = kind_of(inner, fields.body(value).filter(|_| value <= cx.long as u64)?)?;
-                bytes = value as usize;
-            }
-            _ => return None,
-        }
-    }
+    let tags = &message.shape.tags;
+    let key = fields.exact(tags[KEY]);
+    let value = fields.part(tags[VALUE])?;
+    let unit_at = fields.at();
+    let unit = fields.exact(tags[UNIT]);
+    let bytes = value.left();
+    let kind = kind_of(cx.value_shape?, value).filter(|_| bytes <= cx.long)?;
     let attribute = *cx.attributes.get(message.row())?;
     let plain = attribute.class == Class::Other && attribute.key != Attribute::NO_KEY;
     let deep = cx.depth + 2 > cx.limits.max_nesting;
-    if !fields.is_done()
-        || message.row() == 0
-        || key == 0
-        || kind == 0
-        || !plain
-        || cx.styled
-        || deep
-    {
+    if !fields.is_done() || message.row() == 0 || key == 0 || !plain || cx.styled || deep {
         return None;
     }
     cx.has(Table::String, key)?;
@@ -66,9 +47,7 @@ pub(super) fn entry(cx: &mut Cx<'_>, message: Message) -> Option<()> {
         cx.tables.mark(Table::String, unit);
     }
     cx.tables.mark(Table::String, key);
-    if order.is_kept {
-        cx.tables.note_plain(Table::Attribute, message.row());
-    }
+    cx.tables.note_plain(Table::Attribute, message.row());
     cx.owns(Kind::KeyValueAndUnit, message.len());
     cx.owns(Kind::AnyValue, bytes);
     Some(())
@@ -77,24 +56,15 @@ pub(super) fn entry(cx: &mut Cx<'_>, message: Message) -> Option<()> {
 /// The member that a value has, if it is a text or a number of which there is nothing to say.
 #[inline(always)]
 fn kind_of(shape: &'static Shape, mut value: Short<'_>) -> Option<u64> {
-    let (tag, number) = value.exact()?;
-    let cell = shape.codes[usize::from(tag)];
-    match cell {
-        TEXT => {
-            let body = value.body(number)?;
-            if text::is_odd(body.rest()?) {
-                return None;
-            }
-        }
-        INT => {}
-        _ => return None,
+    if let Some(text) = value.part(shape.tags[TEXT]) {
+        return (value.is_done() && !text::is_odd(text.rest()?)).then_some(1 << TEXT);
     }
-    value.is_done().then_some(1 << cell)
+    (value.exact(shape.tags[INT]) != 0 && value.is_done()).then_some(1 << INT)
 }
 
 /// Tells of a unit that is not usual; most attributes have that of the one before.
 #[inline(always)]
-fn is_usual(cx: &mut Cx<'_>, message: Message, unit: u64, at: usize) {
+fn is_usual(cx: &mut Cx<'_>, message: &Message, unit: u64, at: usize) {
     if cx.unit != (unit, true) {
         let text = cx.string(unit).unwrap_or_default();
         if cx.unit.0 != unit {

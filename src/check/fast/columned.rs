@@ -2,22 +2,22 @@
 
 use std::ops::Range;
 
-use super::message::{Few, Message};
+use super::message::{Few, Message, mark};
 use crate::check::catalogue::OP4019;
 use crate::check::cx::Cx;
+use crate::check::fields::Fields;
 use crate::check::findings::Spot;
 use crate::check::rules::pprof_samples::{RESERVED, identity_of};
 use crate::check::shape::Kind;
-use crate::check::tables::again;
 use crate::schema::{LABEL, SAMPLE, Table, Version};
 use crate::wire::read::Reader;
 use crate::wire::write::varint_len;
 
-const SLICE_START: u8 = SAMPLE.cell("locations_start_index") as u8;
-const SLICE_LENGTH: u8 = SAMPLE.cell("locations_length") as u8;
-const VALUES: u8 = SAMPLE.cell("values") as u8;
-const LINK: u8 = SAMPLE.cell("link_index") as u8;
-const ATTRIBUTES: u8 = SAMPLE.cell("attribute_indices") as u8;
+const SLICE_START: usize = SAMPLE.cell("locations_start_index");
+const SLICE_LENGTH: usize = SAMPLE.cell("locations_length");
+const VALUES: usize = SAMPLE.cell("values");
+const LINK: usize = SAMPLE.cell("link_index");
+const ATTRIBUTES: usize = SAMPLE.cell("attribute_indices");
 
 /// The values of a sample, a column each.
 #[derive(Clone, Copy, Default)]
@@ -64,34 +64,34 @@ fn keep(cx: &mut Cx<'_>, sums: [i64; Values::MOST]) {
 }
 
 /// A sample that refers to a slice of its profile's locations.
-// What is walked deep has small frames.
-#[inline(never)]
-pub(super) fn sliced(cx: &mut Cx<'_>, message: Message) -> Option<()> {
+#[inline(always)]
+pub(super) fn sliced(cx: &mut Cx<'_>, message: &Message) -> Option<()> {
     let mut fields = message.short(cx)?;
-    let optional = cx.version > Version::V1_3;
-    let (mut start, mut length, mut link, mut attributes) = (0, 0, None, None);
-    let (mut values, mut values_at) = (Values::default(), 0);
-    while !fields.is_over() {
-        let at = fields.at();
-        let (tag, value) = fields.shortest()?;
-        match message.shape.codes[usize::from(tag)] {
-            LINK if link.is_none() && (value > 0 || optional) => link = Some(value),
-            _ if value == 0 => return None,
-            SLICE_START if start == 0 => start = value,
-            SLICE_LENGTH if length == 0 => length = value,
-            ATTRIBUTES if attributes.is_none() => {
-                attributes = Some(Few::of(cx, fields.body(value)?)?);
-            }
-            VALUES if values.count == 0 => {
-                fields.body(value)?;
-                let end = message.start + fields.at();
-                (values, values_at) = (Values::of(cx, end - value as usize..end)?, at);
-            }
-            _ => return None,
-        }
+    let (tags, optional) = (&message.shape.tags, cx.version > Version::V1_3);
+    let (mut start, mut length) =
+        (fields.exact(tags[SLICE_START]), fields.exact(tags[SLICE_LENGTH]));
+    let values_at = fields.at();
+    let values = fields.part(tags[VALUES])?;
+    // In 1.3 they stand behind the values.
+    if start == 0 && length == 0 {
+        (start, length) = (fields.exact(tags[SLICE_START]), fields.exact(tags[SLICE_LENGTH]));
     }
+    let attributes = fields.part(tags[ATTRIBUTES]);
+    let link = fields.shortest(tags[LINK]);
+    if !fields.is_done() || (link == Some(0) && !optional) {
+        return None;
+    }
+    let values = Values::of(cx, message.within(&values))?;
+    let few;
+    let attributes = match attributes {
+        Some(attributes) => {
+            few = Few::of(cx, attributes)?;
+            few.rows()
+        }
+        None => &[],
+    };
     let fits = start.checked_add(length).is_some_and(|end| end <= cx.profile.slice);
-    if !fields.is_done() || length == 0 || length > cx.limits.max_stack_depth || !fits {
+    if length == 0 || length > cx.limits.max_stack_depth || !fits {
         return None;
     }
     let sums = values.added(cx)?;
@@ -103,18 +103,16 @@ pub(super) fn sliced(cx: &mut Cx<'_>, message: Message) -> Option<()> {
     cx.profile.ones = false;
     if values.values == [0; Values::MOST] {
         let spot = Spot::at(message.start + values_at);
-        let spot = spot.field(message.shape.name_of(usize::from(VALUES)));
+        let spot = spot.field(message.shape.name_of(VALUES));
         cx.tell(&OP4019, &[message.step], spot, "", "");
     }
-    if let Some(attributes) = attributes {
-        attributes.mark(cx);
-    }
+    mark(cx, attributes);
     cx.owns(Kind::Sample, message.len());
     Some(())
 }
 
-const LOCATIONS: u8 = SAMPLE.cell("location_index") as u8;
-const LABELS: u8 = SAMPLE.cell("label") as u8;
+const LOCATIONS: usize = SAMPLE.cell("location_index");
+const LABELS: usize = SAMPLE.cell("label");
 
 /// Samples of more labels are walked.
 const MOST_LABELS: usize = 16;
@@ -123,23 +121,18 @@ const MOST_LABELS: usize = 16;
 type Label = (u64, u64, u64);
 
 /// A sample of pprof: its locations, its values, its labels.
-// What is walked deep has small frames.
-#[inline(never)]
-pub(super) fn of_pprof(cx: &mut Cx<'_>, message: Message) -> Option<()> {
-    let codes = &message.shape.codes;
-    let next = |at: usize, cell: u8| {
-        let tag = cx.bytes.get(at).copied().filter(|tag| codes[usize::from(*tag)] == cell)?;
-        again(cx.bytes, at, message.end, tag)
-    };
-    let locations = next(message.start, LOCATIONS)?;
-    let values = next(locations.1, VALUES)?;
-    let (mut at, mut bodies, mut found) = (values.1, [(0, 0); MOST_LABELS], 0);
-    while let Some(body) = next(at, LABELS).filter(|_| at < message.end) {
+#[inline(always)]
+pub(super) fn of_pprof(cx: &mut Cx<'_>, message: &Message) -> Option<()> {
+    let mut fields = Fields::new(cx.bytes, message.start, message.end);
+    let mut next = |cell: usize| fields.again(message.shape.tags[cell] as u8);
+    let (locations, values) = (next(LOCATIONS)?, next(VALUES)?);
+    let (mut bodies, mut found) = ([(0, 0); MOST_LABELS], 0);
+    while let Some(body) = next(LABELS) {
         *bodies.get_mut(found)? = body;
-        (at, found) = (body.1, found + 1);
+        found += 1;
     }
     let depth = cx.depth + 2 <= cx.limits.max_nesting || found == 0;
-    if at != message.end || !depth || found as u64 > cx.limits.max_attributes_per_item {
+    if fields.at() != message.end || !depth || found as u64 > cx.limits.max_attributes_per_item {
         return None;
     }
     let sums = Values::of(cx, values.0..values.1)?.added(cx)?;
@@ -149,7 +142,7 @@ pub(super) fn of_pprof(cx: &mut Cx<'_>, message: Message) -> Option<()> {
     read(cx, bodies, labels)?;
     let ids = cx.payload.locations.end()?;
     let depth = cx.plain(Table::Location, &(locations.0..locations.1), 1, 1..ids)?;
-    if depth as u64 > cx.limits.max_stack_depth || !is_new(cx, &message, locations, bodies) {
+    if depth as u64 > cx.limits.max_stack_depth || !is_new(cx, message, locations, bodies) {
         return None;
     }
     keep(cx, sums);
@@ -176,10 +169,10 @@ fn is_new(
     cx.profile.identities.before(key, message.row() as u32).is_none()
 }
 
-const KEY: u8 = LABEL.cell("key_strindex") as u8;
-const TEXT: u8 = LABEL.cell("str_strindex") as u8;
-const NUMBER: u8 = LABEL.cell("num") as u8;
-const UNIT: u8 = LABEL.cell("num_unit_strindex") as u8;
+const KEY: usize = LABEL.cell("key_strindex");
+const TEXT: usize = LABEL.cell("str_strindex");
+const NUMBER: usize = LABEL.cell("num");
+const UNIT: usize = LABEL.cell("num_unit_strindex");
 
 /// Reads labels, if each has a key of its own and either a text or a number with the usual unit.
 #[inline(always)]
@@ -187,20 +180,8 @@ fn read(cx: &Cx<'_>, bodies: &[(usize, usize)], labels: &mut [Label]) -> Option<
     let shape = cx.label_shape?;
     for (row, (start, end)) in bodies.iter().enumerate() {
         let mut fields = Reader::within(cx.bytes, *start, *end).short()?;
-        let (mut key, mut text, mut number, mut unit) = (0, 0, 0, 0);
-        while !fields.is_over() {
-            let (tag, value) = fields.exact()?;
-            let cell = match shape.codes[usize::from(tag)] {
-                KEY => &mut key,
-                TEXT => &mut text,
-                NUMBER => &mut number,
-                UNIT => &mut unit,
-                _ => return None,
-            };
-            if std::mem::replace(cell, value) != 0 {
-                return None;
-            }
-        }
+        let (key, text) = (fields.exact(shape.tags[KEY]), fields.exact(shape.tags[TEXT]));
+        let (number, unit) = (fields.exact(shape.tags[NUMBER]), fields.exact(shape.tags[UNIT]));
         let usual = (text == 0) != (number == 0) && (text == 0 || unit == 0);
         let known = unit == 0 || cx.payload.units.get(&key) == Some(&unit);
         if !fields.is_done() || !usual || !known {

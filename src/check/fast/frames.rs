@@ -1,22 +1,24 @@
 //! Locations, functions and stacks.
 
-use super::message::{Few, Message, Order};
+use super::message::{Few, Message, mark};
+use super::run::Run;
 use crate::check::catalogue::{OP7011, OP7014};
 use crate::check::cx::Cx;
+use crate::check::fields::{Body, Fields};
 use crate::check::findings::{Spot, Step};
 use crate::check::rules::limits;
 use crate::check::shape::{Kind, Shape};
-use crate::check::tables::again;
+use crate::check::text;
 use crate::schema::{FUNCTION, LINE, LOCATION, STACK, Table, Version};
 use crate::wire::read::Reader;
 use crate::wire::short::Short;
 
-const ID: u8 = LOCATION.cell("id") as u8;
-const MAPPING: u8 = LOCATION.cell("mapping_index") as u8;
-const ADDRESS: u8 = LOCATION.cell("address") as u8;
-const LINES: u8 = LOCATION.cell("lines") as u8;
-const ATTRIBUTES: u8 = LOCATION.cell("attribute_indices") as u8;
-const FOLDED: u8 = LOCATION.cell("is_folded") as u8;
+const ID: usize = LOCATION.cell("id");
+const MAPPING: usize = LOCATION.cell("mapping_index");
+const ADDRESS: usize = LOCATION.cell("address");
+const LINES: usize = LOCATION.cell("lines");
+const ATTRIBUTES: usize = LOCATION.cell("attribute_indices");
+const FOLDED: usize = LOCATION.cell("is_folded");
 
 /// A line: the row of its function, its line and its column, and where the line begins in its location.
 type Line = (u32, u32, u32, u32);
@@ -24,91 +26,84 @@ type Line = (u32, u32, u32, u32);
 /// More lines than this are walked.
 const MOST: usize = 8;
 
-/// What a location says.
-struct Location {
-    id: u64,
+/// What a location says of where it is.
+#[derive(Clone, Copy)]
+struct Place {
     /// The reference to its mapping, which may be 0 where 0 is not none.
     mapping: Option<u64>,
     address: u64,
+    /// Where the field of its address begins.
     address_at: usize,
-    lines: [Line; MOST],
-    count: usize,
-    /// The bytes of its lines.
-    bytes: usize,
-    attributes: Option<Few>,
-    order: Order,
+    /// Whether it has lines, and attributes.
+    has: (bool, bool),
 }
 
 #[inline(always)]
-fn read(cx: &Cx<'_>, message: &Message) -> Option<Location> {
+pub(super) fn location(cx: &mut Cx<'_>, message: &Message) -> Option<()> {
     let mut fields = message.short(cx)?;
-    let (inner, codes) = (cx.line_shape?, &message.shape.codes);
-    let optional = (Version::V1_4..=Version::V1_7).contains(&cx.version);
-    let (mut id, mut mapping, mut address, mut address_at, mut folded) = (0, None, 0, 0, 0);
+    let (inner, tags) = (cx.line_shape?, &message.shape.tags);
+    let id = fields.exact(tags[ID]);
+    let mapping = fields.shortest(tags[MAPPING]);
+    let address_at = fields.at();
+    let address = fields.exact(tags[ADDRESS]);
     let (mut lines, mut count, mut bytes) = ([(0, 0, 0, 0); MOST], 0, 0);
-    let (mut attributes, mut order) = (None, Order::NEW);
-    while !fields.is_over() {
-        let at = fields.at();
-        let (tag, value) = fields.shortest()?;
-        order.next(tag);
-        match codes[usize::from(tag)] {
-            MAPPING if mapping.is_none() && (value > 0 || optional) => mapping = Some(value),
-            _ if value == 0 => return None,
-            ADDRESS if address == 0 => (address, address_at) = (value, at),
-            LINES => {
-                let line = line(cx, inner, fields.body(value)?, &mut order)?;
-                // That one comes twice is told by its bytes.
-                let same = |other: &Line| (other.0, other.1, other.2) == (line.0, line.1, line.2);
-                if lines.get(..count)?.iter().any(same) {
-                    return None;
-                }
-                *lines.get_mut(count)? = line;
-                (count, bytes) = (count + 1, bytes + value as usize);
-            }
-            ATTRIBUTES if attributes.is_none() => {
-                attributes = Some(Few::of(cx, fields.body(value)?)?);
-            }
-            ID if id == 0 => id = value,
-            FOLDED if folded == 0 && value == 1 => folded = value,
-            _ => return None,
+    while let Some(body) = fields.part(tags[LINES]) {
+        bytes += body.left();
+        let line = line(cx, inner, body)?;
+        // That one comes twice is told by its bytes.
+        let same = |other: &Line| (other.0, other.1, other.2) == (line.0, line.1, line.2);
+        if lines.get(..count)?.iter().any(same) {
+            return None;
         }
+        *lines.get_mut(count)? = line;
+        count += 1;
     }
-    let found =
-        Location { id, mapping, address, address_at, lines, count, bytes, attributes, order };
-    (fields.is_done() && message.start < message.end).then_some(found)
-}
-
-// What is walked deep has small frames.
-#[inline(never)]
-pub(super) fn location(cx: &mut Cx<'_>, message: Message) -> Option<()> {
-    let found = read(cx, &message)?;
-    let deep = cx.depth + 2 > cx.limits.max_nesting;
-    let many = found.count as u64 > cx.limits.max_lines_per_location;
-    let usual = cx.is_usual_id(Table::Location, message.row(), found.id);
-    if (message.row() == 0 && cx.version != Version::Pprof) || deep || many || !usual {
+    let lines = lines.get(..count)?;
+    let folded = fields.exact(tags[FOLDED]);
+    let attributes = fields.part(tags[ATTRIBUTES]);
+    let optional = (Version::V1_4..=Version::V1_7).contains(&cx.version);
+    let usual = folded <= 1 && (mapping != Some(0) || optional);
+    if !fields.is_done() || !usual || !is_usual_row(cx, message, id, count) {
         return None;
     }
-    mapped(cx, &message, &found)?;
-    note_lines(cx, message, found.lines.get(..found.count)?);
-    if found.order.is_kept && found.id == 0 && found.attributes.is_none_or(|few| few.is_sorted()) {
+    let few;
+    let attributes = match attributes {
+        Some(attributes) => {
+            few = Few::of(cx, attributes)?;
+            few.rows()
+        }
+        None => &[],
+    };
+    let has = (count > 0, !attributes.is_empty());
+    mapped(cx, message, Place { mapping, address, address_at, has })?;
+    note_lines(cx, message, lines);
+    if id == 0 && (attributes.len() < 2 || attributes.is_sorted()) {
         cx.tables.note_plain(Table::Location, message.row());
     }
-    if let Some(attributes) = found.attributes {
-        attributes.mark(cx);
-    }
-    cx.owns(Kind::Location, message.len());
-    let lines = found.count as u64 * limits::size(Kind::Line);
-    cx.payload.owned += lines + found.bytes as u64;
+    mark(cx, attributes);
+    cx.owns(Kind::Location, message.len() + bytes);
+    cx.payload.owned += count as u64 * limits::size(Kind::Line);
     Some(())
+}
+
+/// Whether a location of so many lines is no row 0 of OTLP, not empty and not too deep, and called as pprof wants it.
+#[inline(always)]
+fn is_usual_row(cx: &Cx<'_>, message: &Message, id: u64, lines: usize) -> bool {
+    let first = message.row() == 0 && cx.version != Version::Pprof;
+    let deep = cx.depth + 2 > cx.limits.max_nesting;
+    let many = lines as u64 > cx.limits.max_lines_per_location;
+    let named = cx.is_usual_id(Table::Location, message.row(), id);
+    !(first || deep || many) && named && message.start < message.end
 }
 
 /// Notes in which mapping a location is.
 #[inline(always)]
-fn mapped(cx: &mut Cx<'_>, message: &Message, found: &Location) -> Option<()> {
-    let (address, of_pprof) = (found.address, cx.version == Version::Pprof);
+fn mapped(cx: &mut Cx<'_>, message: &Message, place: Place) -> Option<()> {
+    let (address, of_pprof) = (place.address, cx.version == Version::Pprof);
+    let (has_lines, has_attributes) = place.has;
     // Before mappings could be left out, none said is the first.
     let first = cx.version == Version::V1_3 && cx.tables.len(Table::Mapping) > 0;
-    let row = match found.mapping {
+    let row = match place.mapping {
         Some(reference) => Some(cx.row_of(Table::Mapping, reference)?),
         None => first.then_some(0),
     };
@@ -118,18 +113,18 @@ fn mapped(cx: &mut Cx<'_>, message: &Message, found: &Location) -> Option<()> {
         if ranged && (address < fact.start || address > fact.limit) {
             return None;
         }
-        if of_pprof && address == 0 && found.count == 0 {
+        if of_pprof && address == 0 && !has_lines {
             return None;
         }
         fact.located = true;
-        fact.lined |= found.count > 0;
-        if found.mapping.is_some() {
+        fact.lined |= has_lines;
+        if place.mapping.is_some() {
             cx.tables.mark(Table::Mapping, row);
         }
-    } else if address == 0 && found.count == 0 && (of_pprof || found.attributes.is_none()) {
+    } else if address == 0 && !has_lines && (of_pprof || !has_attributes) {
         return None;
     } else if address > 0 && !of_pprof {
-        let spot = Spot::at(message.start + found.address_at).field("address");
+        let spot = Spot::at(message.start + place.address_at).field("address");
         cx.tell(&OP7011, &[message.step], spot, format_args!("{address:#x}"), "a mapping");
     }
     Some(())
@@ -137,12 +132,12 @@ fn mapped(cx: &mut Cx<'_>, message: &Message, found: &Location) -> Option<()> {
 
 /// Notes what the lines of a location refer to, and tells of those before their functions begin.
 #[inline(always)]
-fn note_lines(cx: &mut Cx<'_>, message: Message, lines: &[Line]) {
+fn note_lines(cx: &mut Cx<'_>, message: &Message, lines: &[Line]) {
     for (row, line) in lines.iter().enumerate() {
         cx.tables.mark(Table::Function, u64::from(line.0));
         let start = cx.payload.start_lines.get(line.0 as usize).copied().unwrap_or(0);
         if line.1 != 0 && start > i64::from(line.1) {
-            let name = message.shape.name_of(usize::from(LINES));
+            let name = message.shape.name_of(LINES);
             let steps = [message.step, Step { name, row: Some(row as u32) }];
             let spot = Spot::at(message.start + line.3 as usize).field("line");
             cx.tell(&OP7014, &steps, spot, line.1, format_args!("{start} or more"));
@@ -150,74 +145,38 @@ fn note_lines(cx: &mut Cx<'_>, message: Message, lines: &[Line]) {
     }
 }
 
-const FUNCTION_INDEX: u8 = LINE.cell("function_index") as u8;
-const LINE_NUMBER: u8 = LINE.cell("line") as u8;
-const COLUMN: u8 = LINE.cell("column") as u8;
+const FUNCTION_INDEX: usize = LINE.cell("function_index");
+const LINE_NUMBER: usize = LINE.cell("line");
+const COLUMN: usize = LINE.cell("column");
 
 #[inline(always)]
-fn line(
-    cx: &Cx<'_>,
-    shape: &'static Shape,
-    mut fields: Short<'_>,
-    order: &mut Order,
-) -> Option<Line> {
-    let mut line: (u64, u64, u64, usize) = (0, 0, 0, 0);
-    let mut inner = Order::NEW;
-    while !fields.is_over() {
-        let at = fields.at();
-        let (tag, value) = fields.exact()?;
-        inner.next(tag);
-        match shape.codes[usize::from(tag)] {
-            FUNCTION_INDEX if line.0 == 0 => line.0 = value,
-            LINE_NUMBER if line.1 == 0 => (line.1, line.3) = (value, at),
-            COLUMN if line.2 == 0 => line.2 = value,
-            _ => return None,
-        }
-    }
-    order.is_kept &= inner.is_kept;
-    let fine = line.0 > 0 && (line.2 == 0 || line.1 > 0) && fields.is_done();
-    let function = cx.row_of(Table::Function, line.0).filter(|_| fine)?;
+fn line(cx: &Cx<'_>, shape: &'static Shape, mut fields: Short<'_>) -> Option<Line> {
+    let function = fields.exact(shape.tags[FUNCTION_INDEX]);
+    let at = fields.at();
+    let (line, column) = (fields.exact(shape.tags[LINE_NUMBER]), fields.exact(shape.tags[COLUMN]));
+    let fine = function > 0 && (column == 0 || line > 0) && fields.is_done();
+    let function = cx.row_of(Table::Function, function).filter(|_| fine)?;
     let narrow = |number: u64| u32::try_from(number).ok();
-    Some((narrow(function)?, narrow(line.1)?, narrow(line.2)?, line.3 as u32))
+    Some((narrow(function)?, narrow(line)?, narrow(column)?, at as u32))
 }
 
-const NAME: u8 = FUNCTION.cell("name_strindex") as u8;
-const SYSTEM_NAME: u8 = FUNCTION.cell("system_name_strindex") as u8;
-const FILENAME: u8 = FUNCTION.cell("filename_strindex") as u8;
-const START_LINE: u8 = FUNCTION.cell("start_line") as u8;
-const FUNCTION_ID: u8 = FUNCTION.cell("id") as u8;
+const NAME: usize = FUNCTION.cell("name_strindex");
+const SYSTEM_NAME: usize = FUNCTION.cell("system_name_strindex");
+const FILENAME: usize = FUNCTION.cell("filename_strindex");
+const START_LINE: usize = FUNCTION.cell("start_line");
+const FUNCTION_ID: usize = FUNCTION.cell("id");
 
-/// Name, system name, file name, first line and id of a function, if it has each once and nothing else; and whether
-/// they come by number.
 #[inline(always)]
-fn columns(shape: &'static Shape, mut fields: Short<'_>) -> Option<([u64; 5], bool)> {
-    let (mut columns, mut order) = ([0; 5], Order::NEW);
-    while !fields.is_over() {
-        let (tag, value) = fields.exact()?;
-        order.next(tag);
-        let column = match shape.codes[usize::from(tag)] {
-            NAME => 0,
-            SYSTEM_NAME => 1,
-            FILENAME => 2,
-            START_LINE => 3,
-            FUNCTION_ID => 4,
-            _ => return None,
-        };
-        if columns[column] != 0 {
-            return None;
-        }
-        columns[column] = value;
-    }
-    fields.is_done().then_some((columns, order.is_kept))
-}
-
-// What is walked deep has small frames.
-#[inline(never)]
-pub(super) fn function(cx: &mut Cx<'_>, message: Message) -> Option<()> {
-    let ([names @ .., _, id], in_order) = columns(message.shape, message.short(cx)?)?;
+pub(super) fn function(cx: &mut Cx<'_>, message: &Message) -> Option<()> {
+    let mut fields = message.short(cx)?;
+    let tags = &message.shape.tags;
+    let id = fields.exact(tags[FUNCTION_ID]);
+    let (name, system_name) = (fields.exact(tags[NAME]), fields.exact(tags[SYSTEM_NAME]));
+    let names = [name, system_name, fields.exact(tags[FILENAME])];
+    fields.exact(tags[START_LINE]);
     let usual = cx.is_usual_id(Table::Function, message.row(), id);
     let first = message.row() == 0 && cx.version != Version::Pprof;
-    if names == [0; 3] || first || !usual {
+    if !fields.is_done() || names == [0; 3] || first || !usual {
         return None;
     }
     for name in names {
@@ -226,7 +185,7 @@ pub(super) fn function(cx: &mut Cx<'_>, message: Message) -> Option<()> {
     for name in names {
         cx.tables.mark(Table::String, name);
     }
-    if in_order && id == 0 {
+    if id == 0 {
         cx.tables.note_plain(Table::Function, message.row());
     }
     cx.owns(Kind::Function, message.len());
@@ -239,34 +198,77 @@ pub(crate) fn start_lines(cx: &mut Cx<'_>) -> Vec<i64> {
         return Vec::new();
     };
     let mut record = cx.pool.lend();
+    let tag = shape.tags[START_LINE] as u8;
     let rows = cx.tables.rows[Table::Function as usize].iter();
     rows.map(|(start, end)| {
         let (start, end) = (*start as usize, *end as usize);
-        let fields = Reader::within(cx.bytes, start, end).short().filter(|_| cx.fast);
-        if let Some(([.., line, _], _)) = fields.and_then(|fields| columns(shape, fields)) {
-            return line as i64;
+        // Most have none, and not even such a byte; a tag of more bytes has one with a high bit.
+        if !text::has(cx.bytes.get(start..end).unwrap_or_default(), tag) {
+            return 0;
         }
         cx.peek_into(shape, start, end, &mut record);
-        record.signed(usize::from(START_LINE))
+        record.signed(START_LINE)
     })
     .collect()
 }
 
-const LOCATION_INDICES: u8 = STACK.cell("location_indices") as u8;
+const LOCATION_INDICES: usize = STACK.cell("location_indices");
 
-// What is walked deep has small frames.
-#[inline(never)]
-pub(super) fn stack(cx: &mut Cx<'_>, message: Message) -> Option<()> {
-    let tag = *cx.bytes.get(message.start)?;
-    if message.shape.codes[usize::from(tag)] != LOCATION_INDICES || message.row() == 0 {
-        return None;
-    }
-    let (start, end) = again(cx.bytes, message.start, message.end, tag)?;
-    if start == end || end != message.end || (end - start) as u64 > cx.limits.max_stack_depth {
-        return None;
-    }
+/// A stack, wherever it is.
+#[inline(always)]
+fn stack(cx: &mut Cx<'_>, message: &Message) -> Option<()> {
+    let (start, end) = indices(cx, message)?;
     cx.plain(Table::Location, &(start..end), 0, 1..cx.tables.len(Table::Location))?;
     cx.tables.note_plain(Table::Stack, message.row());
     cx.owns(Kind::Stack, message.len());
     Some(())
+}
+
+/// The body of a stack's list, if it has nothing else.
+#[inline(always)]
+fn indices(cx: &Cx<'_>, message: &Message) -> Option<Body> {
+    let mut fields = Fields::new(cx.bytes, message.start, message.end);
+    let (start, end) = fields.again(message.shape.tags[LOCATION_INDICES] as u8)?;
+    let fits = end == message.end && (end - start) as u64 <= cx.limits.max_stack_depth;
+    (fits && start < end && message.row() > 0).then_some((start, end))
+}
+
+/// Passes over a run of stacks. Up to [`BLOCK`] of them are proved at once; where that fails all that are left are asked
+/// one by one, so that none is asked more than twice.
+#[inline(never)]
+pub(super) fn stacks(cx: &mut Cx<'_>, run: &mut Run<'_, '_>) -> bool {
+    while run.message.row() % BLOCK == 1 {
+        match run.together(|run| block(cx, run)) {
+            Some(true) => {}
+            Some(false) => return true,
+            None => break,
+        }
+    }
+    run.pass(cx, stack)
+}
+
+/// How many stacks are proved at once.
+const BLOCK: usize = 64;
+
+/// Proves stacks up to the end of a block or of the run: whether there are more.
+fn block(cx: &mut Cx<'_>, run: &mut Run<'_, '_>) -> Option<bool> {
+    let first = run.message;
+    let (mut more, mut end, mut owned) = (true, 0, cx.payload.owned);
+    cx.indices.clear();
+    while more && (run.message.row() < first.row() + BLOCK) {
+        let body = indices(cx, &run.message)?;
+        cx.indices.append(Reader::within(cx.bytes, body.0, body.1)).ok()?;
+        (end, owned) = (body.1, owned + limits::size(Kind::Stack) + run.message.len() as u64);
+        more = run.next();
+    }
+    // No index is 0, and then a byte of zeros is the end of one that is not in its shortest form; tags and lengths have none.
+    let zeros = |bytes: &[u8]| bytes.iter().fold(false, |any, byte| any | (*byte == 0));
+    let most = u64::from(cx.indices.most_less_one()?);
+    if zeros(cx.bytes.get(first.start..end)?) || most >= cx.tables.len(Table::Location) {
+        return None;
+    }
+    cx.mark_indices(Table::Location, 0);
+    (first.row()..run.message.row()).for_each(|row| cx.tables.note_plain(Table::Stack, row));
+    cx.payload.owned = owned;
+    Some(more)
 }

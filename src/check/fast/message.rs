@@ -1,6 +1,7 @@
 //! What proving a message fine takes: where it is, what is known of tables, and short lists of attributes.
 
 use std::fmt::Display;
+use std::ops::Range;
 
 use crate::check::cx::Cx;
 use crate::check::findings::{Spot, Step};
@@ -9,11 +10,10 @@ use crate::check::rules::limits;
 use crate::check::shape::{Kind, Shape};
 use crate::check::state::Attribute;
 use crate::schema::{Table, Version};
-use crate::wire::read::Reader;
 use crate::wire::short::Short;
 
 /// A message that may be fine.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Message {
     pub(crate) shape: &'static Shape,
     /// Where it is in the message around it.
@@ -26,7 +26,14 @@ impl Message {
     /// Its fields, where it is short enough.
     #[inline(always)]
     pub(super) fn short<'a>(&self, cx: &Cx<'a>) -> Option<Short<'a>> {
-        Reader::within(cx.bytes, self.start, self.end).short()
+        Short::within(cx.bytes, self.start, self.end)
+    }
+
+    /// Where a part of its fields is in the payload.
+    #[inline(always)]
+    pub(super) fn within(&self, part: &Short<'_>) -> Range<usize> {
+        let start = self.start + part.at();
+        start..start + part.left()
     }
 
     pub(super) fn row(&self) -> usize {
@@ -82,68 +89,45 @@ impl Cx<'_> {
     }
 }
 
-/// Whether the fields of a message come by number.
-#[derive(Clone, Copy)]
-pub(super) struct Order {
-    last: u8,
-    pub(super) is_kept: bool,
-}
-
-impl Order {
-    pub(super) const NEW: Self = Self { last: 0, is_kept: true };
-
-    #[inline(always)]
-    pub(super) fn next(&mut self, tag: u8) {
-        self.is_kept &= tag >= self.last;
-        self.last = tag;
-    }
-}
-
 /// Lists up to this long are compared one by one.
 const FEW: usize = 8;
 
 /// A list of references to attributes, each of another key.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 pub(super) struct Few {
     rows: [u32; FEW],
     len: usize,
-    /// Whether a later row comes before an earlier one.
-    unsorted: bool,
 }
 
 impl Few {
     /// The list in the body of a field, if there is nothing to say of it.
     #[inline(always)]
     pub(super) fn of(cx: &Cx<'_>, mut body: Short<'_>) -> Option<Self> {
-        let mut few = Self::default();
-        let mut keys = [Attribute::NO_KEY; FEW];
+        let (mut few, mut keys) = (Self { rows: [0; FEW], len: 0 }, [Attribute::NO_KEY; FEW]);
         while !body.is_over() {
-            let row = body.packed_exact().filter(|row| *row > 0 || cx.version < Version::V1_8)?;
+            let row = body.packed_shortest();
+            if row == 0 && cx.version >= Version::V1_8 {
+                return None;
+            }
             let key = cx.attributes.get(usize::try_from(row).ok()?)?.key;
             if key == Attribute::NO_KEY || keys.get(..few.len)?.contains(&key) {
                 return None;
             }
-            *keys.get_mut(few.len)? = key;
-            few.unsorted |= few.rows().last().is_some_and(|last| *last > row as u32);
-            few.rows[few.len % FEW] = row as u32;
+            (keys[few.len % FEW], few.rows[few.len % FEW]) = (key, row as u32);
             few.len += 1;
         }
-        let fits = body.is_done() && few.len as u64 <= cx.limits.max_attributes_per_item;
-        fits.then_some(few)
+        let fits = few.len <= FEW && few.len as u64 <= cx.limits.max_attributes_per_item;
+        (body.is_done() && fits).then_some(few)
     }
 
     #[inline(always)]
     pub(super) fn rows(&self) -> &[u32] {
         self.rows.get(..self.len).unwrap_or_default()
     }
+}
 
-    #[inline(always)]
-    pub(super) fn is_sorted(&self) -> bool {
-        !self.unsorted
-    }
-
-    #[inline(always)]
-    pub(super) fn mark(&self, cx: &mut Cx<'_>) {
-        self.rows().iter().for_each(|row| cx.tables.mark(Table::Attribute, u64::from(*row)));
-    }
+/// Notes references to attributes.
+#[inline(always)]
+pub(super) fn mark(cx: &mut Cx<'_>, attributes: &[u32]) {
+    attributes.iter().for_each(|row| cx.tables.mark(Table::Attribute, u64::from(*row)));
 }

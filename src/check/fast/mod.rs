@@ -1,9 +1,18 @@
 //! The usual: messages that make up nearly all of a payload, proved fine as a whole.
 //!
-//! Each function here reads a message once, in whatever order its fields come, and either shows that no rule has
-//! anything to say of it, what it refers to included, and notes what other rules need to know of it; or changes
-//! nothing and says so. Then it is walked as any other message is. So nothing is decided twice: what is odd is
-//! told by the rules alone.
+//! Each function here reads a message once, its fields in the order that nearly all writers write them in, by number, and
+//! either shows that no rule has anything to say of it, what it refers to included, and notes what other rules need to know
+//! of it; or changes nothing and says so. Then it is walked as any other message is. So nothing is decided twice: what is
+//! odd is told by the rules alone.
+//!
+//! ```text
+//! run of rows   12 09 │ 10 81 02 1a 04 … │ 12 07 │ …      one loop for each kind of message
+//! row           asked for field 1, 2, 3 … by the byte that each begins with in this version
+//! ```
+//!
+//! What is not written so is no reason for a branch: a number that is 0 or not in its shortest form, a list that is empty
+//! or goes on past its message, makes the message end where it does not ([`Short`](crate::wire::short::Short)), so one
+//! comparison when all fields were asked for tells all of that, unknown and repeated fields and another order as well.
 //!
 //! | message | what is shown of it | walked all the same |
 //! |---|---|---|
@@ -13,13 +22,14 @@
 //! | stack | every location is there, none is null | row 0, an empty one, longer than 16 kB |
 //! | attribute | key and unit are there, one text or integer as value, one type and unit for its key | a key that the conventions know, before 1.8 |
 //!
-//! Messages of more than 64 bytes are walked, but for stacks and pprof's samples. Numbers have to be in their shortest form and of seven bytes at most, fields said once and not 0: everything else is
-//! odd, not wrong. A row whose fields also come by number is noted as [plain](super::plain): then its bytes are its form.
+//! Messages of more than 64 bytes are walked, but for stacks and pprof's samples. A row of which nothing but its id says
+//! what it is called, and whose sets are in order, is noted as [plain](super::plain): then its bytes are its form.
 
 mod attributes;
 mod columned;
 mod frames;
 mod message;
+mod run;
 mod samples;
 
 use super::cx::Cx;
@@ -28,22 +38,22 @@ use crate::schema::Version;
 
 pub(crate) use frames::start_lines;
 pub(crate) use message::Message;
+pub(crate) use run::Run;
 
-/// Whether there is nothing to say of a message; if so, that was all to be done with it.
-#[inline(always)]
-pub(crate) fn is_fine(cx: &mut Cx<'_>, message: Message) -> bool {
-    let found = match message.shape.kind {
-        _ if !cx.fast => return false,
-        Kind::Sample if cx.version == Version::Pprof => columned::of_pprof(cx, message),
-        Kind::Sample if cx.version < Version::V1_8 => columned::sliced(cx, message),
-        Kind::Sample => samples::sample(cx, message),
-        Kind::Location => frames::location(cx, message),
-        Kind::Function => frames::function(cx, message),
-        Kind::Stack => frames::stack(cx, message),
-        Kind::KeyValueAndUnit => attributes::entry(cx, message),
-        _ => return false,
-    };
-    found.is_some()
+/// Passes over the messages of a run of which there is nothing to say, which is all to be done with them: whether those
+/// are all that are left. Otherwise it stands at the next one that has to be walked.
+pub(crate) fn pass(cx: &mut Cx<'_>, run: &mut Run<'_, '_>) -> bool {
+    match run.message.shape.kind {
+        _ if !cx.fast => false,
+        Kind::Sample if cx.version == Version::Pprof => run.pass(cx, columned::of_pprof),
+        Kind::Sample if cx.version < Version::V1_8 => run.pass(cx, columned::sliced),
+        Kind::Sample => run.pass(cx, samples::sample),
+        Kind::Location => run.pass(cx, frames::location),
+        Kind::Function => run.pass(cx, frames::function),
+        Kind::Stack => frames::stacks(cx, run),
+        Kind::KeyValueAndUnit => run.pass(cx, attributes::entry),
+        _ => false,
+    }
 }
 
 #[cfg(test)]

@@ -6,10 +6,10 @@ use std::ops::Range;
 use crate::check::catalogue::{
     OP1001, OP1002, OP1005, OP1006, OP1007, OP1009, OP1011, OP1012, OP1014, OP1015, OP1017, OP1018,
 };
+use crate::check::fields::Fields;
 use crate::check::findings::{Findings, Spot, Step};
 use crate::check::rule::Rule;
 use crate::check::shape::{ROOT, Shape, Shapes, Slot, Take};
-use crate::check::tables::Fields;
 use crate::check::varint::{Fault, Packed, varint};
 use crate::schema::Kind as Type;
 use crate::wire::{END_GROUP, FIXED32, FIXED64, LEN, START_GROUP, VARINT};

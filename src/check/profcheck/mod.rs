@@ -11,7 +11,7 @@ mod go;
 mod orphans;
 mod tables;
 
-use std::collections::HashMap;
+use crate::check::state::Map;
 use std::ops::Range;
 
 use super::catalogue::{
@@ -242,7 +242,7 @@ impl<'a> Checking<'a, '_> {
 
     /// References to attributes: each row is there and has a key that is there, and no key comes twice.
     fn attributes(&mut self, indices: &[i32], at: usize, rule: &'static Rule) {
-        let mut keys: HashMap<&[u8], usize, foldhash::fast::RandomState> = HashMap::default();
+        let mut keys: Map<&[u8], usize> = Map::default();
         for (position, index) in indices.iter().enumerate() {
             let spot = Spot::at(at).field("attribute_indices").row(position);
             let body =

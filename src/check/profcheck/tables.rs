@@ -1,6 +1,6 @@
 //! The tables: first rows, references, ranges, and on demand equal rows.
 
-use std::collections::{HashMap, HashSet};
+use crate::check::state::{Map, Set};
 use std::ops::Range;
 
 use super::Checking;
@@ -211,7 +211,7 @@ impl Checking<'_, '_> {
         if !self.asked.check_dupes {
             return;
         }
-        let mut seen: HashMap<&[u8], usize, foldhash::fast::RandomState> = HashMap::default();
+        let mut seen: Map<&[u8], usize> = Map::default();
         for (row, body) in self.rows(Table::String) {
             let spot = Spot::at(body.start).field("string_table").row(row);
             let text = self.bytes.get(body).unwrap_or_default();
@@ -243,7 +243,7 @@ impl Checking<'_, '_> {
 
     /// Mappings of one file, range, offset and set of attributes.
     fn equal_mappings(&mut self) {
-        let mut seen = HashSet::new();
+        let mut seen = Set::default();
         for (row, body) in self.rows(Table::Mapping).skip(1) {
             let (mut numbers, mut name, mut attributes) = ([0u64; 3], 0, Vec::new());
             for field in self.fields(Kind::Mapping, body.clone()) {

@@ -3,18 +3,17 @@
 //! A value may hold arrays and lists of pairs, and those more of them: how deep is counted, and warned of past 64 levels,
 //! where the specification lets SDKs stop.
 
-use std::collections::HashMap;
-
 use super::{conventions, limits};
 use crate::check::catalogue::{
     OP2020, OP5001, OP5003, OP5004, OP5005, OP5006, OP5007, OP5008, OP5009, OP5010, OP5011, OP5014,
     OP5018, OP9010,
 };
 use crate::check::cx::Cx;
+use crate::check::fields::Fields;
 use crate::check::findings::{Shown, Spot};
 use crate::check::record::Record;
 use crate::check::shape::{Kind, Shape};
-use crate::check::tables::Fields;
+use crate::check::state::Map;
 use crate::schema::{
     ANY_VALUE, ARRAY_VALUE, INSTRUMENTATION_SCOPE, KEY_VALUE, KEY_VALUE_LIST, PROFILE,
     PROFILE_CONTAINER, RESOURCE, Version,
@@ -90,7 +89,7 @@ fn unique(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record, cell: usize) 
         return;
     }
     let Some(pair) = cx.shapes.find(Kind::KeyValue) else { return };
-    let mut seen: HashMap<&[u8], usize, foldhash::fast::RandomState> = HashMap::default();
+    let mut seen: Map<&[u8], usize> = Map::default();
     for (row, (start, end)) in bodies(cx, shape, record, cell).enumerate() {
         let Some(key) = key_of(cx, &cx.peek(pair, start, end)).filter(|key| !key.is_empty()) else {
             continue;

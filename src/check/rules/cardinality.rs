@@ -4,11 +4,11 @@
 
 use crate::check::catalogue::OP5016;
 use crate::check::cx::Cx;
+use crate::check::fields::Fields;
 use crate::check::findings::{Shown, Spot};
 use crate::check::lists;
 use crate::check::shape::{Kind, Shape, Take};
 use crate::check::state::Attribute;
-use crate::check::tables::Fields;
 use crate::schema::{SAMPLE, Table};
 
 const ATTRIBUTES: usize = SAMPLE.cell("attribute_indices");

@@ -10,11 +10,11 @@ use crate::check::catalogue::{
     OP8001, OP8002, OP8003, OP8004, OP8006, OP8007, OP8009, OP8010, OP8013,
 };
 use crate::check::cx::Cx;
+use crate::check::fields::Fields;
 use crate::check::findings::{Shown, Spot};
 use crate::check::record::Record;
 use crate::check::shape::{Kind, Shape};
 use crate::check::state::Class;
-use crate::check::tables::Fields;
 use crate::error::Severity;
 use crate::schema::{ANY_VALUE, MAPPING, Version};
 

@@ -3,20 +3,18 @@
 //! A location is held against its mapping and its lines against their functions, so the facts of both are gathered before
 //! any location is walked: start and limit of each mapping, the first line of each function.
 
-use std::collections::HashSet;
-
 use super::zero;
 use crate::check::catalogue::{
     OP3107, OP3209, OP7001, OP7002, OP7003, OP7004, OP7005, OP7006, OP7007, OP7008, OP7009, OP7010,
     OP7011, OP7014, OP7015, OP7016, OP9007,
 };
 use crate::check::cx::Cx;
+use crate::check::fields::Fields;
 use crate::check::findings::Spot;
 use crate::check::lists;
 use crate::check::record::Record;
 use crate::check::shape::{Kind, Shape};
-use crate::check::state::MappingFact;
-use crate::check::tables::Fields;
+use crate::check::state::{MappingFact, Set};
 use crate::schema::{FUNCTION, LINE, LOCATION, MAPPING, Table, Version};
 
 const START: usize = MAPPING.cell("memory_start");
@@ -138,7 +136,7 @@ fn equal_lines(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
     let bodies = fields.filter(|(found, _)| *found == number).filter_map(|(_, body)| body);
     let Some(line) = cx.shapes.find(Kind::Line) else { return };
     let mut inner = cx.pool.lend();
-    let mut seen = HashSet::new();
+    let mut seen = Set::default();
     for (row, (start, end)) in bodies.enumerate() {
         cx.peek_into(line, start, end, &mut inner);
         if !seen.insert([FUNCTION_INDEX, LINE_NUMBER, COLUMN].map(|cell| inner.number(cell))) {

@@ -1,13 +1,12 @@
 //! The labels of samples, in OTEP 0239.
 
-use std::collections::HashSet;
-
 use crate::check::catalogue::{OP4021, OP4022, OP4023, OP4024};
 use crate::check::cx::Cx;
+use crate::check::fields::Fields;
 use crate::check::findings::{Shown, Spot};
 use crate::check::record::Record;
 use crate::check::shape::Kind;
-use crate::check::tables::Fields;
+use crate::check::state::Set;
 use crate::schema::{LABEL, SAMPLE};
 
 const LABELS: usize = SAMPLE.cell("label");
@@ -47,7 +46,7 @@ pub(crate) fn repeated_label(cx: &Cx<'_>, record: &Record) -> Option<(usize, Vec
     let shape = cx.shapes.find(Kind::Label)?;
     let sample = cx.shapes.find(Kind::Sample)?;
     let number = sample.of_cell(LABELS)?.field.number;
-    let mut seen = HashSet::new();
+    let mut seen = Set::default();
     let fields = Fields::new(cx.bytes, record.start, record.end);
     let bodies = fields.filter(|(found, _)| *found == number).filter_map(|(_, body)| body);
     for (row, (start, end)) in bodies.enumerate() {

@@ -2,9 +2,9 @@
 
 use crate::check::catalogue::{OP2022, OP2023, OP2024, OP2025, OP2026, OP2027};
 use crate::check::cx::Cx;
+use crate::check::fields::Fields;
 use crate::check::findings::{Shown, Spot};
 use crate::check::record::Record;
-use crate::check::tables::Fields;
 use crate::schema::{PROFILE, PROFILE_CONTAINER};
 
 /// The fields about what a profile was made from, wherever they are.

@@ -2,16 +2,15 @@
 //!
 //! Uses are counted while the payload is walked; this looks at the counts, once for each row.
 
-use std::collections::HashSet;
-
 use crate::check::catalogue::{
     OP3301, OP3302, OP3303, OP3304, OP3305, OP3306, OP3307, OP3308, OP7010,
 };
 use crate::check::cx::Cx;
+use crate::check::fields::Fields;
 use crate::check::findings::{Shown, Spot};
 use crate::check::rule::Rule;
 use crate::check::shape::{Shape, Take};
-use crate::check::tables::Fields;
+use crate::check::state::Set;
 use crate::schema::{Table, Version};
 
 /// The rule of each table, in the order in which references lead from one to the next.
@@ -34,7 +33,7 @@ pub(crate) fn tables(cx: &mut Cx<'_>) {
         return;
     }
     let counted = cx.version >= Version::V1_8;
-    let mut left: [HashSet<u64>; Table::COUNT] = Default::default();
+    let mut left: [Set<u64>; Table::COUNT] = Default::default();
     for (table, rule) in TABLES {
         let name = cx.table_name(table);
         let rows: Vec<usize> = cx.tables.unused(table, first(cx, table)).collect();
@@ -80,7 +79,7 @@ fn release(
     shape: &'static Shape,
     (start, end): (usize, usize),
     depth: u64,
-    left: &mut [HashSet<u64>; Table::COUNT],
+    left: &mut [Set<u64>; Table::COUNT],
 ) {
     let found = cx.peek(shape, start, end);
     for slot in shape.slots.iter().filter(|slot| found.has(slot.cell)) {

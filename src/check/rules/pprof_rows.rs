@@ -3,8 +3,6 @@
 //! pprof refers by ids, which its rows say themselves. Nearly all files count them from 1, which needs no table
 //! ([`Ids`]).
 
-use std::collections::HashMap;
-
 use crate::check::catalogue::{
     OP9007, PP1005, PP1006, PP1007, PP1008, PP1009, PP1023, PP1024, PP1025, PP1026, PP1031, PP1036,
     PP1038,
@@ -15,6 +13,7 @@ use crate::check::lists;
 use crate::check::record::Record;
 use crate::check::rule::Rule;
 use crate::check::shape::Shape;
+use crate::check::state::Map;
 use crate::check::state::{Ids, PayloadState};
 use crate::schema::{FUNCTION, LINE, LOCATION, MAPPING, Table};
 
@@ -143,7 +142,7 @@ pub(crate) fn ids(cx: &mut Cx<'_>) {
 
 /// What only all references together show.
 pub(crate) fn tables(cx: &mut Cx<'_>) {
-    let mut seen: HashMap<&[u8], usize, foldhash::fast::RandomState> = HashMap::default();
+    let mut seen: Map<&[u8], usize> = Map::default();
     for row in 0..cx.tables.rows[Table::String as usize].len() {
         let text = cx.string(row as u64).unwrap_or_default();
         if let Some(first) = seen.get(text) {

@@ -10,10 +10,10 @@ use crate::check::catalogue::{
     PP1040,
 };
 use crate::check::cx::Cx;
+use crate::check::fields::Fields;
 use crate::check::findings::{Shown, Spot};
 use crate::check::record::Record;
 use crate::check::shape::Shape;
-use crate::check::tables::Fields;
 use crate::schema::{LABEL, SAMPLE, Table, Version};
 
 const LOCATIONS: usize = SAMPLE.cell("location_index");

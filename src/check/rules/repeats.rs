@@ -1,12 +1,11 @@
 //! Ids and units given twice.
 
-use std::collections::{HashMap, HashSet};
-
 use crate::check::catalogue::{OP3401, OP3501, OP3502};
 use crate::check::cx::Cx;
 use crate::check::findings::{Shown, Spot, Step};
 use crate::check::lists;
 use crate::check::shape::Kind;
+use crate::check::state::{Map, Set};
 use crate::error::Severity;
 use crate::schema::{ATTRIBUTE_UNIT, FUNCTION, LOCATION, MAPPING, Table, Version};
 
@@ -24,7 +23,7 @@ pub(crate) fn ids(cx: &mut Cx<'_>) {
     for (table, cell) in IDS {
         let (name, Some(shape)) = (cx.table_name(table), cx.table_shape(table)) else { continue };
         let Some(number) = shape.of_cell(cell).map(|slot| slot.field.number) else { continue };
-        let mut seen: HashMap<u64, usize, foldhash::fast::RandomState> = HashMap::default();
+        let mut seen: Map<u64, usize> = Map::default();
         for row in 0..cx.tables.rows[table as usize].len() {
             let Some((start, end)) = cx.tables.row(table, row as u64) else { continue };
             let id = lists::number_field(cx.bytes, number, start, end);
@@ -55,8 +54,8 @@ pub(crate) fn units(cx: &mut Cx<'_>) {
     };
     let name = cx.table_name(Table::AttributeUnit);
     let attributes = cx.tables.rows[Table::Attribute as usize].len() as u64;
-    let keys: HashSet<&[u8]> = (0..attributes).map(|row| lists::key_of(cx, row)).collect();
-    let mut seen: HashMap<&[u8], (usize, &[u8])> = HashMap::new();
+    let keys: Set<&[u8]> = (0..attributes).map(|row| lists::key_of(cx, row)).collect();
+    let mut seen: Map<&[u8], (usize, &[u8])> = Map::default();
     let mut record = cx.pool.lend();
     for (row, (start, end)) in rows.iter().enumerate() {
         cx.peek_into(shape, *start as usize, *end as usize, &mut record);

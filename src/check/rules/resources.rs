@@ -1,13 +1,12 @@
 //! Resources, scopes and the entities that resources are of.
 
-use std::collections::HashSet;
-
 use super::attributes::{bodies, key_of, of_message};
 use crate::check::catalogue::{OP5023, OP5025, OP5026, OP5027, OP5028};
 use crate::check::cx::Cx;
 use crate::check::findings::{Shown, Spot};
 use crate::check::record::Record;
 use crate::check::shape::{Kind, Shape};
+use crate::check::state::Set;
 use crate::schema::{ENTITY_REF, INSTRUMENTATION_SCOPE, RESOURCE};
 
 const SCOPE_NAME: usize = INSTRUMENTATION_SCOPE.cell("name");
@@ -51,7 +50,7 @@ pub(crate) fn entity(cx: &mut Cx<'_>, record: &Record) {
     if !record.has(ID_KEYS) {
         cx.findings.raise(&OP5026, here.field("id_keys"), "none", "one or more");
     }
-    let mut seen = HashSet::new();
+    let mut seen = Set::default();
     for cell in [ID_KEYS, DESCRIPTION_KEYS] {
         let list: Vec<_> = bodies(cx, shape, record, cell).collect();
         for (row, (start, end)) in list.into_iter().enumerate() {

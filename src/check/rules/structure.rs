@@ -6,11 +6,11 @@ use crate::check::catalogue::{
     OP5022, OP5024,
 };
 use crate::check::cx::Cx;
+use crate::check::fields::Fields;
 use crate::check::findings::{Shown, Spot};
 use crate::check::record::Record;
 use crate::check::shape::{Kind, Shape};
 use crate::check::state::ProfileState;
-use crate::check::tables::Fields;
 use crate::schema::{
     PROFILE, PROFILE_CONTAINER, PROFILES_DATA, RESOURCE_PROFILES, SCOPE_PROFILES, Version,
 };

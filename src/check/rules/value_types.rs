@@ -4,10 +4,10 @@ use crate::check::catalogue::{
     OP2009, OP2010, OP2011, OP2012, OP2013, OP2014, OP2015, OP2016, OP2017, OP2018,
 };
 use crate::check::cx::Cx;
+use crate::check::fields::Fields;
 use crate::check::findings::{Shown, Spot, Step};
 use crate::check::record::Record;
 use crate::check::shape::{Kind, Shape};
-use crate::check::tables::Fields;
 use crate::error::Severity;
 use crate::schema::{PROFILE, VALUE_TYPE};
 

@@ -1,0 +1,115 @@
+//! The fields of a message by their headers alone, without a word about what is wrong with them.
+//!
+//! [`take`](super::take) says what is wrong with the bytes of a message. Who only looks for rows, or at a message once
+//! more, walks it with [`Fields`]: they end where the bytes cannot be followed any further. Both stand on
+//! [`Reader`], which the readers of all formats use, so that a field is where they find it.
+
+use crate::wire::read::Reader;
+use crate::wire::{FIXED32, FIXED64, LEN, VARINT};
+
+/// Where a body begins and ends in the payload.
+pub(crate) type Body = (usize, usize);
+
+/// The fields of a message whose wire format may be wrong: they end where it is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fields<'a> {
+    rest: Reader<'a>,
+    number: u64,
+}
+
+impl<'a> Fields<'a> {
+    pub(crate) fn new(bytes: &'a [u8], start: usize, end: usize) -> Self {
+        Self { rest: Reader::within(bytes, start, end), number: 0 }
+    }
+
+    /// The body of the next field, if that begins with the byte `tag` and has a length in its shortest form, of one
+    /// byte or two: rows of a table mostly follow one another.
+    #[inline(always)]
+    pub(crate) fn again(&mut self, tag: u8) -> Option<Body> {
+        self.rest.record_of(tag.into()).map(body)
+    }
+
+    /// The number in the last field, if it was one of a varint or of eight bytes.
+    #[inline(always)]
+    pub(crate) fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// Where the next field begins.
+    #[inline(always)]
+    pub(crate) fn at(&self) -> usize {
+        self.rest.at()
+    }
+
+    /// A field that is no usual row.
+    #[inline(always)]
+    fn any(&mut self) -> Option<(u32, Option<Body>)> {
+        if self.rest.is_empty() {
+            return None;
+        }
+        let mut rest = self.rest;
+        let tag = rest.varint().ok()?;
+        let mut found = None;
+        match tag as u32 & 7 {
+            VARINT => self.number = rest.varint().ok()?,
+            FIXED64 => {
+                let word = rest.ahead().first_chunk();
+                self.number = word.map_or(0, |word| u64::from_le_bytes(*word));
+                rest.pass(8);
+            }
+            LEN => found = Some(long_body(&mut rest)?),
+            _ => rest = past(rest, tag)?,
+        }
+        self.rest = rest;
+        Some(((tag >> 3) as u32, found))
+    }
+}
+
+impl Iterator for Fields<'_> {
+    /// The number, and the body where there is one.
+    type Item = (u32, Option<Body>);
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<Self::Item> {
+        match self.rest.record() {
+            Some((tag, found)) => Some((tag >> 3, Some(body(found)))),
+            None => self.any(),
+        }
+    }
+}
+
+#[inline(always)]
+fn body(found: Reader<'_>) -> Body {
+    (found.at(), found.at() + found.left())
+}
+
+/// The body behind a tag, however its length is written.
+fn long_body(rest: &mut Reader<'_>) -> Option<Body> {
+    let length =
+        usize::try_from(rest.varint().ok()?).ok().filter(|length| *length <= rest.left())?;
+    let start = rest.at();
+    rest.pass(length);
+    Some((start, start + length))
+}
+
+/// Past the value of a field of a kind that profiles have none of: four bytes, or a group with all groups in it.
+#[cold]
+fn past(mut rest: Reader<'_>, tag: u64) -> Option<Reader<'_>> {
+    let mut open = 0;
+    let mut kind = tag as u32 & 7;
+    loop {
+        match kind {
+            VARINT => drop(rest.varint().ok()?),
+            FIXED64 => rest.pass(8),
+            FIXED32 => rest.pass(4),
+            LEN => drop(long_body(&mut rest)?),
+            3 => open += 1,
+            4 if open > 0 => open -= 1,
+            _ => return None,
+        }
+        if open == 0 {
+            return Some(rest);
+        }
+        kind = rest.varint().ok()? as u32 & 7;
+    }
+}
