@@ -300,12 +300,43 @@ fn what_does_not_fit_is_an_error_and_leaves_nothing_behind() {
             let mut builder = Builder::with_limits(limits, when_full);
             let cpu = builder.profile("cpu", "nanoseconds");
             builder.sample(cpu, root_first(["main"])).value(1);
+            let owned = builder.owned_bytes();
             let error = builder.add(&heap).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Limit);
             assert!(error.to_string().contains(name), "{error}");
+            assert_eq!(builder.owned_bytes(), owned, "{name}");
+            builder.sample(cpu, root_first(["main"])).value(1);
             let profiles = builder.finish().unwrap();
             assert_eq!(profiles.iter().count(), 1);
             assert_eq!(profiles.dictionary().strings().iter().collect::<Vec<_>>().len(), 4);
+        }
+    }
+}
+
+#[test]
+fn what_fits_is_added_after_what_does_not() {
+    let [heap, cpu] =
+        ["go-heap.pb.gz", "go-cpu-labels.pb.gz"].map(|name| read("pprof", &testdata(&[name])[0].1));
+    let alone = added(&[&cpu]);
+    // Room for either, and for no half of the other beside it.
+    let strings = cpu.dictionary().strings().len().max(heap.dictionary().strings().len()) as u64;
+    let rows = cpu.dictionary().stacks().len().max(cpu.dictionary().locations().len()) as u64;
+    for limits in [
+        Limits::file().max_strings(strings),
+        Limits::file().max_table_entries(rows),
+        Limits::file().max_samples(cpu.iter().map(|profile| profile.samples().len() as u64).sum()),
+    ] {
+        let mut builder = Builder::with_limits(limits, WhenFull::Refuse);
+        builder.add(&cpu).unwrap();
+        while builder.add(&heap).is_ok() {}
+        assert_eq!(write("pprof", &builder.finish().unwrap()), write("pprof", &alone));
+
+        let mut builder = Builder::with_limits(limits, WhenFull::Refuse);
+        let owned = builder.owned_bytes();
+        if builder.add(&heap).is_err() {
+            assert_eq!(builder.owned_bytes(), owned);
+            builder.add(&cpu).unwrap();
+            assert_eq!(write("pprof", &builder.finish().unwrap()), write("pprof", &alone));
         }
     }
 }

@@ -8,6 +8,7 @@ mod support;
 mod wire;
 
 use otlp_profiles::build::root_first;
+use otlp_profiles::format::Layout;
 use otlp_profiles::{Builder, Format, Profiles, WriteOptions, write_all};
 
 /// Far more than the square of would be written in the time of a test.
@@ -80,4 +81,23 @@ fn with_defaults(profiles: usize) -> Profiles {
 #[test]
 fn profiles_with_defaults_of_their_own() {
     there_and_back(&with_defaults(WITH_ROWS), WITH_ROWS);
+}
+
+/// A pprof of very many sample types, which the generations since 1.8 have a profile for each.
+#[test]
+fn a_profile_of_very_many_sample_types() {
+    use crate::wire::{int, len};
+    let types = |row: u64| len(1, &[int(1, row), int(2, row)].concat());
+    let names = (1..=MANY).map(|row| len(6, format!("type {row}").as_bytes()));
+    let mut pprof: Vec<u8> = (1..=MANY as u64).flat_map(types).chain(len(6, b"")).collect();
+    pprof.extend(names.flatten());
+    pprof.extend(int(14, MANY as u64 / 2));
+    let model = support::read("pprof", &pprof);
+    for layout in [Layout::Default, Layout::Compact] {
+        let options = WriteOptions::default().max_output_bytes(u64::MAX).layout(layout);
+        for format in Format::ALL.iter().filter(|format| format.is_whole()) {
+            let (payloads, _) = write_all(&model, *format, &options).unwrap();
+            assert!(!payloads.is_empty(), "{}", format.name());
+        }
+    }
 }

@@ -41,9 +41,14 @@ impl Builder {
     /// # Ok(()) }
     /// ```
     pub fn add(&mut self, profiles: &Profiles) -> Result<()> {
+        let mark = self.interner.mark();
         let remap = absorb(&mut self.interner, &profiles.dictionary)?;
         let samples = profiles.iter().map(|profile| profile.samples.len()).sum();
-        Ok(self.put_added(&profiles.resources, samples, [remap.clone()], &remap)?)
+        let added = self.put_added(&profiles.resources, samples, [remap.clone()], &remap);
+        if added.is_err() {
+            self.interner.return_to(mark);
+        }
+        Ok(added?)
     }
 
     /// Adds profiles whose dictionary was added, if there is room for all of them. Of that

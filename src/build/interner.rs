@@ -40,6 +40,14 @@ pub(crate) struct Interner {
     stacks: RowIndex,
 }
 
+/// How many rows each table of an interner had at some time, and what its limits left.
+#[derive(Clone, Debug)]
+pub(crate) struct Mark {
+    /// In the order of the dictionary.
+    rows: [usize; 7],
+    room: Room,
+}
+
 /// A location as it is looked up.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Spot<'a> {
@@ -100,18 +108,54 @@ impl Interner {
         clear(&mut dictionary);
         self.dictionary = dictionary;
         self.room.clear();
-        for index in [
-            &mut self.strings,
-            &mut self.mappings,
-            &mut self.functions,
-            &mut self.locations,
-            &mut self.links,
-            &mut self.attributes,
-            &mut self.stacks,
-        ] {
-            index.clear();
-        }
+        self.indices().into_iter().for_each(RowIndex::clear);
         self.index_row_0();
+    }
+
+    /// Where it is now, to [return](Self::return_to) to.
+    pub(crate) fn mark(&self) -> Mark {
+        let Dictionary { strings, mappings, functions, locations, links, attributes, stacks } =
+            &self.dictionary;
+        Mark {
+            rows: [
+                strings.len(),
+                mappings.rows.len(),
+                functions.len(),
+                locations.len(),
+                links.len(),
+                attributes.len(),
+                stacks.len(),
+            ],
+            room: self.room.clone(),
+        }
+    }
+
+    /// Forgets the rows that came after a mark, and what they cost. Linear in what there is: it is for what was
+    /// refused halfway.
+    pub(crate) fn return_to(&mut self, mark: Mark) {
+        let [strings, mappings, functions, locations, links, attributes, stacks] = mark.rows;
+        let Dictionary { locations: spots, mappings: maps, .. } = &mut self.dictionary;
+        maps.rows.truncate(mappings);
+        maps.attributes.truncate(mappings);
+        spots.mappings.truncate(locations);
+        spots.addresses.truncate(locations);
+        spots.lines.truncate(locations);
+        spots.attributes.truncate(locations);
+        self.dictionary.strings.truncate(strings);
+        self.dictionary.functions.truncate(functions);
+        self.dictionary.links.truncate(links);
+        self.dictionary.attributes.truncate(attributes);
+        self.dictionary.stacks.truncate(stacks);
+        for (index, rows) in self.indices().into_iter().zip(mark.rows) {
+            index.truncate(rows);
+        }
+        self.room = mark.room;
+    }
+
+    /// The indices of the tables, in the order of the dictionary.
+    fn indices(&mut self) -> [&mut RowIndex; 7] {
+        let Self { strings, mappings, functions, locations, links, attributes, stacks, .. } = self;
+        [strings, mappings, functions, locations, links, attributes, stacks]
     }
 
     #[inline]

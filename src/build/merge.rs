@@ -39,8 +39,18 @@ pub(crate) struct Remap {
 ///
 /// # Errors
 ///
-/// `Full`, when the interner's limits are reached; rows added until then stay.
+/// `Full`, when the interner's limits are reached: then nothing of it is there.
 pub(crate) fn absorb(into: &mut Interner, other: &Dictionary) -> Result<Remap, Full> {
+    let mark = into.mark();
+    let absorbed = absorb_tables(into, other);
+    if absorbed.is_err() {
+        into.return_to(mark);
+    }
+    absorbed
+}
+
+/// Table after table, each before those that refer to it.
+fn absorb_tables(into: &mut Interner, other: &Dictionary) -> Result<Remap, Full> {
     let mut remap = Remap::default();
     remap.strings = other
         .strings()

@@ -339,9 +339,12 @@ pub(crate) fn default_column(
     default: StringId,
     dictionary: &Dictionary,
 ) -> usize {
+    let last = types.len().saturating_sub(1);
+    if default == StringId::NONE {
+        return last;
+    }
     let wanted = dictionary.text(default);
-    let named = types.iter().position(|t| dictionary.text(t.name) == wanted);
-    named.filter(|_| default != StringId::NONE).unwrap_or(types.len().saturating_sub(1))
+    types.iter().position(|t| dictionary.text(t.name) == wanted).unwrap_or(last)
 }
 
 /// The columns of a profile in the order in which they become profiles: the default first.

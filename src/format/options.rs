@@ -40,7 +40,8 @@ pub struct WriteOptions {
     /// 512 MiB by default. Past them [`write()`](crate::write()) is an error.
     pub max_output_bytes: u64,
     /// The samples that timestamps may be expanded to where each needs one of its own.
-    /// 16 Mi by default: pprof has no timestamps but as a label of a sample of its own.
+    /// 16 Mi by default: pprof has no timestamps but as a label of a sample of its own. Where they would make more
+    /// samples than this, they are left out of a pprof, with the code `timestamps.dropped`; OTLP up to 1.7 is an error.
     pub max_expanded_samples: u64,
 }
 

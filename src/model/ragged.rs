@@ -7,10 +7,10 @@ use crate::model::thin::Blank;
 /// ```text
 /// items │ a b c │ d │ e f │       rows 0..4: [a b c] [] [d] [e f]
 /// ends    3       3   4     6
+/// ```
+///
 /// Stacks, the lines of locations, attributes, values and timestamps lie so: two allocations, however many
 /// rows, and rows that follow each other lie beside each other.
-///
-/// ```
 ///
 /// Rows after the last one that was set are empty, so a column that no row uses costs nothing.
 ///
@@ -100,6 +100,12 @@ impl<T> Ragged<T> {
     pub(crate) fn clear(&mut self) {
         self.items.clear();
         self.ends.clear();
+    }
+
+    /// Forgets the rows from `rows` on, keeps the memory.
+    pub(crate) fn truncate(&mut self, rows: usize) {
+        self.ends.truncate(rows);
+        self.items.truncate(self.open_row());
     }
 
     /// Ends the row that the items pushed since the last end make up.

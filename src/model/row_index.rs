@@ -79,6 +79,19 @@ impl RowIndex {
         self.rows = 0;
     }
 
+    /// Forgets the rows from `rows` on, keeps the memory. Linear in the slots: what follows a slot that becomes
+    /// free may have been put behind it, so all that stay are put anew.
+    pub(crate) fn truncate(&mut self, rows: usize) {
+        let slots = self.slots.len();
+        self.rows = 0;
+        for (tag, row) in std::mem::replace(&mut self.slots, vec![(0, 0); slots]) {
+            if row != 0 && row as usize <= rows {
+                self.put((tag, row));
+                self.rows += 1;
+            }
+        }
+    }
+
     /// Where the probe of a tag begins: the slots are a power of two, so the low bits decide.
     #[inline(always)]
     fn home(&self, tag: u32) -> usize {

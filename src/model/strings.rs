@@ -127,6 +127,13 @@ impl Strings {
         self.raw.clear();
     }
 
+    /// Forgets the strings from `strings` on, keeps the memory.
+    pub(crate) fn truncate(&mut self, strings: usize) {
+        self.ends.truncate(strings.max(1));
+        self.text.truncate(self.ends.last().map_or(0, |end| *end as usize));
+        self.raw.retain(|(id, _)| id.row() < strings);
+    }
+
     /// Appends a string, equal or not to one that is there.
     #[inline]
     pub(crate) fn push(&mut self, text: &str) -> StringId {

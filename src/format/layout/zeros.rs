@@ -16,7 +16,9 @@ use crate::model::samples::Samples;
 /// first.
 pub(crate) fn written_rows(profile: &Profile, column: usize, first: usize) -> Vec<bool> {
     let (samples, columns) = (&profile.samples, profile.sample_types.len());
-    if !samples.values.items.contains(&0) {
+    // Each column is asked for: of the others only the first looks at all.
+    let is_zero = |row: usize| samples.values.row(row).get(column) == Some(&0);
+    if column != first && !(0..samples.len()).any(is_zero) {
         return Vec::new();
     }
     let mut written = Vec::with_capacity(samples.len());
@@ -31,8 +33,9 @@ pub(crate) fn written_rows(profile: &Profile, column: usize, first: usize) -> Ve
                     let last = (begin..end).rev().find(|row| value(*row) != Some(&0));
                     last.map_or(0, |last| last + 1 - begin)
                 };
-                let all = (0..columns).any(|column| kept(column) == end - begin);
-                if column == first && !all { end - begin } else { kept(column) }
+                let has_all = |column| kept(column) == end - begin;
+                let all = column == first && !(0..columns).any(has_all);
+                if all { end - begin } else { kept(column) }
             }
             false => end - begin,
         };

@@ -315,7 +315,11 @@ impl Writer<'_, '_> {
                 .map_or("", |attribute| self.dictionary.text(attribute.key))
         };
         let taken = attributes.iter().any(|id| matches!(key(id), LABEL_TRACE_ID | LABEL_SPAN_ID));
-        let code = if taken { losses::LINK_LABEL_CONFLICT } else { losses::LINK_INVALID };
+        let code = match taken {
+            true => losses::LINK_LABEL_CONFLICT,
+            false if self.options.links => losses::LINK_INVALID,
+            false => losses::LINK_DROPPED,
+        };
         let labels = links.row(link.row());
         if taken || labels.is_empty() {
             self.losses.add(code, || "sample.link_index".to_owned());

@@ -40,7 +40,7 @@ use crate::format::options::{Layout, WriteOptions};
 use crate::format::orphans::{self, Kept};
 use crate::format::otlp::schema::{Generation, Home, Rows};
 use crate::format::otlp::write::lower::is_profile_field;
-use crate::format::otlp::write::parts::{Part, ScopeParts, scopes};
+use crate::format::otlp::write::parts::{Column, Part, ScopeParts, scopes};
 use crate::format::otlp::write::profile::{ProfileWriter, Said};
 use crate::format::otlp::write::refs::TextRefs;
 use crate::format::otlp::write::sizes::{estimate, profile_estimate};
@@ -109,7 +109,8 @@ pub(crate) fn write<G: Generation>(
 fn check_id(scopes: &[ScopeParts], options: &WriteOptions) -> Result<()> {
     let parts = scopes.iter().flat_map(|scope| &scope.parts);
     // Of a profile that becomes several, the first has the id.
-    let having = parts.filter(|part| !matches!(part, Part::Column(_, 1..))).count();
+    let having =
+        parts.filter(|part| !matches!(part, Part::Column(Column { column: 1.., .. }))).count();
     if options.profile_id.is_none() || having < 2 {
         return Ok(());
     }
@@ -331,7 +332,7 @@ impl<G: Generation> Writer<'_, G> {
         let known = self.options.profile_id.unwrap_or(part.first().profile_id);
         match part {
             // No two profiles may have one id.
-            Part::Column(_, 1..) => ProfileId::NONE,
+            Part::Column(Column { column: 1.., .. }) => ProfileId::NONE,
             Part::Joined(joined) if known == ProfileId::NONE => {
                 self.losses.add(losses::PROFILE_ID_SYNTHESIZED, || "profile_id".to_owned());
                 self.fingerprints.id(joined, default)

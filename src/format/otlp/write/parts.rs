@@ -32,9 +32,20 @@ use crate::semconv::{PPROF_SCOPE_DEFAULT_SAMPLE_TYPE, PPROF_SCOPE_SAMPLE_TYPE_OR
 pub(crate) enum Part<'a> {
     /// A column of a profile, where a profile has one sample type.
     /// Values are those of one sample type; stacks, attributes and timestamps are written with each.
-    Column(&'a Profile, usize),
+    Column(Column<'a>),
     /// All columns, where it may have several.
     Joined(Joined<'a>),
+}
+
+/// A column of a profile. There may be as many as a profile has sample types, so what is to be known of all of
+/// them is found once.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Column<'a> {
+    pub(crate) profile: &'a Profile,
+    /// Its place among the profile's sample types.
+    pub(crate) column: usize,
+    /// That of the one that is written first: the default sample type.
+    pub(crate) first: usize,
 }
 
 /// A scope, and the profiles it has on the wire.
@@ -61,7 +72,7 @@ impl<'a> Part<'a> {
     /// loss.
     pub(crate) fn first(&self) -> &'a Profile {
         match self {
-            Self::Column(profile, _) => profile,
+            Self::Column(column) => column.profile,
             Self::Joined(joined) => joined.first(),
         }
     }
@@ -69,7 +80,7 @@ impl<'a> Part<'a> {
     /// The profiles it is made of.
     pub(crate) fn profiles(&self) -> &[&'a Profile] {
         match self {
-            Self::Column(profile, _) => slice::from_ref(profile),
+            Self::Column(column) => slice::from_ref(&column.profile),
             Self::Joined(joined) => &joined.profiles,
         }
     }
@@ -77,7 +88,7 @@ impl<'a> Part<'a> {
     /// One for a column, several where they are joined.
     pub(crate) fn sample_types(&self) -> Vec<ValueType> {
         match self {
-            Self::Column(profile, column) => {
+            Self::Column(Column { profile, column, .. }) => {
                 profile.sample_types.get(*column).copied().into_iter().collect()
             }
             Self::Joined(joined) => joined.written_types(),
@@ -136,11 +147,11 @@ impl<'a> ScopeParts<'a> {
         let mut order = Vec::new();
         for profile in &self.scope.profiles {
             let default = columns::default_of(profile, self.default, dictionary);
-            let column = columns::default_column(&profile.sample_types, default, dictionary);
-            let first = order.len();
-            for column in columns::split_order(profile.sample_types.len().max(1), column) {
-                order.push((first + column) as i64);
-                self.parts.push(Part::Column(profile, column));
+            let first = columns::default_column(&profile.sample_types, default, dictionary);
+            let before = order.len();
+            for column in columns::split_order(profile.sample_types.len().max(1), first) {
+                order.push((before + column) as i64);
+                self.parts.push(Part::Column(Column { profile, column, first }));
             }
         }
         let several = self.scope.profiles.iter().any(|profile| profile.sample_types.len() > 1);

@@ -103,7 +103,7 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
                 self.tables.write(out, number);
             }
             if number == G::SCHEMA.profile.samples {
-                self.samples(out, part, said)?;
+                self.samples(out, part)?;
             } else if number == G::SCHEMA.profile.location_indices {
                 self.tables.location_indices(out, number, &self.slices.locations);
             } else {

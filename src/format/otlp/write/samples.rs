@@ -14,18 +14,17 @@
 //! Which of these is chosen is [`spread`]'s business; here a sample is only written.
 
 use crate::error::Result;
-use crate::format::columns::{Joined, default_column};
+use crate::format::columns::Joined;
 use crate::format::layout::written_rows;
 use crate::format::losses;
 use crate::format::options::Layout;
 use crate::format::otlp::schema::Generation;
-use crate::format::otlp::write::parts::Part;
-use crate::format::otlp::write::profile::{ProfileWriter, Said};
+use crate::format::otlp::write::parts::{Column, Part};
+use crate::format::otlp::write::profile::ProfileWriter;
 use crate::format::spread::{self, Row, Spread, Walk, column_counts_events};
 use crate::limits::within;
 use crate::model::id::{AttributeId, StringId};
 use crate::model::measures;
-use crate::model::profile::Profile;
 use crate::model::samples::SampleRef;
 use crate::model::value::Value;
 use crate::wire::record::{Fields, record};
@@ -35,13 +34,9 @@ const LABEL: usize = Fields::MESSAGE + 3 * Fields::INDEX + Fields::VARINT;
 
 impl<G: Generation> ProfileWriter<'_, '_, G> {
     /// All samples of a profile.
-    pub(crate) fn samples(&mut self, out: &mut Vec<u8>, part: &Part, said: Said) -> Result<()> {
+    pub(crate) fn samples(&mut self, out: &mut Vec<u8>, part: &Part) -> Result<()> {
         match part {
-            Part::Column(profile, column) => {
-                let first =
-                    default_column(&profile.sample_types, said.default, self.tables.dictionary);
-                self.column(out, profile, *column, first)
-            }
+            Part::Column(column) => self.column(out, *column),
             Part::Joined(joined) => self.rows(out, joined)?,
         }
         Ok(())
@@ -49,9 +44,9 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
 
     /// A column, where a profile has one sample type.
     ///
-    /// `column` is the one to write, `first` the one written first of its profile; in the compact
-    /// layout rows whose value is 0 may be left out of the other columns ([`written_rows`]).
-    fn column(&mut self, out: &mut Vec<u8>, profile: &Profile, column: usize, first: usize) {
+    /// In the compact layout rows whose value is 0 may be left out of columns that are not the first
+    /// ([`written_rows`]).
+    fn column(&mut self, out: &mut Vec<u8>, Column { profile, column, first }: Column) {
         let single = profile.sample_types.len() < 2;
         let timed = !profile.samples.timestamps.items.is_empty();
         let events = timed && column_counts_events(profile, column);
