@@ -461,3 +461,58 @@ fn a_default_column_without_a_name_of_its_own_is_noticed() {
     assert_eq!(codes_of(&[1, 0, 2], 1), ["default.ambiguous"]);
     assert_eq!(codes_of(&[1, 1, 2], 2), [""; 0], "the last is shown anyway");
 }
+
+/// Rows that a reader makes of fields stand behind those of the attribute table: of a container's or a profile's
+/// attributes (1.3, 1.4), of a comment (1.7, 1.8), and of labels (1.3). An index past the table led to them.
+#[test]
+fn an_attribute_index_past_its_table_leads_to_no_row_that_was_made() {
+    let containers = v1_3::ProfileContainer {
+        attributes: vec![v1_3::KeyValue { key: "made".to_owned(), ..Default::default() }],
+        profile: Some(v1_3::Profile {
+            sample: [false, true].map(old_sample).to_vec(),
+            attribute_table: vec![v1_3::KeyValue { key: "k".to_owned(), ..Default::default() }],
+            string_table: TEXTS.map(Into::into).to_vec(),
+            sample_type: vec![v1_3::ValueType { r#type: 1, unit: 2, ..Default::default() }],
+            ..Default::default()
+        }),
+        ..Default::default()
+    };
+    let scope = v1_3::ScopeProfiles { profiles: vec![containers], ..Default::default() };
+    let resource = v1_3::ResourceProfiles { scope_profiles: vec![scope], ..Default::default() };
+    let oldest = v1_3::ProfilesData { resource_profiles: vec![resource] }.encode_to_vec();
+
+    let strings = TEXTS.map(|text| len(5, text.as_bytes())).concat();
+    // Of 1.7 and 1.8: a sample whose attribute is row 1 of one, and a profile with a comment.
+    let v1_7 =
+        [len(1, &[int(1, 1), int(2, 2)].concat()), len(2, &[len(3, &[7]), len(4, &[1])].concat())];
+    let v1_7 = nest(&[1, 2, 2], &[v1_7.concat(), len(8, &[3])].concat());
+    let v1_7 = [v1_7, len(2, &[strings.clone(), len(6, &len(1, b"k"))].concat())].concat();
+    let v1_8 =
+        [len(1, &[int(1, 1), int(2, 2)].concat()), len(2, &[len(2, &[7]), len(3, &[1])].concat())];
+    let v1_8 = nest(&[1, 2, 2], &[v1_8.concat(), len(7, &[3])].concat());
+    let v1_8 = [v1_8, len(2, &[strings, len(6, &[])].concat())].concat();
+    for (name, bytes, rows) in
+        [("otlp-1.3", oldest, 1), ("otlp-1.7", v1_7, 1), ("otlp-1.8", v1_8, 1)]
+    {
+        let error = try_read(name, &bytes).map(drop).expect_err(name);
+        assert_eq!(error.kind(), ErrorKind::Malformed, "{name}");
+        let said = format!("index 1 is out of range: the table has {rows} rows");
+        assert!(error.to_string().contains(&said), "{name}: {error}");
+        let repaired = otlp_profiles::read(&bytes, &options(name).policy(Policy::Repair)).unwrap();
+        let found: Vec<_> = repaired.findings.iter().map(|found| found.code).collect();
+        assert!(found.contains(&"index.out_of_range"), "{name}: {found:?}");
+        let attributes = repaired.profiles.iter().flat_map(|profile| profile.samples().iter());
+        assert!(attributes.take(1).all(|sample| sample.attributes.is_empty()), "{name}");
+    }
+}
+
+/// A sample with an attribute past the table, and with a label or not.
+fn old_sample(labelled: bool) -> v1_3::Sample {
+    let label = v1_3::Label { key: 8, num: 7, ..Default::default() };
+    v1_3::Sample {
+        attributes: if labelled { vec![0] } else { vec![1] },
+        label: if labelled { vec![label] } else { Vec::new() },
+        value: vec![5],
+        ..Default::default()
+    }
+}

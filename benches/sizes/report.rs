@@ -50,7 +50,7 @@ was read, in every generation.
 | functions, strings | the same | in their order | by file, first line and name; as they are first used |
 | rows that nothing refers to | stay | go (`orphan.dropped`), but for mappings | go (`orphan.dropped`), but for mappings |
 | OTLP 1.8 and later, which have a profile for each sample type: samples that are 0 | stay | stay | go from all but one profile; writing a pprof or OTLP up to 1.7 puts them back |
-| lists of one number in samples | packed | packed | not packed, a byte less; parsers of protobuf have to take both |
+| lists of one number in samples | packed | packed | not packed, a byte less, but for the first of each profile, by which generations are told apart; parsers of protobuf have to take both |
 
 A reader could notice the order of samples and of rows, which means nothing in any generation, and by
 `compact` that the profiles of one pprof have not all as many samples: who pairs them by position,

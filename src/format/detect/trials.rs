@@ -58,10 +58,12 @@ impl Trial<'_> {
     }
 
     /// The order of trials, the best first; orphans count only between those for which every
-    /// unused row is one.
+    /// unused row is one. Whether lists are written one number at a time is the encoder's way: how many of a
+    /// sample's numbers are lists differs between generations, and tells nothing.
     pub(super) fn rank(&self, orphans: bool) -> Score {
-        let orphans = if orphans { self.outcome.score.orphans } else { 0 };
-        Score { orphans, ..self.outcome.score }
+        let score = self.outcome.score;
+        let orphans = if orphans { score.orphans } else { 0 };
+        Score { orphans, unpacked: score.unpacked.min(1), ..score }
     }
 }
 

@@ -275,7 +275,9 @@ pub(crate) fn unit<G: Generation>(
         said.lift::<G>(profile, &mut tables, &shifts, intake)
     })?;
     drop(merged);
-    shifts.count_new_attributes(&tables);
+    if G::SCHEMA.sample.label != 0 {
+        shifts.count_new_attributes(&tables);
+    }
     let stacks = tables.stacks.rows.len();
     let first_samples = OnceCell::new();
     let place = |error: Error, row: usize, at| {

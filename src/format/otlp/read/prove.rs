@@ -147,6 +147,32 @@ pub(crate) fn attribute_list(
     Ok(())
 }
 
+/// Proves the attributes of a sample, from `first` on, before those made of its labels join them: their rows are
+/// behind those of the table, where an index past it would lead. `rows` is how many the table has.
+///
+/// # Errors
+///
+/// As of [`column`](fn@column); what is repaired is left out.
+pub(crate) fn attributes_beside_labels(
+    attributes: &mut Vec<u32>,
+    first: usize,
+    rows: usize,
+    intake: &mut Intake,
+) -> Result<()> {
+    let target = Target { rows, shift: 0 };
+    if attributes[first..].iter().all(|index| target.holds(*index)) {
+        return Ok(());
+    }
+    for (at, index) in attributes.split_off(first).into_iter().enumerate() {
+        if target.holds(index) {
+            attributes.push(index);
+        } else if index != 0 {
+            refuse(index, target, intake, |error| error.element(at).within("attribute_indices"))?;
+        }
+    }
+    Ok(())
+}
+
 /// Notes which attributes are row 0, which stands for none where no index is shifted.
 fn note_row_0(
     attributes: &[AttributeId],

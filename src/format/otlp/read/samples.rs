@@ -100,14 +100,24 @@ pub(crate) fn sample<G: Generation>(
         Some(short) => short_sample::<G>(short, samples),
         None => None,
     };
+    let rows = tables.new_attributes.first as usize - 1;
+    let beside_labels = |samples: &mut RawSamples, intake: &mut Intake| {
+        if G::SCHEMA.sample.label == 0 {
+            return Ok(());
+        }
+        let attributes = &mut samples.attributes.items;
+        prove::attributes_beside_labels(attributes, before.attributes, rows, intake)
+    };
     let mut fields = match short {
         Some(fields) => {
             samples.spend(before, intake)?;
+            beside_labels(samples, intake)?;
             fields
         }
         None => {
             samples.truncate(before);
             let mut fields = any_sample::<G>(reader, samples, intake)?;
+            beside_labels(samples, intake)?;
             if G::SCHEMA.tables.stack == 0 {
                 let slice = fields.slice_length != 0;
                 let first = before.attributes;

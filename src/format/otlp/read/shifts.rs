@@ -43,7 +43,8 @@ impl Shifts {
         self.units.get(&key).copied().unwrap_or_default()
     }
 
-    /// Attributes made of labels are rows too.
+    /// Attributes made of labels are rows too. Where there are labels, the indices on the wire were
+    /// [proved](super::prove::attributes_beside_labels) before.
     pub(crate) fn count_new_attributes(&mut self, tables: &Tables) {
         self.sample_attributes.rows += tables.new_attributes.rows.len();
     }

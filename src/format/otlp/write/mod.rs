@@ -41,7 +41,7 @@ use crate::format::orphans::{self, Kept};
 use crate::format::otlp::schema::{Generation, Home, Rows};
 use crate::format::otlp::write::lower::is_profile_field;
 use crate::format::otlp::write::parts::{Column, Part, ScopeParts, scopes};
-use crate::format::otlp::write::profile::{ProfileWriter, Said};
+use crate::format::otlp::write::profile::{Packed, ProfileWriter, Said};
 use crate::format::otlp::write::refs::TextRefs;
 use crate::format::otlp::write::sizes::{estimate, profile_estimate};
 use crate::format::otlp::write::slices::Slices;
@@ -362,9 +362,10 @@ impl<G: Generation> Writer<'_, G> {
     fn in_order(&mut self, out: &mut Vec<u8>, part: &Part, said: Said) -> Result<()> {
         let Self { dictionary, known, options, losses, slices, .. } = self;
         let ordered = ordered::<G>(options);
+        let packed = Packed::default();
         match (&self.shared, part, &mut self.subsets) {
             (Some(tables), ..) => {
-                ProfileWriter { tables, slices, options, losses }.write(out, part, said)
+                ProfileWriter { tables, slices, options, losses, packed }.write(out, part, said)
             }
             (None, Part::Joined(joined), Some(subsets)) => {
                 let (subset, [default, own]) =
@@ -375,12 +376,12 @@ impl<G: Generation> Writer<'_, G> {
                 let said = Said { default, own, ..said };
                 let tables =
                     &TableWriter::<G>::own(dictionary, &known, &part, default, ordered, losses)?;
-                ProfileWriter { tables, slices, options, losses }.write(out, &part, said)
+                ProfileWriter { tables, slices, options, losses, packed }.write(out, &part, said)
             }
             (None, part, _) => {
                 let tables =
                     &TableWriter::<G>::own(dictionary, known, part, said.default, ordered, losses)?;
-                ProfileWriter { tables, slices, options, losses }.write(out, part, said)
+                ProfileWriter { tables, slices, options, losses, packed }.write(out, part, said)
             }
         }
     }

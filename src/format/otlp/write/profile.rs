@@ -41,6 +41,15 @@ pub(crate) struct ProfileWriter<'a, 't, G> {
     pub(crate) slices: &'a mut Slices,
     pub(crate) options: &'a WriteOptions,
     pub(crate) losses: &'a mut Losses,
+    pub(crate) packed: Packed,
+}
+
+/// Which lists of numbers a profile has had packed. A generation is told from the next by which of a sample's
+/// numbers are lists: so the first of each is packed in every layout, and the bytes tell.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Packed {
+    pub(crate) values: bool,
+    pub(crate) attributes: bool,
 }
 
 impl<G: Generation> ProfileWriter<'_, '_, G> {

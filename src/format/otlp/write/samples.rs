@@ -113,10 +113,15 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
 
     /// One sample, its fields in ascending order.
     /// Where a generation has `values` decides where they are written; the conditions are of constants.
-    fn sample(&self, out: &mut Vec<u8>, sample: &SampleRef, values: &[i64], times: &[u64]) {
-        let Self { tables, slices, .. } = self;
+    fn sample(&mut self, out: &mut Vec<u8>, sample: &SampleRef, values: &[i64], times: &[u64]) {
+        let compact = self.options.layout == Layout::Compact;
+        let before = self.packed;
+        self.packed.values |= !values.is_empty();
+        self.packed.attributes |= !sample.attributes.is_empty();
+        let Self { tables, slices, .. } = &*self;
         let numbers = const { &G::SCHEMA.sample };
-        let unpacked = self.options.layout == Layout::Compact;
+        let [values_alone, alone] =
+            [before.values, before.attributes].map(|packed| compact && packed);
         let attributes = sample.attributes;
         let labels = numbers.label != 0 && tables.units.any_conflict();
         let each = if labels { LABEL } else { Fields::INDEX };
@@ -125,7 +130,7 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
             + each * attributes.len()
             + 10 * (values.len() + times.len());
         let write_values = |fields: &mut Fields| {
-            fields.list(numbers.values, values.iter().map(|&value| value as u64), unpacked)
+            fields.list(numbers.values, values.iter().map(|&value| value as u64), values_alone)
         };
         record(out, G::SCHEMA.profile.samples, room, |fields| {
             if G::SCHEMA.tables.stack != 0 {
@@ -153,9 +158,9 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
             if labels {
                 let kept: Vec<AttributeId> =
                     attributes.iter().copied().filter(|id| !tables.as_label(*id)).collect();
-                tables.attribute_indices(fields, numbers.attributes, &kept, unpacked);
+                tables.attribute_indices(fields, numbers.attributes, &kept, alone);
             } else {
-                tables.attribute_indices(fields, numbers.attributes, attributes, unpacked);
+                tables.attribute_indices(fields, numbers.attributes, attributes, alone);
             }
             let values_after = G::SCHEMA.tables.stack != 0 && numbers.values > numbers.attributes;
             if values_after && numbers.values < numbers.link {
@@ -168,7 +173,7 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
             if G::SCHEMA.has_fixed_timestamps {
                 fields.fixed64s(numbers.timestamps, times);
             } else {
-                fields.list(numbers.timestamps, times.iter().copied(), unpacked);
+                fields.list(numbers.timestamps, times.iter().copied(), compact);
             }
         });
     }
