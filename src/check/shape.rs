@@ -12,7 +12,7 @@ use super::catalogue;
 use super::record::CELLS;
 use super::rule::Rule;
 use crate::schema::{self, Field, Kind as Type, Label, MessageType, Role, Table, Version};
-use crate::wire::short::Short;
+use crate::wire::short::NO_TAG;
 use crate::wire::{FIXED64, LEN, VARINT};
 
 /// The messages that have rules of their own.
@@ -118,7 +118,7 @@ pub(crate) struct Shape {
     pub(crate) slots: Vec<Slot>,
     /// The slot of each number; none where it is past the slots.
     numbers: [u8; NUMBERS],
-    /// By cell the byte that its field begins with; [`Short::NO_TAG`] where the version has none of one byte.
+    /// By cell the byte that its field begins with; [`NO_TAG`] where the version has none of one byte.
     pub(crate) tags: [u16; CELLS],
     /// Whether many fields of one kind follow one another.
     pub(crate) runs: bool,
@@ -201,7 +201,7 @@ fn shape(
     let kind = Kind::of(message);
     let (mut slots, mut numbers) = (Vec::new(), [u8::MAX; NUMBERS]);
     let (mut children, mut tables, mut cells) = (0, 0, Vec::new());
-    let mut tags = [Short::NO_TAG; CELLS];
+    let mut tags = [NO_TAG; CELLS];
     let mut fields: Vec<_> = message.fields_in(version).collect();
     fields.sort_by_key(|field| field.number);
     for field in fields {

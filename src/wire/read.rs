@@ -419,7 +419,7 @@ mod tests {
             let mut bytes = vec![0x10];
             crate::wire::write::varint(&mut bytes, value);
             let length = bytes.len();
-            bytes.extend([0xff; Short::WINDOW]);
+            bytes.extend([0xff; 72]);
             let short = || Reader::within(&bytes, 0, length).short().unwrap();
             let (mut plain, mut mixed, mut other) = (short(), short(), short());
             assert_eq!(mixed.number_mixed(0x10), plain.number(0x10));

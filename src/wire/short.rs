@@ -1,7 +1,7 @@
 //! Short messages, read field by field in their usual order without a check against any end.
 //!
 //! A message of up to 64 bytes with 8 more of the payload behind it is looked at through an array of 72, so that no
-//! word can be past its end. Most samples, locations and functions are such messages.
+//! word can be past its end. Most samples, locations and functions are such messages. Checking looks at more.
 //!
 //! ```text
 //! payload  … │ message, up to 64 bytes │ what follows, at least 8 … │
@@ -23,36 +23,36 @@ use crate::wire::word;
 /// ask at the end whether [all was read](Self::is_done), and if not, take the message for what it
 /// is with a [`Reader`](super::read::Reader). In return, no field needs a check against the ends of the payload or of
 /// the message.
+///
+/// How many bytes are looked at is a number that may be given: a power of two for those of a message, and a word that
+/// begins with the last of them. What has more cannot stand so near to the end of a payload.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Short<'a> {
+pub(crate) struct Short<'a, const WINDOW: usize = 72> {
     /// From the message's first byte on.
-    pub(super) window: &'a [u8; Short::WINDOW],
+    pub(super) window: &'a [u8; WINDOW],
     /// The next byte, counted in the window. It may run past the end of the message: that shows when it is done.
     pub(super) at: usize,
     /// Where the message ends in the window.
     pub(super) end: usize,
 }
 
-impl<'a> Short<'a> {
+/// What no field begins with.
+pub(crate) const NO_TAG: u16 = 1 << 8;
+
+impl<'a, const WINDOW: usize> Short<'a, WINDOW> {
     /// The message between two bytes of a payload, if it is short and the payload goes on far enough behind it.
     #[inline(always)]
     pub(crate) fn within(payload: &'a [u8], start: usize, end: usize) -> Option<Self> {
-        let window = payload.get(start..start + Self::WINDOW)?.first_chunk()?;
+        let window = payload.get(start..start + WINDOW)?.first_chunk()?;
         let end = end.wrapping_sub(start);
         (end <= Self::LONGEST).then_some(Self { window, at: 0, end })
     }
 
     /// The longest message that is short.
-    pub(super) const LONGEST: usize = 64;
-
-    /// What no field begins with.
-    pub(crate) const NO_TAG: u16 = 1 << 8;
+    pub(super) const LONGEST: usize = WINDOW - 8;
 
     /// The messages in one, at the most: each has a tag and a length.
     pub(crate) const MOST_MESSAGES: usize = Self::LONGEST / 2;
-
-    /// The bytes looked at: those of a message, and a word that begins with the last of them.
-    pub(super) const WINDOW: usize = Self::LONGEST + 8;
 
     /// The next eight bytes; past the end of the message they are some bytes or other.
     ///
@@ -133,7 +133,7 @@ impl<'a> Short<'a> {
     }
 
     /// The next field's number, if its tag is `tag`, in the shortest form; a field that is asked for with
-    /// [`NO_TAG`](Self::NO_TAG) is not there.
+    /// [`NO_TAG`] is not there.
     ///
     /// For who asks whether a message is written as this crate writes it, byte by byte. What is not makes the
     /// message end elsewhere, as a varint of more than seven bytes does.
@@ -173,8 +173,8 @@ impl<'a> Short<'a> {
         let length = usize::from((word >> 8) as u8);
         let at = self.at + 2;
         let part = Self { at, end: at + length, ..*self };
-        // Lengths of two bytes are past any end.
-        self.at = if length == 0 { PAST } else { part.end };
+        // Lengths of two bytes are not asked for.
+        self.at = if (1..0x80).contains(&length) { part.end } else { PAST };
         Some(part)
     }
 
@@ -304,7 +304,7 @@ fn long_shortest(word: u64) -> (u64, usize) {
 }
 
 /// A length past the end of any short message.
-const PAST: usize = 2 * Short::LONGEST;
+const PAST: usize = 1 << 10;
 
 /// A varint of five to eight bytes.
 #[inline(never)]

@@ -1,6 +1,6 @@
 //! Rows of the attribute table.
 
-use super::message::Message;
+use super::message::{Message, Window};
 use crate::check::catalogue::OP5013;
 use crate::check::cx::Cx;
 use crate::check::findings::{Shown, Spot};
@@ -9,7 +9,6 @@ use crate::check::shape::{Kind, Shape};
 use crate::check::state::{Attribute, Class, KeyState};
 use crate::check::text;
 use crate::schema::{ANY_VALUE, KEY_VALUE_AND_UNIT, Table};
-use crate::wire::short::Short;
 
 const KEY: usize = KEY_VALUE_AND_UNIT.cell("key_strindex");
 const VALUE: usize = KEY_VALUE_AND_UNIT.cell("value");
@@ -55,7 +54,7 @@ pub(super) fn entry(cx: &mut Cx<'_>, message: &Message) -> Option<()> {
 
 /// The member that a value has, if it is a text or a number of which there is nothing to say.
 #[inline(always)]
-fn kind_of(shape: &'static Shape, mut value: Short<'_>) -> Option<u64> {
+fn kind_of(shape: &'static Shape, mut value: Window<'_>) -> Option<u64> {
     if let Some(text) = value.part(shape.tags[TEXT]) {
         return (value.is_done() && !text::is_odd(text.rest()?)).then_some(1 << TEXT);
     }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::message::{Few, Message, mark};
+use super::message::{Few, Message, Window, mark};
 use crate::check::catalogue::OP4019;
 use crate::check::cx::Cx;
 use crate::check::fields::Fields;
@@ -179,7 +179,7 @@ const UNIT: usize = LABEL.cell("num_unit_strindex");
 fn read(cx: &Cx<'_>, bodies: &[(usize, usize)], labels: &mut [Label]) -> Option<()> {
     let shape = cx.label_shape?;
     for (row, (start, end)) in bodies.iter().enumerate() {
-        let mut fields = Reader::within(cx.bytes, *start, *end).short()?;
+        let mut fields = Window::within(cx.bytes, *start, *end)?;
         let (key, text) = (fields.exact(shape.tags[KEY]), fields.exact(shape.tags[TEXT]));
         let (number, unit) = (fields.exact(shape.tags[NUMBER]), fields.exact(shape.tags[UNIT]));
         let usual = (text == 0) != (number == 0) && (text == 0 || unit == 0);

@@ -1,6 +1,6 @@
 //! Locations, functions and stacks.
 
-use super::message::{Few, Message, mark};
+use super::message::{Few, Message, Window, mark};
 use super::run::Run;
 use crate::check::catalogue::{OP7011, OP7014};
 use crate::check::cx::Cx;
@@ -11,7 +11,6 @@ use crate::check::shape::{Kind, Shape};
 use crate::check::text;
 use crate::schema::{FUNCTION, LINE, LOCATION, STACK, Table, Version};
 use crate::wire::read::Reader;
-use crate::wire::short::Short;
 
 const ID: usize = LOCATION.cell("id");
 const MAPPING: usize = LOCATION.cell("mapping_index");
@@ -24,7 +23,7 @@ const FOLDED: usize = LOCATION.cell("is_folded");
 type Line = (u32, u32, u32, u32);
 
 /// More lines than this are walked.
-const MOST: usize = 8;
+const MOST: usize = 16;
 
 /// What a location says of where it is.
 #[derive(Clone, Copy)]
@@ -150,7 +149,7 @@ const LINE_NUMBER: usize = LINE.cell("line");
 const COLUMN: usize = LINE.cell("column");
 
 #[inline(always)]
-fn line(cx: &Cx<'_>, shape: &'static Shape, mut fields: Short<'_>) -> Option<Line> {
+fn line(cx: &Cx<'_>, shape: &'static Shape, mut fields: Window<'_>) -> Option<Line> {
     let function = fields.exact(shape.tags[FUNCTION_INDEX]);
     let at = fields.at();
     let (line, column) = (fields.exact(shape.tags[LINE_NUMBER]), fields.exact(shape.tags[COLUMN]));

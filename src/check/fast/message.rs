@@ -12,6 +12,9 @@ use crate::check::state::Attribute;
 use crate::schema::{Table, Version};
 use crate::wire::short::Short;
 
+/// The fields of a message of up to 256 bytes: more lines, timestamps and texts than those of 64 have.
+pub(super) type Window<'a> = Short<'a, 264>;
+
 /// A message that may be fine.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Message {
@@ -25,13 +28,13 @@ pub(crate) struct Message {
 impl Message {
     /// Its fields, where it is short enough.
     #[inline(always)]
-    pub(super) fn short<'a>(&self, cx: &Cx<'a>) -> Option<Short<'a>> {
-        Short::within(cx.bytes, self.start, self.end)
+    pub(super) fn short<'a>(&self, cx: &Cx<'a>) -> Option<Window<'a>> {
+        Window::within(cx.bytes, self.start, self.end)
     }
 
     /// Where a part of its fields is in the payload.
     #[inline(always)]
-    pub(super) fn within(&self, part: &Short<'_>) -> Range<usize> {
+    pub(super) fn within(&self, part: &Window<'_>) -> Range<usize> {
         let start = self.start + part.at();
         start..start + part.left()
     }
@@ -102,7 +105,7 @@ pub(super) struct Few {
 impl Few {
     /// The list in the body of a field, if there is nothing to say of it.
     #[inline(always)]
-    pub(super) fn of(cx: &Cx<'_>, mut body: Short<'_>) -> Option<Self> {
+    pub(super) fn of(cx: &Cx<'_>, mut body: Window<'_>) -> Option<Self> {
         let (mut few, mut keys) = (Self { rows: [0; FEW], len: 0 }, [Attribute::NO_KEY; FEW]);
         while !body.is_over() {
             let row = body.packed_shortest();

@@ -17,12 +17,12 @@
 //! | message | what is shown of it | walked all the same |
 //! |---|---|---|
 //! | sample | references and slices lead somewhere, shape and counts fit, times within the profile, sums within 64 bits, no other of the same | the first of a profile, with a negative value, with timestamps before 1.8 |
-//! | location | mapping, lines and attributes are there, its address within its mapping, no line twice | row 0 of OTLP, more than eight lines, longer than 64 bytes |
+//! | location | mapping, lines and attributes are there, its address within its mapping, no line twice | row 0 of OTLP, more than 16 lines |
 //! | function | its names are there, and one of them is set; of pprof its id is that of its row | row 0 of OTLP |
 //! | stack | every location is there, none is null | row 0, an empty one, longer than 16 kB |
 //! | attribute | key and unit are there, one text or integer as value, one type and unit for its key | a key that the conventions know, before 1.8 |
 //!
-//! Messages of more than 64 bytes are walked, but for stacks and pprof's samples. A row of which nothing but its id says
+//! Messages of more than 256 bytes are walked, but for stacks and pprof's samples. A row of which nothing but its id says
 //! what it is called, and whose sets are in order, is noted as [plain](super::plain): then its bytes are its form.
 
 mod attributes;

@@ -1,6 +1,6 @@
 //! Samples.
 
-use super::message::{Few, Message, mark};
+use super::message::{Few, Message, Window, mark};
 use crate::check::catalogue::OP4019;
 use crate::check::cx::Cx;
 use crate::check::findings::Spot;
@@ -8,7 +8,6 @@ use crate::check::rules::samples;
 use crate::check::rules::times;
 use crate::check::shape::Kind;
 use crate::schema::{SAMPLE, Table};
-use crate::wire::short::Short;
 
 const STACK: usize = SAMPLE.cell("stack_index");
 const LINK: usize = SAMPLE.cell("link_index");
@@ -102,7 +101,7 @@ fn is_new(cx: &mut Cx<'_>, row: usize, refers: (u64, u64), attributes: &[u32]) -
 }
 
 #[inline(always)]
-fn of_values(mut body: Short<'_>) -> Option<Values> {
+fn of_values(mut body: Window<'_>) -> Option<Values> {
     let mut values = Values { count: 0, sum: 0, all_zero: true, all_one: true };
     while !body.is_over() {
         // What takes fewer than nine bytes is no negative number.
@@ -117,7 +116,7 @@ fn of_values(mut body: Short<'_>) -> Option<Values> {
 
 /// How many timestamps there are, if there is nothing to say of them.
 #[inline(always)]
-fn timestamps(cx: &Cx<'_>, mut body: Short<'_>) -> Option<usize> {
+fn timestamps(cx: &Cx<'_>, mut body: Window<'_>) -> Option<usize> {
     let (mut count, mut last) = (0, 0);
     let usual = times::usual_times(cx);
     while let Some(time) = body.fixed64() {

@@ -103,8 +103,8 @@ impl Tables {
         }
         // Room for those of the next short location.
         let items = &mut self.lines.items;
-        if items.capacity() - items.len() < Short::MOST_MESSAGES {
-            intake.budget.grow(items, Short::MOST_MESSAGES)?;
+        if items.capacity() - items.len() < <Short>::MOST_MESSAGES {
+            intake.budget.grow(items, <Short>::MOST_MESSAGES)?;
         }
         self.lines.end_row();
         if !self.location_attributes.items.is_empty() {

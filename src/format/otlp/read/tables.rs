@@ -222,7 +222,7 @@ impl Tables {
         within("max_table_entries", intake.limits().max_table_entries, largest as u64)?;
         let budget = &mut intake.budget;
         // A guess: some are inlined. A line takes more than that many bytes.
-        let lines = (location + location / 2).min(budget.payload() / 8) + Short::MOST_MESSAGES;
+        let lines = (location + location / 2).min(budget.payload() / 8) + <Short>::MOST_MESSAGES;
         budget.take::<[u32; 2]>(string)?;
         budget.take::<u8>(self.texts.raw.byte_len())?;
         budget.take::<(Mapping, MappingPprof)>(mapping)?;
