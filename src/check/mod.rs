@@ -26,6 +26,7 @@ mod guess;
 mod lists;
 mod odd;
 mod options;
+mod packed;
 mod plain;
 mod profcheck;
 mod receivers;

@@ -7,10 +7,7 @@ use std::cell::RefCell;
 use std::ops::{Deref, DerefMut, Range};
 use std::rc::Rc;
 
-use super::shape::Shape;
-
-/// More than any message has keys.
-pub(crate) const CELLS: usize = 30;
+use super::shape::{CELLS, Shape, Take};
 
 /// What a field holds.
 #[derive(Clone, Copy, Debug, Default)]
@@ -184,14 +181,10 @@ impl Record {
             let (Some(found), Some(slot)) = (self.get(cell), shape.of_cell(cell)) else {
                 return true;
             };
-            match slot.repeated || self_is_message(slot) {
+            match slot.repeated || slot.take == Take::Message {
                 true => found.count == 0,
                 false => found.value == 0 && found.start == found.end,
             }
         })
     }
-}
-
-fn self_is_message(slot: &super::shape::Slot) -> bool {
-    slot.take == super::shape::Take::Message
 }

@@ -9,7 +9,6 @@
 use std::sync::OnceLock;
 
 use super::catalogue;
-use super::record::CELLS;
 use super::rule::Rule;
 use crate::schema::{self, Field, Kind as Type, Label, MessageType, Role, Table, Version};
 use crate::wire::short::NO_TAG;
@@ -129,6 +128,9 @@ pub(crate) struct Shape {
     /// The cell of each slot's key.
     cells: Vec<Option<usize>>,
 }
+
+/// More than any message has keys: its cells are numbered by the row of their key in the schema.
+pub(crate) const CELLS: usize = 30;
 
 /// More than the largest number of a field.
 const NUMBERS: usize = 32;

@@ -2,22 +2,18 @@
 
 use std::ops::Range;
 
-use super::catalogue::{OP1012, OP1023, OP1024, OP9102};
-use super::cx::{Broken, Cx, kind};
+use super::catalogue::{OP1023, OP1024, OP9102};
+use super::cx::{Broken, Cx};
 use super::fields::Fields;
 use super::findings::Spot;
 use super::record::Record;
 use super::rule::Rule;
 use super::shape::{Kind, Shape, Slot, Take};
 use super::text;
-use super::varint::{Fault, varint};
+use super::varint::varint;
 use crate::schema::Table;
-use crate::wire::read::Reader;
 use crate::wire::write::varint_len;
 use crate::wire::{FIXED64, LEN, VARINT};
-
-/// Packed lists up to this many bytes are walked one number at a time.
-const SHORT: usize = 8;
 
 impl Cx<'_> {
     /// Takes a message apart, and finds what is wrong with its bytes and its references.
@@ -249,118 +245,6 @@ impl Cx<'_> {
         cell.add_body(at, 1, &body);
         if cell.times > 1 && !slot.repeated {
             self.twice(shape, slot, at);
-        }
-    }
-
-    /// A packed list.
-    #[inline(always)]
-    pub(super) fn packed(
-        &mut self,
-        shape: &'static Shape,
-        slot: &'static Slot,
-        at: usize,
-        body: Range<usize>,
-        record: &mut Record,
-    ) -> Result<(), Broken> {
-        let first = record.count(slot.cell);
-        let elements = match slot.take {
-            Take::Fixed if body.len().is_multiple_of(8) => body.len() / 8,
-            Take::Fixed => {
-                let (spot, bytes) = (Spot::at(at).field(slot.field.name), body.len());
-                self.findings.raise(
-                    &OP1012,
-                    spot,
-                    format_args!("{bytes} bytes"),
-                    "a multiple of 8",
-                );
-                return Err(Broken);
-            }
-            _ => self.elements(shape, slot, at, body.clone(), first)?,
-        };
-        let cell = record.cell_mut(slot.cell);
-        cell.add_body(at, elements, &body);
-        if cell.times > 1 {
-            let kind = kind(shape, slot.field.number);
-            let spot = Spot::at(at).field(slot.field.name);
-            self.findings.fold(&OP1024, kind, spot, "several chunks", "one");
-        }
-        Ok(())
-    }
-
-    /// Walks the numbers of a packed list, and says how many there are.
-    #[inline(always)]
-    pub(super) fn elements(
-        &mut self,
-        shape: &'static Shape,
-        slot: &'static Slot,
-        tag: usize,
-        body: Range<usize>,
-        first: usize,
-    ) -> Result<usize, Broken> {
-        if let Some((table, _)) = slot.table
-            && body.len() > SHORT
-            && let Some(elements) = self.plain(table, &body, 0, 0..self.tables.len(table))
-        {
-            return Ok(elements);
-        }
-        let (mut at, mut elements) = (body.start, 0);
-        while at < body.end {
-            let (mut value, after) = match varint(self.bytes, at, body.end) {
-                Ok(found) => found,
-                Err(Fault::Truncated) => {
-                    let spot = Spot::at(tag).field(slot.field.name);
-                    self.findings.raise(&OP1012, spot, "it ends inside a varint", "");
-                    return Err(Broken);
-                }
-                Err(fault) => {
-                    let spot = Spot::at(at).field(slot.field.name).row(first + elements);
-                    return Err(self.fault(fault, spot));
-                }
-            };
-            if after - at > 1 && (value > slot.most || after - at > varint_len(value)) {
-                let spot = Spot::at(at).field(slot.field.name).row(first + elements);
-                value = self.odd(shape, slot, value, after - at, spot);
-            }
-            if let Some((table, rule)) = slot.table {
-                self.refer(shape, slot, table, rule, value, at, Some(first + elements));
-            }
-            (at, elements) = (after, elements + 1);
-        }
-        Ok(elements)
-    }
-
-    /// How many references a packed list holds, if there is nothing to say of their bytes and of what they lead
-    /// to: a number in the range, of which row 0 of the table is called `first`.
-    pub(super) fn plain(
-        &mut self,
-        table: Table,
-        body: &Range<usize>,
-        first: u64,
-        range: Range<u64>,
-    ) -> Option<usize> {
-        let bytes = self.bytes.get(body.clone())?;
-        // A number in its shortest form has no byte of zeros, unless it is 0.
-        let zeros = bytes.iter().fold(false, |any, byte| any | (*byte == 0));
-        let overlong = |pair: &[u8]| pair[0] >= 0x80 && pair[1] == 0;
-        if zeros
-            && (range.start > 0 || bytes.windows(2).fold(false, |any, pair| any | overlong(pair)))
-        {
-            return None;
-        }
-        self.indices.clear();
-        self.indices.append(Reader::within(self.bytes, body.start, body.end)).ok()?;
-        if u64::from(self.indices.most_less_one()?) >= range.end {
-            return None;
-        }
-        self.mark_indices(table, first);
-        Some(self.indices.len())
-    }
-
-    /// Notes the references that were just read: row 0 of their table is called `first`.
-    pub(super) fn mark_indices(&mut self, table: Table, first: u64) {
-        let (indices, tables) = (self.indices.get(0, self.indices.len()), &mut self.tables);
-        if !tables.unmarked {
-            indices.iter().for_each(|index| tables.mark(table, u64::from(index - 1) - first));
         }
     }
 

@@ -24,7 +24,7 @@ use super::rules::{
     orphans, pprof, pprof_rows, pprof_samples, readers, repeats, resources, samples, structure,
     units, zero,
 };
-use super::shape::{Kind, ROOT, Shape, Take};
+use super::shape::{CELLS, Kind, ROOT, Shape, Take};
 use super::tables::Tables;
 use crate::schema::{PROFILES_DATA, Version};
 
@@ -144,7 +144,7 @@ fn children(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record, tables: boo
     }
     let parent = std::mem::replace(&mut cx.parent, shape.kind);
     cx.depth += 1;
-    let mut rows = [0u32; super::record::CELLS];
+    let mut rows = [0u32; CELLS];
     let several = shape.kind == Kind::Dictionary && !cx.payload.rows_before.is_empty();
     if several {
         rows.iter_mut().zip(&cx.payload.rows_before).for_each(|(row, before)| *row = *before);
@@ -159,7 +159,7 @@ fn children(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record, tables: boo
             while slot.repeated && fields.again(tag).is_some() {}
             continue;
         }
-        let row = &mut rows[slot.cell % super::record::CELLS];
+        let row = &mut rows[slot.cell % CELLS];
         let mut run = Run::new(cx.shapes.get(slot.child), slot, (tag, *row), body, &mut fields);
         while !fast::pass(cx, &mut run) {
             let Message { shape, step, start, end } = run.message;

@@ -1,16 +1,13 @@
 //! Locations, functions and stacks.
 
 use super::message::{Few, Message, Window, mark};
-use super::run::Run;
 use crate::check::catalogue::{OP7011, OP7014};
 use crate::check::cx::Cx;
-use crate::check::fields::{Body, Fields};
 use crate::check::findings::{Spot, Step};
 use crate::check::rules::limits;
 use crate::check::shape::{Kind, Shape};
 use crate::check::text;
-use crate::schema::{FUNCTION, LINE, LOCATION, STACK, Table, Version};
-use crate::wire::read::Reader;
+use crate::schema::{FUNCTION, LINE, LOCATION, Table, Version};
 
 const ID: usize = LOCATION.cell("id");
 const MAPPING: usize = LOCATION.cell("mapping_index");
@@ -209,65 +206,4 @@ pub(crate) fn start_lines(cx: &mut Cx<'_>) -> Vec<i64> {
         record.signed(START_LINE)
     })
     .collect()
-}
-
-const LOCATION_INDICES: usize = STACK.cell("location_indices");
-
-/// A stack, wherever it is.
-#[inline(always)]
-fn stack(cx: &mut Cx<'_>, message: &Message) -> Option<()> {
-    let (start, end) = indices(cx, message)?;
-    cx.plain(Table::Location, &(start..end), 0, 1..cx.tables.len(Table::Location))?;
-    cx.tables.note_plain(Table::Stack, message.row());
-    cx.owns(Kind::Stack, message.len());
-    Some(())
-}
-
-/// The body of a stack's list, if it has nothing else.
-#[inline(always)]
-fn indices(cx: &Cx<'_>, message: &Message) -> Option<Body> {
-    let mut fields = Fields::new(cx.bytes, message.start, message.end);
-    let (start, end) = fields.again(message.shape.tags[LOCATION_INDICES] as u8)?;
-    let fits = end == message.end && (end - start) as u64 <= cx.limits.max_stack_depth;
-    (fits && start < end && message.row() > 0).then_some((start, end))
-}
-
-/// Passes over a run of stacks. Up to [`BLOCK`] of them are proved at once; where that fails all that are left are asked
-/// one by one, so that none is asked more than twice.
-#[inline(never)]
-pub(super) fn stacks(cx: &mut Cx<'_>, run: &mut Run<'_, '_>) -> bool {
-    while run.message.row() % BLOCK == 1 {
-        match run.together(|run| block(cx, run)) {
-            Some(true) => {}
-            Some(false) => return true,
-            None => break,
-        }
-    }
-    run.pass(cx, stack)
-}
-
-/// How many stacks are proved at once.
-const BLOCK: usize = 64;
-
-/// Proves stacks up to the end of a block or of the run: whether there are more.
-fn block(cx: &mut Cx<'_>, run: &mut Run<'_, '_>) -> Option<bool> {
-    let first = run.message;
-    let (mut more, mut end, mut owned) = (true, 0, cx.payload.owned);
-    cx.indices.clear();
-    while more && (run.message.row() < first.row() + BLOCK) {
-        let body = indices(cx, &run.message)?;
-        cx.indices.append(Reader::within(cx.bytes, body.0, body.1)).ok()?;
-        (end, owned) = (body.1, owned + limits::size(Kind::Stack) + run.message.len() as u64);
-        more = run.next();
-    }
-    // No index is 0, and then a byte of zeros is the end of one that is not in its shortest form; tags and lengths have none.
-    let zeros = |bytes: &[u8]| bytes.iter().fold(false, |any, byte| any | (*byte == 0));
-    let most = u64::from(cx.indices.most_less_one()?);
-    if zeros(cx.bytes.get(first.start..end)?) || most >= cx.tables.len(Table::Location) {
-        return None;
-    }
-    cx.mark_indices(Table::Location, 0);
-    (first.row()..run.message.row()).for_each(|row| cx.tables.note_plain(Table::Stack, row));
-    cx.payload.owned = owned;
-    Some(more)
 }

@@ -31,6 +31,7 @@ mod frames;
 mod message;
 mod run;
 mod samples;
+mod stacks;
 
 use super::cx::Cx;
 use super::shape::Kind;
@@ -50,7 +51,7 @@ pub(crate) fn pass(cx: &mut Cx<'_>, run: &mut Run<'_, '_>) -> bool {
         Kind::Sample => run.pass(cx, samples::sample),
         Kind::Location => run.pass(cx, frames::location),
         Kind::Function => run.pass(cx, frames::function),
-        Kind::Stack => frames::stacks(cx, run),
+        Kind::Stack => stacks::stacks(cx, run),
         Kind::KeyValueAndUnit => run.pass(cx, attributes::entry),
         _ => false,
     }

@@ -24,36 +24,48 @@ struct Values {
     all_one: bool,
 }
 
+/// What a sample says, in the parts it is written in.
+struct Parts<'a> {
+    stack: u64,
+    link: u64,
+    attributes: Option<Window<'a>>,
+    values: Option<Window<'a>>,
+    /// Where the field of its values begins.
+    values_at: usize,
+    times: Option<Window<'a>>,
+}
+
+impl<'a> Parts<'a> {
+    /// The parts of a sample that has a stack and nothing else.
+    #[inline(always)]
+    fn of(cx: &Cx<'a>, message: &Message) -> Option<Self> {
+        let mut fields = message.short(cx)?;
+        let tags = &message.shape.tags;
+        let stack = fields.exact(tags[STACK]);
+        let (mut attributes, mut link) = (fields.part(tags[ATTRIBUTES]), fields.exact(tags[LINK]));
+        let values_at = fields.at();
+        let values = fields.part(tags[VALUES]);
+        // In 1.8 they stand behind the values.
+        if attributes.is_none() && link == 0 {
+            (attributes, link) = (fields.part(tags[ATTRIBUTES]), fields.exact(tags[LINK]));
+        }
+        let times = fields.part(tags[TIMES]);
+        let found = Self { stack, link, attributes, values, values_at, times };
+        (fields.is_done() && stack > 0).then_some(found)
+    }
+}
+
+/// A sample of 1.8 and later: values and timestamps as those of the first sample of its profile.
 #[inline(always)]
 pub(super) fn sample(cx: &mut Cx<'_>, message: &Message) -> Option<()> {
-    let mut fields = message.short(cx)?;
-    let tags = &message.shape.tags;
-    let stack = fields.exact(tags[STACK]);
-    let (mut attributes, mut link) = (fields.part(tags[ATTRIBUTES]), fields.exact(tags[LINK]));
-    let values_at = fields.at();
-    let values = fields.part(tags[VALUES]);
-    // In 1.8 they stand behind the values.
-    if attributes.is_none() && link == 0 {
-        (attributes, link) = (fields.part(tags[ATTRIBUTES]), fields.exact(tags[LINK]));
-    }
-    let times = fields.part(tags[TIMES]);
-    if !fields.is_done()
-        || stack == 0
-        || cx.profile.shape != Some((values.is_some(), times.is_some()))
-    {
+    let Parts { stack, link, attributes, values, values_at, times } = Parts::of(cx, message)?;
+    if cx.profile.shape != Some((values.is_some(), times.is_some())) {
         return None;
     }
-    let values = match values {
-        Some(values) => of_values(values)?,
-        None => Values::default(),
-    };
-    let times = match times {
-        Some(times) => timestamps(cx, times)?,
-        None => 0,
-    };
-    let fits =
-        if times > 0 { values.count == times || values.count == 0 } else { values.count == 1 };
-    if !fits {
+    let values = values.map_or(Some(Values::default()), of_values)?;
+    let times = times.map_or(Some(0), |times| timestamps(cx, times))?;
+    let of_times = times > 0 && (values.count == times || values.count == 0);
+    if !of_times && (times > 0 || values.count != 1) {
         return None;
     }
     let few;
