@@ -54,6 +54,9 @@ struct Checking<'a> {
 }
 
 impl Checking<'_> {
+    /// Takes what is around the payloads off, and checks each of them.
+    ///
+    /// Of several payloads in frames the limit for inflated bytes is one for all: a thousand small bombs are one.
     fn file(&mut self, bytes: &[u8]) {
         if let Some(asked) = self.options.compat {
             return self.profcheck(bytes, asked);
@@ -120,6 +123,7 @@ impl Checking<'_> {
         }
     }
 
+    /// Says why bytes cannot be inflated: each fault of gzip (RFC 1952) is a rule of its own.
     fn compression(&mut self, error: &Error) {
         let rule = match error.gzip_fault() {
             Some(GzipFault::Header) => &OP0020,
@@ -137,6 +141,7 @@ impl Checking<'_> {
         self.raise(rule, error, "");
     }
 
+    /// Says which limit was reached.
     fn limit(&mut self, error: &Error) {
         let rule = match error.limit() {
             Some("max_input_bytes") => &OP0002,
@@ -148,6 +153,7 @@ impl Checking<'_> {
         self.raise(rule, error, "");
     }
 
+    /// Raises what a reader said, at the byte that it said it of.
     fn raise(&mut self, rule: &'static Rule, error: &Error, bound: &str) {
         let spot = Spot { field: None, row: None, byte: error.byte() };
         self.findings.raise(rule, spot, error.message(), bound);

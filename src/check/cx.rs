@@ -58,6 +58,7 @@ pub(crate) struct Cx<'a> {
 pub(crate) struct Broken;
 
 impl<'a> Cx<'a> {
+    /// The state before anything was walked: nothing is known of any table.
     pub(crate) fn new(
         bytes: &'a [u8],
         version: Version,
@@ -112,6 +113,7 @@ impl<'a> Cx<'a> {
         }
     }
 
+    /// The numbers of a field that comes in several chunks, or one by one: legal, and no writer's way.
     #[cold]
     fn gather(&self, shape: &Shape, record: &Record, cell: usize) -> Vec<u64> {
         let mut out = Vec::new();

@@ -18,6 +18,7 @@ pub(crate) struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
+    /// The fields between two bytes of a payload.
     pub(crate) fn new(bytes: &'a [u8], start: usize, end: usize) -> Self {
         Self { rest: Reader::within(bytes, start, end), number: 0 }
     }
@@ -78,6 +79,7 @@ impl Iterator for Fields<'_> {
     }
 }
 
+/// Where a message is in the payload.
 #[inline(always)]
 fn body(found: Reader<'_>) -> Body {
     (found.at(), found.at() + found.left())

@@ -66,6 +66,14 @@ impl Display for Finding {
 }
 
 /// How often a rule was broken, listed or not: what a summary by rule is made of.
+///
+/// ```
+/// use otlp_profiles::check::{Options, check};
+///
+/// let report = check(b"", &Options::default());
+/// let tally = report.tallies().next().unwrap();
+/// assert_eq!((tally.rule.id(), tally.count), ("OP0001", 1));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Tally {
@@ -98,14 +106,17 @@ impl Spot {
         Self { field: None, row: None, byte: Some(byte as u64) }
     }
 
+    /// No place: what is missing has none.
     pub(crate) fn nowhere() -> Self {
         Self { field: None, row: None, byte: None }
     }
 
+    /// A field of the message.
     pub(crate) fn field(self, name: &'static str) -> Self {
         Self { field: Some(name), ..self }
     }
 
+    /// An element of the field, or of the message where it is a list.
     pub(crate) fn row(self, row: usize) -> Self {
         Self { row: Some(row), ..self }
     }
@@ -141,6 +152,7 @@ pub(crate) struct Findings {
 const KINDS: usize = 64;
 
 impl Findings {
+    /// Nothing was found, and no rule was asked for.
     pub(crate) fn new(options: Rc<Options>, version: Option<Version>) -> Self {
         let (path, prefix) = (Vec::new(), String::new());
         Self { options, version, prefix, path, counts: Vec::new(), last: 0, listed: Vec::new() }
@@ -159,6 +171,8 @@ impl Findings {
         });
     }
 
+    /// Where what is known of a rule stands. It is looked for among those that were asked for, a few dozen: most payloads
+    /// ask for fewer, and findings of one rule mostly follow one another.
     fn count(&mut self, rule: &'static Rule) -> usize {
         let is_it = |count: &Count| std::ptr::eq(count.rule, rule);
         if self.counts.get(self.last).is_some_and(is_it) {
@@ -192,6 +206,9 @@ impl Findings {
         of_these.map(|count| count.first).min().unwrap_or(u64::MAX)
     }
 
+    /// Raises a finding, if its rule is asked: it is counted, and listed while there is room for more of its rule.
+    ///
+    /// What was found and what was wanted are made into text only where they are listed.
     #[cold]
     #[inline(never)]
     pub(crate) fn raise(
@@ -261,6 +278,7 @@ impl Findings {
         }
     }
 
+    /// The path to a place, in the names of the schema: made for findings that are listed, and no others.
     fn place(&self, spot: Spot) -> String {
         let mut text = self.prefix.clone();
         for step in &self.path {
@@ -313,6 +331,7 @@ impl Findings {
     }
 }
 
+/// Appends a step to a path, as in `samples[3].stack_index`.
 fn push_step(text: &mut String, name: &str, row: Option<usize>) {
     if !text.is_empty() {
         text.push('.');

@@ -31,6 +31,7 @@ pub(super) fn detect(payload: &[u8]) -> Result<Detected, Error> {
     }
 }
 
+/// The version whose rules are asked of a format. OTLP/JSON is one of the newest: its text became bytes before.
 pub(super) fn version_of(format: Format) -> Version {
     match (format.encoding(), format.schema()) {
         (Encoding::Pprof, _) => Version::Pprof,

@@ -48,6 +48,7 @@ pub(crate) fn attributes<'a>(cx: &mut Cx<'a>) {
     cx.attributes = attributes;
 }
 
+/// What conventions say of a key, as far as other rules ask for it.
 fn class(key: &[u8]) -> Class {
     match key {
         b"process.executable.build_id.htlhash" => Class::Htlhash,
@@ -59,6 +60,7 @@ fn class(key: &[u8]) -> Class {
     }
 }
 
+/// The text in the last of a message's fields of a number; the empty text where none is one.
 fn text_field(bytes: &[u8], wanted: u32, start: usize, end: usize) -> Option<&[u8]> {
     let fields = Fields::new(bytes, start, end).filter(|(number, _)| *number == wanted);
     match fields.last() {

@@ -121,6 +121,7 @@ impl Report {
         self.errors().any(container::is_limit)
     }
 
+    /// The rules that were broken as errors.
     fn errors(&self) -> impl Iterator<Item = &'static Rule> {
         let errors = self.tallies.iter().filter(|tally| tally.severity == Severity::Error);
         errors.map(|tally| tally.rule)

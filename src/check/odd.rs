@@ -49,6 +49,7 @@ impl Cx<'_> {
         Err(Broken)
     }
 
+    /// A varint that cannot be taken: its bytes end (`OP1002`), or it has more than 64 bits (`OP1001`).
     #[cold]
     #[inline(never)]
     pub(super) fn fault(&mut self, fault: Fault, spot: Spot) -> Broken {
@@ -59,12 +60,18 @@ impl Cx<'_> {
         Broken
     }
 
+    /// A number of four or eight bytes for which there are fewer left.
     #[cold]
     pub(super) fn short(&mut self, wanted: usize, left: usize, spot: Spot) -> Broken {
         self.findings.raise(&OP1011, spot, format_args!("{left} bytes left"), wanted);
         Broken
     }
 
+    /// A length that is none of the usual: too large for its message or for protobuf, which ends the message, or one with
+    /// more bytes than it needs, which is taken as it is meant.
+    ///
+    /// Source: [the encoding](https://protobuf.dev/programming-guides/encoding/#length-types); that lengths end at 2 GiB is
+    /// what decoders of all languages have in common.
     #[cold]
     #[inline(never)]
     pub(super) fn odd_length(
@@ -143,6 +150,10 @@ impl Cx<'_> {
         }
     }
 
+    /// A reference to a row that is not there.
+    ///
+    /// Nothing is said where something else is wrong that would make every reference so: a dictionary that is missing, or a
+    /// string table without strings, which the rules about first rows name once.
     #[cold]
     #[inline(never)]
     #[expect(clippy::too_many_arguments, reason = "as in the function that calls it")]
@@ -180,6 +191,8 @@ impl Cx<'_> {
         }
     }
 
+    /// A field that may come once and comes again: of messages decoders merge both, of anything else the last counts, so
+    /// that two readers may see two things.
     #[cold]
     #[inline(never)]
     pub(super) fn twice(&mut self, shape: &'static Shape, slot: &'static Slot, at: usize) {
@@ -193,6 +206,7 @@ impl Cx<'_> {
         }
     }
 
+    /// A value that says nothing is written out: proto3 leaves it out, and bytes that differ mean the same.
     #[cold]
     #[inline(never)]
     pub(super) fn written_default(
@@ -205,6 +219,7 @@ impl Cx<'_> {
         self.findings.fold(&OP1027, kind(shape, slot.field.number), spot, "", "");
     }
 
+    /// Numbers of a list that are written one by one. Decoders take both forms; the rule is a hint about size.
     #[inline(never)]
     pub(super) fn note_unpacked(
         &mut self,
@@ -220,6 +235,7 @@ impl Cx<'_> {
         }
     }
 
+    /// A field whose bytes are of another kind than the schema says: what it holds cannot be told, so its message ends.
     #[cold]
     #[inline(never)]
     pub(super) fn mismatch(
@@ -356,6 +372,7 @@ impl Cx<'_> {
         Ok(next)
     }
 
+    /// Messages or groups lie in each other deeper than the limit says; what is inside is not walked.
     #[cold]
     pub(crate) fn too_deep(&mut self, spot: Spot) {
         let most = self.limits.max_nesting;

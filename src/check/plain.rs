@@ -31,6 +31,7 @@ pub(crate) struct Forms {
 }
 
 impl Forms {
+    /// What forms of a table's rows have to look at. Tables that they refer to were compared before.
     pub(crate) fn of(cx: &Cx<'_>, table: Table, shape: &'static Shape) -> Self {
         let refers = |shape: &Shape| {
             let mut tables = shape.slots.iter().filter_map(|slot| slot.table);

@@ -59,6 +59,7 @@ type Free = Vec<Box<Record>>;
 pub(crate) struct Pool(Rc<RefCell<Free>>);
 
 impl Pool {
+    /// A record that is not in use, or a new one.
     #[inline]
     pub(crate) fn lend(&self) -> Lent {
         let record = self.0.borrow_mut().pop().unwrap_or_else(|| Box::new(Record::new()));
@@ -115,15 +116,19 @@ pub(crate) struct Record {
 }
 
 impl Record {
+    /// A record of no field.
     pub(crate) fn new() -> Self {
         Self { cells: [Cell::default(); CELLS], seen: 0, start: 0, end: 0, unknown: false }
     }
 
+    /// Forgets all fields: the message between these bytes is taken next.
     pub(crate) fn begin(&mut self, start: usize, end: usize) {
         (self.seen, self.unknown) = (0, false);
         (self.start, self.end) = (start, end);
     }
 
+    /// A field's cell, empty if it was not seen before: stale cells are cleared when they are first touched, not when a
+    /// record is lent, so that a message costs as many cells as it has fields.
     #[inline(always)]
     pub(crate) fn cell_mut(&mut self, cell: usize) -> &mut Cell {
         let bit = 1 << cell;
@@ -136,11 +141,13 @@ impl Record {
         cell
     }
 
+    /// A field's cell, if it occurs.
     #[inline(always)]
     pub(crate) fn get(&self, cell: usize) -> Option<&Cell> {
         (self.seen >> cell & 1 == 1).then(|| &self.cells[cell % CELLS])
     }
 
+    /// Whether a field occurs.
     #[inline(always)]
     pub(crate) fn has(&self, cell: usize) -> bool {
         self.seen >> cell & 1 == 1
@@ -152,6 +159,7 @@ impl Record {
         self.get(cell).map_or(0, |cell| cell.value)
     }
 
+    /// The same of a number with a sign.
     #[inline(always)]
     pub(crate) fn signed(&self, cell: usize) -> i64 {
         self.number(cell) as i64

@@ -249,6 +249,7 @@ const fn members(text: &[u8], start: usize, end: usize) -> [bool; GENERATIONS] {
     of
 }
 
+/// A generation by its digit.
 const fn digit(byte: u8) -> usize {
     assert!(byte >= b'1' && byte <= b'7', "a generation is a digit from 1 to 7");
     (byte - b'0') as usize

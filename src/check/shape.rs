@@ -136,6 +136,7 @@ pub(crate) const CELLS: usize = 30;
 const NUMBERS: usize = 32;
 
 impl Shape {
+    /// The field of a number.
     #[inline(always)]
     pub(crate) fn slot(&self, number: u32) -> Option<&Slot> {
         let slot = *self.numbers.get(number as usize)?;
@@ -170,6 +171,7 @@ impl Shapes {
         SHAPES[version as usize].get_or_init(|| Self::new(version))
     }
 
+    /// Lays a version out: the messages that can be reached from the payload, each once.
     fn new(version: Version) -> Self {
         let root: &'static MessageType = match version {
             Version::Pprof => &schema::PROFILE,
@@ -184,6 +186,7 @@ impl Shapes {
         Self { shapes }
     }
 
+    /// A message by its row.
     #[inline(always)]
     pub(crate) fn get(&'static self, row: usize) -> &'static Shape {
         &self.shapes[row]
@@ -195,6 +198,7 @@ impl Shapes {
     }
 }
 
+/// Lays a message out; messages in it that are new are appended to those still to be laid out.
 fn shape(
     message: &'static MessageType,
     version: Version,

@@ -150,6 +150,7 @@ pub(crate) struct Ids {
 }
 
 impl Ids {
+    /// Ids by row, in order. Nearly all tables count from 1, and then nothing but how far is kept.
     pub(crate) fn new(ids: impl Iterator<Item = u64>) -> Self {
         let mut all = Self::default();
         for (row, id) in ids.enumerate() {

@@ -57,6 +57,7 @@ impl Tables {
         }
     }
 
+    /// How many rows a table has.
     #[inline(always)]
     pub(crate) fn len(&self, table: Table) -> u64 {
         self.lens[table as usize]
@@ -81,6 +82,7 @@ impl Tables {
         }
     }
 
+    /// Whether [`note_plain`](Self::note_plain) was said of a row.
     pub(crate) fn is_plain(&self, table: Table, row: usize) -> bool {
         self.plain[table as usize].get(row).is_some_and(|plain| *plain)
     }

@@ -131,6 +131,8 @@ impl Cx<'_> {
         }
     }
 
+    /// A number as a varint: in its shortest form, within what the field's type holds, and a row that is there where it
+    /// refers to one.
     #[inline(always)]
     pub(super) fn number(
         &mut self,
@@ -168,6 +170,7 @@ impl Cx<'_> {
         Ok(after)
     }
 
+    /// A number of eight bytes.
     #[inline(always)]
     pub(super) fn fixed(
         &mut self,
@@ -268,6 +271,7 @@ impl Cx<'_> {
         }
     }
 
+    /// A number of a list on its own: beside packed ones (`chunk`) it is a rule of its own.
     #[inline(always)]
     pub(super) fn unpacked(
         &mut self,

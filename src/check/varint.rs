@@ -26,6 +26,7 @@ pub(crate) fn varint(bytes: &[u8], at: usize, end: usize) -> Result<(u64, usize)
     }
 }
 
+/// A varint of three bytes and more, or none.
 #[inline(never)]
 fn long(bytes: &[u8], at: usize, end: usize) -> Result<(u64, usize), Fault> {
     let mut reader = Reader::within(bytes, at, end);
@@ -53,10 +54,12 @@ pub(crate) struct Packed<'a> {
 }
 
 impl<'a> Packed<'a> {
+    /// The numbers between two bytes.
     pub(crate) fn new(bytes: &'a [u8], body: std::ops::Range<usize>) -> Self {
         Self { bytes, at: body.start, end: body.end }
     }
 
+    /// Whether there are none left.
     pub(crate) fn is_empty(&self) -> bool {
         self.at >= self.end
     }

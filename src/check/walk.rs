@@ -50,6 +50,8 @@ pub(crate) fn walk(cx: &mut Cx<'_>) {
 
 const DICTIONARY: usize = PROFILES_DATA.cell("dictionary");
 
+/// Finds the rows of the dictionary before anything is walked: profiles refer to it, and in the bytes it stands behind
+/// them. Of several dictionaries, which decoders merge, the rows follow one another.
 fn survey_dictionaries(cx: &mut Cx<'_>, root: &'static Shape) {
     let Some(slot) = root.of_cell(DICTIONARY) else { return };
     let dictionary = cx.shapes.get(slot.child);
@@ -225,6 +227,7 @@ fn enter(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
     }
 }
 
+/// A profile of OTLP.
 fn profile(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
     structure::profile(cx, shape, record);
     identity::profile(cx, record);

@@ -16,6 +16,9 @@ const UNIT: usize = KEY_VALUE_AND_UNIT.cell("unit_strindex");
 const TEXT: usize = ANY_VALUE.cell("string_value");
 const INT: usize = ANY_VALUE.cell("int_value");
 
+/// A row of the attribute table: a key that no convention names, and one text or integer of the type that its key has.
+///
+/// Type and unit of each key are held in [`KeyState`]; the first row of a key says what they are.
 #[inline(always)]
 pub(super) fn entry(cx: &mut Cx<'_>, message: &Message) -> Option<()> {
     let mut fields = message.short(cx)?;

@@ -59,6 +59,7 @@ impl Values {
     }
 }
 
+/// Keeps the sums of the columns, now that the sample is known to be fine.
 fn keep(cx: &mut Cx<'_>, sums: [i64; Values::MOST]) {
     cx.profile.sums.iter_mut().zip(sums).for_each(|(known, sum)| *known = Some(sum));
 }

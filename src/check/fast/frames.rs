@@ -34,6 +34,7 @@ struct Place {
     has: (bool, bool),
 }
 
+/// A location: its mapping, its address and its lines are there, in that order in every version.
 #[inline(always)]
 pub(super) fn location(cx: &mut Cx<'_>, message: &Message) -> Option<()> {
     let mut fields = message.short(cx)?;
@@ -145,6 +146,7 @@ const FUNCTION_INDEX: usize = LINE.cell("function_index");
 const LINE_NUMBER: usize = LINE.cell("line");
 const COLUMN: usize = LINE.cell("column");
 
+/// A line: its function is there, and a column has a line.
 #[inline(always)]
 fn line(cx: &Cx<'_>, shape: &'static Shape, mut fields: Window<'_>) -> Option<Line> {
     let function = fields.exact(shape.tags[FUNCTION_INDEX]);
@@ -162,6 +164,7 @@ const FILENAME: usize = FUNCTION.cell("filename_strindex");
 const START_LINE: usize = FUNCTION.cell("start_line");
 const FUNCTION_ID: usize = FUNCTION.cell("id");
 
+/// A function: its names are there, and it has one. Its first line was looked at by [`start_lines`].
 #[inline(always)]
 pub(super) fn function(cx: &mut Cx<'_>, message: &Message) -> Option<()> {
     let mut fields = message.short(cx)?;

@@ -39,10 +39,12 @@ impl Message {
         start..start + part.left()
     }
 
+    /// Which row of its table it is; 0 where it is none.
     pub(super) fn row(&self) -> usize {
         self.step.row.unwrap_or(0) as usize
     }
 
+    /// How many bytes it has.
     pub(super) fn len(&self) -> usize {
         self.end - self.start
     }
@@ -87,6 +89,7 @@ impl Cx<'_> {
         self.version != Version::Pprof || (id == row + 1 && self.row_of(table, id) == Some(row))
     }
 
+    /// Adds what the message would take when it is decoded, as [`limits::owned`] does of those that are walked.
     pub(super) fn owns(&mut self, kind: Kind, length: usize) {
         self.payload.owned += limits::size(kind) + length as u64;
     }
@@ -123,6 +126,7 @@ impl Few {
         (body.is_done() && fits).then_some(few)
     }
 
+    /// The rows it refers to, as they are written.
     #[inline(always)]
     pub(super) fn rows(&self) -> &[u32] {
         self.rows.get(..self.len).unwrap_or_default()

@@ -112,6 +112,7 @@ fn is_new(cx: &mut Cx<'_>, row: usize, refers: (u64, u64), attributes: &[u32]) -
     cx.profile.identities.before(key, row as u32).is_none()
 }
 
+/// What the values are, if their sum is within 64 bits and each is written in fewer than nine bytes.
 #[inline(always)]
 fn of_values(mut body: Window<'_>) -> Option<Values> {
     let mut values = Values { count: 0, sum: 0, all_zero: true, all_one: true };

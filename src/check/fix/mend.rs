@@ -42,6 +42,7 @@ pub(super) fn sort_timestamps(profiles: &mut Profiles) {
     }
 }
 
+/// Sorts pairs of a time and a value by time; equal times stay as they came.
 fn sort(samples: &mut Samples) {
     let Some(times) = samples.timestamps.get_mut() else { return };
     for row in 0..times.len() {
@@ -63,6 +64,7 @@ fn sort(samples: &mut Samples) {
     }
 }
 
+/// A row of a ragged column, to be changed where it is.
 fn row_mut<T>(rows: &mut Ragged<T>, row: usize) -> Option<&mut [T]> {
     let end = *rows.ends.get(row)? as usize;
     let start =

@@ -283,6 +283,7 @@ fn first_worse(before: &Report, after: &Report) -> Option<&'static Rule> {
     matters.filter(|tally| count(before, tally.rule) < tally.count).map(|tally| tally.rule).next()
 }
 
+/// How often a rule was broken, listed or not.
 fn count(report: &Report, rule: &'static Rule) -> u64 {
     report.tallies().find(|tally| tally.rule == rule).map_or(0, |tally| tally.count)
 }

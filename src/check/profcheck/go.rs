@@ -100,6 +100,7 @@ fn field(bytes: &[u8], level: &mut Level) -> Result<Option<(usize, Range<usize>)
     Ok(None)
 }
 
+/// The rule that a varint breaks, at its place.
 fn faulty(fault: Fault, at: usize) -> Faulty {
     match fault {
         Fault::Truncated => (&OP1002, at),
@@ -107,6 +108,7 @@ fn faulty(fault: Fault, at: usize) -> Faulty {
     }
 }
 
+/// A tag as Go takes it: its number, its wire type and where its value begins. Numbers end at `last`.
 fn tag(bytes: &[u8], at: usize, end: usize, last: u64) -> Result<(u32, u32, usize), Faulty> {
     let (tag, body) = varint(bytes, at, end).map_err(|fault| faulty(fault, at))?;
     match tag >> 3 {
@@ -188,6 +190,7 @@ pub(super) struct Field<'a> {
     pub(super) value: Value<'a>,
 }
 
+/// What Go makes of a field.
 pub(super) enum Value<'a> {
     Number(u64),
     /// Numbers of a repeated field.
@@ -198,6 +201,7 @@ pub(super) enum Value<'a> {
 }
 
 impl Value<'_> {
+    /// The number; 0 of anything else.
     pub(super) fn number(&self) -> u64 {
         match self {
             Self::Number(value) => *value,
@@ -210,6 +214,7 @@ impl Value<'_> {
         self.number() as i32
     }
 
+    /// Where the body is; nowhere of anything else.
     pub(super) fn body(&self) -> Range<usize> {
         match self {
             Self::Body(body) => body.clone(),
@@ -261,6 +266,7 @@ pub(super) fn fields<'a>(
     })
 }
 
+/// The value of a field, if it is of the kind that the schema says: of others Go keeps the bytes as unknown.
 fn value_of<'a>(
     bytes: &'a [u8],
     slot: &Slot,

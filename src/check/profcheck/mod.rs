@@ -37,6 +37,7 @@ pub(super) fn check(bytes: &[u8], asked: Profcheck, findings: &mut Findings) {
     checking.payload();
 }
 
+/// One message, as profcheck sees it: what each reference leads to, and nothing of what it does not look at.
 struct Checking<'a, 'f> {
     bytes: &'a [u8],
     asked: Profcheck,
@@ -48,6 +49,7 @@ struct Checking<'a, 'f> {
 }
 
 impl<'a> Checking<'a, '_> {
+    /// Asks in profcheck's order: resources with all in them, then the dictionary, then what nothing referred to.
     fn payload(&mut self) {
         let root = self.shapes.get(ROOT);
         let all = || fields(self.bytes, root, 0..self.bytes.len());
@@ -91,14 +93,17 @@ impl<'a> Checking<'a, '_> {
         done
     }
 
+    /// A message of 1.10.
     fn shape(&self, kind: Kind) -> &'static Shape {
         self.shapes.find(kind).unwrap_or(self.shapes.get(ROOT))
     }
 
+    /// The fields of a message of 1.10 that Go knows.
     fn fields(&self, kind: Kind, body: Range<usize>) -> impl Iterator<Item = Field<'a>> + use<'a> {
         fields(self.bytes, self.shape(kind), body)
     }
 
+    /// A resource has to have scopes.
     fn resource(&mut self, shape: &'static Shape, body: Range<usize>) {
         let start = body.start;
         let scopes = fields(self.bytes, shape, body).filter(|field| field.key == "scope_profiles");
@@ -113,6 +118,7 @@ impl<'a> Checking<'a, '_> {
         }
     }
 
+    /// A scope has to have profiles.
     fn scope(&mut self, shape: &'static Shape, body: Range<usize>) {
         let start = body.start;
         let profiles = fields(self.bytes, shape, body).filter(|field| field.key == "profiles");
@@ -126,6 +132,7 @@ impl<'a> Checking<'a, '_> {
         }
     }
 
+    /// A profile: references of its own, then its samples, which need its time.
     fn profile(&mut self, body: Range<usize>) {
         let (mut time, mut duration) = (0u64, 0u64);
         let mut types = [[(0, body.start); 2]; 2];
@@ -175,6 +182,7 @@ impl<'a> Checking<'a, '_> {
         }
     }
 
+    /// A sample: references, times within the profile's, and its shape if that is asked.
     fn sample(&mut self, body: Range<usize>, range: &Range<u64>, first: &mut Option<(bool, bool)>) {
         let here = Spot::at(body.start);
         let (mut stack, mut link) = ((0, body.start), (0, body.start));
@@ -205,6 +213,7 @@ impl<'a> Checking<'a, '_> {
         }
     }
 
+    /// Values, timestamps or as many of both, and the same in all samples of a profile.
     fn sample_shape(
         &mut self,
         values: usize,

@@ -18,6 +18,7 @@ const TABLES: [(Table, &str, &Rule); 7] = [
 ];
 
 impl Checking<'_, '_> {
+    /// Raises each row but the first that nothing referred to.
     pub(super) fn orphans(&mut self) {
         for (table, name, rule) in TABLES {
             let rows = self.used[table as usize].iter().zip(&self.tables.rows[table as usize]);

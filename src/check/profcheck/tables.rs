@@ -16,6 +16,7 @@ use crate::check::shape::Kind;
 use crate::schema::Table;
 
 impl Checking<'_, '_> {
+    /// Asks all tables, in the order in which profcheck does.
     pub(super) fn dictionary(&mut self) {
         self.table(Table::Mapping, "mapping_table", Self::mapping);
         self.table(Table::Location, "location_table", Self::location);
@@ -29,6 +30,7 @@ impl Checking<'_, '_> {
         }
     }
 
+    /// The rows of a table, with their numbers.
     fn rows(&self, table: Table) -> impl Iterator<Item = (usize, Range<usize>)> + use<> {
         let rows = self.tables.rows[table as usize].clone();
         rows.into_iter().map(|(start, end)| start as usize..end as usize).enumerate()
@@ -61,6 +63,7 @@ impl Checking<'_, '_> {
         }
     }
 
+    /// Whether a row equals one without fields, as row 0 has to.
     fn is_zero(&self, table: Table, body: Range<usize>) -> bool {
         let kind = match table {
             Table::Mapping => Kind::Mapping,
@@ -117,6 +120,7 @@ impl Checking<'_, '_> {
         self.attributes(&indices, at, rule);
     }
 
+    /// A mapping: it ends behind its beginning; its file name and attributes are there.
     fn mapping(&mut self, row: usize, body: Range<usize>) {
         if row == 0 {
             return;
@@ -145,6 +149,7 @@ impl Checking<'_, '_> {
         }
     }
 
+    /// A location: mapping, attributes and lines are there.
     fn location(&mut self, _: usize, body: Range<usize>) {
         let mapping = ("mapping_index", Table::Mapping, &OP3105);
         self.references(Kind::Location, body.clone(), &[mapping]);
@@ -155,12 +160,14 @@ impl Checking<'_, '_> {
         }
     }
 
+    /// A line: its function is there, and neither line nor column is negative.
     fn line(&mut self, body: Range<usize>) {
         let function = ("function_index", Table::Function, &OP3107);
         self.references(Kind::Line, body.clone(), &[function]);
         self.not_negative(Kind::Line, body, &["line", "column"], &OP7005);
     }
 
+    /// A function: its three names are there, and it does not begin before line 0.
     fn function(&mut self, _: usize, body: Range<usize>) {
         let names = [
             ("name_strindex", Table::String, &OP3108),
@@ -182,6 +189,7 @@ impl Checking<'_, '_> {
         }
     }
 
+    /// A link but the first: ids of 16 and of 8 bytes, as W3C's trace context has them.
     fn link(&mut self, row: usize, body: Range<usize>) {
         if row == 0 {
             return;
@@ -197,6 +205,7 @@ impl Checking<'_, '_> {
         }
     }
 
+    /// The strings: the first is empty, and on demand none comes twice.
     fn strings(&mut self) {
         let spot = Spot::nowhere().field("string_table");
         match self.tables.row(Table::String, 0) {
@@ -223,12 +232,14 @@ impl Checking<'_, '_> {
         }
     }
 
+    /// An attribute: key and unit are there.
     fn attribute(&mut self, _: usize, body: Range<usize>) {
         let texts =
             [("key_strindex", Table::String, &OP3114), ("unit_strindex", Table::String, &OP3115)];
         self.references(Kind::KeyValueAndUnit, body, &texts);
     }
 
+    /// A stack: its locations are there.
     fn stack(&mut self, _: usize, body: Range<usize>) {
         let (mut indices, mut at) = (Vec::new(), body.start);
         for field in fields(self.bytes, self.shape(Kind::Stack), body) {

@@ -130,6 +130,7 @@ pub(crate) fn key_value(cx: &mut Cx<'_>, record: &Record) {
     }
 }
 
+/// Keys are written in lower case, without spaces: OpenTelemetry's naming guidelines.
 pub(super) fn key_style(cx: &mut Cx<'_>, record: &Record, key: &[u8]) {
     if cx.findings.asks(&OP5018) && key.iter().any(|c| c.is_ascii_uppercase() || *c == b' ') {
         cx.findings.raise(&OP5018, Spot::at(record.start).field("key"), Shown(key), "lower case");
@@ -176,6 +177,7 @@ const PAIRS: usize = KEY_VALUE_LIST.cell("values");
 /// The nesting of values that the specification's common part has as a default.
 const DEEPEST: u64 = 64;
 
+/// Counts how deep values lie in each other; [`leave`](crate::check::walk) counts back.
 fn deeper(cx: &mut Cx<'_>, record: &Record) {
     cx.payload.value_depth += 1;
     if cx.payload.value_depth == DEEPEST + 1 {

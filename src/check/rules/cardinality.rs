@@ -25,6 +25,7 @@ struct Use {
 }
 
 impl Use {
+    /// Whether more than nine in ten samples have one of their own.
     fn is_high(of: usize, samples: usize) -> bool {
         samples >= FEWEST && of * 10 > samples * 9
     }

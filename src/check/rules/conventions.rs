@@ -116,6 +116,7 @@ fn known(cx: &mut Cx<'_>, key: &[u8], body: Range<usize>) {
     }
 }
 
+/// Whether a text is hex digits: so many, or any even number.
 fn is_hex(text: &[u8], length: Option<usize>) -> bool {
     let fits = length
         .map_or(text.len().is_multiple_of(2) && !text.is_empty(), |wanted| text.len() == wanted);
@@ -141,6 +142,7 @@ const ALIASES: [(&str, &str); 10] = [
     ("c++", "native"),
 ];
 
+/// The type of a frame: one of the well-known values, as they are spelt there; any other is legal, and worth a hint.
 fn frame_type(cx: &mut Cx<'_>, spot: Spot, text: Option<&[u8]>) {
     let Some(text) = text.and_then(|text| std::str::from_utf8(text).ok()) else {
         cx.findings.raise(&OP8004, spot, "no string", "a frame type");

@@ -42,6 +42,7 @@ pub(crate) fn tables(cx: &mut Cx<'_>) {
     }
 }
 
+/// Compares texts, which are rows without fields.
 fn strings(cx: &mut Cx<'_>, rule: &'static Rule, rows: &[(u32, u32)]) -> Vec<u32> {
     let (name, bytes) = (cx.table_name(Table::String), cx.bytes);
     let text = |row: u32| -> &[u8] {
@@ -89,6 +90,7 @@ fn keep(equal: &mut Vec<u32>, row: u32) {
     }
 }
 
+/// Compares rows by [their form](Forms). Hashes decide only which forms are compared.
 fn records(cx: &mut Cx<'_>, table: Table, rule: &'static Rule, rows: &[(u32, u32)]) -> Vec<u32> {
     let (name, Some(shape)) = (cx.table_name(table), cx.table_shape(table)) else {
         return Vec::new();

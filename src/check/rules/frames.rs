@@ -116,6 +116,7 @@ fn mapping_of(cx: &Cx<'_>, record: &Record) -> Option<u64> {
     }
 }
 
+/// Holds a location against its mapping, and notes there that it has one, and one with lines.
 fn in_mapping(cx: &mut Cx<'_>, record: &Record, row: u64, address: u64, lines: usize) {
     let fact = usize::try_from(row).ok().and_then(|row| cx.payload.mappings.get_mut(row));
     let Some(fact) = fact else { return };

@@ -30,6 +30,9 @@ pub(crate) fn profile(cx: &mut Cx<'_>, record: &Record) {
     }
 }
 
+/// The id of a profile: 16 bytes, not all zero, and no other profile's.
+///
+/// Two profiles of one id that are the same byte for byte are one that was sent twice: a warning, not an error.
 fn id(cx: &mut Cx<'_>, record: &Record, cell: usize) {
     let bytes = cx.body(record, cell);
     let spot = Spot::at(record.at(cell)).field("profile_id");

@@ -22,6 +22,7 @@ pub(super) const OF_CONTAINER: Original = Original {
     payload: PROFILE_CONTAINER.cell("original_payload"),
 };
 
+/// The payload that a profile was made from has a format, and bytes that begin as those of that format do.
 pub(super) fn original(cx: &mut Cx<'_>, record: &Record, of: &Original, samples: usize) {
     let (format, payload) = (cx.body(record, of.format), cx.body(record, of.payload));
     let in_format = Spot::at(record.at(of.format)).field("original_payload_format");

@@ -49,6 +49,7 @@ pub(crate) fn profile(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
     limits::samples(cx, "sample");
 }
 
+/// String 0 is empty: every field that is left out refers to it.
 fn strings(cx: &mut Cx<'_>) {
     let spot = Spot::nowhere().field("string_table");
     match cx.string(0) {
@@ -58,6 +59,7 @@ fn strings(cx: &mut Cx<'_>) {
     }
 }
 
+/// The sample types: there are some, each another one, counts first, and the default is one of them.
 fn types(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
     let types = value_types::sample_types(cx, shape, record);
     cx.profile.types = types.len();

@@ -72,6 +72,7 @@ fn shaped(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record, values: usize
     }
 }
 
+/// What samples with values, and with timestamps, are called.
 fn shape_name((values, times): (bool, bool)) -> &'static str {
     match (values, times) {
         (true, true) => "values and timestamps",

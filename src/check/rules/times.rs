@@ -61,6 +61,7 @@ pub(super) fn timestamps(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record
     }
 }
 
+/// Says what is wrong with one time: it is 0, not in nanoseconds or outside of its profile.
 #[cold]
 fn odd_time(cx: &mut Cx<'_>, record: &Record, row: usize, time: i128, how: (bool, bool)) {
     let (comparable, inside) = how;

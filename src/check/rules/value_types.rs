@@ -127,6 +127,7 @@ fn temporality(cx: &mut Cx<'_>, lasted: bool, row: Option<usize>, body: (usize, 
     cx.findings.path.pop();
 }
 
+/// A period has a type, and a type has a period.
 pub(super) fn period(cx: &mut Cx<'_>, record: &Record) {
     let period = record.signed(PERIOD);
     let body = record.body(PERIOD_TYPE);

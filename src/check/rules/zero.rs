@@ -70,6 +70,7 @@ fn first_field(shape: &Shape, record: &Record) -> String {
 const TRACE: usize = LINK.cell("trace_id");
 const SPAN: usize = LINK.cell("span_id");
 
+/// Link 0 in its two forms: without fields, which is the schema's, or with ids of zeros, which some readers want.
 fn first_link(cx: &mut Cx<'_>, record: &Record, spot: Spot) {
     let (trace, span) = (cx.body(record, TRACE), cx.body(record, SPAN));
     let found = format!("{} and {} bytes", trace.len(), span.len());
