@@ -78,3 +78,39 @@ fn a_signal_leaves_no_temporary_file() {
         assert_eq!(files(&room), before);
     }
 }
+
+/// `nohup` has SIGHUP ignored, and so does a shell SIGINT for what runs in the background.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_signal_that_was_ignored_stays_so() {
+    let room = room("ignored");
+    copy(PPROFS[0], &room.join("in.pb.gz"));
+    let bytes = fs::read(room.join("in.pb.gz")).unwrap();
+    for (ignored, other, code) in [("HUP", "TERM", 143), ("INT", "HUP", 129)] {
+        let run = |name: &str| {
+            let shell = format!(
+                "trap '' {ignored}; exec {} convert in.pb.gz - --to otlp -o {name}/",
+                env!("CARGO_BIN_EXE_otlp-profiles")
+            );
+            let mut command = Command::new("sh");
+            let command = command.args(["-c", &shell]).current_dir(&room).stdin(Stdio::piped());
+            let mut child = command.stderr(Stdio::null()).spawn().unwrap();
+            let pipe = child.stdin.take().unwrap();
+            assert!(comes(|| room.join(name).join("in.otlp").exists()));
+            signal(&child, ignored);
+            (child, pipe)
+        };
+        let (mut child, mut pipe) = run("whole");
+        pipe.write_all(&bytes).unwrap();
+        drop(pipe);
+        assert_eq!(child.wait().unwrap().code(), Some(0), "{ignored}");
+        let (mut child, pipe) = run("ended");
+        signal(&child, other);
+        assert_eq!(child.wait().unwrap().code(), Some(code), "{other}");
+        drop(pipe);
+        let found = files(&room);
+        assert_eq!(found, ["ended/in.otlp", "in.pb.gz", "whole/in.otlp", "whole/stdin.otlp"]);
+        fs::remove_dir_all(room.join("whole")).unwrap();
+        fs::remove_dir_all(room.join("ended")).unwrap();
+    }
+}

@@ -38,12 +38,15 @@ impl Temporary {
 }
 
 /// Has SIGINT, SIGTERM and SIGHUP remove the temporary files and end the run, with 128 and the number
-/// of the signal as shells have it.
+/// of the signal as shells have it; but for those that whoever started the run had ignored, as `nohup` does.
 #[cfg(unix)]
 pub(crate) fn watch() {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    let ignored = ignored();
+    let heeded =
+        [SIGHUP, SIGINT, SIGTERM].into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 0);
     // Without the handler a signal ends the run all the same.
-    let Ok(mut signals) = signal_hook::iterator::Signals::new([SIGHUP, SIGINT, SIGTERM]) else {
+    let Ok(mut signals) = signal_hook::iterator::Signals::new(heeded) else {
         return;
     };
     std::thread::spawn(move || {
@@ -54,6 +57,15 @@ pub(crate) fn watch() {
             std::process::exit(128 + signal);
         }
     });
+}
+
+/// The signals that are ignored: signal 1 is the lowest bit. None where the system does not say it as Linux
+/// does, in a file: asking it with a call takes unsafe code.
+#[cfg(unix)]
+fn ignored() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or_default()
 }
 
 #[cfg(not(unix))]
