@@ -74,7 +74,14 @@ fn a_replaced_file_keeps_its_mode_and_a_link_stays_one() {
 fn a_full_disk_is_4_and_a_broken_pipe_is_quiet() {
     let room = room("full");
     copy(PPROFS[0], &room.join("a.pb.gz"));
-    for arguments in ["convert a.pb.gz --to otlp", "info a.pb.gz", "info --json a.pb.gz"] {
+    for arguments in [
+        "convert a.pb.gz --to otlp",
+        "info a.pb.gz",
+        "info --json a.pb.gz",
+        "--help",
+        "help convert",
+        "--version",
+    ] {
         let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
         let output = command(arguments).current_dir(&room).stdout(full).output().unwrap();
         assert_eq!(output.status.code(), Some(4), "{}", stderr(&output));

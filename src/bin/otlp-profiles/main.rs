@@ -39,7 +39,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use crate::console::{Console, Form, Level, Line};
-use crate::exit::Exit;
+use crate::exit::{Exit, Failure};
 
 /// Says what profiles are (pprof, and every generation of OTLP profiles), checks them, and converts them
 /// without losing anything silently.
@@ -93,8 +93,9 @@ fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
-            say_usage(&error, asks_for_json(std::env::args_os().skip(1)));
-            return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(Exit::Usage.code()));
+            return ExitCode::from(
+                say_usage(&error, asks_for_json(std::env::args_os().skip(1))).code(),
+            );
         }
     };
     ExitCode::from(run(&cli).code())
@@ -128,16 +129,31 @@ fn asks_for_json(arguments: impl Iterator<Item = OsString>) -> bool {
 }
 
 /// Prints what clap says of the arguments: help, or what is wrong, in the form stderr has.
-fn say_usage(error: &clap::Error, json: bool) {
-    match Console::new(0, false, json) {
-        Ok(console) if error.use_stderr() && console.form() == Form::Json => {
+fn say_usage(error: &clap::Error, json: bool) -> Exit {
+    let console = Console::new(0, false, json);
+    if !error.use_stderr() {
+        let printed = output::text_to_stdout(&error.render().ansi().to_string());
+        return printed.map_or_else(|failure| unprinted(console, &failure), |_| Exit::Done);
+    }
+    match console {
+        Ok(console) if console.form() == Form::Json => {
             let text = error.render().to_string();
             let text = text.strip_prefix("error: ").unwrap_or(&text).trim_end();
             console.log(&Line::new(Level::Error, "usage", "Arguments refused").because(text));
         }
-        // Help goes to stdout; a reader that is gone is no failure.
+        // Nobody can be told that stderr is gone.
         _ => drop(error.print()),
     }
+    Exit::Usage
+}
+
+/// Says that help could not be printed.
+fn unprinted(console: Result<Console, String>, failure: &Failure) -> Exit {
+    if let Ok(console) = console {
+        let line = Line::new(Level::Critical, "usage", "Printing of help failed");
+        console.log(&line.because(failure));
+    }
+    failure.exit
 }
 
 /// Reports wrong usage that clap cannot see by itself, the way clap does.
@@ -149,8 +165,7 @@ fn wrong_usage(subcommand: &str, json: bool, message: impl std::fmt::Display) ->
         Some(command) => command.error(ErrorKind::ValueValidation, message),
         None => command.error(ErrorKind::ValueValidation, message),
     };
-    say_usage(&error, json);
-    Exit::Usage
+    say_usage(&error, json)
 }
 
 #[cfg(test)]
