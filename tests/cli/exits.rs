@@ -23,6 +23,8 @@ fn what_is_not_known_is_named() {
     fs::remove_file(room.join("x.json")).unwrap();
     run(&room, "convert absent.pb.gz -o x.otlp", 3);
     run(&room, "convert absent*.pb.gz --to otlp -o x/", 3);
+    let said = "there is no such file, and it is no pattern: invalid range pattern (character 2)";
+    says(&run(&room, "info no[such", 3), said);
     assert_eq!(files(&room), ["firefox.json", "java.jfr", "linux.perf.data"]);
 }
 

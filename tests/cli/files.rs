@@ -67,6 +67,33 @@ fn a_replaced_file_keeps_its_mode_and_a_link_stays_one() {
     assert_eq!(metadata.permissions().mode() & 0o777, 0o640);
     assert!(metadata.len() > 0);
     assert!(room.join("link.otlp").is_symlink());
+    // So does a link to what is not there yet, over others and in other directories.
+    fs::create_dir(room.join("deep")).unwrap();
+    symlink("deep/next", room.join("far.otlp")).unwrap();
+    symlink("../new.otlp", room.join("deep/next")).unwrap();
+    run(&room, "convert in.pb.gz -o far.otlp", 4);
+    run(&room, "convert in.pb.gz -o far.otlp --force", 0);
+    assert!(room.join("far.otlp").is_symlink() && room.join("deep/next").is_symlink());
+    assert!(!room.join("new.otlp").is_symlink());
+    assert_eq!(fs::read(room.join("new.otlp")).unwrap(), fs::read(room.join("out.otlp")).unwrap());
+    symlink("round.otlp", room.join("round.otlp")).unwrap();
+    says(&run(&room, "convert in.pb.gz -o round.otlp --force", 4), "too many links");
+    assert!(room.join("round.otlp").is_symlink());
+}
+
+/// A temporary name that was longer than the name itself was too long where that was not.
+#[test]
+fn a_name_may_be_as_long_as_the_system_allows() {
+    let room = room("long_name");
+    copy(PPROFS[0], &room.join("in.pb.gz"));
+    for name in ["x".repeat(250) + ".otlp", "é".repeat(125) + ".otlp"] {
+        run(&room, &format!("convert in.pb.gz -o {name}"), 0);
+        assert_eq!(sums(&room, &name), sums(&room, "in.pb.gz"));
+    }
+    // Several files of one input are under their temporary names at once.
+    let name = "y".repeat(240) + ".folded";
+    run(&room, &format!("convert in.pb.gz --plain -o {name}"), 0);
+    assert_eq!(files(&room).iter().filter(|name| name.starts_with('y')).count(), 2);
 }
 
 #[cfg(target_os = "linux")]
@@ -150,6 +177,14 @@ fn names_that_are_not_utf8_get_the_extension_of_the_format() {
     run(&room, "convert in --to otlp -o out", 0);
     let written = fs::read_dir(room.join("out")).unwrap().next().unwrap().unwrap().file_name();
     assert_eq!(written, OsStr::from_bytes(b"caf\xe9.otlp"));
+    // A pattern finds them too.
+    for (row, pattern) in ["in/*.gz", "in/caf*", "in/caf?.pb.gz", "**/c*"].into_iter().enumerate() {
+        run(&room, &format!("convert {pattern} --to otlp -o by-{row}/"), 0);
+        let written = room.join(format!("by-{row}"));
+        let written = if row == 3 { written.join("in") } else { written };
+        assert!(written.join(OsStr::from_bytes(b"caf\xe9.otlp")).exists(), "{pattern}");
+    }
+    run(&room, "info in/bar*", 3);
 }
 
 #[cfg(feature = "zstd")]

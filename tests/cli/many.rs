@@ -37,6 +37,9 @@ fn directories_and_patterns_convert_in_one_call() {
     assert_eq!(lines(&output, "ERROR").len(), 1, "{}", stderr(&output));
     let names = ["cpu.otlp", "deep/er/heap.otlp", "rust.pb.gz.otlp", "rust.pb.otlp"];
     assert_eq!(files(&room.join("out")), names);
+    // A separator at the end says that it is a directory, whatever it is named like.
+    run(&room, "convert in/cpu.pb.gz in/rust.pb --to otlp -o named.otlp/", 0);
+    assert_eq!(files(&room.join("named.otlp")), ["cpu.otlp", "rust.otlp"]);
     run(&room, "convert in/**/[hr]*.gz --to otlp -o globbed", 0);
     assert_eq!(files(&room.join("globbed")), ["deep/er/heap.otlp", "rust.otlp"]);
     run(&room, "convert out --to pprof -o back", 0);

@@ -188,7 +188,13 @@ impl Inputs {
         };
         let compiled = match Pattern::new(text) {
             Ok(compiled) => compiled,
-            Err(error) => return self.miss(&pattern, &format!("cannot be read: {error}")),
+            Err(error) => {
+                let (why, at) = (error.msg, error.pos);
+                let why = format!(
+                    "cannot be read: there is no such file, and it is no pattern: {why} (character {at})"
+                );
+                return self.miss(&pattern, &why);
+            }
         };
         let is_plain = |part: &&&OsStr| !has_wildcard(&part.to_string_lossy());
         let root: PathBuf = parts.iter().take_while(is_plain).collect();
@@ -234,7 +240,9 @@ impl Walk<'_> {
             require_literal_separator: true,
             require_literal_leading_dot: true,
         };
-        self.pattern.is_none_or(|pattern| pattern.matches_path_with(path, exactly))
+        // A name that is not UTF-8 is matched with a sign in the place of what is none.
+        let text = path.to_string_lossy();
+        self.pattern.is_none_or(|pattern| pattern.matches_with(&text, exactly))
     }
 
     fn input(&self, path: &Path) -> Input {

@@ -126,8 +126,7 @@ struct Staged {
 
 impl Staged {
     fn write(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        // Where a link is replaced, the file it leads to is meant.
-        let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let path = led_to(path)?;
         if path.is_dir() {
             return Err(io::Error::from(ErrorKind::IsADirectory));
         }
@@ -182,14 +181,30 @@ fn directory(path: &Path) -> &Path {
     parent.unwrap_or(Path::new("."))
 }
 
-/// A new file `.<name>.<pid>.tmp` in the directory of `path`.
+/// What links at `path` lead to, also where there is no such file yet: it is what is written.
+fn led_to(path: &Path) -> io::Result<PathBuf> {
+    let mut path = path.to_owned();
+    // As many as Linux follows.
+    for _ in 0..40 {
+        match fs::read_link(&path) {
+            Ok(target) => path = directory(&path).join(target),
+            Err(_) => return Ok(path),
+        }
+    }
+    Err(io::Error::other("too many links lead from one to the next"))
+}
+
+/// A new file `.<name>.<pid>.tmp` in the directory of `path`. Of a long name it has the end, where numbers are:
+/// a name may be as long as the system allows.
 ///
 /// A number is added where that is taken: process ids come again, and in containers at once.
 fn create_beside(path: &Path) -> io::Result<(File, PathBuf)> {
     let pid = std::process::id();
+    let full = path.file_name().unwrap_or_default().to_string_lossy();
+    let from = full.char_indices().rev().nth(49).map_or(0, |(at, _)| at);
     for again in 0..100 {
         let mut name = OsString::from(".");
-        name.push(path.file_name().unwrap_or_default());
+        name.push(full.get(from..).unwrap_or_default());
         name.push(match again {
             0 => format!(".{pid}.tmp"),
             _ => format!(".{pid}-{again}.tmp"),

@@ -111,11 +111,15 @@ fn misnamed_as(path: &Path, format: Format) -> Option<String> {
     Some(format!("{path} is named like {said}, and {format} is written to it"))
 }
 
-/// A path that ends in a separator is one before it exists; so is whatever several inputs go to.
+/// Whatever several inputs go to is one.
 fn is_directory(path: &Path, inputs: &Inputs) -> bool {
+    !inputs.single || says_directory(path)
+}
+
+/// A path that ends in a separator is one before it exists.
+fn says_directory(path: &Path) -> bool {
     let last = path.as_os_str().as_encoded_bytes().last().copied();
-    let separated = last.is_some_and(|byte| std::path::is_separator(byte.into()));
-    !inputs.single || separated || path.is_dir()
+    last.is_some_and(|byte| std::path::is_separator(byte.into())) || path.is_dir()
 }
 
 /// The format that was asked for, or that the output's name means.
@@ -134,7 +138,7 @@ fn format(args: &Args, inputs: &Inputs, output: Option<&Path>) -> Result<Format,
         });
     };
     let by_name = Format::of_path(path);
-    if !inputs.single && by_name.is_some() && !path.is_dir() {
+    if !inputs.single && by_name.is_some() && !says_directory(path) {
         let path = shown_path(path);
         return Err(format!(
             "several inputs need a directory, and {path} is named like a file: give -o DIR/"
