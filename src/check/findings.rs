@@ -242,7 +242,7 @@ impl Findings {
         count.tally += 1;
         count.worst = count.worst.max(severity);
         count.first = count.first.min(spot.byte.unwrap_or(u64::MAX));
-        if count.listed >= self.options.max_findings {
+        if count.listed >= self.options.max_findings && *rule != OP9008 {
             return;
         }
         count.listed += 1;
@@ -320,10 +320,13 @@ impl Findings {
             let value = format_args!("{left} more of {}", rule.id).to_string();
             self.raise(&OP9008, Spot::nowhere(), value, "");
         }
+        // That others are not listed is no finding of its own, unless the caller takes it for one.
+        let counts = |count: &&Count| *count.rule != OP9008 || count.worst > Severity::Info;
         let mut tallies: Vec<Tally> = self
             .counts
             .iter()
             .filter(|count| count.tally > 0)
+            .filter(counts)
             .map(|count| Tally { rule: count.rule, severity: count.worst, count: count.tally })
             .collect();
         tallies.sort_by_key(|tally| tally.rule.id);

@@ -169,5 +169,16 @@ fn what_is_not_listed_is_counted() {
         let rest: Vec<_> = rest.map(|found| found.value.clone()).collect();
         let rule = if generation == "P" { "49 more of PP1033" } else { "50 more of OP4019" };
         assert!(rest.iter().any(|value| value == rule || value == "49 more of OP4019"), "{rest:?}");
+        // Where none is listed, what is counted is the same, and all of it is said.
+        let none = check(&payload, &Options::default().from(format).max_findings(0));
+        let all = check(&payload, &Options::default().from(format).max_findings(u64::MAX));
+        for severity in [Severity::Info, Severity::Warning, Severity::Error] {
+            assert_eq!(none.count(severity), all.count(severity), "{generation}");
+            assert_eq!(report.count(severity), all.count(severity), "{generation}");
+        }
+        assert!(none.findings().all(|found| found.rule.id() == "OP9008"));
+        assert_eq!(none.findings().count(), all.tallies().count(), "{generation}");
+        let denied = Options::default().from(format).deny(vec![Rule::find("OP9008").expect("one")]);
+        assert!(!check(&payload, &denied).is_ok(), "who asks for it is told by the verdict");
     }
 }
