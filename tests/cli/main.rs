@@ -14,6 +14,7 @@ mod many;
 mod origin;
 #[cfg(unix)]
 mod pieces;
+mod sizes;
 mod validate;
 
 use std::fs;
@@ -62,6 +63,10 @@ pub(crate) fn run_with_stdin(room: &Path, arguments: &str, stdin: &[u8], exit: i
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(exit), "{arguments}: {}", stderr(&output));
     output
+}
+
+pub(crate) fn stdout(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
 pub(crate) fn stderr(output: &Output) -> String {

@@ -10,10 +10,6 @@ use crate::*;
 const BROKEN: &[u8] = b"\x0a\x0a\x12\x08\x12\x06\x12\x04\x08\x09\x22\x00\
     \x12\x0e\x0a\x00\x12\x00\x1a\x00\x22\x00\x2a\x00\x32\x00\x3a\x00";
 
-fn stdout(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stdout).into_owned()
-}
-
 #[test]
 fn findings_are_lines_with_a_summary() {
     let room = room("validate_text");

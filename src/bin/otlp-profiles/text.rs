@@ -5,6 +5,11 @@
 
 use std::path::Path;
 
+use crate::numbers::bytes;
+
+/// The most characters of a value that people are shown.
+const MOST_SHOWN: usize = 200;
+
 /// `text` without what a terminal would act upon: controls, and marks that turn the direction of
 /// writing or end a line.
 pub(crate) fn shown(text: &str) -> String {
@@ -22,6 +27,14 @@ pub(crate) fn shown(text: &str) -> String {
 /// Marks and overrides of direction, isolates, and the separators of lines and paragraphs.
 fn acts(char: char) -> bool {
     matches!(char, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// `text`, or its first characters where it is longer than people read.
+pub(crate) fn beginning(text: &str) -> String {
+    match text.char_indices().nth(MOST_SHOWN) {
+        Some((at, _)) => format!("{}… ({})", &text[..at], bytes(text.len() as u64)),
+        None => text.to_owned(),
+    }
 }
 
 /// A path as it may be printed.
@@ -53,5 +66,12 @@ mod tests {
         assert_eq!(shown("a\x1b[31m\nb\u{85}\u{202e}é"), "a\\u{1b}[31m\\nb\\u{85}\\u{202e}é");
         assert_eq!(word("a b"), "\"a b\"");
         assert_eq!(word("a.pb"), "a.pb");
+    }
+
+    #[test]
+    fn what_is_long_is_cut_between_characters() {
+        let long = "é".repeat(MOST_SHOWN);
+        assert_eq!(beginning(&long), long);
+        assert_eq!(beginning(&format!("{long}ab")), format!("{long}… (402 bytes)"));
     }
 }

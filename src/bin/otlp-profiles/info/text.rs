@@ -25,7 +25,7 @@ use crate::info::{Described, Printed, facts};
 use crate::numbers::{self, bytes, counted, grouped, value};
 use crate::reading::{Known, Message};
 use crate::style::{BOLD, WARN, styled};
-use crate::text::shown;
+use crate::text::{beginning, shown};
 use crate::time::{is_implausible, rfc3339, seconds};
 
 /// What stands for nothing.
@@ -268,14 +268,14 @@ fn scope_text(dictionary: &Dictionary, scope: &Scope) -> String {
     text
 }
 
-/// `key=value, key=value`.
+/// `key=value, key=value`; JSON has long values in full.
 fn attributes_text(attributes: &Json) -> String {
     let Some(object) = attributes.as_object().filter(|object| !object.is_empty()) else {
         return NONE.to_owned();
     };
-    let pairs = object.iter().map(|(key, value)| match value.as_str() {
-        Some(text) => format!("{key}={text}"),
-        None => format!("{key}={value}"),
+    let pairs = object.iter().map(|(key, value)| {
+        let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        format!("{key}={}", beginning(&value))
     });
     pairs.collect::<Vec<_>>().join(", ")
 }
