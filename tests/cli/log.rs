@@ -39,7 +39,9 @@ fn the_log_has_a_line_for_each_unit_of_work() {
     let output = json.current_dir(&room).env("OTLP_PROFILES_LOG", "json").output().unwrap();
     let objects: Vec<Value> =
         stderr(&output).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert_eq!(objects.iter().filter(|line| line["level"] == "INFO").count(), 3);
+    let done: Vec<_> = objects.iter().filter(|line| line["level"] == "INFO").collect();
+    assert_eq!(done.len(), 3);
+    assert!(done.iter().all(|line| line["samples"].is_u64() && line["bytes"].is_string()));
 }
 
 #[test]

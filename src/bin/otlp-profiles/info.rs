@@ -281,8 +281,8 @@ impl<'a> Run<'a> {
         let message = if described.count == 1 { "Payload described" } else { "Payloads described" };
         let line = Line::new(Level::Info, "info", message)
             .with("format", format.map_or("none", |format| format.name()))
-            .with("messages", described.count)
-            .with("bytes", described.stored);
+            .count("messages", described.count as u64)
+            .count("bytes", described.stored);
         self.console.log(&line.about(&described.name));
     }
 

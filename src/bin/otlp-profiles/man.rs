@@ -25,7 +25,8 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, console: &Console) -> Exit {
     match write(args) {
         Ok(pages) => {
-            console.log(&Line::new(Level::Info, "man", "Pages written").with("pages", pages));
+            console
+                .log(&Line::new(Level::Info, "man", "Pages written").count("pages", pages as u64));
             Exit::Done
         }
         Err(failure) => {

@@ -86,9 +86,9 @@ fn samples(profiles: &Profiles, console: &Console) {
     for (number, profile) in profiles.iter().enumerate() {
         for (row, sample) in profile.samples().iter().enumerate() {
             let line = Line::new(Level::Trace, "read", format!("Sample {row} of profile {number}"))
-                .with("stack_index", sample.stack.row())
+                .count("stack_index", sample.stack.row() as u64)
                 .with("values", indices(sample.values))
-                .with("link_index", sample.link.row());
+                .count("link_index", sample.link.row() as u64);
             console.log(&line);
         }
     }

@@ -274,9 +274,9 @@ fn tell(file: &Checked, console: &Console) {
         Err(failure) => Line::new(Level::Error, "validate", "Validation failed").because(failure),
         Ok(report) => Line::new(Level::Info, "validate", "Payload validated")
             .with("format", report.format.map_or("none", |format| format.name()))
-            .with("errors", report.count(Severity::Error))
-            .with("warnings", report.count(Severity::Warning))
-            .with("infos", report.count(Severity::Info)),
+            .count("errors", report.count(Severity::Error))
+            .count("warnings", report.count(Severity::Warning))
+            .count("infos", report.count(Severity::Info)),
     };
     console.log(&line.about(&file.name));
 }

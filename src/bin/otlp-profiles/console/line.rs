@@ -58,7 +58,7 @@ pub(crate) struct Line {
     /// The input it is about.
     input: Option<String>,
     profile: Option<String>,
-    fields: Vec<(&'static str, String)>,
+    fields: Vec<(&'static str, Value)>,
 }
 
 impl Line {
@@ -94,7 +94,13 @@ impl Line {
 
     /// More that the log has.
     pub(crate) fn with(mut self, key: &'static str, value: impl Display) -> Self {
-        self.fields.push((key, value.to_string()));
+        self.fields.push((key, value.to_string().into()));
+        self
+    }
+
+    /// The same of a number, which is one in JSON.
+    pub(crate) fn count(mut self, key: &'static str, number: u64) -> Self {
+        self.fields.push((key, number.into()));
         self
     }
 
@@ -137,25 +143,24 @@ impl Line {
         text
     }
 
-    /// Values of fields are texts in JSON too, so that a key has one type in every line.
+    /// A key has one type in every line: what is counted is a number, all else a text.
     pub(super) fn to_json(&self) -> String {
         let mut object = Map::new();
-        let mut set =
-            |key: &str, value: String| object.insert(key.to_owned(), Value::String(value));
-        set("time", time::now('T') + "Z");
-        set("level", self.level.to_string());
-        set("room", format!("otlp_profiles.{}", self.room));
+        let mut set = |key: &str, value: Value| object.insert(key.to_owned(), value);
+        set("time", (time::now('T') + "Z").into());
+        set("level", self.level.to_string().into());
+        set("room", format!("otlp_profiles.{}", self.room).into());
         if let Some(id) = &self.profile {
-            set("profile", id.clone());
+            set("profile", id.clone().into());
         }
-        set("message", self.explained());
+        set("message", self.explained().into());
         for (key, value) in &self.fields {
             set(key, value.clone());
         }
         if let Some(input) = &self.input {
-            set("in", input.clone());
+            set("in", input.clone().into());
         }
-        object.insert("pid".to_owned(), std::process::id().into());
+        set("pid", std::process::id().into());
         Value::Object(object).to_string()
     }
 
@@ -169,7 +174,8 @@ impl Line {
 
     fn push_fields(&self, text: &mut String) {
         for (key, value) in &self.fields {
-            text.push_str(&format!(" {key}={}", word(value)));
+            let value = value.as_str().map_or_else(|| value.to_string(), word);
+            text.push_str(&format!(" {key}={value}"));
         }
     }
 }
@@ -182,14 +188,15 @@ mod tests {
     fn a_line_is_one_line_in_every_form() {
         let line = Line::new(Level::Info, "convert", "Profile converted")
             .profile(Some("0102030405060708090a0b0c0d0e0f10".to_owned()))
-            .with("in", "a\nb c");
+            .with("in", "a\nb c")
+            .count("samples", 7);
         let text = line.to_text();
         let from = text.find("INFO").unwrap_or_default();
-        let wanted =
-            "INFO otlp_profiles.convert [-] [profile: 0102..0f10] Profile converted in=\"a\\nb c\"";
+        let wanted = "INFO otlp_profiles.convert [-] [profile: 0102..0f10] Profile converted in=\"a\\nb c\" samples=7";
         assert_eq!(&text[from..], wanted);
         let json: Value = serde_json::from_str(&line.to_json()).unwrap_or_default();
         assert_eq!(json["in"], "a\nb c");
+        assert_eq!(json["samples"], 7);
     }
 
     #[test]

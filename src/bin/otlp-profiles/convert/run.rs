@@ -211,14 +211,14 @@ impl Run<'_> {
             .with("from", converted.from())
             .with("to", self.to.name());
         if converted.profiles != 1 {
-            line = line.with("profiles", converted.profiles);
+            line = line.count("profiles", converted.profiles);
         }
         if converted.messages != 1 {
-            line = line.with("messages", converted.messages);
+            line = line.count("messages", converted.messages);
         }
         let bytes = format!("{}->{}", converted.stored, converted.bytes_out);
         let line = line
-            .with("samples", converted.samples)
+            .count("samples", converted.samples)
             .with("bytes", bytes)
             .with("in", name)
             .with("out", outputs.join(","));
