@@ -50,6 +50,14 @@ fn wrong_usage_says_what_to_give() {
         ("info a.pb.gz --max-samples 5G", "no room for more than"),
         ("convert a.pb.gz --to 1.9 --refs dictionary -o x", "--refs is for otlp-1.10"),
         ("convert a.pb.gz -o .", ". is a directory"),
+        ("convert a.pb.gz -o x.otlp --level 3", "nothing is compressed"),
+        ("convert a.pb.gz -o x.pb.gz --no-gzip --level 3", "nothing is compressed"),
+        ("convert a.pb.gz --to otlp -o x.otlp --level -1", "-1 is not in 0..=9"),
+        ("convert a.pb.gz --to otlp --scale -1", "a number above 0 is wanted"),
+        ("convert a.pb.gz --to otlp --columns -1", "-1 is not in 1..=255"),
+        ("convert a.pb.gz --to otlp --boot-time -1", "invalid value '-1'"),
+        ("info a.pb.gz --max-samples -1", "a number such as 65536"),
+        ("validate a.pb.gz --max-findings -1", "invalid value '-1'"),
     ] {
         let output = run(&room, arguments, 2);
         says(&output, hint);

@@ -251,6 +251,15 @@ fn an_id_is_given_to_one_profile() {
     fs::write(room.join("two.otlp"), messages).unwrap();
     let output = run(&room, &format!("convert two.otlp -o out.otlp --to 1.7 {id}"), 2);
     says(&output, "message[1]: --profile-id is the id of one profile");
+    // Of a profile that becomes one for each of its types, the first type's has it.
+    let page = info(&room, "one/a.otlp");
+    let ids: Vec<_> = profiles(&page["messages"][0])
+        .iter()
+        .map(|one| (one["sample_types"][0]["type"].clone(), one["profile_id"].clone()))
+        .collect();
+    let wanted = [("cpu", None), ("samples", Some("0102030405060708090a0b0c0d0e0f10"))];
+    let wanted = wanted.map(|(name, id)| (name.into(), id.into()));
+    assert_eq!(ids, wanted);
     copy("otlp-1.11-aggregated-memory.binpb", &room.join("memory.otlp"));
     let output = run(&room, &format!("convert memory.otlp -o out.otlp {id}"), 2);
     says(&output, "--profile-id is the id of one profile, and there are 4");

@@ -81,7 +81,7 @@ pub(crate) struct Args {
     /// Give each thread a profile of its own in a speedscope file
     #[arg(long, value_enum, hide_possible_values = true, value_name = "thread")]
     by: Option<ByArg>,
-    /// The id to give the one profile that OTLP is written with: 32 hex digits
+    /// The id to give the one profile, or the first column of one that becomes several: 32 hex digits
     #[arg(long, value_name = "HEX", value_parser = parse_profile_id)]
     profile_id: Option<ProfileId>,
     /// In which order samples and rows of tables are written
@@ -97,7 +97,7 @@ pub(crate) struct Args {
     #[arg(long)]
     compact: bool,
     /// How hard gzip or zstd tries, from 0 to 9 [default: 6; with --compact 9]
-    #[arg(long, value_name = "0-9", value_parser = clap::value_parser!(u32).range(0..=9))]
+    #[arg(long, value_name = "0-9", value_parser = clap::value_parser!(u32).range(0..=9), allow_negative_numbers = true)]
     level: Option<u32>,
     /// Compress the output with gzip, whatever its name and format
     #[arg(long, conflicts_with = "no_gzip")]

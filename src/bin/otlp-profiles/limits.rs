@@ -63,7 +63,7 @@ macro_rules! limits {
         pub(crate) struct $args {
             $(
                 #[doc = $about]
-                #[arg(long, value_name = "N", value_parser = at_most($most.$name), hide_short_help = true $(, visible_alias = $alias)?)]
+                #[arg(long, value_name = "N", value_parser = at_most($most.$name), allow_negative_numbers = true, hide_short_help = true $(, visible_alias = $alias)?)]
                 $name: Option<u64>,
             )*
         }

@@ -13,7 +13,7 @@ pub(crate) struct SourceArgs {
     #[arg(long = "type", value_name = "NAME:UNIT", value_parser = parse_type)]
     types: Vec<(String, String)>,
     /// folded: how many numbers end each line
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..), allow_negative_numbers = true)]
     columns: Option<u8>,
     /// folded: what frames hold besides names
     #[arg(long, value_name = "py-spy|austin", hide_possible_values = true, value_parser = dialects())]
@@ -25,10 +25,10 @@ pub(crate) struct SourceArgs {
     #[arg(long, value_name = "s|ms|us|ns", hide_possible_values = true, value_parser = units())]
     timestamp_unit: Option<TimeUnit>,
     /// folded: multiply values, which need not be whole then, and round
-    #[arg(long, value_name = "FACTOR", value_parser = parse_scale)]
+    #[arg(long, value_name = "FACTOR", value_parser = parse_scale, allow_negative_numbers = true)]
     scale: Option<f64>,
     /// perf-script: when the machine was started, in nanoseconds since 1970, so that times are known
-    #[arg(long, value_name = "NS")]
+    #[arg(long, value_name = "NS", allow_negative_numbers = true)]
     boot_time: Option<u64>,
     /// perf-script: take what tracepoints say as key=value for attributes
     #[arg(long)]

@@ -50,14 +50,14 @@ pub(crate) struct Args {
     /// Do not ask these rules
     #[arg(long, value_name = "RULE", value_parser = parse_rule, value_delimiter = ',')]
     ignore: Vec<&'static Rule>,
-    /// Take findings of these rules for errors
+    /// Take findings of these rules for errors, also those of --allow
     #[arg(long, value_name = "RULE", value_parser = parse_rule, value_delimiter = ',')]
     deny: Vec<&'static Rule>,
     /// Take findings of these rules for infos
     #[arg(long, value_name = "RULE", value_parser = parse_rule, value_delimiter = ',')]
     allow: Vec<&'static Rule>,
     /// How many findings of each rule are listed; the others are counted
-    #[arg(long, value_name = "N", default_value_t = 100)]
+    #[arg(long, value_name = "N", default_value_t = 100, allow_negative_numbers = true)]
     max_findings: u64,
     /// What the input is; otherwise its bytes decide
     #[arg(long, value_name = "FORMAT", value_parser = FormatParser::Read)]

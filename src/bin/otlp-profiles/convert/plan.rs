@@ -98,6 +98,10 @@ impl Plan {
             let message = "this build writes no zstd, which .zst asks for: install it with --features cli,zstd (feature zstd), or write .gz";
             return Err(message.to_owned());
         }
+        if args.level.is_some() && jobs.iter().any(|job| job.packing == Packing::None) {
+            let message = "--level is how hard gzip or zstd tries, and nothing is compressed: name the output .gz, or give --gzip";
+            return Err(message.to_owned());
+        }
         let misnamed = output.filter(|path| !is_directory(path, &inputs));
         let misnamed = misnamed.and_then(|path| misnamed_as(path, format));
         Ok(Self { format, jobs, inputs, misnamed })

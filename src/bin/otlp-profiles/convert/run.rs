@@ -322,7 +322,7 @@ fn choose(
         return Ok(());
     }
     let message = format!("it has no such sample type as --type says, but {}", known.join(", "));
-    Err(Failure::new(Exit::Input, message))
+    Err(Failure::new(Exit::Usage, message))
 }
 
 fn to_stdout(blobs: &[Vec<u8>], force: bool) -> Result<Vec<String>, Failure> {
