@@ -383,3 +383,54 @@ fn texts_of_one_payload_are_said_in_one_way() {
     }
     assert_eq!(WriteOptions::default().refs, Refs::Inline);
 }
+
+/// A label with a unit, called as an attribute that stands for a field of pprof: the key has one unit up to 1.7, and
+/// it is the label that gives way.
+#[test]
+fn a_label_does_not_take_the_unit_of_what_stands_for_a_field() {
+    let texts = [
+        "",
+        "cpu",
+        "ns",
+        "process.executable.build_id.gnu",
+        "bytes",
+        "a1b2",
+        "pprof.profile.doc_url",
+        "https://a",
+    ];
+    let label = |key| pprof::Label { key, num: 7, num_unit: 4, ..Default::default() };
+    let profile = pprof::Profile {
+        sample_type: vec![pprof::ValueType { r#type: 1, unit: 2 }],
+        sample: vec![pprof::Sample {
+            location_id: vec![1],
+            value: vec![5],
+            label: vec![label(3), label(6)],
+        }],
+        mapping: vec![pprof::Mapping {
+            id: 1,
+            memory_start: 0x1000,
+            memory_limit: 0x2000,
+            build_id: 5,
+            ..Default::default()
+        }],
+        location: vec![pprof::Location {
+            id: 1,
+            mapping_id: 1,
+            address: 0x1100,
+            ..Default::default()
+        }],
+        string_table: texts.map(Into::into).to_vec(),
+        doc_url: 7,
+        ..Default::default()
+    };
+    let model = read("pprof", &profile.encode_to_vec());
+    for format in Format::ALL.iter().filter(|format| format.is_whole()) {
+        let there = write(format.name(), &model).0;
+        let back = write("pprof", &read(format.name(), &there)).0;
+        let back = pprof::Profile::decode(&back[..]).unwrap();
+        let text = |index: i64| &back.string_table[index as usize];
+        assert_eq!(text(back.mapping[0].build_id), "a1b2", "{format}");
+        assert_eq!(text(back.doc_url), "https://a", "{format}");
+        assert_eq!(back.sample[0].label.len(), 2, "{format}");
+    }
+}

@@ -48,7 +48,7 @@ was read, in every generation.
 | stacks | in their order | in their order | as the tree of calls has them; in OTLP 1.3 to 1.7, where they are slices of one list, the longest come first in every layout; a caller's stack is part of that of what it calls, in every layout |
 | locations | in their order; OTLP 1.3 to 1.7 as `compact` | the most used ones first | by binary, function and line; the 127 most used ones before the others, as their index takes one byte, then those of two bytes |
 | functions, strings | the same | in their order | by file, first line and name; as they are first used |
-| rows that nothing refers to | stay | go (`orphan.dropped`), but for mappings | go (`orphan.dropped`), but for mappings |
+| rows that nothing refers to | stay, but for strings | go (`orphan.dropped`), but for mappings | go (`orphan.dropped`), but for mappings |
 | OTLP 1.8 and later, which have a profile for each sample type: samples that are 0 | stay | stay | go from all but one profile; writing a pprof or OTLP up to 1.7 puts them back |
 | lists of one number in samples | packed | packed | not packed, a byte less, but for the first of each profile, by which generations are told apart; parsers of protobuf have to take both |
 

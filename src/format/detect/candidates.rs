@@ -41,7 +41,8 @@ pub(super) struct Other {
     /// Traces, metrics and logs share the envelope with profiles, so without a record they fit as
     /// well.
     pub(super) signal: bool,
-    /// Whether it is so little that only what fits it in all is taken for it.
+    /// Whether only what fits it in all is taken for it: it is so little, or so rare, that a broken payload of
+    /// another kind is likelier.
     pub(super) little: bool,
 }
 
@@ -95,7 +96,7 @@ const BARE: Other = Other {
     what: "an extended pprof profile of OTEP 0239 without its container",
     advice: "wrap it in ProfileContainer.profile (field 8) inside a ProfilesData",
     signal: false,
-    little: false,
+    little: true,
 };
 const TRACES: Other = Other {
     what: "an OTLP export request for traces",
@@ -126,5 +127,5 @@ const EVENTS: Other = Other {
     what: "an export request for timestamped events, which their proposal does not have",
     advice: "take the profiles out of it: one stands alone",
     signal: false,
-    little: false,
+    little: true,
 };

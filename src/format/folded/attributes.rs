@@ -41,7 +41,8 @@ pub(crate) fn pairs(text: &[u8]) -> Option<Pairs<'_>> {
     loop {
         let (key, after) = part(rest, true)?;
         let (value, after) = part(after.strip_prefix(b"=")?, false)?;
-        if key.text.is_empty() {
+        // An empty key has to be in quotes: `=v` is part of a frame.
+        if key.text.is_empty() && !key.quoted {
             return None;
         }
         pairs.push((key.text, value));

@@ -154,6 +154,7 @@ mod tests {
             ("a 5 k=v,", "a 5|k=v,||"),
             ("a 5 k=\"v", "a 5|k=\"v||"),
             ("a 5 =v", "a 5|=v||"),
+            ("a 5 \"\"=v", "a|5|=v|"),
         ] {
             let said = |line: Line| {
                 let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();

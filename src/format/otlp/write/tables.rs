@@ -169,7 +169,7 @@ impl<'a, G: Generation> TableWriter<'a, G> {
             .map(|id| id.row())
             .collect();
         let written = self.chosen.rows().chain(in_place.iter().copied());
-        self.units = Units::of(self.dictionary, written);
+        self.units = Units::of(self.dictionary, self.known, written);
         if self.units.any_conflict() {
             self.choose_attributes(profiles);
         }

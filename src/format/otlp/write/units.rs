@@ -10,6 +10,7 @@
 
 use hashbrown::HashMap;
 
+use crate::format::known::{Known, KnownAttributes};
 use crate::model::dictionary::Dictionary;
 use crate::model::id::{AttributeId, StringId};
 
@@ -23,12 +24,15 @@ pub(crate) struct Units {
 }
 
 impl Units {
-    /// Gives each key the unit that most of its attributes have; the earlier where as many.
+    /// Gives each key the unit that most of its attributes have; the earlier where as many. An attribute that stands
+    /// for a field of pprof, such as a build id, has none and must not become a label: it has the say over labels
+    /// that happen to be called so.
     ///
     /// `attributes` are the rows that will be written: others have no say. Linear; nothing is
     /// allocated where no attribute has a unit.
     pub(crate) fn of(
         dictionary: &Dictionary,
+        known: &KnownAttributes,
         attributes: impl Iterator<Item = usize> + Clone,
     ) -> Self {
         let all = dictionary.attributes();
@@ -38,11 +42,12 @@ impl Units {
         if !any {
             return Self::default();
         }
-        let mut keys: Vec<(StringId, Vec<(StringId, u32)>)> = Vec::new();
+        let mut keys: Vec<(StringId, Vec<(StringId, u64)>)> = Vec::new();
         let mut by_text: HashMap<&str, usize, foldhash::fast::RandomState> = HashMap::default();
         let mut by_unit: HashMap<(usize, &str), usize, foldhash::fast::RandomState> =
             HashMap::default();
-        for attribute in attributes.clone().filter_map(|row| all.get(row)) {
+        for row in attributes.clone() {
+            let Some(attribute) = all.get(row) else { continue };
             let at = *by_text.entry(dictionary.text(attribute.key)).or_insert_with(|| {
                 keys.push((attribute.key, Vec::new()));
                 keys.len() - 1
@@ -52,7 +57,8 @@ impl Units {
                 units.push((attribute.unit, 0));
                 units.len() - 1
             });
-            units[unit].1 += 1;
+            let said = known.get(AttributeId(row as u32)) != Known::Other;
+            units[unit].1 += if said { all.len() as u64 } else { 1 };
         }
         let chosen: Vec<(StringId, StringId)> = keys
             .iter()
