@@ -67,6 +67,7 @@
 //! | `proto-all` | those of every older generation too |
 //! | `pprof` | `Builder::report`: profiles from the reports of the crate [`pprof`](https://docs.rs/pprof) |
 //! | `build-id` | `build::htlhash`: the build id of a binary that has no other |
+//! | `firefox` | the Firefox Profiler's files are written, with the crate [`fxprof-processed-profile`](https://docs.rs/fxprof-processed-profile) |
 //! | `osprofiler-headers` | `format::OsProfilerHeaders`: links of the headers that OSProfiler signs |
 //! | `zstd` | zstd is read wherever gzip is, and `compression::zstd` writes it; the one feature that needs a C compiler |
 //! | `cli` | the command `otlp-profiles` |

@@ -24,15 +24,18 @@ pub struct Limits {
     /// Bytes of the input as it is stored.
     /// A framed file is read message by message: then it is of each.
     pub max_input_bytes: u64,
-    /// Bytes after inflating; deflate reaches 1032 : 1.
-    /// Inflating stops there. Of a framed file it is of each message.
+    /// Bytes after inflating, of what is compressed; deflate reaches 1032 : 1.
+    /// Inflating stops there. Of a framed file it is of each message. Of what is not compressed, `max_input_bytes` is
+    /// the limit.
     pub max_decompressed_bytes: u64,
     /// Members of one gzip stream; one is normal.
     /// Frames of zstd count like them.
     pub max_gzip_members: u64,
-    /// Messages, values and groups inside one another.
-    /// Values are walked by recursion, so more than 256, the most of [`unlimited`](Self::unlimited), is taken
-    /// as 256.
+    /// Values, groups and JSON inside one another.
+    /// Values of OTLP are counted in messages: 4 for one that is in no other, and 3 for each that it is in. Groups, which
+    /// no schema has, count one each, and so do objects and arrays of JSON that is not OTLP. The messages of a format,
+    /// which nest as deep as its schema says and no deeper, do not count. Values are walked by recursion, so more than
+    /// 256, the most of [`unlimited`](Self::unlimited), is taken as 256.
     pub max_nesting: u64,
     /// Samples of one payload.
     /// All its profiles together.

@@ -45,7 +45,7 @@ pub const PPROF_PROFILE_KEEP_FRAMES: &str = "pprof.profile.keep_frames";
 pub const PPROF_PROFILE_DOC_URL: &str = "pprof.profile.doc_url";
 /// The sample type to show first, where the profiles of a scope do not agree on one (string, on a
 /// profile). No convention, but made after that for scopes.
-pub(crate) const PPROF_PROFILE_DEFAULT_SAMPLE_TYPE: &str = "pprof.profile.default_sample_type";
+pub const PPROF_PROFILE_DEFAULT_SAMPLE_TYPE: &str = "pprof.profile.default_sample_type";
 /// The sample type to show first (string, on a scope).
 /// `Profile.default_sample_type` of pprof and of OTLP up to 1.7, as the profiles of one pprof are one scope.
 pub const PPROF_SCOPE_DEFAULT_SAMPLE_TYPE: &str = "pprof.scope.default_sample_type";

@@ -80,9 +80,9 @@ macro_rules! limits {
 
 limits! { ReadLimits of Limits, Limits::unlimited(); // the model's own limits cannot be raised
     max_input_bytes ["max-input"] "Bytes of one input as it is stored [default: 1GiB]"
-    max_decompressed_bytes ["max-decompressed"] "Bytes of one input after inflating [default: 1GiB]"
+    max_decompressed_bytes ["max-decompressed"] "Bytes of one compressed input after inflating [default: 1GiB]"
     max_gzip_members [] "Members of one gzip stream [default: 1024]"
-    max_nesting [] "Messages, values and groups inside one another; 256 at the most [default: 256]"
+    max_nesting [] "Values, groups and JSON inside one another, in messages (4 for a value, 3 more for each around it); 256 at the most [default: 256]"
     max_samples [] "Samples of one message [default: 64Mi]"
     max_strings [] "Strings of one message [default: 64Mi]"
     max_table_entries [] "Rows of any other table [default: 64Mi]"
