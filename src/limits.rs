@@ -34,7 +34,7 @@ pub struct Limits {
     /// Values, groups and JSON inside one another.
     /// Values of OTLP are counted in messages: 4 for one that is in no other, and 3 for each that it is in. Groups, which
     /// no schema has, count one each, and so do objects and arrays of JSON that is not OTLP. The messages of a format,
-    /// which nest as deep as its schema says and no deeper, do not count. Values are walked by recursion, so more than
+    /// which nest as deep as its schema says and no deeper, count for [`check`](crate::check) alone. Values are walked by recursion, so more than
     /// 256, the most of [`unlimited`](Self::unlimited), is taken as 256.
     pub max_nesting: u64,
     /// Samples of one payload.

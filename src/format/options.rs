@@ -28,7 +28,8 @@ pub struct WriteOptions {
     /// Whether pprof says links as the labels `trace_id` and `span_id`.
     /// By default it does; false drops them, with a loss.
     pub links: bool,
-    /// The id of the one profile: of several, it is an error. Where a generation requires an id and none is known, it
+    /// The id of the one profile: of several, it is an error. Where that becomes a profile for each of its types, the
+    /// first type's has it. Where a generation requires an id and none is known, it
     /// is made from the content. Formats without ids do not take it.
     pub profile_id: Option<ProfileId>,
     /// Whether folded stacks are plain, as flame graph tools take them, though samples have attributes,

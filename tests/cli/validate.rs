@@ -103,6 +103,10 @@ fn machines_get_their_forms() {
     }
     let junit = form("junit");
     assert!(junit.contains("failures=\"1\" errors=\"0\"") && junit.contains("OP3101"), "{junit}");
+    let failure = "<failure message=\"2 findings\"";
+    assert!(junit.contains(failure), "{junit}");
+    let junit = form("junit --max-findings 0");
+    assert!(junit.contains(failure) && junit.contains("1 more of OP3101"), "{junit}");
     let github = form("github");
     assert!(github.contains("::error file=bad.otlp,title=OP3101 index-sample"), "{github}");
 }

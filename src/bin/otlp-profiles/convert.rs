@@ -81,7 +81,7 @@ pub(crate) struct Args {
     /// Give each thread a profile of its own in a speedscope file
     #[arg(long, value_enum, hide_possible_values = true, value_name = "thread")]
     by: Option<ByArg>,
-    /// The id to give the one profile, or the first column of one that becomes several: 32 hex digits
+    /// The id to give the one profile that OTLP is written with, or the one of its first type: 32 hex digits
     #[arg(long, value_name = "HEX", value_parser = parse_profile_id)]
     profile_id: Option<ProfileId>,
     /// In which order samples and rows of tables are written

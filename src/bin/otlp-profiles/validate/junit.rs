@@ -12,6 +12,7 @@ use otlp_profiles::Severity;
 
 use super::Checked;
 use crate::exit::Exit;
+use crate::numbers::counted;
 
 pub(super) fn page(files: &[Checked], deny: Severity) -> String {
     let failed = files.iter().filter(|file| file.report.is_ok() && file.exit(deny) != Exit::Done);
@@ -45,11 +46,11 @@ fn case(page: &mut String, file: &Checked, deny: Severity) {
                 findings.map(|found| format!("{found}\n")).collect::<String>()
             };
             let (bad, other) = (lines(true), lines(false));
-            if !bad.is_empty() {
-                let count = match bad.lines().count() {
-                    1 => "1 finding".to_owned(),
-                    count => format!("{count} findings"),
-                };
+            // All of them, listed or not: the test has failed without a line, too.
+            let tallies = report.tallies().filter(|tally| denied(tally.severity));
+            let count: u64 = tallies.map(|tally| tally.count).sum();
+            if count > 0 {
+                let count = counted(count, "finding");
                 let text = escaped(&bad);
                 let _ = writeln!(
                     page,
