@@ -322,6 +322,35 @@ fn rows_that_nothing_refers_to_are_counted_and_mappings_stay() {
     }
 }
 
+/// The order puts a function that says nothing before the others, where OTLP 1.3 to 1.7 would take it for none.
+#[test]
+fn an_empty_function_stays_a_function_wherever_it_stands() {
+    let function = |id, name| pprof::Function { id, name, ..Default::default() };
+    let line = |function_id| vec![pprof::Line { function_id, ..Default::default() }];
+    let location = |id| pprof::Location { id, line: line(id), ..Default::default() };
+    let profile = pprof::Profile {
+        string_table: ["", "cpu", "a"].map(str::to_owned).to_vec(),
+        sample_type: vec![pprof::ValueType { r#type: 1, unit: 0 }],
+        function: vec![function(1, 2), function(2, 0)],
+        location: vec![location(1), location(2)],
+        sample: vec![pprof::Sample {
+            location_id: vec![2, 1],
+            value: vec![1],
+            ..Default::default()
+        }],
+        ..Default::default()
+    };
+    let model = read("pprof", &profile.encode_to_vec());
+    for format in ["otlp-1.3", "otlp-1.7", "otlp-1.10", "pprof"] {
+        for layout in LAYOUTS {
+            let (there, _) = write_as(format, &model, layout);
+            let losses = write("pprof", &read(format, &there)).1;
+            let made = losses.get("function.empty_synthesized");
+            assert_eq!(made, None, "{format} {layout:?}");
+        }
+    }
+}
+
 #[test]
 fn compact_takes_fewer_bytes() {
     // Nearly all of some others are texts, which no order makes shorter.

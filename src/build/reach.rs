@@ -138,6 +138,15 @@ impl Reach {
 
     /// Marks what the rows that are marked refer to, and gives all of them their new ids.
     pub(crate) fn finish(&mut self, dictionary: &Dictionary) {
+        let Self { new, rows } = self;
+        each(&new.stacks, &rows.stacks, |row| {
+            mark_all(&mut new.locations, &mut rows.locations, dictionary.stacks.row(row));
+        });
+        self.finish_located(dictionary);
+    }
+
+    /// The same, where the locations of stacks are marked.
+    fn finish_located(&mut self, dictionary: &Dictionary) {
         self.locations(dictionary);
         self.texts(dictionary);
         let Self { new, rows } = self;
@@ -153,10 +162,7 @@ impl Reach {
     /// What refers to a table is marked before the table is walked.
     fn locations(&mut self, dictionary: &Dictionary) {
         let Self { new, rows } = self;
-        let Dictionary { stacks, locations, mappings, .. } = dictionary;
-        each(&new.stacks, &rows.stacks, |row| {
-            mark_all(&mut new.locations, &mut rows.locations, stacks.row(row));
-        });
+        let Dictionary { locations, mappings, .. } = dictionary;
         each(&new.locations, &rows.locations, |row| {
             mark_all(&mut new.mappings, &mut rows.mappings, &locations.mappings[row..=row]);
             let attributes = locations.attributes.row(row);

@@ -308,9 +308,7 @@ impl Format {
                     events::unsaid(profiles, losses);
                 }
                 let rejoined = if self.has_columns() { layout::rejoined(profiles) } else { None };
-                let profiles = rejoined.as_ref().unwrap_or(profiles);
-                let laid_out = layout::laid_out(profiles, options.layout, self.encoding(), losses);
-                write(laid_out.as_ref().unwrap_or(profiles), options, losses, spare)
+                write(rejoined.as_ref().unwrap_or(profiles), options, losses, spare)
             }
             None => Err(Error::new(ErrorKind::Unrepresentable, format!("{self} is only read"))),
         }

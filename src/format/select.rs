@@ -4,6 +4,7 @@
 //! made into bytes once ([`Codes`]), before anything refers to them.
 
 use crate::model::id::{LocationId, StringId};
+use crate::model::ragged::Ragged;
 use crate::wire::codes::{Code, Codes};
 
 /// The rows of a table that are written, in order. Row 0 is never among them.
@@ -16,6 +17,8 @@ pub(crate) enum Select {
 }
 
 impl Select {
+    pub(crate) const NONE: Self = Self::Some { rows: Vec::new(), place: Vec::new() };
+
     /// The rows that are marked; where all are, no list is kept.
     pub(crate) fn marked(marks: &[bool]) -> Self {
         let mut rows = Vec::new();
@@ -33,6 +36,9 @@ impl Select {
 
     /// The rows of a table of so many, in this order.
     pub(crate) fn ordered(rows: Vec<u32>, table: usize) -> Self {
+        if rows.len() + 1 == table && rows.is_sorted() {
+            return Self::All(table);
+        }
         let mut place = vec![0; table];
         (1..).zip(&rows).for_each(|(at, row)| place[*row as usize] = at);
         Self::Some { rows, place }
@@ -47,6 +53,15 @@ impl Select {
         }
     }
 
+    /// The row at a place, counted from 0.
+    #[inline]
+    pub(crate) fn row(&self, at: usize) -> usize {
+        match self {
+            Self::All(_) => at + 1,
+            Self::Some { rows, .. } => rows[at] as usize,
+        }
+    }
+
     /// The rows written, in order.
     pub(crate) fn rows(&self) -> impl Iterator<Item = usize> + Clone + '_ {
         let (places, some) = match self {
@@ -56,13 +71,32 @@ impl Select {
         places.map(move |at| some.map_or(at, |rows| rows[at] as usize))
     }
 
+    /// By row of a table of so many: its place.
+    pub(crate) fn places(&self, rows: usize) -> Vec<u32> {
+        match self {
+            Self::All(_) => (0..rows as u32).collect(),
+            Self::Some { place, .. } => place.clone(),
+        }
+    }
+
     /// By row: what becomes of its place when it is an index, ready to be stored.
     pub(crate) fn codes(&self, rows: usize, index: impl Fn(u32) -> u32) -> Codes {
-        let indices: Vec<u32> = match self {
-            Self::All(_) => (0..rows as u32).map(index).collect(),
-            Self::Some { place, .. } => place.iter().map(|&place| index(place)).collect(),
-        };
+        let indices: Vec<u32> = self.places(rows).into_iter().map(index).collect();
         Codes::of(&indices)
+    }
+
+    /// The same as a list.
+    pub(crate) fn list(&self) -> Vec<u32> {
+        self.rows().map(|row| row as u32).collect()
+    }
+
+    /// What the rows written have in a column, in one piece where all are.
+    pub(crate) fn items<'t, T>(&self, column: &'t Ragged<T>) -> impl Iterator<Item = &'t [T]> {
+        let (all, some) = match self {
+            Self::All(_) => (Some(&column.items[..]), &[][..]),
+            Self::Some { rows, .. } => (None, &rows[..]),
+        };
+        all.into_iter().chain(some.iter().map(|row| column.row(*row as usize)))
     }
 
     /// How many rows are written.
@@ -119,12 +153,12 @@ impl StringTable {
 
     /// Gives every marked string its index: first the `first` ones, then the others in the order of the
     /// dictionary. Row 0 is always there, before all.
-    pub(crate) fn number(&mut self, first: &[StringId]) {
+    pub(crate) fn number(&mut self, first: &Select) {
         let Self { used, place, ids, .. } = self;
         *place = vec![0; used.len()];
         ids.push(StringId::NONE);
         let others = (1..used.len() as u32).map(StringId);
-        for id in first.iter().copied().chain(others).filter(|id| *id != StringId::NONE) {
+        for id in first.rows().map(|row| StringId(row as u32)).chain(others) {
             if used.get(id.row()) == Some(&true) && place[id.row()] == 0 {
                 place[id.row()] = ids.len() as u32;
                 ids.push(id);

@@ -10,6 +10,7 @@
 
 use crate::build::reach::Reach;
 use crate::format::columns::Joined;
+use crate::format::layout::Order;
 use crate::format::losses::{self, Losses};
 use crate::model::dictionary::Dictionary;
 use crate::model::id::{MappingId, StringId};
@@ -19,6 +20,8 @@ use crate::model::profile::Profile;
 pub(crate) struct Subsets<'a> {
     dictionary: &'a Dictionary,
     reach: Reach,
+    /// Of the rows of the whole payload, where they have another one than the dictionary.
+    order: Option<Order>,
     /// By mapping: whether a profile taken before has it.
     ///
     /// A mapping that is first here and was in a profile before is probably a library.
@@ -40,9 +43,9 @@ impl Subset {
 
 impl<'a> Subsets<'a> {
     /// Room for the marks of all rows, once for all profiles.
-    pub(crate) fn of(dictionary: &'a Dictionary) -> Self {
+    pub(crate) fn of(dictionary: &'a Dictionary, order: Option<Order>) -> Self {
         let taken = vec![false; dictionary.mappings.rows.len()];
-        Self { dictionary, reach: Reach::of(dictionary), taken }
+        Self { dictionary, reach: Reach::of(dictionary), order, taken }
     }
 
     /// Takes out profiles, and some texts beside them.
@@ -59,11 +62,14 @@ impl<'a> Subsets<'a> {
         joined.profiles.iter().for_each(|profile| reach.profile(profile));
         texts.iter().for_each(|text| reach.text(*text));
         reach.finish(self.dictionary);
+        if let Some(order) = &self.order {
+            order.bring(reach);
+        }
         if let Some(main) = self.main_binary() {
             losses.add(losses::MAIN_ASSUMED, || self.filename(main).to_owned());
             self.reach.put_first(main);
         }
-        let Self { dictionary, reach, taken } = self;
+        let Self { dictionary, reach, taken, .. } = self;
         for &row in reach.rows.mappings.iter() {
             if let Some(taken) = taken.get_mut(row as usize) {
                 *taken = true;

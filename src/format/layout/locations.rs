@@ -14,7 +14,7 @@ use crate::model::dictionary::Dictionary;
 use crate::model::id::{FunctionId, LocationId, StackId};
 
 /// By location: how often stacks have it. Each stack, by its row, counts so many times.
-pub(crate) fn uses(
+pub(super) fn uses(
     dictionary: &Dictionary,
     stacks: impl IntoIterator<Item = (u32, u32)>,
 ) -> Vec<u32> {
@@ -55,7 +55,7 @@ impl<F: Fn(FunctionId) -> u32> Words for Locations<'_, F> {
 }
 
 /// Some locations by mapping, function, line and address.
-pub(crate) fn by_function(
+pub(super) fn by_function(
     dictionary: &Dictionary,
     mut rows: Vec<u32>,
     place: impl Fn(FunctionId) -> u32,
@@ -68,7 +68,7 @@ pub(crate) fn by_function(
 /// Those that take as many keep their order.
 ///
 /// `short` is how many indices of one byte there are. Linear: the hottest are selected, not sorted.
-pub(crate) fn in_buckets(
+pub(super) fn in_buckets(
     order: Vec<u32>,
     uses: impl FnOnce() -> Vec<u32>,
     short: usize,

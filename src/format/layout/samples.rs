@@ -37,16 +37,17 @@ pub(crate) fn grouped(profile: &Profile, dictionary: &Dictionary) -> Option<Prof
 
 /// Sorts the samples of a profile by what they say beside values: attributes, stack, link. Those that say
 /// the same keep their order, but for a format that splits columns: there the samples with values in
-/// more columns come first, so that the zeros of a column come last.
-pub(super) fn sort(profile: &mut Profile, splits: bool) {
+/// more columns come first, so that the zeros of a column come last. `place` is that of a stack.
+pub(super) fn sort(profile: &mut Profile, splits: bool, place: impl Fn(u32) -> usize) {
     let Some(ProfileParts { samples, sample_types, .. }) = profile.parts_mut() else {
         return;
     };
     let mut order = rows(samples);
-    let stack = |row: u32| samples.stacks[row as usize].row();
-    let stacks = order.iter().map(|row| stack(*row)).max().unwrap_or(0);
-    if !samples.stacks.is_sorted() {
-        order = by_rank(&order, stacks + 1, stack);
+    let places: Vec<usize> = samples.stacks.iter().map(|id| place(id.0)).collect();
+    let stack = |row: u32| places[row as usize];
+    if !places.is_sorted() {
+        let stacks = places.iter().max().map_or(0, |last| last + 1);
+        order = by_rank(&order, stacks, stack);
     }
     let sets = Sets::of(samples);
     order = sets.group(order);

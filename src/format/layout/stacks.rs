@@ -5,41 +5,41 @@
 
 use crate::format::layout::words::{self, Words};
 use crate::model::dictionary::Dictionary;
-use crate::model::id::{LocationId, StackId};
-use crate::model::ragged::Ragged;
+use crate::model::id::StackId;
 
-/// Some stacks, sorted from the root on by the new ids of their locations; a caller comes before
-/// those it calls.
-pub(super) fn by_tree(
-    dictionary: &Dictionary,
-    rows: &[u32],
-    new: impl Fn(LocationId) -> LocationId,
-) -> Vec<u32> {
-    // As many locations a word as their ids leave room for.
-    let bits = usize::BITS - dictionary.locations.len().leading_zeros();
-    let of_a_word = (u64::BITS / bits.max(1)).min(8) as usize;
-    let mut paths = Ragged::default();
-    paths.ends.reserve_exact(rows.len());
-    paths.items.reserve(dictionary.stacks.items.len() / of_a_word + rows.len());
-    for &row in rows {
-        let stack = dictionary.stack(StackId(row)).rchunks(of_a_word);
-        paths.items.extend(stack.map(|chunk| {
-            let word = chunk.iter().rev().fold(0, |word, id| word << bits | u64::from(new(*id).0));
-            word << (bits as usize * (of_a_word - chunk.len()))
-        }));
-        paths.end_row();
-    }
-    let mut order: Vec<u32> = (0..rows.len() as u32).collect();
-    words::sort(&paths, &mut order);
-    order.into_iter().filter_map(|at| rows.get(at as usize).copied()).collect()
+/// Stacks, read from the root on by the places of their locations.
+struct Paths<'a> {
+    dictionary: &'a Dictionary,
+    /// By location.
+    places: &'a [u32],
+    /// How many bits a place takes, and how many places a word has room for.
+    bits: u32,
+    of_a_word: usize,
 }
 
-impl Words for Ragged<u64> {
+impl Words for Paths<'_> {
     #[inline]
     fn word(&self, item: u32, depth: usize) -> (u64, bool) {
-        let path = self.row(item as usize);
-        (path.get(depth).copied().unwrap_or(0), depth + 1 < path.len())
+        let stack = self.dictionary.stack(StackId(item));
+        let end = stack.len().saturating_sub(depth * self.of_a_word);
+        let begin = end.saturating_sub(self.of_a_word);
+        let mut word = 0u64;
+        for id in stack[begin..end].iter().rev() {
+            word = word << self.bits | u64::from(self.places.get(id.row()).copied().unwrap_or(0));
+        }
+        let short = (self.of_a_word - (end - begin)) as u32;
+        (word.unbounded_shl(self.bits * short), begin > 0)
     }
+}
+
+/// Some stacks, sorted from the root on by the places of their locations; a caller comes before
+/// those it calls.
+pub(super) fn by_tree(dictionary: &Dictionary, mut rows: Vec<u32>, places: &[u32]) -> Vec<u32> {
+    // As many locations a word as their places leave room for.
+    let bits = usize::BITS - dictionary.locations.len().leading_zeros();
+    let of_a_word = (u64::BITS / bits.max(1)).min(8) as usize;
+    words::sort(&Paths { dictionary, places, bits, of_a_word }, &mut rows);
+    rows
 }
 
 /// Rows by a length, the longest first, and in the order given where they are as long.

@@ -55,7 +55,7 @@ pub(super) fn sort(words: &impl Words, items: &mut [u32]) {
 /// Sorts many by a byte after the other, from the lowest on and only those that differ; a few by
 /// comparing them. Items come in ascending order, which those with one key keep.
 fn sort_keyed(keyed: &mut Vec<(u64, u32)>, spare: &mut Vec<(u64, u32)>) {
-    const MANY: usize = 256;
+    const MANY: usize = 64;
     if keyed.len() < MANY {
         return keyed.sort_unstable();
     }

@@ -9,13 +9,13 @@ use crate::model::id::{LocationId, StringId};
 /// The flags of each mapping by what its locations say: a tool that finds none set looks for
 /// symbols that are there already.
 ///
-/// By mapping, with bit 0 for functions, 1 for files, 2 for lines and 3 for inlined frames. The first three are set
+/// By mapping, from the `locations` that are written, with bit 0 for functions, 1 for files, 2 for lines and 3 for inlined frames. The first three are set
 /// where every location of the mapping has them, the last where any has.
-pub(crate) fn infer(dictionary: &Dictionary) -> Vec<u32> {
+pub(crate) fn infer(dictionary: &Dictionary, locations: impl Iterator<Item = usize>) -> Vec<u32> {
     const ALL: u32 = 0b111;
     const INLINE: u32 = 0b1000;
     let mut flags: Vec<Option<u32>> = vec![None; dictionary.mappings().rows().len()];
-    for row in 1..dictionary.locations().len() {
+    for row in locations {
         let id = LocationId(row as u32);
         let Some(flags) = flags.get_mut(dictionary.locations().mapping(id).row()) else {
             continue;

@@ -17,12 +17,14 @@ use crate::build::reach::Reach;
 use crate::error::Result;
 use crate::format::columns::{self, Join, Joined};
 use crate::format::known::{self, KnownAttributes};
+use crate::format::layout::{self, Order, Target};
 use crate::format::losses::{self, Losses};
 use crate::format::options::WriteOptions;
 use crate::format::orphans::{self, Kept};
 use crate::format::otlp::schema::PPROF;
 use crate::format::otlp::write::sizes::check_rows;
 use crate::format::pprof::labels::{PprofStrings, Said, said, write_label};
+use crate::format::select::Select;
 use crate::format::subset::Subsets;
 use crate::format::unsaid::{self, Unsaid};
 use crate::limits::within;
@@ -52,14 +54,15 @@ pub(crate) fn write(
     let dictionary = &profiles.dictionary;
     let known = KnownAttributes::of(dictionary);
     unsaid::envelope(profiles, losses);
-    let scopes = profiles.resources.iter().flat_map(|resource| &resource.scopes);
+    let (mut order, resources) = layout::laid_out(profiles, options.layout, Target::PPROF);
+    let scopes = resources.iter().flat_map(|resource| &resource.scopes);
     let sets: Vec<(&ScopeProfiles, Vec<Joined>)> = scopes
         .map(|scope| (scope, columns::join(scope, dictionary, Join::Compatible, losses)))
         .collect();
     // One pprof has the tables as they are; of several, each has what it reaches.
     let count = sets.iter().map(|(_, joined)| joined.len()).sum();
-    let mut subsets = (count != 1).then(|| Subsets::of(dictionary));
-    note_orphans(profiles, subsets.is_none(), losses);
+    note_orphans(profiles, count == 1, order.as_ref(), losses);
+    let mut subsets = (count != 1).then(|| Subsets::of(dictionary, order.take()));
     let mut unsaid = Unsaid::of(dictionary, &known);
     let mut payloads = Vec::with_capacity(count);
     let mut written = 0;
@@ -69,7 +72,8 @@ pub(crate) fn write(
         for joined in joined {
             let default = default_name(joined, of_scope, dictionary, losses);
             unsaid.profile(joined, default, losses);
-            let set = Set { dictionary, known: &known, joined, default, from_pprof };
+            let rows = order.take().unwrap_or_else(|| Order::whole(dictionary));
+            let set = Set { dictionary, known: &known, rows, joined, default, from_pprof };
             let spare = std::mem::take(&mut spare);
             let payload = set.payload(subsets.as_mut(), options, losses, spare)?;
             written += payload.len() as u64;
@@ -85,6 +89,8 @@ struct Set<'a> {
     dictionary: &'a Dictionary,
     /// What each attribute is to formats with a field for it.
     known: &'a KnownAttributes,
+    /// The rows that are written, where it is the only one.
+    rows: Order,
     joined: &'a Joined<'a>,
     /// NONE: none, and the last column is shown.
     default: StringId,
@@ -110,14 +116,18 @@ impl Set<'_> {
         let dictionary = &subset.dictionary;
         let known = &KnownAttributes::of(dictionary);
         let joined = &subset.joined(self.joined.ordered);
-        let set = Set { dictionary, known, joined, default, ..self };
+        let rows = Order::whole(dictionary);
+        let set = Set { dictionary, known, rows, joined, default, ..self };
         set.payload(None, options, losses, spare)
     }
 }
 
 /// Counts the rows that are left out: of one pprof's tables none, but what samples do not refer to
 /// has no table there.
-fn note_orphans(profiles: &Profiles, whole: bool, losses: &mut Losses) {
+fn note_orphans(profiles: &Profiles, whole: bool, order: Option<&Order>, losses: &mut Losses) {
+    if let Some(order) = order.filter(|_| whole) {
+        return order.note(&profiles.dictionary, losses);
+    }
     let reach = (!whole).then(|| Reach::by(&profiles.dictionary, profiles.iter()));
     let kept = Kept { tables: whole, links: false, attributes: false, stacks: false };
     orphans::note(profiles, reach.as_ref(), kept, losses);
@@ -144,6 +154,8 @@ fn default_name(
 pub(crate) struct Writer<'a, 'l> {
     pub(crate) dictionary: &'a Dictionary,
     pub(super) known: &'a KnownAttributes,
+    /// The rows that are written.
+    pub(super) rows: Order,
     /// The profiles that are columns of this one.
     pub(crate) joined: &'a Joined<'a>,
     pub(crate) options: &'a WriteOptions,
@@ -175,7 +187,7 @@ pub(crate) struct Writer<'a, 'l> {
 impl<'a, 'l> Writer<'a, 'l> {
     /// Ids of what is made up, such as an unknown function, come behind those of the tables.
     fn new(set: Set<'a>, options: &'a WriteOptions, losses: &'l mut Losses) -> Self {
-        let Set { dictionary, known, joined, default, .. } = set;
+        let Set { dictionary, known, rows, joined, default, .. } = set;
         let strings = PprofStrings::new(dictionary.strings.len());
         Self {
             dictionary,
@@ -191,8 +203,9 @@ impl<'a, 'l> Writer<'a, 'l> {
             functions: Codes::default(),
             stacks: vec![[0; 2]; dictionary.stacks.len()],
             default,
-            no_function: dictionary.functions.len() as u32,
-            no_location: dictionary.locations.len() as u32,
+            no_function: rows.functions.len() as u32 + 1,
+            no_location: rows.locations.len() as u32 + 1,
+            rows,
         }
     }
 
@@ -241,9 +254,9 @@ impl<'a, 'l> Writer<'a, 'l> {
     /// Names and files of all functions and mappings, whether a location has them or not: unused
     /// rows are part of the dictionary where there is one pprof.
     fn mark_strings(&mut self) -> Ragged<Said> {
-        let Self { dictionary, strings, joined, .. } = self;
+        let Self { dictionary, rows, strings, joined, .. } = self;
         let table = &mut strings.table;
-        for function in dictionary.functions.iter().skip(1) {
+        for function in rows.functions.rows().map(|row| dictionary.functions[row]) {
             [function.name, function.system_name, function.filename]
                 .into_iter()
                 .for_each(|id| table.mark(id));
@@ -298,7 +311,7 @@ impl<'a, 'l> Writer<'a, 'l> {
             }
             all.end_row();
         }
-        self.strings.table.number(&[]);
+        self.strings.table.number(&self.rows.strings);
         all
     }
 
@@ -324,12 +337,12 @@ impl<'a, 'l> Writer<'a, 'l> {
     }
 
     fn encode_ids(&mut self) {
-        let ids = |rows: usize, none: u32| {
-            let or_none = |row| if row == 0 { none } else { row };
-            Codes::of(&(0..rows as u32).map(or_none).collect::<Vec<u32>>())
+        let ids = |rows: &Select, table: usize, none: u32| {
+            rows.codes(table, |place| if place == 0 { none } else { place })
         };
-        self.locations = ids(self.dictionary.locations.len(), self.no_location);
-        self.functions = ids(self.dictionary.functions.len(), self.no_function);
+        let Self { dictionary, rows, .. } = self;
+        self.locations = ids(&rows.locations, dictionary.locations.len(), self.no_location);
+        self.functions = ids(&rows.functions, dictionary.functions.len(), self.no_function);
     }
 
     /// How many locations the stacks of all samples have.

@@ -34,7 +34,8 @@ impl Writer<'_, '_> {
     /// pprof has one build id; of several the linker's is written ([`BuildId`] is in that order). Flags that nobody said
     /// are inferred, unless the profile came from a pprof that had none.
     pub(super) fn mappings(&mut self, out: &mut Vec<u8>, from_pprof: bool) {
-        let inferred = (!from_pprof).then(|| flags::infer(self.dictionary));
+        let inferred =
+            (!from_pprof).then(|| flags::infer(self.dictionary, self.rows.locations.rows()));
         for (at, mapping) in self.dictionary.mappings.rows.iter().skip(1).enumerate() {
             let row = at + 1;
             let mut flags = 0;
@@ -95,10 +96,10 @@ impl Writer<'_, '_> {
     pub(super) fn locations(&mut self, out: &mut Vec<u8>) {
         let locations = &self.dictionary.locations;
         records(out, |out| {
-            for row in 1..locations.len() {
+            for at in 0..self.rows.locations.len() {
+                let row = self.rows.locations.row(at);
                 let attributes = locations.attributes.row(row);
-                let folded =
-                    !attributes.is_empty() && self.location_attributes(row - 1, attributes);
+                let folded = !attributes.is_empty() && self.location_attributes(at, attributes);
                 let mapping = locations.mappings[row].0;
                 let lines = locations.lines.row(row);
                 let room = Fields::INDEX + 3 * Fields::VARINT + LINE * lines.len();
@@ -114,7 +115,7 @@ impl Writer<'_, '_> {
                 });
             }
         });
-        if holds_none(&self.dictionary.stacks.items) {
+        if self.rows.stacks.items(&self.dictionary.stacks).any(holds_none) {
             field_message(out, PPROF.tables.location, |out| {
                 field_varint(out, PPROF.location.id, self.no_location.into());
             });
@@ -158,7 +159,8 @@ impl Writer<'_, '_> {
     pub(super) fn functions(&mut self, out: &mut Vec<u8>) {
         let strings = &self.strings.table;
         records(out, |out| {
-            for (row, function) in self.dictionary.functions.iter().enumerate().skip(1) {
+            for row in self.rows.functions.rows() {
+                let function = &self.dictionary.functions[row];
                 let numbers = const { &PPROF.function };
                 out.record(PPROF.tables.function, 4 * Fields::INDEX + Fields::VARINT, |fields| {
                     fields.code(numbers.id, self.functions.get(row));
@@ -169,7 +171,7 @@ impl Writer<'_, '_> {
                 });
             }
         });
-        let lines = self.dictionary.locations.lines.items.iter();
+        let lines = self.rows.locations.items(&self.dictionary.locations.lines).flatten();
         let without = lines.filter(|line| line.function == FunctionId::NONE).count();
         if without > 0 {
             self.losses.add_many(losses::FUNCTION_SYNTHESIZED, without as u64, || {

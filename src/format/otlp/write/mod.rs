@@ -9,7 +9,7 @@
 //! |---|---|
 //! | [`parts`] | which columns become a profile, which profiles are put together; the order they had |
 //! | `known_attributes` | which attributes the generation has fields for |
-//! | `note_…` | what the payload cannot say, before anything is written |
+//! | [`notes`] | what the payload cannot say, before anything is written |
 //! | [`refs`], [`tables`] | which strings and attributes are rows, and the index of each |
 //! | [`profile`], [`samples`], [`rows`] | nothing about rows any more: they write |
 
@@ -34,7 +34,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::format::columns::{self, DefaultSaid, Joined};
 use crate::format::fingerprint::Fingerprints;
 use crate::format::known::KnownAttributes;
-use crate::format::layout;
+use crate::format::layout::{self, Order, Target};
 use crate::format::losses::{self, Losses};
 use crate::format::options::{Layout, WriteOptions};
 use crate::format::orphans::{self, Kept};
@@ -47,7 +47,6 @@ use crate::format::otlp::write::sizes::{estimate, profile_estimate};
 use crate::format::otlp::write::slices::Slices;
 use crate::format::otlp::write::tables::TableWriter;
 use crate::format::subset::Subsets;
-use crate::format::unsaid;
 use crate::limits::within;
 use crate::model::dictionary::Dictionary;
 use crate::model::id::StringId;
@@ -69,34 +68,34 @@ pub(crate) fn write<G: Generation>(
     out: Vec<u8>,
 ) -> Result<Vec<u8>> {
     let dictionary = &profiles.dictionary;
-    let scopes = scopes::<G>(profiles, losses);
+    let target = Target::otlp(&G::SCHEMA);
+    let (mut order, resources) = layout::laid_out(profiles, options.layout, target);
+    let scopes = scopes::<G>(&resources, dictionary, losses);
     check_id(&scopes, options)?;
     let known = known_attributes::<G>(dictionary, &scopes);
-    note_lost_texts::<G>(profiles, losses);
+    notes::lost_texts::<G>(profiles, losses);
     // One profile has the tables as they are; of several, each has what it reaches.
     let parts = scopes.iter().map(|scope| scope.parts.len()).sum::<usize>();
     let whole = G::SCHEMA.home != Home::Profile || parts == 1;
-    note_changes::<G>(profiles, &known, whole, losses);
+    note_changes::<G>(profiles, &known, whole, order.as_ref(), losses);
     let shared = match G::SCHEMA.home {
         Home::Profile => None,
         Home::Data | Home::Dictionary => {
-            let refs = TextRefs::of::<G>(profiles, &scopes, options);
-            Some(TableWriter::<G>::shared(
-                profiles,
-                &known,
-                refs,
-                &scopes,
-                ordered::<G>(options),
-                losses,
-            )?)
+            let all: Vec<&Profile> = profiles.iter().collect();
+            let rows =
+                order.take().unwrap_or_else(|| default_order::<G>(dictionary, &all, options));
+            let refs = TextRefs::of::<G>(profiles, &rows.attributes, &scopes, options);
+            Some(TableWriter::<G>::shared(profiles, &known, refs, &scopes, rows, losses)?)
         }
     };
+    let subsets = (!whole).then(|| Subsets::of(dictionary, order.take()));
     let writer = Writer::<G> {
         dictionary,
         known: &known,
         inline: TextRefs::default(),
         shared,
-        subsets: (!whole).then(|| Subsets::of(dictionary)),
+        order,
+        subsets,
         slices: Slices::default(),
         fingerprints: Fingerprints::of(dictionary, &known),
         options,
@@ -123,6 +122,18 @@ fn ordered<G: Generation>(options: &WriteOptions) -> bool {
     G::SCHEMA.tables.stack == 0 && options.layout == Layout::Default
 }
 
+/// The rows of some tables where the layout says nothing of them.
+fn default_order<G: Generation>(
+    dictionary: &Dictionary,
+    profiles: &[&Profile],
+    options: &WriteOptions,
+) -> Order {
+    match ordered::<G>(options) {
+        true => Order::of_slices(dictionary, profiles, Target::otlp(&G::SCHEMA)),
+        false => Order::whole(dictionary),
+    }
+}
+
 /// What every attribute is to the generation.
 ///
 /// In 1.6 and 1.7 a default sample type is the number of a column; attributes that a profile has of
@@ -146,11 +157,12 @@ fn known_attributes<G: Generation>(
 
 /// Counts the rows that are left out, and the flags that are not known.
 ///
-/// `whole` says that all rows are written, used or not; else only what `Reach` finds is.
+/// `whole` says that the rows of `order` are written, or all, used or not; else only what `Reach` finds is.
 fn note_changes<G: Generation>(
     profiles: &Profiles,
     known: &KnownAttributes,
     whole: bool,
+    order: Option<&Order>,
     losses: &mut Losses,
 ) {
     let dictionary = &profiles.dictionary;
@@ -164,28 +176,11 @@ fn note_changes<G: Generation>(
         attributes: !chosen,
         stacks: G::SCHEMA.tables.stack != 0,
     };
-    orphans::note(profiles, reach.as_ref(), kept, losses);
+    match order.filter(|_| whole) {
+        Some(order) => order.note(dictionary, losses),
+        None => orphans::note(profiles, reach.as_ref(), kept, losses),
+    }
     notes::unknown_flags::<G>(dictionary, known, reach.as_ref(), losses);
-}
-
-/// What no row of the payload can say.
-///
-/// Counted over the whole payload: it does not depend on how profiles are split.
-fn note_lost_texts<G: Generation>(profiles: &Profiles, losses: &mut Losses) {
-    let strings = &profiles.dictionary.strings;
-    losses.add_many(losses::INVALID_UTF8, strings.not_utf8().len() as u64, || {
-        strings.not_utf8().next().map_or(String::new(), |(id, _)| format!("{:?}", strings.get(id)))
-    });
-    if G::SCHEMA.resource.entity_refs == 0 {
-        let lost: usize =
-            profiles.resources.iter().map(|resource| resource.resource.entity_refs.len()).sum();
-        losses.add_many(losses::ENTITY_REFS_DROPPED, lost as u64, || {
-            "resource.entity_refs".to_owned()
-        });
-    }
-    if G::SCHEMA.sample.stacktrace_id == 0 {
-        profiles.iter().for_each(|profile| unsaid::stacktrace_ids(profile, losses));
-    }
 }
 
 /// Everything that profiles share while they are written.
@@ -199,6 +194,8 @@ struct Writer<'a, G> {
     inline: TextRefs,
     /// The tables that all profiles share, where they do.
     shared: Option<TableWriter<'a, G>>,
+    /// Of the tables that the one profile has for its own, where the layout says it.
+    order: Option<Order>,
     /// Where several profiles have tables of their own.
     subsets: Option<Subsets<'a>>,
     /// One memory for the lists of all profiles.
@@ -361,7 +358,6 @@ impl<G: Generation> Writer<'_, G> {
     /// reaches, so that the payload does not hold the whole dictionary once a profile.
     fn in_order(&mut self, out: &mut Vec<u8>, part: &Part, said: Said) -> Result<()> {
         let Self { dictionary, known, options, losses, slices, .. } = self;
-        let ordered = ordered::<G>(options);
         let packed = Packed::default();
         match (&self.shared, part, &mut self.subsets) {
             (Some(tables), ..) => {
@@ -374,13 +370,16 @@ impl<G: Generation> Writer<'_, G> {
                 let known = KnownAttributes::of(dictionary);
                 let part = Part::Joined(subset.joined(joined.ordered));
                 let said = Said { default, own, ..said };
+                let rows = default_order::<G>(dictionary, part.profiles(), options);
                 let tables =
-                    &TableWriter::<G>::own(dictionary, &known, &part, default, ordered, losses)?;
+                    &TableWriter::<G>::own(dictionary, &known, &part, default, rows, losses)?;
                 ProfileWriter { tables, slices, options, losses, packed }.write(out, &part, said)
             }
             (None, part, _) => {
+                let default = || default_order::<G>(dictionary, part.profiles(), options);
+                let rows = self.order.take().unwrap_or_else(default);
                 let tables =
-                    &TableWriter::<G>::own(dictionary, known, part, said.default, ordered, losses)?;
+                    &TableWriter::<G>::own(dictionary, known, part, said.default, rows, losses)?;
                 ProfileWriter { tables, slices, options, losses, packed }.write(out, part, said)
             }
         }

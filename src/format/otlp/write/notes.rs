@@ -1,4 +1,4 @@
-//! What writing changes though no meaning is lost.
+//! What writing changes though no meaning is lost, and what the payload has no place for.
 //!
 //! In OTLP 1.3 to 1.7 the four flags of a mapping are fields that are false when they are left out; the model knows
 //! also that nobody said anything.
@@ -7,6 +7,8 @@ use crate::build::reach::Reach;
 use crate::format::known::{KnownAttributes, is_pprof};
 use crate::format::losses::{self, Losses};
 use crate::format::otlp::schema::Generation;
+use crate::format::unsaid;
+use crate::model::Profiles;
 use crate::model::dictionary::Dictionary;
 
 /// Says that mappings whose flags are not known get none: read back, they have none. `reach` is
@@ -33,5 +35,25 @@ pub(crate) fn unknown_flags<G: Generation>(
     };
     if lined && !pprof {
         losses.add_many(losses::FLAGS_INFERRED, mappings as u64, || "mapping_table".to_owned());
+    }
+}
+
+/// What no row of the payload can say.
+///
+/// Counted over the whole payload: it does not depend on how profiles are split.
+pub(crate) fn lost_texts<G: Generation>(profiles: &Profiles, losses: &mut Losses) {
+    let strings = &profiles.dictionary.strings;
+    losses.add_many(losses::INVALID_UTF8, strings.not_utf8().len() as u64, || {
+        strings.not_utf8().next().map_or(String::new(), |(id, _)| format!("{:?}", strings.get(id)))
+    });
+    if G::SCHEMA.resource.entity_refs == 0 {
+        let lost: usize =
+            profiles.resources.iter().map(|resource| resource.resource.entity_refs.len()).sum();
+        losses.add_many(losses::ENTITY_REFS_DROPPED, lost as u64, || {
+            "resource.entity_refs".to_owned()
+        });
+    }
+    if G::SCHEMA.sample.stacktrace_id == 0 {
+        profiles.iter().for_each(|profile| unsaid::stacktrace_ids(profile, losses));
     }
 }

@@ -73,6 +73,7 @@ impl OwnTexts {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::format::select::Select;
 
     #[test]
     fn texts_that_no_table_has_come_after_it() {
@@ -82,7 +83,7 @@ mod tests {
         let mut texts = OwnTexts::default();
         ["one", "there", "two", "one"].into_iter().for_each(|text| texts.want(text));
         texts.find(&dictionary, &mut strings);
-        strings.number(&[]);
+        strings.number(&Select::NONE);
         texts.number(&strings);
         assert_eq!(texts.index("there", &strings), strings.index(there));
         assert_eq!([texts.index("one", &strings), texts.index("two", &strings)], [2, 3]);

@@ -24,7 +24,7 @@ use crate::model::id::StringId;
 use crate::model::order::sample_type_order;
 use crate::model::profile::{Profile, ValueType};
 use crate::model::value::Value;
-use crate::model::{Profiles, ScopeProfiles};
+use crate::model::{ResourceProfiles, ScopeProfiles};
 use crate::semconv::{PPROF_SCOPE_DEFAULT_SAMPLE_TYPE, PPROF_SCOPE_SAMPLE_TYPE_ORDER};
 
 /// What becomes one profile on the wire.
@@ -98,11 +98,12 @@ impl<'a> Part<'a> {
 
 /// The scopes of a payload, in order, with the profiles they have on the wire.
 pub(crate) fn scopes<'a, G: Generation>(
-    profiles: &'a Profiles,
+    resources: &'a [ResourceProfiles],
+    dictionary: &Dictionary,
     losses: &mut Losses,
 ) -> Vec<ScopeParts<'a>> {
-    let scopes = profiles.resources.iter().flat_map(|resource| &resource.scopes);
-    scopes.map(|scope| ScopeParts::of::<G>(scope, &profiles.dictionary, losses)).collect()
+    let scopes = resources.iter().flat_map(|resource| &resource.scopes);
+    scopes.map(|scope| ScopeParts::of::<G>(scope, dictionary, losses)).collect()
 }
 
 impl<'a> ScopeParts<'a> {

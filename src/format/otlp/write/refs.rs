@@ -14,7 +14,7 @@ use crate::format::options::{Refs, WriteOptions};
 use crate::format::otlp::schema::Generation;
 use crate::format::otlp::write::own_texts::OwnTexts;
 use crate::format::otlp::write::parts::ScopeParts;
-use crate::format::select::StringTable;
+use crate::format::select::{Select, StringTable};
 use crate::model::Profiles;
 use crate::model::id::StringId;
 use crate::semconv::{PPROF_SCOPE_DEFAULT_SAMPLE_TYPE, PPROF_SCOPE_SAMPLE_TYPE_ORDER};
@@ -36,6 +36,7 @@ impl TextRefs {
     /// None unless references are asked for and the generation has them.
     pub(crate) fn of<G: Generation>(
         profiles: &Profiles,
+        attributes: &Select,
         scopes: &[ScopeParts],
         options: &WriteOptions,
     ) -> Self {
@@ -45,7 +46,7 @@ impl TextRefs {
         let strings = &profiles.dictionary.strings;
         let mut first: HashMap<&str, StringId, foldhash::fast::RandomState> = HashMap::default();
         let mut wanted = Vec::new();
-        for_each_text(profiles, scopes, &mut |id| {
+        for_each_text(profiles, attributes, scopes, &mut |id| {
             if id != StringId::NONE {
                 wanted.push((id, *first.entry(strings.get(id)).or_insert(id)));
             }
@@ -93,15 +94,20 @@ impl TextRefs {
 
 /// Calls `f` for every text that can be a reference: those of resources, scopes and values, and of
 /// the default sample types that become values.
-fn for_each_text(profiles: &Profiles, scopes: &[ScopeParts], f: &mut impl FnMut(StringId)) {
+fn for_each_text(
+    profiles: &Profiles,
+    attributes: &Select,
+    scopes: &[ScopeParts],
+    f: &mut impl FnMut(StringId),
+) {
     for resource in &profiles.resources {
         resource.resource.attributes.iter().for_each(|pair| pair.for_each_text(f));
         for scope in &resource.scopes {
             scope.scope.attributes.iter().for_each(|pair| pair.for_each_text(f));
         }
     }
-    for attribute in &profiles.dictionary.attributes {
-        attribute.value.for_each_text(f);
+    for row in attributes.rows() {
+        profiles.dictionary.attributes[row].value.for_each_text(f);
     }
     for parts in scopes {
         match parts.said {

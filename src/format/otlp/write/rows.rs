@@ -1,11 +1,13 @@
 //! Writing the rows of the lookup tables, wherever a generation keeps them.
 
+use std::iter;
+
 use crate::format::known::{self, Known};
 use crate::format::otlp::schema::{Generation, Rows};
 use crate::format::otlp::write::frame_types::FrameType;
 use crate::format::otlp::write::lower::is_profile_field;
 use crate::format::otlp::write::tables::TableWriter;
-use crate::model::dictionary::{Dictionary, Line};
+use crate::model::dictionary::Line;
 use crate::model::id::{AttributeId, LinkId, LocationId, StackId, StringId};
 use crate::model::profile::{Profile, ValueType};
 use crate::wire::record::{Fields, field_codes, field_varint, field_varints, record};
@@ -26,14 +28,6 @@ impl<G: Generation> TableWriter<'_, G> {
             + dictionary.stacks.len() * 4
     }
 
-    /// Whether the tables would hold nothing but the empty string.
-    pub(crate) fn is_empty(&self) -> bool {
-        let Dictionary { mappings, locations, functions, links, .. } = self.dictionary;
-        let rows = [mappings.rows.len(), locations.len(), functions.len(), links.len()];
-        let empty = rows.into_iter().chain([self.strings.len()]).all(|rows| rows <= 1);
-        empty && self.chosen.len() == 0
-    }
-
     /// All tables, in ascending order.
     pub(crate) fn write_all(&self, out: &mut Vec<u8>) {
         (1..=18).for_each(|number| self.write(out, number));
@@ -42,23 +36,24 @@ impl<G: Generation> TableWriter<'_, G> {
     /// The table of field `number`, if there is one.
     pub(crate) fn write(&self, out: &mut Vec<u8>, number: u32) {
         let tables = const { &G::SCHEMA.tables };
-        let Self { dictionary, chosen, .. } = self;
+        let Self { dictionary, rows, .. } = self;
         if number == 0 {
         } else if number == tables.mapping {
             self.row_0(out, number, self.mapping_row_0);
             self.mappings().for_each(|row| self.mapping(out, row));
         } else if number == tables.location {
             self.row_0(out, number, self.location_row_0);
-            self.location_rows.rows().for_each(|row| self.location(out, row));
+            rows.locations.rows().for_each(|row| self.location(out, row));
         } else if number == tables.function {
             self.row_0(out, number, self.function_row_0);
-            self.function_rows.rows().for_each(|row| self.function(out, row));
+            rows.functions.rows().for_each(|row| self.function(out, row));
         } else if number == tables.link {
             if self.link_row_0 {
                 field_message(out, number, |out| self.link_row(out, 0));
             }
-            (1..dictionary.links.len())
-                .for_each(|row| field_message(out, number, |out| self.link_row(out, row)));
+            for row in rows.links.rows() {
+                field_message(out, number, |out| self.link_row(out, row));
+            }
         } else if number == tables.string {
             let arena = dictionary.strings.arena().as_bytes();
             for &id in self.strings.ids() {
@@ -70,12 +65,12 @@ impl<G: Generation> TableWriter<'_, G> {
             }
         } else if number == tables.attribute {
             self.row_0(out, number, G::SCHEMA.rows == Rows::NullFirst);
-            chosen
-                .rows()
-                .for_each(|row| field_message(out, number, |out| self.attribute(out, row)));
-            self.defaults.iter().for_each(|&name| {
-                field_message(out, number, |out| self.default_attribute(out, name))
-            });
+            for row in rows.attributes.rows() {
+                field_message(out, number, |out| self.attribute(out, row));
+            }
+            for &name in &self.defaults {
+                field_message(out, number, |out| self.default_attribute(out, name));
+            }
         } else if number == tables.attribute_units {
             for (key, unit) in &self.units.rows {
                 let numbers = const { &G::SCHEMA.attribute_unit };
@@ -85,7 +80,8 @@ impl<G: Generation> TableWriter<'_, G> {
                 });
             }
         } else if number == tables.stack {
-            for stack in dictionary.stacks.rows() {
+            for row in iter::once(0).chain(rows.stacks.rows()) {
+                let stack = dictionary.stacks.row(row);
                 let expected = self.locations.expected(stack.len()) + 3;
                 field_large(out, number, expected, |out| {
                     self.location_indices(out, G::SCHEMA.stack.locations, stack);
@@ -130,7 +126,8 @@ impl<G: Generation> TableWriter<'_, G> {
     #[inline(always)]
     pub(crate) fn link(&self, fields: &mut Fields, id: LinkId) {
         if id != LinkId::NONE {
-            self.reference(fields, G::SCHEMA.sample.link, id.0, self.link_row_0);
+            let place = self.rows.links.place(id.0);
+            self.reference(fields, G::SCHEMA.sample.link, place, self.link_row_0);
         }
     }
 
@@ -155,10 +152,10 @@ impl<G: Generation> TableWriter<'_, G> {
         field_codes(out, number, ids, &self.locations, LocationId::row);
     }
 
-    /// The index of a stack: the table has them all.
+    /// The index of a stack.
     #[inline]
     pub(crate) fn stack(&self, id: StackId) -> u32 {
-        id.0
+        self.rows.stacks.place(id.0)
     }
 
     #[inline(always)]
@@ -287,8 +284,9 @@ impl<G: Generation> TableWriter<'_, G> {
                 attributes().filter(|id| !is_profile_field::<G>(self.known.get(*id))).collect();
             let below = Self::below(false);
             let default = self.default_rows.get(&default);
-            let default = default.map(|at| (self.chosen.len() + 1 + at) as u32 - below);
-            let places = kept.iter().map(|id| self.chosen.place(id.0).saturating_sub(below));
+            let default = default.map(|at| (self.rows.attributes.len() + 1 + at) as u32 - below);
+            let places =
+                kept.iter().map(|id| self.rows.attributes.place(id.0).saturating_sub(below));
             let places: Vec<u32> = places.chain(default).collect();
             field_varints(out, number, places.into_iter().map(u64::from));
         } else if number == fields.attributes {

@@ -6,7 +6,7 @@ use hashbrown::hash_map::Entry;
 use crate::error::Result;
 use crate::format::columns::DefaultSaid;
 use crate::format::known::{self, Known, KnownAttributes};
-use crate::format::layout;
+use crate::format::layout::Order;
 use crate::format::losses::{self, Losses};
 use crate::format::otlp::schema::{Generation, Rows};
 use crate::format::otlp::write::frame_types::FrameType;
@@ -30,11 +30,8 @@ pub(crate) struct TableWriter<'a, G> {
     pub(crate) dictionary: &'a Dictionary,
     pub(crate) known: &'a KnownAttributes,
     pub(super) lower: Lower<'a, G>,
-    /// The attributes that are written; of the other tables all rows are.
-    pub(super) chosen: Select,
-    /// All functions and locations, in the order in which they are written.
-    pub(super) function_rows: Select,
-    pub(super) location_rows: Select,
+    /// The rows that are written. Attributes are those that are said as attributes.
+    pub(super) rows: Order,
     /// Only the texts that something refers to.
     pub(crate) strings: StringTable,
     /// The texts of values that are said by reference.
@@ -65,16 +62,16 @@ impl<'a, G: Generation> TableWriter<'a, G> {
         known: &'a KnownAttributes,
         refs: TextRefs,
         scopes: &[ScopeParts],
-        ordered: bool,
+        rows: Order,
         losses: &mut Losses,
     ) -> Result<Self> {
         let profiles: Vec<&Profile> = payload.iter().collect();
-        let mut tables = Self::new(&payload.dictionary, known, refs);
+        let mut tables = Self::new(&payload.dictionary, known, refs, rows);
         let saying = scopes.iter().filter(|scope| scope.said == DefaultSaid::Profiles);
         for profile in saying.flat_map(|scope| &scope.scope.profiles) {
             tables.add_default(profile.default_sample_type);
         }
-        tables.settle(&profiles, StringId::NONE, ordered, losses)?;
+        tables.settle(&profiles, StringId::NONE, losses)?;
         Ok(tables)
     }
 
@@ -84,23 +81,26 @@ impl<'a, G: Generation> TableWriter<'a, G> {
         known: &'a KnownAttributes,
         part: &Part,
         default: StringId,
-        ordered: bool,
+        rows: Order,
         losses: &mut Losses,
     ) -> Result<Self> {
-        let mut tables = Self::new(dictionary, known, TextRefs::default());
-        tables.settle(part.profiles(), default, ordered, losses)?;
+        let mut tables = Self::new(dictionary, known, TextRefs::default(), rows);
+        tables.settle(part.profiles(), default, losses)?;
         Ok(tables)
     }
 
     /// Nothing is chosen yet: [`settle`](Self::settle) does.
-    fn new(dictionary: &'a Dictionary, known: &'a KnownAttributes, refs: TextRefs) -> Self {
+    fn new(
+        dictionary: &'a Dictionary,
+        known: &'a KnownAttributes,
+        refs: TextRefs,
+        rows: Order,
+    ) -> Self {
         Self {
             dictionary,
             known,
             lower: Lower::new(dictionary, known),
-            chosen: Select::All(dictionary.attributes.len()),
-            function_rows: Select::All(dictionary.functions.len()),
-            location_rows: Select::All(dictionary.locations.len()),
+            rows,
             strings: StringTable::new(dictionary.strings.len()),
             refs,
             units: Units::default(),
@@ -122,7 +122,6 @@ impl<'a, G: Generation> TableWriter<'a, G> {
         &mut self,
         profiles: &[&Profile],
         default: StringId,
-        ordered: bool,
         losses: &mut Losses,
     ) -> Result<()> {
         let mut of_profiles = profiles.iter().flat_map(|profile| &profile.attributes);
@@ -135,13 +134,9 @@ impl<'a, G: Generation> TableWriter<'a, G> {
         if G::SCHEMA.tables.attribute_units != 0 {
             self.choose_units(profiles, losses);
         }
-        if ordered {
-            self.order_rows();
-        }
         self.encode_indices();
         self.mark_strings(profiles, default);
-        let first = if ordered { self.texts_in_order_of_use(profiles) } else { Vec::new() };
-        self.number_strings(&first);
+        self.number_strings();
         self.check_sizes()
     }
 
@@ -168,12 +163,12 @@ impl<'a, G: Generation> TableWriter<'a, G> {
             .filter(|id| !is_profile_field::<G>(self.known.get(**id)))
             .map(|id| id.row())
             .collect();
-        let written = self.chosen.rows().chain(in_place.iter().copied());
+        let written = self.rows.attributes.rows().chain(in_place.iter().copied());
         self.units = Units::of(self.dictionary, self.known, written);
         if self.units.any_conflict() {
             self.choose_attributes(profiles);
         }
-        let written = self.chosen.rows().chain(in_place.iter().copied());
+        let written = self.rows.attributes.rows().chain(in_place.iter().copied());
         let conflicts = written.filter(|&row| self.units.conflict(AttributeId(row as u32)));
         losses.add_many(losses::UNIT_KEY_CONFLICT, conflicts.count() as u64, || {
             "attribute_table".to_owned()
@@ -200,15 +195,16 @@ impl<'a, G: Generation> TableWriter<'a, G> {
         for row in self.mappings() {
             self.lower.mapping_attributes(row).for_each(&mut mark);
         }
-        for row in self.locations() {
+        for row in self.rows.locations.rows() {
             self.lower.location_attributes(row).for_each(&mut mark);
         }
-        self.chosen = Select::marked(&used);
+        self.rows.attributes = Select::marked(&used);
     }
 
     /// Writes the empty row 0 where a reference to none must be told from one to the first row.
     fn choose_rows_0(&mut self) {
         let Dictionary { mappings, locations, functions, links, stacks, .. } = self.dictionary;
+        let rows = &self.rows;
         let from_zero = G::SCHEMA.rows == Rows::FromZero;
         self.mapping_row_0 = mappings.rows.get(1).is_some_and(|first| {
             let empty = *first == Mapping::default()
@@ -221,48 +217,20 @@ impl<'a, G: Generation> TableWriter<'a, G> {
                 MappingId(1) => !first.may_hold(locations.addresses[row]),
                 _ => false,
             };
-            empty || from_zero && self.locations().any(guessed)
+            empty || from_zero && rows.locations.rows().any(guessed)
         });
-        self.location_row_0 = holds_none(&stacks.items);
-        self.function_row_0 = functions.get(1).is_some_and(|row| *row == Function::default())
-            || locations.lines.items.iter().any(|line| line.function == FunctionId::NONE);
-        self.link_row_0 = links.get(1).is_some_and(|row| from_zero || *row == Default::default());
+        self.location_row_0 = rows.stacks.items(stacks).any(holds_none);
+        let function = rows.functions.rows().next().and_then(|row| functions.get(row));
+        let mut lines = rows.locations.items(&locations.lines).flatten();
+        self.function_row_0 = function.is_some_and(|row| *row == Function::default())
+            || lines.any(|line| line.function == FunctionId::NONE);
+        let link = rows.links.rows().next().and_then(|row| links.get(row));
+        self.link_row_0 = link.is_some_and(|row| from_zero || *row == Default::default());
     }
 
     /// The rows of the mapping table that are not the empty one.
     pub(super) fn mappings(&self) -> std::ops::Range<usize> {
         1..self.dictionary.mappings.rows.len()
-    }
-
-    /// The rows of the location table that are not the empty one.
-    pub(super) fn locations(&self) -> std::ops::Range<usize> {
-        1..self.dictionary.locations.len()
-    }
-
-    /// Brings functions and locations into the order of the default layout, where stacks are slices: an order of
-    /// rows, so that nothing of the dictionary is copied.
-    fn order_rows(&mut self) {
-        let dictionary = self.dictionary;
-        let Dictionary { functions, locations, stacks, .. } = dictionary;
-        let rows: Vec<u32> = (1..functions.len() as u32).collect();
-        let ordered = layout::functions(dictionary, &rows);
-        self.function_rows = Select::ordered(ordered, functions.len());
-        let rows = (1..locations.len() as u32).collect();
-        let of_function = |id: FunctionId| self.function_rows.place(id.0);
-        let uses = || layout::uses(dictionary, (0..stacks.len() as u32).map(|row| (row, 1)));
-        let ordered = layout::by_function(dictionary, rows, of_function);
-        let ordered = layout::in_buckets(ordered, uses, G::SCHEMA.rows.of_one_byte());
-        self.location_rows = Select::ordered(ordered, locations.len());
-    }
-
-    /// The texts of functions that follow each other, near each other.
-    fn texts_in_order_of_use(&self, profiles: &[&Profile]) -> Vec<StringId> {
-        let mappings: Vec<u32> = self.mappings().map(|row| row as u32).collect();
-        let functions: Vec<u32> = self.function_rows.rows().map(|row| row as u32).collect();
-        let (rows, mut texts) = ([&mappings[..], &[], &functions], Vec::new());
-        let profiles = profiles.iter().copied();
-        layout::in_order_of_use(self.dictionary, profiles, rows, |id| texts.push(id));
-        texts
     }
 
     fn encode_indices(&mut self) {
@@ -271,22 +239,24 @@ impl<'a, G: Generation> TableWriter<'a, G> {
             let below = Self::below(row_0);
             rows.codes(table, |place| place.saturating_sub(below))
         };
-        self.locations = codes(&self.location_rows, locations.len(), self.location_row_0);
-        self.functions = codes(&self.function_rows, functions.len(), self.function_row_0);
-        self.attributes = codes(&self.chosen, attributes.len(), false);
+        let rows = &self.rows;
+        self.locations = codes(&rows.locations, locations.len(), self.location_row_0);
+        self.functions = codes(&rows.functions, functions.len(), self.function_row_0);
+        self.attributes = codes(&rows.attributes, attributes.len(), false);
     }
 
     /// Marks the texts of all that is written.
     fn mark_strings(&mut self, profiles: &[&Profile], default: StringId) {
-        let Self { dictionary, chosen, strings, units, refs, own_texts, .. } = self;
-        for function in dictionary.functions.iter().skip(1) {
+        let Self { dictionary, rows, strings, units, refs, own_texts, .. } = self;
+        for row in rows.functions.rows() {
+            let function = &dictionary.functions[row];
             [function.name, function.system_name, function.filename]
                 .into_iter()
                 .for_each(|id| strings.mark(id));
         }
         dictionary.mappings.rows.iter().for_each(|mapping| strings.mark(mapping.filename));
         if G::SCHEMA.tables.attribute_units == 0 {
-            for row in chosen.rows() {
+            for row in rows.attributes.rows() {
                 strings.mark(dictionary.attributes[row].key);
                 strings.mark(dictionary.attributes[row].unit);
             }
@@ -307,8 +277,8 @@ impl<'a, G: Generation> TableWriter<'a, G> {
         self.own_texts.find(self.dictionary, &mut self.strings);
     }
 
-    fn number_strings(&mut self, first: &[StringId]) {
-        self.strings.number(first);
+    fn number_strings(&mut self) {
+        self.strings.number(&self.rows.strings);
         self.own_texts.number(&self.strings);
         self.refs.number(&self.strings, &self.own_texts);
     }
@@ -345,7 +315,7 @@ impl<'a, G: Generation> TableWriter<'a, G> {
             }
         }
         if G::SCHEMA.location.frame_type != 0 {
-            for row in self.locations() {
+            for row in self.rows.locations.rows() {
                 match self.lower.frame_type(row) {
                     Some((_, FrameType::Text(text))) => texts.push(text),
                     Some((_, FrameType::Old(name))) => old_names.push(name),
@@ -386,12 +356,20 @@ impl<'a, G: Generation> TableWriter<'a, G> {
         })
     }
 
+    /// Whether the tables would hold nothing but the empty string.
+    pub(crate) fn is_empty(&self) -> bool {
+        let Order { functions, locations, links, attributes, .. } = &self.rows;
+        let empty =
+            [functions, locations, links, attributes].into_iter().all(|rows| rows.len() == 0);
+        empty && self.dictionary.mappings.rows.len() <= 1 && self.strings.len() <= 1
+    }
+
     /// Indices are `int32` in every generation.
     fn check_sizes(&self) -> Result<()> {
         check_rows("mapping_table", self.dictionary.mappings.rows.len())?;
         check_rows("location_table", self.dictionary.locations.len())?;
         check_rows("function_table", self.dictionary.functions.len())?;
-        check_rows("attribute_table", self.chosen.len())?;
+        check_rows("attribute_table", self.rows.attributes.len())?;
         check_rows("string_table", self.strings.len())?;
         check_rows("stack_table", self.dictionary.stacks.len())
     }

@@ -1,0 +1,197 @@
+//! Which rows of a dictionary are written, and in which order: what a writer asks for every table.
+//!
+//! Each order rests on the one before: functions, locations by function, stacks by location, texts by what is
+//! written of them.
+
+use crate::build::reach::{Reach, Rows};
+use crate::format::layout::locations::{by_function, in_buckets, uses};
+use crate::format::layout::stacks::{by_tree, longest_first};
+use crate::format::layout::texts::{functions, in_order_of_use};
+use crate::format::losses::{self, Losses};
+use crate::format::otlp::schema::Schema;
+use crate::format::select::Select;
+use crate::model::Profiles;
+use crate::model::dictionary::Dictionary;
+use crate::model::id::{FunctionId, StringId};
+use crate::model::profile::Profile;
+
+/// What the order of rows means to a format.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Target {
+    /// Whether stacks are slices of one list.
+    slices: bool,
+    /// Whether every sample says its locations itself.
+    in_samples: bool,
+    /// How many rows of a table have indices of one byte.
+    ///
+    /// 127 where row 0, or id 0, takes one of the 128 that a byte has.
+    short: usize,
+    /// Whether a profile may have one sample type only.
+    pub(super) splits: bool,
+}
+
+impl Target {
+    pub(crate) const PPROF: Self =
+        Self { slices: false, in_samples: true, short: 127, splits: false };
+
+    pub(crate) fn otlp(schema: &Schema) -> Self {
+        Self {
+            slices: schema.tables.stack == 0,
+            in_samples: false,
+            short: schema.rows.of_one_byte(),
+            splits: schema.has_one_sample_type(),
+        }
+    }
+}
+
+/// The rows of each table that are written, in order. Mappings are written as they are.
+#[derive(Debug)]
+pub(crate) struct Order {
+    pub(crate) functions: Select,
+    pub(crate) locations: Select,
+    pub(crate) links: Select,
+    pub(crate) attributes: Select,
+    pub(crate) stacks: Select,
+    /// The strings that come before others, in the order of their first mention.
+    pub(crate) strings: Select,
+}
+
+impl Order {
+    /// All rows, as they are.
+    pub(crate) fn whole(dictionary: &Dictionary) -> Self {
+        Self {
+            functions: Select::All(dictionary.functions.len()),
+            locations: Select::All(dictionary.locations.len()),
+            links: Select::All(dictionary.links.len()),
+            attributes: Select::All(dictionary.attributes.len()),
+            stacks: Select::All(dictionary.stacks.len()),
+            strings: Select::NONE,
+        }
+    }
+
+    /// All rows in the order of the default layout, where stacks are slices of one list.
+    ///
+    /// Attributes have no say in that of texts: some become fields, and those that nothing refers to are written
+    /// only at times. Else what is written would be in another order once it is read and written again.
+    pub(crate) fn of_slices(
+        dictionary: &Dictionary,
+        profiles: &[&Profile],
+        target: Target,
+    ) -> Self {
+        let mut order = Self::whole(dictionary);
+        order.sort_functions(dictionary);
+        order.sort_locations(dictionary);
+        let uses = || uses(dictionary, (1..dictionary.stacks.len() as u32).map(|row| (row, 1)));
+        order.put_first(dictionary, uses, target);
+        order.name_texts(dictionary, profiles.iter().copied(), &[]);
+        order
+    }
+
+    /// The rows that a payload reaches: the most used locations first, or all in another order.
+    pub(super) fn of_reached(payload: &Profiles, target: Target, compact: bool) -> Self {
+        let dictionary = &payload.dictionary;
+        let uses = uses(dictionary, (0..).zip(written(payload, target)));
+        let Rows { functions, locations, links, attributes, stacks, .. } =
+            &Reach::of_payload(payload, &uses).rows;
+        let mut order = Self {
+            functions: Select::ordered(functions.to_vec(), dictionary.functions.len()),
+            locations: Select::ordered(locations.to_vec(), dictionary.locations.len()),
+            links: Select::ordered(links.to_vec(), dictionary.links.len()),
+            attributes: Select::ordered(attributes.to_vec(), dictionary.attributes.len()),
+            stacks: Select::ordered(stacks.to_vec(), dictionary.stacks.len()),
+            strings: Select::NONE,
+        };
+        if compact {
+            order.sort_functions(dictionary);
+            order.sort_locations(dictionary);
+        }
+        order.put_first(dictionary, || uses, target);
+        if compact {
+            let places = order.locations.places(dictionary.locations.len());
+            let tree = by_tree(dictionary, stacks.to_vec(), &places);
+            let length = |row: u32| dictionary.stacks.row(row as usize).len();
+            let rows = if target.slices { longest_first(&tree, length) } else { tree };
+            order.stacks = Select::ordered(rows, dictionary.stacks.len());
+            order.name_texts(dictionary, payload.iter(), attributes);
+        }
+        order
+    }
+
+    fn sort_functions(&mut self, dictionary: &Dictionary) {
+        let rows = functions(dictionary, self.functions.list());
+        self.functions = Select::ordered(rows, dictionary.functions.len());
+    }
+
+    fn sort_locations(&mut self, dictionary: &Dictionary) {
+        let place = |id: FunctionId| self.functions.place(id.0);
+        let rows = by_function(dictionary, self.locations.list(), place);
+        self.locations = Select::ordered(rows, dictionary.locations.len());
+    }
+
+    /// The most used locations first.
+    fn put_first(
+        &mut self,
+        dictionary: &Dictionary,
+        uses: impl FnOnce() -> Vec<u32>,
+        target: Target,
+    ) {
+        let rows = in_buckets(self.locations.list(), uses, target.short);
+        self.locations = Select::ordered(rows, dictionary.locations.len());
+    }
+
+    /// Texts that are mentioned near each other, near each other.
+    fn name_texts<'p>(
+        &mut self,
+        dictionary: &Dictionary,
+        profiles: impl Iterator<Item = &'p Profile>,
+        attributes: &[u32],
+    ) {
+        let mappings: Vec<u32> = (1..dictionary.mappings.rows.len() as u32).collect();
+        let rows = [&mappings[..], attributes, &self.functions.list()];
+        let mut strings = Vec::new();
+        let mut met = vec![false; dictionary.strings.len()];
+        in_order_of_use(dictionary, profiles, rows, |id| {
+            if id != StringId::NONE && !std::mem::replace(&mut met[id.row()], true) {
+                strings.push(id.0);
+            }
+        });
+        self.strings = Select::ordered(strings, met.len());
+    }
+
+    /// Brings some of the rows into this order.
+    pub(crate) fn bring(&self, reach: &mut Reach) {
+        let sorted = |rows: &[u32], order: &Select| {
+            let mut rows = rows.to_vec();
+            // What has no place comes last, as it came.
+            rows.sort_unstable_by_key(|row| (order.place(*row).wrapping_sub(1), *row));
+            rows
+        };
+        reach.order_functions(sorted(&reach.rows.functions, &self.functions));
+        reach.order_locations(sorted(&reach.rows.locations, &self.locations));
+        reach.order_stacks(sorted(&reach.rows.stacks, &self.stacks));
+        reach.order_strings(sorted(&reach.rows.strings, &self.strings));
+    }
+
+    /// Counts the rows that are left out.
+    pub(crate) fn note(&self, dictionary: &Dictionary, losses: &mut Losses) {
+        for (table, rows, name) in [
+            (dictionary.locations.len(), &self.locations, "location_table"),
+            (dictionary.functions.len(), &self.functions, "function_table"),
+            (dictionary.links.len(), &self.links, "link_table"),
+            (dictionary.stacks.len(), &self.stacks, "stack_table"),
+            (dictionary.attributes.len(), &self.attributes, "attribute_table"),
+        ] {
+            let left = table.saturating_sub(1 + rows.len());
+            losses.add_many(losses::ORPHAN_DROPPED, left as u64, || name.to_owned());
+        }
+    }
+}
+
+/// By stack: how often the payload will have it. It is written once, or with each sample.
+fn written(payload: &Profiles, target: Target) -> Vec<u32> {
+    let mut times = vec![0u32; payload.dictionary.stacks.len()];
+    for id in payload.iter().flat_map(|profile| &profile.samples.stacks) {
+        times[id.row()] = if target.in_samples { times[id.row()] + 1 } else { 1 };
+    }
+    times
+}
