@@ -19,7 +19,9 @@ use super::catalogue::{
 };
 use super::cx::Cx;
 use super::findings::{Findings, Shown, Spot};
-use super::guess::{broken_as, delimited, detect, is_legacy, response, version_of};
+use super::guess::{
+    broken, broken_as, delimited, detect, is_legacy, is_more, response, version_of,
+};
 use super::options::{Options, Profcheck};
 use super::profcheck;
 use super::rule::Rule;
@@ -297,9 +299,8 @@ impl Checking<'_> {
         let others = detected.certainty.others();
         let rule = match &detected.certainty {
             Certainty::Certain => return,
-            // Another reading in which nothing is broken is as good as this one.
             Certainty::Preferred(_) | Certainty::Ambiguous(_)
-                if others.iter().any(|other| self.is_clean(payload, *other)) =>
+                if others.iter().any(|other| self.is_as_good(payload, detected.format, *other)) =>
             {
                 &OP0005
             }
@@ -347,22 +348,21 @@ impl Checking<'_> {
         let Ok(detected) = detect(payload) else { return };
         let fits = detected.format == asked || detected.certainty.others().contains(&asked);
         // It is that other generation if nothing is broken in it.
-        if !fits && self.is_clean(payload, detected.format) {
+        if !fits && broken(payload, detected.format, self.options.limits).is_empty() {
             let spot = Spot::nowhere();
             self.findings.raise(&OP0007, spot, asked, detected.format);
         }
     }
 
-    /// Whether a payload breaks nothing as another format.
-    fn is_clean(&self, payload: &[u8], format: Format) -> bool {
-        let version = version_of(format);
-        let options = Rc::new(Options::default().max_findings(0));
-        let findings = Findings::new(options, Some(version));
-        let mut cx = Cx::new(payload, version, self.options.limits, findings);
-        walk::walk(&mut cx);
-        !cx.findings.any(|rule| {
-            *rule == OP1019 || rule.level(Some(version)) == Some(crate::error::Severity::Error)
-        })
+    /// Whether another reading is as good: it breaks nothing, or no more than this one does. What both break, as
+    /// by a key that is empty, tells neither from the other.
+    fn is_as_good(&self, payload: &[u8], this: Format, other: Format) -> bool {
+        let of = |format| broken(payload, format, self.options.limits);
+        let theirs = of(other);
+        theirs.is_empty() || {
+            let ours = of(this);
+            !is_more(&theirs, &ours) || is_more(&ours, &theirs)
+        }
     }
 }
 

@@ -16,7 +16,7 @@ use super::rule::Rule;
 use super::shape::{ROOT, Shapes, Take};
 use super::varint::varint;
 use super::walk;
-use crate::error::Error;
+use crate::error::{Error, Severity};
 use crate::format::detect::{Certainty, Depth, Detected, detect_payload};
 use crate::format::{Encoding, Format};
 use crate::limits::Limits;
@@ -130,6 +130,25 @@ pub(super) fn broken_as(payload: &[u8], limits: Limits) -> Option<Format> {
         }
     }
     best.map(|(.., format)| format)
+}
+
+/// The rules that a payload breaks as one of a format, each with how often: errors, and fields that nobody knows.
+pub(super) fn broken(payload: &[u8], format: Format, limits: Limits) -> Vec<(&'static Rule, u64)> {
+    let version = version_of(format);
+    let options = Rc::new(Options::default().max_findings(0));
+    let mut cx = Cx::new(payload, version, limits, Findings::new(options, Some(version)));
+    walk::walk(&mut cx);
+    let (_, tallies) = cx.findings.finish();
+    let breaks =
+        |rule: &Rule| *rule == OP1019 || rule.level(Some(version)) == Some(Severity::Error);
+    let tallies = tallies.into_iter().filter(|tally| breaks(tally.rule));
+    tallies.map(|tally| (tally.rule, tally.count)).collect()
+}
+
+/// Whether some rule is broken more often in the first of two lists.
+pub(super) fn is_more(first: &[(&'static Rule, u64)], second: &[(&'static Rule, u64)]) -> bool {
+    let times = |rule| second.iter().find(|broken| broken.0 == rule).map_or(0, |broken| broken.1);
+    first.iter().any(|(rule, count)| *count > times(*rule))
 }
 
 /// What shows that a message is not read as it was meant.

@@ -286,6 +286,30 @@ fn what_is_written_oddly_is_written_plainly() {
     }
 }
 
+/// What both readings break tells neither from the other, and nothing is written by a guess.
+#[test]
+fn what_reads_otherwise_as_well_stays_though_both_readings_break_a_rule() {
+    let either =
+        "$S.link_index=-; $S.attribute_indices=-; $S.values[0]=1; $D.string_table[9]=\"spare\"";
+    for oddity in [
+        "$D.function_table[1].start_line=-1",
+        "$P.original_payload_format=\"pprof\"",
+        "$D.attribute_table[2].key_strindex=-",
+    ] {
+        let payload = bent("6", &format!("{either}; {oddity}"));
+        let report = check(&payload, &Options::default());
+        assert_eq!(report.worst(), Some(Severity::Error), "{oddity}");
+        assert_eq!(
+            (count(&report, "OP0005"), count(&report, "OP0006")),
+            (1, 0),
+            "{oddity}: {report:?}"
+        );
+        let fixed = fix(&payload, &Options::default());
+        assert!(fixed.changes.is_empty() && *fixed.bytes == payload[..], "{oddity}: {fixed:?}");
+        assert!(fixed.left[0].why.starts_with("OP0005"), "{oddity}: {:?}", fixed.left);
+    }
+}
+
 /// Two equal strings, of which none is used.
 const TWICE: &str = "$T.string_table[6]=\"a\"; $T.string_table[7]=\"a\"";
 
