@@ -14,7 +14,7 @@ impl Builder {
     /// Nothing is lost: profiles come with their ids, times, attributes, links, original payloads
     /// and dropped counts, empty ones as well, and rows of tables stay though nothing refers to
     /// them ([`Profiles::compact`] leaves those out). Equal rows become one, and rows that say
-    /// nothing become row 0.
+    /// nothing become row 0, but for locations and attributes, of which each is one.
     ///
     /// Scopes and resources that are equal in everything become one, and their profiles follow one another in
     /// the order they were added, behind the builder's own. Profiles are never summed up, even

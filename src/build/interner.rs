@@ -93,13 +93,13 @@ impl Interner {
     }
 
     /// Lets the empty rows be found like any other; but not that of the locations, because an empty
-    /// location in a stack is a frame, if an odd one, and row 0 is none.
+    /// location in a stack is a frame, if an odd one, and row 0 is none; nor that of the attributes, because one
+    /// without key and value in a list is an attribute of its own, as it is told before 1.8.
     fn index_row_0(&mut self) {
         let seed = &self.seed;
         self.mappings.add(hash_mapping(seed, &Mapping::default(), &[]), 0);
         self.functions.add(hash_function(seed, &Function::default()), 0);
         self.links.add(seed.of(&Link::default()), 0);
-        self.attributes.add(seed.of(&Attribute::default()), 0);
         self.stacks.add(seed.ids::<LocationId>(&[]), 0);
     }
 
@@ -242,8 +242,16 @@ impl Interner {
         intern_row(&mut dictionary.links, index, hash, room, link, 0).map(LinkId)
     }
 
-    /// The row of a key, a value and a unit.
+    /// The row of a key, a value and a unit; none for an attribute that has none of them.
     pub(crate) fn attribute(&mut self, attribute: Attribute) -> Result<AttributeId, Full> {
+        if attribute == Attribute::default() {
+            return Ok(AttributeId::NONE);
+        }
+        self.attribute_row(attribute)
+    }
+
+    /// The row of an attribute that is one even if it says nothing: such as are in tables that were read.
+    pub(crate) fn attribute_row(&mut self, attribute: Attribute) -> Result<AttributeId, Full> {
         let Self { dictionary, room, seed, attributes: index, .. } = self;
         let table = &mut dictionary.attributes;
         let hash = seed.of(&attribute);

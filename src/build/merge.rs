@@ -65,15 +65,25 @@ fn absorb_tables(into: &mut Interner, other: &Dictionary) -> Result<Remap, Full>
         .iter()
         .map(|function| into.function(remap.function(function)))
         .collect::<Result<_, _>>()?;
-    remap.attributes = other
-        .attributes()
-        .iter()
-        .map(|attribute| into.attribute(remap.attribute(attribute)))
-        .collect::<Result<_, _>>()?;
+    absorb_attributes(into, other, &mut remap)?;
     absorb_mappings(into, other, &mut remap)?;
     absorb_locations(into, other, &mut remap)?;
     absorb_stacks(into, other, &mut remap)?;
     Ok(remap)
+}
+
+/// Row 0 alone is none: what refers to another row has that attribute, though it may say nothing.
+fn absorb_attributes(
+    into: &mut Interner,
+    other: &Dictionary,
+    remap: &mut Remap,
+) -> Result<(), Full> {
+    remap.attributes.push(AttributeId::NONE);
+    for attribute in other.attributes().iter().skip(1) {
+        let attribute = remap.attribute(attribute);
+        remap.attributes.push(into.attribute_row(attribute)?);
+    }
+    Ok(())
 }
 
 /// Attributes are a set here: sorted, each once, so that mappings equal but for their order are

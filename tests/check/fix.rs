@@ -310,6 +310,20 @@ fn what_reads_otherwise_as_well_stays_though_both_readings_break_a_rule() {
     }
 }
 
+/// Before 1.8 row 0 is a row like any other, so an attribute that says nothing cannot become it.
+#[test]
+fn an_attribute_that_says_nothing_stays_one() {
+    for generation in ["1", "2", "3", "4", "5", "6", "7"] {
+        let list = if generation == "1" { "attributes" } else { "attribute_indices" };
+        let (empty, spare) = if generation < "5" { (1, 6) } else { (3, 9) };
+        let table = format!("$T.attribute_table[{empty}]={{}}; $T.string_table[{spare}]=\"spare\"");
+        let payload = bent(generation, &format!("{table}; $S.{list}[1]={empty}"));
+        let fixed = fix(&payload, &options(generation));
+        assert!(fixed.changes.iter().any(|change| change.rule.id() == "OP3301"), "{fixed:?}");
+        assert_eq!(said(generation, &fixed.bytes), said(generation, &payload), "{generation}");
+    }
+}
+
 /// Two equal strings, of which none is used.
 const TWICE: &str = "$T.string_table[6]=\"a\"; $T.string_table[7]=\"a\"";
 
