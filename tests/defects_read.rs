@@ -54,6 +54,10 @@ fn payload() -> v1_10::ProfilesData {
     }
 }
 
+fn int_value(value: i64) -> v1_10::AnyValue {
+    v1_10::AnyValue { value: Some(v1_10::any_value::Value::IntValue(value)) }
+}
+
 fn dictionary(data: &mut v1_10::ProfilesData) -> &mut v1_10::ProfilesDictionary {
     data.dictionary.as_mut().unwrap()
 }
@@ -156,6 +160,39 @@ fn a_length_of_more_bytes_than_protobuf_allows_is_refused() {
                 }
             }
         }
+    }
+}
+
+/// The second of two values was read alone, as if it were not the same field said again.
+#[test]
+fn a_value_that_is_said_again_is_merged() {
+    let array = |item: i64| v1_10::AnyValue {
+        value: Some(v1_10::any_value::Value::ArrayValue(v1_10::ArrayValue {
+            values: vec![int_value(item)],
+        })),
+    };
+    let text = v1_10::AnyValue { value: Some(v1_10::any_value::Value::StringValue("v".into())) };
+    for (values, merged) in [
+        (
+            vec![array(1), array(2)],
+            r#"{"arrayValue":{"values":[{"intValue":"1"},{"intValue":"2"}]}}"#,
+        ),
+        (vec![text.clone(), v1_10::AnyValue::default()], r#"{"stringValue":"v"}"#),
+        (vec![array(1), text, array(2)], r#"{"arrayValue":{"values":[{"intValue":"2"}]}}"#),
+        (vec![array(1), int_value(7)], r#"{"intValue":"7"}"#),
+    ] {
+        let values: Vec<u8> =
+            values.iter().flat_map(|value| len(2, &value.encode_to_vec())).collect();
+        // As a row of the table, and as an attribute in place.
+        let mut data = payload();
+        profile(&mut data).attribute_indices.push(1);
+        let mut tables = data.dictionary.take().unwrap().encode_to_vec();
+        tables.extend(len(6, &[int(1, 8), values.clone()].concat()));
+        let resource = len(1, &len(1, &[len(1, b"k"), values].concat()));
+        let bytes = [data.encode_to_vec(), len(2, &tables), len(1, &resource)].concat();
+        let json = String::from_utf8(write("otlp-json", &read("otlp-1.10", &bytes)).0).unwrap();
+        let said = format!(r#""value":{merged}}}"#);
+        assert_eq!(json.matches(&said).count(), 2, "{said}: {json}");
     }
 }
 

@@ -25,6 +25,7 @@ mod legacy;
 mod lines;
 pub(crate) mod losses;
 mod names;
+mod oneof;
 pub(crate) mod options;
 mod orphans;
 mod osprofiler;

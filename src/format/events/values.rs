@@ -5,6 +5,7 @@ use super::references::{Texts, text};
 use crate::error::{Error, Result};
 use crate::format::fields::fields;
 use crate::format::intake::Intake;
+use crate::format::oneof::Oneof;
 use crate::limits::within;
 use crate::model::dictionary::Dictionary;
 use crate::model::id::StringId;
@@ -26,61 +27,52 @@ pub(super) fn pair(
     depth: u64,
 ) -> Result<KeyValue> {
     let mut reader = Reader::new(body);
-    let mut pair = KeyValue::default();
+    let (mut pair, mut oneof) = (KeyValue::default(), Oneof::default());
     fields!(reader, EVENT_KEY_VALUE in Version::Events, intake; {
         "key_string_index" => {
             pair.key = text(reader.index()?, "key_string_index", texts, intake)?;
         },
         "value" => {
-            pair.value = value(reader.bytes()?, texts, intake, depth).map_err(|e| e.within("value"))?;
+            value(reader.bytes()?, &mut oneof, texts, intake, depth)
+                .map_err(|e| e.within("value"))?;
         },
     });
+    pair.value = oneof.value();
     Ok(pair)
 }
 
-fn value(body: &[u8], texts: &Texts, intake: &mut Intake, depth: u64) -> Result<Value> {
+/// A value, or more of one.
+fn value(
+    body: &[u8],
+    value: &mut Oneof,
+    texts: &Texts,
+    intake: &mut Intake,
+    depth: u64,
+) -> Result<()> {
     within("max_nesting", intake.limits().max_nesting, 4 + depth * 3)?;
     if depth > MOST_NESTING {
         let message = format!("values are nested more than {MOST_NESTING} deep");
         return Err(Error::malformed(message));
     }
     let mut reader = Reader::new(body);
-    let mut value = Value::Empty;
-    let (mut values, mut pairs) = (Vec::new(), Vec::new());
     fields!(reader, EVENT_ANY_VALUE in Version::Events, intake; {
         "string_index" => {
-            value = Value::String(text(reader.index()?, "string_index", texts, intake)?);
+            value.set(Value::String(text(reader.index()?, "string_index", texts, intake)?));
         },
-        "bool_value" => value = Value::Bool(reader.varint()? != 0),
-        "int_value" => value = Value::Int(reader.varint()? as i64),
+        "bool_value" => value.set(Value::Bool(reader.varint()? != 0)),
+        "int_value" => value.set(Value::Int(reader.varint()? as i64)),
         "double_value" => {
-            value = Value::Double(f64::from_bits(reader.fixed64()?));
+            value.set(Value::Double(f64::from_bits(reader.fixed64()?)));
         },
-        "array_value" => {
-            if !matches!(value, Value::Array(_)) {
-                values.clear();
-            }
-            array(reader.bytes()?, &mut values, texts, intake, depth + 1)?;
-            value = Value::Array(Box::default());
-        },
-        "kvlist_value" => {
-            if !matches!(value, Value::KeyValues(_)) {
-                pairs.clear();
-            }
-            list(reader.bytes()?, &mut pairs, texts, intake, depth + 1)?;
-            value = Value::KeyValues(Box::default());
-        },
+        "array_value" => array(reader.bytes()?, value.array(), texts, intake, depth + 1)?,
+        "kvlist_value" => list(reader.bytes()?, value.pairs(), texts, intake, depth + 1)?,
         "bytes_value" => {
             let bytes = reader.bytes()?;
             intake.budget.take::<u8>(bytes.len())?;
-            value = Value::Bytes(bytes.into());
+            value.set(Value::Bytes(bytes.into()));
         },
     });
-    Ok(match value {
-        Value::Array(_) => Value::Array(values.into()),
-        Value::KeyValues(_) => Value::KeyValues(pairs.into()),
-        value => value,
-    })
+    Ok(())
 }
 
 fn array(
@@ -94,9 +86,10 @@ fn array(
     fields!(reader, EVENT_ARRAY_VALUE in Version::Events, intake; {
         "values" => {
             let row = values.len();
-            let value = value(reader.bytes()?, texts, intake, depth)
+            let mut oneof = Oneof::default();
+            value(reader.bytes()?, &mut oneof, texts, intake, depth)
                 .map_err(|e| e.within_row("values", row).within("array_value"))?;
-            intake.budget.push(values, value)?;
+            intake.budget.push(values, oneof.value())?;
         },
     });
     Ok(())

@@ -11,6 +11,7 @@ use crate::error::{Error, Result};
 use crate::format::fields::fields;
 use crate::format::intake::Intake;
 use crate::format::losses::{self, LossCode};
+use crate::format::oneof::Oneof;
 use crate::format::otlp::schema::Generation;
 use crate::format::texts::Texts;
 use crate::limits::within;
@@ -94,15 +95,16 @@ pub(crate) fn key_value_and_unit<G: Generation>(
     intake: &mut Intake,
 ) -> Result<Attribute> {
     let mut reader = Reader::new(body);
-    let mut attribute = Attribute::default();
+    let (mut attribute, mut value) = (Attribute::default(), Oneof::default());
     fields!(reader, KEY_VALUE_AND_UNIT in G::SCHEMA.version, intake; {
         "key_strindex" => attribute.key = text_at(&mut reader, "key_strindex", texts, intake)?,
         "value" => {
-            attribute.value =
-                any_value::<G>(reader.bytes()?, texts, intake, 0).map_err(|e| e.within("value"))?;
+            any_value::<G>(reader.bytes()?, &mut value, texts, intake, 0)
+                .map_err(|e| e.within("value"))?;
         },
         "unit_strindex" => attribute.unit = text_at(&mut reader, "unit_strindex", texts, intake)?,
     });
+    attribute.value = value.value();
     Ok(attribute)
 }
 
@@ -116,12 +118,12 @@ pub(crate) fn key_value<G: Generation>(
     depth: u64,
 ) -> Result<KeyValue> {
     let mut reader = Reader::new(body);
-    let mut pair = KeyValue::default();
+    let (mut pair, mut value) = (KeyValue::default(), Oneof::default());
     let mut reference = StringId::NONE;
     fields!(reader, KEY_VALUE in G::SCHEMA.version, intake; {
         "key" => pair.key = texts.intern(reader.bytes()?, intake)?,
         "value" => {
-            pair.value = any_value::<G>(reader.bytes()?, texts, intake, depth)
+            any_value::<G>(reader.bytes()?, &mut value, texts, intake, depth)
                 .map_err(|e| e.within("value"))?;
         },
         "key_strindex" => {
@@ -132,10 +134,11 @@ pub(crate) fn key_value<G: Generation>(
     if pair.key == StringId::NONE {
         pair.key = reference;
     }
+    pair.value = value.value();
     Ok(pair)
 }
 
-/// A value. Of several of a `oneof` the last counts, as protobuf has it.
+/// A value, or more of one.
 ///
 /// # Errors
 ///
@@ -143,53 +146,38 @@ pub(crate) fn key_value<G: Generation>(
 /// level of values.
 fn any_value<G: Generation>(
     body: &[u8],
+    value: &mut Oneof,
     texts: &mut Texts,
     intake: &mut Intake,
     depth: u64,
-) -> Result<Value> {
+) -> Result<()> {
     // A level is a message AnyValue and a message list in it, and the list's element.
     within("max_nesting", intake.limits().max_nesting, 4 + depth * 3)?;
     let mut reader = Reader::new(body);
-    let mut value = Value::Empty;
-    // The elements of a list, until it is known that it is not said again.
-    let (mut values, mut pairs) = (Vec::new(), Vec::new());
     fields!(reader, ANY_VALUE in G::SCHEMA.version, intake; {
-        "string_value" => value = Value::String(texts.intern(reader.bytes()?, intake)?),
-        "bool_value" => value = Value::Bool(reader.varint()? != 0),
-        "int_value" => value = Value::Int(reader.varint()? as i64),
-        "double_value" => value = Value::Double(f64::from_bits(reader.fixed64()?)),
+        "string_value" => value.set(Value::String(texts.intern(reader.bytes()?, intake)?)),
+        "bool_value" => value.set(Value::Bool(reader.varint()? != 0)),
+        "int_value" => value.set(Value::Int(reader.varint()? as i64)),
+        "double_value" => value.set(Value::Double(f64::from_bits(reader.fixed64()?))),
         "array_value" => {
-            // A list said again adds to the first, as protobuf has it.
-            if !matches!(value, Value::Array(_)) {
-                values.clear();
-            }
-            array::<G>(reader.bytes()?, &mut values, texts, intake, depth + 1)?;
-            value = Value::Array(Box::default());
+            array::<G>(reader.bytes()?, value.array(), texts, intake, depth + 1)?;
         },
         "kvlist_value" => {
-            if !matches!(value, Value::KeyValues(_)) {
-                pairs.clear();
-            }
-            key_values::<G>(reader.bytes()?, &mut pairs, texts, intake, depth + 1)?;
-            value = Value::KeyValues(Box::default());
+            key_values::<G>(reader.bytes()?, value.pairs(), texts, intake, depth + 1)?;
         },
         "bytes_value" => {
             let bytes = reader.bytes()?;
             intake.budget.take::<u8>(bytes.len())?;
-            value = Value::Bytes(bytes.into());
+            value.set(Value::Bytes(bytes.into()));
         },
         "string_value_strindex" => {
-            value = match text_at(&mut reader, "string_value_strindex", texts, intake)? {
+            value.set(match text_at(&mut reader, "string_value_strindex", texts, intake)? {
                 StringId::NONE => Value::Empty,
                 text => Value::String(text),
-            };
+            });
         },
     });
-    Ok(match value {
-        Value::Array(_) => Value::Array(values.into()),
-        Value::KeyValues(_) => Value::KeyValues(pairs.into()),
-        value => value,
-    })
+    Ok(())
 }
 
 /// Appends the elements of an `ArrayValue`.
@@ -204,9 +192,10 @@ fn array<G: Generation>(
     fields!(reader, ARRAY_VALUE in G::SCHEMA.version, intake; {
         "values" => {
             let row = values.len();
-            let value = any_value::<G>(reader.bytes()?, texts, intake, depth)
+            let mut value = Oneof::default();
+            any_value::<G>(reader.bytes()?, &mut value, texts, intake, depth)
                 .map_err(|e| e.within_row("values", row).within("array_value"))?;
-            intake.budget.push(values, value)?;
+            intake.budget.push(values, value.value())?;
         },
     });
     Ok(())
