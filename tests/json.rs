@@ -412,6 +412,26 @@ fn of_keys_said_twice_the_last_counts() {
     }
 }
 
+/// A value is one thing: what JSON says besides the last of them is not lost without a word.
+#[test]
+fn of_two_cases_of_a_value_the_last_counts() {
+    let with = |value: &str| {
+        format!(
+            r#"{{"resourceProfiles":[{{"resource":{{"attributes":[{{"key":"a","value":{{{value}}}}}]}}}}]}}"#
+        )
+    };
+    for (value, read) in [
+        (r#""intValue":"3","stringValue":"x""#, r#""stringValue":"x""#),
+        (r#""arrayValue":{"values":[{"intValue":"1"}]},"boolValue":true"#, r#""boolValue":true"#),
+    ] {
+        assert_eq!(again(&with(value)), again(&with(read)), "{value}");
+        let [finding] = &findings(&with(value))[..] else { panic!("{:?}", findings(&with(value))) };
+        assert_eq!(finding.code, "json.duplicate_key");
+        assert!(finding.message.ends_with("; the last one was read"), "{finding}");
+    }
+    assert!(findings(&with(r#""intValue":null,"stringValue":"x""#)).is_empty());
+}
+
 /// The Collector's file exporter writes a message a line.
 #[test]
 fn lines_are_read_message_by_message() {

@@ -22,7 +22,7 @@ use crate::format::json::scalars::{from_base64, from_hex, number_length, whole};
 use crate::format::json::text::Text;
 use crate::format::losses;
 use crate::limits::within;
-use crate::schema::{Field, Kind, MessageType, PROFILES_DATA, Role, Version};
+use crate::schema::{Field, Kind, Label, MessageType, PROFILES_DATA, Role, Version};
 use crate::wire::write::varint;
 use crate::wire::{LEN, tag};
 
@@ -117,6 +117,15 @@ impl<'a> Transcoder<'a> {
             let place = || format!("{}.{}", message.name, field.name);
             let said = || format!("{} is said twice; the last one was read", field.name);
             self.intake.note(losses::DUPLICATE_KEY, place, said);
+        } else if field.label == Label::Case {
+            // All fields of a message with cases are cases of one.
+            if let Some((other, _)) = open.first() {
+                let other = message.numbered(*other, self.version).map_or("", |other| other.name);
+                let place = || format!("{}.{}", message.name, field.name);
+                let said =
+                    || format!("{} is said as well as {other}; the last one was read", field.name);
+                self.intake.note(losses::DUPLICATE_KEY, place, said);
+            }
         }
         self.begun.push((field.number, self.out.len()));
     }

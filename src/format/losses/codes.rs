@@ -216,7 +216,7 @@ codes! {
         BAD_ORDER = "scope.bad_sample_type_order": "the order of sample types is not one of profiles that are columns of one";
         LABEL_STR_AND_NUM = "label.str_and_num": "a label was a text and a number or a unit; the text was read";
         UNKNOWN_FIELD = "field.unknown": "a field this crate does not know";
-        DUPLICATE_KEY = "json.duplicate_key": "a key of a JSON object was said again; the last one counts";
+        DUPLICATE_KEY = "json.duplicate_key": "a key of a JSON object, or another case of a oneof, was said again; the last one counts";
     }
     Rejected {
         BAD_ID = "pprof.bad_id": "an id of 0, or one given twice";
