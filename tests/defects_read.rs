@@ -553,3 +553,34 @@ fn old_sample(labelled: bool) -> v1_3::Sample {
         ..Default::default()
     }
 }
+
+/// Presence tells the first link from none; without any link the reference was taken for none.
+#[test]
+fn a_reference_to_the_first_row_of_no_rows_is_refused() {
+    let read_as_1_7 = |link_table: Vec<v1_7::Link>, mapping_table: Vec<v1_7::Mapping>| {
+        let sample = v1_7::Sample { link_index: Some(0), value: vec![5], ..Default::default() };
+        let profile = v1_7::Profile {
+            sample_type: vec![Default::default()],
+            sample: vec![sample],
+            ..Default::default()
+        };
+        let location = v1_7::Location { mapping_index: Some(0), ..Default::default() };
+        let dictionary = v1_7::ProfilesDictionary {
+            location_table: vec![location],
+            string_table: vec![String::new()],
+            link_table,
+            mapping_table,
+            ..Default::default()
+        };
+        let profiles = nest(&[1, 2, 2], &profile.encode_to_vec());
+        try_read("otlp-1.7", &[profiles, len(2, &dictionary.encode_to_vec())].concat())
+    };
+    let link = v1_7::Link { trace_id: vec![1; 16].into(), span_id: vec![2; 8].into() };
+    for links in [vec![link.clone()], vec![Default::default()]] {
+        assert!(read_as_1_7(links, vec![Default::default()]).is_ok());
+    }
+    let error = read_as_1_7(Vec::new(), vec![Default::default()]).unwrap_err();
+    assert!(error.place().ends_with("link_index"), "{error}");
+    let error = read_as_1_7(vec![link], Vec::new()).unwrap_err();
+    assert!(error.place().ends_with("mapping_index"), "{error}");
+}

@@ -47,10 +47,13 @@ impl Tables {
         if rows == Rows::NullFirst {
             self.check_row_0(intake)?;
         } else {
-            let mapping_row_0 = self.drop_empty_mapping();
+            // Where presence tells a reference from none, one into a table without rows leads nowhere.
+            let leads = |len: usize| rows == Rows::FromZero || len > 1;
+            let mapping_row_0 = leads(self.mappings.len()) && self.drop_empty_mapping();
             function_row_0 =
                 drop_if(&mut self.functions, |function| *function == Function::default());
-            link_row_0 = drop_if(&mut self.links, |link| *link == Link::default());
+            link_row_0 = leads(self.links.len())
+                && drop_if(&mut self.links, |link| *link == Link::default());
             self.mapping_references::<G>(mapping_row_0, intake);
             if rows == Rows::FromZero && !link_row_0 && self.links.len() > 1 {
                 let message =
