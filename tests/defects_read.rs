@@ -584,3 +584,77 @@ fn a_reference_to_the_first_row_of_no_rows_is_refused() {
     let error = read_as_1_7(vec![link], Vec::new()).unwrap_err();
     assert!(error.place().ends_with("mapping_index"), "{error}");
 }
+
+/// The place was that of the type, or of another field than the bad one.
+#[test]
+fn bad_types_units_and_slices_have_their_places() {
+    let profile = |sample: v1_7::Sample, kind: v1_7::ValueType, period: v1_7::ValueType| {
+        let profile = v1_7::Profile {
+            sample_type: vec![Default::default(), kind],
+            sample: vec![sample],
+            period_type: Some(period),
+            location_indices: vec![0],
+            ..Default::default()
+        };
+        let dictionary = v1_7::ProfilesDictionary {
+            location_table: vec![Default::default()],
+            string_table: vec![String::new()],
+            ..Default::default()
+        };
+        let profiles = nest(&[1, 2, 2], &profile.encode_to_vec());
+        let error = try_read("otlp-1.7", &[profiles, len(2, &dictionary.encode_to_vec())].concat());
+        error.unwrap_err().to_string()
+    };
+    let kind = |type_strindex, unit_strindex| v1_7::ValueType {
+        type_strindex,
+        unit_strindex,
+        ..Default::default()
+    };
+    let slice = |locations_start_index, locations_length| v1_7::Sample {
+        locations_start_index,
+        locations_length,
+        value: vec![1, 2],
+        ..Default::default()
+    };
+    for (error, said) in [
+        (
+            profile(slice(0, 1), kind(9, 0), kind(0, 0)),
+            "sample_type[1].type_strindex: index 9 is out of range",
+        ),
+        (
+            profile(slice(0, 1), kind(0, 9), kind(0, 0)),
+            "sample_type[1].unit_strindex: index 9 is out of range",
+        ),
+        (
+            profile(slice(0, 1), kind(0, 0), kind(0, 9)),
+            "period_type.unit_strindex: index 9 is out of range",
+        ),
+        (
+            profile(slice(-1, 1), kind(0, 0), kind(0, 0)),
+            "locations_start_index: slice begins at negative index",
+        ),
+        (
+            profile(slice(0, -1), kind(0, 0), kind(0, 0)),
+            "locations_length: slice has a negative length",
+        ),
+        (
+            profile(slice(0, 2), kind(0, 0), kind(0, 0)),
+            "locations_length: slice ends at 0 + 2, past the 1 location_indices",
+        ),
+    ] {
+        assert!(error.contains(said), "{said}: {error}");
+    }
+    let mut newest = payload();
+    self::profile(&mut newest).sample_type =
+        Some(v1_10::ValueType { type_strindex: 1, unit_strindex: 99 });
+    let error = try_read("otlp-1.10", &newest.encode_to_vec()).unwrap_err();
+    assert!(error.place().ends_with("profiles[0].sample_type.unit_strindex"), "{error}");
+    // The profile of OTEP 0239 is inside of a container.
+    let old = v1_3::Profile {
+        period_type: Some(v1_3::ValueType { r#type: 9, ..Default::default() }),
+        ..Default::default()
+    };
+    let container = v1_3::ProfileContainer { profile: Some(old), ..Default::default() };
+    let error = try_read("otlp-1.3", &nest(&[1, 2, 2], &container.encode_to_vec())).unwrap_err();
+    assert!(error.place().ends_with("profiles[0].profile.period_type.type"), "{error}");
+}

@@ -166,9 +166,10 @@ fn verdicts_agree(
 
 /// Whether an error is about what the bytes mean, not about how they are encoded.
 fn is_meaning(message: &str) -> bool {
-    const MEANINGS: [&str; 17] = [
+    const MEANINGS: [&str; 18] = [
         "out of range",
         "slice ends at",
+        "negative length",
         "negative index",
         "more than 32 bits",
         "values, expected",

@@ -21,6 +21,7 @@ use crate::format::otlp::read::shape;
 use crate::format::otlp::read::shifts::Shifts;
 use crate::format::otlp::read::tables::{MappingPprof, Tables};
 use crate::format::otlp::read::time_unit;
+use crate::format::otlp::read::value_types;
 use crate::format::otlp::schema::Generation;
 use crate::model::dictionary::Attribute;
 use crate::model::id::{AttributeId, StringId};
@@ -70,7 +71,7 @@ impl Said {
             self.check_time_unit(profile, intake);
         }
         self.lift_times(profile, intake);
-        lift_value_types(profile, tables, intake)?;
+        value_types::prove::<G>(profile, &tables.texts, intake)?;
         profile.default_sample_type = self.default_name::<G>(profile, tables, intake)?;
         let out = &mut profile.attributes;
         for KeyValue { key, value } in self.attributes {
@@ -191,23 +192,6 @@ fn lift_comments(
     let key = semconv::PPROF_PROFILE_COMMENT;
     let id = tables.new_attributes.named(key, value, &mut tables.texts, intake)?;
     intake.budget.push(out, id)
-}
-
-/// Proves the texts of sample types and of the period type.
-fn lift_value_types(
-    profile: &mut ProfileParts,
-    tables: &Tables,
-    intake: &mut Intake,
-) -> Result<()> {
-    let ProfileParts { sample_types, period_type, .. } = profile;
-    let types = sample_types.iter_mut().map(|value_type| (value_type, "sample_type"));
-    for (value_type, field) in types.chain([(period_type, "period_type")]) {
-        for text in [&mut value_type.name, &mut value_type.unit] {
-            *text =
-                common::table_text(text.0, &tables.texts, intake).map_err(|e| e.within(field))?;
-        }
-    }
-    Ok(())
 }
 
 /// Proves the samples of a profile, whose stacks are so many.

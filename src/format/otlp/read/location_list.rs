@@ -32,7 +32,7 @@ use crate::model::ragged::Ragged;
 use crate::wire::lanes::Lanes;
 use crate::wire::packed::count_packed;
 use crate::wire::read::Reader;
-use crate::wire::varint::BEYOND;
+use crate::wire::varint::{BELOW, BEYOND};
 
 /// `Profile.location_indices` among the locations of all stacks, and the slices of it.
 #[derive(Debug, Default)]
@@ -326,17 +326,21 @@ impl LocationList {
         stacks.rows.ends.extend(ends);
     }
 
-    /// A slice past the end of the list.
+    /// A slice past the end of the list, or one that has no place in any.
     #[cold]
     fn refuse(&self, start: u32, length: u32, intake: &mut Intake) -> Result<()> {
-        let end = match (start < BEYOND, length < BEYOND) {
-            (true, true) => format!("{start} + {length}"),
-            _ => format!("{} + {}", show(start), show(length)),
+        let (field, message) = match length {
+            _ if start >= BEYOND => {
+                ("locations_start_index", format!("slice begins at {}", show(start)))
+            }
+            BELOW => ("locations_length", "slice has a negative length".to_owned()),
+            BEYOND => ("locations_length", "slice has a length of more than 32 bits".to_owned()),
+            _ => {
+                let past = format!("past the {} location_indices", self.end - self.begin);
+                ("locations_length", format!("slice ends at {start} + {length}, {past}"))
+            }
         };
-        let indices = self.end - self.begin;
-        let error =
-            Error::malformed(format!("slice ends at {end}, past the {indices} location_indices"));
-        intake.repair(losses::INDEX_OUT_OF_RANGE, error.within("locations_length"))
+        intake.repair(losses::INDEX_OUT_OF_RANGE, Error::malformed(message).within(field))
     }
 }
 

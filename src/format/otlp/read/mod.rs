@@ -45,6 +45,7 @@ mod shape;
 mod shifts;
 pub(crate) mod tables;
 mod time_unit;
+mod value_types;
 
 use crate::error::Result;
 use crate::format::fields::{fields, is, unknown};
@@ -274,7 +275,11 @@ impl Reading {
         }
         let (mut profile, said) = draft.park();
         let users = Users::One(&mut profile, said);
-        let dictionary = gather::unit::<G>(tables, users, self.own.is_single(), intake)?;
+        let dictionary = gather::unit::<G>(tables, users, self.own.is_single(), intake);
+        let dictionary = dictionary.map_err(|error| match G::SCHEMA.container.profile {
+            0 => error,
+            _ => error.within("profile"),
+        })?;
         self.own.add(dictionary, &mut profile, mark, intake)?;
         Ok(profile)
     }

@@ -1,0 +1,46 @@
+//! The texts of sample types and of the period type, proved once all strings are known.
+
+use crate::error::{Error, Result};
+use crate::format::intake::Intake;
+use crate::format::otlp::read::common::table_text;
+use crate::format::otlp::schema::Generation;
+use crate::format::texts::Texts;
+use crate::model::profile::{ProfileParts, ValueType};
+use crate::schema::VALUE_TYPE;
+
+/// Proves the names and units of what a profile measures.
+///
+/// # Errors
+///
+/// An index past the table, at its field, unless repairs are asked for: then there is no text.
+pub(crate) fn prove<G: Generation>(
+    profile: &mut ProfileParts,
+    texts: &Texts,
+    intake: &mut Intake,
+) -> Result<()> {
+    let ProfileParts { sample_types, period_type, .. } = profile;
+    for (row, sample_type) in sample_types.iter_mut().enumerate() {
+        let place = |error: Error| match G::SCHEMA.has_one_sample_type() {
+            true => error.within("sample_type"),
+            false => error.within_row("sample_type", row),
+        };
+        value_type::<G>(sample_type, texts, intake, place)?;
+    }
+    value_type::<G>(period_type, texts, intake, |error| error.within("period_type"))
+}
+
+fn value_type<G: Generation>(
+    value_type: &mut ValueType,
+    texts: &Texts,
+    intake: &mut Intake,
+    place: impl Fn(Error) -> Error,
+) -> Result<()> {
+    let ValueType { name, unit, .. } = value_type;
+    for (text, key) in [(name, "type_strindex"), (unit, "unit_strindex")] {
+        *text = table_text(text.0, texts, intake).map_err(|error| {
+            let field = VALUE_TYPE.field(G::SCHEMA.version, key);
+            place(error.within(field.map_or(key, |field| field.name)))
+        })?;
+    }
+    Ok(())
+}
