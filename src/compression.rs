@@ -48,7 +48,8 @@ const ZLIB_START: usize = 1 << 10;
 /// The compression whose magic number `bytes` begin with.
 ///
 /// No message begins with one of them: 0x1f is a tag of wire type 7, 0x03, 0x04 and 0x05 are tags
-/// of field 0, 0xfd and 0xff begin tags far above any field in use. zlib's two bytes are text and
+/// of field 0, 0xfd and 0xff begin tags far above any field in use. What zstd skips begins like a
+/// field 10 or 11 that is followed by field 9 of a wire type which none has. zlib's two bytes are text and
 /// pprof's `doc_url` as well, so those have to inflate, too.
 pub(crate) fn magic(bytes: &[u8]) -> Option<&'static str> {
     match bytes {
@@ -57,6 +58,8 @@ pub(crate) fn magic(bytes: &[u8]) -> Option<&'static str> {
         {
             Some("bzip2")
         }
+        // A frame that holds nothing for readers may come first.
+        [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Some("zstd"),
         [0x78, 0x01 | 0x5e | 0x9c | 0xda, ..] if is_zlib(bytes) => Some("zlib"),
         _ => MAGICS.iter().find(|(_, magic)| bytes.starts_with(magic)).map(|(name, _)| *name),
     }
