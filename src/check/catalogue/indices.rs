@@ -139,7 +139,7 @@ rules! {
         example "99"
         fix "write an index within the table, or 0";
     OP3127 "location-slice" ["E" "1-4"] "Sample.locations_start_index + locations_length"
-        "start or length < 0, or start + length > len(location_indices), computed without overflow"
+        "start or length < 0, or start + length > len(location_indices), computed without overflow; also of an empty slice, which refers to nothing, but at whose start a reader may cut the list"
         source "OTEP 0239 \"refers to a slice of locations\""
         example "start=2^63, length=2^63"
         fix "write an index within the table, or 0";
