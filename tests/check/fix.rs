@@ -327,6 +327,43 @@ fn an_attribute_that_says_nothing_stays_one() {
     }
 }
 
+/// What is absent twice is equal too, and attributes have no order: no rule finds them, and they become one.
+#[test]
+fn resources_and_scopes_that_are_put_together_are_told() {
+    let resource = |edits: &str| {
+        let edits = edits
+            .replace("$R", "resource_profiles[1]")
+            .replace("$K", "resource_profiles[1].scope_profiles[0]");
+        let spare = "$R.resource.attributes[1].key=\"a\"; $R.resource.attributes[1].value.int_value=1; $D.string_table[9]=\"spare\"";
+        bent(
+            "7",
+            &format!(
+                "{spare}; {edits}; resource_profiles[1].scope_profiles[0].profiles[0].period=1"
+            ),
+        )
+    };
+    for (edits, rules) in [
+        // The same attributes, in another order.
+        (
+            "$R.resource.attributes[0].key=\"a\"; $R.resource.attributes[0].value.int_value=1; $R.resource.attributes[1].key=\"service.name\"; $R.resource.attributes[1].value.string_value=\"shop\"; $K.scope.name=\"profiler\"",
+            &["OP5021", "OP5022"][..],
+        ),
+        ("$R.resource.attributes[0].key=\"b\"", &[]),
+    ] {
+        let payload = resource(edits);
+        let before = check(&payload, &options("7"));
+        assert_eq!((count(&before, "OP5021"), count(&before, "OP5022")), (0, 0), "{edits}");
+        let fixed = fix(&payload, &options("7"));
+        let told: Vec<&str> = fixed
+            .changes
+            .iter()
+            .map(|change| change.rule.id())
+            .filter(|id| ["OP5021", "OP5022"].contains(id))
+            .collect();
+        assert_eq!(told, rules, "{edits}: {fixed:?}");
+    }
+}
+
 /// Two equal strings, of which none is used.
 const TWICE: &str = "$T.string_table[6]=\"a\"; $T.string_table[7]=\"a\"";
 

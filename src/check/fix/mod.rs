@@ -11,6 +11,8 @@ mod rules;
 use std::borrow::Cow;
 use std::fmt;
 
+use self::rewrite::Rewritten;
+use super::catalogue::{OP5021, OP5022};
 use super::rule::Rule;
 use super::{Options, Report, check};
 use crate::compression;
@@ -193,6 +195,7 @@ impl Fixing<'_> {
         let before = check(payload, &all);
         let format = writable(&before)?;
         let fixed = rewritten(payload, format, &before, &self.options.limits)?;
+        let Rewritten { payload: fixed, joined, .. } = fixed;
         same_format(payload, &fixed, format)?;
         let after = check(&fixed, &all.from(format));
         if let Some(worse) = first_worse(&before, &after) {
@@ -202,7 +205,9 @@ impl Fixing<'_> {
         if !fewer.iter().any(|change| change.rule.fixed_by().is_some()) {
             return Ok(None);
         }
+        let untold = untold(joined, &fewer, path);
         self.changes.extend(fewer);
+        self.changes.extend(untold);
         Ok(Some(fixed))
     }
 
@@ -239,7 +244,7 @@ fn rewritten(
     format: Format,
     before: &Report,
     limits: &Limits,
-) -> Result<Vec<u8>, String> {
+) -> Result<Rewritten, String> {
     let rewritten = rewrite::rewrite(payload, format, limits).map_err(|error| error.to_string())?;
     // A reference that is lost is one that a finding is about.
     let dangling = before.tallies().filter(|tally| tally.rule.id().starts_with("OP31"));
@@ -254,7 +259,7 @@ fn rewritten(
     let lost = rewritten.losses.iter().find(|loss| !rules::is_tolerated(loss.code.as_str()));
     match lost {
         Some(loss) => Err(loss.to_string()),
-        None => Ok(rewritten.payload),
+        None => Ok(rewritten),
     }
 }
 
@@ -315,6 +320,19 @@ fn changes(before: &Report, after: &Report, path: &str) -> Vec<Change> {
     }
     changes.sort_by_key(|change| (change.byte.is_none(), change.byte, change.rule.id()));
     changes
+}
+
+/// The resources and scopes that were put together though no rule found them equal: those that are absent, and
+/// those whose attributes come in another order.
+fn untold(joined: [u64; 2], told: &[Change], path: &str) -> Vec<Change> {
+    let rules = [&OP5021, &OP5022].into_iter().zip(joined);
+    let untold = rules.filter_map(|(rule, joined)| {
+        let told = told.iter().filter(|change| change.rule == rule);
+        let count = joined.saturating_sub(told.map(|change| change.count).sum());
+        let done = rule.fixed_by().filter(|_| count > 0)?;
+        Some(Change { rule, path: path.to_owned(), byte: None, count, done })
+    });
+    untold.collect()
 }
 
 /// A path inside of another.

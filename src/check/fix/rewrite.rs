@@ -20,6 +20,8 @@ use super::mend;
 /// A payload written anew, what reading it repaired and what writing it could not say.
 pub(super) struct Rewritten {
     pub(super) payload: Vec<u8>,
+    /// How many resources and how many scopes were put into an equal one.
+    pub(super) joined: [u64; 2],
     pub(super) repairs: Vec<Finding>,
     pub(super) losses: Losses,
 }
@@ -31,6 +33,7 @@ pub(super) fn rewrite(payload: &[u8], format: Format, limits: &Limits) -> Result
     intake.links = false;
     let read = format.read(payload, &mut intake).map_err(|error| error.located(payload))?;
     let mut profiles = interned(&read, limits)?;
+    let joined = joined(&read, &profiles);
     drop(read);
     mend::leave_out_empty(&mut profiles);
     mend::sort_timestamps(&mut profiles);
@@ -46,7 +49,7 @@ pub(super) fn rewrite(payload: &[u8], format: Format, limits: &Limits) -> Result
         return Err(Error::malformed("what was one payload needs several"));
     };
     within("max_output_bytes", limits.max_output_bytes, payload.len() as u64)?;
-    Ok(Rewritten { payload, repairs: intake.findings, losses })
+    Ok(Rewritten { payload, joined, repairs: intake.findings, losses })
 }
 
 /// The same profiles, with equal rows of tables, equal resources and equal scopes made one.
@@ -54,6 +57,16 @@ fn interned(profiles: &Profiles, limits: &Limits) -> Result<Profiles> {
     let mut builder = Builder::with_limits(*limits, WhenFull::Refuse);
     builder.add(profiles)?;
     builder.finish()
+}
+
+/// How many resources and scopes there are no more.
+fn joined(before: &Profiles, after: &Profiles) -> [u64; 2] {
+    let counts = |profiles: &Profiles| {
+        let scopes = profiles.resources.iter().map(|resource| resource.scope_profiles().len());
+        [profiles.resources.len() as u64, scopes.sum::<usize>() as u64]
+    };
+    let ([resources, scopes], after) = (counts(before), counts(after));
+    [resources - after[0], scopes - after[1]]
 }
 
 /// Rows that stay though nothing refers to them: the mappings of a pprof, which tell what was mapped, and of
