@@ -581,8 +581,10 @@ fn a_reference_to_the_first_row_of_no_rows_is_refused() {
     }
     let error = read_as_1_7(Vec::new(), vec![Default::default()]).unwrap_err();
     assert!(error.place().ends_with("link_index"), "{error}");
+    assert_eq!(error.message(), "index 0 is out of range: the table has 0 rows");
     let error = read_as_1_7(vec![link], Vec::new()).unwrap_err();
     assert!(error.place().ends_with("mapping_index"), "{error}");
+    assert_eq!(error.message(), "index 0 is out of range: the table has 0 rows");
 }
 
 /// The place was that of the type, or of another field than the bad one.

@@ -233,7 +233,7 @@ impl Tables {
     ) -> Result<Ragged<crate::model::dictionary::Line>> {
         let mut lines = std::mem::take(&mut self.lines);
         let largest = lines.items.iter().map(|line| line.function.0).max().unwrap_or(0);
-        let Target { rows, shift } = shifts.function;
+        let Target { rows, shift, .. } = shifts.function;
         if largest as usize >= rows {
             for (at, line) in lines.items.iter_mut().enumerate() {
                 let row = lines.ends.partition_point(|&end| end as usize <= at);

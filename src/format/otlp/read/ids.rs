@@ -149,9 +149,9 @@ impl Tables {
         let dropped = u32::from(self.ids.mapping.len() + 1 != self.mappings.len());
         self.location_mappings =
             self.raw_mappings.iter().map(|&id| row(mapping, id, dropped)).collect();
-        shifts.location = Target { rows: self.addresses.len(), shift: 0 };
-        shifts.function = Target { rows: self.functions.len(), shift: 0 };
-        shifts.mapping = Target { rows: self.mappings.len(), shift: 0 };
+        shifts.location = Target { rows: self.addresses.len(), shift: 0, own: 0 };
+        shifts.function = Target { rows: self.functions.len(), shift: 0, own: 0 };
+        shifts.mapping = Target { rows: self.mappings.len(), shift: 0, own: 0 };
     }
 }
 

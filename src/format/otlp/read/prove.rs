@@ -21,6 +21,7 @@ use crate::format::losses;
 use crate::format::otlp::read::common::show;
 use crate::model::id::{AttributeId, Id};
 use crate::model::ragged::Ragged;
+use crate::wire::varint::BEYOND;
 
 /// What a column of references points into.
 #[derive(Clone, Copy, Debug)]
@@ -29,6 +30,8 @@ pub(crate) struct Target {
     pub(crate) rows: usize,
     /// What is added to an index on the wire to make it a row of the model.
     pub(crate) shift: u32,
+    /// Rows of the model alone that `rows` and indices count already: errors take them away.
+    pub(crate) own: u32,
 }
 
 impl Target {
@@ -159,7 +162,7 @@ pub(crate) fn attributes_beside_labels(
     rows: usize,
     intake: &mut Intake,
 ) -> Result<()> {
-    let target = Target { rows, shift: 0 };
+    let target = Target { rows, shift: 0, own: 0 };
     if attributes[first..].iter().all(|index| target.holds(*index)) {
         return Ok(());
     }
@@ -254,10 +257,11 @@ fn refuse(
     intake: &mut Intake,
     place: impl FnOnce(Error) -> Error,
 ) -> Result<()> {
+    let index = if index < BEYOND { index - target.own } else { index };
     let error = Error::malformed(format!(
         "{} is out of range: the table has {} rows",
         show(index),
-        target.rows
+        target.rows - target.own as usize
     ));
     intake.repair(losses::INDEX_OUT_OF_RANGE, place(error))
 }
@@ -271,7 +275,7 @@ mod tests {
 
     #[test]
     fn an_index_past_its_table_is_refused_or_repaired() {
-        let target = Target { rows: 3, shift: 1 };
+        let target = Target { rows: 3, shift: 1, own: 0 };
         let place =
             |error: Error, row: usize| error.within("stack_index").within_row("samples", row);
         let mut intake = Intake::new(Limits::network(), Policy::Refuse, 0);

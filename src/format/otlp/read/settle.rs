@@ -43,13 +43,13 @@ impl Tables {
         self.check_strings(intake)?;
         let units = self.units_by_key(intake)?;
         let rows = G::SCHEMA.rows;
-        let (mut function_row_0, mut link_row_0) = (true, true);
+        let (mut mapping_row_0, mut function_row_0, mut link_row_0) = (true, true, true);
         if rows == Rows::NullFirst {
             self.check_row_0(intake)?;
         } else {
             // Where presence tells a reference from none, one into a table without rows leads nowhere.
             let leads = |len: usize| rows == Rows::FromZero || len > 1;
-            let mapping_row_0 = leads(self.mappings.len()) && self.drop_empty_mapping();
+            mapping_row_0 = leads(self.mappings.len()) && self.drop_empty_mapping();
             function_row_0 =
                 drop_if(&mut self.functions, |function| *function == Function::default());
             link_row_0 = leads(self.links.len())
@@ -63,18 +63,19 @@ impl Tables {
         }
         let own = u32::from(rows != Rows::NullFirst);
         let wire = |rows: usize| rows - own as usize;
-        let attributes = Target { rows: wire(self.attributes.len()), shift: own };
+        let attributes = Target { rows: wire(self.attributes.len()), shift: own, own: 0 };
         Ok(Shifts {
-            strings: Target { rows: self.texts.table_rows as usize, shift: 0 },
-            mapping: Target { rows: self.mappings.len(), shift: 0 },
+            strings: Target { rows: self.texts.table_rows as usize, shift: 0, own: 0 },
+            mapping: Target { rows: self.mappings.len(), shift: 0, own: (!mapping_row_0).into() },
             function: Target {
                 rows: self.functions.len() - usize::from(!function_row_0),
                 shift: u32::from(!function_row_0),
+                own: 0,
             },
-            location: Target { rows: wire(self.addresses.len()), shift: own },
+            location: Target { rows: wire(self.addresses.len()), shift: own, own: 0 },
             attributes,
             sample_attributes: attributes,
-            link: Target { rows: self.links.len(), shift: 0 },
+            link: Target { rows: self.links.len(), shift: 0, own: (!link_row_0).into() },
             rows,
             link_row_0,
             units,
