@@ -1,41 +1,28 @@
 //! What can go wrong, and where.
 
 mod gzip;
+mod kind;
 
 use std::fmt;
 
 pub(crate) use self::gzip::GzipFault;
+pub use self::kind::ErrorKind;
 
-/// What kind of thing went wrong; the command turns it into an exit code.
+/// For code that reads and writes in terms of [`std::io`]: what failed at the system keeps its kind, anything else is
+/// [`InvalidData`](std::io::ErrorKind::InvalidData).
 ///
 /// ```
-/// use otlp_profiles::{ErrorKind, read};
-/// let error = read(b"not a profile", &Default::default()).unwrap_err();
-/// assert_eq!(error.kind(), ErrorKind::Unrecognised);
+/// fn load(path: &str) -> std::io::Result<otlp_profiles::Profiles> {
+///     Ok(otlp_profiles::read(&std::fs::read(path)?, &Default::default())?.profiles)
+/// }
+/// assert_eq!(load("Cargo.toml").unwrap_err().kind(), std::io::ErrorKind::InvalidData);
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum ErrorKind {
-    /// The bytes are not the format they were read as.
-    Malformed,
-    /// The bytes are a format this crate does not read, or none at all.
-    Unrecognised,
-    /// Formats that read the payload differently fit as well, and none was asked for.
-    /// [`ReadOptions::from`](crate::ReadOptions::from) names the format, [`Ambiguity`](crate::Ambiguity) allows a guess.
-    Ambiguous,
-    /// A file holds several messages where one is wanted; [`Reader`](crate::Reader) reads them.
-    SeveralMessages,
-    /// A [limit](crate::Limits) was reached before the memory was taken.
-    /// [`Error::limit`] says which, unless it is one of the model's own.
-    Limit,
-    /// The data cannot be said in the format it should be written as.
-    /// Such as two profiles as one pprof: [`write_all`](crate::write_all) writes them as two.
-    Unrepresentable,
-    /// An option was given that the format does not take, or that does not fit the data.
-    /// [`Format::options`](crate::Format::options) has those it takes.
-    Option,
-    /// The operating system failed to read or write; the error's source says how.
-    Io,
+impl From<Error> for std::io::Error {
+    fn from(error: Error) -> Self {
+        let source = std::error::Error::source(&error);
+        let kind = source.and_then(|source| source.downcast_ref::<Self>()).map(Self::kind);
+        Self::new(kind.unwrap_or(std::io::ErrorKind::InvalidData), error)
+    }
 }
 
 /// An error, one word wide: a sentence and the place it speaks of.

@@ -122,17 +122,25 @@ fn a_broken_message_is_an_error_with_its_row_and_the_next_is_read() {
 
 #[test]
 fn a_file_that_was_cut_off_gives_what_is_whole() {
-    let messages = [payload(1, 100_000), payload(2, 100_000)];
-    let file = frame(Framing::LengthPrefixed, &messages).unwrap();
-    for cut in [1, 50_000, messages[1].len() + 2] {
-        let values = values(&file[..file.len() - cut], Framing::LengthPrefixed);
-        assert_eq!((values.len(), &values[0]), (2, &Ok(1)), "{cut}");
-        let error = values[1].as_ref().unwrap_err();
-        assert!(error.starts_with("message[1]: "), "{error}");
-        assert!(
-            error.contains("exceeds the remaining") || error.contains("ends inside"),
-            "{error}"
-        );
+    for size in [10, 100_000] {
+        let messages = [payload(1, size), payload(2, size)];
+        let file = frame(Framing::LengthPrefixed, &messages).unwrap();
+        for cut in [1, messages[1].len() / 2, messages[1].len() + 2] {
+            let file = &file[..file.len() - cut];
+            let values = values(file, Framing::LengthPrefixed);
+            assert_eq!((values.len(), &values[0]), (2, &Ok(1)), "{cut}");
+            let error = values[1].as_ref().unwrap_err();
+            assert!(error.starts_with("message[1]: "), "{error}");
+            assert!(
+                error.contains("exceeds the remaining") || error.contains("ends inside"),
+                "{error}"
+            );
+            let report = otlp_profiles::check::check(file, &Default::default());
+            let mut found = report.findings().filter(|found| found.rule.id() == "OP1009");
+            assert!(found.next().is_some_and(|found| found.path.starts_with("message[1]")));
+            assert_eq!(found.count(), 0, "{report:?}");
+            assert!(report.findings().any(|found| found.path.starts_with("message[0]")));
+        }
     }
 }
 

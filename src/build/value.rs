@@ -1,6 +1,7 @@
 //! Texts and attribute values, as a caller has them.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use crate::build::key::Key;
 use crate::model::id::StringId;
@@ -186,6 +187,11 @@ from! { text
         Cow::Borrowed(text) => Self::Str(text),
         Cow::Owned(text) => Self::Owned(text),
     };
+    &'a &'a str => |text| Self::Str(text);
+    &'a Cow<'_, str> => |text| Self::Str(text);
+    &'a Arc<str> => |text| Self::Str(text);
+    Arc<str> => |text| Self::Owned((*text).to_owned());
+    Box<str> => |text| Self::Owned(text.into());
     Key<StringId> => |key| Self::Key(key);
 }
 
@@ -206,6 +212,7 @@ from! { value
     f32 => |float| Self::Double(float.into());
     Vec<&'a str> => |texts| Self::array(texts);
     Vec<String> => |texts| Self::array(texts);
+    Vec<i64> => |integers| Self::array(integers);
     &'a [u8] => |bytes| Self::Bytes(bytes.into());
     Vec<u8> => |bytes| Self::Bytes(bytes.into());
 }

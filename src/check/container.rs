@@ -14,7 +14,7 @@ use std::rc::Rc;
 use super::catalogue::{
     OP0001, OP0002, OP0003, OP0004, OP0005, OP0006, OP0007, OP0008, OP0009, OP0010, OP0020, OP0021,
     OP0022, OP0023, OP0024, OP0025, OP0026, OP0027, OP0028, OP0029, OP0030, OP0031, OP0032, OP0033,
-    OP1003, OP1017, OP1019, OP1021, OP1022, OP2030, OP9003, OP9104, OP9201, PP1014, PP1035,
+    OP1003, OP1009, OP1017, OP1019, OP1021, OP1022, OP2030, OP9003, OP9104, OP9201, PP1014, PP1035,
     is_breaking,
 };
 use super::cx::Cx;
@@ -34,7 +34,7 @@ use crate::format::intake::{Intake, Policy};
 use crate::format::json;
 use crate::format::losses::{self, Losses};
 use crate::format::options::WriteOptions;
-use crate::framing::{Framing, messages};
+use crate::framing::{Framing, whole_messages};
 use crate::limits::Limits;
 use crate::schema::Version;
 
@@ -72,8 +72,8 @@ impl Checking<'_> {
             return self.findings.raise(&OP0001, Spot::nowhere(), "no bytes inside", "a payload");
         }
         let gzip = unpacked.members > 0;
-        match messages(&unpacked.bytes, &self.options.limits) {
-            Ok(framed) if framed.framing() != Framing::None => {
+        match whole_messages(&unpacked.bytes, &self.options.limits) {
+            Ok((framed, cut)) if framed.framing() != Framing::None => {
                 let framing = framed.framing();
                 self.findings.raise(&OP0010, Spot::at(0), framing, "one message");
                 let mut limits = self.options.limits;
@@ -84,6 +84,10 @@ impl Checking<'_> {
                             limits.max_decompressed_bytes.min(inner.bytes.len() as u64);
                         self.payload(&inner.bytes, true);
                     }
+                }
+                if let Some(error) = cut {
+                    self.findings.prefix = error.place();
+                    self.raise(&OP1009, &error, "a whole message");
                 }
                 self.findings.prefix.clear();
             }

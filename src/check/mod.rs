@@ -69,6 +69,15 @@ pub struct Report {
     pub(crate) tallies: Vec<Tally>,
 }
 
+impl<'a> IntoIterator for &'a Report {
+    type Item = &'a Finding;
+    type IntoIter = std::slice::Iter<'a, Finding>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.findings.iter()
+    }
+}
+
 impl Report {
     /// The findings, in the order of the bytes they are about. Of each rule as many are listed as
     /// [`Options::max_findings`] says; a finding of rule `OP9008` counts the others.

@@ -93,11 +93,25 @@ pub struct Losses {
     entries: Vec<Loss>,
 }
 
+impl<'a> IntoIterator for &'a Losses {
+    type Item = &'a Loss;
+    type IntoIter = std::slice::Iter<'a, Loss>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.entries.iter()
+    }
+}
+
 impl Losses {
     /// The entries, the worst kind first, then by code.
     /// As text, each is a line for a log.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &Loss> {
         self.entries.iter()
+    }
+
+    /// How many codes there are, each counted once.
+    pub fn len(&self) -> usize {
+        self.entries.len()
     }
 
     /// Whether nothing was lost.

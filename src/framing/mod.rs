@@ -78,8 +78,9 @@ impl FusedIterator for Messages<'_> {}
 
 /// The messages in `payload`, which is itself the only one unless it is framed.
 ///
-/// A payload is framed if lengths and messages alternate exactly to its end, no message begins
-/// with a byte less than 8, and one of them at least is not empty. It is JSON lines if its first
+/// A payload is framed if lengths and messages alternate to its end, no message begins
+/// with a byte less than 8, and one of them at least is not empty. It may end within a message, as after a crash,
+/// only if the first begins like a payload. It is JSON lines if its first
 /// line, from brace to brace, is followed by one that begins with a brace: in no JSON object does a
 /// `{` follow a `}`. But the lines of OSProfiler are one payload: its messages belong together.
 ///
@@ -113,17 +114,40 @@ impl FusedIterator for Messages<'_> {}
 ///
 /// # Errors
 ///
-/// [`Limit`](crate::ErrorKind::Limit) for more messages than `max_table_entries`.
+/// [`Limit`](crate::ErrorKind::Limit) for more messages than `max_table_entries`;
+/// [`Malformed`](crate::ErrorKind::Malformed) where the payload ends within a message.
 pub fn messages<'a>(payload: &'a [u8], limits: &Limits) -> Result<Messages<'a>> {
+    let (messages, cut) = whole_messages(payload, limits)?;
+    cut.map_or(Ok(messages), Err)
+}
+
+/// The messages that are whole, and the error of one that the payload ends within.
+///
+/// # Errors
+///
+/// [`Limit`](crate::ErrorKind::Limit) for more messages than `max_table_entries`.
+pub(crate) fn whole_messages<'a>(
+    payload: &'a [u8],
+    limits: &Limits,
+) -> Result<(Messages<'a>, Option<Error>)> {
     let Opening::Framed(framing) = opening(payload, true) else {
-        return Ok(Messages { framing: Framing::None, rest: payload, left: 1 });
+        return Ok((Messages { framing: Framing::None, rest: payload, left: 1 }, None));
     };
-    let left = match framing {
-        Framing::JsonLines => lines(payload).count(),
-        _ => frames(framing, payload).count(),
-    };
+    let (mut left, mut rest, mut cut) = (0, payload, None);
+    if framing == Framing::JsonLines {
+        left = lines(payload).count();
+    } else {
+        while !rest.is_empty() {
+            let Some((_, after)) = split(framing, rest) else {
+                let error = Error::malformed("the file ends within it").at(rest);
+                cut = Some(error.within_row("message", left));
+                break;
+            };
+            (left, rest) = (left + 1, after);
+        }
+    }
     within("max_table_entries", limits.max_table_entries, left as u64)?;
-    Ok(Messages { framing, rest: payload, left })
+    Ok((Messages { framing, rest: payload, left }, cut))
 }
 
 /// What the beginning of a file says of its framing.
@@ -159,7 +183,7 @@ pub(crate) fn opening(head: &[u8], at_end: bool) -> Opening {
 /// How far lengths and messages alternate.
 struct Chain {
     opening: Opening,
-    /// Whether the first message that is not empty begins with field 1 or 2, gzip or a brace.
+    /// Whether the first message that is not empty [begins like a payload](is_payload).
     begins_like_payload: bool,
 }
 
@@ -168,12 +192,14 @@ fn chain(framing: Framing, head: &[u8], at_end: bool) -> Chain {
     let mut rest = head;
     let bare = Chain { opening: Opening::Bare, begins_like_payload: false };
     while !rest.is_empty() {
+        // A file that ends within a message lost its end, if what comes before begins like a payload.
+        let lost = at_end && !first.is_some_and(is_payload);
         let (message, after) = match header(framing, rest) {
             Header::Invalid => return bare,
-            Header::Cut if at_end => return bare,
+            Header::Cut if lost => return bare,
             Header::Cut => break,
             Header::Length(length, body) => match body.split_at_checked(length) {
-                None if at_end => return bare,
+                None if lost => return bare,
                 None => (body, &[][..]),
                 Some(split) => split,
             },
@@ -190,7 +216,12 @@ fn chain(framing: Framing, head: &[u8], at_end: bool) -> Chain {
         None if at_end => Opening::Bare,
         None => Opening::Open,
     };
-    Chain { opening, begins_like_payload: matches!(first, Some(0x0a | 0x12 | 0x1f | b'{')) }
+    Chain { opening, begins_like_payload: first.is_some_and(is_payload) }
+}
+
+/// Whether a message begins with field 1 or 2, gzip or a brace.
+fn is_payload(first: u8) -> bool {
+    matches!(first, 0x0a | 0x12 | 0x1f | b'{')
 }
 
 /// The length that stands before a message.
@@ -245,16 +276,6 @@ fn json_opening(head: &[u8], at_end: bool) -> Opening {
         Some(_) => Opening::Bare,
         None => unseen,
     }
-}
-
-/// The frames of a payload whose chain of lengths holds.
-fn frames(framing: Framing, payload: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let mut rest = payload;
-    std::iter::from_fn(move || {
-        let (message, after) = split(framing, rest)?;
-        rest = after;
-        Some(message)
-    })
 }
 
 /// The first message of `bytes` and what follows it.
@@ -361,15 +382,13 @@ mod tests {
     }
 
     #[test]
-    fn a_chain_that_does_not_end_at_the_end_is_a_bare_message() {
+    fn a_chain_of_which_no_message_is_whole_is_a_bare_message() {
         for framing in FRAMINGS {
             let payload = frame(framing, [&b"\x0a\0"[..], b"\x12\x01\0"]).unwrap();
             let first = frame(framing, [b"\x0a\0"]).unwrap().len();
-            for end in (0..payload.len()).filter(|end| *end != first) {
+            for end in 0..first {
                 assert_eq!(read(&payload[..end]), (Framing::None, vec![&payload[..end]]));
             }
-            let longer = [&payload[..], b"\0"].concat();
-            assert_eq!(read(&longer).0, Framing::None);
         }
     }
 
@@ -382,6 +401,24 @@ mod tests {
                 assert_eq!(read(&payload), (Framing::None, vec![&payload[..]]));
             }
         }
+    }
+
+    #[test]
+    fn a_file_that_ends_within_a_message_is_framed_if_it_begins_like_payloads() {
+        for framing in [Framing::LengthPrefixed, Framing::Grpc] {
+            let file = frame(framing, [&b"\x0a\x01\0"[..], b"\x12\0", b"\x0a\x04abcd"]).unwrap();
+            let limits = Limits::network();
+            for end in [file.len() - 1, file.len() - 6, file.len() - 8] {
+                let (whole, cut) = whole_messages(&file[..end], &limits).unwrap();
+                assert_eq!((whole.framing(), whole.len()), (framing, 2), "{end}");
+                assert_eq!(cut.unwrap().place(), "message[2]");
+                assert!(messages(&file[..end], &limits).is_err());
+            }
+            // Nothing whole comes before it.
+            assert_eq!(whole_messages(&file[..6], &limits).unwrap().0.framing(), Framing::None);
+        }
+        let other = b"\0\0\0\x02\x40\x01\0\0\0\x09rest";
+        assert_eq!(messages(other, &Limits::network()).unwrap().framing(), Framing::None);
     }
 
     #[test]

@@ -126,6 +126,25 @@ impl Profiles {
     pub fn iter(&self) -> ProfileIter<'_> {
         ProfileIter { resources: self.resources.iter(), scopes: [].iter(), profiles: [].iter() }
     }
+
+    /// How many profiles there are, in all scopes of all resources.
+    ///
+    /// ```
+    /// let pprof = std::fs::read("testdata/go-heap.pb.gz").unwrap();
+    /// let profiles = otlp_profiles::read(&pprof, &Default::default())?.profiles;
+    /// // Of four sample types, as pprof has them.
+    /// assert_eq!((profiles.len(), profiles.is_empty()), (1, false));
+    /// # Ok::<(), otlp_profiles::Error>(())
+    /// ```
+    pub fn len(&self) -> usize {
+        let scopes = self.resources.iter().flat_map(|resource| &resource.scopes);
+        scopes.map(|scope| scope.profiles.len()).sum()
+    }
+
+    /// Whether there is no profile. There may be resources and scopes, and tables, all the same.
+    pub fn is_empty(&self) -> bool {
+        self.iter().next().is_none()
+    }
 }
 
 impl<'a> IntoIterator for &'a Profiles {

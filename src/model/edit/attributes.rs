@@ -76,6 +76,12 @@ pub enum Scalar<'a> {
     Bytes(&'a [u8]),
 }
 
+/// An integer OTLP can hold, or else its decimal digits, as a builder takes it.
+fn int_or_digits<'a, I: TryInto<i64> + ToString + Copy>(number: I) -> Scalar<'a> {
+    let digits = |_| Scalar::String(number.to_string().into());
+    number.try_into().map_or_else(digits, Scalar::Int)
+}
+
 macro_rules! scalar_from {
     ($($type:ty => |$value:ident| $scalar:expr;)*) => {$(
         impl<'a> From<$type> for Scalar<'a> {
@@ -96,6 +102,9 @@ scalar_from! {
     i64 => |number| Self::Int(number);
     u32 => |number| Self::Int(number.into());
     f64 => |number| Self::Double(number);
+    f32 => |number| Self::Double(number.into());
+    u64 => |number| int_or_digits(number);
+    usize => |number| int_or_digits(number);
     &'a [u8] => |bytes| Self::Bytes(bytes);
 }
 

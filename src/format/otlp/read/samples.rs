@@ -5,18 +5,15 @@
 
 use crate::error::Result;
 use crate::format::even::Even;
-use crate::format::fields::{is, tag_of, unknown};
+use crate::format::fields::{is, tag_of};
 use crate::format::intake::Intake;
-use crate::format::labels::{self, Label};
-use crate::format::otlp::read::common;
 use crate::format::otlp::read::location_list::LocationList;
 use crate::format::otlp::read::prove;
+use crate::format::otlp::read::rare::{Rare, attach};
 use crate::format::otlp::read::tables::{Tables, indices_from, reference};
 use crate::format::otlp::schema::Generation;
 use crate::model::ragged::Ragged;
 use crate::model::samples::Samples;
-use crate::schema;
-use crate::wire::indices::packed_indices;
 use crate::wire::packed::{count_packed, packed_fixed64, packed_varints};
 use crate::wire::read::Reader;
 use crate::wire::short::Short;
@@ -312,44 +309,6 @@ fn times<G: Generation>(
     Ok(())
 }
 
-/// What only OTEP 0239's samples have.
-#[derive(Debug, Default)]
-struct Rare {
-    locations: Vec<u32>,
-    labels: Vec<Label>,
-    stacktrace_id: u32,
-}
-
-impl Rare {
-    #[inline(never)]
-    fn field<'a, G: Generation>(
-        &mut self,
-        tag: u32,
-        mut reader: Reader<'a>,
-        intake: &mut Intake,
-    ) -> Result<Reader<'a>> {
-        if is!(tag, G::SCHEMA.sample.location_index, LEN) {
-            let body = reader.message()?;
-            let count = self.locations.len() + count_packed(body.rest());
-            if count > self.locations.capacity() {
-                intake.budget.take::<u32>(count)?;
-            }
-            packed_indices(body, &mut self.locations)?;
-        } else if is!(tag, G::SCHEMA.sample.location_index, VARINT) {
-            let location = reader.index()?;
-            intake.budget.push(&mut self.locations, location)?;
-        } else if is!(tag, G::SCHEMA.sample.label, LEN) {
-            let label = Label::read(reader.bytes()?, intake)?;
-            intake.budget.push(&mut self.labels, label)?;
-        } else if is!(tag, G::SCHEMA.sample.stacktrace_id, VARINT) {
-            self.stacktrace_id = reader.index()?;
-        } else {
-            unknown(&mut reader, tag, &schema::SAMPLE, G::SCHEMA.version, intake)?;
-        }
-        Ok(reader)
-    }
-}
-
 /// Takes what only OTEP 0239's samples have; the row of the sample's own list of locations, which
 /// a slice makes void. Its attributes are from `first` on.
 #[inline(never)]
@@ -379,29 +338,6 @@ fn otep_sample(
     let stack = if slice { 0 } else { locations.own(row, &rare.locations, intake)? };
     rare.locations.clear();
     Ok(stack)
-}
-
-/// Adds a sample's labels to its attributes.
-#[inline(never)]
-fn attach(
-    labels: &[Label],
-    out: &mut Vec<u32>,
-    tables: &mut Tables,
-    intake: &mut Intake,
-) -> Result<()> {
-    let Tables { texts, new_attributes, .. } = tables;
-    let mut singles = Vec::with_capacity(labels.len());
-    for label in labels {
-        label.note(intake);
-        singles.push(label.attribute(|index, field| {
-            common::table_text(index, texts, intake).map_err(|e| e.within(field))
-        })?);
-    }
-    let before = out.len();
-    labels::group(&singles, out, texts, new_attributes, intake)?;
-    // The ids are the model's; the column is shifted by the model's own row 0 later.
-    out[before..].iter_mut().for_each(|id| *id = id.saturating_sub(1));
-    Ok(())
 }
 
 #[cfg(test)]

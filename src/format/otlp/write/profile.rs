@@ -14,7 +14,7 @@ use crate::format::otlp::write::sizes::profile_estimate;
 use crate::format::otlp::write::slices::Slices;
 use crate::format::otlp::write::tables::TableWriter;
 use crate::format::{WriteOptions, temporality};
-use crate::model::id::StringId;
+use crate::model::id::{AttributeId, StringId};
 use crate::model::profile::{AggregationTemporality, ProfileId, ValueType};
 use crate::schema;
 use crate::wire::record::field_varint;
@@ -48,8 +48,19 @@ pub(crate) struct ProfileWriter<'a, 't, G> {
 /// numbers are lists: so the first of each is packed in every layout, and the bytes tell.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Packed {
-    pub(crate) values: bool,
-    pub(crate) attributes: bool,
+    values: bool,
+    attributes: bool,
+}
+
+impl Packed {
+    /// Whether values, and attributes, were packed before a sample that has these.
+    #[inline(always)]
+    pub(super) fn next(&mut self, values: &[i64], attributes: &[AttributeId]) -> [bool; 2] {
+        let before = [self.values, self.attributes];
+        self.values |= !values.is_empty();
+        self.attributes |= !attributes.is_empty();
+        before
+    }
 }
 
 impl<G: Generation> ProfileWriter<'_, '_, G> {

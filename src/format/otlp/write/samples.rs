@@ -115,14 +115,11 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
     /// Where a generation has `values` decides where they are written; the conditions are of constants.
     fn sample(&mut self, out: &mut Vec<u8>, sample: &SampleRef, values: &[i64], times: &[u64]) {
         let compact = self.options.layout == Layout::Compact;
-        let before = self.packed;
-        self.packed.values |= !values.is_empty();
-        self.packed.attributes |= !sample.attributes.is_empty();
+        let attributes = sample.attributes;
+        let packed = self.packed.next(values, attributes);
+        let [values_alone, alone] = packed.map(|packed| compact && packed);
         let Self { tables, slices, .. } = &*self;
         let numbers = const { &G::SCHEMA.sample };
-        let [values_alone, alone] =
-            [before.values, before.attributes].map(|packed| compact && packed);
-        let attributes = sample.attributes;
         let labels = numbers.label != 0 && tables.units.any_conflict();
         let each = if labels { LABEL } else { Fields::INDEX };
         let room = 4 * Fields::INDEX
@@ -155,13 +152,12 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
                     write_values(fields);
                 }
             }
-            if labels {
-                let kept: Vec<AttributeId> =
-                    attributes.iter().copied().filter(|id| !tables.as_label(*id)).collect();
-                tables.attribute_indices(fields, numbers.attributes, &kept, alone);
-            } else {
-                tables.attribute_indices(fields, numbers.attributes, attributes, alone);
-            }
+            let mut kept = Vec::new();
+            let attributes = match labels {
+                true => self.not_labels(attributes, &mut kept),
+                false => attributes,
+            };
+            tables.attribute_indices(fields, numbers.attributes, attributes, alone);
             let values_after = G::SCHEMA.tables.stack != 0 && numbers.values > numbers.attributes;
             if values_after && numbers.values < numbers.link {
                 write_values(fields);
@@ -176,6 +172,16 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
                 fields.list(numbers.timestamps, times.iter().copied(), compact);
             }
         });
+    }
+
+    /// The attributes that no label says.
+    fn not_labels<'k>(
+        &self,
+        attributes: &[AttributeId],
+        kept: &'k mut Vec<AttributeId>,
+    ) -> &'k [AttributeId] {
+        kept.extend(attributes.iter().copied().filter(|id| !self.tables.as_label(*id)));
+        kept
     }
 
     /// Writes the attributes whose unit is not that of their key as labels.
