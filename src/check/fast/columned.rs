@@ -83,14 +83,8 @@ pub(super) fn sliced(cx: &mut Cx<'_>, message: &Message) -> Option<()> {
         return None;
     }
     let values = Values::of(cx, message.within(&values))?;
-    let few;
-    let attributes = match attributes {
-        Some(attributes) => {
-            few = Few::of(cx, attributes)?;
-            few.rows()
-        }
-        None => &[],
-    };
+    let few = Few::of(cx, attributes)?;
+    let attributes = few.rows();
     let fits = start.checked_add(length).is_some_and(|end| end <= cx.profile.slice);
     if length == 0 || length > cx.limits.max_stack_depth || !fits {
         return None;

@@ -63,14 +63,8 @@ pub(super) fn location(cx: &mut Cx<'_>, message: &Message) -> Option<()> {
     if !fields.is_done() || !usual || !is_usual_row(cx, message, id, count) {
         return None;
     }
-    let few;
-    let attributes = match attributes {
-        Some(attributes) => {
-            few = Few::of(cx, attributes)?;
-            few.rows()
-        }
-        None => &[],
-    };
+    let few = Few::of(cx, attributes)?;
+    let attributes = few.rows();
     let has = (count > 0, !attributes.is_empty());
     mapped(cx, message, Place { mapping, address, address_at, has })?;
     note_lines(cx, message, lines);

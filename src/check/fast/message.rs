@@ -106,10 +106,11 @@ pub(super) struct Few {
 }
 
 impl Few {
-    /// The list in the body of a field, if there is nothing to say of it.
+    /// The list in the body of a field, if there is nothing to say of it; none where there is no field.
     #[inline(always)]
-    pub(super) fn of(cx: &Cx<'_>, mut body: Window<'_>) -> Option<Self> {
+    pub(super) fn of(cx: &Cx<'_>, body: Option<Window<'_>>) -> Option<Self> {
         let (mut few, mut keys) = (Self { rows: [0; FEW], len: 0 }, [Attribute::NO_KEY; FEW]);
+        let Some(mut body) = body else { return Some(few) };
         while !body.is_over() {
             let row = body.packed_shortest();
             if row == 0 && cx.version >= Version::V1_8 {

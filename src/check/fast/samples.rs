@@ -68,14 +68,8 @@ pub(super) fn sample(cx: &mut Cx<'_>, message: &Message) -> Option<()> {
     if !of_times && (times > 0 || values.count != 1) {
         return None;
     }
-    let few;
-    let attributes = match attributes {
-        Some(attributes) => {
-            few = Few::of(cx, attributes)?;
-            few.rows()
-        }
-        None => &[],
-    };
+    let few = Few::of(cx, attributes)?;
+    let attributes = few.rows();
     cx.has(Table::Stack, stack)?;
     if link > 0 {
         cx.has(Table::Link, link)?;
