@@ -102,10 +102,12 @@ pub(super) fn series<'a>(
 }
 
 impl<'a> Column<'a> {
+    /// What the column measures; nothing that has a name where its profile says no type.
     fn kind(&self) -> ValueType {
         self.profile.sample_types.get(self.column).copied().unwrap_or_default()
     }
 
+    /// The unit of its values, as a text.
     fn unit<'d>(&self, dictionary: &'d Dictionary) -> &'d str {
         dictionary.text(self.kind().unit)
     }
@@ -144,6 +146,8 @@ impl<'a> Column<'a> {
         is_named && (std::ptr::eq(self.profile, next.profile) || self.has_rows_of(next))
     }
 
+    /// Whether another column has the same samples, one by one, and says the same of itself. Columns that became
+    /// profiles of their own are compared so.
     fn has_rows_of(&self, next: &Self) -> bool {
         let (ours, theirs) = (&self.profile.samples, &next.profile.samples);
         ours.stacks == theirs.stacks

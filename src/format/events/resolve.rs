@@ -80,6 +80,11 @@ pub(super) struct Resolver {
 }
 
 impl Resolver {
+    /// Reads clocks and types, in this order: a type refers to its clock by its row, and events to both.
+    ///
+    /// # Errors
+    ///
+    /// A clock of no frequency, a clock or a text that is not there.
     pub(super) fn of(parts: &Parts, tables: &mut Tables, intake: &mut Intake) -> Result<Self> {
         let end = i128::from(parts.time_unix_nano);
         let mut resolver = Self {
@@ -219,6 +224,10 @@ impl Fields {
         whole(total, if sum > 0 { "sum" } else { "value" })
     }
 
+    /// What of an event is said otherwise than a writer would: kept, so that the same bytes come back.
+    ///
+    /// Its worth is `value` where it has a time and `sum` where it has none, and need not be said at all where it
+    /// is the default of its type.
     fn odd(&self, is_timed: bool, default_value: u64) -> Odd {
         let Self { value, count, sum, .. } = *self;
         let said = match (value, sum) {
@@ -270,6 +279,7 @@ impl Fields {
     }
 }
 
+/// The fields of an event as they are on the wire; its attributes are appended to a list that all events share.
 fn said(body: &[u8], attributes: &mut Vec<u32>, intake: &mut Intake) -> Result<Fields> {
     let mut reader = Reader::new(body);
     let mut said = Fields::default();
@@ -288,6 +298,7 @@ fn said(body: &[u8], attributes: &mut Vec<u32>, intake: &mut Intake) -> Result<F
     Ok(said)
 }
 
+/// A clock, its hand at 0: each event says how many cycles passed since the one before.
 fn clock(body: &[u8], tables: &mut Tables, intake: &mut Intake) -> Result<Clock> {
     let mut reader = Reader::new(body);
     let mut clock = EventClock { time_unix_nano: 0, frequency: 0 };
@@ -305,6 +316,7 @@ fn clock(body: &[u8], tables: &mut Tables, intake: &mut Intake) -> Result<Clock>
     Ok(Clock { clock, attributes, cycles: 0 })
 }
 
+/// A type of events, with what an event of it is worth that says nothing of it.
 fn event_type(
     body: &[u8],
     tables: &mut Tables,

@@ -28,12 +28,14 @@ pub(super) const FLAGS: [&str; 4] = [
 ];
 
 impl Tables {
+    /// A key and a value. Units have no place: attributes of events have none.
     pub(super) fn attribute(&mut self, body: &[u8], intake: &mut Intake) -> Result<AttributeId> {
         let pair = values::pair(body, &self.texts, intake, 0)?;
         let attribute = Attribute { key: pair.key, value: pair.value, unit: StringId::NONE };
         Ok(self.assembly.interner.attribute(attribute)?)
     }
 
+    /// A mapping. What it says of the build id and of the four flags becomes attributes, as the model has it.
     pub(super) fn mapping(&mut self, body: &[u8], intake: &mut Intake) -> Result<MappingId> {
         let mut reader = Reader::new(body);
         let mut mapping = Mapping::default();
@@ -83,6 +85,7 @@ impl Tables {
         key
     }
 
+    /// A function; its `id` says nothing, as lines refer to rows.
     pub(super) fn function(&mut self, body: &[u8], intake: &mut Intake) -> Result<FunctionId> {
         let mut reader = Reader::new(body);
         let mut function = Function::default();
@@ -107,6 +110,7 @@ impl Tables {
         Ok(self.assembly.interner.function(function)?)
     }
 
+    /// A location with its lines, in the order of the wire: the innermost first.
     pub(super) fn location(&mut self, body: &[u8], intake: &mut Intake) -> Result<LocationId> {
         let mut reader = Reader::new(body);
         let (mut mapping, mut address, mut folded, mut kind) = (0, 0, false, StringId::NONE);
@@ -143,6 +147,7 @@ impl Tables {
         Ok(self.assembly.interner.location(spot)?)
     }
 
+    /// A line, whose function has been read before: tables are read in the order in which they refer.
     fn line(&self, body: &[u8], intake: &mut Intake) -> Result<Line> {
         let mut reader = Reader::new(body);
         let (mut function, mut line) = (0, Line::default());
@@ -156,6 +161,7 @@ impl Tables {
         Ok(line)
     }
 
+    /// A link. Ids that have not their length become zeros, which is reported.
     pub(super) fn link(&mut self, body: &[u8], intake: &mut Intake) -> Result<LinkId> {
         let mut reader = Reader::new(body);
         let mut link = Link::default();

@@ -51,6 +51,8 @@ pub(super) fn is_field(known: Known) -> bool {
 }
 
 impl<'a> Selected<'a> {
+    /// What some series of events reach: from events and types to stacks, from those to locations, functions and
+    /// mappings, and from all of them to texts.
     pub(super) fn of(
         profiles: &'a Profiles,
         known: &'a KnownAttributes,
@@ -130,6 +132,7 @@ impl<'a> Selected<'a> {
 }
 
 impl Marks {
+    /// Nothing is marked yet; one flag for each row of each table.
     fn none(dictionary: &Dictionary) -> Self {
         Self {
             stacks: vec![false; dictionary.stacks.len()],
@@ -223,6 +226,7 @@ impl Marks {
     }
 }
 
+/// Marks a row; one past the table has nothing to mark.
 fn mark(marks: &mut [bool], row: usize) {
     if let Some(mark) = marks.get_mut(row) {
         *mark = true;

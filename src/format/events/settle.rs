@@ -58,6 +58,7 @@ pub(super) struct Lanes {
 }
 
 impl Lanes {
+    /// No event yet. The budget pays for a lane of each type, whether events of it come or not.
     pub(super) fn of(types: usize, intake: &mut Intake) -> Result<Self> {
         intake.budget.take::<Lane>(types)?;
         Ok(Self { lanes: BTreeMap::new(), last: None, is_usual: true, events: 0 })

@@ -32,6 +32,12 @@ pub(super) struct Parts<'a> {
 }
 
 impl<'a> Parts<'a> {
+    /// Where the rows of each table are, found in one pass; events are only counted: they are read when
+    /// the tables are known.
+    ///
+    /// # Errors
+    ///
+    /// [`Limit`](crate::ErrorKind::Limit) past `max_table_entries` or `max_samples`.
     pub(super) fn of(payload: &'a [u8], intake: &mut Intake) -> Result<Self> {
         let mut parts = Self::default();
         let mut reader = Reader::new(payload);
@@ -79,6 +85,7 @@ impl<'a> Parts<'a> {
         Ok(parts)
     }
 
+    /// The limits that a pass over the bytes can tell, before anything is made of them.
     fn check(&self, intake: &mut Intake) -> Result<()> {
         let Self { types, clocks, strings, attributes, mappings, functions, .. } = self;
         let Self { locations, links, stacks, .. } = self;
@@ -154,6 +161,7 @@ impl Tables {
         Ok(())
     }
 
+    /// A text of the table; the first must be empty, as 0 stands for none.
     fn string(&mut self, body: &[u8], intake: &mut Intake) -> Result<StringId> {
         if self.texts.is_empty() && !body.is_empty() {
             let shown = String::from_utf8_lossy(body);
@@ -169,6 +177,7 @@ impl Tables {
         self.assembly.text(body)
     }
 
+    /// A stack, leaf first. The first of the table must be empty, as an event without a stack refers to it.
     fn stack(&mut self, body: &[u8], intake: &mut Intake) -> Result<StackId> {
         let mut reader = Reader::new(body);
         self.indices.clear();

@@ -75,6 +75,7 @@ fn value(
     Ok(())
 }
 
+/// Appends the elements of a list, each of which may be a list again.
 fn array(
     body: &[u8],
     values: &mut Vec<Value>,
@@ -95,6 +96,7 @@ fn array(
     Ok(())
 }
 
+/// Appends the pairs of a list of keys and values.
 fn list(
     body: &[u8],
     pairs: &mut Vec<KeyValue>,
@@ -142,6 +144,7 @@ pub(super) fn write_pair(
     }
 }
 
+/// Writes a value; what is 0 or empty is written all the same, as a case that is set differs from one that is not.
 fn write_value(
     out: &mut Vec<u8>,
     value: &Value,

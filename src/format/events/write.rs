@@ -132,6 +132,7 @@ fn comments(profiles: &Profiles, group: &[&Profile], known: &KnownAttributes) ->
     attribute.map(|attribute| known::texts(&attribute.value).collect()).unwrap_or_default()
 }
 
+/// Writes a type for each series. Comments are the profile's own here and no attributes.
 fn event_types(
     out: &mut Vec<u8>,
     series: &[Series],

@@ -54,6 +54,7 @@ impl Clocks {
         self.of.get(series).copied().flatten()
     }
 
+    /// Writes the clocks: attributes of clocks are nothing that a profile of other formats has.
     pub(super) fn write(&self, out: &mut Vec<u8>) {
         for clock in &self.clocks {
             field_message(out, number!(EVENT_PROFILE "clocks"), |out| {
@@ -82,6 +83,7 @@ fn counted(clock: &EventClock, event: &Event) -> Option<(i64, u64)> {
     Some((at, u64::try_from(duration).ok()?))
 }
 
+/// Whether a clock can say the time of an event: its cycles have to fit into 64 bits.
 fn can_count(clock: &EventClock, event: &Event) -> bool {
     counted(clock, event).is_some()
 }
@@ -172,6 +174,7 @@ struct Said {
 }
 
 impl Said {
+    /// What an event is worth in the fields that its source used, else in those a writer would use.
     fn of(series: &Series, event: &Event, at: usize) -> Self {
         let Event { value, count, .. } = *event;
         let (default, form) = (series.default_value, &series.profile.event_form);

@@ -54,6 +54,7 @@ impl Selected<'_> {
         self.strings(out);
     }
 
+    /// The texts: the empty one, those that are reached, then those made here, such as names of types.
     fn strings(&self, out: &mut Vec<u8>) {
         let number = number!(EVENT_PROFILE "strings");
         field_bytes(out, number, &[]);
@@ -69,6 +70,7 @@ impl Selected<'_> {
         self.mappings.len() > 0
     }
 
+    /// A location. Its mapping is one less where the table has no empty row before the others.
     fn location(&self, out: &mut Vec<u8>, row: usize, mapping_row_0: bool) {
         let locations = &self.dictionary.locations;
         let mapping = locations.mappings.get(row).copied().unwrap_or_default();
@@ -118,6 +120,7 @@ impl Selected<'_> {
         }
     }
 
+    /// A function, without an id: readers go by rows.
     fn function(&self, out: &mut Vec<u8>, row: usize) {
         let function = self.dictionary.functions.get(row).copied().unwrap_or_default();
         let string = |text| u64::from(self.string(text));
@@ -131,6 +134,7 @@ impl Selected<'_> {
         field_varint(out, number!(EVENT_FUNCTION "start_line"), function.start_line as u64);
     }
 
+    /// A mapping, with what its attributes say in fields: the build id and the four flags.
     fn mapping(&self, out: &mut Vec<u8>, row: usize) {
         let mapping = self.dictionary.mappings.rows.get(row).copied().unwrap_or_default();
         field_varint(out, number!(EVENT_MAPPING "memory_start"), mapping.memory_start);

@@ -65,6 +65,7 @@ pub(super) struct Frames<'a> {
 }
 
 impl<'a> Frames<'a> {
+    /// Nothing is made yet.
     pub(super) fn of(dictionary: &'a Dictionary) -> Self {
         Self {
             dictionary,
@@ -100,6 +101,7 @@ impl<'a> Frames<'a> {
         made
     }
 
+    /// A frame with its category and flags, both by the type of frame that its location says.
     fn frame(&mut self, profile: &mut Profile, frame: &FrameRef<'a>) -> FrameInfo {
         let locations = &self.dictionary.locations;
         let attributes = self.dictionary.resolve(locations.attributes(frame.location()));
@@ -157,6 +159,7 @@ impl<'a> Frames<'a> {
         Some((library, address))
     }
 
+    /// A binary, under its file's name. The viewer asks symbol servers by its build id, in the form of Breakpad.
     fn library(&self, id: MappingId) -> LibraryInfo {
         let path = self.dictionary.text(self.dictionary.mappings.get(id).filename).to_owned();
         let name = path.rsplit('/').next().unwrap_or_default().to_owned();
@@ -175,6 +178,7 @@ impl<'a> Frames<'a> {
         }
     }
 
+    /// The category of a type of frames; there is room for so many, and the others are one.
     fn category(&mut self, profile: &mut Profile, kind: &'a str) -> CategoryHandle {
         if let Some(category) = self.categories.get(kind) {
             return *category;

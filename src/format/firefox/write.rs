@@ -112,6 +112,7 @@ struct Weights<'a> {
 }
 
 impl<'a> Weights<'a> {
+    /// How the viewer shows a column: as times, as bytes, or as numbers of samples.
     fn of(dictionary: &'a Dictionary, column: Option<&Column>) -> Self {
         let kind = column.and_then(|column| column.profile.sample_types.get(column.column));
         let kind = kind.copied().unwrap_or_default();
@@ -144,6 +145,7 @@ impl<'a> Weights<'a> {
         if self.is_cpu { CpuDelta::from_nanos(self.time(value)) } else { CpuDelta::ZERO }
     }
 
+    /// The same in the words of the crate that writes the file.
     fn kind(self) -> WeightType {
         match self.kind {
             "tracing-ms" => WeightType::TracingMs,
@@ -173,6 +175,7 @@ struct Writer<'a> {
 }
 
 impl<'a> Writer<'a> {
+    /// Times in the file count from its start, which is the first that any profile or sample says.
     fn of(profiles: &'a Profiles, columns: &[Column<'a>]) -> Self {
         let dictionary = &profiles.dictionary;
         let processes = processes(profiles, columns);
@@ -201,6 +204,7 @@ impl<'a> Writer<'a> {
         }
     }
 
+    /// Processes with their threads, then what the viewer draws along the time.
     fn write(mut self, mut out: Vec<u8>) -> Result<Vec<u8>> {
         let mut number = 0;
         let start = Timestamp::from_nanos_since_reference(0);

@@ -132,6 +132,7 @@ pub(crate) fn check(dialect: Option<Dialect>, fits: bool) -> Result<()> {
     Err(Error::new(ErrorKind::Option, message))
 }
 
+/// The number of a line, of digits alone.
 fn line(digits: &[u8]) -> Option<i64> {
     std::str::from_utf8(digits).ok().filter(|_| is_int(digits))?.parse().ok()
 }
@@ -145,6 +146,7 @@ fn number(digits: &[u8]) -> Option<u64> {
     }
 }
 
+/// What is before the first `by` and behind it.
 fn split_once<'a>(text: &'a [u8], by: &[u8]) -> Option<(&'a [u8], &'a [u8])> {
     let at = text.windows(by.len()).position(|window| window == by)?;
     Some((&text[..at], &text[at + by.len()..]))

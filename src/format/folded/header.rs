@@ -75,6 +75,7 @@ fn decimal(scale: f64) -> Result<Decimal> {
     })
 }
 
+/// A sample type of the options, as texts of the reader's own.
 fn owned((name, unit): (&str, &str)) -> (String, String) {
     (name.to_owned(), unit.to_owned())
 }

@@ -55,6 +55,7 @@ pub(crate) fn may_be_extended(text: &[u8]) -> bool {
     text.contains(&b'=') || has_dash_behind_blank(text)
 }
 
+/// Whether ` -` is anywhere: a line without attributes ends with it if it might be taken for one that has some.
 fn has_dash_behind_blank(text: &[u8]) -> bool {
     let mut rest = text;
     while let Some(at) = find(b'-', rest) {
@@ -79,6 +80,7 @@ pub(crate) fn split_last(line: &[u8]) -> Result<(&[u8], &[u8])> {
     })
 }
 
+/// A blank or a tab: flame graph tools split at either.
 fn is_blank(byte: u8) -> bool {
     byte == b' ' || byte == b'\t'
 }

@@ -26,6 +26,7 @@ impl StackTexts {
         found.map(|row| row as usize)
     }
 
+    /// Whether the text of a row is this one: part by part, as parts are shared between texts.
     fn is(&self, row: usize, text: &[u8]) -> bool {
         let mut rest = Some(text);
         for (at, part) in self.stacks.row(row).iter().enumerate() {

@@ -40,6 +40,8 @@ struct Stack {
     sample: Option<u32>,
 }
 
+/// Lines on their way into profiles: what was met once is known by its text, so that a line of a stack that was met
+/// costs a look-up and a few numbers.
 struct Reader<'h> {
     header: &'h Header,
     assembly: Assembly,
@@ -64,6 +66,7 @@ struct Reader<'h> {
 }
 
 impl<'h> Reader<'h> {
+    /// Nothing is read yet. `plain`: no line has attributes so far, so equal stacks are added up.
     fn new(header: &'h Header, plain: bool, intake: &Intake) -> Self {
         Self {
             header,
@@ -154,6 +157,7 @@ impl<'h> Reader<'h> {
         Ok(rest)
     }
 
+    /// Adds a value of a line, scaled where the options say so.
     fn push(&mut self, word: &[u8], intake: &mut Intake) -> Result<()> {
         let value = match self.header.scale {
             None => int(word).map_err(|error| match error.message().ends_with("whole number") {
@@ -236,6 +240,7 @@ impl<'h> Reader<'h> {
         Ok((ids, link))
     }
 
+    /// Takes the link out of a line's pairs. What looks like one and is none stays an attribute, and is reported.
     fn link(&mut self, pairs: &mut Pairs, intake: &mut Intake) -> Result<LinkId> {
         let of = |name: &str| pairs.iter().find(|(key, _)| &key[..] == name.as_bytes());
         let (trace, span) = (of("trace_id"), of("span_id"));
@@ -272,6 +277,7 @@ impl<'h> Reader<'h> {
         Ok(self.stacks.len() - 1)
     }
 
+    /// Makes a stack of a text that was not met: first what the dialect puts before the frames, then the frames.
     fn new_stack(&mut self, text: &[u8], intake: &mut Intake) -> Result<Stack> {
         let SourceOptions { dialect, annotations, .. } = self.header.source;
         let (from, mut rest) = origin(text, dialect);
@@ -373,6 +379,11 @@ impl<'h> Reader<'h> {
         Ok(number)
     }
 
+    /// A profile for each process, in the order in which they were met.
+    ///
+    /// # Errors
+    ///
+    /// A dialect that no line is of.
     fn finish(mut self, intake: &mut Intake) -> Result<Profiles> {
         dialect::check(self.header.source.dialect, self.fits || self.stacks.is_empty())?;
         let mut groups = Vec::with_capacity(self.groups.len());

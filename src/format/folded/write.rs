@@ -73,6 +73,7 @@ struct Writer<'a, 'l> {
 }
 
 impl<'a, 'l> Writer<'a, 'l> {
+    /// `out` is empty, and may have room.
     fn new(
         dictionary: &'a Dictionary,
         options: &'a WriteOptions,
@@ -92,6 +93,7 @@ impl<'a, 'l> Writer<'a, 'l> {
         }
     }
 
+    /// A column: a line for each sample, or where no line has more than a stack and a value, a sum for each stack.
     fn column(&mut self, profile: &Profile, column: usize, extended: bool) -> Result<()> {
         for sample in profile.samples.iter() {
             let text = self.text(sample.stack)?;
@@ -112,6 +114,7 @@ impl<'a, 'l> Writer<'a, 'l> {
         Ok(())
     }
 
+    /// The limit of what is written, with the texts that are still to be.
     fn check(&self) -> Result<()> {
         let bytes = (self.out.len() + self.distinct.items.len()) as u64;
         within("max_output_bytes", self.options.max_output_bytes, bytes)
@@ -183,6 +186,7 @@ impl<'a, 'l> Writer<'a, 'l> {
         comma == b','
     }
 
+    /// A value as reading takes it for the same; what has no such form is a text, and counted.
     fn value(&mut self, key: &[u8], value: &Value) {
         let said = self.dictionary.value(value);
         match value {
@@ -203,6 +207,7 @@ impl<'a, 'l> Writer<'a, 'l> {
         }
     }
 
+    /// Counts a loss at the attribute of a key.
     fn lost(&mut self, code: LossCode, key: &[u8]) {
         self.losses.add(code, || format!("attribute[{}]", String::from_utf8_lossy(key)));
     }
@@ -276,6 +281,7 @@ impl<'a, 'l> Writer<'a, 'l> {
         }
     }
 
+    /// Writes the sums of a plain payload, and makes sure that the first line is taken for what it is.
     fn finish(mut self) -> Result<Vec<u8>> {
         // Of an extended payload, every line is there.
         let plain = self.out.is_empty();
@@ -303,16 +309,19 @@ impl<'a, 'l> Writer<'a, 'l> {
     }
 }
 
+/// An id of a link as an attribute, which is written as any other.
 fn bytes_of(id: &[u8]) -> Attribute {
     let (key, unit) = Default::default();
     Attribute { key, value: Value::Bytes(id.into()), unit }
 }
 
+/// A number in decimal.
 fn decimal(out: &mut Vec<u8>, number: impl std::fmt::Display) {
     // Writing to memory does not fail.
     _ = write!(out, "{number}");
 }
 
+/// Numbers with commas between them.
 fn list(out: &mut Vec<u8>, numbers: impl Iterator<Item: std::fmt::Display>) {
     for (at, number) in numbers.enumerate() {
         if at > 0 {

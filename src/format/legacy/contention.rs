@@ -16,6 +16,8 @@ struct Header {
     duration_nanos: i64,
 }
 
+/// Reads a profile of locks: `--- contentionz`, Go's `block` and `mutex`. Delays are in cycles, which the header says
+/// the length of.
 pub(super) fn read(text: &[u8], intake: &mut Intake) -> Result<Profiles> {
     let mut stacks = Stacks::of(text, intake)?;
     let mut header = Header { cycles_per_second: 0, period: 1, duration_nanos: 0 };

@@ -34,6 +34,7 @@ impl Words {
         })
     }
 
+    /// A word of the file by its number, in the size and order that the header has shown.
     fn word(self, payload: &[u8], row: usize) -> Option<u64> {
         let start = row.checked_mul(self.bytes)?;
         let bytes = payload.get(start..start.checked_add(self.bytes)?)?;

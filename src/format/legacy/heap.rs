@@ -31,6 +31,7 @@ struct Header {
 }
 
 impl Header {
+    /// Takes the first line apart: counts, then `heap/`, `heapz_v2/` and their like with the rate behind a slash.
     fn of(line: &[u8]) -> Result<Self> {
         let wrong = || Error::malformed(format!("{} begins no heap profile", shown(line)));
         let (kind, jemalloc, has_allocated) = match line.strip_prefix(b"heap_v2/") {
@@ -64,6 +65,7 @@ impl Header {
         }
     }
 
+    /// The columns: of one that only says what is in use there are two.
     fn types(&self) -> &'static [(&'static str, &'static str)] {
         if self.has_allocated { &TYPES } else { &IN_USE }
     }
@@ -77,6 +79,7 @@ fn pairs(numbers: &[i64]) -> Result<[(i64, i64); 2]> {
     }
 }
 
+/// Reads a heap of gperftools, Go or jemalloc, scaled by its rate to what was there.
 pub(super) fn read(text: &[u8], intake: &mut Intake) -> Result<Profiles> {
     let mut stacks = Stacks::of(text, intake)?;
     let mut header = None;

@@ -30,6 +30,7 @@ pub(super) fn is_java(text: &[u8]) -> bool {
     said.any(|(name, _)| name == b"format" || name == b"resolution")
 }
 
+/// Reads a heap or contention of Java: `--- heapz 1 ---`, with its symbols in the file.
 pub(super) fn read(text: &[u8], intake: &mut Intake) -> Result<Profiles> {
     let mut stacks = Stacks::symbols(lines(text).filter_map(|(_, line)| symbol(line)), intake)?;
     let (mut header, mut is_begun) = (None, false);

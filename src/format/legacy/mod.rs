@@ -49,6 +49,7 @@ pub(crate) static PPROF_LEGACY: Codec = Codec {
     options: &[],
 };
 
+/// Reads whichever of the old forms the first bytes are.
 fn read(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
     if let Some(words) = cpu::Words::of(payload) {
         return cpu::read(words, payload, intake);

@@ -80,6 +80,7 @@ impl Stacks {
         Ok(stack)
     }
 
+    /// The location of an address, in the mapping that holds it.
     fn location(&mut self, address: u64) -> Result<LocationId> {
         let mapping = match self.mappings.find(address) {
             None => MappingId::NONE,
@@ -171,6 +172,7 @@ pub(super) fn addresses(text: &[u8]) -> Result<Vec<u64>> {
     words.map(|word| address(word).map(|address| address.saturating_sub(1))).collect()
 }
 
+/// An address: hex digits, with or without `0x` before them.
 pub(super) fn address(word: &[u8]) -> Result<u64> {
     let wrong = || Error::malformed(format!("{} is no address", shown(word)));
     hex(word.strip_prefix(b"0x").unwrap_or(word)).ok_or_else(wrong)

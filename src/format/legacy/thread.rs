@@ -23,6 +23,7 @@ pub(super) fn read(text: &[u8], intake: &mut Intake) -> Result<Profiles> {
     reader.stacks.finish(&[kind], (kind, 1), 0, intake)
 }
 
+/// Lines of threads on their way: a thread's stack follows the line that names it.
 struct Reader {
     stacks: Stacks,
     /// Of the thread under way.

@@ -18,6 +18,7 @@ pub(super) enum Anchor {
 }
 
 impl Anchor {
+    /// By when the machine started, if that is known; else by what the header says.
     pub(super) fn of(boot: Option<u64>) -> Self {
         boot.map_or(Self::Unknown, Self::Boot)
     }

@@ -38,6 +38,7 @@ impl<'a> Event<'a> {
         matches!(Self::find(line), Some(Ok(_)))
     }
 
+    /// Tries the forms that a line may have, the one that says most first.
     fn find(line: &'a [u8]) -> Option<Result<Self>> {
         let found = timed(line, true).or_else(|| timed(line, false));
         found.or_else(|| untimed(line).map(Ok))

@@ -65,6 +65,7 @@ struct Column {
 }
 
 impl Reader {
+    /// Nothing is read yet; the header comes first, if there is one.
     fn new(intake: &Intake) -> Self {
         Self {
             assembly: Assembly::new(intake),
@@ -154,6 +155,7 @@ impl Reader {
         kept(taken, block.number - 1, intake).map(drop)
     }
 
+    /// The stack of an event, innermost frame first, as it is listed.
     fn stack(&mut self, frames: &[Framed]) -> Result<StackId> {
         let mut locations = std::mem::take(&mut self.locations);
         locations.clear();
@@ -165,6 +167,7 @@ impl Reader {
         Ok(stack)
     }
 
+    /// Adds an event to the profile of its kind, in the process it is of.
     fn sample(&mut self, event: &Event, stack: StackId, intake: &mut Intake) -> Result<()> {
         self.attributes(event, intake)?;
         self.assembly.settle(intake)?;
@@ -185,6 +188,7 @@ impl Reader {
         self.assembly.sample(&mut column.rows, identity, (&[value], time.as_slice()), intake)
     }
 
+    /// The location of a frame: its binary is a mapping without a range, as the text has no more.
     fn location(&mut self, frame: &Framed) -> Result<LocationId> {
         let mapping = match frame.binary {
             b"" | b"[unknown]" => MappingId::NONE,
@@ -263,6 +267,7 @@ impl Reader {
         Ok(number)
     }
 
+    /// A resource for each process, on the machine that the header describes.
     fn finish(mut self, intake: &mut Intake) -> Result<Profiles> {
         let mut groups = Vec::with_capacity(self.groups.len());
         let boot = self.anchor.boot(intake);

@@ -61,6 +61,7 @@ pub(crate) fn read(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
     Ok(reader.assembly.finish(vec![group]))
 }
 
+/// A file on its way: frames are shared by all profiles of it.
 struct Reader {
     assembly: Assembly,
     /// By the file's index.
@@ -245,6 +246,7 @@ impl Reader {
         Ok(())
     }
 
+    /// The time between two events; none before the first.
     fn passed(&self, last: Option<i64>, at: i64) -> Result<i64> {
         let passed = at.checked_sub(last.unwrap_or(at));
         passed.ok_or_else(|| {
@@ -287,6 +289,7 @@ impl Reader {
         }
     }
 
+    /// The location of a frame by its index in the file.
     fn location(&self, frame: i64) -> Result<LocationId> {
         let found = usize::try_from(frame).ok().and_then(|frame| self.frames.get(frame));
         found.copied().ok_or_else(|| {

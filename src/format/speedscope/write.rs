@@ -116,6 +116,7 @@ fn thread(sample: &SampleRef, dictionary: &Dictionary) -> String {
     named.map(|value| value.to_string()).unwrap_or_default()
 }
 
+/// A file being written: profiles first, then the frames that they referred to.
 struct Writer<'a, 'l> {
     options: &'a WriteOptions,
     losses: &'l mut Losses,
@@ -124,6 +125,7 @@ struct Writer<'a, 'l> {
 }
 
 impl Writer<'_, '_> {
+    /// A profile of the file: a column of a profile, or one thread's part of it.
     fn lane(&mut self, profile: &Profile, column: usize, lane: &Lane) -> Result<()> {
         let (name, unit) = self.said(profile, column, lane);
         self.losses.add_many(losses::VALUE_NEGATIVE_DROPPED, lane.negative, || name.clone());
@@ -192,6 +194,7 @@ struct Frames<'a> {
 }
 
 impl Frames<'_> {
+    /// A stack as numbers of frames, made once however many samples have it.
     fn stack(&mut self, stack: StackId) -> &[u8] {
         if let Some(None) = self.stacks.get(stack.row()) {
             let mut list = Vec::new();
@@ -205,6 +208,7 @@ impl Frames<'_> {
         self.stacks.get(stack.row()).and_then(|list| list.as_deref()).unwrap_or_default()
     }
 
+    /// The number of a frame; equal ones, by what the file says of them, have one.
     fn frame(&mut self, frame: &FrameRef) -> usize {
         let function = frame.function_id();
         // Without a function, it is its address.
