@@ -204,6 +204,7 @@ impl Field {
 }
 
 impl MessageType {
+    /// A message of a package, with its fields in all versions.
     pub(super) const fn new(
         package: Package,
         name: &'static str,
@@ -318,6 +319,7 @@ const fn is_equal(one: &str, other: &str) -> bool {
     true
 }
 
+/// A field with no role of its own, whose key is its name.
 const fn field(
     label: Label,
     (since, until): (Version, Version),

@@ -265,6 +265,7 @@ fn is_about_rows(limits: &Limits) -> bool {
         || limits.max_attributes_per_item < usual.max_attributes_per_item
 }
 
+/// The version whose messages a payload of the format is walked by.
 fn version_of(format: Format) -> Option<Version> {
     match format.encoding() {
         Encoding::Pprof => Some(Version::Pprof),

@@ -66,7 +66,6 @@ struct Reader<'h> {
 }
 
 impl<'h> Reader<'h> {
-    /// Nothing is read yet. `plain`: no line has attributes so far, so equal stacks are added up.
     fn new(header: &'h Header, plain: bool, intake: &Intake) -> Self {
         Self {
             header,
@@ -379,11 +378,7 @@ impl<'h> Reader<'h> {
         Ok(number)
     }
 
-    /// A profile for each process, in the order in which they were met.
-    ///
-    /// # Errors
-    ///
-    /// A dialect that no line is of.
+    /// A profile for each process, in the order in which they were met; an error where no line is of the dialect.
     fn finish(mut self, intake: &mut Intake) -> Result<Profiles> {
         dialect::check(self.header.source.dialect, self.fits || self.stacks.is_empty())?;
         let mut groups = Vec::with_capacity(self.groups.len());

@@ -88,6 +88,7 @@ impl Ids {
         }
     }
 
+    /// Whether ids are the numbers of the rows, so that nothing is looked up.
     pub(crate) fn is_dense(&self) -> bool {
         matches!(self, Self::Dense(_))
     }

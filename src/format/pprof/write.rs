@@ -336,6 +336,7 @@ impl<'a, 'l> Writer<'a, 'l> {
         part.map_or(0..0, |&[begin, end]| begin as usize..end as usize)
     }
 
+    /// Makes the varints of all ids ready: a row's id is its place in its table.
     fn encode_ids(&mut self) {
         let ids = |rows: &Select, table: usize, none: u32| {
             rows.codes(table, |place| if place == 0 { none } else { place })

@@ -122,6 +122,7 @@ impl Writer<'_, '_> {
         }
     }
 
+    /// A line within a location; one without a function refers to the one that is made up for these.
     #[inline(always)]
     pub(super) fn line(&self, fields: &mut Fields, line: &Line) {
         let numbers = const { &PPROF.line };

@@ -316,11 +316,13 @@ fn value_type<G: Generation>(
     Ok(())
 }
 
+/// An id of 16 bytes, or none.
 fn profile_id(id: &[u8], profile: &mut Profile, intake: &mut Intake) -> Result<()> {
     common::fixed_id(id, &mut profile.profile_id.0, losses::PROFILE_ID_DROPPED, intake)
         .map_err(|e| e.within("profile_id"))
 }
 
+/// The bytes that the profile was made of, as they are: nothing looks into them.
 fn original_payload(bytes: &[u8], profile: &mut Profile, intake: &mut Intake) -> Result<()> {
     intake.budget.take::<u8>(bytes.len())?;
     profile.original_payload = bytes.to_vec().into();

@@ -22,6 +22,7 @@ pub(super) struct Rare {
 }
 
 impl Rare {
+    /// A field that the usual loop does not know; what nothing knows is noted or an error.
     #[inline(never)]
     pub(super) fn field<'a, G: Generation>(
         &mut self,

@@ -284,6 +284,7 @@ fn is_timestamps<G: Generation>(tag: u32) -> bool {
     tag == tag_of(number, LEN) || tag == tag_of(number, one)
 }
 
+/// Timestamps: bytes to be copied where they are fixed64, varints up to 1.7.
 fn times<G: Generation>(
     tag: u32,
     reader: &mut Reader,

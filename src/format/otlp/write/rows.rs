@@ -90,6 +90,7 @@ impl<G: Generation> TableWriter<'_, G> {
         }
     }
 
+    /// The empty row before the others, where the generation has it or a reference of 0 needs it.
     fn row_0(&self, out: &mut Vec<u8>, number: u32, written: bool) {
         if written {
             field_bytes(out, number, &[]);
@@ -158,6 +159,7 @@ impl<G: Generation> TableWriter<'_, G> {
         self.rows.stacks.place(id.0)
     }
 
+    /// A line within a location; one without a function refers to none.
     #[inline(always)]
     fn line(&self, fields: &mut Fields, line: &Line) {
         let numbers = const { &G::SCHEMA.line };
@@ -168,6 +170,7 @@ impl<G: Generation> TableWriter<'_, G> {
         });
     }
 
+    /// A location. Up to 1.7 attributes that stand for fields are said in these.
     fn location(&self, out: &mut Vec<u8>, row: usize) {
         let numbers = const { &G::SCHEMA.location };
         let locations = &self.dictionary.locations;
@@ -208,6 +211,7 @@ impl<G: Generation> TableWriter<'_, G> {
         self.attribute_indices(fields, numbers.attributes, &attributes, false);
     }
 
+    /// A function. Lines that are left out are 0, as proto3 has it.
     fn function(&self, out: &mut Vec<u8>, row: usize) {
         let numbers = const { &G::SCHEMA.function };
         let function = &self.dictionary.functions[row];
@@ -220,6 +224,8 @@ impl<G: Generation> TableWriter<'_, G> {
         });
     }
 
+    /// A mapping. In 1.3 its attributes have a number behind the flags, in 1.4 to 1.7 one before them: the fields are
+    /// written in ascending order in both.
     fn mapping(&self, out: &mut Vec<u8>, row: usize) {
         let numbers = const { &G::SCHEMA.mapping };
         let mapping = &self.dictionary.mappings.rows[row];
@@ -261,6 +267,7 @@ impl<G: Generation> TableWriter<'_, G> {
         }
     }
 
+    /// A sample type or a period type, with a temporality up to 1.8.
     pub(crate) fn value_type(&self, out: &mut Vec<u8>, value_type: ValueType) {
         let numbers = const { &G::SCHEMA.value_type };
         field_varint(out, numbers.name, self.string(value_type.name).into());

@@ -160,12 +160,14 @@ struct Leaves {
 }
 
 impl Leaves {
+    /// Notes a stack by its leaf and its length.
     fn add(&mut self, leaf: LocationId, length: usize) {
         if let Some(lengths) = self.lengths.get_mut(leaf.row()) {
             *lengths |= Self::bit(length);
         }
     }
 
+    /// Forgets the leaves of these stacks, and so costs what they are and not what the table is.
     fn clear(&mut self, stacks: &Ragged<LocationId>, rows: &[u32]) {
         for leaf in rows.iter().filter_map(|&row| stacks.row(row as usize).first()) {
             if let Some(lengths) = self.lengths.get_mut(leaf.row()) {

@@ -233,6 +233,7 @@ impl<'a, G: Generation> TableWriter<'a, G> {
         1..self.dictionary.mappings.rows.len()
     }
 
+    /// Makes the varints of all indices ready, once for each row however often it is referred to.
     fn encode_indices(&mut self) {
         let Dictionary { locations, functions, attributes, .. } = self.dictionary;
         let codes = |rows: &Select, table: usize, row_0: bool| {
@@ -277,6 +278,7 @@ impl<'a, G: Generation> TableWriter<'a, G> {
         self.own_texts.find(self.dictionary, &mut self.strings);
     }
 
+    /// Numbers the texts that are marked; those that the dictionary lacks come behind them.
     fn number_strings(&mut self) {
         self.strings.number(&self.rows.strings);
         self.own_texts.number(&self.strings);
