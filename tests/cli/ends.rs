@@ -24,12 +24,29 @@ fn comes(mut is: impl FnMut() -> bool) -> bool {
     false
 }
 
+/// Whether whoever runs the tests ignores a signal, as `nohup` does: then what they start ignores it too, and ends
+/// at nothing.
+fn is_ignored(name: &str) -> bool {
+    let bit = match name {
+        "HUP" => 0,
+        "INT" => 1,
+        _ => 14,
+    };
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
+        .is_some_and(|mask| mask >> bit & 1 == 1)
+}
+
 #[test]
 fn a_signal_ends_a_run_that_waits_for_its_input() {
     let room = room("waiting");
     copy(PPROFS[0], &room.join("in.pb.gz"));
     let part = fs::read(room.join("in.pb.gz")).unwrap();
     for (name, code) in [("INT", 130), ("TERM", 143), ("HUP", 129)] {
+        if is_ignored(name) {
+            continue;
+        }
         let mut child = command("convert in.pb.gz - --to otlp -o out/")
             .current_dir(&room)
             .stdin(Stdio::piped())
@@ -66,6 +83,9 @@ fn a_signal_leaves_no_temporary_file() {
     assert!(pipe.unwrap().success());
     let before = files(&room);
     for (name, code) in [("INT", 130), ("TERM", 143)] {
+        if is_ignored(name) {
+            continue;
+        }
         let mut child = command("convert in.otlp -o x.pb.gz")
             .current_dir(&room)
             .stderr(Stdio::null())
@@ -86,7 +106,7 @@ fn a_signal_that_was_ignored_stays_so() {
     let room = room("ignored");
     copy(PPROFS[0], &room.join("in.pb.gz"));
     let bytes = fs::read(room.join("in.pb.gz")).unwrap();
-    for (ignored, other, code) in [("HUP", "TERM", 143), ("INT", "HUP", 129)] {
+    for (ignored, other, code) in [("HUP", "TERM", 143), ("INT", "TERM", 143)] {
         let run = |name: &str| {
             let shell = format!(
                 "trap '' {ignored}; exec {} convert in.pb.gz - --to otlp -o {name}/",
