@@ -140,7 +140,7 @@ pub enum Refs {
 /// | stacks | in their order | in their order | as the tree of calls |
 /// | rows that nothing refers to | stay | are left out, but for mappings | are left out, but for mappings |
 /// | OTLP 1.8 and later: samples that are 0 | stay | stay | are left out of all but one profile, where one becomes several |
-/// | OTLP: lists of one number | packed | packed | not packed, as every parser of protobuf takes them |
+/// | OTLP: lists of one number | packed | packed | not packed but for the first of a profile, as every parser of protobuf takes them |
 ///
 /// A reader could notice the order of samples, which has no meaning, and the number of samples in each
 /// profile that is a column of one: [`write()`](crate::write()) puts them together again.
