@@ -139,8 +139,11 @@ pub(crate) fn whole_messages<'a>(
     } else {
         while !rest.is_empty() {
             let Some((_, after)) = split(framing, rest) else {
-                let error = Error::malformed("the file ends within it").at(rest);
-                cut = Some(error.within_row("message", left));
+                let error = match header(framing, rest) {
+                    Header::Length(length, body) => overrun(length, body.len()),
+                    Header::Cut | Header::Invalid => cut_header(),
+                };
+                cut = Some(error.at(rest).within_row("message", left));
                 break;
             };
             (left, rest) = (left + 1, after);
@@ -315,16 +318,26 @@ pub(crate) fn next_frame(
             take(input, length as u64, &mut message)?;
             match message.len() {
                 read if read == length => Ok(Some(message)),
-                read => Err(Error::malformed(format!(
-                    "length {length} exceeds the remaining {read} bytes of the file"
-                ))),
+                read => Err(overrun(length, read)),
             }
         }
-        Header::Cut => Err(Error::malformed("the file ends inside the length of a message")),
+        Header::Cut => Err(cut_header()),
         Header::Invalid => Err(Error::malformed(format!(
             "{head:02x?} is no length of a message in {framing} framing"
         ))),
     }
+}
+
+/// A message that the file ends within.
+#[cold]
+fn overrun(length: usize, left: usize) -> Error {
+    Error::malformed(format!("length {length} exceeds the remaining {left} bytes of the file"))
+}
+
+/// A length that the file ends within.
+#[cold]
+fn cut_header() -> Error {
+    Error::malformed("the file ends inside the length of a message")
 }
 
 fn next_line(input: &mut impl BufRead, limits: &Limits) -> Result<Option<Vec<u8>>> {
