@@ -335,6 +335,7 @@ fn what_fits_is_added_after_what_does_not() {
         let owned = builder.owned_bytes();
         if builder.add(&heap).is_err() {
             assert_eq!(builder.owned_bytes(), owned);
+            assert_eq!(builder.clone().finish().unwrap(), Profiles::default());
             builder.add(&cpu).unwrap();
             assert_eq!(write("pprof", &builder.finish().unwrap()), write("pprof", &alone));
         }

@@ -105,7 +105,8 @@ impl Interner {
 
     /// Forgets everything, keeps the memory. `dictionary` is the one to go on with.
     pub(crate) fn reuse(&mut self, mut dictionary: Dictionary) {
-        clear(&mut dictionary);
+        // Every row but the empty ones.
+        truncate(&mut dictionary, [1; 7]);
         self.dictionary = dictionary;
         self.room.clear();
         self.indices().into_iter().for_each(RowIndex::clear);
@@ -133,19 +134,7 @@ impl Interner {
     /// Forgets the rows that came after a mark, and what they cost. Linear in what there is: it is for what was
     /// refused halfway.
     pub(crate) fn return_to(&mut self, mark: Mark) {
-        let [strings, mappings, functions, locations, links, attributes, stacks] = mark.rows;
-        let Dictionary { locations: spots, mappings: maps, .. } = &mut self.dictionary;
-        maps.rows.truncate(mappings);
-        maps.attributes.truncate(mappings);
-        spots.mappings.truncate(locations);
-        spots.addresses.truncate(locations);
-        spots.lines.truncate(locations);
-        spots.attributes.truncate(locations);
-        self.dictionary.strings.truncate(strings);
-        self.dictionary.functions.truncate(functions);
-        self.dictionary.links.truncate(links);
-        self.dictionary.attributes.truncate(attributes);
-        self.dictionary.stacks.truncate(stacks);
+        truncate(&mut self.dictionary, mark.rows);
         for (index, rows) in self.indices().into_iter().zip(mark.rows) {
             index.truncate(rows);
         }
@@ -339,22 +328,21 @@ fn intern_row<T: Eq>(
     Ok(at)
 }
 
-/// Forgets every row but the empty ones, keeps the memory.
-fn clear(dictionary: &mut Dictionary) {
+/// Forgets the rows of each table past so many, keeps the memory. In the order of the dictionary.
+fn truncate(dictionary: &mut Dictionary, rows: [usize; 7]) {
     let Dictionary { strings, mappings, functions, locations, links, attributes, stacks } =
         dictionary;
-    strings.clear();
-    mappings.rows.truncate(1);
-    mappings.attributes.clear();
-    functions.truncate(1);
-    locations.mappings.truncate(1);
-    locations.addresses.truncate(1);
-    locations.lines.clear();
-    locations.attributes.clear();
-    links.truncate(1);
-    attributes.truncate(1);
-    stacks.clear();
-    stacks.end_row();
+    strings.truncate(rows[0]);
+    mappings.rows.truncate(rows[1]);
+    mappings.attributes.truncate_at(rows[1]);
+    functions.truncate(rows[2]);
+    locations.mappings.truncate(rows[3]);
+    locations.addresses.truncate(rows[3]);
+    locations.lines.truncate_at(rows[3]);
+    locations.attributes.truncate_at(rows[3]);
+    links.truncate(rows[4]);
+    attributes.truncate(rows[5]);
+    stacks.truncate(rows[6]);
 }
 
 fn hash_mapping(seed: &Seed, mapping: &Mapping, attributes: &[AttributeId]) -> u64 {

@@ -108,6 +108,14 @@ impl<T> Ragged<T> {
         self.items.truncate(self.open_row());
     }
 
+    /// The same of a column whose empty rows need no setting: then the last that is set is none.
+    pub(crate) fn truncate_at(&mut self, rows: usize) {
+        self.truncate(rows);
+        while !self.is_empty() && self.row(self.len() - 1).is_empty() {
+            self.ends.pop();
+        }
+    }
+
     /// Ends the row that the items pushed since the last end make up.
     #[inline]
     pub(crate) fn end_row(&mut self) {
@@ -174,5 +182,12 @@ mod tests {
         assert_eq!(rows, [&[][..], &[], &[1, 2], &[3], &[], &[4]]);
         assert_eq!(ragged.row(2), [1, 2]);
         assert!(ragged.row(7).is_empty());
+        let mut shorter = ragged.clone();
+        shorter.truncate_at(5);
+        assert_eq!(shorter, Ragged { items: vec![1, 2, 3], ends: vec![0, 0, 2, 3] });
+        shorter.truncate_at(2);
+        assert_eq!(shorter, Ragged::NONE);
+        ragged.truncate(2);
+        assert_eq!(ragged, Ragged { items: vec![], ends: vec![0, 0] });
     }
 }
