@@ -56,6 +56,7 @@ impl Stacks {
         if locations.len() > 0 {
             self.most = locations.most_less_one();
             self.rows.items = locations.into_vec();
+            self.rows.trim();
         }
     }
 }

@@ -45,6 +45,11 @@ pub(crate) struct Texts {
 /// that costs as much, and most payloads have few texts in place.
 const ONE_BY_ONE: u32 = 16;
 
+/// Behind the texts of a payload come as many names of attributes as a rule, none longer: without room for
+/// them, all texts would move.
+const NAMES: usize = 16;
+const NAME: usize = 40;
+
 impl Texts {
     pub(crate) fn new() -> Self {
         Self {
@@ -60,7 +65,7 @@ impl Texts {
     /// The same, with room for some rows of the string table.
     pub(crate) fn with_room(rows: usize, bytes: usize) -> Self {
         let mut texts = Self::new();
-        texts.raw.reserve(rows, bytes);
+        texts.raw.reserve(rows + NAMES, bytes + NAMES * NAME);
         texts
     }
 
@@ -153,7 +158,7 @@ impl Texts {
 
     /// Makes room for `texts` texts of `bytes` bytes in all.
     pub(crate) fn reserve(&mut self, texts: usize, bytes: usize) {
-        self.raw.reserve(texts, bytes);
+        self.raw.reserve(texts + NAMES, bytes + NAMES * NAME);
         self.index.reserve(texts);
     }
 

@@ -96,6 +96,13 @@ impl<T> Ragged<T> {
         size_of_val(&self.items[..]) + size_of_val(&self.ends[..])
     }
 
+    /// Gives room for items back that was made for more of them than came.
+    pub(crate) fn trim(&mut self) {
+        if self.items.capacity() - self.items.len() > self.items.len() / 8 {
+            self.items.shrink_to_fit();
+        }
+    }
+
     /// Forgets all rows, keeps the memory.
     pub(crate) fn clear(&mut self) {
         self.items.clear();

@@ -357,22 +357,23 @@ fn end_long(window: &mut [u8], body: usize, at: u32, room: usize) -> u32 {
     set_length(window, body, length as usize, room) as u32 + length
 }
 
-/// A packed repeated field of the indices of any number of rows, left out when it is empty.
+/// A packed repeated field of the indices of any number of rows, part by part, `count` in all; left out when it is
+/// empty.
 #[inline]
-pub(crate) fn field_codes<T: Copy>(
+pub(crate) fn field_codes<'a, T: Copy + 'a>(
     out: &mut Vec<u8>,
     number: u32,
-    rows: &[T],
+    (count, parts): (usize, impl Iterator<Item = &'a [T]>),
     codes: &Codes,
     row_of: impl Fn(T) -> usize + Copy,
 ) {
     /// Rows a window.
     const ROWS: usize = 256;
-    if rows.is_empty() || number == 0 {
+    if count == 0 || number == 0 {
         return;
     }
-    field_large(out, number, codes.expected(rows.len()), |out| {
-        for rows in rows.chunks(ROWS) {
+    field_large(out, number, codes.expected(count), |out| {
+        for rows in parts.flat_map(|part| part.chunks(ROWS)) {
             fields(out, Fields::indices(rows.len()), |fields| {
                 fields.at = put_rows(fields.window, 0, rows, &codes.codes, row_of);
             });
@@ -404,7 +405,7 @@ mod tests {
                 let (mut fast, mut plain) = (Vec::new(), Vec::new());
                 let codes = Codes::of(&values);
                 let rows: Vec<usize> = (0..size).rev().collect();
-                field_codes(&mut fast, 3, &rows, &codes, |row| row);
+                field_codes(&mut fast, 3, (size, rows.chunks(7)), &codes, |row| row);
                 field_message(&mut plain, 3, |out| {
                     rows.iter().for_each(|&row| varint(out, u64::from(values[row])))
                 });

@@ -232,6 +232,7 @@ impl Tables {
         intake: &mut Intake,
     ) -> Result<Ragged<crate::model::dictionary::Line>> {
         let mut lines = std::mem::take(&mut self.lines);
+        lines.trim();
         let largest = lines.items.iter().map(|line| line.function.0).max().unwrap_or(0);
         let Target { rows, shift, .. } = shifts.function;
         if largest as usize >= rows {

@@ -43,7 +43,9 @@ use crate::format::otlp::write::lower::is_profile_field;
 use crate::format::otlp::write::parts::{Column, Part, ScopeParts, scopes};
 use crate::format::otlp::write::profile::{Packed, ProfileWriter, Said};
 use crate::format::otlp::write::refs::TextRefs;
-use crate::format::otlp::write::sizes::{estimate, profile_estimate};
+use crate::format::otlp::write::sizes::{
+    estimate, locations_estimate, profile_estimate, tables_estimate,
+};
 use crate::format::otlp::write::slices::Slices;
 use crate::format::otlp::write::tables::TableWriter;
 use crate::format::subset::Subsets;
@@ -217,7 +219,13 @@ impl<G: Generation> Writer<'_, G> {
         mut scopes: &[ScopeParts],
     ) -> Result<Vec<u8>> {
         let expected = estimate::<G>(profiles);
-        out.reserve(expected);
+        // Of stacks that are slices of a list it is not known yet how long that is.
+        let stacks = &self.dictionary.stacks.items;
+        let unknown = match G::SCHEMA.tables.stack {
+            0 => locations_estimate(stacks, stacks.len()),
+            _ => 0,
+        };
+        out.reserve(expected - unknown);
         for (row, resource) in profiles.resources.iter().enumerate() {
             let (own, others) = scopes.split_at(resource.scopes.len());
             scopes = others;
@@ -233,9 +241,14 @@ impl<G: Generation> Writer<'_, G> {
                 // A lone string table would be taken for a pprof's.
                 Home::Data if out.is_empty() && tables.is_empty() => {}
                 Home::Dictionary => {
-                    field_large(&mut out, G::SCHEMA.data.dictionary, tables.estimate(), |out| {
-                        tables.write_all(out);
-                    });
+                    field_large(
+                        &mut out,
+                        G::SCHEMA.data.dictionary,
+                        tables_estimate(self.dictionary),
+                        |out| {
+                            tables.write_all(out);
+                        },
+                    );
                 }
                 Home::Data | Home::Profile => tables.write_all(&mut out),
             }

@@ -10,7 +10,7 @@ use crate::format::losses::{self, Losses};
 use crate::format::otlp::schema::{Generation, Home};
 use crate::format::otlp::write::lower::is_profile_field;
 use crate::format::otlp::write::parts::Part;
-use crate::format::otlp::write::sizes::profile_estimate;
+use crate::format::otlp::write::sizes::{locations_estimate, profile_estimate, tables_estimate};
 use crate::format::otlp::write::slices::Slices;
 use crate::format::otlp::write::tables::TableWriter;
 use crate::format::{WriteOptions, temporality};
@@ -102,7 +102,7 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
         let format = self.tables.dictionary.text(profile.original_payload_format);
         field_bytes_nonempty(out, fields.original_payload_format, format.as_bytes());
         field_bytes_nonempty(out, fields.original_payload, &profile.original_payload);
-        let expected = self.tables.estimate() + profile_estimate::<G>(profile);
+        let expected = tables_estimate(self.tables.dictionary) + profile_estimate::<G>(profile);
         let mut result = Ok(());
         field_large(out, fields.profile, expected, |out| result = self.profile(out, part, said));
         result
@@ -117,6 +117,9 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
             let used = part.first().samples.stacks.iter().copied();
             let locations = self.tables.dictionary.locations.len();
             self.slices.lay_out(&self.tables.dictionary.stacks, locations, used);
+            let left = out.capacity() - out.len();
+            let list = locations_estimate(&self.tables.dictionary.stacks.items, self.slices.length);
+            out.reserve_exact(left + list + list / 16);
         }
         for number in 1..=const { schema::PROFILE.last_number() } {
             if G::SCHEMA.home == Home::Profile {
@@ -125,7 +128,8 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
             if number == G::SCHEMA.profile.samples {
                 self.samples(out, part)?;
             } else if number == G::SCHEMA.profile.location_indices {
-                self.tables.location_indices(out, number, &self.slices.locations);
+                let parts = self.slices.parts(&self.tables.dictionary.stacks);
+                self.tables.location_indices(out, number, (self.slices.length, parts));
             } else {
                 self.field(out, number, part, said);
             }

@@ -17,17 +17,6 @@ use crate::wire::write::{field_bytes, field_large, field_message, field_text};
 const LINE: usize = Fields::MESSAGE + Fields::INDEX + 2 * Fields::VARINT;
 
 impl<G: Generation> TableWriter<'_, G> {
-    /// About how many bytes the tables take.
-    pub(crate) fn estimate(&self) -> usize {
-        let dictionary = self.dictionary;
-        dictionary.strings.text_len()
-            + self.strings.len() * 2
-            + dictionary.locations.len() * 12
-            + dictionary.functions.len() * 8
-            + dictionary.stacks.items.len() * 2
-            + dictionary.stacks.len() * 4
-    }
-
     /// All tables, in ascending order.
     pub(crate) fn write_all(&self, out: &mut Vec<u8>) {
         (1..=18).for_each(|number| self.write(out, number));
@@ -84,7 +73,8 @@ impl<G: Generation> TableWriter<'_, G> {
                 let stack = dictionary.stacks.row(row);
                 let expected = self.locations.expected(stack.len()) + 3;
                 field_large(out, number, expected, |out| {
-                    self.location_indices(out, G::SCHEMA.stack.locations, stack);
+                    let parts = (stack.len(), iter::once(stack));
+                    self.location_indices(out, G::SCHEMA.stack.locations, parts);
                 });
             }
         }
@@ -149,8 +139,13 @@ impl<G: Generation> TableWriter<'_, G> {
 
     /// Indices of locations.
     #[inline]
-    pub(crate) fn location_indices(&self, out: &mut Vec<u8>, number: u32, ids: &[LocationId]) {
-        field_codes(out, number, ids, &self.locations, LocationId::row);
+    pub(crate) fn location_indices<'s>(
+        &self,
+        out: &mut Vec<u8>,
+        number: u32,
+        parts: (usize, impl Iterator<Item = &'s [LocationId]>),
+    ) {
+        field_codes(out, number, parts, &self.locations, LocationId::row);
     }
 
     /// The index of a stack.

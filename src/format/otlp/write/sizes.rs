@@ -6,7 +6,10 @@
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::otlp::schema::Generation;
 use crate::model::Profiles;
+use crate::model::dictionary::Dictionary;
+use crate::model::id::LocationId;
 use crate::model::profile::Profile;
+use crate::wire::write::varint_len;
 
 /// The error of more rows than the generation's indices can count.
 /// Indices are `int32` in OTLP since 1.4; the older one is held to the same.
@@ -19,25 +22,49 @@ pub(crate) fn check_rows(table: &'static str, rows: usize) -> Result<()> {
     Ok(())
 }
 
-/// About how many bytes a payload takes; only time depends on it.
+/// About how many bytes a payload takes; only time and memory depend on it.
 pub(crate) fn estimate<G: Generation>(profiles: &Profiles) -> usize {
-    let dictionary = &profiles.dictionary;
-    let tables = dictionary.strings.text_len()
-        + dictionary.strings.len() * 3
-        + dictionary.locations.len() * 22
-        + dictionary.functions.len() * 14
-        + dictionary.stacks.items.len() * 5 / 2
-        + dictionary.stacks.len() * 5
-        + dictionary.attributes.len() * 24;
     let samples: usize = profiles.iter().map(|profile| profile_estimate::<G>(profile)).sum();
-    tables + samples + 1024
+    let rows = tables_estimate(&profiles.dictionary) + samples;
+    // A buffer that is too small by a byte becomes twice as large.
+    rows + rows / 16 + 512
+}
+
+/// What the tables take on average, with the stacks.
+pub(crate) fn tables_estimate(dictionary: &Dictionary) -> usize {
+    let Dictionary { strings, mappings, functions, locations, stacks, attributes, .. } = dictionary;
+    let mapping = if mappings.rows.len() > 1 { 2 } else { 0 };
+    strings.text_len()
+        + strings.len() * 2
+        + functions.len() * (6 + 2 * varint_len(strings.len() as u64))
+        + locations.len() * (3 + mapping)
+        + some(&locations.addresses, |address| varint_len(*address))
+        + locations.lines.items.len() * 9
+        + locations_estimate(&stacks.items, stacks.items.len())
+        + stacks.len() * 4
+        + attributes.len() * 20
+}
+
+/// What so many of the references to locations take.
+pub(crate) fn locations_estimate(ids: &[LocationId], count: usize) -> usize {
+    some(ids, |id| varint_len(id.0.into())) * count / ids.len().max(1)
 }
 
 /// What a sample takes on average, by the columns it has. Too little costs a copy, too much some memory.
 pub(crate) fn profile_estimate<G: Generation>(profile: &Profile) -> usize {
     let samples = &profile.samples;
-    let row = samples.len() * 8 + samples.attributes.items.len() * 2;
+    let row = samples.len() * 10 + samples.attributes.items.len() * 3;
     let columns =
         if G::SCHEMA.has_one_sample_type() { profile.sample_types.len().max(1) } else { 1 };
-    row * columns + samples.values.items.len() * 5 + samples.timestamps.items.len() * 9 + 256
+    let values = some(&samples.values.items, |value| varint_len(*value as u64));
+    row * columns + values + samples.timestamps.items.len() * 9 + 256
 }
+
+/// The bytes of all items, as those of up to [`LOOKED_AT`] say.
+fn some<T>(items: &[T], bytes: impl Fn(&T) -> usize) -> usize {
+    let step = items.len() / LOOKED_AT + 1;
+    items.iter().step_by(step).map(bytes).sum::<usize>() * step
+}
+
+/// How many items say what all of them take.
+const LOOKED_AT: usize = 1 << 10;

@@ -29,8 +29,8 @@ use crate::model::ragged::Ragged;
 /// out in the same memory: what is kept by row is cleared by the rows that were used.
 #[derive(Debug, Default)]
 pub(crate) struct Slices {
-    /// The profile's `location_indices`, as rows of the model.
-    pub(crate) locations: Vec<LocationId>,
+    /// How long the profile's `location_indices` are.
+    pub(crate) length: usize,
     /// By stack: where its slice begins.
     starts: Vec<u32>,
     /// By stack: a longer or equal one that holds it, and where; or [`NOWHERE`].
@@ -105,7 +105,6 @@ impl Slices {
 
     /// Forgets the profile before.
     fn clear(&mut self, stacks: usize) {
-        self.locations.clear();
         for row in self.rows.drain(..) {
             self.starts[row as usize] = NOWHERE;
             self.within[row as usize] = (NOWHERE, 0);
@@ -125,21 +124,29 @@ impl Slices {
         used.filter(new).map(|stack| stack.0).collect()
     }
 
-    /// Appends the stacks that are in no other. Who holds one comes before it.
+    /// Puts the stacks that are in no other one behind the other. Who holds one comes before it.
     fn place(&mut self, stacks: &Ragged<LocationId>) {
-        let Self { locations, starts, within, rows, .. } = self;
-        let own = rows.iter().filter(|row| within[**row as usize].0 == NOWHERE);
-        locations.reserve(own.map(|row| stacks.row(*row as usize).len()).sum());
+        let Self { length, starts, within, rows, .. } = self;
+        *length = 0;
         for &row in &*rows {
             let (holder, at) = within[row as usize];
             starts[row as usize] = if holder == NOWHERE {
-                let start = locations.len() as u32;
-                locations.extend_from_slice(stacks.row(row as usize));
+                let start = *length as u32;
+                *length += stacks.row(row as usize).len();
                 start
             } else {
                 starts[holder as usize] + at
             };
         }
+    }
+
+    /// The profile's `location_indices`, as rows of the model: the stacks that are in no other.
+    pub(crate) fn parts<'a>(
+        &'a self,
+        stacks: &'a Ragged<LocationId>,
+    ) -> impl Iterator<Item = &'a [LocationId]> {
+        let own = self.rows.iter().filter(|row| self.within[**row as usize].0 == NOWHERE);
+        own.map(|row| stacks.row(*row as usize))
     }
 
     /// Where the slice of a stack begins. An empty one may begin anywhere.
@@ -241,6 +248,12 @@ mod tests {
         slices
     }
 
+    fn list(slices: &Slices, stacks: &Ragged<LocationId>) -> Vec<LocationId> {
+        let list: Vec<_> = slices.parts(stacks).flatten().copied().collect();
+        assert_eq!(list.len(), slices.length);
+        list
+    }
+
     #[test]
     fn a_profile_leaves_nothing_to_the_next() {
         let stacks = ragged(&[&[], &[2, 1], &[3, 2, 1], &[1], &[3, 1], &[2]]);
@@ -249,7 +262,7 @@ mod tests {
             let used = used.into_iter().map(StackId);
             slices.lay_out(&stacks, 4, used.clone());
             let fresh = of(&stacks, 4, used);
-            assert_eq!(slices.locations, fresh.locations);
+            assert_eq!(list(&slices, &stacks), list(&fresh, &stacks));
             assert!((0..6).map(StackId).all(|stack| slices.start(stack) == fresh.start(stack)));
         }
     }
@@ -258,11 +271,11 @@ mod tests {
     fn callers_are_slices_of_those_they_call() {
         let stacks = ragged(&[&[], &[2, 1], &[3, 2, 1], &[1], &[3, 1], &[2]]);
         let slices = of(&stacks, 4, (0..6).map(StackId));
-        assert_eq!(slices.locations.len(), 3 + 2 + 1, "2 1 and 1 are in 3 2 1; 2 is no suffix");
+        assert_eq!(slices.length, 3 + 2 + 1, "2 1 and 1 are in 3 2 1; 2 is no suffix");
         for row in 0..6 {
             let start = slices.start(StackId(row)) as usize;
             let stack = stacks.row(row as usize);
-            assert_eq!(&slices.locations[start..start + stack.len()], stack);
+            assert_eq!(&list(&slices, &stacks)[start..start + stack.len()], stack);
         }
     }
 
@@ -272,7 +285,7 @@ mod tests {
         let stacks = ragged(&rows);
         let lay_out = || of(&stacks, 5, (0..7).map(StackId));
         let slices = lay_out();
-        assert_eq!(slices.locations.len(), 3 + 3);
+        assert_eq!(slices.length, 3 + 3);
         for row in [1, 2, 4, 6] {
             assert_eq!(slices.start(StackId(row)), 1);
         }
@@ -289,10 +302,10 @@ mod tests {
         rows.push(&deepest);
         let stacks = ragged(&rows);
         let slices = of(&stacks, 3, (0..rows.len() as u32).map(StackId));
-        assert_eq!(slices.locations.len(), deepest.len());
+        assert_eq!(slices.length, deepest.len());
         for (row, stack) in rows.iter().enumerate() {
             let start = slices.start(StackId(row as u32)) as usize;
-            let found = &slices.locations[start..start + stack.len()];
+            let found = &list(&slices, &stacks)[start..start + stack.len()];
             assert!(found.iter().map(|id| id.0).eq(stack.iter().copied()));
         }
     }
@@ -301,7 +314,7 @@ mod tests {
     fn only_the_stacks_used_are_laid_out() {
         let stacks = ragged(&[&[], &[1], &[2], &[3]]);
         let slices = of(&stacks, 4, [StackId(3), StackId(1), StackId(3)].into_iter());
-        assert_eq!(slices.locations, [LocationId(3), LocationId(1)]);
+        assert_eq!(list(&slices, &stacks), [LocationId(3), LocationId(1)]);
     }
 
     #[test]
@@ -313,8 +326,9 @@ mod tests {
             let mut numbered = vec![&[][..]; 9];
             (0..8).for_each(|at| numbered[1 + order[at]] = rows[at]);
             let used = order.map(|row| StackId(1 + row as u32));
-            let slices = of(&ragged(&numbered), 10, used.into_iter());
-            (slices.locations.clone(), used.map(|stack| slices.start(stack)))
+            let stacks = ragged(&numbered);
+            let slices = of(&stacks, 10, used.into_iter());
+            (list(&slices, &stacks), used.map(|stack| slices.start(stack)))
         };
         let one = of([0, 1, 2, 3, 4, 5, 6, 7]);
         assert_eq!(one.1, [6, 7, 8, 1, 0, 10, 3, 10]);
