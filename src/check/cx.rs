@@ -7,7 +7,7 @@ use super::fields::Fields;
 use super::findings::Findings;
 use super::record::{Lent, Pool, Record};
 use super::shape::{Kind, Shape, Shapes, Slot, Take};
-use super::state::{Attribute, PayloadState, ProfileState};
+use super::state::{Attribute, Line, PayloadState, ProfileState};
 use super::tables::Tables;
 use super::varint::Packed;
 use crate::format::Receiver;
@@ -44,6 +44,8 @@ pub(crate) struct Cx<'a> {
     /// Room for numbers, and for bytes, that are made and forgotten.
     pub(crate) set: Vec<u64>,
     pub(crate) scratch: Vec<u8>,
+    /// The lines of the location that is walked.
+    pub(crate) lines: Vec<Line>,
     /// The unit that was met last, and whether it is one of UCUM.
     pub(crate) unit: (u64, bool),
     /// The references of the list that is walked, each plus 1, for their memory.
@@ -81,6 +83,7 @@ impl<'a> Cx<'a> {
             styled: false,
             set: Vec::new(),
             scratch: Vec::new(),
+            lines: Vec::new(),
             unit: (0, true),
             indices: Indices::plus(1),
             bytes,

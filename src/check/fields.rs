@@ -5,6 +5,7 @@
 //! [`Reader`], which the readers of all formats use, so that a field is where they find it.
 
 use crate::wire::read::Reader;
+use crate::wire::short::NO_TAG;
 use crate::wire::{FIXED32, FIXED64, LEN, VARINT};
 
 /// Where a body begins and ends in the payload.
@@ -26,8 +27,14 @@ impl<'a> Fields<'a> {
     /// The body of the next field, if that begins with the byte `tag` and has a length in its shortest form, of one
     /// byte or two: rows of a table mostly follow one another.
     #[inline(always)]
-    pub(crate) fn again(&mut self, tag: u8) -> Option<Body> {
-        self.rest.record_of(tag.into()).map(body)
+    pub(crate) fn again(&mut self, tag: u16) -> Option<Body> {
+        self.rest.record_of(tag.into()).map(|found| found.span())
+    }
+
+    /// What [`again`](Self::again) has to be told for more fields like the next one; [`NO_TAG`] where that is no usual row.
+    #[inline(always)]
+    pub(crate) fn tag(&self) -> u16 {
+        self.rest.record_tag().map_or(NO_TAG, |tag| tag as u16)
     }
 
     /// The number in the last field, if it was one of a varint or of eight bytes.
@@ -73,16 +80,10 @@ impl Iterator for Fields<'_> {
     #[inline(always)]
     fn next(&mut self) -> Option<Self::Item> {
         match self.rest.record() {
-            Some((tag, found)) => Some((tag >> 3, Some(body(found)))),
+            Some((tag, found)) => Some((tag >> 3, Some(found.span()))),
             None => self.any(),
         }
     }
-}
-
-/// Where a message is in the payload.
-#[inline(always)]
-fn body(found: Reader<'_>) -> Body {
-    (found.at(), found.at() + found.left())
 }
 
 /// The body behind a tag, however its length is written.

@@ -187,6 +187,27 @@ pub(crate) struct KeyState {
     pub(crate) rows: u64,
 }
 
+/// A line of a location.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Line {
+    /// The row of its function.
+    pub(crate) function: u64,
+    pub(crate) line: u64,
+    pub(crate) column: u64,
+    /// Where its line begins in its location.
+    pub(crate) at: u32,
+    /// How many bytes it has.
+    pub(crate) length: u32,
+}
+
+/// Lines are the same wherever they stand.
+impl PartialEq for Line {
+    fn eq(&self, other: &Self) -> bool {
+        let of = |line: &Self| (line.function, line.line, line.column);
+        of(self) == of(other)
+    }
+}
+
 /// A mapping, as far as locations are held against it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MappingFact {

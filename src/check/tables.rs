@@ -31,7 +31,7 @@ impl Tables {
     pub(crate) fn survey(&mut self, bytes: &[u8], shape: &Shape, start: usize, end: usize) {
         let mut fields = Fields::new(bytes, start, end);
         loop {
-            let tag = bytes.get(fields.at()).copied().unwrap_or(0);
+            let tag = fields.tag();
             let Some((number, body)) = fields.next() else { return };
             let Some(slot) = shape.slot(number) else { continue };
             let (Role::Row(table), Take::Message | Take::Text, Some((from, to))) =

@@ -51,9 +51,7 @@ impl Cx<'_> {
         end: usize,
         record: &mut Record,
     ) -> usize {
-        let Some(tag) = self.bytes.get(before).copied().filter(|tag| *tag < 0x80) else {
-            return at;
-        };
+        let tag = Fields::new(self.bytes, before, end).tag();
         let Some(slot) = shape.slot(u32::from(tag >> 3)).filter(|slot| slot.repeated) else {
             return at;
         };

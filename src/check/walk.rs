@@ -154,7 +154,7 @@ fn children(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record, tables: boo
     let mut inner = cx.pool.lend();
     let mut fields = Fields::new(cx.bytes, record.start, record.end);
     loop {
-        let tag = cx.bytes.get(fields.at()).copied().unwrap_or(0);
+        let tag = fields.tag();
         let Some((number, body)) = fields.next() else { break };
         let (Some(slot), Some(body)) = (shape.slot(number), body) else { continue };
         if slot.take != Take::Message || (shape.tables >> slot.cell & 1 == 1) != tables {

@@ -241,16 +241,23 @@ impl<'a> Reader<'a> {
     /// otherwise.
     #[inline(always)]
     pub(crate) fn record(&mut self) -> Option<(u32, Self)> {
-        let tag = u32::from(*self.payload.get(self.at)?);
+        let tag = self.record_tag()?;
         Some((tag, self.record_of(tag)?))
     }
 
-    /// The next field's message, if [`record`](Self::record) reads it and it has this tag; `None`, and
-    /// nothing was read, otherwise.
+    /// The byte that the next field begins with, if it is the tag of a length-delimited one.
+    #[inline(always)]
+    pub(crate) fn record_tag(&self) -> Option<u32> {
+        let tag = u32::from(*self.payload.get(self.at)?);
+        (tag & 0x87 == LEN && tag >= 8).then_some(tag)
+    }
+
+    /// The next field's message, if [`record`](Self::record) reads it and it has this tag, which is one of
+    /// [`record_tag`](Self::record_tag); `None`, and nothing was read, otherwise.
     #[inline(always)]
     pub(crate) fn record_of(&mut self, tag: u32) -> Option<Self> {
         let &[found, low, high] = self.payload.get(self.at..self.at + 3)?.first_chunk()?;
-        if u32::from(found) != tag || tag & 0x87 != LEN || tag < 8 {
+        if u32::from(found) != tag {
             return None;
         }
         let (length, start) = if low < 0x80 {
@@ -266,6 +273,12 @@ impl<'a> Reader<'a> {
         }
         self.at = end;
         Some(Self { payload: self.payload, at: start, end })
+    }
+
+    /// Where the message begins and ends in the payload.
+    #[inline(always)]
+    pub(crate) fn span(&self) -> (usize, usize) {
+        (self.at, self.end)
     }
 
     /// The next length-delimited field's tag and message, and where it begins; the others are

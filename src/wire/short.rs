@@ -198,6 +198,12 @@ impl<'a, const WINDOW: usize> Short<'a, WINDOW> {
         self.at
     }
 
+    /// The fields from a byte of the message on that was the [next](Self::at) one.
+    #[inline(always)]
+    pub(crate) fn from(self, at: usize) -> Self {
+        Self { at, ..self }
+    }
+
     /// How many bytes are left of a message of which none was read past its end.
     #[inline(always)]
     pub(crate) fn left(&self) -> usize {
@@ -290,11 +296,15 @@ fn shortest_varint<const ZERO: usize>(word: u64) -> (u64, usize) {
         let length = if low & 0x7f_0000 == 0 { PAST } else { 3 };
         return (compact_low(low & 0x7f_ffff).into(), length);
     }
+    if low & 0x8000_0000 == 0 {
+        let length = if low & 0x7f00_0000 == 0 { PAST } else { 4 };
+        return (compact_low(low).into(), length);
+    }
     long_shortest(word)
 }
 
-/// The same of four to eight bytes.
-#[inline(never)]
+/// The same of five to eight bytes.
+#[inline(always)]
 fn long_shortest(word: u64) -> (u64, usize) {
     let (value, length) = any_varint(word);
     match value >> (7 * (length - 1) % 64) {

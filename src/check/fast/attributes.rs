@@ -50,7 +50,6 @@ pub(super) fn entry(cx: &mut Cx<'_>, message: &Message) -> Option<()> {
     }
     cx.tables.mark(Table::String, key);
     cx.tables.note_plain(Table::Attribute, message.row());
-    cx.owns(Kind::KeyValueAndUnit, message.len());
     cx.owns(Kind::AnyValue, bytes);
     Some(())
 }

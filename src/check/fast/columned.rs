@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::message::{Few, Message, Window, mark};
+use super::message::{Few, Message, Window};
 use crate::check::catalogue::OP4019;
 use crate::check::cx::Cx;
 use crate::check::fields::Fields;
@@ -83,8 +83,7 @@ pub(super) fn sliced(cx: &mut Cx<'_>, message: &Message) -> Option<()> {
         return None;
     }
     let values = Values::of(cx, message.within(&values))?;
-    let few = Few::of(cx, attributes)?;
-    let attributes = few.rows();
+    let attributes = Few::of(cx, attributes)?;
     let fits = start.checked_add(length).is_some_and(|end| end <= cx.profile.slice);
     if length == 0 || length > cx.limits.max_stack_depth || !fits {
         return None;
@@ -101,8 +100,7 @@ pub(super) fn sliced(cx: &mut Cx<'_>, message: &Message) -> Option<()> {
         let spot = spot.field(message.shape.name_of(VALUES));
         cx.tell(&OP4019, &[message.step], spot, "", "");
     }
-    mark(cx, attributes);
-    cx.owns(Kind::Sample, message.len());
+    attributes.mark(cx);
     Some(())
 }
 
@@ -119,7 +117,7 @@ type Label = (u64, u64, u64);
 #[inline(always)]
 pub(super) fn of_pprof(cx: &mut Cx<'_>, message: &Message) -> Option<()> {
     let mut fields = Fields::new(cx.bytes, message.start, message.end);
-    let mut next = |cell: usize| fields.again(message.shape.tags[cell] as u8);
+    let mut next = |cell: usize| fields.again(message.shape.tags[cell]);
     let (locations, values) = (next(LOCATIONS)?, next(VALUES)?);
     let (mut bodies, mut found) = ([(0, 0); MOST_LABELS], 0);
     while let Some(body) = next(LABELS) {
@@ -144,7 +142,6 @@ pub(super) fn of_pprof(cx: &mut Cx<'_>, message: &Message) -> Option<()> {
     for (key, text, unit) in labels {
         [*key, *text, *unit].into_iter().for_each(|text| cx.tables.mark(Table::String, text));
     }
-    cx.owns(Kind::Sample, message.len());
     bodies.iter().for_each(|(start, end)| cx.owns(Kind::Label, end - start));
     Some(())
 }

@@ -1,11 +1,11 @@
 //! Locations, functions and stacks.
 
-use super::message::{Few, Message, Window, mark};
+use super::message::{Few, Message, Window};
 use crate::check::catalogue::{OP7011, OP7014};
 use crate::check::cx::Cx;
 use crate::check::findings::{Spot, Step};
-use crate::check::rules::limits;
 use crate::check::shape::{Kind, Shape};
+use crate::check::state::Line;
 use crate::check::text;
 use crate::schema::{FUNCTION, LINE, LOCATION, Table, Version};
 
@@ -16,86 +16,118 @@ const LINES: usize = LOCATION.cell("lines");
 const ATTRIBUTES: usize = LOCATION.cell("attribute_indices");
 const FOLDED: usize = LOCATION.cell("is_folded");
 
-/// A line: the row of its function, its line and its column, and where the line begins in its location.
-type Line = (u32, u32, u32, u32);
-
-/// More lines than this are walked.
-const MOST: usize = 16;
-
-/// What a location says of where it is.
+/// What a location says besides its lines.
 #[derive(Clone, Copy)]
-struct Place {
+struct Place<'a> {
+    id: u64,
     /// The reference to its mapping, which may be 0 where 0 is not none.
     mapping: Option<u64>,
     address: u64,
     /// Where the field of its address begins.
     address_at: usize,
-    /// Whether it has lines, and attributes.
-    has: (bool, bool),
+    attributes: Option<Window<'a>>,
 }
 
 /// A location: its mapping, its address and its lines are there, in that order in every version.
+///
+/// Most have one line and nothing behind it: what is known not to be there costs those nothing.
 #[inline(always)]
-pub(super) fn location(cx: &mut Cx<'_>, message: &Message) -> Option<()> {
-    let mut fields = message.short(cx)?;
-    let (inner, tags) = (cx.line_shape?, &message.shape.tags);
-    let id = fields.exact(tags[ID]);
-    let mapping = fields.shortest(tags[MAPPING]);
+pub(super) fn location<const PPROF: bool>(cx: &mut Cx<'_>, message: &Message) -> Option<()> {
+    let (mut fields, tags) = (message.short(cx)?, &message.shape.tags);
+    let (id, mapping) = (fields.exact(tags[ID]), fields.shortest(tags[MAPPING]));
     let address_at = fields.at();
     let address = fields.exact(tags[ADDRESS]);
-    let (mut lines, mut count, mut bytes) = ([(0, 0, 0, 0); MOST], 0, 0);
-    while let Some(body) = fields.part(tags[LINES]) {
-        bytes += body.left();
-        let line = line(cx, inner, body)?;
-        // That one comes twice is told by its bytes.
-        let same = |other: &Line| (other.0, other.1, other.2) == (line.0, line.1, line.2);
-        if lines.get(..count)?.iter().any(same) {
-            return None;
+    let place = || Place { id, mapping, address, address_at, attributes: None };
+    let lines_at = fields.at();
+    match fields.part(tags[LINES]) {
+        Some(body) if fields.is_done() => {
+            let line = line::<PPROF>(cx, cx.line_shape?, body)?;
+            prove::<PPROF>(cx, message, place(), &[line])
         }
-        *lines.get_mut(count)? = line;
-        count += 1;
+        _ => {
+            // What is pointed to does not stay in registers: of this loop that is a copy.
+            let message = *message;
+            any::<PPROF>(cx, &message, place(), fields.from(lines_at))
+        }
     }
-    let lines = lines.get(..count)?;
+}
+
+/// A location of any number of lines `behind` its address.
+#[inline(never)]
+fn any<const PPROF: bool>(
+    cx: &mut Cx<'_>,
+    message: &Message,
+    place: Place<'_>,
+    behind: Window<'_>,
+) -> Option<()> {
+    let (mut fields, tags) = (behind, &message.shape.tags);
+    let mut lines = std::mem::take(&mut cx.lines);
+    lines.clear();
+    let inner = cx.line_shape?;
+    while let Some(body) = fields.part(tags[LINES]) {
+        lines.push(line::<PPROF>(cx, inner, body)?);
+    }
     let folded = fields.exact(tags[FOLDED]);
     let attributes = fields.part(tags[ATTRIBUTES]);
-    let optional = (Version::V1_4..=Version::V1_7).contains(&cx.version);
-    let usual = folded <= 1 && (mapping != Some(0) || optional);
-    if !fields.is_done() || !usual || !is_usual_row(cx, message, id, count) {
+    if folded > 1 || !fields.is_done() {
         return None;
     }
-    let few = Few::of(cx, attributes)?;
-    let attributes = few.rows();
-    let has = (count > 0, !attributes.is_empty());
-    mapped(cx, message, Place { mapping, address, address_at, has })?;
+    prove::<PPROF>(cx, message, Place { attributes, ..place }, &lines)?;
+    cx.lines = lines;
+    Some(())
+}
+
+/// Shows that there is nothing to say of a location.
+#[inline(always)]
+fn prove<const PPROF: bool>(
+    cx: &mut Cx<'_>,
+    message: &Message,
+    place: Place<'_>,
+    lines: &[Line],
+) -> Option<()> {
+    let optional = (Version::V1_4..=Version::V1_7).contains(&cx.version);
+    let unset = place.mapping == Some(0) && !optional;
+    if unset || !is_usual_row::<PPROF>(cx, message, place.id, lines.len()) {
+        return None;
+    }
+    // That one comes twice is told by its bytes.
+    let same = |row: usize| lines.get(..row).is_some_and(|before| before.contains(&lines[row]));
+    if (1..lines.len()).any(same) {
+        return None;
+    }
+    let attributes = Few::of(cx, place.attributes)?;
+    mapped::<PPROF>(cx, message, place, (!lines.is_empty(), attributes.len > 0))?;
     note_lines(cx, message, lines);
-    if id == 0 && (attributes.len() < 2 || attributes.is_sorted()) {
+    if place.id == 0 && (attributes.len < 2 || attributes.rows().is_sorted()) {
         cx.tables.note_plain(Table::Location, message.row());
     }
-    mark(cx, attributes);
-    cx.owns(Kind::Location, message.len() + bytes);
-    cx.payload.owned += count as u64 * limits::size(Kind::Line);
+    attributes.mark(cx);
     Some(())
 }
 
 /// Whether a location of so many lines is no row 0 of OTLP, not empty and not too deep, and called as pprof wants it.
 #[inline(always)]
-fn is_usual_row(cx: &Cx<'_>, message: &Message, id: u64, lines: usize) -> bool {
-    let first = message.row() == 0 && cx.version != Version::Pprof;
+fn is_usual_row<const PPROF: bool>(cx: &Cx<'_>, message: &Message, id: u64, lines: usize) -> bool {
+    let first = message.row() == 0 && !PPROF;
     let deep = cx.depth + 2 > cx.limits.max_nesting;
     let many = lines as u64 > cx.limits.max_lines_per_location;
-    let named = cx.is_usual_id(Table::Location, message.row(), id);
+    let named = cx.is_usual_id::<PPROF>(Table::Location, message.row(), id);
     !(first || deep || many) && named && message.start < message.end
 }
 
 /// Notes in which mapping a location is.
 #[inline(always)]
-fn mapped(cx: &mut Cx<'_>, message: &Message, place: Place) -> Option<()> {
-    let (address, of_pprof) = (place.address, cx.version == Version::Pprof);
-    let (has_lines, has_attributes) = place.has;
+fn mapped<const PPROF: bool>(
+    cx: &mut Cx<'_>,
+    message: &Message,
+    place: Place<'_>,
+    (has_lines, has_attributes): (bool, bool),
+) -> Option<()> {
+    let address = place.address;
     // Before mappings could be left out, none said is the first.
     let first = cx.version == Version::V1_3 && cx.tables.len(Table::Mapping) > 0;
     let row = match place.mapping {
-        Some(reference) => Some(cx.row_of(Table::Mapping, reference)?),
+        Some(reference) => Some(cx.row_of::<PPROF>(Table::Mapping, reference)?),
         None => first.then_some(0),
     };
     if let Some(row) = row {
@@ -104,7 +136,7 @@ fn mapped(cx: &mut Cx<'_>, message: &Message, place: Place) -> Option<()> {
         if ranged && (address < fact.start || address > fact.limit) {
             return None;
         }
-        if of_pprof && address == 0 && !has_lines {
+        if PPROF && address == 0 && !has_lines {
             return None;
         }
         fact.located = true;
@@ -112,26 +144,27 @@ fn mapped(cx: &mut Cx<'_>, message: &Message, place: Place) -> Option<()> {
         if place.mapping.is_some() {
             cx.tables.mark(Table::Mapping, row);
         }
-    } else if address == 0 && !has_lines && (of_pprof || !has_attributes) {
+    } else if address == 0 && !has_lines && (PPROF || !has_attributes) {
         return None;
-    } else if address > 0 && !of_pprof {
+    } else if address > 0 && !PPROF {
         let spot = Spot::at(message.start + place.address_at).field("address");
         cx.tell(&OP7011, &[message.step], spot, format_args!("{address:#x}"), "a mapping");
     }
     Some(())
 }
 
-/// Notes what the lines of a location refer to, and tells of those before their functions begin.
+/// Notes what the lines of a location refer to and what they take, and tells of those before their functions begin.
 #[inline(always)]
 fn note_lines(cx: &mut Cx<'_>, message: &Message, lines: &[Line]) {
     for (row, line) in lines.iter().enumerate() {
-        cx.tables.mark(Table::Function, u64::from(line.0));
-        let start = cx.payload.start_lines.get(line.0 as usize).copied().unwrap_or(0);
-        if line.1 != 0 && start > i64::from(line.1) {
+        cx.tables.mark(Table::Function, line.function);
+        cx.owns(Kind::Line, line.length as usize);
+        let start = cx.payload.start_lines.get(line.function as usize).copied().unwrap_or(0);
+        if line.line != 0 && start > line.line as i64 {
             let name = message.shape.name_of(LINES);
             let steps = [message.step, Step { name, row: Some(row as u32) }];
-            let spot = Spot::at(message.start + line.3 as usize).field("line");
-            cx.tell(&OP7014, &steps, spot, line.1, format_args!("{start} or more"));
+            let spot = Spot::at(message.start + line.at as usize).field("line");
+            cx.tell(&OP7014, &steps, spot, line.line, format_args!("{start} or more"));
         }
     }
 }
@@ -142,14 +175,21 @@ const COLUMN: usize = LINE.cell("column");
 
 /// A line: its function is there, and a column has a line.
 #[inline(always)]
-fn line(cx: &Cx<'_>, shape: &'static Shape, mut fields: Window<'_>) -> Option<Line> {
+fn line<const PPROF: bool>(
+    cx: &Cx<'_>,
+    shape: &'static Shape,
+    mut fields: Window<'_>,
+) -> Option<Line> {
+    let length = fields.left() as u32;
     let function = fields.exact(shape.tags[FUNCTION_INDEX]);
-    let at = fields.at();
+    let at = fields.at() as u32;
     let (line, column) = (fields.exact(shape.tags[LINE_NUMBER]), fields.exact(shape.tags[COLUMN]));
-    let fine = function > 0 && (column == 0 || line > 0) && fields.is_done();
-    let function = cx.row_of(Table::Function, function).filter(|_| fine)?;
-    let narrow = |number: u64| u32::try_from(number).ok();
-    Some((narrow(function)?, narrow(line)?, narrow(column)?, at as u32))
+    let narrow = line <= u64::from(u32::MAX) && column <= u64::from(u32::MAX);
+    if function == 0 || !narrow || (column > 0 && line == 0) || !fields.is_done() {
+        return None;
+    }
+    let function = cx.row_of::<PPROF>(Table::Function, function)?;
+    Some(Line { function, line, column, at, length })
 }
 
 const NAME: usize = FUNCTION.cell("name_strindex");
@@ -160,15 +200,15 @@ const FUNCTION_ID: usize = FUNCTION.cell("id");
 
 /// A function: its names are there, and it has one. Its first line was looked at by [`start_lines`].
 #[inline(always)]
-pub(super) fn function(cx: &mut Cx<'_>, message: &Message) -> Option<()> {
+pub(super) fn function<const PPROF: bool>(cx: &mut Cx<'_>, message: &Message) -> Option<()> {
     let mut fields = message.short(cx)?;
     let tags = &message.shape.tags;
     let id = fields.exact(tags[FUNCTION_ID]);
     let (name, system_name) = (fields.exact(tags[NAME]), fields.exact(tags[SYSTEM_NAME]));
     let names = [name, system_name, fields.exact(tags[FILENAME])];
     fields.exact(tags[START_LINE]);
-    let usual = cx.is_usual_id(Table::Function, message.row(), id);
-    let first = message.row() == 0 && cx.version != Version::Pprof;
+    let usual = cx.is_usual_id::<PPROF>(Table::Function, message.row(), id);
+    let first = message.row() == 0 && !PPROF;
     if !fields.is_done() || names == [0; 3] || first || !usual {
         return None;
     }
@@ -181,7 +221,6 @@ pub(super) fn function(cx: &mut Cx<'_>, message: &Message) -> Option<()> {
     if id == 0 {
         cx.tables.note_plain(Table::Function, message.row());
     }
-    cx.owns(Kind::Function, message.len());
     Some(())
 }
 

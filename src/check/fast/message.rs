@@ -4,6 +4,7 @@ use std::fmt::Display;
 use std::ops::Range;
 
 use crate::check::cx::Cx;
+use crate::check::fields::Fields;
 use crate::check::findings::{Spot, Step};
 use crate::check::rule::Rule;
 use crate::check::rules::limits;
@@ -30,6 +31,16 @@ impl Message {
     #[inline(always)]
     pub(super) fn short<'a>(&self, cx: &Cx<'a>) -> Option<Window<'a>> {
         Window::within(cx.bytes, self.start, self.end)
+    }
+
+    /// Goes on to the next row, if another field has the tag `tag`.
+    #[inline(always)]
+    pub(super) fn next(&mut self, tag: u16, fields: &mut Fields<'_>) -> bool {
+        let Some(row) = self.step.row else { return false };
+        self.step.row = Some(row + 1);
+        let Some((start, end)) = fields.again(tag) else { return false };
+        (self.start, self.end) = (start, end);
+        true
     }
 
     /// Where a part of its fields is in the payload.
@@ -67,6 +78,9 @@ impl Cx<'_> {
         found: impl Display,
         bound: impl Display,
     ) {
+        if !self.findings.asks(rule) {
+            return;
+        }
         let before = self.findings.path.len();
         self.findings.path.extend_from_slice(steps);
         self.findings.raise(rule, spot, found, bound);
@@ -75,18 +89,18 @@ impl Cx<'_> {
 
     /// The row of a reference from one row of a table to another; pprof's are ids.
     #[inline(always)]
-    pub(super) fn row_of(&self, table: Table, reference: u64) -> Option<u64> {
-        match self.version {
-            Version::Pprof => self.payload.ids_of(table)?.row(reference),
-            _ => self.has(table, reference).map(|()| reference),
+    pub(super) fn row_of<const PPROF: bool>(&self, table: Table, reference: u64) -> Option<u64> {
+        match PPROF {
+            true => self.payload.ids_of(table)?.row(reference),
+            false => self.has(table, reference).map(|()| reference),
         }
     }
 
     /// Whether there is nothing to say of the id of a row.
     #[inline(always)]
-    pub(super) fn is_usual_id(&self, table: Table, row: usize, id: u64) -> bool {
+    pub(super) fn is_usual_id<const PPROF: bool>(&self, table: Table, row: usize, id: u64) -> bool {
         let row = row as u64;
-        self.version != Version::Pprof || (id == row + 1 && self.row_of(table, id) == Some(row))
+        !PPROF || (id == row + 1 && self.row_of::<PPROF>(table, id) == Some(row))
     }
 
     /// Adds what the message would take when it is decoded, as [`limits::owned`] does of those that are walked.
@@ -98,44 +112,50 @@ impl Cx<'_> {
 /// Lists up to this long are compared one by one.
 const FEW: usize = 8;
 
-/// A list of references to attributes, each of another key.
-#[derive(Clone, Copy)]
-pub(super) struct Few {
-    rows: [u32; FEW],
-    len: usize,
+/// A list of references to attributes, each of another key; an empty one where there is none.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Few<'a> {
+    body: Option<Window<'a>>,
+    pub(super) len: usize,
 }
 
-impl Few {
-    /// The list in the body of a field, if there is nothing to say of it; none where there is no field.
+impl<'a> Few<'a> {
+    /// The list in the body of a field, if there is nothing to say of it.
     #[inline(always)]
-    pub(super) fn of(cx: &Cx<'_>, body: Option<Window<'_>>) -> Option<Self> {
-        let (mut few, mut keys) = (Self { rows: [0; FEW], len: 0 }, [Attribute::NO_KEY; FEW]);
-        let Some(mut body) = body else { return Some(few) };
-        while !body.is_over() {
-            let row = body.packed_shortest();
+    pub(super) fn of(cx: &Cx<'_>, body: Option<Window<'a>>) -> Option<Self> {
+        let Some(mut rest) = body else { return Some(Self::default()) };
+        let (mut keys, mut len) = ([Attribute::NO_KEY; FEW], 0);
+        while !rest.is_over() {
+            let row = rest.packed_shortest();
             if row == 0 && cx.version >= Version::V1_8 {
                 return None;
             }
             let key = cx.attributes.get(usize::try_from(row).ok()?)?.key;
-            if key == Attribute::NO_KEY || keys.get(..few.len)?.contains(&key) {
+            if key == Attribute::NO_KEY || keys.get(..len)?.contains(&key) {
                 return None;
             }
-            (keys[few.len % FEW], few.rows[few.len % FEW]) = (key, row as u32);
-            few.len += 1;
+            keys[len % FEW] = key;
+            len += 1;
         }
-        let fits = few.len <= FEW && few.len as u64 <= cx.limits.max_attributes_per_item;
-        (body.is_done() && fits).then_some(few)
+        let fits = len <= FEW && len as u64 <= cx.limits.max_attributes_per_item;
+        (rest.is_done() && fits).then_some(Self { body, len })
     }
 
     /// The rows it refers to, as they are written.
     #[inline(always)]
-    pub(super) fn rows(&self) -> &[u32] {
-        self.rows.get(..self.len).unwrap_or_default()
+    pub(super) fn rows(self) -> impl Iterator<Item = u64> {
+        let (mut body, mut left) = (self.body, self.len);
+        std::iter::from_fn(move || {
+            left = left.checked_sub(1)?;
+            body.as_mut().map(Window::packed_shortest)
+        })
     }
-}
 
-/// Notes references to attributes.
-#[inline(always)]
-pub(super) fn mark(cx: &mut Cx<'_>, attributes: &[u32]) {
-    attributes.iter().for_each(|row| cx.tables.mark(Table::Attribute, u64::from(*row)));
+    /// Notes what it refers to.
+    #[inline(always)]
+    pub(super) fn mark(self, cx: &mut Cx<'_>) {
+        if !cx.tables.unmarked {
+            self.rows().for_each(|row| cx.tables.mark(Table::Attribute, row));
+        }
+    }
 }

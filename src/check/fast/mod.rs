@@ -17,7 +17,7 @@
 //! | message | what is shown of it | walked all the same |
 //! |---|---|---|
 //! | sample | references and slices lead somewhere, shape and counts fit, times within the profile, sums within 64 bits, no other of the same | the first of a profile, with a negative value, with timestamps before 1.8 |
-//! | location | mapping, lines and attributes are there, its address within its mapping, no line twice | row 0 of OTLP, more than 16 lines |
+//! | location | mapping, lines and attributes are there, its address within its mapping, no line twice | row 0 of OTLP |
 //! | function | its names are there, and one of them is set; of pprof its id is that of its row | row 0 of OTLP |
 //! | stack | every location is there, none is null | row 0, an empty one, longer than 16 kB |
 //! | attribute | key and unit are there, one text or integer as value, one type and unit for its key | a key that the conventions know, before 1.8 |
@@ -44,13 +44,16 @@ pub(crate) use run::Run;
 /// Passes over the messages of a run of which there is nothing to say, which is all to be done with them: whether those
 /// are all that are left. Otherwise it stands at the next one that has to be walked.
 pub(crate) fn pass(cx: &mut Cx<'_>, run: &mut Run<'_, '_>) -> bool {
+    let of_pprof = cx.version == Version::Pprof;
     match run.message.shape.kind {
         _ if !cx.fast => false,
-        Kind::Sample if cx.version == Version::Pprof => run.pass(cx, columned::of_pprof),
+        Kind::Sample if of_pprof => run.pass(cx, columned::of_pprof),
         Kind::Sample if cx.version < Version::V1_8 => run.pass(cx, columned::sliced),
         Kind::Sample => run.pass(cx, samples::sample),
-        Kind::Location => run.pass(cx, frames::location),
-        Kind::Function => run.pass(cx, frames::function),
+        Kind::Location if of_pprof => run.pass(cx, frames::location::<true>),
+        Kind::Location => run.pass(cx, frames::location::<false>),
+        Kind::Function if of_pprof => run.pass(cx, frames::function::<true>),
+        Kind::Function => run.pass(cx, frames::function::<false>),
         Kind::Stack => stacks::stacks(cx, run),
         Kind::KeyValueAndUnit => run.pass(cx, attributes::entry),
         _ => false,

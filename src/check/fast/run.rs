@@ -6,6 +6,7 @@ use super::message::Message;
 use crate::check::cx::Cx;
 use crate::check::fields::{Body, Fields};
 use crate::check::findings::Step;
+use crate::check::rules::limits;
 use crate::check::shape::{Shape, Slot};
 
 /// The messages of a field and the one of them that is next.
@@ -13,16 +14,16 @@ pub(crate) struct Run<'f, 'a> {
     pub(crate) message: Message,
     /// What is behind that.
     fields: &'f mut Fields<'a>,
-    /// The byte that each of them begins with.
-    tag: u8,
+    /// What each of them begins with, as [`Fields::tag`] says it.
+    tag: u16,
 }
 
 impl<'f, 'a> Run<'f, 'a> {
-    /// A run of a field that begins with the byte `tag`; the message in `body` is its row `row`.
+    /// A run of a field of the tag `tag`; the message in `body` is its row `row`.
     pub(crate) fn new(
         shape: &'static Shape,
         slot: &Slot,
-        (tag, row): (u8, u32),
+        (tag, row): (u16, u32),
         (start, end): Body,
         fields: &'f mut Fields<'a>,
     ) -> Self {
@@ -33,11 +34,7 @@ impl<'f, 'a> Run<'f, 'a> {
     /// Goes on to the next message, if there is one more.
     #[inline(always)]
     pub(crate) fn next(&mut self) -> bool {
-        let Some(row) = self.message.step.row else { return false };
-        self.message.step.row = Some(row + 1);
-        let Some((start, end)) = self.fields.again(self.tag) else { return false };
-        (self.message.start, self.message.end) = (start, end);
-        true
+        self.message.next(self.tag, self.fields)
     }
 
     /// How many rows there were, when there is no next.
@@ -53,12 +50,17 @@ impl<'f, 'a> Run<'f, 'a> {
         cx: &mut Cx<'_>,
         fine: impl Fn(&mut Cx<'_>, &Message) -> Option<()>,
     ) -> bool {
-        while fine(cx, &self.message).is_some() {
-            if !self.next() {
-                return true;
-            }
+        // Copies that nothing points to stay in registers.
+        let (mut message, mut fields, tag) = (self.message, *self.fields, self.tag);
+        let size = limits::size(message.shape.kind);
+        let (mut owned, mut fine_all) = (0, false);
+        while !fine_all && fine(cx, &message).is_some() {
+            owned += size + message.len() as u64;
+            fine_all = !message.next(tag, &mut fields);
         }
-        false
+        cx.payload.owned += owned;
+        (self.message, *self.fields) = (message, fields);
+        fine_all
     }
 
     /// Goes on as far as `prove` does, or stays where it is if that fails.

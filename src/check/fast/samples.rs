@@ -1,12 +1,11 @@
 //! Samples.
 
-use super::message::{Few, Message, Window, mark};
+use super::message::{Few, Message, Window};
 use crate::check::catalogue::OP4019;
 use crate::check::cx::Cx;
 use crate::check::findings::Spot;
 use crate::check::rules::samples;
 use crate::check::rules::times;
-use crate::check::shape::Kind;
 use crate::schema::{SAMPLE, Table};
 
 const STACK: usize = SAMPLE.cell("stack_index");
@@ -20,11 +19,13 @@ const ATTRIBUTES: usize = SAMPLE.cell("attribute_indices");
 struct Values {
     count: usize,
     sum: i64,
-    all_zero: bool,
-    all_one: bool,
+    /// The bits that any of them has, and those in which any differs from 1.
+    bits: u64,
+    not_one: u64,
 }
 
 /// What a sample says, in the parts it is written in.
+#[derive(Clone, Copy)]
 struct Parts<'a> {
     stack: u64,
     link: u64,
@@ -35,41 +36,61 @@ struct Parts<'a> {
     times: Option<Window<'a>>,
 }
 
-impl<'a> Parts<'a> {
-    /// The parts of a sample that has a stack and nothing else.
-    #[inline(always)]
-    fn of(cx: &Cx<'a>, message: &Message) -> Option<Self> {
-        let mut fields = message.short(cx)?;
-        let tags = &message.shape.tags;
-        let stack = fields.exact(tags[STACK]);
-        let (mut attributes, mut link) = (fields.part(tags[ATTRIBUTES]), fields.exact(tags[LINK]));
-        let values_at = fields.at();
-        let values = fields.part(tags[VALUES]);
+/// A sample of 1.8 and later: values and timestamps as those of the first sample of its profile.
+///
+/// Most have a stack and values and nothing else: what is known not to be there costs those nothing.
+#[inline(always)]
+pub(super) fn sample(cx: &mut Cx<'_>, message: &Message) -> Option<()> {
+    let mut fields = message.short(cx)?;
+    let stack = fields.exact(message.shape.tags[STACK]);
+    let values_at = fields.at();
+    let values = fields.part(message.shape.tags[VALUES]);
+    if values.is_none() || !fields.is_done() {
+        // What is pointed to does not stay in registers: of this loop that is a copy.
+        let message = *message;
+        return any(cx, &message, stack, fields.from(values_at));
+    }
+    let (link, attributes, times) = (0, None, None);
+    prove(cx, message, Parts { stack, link, attributes, values, values_at, times })
+}
+
+/// A sample of any parts `behind` its stack.
+#[inline(never)]
+fn any(cx: &mut Cx<'_>, message: &Message, stack: u64, behind: Window<'_>) -> Option<()> {
+    let (mut fields, tags) = (behind, &message.shape.tags);
+    let (mut attributes, mut link) = (fields.part(tags[ATTRIBUTES]), fields.exact(tags[LINK]));
+    let values_at = fields.at();
+    let (values, mut times) = (fields.part(tags[VALUES]), None);
+    if !fields.is_over() {
         // In 1.8 they stand behind the values.
         if attributes.is_none() && link == 0 {
             (attributes, link) = (fields.part(tags[ATTRIBUTES]), fields.exact(tags[LINK]));
         }
-        let times = fields.part(tags[TIMES]);
-        let found = Self { stack, link, attributes, values, values_at, times };
-        (fields.is_done() && stack > 0).then_some(found)
+        times = fields.part(tags[TIMES]);
     }
+    fields.is_done().then_some(())?;
+    prove(cx, message, Parts { stack, link, attributes, values, values_at, times })
 }
 
-/// A sample of 1.8 and later: values and timestamps as those of the first sample of its profile.
+/// Shows that there is nothing to say of a sample.
 #[inline(always)]
-pub(super) fn sample(cx: &mut Cx<'_>, message: &Message) -> Option<()> {
-    let Parts { stack, link, attributes, values, values_at, times } = Parts::of(cx, message)?;
-    if cx.profile.shape != Some((values.is_some(), times.is_some())) {
+fn prove(cx: &mut Cx<'_>, message: &Message, parts: Parts<'_>) -> Option<()> {
+    let Parts { stack, link, attributes, values, values_at, times } = parts;
+    if stack == 0 || cx.profile.shape != Some((values.is_some(), times.is_some())) {
         return None;
     }
-    let values = values.map_or(Some(Values::default()), of_values)?;
-    let times = times.map_or(Some(0), |times| timestamps(cx, times))?;
-    let of_times = times > 0 && (values.count == times || values.count == 0);
-    if !of_times && (times > 0 || values.count != 1) {
+    let values = match values {
+        Some(values) => of_values(values)?,
+        None => Values::default(),
+    };
+    let times = match times {
+        Some(times) => timestamps(cx, times)?,
+        None => 0,
+    };
+    if values.count != 1 && times == 0 || times > 0 && values.count > 0 && values.count != times {
         return None;
     }
-    let few = Few::of(cx, attributes)?;
-    let attributes = few.rows();
+    let attributes = Few::of(cx, attributes)?;
     cx.has(Table::Stack, stack)?;
     if link > 0 {
         cx.has(Table::Link, link)?;
@@ -83,8 +104,8 @@ pub(super) fn sample(cx: &mut Cx<'_>, message: &Message) -> Option<()> {
     }
     if sum.is_some() {
         cx.profile.sums[0] = sum;
-        cx.profile.ones &= values.all_one && times > 0;
-        if values.all_zero {
+        cx.profile.ones &= values.not_one == 0 && times > 0;
+        if values.bits == 0 {
             let spot = Spot::at(message.start + values_at).field("values");
             cx.tell(&OP4019, &[message.step], spot, "", "");
         }
@@ -93,30 +114,28 @@ pub(super) fn sample(cx: &mut Cx<'_>, message: &Message) -> Option<()> {
     if link > 0 {
         cx.tables.mark(Table::Link, link);
     }
-    mark(cx, attributes);
-    cx.owns(Kind::Sample, message.len());
+    attributes.mark(cx);
     Some(())
 }
 
 /// Whether no sample of these was met; it is now.
 #[inline(always)]
-fn is_new(cx: &mut Cx<'_>, row: usize, refers: (u64, u64), attributes: &[u32]) -> bool {
-    let mut each = attributes.iter().map(|row| u64::from(*row));
-    let key = samples::identity_of(cx, refers, attributes.len(), &mut each);
+fn is_new(cx: &mut Cx<'_>, row: usize, refers: (u64, u64), attributes: Few<'_>) -> bool {
+    let key = samples::identity_of(cx, refers, attributes.len, &mut attributes.rows());
     cx.profile.identities.before(key, row as u32).is_none()
 }
 
 /// What the values are, if their sum is within 64 bits and each is written in fewer than nine bytes.
 #[inline(always)]
 fn of_values(mut body: Window<'_>) -> Option<Values> {
-    let mut values = Values { count: 0, sum: 0, all_zero: true, all_one: true };
+    let mut values = Values::default();
     while !body.is_over() {
         // What takes fewer than nine bytes is no negative number.
-        let value = body.packed_shortest() as i64;
+        let value = body.packed_shortest();
         values.count += 1;
-        values.sum = values.sum.checked_add(value)?;
-        values.all_zero &= value == 0;
-        values.all_one &= value == 1;
+        values.sum = values.sum.checked_add(value as i64)?;
+        values.bits |= value;
+        values.not_one |= value ^ 1;
     }
     body.is_done().then_some(values)
 }

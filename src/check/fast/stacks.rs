@@ -20,7 +20,6 @@ fn stack(cx: &mut Cx<'_>, message: &Message) -> Option<()> {
     let (start, end) = indices(cx, message)?;
     cx.plain(Table::Location, &(start..end), 0, 1..cx.tables.len(Table::Location))?;
     cx.tables.note_plain(Table::Stack, message.row());
-    cx.owns(Kind::Stack, message.len());
     Some(())
 }
 
@@ -28,7 +27,7 @@ fn stack(cx: &mut Cx<'_>, message: &Message) -> Option<()> {
 #[inline(always)]
 fn indices(cx: &Cx<'_>, message: &Message) -> Option<Body> {
     let mut fields = Fields::new(cx.bytes, message.start, message.end);
-    let (start, end) = fields.again(message.shape.tags[LOCATION_INDICES] as u8)?;
+    let (start, end) = fields.again(message.shape.tags[LOCATION_INDICES])?;
     let fits = end == message.end && (end - start) as u64 <= cx.limits.max_stack_depth;
     (fits && start < end && message.row() > 0).then_some((start, end))
 }
