@@ -142,11 +142,6 @@ impl Reach {
         each(&new.stacks, &rows.stacks, |row| {
             mark_all(&mut new.locations, &mut rows.locations, dictionary.stacks.row(row));
         });
-        self.finish_located(dictionary);
-    }
-
-    /// The same, where the locations of stacks are marked.
-    fn finish_located(&mut self, dictionary: &Dictionary) {
         self.locations(dictionary);
         self.texts(dictionary);
         let Self { new, rows } = self;

@@ -1,25 +1,23 @@
 //! The rows that a whole payload reaches, in an order of the caller's.
 
-use crate::build::reach::{List, Reach, mark, name};
+use crate::build::reach::{List, Reach, Rows, mark, name};
 use crate::model::Profiles;
 use crate::model::id::{Id, LocationId};
 
 impl Reach {
-    /// All that a payload reaches, listed, and its mappings whether or not they are reached: pprof has
-    /// them for what they are. `uses` says how often its stacks have each location, which needs a walk
+    /// The rows that a payload reaches, but for its strings, and its mappings whether or not they are reached:
+    /// pprof has them for what they are. `uses` says how often its stacks have each location, which needs a walk
     /// through all of them that is not made again.
-    pub(crate) fn of_payload(profiles: &Profiles, uses: &[u32]) -> Self {
-        let dictionary = &profiles.dictionary;
-        let mut reach = Self::of_most(dictionary);
+    pub(crate) fn rows_of_payload(profiles: &Profiles, uses: &[u32]) -> Rows {
+        let mut reach = Self::of_most(&profiles.dictionary);
         profiles.iter().for_each(|profile| reach.profile(profile));
-        reach.tree(profiles);
         mark_each(&mut reach.new.mappings, &mut reach.rows.mappings);
         for (row, _) in (0..).zip(uses).filter(|(_, uses)| **uses > 0) {
             mark(&mut reach.new.locations, &mut reach.rows.locations, LocationId(row));
         }
-        reach.finish_located(dictionary);
+        reach.locations(&profiles.dictionary);
         reach.list();
-        reach
+        reach.rows
     }
 
     /// Puts the strings reached into another order.

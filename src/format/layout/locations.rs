@@ -9,7 +9,7 @@
 //! Only which bucket a location is in follows from its use; inside of one they keep the order by
 //! function, so that neighbours share mapping and function and gzip finds it.
 
-use crate::format::layout::words::{self, Words};
+use crate::format::layout::stacks::by_rank;
 use crate::model::dictionary::Dictionary;
 use crate::model::id::{FunctionId, LocationId, StackId};
 
@@ -29,39 +29,33 @@ pub(super) fn uses(
     uses
 }
 
-/// Locations by mapping and function, line, address.
-struct Locations<'a, F> {
-    dictionary: &'a Dictionary,
-    /// The place of a function in the order of functions.
-    place: F,
-}
-
-impl<F: Fn(FunctionId) -> u32> Words for Locations<'_, F> {
-    /// Word 0 is mapping and function, 1 the line, 2 the address; the function is that of the
-    /// outermost line.
-    #[inline]
-    fn word(&self, item: u32, depth: usize) -> (u64, bool) {
-        let (locations, id) = (&self.dictionary.locations, LocationId(item));
-        let line = || locations.lines(id).last().copied().unwrap_or_default();
-        match depth {
-            0 => {
-                let function = (self.place)(line().function);
-                (u64::from(locations.mapping(id).0) << 32 | u64::from(function), true)
-            }
-            1 => (line().line as u64, true),
-            _ => (locations.address(id), false),
-        }
-    }
-}
-
-/// Some locations by mapping, function, line and address.
+/// Some locations by mapping, function, line and address, and of equal ones the first; the function is that of
+/// the outermost line.
+///
+/// `place` is that of a function in the order of functions. Two counting sorts, then few are left to compare.
 pub(super) fn by_function(
     dictionary: &Dictionary,
-    mut rows: Vec<u32>,
+    rows: &[u32],
     place: impl Fn(FunctionId) -> u32,
 ) -> Vec<u32> {
-    words::sort(&Locations { dictionary, place }, &mut rows);
-    rows
+    let locations = &dictionary.locations;
+    let line = |row: u32| locations.lines(LocationId(row)).last().copied().unwrap_or_default();
+    let mapping = |row: u32| locations.mapping(LocationId(row)).row();
+    let mut places = vec![0; locations.len()];
+    rows.iter().for_each(|&row| places[row as usize] = place(line(row).function));
+    let of = |row: u32| places[row as usize] as usize;
+    let mut sorted = by_rank(rows, dictionary.functions.len() + 1, of);
+    sorted = by_rank(&sorted, dictionary.mappings.rows.len() + 1, mapping);
+    let mut keyed = Vec::new();
+    let same = |a: &u32, b: &u32| of(*a) == of(*b) && mapping(*a) == mapping(*b);
+    for alike in sorted.chunk_by_mut(same).filter(|alike| alike.len() > 1) {
+        let rest = |row: u32| (line(row).line as u64, locations.address(LocationId(row)), row);
+        keyed.clear();
+        keyed.extend(alike.iter().map(|row| rest(*row)));
+        keyed.sort_unstable();
+        alike.iter_mut().zip(&keyed).for_each(|(row, keyed)| *row = keyed.2);
+    }
+    sorted
 }
 
 /// Locations whose index takes one byte before those that take two, and so on: the most used ones.

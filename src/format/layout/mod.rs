@@ -31,7 +31,6 @@ mod rejoin;
 mod samples;
 mod stacks;
 mod texts;
-mod words;
 mod zeros;
 
 use std::borrow::Cow;

@@ -3,7 +3,7 @@
 //! Each order rests on the one before: functions, locations by function, stacks by location, texts by what is
 //! written of them.
 
-use crate::build::reach::{Reach, Rows};
+use crate::build::reach::Reach;
 use crate::format::layout::locations::{by_function, in_buckets, uses};
 use crate::format::layout::stacks::{by_tree, longest_first};
 use crate::format::layout::texts::{functions, in_order_of_use};
@@ -78,84 +78,55 @@ impl Order {
         profiles: &[&Profile],
         target: Target,
     ) -> Self {
-        let mut order = Self::whole(dictionary);
-        order.sort_functions(dictionary);
-        order.sort_locations(dictionary);
+        let all = |rows: usize| (1..rows as u32).collect::<Vec<u32>>();
+        let whole = Self::whole(dictionary);
+        let functions = sorted_functions(dictionary, &all(dictionary.functions.len()));
+        let place = |id: FunctionId| functions.place(id.0);
+        let rows = by_function(dictionary, &all(dictionary.locations.len()), place);
         let uses = || uses(dictionary, (1..dictionary.stacks.len() as u32).map(|row| (row, 1)));
-        order.put_first(dictionary, uses, target);
-        order.name_texts(dictionary, profiles.iter().copied(), &[]);
-        order
+        let rows = in_buckets(rows, uses, target.short);
+        let locations = Select::ordered(rows, dictionary.locations.len());
+        let strings = named(dictionary, profiles.iter().copied(), &[], &functions);
+        Self { functions, locations, strings, ..whole }
     }
 
     /// The rows that a payload reaches: the most used locations first, or all in another order.
     pub(super) fn of_reached(payload: &Profiles, target: Target, compact: bool) -> Self {
         let dictionary = &payload.dictionary;
         let uses = uses(dictionary, (0..).zip(written(payload, target)));
-        let Rows { functions, locations, links, attributes, stacks, .. } =
-            &Reach::of_payload(payload, &uses).rows;
-        let mut order = Self {
-            functions: Select::ordered(functions.to_vec(), dictionary.functions.len()),
-            locations: Select::ordered(locations.to_vec(), dictionary.locations.len()),
-            links: Select::ordered(links.to_vec(), dictionary.links.len()),
-            attributes: Select::ordered(attributes.to_vec(), dictionary.attributes.len()),
-            stacks: Select::ordered(stacks.to_vec(), dictionary.stacks.len()),
-            strings: Select::NONE,
+        let rows = Reach::rows_of_payload(payload, &uses);
+        let functions = match compact {
+            true => sorted_functions(dictionary, &rows.functions),
+            false => Select::ordered(rows.functions.to_vec(), dictionary.functions.len()),
         };
-        if compact {
-            order.sort_functions(dictionary);
-            order.sort_locations(dictionary);
-        }
-        order.put_first(dictionary, || uses, target);
-        if compact {
-            let places = order.locations.places(dictionary.locations.len());
-            let tree = by_tree(dictionary, stacks.to_vec(), &places);
-            let length = |row: u32| dictionary.stacks.row(row as usize).len();
-            let rows = if target.slices { longest_first(&tree, length) } else { tree };
-            order.stacks = Select::ordered(rows, dictionary.stacks.len());
-            order.name_texts(dictionary, payload.iter(), attributes);
-        }
-        order
-    }
-
-    fn sort_functions(&mut self, dictionary: &Dictionary) {
-        let rows = functions(dictionary, self.functions.list());
-        self.functions = Select::ordered(rows, dictionary.functions.len());
-    }
-
-    fn sort_locations(&mut self, dictionary: &Dictionary) {
-        let place = |id: FunctionId| self.functions.place(id.0);
-        let rows = by_function(dictionary, self.locations.list(), place);
-        self.locations = Select::ordered(rows, dictionary.locations.len());
-    }
-
-    /// The most used locations first.
-    fn put_first(
-        &mut self,
-        dictionary: &Dictionary,
-        uses: impl FnOnce() -> Vec<u32>,
-        target: Target,
-    ) {
-        let rows = in_buckets(self.locations.list(), uses, target.short);
-        self.locations = Select::ordered(rows, dictionary.locations.len());
-    }
-
-    /// Texts that are mentioned near each other, near each other.
-    fn name_texts<'p>(
-        &mut self,
-        dictionary: &Dictionary,
-        profiles: impl Iterator<Item = &'p Profile>,
-        attributes: &[u32],
-    ) {
-        let mappings: Vec<u32> = (1..dictionary.mappings.rows.len() as u32).collect();
-        let rows = [&mappings[..], attributes, &self.functions.list()];
-        let mut strings = Vec::new();
-        let mut met = vec![false; dictionary.strings.len()];
-        in_order_of_use(dictionary, profiles, rows, |id| {
-            if id != StringId::NONE && !std::mem::replace(&mut met[id.row()], true) {
-                strings.push(id.0);
+        let place = |id: FunctionId| functions.place(id.0);
+        let locations = match compact {
+            true => by_function(dictionary, &rows.locations, place),
+            false => rows.locations.to_vec(),
+        };
+        let locations = in_buckets(locations, || uses, target.short);
+        let locations = Select::ordered(locations, dictionary.locations.len());
+        let stacks = match compact {
+            true => {
+                by_tree(dictionary, &rows.stacks, &locations.places(dictionary.locations.len()))
             }
-        });
-        self.strings = Select::ordered(strings, met.len());
+            false => rows.stacks.to_vec(),
+        };
+        let length = |row: u32| dictionary.stacks.row(row as usize).len();
+        let by_length = compact && target.slices;
+        let stacks = if by_length { longest_first(&stacks, length) } else { stacks };
+        let strings = match compact {
+            true => named(dictionary, payload.iter(), &rows.attributes, &functions),
+            false => Select::NONE,
+        };
+        Self {
+            functions,
+            locations,
+            links: Select::ordered(rows.links.to_vec(), dictionary.links.len()),
+            attributes: Select::ordered(rows.attributes.to_vec(), dictionary.attributes.len()),
+            stacks: Select::ordered(stacks, dictionary.stacks.len()),
+            strings,
+        }
     }
 
     /// Brings some of the rows into this order.
@@ -185,6 +156,29 @@ impl Order {
             losses.add_many(losses::ORPHAN_DROPPED, left as u64, || name.to_owned());
         }
     }
+}
+
+fn sorted_functions(dictionary: &Dictionary, rows: &[u32]) -> Select {
+    Select::ordered(functions(dictionary, rows), dictionary.functions.len())
+}
+
+/// Texts that are mentioned near each other, near each other.
+fn named<'p>(
+    dictionary: &Dictionary,
+    profiles: impl Iterator<Item = &'p Profile>,
+    attributes: &[u32],
+    functions: &Select,
+) -> Select {
+    let mappings: Vec<u32> = (1..dictionary.mappings.rows.len() as u32).collect();
+    let rows = [&mappings[..], attributes, &functions.list()];
+    let mut strings = Vec::new();
+    let mut met = vec![false; dictionary.strings.len()];
+    in_order_of_use(dictionary, profiles, rows, |id| {
+        if id != StringId::NONE && !std::mem::replace(&mut met[id.row()], true) {
+            strings.push(id.0);
+        }
+    });
+    Select::ordered(strings, met.len())
 }
 
 /// By stack: how often the payload will have it. It is written once, or with each sample.

@@ -1,45 +1,65 @@
 //! Stacks as a walk through the tree of calls meets them.
 //!
-//! A path from the root is compared as words: some locations, as many as fit 64 bits by their
-//! largest id, up to eight, packed into each. So one comparison takes several frames.
+//! A path from the root is compared a word at a time: as many locations as their places leave room for in 64
+//! bits, up to eight. No path is read further than it differs from those beside it.
+//!
+//! ```text
+//! stacks        a  b  c  d           range 0..4
+//! first words   7  3  7  3    ─►     b d │ a c        ranges 0..2 and 2..4 go on with their next words
+//! ```
 
-use crate::format::layout::words::{self, Words};
 use crate::model::dictionary::Dictionary;
 use crate::model::id::StackId;
 
-/// Stacks, read from the root on by the places of their locations.
-struct Paths<'a> {
-    dictionary: &'a Dictionary,
-    /// By location.
-    places: &'a [u32],
-    /// How many bits a place takes, and how many places a word has room for.
-    bits: u32,
-    of_a_word: usize,
-}
-
-impl Words for Paths<'_> {
-    #[inline]
-    fn word(&self, item: u32, depth: usize) -> (u64, bool) {
-        let stack = self.dictionary.stack(StackId(item));
-        let end = stack.len().saturating_sub(depth * self.of_a_word);
-        let begin = end.saturating_sub(self.of_a_word);
-        let mut word = 0u64;
-        for id in stack[begin..end].iter().rev() {
-            word = word << self.bits | u64::from(self.places.get(id.row()).copied().unwrap_or(0));
-        }
-        let short = (self.of_a_word - (end - begin)) as u32;
-        (word.unbounded_shl(self.bits * short), begin > 0)
-    }
+/// A stack that is being sorted.
+#[derive(Clone, Copy)]
+struct Path {
+    /// Its next locations by their places, that of the outermost in the highest bits.
+    word: u64,
+    row: u32,
+    /// How many of its locations are not read yet, from the leaf on.
+    left: u32,
 }
 
 /// Some stacks, sorted from the root on by the places of their locations; a caller comes before
-/// those it calls.
-pub(super) fn by_tree(dictionary: &Dictionary, mut rows: Vec<u32>, places: &[u32]) -> Vec<u32> {
-    // As many locations a word as their places leave room for.
+/// those it calls, and of equal ones the first.
+///
+/// Ranges that are left are kept in a list, so that no input makes the program's own stack deep.
+pub(super) fn by_tree(dictionary: &Dictionary, rows: &[u32], places: &[u32]) -> Vec<u32> {
     let bits = usize::BITS - dictionary.locations.len().leading_zeros();
-    let of_a_word = (u64::BITS / bits.max(1)).min(8) as usize;
-    words::sort(&Paths { dictionary, places, bits, of_a_word }, &mut rows);
-    rows
+    let of_a_word = (u64::BITS / bits.max(1)).min(8);
+    let mut paths: Vec<Path> = rows
+        .iter()
+        .map(|&row| Path { word: 0, row, left: dictionary.stack(StackId(row)).len() as u32 })
+        .collect();
+    let mut ranges = vec![(0, paths.len())];
+    while let Some((begin, end)) = ranges.pop() {
+        let alike = &mut paths[begin..end];
+        let mut any_left = false;
+        for path in &mut *alike {
+            let stack = dictionary.stack(StackId(path.row));
+            let of_word = path.left.min(of_a_word);
+            let (end, short) = (path.left as usize, of_a_word - of_word);
+            path.left -= of_word;
+            let word = stack[path.left as usize..end].iter().rev();
+            let word = word.fold(0, |word, id| word << bits | u64::from(places[id.row()]));
+            path.word = word.unbounded_shl(bits * short);
+            any_left |= path.left > 0;
+        }
+        // Most words are those of many paths, for which this is less than to sort them by their bytes.
+        alike.sort_unstable_by_key(|path| path.word);
+        let mut at = begin;
+        for equal in alike.chunk_by_mut(|a, b| a.word == b.word) {
+            let end = at + equal.len();
+            match equal {
+                [_] => {}
+                _ if any_left => ranges.push((at, end)),
+                _ => equal.sort_unstable_by_key(|path| path.row),
+            }
+            at = end;
+        }
+    }
+    paths.into_iter().map(|path| path.row).collect()
 }
 
 /// Rows by a length, the longest first, and in the order given where they are as long.
@@ -71,4 +91,38 @@ pub(super) fn by_rank(rows: &[u32], ranks: usize, rank: impl Fn(u32) -> usize) -
         *place += 1;
     }
     sorted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::id::LocationId;
+
+    #[test]
+    fn stacks_are_sorted_from_the_root_on() {
+        let mut seed = 1u64;
+        let mut random = |below: u64| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            ((seed >> 33) % below) as u32
+        };
+        for (stacks, locations) in [(0, 2), (1, 2), (400, 3), (400, 1000), (3000, 40)] {
+            let mut dictionary = Dictionary::default();
+            dictionary.locations.addresses = vec![0; locations as usize];
+            dictionary.locations.mappings = vec![Default::default(); locations as usize];
+            for _ in 0..=stacks {
+                let stack: Vec<LocationId> =
+                    (0..random(14)).map(|_| LocationId(1 + random(locations - 1))).collect();
+                dictionary.stacks.push(&stack);
+            }
+            let places: Vec<u32> =
+                (0..locations as u32).map(|row| row ^ u32::from(row > 1)).collect();
+            let mut wanted: Vec<u32> = (1..=stacks).collect();
+            let sorted = by_tree(&dictionary, &wanted, &places);
+            wanted.sort_by_key(|row| {
+                let stack = dictionary.stack(StackId(*row)).iter().rev();
+                stack.map(|id| places[id.row()]).collect::<Vec<u32>>()
+            });
+            assert_eq!(sorted, wanted, "{stacks} of {locations}");
+        }
+    }
 }

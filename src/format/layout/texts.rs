@@ -1,75 +1,132 @@
 //! Functions by file, and strings as they are first used.
 //!
-//! A name is compared as big-endian words, which sorts it as its bytes do, eight at a time.
+//! Names of a file begin alike. So a name is known by the eight bytes that follow what all names of the file begin
+//! with, and compared as a whole only with those that have the same eight.
+//!
+//! ```text
+//! net/http.(*Server).Serve        key .(*Serve
+//! net/http.(*conn).serve              .(*conn)
+//! net/http.Serve                      .Serve
+//! ```
 
-use crate::format::layout::words::{self, Words};
+use std::ops::Range;
+
+use crate::format::layout::stacks::by_rank;
 use crate::model::dictionary::Dictionary;
 use crate::model::id::StringId;
 use crate::model::profile::{Profile, ValueType};
 
-/// Functions by file, first line and name, eight bytes a word.
-struct Functions<'a> {
-    dictionary: &'a Dictionary,
-    /// By string: its place among the files.
-    files: Vec<u32>,
-    /// By function.
-    names: Vec<&'a [u8]>,
-}
-
-impl Words for Functions<'_> {
-    /// Word 0 is the file and the line, clamped to 32 bits; the name follows, eight bytes a word.
-    #[inline]
-    fn word(&self, item: u32, depth: usize) -> (u64, bool) {
-        let Some(depth) = depth.checked_sub(1) else {
-            let function =
-                self.dictionary.functions.get(item as usize).copied().unwrap_or_default();
-            let file = self.files.get(function.filename.row()).copied().unwrap_or(0);
-            let line = function.start_line.clamp(0, i64::from(u32::MAX));
-            return (u64::from(file) << 32 | line as u64, true);
-        };
-        let name = self.names.get(item as usize).copied().unwrap_or_default();
-        match name.get(8 * depth..).unwrap_or_default() {
-            rest @ [..] if rest.len() > 8 => {
-                (u64::from_be_bytes(*rest.first_chunk().unwrap_or(&[0; 8])), true)
-            }
-            rest => {
-                let mut word = [0; 8];
-                word[..rest.len()].copy_from_slice(rest);
-                (u64::from_be_bytes(word), false)
-            }
-        }
+/// Some functions by file, first line and name, and of equal ones the first.
+pub(super) fn functions(dictionary: &Dictionary, rows: &[u32]) -> Vec<u32> {
+    let function = |row: u32| &dictionary.functions[row as usize];
+    let (ranks, files) = ranks(dictionary, rows.iter().map(|row| function(*row).filename));
+    let rank = |row: u32| ranks[function(row).filename.row()] as usize;
+    let mut sorted = by_rank(rows, files + 1, rank);
+    let mut keyed = Vec::new();
+    for of_file in sorted.chunk_by_mut(|a, b| rank(*a) == rank(*b)) {
+        let line = |row: u32| function(row).start_line.clamp(0, i64::from(u32::MAX)) as u32;
+        let name = |row: u32| dictionary.text(function(row).name).as_bytes();
+        by_text(of_file, line, name, &mut keyed);
     }
+    sorted
 }
 
-/// Some functions by file, first line and name.
-pub(super) fn functions(dictionary: &Dictionary, mut rows: Vec<u32>) -> Vec<u32> {
-    let file = |row: &u32| dictionary.functions.get(*row as usize).map(|row| row.filename);
-    let files = ranks(dictionary, rows.iter().filter_map(file));
-    let names = dictionary.functions.iter();
-    let names = names.map(|function| dictionary.text(function.name).as_bytes()).collect();
-    words::sort(&Functions { dictionary, files, names }, &mut rows);
-    rows
-}
-
-/// By string: its place among some texts once they are sorted.
+/// By string: its place, from 1 on, among some texts once they are sorted; and how many these are.
 ///
 /// 0 for a text that is none of them. Equal texts of several rows have ranks beside each other.
-fn ranks(dictionary: &Dictionary, texts: impl Iterator<Item = StringId>) -> Vec<u32> {
-    let mut ranks = vec![0; dictionary.strings.len()];
+fn ranks(dictionary: &Dictionary, texts: impl Iterator<Item = StringId>) -> (Vec<u32>, usize) {
+    let mut ranks = vec![0; dictionary.strings.len().max(1)];
     let mut some = Vec::new();
     for id in texts {
-        if let Some(rank) = ranks.get_mut(id.row())
-            && *rank == 0
-        {
-            *rank = 1;
-            some.push(id);
+        if ranks[id.row()] == 0 {
+            ranks[id.row()] = 1;
+            some.push(id.0);
         }
     }
-    some.sort_unstable_by(|a, b| dictionary.text(*a).cmp(dictionary.text(*b)).then(a.cmp(b)));
-    for (id, place) in some.into_iter().zip(1..) {
-        ranks[id.row()] = place;
+    some.sort_unstable();
+    by_text(&mut some, |_| 0, |id| dictionary.text(StringId(id)).as_bytes(), &mut Vec::new());
+    some.iter().zip(1..).for_each(|(id, place)| ranks[*id as usize] = place);
+    (ranks, some.len())
+}
+
+/// What a text is sorted by next, and its number.
+type Keyed = (u64, u32);
+
+/// Sorts rows by a number and a text, and of equal ones the first. `keyed` is room that may be used again.
+///
+/// Those that are alike are left for another turn, with the next bytes that tell them apart.
+fn by_text<'t>(
+    rows: &mut [u32],
+    number: impl Fn(u32) -> u32,
+    text: impl Fn(u32) -> &'t [u8],
+    keyed: &mut Vec<Keyed>,
+) {
+    if rows.len() < 2 {
+        return;
     }
-    ranks
+    // What is left of each text: no byte is looked at in two turns.
+    let mut texts: Vec<&[u8]> = rows.iter().map(|row| text(*row)).collect();
+    keyed.clear();
+    keyed.extend(rows.iter().zip(0..).map(|(row, at)| (number(*row).into(), at)));
+    let mut left = Vec::new();
+    each_alike(keyed, 0, |range, _| left.push(range));
+    while let Some(range) = left.pop() {
+        let begin = range.start;
+        let alike = &mut keyed[range];
+        let shared = shared(alike.iter().map(|(_, at)| texts[*at as usize]));
+        for (next, at) in &mut *alike {
+            let text = &mut texts[*at as usize];
+            (*next, *text) = key(&text[shared..]);
+        }
+        each_alike(alike, begin, |range, equal| {
+            if equal.iter().any(|(_, at)| !texts[*at as usize].is_empty()) {
+                left.push(range);
+            } else {
+                equal.sort_unstable();
+            }
+        });
+    }
+    let sorted: Vec<u32> = keyed.iter().map(|(_, at)| rows[*at as usize]).collect();
+    rows.copy_from_slice(&sorted);
+}
+
+/// Sorts by keys, and names the ranges of those with the same. The first of all is number `begin`.
+fn each_alike(
+    keyed: &mut [Keyed],
+    mut begin: usize,
+    mut f: impl FnMut(Range<usize>, &mut [Keyed]),
+) {
+    keyed.sort_unstable_by_key(|keyed| keyed.0);
+    for equal in keyed.chunk_by_mut(|a, b| a.0 == b.0) {
+        let end = begin + equal.len();
+        if equal.len() > 1 {
+            f(begin..end, equal);
+        }
+        begin = end;
+    }
+}
+
+/// How many bytes all texts begin with.
+fn shared<'t>(mut texts: impl Iterator<Item = &'t [u8]>) -> usize {
+    let mut shared = texts.next().unwrap_or_default();
+    for text in texts {
+        if !text.starts_with(shared) {
+            let alike = shared.iter().zip(text).take_while(|(a, b)| a == b);
+            shared = &shared[..alike.count()];
+        }
+    }
+    shared.len()
+}
+
+/// The first eight bytes of a text, which as a number compare as they do, and the others.
+fn key(text: &[u8]) -> (u64, &[u8]) {
+    match text.split_first_chunk() {
+        Some((key, rest)) => (u64::from_be_bytes(*key), rest),
+        None => {
+            let key = text.iter().fold(0, |key, byte| key << 8 | u64::from(*byte));
+            (key.unbounded_shl(64 - 8 * text.len() as u32), &[])
+        }
+    }
 }
 
 /// The texts of what profiles measure, and of some mappings, attributes and functions, as often as they have
@@ -99,5 +156,43 @@ pub(crate) fn in_order_of_use<'p>(
     }
     for function in functions.iter().map(|&row| &dictionary.functions[row as usize]) {
         [function.name, function.system_name, function.filename].into_iter().for_each(&mut text);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::dictionary::Function;
+
+    #[test]
+    fn functions_are_sorted_by_file_line_and_name() {
+        let files = ["", "a.go", "a.go", "b.go"];
+        let names = ["", "net/http.Serve", "net/http.(*Server).Serve", "net/http.(*Server).Serve1"];
+        let more = ["net/http.(*Server).Serve12345678", "net/http.(*Server).Serve123456789", "é"];
+        let mut dictionary = Dictionary::default();
+        let texts = files.into_iter().chain(names).chain(more);
+        let ids: Vec<StringId> = texts.map(|text| dictionary.strings.push(text)).collect();
+        let mut seed = 1u64;
+        let mut random = |below: u64| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            ((seed >> 33) % below) as usize
+        };
+        dictionary.functions.push(Function::default());
+        for _ in 0..400 {
+            dictionary.functions.push(Function {
+                name: ids[4 + random(7)],
+                filename: ids[random(4)],
+                start_line: [0, 0, 0, 7, -1, i64::MAX][random(6)],
+                ..Function::default()
+            });
+        }
+        let mut wanted: Vec<u32> = (1..=400).collect();
+        let sorted = functions(&dictionary, &wanted);
+        wanted.sort_by_key(|row| {
+            let Function { filename, start_line, name, .. } = dictionary.functions[*row as usize];
+            let line = start_line.clamp(0, i64::from(u32::MAX));
+            (dictionary.text(filename), filename, line, dictionary.text(name))
+        });
+        assert_eq!(sorted, wanted);
     }
 }
