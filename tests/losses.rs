@@ -995,6 +995,7 @@ fn every_code_has_a_case() {
         "json.duplicate_key",
         // In tests/cli/losses.rs.
         "sample_type.left_out",
+        "message.unreadable",
         // In tests/tools.rs.
         "value.rounded",
         "value.negative_dropped",

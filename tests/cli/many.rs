@@ -212,6 +212,41 @@ fn what_follows_a_broken_message_is_described() {
     assert!(!room.join("b.otlp").exists());
 }
 
+/// A crash leaves a file that ends within its last message; what is whole is worth having.
+#[test]
+fn repairing_passes_over_messages_that_cannot_be_read() {
+    let room = room("salvage");
+    copy(PPROFS[0], &room.join("a.pb.gz"));
+    run(&room, "convert a.pb.gz -o a.otlp", 0);
+    let message = fs::read(room.join("a.otlp")).unwrap();
+    let messages = [&message[..], b"\x0a\x05\x00", &message, &message];
+    let whole = frame(Framing::LengthPrefixed, messages).unwrap();
+    fs::write(room.join("cut.otlp"), &whole[..whole.len() - 9]).unwrap();
+    run(&room, "convert cut.otlp -o b.otlp", 3);
+    run(&room, "convert cut.otlp -o b.otlp --repair --deny-loss", 1);
+    assert!(!room.join("b.otlp").exists());
+
+    let output = run(&room, "convert cut.otlp -o b.otlp --repair", 0);
+    says(&output, "cut.otlp: message[1]");
+    says(&output, "message.unreadable");
+    let two = frame(Framing::LengthPrefixed, [&message, &message]).unwrap();
+    assert_eq!(fs::read(room.join("b.otlp")).unwrap(), two);
+    let output = run(&room, "convert cut.otlp -o c.otlp --repair --json", 0);
+    let report: serde_json::Value =
+        serde_json::from_str(stderr(&output).lines().next().unwrap()).unwrap();
+    assert_eq!((&report["verdict"], &report["messages"]), (&"lossy".into(), &2.into()));
+    let losses = report["losses"].as_array().unwrap();
+    let loss = losses.iter().find(|loss| loss["code"] == "message.unreadable").unwrap();
+    assert_eq!((&loss["kind"], &loss["count"]), (&"rejected".into(), &2.into()));
+
+    // A limit is no fault of a message, and what has no message at all is no file.
+    run(&room, "convert cut.otlp -o d.otlp --repair --max-table-entries 2", 5);
+    let broken = frame(Framing::LengthPrefixed, [&b"\x0a\x05\x00"[..], b"\x12\x07"]).unwrap();
+    fs::write(room.join("broken.otlp"), broken).unwrap();
+    says(&run(&room, "convert broken.otlp -o d.otlp --repair", 3), "message[0]");
+    assert!(!room.join("d.otlp").exists());
+}
+
 /// Memory is that of what is listed, however much there is.
 #[test]
 fn info_lists_the_first_of_very_many_and_counts_the_rest() {

@@ -46,12 +46,22 @@ pub(crate) struct Failure {
     pub(crate) fatal: bool,
     /// Whether the input is plainly no profile.
     pub(crate) is_no_profile: bool,
+    /// Whether the bytes are wrong, and others may be right: no limit, no disk, no option is to blame.
+    pub(crate) is_broken: bool,
 }
 
 impl Failure {
     pub(crate) fn new(exit: Exit, message: impl Into<String>) -> Self {
         let (place, message) = (String::new(), message.into());
-        Self { exit, place, message, byte: None, fatal: false, is_no_profile: false }
+        Self {
+            exit,
+            place,
+            message,
+            byte: None,
+            fatal: false,
+            is_no_profile: false,
+            is_broken: false,
+        }
     }
 
     /// A failure of the library while it read `input`, which may be gzip.
@@ -86,7 +96,8 @@ impl Failure {
         };
         let (place, byte) = (error.place(), error.byte());
         let is_no_profile = error.is_no_profile();
-        Self { place, byte, is_no_profile, ..Self::new(exit, message) }
+        let is_broken = matches!(error.kind(), ErrorKind::Malformed | ErrorKind::Unrecognised);
+        Self { place, byte, is_no_profile, is_broken, ..Self::new(exit, message) }
     }
 
     /// The failure is in message `row` of a file of several.

@@ -51,6 +51,11 @@ impl ReadArgs {
         self.source.types()
     }
 
+    /// Whether what is broken is left out.
+    pub(crate) fn repairs(&self) -> bool {
+        self.repair
+    }
+
     pub(crate) fn options(&self) -> ReadOptions {
         let policy = if self.repair { Policy::Repair } else { Policy::Refuse };
         ReadOptions::default()

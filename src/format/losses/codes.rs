@@ -226,6 +226,7 @@ codes! {
         BAD_STRING_INDEX = "pprof.bad_string_index": "an index past the string table";
         VALUE_COUNT = "pprof.value_count": "a sample with more or fewer values than sample types";
         ROW_0 = "table.row_0": "the first row of a table was not the empty one";
+        MESSAGE_UNREADABLE = "message.unreadable": "a message of several that cannot be read; it was passed over";
         BAD_LINE = "text.bad_line": "a line, or what it belongs to, that cannot be read; it was passed over";
         INDEX_OUT_OF_RANGE = "index.out_of_range": "an index past its table";
     }

@@ -43,6 +43,8 @@ pub(crate) struct Converted {
     /// Of the first profile, to be told if it is the only one.
     first_id: ProfileId,
     payloads: Vec<Vec<u8>>,
+    /// The first message that was passed over as it cannot be read.
+    pub(crate) passed_over: Option<Failure>,
 }
 
 impl Converted {
@@ -94,6 +96,17 @@ impl Converted {
                 None => self.findings.push(finding),
             }
         }
+        Ok(())
+    }
+
+    /// Goes on without a message that cannot be read, and says so.
+    ///
+    /// # Errors
+    ///
+    /// The library has no code for it.
+    pub(crate) fn pass_over(&mut self, failure: Failure) -> Result<(), Failure> {
+        self.losses.add_many(loss("message.unreadable")?, 1, || failure.place.clone());
+        self.passed_over.get_or_insert(failure);
         Ok(())
     }
 
@@ -203,6 +216,15 @@ fn several(to: Format) -> Several {
         (true, false) => Several::Frames,
         (false, _) => Several::Files,
     }
+}
+
+/// A code of the library, of what the command itself leaves out.
+///
+/// # Errors
+///
+/// It has none of that name.
+pub(crate) fn loss(code: &str) -> Result<LossCode, Failure> {
+    code.parse().map_err(|error: Error| Failure::of(&error, Exit::Output))
 }
 
 /// The kind of loss that a finding is, by its code.

@@ -12,12 +12,12 @@ use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use otlp_profiles::losses::LossCode;
+use otlp_profiles::framing::Framing;
 use otlp_profiles::{Certainty, Format, Losses, Profiles, ReadOptions, WriteOptions};
 
 use crate::console::{Console, Level, Line};
 use crate::convert::Args;
-use crate::convert::encode::Converted;
+use crate::convert::encode::{Converted, loss};
 use crate::convert::plan::{Job, Plan, Target};
 use crate::convert::report::{Form, Report};
 use crate::convert::tally::Tally;
@@ -125,8 +125,15 @@ impl Run<'_> {
         let types = self.args.read.types();
         content.types_may_choose = self.to.options().contains(&"type");
         let Self { args, console, read, write, to, once, .. } = self;
+        let may_pass = args.read.repairs() && converted.framing != Framing::None;
         content.each(read, console, |message| {
-            let mut message = message?;
+            let mut message = match message {
+                Err(failure) if may_pass && failure.is_broken => {
+                    once.note("message.unreadable", &name, || format!("{name}: {failure}"));
+                    return converted.pass_over(failure);
+                }
+                message => message?,
+            };
             met(once, &name, &message)?;
             taken(args, message.reading.detected.format, *to)?;
             if !message.reading.detected.format.options().contains(&"type") {
@@ -135,6 +142,11 @@ impl Run<'_> {
             let _step = console.step("convert", "encode", &name);
             converted.add(message, &args.origin, *to, write)
         })?;
+        if converted.messages == 0
+            && let Some(failure) = converted.passed_over.take()
+        {
+            return Err(failure);
+        }
         converted.stored = content.stored();
         drop(content);
         if self.args.deny_loss && converted.is_lossy() {
@@ -304,9 +316,7 @@ fn choose(
     if types.is_empty() {
         return Ok(());
     }
-    let left_out: LossCode = "sample_type.left_out"
-        .parse()
-        .map_err(|error: otlp_profiles::Error| Failure::of(&error, Exit::Output))?;
+    let left_out = loss("sample_type.left_out")?;
     let mut known: Vec<String> = Vec::new();
     profiles.retain_sample_types(|entry, kind| {
         let [name, unit] = [kind.name, kind.unit].map(|text| entry.dictionary().text(text));
