@@ -5,19 +5,14 @@
 //!           │         └─► each message the same way, its number before every path: `message[3].…`
 //!           └─► what is wrong with the stream, and nothing else
 //! ```
-//!
-//! What makes bytes unreadable is told alone: of a message that breaks off, what the rest of it seems to mean would be
-//! noise.
 
 use std::rc::Rc;
 
 use super::catalogue::{
     OP0001, OP0002, OP0003, OP0004, OP0005, OP0006, OP0007, OP0008, OP0009, OP0010, OP0020, OP0021,
     OP0022, OP0023, OP0024, OP0025, OP0026, OP0027, OP0028, OP0029, OP0030, OP0031, OP0032, OP0033,
-    OP1003, OP1009, OP1017, OP1019, OP1021, OP1022, OP2030, OP9003, OP9104, OP9201, PP1014, PP1035,
-    is_breaking,
+    OP1003, OP1009, OP1019, OP2030, OP9003, OP9104, OP9201, is_breaking,
 };
-use super::cx::Cx;
 use super::findings::{Findings, Shown, Spot};
 use super::guess::{
     broken, broken_as, delimited, detect, is_legacy, is_more, response, version_of,
@@ -25,7 +20,7 @@ use super::guess::{
 use super::options::{Options, Profcheck};
 use super::profcheck;
 use super::rule::Rule;
-use super::{Report, walk};
+use super::{Report, message};
 use crate::compression::{self, Unpacked};
 use crate::error::{Error, GzipFault};
 use crate::format::Format;
@@ -233,24 +228,11 @@ impl Checking<'_> {
         }
     }
 
-    /// Walks a message. Where its bytes cannot be taken apart, what they seem to mean is not told.
-    fn walk(&mut self, message: &[u8], version: Version) {
-        let own = Findings::new(Rc::default(), None);
-        let findings = std::mem::replace(&mut self.findings, own);
-        let mut cx = Cx::new(message, version, self.options.limits, findings);
-        walk::walk(&mut cx);
-        if cx.findings.any(is_breaking) {
-            cx.findings.retain(|rule| stays(rule) || is_breaking(rule));
-        }
-        if cx.findings.any(|rule| *rule == PP1014) {
-            // Nothing else is told of what two profiles are when they are taken for one.
-            cx.findings.retain(|rule| {
-                stays(rule) && *rule != OP1021 && *rule != OP1022 || *rule == PP1014
-            });
-        }
-        // The findings outlive the message.
-        let Cx { findings, .. } = cx;
-        self.findings = findings;
+    /// Walks a message.
+    fn walk(&mut self, payload: &[u8], version: Version) {
+        let none = self.findings.another();
+        let findings = std::mem::replace(&mut self.findings, none);
+        self.findings = message::check(payload, version, self.options.limits, findings);
     }
 
     /// Which format a payload is; where it is none, why is among the findings.
@@ -331,7 +313,9 @@ impl Checking<'_> {
         }
         if let Some(several) = delimited(payload) {
             let found = format_args!("{several} messages behind their lengths").to_string();
-            self.findings.raise(&OP0010, Spot::at(0), found, "one message");
+            // None of them is looked at, so that it is told whatever is asked.
+            let rule = if self.findings.asks(&OP0010) { &OP0010 } else { &OP0004 };
+            self.findings.raise(rule, Spot::at(0), found, "one message");
             return None;
         }
         let foreign = is_foreign(payload);
@@ -378,22 +362,4 @@ fn length_as_newest(payload: &[u8], format: Format, limits: &Limits) -> Option<u
     let payloads =
         Format::OTLP.write(&profiles, &options, &mut Losses::default(), Vec::new()).ok()?;
     Some(payloads.iter().map(Vec::len).sum())
-}
-
-/// Whether a limit was reached where a rule is broken.
-pub(crate) fn is_limit(rule: &Rule) -> bool {
-    [&OP0002, &OP0003, &OP0028, &OP1017].contains(&rule)
-        || rule.id.starts_with("OP900") && rule.id != "OP9008"
-        || rule.id == "OP9010"
-}
-
-/// Whether a file or a message cannot be read where a rule is broken.
-pub(crate) fn is_unreadable(rule: &Rule) -> bool {
-    let of_file = rule.id.starts_with("OP00") && *rule != OP0010 && !is_limit(rule);
-    of_file || is_breaking(rule)
-}
-
-/// Whether a finding is told of a message that cannot be taken apart.
-fn stays(rule: &Rule) -> bool {
-    ["OP00", "OP10", "OP90"].iter().any(|family| rule.id.starts_with(family)) || *rule == PP1035
 }

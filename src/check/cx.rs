@@ -5,6 +5,7 @@
 
 use super::fields::Fields;
 use super::findings::Findings;
+use super::lists;
 use super::record::{Lent, Pool, Record};
 use super::shape::{Kind, Shape, Shapes, Slot, Take};
 use super::state::{Attribute, Line, PayloadState, ProfileState};
@@ -32,6 +33,8 @@ pub(crate) struct Cx<'a> {
     pub(crate) parent: Kind,
     /// Texts and bytes longer than this have something to be said of.
     pub(super) long: usize,
+    /// Whether a message has twice what it has once: rules ask what is [left](super::merged) of it then.
+    pub(crate) said_twice: bool,
     /// Whether messages that are fine as a whole are shown to be so.
     pub(crate) fast: bool,
     /// Whom the payload is for, if that is known and it is of the generation that receivers read.
@@ -75,12 +78,13 @@ impl<'a> Cx<'a> {
         let (profile, payload) = Default::default();
         Self {
             pool: Pool::default(),
-            fast: receiver.is_none(),
+            fast: receiver.is_none() && limits.max_attributes_per_item >= lists::FEW as u64,
             receiver,
             line_shape: shapes.find(Kind::Line),
             value_shape: shapes.find(Kind::AnyValue),
             label_shape: shapes.find(Kind::Label),
             styled: false,
+            said_twice: false,
             set: Vec::new(),
             scratch: Vec::new(),
             lines: Vec::new(),

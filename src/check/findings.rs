@@ -158,6 +158,38 @@ impl Findings {
         Self { options, version, prefix, path, counts: Vec::new(), last: 0, listed: Vec::new() }
     }
 
+    /// Collects what is found of another message, or of this one once more: of the same options, and at the same place.
+    pub(crate) fn another(&self) -> Self {
+        let (options, prefix) = (Rc::clone(&self.options), self.prefix.clone());
+        Self { prefix, path: self.path.clone(), ..Self::new(options, self.version) }
+    }
+
+    /// Adds what was found elsewhere.
+    pub(crate) fn add(&mut self, other: Self) {
+        for finding in other.listed {
+            let at = self.count(finding.rule);
+            let count = &mut self.counts[at];
+            if count.listed < self.options.max_findings || *finding.rule == OP9008 {
+                count.listed += 1;
+                self.listed.push(finding);
+            }
+        }
+        for more in other.counts.iter().filter(|count| count.tally > 0) {
+            let at = self.count(more.rule);
+            let count = &mut self.counts[at];
+            count.tally += more.tally;
+            count.worst = count.worst.max(more.worst);
+            count.first = count.first.min(more.first);
+        }
+    }
+
+    /// Says of what is listed where its bytes are elsewhere.
+    pub(crate) fn move_bytes(&mut self, to: impl Fn(u64) -> u64) {
+        for byte in self.listed.iter_mut().filter_map(|finding| finding.byte.as_mut()) {
+            *byte = to(*byte);
+        }
+    }
+
     /// Whom the payload is for.
     pub(crate) fn receiver(&self) -> Option<Receiver> {
         self.options.receiver

@@ -89,7 +89,7 @@ pub(crate) fn unique(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record, ce
         return;
     }
     let mut few = [Attribute::NO_KEY; FEW];
-    let mut odd = count > FEW;
+    let mut odd = count > FEW || count as u64 > cx.limits.max_attributes_per_item;
     for (row, index) in cx.numbers(shape, record, cell).take(FEW).enumerate() {
         let attribute = usize::try_from(index).ok().and_then(|index| cx.attributes.get(index));
         let key = attribute.map_or(Attribute::NO_KEY, |attribute| attribute.key);
@@ -102,7 +102,7 @@ pub(crate) fn unique(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record, ce
 }
 
 /// Lists up to this long are compared one by one.
-const FEW: usize = 8;
+pub(super) const FEW: usize = 8;
 
 /// The same of a list of which something has to be said.
 #[cold]

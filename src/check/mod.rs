@@ -24,6 +24,8 @@ mod findings;
 pub mod fix;
 mod guess;
 mod lists;
+mod merged;
+mod message;
 mod odd;
 mod options;
 mod packed;
@@ -122,12 +124,12 @@ impl Report {
     /// Whether the bytes could be taken apart: an error about a file, its compression, its framing or the
     /// wire format says that they could not, or not all of them.
     pub fn is_readable(&self) -> bool {
-        !self.errors().any(container::is_unreadable)
+        !self.errors().any(catalogue::is_unreadable)
     }
 
     /// Whether a limit was reached.
     pub fn is_limited(&self) -> bool {
-        self.errors().any(container::is_limit)
+        self.errors().any(catalogue::is_limit)
     }
 
     /// The rules that were broken as errors.

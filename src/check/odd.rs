@@ -139,7 +139,7 @@ impl Cx<'_> {
             }
             _ => {
                 let cut = i64::from(value as u32 as i32) as u64;
-                if cut != value {
+                if cut != value && value > u64::from(u32::MAX) {
                     self.findings.raise(&OP1013, spot, value as i64, "an int32");
                 }
                 if matches!(slot.field.kind, Type::Enum(_)) && cut > slot.most {
@@ -197,6 +197,7 @@ impl Cx<'_> {
     #[inline(never)]
     pub(super) fn twice(&mut self, shape: &'static Shape, slot: &'static Slot, at: usize) {
         let spot = Spot::at(at).field(slot.field.name);
+        self.said_twice = true;
         match (slot.take, slot.field.key) {
             (Take::Message, "dictionary") => {}
             (Take::Message, _) => self.findings.raise(&OP1022, spot, "", ""),

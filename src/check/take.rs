@@ -35,6 +35,7 @@ impl Cx<'_> {
         }
         if shape.kind == Kind::AnyValue && record.seen.count_ones() > 1 {
             let members = record.seen.count_ones();
+            self.said_twice = true;
             self.findings.raise(&OP1023, Spot::at(start), format_args!("{members} members"), "1");
         }
         Ok(())

@@ -20,6 +20,7 @@ mod pprof;
 mod profcheck;
 mod receivers;
 mod tree;
+mod twice;
 #[path = "../support/profcheck_verdict.rs"]
 mod verdict;
 #[path = "../support/wire.rs"]

@@ -70,3 +70,16 @@ impl Rule {
         Self::all().find(|rule| rule.id.eq_ignore_ascii_case(name) || rule.name == name)
     }
 }
+
+/// Whether a limit was reached where a rule is broken.
+pub(crate) fn is_limit(rule: &Rule) -> bool {
+    [&OP0002, &OP0003, &OP0028, &OP1017].contains(&rule)
+        || rule.id.starts_with("OP900") && rule.id != "OP9008"
+        || rule.id == "OP9010"
+}
+
+/// Whether a file or a message cannot be read where a rule is broken.
+pub(crate) fn is_unreadable(rule: &Rule) -> bool {
+    let of_file = rule.id.starts_with("OP00") && *rule != OP0010 && !is_limit(rule);
+    of_file || is_breaking(rule)
+}

@@ -4,7 +4,7 @@ use super::message::{Message, Window};
 use crate::check::catalogue::OP5013;
 use crate::check::cx::Cx;
 use crate::check::findings::{Shown, Spot};
-use crate::check::rules::units;
+use crate::check::rules::ucum;
 use crate::check::shape::{Kind, Shape};
 use crate::check::state::{Attribute, Class, KeyState};
 use crate::check::text;
@@ -69,7 +69,7 @@ fn is_usual(cx: &mut Cx<'_>, message: &Message, unit: u64, at: usize) {
     if cx.unit != (unit, true) {
         let text = cx.string(unit).unwrap_or_default();
         if cx.unit.0 != unit {
-            cx.unit = (unit, units::is_ucum(text));
+            cx.unit = (unit, ucum::is_ucum(text));
         }
         if !cx.unit.1 {
             let spot = Spot::at(message.start + at).field("unit_strindex");

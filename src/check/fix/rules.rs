@@ -1,6 +1,6 @@
 //! Which rules are fixed, by what, and which stand in the way.
 
-use crate::check::container::{is_limit, is_unreadable};
+use crate::check::catalogue::{is_limit, is_unreadable};
 use crate::check::findings::Tally;
 use crate::check::rule::Rule;
 use crate::error::Severity;

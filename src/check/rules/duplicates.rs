@@ -4,7 +4,9 @@
 
 use std::hash::BuildHasher;
 
-use crate::check::catalogue::{OP3201, OP3202, OP3203, OP3204, OP3205, OP3206, OP3207, OP3208};
+use crate::check::catalogue::{
+    OP3201, OP3202, OP3203, OP3204, OP3205, OP3206, OP3207, OP3208, OP4006,
+};
 use crate::check::cx::Cx;
 use crate::check::findings::{Shown, Spot};
 use crate::check::plain::Forms;
@@ -28,7 +30,9 @@ const TABLES: [(Table, &Rule); 7] = [
 /// Of each table, the first row that each row equals is kept, where some are.
 pub(crate) fn tables(cx: &mut Cx<'_>) {
     let asked = TABLES.map(|(_, rule)| cx.findings.asks(rule));
-    if !asked.contains(&true) {
+    // Equal samples are found by what their rows equal.
+    let more = [&OP3208, &OP4006].map(|rule| cx.findings.asks(rule));
+    if !asked.contains(&true) && !more.contains(&true) {
         return;
     }
     for (table, rule) in TABLES {

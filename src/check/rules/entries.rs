@@ -1,7 +1,7 @@
 //! The rows of the attribute table.
 
 use super::attributes::{key_style, value_type};
-use super::units::is_ucum;
+use super::ucum::is_ucum;
 use super::{conventions, zero};
 use crate::check::catalogue::{OP5003, OP5005, OP5013, OP5016, OP5031};
 use crate::check::cx::Cx;

@@ -35,14 +35,13 @@ pub(crate) fn label(cx: &mut Cx<'_>, record: &Record) {
 
 /// The labels of a sample: no key twice.
 pub(super) fn labels(cx: &mut Cx<'_>, record: &Record) {
-    if let Some((row, key)) = repeated_label(cx, record) {
-        let spot = Spot::at(record.at(LABELS)).field("label").row(row);
+    if let Some((spot, key)) = repeated_label(cx, record) {
         cx.findings.raise(&OP4024, spot, Shown(&key), "a key once");
     }
 }
 
 /// The first label of a sample whose key came before, and that key.
-pub(crate) fn repeated_label(cx: &Cx<'_>, record: &Record) -> Option<(usize, Vec<u8>)> {
+pub(crate) fn repeated_label(cx: &Cx<'_>, record: &Record) -> Option<(Spot, Vec<u8>)> {
     let shape = cx.shapes.find(Kind::Label)?;
     let sample = cx.shapes.find(Kind::Sample)?;
     let number = sample.of_cell(LABELS)?.field.number;
@@ -54,7 +53,7 @@ pub(crate) fn repeated_label(cx: &Cx<'_>, record: &Record) -> Option<(usize, Vec
         if let Some(text) = cx.string(key).filter(|_| key > 0)
             && !seen.insert(text)
         {
-            return Some((row, text.to_vec()));
+            return Some((Spot::at(start).field("label").row(row), text.to_vec()));
         }
     }
     None

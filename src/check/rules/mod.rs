@@ -21,6 +21,7 @@ pub(crate) mod resources;
 pub(crate) mod samples;
 pub(crate) mod structure;
 pub(crate) mod times;
+pub(crate) mod ucum;
 pub(crate) mod units;
 pub(crate) mod value_types;
 pub(crate) mod zero;

@@ -58,9 +58,9 @@ fn labels(cx: &mut Cx<'_>, record: &Record) {
         cx.findings.raise(&OP9010, spot, format_args!("{count} labels"), most);
     }
     if count > 1
-        && let Some((row, key)) = super::labels::repeated_label(cx, record)
+        && let Some((spot, key)) = super::labels::repeated_label(cx, record)
     {
-        cx.findings.raise(&PP1018, spot.row(row), Shown(&key), "a key once");
+        cx.findings.raise(&PP1018, spot, Shown(&key), "a key once");
     }
 }
 

@@ -1,5 +1,6 @@
-//! Units: of value types, and what looks like one of UCUM.
+//! The units of value types.
 
+use super::ucum::is_ucum;
 use crate::check::catalogue::OP8012;
 use crate::check::cx::Cx;
 use crate::check::findings::{Shown, Spot};
@@ -41,17 +42,4 @@ pub(crate) fn value_type(cx: &mut Cx<'_>, record: &Record) {
         let spot = Spot::at(record.at(UNIT)).field(name);
         cx.findings.raise(&OP8012, spot, Shown(unit), "count, bytes, nanoseconds or a UCUM unit");
     }
-}
-
-/// Units that are usual, or look like UCUM.
-pub(crate) fn is_ucum(unit: &[u8]) -> bool {
-    const KNOWN: &[&str] = &[
-        "", "1", "%", "s", "ms", "us", "ns", "ps", "min", "h", "d", "wk", "mo", "a", "By", "kBy",
-        "MBy", "GBy", "TBy", "KiBy", "MiBy", "GiBy", "TiBy", "bit", "kbit", "Mbit", "Kibit",
-        "Mibit", "Hz", "kHz", "MHz", "GHz", "m", "km", "cm", "mm", "g", "kg", "K", "Cel", "W",
-        "kW", "J", "kJ", "V", "mV", "A", "mA", "Pa", "kPa",
-    ];
-    let Ok(text) = std::str::from_utf8(unit) else { return false };
-    text.split(['/', '.'])
-        .all(|part| KNOWN.contains(&part) || (part.ends_with('}') && part.contains('{')))
 }

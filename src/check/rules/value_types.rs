@@ -62,7 +62,10 @@ pub(super) fn value_types(
 ) {
     let Some(slot) = shape.of_cell(TYPES) else { return };
     let field = Spot::at(record.at(TYPES)).field(slot.field.name);
-    let spot = |row: usize| if slot.repeated { field.row(row) } else { field };
+    let spot = |row: usize, start: usize| match slot.repeated {
+        true => Spot::at(start).field(slot.field.name).row(row),
+        false => field,
+    };
     if types.is_empty() && samples > 0 {
         let rule = if slot.repeated { &OP2009 } else { &OP2010 };
         cx.findings.raise(rule, field, "", "");
@@ -80,12 +83,12 @@ pub(super) fn value_types(
         temporality(cx, lasted, slot.repeated.then_some(row), *body);
         let Some(names) = named(cx, *body).filter(|_| !cx.tables.missing) else { continue };
         if samples > 0 && (names.0.is_empty() || names.1.is_empty()) {
-            cx.findings.raise(&OP2010, spot(row), type_name(names), "a type and a unit");
+            cx.findings.raise(&OP2010, spot(row, body.0), type_name(names), "a type and a unit");
         } else if known.contains(&names) {
-            cx.findings.raise(&OP2011, spot(row), type_name(names), "");
+            cx.findings.raise(&OP2011, spot(row, body.0), type_name(names), "");
         }
         if row > 0 && names.1 == b"count" {
-            cx.findings.raise(&OP2018, spot(row), type_name(names), "");
+            cx.findings.raise(&OP2018, spot(row, body.0), type_name(names), "");
         }
         is_named |= Some(names.0) == wanted;
         if known.len() < MANY {

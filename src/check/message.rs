@@ -1,0 +1,53 @@
+//! One message checked: walked as it is, and once more as what is left of it where it says something twice.
+//!
+//! What makes bytes unreadable is told alone: of a message that breaks off, what the rest of it seems to mean would be
+//! noise.
+
+use super::catalogue::{OP1017, OP1021, OP1022, OP2006, PP1014, PP1035, PP1038, is_breaking};
+use super::cx::Cx;
+use super::findings::Findings;
+use super::merged::Merged;
+use super::rule::Rule;
+use super::walk::walk;
+use crate::limits::Limits;
+use crate::schema::Version;
+
+/// Walks a message; gives the findings with those that it was given.
+pub(crate) fn check(
+    message: &[u8],
+    version: Version,
+    limits: Limits,
+    mut findings: Findings,
+) -> Findings {
+    let mut cx = Cx::new(message, version, limits, findings.another());
+    walk(&mut cx);
+    let (said_twice, shapes, mut own) = (cx.said_twice, cx.shapes, cx.findings);
+    if own.any(is_breaking) {
+        own.retain(|rule| is_of_bytes(rule) || is_breaking(rule));
+    } else if own.any(|rule| *rule == PP1014) {
+        // Nothing else is told of what two profiles are when they are taken for one.
+        let told = |rule: &Rule| is_of_bytes(rule) && ![&OP1021, &OP1022].contains(&rule);
+        own.retain(|rule| told(rule) || *rule == PP1014);
+    } else if said_twice {
+        own.retain(is_of_bytes);
+        let merged = Merged::of(message, shapes, limits.max_nesting);
+        let mut cx = Cx::new(&merged.bytes, version, limits, findings.another());
+        walk(&mut cx);
+        let mut meant = cx.findings;
+        meant.retain(|rule| !is_of_bytes(rule));
+        meant.move_bytes(|byte| merged.place(byte));
+        own.add(meant);
+    }
+    if own.any(|rule| *rule == OP1017) {
+        // What lies too deep was not walked, and may refer to any row.
+        own.retain(|rule| !rule.id.starts_with("OP33") && *rule != PP1038);
+    }
+    findings.add(own);
+    findings
+}
+
+/// Whether a rule is about how a message is written, whatever it means: told also of one that cannot be taken apart.
+fn is_of_bytes(rule: &Rule) -> bool {
+    ["OP00", "OP10", "OP90"].iter().any(|family| rule.id.starts_with(family))
+        || [&OP2006, &PP1035].contains(&rule)
+}

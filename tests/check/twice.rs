@@ -1,0 +1,165 @@
+//! A message in pieces is one message, and of a number said twice the last one counts, as decoders have it.
+
+use otlp_profiles::check::{Options, Rule, check};
+use otlp_profiles::framing::{Framing, frame};
+use otlp_profiles::{Format, Severity};
+
+use super::bases::{GENERATIONS, base, format};
+
+/// The fields of a message: number, wire type, where they begin, where their body does, and where they end.
+fn fields(bytes: &[u8]) -> Vec<(u64, u64, usize, usize, usize)> {
+    let varint = |at: &mut usize| {
+        let (mut value, mut shift) = (0, 0);
+        loop {
+            let byte = bytes[*at];
+            *at += 1;
+            value |= u64::from(byte & 0x7f) << shift;
+            shift += 7;
+            if byte < 0x80 {
+                return value;
+            }
+        }
+    };
+    let (mut fields, mut at) = (Vec::new(), 0);
+    while at < bytes.len() {
+        let start = at;
+        let tag = varint(&mut at);
+        let mut body = at;
+        match tag & 7 {
+            0 => drop(varint(&mut at)),
+            1 => at += 8,
+            2 => {
+                let length = varint(&mut at) as usize;
+                body = at;
+                at += length;
+            }
+            wire => panic!("wire type {wire}"),
+        }
+        fields.push((tag >> 3, tag & 7, start, body, at));
+    }
+    fields
+}
+
+fn field(number: u64, body: &[u8]) -> Vec<u8> {
+    assert!(number < 16 && body.len() < 1 << 14, "{number}: {}", body.len());
+    let length = [body.len() as u8 & 0x7f | 0x80, (body.len() >> 7) as u8];
+    [&[(number << 3 | 2) as u8], &length[..], body].concat()
+}
+
+/// The payload with `edit` made of the first message at a path of field numbers: what stands in its place.
+fn edited(bytes: &[u8], path: &[u64], edit: &dyn Fn(u64, &[u8]) -> Vec<u8>) -> Option<Vec<u8>> {
+    let (first, rest) = path.split_first()?;
+    let found = fields(bytes).into_iter().find(|(number, wire, ..)| number == first && *wire == 2);
+    let (number, _, start, body, end) = found?;
+    let inner = &bytes[body..end];
+    let new = match rest {
+        [] => edit(number, inner),
+        rest => field(number, &edited(inner, rest, edit)?),
+    };
+    Some([&bytes[..start], &new, &bytes[end..]].concat())
+}
+
+/// What is found beside the pieces themselves.
+fn found(payload: &[u8], format: Format) -> Vec<(&'static str, String)> {
+    let report = check(payload, &Options::default().from(format));
+    let told = report.findings().filter(|found| {
+        let is_piece = ["OP1003", "OP1021", "OP1022", "OP2006"].contains(&found.rule.id());
+        !is_piece && found.rule.id() != "OP9008"
+    });
+    told.map(|found| (found.rule.id(), found.path.clone())).collect()
+}
+
+/// Messages that a message has once: in which generations, and where.
+const ONCE: [(&str, &[u64]); 6] = [
+    ("1234567", &[1, 1]),
+    ("1234567", &[1, 2, 1]),
+    ("1", &[1, 2, 2, 8]),
+    ("567", &[1, 2, 2, 1]),
+    ("7", &[2]),
+    ("P", &[11]),
+];
+
+#[test]
+fn pieces_are_checked_as_the_message_they_are() {
+    let mut several = 0;
+    for (generation, _) in GENERATIONS {
+        let of: Format = format(generation).parse().expect("a format");
+        let payload = base(generation).1.encode();
+        let whole = found(&payload, of);
+        for (_, path) in ONCE.iter().filter(|(generations, _)| generations.contains(generation)) {
+            for at in 0..8 {
+                let pieces = |number: u64, body: &[u8]| {
+                    let ends: Vec<usize> = fields(body).iter().map(|field| field.4).collect();
+                    let cut = *[0].iter().chain(&ends).nth(at).unwrap_or(&body.len());
+                    [field(number, &body[..cut]), field(number, &body[cut..])].concat()
+                };
+                let Some(split) = edited(&payload, path, &pieces) else { continue };
+                several += 1;
+                assert_eq!(found(&split, of), whole, "{generation} {path:?} {at}");
+            }
+        }
+    }
+    assert!(several > 100, "{several}");
+}
+
+#[test]
+fn what_pieces_have_together_is_found_at_its_byte() {
+    // Two pieces of a resource, each with an attribute of the same key.
+    let pair = field(1, b"\x0a\x01k\x12\x02\x18\x01");
+    let payload = field(1, &[field(1, &pair), field(1, &pair)].concat());
+    let report = check(&payload, &Options::default().from(Format::OTLP));
+    let twice = report.findings().find(|found| found.rule.id() == "OP5001").expect("a key twice");
+    assert_eq!(twice.path, "resource_profiles[0].resource.attributes[1]");
+    let second = payload.windows(7).rposition(|bytes| bytes[..2] == b"\x0a\x01"[..]);
+    assert_eq!(twice.byte, second.map(|at| at as u64));
+}
+
+#[test]
+fn the_last_number_counts() {
+    let payload = base("7").1.encode();
+    let sample: &[u64] = &[1, 2, 2, 2];
+    let with = |before: &'static [u8], after: &'static [u8]| {
+        let edit = |number: u64, body: &[u8]| field(number, &[before, body, after].concat());
+        edited(&payload, sample, &edit).expect("a sample")
+    };
+    let whole = found(&payload, Format::OTLP);
+    assert_eq!(found(&with(b"\x08\x63", b""), Format::OTLP), whole);
+    let last = found(&with(b"", b"\x08\x63"), Format::OTLP);
+    assert!(last.iter().any(|(rule, _)| *rule == "OP3101"), "{last:?}");
+}
+
+#[test]
+fn what_cannot_be_read_is_told_whatever_is_asked() {
+    let mut payload = base("7").1.encode();
+    payload.pop();
+    let rule = |id: &str| vec![Rule::find(id).expect("a rule")];
+    let options = Options::default().from(Format::OTLP);
+    for options in [
+        options.clone().only(rule("OP4003")),
+        options.clone().ignore(rule("OP1009")),
+        options.clone().allow(rule("OP1009")),
+    ] {
+        let report = check(&payload, &options);
+        assert!(!report.is_readable() && report.count(Severity::Error) == 1, "{report:?}");
+    }
+    let empty = check(b"", &Options::default().only(rule("OP4003")));
+    assert!(!empty.is_readable());
+}
+
+/// A broken message took the findings of those before it with it, and those of all behind it.
+#[test]
+fn messages_of_a_file_are_judged_each_by_itself() {
+    let payload = base("7").1.encode();
+    let edit = |number: u64, body: &[u8]| field(number, &[body, b"\x08\x63"].concat());
+    let bad = edited(&payload, &[1, 2, 2, 2], &edit).expect("a sample");
+    let mut cut = payload.clone();
+    cut.pop();
+    let file = frame(Framing::LengthPrefixed, [&bad, &cut, &bad]).expect("frames");
+    let report = check(&file, &Options::default().from(Format::OTLP));
+    let of = |rule: &str| -> Vec<String> {
+        let found = report.findings().filter(|found| found.rule.id() == rule);
+        found.map(|found| found.path.split('.').next().unwrap_or("").to_owned()).collect()
+    };
+    assert_eq!(of("OP3101"), ["message[0]", "message[2]"]);
+    assert_eq!(of("OP1009"), ["message[1]"]);
+}
