@@ -317,6 +317,26 @@ fn an_order_of_columns_that_are_not_joined_is_said() {
     assert!(!codes(&pprofs(&model(&doc)).1).contains(&bad), "files are in that order");
 }
 
+/// Of two columns that are called alike, pprof's tools show the first.
+#[test]
+fn profiles_of_equal_types_are_columns_only_where_an_order_says_so() {
+    let mut doc = two_pprofs();
+    let mut columns = scope(0, 5);
+    let first = columns.profiles[0].clone();
+    let mut wall = first.clone();
+    wall.types[0].name = "wall".into();
+    columns.profiles = vec![first.clone(), wall, first.clone(), first];
+    doc.resources = vec![resource(columns)];
+    let types = |doc: &Doc| -> Vec<usize> {
+        pprofs(&model(doc)).0.iter().map(|profile| profile.sample_type.len()).collect()
+    };
+    assert_eq!(types(&doc), [2, 1, 1]);
+    let order = Val::Array([0, 1, 2, 3].map(Val::Int).to_vec());
+    let said = ("pprof.scope.sample_type_order".into(), order);
+    doc.resources[0].scopes[0].attributes.push(said);
+    assert_eq!(types(&doc), [4]);
+}
+
 #[test]
 fn times_that_a_container_cannot_say_are_said_by_its_profile_alone() {
     for (time, duration) in [(-5, 10), (5, -10), (5, 10)] {

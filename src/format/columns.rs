@@ -5,7 +5,7 @@
 //! |---|---|---|
 //! | one profile of several types | one type a profile (OTLP since 1.8) | each column becomes a profile; the scope says their order |
 //! | several profiles that say an order | several types a profile (OTLP up to 1.7) | joined in that order |
-//! | several profiles of the same samples | pprof | joined, in the order said, else in theirs |
+//! | several profiles of the same samples | pprof | joined, in the order said, else in theirs until a type comes again |
 //! | others | either | stay apart |
 //!
 //! ```text
@@ -13,6 +13,9 @@
 //! scope.profiles    wall, cpu          profile 0 was column 1, profile 1 was column 0
 //! joined            cpu, wall
 //! ```
+
+use foldhash::fast::RandomState;
+use hashbrown::HashSet;
 
 use crate::format::known::{Known, KnownAttributes};
 use crate::format::losses::{self, Losses};
@@ -212,7 +215,8 @@ pub(crate) fn join<'a>(
         let part = fitting.and_then(|order| part_of(order, row, end - row));
         let length = match rule {
             Join::Ordered if part.is_none() => 1,
-            _ => end - row,
+            _ if part.is_some() => end - row,
+            _ => distinct(&scope.profiles[row..end]),
         };
         // OTLP keeps the scope's attribute; pprof has none.
         bad |= rule == Join::Compatible && part.is_none() && moves(order, row, length);
@@ -274,6 +278,14 @@ fn run(profiles: &[Profile], rule: Join) -> usize {
         .iter()
         .take_while(|other| is_column(other, rule) && compatible(first, other))
         .count()
+}
+
+/// How many profiles from the first on are of different sample types: of two columns that are called alike tools show
+/// the first, so those that an order does not name as columns of one are profiles of their own.
+fn distinct(profiles: &[Profile]) -> usize {
+    let mut met = HashSet::with_capacity_and_hasher(profiles.len().min(8), RandomState::default());
+    let types = profiles.iter().map(|profile| profile.sample_types.first());
+    types.take_while(|of| met.insert(of.map(|of| (of.name, of.unit)))).count().max(1)
 }
 
 /// Whether a profile can be a column: one sample type, and values that can stand beside others'.
