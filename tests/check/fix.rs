@@ -327,6 +327,15 @@ fn an_attribute_that_says_nothing_stays_one() {
     }
 }
 
+/// Timestamps before 1.8 have the order that slices and values go by: nothing was done, and nothing said.
+#[test]
+fn what_stays_when_it_is_written_anew_is_said() {
+    let payload = bent("3", "$S.timestamps_unix_nano[1]=1700000000000000000");
+    let fixed = fix(&payload, &options("3"));
+    assert!(fixed.changes.is_empty() && *fixed.bytes == payload[..], "{fixed:?}");
+    assert!(fixed.left[0].why.starts_with("OP4013 "), "{:?}", fixed.left);
+}
+
 /// What is absent twice is equal too, and attributes have no order: no rule finds them, and they become one.
 #[test]
 fn resources_and_scopes_that_are_put_together_are_told() {

@@ -29,7 +29,7 @@ rules! {
     OP0005 "format-ambiguous" ["W" "A"] "file"
         "two schemas decode and score within the margin, and no --from says which"
         source "own"
-        example "an empty ResourceProfiles (0a 00) also reads as a pprof ValueType{}"
+        example "samples of one attribute and one timestamp each (1.10) also read as ones of one value and one timestamp (1.9)"
         fix "say which format it is with --from";
     OP0006 "generation-ambiguous" ["I" "2-7"] "file"
         "decodes alike in several generations; the newest is assumed"

@@ -203,7 +203,11 @@ impl Fixing<'_> {
         }
         let fewer = changes(&before, &after, path);
         if !fewer.iter().any(|change| change.rule.fixed_by().is_some()) {
-            return Ok(None);
+            let mut stays = asked
+                .tallies()
+                .map(|tally| tally.rule)
+                .filter(|rule| is_fixed_in_payload(rule) && count(&after, rule) > 0);
+            return stays.next().map_or(Ok(None), |rule| Err(stays_the_same(rule)));
         }
         let untold = untold(joined, &fewer, path);
         self.changes.extend(fewer);
@@ -226,6 +230,12 @@ impl Fixing<'_> {
 /// Whether a rule is fixed by writing the payload anew, not by compressing it anew.
 fn is_fixed_in_payload(rule: &Rule) -> bool {
     rule.fixed_by().is_some() && !rule.id().starts_with("OP00")
+}
+
+/// Why nothing was done about a rule that is fixed elsewhere: the last resource stays though it is empty, a row that
+/// something refers to stays though it is one too many.
+fn stays_the_same(rule: &Rule) -> String {
+    format!("{} {}: it is the same when the payload is written anew", rule.id(), rule.name())
 }
 
 /// The format of a payload that can be written anew, or why it cannot.
