@@ -1,7 +1,9 @@
 //! What references lead to: where each row of each table lies, and which rows something refers to.
 //!
 //! The rows are found before anything is walked (`survey`), by the headers of fields alone: eight bytes a row, whatever
-//! is in it. References are counted as they are met, so that what an orphan refers to can be taken back.
+//! is in it. Taking the message around them apart asks for what is [`behind`](Tables::behind) a row, and passes over it. References are counted as they are met, so that what an orphan refers to can be taken back.
+
+use std::ops::Range;
 
 use super::fields::Fields;
 use super::shape::{Shape, Take};
@@ -14,6 +16,8 @@ pub(crate) struct Tables {
     pub(crate) lens: [u64; Table::COUNT],
     /// The body of each row.
     pub(crate) rows: [Vec<(u32, u32)>; Table::COUNT],
+    /// Where rows follow one another, so that who comes by later need not read their headers again.
+    stretches: Vec<Stretch>,
     /// Of each row the first one that it equals; empty where no two are equal.
     pub(crate) equal: [Vec<u32>; Table::COUNT],
     /// Which rows are written in [the one form](super::plain) of their own, but for what they refer to.
@@ -26,12 +30,24 @@ pub(crate) struct Tables {
     pub(crate) missing: bool,
 }
 
+/// Rows of a table that follow one another in the payload with nothing between them.
+#[derive(Debug)]
+struct Stretch {
+    table: Table,
+    /// Where the header of the first one begins.
+    at: usize,
+    rows: Range<usize>,
+}
+
+/// Fewer rows than this are read again: a stretch takes more memory than a row.
+const WORTHWHILE: usize = 8;
+
 impl Tables {
     /// Adds the rows of the tables in a message.
     pub(crate) fn survey(&mut self, bytes: &[u8], shape: &Shape, start: usize, end: usize) {
         let mut fields = Fields::new(bytes, start, end);
         loop {
-            let tag = fields.tag();
+            let (at, tag) = (fields.at(), fields.tag());
             let Some((number, body)) = fields.next() else { return };
             let Some(slot) = shape.slot(number) else { continue };
             let (Role::Row(table), Take::Message | Take::Text, Some((from, to))) =
@@ -40,11 +56,32 @@ impl Tables {
                 continue;
             };
             let rows = &mut self.rows[table as usize];
+            let first = rows.len();
             rows.push((from as u32, to as u32));
             // Rows of a table follow one another.
             while let Some((from, to)) = fields.again(tag) {
                 rows.push((from as u32, to as u32));
             }
+            if rows.len() - first >= WORTHWHILE {
+                self.stretches.push(Stretch { table, at, rows: first..rows.len() });
+            }
+        }
+    }
+
+    /// The rows that follow the one whose header begins at a byte, as far as nothing is between them; none where that is
+    /// not known.
+    pub(crate) fn behind(&self, at: usize) -> &[(u32, u32)] {
+        let later = self.stretches.partition_point(|stretch| stretch.at <= at);
+        let Some(stretch) = later.checked_sub(1).and_then(|found| self.stretches.get(found)) else {
+            return &[];
+        };
+        let rows = self.rows[stretch.table as usize].get(stretch.rows.clone()).unwrap_or_default();
+        let row = rows.partition_point(|(start, _)| *start as usize <= at);
+        let before = row.checked_sub(1).and_then(|before| rows.get(before));
+        // A field of a row is none, wherever in the stretch it is.
+        match before.map_or(stretch.at, |(_, end)| *end as usize) == at {
+            true => rows.get(row + 1..).unwrap_or_default(),
+            false => &[],
         }
     }
 

@@ -61,14 +61,25 @@ impl Cx<'_> {
         }
         let (mut more, mut last) = (0, 0..0);
         let (long, is_text) = (self.long, slot.take == Take::Text);
-        let mut fields = Fields::new(self.bytes, at, end);
-        while let Some((from, to)) = fields.again(tag) {
-            if is_text {
-                let text = self.bytes.get(from..to).unwrap_or_default();
-                if text.len() > long || text::is_odd(text) {
-                    break;
-                }
+        let fine = |from, to| {
+            let text = self.bytes.get(from..to).unwrap_or_default();
+            !is_text || (text.len() <= long && !text::is_odd(text))
+        };
+        let known = self.tables.behind(before);
+        let usual = match is_text {
+            true => {
+                known.iter().take_while(|(from, to)| fine(*from as usize, *to as usize)).count()
             }
+            false => known.len(),
+        };
+        if let Some((from, to)) = known.get(..usual).and_then(<[_]>::last) {
+            (at, more, last) = (*to as usize, usual as u32, *from as usize..*to as usize);
+        }
+        let mut fields = Fields::new(self.bytes, at, end);
+        while known.is_empty()
+            && let Some((from, to)) = fields.again(tag)
+            && fine(from, to)
+        {
             (at, more, last) = (to, more + 1, from..to);
         }
         if more > 0 {

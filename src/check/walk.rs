@@ -154,11 +154,14 @@ fn children(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record, tables: boo
     let mut inner = cx.pool.lend();
     let mut fields = Fields::new(cx.bytes, record.start, record.end);
     loop {
-        let tag = fields.tag();
+        let (at, tag) = (fields.at(), fields.tag());
         let Some((number, body)) = fields.next() else { break };
         let (Some(slot), Some(body)) = (shape.slot(number), body) else { continue };
         if slot.take != Take::Message || (shape.tables >> slot.cell & 1 == 1) != tables {
-            while slot.repeated && fields.again(tag).is_some() {}
+            match cx.tables.behind(at).last() {
+                Some((_, to)) => fields = Fields::new(cx.bytes, *to as usize, record.end),
+                None => while slot.repeated && fields.again(tag).is_some() {},
+            }
             continue;
         }
         let row = &mut rows[slot.cell % CELLS];
