@@ -26,6 +26,7 @@ use crate::limits::{Limits, within};
 
 use self::gunzip::Gunzip;
 
+pub(crate) use self::gunzip::some as gunzip_some;
 pub(crate) use self::inflater::Inflater;
 pub use self::level::Level;
 #[cfg(feature = "zstd")]

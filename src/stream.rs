@@ -86,7 +86,7 @@ const WINDOW: usize = 64 << 10;
 
 /// As much of what a compressed file inflates to as mostly shows that it is one message: all of a small file
 /// would be inflated twice.
-const FEW: u64 = 256;
+const FEW: usize = 256;
 
 impl Payloads<File> {
     /// The payloads of a file.
@@ -150,7 +150,8 @@ impl<R: Read> Payloads<R> {
     /// # Ok::<(), otlp_profiles::Error>(())
     /// ```
     pub fn with_size(mut input: R, size: u64, limits: Limits) -> Result<Self> {
-        let mut head = Vec::new();
+        // One byte more than the file has, so that no read but the last finds nothing.
+        let mut head = Vec::with_capacity(size.min(WINDOW as u64) as usize + 1);
         // More and more of the input is looked at, until it is known how it is framed.
         let mut window = WINDOW;
         loop {
@@ -343,17 +344,21 @@ fn fill(input: &mut impl Read, size: u64, file: &mut Vec<u8>) -> Result<()> {
     Ok(())
 }
 
-/// What the first bytes of a compressed file inflate to, as far as they do, and whether that is all they hold; nothing
-/// where the compression is not read.
+/// What the first bytes of a file inflate to, and whether that is all; nothing where its compression is not read.
 fn inflated(head: &[u8], packed: &str, limits: &Limits) -> Option<(Vec<u8>, bool)> {
     if packed != "gzip" && !(cfg!(feature = "zstd") && packed == "zstd") {
         return None;
     }
-    let mut start = Vec::new();
+    let mut start = vec![0; FEW];
+    let few = packed == "gzip" && compression::gunzip_some(head, &mut start) == FEW;
+    if few && is_bare_message(&start) {
+        return Some((start, false));
+    }
+    start.clear();
     // What is cut off or broken shows when all of it is read.
     let most = WINDOW.max(16 * head.len());
     let mut inflater = Inflater::new(head, Some(packed), limits).ok()?.endless().take(most as u64);
-    let few = inflater.by_ref().take(FEW).read_to_end(&mut start);
+    let few = inflater.by_ref().take(FEW as u64).read_to_end(&mut start);
     if few.is_ok() && is_bare_message(&start) {
         return Some((start, false));
     }

@@ -152,6 +152,17 @@ impl<'a> Gunzip<'a> {
     }
 }
 
+/// Inflates the first bytes of a file into `room`; how many, or fewer where its first member ends or is damaged.
+///
+/// Without a window or a checksum: what a file begins with is asked of all of them.
+pub(crate) fn some(file: &[u8], room: &mut [u8]) -> usize {
+    let Ok(body) = header(file) else { return 0 };
+    let mut state = Decompress::new(false);
+    // Damage is found when all of it is read.
+    let _ = state.decompress(body, room, FlushDecompress::None);
+    advance(0, state.total_out())
+}
+
 /// How many bytes of a slice one call got through, from the totals before and after it.
 pub(super) fn advance(before: u64, after: u64) -> usize {
     usize::try_from(after.saturating_sub(before)).unwrap_or(usize::MAX)

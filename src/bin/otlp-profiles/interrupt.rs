@@ -5,6 +5,10 @@
 //! are in the set.
 
 use std::collections::BTreeSet;
+#[cfg(unix)]
+use std::fs::File;
+#[cfg(unix)]
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -63,7 +67,9 @@ pub(crate) fn watch() {
 /// does, in a file: asking it with a call takes unsafe code.
 #[cfg(unix)]
 fn ignored() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    // Room for all of it: one read instead of many.
+    let mut status = String::with_capacity(4096);
+    let _ = File::open("/proc/self/status").and_then(|mut file| file.read_to_string(&mut status));
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or_default()
 }

@@ -20,6 +20,7 @@ mod formats;
 mod info;
 mod input;
 mod interrupt;
+mod later;
 mod limits;
 mod man;
 mod numbers;
@@ -36,10 +37,11 @@ mod validate;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::console::{Console, Form, Level, Line};
 use crate::exit::{Exit, Failure};
+use crate::later::Later;
 
 /// Says what profiles are (pprof, and every generation of OTLP profiles), checks them, and converts them
 /// without losing anything silently.
@@ -64,15 +66,15 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Convert profiles from one format to another
-    Convert(Box<convert::Args>),
+    Convert(Later<convert::Args>),
     /// Say what files are, and why
-    Info(Box<info::Args>),
+    Info(Later<info::Args>),
     /// Check files against the rules of their generation
-    Validate(Box<validate::Args>),
+    Validate(Later<validate::Args>),
     /// Print the script by which a shell completes arguments
-    Completions(completions::Args),
+    Completions(Later<completions::Args>),
     /// Print the manual page, or write all of them to a directory
-    Man(man::Args),
+    Man(Later<man::Args>),
 }
 
 /// The heading of what every subcommand takes.
@@ -90,7 +92,7 @@ object.";
 
 fn main() -> ExitCode {
     style::choose(std::env::args_os().skip(1));
-    let cli = match Cli::try_parse() {
+    let cli = match arguments() {
         Ok(cli) => cli,
         Err(error) => {
             return ExitCode::from(
@@ -101,21 +103,31 @@ fn main() -> ExitCode {
     ExitCode::from(run(&cli).code())
 }
 
+/// The arguments, as clap parses them; but the declarations are not taken apart, which takes as long as to make them.
+fn arguments() -> clap::error::Result<Cli> {
+    let mut command = Cli::command();
+    let mut matches = command.try_get_matches_from_mut(std::env::args_os())?;
+    let cli = Cli::from_arg_matches_mut(&mut matches);
+    let cli = cli.map_err(|error| error.format(&mut command));
+    std::mem::forget(command);
+    cli
+}
+
 /// Signals are watched for from here on, so that no temporary file is left behind.
 fn run(cli: &Cli) -> Exit {
     // The report of a conversion goes where messages go, so all of it has to be JSON.
-    let json = matches!(&cli.command, Command::Convert(args) if args.json());
+    let json = matches!(&cli.command, Command::Convert(Later(args)) if args.json());
     let console = match Console::new(cli.verbose, cli.quiet, json) {
         Ok(console) => console,
         Err(message) => return wrong_usage("", json, message),
     };
     interrupt::watch();
     match &cli.command {
-        Command::Convert(args) => convert::run(args, &console),
-        Command::Info(args) => info::run(args, &console),
-        Command::Validate(args) => validate::run(args, &console),
-        Command::Completions(args) => completions::run(args, &console),
-        Command::Man(args) => man::run(args, &console),
+        Command::Convert(Later(args)) => convert::run(args, &console),
+        Command::Info(Later(args)) => info::run(args, &console),
+        Command::Validate(Later(args)) => validate::run(args, &console),
+        Command::Completions(Later(args)) => completions::run(args, &console),
+        Command::Man(Later(args)) => man::run(args, &console),
     }
 }
 
@@ -158,7 +170,7 @@ fn unprinted(console: Result<Console, String>, failure: &Failure) -> Exit {
 
 /// Reports wrong usage that clap cannot see by itself, the way clap does.
 fn wrong_usage(subcommand: &str, json: bool, message: impl std::fmt::Display) -> Exit {
-    use clap::{CommandFactory, error::ErrorKind};
+    use clap::error::ErrorKind;
     let mut command = Cli::command();
     command.build();
     let error = match command.find_subcommand_mut(subcommand) {
@@ -174,7 +186,6 @@ mod tests {
 
     #[test]
     fn the_command_line_is_sound() {
-        use clap::CommandFactory;
         Cli::command().debug_assert();
     }
 }

@@ -33,6 +33,9 @@ impl Progress {
 
     /// Makes ready for `total` bytes of input; 0 is unknown, as of a pipe.
     pub(crate) fn expect(&self, total: u64) {
+        if !self.allowed {
+            return;
+        }
         let style = match total {
             0 => "{spinner} {prefix:11} {binary_bytes} read  {wide_msg}",
             _ => {
