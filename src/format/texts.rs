@@ -65,7 +65,9 @@ impl Texts {
     /// The same, with room for some rows of the string table.
     pub(crate) fn with_room(rows: usize, bytes: usize) -> Self {
         let mut texts = Self::new();
-        texts.raw.reserve(rows + NAMES, bytes + NAMES * NAME);
+        if rows > 0 {
+            texts.raw.reserve(rows + NAMES, bytes + NAMES * NAME);
+        }
         texts
     }
 

@@ -61,7 +61,9 @@ pub(super) static CANDIDATES: LazyLock<Vec<Candidate>> = LazyLock::new(|| candid
 
 /// The order decides between what fits equally well, so the newest generation comes first.
 pub(super) fn candidates(formats: &[Format]) -> Vec<Candidate> {
-    let mut all: Vec<Candidate> = formats.iter().filter_map(|&format| readable(format)).collect();
+    // Candidates are large: none is moved once it is there.
+    let mut all = Vec::with_capacity(formats.len() + 8);
+    all.extend(formats.iter().filter_map(|&format| readable(format)));
     let containers = formats
         .iter()
         .filter_map(|format| format.schema())

@@ -208,7 +208,7 @@ pub(super) struct Grammar {
     /// By message: a bit for each field that is always there.
     required: [u32; Message::COUNT],
     /// Fields that are both there or neither.
-    pairs: Vec<(Message, u32, u32)>,
+    pair: Option<(Message, u32, u32)>,
 }
 
 /// Fields up to this number can be told to have been seen; no format has one past 24.
@@ -231,7 +231,7 @@ impl Grammar {
             numbers: [[0; LAST_NUMBER as usize + 1]; Message::COUNT],
             last: [0; Message::COUNT],
             required: [0; Message::COUNT],
-            pairs: Vec::new(),
+            pair: None,
         }
     }
 
@@ -280,7 +280,8 @@ impl Grammar {
 
     /// Says that a message has both fields or neither.
     pub(super) fn pair(&mut self, message: Message, one: u32, other: u32) -> &mut Self {
-        self.pairs.push((message, one, other));
+        debug_assert!(self.pair.is_none());
+        self.pair = Some((message, one, other));
         self
     }
 
@@ -303,13 +304,12 @@ impl Grammar {
             return Some(missing.trailing_zeros());
         }
         let has = |number: u32| seen & bit(number) != 0;
-        self.pairs.iter().filter(|pair| pair.0 == message).find_map(|&(_, one, other)| {
-            match (has(one), has(other)) {
-                (true, false) => Some(other),
-                (false, true) => Some(one),
-                _ => None,
-            }
-        })
+        let (_, one, other) = self.pair.filter(|pair| pair.0 == message)?;
+        match (has(one), has(other)) {
+            (true, false) => Some(other),
+            (false, true) => Some(one),
+            _ => None,
+        }
     }
 
     /// Whether the message holds a table or another list that is counted before it is walked.

@@ -18,6 +18,9 @@ use crate::wire::{FIXED32, FIXED64, LEN, VARINT};
 /// More sentences tell nobody more.
 const SENTENCES: usize = 6;
 
+/// Room for the names of those that one thing speaks against.
+const NAMES: usize = 96;
+
 /// Why the winner, and not the other formats: a sentence for each thing that speaks against some of
 /// them, in the order of the candidates, then what is odd about the winner itself.
 pub(super) fn evidence(winner: &Trial, trials: &[Trial]) -> Vec<String> {
@@ -25,19 +28,22 @@ pub(super) fn evidence(winner: &Trial, trials: &[Trial]) -> Vec<String> {
     let rivals = trials
         .iter()
         .filter(|trial| trial.candidate.format().is_some() && trial.name() != winner.name());
-    let mut against: Vec<(Clash, &Grammar, Vec<&str>)> = Vec::new();
+    let mut against: Vec<(Clash, &Grammar, String)> = Vec::with_capacity(trials.len());
     for (rival, clash) in rivals.filter_map(|rival| Some((rival, rival.outcome.worst?))) {
         if Some(clash) == winner.outcome.worst {
             continue;
         }
         match against.iter_mut().find(|(other, ..)| *other == clash) {
-            Some((_, _, names)) => names.push(rival.name()),
-            None => against.push((clash, &rival.candidate.grammar, vec![rival.name()])),
+            Some((_, _, names)) => names.extend([", ", rival.name()]),
+            None => {
+                let mut names = String::with_capacity(NAMES);
+                names.push_str(rival.name());
+                against.push((clash, &rival.candidate.grammar, names));
+            }
         }
     }
-    let sentences = against
-        .iter()
-        .map(|(clash, theirs, names)| sentence(ours, theirs, clash, &names.join(", ")));
+    let sentences =
+        against.iter().map(|(clash, theirs, names)| sentence(ours, theirs, clash, names));
     let mut evidence: Vec<String> = sentences.take(SENTENCES).collect();
     evidence.extend(odd(winner));
     evidence
@@ -92,19 +98,25 @@ fn sentence(ours: &Grammar, theirs: &Grammar, clash: &Clash, names: &str) -> Str
     let speaks =
         matches!(clash.why, Why::Kind | Why::Unknown | Why::Beyond | Why::Repeated | Why::Broken);
     let Some((message, number, field, inside)) = seen_by(ours, clash).filter(|_| speaks) else {
-        return format!("as {names}, {} {}", Place(theirs, clash), Says(theirs, clash));
+        let (place, says) = (Place(theirs, clash), Says(theirs, clash));
+        return said(format_args!("as {names}, {place} {says}"));
     };
     let what = match clash.why {
         _ if inside => "length-delimited",
         Why::Repeated => "repeated",
         _ => kind(clash.kind, field),
     };
-    format!(
-        "{} field {number} is {what}: {} of {}, not of {names}",
-        message.name(),
-        field.name,
-        ours.name
-    )
+    let message = message.name();
+    let (name, ours) = (field.name, ours.name);
+    said(format_args!("{message} field {number} is {what}: {name} of {ours}, not of {names}"))
+}
+
+/// A sentence, in room for most; growing while it is written takes more than that.
+fn said(sentence: fmt::Arguments) -> String {
+    let mut text = String::with_capacity(160);
+    // A text takes all that is written to it.
+    let _ = fmt::write(&mut text, sentence);
+    text
 }
 
 /// The field where a clash is, as another grammar sees it: the field itself, or one that is not

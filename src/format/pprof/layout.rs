@@ -34,6 +34,9 @@ pub(super) struct Layout {
     pub(super) others: Vec<u32>,
 }
 
+/// As many fields are in the smallest files.
+const FEW: usize = 16;
+
 /// Where a row begins in the file, and how long it is.
 pub(crate) type Place = (u32, u32);
 
@@ -52,11 +55,12 @@ impl Layout {
         let mut layout = Self::default();
         let mut reader = Reader::new(payload);
         let limits = *intake.limits();
-        // Rarely more: what is too small moves all that is there.
-        let most = (payload.len() / 96).min(intake.budget.left::<[Place; 4]>());
+        // Rarely more: what is too small moves all that is there, and what is not used is never touched.
+        let most = (payload.len() / 64).min(intake.budget.left::<[Place; 4]>());
         for table in [SAMPLE, LOCATION, FUNCTION, STRING] {
-            layout.rows[table].reserve(most);
+            layout.rows[table].reserve(most + FEW);
         }
+        layout.others.reserve(FEW);
         loop {
             let start = reader.at();
             let (tag, row) = match reader.record() {
@@ -77,7 +81,10 @@ impl Layout {
                 None => layout.others.push(start as u32),
             }
         }
-        layout.rows.iter_mut().for_each(Vec::shrink_to_fit);
+        // These are there until all is read.
+        for table in [SAMPLE, STRING] {
+            layout.rows[table].shrink_to_fit();
+        }
         let rows = layout.rows.iter().map(Vec::len).sum();
         intake.budget.take::<Place>(rows)?;
         intake.budget.take::<u32>(layout.others.len())?;

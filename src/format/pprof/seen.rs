@@ -43,6 +43,9 @@ struct Row {
 /// No row has this number.
 const END: u32 = 0;
 
+/// Room for the first bytes that are made; whoever makes some, mostly makes many.
+const MADE: usize = 1 << 10;
+
 /// As many rows are large.
 const LARGE: usize = 1 << 15;
 
@@ -52,7 +55,9 @@ impl<'a> Seen<'a> {
         let mut seen = Self { payload, slots: Vec::new(), rows: Vec::new(), made: Vec::new() };
         seen.rows.reserve(rows + 1);
         seen.rows.push(Row::default());
-        seen.spread(rows);
+        if rows > 0 {
+            seen.spread(rows);
+        }
         seen
     }
 
@@ -126,6 +131,9 @@ impl<'a> Seen<'a> {
     /// Keeps bytes that are not of the payload.
     pub(super) fn make(&mut self, hash: u32, bytes: &[u8]) -> u32 {
         let start = self.payload.len() + self.made.len();
+        if self.made.is_empty() {
+            self.made.reserve(MADE);
+        }
         self.made.extend_from_slice(bytes);
         self.push(hash, start, bytes.len())
     }
@@ -137,6 +145,7 @@ impl<'a> Seen<'a> {
             // Small ones grow fourfold; of large ones, half the slots would stay empty.
             let rows = self.rows.len();
             self.spread(if rows < LARGE { 2 * rows + 8 } else { rows + rows / 2 });
+            self.rows.reserve((self.slots.len() / 2).saturating_sub(rows) + 1);
         }
         let at = self.rows.len() as u32;
         let slot = self.slot(hash);

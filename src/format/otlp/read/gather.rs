@@ -127,7 +127,8 @@ fn rows([resource, scope, profile]: [usize; 3]) -> [(&'static str, usize); 3] {
 
 /// The dictionary of a payload whose profiles have tables of their own.
 pub(crate) struct OwnTables {
-    dictionary: Dictionary,
+    /// Those of the one profile.
+    dictionary: Option<Dictionary>,
     /// Where there are several profiles, their tables are merged here.
     merged: Option<Interner>,
 }
@@ -138,7 +139,7 @@ impl OwnTables {
         // What it takes is spent by `add`.
         let limits = Limits { max_owned_bytes: u64::MAX, ..*intake.limits() };
         let merged = several.then(|| Interner::new(limits));
-        Self { dictionary: Dictionary::default(), merged }
+        Self { dictionary: None, merged }
     }
 
     /// Whether the tables of the one profile are those of the payload.
@@ -162,7 +163,7 @@ impl OwnTables {
         intake: &mut Intake,
     ) -> Result<()> {
         let Some(merged) = &mut self.merged else {
-            self.dictionary = dictionary;
+            self.dictionary = Some(dictionary);
             return Ok(());
         };
         let spent = merged.room.spent();
@@ -177,7 +178,7 @@ impl OwnTables {
     /// What pprof's flags say by their absence is said now that all profiles are known.
     fn finish(self, resources: &[ResourceProfiles]) -> Result<Dictionary> {
         let Some(mut merged) = self.merged else {
-            return Ok(self.dictionary);
+            return Ok(self.dictionary.unwrap_or_default());
         };
         let scopes = resources.iter().flat_map(|resource| &resource.scopes);
         let profiles: Vec<&Profile> = scopes.flat_map(|scope| &scope.profiles).collect();
