@@ -16,6 +16,8 @@ static COUNTING: Counting = Counting;
 const MEMORY_OF_A_READ: f64 = 4.0;
 /// Bytes of the output and of what writing holds beside it, for each byte of the output.
 const MEMORY_OF_A_WRITE: f64 = 5.0;
+/// Allocations of a read of some thousand samples with labels: nearly one for each column and each text of the evidence.
+const ALLOCATIONS_OF_A_READ: u64 = 160;
 /// What four times the samples may add: every growing array and table grows twice more.
 const GROWTH: u64 = 60;
 const MIB: f64 = (1 << 20) as f64;
@@ -57,6 +59,7 @@ fn allocations_do_not_grow_with_the_samples() {
             four.write
         );
         let name = format.name();
+        assert!(one.read.count <= ALLOCATIONS_OF_A_READ, "read {name}: {}", one.read.count);
         assert!(
             four.read.count <= one.read.count + GROWTH,
             "read {name}: {} then {}",

@@ -37,7 +37,7 @@ mod validate;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{Parser, Subcommand};
 
 use crate::console::{Console, Form, Level, Line};
 use crate::exit::{Exit, Failure};
@@ -92,7 +92,7 @@ object.";
 
 fn main() -> ExitCode {
     style::choose(std::env::args_os().skip(1));
-    let cli = match arguments() {
+    let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
             return ExitCode::from(
@@ -101,16 +101,6 @@ fn main() -> ExitCode {
         }
     };
     ExitCode::from(run(&cli).code())
-}
-
-/// The arguments, as clap parses them; but the declarations are not taken apart, which takes as long as to make them.
-fn arguments() -> clap::error::Result<Cli> {
-    let mut command = Cli::command();
-    let mut matches = command.try_get_matches_from_mut(std::env::args_os())?;
-    let cli = Cli::from_arg_matches_mut(&mut matches);
-    let cli = cli.map_err(|error| error.format(&mut command));
-    std::mem::forget(command);
-    cli
 }
 
 /// Signals are watched for from here on, so that no temporary file is left behind.
@@ -170,7 +160,7 @@ fn unprinted(console: Result<Console, String>, failure: &Failure) -> Exit {
 
 /// Reports wrong usage that clap cannot see by itself, the way clap does.
 fn wrong_usage(subcommand: &str, json: bool, message: impl std::fmt::Display) -> Exit {
-    use clap::error::ErrorKind;
+    use clap::{CommandFactory, error::ErrorKind};
     let mut command = Cli::command();
     command.build();
     let error = match command.find_subcommand_mut(subcommand) {
@@ -186,6 +176,7 @@ mod tests {
 
     #[test]
     fn the_command_line_is_sound() {
+        use clap::CommandFactory;
         Cli::command().debug_assert();
     }
 }

@@ -62,7 +62,7 @@ pub(super) static CANDIDATES: LazyLock<Vec<Candidate>> = LazyLock::new(|| candid
 /// The order decides between what fits equally well, so the newest generation comes first.
 pub(super) fn candidates(formats: &[Format]) -> Vec<Candidate> {
     // Candidates are large: none is moved once it is there.
-    let mut all = Vec::with_capacity(formats.len() + 8);
+    let mut all = Vec::with_capacity(formats.len());
     all.extend(formats.iter().filter_map(|&format| readable(format)));
     let containers = formats
         .iter()

@@ -30,7 +30,7 @@ use crate::wire::{LEN, VARINT, tag, write};
 
 /// Tags of `Sample`, packed and one by one.
 pub(super) const LOCATION_ID: u32 = tag(PPROF.sample.location_index, LEN);
-const LOCATION_ID_UNPACKED: u32 = tag(PPROF.sample.location_index, VARINT);
+pub(super) const LOCATION_ID_UNPACKED: u32 = tag(PPROF.sample.location_index, VARINT);
 const VALUE: u32 = tag(PPROF.sample.values, LEN);
 const VALUE_UNPACKED: u32 = tag(PPROF.sample.values, VARINT);
 pub(super) const LABEL: u32 = tag(PPROF.sample.label, LEN);
@@ -47,8 +47,8 @@ pub(crate) struct Shape {
     pub(crate) samples: usize,
     /// The number of sample types.
     pub(crate) columns: usize,
-    /// The bytes of all samples.
-    pub(crate) bytes: usize,
+    /// About how many locations they have.
+    pub(crate) locations: usize,
 }
 
 /// The samples read so far, and what was met in them.
@@ -113,11 +113,11 @@ impl<'a> SampleReader<'a> {
         tables: &mut Tables,
         intake: &mut Intake,
     ) -> Result<Self> {
-        let Shape { samples, columns, bytes } = shape;
+        let Shape { samples, columns, locations } = shape;
         intake.budget.take::<[u32; 3]>(samples)?;
         intake.budget.take::<i64>(samples.saturating_mul(columns))?;
-        // A guess; what is not used is never touched, and what is too small moves all that is there.
-        let room = intake.budget.left::<u32>().min(bytes / 16 * 9);
+        // What is not used is never touched, and what is too small moves all that is there.
+        let room = intake.budget.left::<u32>().min(locations + locations / 8);
         tables.stacks.locations.reserve(room);
         tables.stacks.rows.ends.reserve(samples.min(MOST_ROOM));
         let mut read = Samples::default();
