@@ -22,11 +22,11 @@ pub(super) fn functions(dictionary: &Dictionary, rows: &[u32]) -> Vec<u32> {
     let (ranks, files) = ranks(dictionary, rows.iter().map(|row| function(*row).filename));
     let rank = |row: u32| ranks[function(row).filename.row()] as usize;
     let mut sorted = by_rank(rows, files + 1, rank);
-    let mut keyed = Vec::new();
+    let mut room = Room::default();
     for of_file in sorted.chunk_by_mut(|a, b| rank(*a) == rank(*b)) {
         let line = |row: u32| function(row).start_line.clamp(0, i64::from(u32::MAX)) as u32;
         let name = |row: u32| dictionary.text(function(row).name).as_bytes();
-        by_text(of_file, line, name, &mut keyed);
+        by_text(of_file, line, name, &mut room);
     }
     sorted
 }
@@ -44,7 +44,7 @@ fn ranks(dictionary: &Dictionary, texts: impl Iterator<Item = StringId>) -> (Vec
         }
     }
     some.sort_unstable();
-    by_text(&mut some, |_| 0, |id| dictionary.text(StringId(id)).as_bytes(), &mut Vec::new());
+    by_text(&mut some, |_| 0, |id| dictionary.text(StringId(id)).as_bytes(), &mut Room::default());
     some.iter().zip(1..).for_each(|(id, place)| ranks[*id as usize] = place);
     (ranks, some.len())
 }
@@ -52,23 +52,34 @@ fn ranks(dictionary: &Dictionary, texts: impl Iterator<Item = StringId>) -> (Vec
 /// What a text is sorted by next, and its number.
 type Keyed = (u64, u32);
 
-/// Sorts rows by a number and a text, and of equal ones the first. `keyed` is room that may be used again.
+/// Room that is used again for every file.
+#[derive(Default)]
+struct Room<'t> {
+    keyed: Vec<Keyed>,
+    /// What is left of each text: no byte is looked at in two turns.
+    texts: Vec<&'t [u8]>,
+    /// The ranges that are left.
+    left: Vec<Range<usize>>,
+    sorted: Vec<u32>,
+}
+
+/// Sorts rows by a number and a text, and of equal ones the first.
 ///
 /// Those that are alike are left for another turn, with the next bytes that tell them apart.
 fn by_text<'t>(
     rows: &mut [u32],
     number: impl Fn(u32) -> u32,
     text: impl Fn(u32) -> &'t [u8],
-    keyed: &mut Vec<Keyed>,
+    room: &mut Room<'t>,
 ) {
     if rows.len() < 2 {
         return;
     }
-    // What is left of each text: no byte is looked at in two turns.
-    let mut texts: Vec<&[u8]> = rows.iter().map(|row| text(*row)).collect();
+    let Room { keyed, texts, left, sorted } = room;
+    texts.clear();
+    texts.extend(rows.iter().map(|row| text(*row)));
     keyed.clear();
     keyed.extend(rows.iter().zip(0..).map(|(row, at)| (number(*row).into(), at)));
-    let mut left = Vec::new();
     each_alike(keyed, 0, |range, _| left.push(range));
     while let Some(range) = left.pop() {
         let begin = range.start;
@@ -86,8 +97,9 @@ fn by_text<'t>(
             }
         });
     }
-    let sorted: Vec<u32> = keyed.iter().map(|(_, at)| rows[*at as usize]).collect();
-    rows.copy_from_slice(&sorted);
+    sorted.clear();
+    sorted.extend(keyed.iter().map(|(_, at)| rows[*at as usize]));
+    rows.copy_from_slice(sorted);
 }
 
 /// Sorts by keys, and names the ranges of those with the same. The first of all is number `begin`.
