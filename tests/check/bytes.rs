@@ -6,6 +6,7 @@ use otlp_profiles::framing::{Framing, frame};
 use otlp_profiles::{Format, Limits, Severity};
 
 use super::bases::{GENERATIONS, base};
+use super::cases::in_full;
 use super::wire::nest;
 
 fn gzip(bytes: &[u8]) -> Vec<u8> {
@@ -101,6 +102,18 @@ fn what_is_wrong_inside_is_found_there() {
             format!("resource_profiles[0].scope_profiles[0].profiles[0].samples[0].{field}");
         assert_eq!((finding.path.as_str(), found(&report)), (place.as_str(), vec![rule]));
         assert!(!report.is_readable());
+    }
+}
+
+/// To 1.8 the id of a profile of 1.9 is a list of comments: strings that are not there.
+#[test]
+fn an_id_of_a_wrong_length_is_no_list_of_comments() {
+    for length in [15, 17] {
+        let (schema, mut payload) = base("6");
+        schema.edit(&mut payload, &in_full("6", &format!("$P.profile_id=x7f*{length}")));
+        let report = check(&payload.encode(), &Options::default());
+        assert_eq!(report.format, Some(Format::OTLP_1_9), "{report:?}");
+        assert!(report.findings().any(|finding| finding.rule.id() == "OP6002"), "{report:?}");
     }
 }
 

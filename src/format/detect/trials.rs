@@ -13,7 +13,7 @@ use super::bounds::Bounds;
 use super::candidates::{Answer, Candidate};
 use super::grammar::{Grammar, Holds, Message, Table};
 use super::look::look;
-use super::score::{Outcome, Score};
+use super::score::{Outcome, Score, Why};
 use super::walk::{walk, walk_found};
 
 /// Payloads up to this size are walked whole, if it takes that to decide.
@@ -50,11 +50,18 @@ impl Trial<'_> {
         signal && self.outcome.used(Message::Record) != 0 && self.outcome.score.is_usual()
     }
 
-    /// Whether it is worse than what fits best for nothing but lists written one number at a time. Some
-    /// writers do that always, and where references lead may not be known yet.
+    /// Whether it is worse than what fits best for nothing but lists written one number at a time, or an id of a
+    /// wrong length. Some writers do the first always; and to the other format such an id is a list of references, of
+    /// which it may not be known yet where they lead.
     fn is_worse_by_form(&self, least: Score) -> bool {
         let heavy = |score: Score| (score.hard, score.structural, score.soft);
-        self.outcome.score.unpacked > 0 && heavy(self.outcome.score) <= heavy(least)
+        let odd = self.outcome.score.unpacked > 0 || self.has_odd_id();
+        odd && heavy(self.outcome.score) <= heavy(least)
+    }
+
+    /// Whether nothing is wrong with it but an id of a wrong length.
+    fn has_odd_id(&self) -> bool {
+        self.outcome.worst.is_some_and(|clash| clash.why == Why::IdLength)
     }
 
     /// The order of trials, the best first; orphans count only between those for which every
@@ -147,8 +154,9 @@ impl<'c> Trials<'c> {
     /// only named and is not without fault by its own records loses to a format that is.
     fn standing(&self) -> Standing {
         let possible = || self.all.iter().filter(|trial| trial.is_possible());
-        let clean =
-            possible().filter(|trial| trial.outcome.is_clean() && trial.outcome.score.is_usual());
+        let clean = possible().filter(|trial| {
+            (trial.outcome.is_clean() || trial.has_odd_id()) && trial.outcome.score.is_usual()
+        });
         let mut rivals =
             clean.filter(|trial| trial.candidate.format().is_some() || trial.is_other_signal());
         let Some(first) = rivals.next() else {
