@@ -5,7 +5,6 @@
 
 use super::fields::Fields;
 use super::findings::Findings;
-use super::lists;
 use super::record::{Lent, Pool, Record};
 use super::shape::{Kind, Shape, Shapes, Slot, Take};
 use super::state::{Attribute, Line, PayloadState, ProfileState};
@@ -18,6 +17,9 @@ use crate::wire::indices::Indices;
 
 /// Longer values are cut by Pyroscope.
 pub(crate) const LONG: usize = 65_535;
+
+/// Lists up to this long are compared one by one.
+pub(super) const FEW: usize = 8;
 
 /// The state of one walk.
 pub(crate) struct Cx<'a> {
@@ -78,7 +80,7 @@ impl<'a> Cx<'a> {
         let (profile, payload) = Default::default();
         Self {
             pool: Pool::default(),
-            fast: receiver.is_none() && limits.max_attributes_per_item >= lists::FEW as u64,
+            fast: receiver.is_none() && limits.max_attributes_per_item >= FEW as u64,
             receiver,
             line_shape: shapes.find(Kind::Line),
             value_shape: shapes.find(Kind::AnyValue),

@@ -6,6 +6,7 @@ use std::rc::Rc;
 use super::catalogue::OP9008;
 use super::options::Options;
 use super::rule::Rule;
+pub(crate) use super::shown::Shown;
 use crate::error::Severity;
 use crate::format::Receiver;
 use crate::schema::Version;
@@ -375,45 +376,4 @@ fn push_step(text: &mut String, name: &str, row: Option<usize>) {
     if let Some(row) = row {
         let _ = write!(text, "[{row}]");
     }
-}
-
-/// The most characters of a text that are shown.
-const SHOWN: usize = 120;
-
-/// Text from strangers: in quotes, escaped, and cut.
-pub(crate) struct Shown<'a>(pub(crate) &'a [u8]);
-
-impl Display for Shown<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_char('"')?;
-        let mut left = SHOWN;
-        for chunk in self.0.get(..self.0.len().min(4 * SHOWN)).unwrap_or_default().utf8_chunks() {
-            for char in chunk.valid().chars() {
-                for escaped in escape(char) {
-                    if left == 0 {
-                        return f.write_str("…\"");
-                    }
-                    left -= 1;
-                    f.write_char(escaped)?;
-                }
-            }
-            for byte in chunk.invalid() {
-                if left < 4 {
-                    return f.write_str("…\"");
-                }
-                left -= 4;
-                write!(f, "\\x{byte:02x}")?;
-            }
-        }
-        f.write_str(if self.0.len() > 4 * SHOWN { "…\"" } else { "\"" })
-    }
-}
-
-/// What a terminal would act upon is escaped: controls, and marks that turn the direction of writing.
-fn escape(char: char) -> impl Iterator<Item = char> {
-    let acts =
-        matches!(char, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    let plain = !char.is_control() && !acts && char != '"' && char != '\\';
-    let escaped = (!plain).then(|| char.escape_default());
-    plain.then_some(char).into_iter().chain(escaped.into_iter().flatten())
 }

@@ -4,7 +4,7 @@
 //! Keys are compared by their texts, not by their references: two equal strings are one key.
 
 use super::catalogue::{OP5002, OP5012, OP5014, OP9010};
-use super::cx::Cx;
+use super::cx::{Cx, FEW};
 use super::fields::Fields;
 use super::findings::{Shown, Spot};
 use super::record::Record;
@@ -100,9 +100,6 @@ pub(crate) fn unique(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record, ce
         all(cx, shape, record, cell, count);
     }
 }
-
-/// Lists up to this long are compared one by one.
-pub(super) const FEW: usize = 8;
 
 /// The same of a list of which something has to be said.
 #[cold]

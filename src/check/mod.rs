@@ -38,6 +38,7 @@ mod references;
 mod rule;
 mod rules;
 mod shape;
+mod shown;
 mod state;
 mod tables;
 mod take;

@@ -2,9 +2,12 @@
 
 use otlp_profiles::check::{Options, Rule, check};
 use otlp_profiles::framing::{Framing, frame};
+use otlp_profiles::proto::v1_10::ProfilesData;
 use otlp_profiles::{Format, Severity};
+use prost::Message;
 
 use super::bases::{GENERATIONS, base, format};
+use super::bend::Numbers;
 
 /// The fields of a message: number, wire type, where they begin, where their body does, and where they end.
 fn fields(bytes: &[u8]) -> Vec<(u64, u64, usize, usize, usize)> {
@@ -42,7 +45,10 @@ fn fields(bytes: &[u8]) -> Vec<(u64, u64, usize, usize, usize)> {
 
 fn field(number: u64, body: &[u8]) -> Vec<u8> {
     assert!(number < 16 && body.len() < 1 << 14, "{number}: {}", body.len());
-    let length = [body.len() as u8 & 0x7f | 0x80, (body.len() >> 7) as u8];
+    let length = match body.len() {
+        short @ 0..0x80 => vec![short as u8],
+        long => vec![long as u8 | 0x80, (long >> 7) as u8],
+    };
     [&[(number << 3 | 2) as u8], &length[..], body].concat()
 }
 
@@ -162,4 +168,78 @@ fn messages_of_a_file_are_judged_each_by_itself() {
     };
     assert_eq!(of("OP3101"), ["message[0]", "message[2]"]);
     assert_eq!(of("OP1009"), ["message[1]"]);
+}
+
+/// The messages of the newest generation, as paths of field numbers.
+const MESSAGES: [&[u64]; 18] = [
+    &[],
+    &[1],
+    &[1, 1],
+    &[1, 2],
+    &[1, 2, 1],
+    &[1, 2, 2],
+    &[1, 2, 2, 1],
+    &[1, 2, 2, 2],
+    &[1, 2, 2, 5],
+    &[2],
+    &[2, 1],
+    &[2, 2],
+    &[2, 2, 3],
+    &[2, 3],
+    &[2, 4],
+    &[2, 6],
+    &[2, 6, 2],
+    &[2, 7],
+];
+
+/// A message with one of its fields said once more, before or behind the others.
+fn repeated(body: &[u8], numbers: &mut Numbers) -> Vec<u8> {
+    let fields = fields(body);
+    let Some(&(number, wire, start, inner, end)) = fields.get(numbers.below(fields.len().max(1)))
+    else {
+        return body.to_vec();
+    };
+    let tag = &body[start..=start];
+    let again = match wire {
+        0 => [tag, &[numbers.below(12) as u8]].concat(),
+        2 if inner - start < 4 => field(number, &body[inner..end]),
+        _ => body[start..end].to_vec(),
+    };
+    match numbers.below(2) {
+        0 => [&again, body].concat(),
+        _ => [body, &again].concat(),
+    }
+}
+
+/// Decoders merge what is said twice, and encoders write what is left: of that the same has to be found.
+#[test]
+fn what_is_found_is_what_decoders_make_of_it() {
+    let mut numbers = Numbers(11);
+    let meant = |payload: &[u8]| {
+        let found = found(payload, Format::OTLP).into_iter();
+        let mut found: Vec<_> =
+            found.filter(|(rule, _)| !rule.starts_with("OP10") && *rule != "OP3006").collect();
+        found.sort();
+        found
+    };
+    for round in 0..4_000 {
+        let mut payload = base("7").1.encode();
+        for _ in 0..=numbers.below(4) {
+            let path = MESSAGES[numbers.below(MESSAGES.len())];
+            if path.is_empty() {
+                payload = repeated(&payload, &mut numbers);
+                continue;
+            }
+            let cell = std::cell::RefCell::new(&mut numbers);
+            let edit =
+                |number: u64, body: &[u8]| field(number, &repeated(body, &mut cell.borrow_mut()));
+            payload = edited(&payload, path, &edit).unwrap_or(payload);
+        }
+        let left = ProfilesData::decode(&payload[..]).expect("it is well formed").encode_to_vec();
+        let (ours, theirs) = (meant(&payload), meant(&left));
+        let more: Vec<_> = ours.iter().filter(|found| !theirs.contains(found)).collect();
+        let fewer: Vec<_> = theirs.iter().filter(|found| !ours.contains(found)).collect();
+        let same = more.is_empty() && fewer.is_empty() && ours.len() == theirs.len();
+        assert!(same, "{round}: {more:?}, not {fewer:?} of {payload:02x?}");
+    }
 }

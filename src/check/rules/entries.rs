@@ -39,7 +39,7 @@ pub(crate) fn entry(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
         cx.findings.raise(&OP5005, Spot::at(record.start).field("value"), "", "a value");
     }
     let unit = record.number(ENTRY_UNIT);
-    if let Some(text) = cx.string(unit).filter(|text| !is_ucum(text)) {
+    if let Some(text) = cx.string(unit).filter(|text| unit != 0 && !is_ucum(text)) {
         let spot = Spot::at(record.at(ENTRY_UNIT)).field("unit_strindex");
         cx.findings.raise(&OP5013, spot, Shown(text), "a UCUM unit");
     }
