@@ -198,13 +198,14 @@ impl<'a> Cx<'a> {
         }
     }
 
-    /// The number of the field at `at`.
+    /// The number of the field at `at`: of a field that came twice a record has the last, and rules may ask for the first.
     pub(crate) fn first_number(&self, at: usize, end: usize) -> u64 {
         let mut fields = Fields::new(self.bytes, at, end);
         fields.next().map_or(0, |_| fields.number())
     }
 
-    /// The message that has the tables.
+    /// The message that has the tables: they moved from the profile to the payload in 1.6, and to a message of their own in
+    /// 1.7.
     fn tables_holder(&self) -> Kind {
         match self.version {
             Version::Pprof | Version::V1_3 | Version::V1_4 | Version::V1_5 => Kind::Profile,
@@ -232,7 +233,7 @@ impl<'a> Cx<'a> {
         self.bytes.get(start..end)
     }
 
-    /// The bytes of a field.
+    /// The bytes of a field's last occurrence; none where it does not occur.
     pub(crate) fn body(&self, record: &Record, cell: usize) -> &'a [u8] {
         self.bytes.get(record.body(cell)).unwrap_or_default()
     }

@@ -60,7 +60,7 @@ impl Cx<'_> {
         Broken
     }
 
-    /// A number of four or eight bytes for which there are fewer left.
+    /// A number of four or eight bytes for which there are fewer left, so that its message cannot go on.
     #[cold]
     pub(super) fn short(&mut self, wanted: usize, left: usize, spot: Spot) -> Broken {
         self.findings.raise(&OP1011, spot, format_args!("{left} bytes left"), wanted);
@@ -300,7 +300,7 @@ impl Cx<'_> {
         Ok(after)
     }
 
-    /// Passes over the value of a field of no meaning.
+    /// Passes over the value of a field of no meaning: whatever it is, what stands behind it can still be read.
     pub(super) fn pass(
         &mut self,
         wire: u32,
@@ -333,7 +333,7 @@ impl Cx<'_> {
         }
     }
 
-    /// Where a group ends; groups inside it are kept in a list.
+    /// Where a group ends; groups inside it are kept in a list, so that a payload of nothing but beginnings takes no stack.
     pub(super) fn group(
         &mut self,
         number: u32,

@@ -74,6 +74,7 @@ pub(crate) struct Lent {
     pool: Rc<RefCell<Free>>,
 }
 
+/// However a walk leaves, by an error in the middle as well, the record is there for the next message.
 impl Drop for Lent {
     #[inline]
     fn drop(&mut self) {

@@ -21,9 +21,12 @@ pub struct Rule {
     pub(crate) severity: &'static str,
     /// As in `1-7,P`; `A` is all, and what contains them.
     pub(crate) generations: &'static str,
+    /// The same as `severity`, by [generation]: a table, since every finding asks it.
     pub(crate) levels: [Option<Severity>; GENERATIONS],
+    /// As in `Sample.stack_index`.
     pub(crate) place: &'static str,
     pub(crate) statement: &'static str,
+    /// Who says so; `own` where nobody does.
     pub(crate) source: &'static str,
     pub(crate) example: &'static str,
     pub(crate) fix: &'static str,

@@ -198,7 +198,7 @@ impl Shapes {
     }
 }
 
-/// Lays a message out; messages in it that are new are appended to those still to be laid out.
+/// Lays a message out, its fields by number; messages in it that are new are appended to those still to be laid out.
 fn shape(
     message: &'static MessageType,
     version: Version,
@@ -237,6 +237,7 @@ fn shape(
     Shape { kind, name: message.name, slots, numbers, tags, runs, children, tables, cells }
 }
 
+/// Lays a field out: all that would be asked of the schema for every message is asked here, once.
 fn slot(
     message: &'static MessageType,
     field: &'static Field,

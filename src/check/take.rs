@@ -89,6 +89,9 @@ impl Cx<'_> {
     }
 
     /// Takes one field, and gives where the next one begins.
+    ///
+    /// The schema says of which kind a field's bytes are. Where they are of another, their message ends: what stands behind
+    /// them may be anything.
     #[inline(always)]
     pub(super) fn field(
         &mut self,
@@ -180,7 +183,7 @@ impl Cx<'_> {
         Ok(after)
     }
 
-    /// A number of eight bytes.
+    /// A number of eight bytes: a time, a double or an id, of which every value is one.
     #[inline(always)]
     pub(super) fn fixed(
         &mut self,
@@ -211,7 +214,7 @@ impl Cx<'_> {
         Ok(body + 8)
     }
 
-    /// The body of a field with a length.
+    /// The body of a field with a length, which has to be within its message.
     #[inline(always)]
     pub(super) fn length(
         &mut self,
@@ -233,7 +236,7 @@ impl Cx<'_> {
         }
     }
 
-    /// Text or bytes.
+    /// Text or bytes. Printable ASCII within the limits is known by one look; all else is asked one rule after another.
     #[inline(always)]
     pub(super) fn text(
         &mut self,
@@ -261,7 +264,7 @@ impl Cx<'_> {
         }
     }
 
-    /// A reference: whether the row is there, and that something refers to it.
+    /// A reference: whether the row is there, and that something refers to it, which orphans are told by.
     #[inline(always)]
     #[expect(clippy::too_many_arguments, reason = "it is inlined into the hottest loop")]
     pub(super) fn refer(

@@ -1,4 +1,6 @@
 //! Samples with a value for each sample type: before 1.8, and in pprof.
+//!
+//! The sums of all columns are needed, as each has to stay within 64 bits: readers add values up where they merge samples.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! Locations, functions and stacks.
+//! Locations and functions: nearly all rows of a dictionary.
 
 use super::message::{Few, Message, Window};
 use crate::check::catalogue::{OP7011, OP7014};
@@ -77,7 +77,8 @@ fn any<const PPROF: bool>(
     Some(())
 }
 
-/// Shows that there is nothing to say of a location.
+/// Shows that there is nothing to say of a location, and only then notes what it refers to: one that fails is walked, which
+/// notes the same, and nothing may be counted twice.
 #[inline(always)]
 fn prove<const PPROF: bool>(
     cx: &mut Cx<'_>,
@@ -115,7 +116,7 @@ fn is_usual_row<const PPROF: bool>(cx: &Cx<'_>, message: &Message, id: u64, line
     !(first || deep || many) && named && message.start < message.end
 }
 
-/// Notes in which mapping a location is.
+/// Notes in which mapping a location is, if its address is inside it; tells of an address that is in none.
 #[inline(always)]
 fn mapped<const PPROF: bool>(
     cx: &mut Cx<'_>,
@@ -198,7 +199,8 @@ const FILENAME: usize = FUNCTION.cell("filename_strindex");
 const START_LINE: usize = FUNCTION.cell("start_line");
 const FUNCTION_ID: usize = FUNCTION.cell("id");
 
-/// A function: its names are there, and it has one. Its first line was looked at by [`start_lines`].
+/// A function: its names are there, and it has one. Its first line was looked at by [`start_lines`], since lines are held
+/// against it, whichever table stands first.
 #[inline(always)]
 pub(super) fn function<const PPROF: bool>(cx: &mut Cx<'_>, message: &Message) -> Option<()> {
     let mut fields = message.short(cx)?;

@@ -3,7 +3,7 @@
 use std::fmt::Display;
 use std::ops::Range;
 
-use crate::check::cx::Cx;
+use crate::check::cx::{Cx, FEW};
 use crate::check::fields::Fields;
 use crate::check::findings::{Spot, Step};
 use crate::check::rule::Rule;
@@ -109,9 +109,6 @@ impl Cx<'_> {
     }
 }
 
-/// Lists up to this long are compared one by one.
-const FEW: usize = 8;
-
 /// A list of references to attributes, each of another key; an empty one where there is none.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Few<'a> {
@@ -137,11 +134,12 @@ impl<'a> Few<'a> {
             keys[len % FEW] = key;
             len += 1;
         }
-        let fits = len <= FEW && len as u64 <= cx.limits.max_attributes_per_item;
-        (rest.is_done() && fits).then_some(Self { body, len })
+        // Where fewer are allowed, nothing is proved here.
+        (rest.is_done() && len <= FEW).then_some(Self { body, len })
     }
 
-    /// The rows it refers to, as they are written.
+    /// The rows it refers to, as they are written; read again, which costs less than keeping them, as most lists are asked
+    /// for their keys alone.
     #[inline(always)]
     pub(super) fn rows(self) -> impl Iterator<Item = u64> {
         let (mut body, mut left) = (self.body, self.len);

@@ -1,4 +1,7 @@
-//! Samples.
+//! Samples of 1.8 and later.
+//!
+//! A profile has one shape for all of them, which its first sample sets; so that one is walked, and the others are held
+//! against it.
 
 use super::message::{Few, Message, Window};
 use crate::check::catalogue::OP4019;
@@ -72,7 +75,9 @@ fn any(cx: &mut Cx<'_>, message: &Message, stack: u64, behind: Window<'_>) -> Op
     prove(cx, message, Parts { stack, link, attributes, values, values_at, times })
 }
 
-/// Shows that there is nothing to say of a sample.
+/// Shows that there is nothing to say of a sample, and only then notes what it refers to.
+///
+/// What can fail comes first. The last of it is whether a sample of the same was met, as asking that notes this one.
 #[inline(always)]
 fn prove(cx: &mut Cx<'_>, message: &Message, parts: Parts<'_>) -> Option<()> {
     let Parts { stack, link, attributes, values, values_at, times } = parts;

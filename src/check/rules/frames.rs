@@ -30,7 +30,7 @@ const HAS: [usize; 4] = [
 ];
 const MAPPING_ATTRIBUTES: usize = MAPPING.cell("attribute_indices");
 
-/// A row of the mapping table.
+/// A row of the mapping table: a range of memory that has a name.
 pub(crate) fn mapping(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
     if zero::is_zero_row(cx, shape, record) {
         return;
@@ -49,7 +49,8 @@ pub(crate) fn mapping(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
     }
 }
 
-/// What is known of each mapping before locations are walked.
+/// What is known of each mapping before locations are walked: in the bytes a location may stand before its mapping, and
+/// reading a row again for each of its locations would make the walk quadratic.
 pub(crate) fn mapping_facts(cx: &Cx<'_>) -> Vec<MappingFact> {
     let Some(shape) = cx.shapes.find(Kind::Mapping) else { return Vec::new() };
     let mut record = cx.pool.lend();
@@ -75,7 +76,9 @@ const ADDRESS: usize = LOCATION.cell("address");
 const LINES: usize = LOCATION.cell("lines");
 const LOCATION_ATTRIBUTES: usize = LOCATION.cell("attribute_indices");
 
-/// A row of the location table.
+/// A row of the location table: inside its mapping, no line twice, and something to show.
+///
+/// What is empty is kept for [`tables`], which knows whether anything refers to it.
 pub(crate) fn location(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
     let (address, lines) = (record.number(ADDRESS), record.count(LINES));
     let row = cx.row();
@@ -106,7 +109,8 @@ pub(crate) fn location(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) 
     }
 }
 
-/// The mapping of a location, if it has one.
+/// The mapping of a location, if it has one. Each family of generations says "none" in its own way: 1.3 by an empty table,
+/// 1.4 to 1.7 by leaving the field out, and later ones by row 0.
 fn mapping_of(cx: &Cx<'_>, record: &Record) -> Option<u64> {
     let index = record.number(MAPPING_INDEX);
     match cx.version {
@@ -130,7 +134,7 @@ fn in_mapping(cx: &mut Cx<'_>, record: &Record, row: u64, address: u64, lines: u
     }
 }
 
-/// The same line twice in one location.
+/// The same line twice in one location: told once, at the second.
 fn equal_lines(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
     let number = shape.of_cell(LINES).map_or(0, |slot| slot.field.number);
     let fields = Fields::new(cx.bytes, record.start, record.end);
@@ -152,7 +156,7 @@ const FUNCTION_INDEX: usize = LINE.cell("function_index");
 const LINE_NUMBER: usize = LINE.cell("line");
 const COLUMN: usize = LINE.cell("column");
 
-/// A line of a location.
+/// A line of a location: numbers from 1, 0 where they are not known, and none before its function begins.
 pub(crate) fn line(cx: &mut Cx<'_>, record: &Record) {
     let (line, column) = (record.signed(LINE_NUMBER), record.signed(COLUMN));
     let function = record.number(FUNCTION_INDEX);

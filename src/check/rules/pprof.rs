@@ -1,4 +1,6 @@
-//! pprof's profile.proto.
+//! pprof's profile.proto: what a profile says of itself and of its sample types.
+//!
+//! `profile.proto` states most of these in comments alone.
 
 use super::conventions::is_url;
 use super::regexp::is_regexp;
@@ -24,7 +26,7 @@ const DEFAULT: usize = PROFILE.cell("default_sample_type_strindex");
 const DOC_URL: usize = PROFILE.cell("doc_url");
 const PATTERNS: [usize; 2] = [PROFILE.cell("drop_frames"), PROFILE.cell("keep_frames")];
 
-/// The profile.
+/// A whole file: what must be known before its samples and rows are walked is set up here, since a file is one profile.
 pub(crate) fn profile(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
     cx.payload.profiles += 1;
     cx.payload.samples += record.count(SAMPLES) as u64;
@@ -93,6 +95,9 @@ fn types(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
     }
 }
 
+/// When it was and how long it took: not negative, in nanoseconds, within 64 bits together.
+///
+/// A time that comes twice is how pprof knows two files in a row for what they are, unless the first is 0.
 fn times(cx: &mut Cx<'_>, record: &Record) {
     let (time, duration) = (record.signed(TIME), record.signed(DURATION));
     let spot = Spot::at(record.at(TIME)).field("time_nanos");
@@ -115,6 +120,7 @@ fn times(cx: &mut Cx<'_>, record: &Record) {
     }
 }
 
+/// A period counts something: without a type nobody can say what a sample stands for.
 fn period(cx: &mut Cx<'_>, record: &Record) {
     let period = record.signed(PERIOD);
     let spot = Spot::at(record.at(PERIOD)).field("period");

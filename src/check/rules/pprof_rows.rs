@@ -41,7 +41,7 @@ const MAPPING_ID: usize = MAPPING.cell("id");
 const START: usize = MAPPING.cell("memory_start");
 const LIMIT: usize = MAPPING.cell("memory_limit");
 
-/// A mapping.
+/// A mapping. Go writes one without a range where it cannot read its own, so that only a start past the limit is wrong.
 pub(crate) fn mapping(cx: &mut Cx<'_>, record: &Record) {
     id(cx, record, MAPPING_ID, &PP1005, |state| &state.mapping_ids);
     let (start, limit) = (record.number(START), record.number(LIMIT));
@@ -56,7 +56,9 @@ const MAPPING_OF: usize = LOCATION.cell("mapping_index");
 const ADDRESS: usize = LOCATION.cell("address");
 const LINES: usize = LOCATION.cell("lines");
 
-/// A location.
+/// A location: its mapping by id, its address inside it, and something to show.
+///
+/// Addresses outside their mapping are counted for each mapping: where one is wrong, mostly all are.
 pub(crate) fn location(cx: &mut Cx<'_>, _: &'static Shape, record: &Record) {
     id(cx, record, LOCATION_ID, &PP1007, |state| &state.locations);
     let (mapping, address) = (record.number(MAPPING_OF), record.number(ADDRESS));
@@ -93,7 +95,7 @@ const FUNCTION_OF: usize = LINE.cell("function_index");
 const LINE_NUMBER: usize = LINE.cell("line");
 const COLUMN: usize = LINE.cell("column");
 
-/// A line.
+/// A line: pprof has no line without a function, as id 0 is nobody's.
 pub(crate) fn line(cx: &mut Cx<'_>, record: &Record) {
     let function = record.number(FUNCTION_OF);
     match cx.payload.functions.row(function) {
@@ -114,7 +116,7 @@ pub(crate) fn line(cx: &mut Cx<'_>, record: &Record) {
 const FUNCTION_ID: usize = FUNCTION.cell("id");
 const START_LINE: usize = FUNCTION.cell("start_line");
 
-/// A function.
+/// A function. Its names are references to strings, which are asked where the message is taken apart.
 pub(crate) fn function(cx: &mut Cx<'_>, _: &'static Shape, record: &Record) {
     id(cx, record, FUNCTION_ID, &PP1006, |state| &state.functions);
     if record.signed(START_LINE) < 0 {
@@ -124,6 +126,8 @@ pub(crate) fn function(cx: &mut Cx<'_>, _: &'static Shape, record: &Record) {
 }
 
 /// The ids of all rows, before anything refers to them.
+///
+/// They are read by their field alone: of a broken row the id still counts, so that what refers to it is not told as well.
 pub(crate) fn ids(cx: &mut Cx<'_>) {
     let of = |table, cell| -> Ids {
         let slot = cx.table_shape(table).and_then(|shape| shape.of_cell(cell));
@@ -140,7 +144,7 @@ pub(crate) fn ids(cx: &mut Cx<'_>) {
     cx.payload.functions = functions;
 }
 
-/// What only all references together show.
+/// What only all references together show: strings that are there twice, and rows that nothing refers to.
 pub(crate) fn tables(cx: &mut Cx<'_>) {
     let mut seen: Map<&[u8], usize> = Map::default();
     for row in 0..cx.tables.rows[Table::String as usize].len() {

@@ -47,11 +47,12 @@ pub(crate) fn message(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record, o
     }
 }
 
-/// What Pyroscope takes by default.
+/// What Pyroscope takes by default; a tenant may be given more.
 const PAYLOAD: usize = 4 << 20;
 const SAMPLES: usize = 16_000;
 const FRAMES: usize = 1_000;
 
+/// Tells of more of something than the receiver takes.
 fn most(cx: &mut Cx<'_>, spot: Spot, found: usize, most: usize, of: &str) {
     if found > most {
         cx.findings.raise(&OP9210, spot, format_args!("{found} {of}"), most);
@@ -61,6 +62,7 @@ fn most(cx: &mut Cx<'_>, spot: Spot, found: usize, most: usize, of: &str) {
 const RESOURCE: usize = RESOURCE_PROFILES.cell("resource");
 const SCOPE: usize = SCOPE_PROFILES.cell("scope");
 
+/// Tells of a message that is left out, though it may be: Parca reads it without asking whether it is there.
 fn left_out(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record, cell: usize) {
     if !record.has(cell) {
         let spot = Spot::at(record.start).field(shape.name_of(cell));
@@ -73,6 +75,9 @@ const SAMPLE_TYPE: usize = PROFILE.cell("sample_type");
 const PERIOD: usize = PROFILE.cell("period");
 const PERIOD_TYPE: usize = PROFILE.cell("period_type");
 
+/// A profile, and whether its samples may have one value alone.
+///
+/// Pyroscope refuses several in a profile with a period, but for the one type whose values it adds up.
 fn profile(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
     left_out(cx, shape, record, SAMPLE_TYPE);
     left_out(cx, shape, record, PERIOD_TYPE);
@@ -88,6 +93,9 @@ const VALUES: usize = SAMPLE.cell("values");
 const TIMES: usize = SAMPLE.cell("timestamps_unix_nano");
 const ATTRIBUTES: usize = SAMPLE.cell("attribute_indices");
 
+/// A sample: values and times past what is read, and attributes that do not become labels.
+///
+/// Times and attributes are counted, the latter by key, as a profile has them in every sample or in none.
 fn sample(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record, of: Receiver) {
     let values = record.count(VALUES);
     if values > 1 && cx.profile.one_value {
@@ -141,6 +149,7 @@ const LOCATION_ATTRIBUTES: usize = LOCATION.cell("attribute_indices");
 const COLUMN: usize = LINE.cell("column");
 const LOCATIONS: usize = STACK.cell("location_indices");
 
+/// Frames past the limit are cut, not refused: a warning.
 fn stack(cx: &mut Cx<'_>, record: &Record) {
     let frames = record.count(LOCATIONS);
     if frames > FRAMES {
@@ -153,6 +162,8 @@ fn stack(cx: &mut Cx<'_>, record: &Record) {
 const KEY: usize = KEY_VALUE.cell("key");
 const KEY_STRINDEX: usize = KEY_VALUE.cell("key_strindex");
 
+/// The key of an attribute of a resource or a scope: some receivers take none by reference, and an older one none that is
+/// written out where there is a string table.
 fn key(cx: &mut Cx<'_>, record: &Record) {
     if record.number(KEY_STRINDEX) != 0 {
         let spot = Spot::at(record.at(KEY_STRINDEX)).field("key_strindex");

@@ -26,7 +26,8 @@ const SLICE_LENGTH: usize = SAMPLE.cell("locations_length");
 const LABELS: usize = SAMPLE.cell("label");
 const STACKTRACE: usize = SAMPLE.cell("stacktrace_id_index");
 
-/// A sample of any generation of OTLP.
+/// A sample of any generation of OTLP. The two families differ in what a value belongs to: before 1.8 to a sample type,
+/// since then to a timestamp.
 pub(crate) fn sample(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
     let (values, times) = (record.count(VALUES), record.count(TIMES));
     lists::unique(cx, shape, record, ATTRIBUTES);

@@ -18,7 +18,7 @@ use crate::schema::{
 const RESOURCES: usize = PROFILES_DATA.cell("resource_profiles");
 const DICTIONARY: usize = PROFILES_DATA.cell("dictionary");
 
-/// The payload itself.
+/// The payload itself: what all generations have in it, and how many dictionaries.
 pub(crate) fn root(cx: &mut Cx<'_>, record: &Record) {
     if !record.has(RESOURCES) {
         cx.findings.raise(&OP2001, Spot::at(0).field("resource_profiles"), "", "");
@@ -34,7 +34,7 @@ pub(crate) fn root(cx: &mut Cx<'_>, record: &Record) {
     }
 }
 
-/// The payload, when all of it was walked.
+/// The payload, when all of it was walked: a dictionary is missing only where something would have needed it.
 pub(crate) fn after_root(cx: &mut Cx<'_>) {
     if !cx.tables.missing {
         return;
@@ -51,7 +51,7 @@ const SCOPES: usize = RESOURCE_PROFILES.cell("scope_profiles");
 const RESOURCE: usize = RESOURCE_PROFILES.cell("resource");
 const RESOURCE_URL: usize = RESOURCE_PROFILES.cell("schema_url");
 
-/// The profiles of a resource.
+/// The profiles of a resource, and whether the same resource came before: two of them could have been one.
 pub(crate) fn resource(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
     let here = Spot::at(record.start);
     if !record.has(SCOPES) {
@@ -74,7 +74,7 @@ const PROFILES: usize = SCOPE_PROFILES.cell("profiles");
 const SCOPE: usize = SCOPE_PROFILES.cell("scope");
 const SCOPE_URL: usize = SCOPE_PROFILES.cell("schema_url");
 
-/// The profiles of a scope.
+/// The profiles of a scope; scopes are compared within their resource alone.
 pub(crate) fn scope(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
     let here = Spot::at(record.start);
     if !record.has(PROFILES) {
@@ -89,13 +89,14 @@ pub(crate) fn scope(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
     }
 }
 
-/// The fingerprint of two fields.
+/// The fingerprint of two fields, in whichever the bytes are: a resource and its schema are one thing to receivers.
 fn both(cx: &mut Cx<'_>, record: &Record, one: usize, other: usize) -> u128 {
     let (one, other) = (cx.body(record, one), cx.body(record, other));
     let one = cx.payload.fingerprint(one);
     one ^ cx.payload.fingerprint(other).rotate_left(1)
 }
 
+/// A schema URL ends with a version, by which receivers find how attributes were renamed.
 fn schema_url(cx: &mut Cx<'_>, record: &Record, cell: usize) {
     let url = cx.body(record, cell);
     if !url.is_empty() && !is_schema_url(url) {
@@ -104,6 +105,8 @@ fn schema_url(cx: &mut Cx<'_>, record: &Record, cell: usize) {
     }
 }
 
+/// Whether a text has the form that [schemas](https://opentelemetry.io/docs/specs/otel/schemas/#schema-url) ask for. What
+/// is behind the address is nobody's business here: a validator in CI asks no network.
 fn is_schema_url(url: &[u8]) -> bool {
     let text = String::from_utf8_lossy(url);
     let rest = text.strip_prefix("https://").or(text.strip_prefix("http://"));
@@ -115,7 +118,7 @@ fn is_schema_url(url: &[u8]) -> bool {
 const INNER: usize = PROFILE_CONTAINER.cell("profile");
 const SAMPLES: usize = PROFILE.cell("samples");
 
-/// A profile's container, in OTEP 0239.
+/// A profile's container, in OTEP 0239: it has the times and attributes, and the profile inside it all else.
 pub(crate) fn container(cx: &mut Cx<'_>, record: &Record) {
     let body = record.body(INNER);
     let mut samples = 0;
@@ -140,7 +143,7 @@ const DROP_FRAMES: usize = PROFILE.cell("drop_frames");
 const KEEP_FRAMES: usize = PROFILE.cell("keep_frames");
 const SLICE: usize = PROFILE.cell("location_indices");
 
-/// What a profile says of itself; its samples come after it.
+/// What a profile says of itself; its samples come after it, and find in [`ProfileState`] what they are held against.
 pub(crate) fn profile(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
     let samples = record.count(SAMPLES);
     let types = value_types::sample_types(cx, shape, record);

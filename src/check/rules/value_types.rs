@@ -53,6 +53,11 @@ pub(crate) fn named<'a>(cx: &Cx<'a>, body: (usize, usize)) -> Option<(&'a [u8], 
 /// Sample types past so many are not compared with each other.
 pub(super) const MANY: usize = 100;
 
+/// The sample types of a profile: named, each another one, and the default one of them.
+///
+/// A profile without samples may leave its type out, so that is told only where there are some. Types are compared by
+/// their texts, and no more than [`MANY`] of them with each other: otherwise a payload of types alone would take time
+/// that grows with their square.
 pub(super) fn value_types(
     cx: &mut Cx<'_>,
     shape: &'static Shape,
@@ -106,10 +111,13 @@ pub(super) fn value_types(
     }
 }
 
+/// How a finding shows a type.
 fn type_name((name, unit): (&[u8], &[u8])) -> String {
     format!("{} in {}", Shown(name), Shown(unit))
 }
 
+/// Whether values are changes or totals, where the version has a field for it. `lasted` says whether the profile covers
+/// any time.
 fn temporality(cx: &mut Cx<'_>, lasted: bool, row: Option<usize>, body: (usize, usize)) {
     let Some(shape) = cx.shapes.find(Kind::ValueType) else { return };
     if shape.of_cell(TEMPORALITY).is_none() {
