@@ -61,7 +61,17 @@ fn what_is_known_by_its_first_lines_is_named() {
         (b"goroutine 1 [running]:\nmain.main()\n", "a dump of goroutines"),
         (b"{\n\t\"linux-perf-json-version\": 1,\n", "perf.data as JSON"),
         (b"@[\n    read+13\n    main+9\n]: 7\n", "output of bpftrace"),
+        (b"@stacks_1[bash,\n    read+13\n]: 7\n", "output of bpftrace"),
+        (
+            b"@ inst_retired.any [35705 samples]\n\n20.86%  [7447]     lz4 @ /boot/zfs.ko\n",
+            "a call graph of FreeBSD's pmcstat",
+        ),
+        (b"version: 1\nevents: Ir\nfn=f\n1 2\n", "a callgrind file"),
         (b"# proto-file: profile.proto\nsample {}\n", "protobuf in text form"),
+        (
+            b"# proto-file: perf_data.proto\nevents: {\n  header: {\n    type: 1\n  }\n}\n",
+            "protobuf in text form",
+        ),
         (b"\xfb\xa9\x03\xfa\x05a.py", "Python's cProfile statistics"),
     ] {
         let error = otlp_profiles::read(bytes, &ReadOptions::default()).unwrap_err();
@@ -81,6 +91,8 @@ fn what_is_no_profile_is_known_as_such() {
         b"<svg version=\"1.1\" width=\"1200\">",
         b"\x89PNG\r\n\x1a\n\0\0\0\x0d",
         b"\x7fELF\x02\x01\x01",
+        b"# HELP jobs_total Jobs.\n# TYPE jobs_total counter\njobs_total{level=\"0\"} 1\n",
+        b"# TYPE up gauge\nup 1\nup{job=\"a;b\"} 2\n",
         b"File: godemo\nType: cpu\nShowing nodes accounting for 1.63s, 100% of 1.63s total\n",
     ] {
         let error = otlp_profiles::read(bytes, &ReadOptions::default()).unwrap_err();

@@ -267,6 +267,7 @@ static FOREIGN: &[Foreign] = &[
         Line(&["--- Memory map: ---", "MAPPED_LIBRARIES:"]),
         "give the profile it belongs to",
     ),
+    no_profile("Prometheus metrics as text", Line(&["# HELP ", "# TYPE "]), OTHER_SIGNAL),
     read(
         Format::PERF_SCRIPT,
         "text of perf script",
@@ -277,6 +278,11 @@ static FOREIGN: &[Foreign] = &[
         "output of bpftrace",
         Text(signs::is_bpftrace),
         "`stackcollapse-bpftrace.pl FILE | otlp-profiles convert - -o profile.pb.gz` makes a pprof of it",
+    ),
+    profile(
+        "a call graph of FreeBSD's pmcstat",
+        Text(signs::is_pmcstat),
+        "`stackcollapse-pmc.pl FILE | otlp-profiles convert - -o profile.pb.gz` makes a pprof of it",
     ),
     profile(
         "output of DTrace",

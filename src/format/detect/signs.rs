@@ -68,9 +68,21 @@ pub(super) fn is_perf_script(text: &str) -> bool {
 
 /// `@[` or `@stacks[`, after what it says of its probes.
 pub(super) fn is_bpftrace(text: &str) -> bool {
+    let is_map = |line: &str| {
+        let name = line.strip_prefix('@').and_then(|line| line.split_once('['));
+        name.is_some_and(|(name, _)| {
+            name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        })
+    };
     text.starts_with("Attaching ")
         && text.lines().next().is_some_and(|line| line.contains(" probe"))
-        || lines(text).next().is_some_and(|line| line.starts_with('@') && line.contains('['))
+        || lines(text).next().is_some_and(is_map)
+}
+
+/// `@ inst_retired.any [35705 samples]`
+pub(super) fn is_pmcstat(text: &str) -> bool {
+    let is_event = |line: &str| line.starts_with("@ ") && line.trim_end().ends_with(" samples]");
+    lines(text).next().is_some_and(is_event)
 }
 
 /// ``              libc.so.1`mutex_lock_impl+0x45``
@@ -87,10 +99,14 @@ pub(super) fn is_massif(text: &str) -> bool {
     text.starts_with("desc:") && text.contains("\ntime_unit:")
 }
 
-/// Its header is not required, so the first lines of its body count too.
+/// Its header is not required, so the first lines of its body count too. `events: {` is protobuf in text form: the
+/// events of callgrind are names.
 pub(super) fn is_callgrind(text: &str) -> bool {
     let begins = ["# callgrind format", "events:", "fl=", "fn="];
-    text.lines().take(20).any(|line| begins.iter().any(|begin| line.starts_with(begin)))
+    let is_of_it = |line: &str| {
+        begins.iter().any(|begin| line.starts_with(begin)) && !line.trim_end().ends_with('{')
+    };
+    text.lines().take(20).any(is_of_it)
 }
 
 /// Callgrind's format, by another tool.
