@@ -15,13 +15,14 @@
 
 use super::bounds::Bounds;
 use super::candidates::{Answer, Candidate};
-use super::grammar::{Holds, Message, Table, bit};
+use super::grammar::{Grammar, Holds, Message, Table, bit};
 use super::trials::{Trial, Trials, is_equivalent};
 use super::walk::walk;
 use super::{Certainty, Depth, Detected, Endpoint, words};
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::Format;
 use crate::format::otlp::schema::Rows;
+use crate::wire::read::Reader;
 
 /// Which candidate `payload` is, if any is likely.
 ///
@@ -268,9 +269,14 @@ fn contradicted(hint: Format, hinted: Option<&Trial>, winner: &Trial) -> Error {
 /// What a payload was before it broke, if enough of it is left to tell. The reader then says where
 /// it is broken.
 ///
-/// At least 32 known fields for each contradiction: less is chance.
+/// At least 32 known fields for each contradiction: less is chance. A payload whose fields are whole has those that a
+/// format always has, such as the string table of a pprof; one without is another message of protobuf.
 fn broken(candidates: &[Candidate], payload: &[u8]) -> Option<Detected> {
+    let seen = fields(payload);
+    let lacks =
+        |grammar: &Grammar| seen.is_some_and(|seen| grammar.missing(grammar.root, seen).is_some());
     let known = candidates.iter().filter(|candidate| candidate.format().is_some());
+    let known = known.filter(|candidate| !lacks(&candidate.grammar));
     let trials: Vec<Trial> = known
         .map(|candidate| Trial {
             candidate,
@@ -283,4 +289,16 @@ fn broken(candidates: &[Candidate], payload: &[u8]) -> Option<Detected> {
     let evidence =
         vec![format!("it is broken, and nearest to {}: {}", winner.name(), words::fault(winner))];
     Some(Detected { format: winner.candidate.format()?, certainty: Certainty::Certain, evidence })
+}
+
+/// The numbers of the fields that a payload is made of, a bit for each up to 31; `None` where it is not fields to its
+/// end.
+pub(super) fn fields(payload: &[u8]) -> Option<u32> {
+    let mut reader = Reader::new(payload);
+    let mut seen = 0;
+    while let Some(tag) = reader.tag().ok()? {
+        reader.skip(tag, 16).ok()?;
+        seen |= bit(tag >> 3);
+    }
+    Some(seen)
 }

@@ -4,7 +4,7 @@
 //! profiles; [`text`] after it, only for what no grammar fits. What either
 //! recognises is read, or named in an error that says what to do.
 
-use super::decide::unrecognised;
+use super::decide::{self, unrecognised};
 use super::foreign::{self, Foreign};
 use super::signs;
 use super::{Certainty, Detected};
@@ -168,7 +168,7 @@ fn utf16(start: &[u8]) -> Option<String> {
 pub(super) fn nothing(payload: &[u8]) -> Error {
     let message = match payload {
         [] => "there are no bytes".to_owned(),
-        [..] if is_protobuf(payload) => {
+        [..] if decide::fields(payload).is_some() => {
             "this is protobuf, but no message of profiles: if it is one, name its format".to_owned()
         }
         [first, ..] => {
@@ -179,16 +179,4 @@ pub(super) fn nothing(payload: &[u8]) -> Error {
         }
     };
     Error::new(ErrorKind::Unrecognised, message)
-}
-
-/// Whether the bytes are fields to their end.
-fn is_protobuf(payload: &[u8]) -> bool {
-    let mut reader = crate::wire::read::Reader::new(payload);
-    loop {
-        match reader.tag() {
-            Ok(None) => return true,
-            Ok(Some(tag)) if reader.skip(tag, 16).is_ok() => {}
-            _ => return false,
-        }
-    }
 }

@@ -463,6 +463,22 @@ mod tests {
     }
 
     #[test]
+    fn another_message_of_protobuf_is_no_broken_pprof() {
+        let sample = message(&[(1, Err(vec![1])), (2, Err(vec![7]))]);
+        let mut broken = message(&[(1, Err(message(&[(1, Ok(1)), (2, Ok(2))])))]);
+        broken.extend((0..40).flat_map(|_| message(&[(2, Err(sample.clone()))])));
+        broken.extend(message(&[(4, Err(message(&[(1, Ok(1)), (4, Ok(9))])))]));
+        let is_broken = |payload: &[u8]| answer(payload).contains("broken, and nearest to pprof");
+        let named = message(&[(6, text("")), (6, text("samples")), (6, text("count"))]);
+        assert!(is_broken(&[&broken[..], &named].concat()));
+        // Its texts may have been behind where it ends now.
+        assert!(is_broken(&[&broken[..], &message(&[(2, Err(sample))])[..4]].concat()));
+        // Whole, and without any text: quipper's events are like samples.
+        let other = answer(&broken);
+        assert!(other.starts_with("this is protobuf, but no message of profiles"), "{other}");
+    }
+
+    #[test]
     fn no_bytes_are_a_message_about_nothing() {
         let detected = detect_payload(b"", None, None, Depth::Bounded).unwrap();
         assert_eq!(detected.format.name(), "otlp-1.10");
