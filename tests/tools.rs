@@ -225,6 +225,29 @@ fn pprofs_rarer_old_forms_are_read_as_go_reads_them() {
     assert_eq!(stacks, [[0x20, 0x2f].to_vec(), [0x20, 0x3f, 0x4f].to_vec()]);
 }
 
+/// The list is in the order of addresses, and a library may lie below the program.
+#[test]
+fn mappings_that_no_address_hits_stay_where_pprof_has_them() {
+    let text = "heap profile: 1: 4 [1: 4] @ heapprofile\n1: 4 [1: 4] @ 0x3001\n\nMAPPED_LIBRARIES:\n\
+                1000-2000 r-xp 00000000 08:02 1 /lib/libm-2.15.so\n2000-2800 r--p 00000000 08:02 1 /lib/data\n\
+                3000-4000 r-xp 00000000 08:02 1 /lib/libc.so.6\n5000-6000 r-xp 00001000 08:02 1 /bin/server\n\
+                7000-8000 r-xp 00000000 00:00 0 [vdso]\n";
+    let names = |profiles: &Profiles| -> Vec<String> {
+        let dictionary = profiles.dictionary();
+        let rows = dictionary.mappings().rows()[1..].iter();
+        rows.map(|mapping| dictionary.text(mapping.filename).to_owned()).collect()
+    };
+    let listed = ["/bin/server", "/lib/libm-2.15.so", "/lib/libc.so.6", "[vdso]"];
+    let profiles = detected(text.as_bytes(), Format::PPROF_LEGACY);
+    assert_eq!(names(&profiles), listed);
+    let sample = profiles.iter().next().unwrap().samples().get(0).unwrap();
+    let leaf = profiles.dictionary().frames(sample.stack).next().unwrap();
+    assert_eq!((leaf.address(), leaf.mapping_filename()), (0x3000, "/lib/libc.so.6"));
+
+    let pprof = write(&profiles, Format::PPROF, &WriteOptions::default()).unwrap();
+    assert_eq!(names(&read(&pprof.payload, &Default::default()).unwrap().profiles), listed);
+}
+
 /// What Java's symbols are called, as it lists them behind samples.
 const SYMBOLS: &str = "\n 0x0000003 com.example.Server.run (Server.java:39)\n 0x0000004 GC\n\
     0x5 memcpy (/usr/lib/jvm/libjvm.so)\n 0x6 generated stub/JIT of 4\n 0x7 com.example.Init.<init> (Unknown:-1)\n";

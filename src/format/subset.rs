@@ -108,7 +108,7 @@ impl<'a> Subsets<'a> {
 /// Whether a file may be a program, by its name: neither a library nor something like `[vdso]`.
 ///
 /// `libc.so.6`, `lib_x.dylib`, `[vdso]` and files without a name are none.
-fn is_program(filename: &str) -> bool {
+pub(crate) fn is_program(filename: &str) -> bool {
     let name = filename.trim_end_matches("(deleted)").trim_end();
     let versioned =
         |(at, _): (usize, &str)| name[at..].trim_start_matches(".so").starts_with(['.', '_']);

@@ -2,13 +2,14 @@
 
 use hashbrown::HashMap;
 
-use crate::build::ProcessMappings;
 use crate::build::samples::Identity;
+use crate::build::{ProcessMapping, ProcessMappings};
 use crate::error::{Error, Result};
 use crate::format::assembly::{Assembly, Group, Named, Rows};
 use crate::format::intake::Intake;
 use crate::format::legacy::mappings::mappings;
 use crate::format::lines::{hex, int, lines, shown};
+use crate::format::subset::is_program;
 use crate::model::Profiles;
 use crate::model::dictionary::{Line, Mapping};
 use crate::model::id::{AttributeId, LinkId, LocationId, MappingId, StackId};
@@ -46,6 +47,12 @@ impl Stacks {
             intake.budget.take::<Line>(1)?;
         }
         let mappings = mappings(text)?;
+        // All are kept, as a pprof lists those of its process, whether or not an address is in them: the main
+        // binary first, the others in the order of their addresses.
+        let main = mappings.iter().find(|mapping| is_program(&mapping.filename));
+        for found in main.into_iter().chain(mappings.iter()) {
+            mapping(&mut assembly, found)?;
+        }
         assembly.settle(intake)?;
         let (locations, rows) = (Vec::new(), Rows::apart());
         Ok(Self { assembly, names, mappings, is_symbols: false, locations, rows })
@@ -84,17 +91,7 @@ impl Stacks {
     fn location(&mut self, address: u64) -> Result<LocationId> {
         let mapping = match self.mappings.find(address) {
             None => MappingId::NONE,
-            Some(found) => {
-                let (memory_start, memory_limit) = (found.memory_start, found.memory_limit);
-                let file_offset = found.file_offset;
-                let filename = self.assembly.text(found.filename.as_bytes())?;
-                self.assembly.mapping(Mapping {
-                    memory_start,
-                    memory_limit,
-                    file_offset,
-                    filename,
-                })?
-            }
+            Some(found) => mapping(&mut self.assembly, found)?,
         };
         let lines = self.names.get(&address).map(Vec::as_slice).unwrap_or_default();
         let address = if self.is_symbols && !lines.is_empty() { 0 } else { address };
@@ -137,6 +134,14 @@ impl Stacks {
         self.assembly.settle(intake)?;
         Ok(self.assembly.finish(vec![Group { resource: Vec::new(), profiles: vec![profile] }]))
     }
+}
+
+/// The row of a mapping of the process.
+fn mapping(assembly: &mut Assembly, found: &ProcessMapping) -> Result<MappingId> {
+    let filename = assembly.text(found.filename.as_bytes())?;
+    let (memory_start, memory_limit) = (found.memory_start, found.memory_limit);
+    let file_offset = found.file_offset;
+    assembly.mapping(Mapping { memory_start, memory_limit, file_offset, filename })
 }
 
 /// `# 0x4bb7d5 main.leak+0x75 /src/main.go:59`, with tabs between.
