@@ -1000,6 +1000,7 @@ fn every_code_has_a_case() {
         "value.rounded",
         "value.negative_dropped",
         "time.no_anchor",
+        "frame.unclosed",
         "time.coarse",
         "stack.handler",
         // In tests/folded.rs.

@@ -373,6 +373,28 @@ fn speedscope_is_read_and_written() {
 }
 
 #[test]
+fn frames_that_speedscopes_events_leave_open_are_said() {
+    for (events, open, sum) in [
+        (r#"{"type":"O","frame":0,"at":1}"#, 1, 9),
+        (r#"{"type":"O","frame":0,"at":1},{"type":"O","frame":0,"at":2}"#, 2, 9),
+        (
+            r#"{"type":"O","frame":0,"at":1},{"type":"O","frame":0,"at":2},{"type":"C","frame":0,"at":10}"#,
+            1,
+            9,
+        ),
+        (r#"{"type":"O","frame":0,"at":1},{"type":"C","frame":0,"at":4}"#, 0, 3),
+    ] {
+        let file = format!(
+            r#"{{"$schema":"https://www.speedscope.app/file-format-schema.json","shared":{{"frames":[{{"name":"f"}}]}},"profiles":[{{"type":"evented","unit":"none","endValue":10,"events":[{events}]}}]}}"#
+        );
+        let reading = read(file.as_bytes(), &Default::default()).unwrap();
+        assert_eq!(reading.profiles.iter().next().unwrap().sums(), [sum]);
+        let said = reading.findings.iter().find(|finding| finding.code == "frame.unclosed");
+        assert_eq!(said.map_or(0, |finding| finding.count), open, "{events}");
+    }
+}
+
+#[test]
 fn speedscope_gets_no_negative_weights() {
     let profiles = read(b"a;b -5\na 3\nc 0\n", &Default::default()).unwrap().profiles;
     let written = write(&profiles, Format::SPEEDSCOPE, &WriteOptions::default()).unwrap();
@@ -411,15 +433,15 @@ fn what_speedscope_says_finer_than_the_model_is_rounded_and_said() {
         let sums: Vec<_> = reading.profiles.iter().flat_map(|profile| profile.sums()).collect();
         (codes, sums)
     };
-    let anchor = ("time.no_anchor", 1);
-    assert_eq!(codes("[1,2]", "[1e0,2.0]"), (vec![anchor], vec![3, 2_500_000_000]));
+    let (anchor, open) = (("time.no_anchor", 1), ("frame.unclosed", 1));
+    assert_eq!(codes("[1,2]", "[1e0,2.0]"), (vec![anchor, open], vec![3, 2_500_000_000]));
     assert_eq!(
         codes("[1,2]", "[0.4,1.5]"),
-        (vec![("value.rounded", 2), anchor], vec![2, 2_500_000_000])
+        (vec![("value.rounded", 2), anchor, open], vec![2, 2_500_000_000])
     );
     assert_eq!(
         codes("\"at\":1.5", "\"at\":1.50000000049"),
-        (vec![anchor, ("value.rounded", 1)], vec![3, 2_500_000_000])
+        (vec![anchor, ("value.rounded", 1), open], vec![3, 2_500_000_000])
     );
 }
 

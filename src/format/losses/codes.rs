@@ -142,6 +142,7 @@ codes! {
         G1_ZERO_LINK = "g1.zero_link": "link index 0 was taken for none, though the first link is a real one";
         G1_ONE_BASED = "g1.one_based": "indices were taken to count from 1";
         G1_TIMESTAMP_UNIT = "g1.timestamp_unit": "timestamps lie outside the profile unless they are not nanoseconds";
+        FRAME_UNCLOSED = "frame.unclosed": "a frame that was opened and never closed was taken to be open to the end of its profile";
         LABEL_PAIRS = "label.pairs": "a list of pairs that labels of one kind can say was taken for those labels";
         LABEL_ZERO = "label.zero_or_empty": "a label is a zero number or an empty text; pprof cannot tell which";
     }

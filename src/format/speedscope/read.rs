@@ -18,7 +18,7 @@ use crate::format::assembly::{Assembly, Group, Named, Rows};
 use crate::format::intake::Intake;
 use crate::format::json::object::{List, int, pick, scaled, string};
 use crate::format::json::text::Text;
-use crate::format::losses::{BAD_LINE, TIME_NO_ANCHOR, VALUE_ROUNDED};
+use crate::format::losses::{BAD_LINE, FRAME_UNCLOSED, TIME_NO_ANCHOR, VALUE_ROUNDED};
 use crate::format::speedscope::{PROFILE_NAME, UNITS};
 use crate::model::Profiles;
 use crate::model::id::{AttributeId, LinkId, LocationId};
@@ -238,7 +238,11 @@ impl Reader {
                 (_, _) = (stack.pop(), open.pop());
             }
         }
-        // What was never closed was open to the end.
+        // What was never closed was open to the end, as of a recording that was cut off.
+        for frame in &open {
+            let said = || format!("frame {frame} is never closed");
+            intake.note(FRAME_UNCLOSED, || "profiles.events".to_owned(), said);
+        }
         let passed = self.passed(last, end).unwrap_or_default();
         if passed > 0 && !stack.is_empty() {
             self.add(taken, &stack, passed, intake)?;
