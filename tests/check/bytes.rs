@@ -117,6 +117,22 @@ fn an_id_of_a_wrong_length_is_no_list_of_comments() {
     }
 }
 
+/// A row of the string table that holds nothing is no name either.
+#[test]
+fn a_function_whose_names_are_empty_has_none() {
+    let found = |name: &str| {
+        let (schema, mut payload) = base("7");
+        let edits = format!(
+            "$D.string_table[9]=\"\"; $D.function_table[1].name_strindex={name};
+            $D.function_table[1].filename_strindex=-"
+        );
+        schema.edit(&mut payload, &in_full("7", &edits));
+        let report = check(&payload.encode(), &Options::default());
+        report.findings().any(|finding| finding.rule.id() == "OP7008")
+    };
+    assert!(found("9") && found("-") && !found("3"));
+}
+
 #[test]
 fn fields_that_come_twice_are_found() {
     let sample = |body: &[u8]| {

@@ -211,7 +211,8 @@ pub(super) fn function<const PPROF: bool>(cx: &mut Cx<'_>, message: &Message) ->
     fields.exact(tags[START_LINE]);
     let usual = cx.is_usual_id::<PPROF>(Table::Function, message.row(), id);
     let first = message.row() == 0 && !PPROF;
-    if !fields.is_done() || names == [0; 3] || first || !usual {
+    let shown = names.into_iter().find(|name| *name != 0)?;
+    if !fields.is_done() || first || !usual || cx.string(shown)?.is_empty() {
         return None;
     }
     for name in names {

@@ -204,7 +204,8 @@ pub(crate) fn function(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) 
         let spot = Spot::at(record.at(START_LINE)).field("start_line");
         cx.findings.raise(&OP7006, spot, start, "0 or more");
     }
-    if [NAME, SYSTEM_NAME, FUNCTION_FILE].iter().all(|cell| record.number(*cell) == 0) {
+    let is_unsaid = |name: u64| name == 0 || cx.string(name).is_some_and(<[u8]>::is_empty);
+    if [NAME, SYSTEM_NAME, FUNCTION_FILE].iter().all(|cell| is_unsaid(record.number(*cell))) {
         cx.findings.raise(&OP7008, Spot::at(record.start), "", "a name");
     }
 }
