@@ -8,6 +8,13 @@ pub(crate) fn is_regexp(text: &[u8]) -> bool {
         match byte {
             // There are no references back.
             b'\\' if matches!(text.get(at), None | Some(b'1'..=b'9')) => return false,
+            // What stands up to `\E` is taken as it is.
+            b'\\' if text.get(at) == Some(&b'Q') => {
+                let rest = text.get(at + 1..).unwrap_or_default();
+                let length = rest.windows(2).position(|pair| pair == b"\\E");
+                repeatable |= length != Some(0) && !rest.is_empty();
+                at += 1 + length.map_or(rest.len(), |length| length + 2);
+            }
             b'\\' => {
                 at += 1;
                 repeatable = true;
@@ -31,22 +38,58 @@ pub(crate) fn is_regexp(text: &[u8]) -> bool {
                 open -= 1;
                 repeatable = true;
             }
-            b'*' | b'+' | b'?' if !repeatable => return false,
-            b'*' | b'+' => {
+            b'{' if count(text, at).is_none() => repeatable = true,
+            b'*' | b'+' | b'?' | b'{' => {
+                let counted = if *byte == b'{' { count(text, at) } else { None };
+                let (end, fits) = counted.unwrap_or((at, true));
+                if !repeatable || !fits {
+                    return false;
+                }
                 // One more may say that it is lazy.
-                at += usize::from(text.get(at) == Some(&b'?'));
+                at = end + usize::from(text.get(end) == Some(&b'?'));
                 repeatable = false;
             }
-            b'?' => {
-                at += usize::from(text.get(at) == Some(&b'?'));
-                repeatable = false;
-            }
-            b'|' | b'^' => repeatable = false,
+            b'|' => repeatable = false,
             _ => repeatable = true,
         }
     }
     open == 0
 }
+
+/// Where `2}`, `2,}` or `2,3}` ends, and whether such numbers may be; `None` where the brace is one like any character.
+fn count(text: &[u8], at: usize) -> Option<(usize, bool)> {
+    let rest = text.get(at..)?;
+    let length = rest.iter().position(|byte| !byte.is_ascii_digit() && *byte != b',')?;
+    if rest.get(length) != Some(&b'}') {
+        return None;
+    }
+    let numbers = std::str::from_utf8(rest.get(..length)?).ok()?;
+    let number = |text: &str| {
+        let is_number = text.bytes().all(|byte| byte.is_ascii_digit())
+            && !text.is_empty()
+            && (text == "0" || !text.starts_with('0'));
+        is_number.then(|| text.parse().unwrap_or(u32::MAX))
+    };
+    let (least, most) = match numbers.split_once(',') {
+        None => (number(numbers)?, None),
+        Some((least, "")) => (number(least)?, None),
+        Some((least, most)) => (number(least)?, Some(number(most)?)),
+    };
+    let fits = least.max(most.unwrap_or(0)) <= MOST && most.is_none_or(|most| least <= most);
+    Some((at + length + 1, fits))
+}
+
+/// Go and RE2 repeat nothing more often.
+const MOST: u32 = 1000;
+
+/// As far as the end of a name is looked for: without a bound that would take time with every bracket.
+const LONGEST: usize = 16;
+
+/// The classes of characters that have names.
+const CLASSES: [&[u8]; 14] = [
+    b"alnum", b"alpha", b"ascii", b"blank", b"cntrl", b"digit", b"graph", b"lower", b"print",
+    b"punct", b"space", b"upper", b"word", b"xdigit",
+];
 
 /// Where what a group holds begins, behind its name or its flags: there is no looking ahead or back.
 fn group_start(text: &[u8], at: usize) -> Option<usize> {
@@ -86,9 +129,75 @@ fn class_end(text: &[u8], mut at: usize) -> Option<usize> {
             },
             b'[' if text.get(at + 1) == Some(&b':') => {
                 let rest = text.get(at + 2..)?;
-                at += 4 + rest.windows(2).position(|pair| pair == b":]")?;
+                match rest.windows(2).take(LONGEST).position(|pair| pair == b":]") {
+                    Some(length) => {
+                        let name = rest.get(..length)?;
+                        let name = name.strip_prefix(b"^").unwrap_or(name);
+                        CLASSES.contains(&name).then_some(())?;
+                        at += 4 + length;
+                    }
+                    None => at += 1,
+                }
             }
             _ => at += 1,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn expressions_are_those_that_go_takes() {
+        for text in [
+            "",
+            "a|b",
+            "^*",
+            "$+",
+            "a{1000}",
+            "a{2,}?",
+            "a{0,2}",
+            "a{,2}",
+            "a{01}",
+            "{",
+            "{a}",
+            "a{1",
+            "[[:alpha:]_]",
+            "[[:^digit:]]",
+            "[[:a]",
+            r"\QA(\E",
+            r"\Q*",
+            r"\Qa\E*",
+            r"a\Q\E*",
+            "(?i)a",
+            "(?P<n>a)+?",
+            "[]a]",
+        ] {
+            assert!(is_regexp(text.as_bytes()), "{text}");
+        }
+        for text in [
+            "(",
+            ")",
+            "*",
+            "+a",
+            "a**",
+            "a{2}{3}",
+            "{2}",
+            "a{1001}",
+            "a{2,1}",
+            "a{99999999999}",
+            "a{0,1001}",
+            "[[:foo:]]",
+            "[b-a]",
+            "[a",
+            r"\Q\E*",
+            r"\QA\E(",
+            r"(a)\1",
+            "(?=a)",
+            r"a\",
+        ] {
+            assert!(!is_regexp(text.as_bytes()), "{text}");
         }
     }
 }
