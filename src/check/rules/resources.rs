@@ -1,6 +1,7 @@
 //! Resources, scopes and the entities that resources are of.
 
 use super::attributes::{bodies, key_of, of_message};
+use super::structure::schema_url;
 use crate::check::catalogue::{OP5023, OP5025, OP5026, OP5027, OP5028};
 use crate::check::cx::Cx;
 use crate::check::findings::{Shown, Spot};
@@ -36,6 +37,7 @@ pub(crate) fn resource(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) 
     }
 }
 
+const ENTITY_URL: usize = ENTITY_REF.cell("schema_url");
 const ENTITY_TYPE: usize = ENTITY_REF.cell("type");
 const ID_KEYS: usize = ENTITY_REF.cell("id_keys");
 const DESCRIPTION_KEYS: usize = ENTITY_REF.cell("description_keys");
@@ -44,6 +46,7 @@ const DESCRIPTION_KEYS: usize = ENTITY_REF.cell("description_keys");
 pub(crate) fn entity(cx: &mut Cx<'_>, record: &Record) {
     let here = Spot::at(record.start);
     let Some(shape) = cx.shapes.find(Kind::EntityRef) else { return };
+    schema_url(cx, record, ENTITY_URL);
     if cx.body(record, ENTITY_TYPE).is_empty() {
         cx.findings.raise(&OP5025, here.field("type"), "\"\"", "a type");
     }

@@ -97,7 +97,7 @@ fn both(cx: &mut Cx<'_>, record: &Record, one: usize, other: usize) -> u128 {
 }
 
 /// A schema URL ends with a version, by which receivers find how attributes were renamed.
-fn schema_url(cx: &mut Cx<'_>, record: &Record, cell: usize) {
+pub(super) fn schema_url(cx: &mut Cx<'_>, record: &Record, cell: usize) {
     let url = cx.body(record, cell);
     if !url.is_empty() && !is_schema_url(url) {
         let spot = Spot::at(record.at(cell)).field("schema_url");
@@ -112,7 +112,15 @@ fn is_schema_url(url: &[u8]) -> bool {
     let rest = text.strip_prefix("https://").or(text.strip_prefix("http://"));
     let Some((server, path)) = rest.and_then(|rest| rest.split_once('/')) else { return false };
     let version = path.rsplit('/').next().unwrap_or_default();
-    !server.is_empty() && version.starts_with(|c: char| c.is_ascii_digit()) && version.contains('.')
+    // The colons of an address are in brackets.
+    let (host, port) = match server.rsplit_once(':') {
+        Some((host, port)) if !port.ends_with(']') => (host, port.parse::<u16>().is_ok()),
+        _ => (server, true),
+    };
+    !host.is_empty()
+        && port
+        && version.starts_with(|c: char| c.is_ascii_digit())
+        && version.contains('.')
 }
 
 const INNER: usize = PROFILE_CONTAINER.cell("profile");
