@@ -243,8 +243,9 @@ impl Checking<'_> {
         if payload.is_empty() {
             return Some(Format::OTLP);
         }
-        let start = payload.trim_ascii_start();
-        if begins_json(start) && std::str::from_utf8(payload).is_ok() {
+        // Some tools put a byte order mark before text.
+        let start = payload.strip_prefix("\u{feff}".as_bytes()).unwrap_or(payload);
+        if begins_json(start.trim_ascii_start()) && std::str::from_utf8(payload).is_ok() {
             self.json_unasked(payload);
             return None;
         }

@@ -193,6 +193,7 @@ fn what_contains_a_payload_is_checked() {
     is(b"garbage text", &["OP0004"]);
     is(b"\xff\xfe\xfd\xfc", &["OP0004"]);
     is(b" {\"resourceProfiles\":[]}", &["OP0008"]);
+    is("\u{feff} {\"resourceProfiles\":[]}".as_bytes(), &["OP0008"]);
     is(b"heap profile: 1: 2 [3: 4] @ heap_v2/1\n", &["OP0009"]);
     is(&frame(Framing::LengthPrefixed, [newest()]).unwrap(), &["OP0010"]);
     is(&frame(Framing::Grpc, [newest()]).unwrap(), &["OP0010"]);
