@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use otlp_profiles::compression::{Level, deflate};
+use otlp_profiles::framing::{Framing, frame};
 use serde_json::Value;
 
 use crate::*;
@@ -68,6 +70,28 @@ fn the_worst_file_decides() {
     run(&room, "validate a.pb.gz bad.otlp --max-input 100", 5);
     run(&room, "validate absent.pb", 3);
     run(&room, "validate", 2);
+}
+
+/// A region counts in the file that it is of.
+#[test]
+fn sarif_has_no_bytes_of_what_was_inflated_or_framed() {
+    let room = room("validate_regions");
+    let bytes = |name: &str| -> Vec<Option<u64>> {
+        let page =
+            stdout(&run(&room, &format!("validate {name} --format sarif --only OP3101,OP0010"), 1));
+        let sarif: Value = serde_json::from_str(&page).unwrap();
+        let results = sarif["runs"][0]["results"].as_array().unwrap().clone();
+        let place = |found: &Value| found["locations"][0]["physicalLocation"].clone();
+        results.iter().map(|found| place(found)["region"]["byteOffset"].as_u64()).collect()
+    };
+    fs::write(room.join("bad.otlp"), BROKEN).unwrap();
+    fs::write(room.join("bad.otlp.gz"), deflate(BROKEN, Level::default())).unwrap();
+    let framed = frame(Framing::LengthPrefixed, [BROKEN, BROKEN]).unwrap();
+    fs::write(room.join("framed.otlp"), framed).unwrap();
+    let plain = bytes("bad.otlp --from otlp");
+    assert!(plain.len() == 1 && plain[0] > Some(0), "{plain:?}");
+    assert_eq!(bytes("bad.otlp.gz --from otlp"), [None]);
+    assert_eq!(bytes("framed.otlp --from otlp"), [Some(0), None, None]);
 }
 
 #[test]

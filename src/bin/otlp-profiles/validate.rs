@@ -17,6 +17,7 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 use otlp_profiles::check::{Options, Profcheck, Report, Rule, check};
+use otlp_profiles::compression::inflate;
 use otlp_profiles::format::Receiver;
 use otlp_profiles::{Format, Limits, ReadOptions, Severity, detect};
 
@@ -148,6 +149,8 @@ struct Checked {
     report: Result<Report, Failure>,
     /// What was mended of it, if that was asked for.
     fixed: Option<Mended>,
+    /// Whether the file is not compressed, so that offsets in what it holds are those in the file.
+    is_plain: bool,
 }
 
 impl Checked {
@@ -199,7 +202,8 @@ fn checked(args: &Args, inputs: &Inputs, console: &Console) -> Result<Exit, Fail
         once::skipped(&mut once, console, "validate", name, failure);
     }
     let missing = inputs.missing.iter().map(|(name, failure)| (name.clone(), failure.clone()));
-    let missing = missing.map(|(name, why)| Checked { name, report: Err(why), fixed: None });
+    let missing =
+        missing.map(|(name, why)| Checked { name, report: Err(why), fixed: None, is_plain: false });
     let mut files: Vec<Checked> = missing.collect();
     files.iter().for_each(|file| tell(file, console));
     let mut skipped = 0;
@@ -249,15 +253,22 @@ fn file(args: &Args, input: &Input, console: &Console) -> Result<Checked, Failur
     drop(step);
     let bytes = match bytes {
         Ok(bytes) => bytes,
-        Err(failure) => return Ok(Checked { name, report: Err(failure), fixed: None }),
+        Err(failure) => {
+            return Ok(Checked { name, report: Err(failure), fixed: None, is_plain: false });
+        }
     };
     console.progress().read(bytes.len() as u64);
     let step = console.step("validate", if args.fix { "fix" } else { "check" }, &name);
-    let checked = match args.fix {
+    let mut checked = match args.fix {
         true => fix::file(input, &bytes, &options, args),
-        false => Checked { name, report: Ok(check(&bytes, &options)), fixed: None },
+        false => {
+            Checked { name, report: Ok(check(&bytes, &options)), fixed: None, is_plain: false }
+        }
     };
     drop(step);
+    // The first bytes alone are those of a compression, and then no whole one.
+    let start = bytes.get(..4).unwrap_or(&bytes);
+    checked.is_plain = inflate(start, &options.limits).is_ok();
     if !input.found || checked.report.as_ref().is_ok_and(Report::is_ok) {
         return Ok(checked);
     }
