@@ -4,8 +4,9 @@
 //! How often that happens is bounded by the rows and references of the payload, so all of a walk stays linear.
 
 use super::fields::Fields;
-use super::findings::Findings;
+use super::findings::{Findings, Spot};
 use super::record::{Lent, Pool, Record};
+use super::rule::Rule;
 use super::shape::{Kind, Shape, Shapes, Slot, Take};
 use super::state::{Attribute, Line, PayloadState, ProfileState};
 use super::tables::Tables;
@@ -141,6 +142,52 @@ impl<'a> Cx<'a> {
             }
         }
         out
+    }
+
+    /// A number of a list: its own byte, which is looked for only where a finding of the rule will be listed; else that of
+    /// the list.
+    #[cold]
+    pub(crate) fn element(
+        &mut self,
+        rule: &'static Rule,
+        shape: &Shape,
+        record: &Record,
+        cell: usize,
+        row: usize,
+    ) -> Spot {
+        let list = Spot::at(record.at(cell)).field(shape.name_of(cell)).row(row);
+        let slot = shape.of_cell(cell).filter(|_| self.findings.lists(rule));
+        let byte = slot.and_then(|slot| self.byte_of(slot, record, row));
+        byte.map_or(list, |byte| Spot { byte: Some(byte as u64), ..list })
+    }
+
+    /// Where an element of a list of numbers begins, however the list is written.
+    fn byte_of(&self, slot: &Slot, record: &Record, row: usize) -> Option<usize> {
+        let mut left = row;
+        let mut fields = Fields::new(self.bytes, record.start, record.end);
+        loop {
+            let at = fields.at();
+            let (number, body) = fields.next()?;
+            match body {
+                _ if number != slot.field.number => {}
+                None if left == 0 => return Some(at),
+                None => left -= 1,
+                Some((start, end)) if slot.take == Take::Fixed => match (end - start) / 8 {
+                    count if left < count => return Some(start + 8 * left),
+                    count => left -= count,
+                },
+                Some((start, end)) => {
+                    let mut packed = Packed::new(self.bytes, start..end);
+                    while !packed.is_empty() {
+                        if left == 0 {
+                            return Some(packed.at());
+                        }
+                        packed.next()?;
+                        left -= 1;
+                    }
+                }
+            }
+        }
     }
 
     /// Takes a message apart again, without a word.

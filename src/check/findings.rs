@@ -228,6 +228,13 @@ impl Findings {
         self.counts[at].severity.is_some()
     }
 
+    /// Whether one more finding of a rule would be listed.
+    pub(crate) fn lists(&mut self, rule: &'static Rule) -> bool {
+        let at = self.count(rule);
+        let count = &self.counts[at];
+        count.severity.is_some() && count.listed < self.options.max_findings
+    }
+
     /// Whether something that makes the payload unreadable was found.
     pub(crate) fn any(&self, is: impl Fn(&Rule) -> bool) -> bool {
         self.counts.iter().any(|count| count.tally > 0 && is(count.rule))

@@ -116,8 +116,8 @@ fn all(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record, cell: usize, cou
     let indices: Vec<u64> = cx.numbers(shape, record, cell).collect();
     let mut seen: Map<u32, usize> = Map::default();
     for (row, index) in indices.into_iter().enumerate() {
-        let spot = spot.row(row);
         if index == 0 {
+            let spot = cx.element(&OP5012, shape, record, cell, row);
             cx.findings.raise(&OP5012, spot, 0, "an attribute with a key");
         }
         let attribute = usize::try_from(index).ok().and_then(|index| cx.attributes.get(index));
@@ -129,6 +129,7 @@ fn all(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record, cell: usize, cou
             seen.insert(attribute.key, first);
             let key = key_of(cx, index);
             let found = format_args!("index {index}, key {}", Shown(key)).to_string();
+            let spot = cx.element(&OP5002, shape, record, cell, row);
             cx.findings.raise(&OP5002, spot, found, format_args!("no key of [{first}]"));
         }
     }

@@ -117,6 +117,24 @@ fn an_id_of_a_wrong_length_is_no_list_of_comments() {
     }
 }
 
+/// Findings about a number of a list said where the list begins.
+#[test]
+fn a_number_of_a_list_is_found_at_its_own_byte() {
+    let (schema, mut payload) = base("7");
+    let edits = "$S.attribute_indices[1]=1; $S.timestamps_unix_nano[1]=7; $S.values[1]=8";
+    schema.edit(&mut payload, &in_full("7", edits));
+    let payload = payload.encode();
+    let report = check(&payload, &Options::default());
+    let byte = |rule: &str| {
+        let finding = report.findings().find(|finding| finding.rule.id() == rule);
+        finding.and_then(|finding| finding.byte).expect("a byte") as usize
+    };
+    let twice = byte("OP5002");
+    assert_eq!(payload[twice - 3..=twice], [0x12, 2, 1, 1], "the second of two");
+    let time = byte("OP4012");
+    assert_eq!(payload[time..time + 8], 7u64.to_le_bytes());
+}
+
 /// A row of the string table that holds nothing is no name either.
 #[test]
 fn a_function_whose_names_are_empty_has_none() {

@@ -40,7 +40,10 @@ pub(crate) fn sample(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
     for (row, id) in cx.numbers(shape, record, LOCATIONS).enumerate() {
         match cx.payload.locations.row(id) {
             Some(found) => cx.tables.mark(Table::Location, found),
-            None => cx.findings.raise(&PP1004, spot.row(row), id, "the id of a location"),
+            None => {
+                let spot = cx.element(&PP1004, shape, record, LOCATIONS, row);
+                cx.findings.raise(&PP1004, spot, id, "the id of a location");
+            }
         }
     }
     if record.has(LABELS) {

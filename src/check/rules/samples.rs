@@ -209,7 +209,7 @@ fn numbers(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record, times: usize
         cx.findings.raise(&OP4019, spot, "", "");
     }
     if let Some((row, value)) = negative {
-        let spot = Spot::at(record.at(VALUES)).field(shape.name_of(VALUES)).row(row);
+        let spot = cx.element(&OP4016, shape, record, VALUES, row);
         cx.findings.raise(&OP4016, spot, value, "");
     }
 }
@@ -254,6 +254,7 @@ pub(crate) fn stack(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
         cx.findings.raise(&OP9005, spot, format_args!("{depth} locations"), most);
     }
     if let Some(row) = cx.numbers(shape, record, LOCATION_INDICES).position(|index| index == 0) {
-        cx.findings.raise(&OP4009, spot.row(row), 0, "a location");
+        let spot = cx.element(&OP4009, shape, record, LOCATION_INDICES, row);
+        cx.findings.raise(&OP4009, spot, 0, "a location");
     }
 }

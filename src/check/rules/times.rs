@@ -53,7 +53,7 @@ pub(super) fn timestamps(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record
         if inside && time != 0 && !(comparable && is_coarse(time)) {
             continue;
         }
-        odd_time(cx, record, row, time, (comparable, inside));
+        odd_time(cx, (shape, record), row, time, (comparable, inside));
     }
     if !sorted {
         let spot = Spot::at(record.at(TIMES)).field("timestamps_unix_nano");
@@ -63,18 +63,26 @@ pub(super) fn timestamps(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record
 
 /// Says what is wrong with one time: it is 0, not in nanoseconds or outside of its profile.
 #[cold]
-fn odd_time(cx: &mut Cx<'_>, record: &Record, row: usize, time: i128, how: (bool, bool)) {
-    let (comparable, inside) = how;
-    let spot = Spot::at(record.at(TIMES)).field("timestamps_unix_nano").row(row);
-    if time == 0 {
-        cx.findings.raise(&OP4015, spot, 0, "a time");
-    } else if comparable && is_coarse(time) {
-        cx.findings.raise(&OP4014, spot, time, "nanoseconds since 1970");
-    } else if let (false, Some((from, to))) = (inside, cx.profile.range) {
-        let end = if cx.version == Version::V1_3 { ']' } else { ')' };
-        match from == to && end == ')' {
-            true => cx.findings.raise(&OP4012, spot, time, "a profile that lasts longer than 0"),
-            false => cx.findings.raise(&OP4012, spot, time, format_args!("[{from}, {to}{end}")),
+fn odd_time(
+    cx: &mut Cx<'_>,
+    (shape, record): (&'static Shape, &Record),
+    row: usize,
+    time: i128,
+    (comparable, inside): (bool, bool),
+) {
+    let (rule, bound) = match (inside, cx.profile.range) {
+        _ if time == 0 => (&OP4015, "a time".to_owned()),
+        _ if comparable && is_coarse(time) => (&OP4014, "nanoseconds since 1970".to_owned()),
+        (false, Some((from, to))) => {
+            let end = if cx.version == Version::V1_3 { ']' } else { ')' };
+            let never = from == to && end == ')';
+            let range = || format!("[{from}, {to}{end}");
+            let bound =
+                if never { "a profile that lasts longer than 0".to_owned() } else { range() };
+            (&OP4012, bound)
         }
-    }
+        _ => return,
+    };
+    let spot = cx.element(rule, shape, record, TIMES, row);
+    cx.findings.raise(rule, spot, time, bound);
 }
