@@ -60,19 +60,30 @@ struct Merging<'a> {
     merged: Merged,
 }
 
-/// A field that is a message: where its tag is, and its body.
-#[derive(Clone, Copy)]
+/// A field that is a message and not empty. There may be millions: a payload has no more bytes than 32 bits count.
 struct Piece {
-    at: usize,
-    body: Body,
+    cell: u8,
+    /// How long its tag and its length are.
+    header: u8,
+    start: u32,
+    end: u32,
 }
 
 /// What counts of the fields that a message has once.
 struct Counting {
     /// By cell: where the last of them begins, plus 1.
     last: [usize; CELLS],
-    /// Those that are messages, with their cells.
-    pieces: Vec<(usize, Piece)>,
+    /// Those that are messages.
+    pieces: Vec<Piece>,
+}
+
+impl Counting {
+    /// What a message of a cell is made of: its bodies, and how long their headers are together.
+    fn parts(&self, cell: usize) -> (Vec<Body>, usize) {
+        let own = || self.pieces.iter().filter(|piece| usize::from(piece.cell) == cell);
+        let bodies = own().map(|piece| (piece.start as usize, piece.end as usize)).collect();
+        (bodies, own().map(|piece| usize::from(piece.header)).sum())
+    }
 }
 
 impl Merging<'_> {
@@ -88,13 +99,14 @@ impl Merging<'_> {
                     (Some(slot), _) if !slot.repeated && counting.last[slot.cell] != at + 1 => {}
                     (Some(slot), Some(body)) if slot.take == Take::Message && depth > 0 => {
                         let child = self.shapes.get(slot.child);
+                        let header = body.0 - at;
                         if slot.repeated {
-                            self.child(child, &[Piece { at, body }], depth - 1);
+                            self.child(child, at, header, &[body], depth - 1);
                         } else {
-                            let all = counting.pieces.iter();
-                            let own = all.filter(|piece| piece.0 == slot.cell);
-                            let own: Vec<Piece> = own.map(|piece| piece.1).collect();
-                            self.child(child, &own, depth - 1);
+                            let (bodies, headers) = counting.parts(slot.cell);
+                            // One that is empty is not among them.
+                            let more = if body.0 == body.1 { header } else { 0 };
+                            self.child(child, at, headers + more, &bodies, depth - 1);
                         }
                     }
                     _ => self.merged.copy(self.payload, (at, fields.at())),
@@ -123,28 +135,36 @@ impl Merging<'_> {
                     counting.pieces.clear();
                 }
                 counting.last[slot.cell] = at + 1;
-                if let (Take::Message, Some(body)) = (slot.take, body) {
-                    counting.pieces.push((slot.cell, Piece { at, body }));
+                if let (Take::Message, Some((start, end))) = (slot.take, body)
+                    && start < end
+                {
+                    let (cell, header) = (slot.cell as u8, (start - at) as u8);
+                    let (start, end) = (start as u32, end as u32);
+                    counting.pieces.push(Piece { cell, header, start, end });
                 }
             }
         }
         counting
     }
 
-    /// Writes a field that is a message: the last tag, a length that may be longer than it has to be, and all bodies.
+    /// Writes a field that is a message: the tag at a byte, a length that may be longer than it has to be, and all bodies.
     ///
-    /// The length takes the room of the one before, and that of the headers that are gone: so no message becomes longer
-    /// than its pieces were, and what is not merged keeps its form.
-    fn child(&mut self, shape: &'static Shape, pieces: &[Piece], depth: u64) {
-        let Some(Piece { at, .. }) = pieces.last() else { return };
-        let tag = self.payload[*at..].iter().take_while(|byte| **byte >= 0x80).count() + 1;
-        let headers: usize = pieces.iter().map(|piece| piece.body.0 - piece.at).sum();
+    /// Their headers have so many bytes together. The length takes the room of these: so no message becomes longer than
+    /// its pieces were, and what is not merged keeps its form.
+    fn child(
+        &mut self,
+        shape: &'static Shape,
+        at: usize,
+        headers: usize,
+        bodies: &[Body],
+        depth: u64,
+    ) {
+        let tag = self.payload[at..].iter().take_while(|byte| **byte >= 0x80).count() + 1;
         let width = (headers - tag).min(5);
-        self.merged.copy(self.payload, (*at, at + tag));
+        self.merged.copy(self.payload, (at, at + tag));
         let length = self.merged.bytes.len();
         self.merged.bytes.resize(length + width, 0);
-        let bodies: Vec<Body> = pieces.iter().map(|piece| piece.body).collect();
-        self.message(shape, &bodies, depth);
+        self.message(shape, bodies, depth);
         let body = (self.merged.bytes.len() - length - width) as u64;
         for (at, byte) in self.merged.bytes[length..][..width].iter_mut().enumerate() {
             let more = if at + 1 < width { 0x80 } else { 0 };

@@ -170,6 +170,32 @@ fn messages_of_a_file_are_judged_each_by_itself() {
     assert_eq!(of("OP1009"), ["message[1]"]);
 }
 
+/// A hundred thousand pieces, and as many that are empty: time and memory by the bytes.
+#[test]
+fn very_many_pieces_are_one_message() {
+    let pair = field(1, b"\x0a\x01k\x12\x02\x18\x01");
+    for (piece, keys) in [(field(1, &pair), 99_999), (field(1, b""), 0)] {
+        let scope = field(2, &field(2, b""));
+        let resource = [piece.repeat(100_000), scope].concat();
+        let length = resource.len() as u32;
+        let varint = [0, 7, 14, 21].map(|shift| (length >> shift) as u8 | 0x80);
+        let payload = [&[0x0a], &varint[..], &[0], &resource].concat();
+        let report = check(&payload, &Options::default().from(Format::OTLP).max_findings(2));
+        let twice = report.tallies().find(|tally| tally.rule.id() == "OP5001");
+        assert_eq!(twice.map_or(0, |tally| tally.count), keys, "{report:?}");
+    }
+    // The last piece is empty, and its tag longer than it has to be: the length has room all the same.
+    let long = field(1, &field(1, &[&b"\x0a\xc8\x01"[..], &[b'k'; 200]].concat()));
+    let resource = [&long[..], b"\x8a\x80\x80\x80\x00\x00"].concat();
+    let payload = field(1, &resource);
+    let sorted = |payload: &[u8]| {
+        let mut found = found(payload, Format::OTLP);
+        found.sort();
+        found
+    };
+    assert_eq!(sorted(&payload), sorted(&field(1, &long)));
+}
+
 /// The messages of the newest generation, as paths of field numbers.
 const MESSAGES: [&[u64]; 18] = [
     &[],
