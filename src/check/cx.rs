@@ -144,8 +144,8 @@ impl<'a> Cx<'a> {
         out
     }
 
-    /// A number of a list: its own byte, which is looked for only where a finding of the rule will be listed; else that of
-    /// the list.
+    /// A number of a list: its own byte, which is looked for only where a finding of the rule will be among the first that
+    /// are listed; else that of the list.
     #[cold]
     pub(crate) fn element(
         &mut self,

@@ -149,6 +149,9 @@ pub(crate) struct Findings {
     pub(crate) listed: Vec<Finding>,
 }
 
+/// How many findings of a rule have a place that is looked for.
+const SOUGHT: u64 = 100;
+
 /// How many kinds of one finding are told apart before they are counted together.
 const KINDS: usize = 64;
 
@@ -228,11 +231,12 @@ impl Findings {
         self.counts[at].severity.is_some()
     }
 
-    /// Whether one more finding of a rule would be listed.
+    /// Whether one more finding of a rule would be listed, and among the first: what it takes to find its place is done
+    /// so often at the most, however many are asked for.
     pub(crate) fn lists(&mut self, rule: &'static Rule) -> bool {
         let at = self.count(rule);
         let count = &self.counts[at];
-        count.severity.is_some() && count.listed < self.options.max_findings
+        count.severity.is_some() && count.listed < self.options.max_findings.min(SOUGHT)
     }
 
     /// Whether something that makes the payload unreadable was found.
