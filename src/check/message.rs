@@ -19,9 +19,12 @@ pub(crate) fn check(
     limits: Limits,
     mut findings: Findings,
 ) -> Findings {
-    let mut cx = Cx::new(message, version, limits, findings.another());
-    walk(&mut cx);
-    let (said_twice, shapes, mut own) = (cx.said_twice, cx.shapes, cx.findings);
+    // What was known of its tables is gone before it is walked again.
+    let (said_twice, shapes, mut own) = {
+        let mut cx = Cx::new(message, version, limits, findings.another());
+        walk(&mut cx);
+        (cx.said_twice, cx.shapes, cx.findings)
+    };
     if own.any(is_breaking) {
         own.retain(|rule| is_of_bytes(rule) || is_breaking(rule));
     } else if own.any(|rule| *rule == PP1014) {
