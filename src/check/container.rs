@@ -31,7 +31,6 @@ use crate::format::losses::{self, Losses};
 use crate::format::options::WriteOptions;
 use crate::framing::{Framing, whole_messages};
 use crate::limits::Limits;
-use crate::schema::Version;
 
 /// Checks a file.
 pub(crate) fn file(bytes: &[u8], options: &Options) -> Report {
@@ -189,7 +188,9 @@ impl Checking<'_> {
             // Asked only for receivers, who say which generation they read.
             self.findings.raise(&OP9201, Spot::nowhere(), format, "otlp-1.10");
         }
-        self.walk(payload, version_of(format));
+        let found =
+            message::check(payload, version_of(format), self.options.limits, &self.findings);
+        self.findings.add(found);
         self.generation(payload, format);
     }
 
@@ -226,13 +227,6 @@ impl Checking<'_> {
             let found = format_args!("{} bytes, {saved} % more", payload.len()).to_string();
             self.findings.raise(&OP9104, Spot::nowhere(), found, format_args!("{newest} bytes"));
         }
-    }
-
-    /// Walks a message.
-    fn walk(&mut self, payload: &[u8], version: Version) {
-        let none = self.findings.another();
-        let findings = std::mem::replace(&mut self.findings, none);
-        self.findings = message::check(payload, version, self.options.limits, findings);
     }
 
     /// Which format a payload is; where it is none, why is among the findings.

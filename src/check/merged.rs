@@ -37,19 +37,14 @@ impl Merged {
         }
     }
 
-    /// Copies a piece of the payload.
+    /// Copies a piece of the payload. It needs a place of its own where it does not follow what was copied before.
     fn copy(&mut self, payload: &[u8], (start, end): Body) {
-        self.begin(start);
-        self.bytes.extend(payload.get(start..end).unwrap_or_default());
-    }
-
-    /// What is written next is what stands there in the payload.
-    fn begin(&mut self, there: usize) {
         let here = self.bytes.len();
-        let goes_on = self.places.last().is_some_and(|last| last.1 + (here - last.0) == there);
+        let goes_on = self.places.last().is_some_and(|last| last.1 + (here - last.0) == start);
         if !goes_on {
-            self.places.push((here, there));
+            self.places.push((here, start));
         }
+        self.bytes.extend(payload.get(start..end).unwrap_or_default());
     }
 }
 

@@ -12,16 +12,16 @@ use super::walk::walk;
 use crate::limits::Limits;
 use crate::schema::Version;
 
-/// Walks a message; gives the findings with those that it was given.
+/// Walks a message; gives what is found in it, at the place that `around` is at.
 pub(crate) fn check(
     message: &[u8],
     version: Version,
     limits: Limits,
-    mut findings: Findings,
+    around: &Findings,
 ) -> Findings {
     // What was known of its tables is gone before it is walked again.
     let (said_twice, shapes, mut own) = {
-        let mut cx = Cx::new(message, version, limits, findings.another());
+        let mut cx = Cx::new(message, version, limits, around.another());
         walk(&mut cx);
         (cx.said_twice, cx.shapes, cx.findings)
     };
@@ -34,7 +34,7 @@ pub(crate) fn check(
     } else if said_twice {
         own.retain(is_of_bytes);
         let merged = Merged::of(message, shapes, limits.max_nesting);
-        let mut cx = Cx::new(&merged.bytes, version, limits, findings.another());
+        let mut cx = Cx::new(&merged.bytes, version, limits, around.another());
         walk(&mut cx);
         let mut meant = cx.findings;
         meant.retain(|rule| !is_of_bytes(rule));
@@ -45,8 +45,7 @@ pub(crate) fn check(
         // What lies too deep was not walked, and may refer to any row.
         own.retain(|rule| !rule.id.starts_with("OP33") && *rule != PP1038);
     }
-    findings.add(own);
-    findings
+    own
 }
 
 /// Whether a rule is about how a message is written, whatever it means: told also of one that cannot be taken apart.

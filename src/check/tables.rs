@@ -1,7 +1,8 @@
 //! What references lead to: where each row of each table lies, and which rows something refers to.
 //!
 //! The rows are found before anything is walked (`survey`), by the headers of fields alone: eight bytes a row, whatever
-//! is in it. Taking the message around them apart asks for what is [`behind`](Tables::behind) a row, and passes over it. References are counted as they are met, so that what an orphan refers to can be taken back.
+//! is in it. Taking the message around them apart asks for what is [`behind`](Tables::behind) a row, and passes over it.
+//! References are counted as they are met, so that what an orphan refers to can be taken back.
 
 use std::ops::Range;
 
