@@ -1073,3 +1073,33 @@ fn payloads_without_samples_are_no_guess() {
         }
     }
 }
+
+/// A field that only 1.5 has tells it from 1.4, though the rows it names are not there: what leads
+/// nowhere is a fault of the payload, and no field of an older generation.
+#[test]
+fn a_field_of_a_later_generation_is_not_passed_over() {
+    let sample = v1_5::Sample { value: vec![1], ..Default::default() };
+    let profile = v1_5::Profile {
+        sample_type: vec![v1_5::ValueType {
+            type_strindex: 1,
+            unit_strindex: 2,
+            ..Default::default()
+        }],
+        sample: vec![sample],
+        string_table: ["", "cpu", "ns"].map(String::from).to_vec(),
+        time_nanos: 1_700_000_000_000_000_000,
+        duration_nanos: 1_000_000_000,
+        period: 10_000_000,
+        profile_id: vec![7; 16].into(),
+        attribute_indices: vec![7, 8, 9],
+        ..Default::default()
+    };
+    let scope = v1_5::ScopeProfiles { profiles: vec![profile], ..Default::default() };
+    let resource = v1_5::ResourceProfiles { scope_profiles: vec![scope], ..Default::default() };
+    let payload = v1_5::ProfilesData { resource_profiles: vec![resource] }.encode_to_vec();
+    let found = found(&payload);
+    assert_eq!((found.format, found.certainty), (Format::OTLP_1_5, Certainty::Certain));
+    let field = "Profile field 22 is packed: attribute_indices of otlp-1.5, not of otlp-1.4";
+    assert!(found.evidence.iter().any(|line| line == field), "{:#?}", found.evidence);
+    assert!(as_format(&payload, "otlp-1.4").is_err());
+}

@@ -205,6 +205,8 @@ pub(super) struct Grammar {
     numbers: [[u8; LAST_NUMBER as usize + 1]; Message::COUNT],
     /// The highest number a field of each message has.
     last: [u32; Message::COUNT],
+    /// By message: a bit for each field past its last that only later generations have.
+    later: [u32; Message::COUNT],
     /// By message: a bit for each field that is always there.
     required: [u32; Message::COUNT],
     /// Fields that are both there or neither.
@@ -230,6 +232,7 @@ impl Grammar {
             fields: Vec::with_capacity(MOST_FIELDS),
             numbers: [[0; LAST_NUMBER as usize + 1]; Message::COUNT],
             last: [0; Message::COUNT],
+            later: [0; Message::COUNT],
             required: [0; Message::COUNT],
             pair: None,
         }
@@ -270,6 +273,14 @@ impl Grammar {
         self
     }
 
+    /// Says that a later generation has this field. What this one has as well stays its own.
+    pub(super) fn add_later(&mut self, message: Message, number: u32) {
+        let known = number <= self.last(message);
+        if let Some(later) = self.later.get_mut(message as usize).filter(|_| !known) {
+            *later |= bit(number);
+        }
+    }
+
     /// Says that every such message has this field.
     pub(super) fn require(&mut self, message: Message, number: u32) -> &mut Self {
         if let Some(required) = self.required.get_mut(message as usize) {
@@ -295,6 +306,11 @@ impl Grammar {
     /// The highest number a field of the message has.
     pub(super) fn last(&self, message: Message) -> u32 {
         self.last.get(message as usize).copied().unwrap_or(0)
+    }
+
+    /// Whether only generations after this one have the field: nothing of this one holds it.
+    pub(super) fn is_later(&self, message: Message, number: u32) -> bool {
+        self.later.get(message as usize).is_some_and(|later| later & bit(number) != 0)
     }
 
     /// A field that such a message has, and that is not among those `seen`.

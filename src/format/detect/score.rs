@@ -57,6 +57,8 @@ pub(super) enum Why {
     Large,
     /// A text that is not UTF-8.
     Text,
+    /// No field of this generation has the number, but one of a later generation has.
+    Later,
     /// The number is above all that are known.
     Beyond,
     Unpacked,
@@ -77,7 +79,7 @@ impl Why {
     /// Where it counts.
     fn class(self, score: &mut Score) -> &mut u32 {
         match self {
-            Self::Kind | Self::Broken => &mut score.hard,
+            Self::Kind | Self::Broken | Self::Later => &mut score.hard,
             Self::Unknown | Self::Repeated | Self::Past(_) | Self::Large | Self::Text => {
                 &mut score.structural
             }

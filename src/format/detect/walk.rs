@@ -173,8 +173,13 @@ impl<'g> Walk<'g> {
         let (number, kind) = self.at;
         let Some(&Field { holds, .. }) = self.grammar.field(message, number) else {
             self.outcome.unknown = self.outcome.unknown.saturating_add(1);
-            let beyond = number > self.grammar.last(message);
-            self.clash(if beyond { Why::Beyond } else { Why::Unknown });
+            self.clash(if self.grammar.is_later(message, number) {
+                Why::Later
+            } else if number > self.grammar.last(message) {
+                Why::Beyond
+            } else {
+                Why::Unknown
+            });
             return;
         };
         if holds.kind() != kind {

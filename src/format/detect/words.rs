@@ -95,8 +95,10 @@ fn odd(winner: &Trial) -> Option<String> {
 
 /// What speaks for one format and against others.
 fn sentence(ours: &Grammar, theirs: &Grammar, clash: &Clash, names: &str) -> String {
-    let speaks =
-        matches!(clash.why, Why::Kind | Why::Unknown | Why::Beyond | Why::Repeated | Why::Broken);
+    let speaks = matches!(
+        clash.why,
+        Why::Kind | Why::Unknown | Why::Later | Why::Beyond | Why::Repeated | Why::Broken
+    );
     let Some((message, number, field, inside)) = seen_by(ours, clash).filter(|_| speaks) else {
         let (place, says) = (Place(theirs, clash), Says(theirs, clash));
         return said(format_args!("as {names}, {place} {says}"));
@@ -166,7 +168,7 @@ impl fmt::Display for Says<'_> {
                 write!(f, "({name}) would be {kind}")
             }
             Why::Broken => write!(f, "({name}) would be broken"),
-            Why::Unknown | Why::Beyond => f.write_str("would not exist"),
+            Why::Unknown | Why::Later | Why::Beyond => f.write_str("would not exist"),
             Why::Repeated => write!(f, "({name}) would be there twice"),
             Why::Past(table) => write!(f, "({name}) would lead past the {}", table.name()),
             Why::Large => write!(f, "({name}) would be too large"),
