@@ -17,6 +17,8 @@ pub(crate) struct Args {
 }
 
 /// Prints the script to stdout.
+///
+/// `force` is given to stdout, as a script is text whatever the shell puts into it.
 pub(crate) fn run(args: &Args, console: &Console) -> Exit {
     let mut command = crate::Cli::command();
     let name = command.get_name().to_owned();

@@ -52,6 +52,7 @@ impl Form {
 /// stderr, and who may say what on it.
 #[derive(Debug)]
 pub(crate) struct Console {
+    /// The least important level that is shown; `-q` and `-v` decide it.
     level: Level,
     form: Form,
     progress: Progress,
@@ -77,6 +78,8 @@ impl Console {
         Ok(Self { level, form, progress })
     }
 
+    /// Asked before a line is made where making it costs: a table of a million rows is not turned
+    /// into text for nobody.
     pub(crate) fn shows(&self, level: Level) -> bool {
         level <= self.level
     }
@@ -90,6 +93,7 @@ impl Console {
         &self.progress
     }
 
+    /// Prints one line if its level is shown, in the form that stderr has.
     pub(crate) fn log(&self, line: &Line) {
         if self.shows(line.level) {
             self.say(&match self.form {
@@ -121,6 +125,9 @@ impl Console {
 }
 
 /// A step on its way.
+///
+/// Says how long it took when it is dropped, so that a step that ends by `?` has an end in the log,
+/// too.
 #[must_use = "it ends when it is dropped"]
 pub(crate) struct Step<'a> {
     console: &'a Console,

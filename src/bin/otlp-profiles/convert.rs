@@ -7,6 +7,14 @@
 //! | `encode` | what the messages of an input became, and their verdict |
 //! | `report`, `tally` | losses by input, and of the whole run |
 //! | `origin` | resources and scopes that the caller knows and a pprof does not |
+//!
+//! ```text
+//! Args ─► Plan (jobs) ─► Run ─► Content::each ─► Converted ─► blobs ─► output
+//!           refused here: exit 2     one message at a time      all or nothing
+//! ```
+//!
+//! The doc comments of [`Args`] are the help text; what a reader of the code should know of the
+//! flags is said of the functions that turn them into options of the library, below.
 
 mod encode;
 mod origin;
@@ -117,6 +125,7 @@ pub(crate) struct Args {
     limits: WriteLimits,
 }
 
+/// Commands that work as they are typed: `tests/cli` runs the like of them.
 const AFTER_HELP: &str = "\
 Examples:
   otlp-profiles convert cpu.pb.gz -o cpu.otlp --resource service.name=checkout
@@ -124,6 +133,7 @@ Examples:
   otlp-profiles convert 'profiles/**/*.pb.gz' --to otlp -o converted/
   curl -s host:6060/debug/pprof/heap | otlp-profiles convert - --to otlp > heap.otlp";
 
+/// `Refs` of the library for clap, without its variants' documentation in the help.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum RefsArg {
     Inline,
@@ -167,12 +177,17 @@ fn receivers() -> impl TypedValueParser<Value = Receiver> {
 
 impl Args {
     /// How hard gzip tries.
+    ///
+    /// The last of `--level` and `--compact` does not win: a level that is named does.
     fn level(&self) -> Level {
         let level = self.level.and_then(Level::new);
         level.unwrap_or(if self.compact { Level::BEST } else { Level::DEFAULT })
     }
 
     /// The layout that was asked for.
+    ///
+    /// None lets the library choose, and is not the same as `--layout default`: a format with an
+    /// order of its own takes no layout at all, and is told so only when one was asked for.
     fn layout(&self) -> Option<Layout> {
         match self.layout {
             _ if self.compact => Some(Layout::Compact),
@@ -184,6 +199,8 @@ impl Args {
     }
 
     /// The format that was asked for.
+    ///
+    /// A receiver names its format, so clap refuses `--to` beside `--for`.
     fn to(&self) -> Option<Format> {
         self.to.or(self.receiver.map(Receiver::format))
     }
@@ -220,6 +237,12 @@ impl Args {
             .timestamp_label(self.timestamp_label.clone())
     }
 
+    /// `--for` first: what it chooses, a flag given beside it may overrule. Of the receiver's
+    /// options the texts alone are set otherwise than when sending: in files it takes references,
+    /// too, where it says so.
+    ///
+    /// The bytes of an output are limited to those of a file, since all of it is in memory before
+    /// it is written.
     fn write_options(&self) -> WriteOptions {
         let timestamps = match self.timestamps {
             TimestampsArg::Label => Timestamps::Label,

@@ -20,14 +20,21 @@ pub(crate) enum Exit {
     Done = 0,
     /// A loss or a finding that is not allowed.
     Denied = 1,
+    /// The arguments ask for what cannot be: clap's own code, and that of most commands.
     Usage = 2,
+    /// An input cannot be opened, recognised or decoded.
     Input = 3,
+    /// An output cannot be written, or its format cannot say what there is.
     Output = 4,
+    /// A budget of `Limits` was reached; its flag raises it, so that a caller may try again with
+    /// more.
     Limit = 5,
+    /// Several generations fit and read other values; `--from` decides.
     Ambiguous = 6,
 }
 
 impl Exit {
+    /// The code as the system takes it.
     pub(crate) fn code(self) -> u8 {
         self as u8
     }
@@ -36,9 +43,12 @@ impl Exit {
 /// Why one input was not done, or not written.
 #[derive(Clone, Debug)]
 pub(crate) struct Failure {
+    /// The code that the run ends with if nothing worse happens.
     pub(crate) exit: Exit,
     /// Where in the message it went wrong; empty when it is about all of it.
     pub(crate) place: String,
+    /// A sentence in lower case without a full stop; it may name files and texts of payloads, so it
+    /// is printed through `text::shown`.
     pub(crate) message: String,
     /// As the library's error counts it; none where it is about no byte.
     pub(crate) byte: Option<u64>,
@@ -51,6 +61,7 @@ pub(crate) struct Failure {
 }
 
 impl Failure {
+    /// A failure about all of an input, which is neither fatal nor a sign of broken bytes.
     pub(crate) fn new(exit: Exit, message: impl Into<String>) -> Self {
         let (place, message) = (String::new(), message.into());
         Self {
@@ -65,6 +76,9 @@ impl Failure {
     }
 
     /// A failure of the library while it read `input`, which may be gzip.
+    ///
+    /// Words of the library become those of the command: `the option scale` is `--scale`, and a
+    /// hint that asks to name the format says by which flag.
     pub(crate) fn reading(error: &Error, input: &Input, gzip: bool) -> Self {
         let mut failure = Self::of(error, Exit::Input);
         failure.message = failure.message.replace("the option scale", "--scale");
@@ -82,6 +96,9 @@ impl Failure {
     }
 
     /// A failure of the library.
+    ///
+    /// `otherwise` is the code for what is neither a limit, an ambiguity nor an option: an input
+    /// when reading, an output when writing.
     pub(crate) fn of(error: &Error, otherwise: Exit) -> Self {
         let exit = match error.kind() {
             ErrorKind::Limit => Exit::Limit,
@@ -107,6 +124,8 @@ impl Failure {
         self
     }
 
+    /// The object `error` of all three JSON documents; `place` is empty and `byte` null where it is
+    /// about the whole input.
     pub(crate) fn to_json(&self) -> Value {
         json!({
             "exit": self.exit.code(),

@@ -18,7 +18,9 @@ use otlp_profiles::compression::{self, Level};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Packing {
     None,
+    /// By flate2, the same bytes for the same input.
     Gzip,
+    /// One frame; built only with the feature of the same name.
     Zstd,
 }
 
@@ -48,6 +50,8 @@ impl Packing {
     }
 
     /// Bytes so compressed, if it [is built](Self::is_built).
+    ///
+    /// Takes the bytes by value: without compression they go out as they are, not copied.
     pub(crate) fn pack(self, bytes: Vec<u8>, level: Level) -> Vec<u8> {
         match self {
             Self::Gzip => compression::deflate(&bytes, level),

@@ -2,6 +2,12 @@
 //!
 //! Everything is made of `Format::ALL` when it is asked for, so a new format is in help, errors and
 //! shell completions without a word here.
+//!
+//! ```text
+//! Format::ALL ─► names and help of --from, --to ─► FormatParser ─► Format
+//!             ─► --version, long form
+//!             ─► tip: the sentence for a name that is none
+//! ```
 
 use std::ffi::OsStr;
 use std::sync::LazyLock;
@@ -21,6 +27,8 @@ pub(crate) enum FormatParser {
 }
 
 impl FormatParser {
+    /// The formats that the argument takes: `--from` those that are read, `--to` those that are
+    /// written.
     fn formats(&self) -> impl Iterator<Item = Format> + use<> {
         let can = match self {
             Self::Read => Format::can_read,
@@ -31,8 +39,11 @@ impl FormatParser {
 }
 
 impl TypedValueParser for FormatParser {
+    /// clap keeps the `Format` itself, so that no name is parsed twice.
     type Value = Format;
 
+    /// A name that is one, but only of the other direction, gets a sentence that says so: `firefox
+    /// is only written` helps more than a list without `firefox` in it.
     fn parse_ref(&self, cmd: &Command, arg: Option<&Arg>, value: &OsStr) -> Result<Format, Error> {
         let named = value.to_str().and_then(|name| name.parse::<Format>().ok());
         if let Some(format) = named.filter(|named| self.formats().any(|format| format == *named)) {
@@ -57,11 +68,14 @@ impl TypedValueParser for FormatParser {
         Err(error)
     }
 
+    /// What completions and the long help list.
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
         Some(Box::new(possible_values(self.formats())))
     }
 }
 
+/// Aliases are hidden from clap's list and named in the help of the format, so that a list of
+/// possible values has one name a format.
 fn possible_values(formats: impl Iterator<Item = Format>) -> impl Iterator<Item = PossibleValue> {
     formats.map(|format| {
         let also = also(format);
@@ -74,6 +88,9 @@ fn possible_values(formats: impl Iterator<Item = Format>) -> impl Iterator<Item 
 }
 
 /// The other names that a format answers to.
+///
+/// A generation of OTLP answers to its bare number as well (`1.9`); the JSON of a generation does
+/// not, as the number is taken.
 fn also(format: Format) -> Vec<&'static str> {
     let number = format.name().strip_prefix("otlp-").filter(|_| !format.is_json());
     number.into_iter().chain(format.aliases().iter().copied()).collect()
@@ -104,6 +121,8 @@ fn tip(wrong: &str) -> Option<String> {
 }
 
 /// The version, and all formats.
+///
+/// Made once and kept: clap asks for a `&'static str`, at every start.
 pub(crate) fn long_version() -> &'static str {
     static TEXT: LazyLock<String> = LazyLock::new(|| {
         let mut text = format!("{}\n\nReads and writes:", env!("CARGO_PKG_VERSION"));

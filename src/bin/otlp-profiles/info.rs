@@ -3,6 +3,11 @@
 //! A page is made as soon as its message is read, and the message is dropped: what is kept of a
 //! file is text or JSON, and at most 10,000 messages of it. `--json` waits for the last file, as it
 //! is one document.
+//!
+//! ```text
+//! Content::each ─► Quick (counts by a walk) or Full (reads, proves references)
+//!                    ─► text::message or json::message ─► Described ─► text::file or json::file
+//! ```
 
 mod facts;
 mod json;
@@ -57,15 +62,25 @@ const SCHEMA: &str = "otlp-profiles/info/1";
 const MOST_LISTED: usize = 10_000;
 
 /// What there is to say of one file, in the form it is printed in.
+///
+/// Filled as far as reading goes: the description of a broken file says what could be read of it,
+/// and `failures` why there is no more.
 struct Described {
+    /// As it was given or found; printed through `text::shown`.
     name: String,
+    /// Bytes where it is stored; for a pipe those that were read.
     stored: u64,
+    /// Bytes of its messages, as far as they were read.
     inflated: u64,
+    /// Whether its content is gzip, whatever its name says; never true together with `zstd`.
     gzip: bool,
     zstd: bool,
     framing: Framing,
     /// The first of the messages, and how many there are.
+    ///
+    /// What is printed of each, up to [`MOST_LISTED`].
     messages: Vec<Printed>,
+    /// How many there are, listed or not.
     count: usize,
     /// Whether it could be opened; without that nothing is known but the failure.
     opened: bool,
@@ -76,7 +91,9 @@ struct Described {
 }
 
 enum Printed {
+    /// Lines for people, complete with their ends.
     Text(String),
+    /// An element of `messages` in the document.
     Json(Json),
     /// It could not be read; of the failures the one with this number says why.
     Failed(usize),
@@ -101,11 +118,15 @@ pub(crate) fn run(args: &Args, console: &Console) -> Exit {
     }
 }
 
+/// What holds for all files of a run.
 struct Run<'a> {
     once: Once,
     options: ReadOptions,
+    /// Whether there is one document at the end, instead of a page for each file.
     json: bool,
+    /// Whether references are followed, which takes several times as long as counting.
     full: bool,
+    /// Whether bytes are counted by field as well, which compresses the payload many times over.
     sizes: bool,
     console: &'a Console,
 }
@@ -119,6 +140,9 @@ impl<'a> Run<'a> {
         Self { once, options, json, full, sizes, console }
     }
 
+    /// Goes on when an input failed. A page is printed as soon as its file is read, and with it the
+    /// run may end early and well: `info … | head` closes the pipe.
+    ///
     /// # Errors
     ///
     /// stdout cannot be written.
@@ -248,6 +272,7 @@ impl<'a> Run<'a> {
         Ok(format)
     }
 
+    /// Made at once, so the message can go: what is kept of it is text.
     fn print<T: Known + Deref<Target = Summary>>(&self, message: &Message<'_, T>) -> Printed {
         let sizes = self.sizes.then(|| self.measure(message));
         if self.json {
@@ -277,6 +302,7 @@ impl<'a> Run<'a> {
         sizes
     }
 
+    /// For a log only; people have the page itself.
     fn tell_done(&self, described: &Described, format: Option<Format>) {
         let message = if described.count == 1 { "Payload described" } else { "Payloads described" };
         let line = Line::new(Level::Info, "info", message)
@@ -286,6 +312,7 @@ impl<'a> Run<'a> {
         self.console.log(&line.about(&described.name));
     }
 
+    /// stdout has no errors in its pages: they are for stderr, and in JSON also in the document.
     fn failed(&self, name: &str, failure: &Failure) {
         let line = Line::new(Level::Error, "info", "Description failed");
         self.console.log(&line.because(failure).about(name));

@@ -25,10 +25,12 @@ pub(crate) struct Input {
 }
 
 impl Input {
+    /// Called `stdin` in a directory of outputs: `stdin.otlp`.
     fn stdin() -> Self {
         Self { path: None, relative: PathBuf::from("stdin"), found: false }
     }
 
+    /// An input that was named; one that a walk finds is made by [`Walk::input`].
     fn file(path: &Path, relative: &Path) -> Self {
         let (path, relative) = (Some(path.to_owned()), relative.to_owned());
         Self { path, relative, found: false }
@@ -152,6 +154,16 @@ impl Inputs {
     }
 
     /// The files in `directory` and so many levels below it, but for those that are left out.
+    ///
+    /// ```text
+    /// entry                         what becomes of it
+    /// a directory                   walked, up to `levels`; one behind a link is not: it may lead back here
+    /// a file that the walk takes    an input
+    /// a pipe, a socket, a device    passed over, and said
+    /// cannot be examined            an input: opening it says why it cannot be read
+    /// ```
+    ///
+    /// One call a level, so a tree is as deep here as the system lets paths be.
     fn walk(&mut self, walk: &Walk<'_>, directory: &Path, levels: usize) {
         let entries = fs::read_dir(if is_here(directory) { Path::new(".") } else { directory })
             .and_then(|entries| entries.map(|entry| Ok(entry?.file_name())).collect());
@@ -179,6 +191,9 @@ impl Inputs {
     }
 
     /// The files a pattern names, relative to the part of it that is no pattern.
+    ///
+    /// The directory to begin in is what stands before the first wildcard, so `/a/b/*.pb` reads
+    /// `/a/b` and not the root; without `**` no level below the pattern's own is looked at.
     fn glob(&mut self, pattern: &Path) {
         // As a path has no double separators.
         let parts: Vec<_> = pattern.components().map(|part| part.as_os_str()).collect();
@@ -209,6 +224,7 @@ impl Inputs {
         }
     }
 
+    /// An argument that gave nothing: it fails the run at its end, and the others are still read.
     fn miss(&mut self, path: &Path, why: &str) {
         let failure = Failure::new(Exit::Input, shown(why));
         self.missing.push((path.to_string_lossy().into_owned(), failure));
@@ -234,6 +250,8 @@ impl Walk<'_> {
         is_hidden(name) && !self.pattern.is_some_and(says_dot)
     }
 
+    /// With separators and leading dots literal, as a shell matches: `*.pb` finds neither `a/b.pb`
+    /// nor `.b.pb`.
     fn takes(&self, path: &Path) -> bool {
         let exactly = MatchOptions {
             case_sensitive: true,
@@ -245,6 +263,8 @@ impl Walk<'_> {
         self.pattern.is_none_or(|pattern| pattern.matches_with(&text, exactly))
     }
 
+    /// Relative to the root of the walk, so that outputs in a directory form the same tree. A file
+    /// that a pattern found was meant and must be readable, unlike one that a directory holds.
     fn input(&self, path: &Path) -> Input {
         let relative = path.strip_prefix(self.root).unwrap_or(path);
         let found = self.pattern.is_none();
@@ -252,6 +272,7 @@ impl Walk<'_> {
     }
 }
 
+/// As shells see it; on Windows too, where it is no rule but a habit of tools that come from Unix.
 fn is_hidden(name: &OsStr) -> bool {
     name.as_encoded_bytes().starts_with(b".")
 }
@@ -266,6 +287,7 @@ fn is_glob(path: &Path) -> bool {
     has_wildcard(&path.to_string_lossy()) && !path.exists()
 }
 
+/// The characters by which [`Pattern`] means something else than themselves.
 fn has_wildcard(text: &str) -> bool {
     text.contains(['*', '?', '['])
 }

@@ -25,14 +25,17 @@ impl Temporary {
         Self(TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
+    /// Noted before the file has any content, by whoever holds the lock while it is made.
     pub(crate) fn add(&mut self, path: &Path) {
         self.0.insert(path.to_owned());
     }
 
+    /// The file has its own name now, or is gone.
     pub(crate) fn forget(&mut self, path: &Path) {
         self.0.remove(path);
     }
 
+    /// One that cannot be removed stays: there is nobody left to tell.
     #[cfg(unix)]
     fn remove_all(&mut self) {
         while let Some(path) = self.0.pop_first() {
@@ -74,5 +77,6 @@ fn ignored() -> u64 {
     mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or_default()
 }
 
+/// Elsewhere the system ends the run, and temporary files stay where they are.
 #[cfg(not(unix))]
 pub(crate) fn watch() {}

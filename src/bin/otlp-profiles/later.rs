@@ -14,6 +14,7 @@ pub(crate) struct Later<T>(pub(crate) Box<T>);
 const ALONE: [&str; 3] = ["convert", "info", "validate"];
 
 impl<T: Args> Args for Later<T> {
+    /// Called for every subcommand at every start, before it is known which one runs.
     fn augment_args(command: Command) -> Command {
         let called = std::env::args_os().nth(1).unwrap_or_default();
         match ALONE.iter().any(|alone| called == *alone) && called != command.get_name() {
@@ -22,6 +23,8 @@ impl<T: Args> Args for Later<T> {
         }
     }
 
+    /// clap asks for it only when arguments are parsed into what there is, which this command never
+    /// does.
     fn augment_args_for_update(command: Command) -> Command {
         T::augment_args_for_update(command)
     }

@@ -3,10 +3,21 @@
 //! A limit has one name: a field of `Limits` or `WriteOptions` in the library, the word in its
 //! errors, and with dashes the flag. So an error can say which flag raises what it ran into
 //! ([`flag`]).
+//!
+//! ```text
+//! max_strings      field of Limits, and the word in "… max_strings …" of an error
+//! --max-strings    the flag: the same word with dashes
+//! ```
+//!
+//! So a limit that is added to the library needs one line here, and its errors name the flag at
+//! once.
 
 use otlp_profiles::{Limits, WriteOptions};
 
 /// A number such as `65536`, `64MiB`, `2G` (1024 each) or `64MB` (1000 each), or `unlimited`.
+///
+/// Case and a space before the unit do not matter. A prefix alone counts in 1024, as `dd` and
+/// `head` have it; a `B` behind it makes it decimal, an `i` between them binary again.
 ///
 /// # Errors
 ///
@@ -42,6 +53,9 @@ pub(crate) fn parse_size(text: &str) -> Result<u64, String> {
 }
 
 /// The same of a limit that the model has too, which is as far as `unlimited` goes.
+///
+/// A number above `most` is refused rather than cut to it: who asks for 2^40 samples would
+/// otherwise believe that they are allowed. `unlimited` asks for no number, and gets what there is.
 fn at_most(most: u64) -> impl Fn(&str) -> Result<u64, String> + Clone + Send + Sync {
     move |text| match parse_size(text)? {
         u64::MAX => Ok(most),

@@ -37,6 +37,10 @@ pub(crate) fn run(args: &Args, console: &Console) -> Exit {
     }
 }
 
+/// Gives how many pages were written. clap builds the subcommands only when told to, so `build`
+/// comes first; the page of `help`, which has nothing of its own, is left out.
+///
+/// Pages that exist are replaced: a package is built again over the last one.
 fn write(args: &Args) -> Result<usize, Failure> {
     let mut command = crate::Cli::command().disable_help_subcommand(true);
     command.build();
@@ -55,6 +59,7 @@ fn write(args: &Args) -> Result<usize, Failure> {
     Ok(files.len())
 }
 
+/// roff, as `man` formats it.
 fn page(man: &Man) -> Result<Vec<u8>, Failure> {
     let mut page = Vec::new();
     match man.render(&mut page) {

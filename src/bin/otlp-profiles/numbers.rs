@@ -55,11 +55,15 @@ type Units = [(&'static str, i128)];
 
 /// Less than the last is as short in bytes.
 const BYTES: &Units = &[("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20)];
+/// In nanoseconds, which all times are turned into.
 const SECOND: i128 = 1_000_000_000;
+/// Nothing below milliseconds: microseconds are no easier to read than nanoseconds.
 const TIME: &Units =
     &[("h", 3600 * SECOND), ("min", 60 * SECOND), ("s", SECOND), ("ms", SECOND / 1000)];
 
 /// A time in units of `nanos` nanoseconds; that unit itself says no more than the number does.
+///
+/// None where it would not fit 128 bits: then the exact number stands alone.
 fn time_of(number: i128, nanos: i128) -> Option<String> {
     let total = number.checked_mul(nanos)?;
     let is_larger = TIME.iter().any(|(_, unit)| *unit > nanos && total.abs() >= *unit);

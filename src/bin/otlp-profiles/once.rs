@@ -9,6 +9,9 @@ use crate::console::{Console, Level, Line};
 use crate::exit::{Exit, Failure};
 
 /// The notes of a run, in the order they were met first.
+///
+/// Looked through from the start for each note: keys are codes and names of formats, so there are a
+/// handful, whatever the number of inputs.
 #[derive(Debug, Default)]
 pub(crate) struct Once {
     notes: Vec<Note>,
@@ -68,6 +71,8 @@ pub(crate) fn skipped(
 }
 
 /// Says that directories hold nothing but what is skipped.
+///
+/// Without it a run over the wrong directory would end with 0 and no word.
 pub(crate) fn nothing_found(room: &'static str, console: &Console) -> Exit {
     console.log(&Line::new(Level::Error, room, "No profile was found: every file was skipped"));
     Exit::Input
@@ -85,6 +90,8 @@ pub(crate) fn deprecated_read(once: &mut Once, input: &str, format: Format) {
 }
 
 /// Notes that `format` was written for `input`, if it is deprecated.
+///
+/// The same key as of what was read, so that a conversion between deprecated files warns once.
 pub(crate) fn deprecated_written(once: &mut Once, input: &str, format: Format) {
     if let Some(why) = format.deprecated() {
         once.note(&format!("{format} deprecated"), input, || {

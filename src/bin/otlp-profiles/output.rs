@@ -96,6 +96,7 @@ pub(crate) fn is_null(path: &Path) -> bool {
     same_file(path, Path::new("/dev/null"))
 }
 
+/// A pipe whose reader has gone takes no more, which is no failure: the reader has what it wanted.
 fn write_stream(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = OpenOptions::new().write(true).open(path)?;
     match file.write_all(bytes).and_then(|()| file.flush()) {
@@ -125,6 +126,8 @@ struct Staged {
 }
 
 impl Staged {
+    /// Writes one file under its temporary name and onto the disk. The rights of a file that it
+    /// replaces are kept, so that a private file does not become public.
     fn write(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()> {
         let path = led_to(path)?;
         if path.is_dir() {
@@ -176,6 +179,8 @@ impl Drop for Staged {
 }
 
 /// The directory that `path` is in.
+///
+/// A bare file name has an empty parent, which no system call takes.
 fn directory(path: &Path) -> &Path {
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     parent.unwrap_or(Path::new("."))

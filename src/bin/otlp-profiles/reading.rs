@@ -6,6 +6,12 @@
 //!
 //! `info` wants a summary and the others the profiles; [`Known`] is what they have in
 //! common, so framing, limits, guesses and messages on stderr are the same for all.
+//!
+//! | of an input | what happens |
+//! |---|---|
+//! | a file without frames | one message; its place is said from its own beginning |
+//! | frames, lines of JSON | one after the other; places begin with `message[3]` |
+//! | a long text | read line by line, never whole in memory |
 
 use std::cell::Cell;
 use std::fs::File;
@@ -56,6 +62,8 @@ impl ReadArgs {
         self.repair
     }
 
+    /// The limits are those of files, larger than the library's own, which are meant for a server.
+    /// Ambiguity is left to [`read_or_guess`], which tells a guess from a reading.
     pub(crate) fn options(&self) -> ReadOptions {
         let policy = if self.repair { Policy::Repair } else { Policy::Refuse };
         ReadOptions::default()
@@ -68,15 +76,18 @@ impl ReadArgs {
     }
 }
 
+/// clap words the error; the library's sentence is its middle.
 fn parse_endpoint(text: &str) -> Result<Endpoint, String> {
     text.parse().map_err(|error: otlp_profiles::Error| error.message().to_owned())
 }
 
 /// An input that is being read.
 pub(crate) struct Content<'a> {
+    /// For messages that name the file, and commands that can be typed.
     input: &'a Input,
     /// Its name, which may hold anything.
     pub(crate) name: String,
+    /// Inflates and takes frames apart; the memory is that of the largest message.
     payloads: Payloads<Counted<Box<dyn Read>>>,
     /// Shared with the counting reader, which [`Payloads`] owns.
     stored: Rc<Cell<u64>>,
@@ -138,6 +149,9 @@ impl<'a> Content<'a> {
     /// one that cannot be read there may be more.
     ///
     /// `f` gets a message or why it could not be read, and ends the reading by an error of its own.
+    ///
+    /// Places of failures are made here: `f`'s own get the number of the message, too, as a failure
+    /// to write is about one message as much as a failure to read.
     pub(crate) fn each<T: Known>(
         &mut self,
         options: &ReadOptions,
@@ -175,6 +189,8 @@ impl<'a> Content<'a> {
     }
 
     /// Reads a long text that begins so line by line, if it has lines.
+    ///
+    /// None where the text has no lines to read by: then it is read whole, like any other payload.
     fn read_text<T: Known>(
         &mut self,
         start: &[u8],
@@ -190,6 +206,8 @@ impl<'a> Content<'a> {
     }
 
     /// `seems` is set where a message could not be read: `info` still says what it is likely to be.
+    ///
+    /// An empty file is refused here: as protobuf it would be a valid message without profiles.
     fn read<T: Known>(
         &mut self,
         payload: &[u8],
@@ -208,6 +226,9 @@ impl<'a> Content<'a> {
     }
 
     /// What was made of a payload that begins so, or why nothing was.
+    ///
+    /// Logs what was detected and why, and with `-vvv` every entry, before anything is done with
+    /// it: if the next step fails, the log has what it worked on.
     fn known<T: Known>(
         &mut self,
         reading: otlp_profiles::Result<T>,
@@ -266,11 +287,16 @@ fn read_or_guess<T: Known>(payload: &[u8], options: &ReadOptions) -> otlp_profil
 }
 
 /// What is made of a payload: its profiles, or what there is to say of them.
+///
+/// What [`Content::each`] needs to know of it, no more: the rest is the subcommand's.
 pub(crate) trait Known: Sized {
+    /// Reads one message that is complete.
     fn read(payload: &[u8], options: &ReadOptions) -> otlp_profiles::Result<Self>;
     /// The same of what was read in full.
     fn of(reading: Reading) -> Self;
+    /// The format it was read as, and how sure that is.
     fn detected(&self) -> &Detected;
+    /// The rows there are: all of them of a reading, an outline of a summary.
     fn profiles(&self) -> &Profiles;
 }
 
@@ -293,6 +319,8 @@ impl Known for Reading {
 }
 
 /// A reading that is a guess, where none is wanted.
+///
+/// One sentence for all who refuse a guess, which names the formats and the flag that decides.
 pub(crate) fn ambiguous(detected: &Detected) -> Failure {
     let (format, others) = (detected.format, names(detected.certainty.others()));
     let message = format!(
@@ -313,7 +341,9 @@ pub(crate) struct Message<'a, T = Reading> {
     pub(crate) payload: Vec<u8>,
     /// How many it has in all.
     pub(crate) bytes: u64,
+    /// What was made of it.
     pub(crate) reading: T,
+    /// Those it was read with, which the other readings of a guess need.
     options: &'a ReadOptions,
 }
 
@@ -326,6 +356,8 @@ impl<T: Known> Message<'_, T> {
     /// The message as the other formats that fit read it, if this reading is a guess.
     ///
     /// Readings that fail are left out: a guess that cannot be read is none.
+    ///
+    /// Reads the payload once more for each: only for a guess, which is rare.
     pub(crate) fn other_readings(&self) -> Vec<T> {
         let others = self.reading.detected().certainty.others();
         let guesses = if self.is_guess() { others } else { &[] };
@@ -335,8 +367,12 @@ impl<T: Known> Message<'_, T> {
 }
 
 /// A reader that counts the bytes it gives.
+///
+/// Below decompression, so the bytes are those of the file, which is what the progress bar knows
+/// the total of.
 struct Counted<R> {
     reader: R,
+    /// Shared with [`Content`], which asks for the count while the reader belongs to [`Payloads`].
     read: Rc<Cell<u64>>,
     progress: Progress,
 }

@@ -1,4 +1,7 @@
 //! What the formats of other tools leave to be said, as flags.
+//!
+//! One flag for each option of [`SourceOptions`], under the name by which `Format::options` lists
+//! it. The library says when a flag is not for the format at hand, so nothing is decided here.
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use otlp_profiles::format::{Dialect, EventTime, SourceOptions, TimeUnit};
@@ -61,6 +64,7 @@ impl SourceArgs {
         &self.types
     }
 
+    /// Flags that were not given leave the defaults, which mean "as the format says".
     pub(crate) fn options(&self) -> SourceOptions {
         let options = SourceOptions::default()
             .columns(self.columns.map_or(0, usize::from))
@@ -81,6 +85,7 @@ impl SourceArgs {
     }
 }
 
+/// `cpu:nanoseconds`, or `cpu` alone, whose unit is then empty.
 fn parse_type(text: &str) -> Result<(String, String), String> {
     let (name, unit) = text.split_once(':').unwrap_or((text, ""));
     match name {
@@ -89,6 +94,7 @@ fn parse_type(text: &str) -> Result<(String, String), String> {
     }
 }
 
+/// 0 would make every value 0, and a negative factor turn costs into gains: both are typos.
 fn parse_scale(text: &str) -> Result<f64, String> {
     let scale = text.parse::<f64>().ok().filter(|scale| scale.is_finite() && *scale > 0.0);
     scale.ok_or_else(|| "a number above 0 is wanted".to_owned())

@@ -54,6 +54,7 @@ pub(crate) fn choose(mut arguments: impl Iterator<Item = impl AsRef<OsStr>>) {
     }
 }
 
+/// None of a word that is none: clap refuses it a moment later, in the colours of the default.
 fn parse(when: &OsStr) -> Option<Color> {
     Color::from_str(when.to_str()?, false).ok()
 }

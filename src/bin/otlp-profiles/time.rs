@@ -6,6 +6,7 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 const NANOS: i128 = 1_000_000_000;
+/// Seconds; leap seconds have no place in Unix time.
 const DAY: i64 = 86_400;
 
 /// The time of day in UTC with its date, in the form of RFC 3339 except for `between`, with as

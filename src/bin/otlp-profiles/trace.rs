@@ -1,6 +1,14 @@
 //! Every entry of every table, for `-vvv`.
 //!
 //! One line for each row and each sample, so it is asked first whether anybody listens.
+//!
+//! ```text
+//! … TRACE otlp_profiles.read [-] Entry 3 of the function table name=main filename=main.c
+//! … TRACE otlp_profiles.read [-] Sample 0 of profile 0 stack_index=1 values=7 link_index=0
+//! ```
+//!
+//! The rows are those of the model, after reading: row 0 is the empty row of every table, and
+//! tables of older generations have been merged into one dictionary.
 
 use std::collections::BTreeSet;
 use std::fmt::Display;
@@ -19,6 +27,7 @@ pub(crate) fn entries(profiles: &Profiles, console: &Console) {
     }
 }
 
+/// The row is the index that other rows refer to it by.
 fn entry<'a>(console: &'a Console, table: &str, row: usize) -> Entry<'a> {
     let line = Line::new(Level::Trace, "read", format!("Entry {row} of the {table} table"));
     Entry { console, line }
@@ -31,16 +40,20 @@ struct Entry<'a> {
 }
 
 impl Entry<'_> {
+    /// The value goes through the line's own quoting, as texts of payloads may hold anything.
     fn with(mut self, key: &'static str, value: impl Display) -> Self {
         self.line = self.line.with(key, value);
         self
     }
 
+    /// Ends the line; nothing is printed before.
     fn log(self) {
         self.console.log(&self.line);
     }
 }
 
+/// In an order in which nothing refers to what comes later: texts, mappings, functions, then
+/// frames.
 fn tables(profiles: &Profiles, console: &Console) {
     let dictionary = profiles.dictionary();
     for (row, text) in dictionary.strings().iter().enumerate() {
@@ -58,6 +71,7 @@ fn tables(profiles: &Profiles, console: &Console) {
     frames(dictionary, console);
 }
 
+/// Locations that no stack refers to are left out; the other tables are listed whole.
 fn frames(dictionary: &Dictionary, console: &Console) {
     let used: BTreeSet<LocationId> = dictionary.stacks().items().iter().copied().collect();
     for id in used {
@@ -82,6 +96,7 @@ fn frames(dictionary: &Dictionary, console: &Console) {
     }
 }
 
+/// Rows are numbered within their profile, as places in errors are.
 fn samples(profiles: &Profiles, console: &Console) {
     for (number, profile) in profiles.iter().enumerate() {
         for (row, sample) in profile.samples().iter().enumerate() {
@@ -94,6 +109,7 @@ fn samples(profiles: &Profiles, console: &Console) {
     }
 }
 
+/// `1,2,3`: one word, whatever the number of rows.
 fn indices(rows: impl IntoIterator<Item = impl Display>) -> String {
     let rows: Vec<String> = rows.into_iter().map(|row| row.to_string()).collect();
     rows.join(",")

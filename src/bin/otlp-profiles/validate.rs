@@ -3,6 +3,15 @@
 //! Files are read whole and checked by [`otlp_profiles::check`]; what is printed is made of its
 //! reports by a file for each form. All reports are kept until the end: JSON, SARIF and JUnit are
 //! one document, and a summary comes last.
+//!
+//! ```text
+//! Inputs ─► bytes (at most max_input_bytes + 1) ─► check, or fix and check again ─► Checked
+//!                                                                                     │
+//!          text │ json │ sarif │ junit │ github ◄─ page ◄─ all files, in their order ◄─┘
+//! ```
+//!
+//! A file that no rule could be asked of is an `Err` in its [`Checked`], never a finding: a run
+//! over a tree says of each file one or the other.
 
 mod fix;
 mod github;
@@ -85,6 +94,9 @@ pub(crate) struct Args {
 }
 
 /// What decides about our own rules.
+///
+/// With `--compat` the verdict is another's, by rules that none of these flags knows; clap refuses
+/// them together.
 const OUR_RULES: [&str; 8] =
     ["fix", "strict", "only", "ignore", "deny", "allow", "from", "receiver"];
 
@@ -111,6 +123,7 @@ struct ProfcheckFlags {
 }
 
 impl ProfcheckFlags {
+    /// Its defaults are profcheck's own: shapes are checked, duplicates and orphans are not.
     fn checks(self) -> Profcheck {
         Profcheck::default()
             .check_dupes(self.check_dupes)
@@ -134,16 +147,19 @@ enum Form {
     Github,
 }
 
+/// By id (`OP0006`) or name, so that a configuration may be readable.
 fn parse_rule(name: &str) -> Result<&'static Rule, String> {
     Rule::find(name).ok_or_else(|| "no such rule: `validate --explain all` lists them".to_owned())
 }
 
+/// Not a list of possible values, so the library's sentence names what it knows.
 fn parse_receiver(name: &str) -> Result<Receiver, String> {
     name.parse().map_err(|error: otlp_profiles::Error| error.message().to_owned())
 }
 
 /// What is known of one file.
 struct Checked {
+    /// As it was given or found.
     name: String,
     /// What was found, or why the file could not be read.
     report: Result<Report, Failure>,
@@ -191,6 +207,9 @@ pub(crate) fn run(args: &Args, console: &Console) -> Exit {
     }
 }
 
+/// `worst` is the highest code of any file; findings below `deny` do not count. With `-o -` the
+/// mended bytes own stdout, so the page is not printed at all.
+///
 /// # Errors
 ///
 /// stdout cannot be written.
@@ -242,6 +261,9 @@ fn checked(args: &Args, inputs: &Inputs, console: &Console) -> Result<Exit, Fail
 
 /// What is found in one file.
 ///
+/// A file in a directory is asked for its format only where a finding stands against it: most are
+/// fine, and detection costs as much as a fast check.
+///
 /// # Errors
 ///
 /// It is passed over: found in a directory, and by what `info` and `convert` say of it no profile.
@@ -280,6 +302,8 @@ fn file(args: &Args, input: &Input, console: &Console) -> Result<Checked, Failur
 }
 
 /// Says that a file was checked, or why it was not.
+///
+/// In a log; for people the page has it all.
 fn tell(file: &Checked, console: &Console) {
     let line = match &file.report {
         Err(failure) => Line::new(Level::Error, "validate", "Validation failed").because(failure),
@@ -293,6 +317,7 @@ fn tell(file: &Checked, console: &Console) {
 }
 
 impl Args {
+    /// `--max-findings` limits what is listed; counts and the exit code are of all findings.
     fn options(&self) -> Options {
         Options::default()
             .limits(self.limits.set(Limits::file()))
@@ -308,6 +333,8 @@ impl Args {
 }
 
 /// All bytes of an input, and one more than the limit allows where it has more.
+///
+/// The library sees the one byte too many and words the error, so limits are told of in one way.
 fn bytes(input: &Input, limits: &Limits) -> Result<Vec<u8>, Failure> {
     let reader: Box<dyn Read> = match &input.path {
         None => Box::new(io::stdin().lock()),
@@ -319,6 +346,7 @@ fn bytes(input: &Input, limits: &Limits) -> Result<Vec<u8>, Failure> {
     Ok(bytes)
 }
 
+/// `all` is no rule's name, so a rule is looked for first.
 fn explain(name: &str, console: &Console) -> Exit {
     let page = match Rule::find(name) {
         Some(rule) => rule.to_string(),

@@ -48,20 +48,35 @@ impl Display for Level {
 }
 
 /// What happened, and to what.
+///
+/// Made by [`Line::new`] and the methods that add to it, told by
+/// [`Console::log`](super::Console::log):
+///
+/// ```text
+/// Line::new(level, room, "Conversion failed")     what happened, the same words each time
+///     .because(reason)                            why, this time
+///     .about("cpu.pb")                            to which input
+///     .count("samples", 7).with("to", "pprof")    what a program may want to read
+/// ```
 #[derive(Debug)]
 pub(crate) struct Line {
     pub(super) level: Level,
+    /// The part of the command that speaks, as a log names it behind `otlp_profiles.`: `read`,
+    /// `convert`.
     room: &'static str,
     /// A unit of work, such as `Conversion failed`; people are told the reason of a problem alone.
     message: String,
     reason: Option<String>,
     /// The input it is about.
     input: Option<String>,
+    /// Its id as hex digits; a line of text has its ends only.
     profile: Option<String>,
+    /// In the order they were added, which is that of words and text; JSON sorts its keys.
     fields: Vec<(&'static str, Value)>,
 }
 
 impl Line {
+    /// A line that has a message and nothing else yet.
     pub(crate) fn new(level: Level, room: &'static str, message: impl Into<String>) -> Self {
         Self {
             level,
@@ -172,6 +187,8 @@ impl Line {
         }
     }
 
+    /// `key=value` for each field; a text that is not one word is quoted, so that a log splits at
+    /// spaces.
     fn push_fields(&self, text: &mut String) {
         for (key, value) in &self.fields {
             let value = value.as_str().map_or_else(|| value.to_string(), word);

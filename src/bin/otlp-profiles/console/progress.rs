@@ -19,6 +19,7 @@ const LARGE: u64 = 64 << 20;
 /// How far a run is. Clones are the same bar.
 #[derive(Clone, Debug)]
 pub(crate) struct Progress {
+    /// Hidden at first: a hidden bar counts, so nothing is lost when it is shown later.
     bar: ProgressBar,
     begun: Instant,
     /// Whether there may be a bar at all.
@@ -69,6 +70,7 @@ impl Progress {
         self.show_in_time();
     }
 
+    /// Takes the bar off the terminal, before the last lines of a run are printed.
     pub(crate) fn finish(&self) {
         self.bar.finish_and_clear();
     }

@@ -42,6 +42,7 @@ pub(crate) struct Converted {
     formats: Vec<Format>,
     /// Of the first profile, to be told if it is the only one.
     first_id: ProfileId,
+    /// What was written, in the order of the messages, not yet packed or framed.
     payloads: Vec<Vec<u8>>,
     /// The first message that was passed over as it cannot be read.
     pub(crate) passed_over: Option<Failure>,
@@ -162,6 +163,9 @@ impl Converted {
     }
 
     /// Messages that came framed go out in the same frames.
+    ///
+    /// Lines of JSON become length-prefixed frames, as protobuf has no lines; gRPC's frames stay
+    /// what they were.
     fn frame(&self, payloads: &[Vec<u8>]) -> Result<Vec<u8>, Failure> {
         let framing = match self.framing {
             // The form of the Collector's file exporter is the one for files.
@@ -185,11 +189,14 @@ impl Converted {
         self.losses.verdict().max(reading)
     }
 
+    /// What `--deny-loss` refuses: anything beyond notes and differences that keep the meaning.
     pub(crate) fn is_lossy(&self) -> bool {
         self.verdict() == Verdict::Lossy
     }
 
     /// What it was read from.
+    ///
+    /// Names with commas: messages of one input may be of several generations.
     pub(crate) fn from(&self) -> String {
         let names: Vec<_> = self.formats.iter().map(|format| format.name()).collect();
         names.join(",")
@@ -204,8 +211,11 @@ impl Converted {
 
 /// How a format says several messages.
 enum Several {
+    /// A file each, numbered: `x-0.pb.gz`.
     Files,
+    /// A JSON document a line, as the Collector's file exporter writes them.
     Lines,
+    /// One file of length-prefixed messages.
     Frames,
 }
 

@@ -7,6 +7,10 @@
 //! a.pb.gz, b/c.pprof  -o out/ --to otlp   ─►  out/a.otlp, out/b/c.otlp
 //! a.pb, a.pb.gz       -o out/ --to otlp   ─►  out/a.pb.otlp, out/a.pb.gz.otlp
 //! ```
+//!
+//! Asked in this order: one stdin at most; where outputs go; the format; options that the format
+//! has no use for; the names of all outputs; their compression. An option without an effect is an
+//! error, since who gave it believes that it had one.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -21,6 +25,7 @@ use crate::text::shown_path;
 /// Where an output goes.
 #[derive(Debug)]
 pub(crate) enum Target {
+    /// One output only, as two files behind each other would be none.
     Stdout,
     File(PathBuf),
 }
@@ -29,7 +34,10 @@ pub(crate) enum Target {
 #[derive(Debug)]
 pub(crate) struct Job {
     pub(crate) input: Input,
+    /// Where it goes, if it becomes one file; of several this is the name that numbers are put
+    /// into.
     pub(crate) target: Target,
+    /// Decided by flags, names and the format's custom: never by the content.
     pub(crate) packing: Packing,
     /// Whether the directories it goes to are made: those of a tree that is copied are.
     pub(crate) make_directories: bool,
@@ -38,7 +46,9 @@ pub(crate) struct Job {
 /// Everything one call does.
 #[derive(Debug)]
 pub(crate) struct Plan {
+    /// All that the arguments mean, with what could not be found: the run reports it.
     pub(crate) inputs: Inputs,
+    /// One for all outputs of a run.
     pub(crate) format: Format,
     pub(crate) jobs: Vec<Job>,
     /// A warning that the name of the output says another format.
@@ -109,6 +119,8 @@ impl Plan {
 }
 
 /// A sentence about a name that says another format than the one that is written.
+///
+/// Formats that share an extension are not told apart: `.otlp` is right for every generation.
 fn misnamed_as(path: &Path, format: Format) -> Option<String> {
     let said = Format::of_path(path).filter(|said| said.extensions() != format.extensions())?;
     let path = shown_path(path);
@@ -172,6 +184,8 @@ fn format(args: &Args, inputs: &Inputs, output: Option<&Path>) -> Result<Format,
 }
 
 /// What was asked for; else by the name; else gzip for formats that are gzipped on disk by custom.
+///
+/// `--gzip` and `--no-gzip` overrule the name, so `x.pb.gz` with `--no-gzip` is written as it is.
 fn packing(args: &Args, path: Option<&Path>, format: Format) -> Packing {
     let named = path.map_or(Packing::None, Packing::of_path);
     match (args.gzip, args.no_gzip) {
@@ -182,6 +196,7 @@ fn packing(args: &Args, path: Option<&Path>, format: Format) -> Packing {
     }
 }
 
+/// The one job of a run without a directory; the plan has made sure that there is one input.
 fn job(args: &Args, inputs: &Inputs, target: Target, format: Format) -> Job {
     let packing = match &target {
         Target::File(path) => packing(args, Some(path), format),
@@ -193,6 +208,9 @@ fn job(args: &Args, inputs: &Inputs, target: Target, format: Format) -> Job {
 
 /// A job for each input, named like it; where that makes two names one, both keep the extension
 /// they had: `a.pb.otlp` and `a.pb.gz.otlp`.
+///
+/// Linear in the inputs: names are counted first, and given away second. A name without its
+/// extension is preferred, as `cpu.pb.gz.otlp` is not what anybody would have typed.
 ///
 /// # Errors
 ///

@@ -3,6 +3,17 @@
 //! Losses (while writing) and findings (while reading) are one list to whoever reads the report:
 //! what is missing at the end is missing, whichever step dropped it. In JSON they stay apart, as
 //! their codes are of two catalogues.
+//!
+//! ```text
+//! cpu.pb.gz: pprof to folded: lossy                     the form for people: the verdict,
+//!   dropped  934 × function.source_dropped  the format has no files and lines … (location_table[1])
+//!   dropped    1 × time.dropped             the format has no time and no duration (time_unix_nano)
+//! ```
+//!
+//! ```text
+//! {"schema":"otlp-profiles/convert/1","input":…,"outputs":[…],"from":"pprof","to":"folded",
+//!  "verdict":"lossy","losses":[{"kind":…,"code":…,"count":…,"meaning":…,"first":[…]}],"findings":[…],…}
+//! ```
 
 use clap::ValueEnum;
 use otlp_profiles::Format;
@@ -29,14 +40,21 @@ const SCHEMA: &str = "otlp-profiles/convert/1";
 
 /// The report on one input.
 pub(crate) struct Report<'a> {
+    /// As it was named on the command line or found in a directory; `-` is stdin.
     input: &'a str,
+    /// The name of the format that was to be written, also where nothing was.
     to: &'static str,
+    /// None of an input that failed; but what `--deny-loss` refused is here, so that the report
+    /// says why.
     converted: Option<&'a Converted>,
+    /// Names of the files that were written; none where nothing was.
     outputs: &'a [String],
+    /// Set where nothing was written.
     failure: Option<&'a Failure>,
 }
 
 impl<'a> Report<'a> {
+    /// The report on an input that was converted and written.
     pub(crate) fn done(
         input: &'a str,
         to: Format,
@@ -47,6 +65,7 @@ impl<'a> Report<'a> {
         Self { input, to, converted, outputs, failure: None }
     }
 
+    /// The report on an input of which nothing was written.
     pub(crate) fn failed(
         input: &'a str,
         to: Format,
@@ -66,6 +85,8 @@ impl<'a> Report<'a> {
     }
 
     /// Of an input that failed before it was read there is no more than its name and the error.
+    ///
+    /// Which keys there are is documented in `docs/CLI.md`, and what reads them relies on it.
     fn to_json(&self) -> Value {
         let mut object = json!({
             "schema": SCHEMA,
@@ -131,14 +152,20 @@ impl<'a> Report<'a> {
 }
 
 /// A row of the table.
+///
+/// A loss of the writer or a finding of the reader, whose place is its first example.
 struct Row<'a> {
     kind: LossKind,
     count: u64,
     code: &'a str,
+    /// The catalogue's sentence for a loss; the message for a finding, which may quote the payload.
     meaning: String,
+    /// Some of the places it happened at: the library keeps a few for each code, however many there
+    /// were.
     first: Vec<String>,
 }
 
+/// In no order: the table sorts them, once both catalogues are in it.
 fn rows(converted: &Converted) -> Vec<Row<'_>> {
     let losses = converted.losses.iter().map(|loss| Row {
         kind: loss.code.kind(),
@@ -157,6 +184,7 @@ fn rows(converted: &Converted) -> Vec<Row<'_>> {
     losses.chain(findings).collect()
 }
 
+/// With counts as numbers: a reader adds them up over many objects.
 fn losses_json(converted: &Converted) -> Value {
     let losses = converted.losses.iter().map(|loss| {
         json!({

@@ -79,12 +79,18 @@ pub(crate) fn run(args: &Args, console: &Console) -> Exit {
 struct Run<'a> {
     args: &'a Args,
     console: &'a Console,
+    /// Made once of the arguments; the same for every input.
     read: ReadOptions,
+    /// Likewise, so the same input gives the same bytes wherever it stands among the arguments.
     write: WriteOptions,
+    /// The plan's format, which all inputs are written in.
     to: Format,
     /// How each input's losses are reported; else the log has those of the run.
     report: Option<Form>,
+    /// Losses of all inputs that were written, for a log; a report for each input makes it
+    /// needless.
     tally: Tally,
+    /// Warnings that are true of many inputs.
     once: Once,
     /// The files of directories that are no profiles.
     skipped: usize,
@@ -93,6 +99,8 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
+    /// Converts one input and tells about it. Its failure is an exit code here and stops nobody
+    /// else.
     fn job(&mut self, job: &Job) -> Exit {
         let name = job.input.name();
         let mut converted = Converted::default();
@@ -114,6 +122,10 @@ impl Run<'_> {
     }
 
     /// Converts one input and writes it; gives the names of what was written.
+    ///
+    /// Each message is read, cut to the types that were chosen, written and dropped before the next
+    /// is read. With `--repair` a message of several that cannot be read is passed over, and
+    /// counted as a loss; a file without frames has only the one, so there it stays an error.
     ///
     /// # Errors
     ///
@@ -157,6 +169,8 @@ impl Run<'_> {
     }
 
     /// Compression comes last: what is refused was not compressed in vain.
+    ///
+    /// Compresses and writes what was converted; gives the names of the outputs.
     fn store(&mut self, job: &Job, converted: &mut Converted) -> Result<Vec<String>, Failure> {
         let name = job.input.name();
         let effort = self.args.level();
@@ -172,6 +186,9 @@ impl Run<'_> {
         Ok(outputs)
     }
 
+    /// Names are known before the first byte goes out, so two inputs that mean one file are refused
+    /// with that file whole. `/dev/null` takes any number of outputs under its one name.
+    ///
     /// # Errors
     ///
     /// A file that this run wrote already, or that exists and may not be replaced; a pipe or a device that
@@ -209,12 +226,14 @@ impl Run<'_> {
         Ok(names)
     }
 
+    /// Prints the report on an input, if reports were asked for and there is something to say.
     fn tell(&self, report: &Report<'_>) {
         if let Some(text) = self.report.and_then(|form| report.to_string(form, self.console)) {
             self.console.say(&text);
         }
     }
 
+    /// The line of the log on an input that was converted: one for each, at INFO, whatever it lost.
     fn tell_done(&self, name: &str, converted: &Converted, outputs: &[String]) {
         let message =
             if converted.profiles == 1 { "Profile converted" } else { "Profiles converted" };
@@ -285,6 +304,8 @@ fn met(once: &mut Once, name: &str, message: &Message) -> Result<(), Failure> {
 
 /// `Ok` when a format that is read or written takes the options that are for labels of pprof.
 ///
+/// Asked of each message: only when it is read is its format known.
+///
 /// # Errors
 ///
 /// One that would have no effect.
@@ -304,6 +325,9 @@ fn taken(args: &Args, from: Format, to: Format) -> Result<(), Failure> {
 /// Leaves the sample types that were chosen, if any were, and counts those that are left out.
 ///
 /// `kind` alone, or `kind:unit`.
+///
+/// A loss rather than silence, as a sum over all types is another one afterwards. It is said of
+/// what the caller left out as of anything else: the report is to be the whole difference.
 ///
 /// # Errors
 ///
@@ -335,6 +359,7 @@ fn choose(
     Err(Failure::new(Exit::Usage, message))
 }
 
+/// Several files cannot go out one behind the other: what reads them could not tell where one ends.
 fn to_stdout(blobs: &[Vec<u8>], force: bool) -> Result<Vec<String>, Failure> {
     let [blob] = blobs else {
         return Err(several(blobs.len()));

@@ -1,6 +1,8 @@
 //! What is computed from profiles for both forms of a description.
 //!
 //! Sums are `i128` and stay exact in JSON: a number if 64 bits hold it, else a text of its digits.
+//!
+//! `text` and `json` word these facts, and neither computes any: so both forms of one file agree.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -15,6 +17,9 @@ use crate::text::hex;
 /// The sums of all profiles of a message by type and unit, in the order they are met.
 ///
 /// By ids of the dictionary, in which equal texts are usually one row.
+///
+/// Several messages may describe the same process by types of the same name; their sums are added,
+/// as a person would. Overflow is impossible: `i128` holds more `i64` than a file has.
 pub(crate) fn total(summary: &Summary) -> Vec<(String, String, i128)> {
     let text = |id| summary.outline().dictionary().text(id).to_owned();
     let mut rows: HashMap<(StringId, StringId), usize> = HashMap::new();
@@ -91,12 +96,18 @@ fn value(dictionary: &Dictionary, of: &Value) -> Json {
 /// How many resources, scopes and profiles are still listed, and the profiles that are not.
 ///
 /// In cells, as what is listed asks while it is made of borrowed parts.
+///
+/// One budget for resources, scopes and profiles together: a message of a million empty resources
+/// is as long to print as one of a million profiles.
 pub(crate) struct Listed {
+    /// How many more are listed.
     left: Cell<usize>,
+    /// Profiles that were not; resources and scopes are not counted, as nobody asks for them.
     unlisted: Cell<usize>,
 }
 
 impl Listed {
+    /// Room for [`MOST_LISTED`]; made anew for each message.
     pub(crate) fn new() -> Self {
         Self { left: Cell::new(MOST_LISTED), unlisted: Cell::new(0) }
     }
@@ -115,6 +126,7 @@ impl Listed {
         listed
     }
 
+    /// Asked at the end, for the line `more`.
     pub(crate) fn unlisted(&self) -> usize {
         self.unlisted.get()
     }

@@ -3,6 +3,18 @@
 //! One object a file, one a message. Keys are only ever added; one that does not apply is left out.
 //! Numbers are exact, and texts are as they are, since JSON's encoder escapes what a terminal must
 //! not see.
+//!
+//! ```text
+//! {"schema": "otlp-profiles/info/1", "files": [           info::SCHEMA; keys are sorted
+//!   {"path": "cpu.pb.gz", "bytes": 16710, "inflated_bytes": 48903, "gzip": true, "zstd": false,
+//!    "framing": "none", "messages": [
+//!      {"format": "pprof", "certainty": "certain", "others": [], "evidence": ["…"],
+//!       "guessed": false, "tables": {"functions": 400, …}, "findings": [], "resources": [
+//!         {"attributes": {}, "scopes": [
+//!            {"name": "", "profiles": [
+//!               {"samples": 175, "sample_types": [{"type": "time", "unit": "nanoseconds", "sum": 2104393918350}],
+//!                "profile_id": null, "time": "2022-12-01T08:58:12.670395Z", …}]}]}]}]}]}
+//! ```
 
 use std::ops::Deref;
 
@@ -20,6 +32,8 @@ use crate::time::rfc3339;
 /// One file.
 ///
 /// `error` is the first failure of the file; a message in frames has its own.
+///
+/// Takes the description by value: its messages are JSON already and move into the object.
 pub(crate) fn file(described: Described) -> Json {
     let mut object = json!({ "path": described.name });
     if let Some(failure) = described.failures.first() {
@@ -85,6 +99,7 @@ pub(crate) fn message<T: Known + Deref<Target = Summary>>(message: &Message<'_, 
     object
 }
 
+/// `deprecated` is a sentence, or null for a format that is not.
 fn detected(detected: &Detected) -> Json {
     json!({
         "format": detected.format.name(),
@@ -114,6 +129,8 @@ pub(crate) fn others(certainty: &Certainty) -> Json {
 }
 
 /// What the formats that fit read, where they read different values.
+///
+/// Each format that fits, with its own sums: who knows what was measured sees which is right.
 fn readings<T: Known + Deref<Target = Summary>>(message: &Message<'_, T>) -> Json {
     let others = message.other_readings();
     let all = [&message.reading].into_iter().chain(&others);
@@ -140,6 +157,9 @@ pub(crate) fn finding(finding: &Finding) -> Json {
 }
 
 /// A resource, unless nothing of it is listed.
+///
+/// The profiles are taken from `profiles` even where nothing is listed: the iterator runs over the
+/// message's profiles, and the next resource begins with its own.
 fn resource<'a>(
     dictionary: &Dictionary,
     of: &ResourceProfiles,
@@ -161,11 +181,14 @@ fn resource<'a>(
     })
 }
 
+/// The types of the entities that the resource describes, by `Resource.entity_refs`: `service`,
+/// `host`.
 fn entities(dictionary: &Dictionary, resource: &Resource) -> Json {
     let types = resource.entity_refs().iter().map(|entity| dictionary.text(entity.entity_type));
     types.collect()
 }
 
+/// Takes as many of `profiles` as the scope has, listed or not: see [`resource`].
 fn scope<'a>(
     dictionary: &Dictionary,
     of: &ScopeProfiles,
@@ -188,6 +211,8 @@ fn scope<'a>(
     })
 }
 
+/// `time` is RFC 3339 and null where the profile does not say it or the calendar cannot; the number
+/// beside it is always there.
 fn profile(dictionary: &Dictionary, summary: ProfileSummary<'_>) -> Json {
     let of = summary.profile;
     let types = of.sample_types().iter().zip(summary.sums).map(|(one, sum)| {
@@ -214,6 +239,7 @@ fn profile(dictionary: &Dictionary, summary: ProfileSummary<'_>) -> Json {
     })
 }
 
+/// `aggregation_temporality` is left out where the format has none.
 fn value_type(dictionary: &Dictionary, of: ValueType) -> Json {
     let mut object = json!({ "type": dictionary.text(of.name), "unit": dictionary.text(of.unit) });
     if let Some(temporality) = of.temporality {

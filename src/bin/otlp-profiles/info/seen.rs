@@ -2,6 +2,11 @@
 //!
 //! Both are a [`Summary`]; they differ in how it is made, and [`Known`] lets the one loop over
 //! messages make either.
+//!
+//! ```text
+//! Quick   Summary::of(payload)               samples and rows are counted, references are not followed
+//! Full    Summary::of_reading(read(payload)) everything is proved, then summed up
+//! ```
 
 use std::ops::Deref;
 
@@ -13,6 +18,9 @@ use crate::reading::Known;
 pub(crate) struct Full(Summary);
 
 /// The summary of a message that was walked, if it is a usual one.
+///
+/// Where the walk meets what it does not know, the library reads the message instead: the numbers
+/// are the same either way, and `Summary::is_checked` says which it was.
 pub(crate) struct Quick(Summary);
 
 impl Known for Full {

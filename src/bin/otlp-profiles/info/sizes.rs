@@ -20,6 +20,8 @@ use crate::numbers::{bytes, counted, grouped};
 use crate::text::shown;
 
 /// The lines of `--sizes`, below the description of a message.
+///
+/// An error is a line here and no failure of the run: the description above it stands all the same.
 pub(crate) fn text(sizes: &Result<Sizes>) -> String {
     let mut page = String::new();
     match sizes {
@@ -29,11 +31,14 @@ pub(crate) fn text(sizes: &Result<Sizes>) -> String {
     page
 }
 
+/// A name in ten columns, as all lines of a page have it.
 fn line(page: &mut String, name: &str, text: &str) {
     // Writing to a text does not fail.
     let _ = writeln!(page, "  {name:<10} {}", shown(text));
 }
 
+/// Both sizes, what `--compact` would make of it, then table by table, then the largest texts and
+/// stacks, in the order in which the library ranks them.
 fn page_of(page: &mut String, sizes: &Sizes) {
     let all = sizes.bytes();
     let gzipped = grouped(sizes.gzipped());
@@ -80,6 +85,8 @@ fn field_name(field: &FieldSize) -> String {
 }
 
 /// Shares are cut, not rounded, to a tenth of a percent, and computed in 128 bits.
+///
+/// The columns are wide enough for a message of a terabyte; a longer name pushes its own row only.
 fn row(page: &mut String, all: u64, name: &str, (times, bytes, gzip): (u64, u64, Option<i64>)) {
     let permille = u128::from(bytes) * 1000 / u128::from(all.max(1));
     let share = format!("{}.{}%", permille / 10, permille % 10);
@@ -89,6 +96,8 @@ fn row(page: &mut String, all: u64, name: &str, (times, bytes, gzip): (u64, u64,
     let _ = writeln!(page, "{}", line.trim_end());
 }
 
+/// Both numbers with the difference, since `--compact` may also make a message larger, and losses,
+/// as it may write less than there was.
 fn compact_text(sizes: &Sizes, compact: &Compacted) -> String {
     let of = |before: u64, after: u64| {
         let saved = i128::from(before) - i128::from(after);
@@ -104,6 +113,7 @@ fn compact_text(sizes: &Sizes, compact: &Compacted) -> String {
     format!("{raw} bytes, {gzip} gzipped{losses}")
 }
 
+/// Codes alone, without counts: enough to decide whether to look closer with `convert`.
 fn codes(losses: &Losses) -> Vec<String> {
     losses.iter().map(|loss| loss.code.to_string()).collect()
 }
@@ -124,6 +134,7 @@ pub(crate) fn json(sizes: &Result<Sizes>) -> Json {
     })
 }
 
+/// In the place of the object that could not be made, so that a reader finds one either way.
 fn failed(error: &Error) -> Json {
     json!({ "error": said(error).to_json() })
 }
@@ -133,6 +144,7 @@ fn said(error: &Error) -> Failure {
     Failure::of(error, Exit::Input)
 }
 
+/// `losses` is a list of codes, as in the line for people.
 fn compact_json(compact: &Compacted) -> Json {
     json!({
         "bytes": compact.bytes,
@@ -141,6 +153,7 @@ fn compact_json(compact: &Compacted) -> Json {
     })
 }
 
+/// `in_gzip` is null where it was not measured, see `TableSize::gzip`.
 fn table_json(table: &TableSize) -> Json {
     json!({
         "message": table.message,
@@ -152,6 +165,7 @@ fn table_json(table: &TableSize) -> Json {
     })
 }
 
+/// `path` is empty for the bytes of a table that are of none of its fields.
 fn field_json(field: &FieldSize) -> Json {
     json!({
         "path": field.path,
@@ -162,10 +176,12 @@ fn field_json(field: &FieldSize) -> Json {
     })
 }
 
+/// `start` is the first characters only; `bytes` is the length of all.
 fn string_json(text: &StringSize) -> Json {
     json!({ "field": text.field, "row": text.row, "bytes": text.bytes, "start": text.start })
 }
 
+/// `bytes` is of one row, and `times` how often the same stack is in the message.
 fn stack_json(stack: &StackSize) -> Json {
     json!({ "depth": stack.depth, "bytes": stack.bytes, "times": stack.times })
 }

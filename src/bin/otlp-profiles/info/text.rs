@@ -36,11 +36,13 @@ const NONE: &str = "(none)";
 struct Page(String);
 
 impl Page {
+    /// A name in ten columns and a text: what is said of a file or a message.
     fn line(&mut self, name: &str, text: &str) {
         // Writing to a text does not fail.
         let _ = writeln!(self.0, "  {name:<10} {}", shown(text));
     }
 
+    /// The same with the name in the colour of warnings, for what a person should look into.
     fn warning(&mut self, name: &str, text: &str) {
         let name = styled(&format!("{name:<10}"), WARN);
         let _ = writeln!(self.0, "  {name} {}", shown(text));
@@ -53,12 +55,14 @@ impl Page {
         }
     }
 
+    /// An empty resource or scope is usual, and worth no line.
     fn unless_none(&mut self, name: &str, text: &str) {
         if text != NONE {
             self.line(name, text);
         }
     }
 
+    /// Two more columns in, for what is said of a profile.
     fn inner(&mut self, name: &str, text: &str) {
         let _ = writeln!(self.0, "    {name:<8} {}", shown(text));
     }
@@ -99,6 +103,7 @@ pub(crate) fn file(described: &Described) -> Option<String> {
     Some(page.0)
 }
 
+/// Both sizes where they differ.
 fn size(described: &Described) -> String {
     let stored = bytes(described.stored);
     let packing = match (described.gzip, described.zstd) {
@@ -174,6 +179,8 @@ fn readings<T: Known + Deref<Target = Summary>>(page: &mut Page, message: &Messa
     }
 }
 
+/// `name` is `format`, or `seems` of a message that could not be read: then the evidence is all
+/// that there is to go by.
 fn detected(page: &mut Page, name: &str, detected: &Detected) {
     let (format, about) = (detected.format.name(), detected.format.about());
     page.line(name, &format!("{format} ({}): {about}", detected.certainty));
@@ -185,6 +192,8 @@ fn detected(page: &mut Page, name: &str, detected: &Detected) {
     }
 }
 
+/// A line for each fact that the profile states. A sum stands for each sample type, as one profile
+/// may have several in the model.
 fn profile(page: &mut Page, dictionary: &Dictionary, summary: ProfileSummary<'_>) {
     let profile = summary.profile;
     let types = profile.sample_types().iter().map(|one| type_text(dictionary, *one));
@@ -219,6 +228,7 @@ fn profile(page: &mut Page, dictionary: &Dictionary, summary: ProfileSummary<'_>
     }
 }
 
+/// Timestamps are counted beside the samples only where there are any.
 fn samples_text(summary: ProfileSummary<'_>) -> String {
     let samples = grouped(summary.samples);
     match summary.timestamps {
@@ -227,6 +237,7 @@ fn samples_text(summary: ProfileSummary<'_>) -> String {
     }
 }
 
+/// `cpu in nanoseconds (aggregation temporality delta)`.
 fn type_text(dictionary: &Dictionary, of: ValueType) -> String {
     let mut text =
         format!("{} in {}", word(dictionary.text(of.name)), word(dictionary.text(of.unit)));
@@ -236,6 +247,7 @@ fn type_text(dictionary: &Dictionary, of: ValueType) -> String {
     text
 }
 
+/// `(none)` for an empty text, which would otherwise leave a hole in the sentence.
 fn word(text: &str) -> &str {
     if text.is_empty() { NONE } else { text }
 }
@@ -255,6 +267,7 @@ fn time_text(profile: &Profile) -> String {
     if duration == 0 { from } else { format!("{from} for {}", seconds(duration)) }
 }
 
+/// Name, version and attributes, as far as they are there.
 fn scope_text(dictionary: &Dictionary, scope: &Scope) -> String {
     let mut text = word(dictionary.text(scope.name())).to_owned();
     for part in [
@@ -269,6 +282,8 @@ fn scope_text(dictionary: &Dictionary, scope: &Scope) -> String {
 }
 
 /// `key=value, key=value`; JSON has long values in full.
+///
+/// `(none)` of no attributes, which is how callers see that there is nothing to print.
 fn attributes_text(attributes: &Json) -> String {
     let Some(object) = attributes.as_object().filter(|object| !object.is_empty()) else {
         return NONE.to_owned();

@@ -16,7 +16,10 @@ use crate::output;
 
 /// What was done about one file.
 pub(super) struct Mended {
+    /// What was done, in the order in which it was done; empty where the bytes are those of the
+    /// input.
     pub(super) changes: Vec<Change>,
+    /// What has no one right answer, and why: it is the person's to decide.
     pub(super) left: Vec<Left>,
 }
 
@@ -36,6 +39,7 @@ pub(super) fn misuse(args: &Args, inputs: &Inputs) -> Option<&'static str> {
     }
 }
 
+/// stdin is no stream by this: it has no path, and a sentence of its own.
 fn is_stream(input: &Input) -> bool {
     input.path.as_deref().is_some_and(output::is_stream)
 }

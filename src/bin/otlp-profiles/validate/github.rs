@@ -10,6 +10,8 @@ use otlp_profiles::Severity;
 
 use super::Checked;
 
+/// Runners show ten annotations of a kind for a step and drop the rest, so the exit code, not the
+/// number of annotations, is what decides a job.
 pub(super) fn page(files: &[Checked]) -> String {
     let mut page = String::new();
     for file in files {

@@ -2,6 +2,13 @@
 //!
 //! A file has either `error` or the findings. `findings` is cut at `--max-findings` for each rule;
 //! `rules` has the full counts.
+//!
+//! ```text
+//! {"schema": "otlp-profiles/validate/1", "files": [
+//!   {"path": "x.otlp", "format": "otlp-1.5", "verdict": "accept", "errors": 0, "warnings": 0, "infos": 3,
+//!    "rules": [{"rule": "OP0006", "severity": "info", "count": 1}, …],
+//!    "findings": [{"rule": "OP0006", "name": "generation-ambiguous", "byte": null, "path": "", …}]}]}
+//! ```
 
 use otlp_profiles::Severity;
 use otlp_profiles::check::fix::Change;
@@ -13,11 +20,13 @@ use super::Checked;
 /// The form of the document. Keys are only ever added to it.
 const SCHEMA: &str = "otlp-profiles/validate/1";
 
+/// Indented, as people look at it too; it ends with a line feed, as files do.
 pub(super) fn page(files: &[Checked]) -> String {
     let files: Vec<Value> = files.iter().map(file).collect();
     format!("{:#}\n", json!({ "schema": SCHEMA, "files": files }))
 }
 
+/// `fixed` and `not_fixed` are there only with `--fix`.
 fn file(file: &Checked) -> Value {
     let mut value = checked(file);
     if let Some(fixed) = &file.fixed {
@@ -28,6 +37,7 @@ fn file(file: &Checked) -> Value {
     value
 }
 
+/// `count` findings of a rule went by one change: they are not listed one by one.
 fn change(change: &Change) -> Value {
     json!({
         "rule": change.rule.id(),
@@ -39,6 +49,7 @@ fn change(change: &Change) -> Value {
     })
 }
 
+/// `error` stands alone: of a file that was not read there is nothing to count.
 fn checked(file: &Checked) -> Value {
     match &file.report {
         Err(failure) => json!({ "path": file.name, "error": failure.to_json() }),
@@ -68,6 +79,7 @@ fn verdict(report: &Report) -> &'static str {
     }
 }
 
+/// The rule's own words are repeated in each, so that a reader needs no catalogue.
 fn finding(finding: &Finding) -> Value {
     json!({
         "rule": finding.rule.id(),

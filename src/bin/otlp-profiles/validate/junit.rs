@@ -5,6 +5,9 @@
 //! | that cannot be read | an `error` |
 //! | with findings at or above the deny level | a `failure` that lists them |
 //! | with other findings | their lines as `system-out` |
+//!
+//! CI systems show a failed test by its message and its text, and have nowhere to put a severity:
+//! so what fails is decided here, by `deny`, as the exit code is.
 
 use std::fmt::Write;
 
@@ -14,6 +17,8 @@ use super::Checked;
 use crate::exit::Exit;
 use crate::numbers::counted;
 
+/// JUnit keeps errors (the test could not run) and failures (it ran, and said no) apart, and so
+/// does this: a file that cannot be read is an error.
 pub(super) fn page(files: &[Checked], deny: Severity) -> String {
     let failed = files.iter().filter(|file| file.report.is_ok() && file.exit(deny) != Exit::Done);
     let failed = failed.count();
@@ -31,6 +36,7 @@ pub(super) fn page(files: &[Checked], deny: Severity) -> String {
     page
 }
 
+/// A finding that is not listed, past `--max-findings`, still counts in the message.
 fn case(page: &mut String, file: &Checked, deny: Severity) {
     let name = escaped(&file.name);
     let _ = writeln!(page, "    <testcase classname=\"otlp-profiles\" name=\"{name}\">");

@@ -13,6 +13,8 @@ use serde_json::{Value, json};
 
 use super::Checked;
 
+/// `rows` is sorted, as the map it comes from: an index is found by bisection and is the same every
+/// run.
 pub(super) fn page(files: &[Checked]) -> String {
     let mut rules: BTreeMap<&str, &'static Rule> = BTreeMap::new();
     let reports = || files.iter().filter_map(|file| Some((file, file.report.as_ref().ok()?)));
@@ -54,6 +56,9 @@ fn notification(file: &Checked) -> Option<Value> {
 }
 
 /// The level is the worst that the rule has in any generation; a result has its own.
+///
+/// Of the catalogue alone: the same rule has the same descriptor in every run, as services compare
+/// runs by it.
 fn descriptor(rule: &Rule) -> Value {
     json!({
         "id": rule.id(),
@@ -65,6 +70,7 @@ fn descriptor(rule: &Rule) -> Value {
     })
 }
 
+/// SARIF has no `info`; `note` is its lowest that is shown.
 fn level(severity: Severity) -> &'static str {
     match severity {
         Severity::Error => "error",
@@ -73,6 +79,8 @@ fn level(severity: Severity) -> &'static str {
     }
 }
 
+/// `occurrenceCount` is how many findings the library put into this one, since equal ones are
+/// counted.
 fn result(file: &Checked, finding: &Finding, rules: &[&str]) -> Value {
     let mut location = json!({
         "physicalLocation": { "artifactLocation": { "uri": uri(&file.name) } },

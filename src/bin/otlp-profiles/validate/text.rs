@@ -1,4 +1,11 @@
 //! Findings as lines, one each, and a summary.
+//!
+//! ```text
+//! x.otlp: resource_profiles[0].resource: info OP5019 resource-missing: absent (…) (byte 4)
+//! otlp-1.5: 0 errors, 0 warnings, 1 info
+//! ```
+//!
+//! A line begins with the file, as compilers write it, so that editors and `grep` find their way.
 
 use std::fmt::Write;
 
@@ -9,6 +16,8 @@ use super::Checked;
 use crate::input::Inputs;
 use crate::text::shown;
 
+/// What was mended comes first, then what could not be, then what is left: the order in which a
+/// person works through it. A file that could not be read has its line on stderr.
 pub(super) fn page(files: &[Checked], inputs: &Inputs) -> String {
     let mut page = String::new();
     for file in files {
@@ -30,6 +39,9 @@ pub(super) fn page(files: &[Checked], inputs: &Inputs) -> String {
 }
 
 /// `3 files: 1 error, 2 warnings, 5 infos, 1 not read`
+///
+/// Of one file the format is named, as it may not be the one that was expected; of several their
+/// number.
 fn summary(page: &mut String, files: &[Checked], single: bool) {
     let reports = || files.iter().filter_map(|file| file.report.as_ref().ok());
     let count = |severity| reports().map(|report| report.count(severity)).sum::<u64>();
@@ -60,6 +72,8 @@ fn summary(page: &mut String, files: &[Checked], single: bool) {
 }
 
 /// A line for each rule.
+///
+/// In the order of their ids, which is that of the catalogue; columns line up.
 pub(super) fn catalogue() -> String {
     let mut page = String::new();
     for rule in Rule::all() {
