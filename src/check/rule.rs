@@ -36,10 +36,12 @@ pub struct Rule {
 
 /// Declares the rules of a family, each a constant of its id, and `RULES` of them all.
 macro_rules! rules {
-    ($($id:ident $name:literal [$severity:literal $generations:literal] $($off:ident)? $place:literal
+    ($($(#[$why:meta])* $id:ident $name:literal [$severity:literal $generations:literal] $($off:ident)? $place:literal
         $statement:literal source $source:literal example $example:literal fix $fix:literal;)*) => {
         $(
             #[doc = $statement]
+            #[doc = ""]
+            $(#[$why])*
             pub(crate) static $id: $crate::check::rule::Rule = $crate::check::rule::Rule {
                 id: stringify!($id),
                 name: $name,

@@ -2,32 +2,49 @@
 //!
 //! A rule for each field that refers to a table, in every generation; [`rule_of`] finds it for a field of the schema. The
 //! sources are the comments of the protos, which call each index by its table, and profcheck's `checkIndex`.
+//!
+//! A reference past its table is an error in every generation: the row it means does not exist, so
+//! any reader has to invent one or fail. profcheck is the oracle for 1.10 and 1.11. The index is
+//! compared unsigned: a negative `int32` is a varint of 64 bits, thus larger than any table.
+//!
+//! ```text
+//! stack_index 9, stack_table of 4 rows    OP3101: 9, wanted an index below 4, the rows of the stack table
+//! ```
+//!
+//! `tests/check` puts an index past every table into every reference of the schema, and wants a
+//! finding of one of these.
 
 use super::pprof::PP1010;
 use crate::check::rule::{Rule, rules};
 use crate::schema::Version;
 
 rules! {
+    /// The sample loses its frames, which are what a profile is for.
     OP3101 "index-sample-stack-index" ["E" "5-7"] "Sample.stack_index"
         "index < 0 or >= len(stack_table)"
         source "proto comments; profcheck checkIndex"
         example "stack_index=9"
         fix "write an index within the table, or 0";
+    /// In 1.3 the field is `attributes`, of 64 bits; the cell of the schema is the same.
     OP3102 "index-sample-attribute-indices" ["E" "1-7"] "Sample.attribute_indices[] (1: attributes[])"
         "index < 0 or >= len(attribute_table)"
         source "proto comments; profcheck checkIndex"
         example "[99]"
         fix "write an index within the table, or 0";
+    /// A link is optional, and each family of generations says "none" in its own way, which the
+    /// statement lists.
     OP3103 "index-sample-link-index" ["E" "1-7"] "Sample.link_index (1: link)"
         "index < 0 or >= len(link_table); 1: 0 with an empty table means unset; 2-4: only if present"
         source "proto comments; profcheck checkIndex"
         example "link_index=3"
         fix "write an index within the table, or 0";
+    /// The longest lists of a payload: [`packed`](crate::check::packed) proves them as a whole.
     OP3104 "index-stack-location-indices" ["E" "5-7"] "Stack.location_indices[]"
         "index < 0 or >= len(location_table)"
         source "proto comments; profcheck checkIndex"
         example "[-1]"
         fix "write an index within the table, or 0";
+    /// "None" is said as for links (`OP3103`).
     OP3105 "index-location-mapping-index" ["E" "1-7"] "Location.mapping_index"
         "index < 0 or >= len(mapping_table); 1: 0 with an empty table means unset; 2-4: only if present"
         source "proto comments; profcheck checkIndex"
@@ -38,11 +55,13 @@ rules! {
         source "proto comments; profcheck checkIndex"
         example "[5]"
         fix "write an index within the table, or 0";
+    /// Before 1.8 a line without the field refers to function 0, which has to be there.
     OP3107 "index-line-function-index" ["E" "1-7"] "Line.function_index"
         "index < 0 or >= len(function_table)"
         source "proto comments; profcheck checkIndex"
         example "function_index=2^31-1"
         fix "write an index within the table, or 0";
+    /// String 0 is always there, so only an index that is written can dangle.
     OP3108 "index-function-name-strindex" ["E" "1-7"] "Function.name_strindex (1: name)"
         "index < 0 or >= len(string_table)"
         source "proto comments; profcheck checkIndex"
@@ -68,6 +87,7 @@ rules! {
         source "proto comments; profcheck checkIndex"
         example "[9]"
         fix "write an index within the table, or 0";
+    /// The build id moved from a field to an attribute after 1.3.
     OP3113 "index-mapping-build-id" ["E" "1"] "Mapping.build_id"
         "index < 0 or >= len(string_table)"
         source "proto comments; profcheck checkIndex"
@@ -83,11 +103,14 @@ rules! {
         source "proto comments; profcheck checkIndex"
         example "99"
         fix "write an index within the table, or 0";
+    /// Attributes of a profile are references since 1.5; 1.4 had them in place.
     OP3116 "index-profile-attribute-indices" ["E" "2-7"] "Profile.attribute_indices[]"
         "index < 0 or >= len(attribute_table)"
         source "proto comments; profcheck checkIndex"
         example "[7]"
         fix "write an index within the table, or 0";
+    /// [`rule_of`] cannot tell the two value types of a profile apart; [`of_period`] does where one
+    /// is met.
     OP3117 "index-sample-type-type" ["E" "1-7"] "sample_type.type"
         "index < 0 or >= len(string_table)"
         source "proto comments; profcheck checkIndex"
@@ -108,6 +131,7 @@ rules! {
         source "proto comments; profcheck checkIndex"
         example "77"
         fix "write an index within the table, or 0";
+    /// Comments became the attribute `pprof.profile.comment` in 1.9.
     OP3121 "index-profile-comment-strindices" ["E" "1-5"] "Profile.comment_strindices[] (1: comment)"
         "index < 0 or >= len(string_table)"
         source "proto comments; profcheck checkIndex"
@@ -118,16 +142,20 @@ rules! {
         source "proto comments; profcheck checkIndex"
         example "77"
         fix "write an index within the table, or 0";
+    /// From 1.6 on the field is an index of `sample_type`, which `OP2017` asks.
     OP3123 "index-profile-default-sample-type" ["E" "1-2"] "Profile.default_sample_type (string index)"
         "index < 0 or >= len(string_table)"
         source "proto comments; profcheck checkIndex"
         example "77"
         fix "write an index within the table, or 0";
+    /// Reaches into resources and scopes, which refer to the same dictionary as profiles since
+    /// 1.10.
     OP3124 "index-keyvalue-key-strindex" ["E" "7"] "KeyValue.key_strindex"
         "index < 0 or >= len(string_table)"
         source "proto comments; profcheck checkIndex"
         example "99"
         fix "write an index within the table, or 0";
+    /// Also in arrays and lists of pairs, however deep.
     OP3125 "index-anyvalue-string-value-strindex" ["E" "7"] "AnyValue.string_value_strindex (any depth)"
         "index < 0 or >= len(string_table)"
         source "proto comments; profcheck checkIndex"
@@ -138,16 +166,21 @@ rules! {
         source "proto comments; profcheck checkIndex"
         example "99"
         fix "write an index within the table, or 0";
+    /// Two numbers from a stranger: the sum is checked for overflow first, and the slice is never
+    /// walked. Its cost is that of two additions, though 50,000 samples may share a slice of
+    /// 100,000 rows.
     OP3127 "location-slice" ["E" "1-4"] "Sample.locations_start_index + locations_length"
         "start or length < 0, or start + length > len(location_indices), computed without overflow; also of an empty slice, which refers to nothing, but at whose start a reader may cut the list"
         source "OTEP 0239 \"refers to a slice of locations\""
         example "start=2^63, length=2^63"
         fix "write an index within the table, or 0";
+    /// The list that samples have slices of.
     OP3128 "index-profile-location-indices" ["E" "1-4"] "Profile.location_indices[]"
         "index < 0 or >= len(location table)"
         source "proto comments; profcheck checkIndex"
         example "[42]"
         fix "write an index within the table, or 0";
+    /// Ids and not rows in pprof, where `PP1004` asks; rows here.
     OP3129 "index-sample-location-index" ["E" "1"] "Sample.location_index[] (deprecated)"
         "index < 0 or >= len(Profile.location)"
         source "proto comments; profcheck checkIndex"
@@ -158,11 +191,14 @@ rules! {
         source "proto comments; profcheck checkIndex"
         example "42"
         fix "write an index within the table, or 0";
+    /// What the string holds is asked by `OP4025`.
     OP3131 "index-sample-stacktrace-id-index" ["E" "1"] "Sample.stacktrace_id_index"
         "index < 0 or >= len(string_table)"
         source "proto comments; profcheck checkIndex"
         example "42"
         fix "write an index within the table, or 0";
+    /// Three fields of one deprecated message share a rule. It is also what [`rule_of`] gives for a
+    /// field that it has no line for, so that a new reference is never without one.
     OP3132 "index-label-key-str-num-unit" ["E" "1"] "Label.key, str, num_unit (deprecated)"
         "index < 0 or >= len(string_table)"
         source "proto comments; profcheck checkIndex"
@@ -171,6 +207,9 @@ rules! {
 }
 
 /// The rule about the references of a field, by its message and key.
+///
+/// Called once for each field when the shapes of a version are laid out, never while a payload is
+/// walked. A reference that is added to the schema gets its line here.
 pub(crate) fn rule_of(message: &str, key: &str, version: Version) -> &'static Rule {
     if version == Version::Pprof {
         return &PP1010;
@@ -210,6 +249,9 @@ pub(crate) fn rule_of(message: &str, key: &str, version: Version) -> &'static Ru
 }
 
 /// The rule of a value type's field where it is the type of the period.
+///
+/// `sample_type` and `period_type` are one message, `ValueType`; which of the two is walked is
+/// known from the path alone.
 pub(crate) fn of_period(rule: &'static Rule) -> &'static Rule {
     match rule.id {
         "OP3117" => &OP3119,

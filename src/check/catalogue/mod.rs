@@ -2,6 +2,18 @@
 //!
 //! It lies below all that asks: what takes bytes apart, the rules' own files (`rules/`), and the proof that messages
 //! are fine (`fast/`) name rules by their ids.
+//!
+//! ```text
+//! catalogue/*.rs ─► Rule::all ─► docs/RULES.md, `explain`, Rule::find
+//!      └─ OP3101 ─► named by the code that raises it: findings.raise(&OP3101, spot, found, wanted)
+//! ```
+//!
+//! A rule is data: id, severity by generation, place, sentence, source, example and advice. What it
+//! takes to find one is code elsewhere, so the catalogue can be printed, tested for completeness
+//! and translated into SARIF without running a check. The first two digits of an id are its topic
+//! (00 files, 10 wire, 20 structure, 30 to 35 tables, 40 samples, 50 attributes, 60 identity, 70
+//! frames, 80 conventions, 90 limits, 91 hints, 92 receivers), by which several places ask for a
+//! whole family.
 
 mod attributes;
 mod container;
@@ -40,6 +52,9 @@ pub(crate) use zero::*;
 use super::rule::Rule;
 
 /// Every family, in the order of the ids.
+///
+/// The length is written out, so that the compiler asks for a change here when a family is added. A
+/// test wants ids and names to be unique over all of them.
 static FAMILIES: [&[&Rule]; 16] = [
     container::RULES,
     wire::RULES,
@@ -72,6 +87,9 @@ impl Rule {
 }
 
 /// Whether a limit was reached where a rule is broken.
+///
+/// The command ends with an exit code of its own there, since a limit may be raised and a broken
+/// payload may not. `OP9008` is about the report, `OP9101` and later are hints.
 pub(crate) fn is_limit(rule: &Rule) -> bool {
     [&OP0002, &OP0003, &OP0028, &OP1017].contains(&rule)
         || rule.id.starts_with("OP900") && rule.id != "OP9008"
@@ -79,6 +97,10 @@ pub(crate) fn is_limit(rule: &Rule) -> bool {
 }
 
 /// Whether a file or a message cannot be read where a rule is broken.
+///
+/// Such rules are asked whatever [`Options`](super::Options) leave out: a payload that could not be
+/// looked at would otherwise pass for one without findings. `OP0010` is the exception, as the
+/// messages inside the frames are checked.
 pub(crate) fn is_unreadable(rule: &Rule) -> bool {
     let of_file = rule.id.starts_with("OP00") && *rule != OP0010 && !is_limit(rule);
     of_file || is_breaking(rule)
