@@ -341,6 +341,16 @@ fn values_are_not_nested_without_end() {
 }
 
 #[test]
+fn a_line_without_a_function_is_given_none() {
+    let mut without = profile(vec![Event { time: 5, ..event(0, 1) }]);
+    without.functions[1] = Function::default();
+    let profiles = reading(&without.encode_to_vec()).profiles;
+    let back = reading(&again(&profiles)).profiles;
+    assert_eq!(said(&back), ["cpu ms: main;0x0 [10] at [1000000000002]"]);
+    assert_eq!(said(&back), said(&profiles));
+}
+
+#[test]
 fn what_is_broken_is_repaired_when_asked_for() {
     let mut broken = profile(vec![Event { time: 5, ..event(0, 9) }]);
     broken.strings[0] = "x".into();

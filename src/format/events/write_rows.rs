@@ -4,7 +4,7 @@ use super::number;
 use super::select::{Selected, is_field};
 use super::values::write_pair;
 use crate::format::known::{BuildId, Known};
-use crate::model::id::{AttributeId, MappingId, StringId};
+use crate::model::id::{AttributeId, FunctionId, MappingId, StringId};
 use crate::model::value::Value;
 use crate::wire::record::{field_varint, field_varints};
 use crate::wire::write::{field_bytes, field_message};
@@ -22,11 +22,14 @@ impl Selected<'_> {
                 field_varints(out, number!(EVENT_STACK "location_index"), rows);
             });
         }
-        let mapping_row_0 = self.has_mapping_row_0();
+        let (mapping_row_0, function_row_0) = (self.has_mapping_row_0(), self.has_function_row_0());
         for row in self.locations.rows() {
             field_message(out, number!(EVENT_PROFILE "locations"), |out| {
-                self.location(out, row, mapping_row_0);
+                self.location(out, row, mapping_row_0, function_row_0);
             });
+        }
+        if function_row_0 {
+            field_bytes(out, number!(EVENT_PROFILE "functions"), &[]);
         }
         for row in self.functions.rows() {
             field_message(out, number!(EVENT_PROFILE "functions"), |out| self.function(out, row));
@@ -70,8 +73,17 @@ impl Selected<'_> {
         self.mappings.len() > 0
     }
 
-    /// A location. Its mapping is one less where the table has no empty row before the others.
-    fn location(&self, out: &mut Vec<u8>, row: usize, mapping_row_0: bool) {
+    /// Whether the table begins with an empty function: where a line has none, index 0 would name
+    /// the first there is.
+    fn has_function_row_0(&self) -> bool {
+        let lines = &self.dictionary.locations.lines;
+        let has_none =
+            |row: usize| lines.row(row).iter().any(|line| line.function == FunctionId::NONE);
+        self.functions.len() > 0 && self.locations.rows().any(has_none)
+    }
+
+    /// A location. Indices are one less where their table has no empty row before the others.
+    fn location(&self, out: &mut Vec<u8>, row: usize, mapping_row_0: bool, function_row_0: bool) {
         let locations = &self.dictionary.locations;
         let mapping = locations.mappings.get(row).copied().unwrap_or_default();
         let place = self.mappings.place(mapping.0);
@@ -82,7 +94,8 @@ impl Selected<'_> {
         field_varint(out, number!(EVENT_LOCATION "address"), address);
         for line in locations.lines.row(row) {
             field_message(out, number!(EVENT_LOCATION "lines"), |out| {
-                let function = index(self.functions.place(line.function.0));
+                let place = self.functions.place(line.function.0);
+                let function = if function_row_0 { place } else { index(place) };
                 field_varint(out, number!(EVENT_LINE "function_index"), function.into());
                 field_varint(out, number!(EVENT_LINE "line"), line.line as u64);
                 field_varint(out, number!(EVENT_LINE "column"), line.column as u64);
