@@ -351,6 +351,30 @@ fn a_line_without_a_function_is_given_none() {
 }
 
 #[test]
+fn comments_of_profiles_stay_their_own() {
+    let commented = |comments: &[u32]| {
+        let mut profile = profile(vec![Event { time: 5, ..event(0, 1) }]);
+        profile.comment_string_index = comments.to_vec();
+        reading(&profile.encode_to_vec()).profiles
+    };
+    let comments = |profiles: &Profiles| {
+        let dictionary = profiles.dictionary();
+        let of = |attributes| format!("{:?}", dictionary.resolve(attributes));
+        let mut all: Vec<_> = profiles.iter().map(|profile| of(profile.attributes())).collect();
+        all.sort();
+        all
+    };
+    for (one, other) in [(&[1][..], &[2][..]), (&[], &[1]), (&[1, 2], &[1, 2])] {
+        let mut builder = Builder::new();
+        builder.add(&commented(one)).unwrap();
+        builder.add(&commented(other)).unwrap();
+        let both = builder.finish().unwrap();
+        let back = reading(&again(&both)).profiles;
+        assert_eq!(comments(&back), comments(&both));
+    }
+}
+
+#[test]
 fn what_is_broken_is_repaired_when_asked_for() {
     let mut broken = profile(vec![Event { time: 5, ..event(0, 9) }]);
     broken.strings[0] = "x".into();

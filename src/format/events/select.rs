@@ -57,13 +57,13 @@ impl<'a> Selected<'a> {
         profiles: &'a Profiles,
         known: &'a KnownAttributes,
         series: &'a [Series],
-        comments: &[StringId],
+        (comment, comments): (AttributeId, &[StringId]),
     ) -> Self {
         let dictionary = &profiles.dictionary;
         let mut marks = Marks::none(dictionary);
         for series in series {
             let of_type = series.profile.attributes.iter();
-            let of_type = of_type.filter(|id| known.get(**id) != Known::Comment);
+            let of_type = of_type.filter(|id| **id != comment);
             of_type.for_each(|id| mark(&mut marks.attributes, id.row()));
             mark(&mut marks.strings, series.unit.row());
             marks.own_texts(series.profile.event_form.texts as usize);

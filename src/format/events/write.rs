@@ -91,14 +91,16 @@ fn payload(
 ) -> Result<Vec<u8>> {
     let dictionary = &profiles.dictionary;
     let series = gather::series(&gather::columns(group), dictionary, losses);
-    let comments = comments(profiles, group, known);
-    let selected = Selected::of(profiles, known, &series, &comments);
+    let comment = shared_comment(group, known);
+    let comments = dictionary.attribute(comment).map(|comment| known::texts(&comment.value));
+    let comments: Vec<StringId> = comments.into_iter().flatten().collect();
+    let selected = Selected::of(profiles, known, &series, (comment, &comments));
     if single {
         losses.add_many(losses::ORPHAN_DROPPED, selected.orphans() as u64, String::new);
     }
     let clocks = Clocks::of(&series);
     write_events::events(&mut out, &series, &clocks, &selected, losses);
-    event_types(&mut out, &series, &clocks, &selected, known);
+    event_types(&mut out, &series, &clocks, &selected, comment);
     selected.write_tables(&mut out);
     clocks.write(&mut out);
     let [first, ..] = group else { return Ok(out) };
@@ -121,28 +123,27 @@ fn payload(
     Ok(out)
 }
 
-/// The comments, if all profiles have the same; else they are attributes of types.
-fn comments(profiles: &Profiles, group: &[&Profile], known: &KnownAttributes) -> Vec<StringId> {
+/// The attribute that is the comments of a payload: that of all profiles. Where they differ there is
+/// none, and each type keeps its own among its attributes.
+fn shared_comment(group: &[&Profile], known: &KnownAttributes) -> AttributeId {
     let is_comment = |id: &&AttributeId| known.get(**id) == Known::Comment;
     let of = |profile: &Profile| profile.attributes.iter().find(is_comment).copied();
-    let Some(first) = group.first().and_then(|profile| of(profile)) else {
-        return Vec::new();
-    };
-    let attribute = profiles.dictionary.attribute(first);
-    attribute.map(|attribute| known::texts(&attribute.value).collect()).unwrap_or_default()
+    let mut comments = group.iter().map(|profile| of(profile).unwrap_or_default());
+    let first = comments.next().unwrap_or_default();
+    if comments.all(|other| other == first) { first } else { AttributeId::NONE }
 }
 
-/// Writes a type for each series. Comments are the profile's own here and no attributes.
+/// Writes a type for each series. The comments that all share are the payload's, and no attribute.
 fn event_types(
     out: &mut Vec<u8>,
     series: &[Series],
     clocks: &Clocks,
     selected: &Selected,
-    known: &KnownAttributes,
+    comment: AttributeId,
 ) {
     for (row, series) in series.iter().enumerate() {
         let attributes = series.profile.attributes.iter();
-        let attributes = attributes.filter(|id| known.get(**id) != Known::Comment);
+        let attributes = attributes.filter(|id| **id != comment);
         let attributes: Vec<u64> =
             attributes.map(|id| selected.attributes.place(id.0).saturating_sub(1).into()).collect();
         let name = selected.names.get(&series.name[..]).copied().unwrap_or_default();
