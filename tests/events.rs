@@ -375,6 +375,22 @@ fn comments_of_profiles_stay_their_own() {
 }
 
 #[test]
+fn attributes_of_a_clock_take_no_memory_out_of_proportion() {
+    const MANY: u32 = 20_000;
+    let mut many = profile((0..MANY).map(|at| Event { time: 1, ..event(at, 1) }).collect());
+    let row = |at| KeyValue {
+        key_string_index: 2,
+        value: Some(AnyValue { value: Some(any_value::Value::IntValue(at)) }),
+    };
+    many.attributes = (0..i64::from(MANY)).map(row).collect();
+    many.clocks[0].attribute_indices = (0..MANY).collect();
+    many.event_types = vec![many.event_types[0].clone(); MANY as usize];
+    let options = ReadOptions::default().from(Format::EVENTS).limits(Limits::file());
+    let error = read(&many.encode_to_vec(), &options).unwrap_err();
+    assert_eq!(error.limit(), Some("max_owned_per_byte"), "{error}");
+}
+
+#[test]
 fn what_is_broken_is_repaired_when_asked_for() {
     let mut broken = profile(vec![Event { time: 5, ..event(0, 9) }]);
     broken.strings[0] = "x".into();

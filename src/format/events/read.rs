@@ -1,5 +1,7 @@
 //! Reading a profile of events.
 
+use std::collections::HashSet;
+
 use super::number;
 use super::references::find;
 use super::resolve::{Event, EventType, Resolver};
@@ -103,19 +105,23 @@ fn of_lane(
     };
     let says = lane.says(kind.unit != StringId::NONE, kind.default_value);
     let mut form = Some(form);
-    let mut add = |name: StringId, unit: StringId, samples: Samples| {
-        let mut profile = profile.clone();
-        profile.sample_types.push(crate::model::profile::ValueType {
-            name,
-            unit,
-            ..Default::default()
-        });
-        profile.samples = samples;
-        profile.event_form = form.take().unwrap_or_default().into();
-        profiles.push(profile);
-    };
+    let mut add =
+        |name: StringId, unit: StringId, samples: Samples, intake: &mut Intake| -> Result<()> {
+            // Types may share a clock of many attributes, and each profile has them all.
+            intake.budget.take::<AttributeId>(profile.attributes.len())?;
+            let mut profile = profile.clone();
+            profile.sample_types.push(crate::model::profile::ValueType {
+                name,
+                unit,
+                ..Default::default()
+            });
+            profile.samples = samples;
+            profile.event_form = form.take().unwrap_or_default().into();
+            profiles.push(profile);
+            Ok(())
+        };
     if says.values {
-        add(kind.name, kind.unit, lane.samples(|seen| seen.total, intake)?);
+        add(kind.name, kind.unit, lane.samples(|seen| seen.total, intake)?, intake)?;
     }
     for (is_said, (ending, unit), duration) in
         [(says.durations, super::DURATION, true), (says.counts, super::COUNT, false)]
@@ -129,7 +135,7 @@ fn of_lane(
         let unit = tables.assembly.text(unit.as_bytes())?;
         let samples =
             lane.samples(|seen| if duration { seen.duration } else { seen.count }, intake)?;
-        add(name, unit, samples);
+        add(name, unit, samples, intake)?;
     }
     Ok(())
 }
@@ -143,11 +149,12 @@ fn attributes(
 ) -> Vec<AttributeId> {
     let dictionary = &tables.assembly.interner.dictionary;
     let key = |id: &AttributeId| dictionary.attribute(*id).map(|attribute| attribute.key);
+    let own: HashSet<Option<StringId>> = kind.attributes.iter().map(key).collect();
     let mut attributes = kind.attributes.clone();
     for id in clock.into_iter().flatten() {
         let said = || "it is among those of the profile now".to_owned();
         intake.note(losses::EVENT_CLOCK_ATTRIBUTE, || "clocks.attributes".to_owned(), said);
-        if !kind.attributes.iter().any(|own| key(own) == key(id)) {
+        if !own.contains(&key(id)) {
             attributes.push(*id);
         }
     }
