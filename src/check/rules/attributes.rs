@@ -2,6 +2,18 @@
 //!
 //! A value may hold arrays and lists of pairs, and those more of them: how deep is counted, and warned of past 64 levels,
 //! where the specification lets SDKs stop.
+//!
+//! Of the three forms of attributes this file has those in place: pairs of resources, scopes,
+//! containers and lists of pairs. Rows of the attribute table are in [`entries`](super::entries),
+//! lists of references in [`lists`](crate::check::lists). Values (`AnyValue`) are here for all of
+//! them.
+//!
+//! ```text
+//! resource ─► of_message: how many, no key twice
+//!    └─ attributes[i] ─► key_value: key and key_strindex, key not empty, value there
+//!          └─ value ─► value: a member, finite, kinds that 1.8 advises against
+//!                └─ array / pairs ─► one type, depth, no key twice
+//! ```
 
 use super::{conventions, limits};
 use crate::check::catalogue::{
@@ -20,9 +32,15 @@ use crate::schema::{
 };
 
 /// The attributes of a profile, by reference.
+///
+/// Public to the walk, as a profile of 1.5 and later has references where one of 1.4 has pairs in
+/// place.
 pub(crate) const PROFILE_ATTRIBUTES: usize = PROFILE.cell("attribute_indices");
 
 /// The lists of attributes that messages hold in place: the attributes, and the count of those dropped.
+///
+/// The one place that knows which messages have such a list, so that the count of dropped
+/// attributes is never asked of a message without one.
 fn in_place(kind: Kind) -> Option<(usize, usize)> {
     Some(match kind {
         Kind::Profile => (PROFILE.cell("attributes"), PROFILE.cell("dropped_attributes_count")),
@@ -40,6 +58,10 @@ fn in_place(kind: Kind) -> Option<(usize, usize)> {
 }
 
 /// The attributes that a message holds in place, and how many were dropped.
+///
+/// The count of those dropped is held against both forms, as a profile may have references instead
+/// of pairs. The hint at 128 (`OP5014`) leaves resources out, for which the specification has no
+/// limit; the limit of the reader (`OP9010`) does not.
 pub(crate) fn of_message(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
     let Some((list, dropped)) = in_place(shape.kind) else { return };
     let count = record.count(list);
@@ -63,6 +85,10 @@ pub(crate) fn of_message(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record
 }
 
 /// The bodies of the messages in a repeated field.
+///
+/// In the order of the bytes, of all occurrences. Costs a walk over the headers of the message;
+/// none if the field does not occur. What is not written with a length is left out, as `take` said
+/// so already.
 pub(super) fn bodies<'a>(
     cx: &Cx<'a>,
     shape: &'static Shape,
@@ -76,6 +102,10 @@ pub(super) fn bodies<'a>(
 }
 
 /// The key of a `KeyValue`; `None` where it leads nowhere.
+///
+/// By reference first: in 1.10 a pair has one of both (`OP5004`), and `key_strindex` 0 is an absent
+/// reference. `None` only where the reference leads past the string table, which is another rule's
+/// finding; whoever asks goes on without a key.
 pub(super) fn key_of<'a>(cx: &Cx<'a>, record: &Record) -> Option<&'a [u8]> {
     match record.number(STRINDEX) {
         0 => Some(cx.body(record, KEY)),
@@ -84,6 +114,10 @@ pub(super) fn key_of<'a>(cx: &Cx<'a>, record: &Record) -> Option<&'a [u8]> {
 }
 
 /// Pairs in place: no key twice.
+///
+/// By a table of hashes, as the list is from a stranger and may be long: comparing each pair with
+/// each other would be quadratic. The finding is at the second occurrence and names the first.
+/// Empty keys are left to `OP5003`.
 fn unique(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record, cell: usize) {
     if record.count(cell) < 2 {
         return;
@@ -104,11 +138,16 @@ fn unique(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record, cell: usize) 
     }
 }
 
+/// Cells of `KeyValue`. A cell is the place of a field in every version, see
+/// [`shape`](crate::check::shape).
 const KEY: usize = KEY_VALUE.cell("key");
 const STRINDEX: usize = KEY_VALUE.cell("key_strindex");
 const PAIR_VALUE: usize = KEY_VALUE.cell("value");
 
 /// A key and a value, in place.
+///
+/// The value itself is walked later, as a message of its own; whether there is one is asked here,
+/// at the pair that lacks it.
 pub(crate) fn key_value(cx: &mut Cx<'_>, record: &Record) {
     let text = cx.body(record, KEY);
     let row = record.number(STRINDEX);
@@ -131,17 +170,24 @@ pub(crate) fn key_value(cx: &mut Cx<'_>, record: &Record) {
 }
 
 /// Keys are written in lower case, without spaces: OpenTelemetry's naming guidelines.
+///
+/// Off unless it is named, hence the question first: this runs for every attribute of a payload.
 pub(super) fn key_style(cx: &mut Cx<'_>, record: &Record, key: &[u8]) {
     if cx.findings.asks(&OP5018) && key.iter().any(|c| c.is_ascii_uppercase() || *c == b' ') {
         cx.findings.raise(&OP5018, Spot::at(record.start).field("key"), Shown(key), "lower case");
     }
 }
 
+/// Cells of `AnyValue`, whose members are those of a `oneof`.
 const DOUBLE: usize = ANY_VALUE.cell("double_value");
 const BYTES: usize = ANY_VALUE.cell("bytes_value");
 const KVLIST: usize = ANY_VALUE.cell("kvlist_value");
 
 /// A value.
+///
+/// What it is asked depends on where it stands (`cx.parent`): a value without a member is a null in
+/// an array, a defect in a pair, and zero in row 0 of the attribute table. Bytes and lists of pairs
+/// are told wherever they are; the catalogue limits these rules to 1.8.
 pub(crate) fn value(cx: &mut Cx<'_>, record: &Record) {
     let here = Spot::at(record.start);
     if record.seen == 0 {
@@ -175,9 +221,14 @@ pub(crate) fn value(cx: &mut Cx<'_>, record: &Record) {
 const ELEMENTS: usize = ARRAY_VALUE.cell("values");
 const PAIRS: usize = KEY_VALUE_LIST.cell("values");
 /// The nesting of values that the specification's common part has as a default.
+///
+/// In values, not in messages: each level of values takes two or three messages on the wire.
 const DEEPEST: u64 = 64;
 
 /// Counts how deep values lie in each other; [`leave`](crate::check::walk) counts back.
+///
+/// The finding is raised once for each chain, at the level that is one too many, and not again
+/// further inside.
 fn deeper(cx: &mut Cx<'_>, record: &Record) {
     cx.payload.value_depth += 1;
     if cx.payload.value_depth == DEEPEST + 1 {
@@ -186,6 +237,10 @@ fn deeper(cx: &mut Cx<'_>, record: &Record) {
 }
 
 /// An array: elements of one type.
+///
+/// Told once, at the first element that differs, since an array of two types in turn would be a
+/// finding for every second element. Elements without a member have no type and are passed over.
+/// 1.8 wants scalars besides.
 pub(crate) fn array(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
     deeper(cx, record);
     let Some(value) = cx.shapes.find(Kind::AnyValue) else { return };
@@ -208,11 +263,16 @@ pub(crate) fn array(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
     }
 }
 
+/// The members that [`value_type`] has to tell apart from scalars.
 const ARRAY: usize = ANY_VALUE.cell("array_value");
 const TEXT: usize = ANY_VALUE.cell("string_value");
 const TEXT_STRINDEX: usize = ANY_VALUE.cell("string_value_strindex");
 
 /// The member that is set: both ways to write a text are one.
+///
+/// As a bit for each cell, so that types compare as numbers; 0 is no member.
+/// `string_value_strindex` is folded into `string_value`: how a text is written says nothing of its
+/// type.
 pub(super) fn value_type(seen: u64) -> u64 {
     match seen & (1 << TEXT_STRINDEX) {
         0 => seen,
@@ -221,6 +281,9 @@ pub(super) fn value_type(seen: u64) -> u64 {
 }
 
 /// A list of pairs.
+///
+/// A map in the place of a value. Its keys are unique as those of an attribute list are, at any
+/// depth.
 pub(crate) fn pairs(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
     deeper(cx, record);
     unique(cx, shape, record, PAIRS);

@@ -1,6 +1,22 @@
 //! Attributes that have another value on nearly every sample.
 //!
 //! Samples are walked once more only where a key has nearly as many rows as it takes to break the rule.
+//!
+//! The rule (`OP5016`) is about distinct values per sample, which only the samples know. A cheap
+//! bound comes first: the rows that the table has of a key limit how many values any sample can
+//! show, and nearly all payloads end there.
+//!
+//! ```text
+//! rows of the key in attribute_table  ≥ 900?  ─ no ─► nothing to do
+//!   │ yes
+//!   ▼
+//! samples walked once: key.samples += 1, key.values += 1 at the first sight of a row
+//!   │
+//!   ▼
+//! samples ≥ 1000 and values > 9/10 of samples  ─► a finding at the key's first row
+//! ```
+//!
+//! Doubles, the other half of the rule, are told row by row in [`entries`](super::entries).
 
 use crate::check::catalogue::OP5016;
 use crate::check::cx::Cx;
@@ -11,21 +27,33 @@ use crate::check::shape::{Kind, Shape, Take};
 use crate::check::state::Attribute;
 use crate::schema::{SAMPLE, Table};
 
+/// Cell of the references; in 1.3 the field is called `attributes`.
 const ATTRIBUTES: usize = SAMPLE.cell("attribute_indices");
 
 /// Of fewer samples it is not asked.
+///
+/// A small profile naturally has values of its own on most samples; 1,000 is the number of the
+/// rule's statement.
 const FEWEST: usize = 1_000;
 
 /// A key, as far as samples have it.
+///
+/// Three counters for each distinct key: memory grows with keys, not with samples.
 #[derive(Clone, Copy, Default)]
 struct Use {
+    /// How many rows of the attribute table have the key: the upper bound that decides whether
+    /// samples are walked.
     rows: usize,
+    /// How often a sample refers to the key.
     samples: usize,
+    /// How many distinct rows those references lead to; equal rows count as one.
     values: usize,
 }
 
 impl Use {
     /// Whether more than nine in ten samples have one of their own.
+    ///
+    /// In integers: `of / samples > 0.9` without rounding.
     fn is_high(of: usize, samples: usize) -> bool {
         samples >= FEWEST && of * 10 > samples * 9
     }
@@ -34,6 +62,9 @@ impl Use {
 /// Finds keys with more values than nine for ten samples, in a message that holds samples and their tables.
 ///
 /// Samples are walked once more where a key has rows enough, and nowhere else.
+///
+/// Runs when all references are known. Where tables are a profile's own it is called for each
+/// profile, else once.
 pub(crate) fn tables(cx: &mut Cx<'_>, shape: &'static Shape, body: (usize, usize)) {
     let attributes = &cx.attributes;
     if attributes.len() < FEWEST * 9 / 10 {
@@ -68,6 +99,10 @@ pub(crate) fn tables(cx: &mut Cx<'_>, shape: &'static Shape, body: (usize, usize
 }
 
 /// Each attribute of each sample in a message: the first row that equals its own.
+///
+/// A recursion down the five messages that lie between the payload and a sample. The dictionary is
+/// not entered. It reads headers alone, and resolves each reference to the first of equal rows, or
+/// a table with duplicates would seem to have more values than it has.
 fn samples(
     cx: &Cx<'_>,
     shape: &'static Shape,

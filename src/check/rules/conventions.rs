@@ -2,6 +2,15 @@
 //!
 //! By key: an attribute that no convention names is not looked at. Which class a key is of is found once for each row of
 //! the attribute table, not for each reference to it.
+//!
+//! They are asked of 1.8 and later alone: before, build ids and pprof's flags were fields. Three
+//! doors lead here:
+//!
+//! | from | with | asked |
+//! |---|---|---|
+//! | [`mapping`] | the references of a mapping | whether a build id is there, and the portable one |
+//! | [`entry`] | a row of the attribute table | the type and form of the value, by key |
+//! | [`in_place`] | a pair of a resource, a scope or a list | the same, and what belongs to a scope |
 
 use std::ops::Range;
 
@@ -18,9 +27,15 @@ use crate::check::state::Class;
 use crate::error::Severity;
 use crate::schema::{ANY_VALUE, MAPPING, Version};
 
+/// Cell of the references of a mapping.
 const ATTRIBUTES: usize = MAPPING.cell("attribute_indices");
 
 /// The build ids of a mapping.
+///
+/// Row 0 and rows that are zero stand for no mapping and have no build id. The class of each
+/// attribute was found when the tables were surveyed
+/// ([`lists::attributes`](crate::check::lists::attributes)), so a reference costs an index and no
+/// comparison of text.
 pub(crate) fn mapping(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
     if cx.version < Version::V1_8 || cx.row() == 0 || record.is_zero(shape) {
         return;
@@ -43,6 +58,9 @@ pub(crate) fn mapping(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
 }
 
 /// An attribute of the tables, by its key and the body of its value.
+///
+/// `pprof.scope.*` in the table is always misplaced: what refers to rows of the table are profiles,
+/// samples, mappings and locations, never scopes.
 pub(crate) fn entry(cx: &mut Cx<'_>, record: &Record, key: &[u8], body: Range<usize>) {
     if cx.version < Version::V1_8 {
         return;
@@ -55,6 +73,9 @@ pub(crate) fn entry(cx: &mut Cx<'_>, record: &Record, key: &[u8], body: Range<us
 }
 
 /// An attribute in place, of a resource, a scope or a list of pairs.
+///
+/// `cx.parent` is the message that holds the pair; it is a scope only for the scope's own
+/// attributes.
 pub(crate) fn in_place(cx: &mut Cx<'_>, key: &[u8], body: Range<usize>) {
     if cx.version < Version::V1_8 {
         return;
@@ -69,6 +90,7 @@ pub(crate) fn in_place(cx: &mut Cx<'_>, key: &[u8], body: Range<usize>) {
     known(cx, key, body);
 }
 
+/// Cells of the members of `AnyValue` that conventions ask for.
 const TEXT: usize = ANY_VALUE.cell("string_value");
 const TEXT_STRINDEX: usize = ANY_VALUE.cell("string_value_strindex");
 const BOOL: usize = ANY_VALUE.cell("bool_value");
@@ -76,6 +98,9 @@ const INT: usize = ANY_VALUE.cell("int_value");
 const ARRAY: usize = ANY_VALUE.cell("array_value");
 
 /// The text that a value is.
+///
+/// Both forms of a text, the reference first. `None` for every other member, and for a reference
+/// that leads nowhere.
 fn text<'a>(cx: &Cx<'a>, value: &Record) -> Option<&'a [u8]> {
     match () {
         () if value.has(TEXT_STRINDEX) => cx.string(value.number(TEXT_STRINDEX)),
@@ -85,6 +110,9 @@ fn text<'a>(cx: &Cx<'a>, value: &Record) -> Option<&'a [u8]> {
 }
 
 /// What the conventions say of the value of a key that they know.
+///
+/// Returns at once for the keys of everyone else, which are nearly all. A value without a member
+/// says nothing that could be of the wrong form, and is told by `OP5005`.
 fn known(cx: &mut Cx<'_>, key: &[u8], body: Range<usize>) {
     let is_build_id = key.starts_with(b"process.executable.build_id.");
     if !is_build_id && !key.starts_with(b"pprof.") && key != b"profile.frame.type" {
@@ -117,6 +145,9 @@ fn known(cx: &mut Cx<'_>, key: &[u8], body: Range<usize>) {
 }
 
 /// Whether a text is hex digits: so many, or any even number.
+///
+/// Either case of letters: the convention writes lower case, and an id in upper case still names
+/// the same bytes.
 fn is_hex(text: &[u8], length: Option<usize>) -> bool {
     let fits = length
         .map_or(text.len().is_multiple_of(2) && !text.is_empty(), |wanted| text.len() == wanted);
@@ -124,11 +155,16 @@ fn is_hex(text: &[u8], length: Option<usize>) -> bool {
 }
 
 /// The well-known frame types.
+///
+/// The values of the attribute `profile.frame.type` in the semantic conventions, in order.
 const FRAME_TYPES: [&str; 14] = [
     "beam", "cpython", "dotnet", "go", "jvm", "kernel", "luajit", "native", "perl", "php", "ruby",
     "rust", "v8js", "wasm",
 ];
 /// What stands for one of them elsewhere.
+///
+/// Names that profilers use for the same runtimes. They are told as warnings that name the known
+/// value, because a custom value is allowed only where none of the known ones fits.
 const ALIASES: [(&str, &str); 10] = [
     ("python", "cpython"),
     ("java", "jvm"),
@@ -143,6 +179,9 @@ const ALIASES: [(&str, &str); 10] = [
 ];
 
 /// The type of a frame: one of the well-known values, as they are spelt there; any other is legal, and worth a hint.
+///
+/// Compared without regard to case. Three outcomes: equal to the byte is silent, a variant is a
+/// warning, anything else an info.
 fn frame_type(cx: &mut Cx<'_>, spot: Spot, text: Option<&[u8]>) {
     let Some(text) = text.and_then(|text| std::str::from_utf8(text).ok()) else {
         cx.findings.raise(&OP8004, spot, "no string", "a frame type");
@@ -162,6 +201,9 @@ fn frame_type(cx: &mut Cx<'_>, spot: Spot, text: Option<&[u8]>) {
 }
 
 /// The attributes that hold what pprof has fields for.
+///
+/// The type first; the form of a text only if it is one, and not empty, which stands for "not set".
+/// Keys below `pprof.` that no convention has are nobody's business.
 fn pprof_attribute(cx: &mut Cx<'_>, key: &[u8], value: &Record, text: Option<&[u8]>, spot: Spot) {
     let name = key.strip_prefix(b"pprof.").unwrap_or_default();
     let (fits, wanted) = match name {
@@ -196,6 +238,9 @@ fn pprof_attribute(cx: &mut Cx<'_>, key: &[u8], value: &Record, text: Option<&[u
 }
 
 /// Whether a text is an absolute URL.
+///
+/// By form alone, `scheme:rest` without blanks: whether the page exists is not for a check without
+/// a network.
 pub(crate) fn is_url(text: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(text) else { return false };
     let Some((scheme, rest)) = text.split_once(':') else { return false };
@@ -205,6 +250,10 @@ pub(crate) fn is_url(text: &[u8]) -> bool {
 }
 
 /// Whether a value is an array of the numbers from 0 to n-1 in some order.
+///
+/// Sorted and compared with 0, 1, 2 …: n log n in the elements, where comparing each with each
+/// would be quadratic. What is no int counts as a number that fits nowhere. A value that is no
+/// array is `OP8006`'s.
 fn is_permutation(cx: &Cx<'_>, body: &Range<usize>) -> bool {
     let (Some(any), Some(array)) =
         (cx.shapes.find(Kind::AnyValue), cx.shapes.find(Kind::ArrayValue))

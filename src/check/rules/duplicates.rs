@@ -1,6 +1,18 @@
 //! Table entries that are equal.
 //!
 //! One pass over each table, with a hash a row: in an order in which references lead only to tables that were compared.
+//!
+//! ```text
+//! row ─► form: bytes that equal rows have in common ─► hash ─► RowIndex ─► same hash? compare forms
+//!                                                                  │ yes              │ no
+//!                                                                  ▼                  ▼
+//!                                                      finding, equal[row] = first    added
+//! ```
+//!
+//! What it leaves behind matters more than its findings: `Tables::equal` leads from each row to the
+//! first that it equals, by which samples, forms of later tables and cardinality take equal rows
+//! for one. So it runs also where none of its own rules is asked. No row is kept of a table without
+//! duplicates.
 
 use std::hash::BuildHasher;
 
@@ -15,6 +27,10 @@ use crate::model::row_index::RowIndex;
 use crate::schema::Table;
 
 /// The tables in an order in which each refers only to those before it, and what duplicates of each are.
+///
+/// The order is an invariant: a form contains the first equal row of everything that the row refers
+/// to, so what it refers to has to be compared before. Strings refer to nothing, stacks to
+/// locations.
 const TABLES: [(Table, &Rule); 7] = [
     (Table::String, &OP3201),
     (Table::Attribute, &OP3206),
@@ -28,6 +44,8 @@ const TABLES: [(Table, &Rule); 7] = [
 /// Finds rows that are equal by value: rows that refer to equal rows are equal, lists of attributes are sets.
 ///
 /// Of each table, the first row that each row equals is kept, where some are.
+///
+/// Costs one form and one hash for each row, and a comparison for each row that has an equal.
 pub(crate) fn tables(cx: &mut Cx<'_>) {
     let asked = TABLES.map(|(_, rule)| cx.findings.asks(rule));
     // Equal samples are found by what their rows equal.
@@ -47,6 +65,9 @@ pub(crate) fn tables(cx: &mut Cx<'_>) {
 }
 
 /// Compares texts, which are rows without fields.
+///
+/// An empty string behind row 0 is told as an extra zero entry as well (`OP3208`), here, because
+/// texts are never walked as messages.
 fn strings(cx: &mut Cx<'_>, rule: &'static Rule, rows: &[(u32, u32)]) -> Vec<u32> {
     let (name, bytes) = (cx.table_name(Table::String), cx.bytes);
     let text = |row: u32| -> &[u8] {
@@ -78,6 +99,8 @@ fn strings(cx: &mut Cx<'_>, rule: &'static Rule, rows: &[(u32, u32)]) -> Vec<u32
 }
 
 /// Notes that a row equals an earlier one.
+///
+/// The list begins at the first duplicate: all rows before it are their own first.
 #[cold]
 fn note(equal: &mut Vec<u32>, row: u32, first: u32) {
     if equal.is_empty() {
@@ -87,6 +110,8 @@ fn note(equal: &mut Vec<u32>, row: u32, first: u32) {
 }
 
 /// Notes that a row equals none; nothing is kept of a table without duplicates.
+///
+/// The counterpart of [`note`], on the path of every row that is unlike all before it.
 #[inline(always)]
 fn keep(equal: &mut Vec<u32>, row: u32) {
     if !equal.is_empty() {
@@ -95,6 +120,9 @@ fn keep(equal: &mut Vec<u32>, row: u32) {
 }
 
 /// Compares rows by [their form](Forms). Hashes decide only which forms are compared.
+///
+/// The form of the first row is made again for each comparison instead of being kept, which would
+/// double the memory of a table. Nearly all forms are the bytes of the row itself and cost nothing.
 fn records(cx: &mut Cx<'_>, table: Table, rule: &'static Rule, rows: &[(u32, u32)]) -> Vec<u32> {
     let (name, Some(shape)) = (cx.table_name(table), cx.table_shape(table)) else {
         return Vec::new();

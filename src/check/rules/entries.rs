@@ -1,4 +1,8 @@
 //! The rows of the attribute table.
+//!
+//! Since 1.8 a row is a `KeyValueAndUnit`, whose key and unit are references ([`entry`]); before,
+//! it is a `KeyValue` with its texts in place, and units are a table of their own ([`in_place`]).
+//! Both end in [`conflict`], which holds each row against the first one of its key.
 
 use super::attributes::{key_style, value_type};
 use super::ucum::is_ucum;
@@ -12,6 +16,8 @@ use crate::check::shape::{Kind, Shape};
 use crate::check::state::{Attribute, KeyState};
 use crate::schema::{ANY_VALUE, KEY_VALUE, KEY_VALUE_AND_UNIT};
 
+/// Cells of what a row holds: the member of its value that is a measurement, and its key, value and
+/// unit in both forms.
 const DOUBLE: usize = ANY_VALUE.cell("double_value");
 const PAIR_VALUE: usize = KEY_VALUE.cell("value");
 const ENTRY_KEY: usize = KEY_VALUE_AND_UNIT.cell("key_strindex");
@@ -19,6 +25,10 @@ const ENTRY_VALUE: usize = KEY_VALUE_AND_UNIT.cell("value");
 const ENTRY_UNIT: usize = KEY_VALUE_AND_UNIT.cell("unit_strindex");
 
 /// A row of the attribute table.
+///
+/// Row 0 is judged by [`zero`], which also has rows behind it that say nothing. The rest is asked
+/// in the order key, value, unit; a key that leads nowhere ends it, as all that is left is asked by
+/// key.
 pub(crate) fn entry(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
     if cx.row() == 0 {
         return;
@@ -53,6 +63,9 @@ pub(crate) fn entry(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
 }
 
 /// A row of the attribute table before 1.8, if it is one: its unit is that of its key.
+///
+/// A `KeyValue` stands in many places; that it is a row shows in the last step of the path. What is
+/// asked of every pair is asked by [`attributes`](super::attributes) already.
 pub(crate) fn in_place(cx: &mut Cx<'_>, record: &Record) {
     let is_row = cx.findings.path.last().is_some_and(|step| step.name == "attribute_table");
     let Some(value) = cx.shapes.find(Kind::AnyValue).filter(|_| is_row) else { return };
@@ -64,6 +77,10 @@ pub(crate) fn in_place(cx: &mut Cx<'_>, record: &Record) {
 }
 
 /// One key: one type, and one unit.
+///
+/// Types are compared as bits of the member that is set, units as rows of the string table. A value
+/// without a member (0) conflicts with nothing. Findings are folded by key: one key of two types is
+/// one mistake, however many rows have it.
 fn conflict(cx: &mut Cx<'_>, record: &Record, attribute: Attribute, kind: u64, unit: u64) {
     let Some(seen) = cx.payload.keys.get_mut(attribute.key as usize) else { return };
     if seen.rows == 0 {

@@ -2,6 +2,16 @@
 //!
 //! A location is held against its mapping and its lines against their functions, so the facts of both are gathered before
 //! any location is walked: start and limit of each mapping, the first line of each function.
+//!
+//! ```text
+//! Stack ─► Location ─► Mapping      address within [memory_start, memory_limit]
+//!              └─ Line ─► Function  line not before start_line
+//! ```
+//!
+//! References lead from left to right and tables may stand in any order in the bytes, so what a row
+//! is held against has to be known before. Facts about mappings go the other way too: whether any
+//! location lies in one, and whether such a location has lines, which [`tables`] asks when all
+//! locations were walked. pprof, whose references are ids, has files of its own.
 
 use super::zero;
 use crate::check::catalogue::{
@@ -17,6 +27,8 @@ use crate::check::shape::{Kind, Shape};
 use crate::check::state::{MappingFact, Set};
 use crate::schema::{FUNCTION, LINE, LOCATION, MAPPING, Table, Version};
 
+/// Cells of `Mapping`. The four flags exist up to 1.7; in later versions their cells never occur
+/// and read as 0.
 const START: usize = MAPPING.cell("memory_start");
 const LIMIT: usize = MAPPING.cell("memory_limit");
 const FILENAME: usize = MAPPING.cell("filename_strindex");
@@ -31,6 +43,9 @@ const HAS: [usize; 4] = [
 const MAPPING_ATTRIBUTES: usize = MAPPING.cell("attribute_indices");
 
 /// A row of the mapping table: a range of memory that has a name.
+///
+/// The range is half-open and may be left out as a whole (both 0), as Go does where it cannot read
+/// its own maps. A name is asked of every row but 0, which before 1.8 is the main binary.
 pub(crate) fn mapping(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
     if zero::is_zero_row(cx, shape, record) {
         return;
@@ -51,6 +66,9 @@ pub(crate) fn mapping(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
 
 /// What is known of each mapping before locations are walked: in the bytes a location may stand before its mapping, and
 /// reading a row again for each of its locations would make the walk quadratic.
+///
+/// Costs one walk over the headers of each row. The two facts about locations begin as false and
+/// are set by [`in_mapping`].
 pub(crate) fn mapping_facts(cx: &Cx<'_>) -> Vec<MappingFact> {
     let Some(shape) = cx.shapes.find(Kind::Mapping) else { return Vec::new() };
     let mut record = cx.pool.lend();
@@ -69,8 +87,10 @@ pub(crate) fn mapping_facts(cx: &Cx<'_>) -> Vec<MappingFact> {
     .collect()
 }
 
+/// Read before any line is walked, by [`fast::start_lines`](crate::check::fast::start_lines).
 const START_LINE: usize = FUNCTION.cell("start_line");
 
+/// Cells of `Location`.
 const MAPPING_INDEX: usize = LOCATION.cell("mapping_index");
 const ADDRESS: usize = LOCATION.cell("address");
 const LINES: usize = LOCATION.cell("lines");
@@ -79,6 +99,9 @@ const LOCATION_ATTRIBUTES: usize = LOCATION.cell("attribute_indices");
 /// A row of the location table: inside its mapping, no line twice, and something to show.
 ///
 /// What is empty is kept for [`tables`], which knows whether anything refers to it.
+///
+/// Since 1.8 row 0 and other zero rows are left after that note: a row that says nothing has no
+/// address to be wrong.
 pub(crate) fn location(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
     let (address, lines) = (record.number(ADDRESS), record.count(LINES));
     let row = cx.row();
@@ -111,6 +134,9 @@ pub(crate) fn location(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) 
 
 /// The mapping of a location, if it has one. Each family of generations says "none" in its own way: 1.3 by an empty table,
 /// 1.4 to 1.7 by leaving the field out, and later ones by row 0.
+///
+/// To take an absent index for row 0 in 1.4, or index 0 for none in 1.3, would hold addresses
+/// against the wrong binary.
 fn mapping_of(cx: &Cx<'_>, record: &Record) -> Option<u64> {
     let index = record.number(MAPPING_INDEX);
     match cx.version {
@@ -121,6 +147,10 @@ fn mapping_of(cx: &Cx<'_>, record: &Record) -> Option<u64> {
 }
 
 /// Holds a location against its mapping, and notes there that it has one, and one with lines.
+///
+/// Address 0 is "unset", and a mapping of no range contains anything. Both ends count as inside:
+/// return addresses may point one past the last instruction. Findings are folded by mapping, as one
+/// wrong load address moves all frames of a binary.
 fn in_mapping(cx: &mut Cx<'_>, record: &Record, row: u64, address: u64, lines: usize) {
     let fact = usize::try_from(row).ok().and_then(|row| cx.payload.mappings.get_mut(row));
     let Some(fact) = fact else { return };
@@ -135,6 +165,9 @@ fn in_mapping(cx: &mut Cx<'_>, record: &Record, row: u64, address: u64, lines: u
 }
 
 /// The same line twice in one location: told once, at the second.
+///
+/// By function, line and column, as numbers: two equal functions that are two rows are not looked
+/// through. The table of hashes keeps a location of thousands of lines linear.
 fn equal_lines(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
     let number = shape.of_cell(LINES).map_or(0, |slot| slot.field.number);
     let fields = Fields::new(cx.bytes, record.start, record.end);
@@ -152,11 +185,16 @@ fn equal_lines(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
     }
 }
 
+/// Cells of `Line`.
 const FUNCTION_INDEX: usize = LINE.cell("function_index");
 const LINE_NUMBER: usize = LINE.cell("line");
 const COLUMN: usize = LINE.cell("column");
 
 /// A line of a location: numbers from 1, 0 where they are not known, and none before its function begins.
+///
+/// An absent `function_index` is index 0, which means the null function since 1.8 and the first
+/// function before; there it counts as a reference, so that the function is no orphan. The start
+/// line is 0, and asks nothing, where it is unknown.
 pub(crate) fn line(cx: &mut Cx<'_>, record: &Record) {
     let (line, column) = (record.signed(LINE_NUMBER), record.signed(COLUMN));
     let function = record.number(FUNCTION_INDEX);
@@ -190,11 +228,14 @@ pub(crate) fn line(cx: &mut Cx<'_>, record: &Record) {
     }
 }
 
+/// Cells of `Function`. In 1.3 and pprof they are called `name`, `system_name` and `filename`.
 const NAME: usize = FUNCTION.cell("name_strindex");
 const SYSTEM_NAME: usize = FUNCTION.cell("system_name_strindex");
 const FUNCTION_FILE: usize = FUNCTION.cell("filename_strindex");
 
 /// A row of the function table.
+///
+/// A name is set if its string is: a reference to an empty string says as little as index 0.
 pub(crate) fn function(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
     if zero::is_zero_row(cx, shape, record) {
         return;
@@ -211,6 +252,10 @@ pub(crate) fn function(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) 
 }
 
 /// What only all locations together show.
+///
+/// The three facts of which each needs the whole table: empty locations that are used, flags of
+/// mappings against the lines found, and ranges that overlap. The lists are taken out of the state,
+/// so the next profile of an old generation begins with none.
 pub(crate) fn tables(cx: &mut Cx<'_>) {
     let names = cx.table_name(Table::Location);
     for (row, start) in std::mem::take(&mut cx.payload.empty_locations) {
@@ -241,6 +286,9 @@ pub(crate) fn tables(cx: &mut Cx<'_>) {
 }
 
 /// Mappings of one process that lie over each other.
+///
+/// Sorted by start, then one pass with the furthest end so far: n log n. Each mapping is told at
+/// most once, with one of those that it lies over.
 fn overlaps(cx: &mut Cx<'_>, name: &'static str, mappings: &[MappingFact]) {
     let ranges = mappings.iter().enumerate().filter(|(_, fact)| fact.start < fact.limit);
     let mut sorted: Vec<_> = ranges.map(|(row, fact)| (fact.start, fact.limit, row)).collect();

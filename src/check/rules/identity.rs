@@ -2,6 +2,17 @@
 //!
 //! Times are compared as `i128`: a start and a duration of 64 bits each have a sum that no 64 bits hold, and older
 //! generations have signed ones.
+//!
+//! Three versions of when a profile was taken:
+//!
+//! | generation | start | end | a timestamp is inside |
+//! |---|---|---|---|
+//! | 1.3 | the container's `start_time_unix_nano` | its `end_time_unix_nano` | start ≤ t ≤ end |
+//! | 1.4 to 1.7 | `time_nanos`, signed | plus `duration_nanos`, signed | start ≤ t < end |
+//! | since 1.8 | `time_unix_nano` | plus `duration_nano` | start ≤ t < end |
+//!
+//! Whichever it is ends up in `ProfileState::range`, where [`times`] finds it; `None` asks nothing
+//! of timestamps.
 
 use super::times;
 use crate::check::catalogue::{
@@ -15,11 +26,14 @@ use crate::check::shape::Kind;
 use crate::error::Severity;
 use crate::schema::{LINK, PROFILE, PROFILE_CONTAINER, Table, Version};
 
+/// Cells of `Profile`; in 1.3 the id is the container's.
 const PROFILE_ID: usize = PROFILE.cell("profile_id");
 const TIME: usize = PROFILE.cell("time_unix_nano");
 const DURATION: usize = PROFILE.cell("duration_nano");
 
 /// The id and the time of a profile.
+///
+/// Comes before the samples of the profile, which need its range.
 pub(crate) fn profile(cx: &mut Cx<'_>, record: &Record) {
     match cx.version {
         Version::V1_3 => inner_time(cx, record),
@@ -33,6 +47,10 @@ pub(crate) fn profile(cx: &mut Cx<'_>, record: &Record) {
 /// The id of a profile: 16 bytes, not all zero, and no other profile's.
 ///
 /// Two profiles of one id that are the same byte for byte are one that was sent twice: a warning, not an error.
+///
+/// Empty is missing (required up to 1.7), any other length wrong. Ids are kept with a fingerprint
+/// of the whole profile, 128 bits each: 32 bytes for a profile, and nothing is kept where `OP2028`
+/// is not asked. Dashes and hex are not an id: the field is bytes.
 fn id(cx: &mut Cx<'_>, record: &Record, cell: usize) {
     let bytes = cx.body(record, cell);
     let spot = Spot::at(record.at(cell)).field("profile_id");
@@ -63,6 +81,10 @@ fn id(cx: &mut Cx<'_>, record: &Record, cell: usize) {
 }
 
 /// The time and duration of a profile, which the timestamps of its samples fall into.
+///
+/// Names of fields come from the shape, as they changed with the unit. A sum that leaves the type
+/// of its fields is an error and sets no range: every comparison with it would be wrong. Neither
+/// set is no range either.
 fn time(cx: &mut Cx<'_>, record: &Record) {
     let signed = cx.version < Version::V1_8;
     let number = |cell| match signed {
@@ -96,11 +118,15 @@ fn time(cx: &mut Cx<'_>, record: &Record) {
     }
 }
 
+/// Cells of `ProfileContainer`.
 const START: usize = PROFILE_CONTAINER.cell("start_time_unix_nano");
 const END: usize = PROFILE_CONTAINER.cell("end_time_unix_nano");
 const CONTAINER_ID: usize = PROFILE_CONTAINER.cell("profile_id");
 
 /// The id and the times of a container.
+///
+/// The range counts only if it has a start and does not end before it; an open one would make all
+/// samples late.
 pub(crate) fn container(cx: &mut Cx<'_>, record: &Record) {
     id(cx, record, CONTAINER_ID);
     let (start, end) = (record.number(START), record.number(END));
@@ -123,6 +149,10 @@ pub(crate) fn container(cx: &mut Cx<'_>, record: &Record) {
 }
 
 /// The times of a profile in a container.
+///
+/// The inner profile is a pprof whose own times may be of another clock or unset. They are checked
+/// for themselves and held against the container's, but samples are held against the container's
+/// alone.
 fn inner_time(cx: &mut Cx<'_>, record: &Record) {
     let (time, duration) = (record.signed(TIME), record.signed(DURATION));
     let spot = Spot::at(record.at(TIME)).field("time_nanos");
@@ -151,10 +181,14 @@ fn inner_time(cx: &mut Cx<'_>, record: &Record) {
     }
 }
 
+/// Cells of `Link`.
 const TRACE: usize = LINK.cell("trace_id");
 const SPAN: usize = LINK.cell("span_id");
 
 /// A row of the link table.
+///
+/// Lengths first: an id of another length is no id, and asking it for zeros would only repeat that.
+/// Row 0 of 1.8 and later stands for no link and is judged by [`zero`](super::zero).
 pub(crate) fn link(cx: &mut Cx<'_>, record: &Record) {
     if cx.version >= Version::V1_8 && cx.row() == 0 {
         return;

@@ -1,4 +1,8 @@
 //! The labels of samples, in OTEP 0239.
+//!
+//! They are pprof's labels word for word, deprecated from the start ("superseded by attributes"),
+//! and gone in 1.4. pprof's own are in [`pprof_samples`](super::pprof_samples); what both ask of a
+//! list of labels is [`repeated_label`].
 
 use crate::check::catalogue::{OP4021, OP4022, OP4023, OP4024};
 use crate::check::cx::Cx;
@@ -9,6 +13,8 @@ use crate::check::shape::Kind;
 use crate::check::state::Set;
 use crate::schema::{LABEL, SAMPLE};
 
+/// Cell of the list in a sample, then those of `Label`: key, text, number and its unit, of which
+/// all but the number are strings of the table.
 const LABELS: usize = SAMPLE.cell("label");
 
 const LABEL_KEY: usize = LABEL.cell("key_strindex");
@@ -17,6 +23,9 @@ const LABEL_NUM: usize = LABEL.cell("num");
 const LABEL_UNIT: usize = LABEL.cell("num_unit_strindex");
 
 /// A label, in OTEP 0239.
+///
+/// 0 is "not there" for all four fields, so a number 0 without a unit cannot be told from no number
+/// at all.
 pub(crate) fn label(cx: &mut Cx<'_>, record: &Record) {
     let key = record.number(LABEL_KEY);
     let here = Spot::at(record.start);
@@ -34,6 +43,8 @@ pub(crate) fn label(cx: &mut Cx<'_>, record: &Record) {
 }
 
 /// The labels of a sample: no key twice.
+///
+/// Told once for a sample, at the second of two labels of one key.
 pub(super) fn labels(cx: &mut Cx<'_>, record: &Record) {
     if let Some((spot, key)) = repeated_label(cx, record) {
         cx.findings.raise(&OP4024, spot, Shown(&key), "a key once");
@@ -41,6 +52,9 @@ pub(super) fn labels(cx: &mut Cx<'_>, record: &Record) {
 }
 
 /// The first label of a sample whose key came before, and that key.
+///
+/// Compared by text: two strings of the table may be equal. The key is copied, as the finding is
+/// raised after the walk over the payload ended its borrow.
 pub(crate) fn repeated_label(cx: &Cx<'_>, record: &Record) -> Option<(Spot, Vec<u8>)> {
     let shape = cx.shapes.find(Kind::Label)?;
     let sample = cx.shapes.find(Kind::Sample)?;

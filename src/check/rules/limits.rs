@@ -2,6 +2,16 @@
 //!
 //! How many bytes decoding would take is added up message by message, as prost's structs would take it: a payload of a few
 //! kilobytes can be one of gigabytes there.
+//!
+//! Limits are those of the reader: what is an error here is refused there, with the same number.
+//! The check itself does not need them to stay within bounds, as it makes no structs.
+//!
+//! | asked | when |
+//! |---|---|
+//! | rows of tables | before anything is walked, by their headers |
+//! | samples | at each profile, of all so far |
+//! | depth, lines, attributes | where they are met |
+//! | bytes of all messages decoded | at the end |
 
 use crate::check::catalogue::{OP9001, OP9002, OP9003, OP9006, OP9101};
 use crate::check::cx::Cx;
@@ -11,6 +21,9 @@ use crate::check::shape::{Kind, Shape};
 use crate::schema::Table;
 
 /// The sizes of the tables, when they are known.
+///
+/// Strings have a limit of their own, as they are the many. Tables of older generations, which are
+/// a profile's own, are asked for each profile.
 pub(crate) fn tables(cx: &mut Cx<'_>) {
     let all = [
         Table::String,
@@ -35,6 +48,10 @@ pub(crate) fn tables(cx: &mut Cx<'_>) {
 }
 
 /// What prost's struct of a message takes, about.
+///
+/// In bytes on a 64-bit machine: the size of prost 0.14's struct with room for a `Vec` that
+/// doubled. Kinds without a line take 32. The exact number does not matter; its order of magnitude
+/// decides whether two bytes of wire become 500 of heap.
 pub(crate) fn size(kind: Kind) -> u64 {
     match kind {
         Kind::Container => 464,
@@ -49,12 +66,18 @@ pub(crate) fn size(kind: Kind) -> u64 {
 }
 
 /// Counts the memory that a message would take when it is decoded.
+///
+/// Called for every message that is walked; [`fast`](crate::check::fast) adds the same for those it
+/// proves fine, and a test holds the two sums against each other.
 #[inline(always)]
 pub(crate) fn owned(cx: &mut Cx<'_>, shape: &Shape, record: &Record) {
     cx.payload.owned += size(shape.kind) + (record.end - record.start) as u64;
 }
 
 /// The samples of a profile.
+///
+/// Folded: one finding for a payload, however many profiles follow the one that went past the
+/// limit.
 pub(crate) fn samples(cx: &mut Cx<'_>, name: &'static str) {
     let most = cx.limits.max_samples;
     if cx.payload.samples > most {
@@ -64,6 +87,9 @@ pub(crate) fn samples(cx: &mut Cx<'_>, name: &'static str) {
 }
 
 /// What is known when all of a payload was walked.
+///
+/// How much references would save is counted per text: all occurrences but one, less the two bytes
+/// that a row of the table costs.
 pub(crate) fn hints(cx: &mut Cx<'_>) {
     let (owned, most) = (cx.payload.owned, cx.limits.max_owned_bytes);
     if owned > most {
@@ -83,6 +109,9 @@ pub(crate) fn hints(cx: &mut Cx<'_>) {
 }
 
 /// Counts a text that a resource or a scope says in place, where a reference would do.
+///
+/// Keyed by a fingerprint of 128 bits, so that no text is kept. Does nothing unless the hint is
+/// asked for.
 pub(crate) fn in_place(cx: &mut Cx<'_>, text: &[u8]) {
     if text.is_empty() || !cx.findings.asks(&OP9101) {
         return;

@@ -1,4 +1,21 @@
 //! What rules ask, a family a file: each function is given a message that was taken apart.
+//!
+//! [`walk`](super::walk) calls them in two orders: what a message says of itself when it is
+//! entered, and what only all that is inside it shows when it is left. They share one shape:
+//!
+//! ```text
+//! fn rule(cx: &mut Cx, shape: &'static Shape, record: &Record)
+//!         state of the walk   message of this version   its fields by cell
+//! ```
+//!
+//! A rule raises findings and otherwise changes nothing but the state in [`Cx`](super::cx::Cx) that
+//! other rules read. Three invariants hold for all of them. A field is asked for by its cell, never
+//! by its number, so one function serves all generations that have the field. Whether a rule is
+//! asked in this generation, and how much it matters, is not its concern:
+//! [`Findings`](super::findings::Findings) looks that up. And the cost is linear in the message,
+//! with state that does not grow by more than a constant for each of its bytes.
+//!
+//! `ucum` and `regexp` have no rules: they decide what a unit or an expression is, and several ask them.
 
 pub(crate) mod attributes;
 pub(crate) mod cardinality;

@@ -1,4 +1,9 @@
 //! The payload that a profile was made from.
+//!
+//! A converter may send the file that it read beside the profile (`original_payload`) with the name
+//! of its format. OTEP 0239 has both in the container, later generations in the profile. The bytes
+//! are never decoded: a check of one format should not depend on parsers of others, and the first
+//! bytes are enough to see that two fields were mixed up.
 
 use crate::check::catalogue::{OP2022, OP2023, OP2024, OP2025, OP2026, OP2027};
 use crate::check::cx::Cx;
@@ -8,21 +13,32 @@ use crate::check::record::Record;
 use crate::schema::{PROFILE, PROFILE_CONTAINER};
 
 /// The fields about what a profile was made from, wherever they are.
+///
+/// Cells differ between the two messages, so the rules are given which to ask.
 pub(super) struct Original {
+    /// Cell of `original_payload_format`; public, as a container without a profile is asked by it
+    /// whether there is an original.
     pub(super) format: usize,
+    /// Cell of `original_payload`.
     payload: usize,
 }
 
+/// Since 1.4.
 pub(super) const OF_PROFILE: Original = Original {
     format: PROFILE.cell("original_payload_format"),
     payload: PROFILE.cell("original_payload"),
 };
+/// OTEP 0239, 1.3.
 pub(super) const OF_CONTAINER: Original = Original {
     format: PROFILE_CONTAINER.cell("original_payload_format"),
     payload: PROFILE_CONTAINER.cell("original_payload"),
 };
 
 /// The payload that a profile was made from has a format, and bytes that begin as those of that format do.
+///
+/// Neither field is the usual case and asks nothing. One without the other breaks the pair; both
+/// are held against each other by the magic of the format. `samples` is how many the profile has:
+/// an original must not stand instead of them.
 pub(super) fn original(cx: &mut Cx<'_>, record: &Record, of: &Original, samples: usize) {
     let (format, payload) = (cx.body(record, of.format), cx.body(record, of.payload));
     let in_format = Spot::at(record.at(of.format)).field("original_payload_format");
@@ -61,6 +77,9 @@ pub(super) fn original(cx: &mut Cx<'_>, record: &Record, of: &Original, samples:
 }
 
 /// Whether bytes are fields from end to end.
+///
+/// What an uncompressed pprof has at least to be. Field numbers end at 15 there, which rules out
+/// nearly all other bytes.
 fn is_message(bytes: &[u8]) -> bool {
     let mut fields = Fields::new(bytes, 0, bytes.len());
     while fields.at() < bytes.len() {

@@ -1,6 +1,15 @@
 //! Table entries that nothing refers to.
 //!
 //! Uses are counted while the payload is walked; this looks at the counts, once for each row.
+//!
+//! ```text
+//! sample ─► stack 1 ─► location 1 ─► function 1 ─► string 4        used
+//!           stack 2 ─► location 2 ─► function 1                    stack 2: OP3307, location 2: OP3308
+//! ```
+//!
+//! A count for each row, not a bit, so that references can be taken back: a location that three
+//! stacks refer to is an orphan only if all three are. Every row is released at most once, and what
+//! it takes to release one is a walk over its bytes: the whole pass is linear.
 
 use crate::check::catalogue::{
     OP3301, OP3302, OP3303, OP3304, OP3305, OP3306, OP3307, OP3308, OP7010,
@@ -14,6 +23,9 @@ use crate::check::state::Set;
 use crate::schema::{Table, Version};
 
 /// The rule of each table, in the order in which references lead from one to the next.
+///
+/// An invariant of the schema: references lead from a table to later ones of this list alone, so
+/// that all that could release a row was released when its own table is asked.
 const TABLES: [(Table, &Rule); 7] = [
     (Table::Stack, &OP3307),
     (Table::Link, &OP3305),
@@ -28,6 +40,10 @@ const TABLES: [(Table, &Rule); 7] = [
 ///
 /// What an orphan refers to is taken back: a row that has no other use is one that only orphans refer to. No row refers
 /// to one of a table that comes before its own.
+///
+/// Up to 1.7 rows are not taken back (`counted`): there `OP3308` does not exist, and the references
+/// of an orphan count. What was released stays in `left`, a set for each table, so that the row is
+/// told by the rule of indirect orphans.
 pub(crate) fn tables(cx: &mut Cx<'_>) {
     if !asked(cx) {
         return;
@@ -58,12 +74,18 @@ pub(crate) fn tables(cx: &mut Cx<'_>) {
 }
 
 /// Whether any rule asks which rows something refers to.
+///
+/// Where none is, references need not be counted at all
+/// ([`Tables::unmarked`](crate::check::tables::Tables)), which saves a write to memory for each of
+/// them. `OP7010` asks whether a location is used.
 pub(crate) fn asked(cx: &mut Cx<'_>) -> bool {
     let transitive = [&OP3308, &OP7010];
     TABLES.iter().map(|(_, rule)| *rule).chain(transitive).any(|rule| cx.findings.asks(rule))
 }
 
 /// The first row that has to be referred to.
+///
+/// Rows that stand for none need no reference. Strings always begin with the empty one.
 fn first(cx: &Cx<'_>, table: Table) -> usize {
     // In older generations a field left out refers to row 0 of these; the first mapping is that of the program.
     usize::from(match table {
@@ -74,6 +96,10 @@ fn first(cx: &Cx<'_>, table: Table) -> usize {
 }
 
 /// Takes back what a message refers to.
+///
+/// By the schema alone: each field with a table is released as it was marked, whatever message it
+/// is in, and messages inside (lines, values) are entered. A new reference in the schema is
+/// released without a change here.
 fn release(
     cx: &mut Cx<'_>,
     shape: &'static Shape,

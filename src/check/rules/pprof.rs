@@ -1,6 +1,17 @@
 //! pprof's profile.proto: what a profile says of itself and of its sample types.
 //!
 //! `profile.proto` states most of these in comments alone.
+//!
+//! google/pprof's `CheckValid` says the rest. A file is one message with its tables in it, so that
+//! its walk is like that of a profile of OTLP 1.3 to 1.5, and cells of `PROFILE` are shared with
+//! it. What differs is names: `sample` for `samples`, `time_nanos` for `time_unix_nano`, which is
+//! why findings here spell fields out.
+//!
+//! | file | of |
+//! |---|---|
+//! | this one | the profile and its sample types |
+//! | [`pprof_samples`](super::pprof_samples) | samples and labels |
+//! | [`pprof_rows`](super::pprof_rows) | mappings, locations, functions, strings |
 
 use super::conventions::is_url;
 use super::regexp::is_regexp;
@@ -16,6 +27,7 @@ use crate::check::shape::Shape;
 use crate::check::state::ProfileState;
 use crate::schema::PROFILE;
 
+/// Cells of `Profile` that pprof has.
 const TYPES: usize = PROFILE.cell("sample_type");
 const SAMPLES: usize = PROFILE.cell("samples");
 const TIME: usize = PROFILE.cell("time_unix_nano");
@@ -24,9 +36,13 @@ const PERIOD: usize = PROFILE.cell("period");
 const PERIOD_TYPE: usize = PROFILE.cell("period_type");
 const DEFAULT: usize = PROFILE.cell("default_sample_type_strindex");
 const DOC_URL: usize = PROFILE.cell("doc_url");
+/// Expressions for the frames to drop, and for those to keep all the same.
 const PATTERNS: [usize; 2] = [PROFILE.cell("drop_frames"), PROFILE.cell("keep_frames")];
 
 /// A whole file: what must be known before its samples and rows are walked is set up here, since a file is one profile.
+///
+/// Rows of the tables were found before ([`ids`](super::pprof_rows::ids)), so strings can be read
+/// here.
 pub(crate) fn profile(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
     cx.payload.profiles += 1;
     cx.payload.samples += record.count(SAMPLES) as u64;
@@ -52,6 +68,9 @@ pub(crate) fn profile(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
 }
 
 /// String 0 is empty: every field that is left out refers to it.
+///
+/// An empty table and a first string with a text are one rule: either way index 0 does not mean
+/// "none".
 fn strings(cx: &mut Cx<'_>) {
     let spot = Spot::nowhere().field("string_table");
     match cx.string(0) {
@@ -62,6 +81,10 @@ fn strings(cx: &mut Cx<'_>) {
 }
 
 /// The sample types: there are some, each another one, counts first, and the default is one of them.
+///
+/// Compared by text. As in OTLP no more than a hundred types are compared with each other.
+/// `default_sample_type` names the type alone, not its unit. Without samples a missing type is a
+/// warning, as only Pyroscope minds.
 fn types(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
     let types = value_types::sample_types(cx, shape, record);
     cx.profile.types = types.len();
@@ -98,6 +121,8 @@ fn types(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
 /// When it was and how long it took: not negative, in nanoseconds, within 64 bits together.
 ///
 /// A time that comes twice is how pprof knows two files in a row for what they are, unless the first is 0.
+///
+/// Duration is asked only for itself and for its sum with the start; 0 is unknown in both.
 fn times(cx: &mut Cx<'_>, record: &Record) {
     let (time, duration) = (record.signed(TIME), record.signed(DURATION));
     let spot = Spot::at(record.at(TIME)).field("time_nanos");
@@ -121,6 +146,8 @@ fn times(cx: &mut Cx<'_>, record: &Record) {
 }
 
 /// A period counts something: without a type nobody can say what a sample stands for.
+///
+/// Only whether `period_type` is there: what it says is asked as of any value type.
 fn period(cx: &mut Cx<'_>, record: &Record) {
     let period = record.signed(PERIOD);
     let spot = Spot::at(record.at(PERIOD)).field("period");

@@ -2,6 +2,14 @@
 //!
 //! pprof refers by ids, which its rows say themselves. Nearly all files count them from 1, which needs no table
 //! ([`Ids`]).
+//!
+//! ```text
+//! mapping { id: 7 }      location { id: 1, mapping_id: 7 }      refers to the row whose id is 7, wherever it stands
+//! ```
+//!
+//! OTLP took rows for ids, so that what is an index there (`mapping_index`) is one cell with what
+//! is an id here (`mapping_id`). Ids are `uint64` and may be any; they are resolved once, by
+//! [`ids`], before anything refers to them.
 
 use crate::check::catalogue::{
     OP9007, PP1005, PP1006, PP1007, PP1008, PP1009, PP1023, PP1024, PP1025, PP1026, PP1031, PP1036,
@@ -18,6 +26,10 @@ use crate::check::state::{Ids, PayloadState};
 use crate::schema::{FUNCTION, LINE, LOCATION, MAPPING, Table};
 
 /// The ids of the rows of a table: zero, given twice, or not 1, 2, 3 …
+///
+/// `rows` picks the ids of the table out of the state. A row is found by its own id if no earlier
+/// one has it, so that a second lookup tells duplicates apart. Gaps and other orders are legal and
+/// one finding for each table (`PP1026`), folded by the last digit of the table's rule.
 fn id(
     cx: &mut Cx<'_>,
     record: &Record,
@@ -37,6 +49,7 @@ fn id(
     }
 }
 
+/// Cells of `Mapping`.
 const MAPPING_ID: usize = MAPPING.cell("id");
 const START: usize = MAPPING.cell("memory_start");
 const LIMIT: usize = MAPPING.cell("memory_limit");
@@ -51,6 +64,7 @@ pub(crate) fn mapping(cx: &mut Cx<'_>, record: &Record) {
     }
 }
 
+/// Cells of `Location`; `mapping_index` is called `mapping_id` here.
 const LOCATION_ID: usize = LOCATION.cell("id");
 const MAPPING_OF: usize = LOCATION.cell("mapping_index");
 const ADDRESS: usize = LOCATION.cell("address");
@@ -59,6 +73,9 @@ const LINES: usize = LOCATION.cell("lines");
 /// A location: its mapping by id, its address inside it, and something to show.
 ///
 /// Addresses outside their mapping are counted for each mapping: where one is wrong, mostly all are.
+///
+/// The mapping is resolved to a row and counted as used, for `PP1038`. Address 0 is "not known", in
+/// no mapping and in any.
 pub(crate) fn location(cx: &mut Cx<'_>, _: &'static Shape, record: &Record) {
     id(cx, record, LOCATION_ID, &PP1007, |state| &state.locations);
     let (mapping, address) = (record.number(MAPPING_OF), record.number(ADDRESS));
@@ -91,11 +108,14 @@ pub(crate) fn location(cx: &mut Cx<'_>, _: &'static Shape, record: &Record) {
     }
 }
 
+/// Cells of `Line`; `function_index` is called `function_id` here.
 const FUNCTION_OF: usize = LINE.cell("function_index");
 const LINE_NUMBER: usize = LINE.cell("line");
 const COLUMN: usize = LINE.cell("column");
 
 /// A line: pprof has no line without a function, as id 0 is nobody's.
+///
+/// The row of the function is counted as used.
 pub(crate) fn line(cx: &mut Cx<'_>, record: &Record) {
     let function = record.number(FUNCTION_OF);
     match cx.payload.functions.row(function) {
@@ -113,6 +133,7 @@ pub(crate) fn line(cx: &mut Cx<'_>, record: &Record) {
     }
 }
 
+/// Cells of `Function`.
 const FUNCTION_ID: usize = FUNCTION.cell("id");
 const START_LINE: usize = FUNCTION.cell("start_line");
 
@@ -128,6 +149,8 @@ pub(crate) fn function(cx: &mut Cx<'_>, _: &'static Shape, record: &Record) {
 /// The ids of all rows, before anything refers to them.
 ///
 /// They are read by their field alone: of a broken row the id still counts, so that what refers to it is not told as well.
+///
+/// Costs a walk over the headers of each row, and no memory while ids count from 1 ([`Ids::new`]).
 pub(crate) fn ids(cx: &mut Cx<'_>) {
     let of = |table, cell| -> Ids {
         let slot = cx.table_shape(table).and_then(|shape| shape.of_cell(cell));
@@ -145,6 +168,9 @@ pub(crate) fn ids(cx: &mut Cx<'_>) {
 }
 
 /// What only all references together show: strings that are there twice, and rows that nothing refers to.
+///
+/// Equal strings are found by their bytes with a table of hashes. Row 0 of strings is exempt from
+/// being used, no other row is: ids have no null row.
 pub(crate) fn tables(cx: &mut Cx<'_>) {
     let mut seen: Map<&[u8], usize> = Map::default();
     for row in 0..cx.tables.rows[Table::String as usize].len() {

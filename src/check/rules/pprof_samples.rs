@@ -1,6 +1,10 @@
 //! Samples and their labels, in pprof.
 //!
 //! Equal samples are found by fingerprints of their bytes, so labels in another order make another sample.
+//!
+//! A sample is a stack of location ids, leaf first, a value for each sample type, and labels. What
+//! OTLP 1.3 to 1.7 asks of samples is in [`samples`]; the sums of columns are
+//! shared with it.
 
 use std::ops::Range;
 
@@ -16,11 +20,16 @@ use crate::check::record::Record;
 use crate::check::shape::Shape;
 use crate::schema::{LABEL, SAMPLE, Table, Version};
 
+/// Cells of `Sample`. pprof calls the first `location_id` and the second `value`.
 const LOCATIONS: usize = SAMPLE.cell("location_index");
 const VALUES: usize = SAMPLE.cell("values");
 const LABELS: usize = SAMPLE.cell("label");
 
 /// A sample.
+///
+/// Ids are resolved one by one here and counted as used; [`fast`](crate::check::fast) proves most
+/// samples before this is called. Where `sample_type` is missing altogether, each sample would have
+/// the wrong number of values: `PP1002` says it once.
 pub(crate) fn sample(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
     let here = Spot::at(record.start);
     let (values, types) = (record.count(VALUES), cx.profile.types);
@@ -53,6 +62,8 @@ pub(crate) fn sample(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
     repeated(cx, record);
 }
 
+/// How many there may be is the reader's limit for one item (`OP9010`). Of two with one key the
+/// second is told.
 fn labels(cx: &mut Cx<'_>, record: &Record) {
     let count = record.count(LABELS);
     let spot = Spot::at(record.at(LABELS)).field("label");
@@ -67,6 +78,8 @@ fn labels(cx: &mut Cx<'_>, record: &Record) {
     }
 }
 
+/// Adds each value to the sum of its column, so that the first sample at which a sum leaves 64 bits
+/// is known. Values past the number of types are `PP1003`'s and are in no column.
 fn sums(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
     for (column, value) in cx.numbers(shape, record, VALUES).take(cx.profile.types).enumerate() {
         let value = value as i64;
@@ -82,6 +95,8 @@ fn sums(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
 }
 
 /// Samples of the same locations and labels.
+///
+/// Only if `PP1032` is asked: it takes a fingerprint of each sample and 20 bytes to remember it.
 fn repeated(cx: &mut Cx<'_>, record: &Record) {
     if !cx.profile.compares {
         return;
@@ -98,6 +113,10 @@ fn repeated(cx: &mut Cx<'_>, record: &Record) {
 }
 
 /// The key of the locations of a sample, the last of which may be said alone, and of its labels.
+///
+/// Shared with [`fast`](crate::check::fast), or the two would not recognize each other's samples.
+/// Fingerprints of labels are rotated before they are combined, since the order of labels counts
+/// and two equal ones must not cancel out.
 #[inline(always)]
 pub(crate) fn identity_of(
     cx: &mut Cx<'_>,
@@ -118,12 +137,16 @@ pub(crate) fn identity_of(
 /// How keys begin that only pprof itself uses.
 pub(crate) const RESERVED: &[u8] = b"pprof::";
 
+/// Cells of `Label`.
 const KEY: usize = LABEL.cell("key_strindex");
 const STR: usize = LABEL.cell("str_strindex");
 const NUM: usize = LABEL.cell("num");
 const UNIT: usize = LABEL.cell("num_unit_strindex");
 
 /// A label.
+///
+/// 0 is "not there" for each of the four. Units are kept by key for the whole file, and compared as
+/// rows first, as texts where the rows differ. A conflict is folded by key.
 pub(crate) fn label(cx: &mut Cx<'_>, record: &Record) {
     let (key, text) = (record.number(KEY), record.number(STR));
     let (number, unit) = (record.number(NUM), record.number(UNIT));

@@ -2,6 +2,13 @@
 //!
 //! Each of these is something that a payload may say, that every rule of the specification allows, and that this receiver
 //! was seen to refuse, drop or cut in its own code; the row of the catalogue names the file.
+//!
+//! Asked only if [`Options::receiver`](crate::check::Options::receiver) names one and the payload
+//! is of 1.10, which is the generation that all of them read (`OP9201` tells of others). Then
+//! nothing is proved by [`fast`](crate::check::fast), as each message has to be seen.
+//!
+//! Demands that the specification has too are not repeated here:
+//! [`receivers`](crate::check::receivers) makes errors of the rules that a receiver enforces.
 
 use super::value_types;
 use crate::check::catalogue::{
@@ -20,6 +27,10 @@ use crate::schema::{
 };
 
 /// What a message holds that the receiver does not take.
+///
+/// Called for each message after its own rules. What a writer does in all messages of a kind or in
+/// none is folded into one finding; what may be right in one and wrong in the next is raised each
+/// time.
 pub(crate) fn message(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record, of: Receiver) {
     match shape.kind {
         Kind::ProfilesData => {
@@ -48,17 +59,24 @@ pub(crate) fn message(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record, o
 }
 
 /// What Pyroscope takes by default; a tenant may be given more.
+///
+/// In bytes of the inflated message.
 const PAYLOAD: usize = 4 << 20;
+/// In one profile.
 const SAMPLES: usize = 16_000;
+/// In one stack.
 const FRAMES: usize = 1_000;
 
 /// Tells of more of something than the receiver takes.
+///
+/// `of` is the unit in the finding: bytes, samples.
 fn most(cx: &mut Cx<'_>, spot: Spot, found: usize, most: usize, of: &str) {
     if found > most {
         cx.findings.raise(&OP9210, spot, format_args!("{found} {of}"), most);
     }
 }
 
+/// Cells of the messages that Parca takes for granted.
 const RESOURCE: usize = RESOURCE_PROFILES.cell("resource");
 const SCOPE: usize = SCOPE_PROFILES.cell("scope");
 
@@ -70,6 +88,7 @@ fn left_out(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record, cell: usize
     }
 }
 
+/// Cells of `Profile`.
 const PROFILE_SAMPLES: usize = PROFILE.cell("samples");
 const SAMPLE_TYPE: usize = PROFILE.cell("sample_type");
 const PERIOD: usize = PROFILE.cell("period");
@@ -78,6 +97,8 @@ const PERIOD_TYPE: usize = PROFILE.cell("period_type");
 /// A profile, and whether its samples may have one value alone.
 ///
 /// Pyroscope refuses several in a profile with a period, but for the one type whose values it adds up.
+///
+/// What it finds out about values is kept in the state of the profile, for [`sample`].
 fn profile(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
     left_out(cx, shape, record, SAMPLE_TYPE);
     left_out(cx, shape, record, PERIOD_TYPE);
@@ -89,6 +110,7 @@ fn profile(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
     cx.profile.one_value = record.number(PERIOD) != 0 && record.has(PERIOD_TYPE) && !adds;
 }
 
+/// Cells of `Sample`.
 const VALUES: usize = SAMPLE.cell("values");
 const TIMES: usize = SAMPLE.cell("timestamps_unix_nano");
 const ATTRIBUTES: usize = SAMPLE.cell("attribute_indices");
@@ -120,6 +142,7 @@ fn sample(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record, of: Receiver)
     }
 }
 
+/// Cells on the way from a row of the attribute table to the elements of an array in it.
 const VALUE: usize = KEY_VALUE_AND_UNIT.cell("value");
 const TEXT: usize = ANY_VALUE.cell("string_value");
 const TEXT_STRINDEX: usize = ANY_VALUE.cell("string_value_strindex");
@@ -128,6 +151,9 @@ const ARRAY: usize = ANY_VALUE.cell("array_value");
 const ELEMENTS: usize = ARRAY_VALUE.cell("values");
 
 /// Whether the receiver keeps an attribute of the table, by what its value is.
+///
+/// Unknown rows and broken ones pass for kept: other rules tell of them. Peeks into the row at each
+/// reference.
 fn is_kept(cx: &Cx<'_>, row: u64, of: Receiver) -> bool {
     let shapes = (cx.table_shape(Table::Attribute), cx.shapes.find(Kind::AnyValue));
     let (Some(entry), Some(any)) = shapes else { return true };
@@ -145,6 +171,7 @@ fn is_kept(cx: &Cx<'_>, row: u64, of: Receiver) -> bool {
     of == Receiver::Pyroscope && (value.has(INT) || (value.has(ARRAY) && one()))
 }
 
+/// Cells of locations, lines and stacks.
 const LOCATION_ATTRIBUTES: usize = LOCATION.cell("attribute_indices");
 const COLUMN: usize = LINE.cell("column");
 const LOCATIONS: usize = STACK.cell("location_indices");
@@ -159,11 +186,14 @@ fn stack(cx: &mut Cx<'_>, record: &Record) {
     }
 }
 
+/// Cells of `KeyValue`.
 const KEY: usize = KEY_VALUE.cell("key");
 const KEY_STRINDEX: usize = KEY_VALUE.cell("key_strindex");
 
 /// The key of an attribute of a resource or a scope: some receivers take none by reference, and an older one none that is
 /// written out where there is a string table.
+///
+/// The two rules contradict each other on purpose; only the one that the receiver demands is asked.
 fn key(cx: &mut Cx<'_>, record: &Record) {
     if record.number(KEY_STRINDEX) != 0 {
         let spot = Spot::at(record.at(KEY_STRINDEX)).field("key_strindex");

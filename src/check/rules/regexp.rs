@@ -1,6 +1,25 @@
 //! Regular expressions, as far as can be told without compiling them.
+//!
+//! pprof's `drop_frames` and `keep_frames`, and the attributes that took their place, are
+//! expressions in RE2's syntax, as Go's package `regexp` compiles them. A library for one question
+//! would be the largest dependency of the crate; one pass over the bytes, with no memory but a
+//! counter, finds the mistakes that people make:
+//!
+//! | | refused |
+//! |---|---|
+//! | brackets | `(`, `a)`, `[a`, `[b-a]`, `[[:foo:]]` |
+//! | repetitions | `*a`, `a**`, `a{1001}`, `a{2,1}` |
+//! | what RE2 lacks | `(?=a)`, `(a)\1` |
+//! | ends | `a\` |
+//!
+//! What it takes for an expression may still be none (`\y`, `\pX`): a rule that is a warning should
+//! rather be silent than wrong.
 
 /// Whether a text is a regular expression, as far as can be told by its brackets and its repetitions.
+///
+/// `open` counts parentheses, `repeatable` says whether there is something in front of a
+/// repetition: not at the beginning, behind `(` or `|`, nor behind another repetition. Each branch
+/// moves on by at least a byte, and no byte is looked at more than a constant number of times.
 pub(crate) fn is_regexp(text: &[u8]) -> bool {
     let (mut open, mut at, mut repeatable) = (0u32, 0, false);
     while let Some(byte) = text.get(at) {
@@ -57,6 +76,9 @@ pub(crate) fn is_regexp(text: &[u8]) -> bool {
 }
 
 /// Where `2}`, `2,}` or `2,3}` ends, and whether such numbers may be; `None` where the brace is one like any character.
+///
+/// As Go reads it: `{` begins a repetition only if numbers without leading zeros and `}` follow,
+/// else it is a character. So `a{,2}` and `a{01}` are texts.
 fn count(text: &[u8], at: usize) -> Option<(usize, bool)> {
     let rest = text.get(at..)?;
     let length = rest.iter().position(|byte| !byte.is_ascii_digit() && *byte != b',')?;
@@ -83,15 +105,22 @@ fn count(text: &[u8], at: usize) -> Option<(usize, bool)> {
 const MOST: u32 = 1000;
 
 /// As far as the end of a name is looked for: without a bound that would take time with every bracket.
+///
+/// The longest name is `[:^xdigit:]`; sixteen bytes leave room.
 const LONGEST: usize = 16;
 
 /// The classes of characters that have names.
+///
+/// POSIX names, as in `[[:alpha:]]`.
 const CLASSES: [&[u8]; 14] = [
     b"alnum", b"alpha", b"ascii", b"blank", b"cntrl", b"digit", b"graph", b"lower", b"print",
     b"punct", b"space", b"upper", b"word", b"xdigit",
 ];
 
 /// Where what a group holds begins, behind its name or its flags: there is no looking ahead or back.
+///
+/// `(?P<name>`, `(?<name>`, `(?flags:` and `(?flags)`. The last has no body, so where it ends is
+/// given, at its `)`.
 fn group_start(text: &[u8], at: usize) -> Option<usize> {
     let rest = text.get(at..)?;
     let word = |from: usize| {
@@ -115,6 +144,9 @@ fn group_start(text: &[u8], at: usize) -> Option<usize> {
 }
 
 /// Where a class of characters ends that begins at `at`.
+///
+/// A `]` that comes first is a member, and so is a `-` at either end. Ranges are compared for bytes
+/// of ASCII alone; others are passed over byte by byte.
 fn class_end(text: &[u8], mut at: usize) -> Option<usize> {
     at += usize::from(text.get(at) == Some(&b'^'));
     at += usize::from(text.get(at) == Some(&b']'));

@@ -1,4 +1,8 @@
 //! Ids and units given twice.
+//!
+//! OTEP 0239 kept pprof's ids in its rows though references had become indices, and up to 1.7 the
+//! units of attributes are rows of `attribute_units`, found by their key. Nothing refers to either
+//! by number, so both are looked through when the tables are complete, without a walk of their own.
 
 use crate::check::catalogue::{OP3401, OP3501, OP3502};
 use crate::check::cx::Cx;
@@ -9,6 +13,7 @@ use crate::check::state::{Map, Set};
 use crate::error::Severity;
 use crate::schema::{ATTRIBUTE_UNIT, FUNCTION, LOCATION, MAPPING, Table, Version};
 
+/// The rows that have an id, each with its cell.
 const IDS: [(Table, usize); 3] = [
     (Table::Mapping, MAPPING.cell("id")),
     (Table::Location, LOCATION.cell("id")),
@@ -16,6 +21,9 @@ const IDS: [(Table, usize); 3] = [
 ];
 
 /// The ids that rows had in OTEP 0239.
+///
+/// Only 1.3 has them. 0 is "no id", which any number of rows may have. Where a finding is raised
+/// the row is taken apart once more for its place.
 pub(crate) fn ids(cx: &mut Cx<'_>) {
     if cx.version != Version::V1_3 {
         return;
@@ -43,10 +51,14 @@ pub(crate) fn ids(cx: &mut Cx<'_>) {
     }
 }
 
+/// Cells of `AttributeUnit`.
 const KEY: usize = ATTRIBUTE_UNIT.cell("attribute_key_strindex");
 const UNIT: usize = ATTRIBUTE_UNIT.cell("unit_strindex");
 
 /// The units of attributes, by key.
+///
+/// Keys are compared by text, against those of all attributes. The first unit of a key counts; an
+/// equal second one is an info, another one a warning.
 pub(crate) fn units(cx: &mut Cx<'_>) {
     let rows = cx.tables.rows[Table::AttributeUnit as usize].clone();
     let Some(shape) = cx.shapes.find(Kind::AttributeUnit).filter(|_| !rows.is_empty()) else {

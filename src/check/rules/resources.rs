@@ -1,4 +1,12 @@
 //! Resources, scopes and the entities that resources are of.
+//!
+//! ```text
+//! ResourceProfiles ─► Resource ─► attributes, entity_refs ─► EntityRef { type, id_keys, description_keys }
+//!    └─ ScopeProfiles ─► Scope ─► name, attributes
+//! ```
+//!
+//! Whether two resources or scopes are equal is asked a level higher, in
+//! [`structure`](super::structure), which sees them side by side.
 
 use super::attributes::{bodies, key_of, of_message};
 use super::structure::schema_url;
@@ -10,9 +18,13 @@ use crate::check::shape::{Kind, Shape};
 use crate::check::state::Set;
 use crate::schema::{ENTITY_REF, INSTRUMENTATION_SCOPE, RESOURCE};
 
+/// Cell of the name of a scope.
 const SCOPE_NAME: usize = INSTRUMENTATION_SCOPE.cell("name");
 
 /// A scope.
+///
+/// Attributes are asked as those of any message. A missing version of the scope is not worth a
+/// word.
 pub(crate) fn scope(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
     if cx.body(record, SCOPE_NAME).is_empty() {
         cx.findings.raise(&OP5023, Spot::at(record.start).field("name"), "", "");
@@ -20,10 +32,14 @@ pub(crate) fn scope(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
     of_message(cx, shape, record);
 }
 
+/// Cells of `Resource`.
 const ENTITIES: usize = RESOURCE.cell("entity_refs");
 const RESOURCE_ATTRIBUTES: usize = RESOURCE.cell("attributes");
 
 /// A resource.
+///
+/// Keys are gathered for [`entity`], which is walked next, and only if there are entities: they are
+/// copied, for as long as this resource is walked. A key by reference counts by its text.
 pub(crate) fn resource(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
     of_message(cx, shape, record);
     cx.payload.resource_keys.clear();
@@ -37,12 +53,16 @@ pub(crate) fn resource(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) 
     }
 }
 
+/// Cells of `EntityRef`, which is new in 1.6.
 const ENTITY_URL: usize = ENTITY_REF.cell("schema_url");
 const ENTITY_TYPE: usize = ENTITY_REF.cell("type");
 const ID_KEYS: usize = ENTITY_REF.cell("id_keys");
 const DESCRIPTION_KEYS: usize = ENTITY_REF.cell("description_keys");
 
 /// A reference to an entity.
+///
+/// One set for both lists: an identifying key must not be a descriptive one as well. Each key is
+/// looked up among those of the resource, so the cost is that of the references.
 pub(crate) fn entity(cx: &mut Cx<'_>, record: &Record) {
     let here = Spot::at(record.start);
     let Some(shape) = cx.shapes.find(Kind::EntityRef) else { return };

@@ -2,6 +2,15 @@
 //!
 //! What is asked of a sample needs four facts of its profile: how many sample types it has, its time range, the shape of
 //! its first sample and the sums so far. Samples of the same stack, attributes and link are found by a key of 128 bits.
+//!
+//! ```text
+//! shaped    since 1.8    values and timestamps pair up; one shape in a profile; identity
+//! columned  up to 1.7    a value for each sample type; a slice of location_indices; labels in 1.3
+//! ```
+//!
+//! Most samples never come here: [`fast`](crate::check::fast) proves those of which nothing is to
+//! be said, and adds to the same sums and identities. So whatever a rule here adds to the state,
+//! `fast::samples` or `fast::columned` has to add as well, which a test compares.
 
 use super::{labels, times, zero};
 use crate::check::catalogue::{
@@ -15,6 +24,7 @@ use crate::check::record::Record;
 use crate::check::shape::Shape;
 use crate::schema::{SAMPLE, STACK, Table, Version};
 
+/// Cells of `Sample` of all generations; those of the other family never occur.
 const STACK_INDEX: usize = SAMPLE.cell("stack_index");
 const LINK_INDEX: usize = SAMPLE.cell("link_index");
 const VALUES: usize = SAMPLE.cell("values");
@@ -44,6 +54,8 @@ pub(crate) fn sample(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
 }
 
 /// A sample whose values and timestamps belong together.
+///
+/// The first sample of a profile that is not empty sets the shape that the others are held against.
 #[inline(always)]
 fn shaped(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record, values: usize, times: usize) {
     let here = Spot::at(record.start);
@@ -84,6 +96,9 @@ fn shape_name((values, times): (bool, bool)) -> &'static str {
 }
 
 /// What a sample is a sample of, which no other one should be.
+///
+/// Asked for the stack, link and attributes of one sample (`OP4006`). The row of the first one of a
+/// kind is kept, so that the finding can name it.
 #[inline(always)]
 fn identity(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
     let mut attributes = cx.numbers(shape, record, ATTRIBUTES);
@@ -97,6 +112,11 @@ fn identity(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
 }
 
 /// The key of a stack, a link and some attributes, in whatever order: the same for equal rows.
+///
+/// Three forms that cannot be equal by accident: without attributes 64 bits of rows; with one
+/// attribute its row above them and bit 120; with several a fingerprint of the sorted rows and bit
+/// 127. Attributes are a set, hence the sort. The buffers belong to the state, since this runs for
+/// every sample.
 #[inline(always)]
 pub(crate) fn identity_of(
     cx: &mut Cx<'_>,
@@ -127,6 +147,9 @@ pub(crate) fn identity_of(
 }
 
 /// A sample with a value for each sample type.
+///
+/// Without a sample type each sample would have too many values, which `OP2009` says once. A global
+/// id of a stack is 128 bits, as hex or as bytes.
 #[inline(always)]
 fn columned(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record, values: usize, times: usize) {
     let here = Spot::at(record.start);
@@ -163,6 +186,10 @@ fn columned(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record, values: usi
 }
 
 /// The slice of the profile's locations that a sample has.
+///
+/// Both numbers are read unsigned, so a negative one is too large; their sum is checked for
+/// overflow. An empty slice at 0 is how a sample without frames looks, and asks nothing. The slice
+/// itself is not walked: many samples may share a long one.
 #[inline(always)]
 fn slice(cx: &mut Cx<'_>, record: &Record) {
     let (start, length) = (record.number(SLICE_START), record.number(SLICE_LENGTH));
@@ -180,6 +207,9 @@ fn slice(cx: &mut Cx<'_>, record: &Record) {
 }
 
 /// The values of a sample.
+///
+/// One pass for four questions: whether all are 0, whether all are 1, whether any is negative, and
+/// the sums. Since 1.8 all values are of one type and have one sum.
 #[inline(always)]
 fn numbers(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record, times: usize) {
     let columned = cx.version < Version::V1_8;
@@ -214,6 +244,7 @@ fn numbers(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record, times: usize
     }
 }
 
+/// Forgets the sum of the column (`None`), so it is told once and not again at each later sample.
 #[cold]
 pub(crate) fn overflowed(cx: &mut Cx<'_>, shape: &'static Shape, column: usize, record: &Record) {
     if let Some(sum) = cx.profile.sums.get_mut(column) {
@@ -227,6 +258,8 @@ pub(crate) fn overflowed(cx: &mut Cx<'_>, shape: &'static Shape, column: usize, 
 }
 
 /// What is known when the samples of a profile were walked.
+///
+/// A hint, if values could have been left out: each is 1, and each sample has timestamps.
 pub(crate) fn after(cx: &mut Cx<'_>, record: &Record) {
     if cx.profile.ones && cx.profile.shape == Some((true, true)) {
         let spot = Spot::at(record.start);
@@ -234,9 +267,13 @@ pub(crate) fn after(cx: &mut Cx<'_>, record: &Record) {
     }
 }
 
+/// Cell of the list of a stack.
 const LOCATION_INDICES: usize = STACK.cell("location_indices");
 
 /// A stack of the table.
+///
+/// Row 0 is the stack of no frames and asks nothing here. Where the null location stands is looked
+/// for once; a stack of nothing but null locations is one finding.
 pub(crate) fn stack(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
     let first = cx.row() == 0;
     let depth = record.count(LOCATION_INDICES);

@@ -1,4 +1,13 @@
 //! What messages must be there, and what profiles say of themselves.
+//!
+//! ```text
+//! ProfilesData ─┬─ ResourceProfiles ─► ScopeProfiles ─► Profile           since 1.4
+//!               │                            └─► ProfileContainer ─► Profile    1.3
+//!               └─ dictionary (since 1.7), tables (1.6); before, each Profile has its own
+//! ```
+//!
+//! Lists may be empty on the wire; what is asked is whether somebody meant them to be. `root` and
+//! `after_root` frame the walk: whether a missing dictionary matters is known only at the end.
 
 use super::{limits, original, regexp, samples, value_types};
 use crate::check::catalogue::{
@@ -15,10 +24,14 @@ use crate::schema::{
     PROFILE, PROFILE_CONTAINER, PROFILES_DATA, RESOURCE_PROFILES, SCOPE_PROFILES, Version,
 };
 
+/// Cells of `ProfilesData`, which is also what a request of the service is called.
 const RESOURCES: usize = PROFILES_DATA.cell("resource_profiles");
 const DICTIONARY: usize = PROFILES_DATA.cell("dictionary");
 
 /// The payload itself: what all generations have in it, and how many dictionaries.
+///
+/// In 1.6 a message without any table is taken for a request, of which its references cannot be
+/// held against anything: `tables.missing` silences them, and [`after_root`] says why once.
 pub(crate) fn root(cx: &mut Cx<'_>, record: &Record) {
     if !record.has(RESOURCES) {
         cx.findings.raise(&OP2001, Spot::at(0).field("resource_profiles"), "", "");
@@ -35,6 +48,9 @@ pub(crate) fn root(cx: &mut Cx<'_>, record: &Record) {
 }
 
 /// The payload, when all of it was walked: a dictionary is missing only where something would have needed it.
+///
+/// Profiles make a dictionary necessary from 1.7 on, as even an empty reference is row 0 of a
+/// table. For 1.6 samples do.
 pub(crate) fn after_root(cx: &mut Cx<'_>) {
     if !cx.tables.missing {
         return;
@@ -47,11 +63,15 @@ pub(crate) fn after_root(cx: &mut Cx<'_>) {
     }
 }
 
+/// Cells of `ResourceProfiles`.
 const SCOPES: usize = RESOURCE_PROFILES.cell("scope_profiles");
 const RESOURCE: usize = RESOURCE_PROFILES.cell("resource");
 const RESOURCE_URL: usize = RESOURCE_PROFILES.cell("schema_url");
 
 /// The profiles of a resource, and whether the same resource came before: two of them could have been one.
+///
+/// Resources are compared by a fingerprint of 128 bits of their bytes and their schema URL; those
+/// that are absent are not compared. The scopes of the one before are forgotten.
 pub(crate) fn resource(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
     let here = Spot::at(record.start);
     if !record.has(SCOPES) {
@@ -70,6 +90,7 @@ pub(crate) fn resource(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) 
     }
 }
 
+/// Cells of `ScopeProfiles`.
 const PROFILES: usize = SCOPE_PROFILES.cell("profiles");
 const SCOPE: usize = SCOPE_PROFILES.cell("scope");
 const SCOPE_URL: usize = SCOPE_PROFILES.cell("schema_url");
@@ -90,6 +111,8 @@ pub(crate) fn scope(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
 }
 
 /// The fingerprint of two fields, in whichever the bytes are: a resource and its schema are one thing to receivers.
+///
+/// The second is rotated, or two equal fields would cancel out.
 fn both(cx: &mut Cx<'_>, record: &Record, one: usize, other: usize) -> u128 {
     let (one, other) = (cx.body(record, one), cx.body(record, other));
     let one = cx.payload.fingerprint(one);
@@ -107,6 +130,9 @@ pub(super) fn schema_url(cx: &mut Cx<'_>, record: &Record, cell: usize) {
 
 /// Whether a text has the form that [schemas](https://opentelemetry.io/docs/specs/otel/schemas/#schema-url) ask for. What
 /// is behind the address is nobody's business here: a validator in CI asks no network.
+///
+/// A version begins with a digit and has a dot, as in `https://opentelemetry.io/schemas/1.36.0`; a
+/// port is a number of 16 bits.
 fn is_schema_url(url: &[u8]) -> bool {
     let text = String::from_utf8_lossy(url);
     let rest = text.strip_prefix("https://").or(text.strip_prefix("http://"));
@@ -123,10 +149,15 @@ fn is_schema_url(url: &[u8]) -> bool {
         && version.contains('.')
 }
 
+/// Cell of the profile in a container, and of the samples in that.
 const INNER: usize = PROFILE_CONTAINER.cell("profile");
 const SAMPLES: usize = PROFILE.cell("samples");
 
 /// A profile's container, in OTEP 0239: it has the times and attributes, and the profile inside it all else.
+///
+/// The samples of the profile inside are counted by headers, ahead of the walk: an original payload
+/// that stands instead of them is told here, where both are seen. Without a profile that is
+/// `OP2007` and not said twice.
 pub(crate) fn container(cx: &mut Cx<'_>, record: &Record) {
     let body = record.body(INNER);
     let mut samples = 0;
@@ -147,11 +178,15 @@ pub(crate) fn container(cx: &mut Cx<'_>, record: &Record) {
     }
 }
 
+/// Cells that only 1.3 has, and the list that samples have slices of up to 1.7.
 const DROP_FRAMES: usize = PROFILE.cell("drop_frames");
 const KEEP_FRAMES: usize = PROFILE.cell("keep_frames");
 const SLICE: usize = PROFILE.cell("location_indices");
 
 /// What a profile says of itself; its samples come after it, and find in [`ProfileState`] what they are held against.
+///
+/// The state of the profile before is replaced as a whole, so nothing leaks from one profile into
+/// the next. Whether samples are compared is decided once here instead of at each of them.
 pub(crate) fn profile(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
     let samples = record.count(SAMPLES);
     let types = value_types::sample_types(cx, shape, record);
@@ -182,6 +217,8 @@ pub(crate) fn profile(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
 }
 
 /// What is known of a profile when its samples were walked.
+///
+/// pprof shares the message, not the shapes of samples.
 pub(crate) fn after_profile(cx: &mut Cx<'_>, record: &Record) {
     if cx.version != Version::Pprof {
         samples::after(cx, record);

@@ -2,6 +2,14 @@
 //!
 //! Which times are usual is one range for all samples of a profile, so that a timestamp costs two comparisons; only those
 //! outside it are asked one by one.
+//!
+//! ```text
+//!              10^8              10^17                         2^64
+//!    0 │ durations, clocks │ s, ms, us since 1970 │ ns since 1970 │
+//! ```
+//!
+//! A value in the middle is a date after March 1973 in some coarser unit, and in nanoseconds a time
+//! before; hence the rules about units (`OP4014`, `OP6014`).
 
 use std::ops::Range;
 
@@ -12,6 +20,7 @@ use crate::check::record::Record;
 use crate::check::shape::Shape;
 use crate::schema::{SAMPLE, Version};
 
+/// Cell of the timestamps of a sample.
 const TIMES: usize = SAMPLE.cell("timestamps_unix_nano");
 
 /// Times that were not counted in nanoseconds, but in s, ms or us since 1970.
@@ -23,6 +32,9 @@ pub(crate) fn is_coarse(time: i128) -> bool {
 }
 
 /// The times of which nothing is to be said, and maybe not all of them.
+///
+/// Half-open, as ranges are since 1.4. Used by [`fast`](crate::check::fast), for which a false
+/// alarm costs only time.
 #[inline(always)]
 pub(crate) fn usual_times(cx: &Cx<'_>) -> Range<u64> {
     let (from, to) = cx.profile.range.unwrap_or((i128::MIN, i128::MAX));
@@ -32,11 +44,16 @@ pub(crate) fn usual_times(cx: &Cx<'_>) -> Range<u64> {
 }
 
 /// Whether times of a profile can be told from coarse ones.
+///
+/// A profile that is itself timed in seconds has its own finding; its samples are not told one by
+/// one.
 fn is_comparable(cx: &Cx<'_>) -> bool {
     cx.profile.time == 0 || cx.profile.time >= COARSE.end
 }
 
 /// The timestamps of a sample.
+///
+/// One comparison chain per time. Whether they ascend is told once for a sample.
 #[inline(always)]
 pub(super) fn timestamps(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
     let signed = |time: u64| i128::from(time);
@@ -62,6 +79,10 @@ pub(super) fn timestamps(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record
 }
 
 /// Says what is wrong with one time: it is 0, not in nanoseconds or outside of its profile.
+///
+/// The order is by how much each explains: a time of 0 is outside of the range as well, and one in
+/// seconds too. A profile that lasts 0 ns contains no time at all, which the finding says instead
+/// of an empty range.
 #[cold]
 fn odd_time(
     cx: &mut Cx<'_>,

@@ -7,8 +7,15 @@
 //! ```
 //!
 //! Of the atoms in brackets only the form is asked: customary units and those of medicine are hundreds.
+//!
+//! UCUM is the unit code that the conventions of metrics use (`By`, `ms`, `{request}`). Checked is
+//! the grammar and the list of atoms; whether a prefix suits its atom is not. The usual units of
+//! profiles (`nanoseconds`, `count`) are one component each, which is compared with a few dozen
+//! atoms.
 
 /// Prefixes of metric atoms. `da` stands before `d`, and `Ki` is none of them: binary ones follow.
+///
+/// The empty one is the atom by itself.
 const PREFIXES: &[&str] = &[
     "", "Ki", "Mi", "Gi", "Ti", "da", "Y", "Z", "E", "P", "T", "G", "M", "k", "h", "d", "c", "m",
     "u", "n", "p", "f", "a", "z", "y",
@@ -64,6 +71,7 @@ fn is_closed(text: &str) -> bool {
     }
 }
 
+/// A note stands last and is one: `By{used}`; `{a}{b}` and `{}x` are none.
 fn is_component(text: &str) -> bool {
     let (unit, note) = match text.find('{') {
         Some(at) => text.split_at(at),
@@ -93,6 +101,7 @@ fn is_bracketed(atom: &str) -> bool {
     inside.is_some_and(|name| !name.is_empty() && !name.contains(['[', ']']))
 }
 
+/// Digits with or without a sign, as in `s-1`; nothing is an exponent of 1.
 fn is_exponent(text: &str) -> bool {
     let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
     text.is_empty() || !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())

@@ -1,4 +1,7 @@
 //! The units of value types.
+//!
+//! Attributes have units too, for which 1.11 wants UCUM (`OP5013`). The types of values came from
+//! pprof, where `nanoseconds` and `count` are written out, so both vocabularies are taken here.
 
 use super::ucum::is_ucum;
 use crate::check::catalogue::OP8012;
@@ -7,9 +10,12 @@ use crate::check::findings::{Shown, Spot};
 use crate::check::record::Record;
 use crate::schema::{VALUE_TYPE, Version};
 
+/// Cell of the unit; a field `unit` in pprof and 1.3, `unit_strindex` later.
 const UNIT: usize = VALUE_TYPE.cell("unit_strindex");
 
 /// Units that are usual for values of profiles.
+///
+/// The empty one is no unit, which `OP2010` asks. Matched as they are written, as viewers do.
 const UNITS: &[&[u8]] = &[
     b"",
     b"count",
@@ -32,6 +38,9 @@ const UNITS: &[&[u8]] = &[
 ];
 
 /// The unit of a value type.
+///
+/// Asked of sample types and of the period alike. A reference that leads nowhere was told by its
+/// index.
 pub(crate) fn value_type(cx: &mut Cx<'_>, record: &Record) {
     let Some(unit) = cx.string(record.number(UNIT)) else { return };
     if !UNITS.contains(&unit) && !is_ucum(unit) {

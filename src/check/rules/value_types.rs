@@ -1,4 +1,12 @@
 //! What a profile's values are of: its sample types and its period.
+//!
+//! | | sample types | default |
+//! |---|---|---|
+//! | pprof, 1.3 to 1.5 | a list | the type's name, as a string |
+//! | 1.6, 1.7 | a list | an index of the list |
+//! | since 1.8 | one | none |
+//!
+//! One function serves all three: the slot of the shape says whether the field is a list.
 
 use crate::check::catalogue::{
     OP2009, OP2010, OP2011, OP2012, OP2013, OP2014, OP2015, OP2016, OP2017, OP2018,
@@ -11,6 +19,7 @@ use crate::check::shape::{Kind, Shape};
 use crate::error::Severity;
 use crate::schema::{PROFILE, VALUE_TYPE};
 
+/// Cells of `Profile`, then of `ValueType`; temporality exists up to 1.8.
 const DURATION: usize = PROFILE.cell("duration_nano");
 const TYPES: usize = PROFILE.cell("sample_type");
 const PERIOD: usize = PROFILE.cell("period");
@@ -22,6 +31,9 @@ const UNIT: usize = VALUE_TYPE.cell("unit_strindex");
 const TEMPORALITY: usize = VALUE_TYPE.cell("aggregation_temporality");
 
 /// The bodies of the sample types of a profile.
+///
+/// A walk over the headers of the profile, whose samples are most of it and are passed over by
+/// their lengths.
 pub(crate) fn sample_types(
     cx: &Cx<'_>,
     shape: &'static Shape,
@@ -40,6 +52,9 @@ pub(crate) fn sample_types(
 }
 
 /// Type and unit of a value type; empty where they are not named, `None` where they lead nowhere.
+///
+/// Strings borrow from the payload and not from the state, so they can be kept while findings are
+/// raised.
 pub(crate) fn named<'a>(cx: &Cx<'a>, body: (usize, usize)) -> Option<(&'a [u8], &'a [u8])> {
     let shape = cx.shapes.find(Kind::ValueType)?;
     let record = cx.peek(shape, body.0, body.1);
@@ -51,6 +66,9 @@ pub(crate) fn named<'a>(cx: &Cx<'a>, body: (usize, usize)) -> Option<(&'a [u8], 
 }
 
 /// Sample types past so many are not compared with each other.
+///
+/// Each type is compared with the first hundred alone, so that the cost grows with the list and not
+/// with its square.
 pub(super) const MANY: usize = 100;
 
 /// The sample types of a profile: named, each another one, and the default one of them.
@@ -112,12 +130,17 @@ pub(super) fn value_types(
 }
 
 /// How a finding shows a type.
+///
+/// As in `"cpu" in "nanoseconds"`.
 fn type_name((name, unit): (&[u8], &[u8])) -> String {
     format!("{} in {}", Shown(name), Shown(unit))
 }
 
 /// Whether values are changes or totals, where the version has a field for it. `lasted` says whether the profile covers
 /// any time.
+///
+/// The path is extended by hand, since the value type is looked at from outside, before it is
+/// walked.
 fn temporality(cx: &mut Cx<'_>, lasted: bool, row: Option<usize>, body: (usize, usize)) {
     let Some(shape) = cx.shapes.find(Kind::ValueType) else { return };
     if shape.of_cell(TEMPORALITY).is_none() {
@@ -139,6 +162,9 @@ fn temporality(cx: &mut Cx<'_>, lasted: bool, row: Option<usize>, body: (usize, 
 }
 
 /// A period has a type, and a type has a period.
+///
+/// A `period_type` that is there and empty says nothing and needs no period: some receivers want
+/// the message to be there (`OP9209`).
 pub(super) fn period(cx: &mut Cx<'_>, record: &Record) {
     let period = record.signed(PERIOD);
     let body = record.body(PERIOD_TYPE);

@@ -1,4 +1,9 @@
 //! The zero element that begins every table.
+//!
+//! It is what makes 0 a safe default: an `int32` that is left out is 0 in proto3, so row 0 has to
+//! mean nothing. The string table has had this since pprof; 1.8 gave it to all others ("MUST have a
+//! zero value encoded as the first element"). A field that refers to row 0 thus says "unset"
+//! without presence bits.
 
 use crate::check::catalogue::{
     OP3001, OP3002, OP3003, OP3004, OP3005, OP3006, OP3007, OP3008, OP3208,
@@ -10,10 +15,15 @@ use crate::check::shape::{Kind, Shape};
 use crate::schema::{KEY_VALUE_AND_UNIT, LINK, Role, Table, Version};
 
 /// The tables whose first row is the zero value.
+///
+/// Strings are asked by [`strings`], in all generations.
 const TABLES: [Table; 6] =
     [Table::Mapping, Table::Location, Table::Function, Table::Link, Table::Attribute, Table::Stack];
 
 /// The string table of what the path leads to.
+///
+/// `name` is the field's, as it changed its place but not its name: the path before it is the
+/// dictionary, the payload or the profile.
 pub(crate) fn strings(cx: &mut Cx<'_>, name: &'static str) {
     match cx.tables.row(Table::String, 0) {
         None => cx.findings.raise(&OP3001, Spot::nowhere().field(name), "no entry", "\"\" first"),
@@ -26,6 +36,9 @@ pub(crate) fn strings(cx: &mut Cx<'_>, name: &'static str) {
 }
 
 /// The first rows of the other tables.
+///
+/// In the order of the dictionary's fields. The row is taken apart once more, as the rule needs all
+/// of it at once, when the walk of the table is over.
 pub(crate) fn tables(cx: &mut Cx<'_>) {
     if cx.version < Version::V1_8 {
         return;
@@ -60,6 +73,8 @@ pub(crate) fn tables(cx: &mut Cx<'_>) {
 }
 
 /// The first field that is not what it is when it is left out.
+///
+/// For the finding, so that people see what makes the row a row.
 fn first_field(shape: &Shape, record: &Record) -> String {
     let odd = shape.slots.iter().find(|slot| {
         record.get(slot.cell).is_some_and(|cell| cell.value != 0 || cell.end > 0 || slot.repeated)
@@ -67,10 +82,15 @@ fn first_field(shape: &Shape, record: &Record) -> String {
     odd.map_or(String::new(), |slot| format!("{} is set", slot.field.name))
 }
 
+/// Cells of `Link`.
 const TRACE: usize = LINK.cell("trace_id");
 const SPAN: usize = LINK.cell("span_id");
 
 /// Link 0 in its two forms: without fields, which is the schema's, or with ids of zeros, which some readers want.
+///
+/// Four outcomes: the short form is an info in 1.10 alone (`OP3006`), the long one an info
+/// everywhere (`OP3007`), since each is refused by somebody; every other length or byte is an
+/// error.
 fn first_link(cx: &mut Cx<'_>, record: &Record, spot: Spot) {
     let (trace, span) = (cx.body(record, TRACE), cx.body(record, SPAN));
     let found = format!("{} and {} bytes", trace.len(), span.len());
@@ -84,11 +104,15 @@ fn first_link(cx: &mut Cx<'_>, record: &Record, spot: Spot) {
     }
 }
 
+/// Cells of `KeyValueAndUnit`.
 const VALUE: usize = KEY_VALUE_AND_UNIT.cell("value");
 const KEY: usize = KEY_VALUE_AND_UNIT.cell("key_strindex");
 const ATTRIBUTE_UNIT: usize = KEY_VALUE_AND_UNIT.cell("unit_strindex");
 
 /// Whether an attribute has neither key nor unit, nor a value with a member.
+///
+/// A value message without a member counts as absent: `{value: {}}` is what protobuf libraries
+/// write for a value that was created and never set.
 pub(crate) fn is_zero_attribute(cx: &Cx<'_>, shape: &'static Shape, record: &Record) -> bool {
     record.number(KEY) == 0 && record.number(ATTRIBUTE_UNIT) == 0 && {
         let value = shape.of_cell(VALUE).map(|slot| cx.shapes.get(slot.child));
@@ -98,6 +122,8 @@ pub(crate) fn is_zero_attribute(cx: &Cx<'_>, shape: &'static Shape, record: &Rec
 }
 
 /// Whether a row of a table says nothing, or is the zero value: then no rule of its kind is asked.
+///
+/// For mappings, locations and functions, before their own rules. Before 1.8 every row is a row.
 #[inline]
 pub(crate) fn is_zero_row(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) -> bool {
     if cx.version < Version::V1_8 {
@@ -112,6 +138,8 @@ pub(crate) fn is_zero_row(cx: &mut Cx<'_>, shape: &'static Shape, record: &Recor
 }
 
 /// A zero value behind the first one.
+///
+/// Cold, and apart, as stacks and attributes decide for themselves what is zero.
 #[cold]
 pub(crate) fn extra(cx: &mut Cx<'_>, record: &Record) {
     cx.findings.raise(&OP3208, Spot::at(record.start), "", "");
