@@ -113,6 +113,10 @@ fn what_cannot_be_read_is_said_with_its_line() {
             "line 1: 1 values and 2 timestamps: there is one value for each, or one that is their number",
         ),
         ("a 1 k=v,k=w", "line 1: the attribute \"k\" is given twice"),
+        (
+            "a 1 trace_id=0102030405060708090a0b0c0d0e0f10,span_id=0102030405060708,span_id=1112030405060708",
+            "line 1: the attribute \"span_id\" is given twice",
+        ),
         ("a 1 - -5", "line 1: the timestamp \"-5\" does not fit into 64 bits of nanoseconds"),
         (
             "a 1 - 99999999999999999999",

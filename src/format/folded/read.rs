@@ -218,7 +218,6 @@ impl<'h> Reader<'h> {
         intake: &mut Intake,
     ) -> Result<(Vec<AttributeId>, LinkId)> {
         intake.take_attributes(pairs.len())?;
-        let link = self.link(&mut pairs, intake)?;
         let mut keys: Vec<&[u8]> = pairs.iter().map(|(key, _)| &key[..]).collect();
         keys.sort_unstable();
         if let Some(twice) = keys.windows(2).find(|pair| pair[0] == pair[1]) {
@@ -227,6 +226,7 @@ impl<'h> Reader<'h> {
                 shown(twice[0])
             )));
         }
+        let link = self.link(&mut pairs, intake)?;
         let mut ids = Vec::with_capacity(pairs.len());
         for (key, written) in &pairs {
             let value = match word(written) {
