@@ -1,4 +1,13 @@
 //! Attributes of an extended line, as text.
+//!
+//! ```text
+//! region=us          a text            n=5        an integer       "n"="5"     texts, by their quotes
+//! ok=true            a boolean         x=1.5      a double         b=0x0102    bytes
+//! s="a \"b\", c\n"   a text with what would end a word, and a line feed
+//! ```
+//!
+//! Types are told by the look of a word, since OTEP 0239 says none. Writing puts a text in quotes
+//! that would be taken for something else, so what is written is read as the same value.
 
 use std::borrow::Cow;
 
@@ -8,11 +17,14 @@ use crate::model::value::Value;
 /// A value as it is written: one in quotes is a text whatever is in it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Written<'a> {
+    /// Without its quotes and escapes; borrowed where there were none.
     pub(crate) text: Cow<'a, [u8]>,
+    /// Whether it stood in quotes: `"5"` is a text, `5` a number.
     pub(crate) quoted: bool,
 }
 
 impl std::ops::Deref for Written<'_> {
+    /// As bytes, since a text need not be UTF-8.
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
@@ -21,17 +33,23 @@ impl std::ops::Deref for Written<'_> {
 }
 
 /// Keys and values in the order of the line.
+///
+/// Keys that repeat are kept here: the reader refuses them by name.
 pub(crate) type Pairs<'a> = Vec<(Cow<'a, [u8]>, Written<'a>)>;
 
 /// What a word means that is in no quotes.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Word {
+    /// A boolean, a number or bytes.
     Value(Value),
     /// A text.
     Text,
 }
 
 /// The pairs of a text that is nothing but attributes.
+///
+/// None of a text of which any part is something else: then it belongs to the stack, or to the
+/// value.
 pub(crate) fn pairs(text: &[u8]) -> Option<Pairs<'_>> {
     if text == b"-" {
         return Some(Vec::new());
@@ -55,6 +73,9 @@ pub(crate) fn pairs(text: &[u8]) -> Option<Pairs<'_>> {
 }
 
 /// A key or a value, and what follows it.
+///
+/// A key ends at `=`, a value at a comma; a blank ends both, since it separates the parts of a
+/// line.
 fn part(text: &[u8], key: bool) -> Option<(Written<'_>, &[u8])> {
     if let Some(quoted) = text.strip_prefix(b"\"") {
         let (text, after) = unquoted(quoted)?;
@@ -68,6 +89,9 @@ fn part(text: &[u8], key: bool) -> Option<(Written<'_>, &[u8])> {
 }
 
 /// The text up to the quote that ends it, and what follows.
+///
+/// `\n` and `\r` are line ends, as a line cannot hold them; any other byte behind a `\` is itself.
+/// None where no quote ends it.
 fn unquoted(text: &[u8]) -> Option<(Vec<u8>, &[u8])> {
     let mut out = Vec::new();
     let mut rest = text;
@@ -93,6 +117,9 @@ fn unquoted(text: &[u8]) -> Option<(Vec<u8>, &[u8])> {
 
 /// What a word means. A number is one only as it would be written again, so that `007` stays a
 /// text.
+///
+/// Tried in this order: a boolean, an integer of 64 bits, `0x` and an even number of hex digits, a
+/// double.
 pub(crate) fn word(bytes: &[u8]) -> Word {
     let Ok(text) = std::str::from_utf8(bytes) else { return Word::Text };
     let value = match text {
@@ -107,12 +134,17 @@ pub(crate) fn word(bytes: &[u8]) -> Word {
 }
 
 /// The id that a value is, with `0x` before it or without.
+///
+/// 16 bytes of a trace, 8 of a span; none of another length.
 pub(crate) fn id<const N: usize>(written: &Written) -> Option<[u8; N]> {
     let text = std::str::from_utf8(written).ok()?;
     hex_bytes(text.strip_prefix("0x").unwrap_or(text))?.try_into().ok()
 }
 
 /// A decimal number with a point or an exponent.
+///
+/// What Rust's parser takes beyond this stays a text: `inf`, `nan`, `1.`, `.5`, and numbers past
+/// the largest double. An integer without a mark is none either, past 64 bits included.
 fn double(text: &str) -> Option<f64> {
     let digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
     let unsigned = text.strip_prefix('-').unwrap_or(text);
@@ -125,6 +157,10 @@ fn double(text: &str) -> Option<f64> {
 }
 
 /// Writes a text: as it is if it means itself, else in quotes.
+///
+/// A key is never taken for a number, so only what ends it needs quotes; `-` alone would be no
+/// attributes. The inverse of [`pairs`] and [`word`]: quotes, `\` and line ends are escaped, other
+/// bytes are not.
 pub(crate) fn write_text(out: &mut Vec<u8>, text: &[u8], key: bool) {
     let special = |byte: &u8| *byte < b' ' || b" ,\"\\\x7f".contains(byte) || key && *byte == b'=';
     let is_plain = !text.is_empty() && !text.iter().any(special);

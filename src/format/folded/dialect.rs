@@ -1,4 +1,14 @@
 //! What frames say besides names, where somebody says that they do.
+//!
+//! ```text
+//! py-spy   process 27418:"python app.py";thread (27418): t-json;dumps (json/__init__.py:231)
+//! austin   P28897;T0:28897;app.py:<module>:12;app.py:main:8
+//! plain    main_[k];copy_user_[k];helper_[i]          annotations of perf's stackcollapse script
+//! ```
+//!
+//! Nothing in a line says which tool wrote it, and `a (b:1)` may be a name: so a dialect is an
+//! option. If it then fits nothing, that is an error ([`check`]), as its values would be misread as
+//! well.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::assembly::Named;
@@ -8,25 +18,38 @@ use crate::format::source::Dialect;
 /// A frame of a folded stack.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Frame<'a> {
+    /// Name, file and line; slices of the text.
     pub(crate) named: Named<'a>,
+    /// `profile.frame.type`; empty where the frame does not say.
     pub(crate) kind: &'static str,
     /// Whether it was inlined into the frame before it.
     pub(crate) inlined: bool,
 }
 
 /// What the first frames of a stack say of where it was taken.
+///
+/// It is the same for all frames behind, so it goes to resource and sample, not into the stack.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Origin<'a> {
+    /// `process.pid`: each process has a resource of its own.
     pub(crate) process: Option<u64>,
+    /// `process.command_line`, without its quotes.
     pub(crate) command: &'a [u8],
+    /// `thread.id`: as the tool says it, which may be an address (`0x7f…`) of pthreads.
     pub(crate) thread: Option<u64>,
+    /// `thread.name`; empty where it has none.
     pub(crate) thread_name: &'a [u8],
 }
 
 /// What a frame without a name is called.
+///
+/// Flame graph tools have this name, too, for frames that perf has no symbol for.
 pub(crate) const UNKNOWN: &[u8] = b"[unknown]";
 
 /// Takes what is no frame off the beginning of a stack.
+///
+/// Ends at the first frame that is none of it, so a function that is called `process 1:x` further
+/// on is a frame. The rest is empty where the stack has nothing else.
 pub(crate) fn origin<'a>(stack: &'a [u8], dialect: Option<Dialect>) -> (Origin<'a>, &'a [u8]) {
     let mut origin = Origin::default();
     let mut rest = stack;
@@ -50,6 +73,9 @@ pub(crate) fn origin<'a>(stack: &'a [u8], dialect: Option<Dialect>) -> (Origin<'
 
 impl<'a> Origin<'a> {
     /// `process 27418:"python app.py"`, `thread (27418): t-json`.
+    ///
+    /// Of child processes py-spy writes the parents as well, the outermost first: the last is the
+    /// one that was sampled.
     fn py_spy(&mut self, frame: &'a [u8]) -> Option<()> {
         if let Some(rest) = frame.strip_prefix(b"process ") {
             let (pid, command) = split_once(rest, b":")?;
@@ -66,6 +92,8 @@ impl<'a> Origin<'a> {
     }
 
     /// `P28897`, `T0:28897`: an interpreter's thread.
+    ///
+    /// Each once: behind them, a function whose file is called `P1` is a frame.
     fn austin(&mut self, frame: &'a [u8]) -> Option<()> {
         if let Some(pid) = frame.strip_prefix(b"P").filter(|_| self.process.is_none()) {
             self.process = Some(number(pid)?);
@@ -79,6 +107,8 @@ impl<'a> Origin<'a> {
 }
 
 /// A frame, by its text.
+///
+/// Annotations come off first, so that what a dialect has at the end of a name is found.
 pub(crate) fn frame(text: &[u8], dialect: Option<Dialect>, annotations: bool) -> Frame<'_> {
     let mut frame = Frame { named: Named { name: text, ..Named::default() }, ..Frame::default() };
     if annotations && let Some((name, ending)) = text.split_last_chunk::<4>() {
@@ -105,6 +135,9 @@ pub(crate) fn frame(text: &[u8], dialect: Option<Dialect>, annotations: bool) ->
 }
 
 /// `name (file.py:28)`, `name (libc.so.6)`.
+///
+/// The last ` (`, as names of native functions have brackets of their own. Without a number behind
+/// a colon all of it is the file, and the line is unknown.
 fn py_spy(named: &mut Named) {
     let Some(rest) = named.name.strip_suffix(b")") else { return };
     let Some(at) = rest.windows(2).rposition(|pair| pair == b" (") else { return };
@@ -116,6 +149,8 @@ fn py_spy(named: &mut Named) {
 }
 
 /// `file.py:name:28`
+///
+/// From the end, as the path of a file may have colons: `C:\app.py:main:28`.
 fn austin(named: &mut Named) {
     let text = named.name;
     let Some(last) = text.iter().rposition(|byte| *byte == b':') else { return };
@@ -133,6 +168,8 @@ pub(crate) fn check(dialect: Option<Dialect>, fits: bool) -> Result<()> {
 }
 
 /// The number of a line, of digits alone.
+///
+/// Not a sign, nor more than 64 bits.
 fn line(digits: &[u8]) -> Option<i64> {
     std::str::from_utf8(digits).ok().filter(|_| is_int(digits))?.parse().ok()
 }

@@ -1,4 +1,13 @@
 //! What is said of all lines of folded stacks: by options, and by the header that austin writes.
+//!
+//! ```text
+//! # austin: 3.6.0
+//! # interval: 10000        microseconds between samples: the period
+//! # mode: full             cpu, memory, wall or full: what the columns are
+//! ```
+//!
+//! Made from the first lines before any is read as a stack, and the same for all of a file: what
+//! the options say goes before what a comment says.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::decimal::Decimal;
@@ -8,17 +17,28 @@ use crate::format::source::{Dialect, SourceOptions};
 
 /// What is said of all lines: by options, and by austin's header.
 pub(super) struct Header {
+    /// The options as the caller gave them.
     pub(super) source: SourceOptions,
     /// What the values of all columns are multiplied by.
+    ///
+    /// As decimal digits and not as a double, so that `0.1` scales exactly.
     pub(super) scale: Option<Decimal>,
+    /// Name and unit of each column; as many as a line has numbers. `samples` in `count` where
+    /// nobody says.
     pub(super) types: Vec<(String, String)>,
     /// Of each column, what its values are multiplied by.
+    ///
+    /// austin counts time in microseconds, the model has nanoseconds: 1000, else 1.
     pub(super) factors: Vec<i64>,
     /// In microseconds.
+    ///
+    /// Of austin's header alone; none where it is no number.
     pub(super) interval: Option<i64>,
 }
 
 impl Header {
+    /// Only comments before the first stack are looked at, as austin writes its header first.
+    ///
     /// # Errors
     ///
     /// Options that say nothing that could be done.

@@ -1,4 +1,15 @@
 //! The parts of a line, found from its end, since a stack may hold anything.
+//!
+//! ```text
+//! Foo::bar(int, char) const;baz 42 region=us,n=5 1687841528000000000
+//! └──────────── stack ─────────┘ │  └─ pairs ─┘  └──── stamps ─────┘
+//!                              values
+//! ```
+//!
+//! Names of functions have blanks, signs of equality and commas, so a line is extended only where
+//! all of its end fits: attributes behind whole numbers, with or without timestamps behind them.
+//! What fits only in part belongs to the stack. A writer that means a plain line and would be
+//! misread ends it with ` -`.
 
 use super::attributes::{self, Pairs};
 use crate::error::{Error, Result};
@@ -8,8 +19,11 @@ use crate::format::source::TimeUnit;
 /// A line taken apart.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Line<'a> {
+    /// Frames from the root to the leaf with `;` between them; may be empty.
     pub(crate) stack: &'a [u8],
     /// The value, or several with commas between them.
+    ///
+    /// Of a plain line one word that nobody has looked into yet; of an extended one whole numbers.
     pub(crate) values: &'a [u8],
     /// What an extended line has besides.
     pub(crate) more: Option<More<'a>>,
@@ -18,6 +32,7 @@ pub(crate) struct Line<'a> {
 /// The attributes and the timestamps of an extended line.
 #[derive(Debug, PartialEq)]
 pub(crate) struct More<'a> {
+    /// Keys and values; none where the line says `-`.
     pub(crate) pairs: Pairs<'a>,
     /// Several with commas between them, or none.
     pub(crate) stamps: &'a [u8],
@@ -25,6 +40,13 @@ pub(crate) struct More<'a> {
 
 impl<'a> Line<'a> {
     /// The parts of a line.
+    ///
+    /// Linear in the line: where quotes could make it look at a part again, a quote that does not
+    /// close ends that look at once.
+    ///
+    /// # Errors
+    ///
+    /// No blank: then there is no value.
     #[inline]
     pub(crate) fn of(line: &'a [u8]) -> Result<Self> {
         if may_be_extended(line)
@@ -38,11 +60,17 @@ impl<'a> Line<'a> {
 }
 
 /// Whether one of some lines is extended.
+///
+/// Asked of the first lines of a file, and of each piece after them, so the signs of an extended
+/// line are looked for in all of the bytes first: most plain files have none.
 pub(crate) fn has_extended(lines: &Lines<'_>) -> bool {
     may_be_extended(lines.rest) && lines.clone().filter_map(row_of).any(|(_, row)| is_extended(row))
 }
 
 /// A line that is neither empty nor a comment.
+///
+/// Comments are flame graph tools' and austin's. Only the end is trimmed: a name may begin with a
+/// blank.
 #[inline]
 pub(crate) fn row_of((number, line): (usize, &[u8])) -> Option<(usize, &[u8])> {
     let line = line.trim_ascii_end();
@@ -50,6 +78,9 @@ pub(crate) fn row_of((number, line): (usize, &[u8])) -> Option<(usize, &[u8])> {
 }
 
 /// Whether a line, or any of several, may have attributes: seldom said of one that has none.
+///
+/// A sufficient look for files of millions of plain lines: pairs have a `=`, and a line without
+/// pairs has the dash.
 #[inline]
 pub(crate) fn may_be_extended(text: &[u8]) -> bool {
     text.contains(&b'=') || has_dash_behind_blank(text)
@@ -73,6 +104,10 @@ pub(crate) fn is_extended(line: &[u8]) -> bool {
 }
 
 /// What stands before the last blank of a line, and behind it.
+///
+/// # Errors
+///
+/// There is no blank; the sentence shows the line.
 pub(crate) fn split_last(line: &[u8]) -> Result<(&[u8], &[u8])> {
     let split = line.iter().rposition(|byte| is_blank(*byte)).and_then(|at| cut(line, at));
     split.ok_or_else(|| {
@@ -91,6 +126,8 @@ fn cut(text: &[u8], at: usize) -> Option<(&[u8], &[u8])> {
 }
 
 /// The parts of an extended line; none of a plain one.
+///
+/// The last word is timestamps only if attributes stand before it; else it is attributes itself.
 fn extended(line: &[u8]) -> Option<Line<'_>> {
     let (before, last) = cut(line, line.iter().rposition(|byte| *byte == b' ')?)?;
     let stamped = is_ints(last).then(|| with_attributes(before, last)).flatten();
@@ -98,6 +135,9 @@ fn extended(line: &[u8]) -> Option<Line<'_>> {
 }
 
 /// The parts of a text that ends with attributes behind values.
+///
+/// From the last blank to the left, as values in quotes may hold blanks: `k="a 1 b"`. Without any
+/// quote on the way the last blank is the only one that can be right.
 fn with_attributes<'a>(text: &'a [u8], stamps: &'a [u8]) -> Option<Line<'a>> {
     let mut end = text.len();
     let mut quoted = false;
@@ -120,11 +160,20 @@ fn with_attributes<'a>(text: &'a [u8], stamps: &'a [u8]) -> Option<Line<'a>> {
 }
 
 /// Whole numbers with commas between them.
+///
+/// A sign is allowed, a point is not: an extended line has values as OTLP has them.
 fn is_ints(word: &[u8]) -> bool {
     word.split(|byte| *byte == b',').all(is_int)
 }
 
 /// A time in nanoseconds since 1970.
+///
+/// Without a unit the number of digits tells it: of today's times seconds have ten, milliseconds
+/// 13, microseconds 16, nanoseconds 19 ([`TimeUnit::of_digits`]).
+///
+/// # Errors
+///
+/// What is no number, or past 64 bits of nanoseconds.
 pub(crate) fn time(word: &[u8], unit: Option<TimeUnit>) -> Result<u64> {
     let text = std::str::from_utf8(word).unwrap_or_default();
     let unit = unit.unwrap_or(TimeUnit::of_digits(text.len()));

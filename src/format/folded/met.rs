@@ -1,5 +1,10 @@
 //! The texts of stacks that were met. A text is kept as the frames it is made of: most stacks have frames that others
 //! have, and their texts would be most of what a long file takes.
+//!
+//! ```text
+//! main;run;poll   ─► parts [0, 1, 2]         parts: 0 main, 1 run, 2 poll, 3 parse
+//! main;run;parse  ─► parts [0, 1, 3]         four bytes a frame instead of its name
+//! ```
 
 use crate::build::seed::Seed;
 use crate::error::Result;
@@ -8,19 +13,28 @@ use crate::model::ragged::Ragged;
 use crate::model::row_index::RowIndex;
 
 /// Texts of stacks, by their numbers.
+///
+/// Numbers are given in the order in which texts are added, so they are rows of the reader's own
+/// columns. Two tables of rows by hash ([`RowIndex`]) hold no text themselves: equality looks into
+/// the columns.
 #[derive(Default)]
 pub(super) struct StackTexts {
     seed: Seed,
     /// What texts are made of, each once: frames, and what stands before these.
     parts: Vec<Box<[u8]>>,
+    /// From the hash of a part to its number.
     by_part: RowIndex,
     /// The parts of each text, between which a `;` stands.
     stacks: Ragged<u32>,
+    /// From the hash of a whole text to its number.
     by_stack: RowIndex,
 }
 
 impl StackTexts {
     /// The number of a text that was met.
+    ///
+    /// Linear in the text, whatever was met before: the text is hashed whole and compared with
+    /// parts.
     pub(super) fn find(&self, text: &[u8]) -> Option<usize> {
         let found = self.by_stack.find(self.seed.bytes(text), |row| self.is(row as usize, text));
         found.map(|row| row as usize)
@@ -38,6 +52,8 @@ impl StackTexts {
     }
 
     /// The number of a part of a text.
+    ///
+    /// Given in the order of first use, as the reader keeps what each part means beside it.
     pub(super) fn part(&mut self, text: &[u8]) -> u32 {
         let hash = self.seed.bytes(text);
         let found = self.by_part.find(hash, |row| *self.parts[row as usize] == *text);
@@ -50,6 +66,10 @@ impl StackTexts {
     }
 
     /// Adds a text that was not met, by its parts.
+    ///
+    /// # Errors
+    ///
+    /// More parts in all than 32 bits count.
     pub(super) fn add(&mut self, text: &[u8], parts: &[u32]) -> Result<()> {
         let items = (self.stacks.items.len() + parts.len()) as u64;
         within("max_table_entries", u64::from(u32::MAX), items)?;

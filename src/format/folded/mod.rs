@@ -10,6 +10,28 @@
 //! line   = stack SP ints [SP attrs [SP stamps]]        ints, stamps = int *("," int)
 //! attrs  = "-" / pair *("," pair)                      pair = key "=" ( word / DQUOTE *( char / "\" char ) DQUOTE )
 //! ```
+//!
+//! The plain form is that of Brendan Gregg's stackcollapse scripts, which every flame graph tool
+//! takes; the extended one is how OTEP 0239 writes samples in its text. They share a file
+//! extension, so the lines themselves say which it is: a line is extended if its end can be read
+//! so.
+//!
+//! ```text
+//! Text ─► Lines ─► header   options, and austin's comments: types, factors, interval
+//!              └─► line     stack │ values │ attributes │ timestamps
+//!                    └─► met ─► dialect ─► locations ─► a sample of its process
+//! ```
+//!
+//! A long file has few stacks and many lines. So the memory of reading is that of the stacks which
+//! differ and of the samples, and a line whose stack was met costs one look-up.
+//!
+//! | of a line | in the model |
+//! |---|---|
+//! | frames | functions by name, innermost last; no mapping, no address |
+//! | `trace_id=…,span_id=…` | a link |
+//! | `process 12:"cmd"`, `P12` of a dialect | a resource with `process.pid`, `process.command_line` |
+//! | `thread (7): name`, `T0:7` of a dialect | `thread.id`, `thread.name` of the sample |
+//! | several columns | sample types of one profile |
 
 mod attributes;
 mod dialect;

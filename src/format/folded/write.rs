@@ -1,4 +1,14 @@
 //! Writing folded stacks: a payload for each kind of value.
+//!
+//! ```text
+//! profiles ─► columns that measure the same ─► a payload each      samples.folded, cpu.folded …
+//!               plain      a line for each stack that differs, with the sum of its values
+//!               extended   a line for each sample, where any sample of the input says more than a stack
+//! ```
+//!
+//! Whether lines are extended is decided for the whole input, so that all files of a conversion
+//! have one form. What a line cannot say has a loss: types are names of files at best, and frames
+//! are names.
 
 use std::io::Write as _;
 
@@ -22,6 +32,10 @@ use crate::model::value::Value;
 use crate::model::{FrameRef, Profiles};
 
 /// Writes the profiles: those that measure the same share a payload.
+///
+/// # Errors
+///
+/// [`Limit`](crate::ErrorKind::Limit) past `max_output_bytes`.
 pub(crate) fn write(
     profiles: &Profiles,
     options: &WriteOptions,
@@ -58,17 +72,27 @@ fn says_more(profile: &Profile) -> bool {
 }
 
 /// One payload.
+///
+/// Texts are made once for each stack that is used, and stacks that read alike share one: locations
+/// differ by what a line does not say, such as addresses.
 struct Writer<'a, 'l> {
     dictionary: &'a Dictionary,
     options: &'a WriteOptions,
     losses: &'l mut Losses,
+    /// The payload so far; of a plain one nothing until all sums are known.
     out: Vec<u8>,
     /// The texts of stacks, by their rows as they are needed.
+    ///
+    /// By stack; none until a sample has it.
     texts: Vec<Option<u32>>,
+    /// The texts that differ, end to end.
     distinct: Ragged<u8>,
+    /// From the hash of a text to its number.
     by_text: RowIndex,
     seed: Seed,
     /// Of a plain payload: what was counted of each text.
+    ///
+    /// In 128 bits, so that a sum is cut to 64 once, at the end, with a loss.
     sums: Vec<i128>,
 }
 
@@ -94,6 +118,9 @@ impl<'a, 'l> Writer<'a, 'l> {
     }
 
     /// A column: a line for each sample, or where no line has more than a stack and a value, a sum for each stack.
+    ///
+    /// A sample of several values without times is several lines, as a line has one value for each
+    /// timestamp or a single one.
     fn column(&mut self, profile: &Profile, column: usize, extended: bool) -> Result<()> {
         for sample in profile.samples.iter() {
             let text = self.text(sample.stack)?;
@@ -121,6 +148,9 @@ impl<'a, 'l> Writer<'a, 'l> {
     }
 
     /// An extended line.
+    ///
+    /// Where each observation is worth 1, as in profiles of timestamps alone, their number stands
+    /// for them, which is what reading takes for it.
     fn line(&mut self, text: u32, sample: &SampleRef, observed: &[(Option<u64>, i64)]) {
         let start = self.out.len();
         self.out.extend_from_slice(self.distinct.row(text as usize));
@@ -151,6 +181,9 @@ impl<'a, 'l> Writer<'a, 'l> {
     }
 
     /// The attributes and the link, by their keys; whether there is any.
+    ///
+    /// Sorted, so the same sample is the same line in whatever order its attributes are. A link is
+    /// left out where labels of its name are there: two of a key would be refused when reading.
     fn attributes(&mut self, sample: &SampleRef) -> bool {
         let dictionary = self.dictionary;
         let rows = sample.attributes.iter().filter_map(|id| dictionary.attribute(*id));
@@ -213,6 +246,10 @@ impl<'a, 'l> Writer<'a, 'l> {
     }
 
     /// The number of a stack's text among those that differ.
+    ///
+    /// # Errors
+    ///
+    /// More than 4 GiB of texts, or the limit of the output.
     fn text(&mut self, stack: StackId) -> Result<u32> {
         if let Some(Some(text)) = self.texts.get(stack.row()) {
             return Ok(*text);
@@ -249,6 +286,10 @@ impl<'a, 'l> Writer<'a, 'l> {
     }
 
     /// The name of a frame, without what would end it.
+    ///
+    /// A `;` or a line end inside a name would make two frames or two lines of it, so it is
+    /// replaced, with a loss. A name is preferred to the name of the linker, and an address to
+    /// nothing.
     fn frame(&mut self, frame: &FrameRef, text: &mut Vec<u8>) {
         let function = frame.function();
         let strings = &self.dictionary.strings;
@@ -282,6 +323,9 @@ impl<'a, 'l> Writer<'a, 'l> {
     }
 
     /// Writes the sums of a plain payload, and makes sure that the first line is taken for what it is.
+    ///
+    /// A name may begin with the mark of UTF-16, of gzip or of a frame, and a file with it would be
+    /// read as such.
     fn finish(mut self) -> Result<Vec<u8>> {
         // Of an extended payload, every line is there.
         let plain = self.out.is_empty();
