@@ -1,4 +1,12 @@
 //! Profiles as event types and their events: what was taken apart while reading is put together.
+//!
+//! ```text
+//! profile "io" in By        stack 1: [512, 4096] at [t1, t2]     ┐   series "io" in By
+//! profile "io_duration" ns  stack 1: [90, 250]   at [t1, t2]     ┘   {stack 1, t1, 512, took 90} …
+//! ```
+//!
+//! Reading an event makes up to three profiles of it (`settle`), and any OTLP may be converted: so
+//! columns are joined only where names, units and all samples say that they are of the same events.
 
 use super::{COUNT, DURATION};
 use crate::format::losses::{self, Losses};
@@ -7,18 +15,28 @@ use crate::model::id::{AttributeId, LinkId, StackId, StringId};
 use crate::model::profile::{Profile, ValueType};
 
 /// What one sample type of a profile measures.
+///
+/// A profile of several sample types has as many columns over the same samples.
 #[derive(Clone, Copy)]
 pub(super) struct Column<'a> {
+    /// Whose samples it is of.
     profile: &'a Profile,
+    /// The index of the sample type, and of the value in each sample.
     column: usize,
 }
 
 /// The events of one type.
+///
+/// Becomes an event type, with its events.
 pub(super) struct Series<'a> {
     pub(super) profile: &'a Profile,
+    /// An owned text, as it may be a name without its ending, which no table has.
     pub(super) name: String,
+    /// None for a series that has durations alone.
     pub(super) unit: StringId,
+    /// Whether all of its events have times; else none has.
     pub(super) is_timed: bool,
+    /// What an event need not say, see [`choose_default`](Series::choose_default); 0 is no default.
     pub(super) default_value: u64,
     pub(super) events: Vec<Event>,
 }
@@ -26,18 +44,29 @@ pub(super) struct Series<'a> {
 /// An event.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Event {
+    /// The sample it is of, by which stack, link and attributes are found.
     pub(super) row: u32,
+    /// Its number among the events of the sample.
     pub(super) nth: u32,
+    /// Nanoseconds since 1970; 0 in a series without times.
     pub(super) at: u64,
+    /// What it is worth; a negative value is 0 here, which was counted as a loss.
     pub(super) value: u64,
+    /// Nanoseconds.
     pub(super) duration: u64,
+    /// Of how many it was added up; 1 for an event that is one.
     pub(super) count: u64,
 }
 
 /// The times and values of a column, and what the next one says of the same events.
+///
+/// Lists of one length, in the order of [`Column::each`].
 struct Observed {
+    /// Time and value of each observation.
     values: Vec<(Option<u64>, i64)>,
+    /// Values of the next column, if it says how long these events took.
     durations: Option<Vec<u64>>,
+    /// Values of the next column, if it says of how many these were added up.
     counts: Option<Vec<u64>>,
 }
 
@@ -51,6 +80,9 @@ impl Series<'_> {
 }
 
 /// All columns of some profiles that have samples.
+///
+/// In the order of the profiles, which is how columns of one type stand side by side. A profile
+/// without a sample type counts as one column of values that are not named.
 pub(super) fn columns<'a>(profiles: &[&'a Profile]) -> Vec<Column<'a>> {
     let of_profile = |profile: &'a Profile| {
         let columns = 0..profile.sample_types.len().max(1);
@@ -61,6 +93,10 @@ pub(super) fn columns<'a>(profiles: &[&'a Profile]) -> Vec<Column<'a>> {
 }
 
 /// The events of some columns: those of a type before their durations or counts are one.
+///
+/// A column that is called `…_duration` and stands alone is durations of a type without values.
+///
+/// The series with the most events comes first: index 0 takes no byte in an event.
 pub(super) fn series<'a>(
     columns: &[Column<'a>],
     dictionary: &Dictionary,
@@ -113,6 +149,8 @@ impl<'a> Column<'a> {
     }
 
     /// Every observation: its row, its time and its value.
+    ///
+    /// A sample without values and times is one observation of 0, so that its stack is not lost.
     fn each(&self) -> impl Iterator<Item = (u32, Option<u64>, i64)> + use<'a> {
         let Self { profile, column } = *self;
         profile.samples.iter().zip(0..).flat_map(move |(sample, row)| {
@@ -124,6 +162,9 @@ impl<'a> Column<'a> {
     }
 
     /// The times and values of all observations, and what is not as it was in them.
+    ///
+    /// What is counted is how samples were taken apart: several values without times become several
+    /// events, and values of several types with times become events of each type.
     fn observed(&self, losses: &mut Losses) -> Vec<(Option<u64>, i64)> {
         let columns = self.profile.sample_types.len().max(1);
         for sample in self.profile.samples.iter() {
@@ -140,6 +181,9 @@ impl<'a> Column<'a> {
     }
 
     /// Whether the next column says more of the same events, by its name, its unit and its samples.
+    ///
+    /// Within one profile the samples are the same by themselves; columns of two profiles are
+    /// compared.
     fn is_before(&self, next: &Self, of: (&str, &str), dictionary: &Dictionary) -> bool {
         let (ours, theirs) = (dictionary.text(self.kind().name), dictionary.text(next.kind().name));
         let is_named = theirs.strip_suffix(of.0) == Some(ours) && next.unit(dictionary) == of.1;
@@ -159,6 +203,8 @@ impl<'a> Column<'a> {
     }
 
     /// The values as durations of events, if they can be.
+    ///
+    /// None if any observation has no time or a negative value, or if all are 0.
     fn durations(&self) -> Option<Vec<u64>> {
         let durations = self.each().map(|(_, time, value)| time.and(u64::try_from(value).ok()));
         let durations: Vec<u64> = durations.collect::<Option<_>>()?;
@@ -166,6 +212,9 @@ impl<'a> Column<'a> {
     }
 
     /// The values as counts of events that were added up, if they can be.
+    ///
+    /// None if any observation has a time or is less than 1, or if all are 1, which is what no
+    /// count means.
     fn counts(&self) -> Option<Vec<u64>> {
         let count = |value| u64::try_from(value).ok().filter(|count| *count > 0);
         let counts = self.each().map(|(_, time, value)| count(value).filter(|_| time.is_none()));
@@ -174,6 +223,9 @@ impl<'a> Column<'a> {
     }
 
     /// The events of the column: those with times, and those without.
+    ///
+    /// A type has a clock or none, so a column with both kinds of observations becomes two types of
+    /// one name, which is counted as a loss: the names no longer tell them apart.
     fn split(
         &self,
         (name, unit): (&str, StringId),
@@ -221,6 +273,11 @@ impl<'a> Column<'a> {
 impl Series<'_> {
     /// Chooses the value that need not be said: that which the events said so, else the most
     /// frequent one. A value of 0 can only be said where there is none.
+    ///
+    /// With a default, an event that is worth it needs no value: most timestamped profiles have one
+    /// value throughout, and two bytes less an event. Where there are no times, the value is a
+    /// multiple of the default and its count says how many; of which the model keeps nothing but
+    /// the value.
     fn choose_default(&mut self, has_counts: bool) {
         let form = &self.profile.event_form;
         let said = form.default_value;
@@ -243,6 +300,8 @@ impl Series<'_> {
     }
 
     /// The value that most events have, and of several the least; 0 where all differ.
+    ///
+    /// A value that is there once saves nothing, as the type would say it instead.
     fn most_frequent(&self) -> u64 {
         let mut values: Vec<u64> = self.events.iter().map(|event| event.value).collect();
         values.sort_unstable();

@@ -9,6 +9,17 @@
 //!
 //! An event type becomes a profile, or several where its events have values, durations and counts;
 //! events of one stack, link and set of attributes are the times of one sample.
+//!
+//! | reading | writing |
+//! |---|---|
+//! | `tables`: where everything is, then every row's id | `gather`: columns of profiles as series of events |
+//! | `rows`, `values`, `references`: one row, its attributes, its indices | `select`: the rows that events lead to |
+//! | `resolve`: deltas, defaults and kinds of one event | `write_events`: events as deltas, types, clocks |
+//! | `settle`: events of one identity become a sample | `write_rows`: the tables |
+//! | `read`: profiles of the samples | `write`: one payload for each time |
+//!
+//! Reading notes in `EventForm` how events were said beyond what they mean, so a payload of events
+//! that is read and written again is the same to the byte.
 
 mod gather;
 mod order;

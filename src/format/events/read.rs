@@ -1,4 +1,10 @@
 //! Reading a profile of events.
+//!
+//! ```text
+//! Parts ─► Tables ─► Resolver ─► each event ─► Lanes ─► for each lane 1 to 3 profiles ─► one scope
+//! ```
+//!
+//! A payload has no resource and no scope, so all profiles go into one of each, without names.
 
 use std::collections::HashSet;
 
@@ -23,6 +29,12 @@ use crate::wire::LEN;
 use crate::wire::read::Reader;
 
 /// Reads one profile of events.
+///
+/// The payload is walked twice: tables may lie behind the events that refer to them.
+///
+/// # Errors
+///
+/// A row, a type or an event that is broken, at its place: `events[3].stack_index`; a limit.
 pub(crate) fn read(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
     let parts = Parts::of(payload, intake)?;
     let mut tables = Tables::of(&parts, intake)?;
@@ -55,12 +67,16 @@ pub(crate) fn read(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
 }
 
 /// The clock of an event that has a time.
+///
+/// None where the type has one and the event was several: such have no time.
 fn clock_of(resolver: &Resolver, event: &Event) -> Option<u32> {
     let kind = resolver.types.get(event.kind)?;
     event.at.and(kind.clock).map(|clock| clock as u32)
 }
 
 /// What all profiles have: times and comments, without samples.
+///
+/// Comments become one attribute, a list of texts in their order, as the model has those of pprof.
 fn common(parts: &Parts, tables: &mut Tables, intake: &mut Intake) -> Result<Profile> {
     let mut profile = Profile::default();
     profile.duration_nanos = parts.duration_nanos.into();
@@ -82,6 +98,13 @@ fn common(parts: &Parts, tables: &mut Tables, intake: &mut Intake) -> Result<Pro
 }
 
 /// The profiles of the events of a type: of their values, their durations and their counts.
+///
+/// `form` goes to the first of the profiles only, as that is where a writer looks for it: kept with
+/// each, the places of all events would be there three times.
+///
+/// # Errors
+///
+/// The budget: profiles of one lane have all attributes of its type and clock.
 fn of_lane(
     lane: &Lane,
     resolver: &Resolver,
@@ -141,6 +164,9 @@ fn of_lane(
 }
 
 /// The attributes of a type, and those of its clock.
+///
+/// The model has no clocks, so their attributes go to the profile, which is noted. Where the type
+/// has the same key, the type's value stays, as it is the closer one.
 fn attributes(
     kind: &EventType,
     clock: Option<&[AttributeId]>,

@@ -1,4 +1,6 @@
 //! References by row: lists of them as they are on the wire, and what they refer to.
+//!
+//! An index is 32 bits on the wire; what is larger fails in `Reader::index`, before it gets here.
 
 use crate::error::{Error, Result};
 use crate::format::intake::Intake;
@@ -9,9 +11,19 @@ use crate::wire::LEN;
 use crate::wire::read::Reader;
 
 /// The texts of a payload, by their rows.
+///
+/// Index 0 is the empty text.
 pub(super) type Texts = Vec<StringId>;
 
 /// Indices of any rows, packed or not.
+///
+/// Kept in their order and with repetitions, as the locations of a stack are. For attributes, which
+/// are a set, [`indices`](crate::format::otlp::read::tables::indices) is used instead: it also
+/// holds the limit of attributes for one item.
+///
+/// # Errors
+///
+/// A number that is no index, the budget.
 pub(super) fn all(
     tag: u32,
     reader: &mut Reader,
@@ -31,6 +43,12 @@ pub(super) fn all(
 }
 
 /// The id of a row; of row 0 of an empty table, none.
+///
+/// Under `Policy::Repair` an index past the table becomes none, with a finding.
+///
+/// # Errors
+///
+/// Under `Policy::Refuse`, an index past the table; the caller says of which field.
 pub(super) fn find<I: Copy + Default>(ids: &[I], index: u32, intake: &mut Intake) -> Result<I> {
     match ids.get(index as usize) {
         Some(id) => Ok(*id),
@@ -45,6 +63,8 @@ pub(super) fn find<I: Copy + Default>(ids: &[I], index: u32, intake: &mut Intake
 }
 
 /// A text by its row.
+///
+/// `field` is the name on the wire, for the place of an error.
 pub(super) fn text(
     index: u32,
     field: &'static str,

@@ -1,4 +1,11 @@
 //! Events as they are meant: deltas of clocks added up, defaults filled in, kinds told.
+//!
+//! ```text
+//! types   0: cpu in ms, default 10, clock 0        clocks   0: 2 GHz from T
+//! events  {type 0, stack 1, time +2000000}    ─►   stack 1, at T + 1 ms, 10
+//!         {type 0, stack 2, time -1000000}    ─►   stack 2, at T + 0.5 ms, 10
+//!         {type 0, stack 2, time 0, value 5}  ─►   stack 2, at T + 0.5 ms, 5
+//! ```
 
 use super::references::{find, text};
 use super::tables::{Parts, Tables};

@@ -1,4 +1,15 @@
 //! Reading the rows of tables.
+//!
+//! Each function takes the bytes of one row and gives the id of an equal row of the model. What the
+//! proposal says in fields and the current data model in attributes becomes attributes here, and
+//! goes back into fields in `write_rows`:
+//!
+//! | field | attribute |
+//! |---|---|
+//! | `build_id_string_index`, `build_id_kind` | `process.executable.build_id.gnu`, `.go`, `.htlhash` |
+//! | `has_functions` and the other three | `pprof.mapping.has_functions` … |
+//! | `Location.is_folded` | `pprof.location.is_folded` |
+//! | `Location.type_string_index` | `profile.frame.type` |
 
 use super::references::{find, text};
 use super::tables::Tables;
@@ -20,6 +31,8 @@ use crate::semconv;
 use crate::wire::read::Reader;
 
 /// The keys of a mapping's four flags, in the order of their fields.
+///
+/// Field 8 is the first and 11 the last: `write_rows` counts from the first by the flag's number.
 pub(super) const FLAGS: [&str; 4] = [
     semconv::PPROF_MAPPING_HAS_FUNCTIONS,
     semconv::PPROF_MAPPING_HAS_FILENAMES,
@@ -29,6 +42,10 @@ pub(super) const FLAGS: [&str; 4] = [
 
 impl Tables {
     /// A key and a value. Units have no place: attributes of events have none.
+    ///
+    /// # Errors
+    ///
+    /// An index past the texts, values nested too deep.
     pub(super) fn attribute(&mut self, body: &[u8], intake: &mut Intake) -> Result<AttributeId> {
         let pair = values::pair(body, &self.texts, intake, 0)?;
         let attribute = Attribute { key: pair.key, value: pair.value, unit: StringId::NONE };
@@ -36,6 +53,9 @@ impl Tables {
     }
 
     /// A mapping. What it says of the build id and of the four flags becomes attributes, as the model has it.
+    ///
+    /// Flags that are false are not said: in proto3 false is absent, and the model keeps only what
+    /// was set.
     pub(super) fn mapping(&mut self, body: &[u8], intake: &mut Intake) -> Result<MappingId> {
         let mut reader = Reader::new(body);
         let mut mapping = Mapping::default();
@@ -72,6 +92,10 @@ impl Tables {
     }
 
     /// The attribute that a build id is.
+    ///
+    /// `build_id_kind` says linker (0) or hash of the binary (1). Of a linker's id the length and
+    /// letters tell GNU's from Go's ([`build_id::key_of`]); where they tell neither, GNU is assumed
+    /// and noted.
     fn build_id_key(&self, id: StringId, kind: u64, intake: &mut Intake) -> &'static str {
         if kind == 1 {
             return semconv::BUILD_ID_HTLHASH;
@@ -86,6 +110,10 @@ impl Tables {
     }
 
     /// A function; its `id` says nothing, as lines refer to rows.
+    ///
+    /// # Errors
+    ///
+    /// An index past the texts.
     pub(super) fn function(&mut self, body: &[u8], intake: &mut Intake) -> Result<FunctionId> {
         let mut reader = Reader::new(body);
         let mut function = Function::default();
@@ -111,6 +139,13 @@ impl Tables {
     }
 
     /// A location with its lines, in the order of the wire: the innermost first.
+    ///
+    /// Inlined functions are lines before their caller's, as in pprof and OTLP, so no order is
+    /// changed.
+    ///
+    /// # Errors
+    ///
+    /// An index past its table, more lines than `max_lines_per_location`.
     pub(super) fn location(&mut self, body: &[u8], intake: &mut Intake) -> Result<LocationId> {
         let mut reader = Reader::new(body);
         let (mut mapping, mut address, mut folded, mut kind) = (0, 0, false, StringId::NONE);
@@ -148,6 +183,8 @@ impl Tables {
     }
 
     /// A line, whose function has been read before: tables are read in the order in which they refer.
+    ///
+    /// Index 0 into an empty table is no function, an address without a name.
     fn line(&self, body: &[u8], intake: &mut Intake) -> Result<Line> {
         let mut reader = Reader::new(body);
         let (mut function, mut line) = (0, Line::default());
@@ -162,6 +199,10 @@ impl Tables {
     }
 
     /// A link. Ids that have not their length become zeros, which is reported.
+    ///
+    /// # Errors
+    ///
+    /// Under `Policy::Refuse`, an id that has neither its length nor none.
     pub(super) fn link(&mut self, body: &[u8], intake: &mut Intake) -> Result<LinkId> {
         let mut reader = Reader::new(body);
         let mut link = Link::default();

@@ -1,4 +1,13 @@
 //! Which rows of the tables a payload has: those that its events lead to.
+//!
+//! ```text
+//! series ─► events ─► stacks ─► locations ─► functions, mappings ─► texts
+//!        └► types ─► attributes ──────────────────────────────────┘
+//! ```
+//!
+//! A payload has its own tables, so rows that only other payloads need are left out of it. Indices
+//! are places among the rows that are chosen ([`Select`]), counted from 1, with 0 for none: whoever
+//! writes an index into a table without an empty row takes one off.
 
 use std::collections::HashMap;
 
@@ -12,9 +21,13 @@ use crate::model::id::{AttributeId, StringId};
 use crate::model::value::Value;
 
 /// The rows that are written, of each table, and what fields say of attributes.
+///
+/// Made once a payload, then only asked.
 pub(super) struct Selected<'a> {
     pub(super) dictionary: &'a Dictionary,
+    /// Which attributes of mappings and locations are fields here ([`is_field`]).
     pub(super) known: &'a KnownAttributes,
+    /// The rows of each table, in the order of the dictionary.
     pub(super) stacks: Select,
     pub(super) locations: Select,
     pub(super) functions: Select,
@@ -23,12 +36,20 @@ pub(super) struct Selected<'a> {
     pub(super) attributes: Select,
     pub(super) strings: Select,
     /// Names of types that the dictionary does not have.
+    ///
+    /// They stand behind all others in the table of texts, in the order in which they were asked
+    /// for.
     pub(super) made: Vec<&'a str>,
     /// The index of each name of a type.
+    ///
+    /// Types are few, and looked up once each when they are written.
     pub(super) names: HashMap<&'a str, u32>,
 }
 
 /// By table, whether a row is reached.
+///
+/// A flag a row, as the order of marking does not matter and rows are marked many times. Made anew
+/// for each payload, so writing takes time by payloads times the size of the dictionary.
 struct Marks {
     stacks: Vec<bool>,
     locations: Vec<bool>,
@@ -42,6 +63,9 @@ struct Marks {
 }
 
 /// What a mapping or a location says of an attribute: in a field, or as one.
+///
+/// A field and an attribute that say the same would be read back as two, so a row is written in one
+/// way.
 pub(super) fn is_field(known: Known) -> bool {
     match known {
         Known::MappingFlag(_) | Known::Folded | Known::FrameType => true,
@@ -99,6 +123,8 @@ impl<'a> Selected<'a> {
     }
 
     /// Gives the name of a type its index: that of the same text, else one behind all others.
+    ///
+    /// Index 0 is the empty text, which is never among the chosen.
     fn name(&mut self, name: &'a str, found: &HashMap<&str, StringId>) {
         if self.names.contains_key(name) {
             return;
@@ -120,6 +146,8 @@ impl<'a> Selected<'a> {
     }
 
     /// How many rows are left out.
+    ///
+    /// Rows that no event leads to: dropped, and counted, where there is one payload to tell of.
     pub(super) fn orphans(&self) -> usize {
         let Dictionary { mappings, locations, functions, links, stacks, .. } = self.dictionary;
         let left = |rows: usize, chosen: &Select| rows.saturating_sub(1 + chosen.len());
@@ -147,6 +175,9 @@ impl Marks {
     }
 
     /// Marks the texts, from the first on, that the profiles were read with.
+    ///
+    /// A payload that was read and is written again keeps texts that nothing refers to, and so its
+    /// bytes. They are the first of the dictionary: reading put them there before all others.
     fn own_texts(&mut self, texts: usize) {
         let new = texts.saturating_sub(self.own_texts);
         let marks = self.strings.iter_mut().skip(1 + self.own_texts);
@@ -155,6 +186,8 @@ impl Marks {
     }
 
     /// Marks what the marked rows lead to.
+    ///
+    /// Table by table in the order of references, so each is walked once.
     fn follow(&mut self, dictionary: &Dictionary, known: &KnownAttributes) {
         for row in marked(&self.stacks) {
             for location in dictionary.stacks.row(row) {
@@ -194,6 +227,9 @@ impl Marks {
     }
 
     /// An attribute of a mapping or a location: its text where a field says it, else its row.
+    ///
+    /// Flags and kinds are numbers on the wire; a build id or a frame type is a text, whose row is
+    /// needed.
     fn attribute_of_row(
         &mut self,
         id: AttributeId,
@@ -208,6 +244,8 @@ impl Marks {
     }
 
     /// Finds the names of types among the texts, and marks these.
+    ///
+    /// From the last row to the first, so that of equal texts the first is taken.
     fn find<'a>(
         &mut self,
         dictionary: &Dictionary,
@@ -234,6 +272,8 @@ fn mark(marks: &mut [bool], row: usize) {
 }
 
 /// The rows that are marked, but for row 0.
+///
+/// Row 0 is the empty row of the model, which no table here has by default.
 fn marked(marks: &[bool]) -> Vec<usize> {
     let rows = marks.iter().enumerate().skip(1);
     rows.filter_map(|(row, marked)| marked.then_some(row)).collect()

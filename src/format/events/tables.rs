@@ -1,4 +1,14 @@
 //! Where everything is in a payload, and the tables, which events refer to by rows.
+//!
+//! ```text
+//! payload ─► Parts::of   one pass: where rows and types begin, how many events there are
+//!         ─► Tables::of  texts, attributes, mappings, functions, locations, links, stacks: in this order,
+//!                        as each refers only to those before it
+//!         ─► the events, in a second pass (`read`)
+//! ```
+//!
+//! Every index is resolved as its row is read, so nothing is proved afterwards, as OTLP's readers
+//! must.
 
 use super::references::{Texts, all, find};
 use crate::error::{Error, Result};
@@ -15,8 +25,11 @@ use crate::wire::read::Reader;
 /// The parts of a payload: tables may be split, and lie between events, so all are found first.
 #[derive(Default)]
 pub(super) struct Parts<'a> {
+    /// `event_types`, read after the tables, as their names are rows of `strings`.
     pub(super) types: Vec<&'a [u8]>,
+    /// Read before the types, which refer to them.
     pub(super) clocks: Vec<&'a [u8]>,
+    /// The rows of each table as bytes of the payload: slices, so nothing is copied.
     strings: Vec<&'a [u8]>,
     attributes: Vec<&'a [u8]>,
     mappings: Vec<&'a [u8]>,
@@ -24,10 +37,16 @@ pub(super) struct Parts<'a> {
     locations: Vec<&'a [u8]>,
     links: Vec<&'a [u8]>,
     stacks: Vec<&'a [u8]>,
+    /// Rows of `strings`, in the order of the payload.
     pub(super) comments: Vec<u32>,
     /// When the profile ended.
+    ///
+    /// 0 where it is not known. The model has the beginning instead, which is this less the
+    /// duration.
     pub(super) time_unix_nano: u64,
+    /// May be negative in a broken payload: then no event lies within it, which is noted.
     pub(super) duration_nanos: i64,
+    /// How many there are, for the limit: they are not collected.
     pub(super) events: usize,
 }
 
@@ -98,8 +117,14 @@ impl<'a> Parts<'a> {
 }
 
 /// The id of each row of each table.
+///
+/// Index 0 is a row like any other in `locations`, `functions`, `links` and `attributes`; in
+/// `strings` and `stacks` it must be the empty one. So an id is found by the index itself, and
+/// "none" is a field that is left out, or an index 0 into an empty table.
 pub(super) struct Tables {
+    /// The dictionary that is made: equal rows become one, so two indices may have one id.
     pub(super) assembly: Assembly,
+    /// Ids of the texts, and of the rows below, each by index.
     pub(super) texts: Texts,
     pub(super) attributes: Vec<AttributeId>,
     pub(super) mappings: Vec<MappingId>,
@@ -108,13 +133,22 @@ pub(super) struct Tables {
     pub(super) links: Vec<LinkId>,
     pub(super) stacks: Vec<StackId>,
     /// How many texts there are by themselves.
+    ///
+    /// Known right after the table is read: texts that the model adds (`_duration`, keys of
+    /// attributes) lie behind, and are not written back as texts of the payload.
     pub(super) own_texts: u32,
     /// Of the row that is read.
+    ///
+    /// Scratch, cleared by whoever fills it, so that no row allocates a list of its own.
     pub(super) indices: Vec<u32>,
 }
 
 impl Tables {
     /// Reads the tables, those first that others refer to.
+    ///
+    /// # Errors
+    ///
+    /// A row that is broken, with its table and index; an index past a table; a limit.
     pub(super) fn of(parts: &Parts, intake: &mut Intake) -> Result<Self> {
         let mut tables = Self {
             assembly: Assembly::new(intake),
@@ -141,6 +175,10 @@ impl Tables {
     }
 
     /// Reads the rows of a table.
+    ///
+    /// `read` makes one row's id, and `ids` says which list it goes to: the list is in `self`, so
+    /// it cannot be borrowed while the row is read. The budget hears of each row before the next is
+    /// read.
     fn table<I>(
         &mut self,
         name: &'static str,
@@ -162,6 +200,9 @@ impl Tables {
     }
 
     /// A text of the table; the first must be empty, as 0 stands for none.
+    ///
+    /// Bytes that are not UTF-8 are an error, or kept with a finding under `Policy::Repair`; the
+    /// model holds texts as bytes.
     fn string(&mut self, body: &[u8], intake: &mut Intake) -> Result<StringId> {
         if self.texts.is_empty() && !body.is_empty() {
             let shown = String::from_utf8_lossy(body);
@@ -178,6 +219,10 @@ impl Tables {
     }
 
     /// A stack, leaf first. The first of the table must be empty, as an event without a stack refers to it.
+    ///
+    /// # Errors
+    ///
+    /// More locations than `max_stack_depth`, an index past `locations`.
     fn stack(&mut self, body: &[u8], intake: &mut Intake) -> Result<StackId> {
         let mut reader = Reader::new(body);
         self.indices.clear();
@@ -201,6 +246,9 @@ impl Tables {
     }
 
     /// Attributes by their rows, in ascending order, each once.
+    ///
+    /// Sorted, as the identity of a sample is: lists that differ in their order alone are one
+    /// sample. The indices are those in `self.indices`, left there by the reader of the row.
     pub(super) fn attributes(&self, intake: &mut Intake) -> Result<Vec<AttributeId>> {
         let mut attributes = Vec::with_capacity(self.indices.len());
         for (at, index) in self.indices.iter().enumerate() {

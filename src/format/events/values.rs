@@ -1,4 +1,12 @@
 //! Values of attributes: as OTLP's, with texts by their rows.
+//!
+//! ```text
+//! KeyValue { key_string_index, AnyValue }     AnyValue is a oneof: string_index, bool, int, double,
+//!                                             array_value, kvlist_value, bytes
+//! ```
+//!
+//! One text is one index here, where OTLP has it in place; else the two have the same cases, so
+//! values of either become one [`Value`] and no case is lost on the way.
 
 use super::number;
 use super::references::{Texts, text};
@@ -17,9 +25,18 @@ use crate::wire::write::{field_bytes, field_message, varint};
 use crate::wire::{FIXED64, VARINT, tag};
 
 /// How deep values may be nested, whatever the limits say.
+///
+/// Each level is a call of [`value`], so the depth of input would otherwise be the depth of the
+/// stack. The limits may ask for less.
 const MOST_NESTING: u64 = 32;
 
 /// A key and a value, `depth` values deep.
+///
+/// A pair whose value is absent has [`Value::Empty`].
+///
+/// # Errors
+///
+/// An index past `texts`; nesting past `max_nesting` or [`MOST_NESTING`]; the budget.
 pub(super) fn pair(
     body: &[u8],
     texts: &Texts,
@@ -42,6 +59,11 @@ pub(super) fn pair(
 }
 
 /// A value, or more of one.
+///
+/// A message may come in pieces, as protobuf allows: [`Oneof`] merges what is said several times as
+/// protobuf does, so the last case wins and lists of one case are appended.
+///
+/// `max_nesting` counts messages as OTLP does: four for a value and three for each around it.
 fn value(
     body: &[u8],
     value: &mut Oneof,
@@ -76,6 +98,8 @@ fn value(
 }
 
 /// Appends the elements of a list, each of which may be a list again.
+///
+/// `values` holds what an earlier piece said, so the row in a place counts over all pieces.
 fn array(
     body: &[u8],
     values: &mut Vec<Value>,
@@ -97,6 +121,8 @@ fn array(
 }
 
 /// Appends the pairs of a list of keys and values.
+///
+/// Keys may repeat: an attribute's value is kept as it is, and the checker has a rule for it.
 fn list(
     body: &[u8],
     pairs: &mut Vec<KeyValue>,
@@ -117,6 +143,9 @@ fn list(
 }
 
 /// The texts that a value refers to.
+///
+/// Keys included, for marking what has to be in the table of texts. It descends as far as the value
+/// was read, which [`MOST_NESTING`] or OTLP's own limit bounds.
 pub(super) fn each_text(value: &Value, f: &mut impl FnMut(StringId)) {
     match value {
         Value::String(text) => f(*text),
@@ -130,6 +159,8 @@ pub(super) fn each_text(value: &Value, f: &mut impl FnMut(StringId)) {
 }
 
 /// Writes a key and a value; `index` says the row of a text.
+///
+/// A key of index 0 is written as nothing, which proto3 reads as 0 again.
 pub(super) fn write_pair(
     out: &mut Vec<u8>,
     (key, value): (StringId, &Value),

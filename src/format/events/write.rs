@@ -1,4 +1,11 @@
 //! Writing profiles of events: one for all profiles of the same time.
+//!
+//! ```text
+//! profiles ─► groups of one time and duration ─► series ─► rows they reach ─► events, types, tables ─► bytes
+//! ```
+//!
+//! A payload says one time for all its types, so profiles of another time need a payload of their
+//! own.
 
 use super::gather::{self, Series};
 use super::select::Selected;
@@ -19,6 +26,13 @@ use crate::wire::record::{field_varint, field_varints};
 use crate::wire::write::field_fixed64;
 
 /// Writes the profiles.
+///
+/// `spare` is a buffer of the caller, used for the first payload; without any profile it is the
+/// result, as no bytes are a payload in which there is nothing.
+///
+/// # Errors
+///
+/// [`Limit`](crate::ErrorKind::Limit) past `max_output_bytes`, of all payloads together.
 pub(crate) fn write(
     profiles: &Profiles,
     options: &WriteOptions,
@@ -53,6 +67,10 @@ pub(crate) fn write(
 }
 
 /// Counts what events have no place for.
+///
+/// Counted over all profiles and before any is written: resources and scopes, periods, default
+/// sample types, units of attributes. Profiles without samples have no event to say their type
+/// with.
 fn unsaid(profiles: &Profiles, known: &KnownAttributes, losses: &mut Losses) {
     let dictionary = &profiles.dictionary;
     envelope(profiles, losses);
@@ -82,6 +100,9 @@ fn unsaid(profiles: &Profiles, known: &KnownAttributes, losses: &mut Losses) {
 }
 
 /// One payload, of profiles of the same time.
+///
+/// Fields go out in the order of their numbers, so `events` come before the tables they refer to.
+/// Times outside 64 bits are cut to them, each with a loss.
 fn payload(
     profiles: &Profiles,
     group: &[&Profile],
@@ -134,6 +155,8 @@ fn shared_comment(group: &[&Profile], known: &KnownAttributes) -> AttributeId {
 }
 
 /// Writes a type for each series. The comments that all share are the payload's, and no attribute.
+///
+/// Index n is that of series n, as events refer to it.
 fn event_types(
     out: &mut Vec<u8>,
     series: &[Series],

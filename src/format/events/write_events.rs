@@ -1,4 +1,12 @@
 //! Writing events: times as deltas of their clocks, and nothing that need not be said.
+//!
+//! ```text
+//! series 0 at [T+1 ms, T+5 ms], series 1 at [T+3 ms], one clock of 1 GHz from T
+//! ─► {0, time +1000000} {1, time +2000000} {0, time +2000000}      cycles since the event before it
+//! ```
+//!
+//! Nearly all bytes of a payload are events, so a field is written only where the type or the event
+//! before does not say it already.
 
 use std::collections::HashMap;
 
@@ -14,7 +22,10 @@ use crate::wire::write::{field_fixed64, field_message, varint};
 use crate::wire::{VARINT, tag};
 
 /// The clocks of a payload, and which one each series is of.
+///
+/// Equal clocks are one: series that were read from one clock share it again.
 pub(super) struct Clocks {
+    /// In the order in which series first need them; index n is the payload's.
     clocks: Vec<EventClock>,
     /// By series.
     of: Vec<Option<u32>>,
@@ -23,6 +34,10 @@ pub(super) struct Clocks {
 impl Clocks {
     /// Those that the events were counted by, and for the others one of nanoseconds that begins
     /// with the second of the first event.
+    ///
+    /// A clock of the profile is used if the cycles of all its events fit into their fields. The
+    /// one that is made counts nanoseconds, and from a whole second, so that deltas at the start
+    /// are small.
     pub(super) fn of(series: &[Series]) -> Self {
         let own = |series: &Series| {
             let clock = series.profile.event_form.clock;
@@ -66,6 +81,9 @@ impl Clocks {
 }
 
 /// The cycles of a clock from which reading makes so many nanoseconds.
+///
+/// Rounded up: reading rounds down, so `nanos` comes back for every frequency of 1 GHz and more,
+/// and below that for every time that the clock itself can show.
 fn cycles(nanos: i128, frequency: u64) -> Option<i128> {
     let cycles = nanos.checked_mul(frequency.into())?;
     let (whole, rest) =
@@ -74,6 +92,8 @@ fn cycles(nanos: i128, frequency: u64) -> Option<i128> {
 }
 
 /// The cycles of a clock at the time of an event, and those that it took.
+///
+/// None where they do not fit: then the clock is not used.
 fn counted(clock: &EventClock, event: &Event) -> Option<(i64, u64)> {
     let since = i128::from(event.at) - i128::from(clock.time_unix_nano);
     let at = cycles(since, clock.frequency)?;
@@ -89,6 +109,9 @@ fn can_count(clock: &EventClock, event: &Event) -> bool {
 }
 
 /// The places of all events, first to last: the series of each, and its number there.
+///
+/// Where every event knows its place in the payload it was read from, that is the order; else the
+/// usual one. One sort of all events either way.
 fn order(series: &[Series], clocks: &Clocks) -> Vec<(usize, usize)> {
     let each = || {
         series.iter().enumerate().flat_map(|(number, series)| {
@@ -116,6 +139,9 @@ fn order(series: &[Series], clocks: &Clocks) -> Vec<(usize, usize)> {
 }
 
 /// Writes the events of all series.
+///
+/// `now` is the hand of each clock, which events move on. Without the room that `records` reserves
+/// for each event, every field would ask for it.
 pub(super) fn events(
     out: &mut Vec<u8>,
     series: &[Series],
@@ -166,15 +192,23 @@ pub(super) fn events(
 }
 
 /// What an event says of its worth.
+///
+/// Fields of an event; 0 is not written.
 #[derive(Default)]
 struct Said {
+    /// What an event with a time is worth.
     value: u64,
+    /// How many were added up.
     count: u64,
+    /// What events that were added up are worth together.
     sum: u64,
 }
 
 impl Said {
     /// What an event is worth in the fields that its source used, else in those a writer would use.
+    ///
+    /// `odd_counts` and `odd_worths` are sorted by event, so each is found by bisection: they are
+    /// empty but for payloads that said things in unusual ways.
     fn of(series: &Series, event: &Event, at: usize) -> Self {
         let Event { value, count, .. } = *event;
         let (default, form) = (series.default_value, &series.profile.event_form);
@@ -202,6 +236,8 @@ impl Said {
 }
 
 /// Writes a type: its name and its unit, its clock, and the rows of its attributes.
+///
+/// `attributes` are indices already.
 pub(super) fn event_type(
     out: &mut Vec<u8>,
     (name, unit): (u32, u32),

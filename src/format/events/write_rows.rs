@@ -1,4 +1,12 @@
 //! Writing the rows of tables, of which row 0 is one like any other.
+//!
+//! ```text
+//! place (Select)   0     1        2          1 + position among the rows that are written, 0 is none
+//! index            –     0        1          strings, stacks and, if needed, mappings and functions
+//!                  0     1        2          have an empty row first, where place and index are equal
+//! ```
+//!
+//! The fields that attributes become here are read back as the same attributes in `rows`.
 
 use super::number;
 use super::select::{Selected, is_field};
@@ -11,6 +19,8 @@ use crate::wire::write::{field_bytes, field_message};
 
 impl Selected<'_> {
     /// Writes all tables, in the order of their fields.
+    ///
+    /// Of stacks and strings the empty row is always written: events and fields refer to it by 0.
     pub(super) fn write_tables(&self, out: &mut Vec<u8>) {
         let dictionary = self.dictionary;
         // The first stack is that of events without one.
@@ -58,6 +68,8 @@ impl Selected<'_> {
     }
 
     /// The texts: the empty one, those that are reached, then those made here, such as names of types.
+    ///
+    /// In the order in which [`Selected::string`] and [`Selected::names`] count them.
     fn strings(&self, out: &mut Vec<u8>) {
         let number = number!(EVENT_PROFILE "strings");
         field_bytes(out, number, &[]);
@@ -83,6 +95,8 @@ impl Selected<'_> {
     }
 
     /// A location. Indices are one less where their table has no empty row before the others.
+    ///
+    /// Fields by number, as the proto declares them.
     fn location(&self, out: &mut Vec<u8>, row: usize, mapping_row_0: bool, function_row_0: bool) {
         let locations = &self.dictionary.locations;
         let mapping = locations.mappings.get(row).copied().unwrap_or_default();
@@ -114,6 +128,9 @@ impl Selected<'_> {
     }
 
     /// What fields say of a mapping or a location.
+    ///
+    /// `known` and not the key decides, so a key with a value that the field cannot hold stays an
+    /// attribute.
     fn fields<'s>(
         &'s self,
         attributes: &'s [AttributeId],
@@ -125,6 +142,8 @@ impl Selected<'_> {
     }
 
     /// The rows of the attributes that no field says.
+    ///
+    /// Nothing is written for none: an empty packed list would be two bytes.
     fn indices(&self, out: &mut Vec<u8>, number: u32, attributes: &[AttributeId]) {
         let rows = attributes.iter().filter(|id| !is_field(self.known.get(**id)));
         let rows: Vec<u64> = rows.map(|id| index(self.attributes.place(id.0)).into()).collect();
@@ -133,7 +152,8 @@ impl Selected<'_> {
         }
     }
 
-    /// A function, without an id: readers go by rows.
+    /// A function. Its `id` is its number from 1, as pprof counts; readers go by rows and pass it
+    /// over.
     fn function(&self, out: &mut Vec<u8>, row: usize) {
         let function = self.dictionary.functions.get(row).copied().unwrap_or_default();
         let string = |text| u64::from(self.string(text));
@@ -148,6 +168,8 @@ impl Selected<'_> {
     }
 
     /// A mapping, with what its attributes say in fields: the build id and the four flags.
+    ///
+    /// A flag's field follows from its number: `FLAGS` has them in the order of the proto.
     fn mapping(&self, out: &mut Vec<u8>, row: usize) {
         let mapping = self.dictionary.mappings.rows.get(row).copied().unwrap_or_default();
         field_varint(out, number!(EVENT_MAPPING "memory_start"), mapping.memory_start);
