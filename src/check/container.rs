@@ -5,6 +5,10 @@
 //!           │         └─► each message the same way, its number before every path: `message[3].…`
 //!           └─► what is wrong with the stream, and nothing else
 //! ```
+//!
+//! What a check has to bear of strangers is decided here: a file may be a bomb, several messages,
+//! no profile at all or a profile that is broken. Each ends in findings and never in an error of
+//! the function.
 
 use std::rc::Rc;
 
@@ -33,6 +37,8 @@ use crate::framing::{Framing, whole_messages};
 use crate::limits::Limits;
 
 /// Checks a file.
+///
+/// The one way into the room: [`check`](super::check()) is this function.
 pub(crate) fn file(bytes: &[u8], options: &Options) -> Report {
     let findings = Findings::new(Rc::new(options.clone()), None);
     let mut checking = Checking { options, format: None, findings };
@@ -45,6 +51,7 @@ pub(crate) fn file(bytes: &[u8], options: &Options) -> Report {
 /// The file on its way.
 struct Checking<'a> {
     options: &'a Options,
+    /// The format of the last payload whose format was found.
     format: Option<Format>,
     findings: Findings,
 }
@@ -91,6 +98,9 @@ impl Checking<'_> {
     }
 
     /// Gives profcheck's verdict of bytes, which it takes as they are.
+    ///
+    /// profcheck knows neither compression nor framing nor detection. Offsets are kept in 32 bits,
+    /// hence the second limit.
     fn profcheck(&mut self, bytes: &[u8], asked: Profcheck) {
         let most = self.options.limits.max_input_bytes.min(u64::from(u32::MAX));
         if bytes.len() as u64 > most {
@@ -102,6 +112,9 @@ impl Checking<'_> {
     }
 
     /// Inflates bytes, and says what is wrong with how they are compressed.
+    ///
+    /// Members beyond the first and zeros behind the last are read all the same, and told. `None`
+    /// is a finding already.
     fn unpack<'b>(&mut self, bytes: &'b [u8], limits: &Limits) -> Option<Unpacked<'b>> {
         match compression::unpack(bytes, limits) {
             Ok(unpacked) => {
@@ -142,6 +155,8 @@ impl Checking<'_> {
     }
 
     /// Says which limit was reached.
+    ///
+    /// The limit is named by the error; what is no limit is a format that cannot be read.
     fn limit(&mut self, error: &Error) {
         let rule = match error.limit() {
             Some("max_input_bytes") => &OP0002,
@@ -160,6 +175,8 @@ impl Checking<'_> {
     }
 
     /// Checks one payload.
+    ///
+    /// Records keep places as `u32`, which bounds a payload to 4 GiB whatever the limits say.
     fn payload(&mut self, payload: &[u8], gzip: bool) {
         if payload.len() > u32::MAX as usize {
             let found = format_args!("{} bytes", payload.len()).to_string();
@@ -195,6 +212,9 @@ impl Checking<'_> {
     }
 
     /// Checks the bytes that a text says. What is found has no place in them, which nobody has.
+    ///
+    /// It is made into bytes of the version that its names are of, and those are checked as any
+    /// others.
     fn json(&mut self, text: &[u8]) {
         let intake = Intake::new(self.options.limits, Policy::Refuse, text.len());
         match json::to_bytes(text, &intake) {
@@ -217,6 +237,8 @@ impl Checking<'_> {
     }
 
     /// How much smaller a payload of an older generation would be as one of the newest.
+    ///
+    /// Costs a conversion, so it is done only if `OP9104` is named.
     fn generation(&mut self, payload: &[u8], format: Format) {
         if !self.findings.asks(&OP9104) || format.schema().is_none() || payload.is_empty() {
             return;
@@ -230,6 +252,10 @@ impl Checking<'_> {
     }
 
     /// Which format a payload is; where it is none, why is among the findings.
+    ///
+    /// Named, or found by looking at the bytes. What is told apart before detection are texts,
+    /// which no grammar of protobuf should be tried on. The empty payload is the empty OTLP
+    /// message.
     fn format_of(&mut self, payload: &[u8]) -> Option<Format> {
         if let Some(format) = self.options.from.filter(|format| format.is_whole()) {
             return Some(format);
@@ -276,6 +302,9 @@ impl Checking<'_> {
     }
 
     /// Says what else a payload may be.
+    ///
+    /// "Preferred" and "ambiguous" are warnings only if the other reading is as good; a reading
+    /// with more broken rules is nothing to warn of.
     fn certainty(&mut self, payload: &[u8], detected: &Detected) {
         let others = detected.certainty.others();
         let rule = match &detected.certainty {
@@ -294,6 +323,10 @@ impl Checking<'_> {
     }
 
     /// Bytes of no known format: a response, several messages, or a message that is broken.
+    ///
+    /// In the order of how sure each is: a response is recognized to its last byte, a stream by all
+    /// its lengths, and a broken message by how far it can be followed. `Some` is the format to
+    /// walk it as.
     fn undetected(&mut self, payload: &[u8], error: &Error) -> Option<Format> {
         if let Some((rejected, message)) = response(payload) {
             if rejected < 0 {
@@ -350,6 +383,8 @@ impl Checking<'_> {
 }
 
 /// How many bytes a payload takes in the newest generation, if it can be read.
+///
+/// Defects are repaired on the way, as only the size matters.
 fn length_as_newest(payload: &[u8], format: Format, limits: &Limits) -> Option<usize> {
     let mut intake = Intake::new(*limits, Policy::Repair, payload.len());
     let profiles = format.read(payload, &mut intake).ok()?;

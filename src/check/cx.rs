@@ -2,6 +2,11 @@
 //!
 //! `peek` takes a message apart once more and says nothing about it: for rules that look at a row through a reference.
 //! How often that happens is bounded by the rows and references of the payload, so all of a walk stays linear.
+//!
+//! There is one for each walk. What belongs to the profile or the payload and to no message is in
+//! [`state`](super::state); where rows are is in [`tables`](super::tables); what was found is in
+//! [`findings`](super::findings). The methods that take bytes apart are on `Cx` as well, in `take`,
+//! `packed` and `odd`.
 
 use super::fields::Fields;
 use super::findings::{Findings, Spot};
@@ -17,18 +22,27 @@ use crate::schema::{Role, Table, Version};
 use crate::wire::indices::Indices;
 
 /// Longer values are cut by Pyroscope.
+///
+/// In bytes; `OP5015` tells of longer ones.
 pub(crate) const LONG: usize = 65_535;
 
 /// Lists up to this long are compared one by one.
+///
+/// A comparison of eight numbers costs less than a hash of one. [`fast`](super::fast) proves no
+/// longer lists.
 pub(super) const FEW: usize = 8;
 
 /// The state of one walk.
 pub(crate) struct Cx<'a> {
+    /// The payload, inflated. Every place is an offset in it, of 32 bits.
     pub(crate) bytes: &'a [u8],
     pub(crate) version: Version,
+    /// The messages of the version.
     pub(crate) shapes: &'static Shapes,
     pub(crate) limits: Limits,
+    /// With the path to the message that is walked.
     pub(crate) findings: Findings,
+    /// Records for messages that are looked at besides the one that is walked.
     pub(crate) pool: Pool,
     pub(crate) tables: Tables,
     /// How many messages lie around the one that is walked, and the nearest of them.
@@ -42,6 +56,7 @@ pub(crate) struct Cx<'a> {
     pub(crate) fast: bool,
     /// Whom the payload is for, if that is known and it is of the generation that receivers read.
     pub(crate) receiver: Option<Receiver>,
+    /// Looked up once, as [`fast`](super::fast) needs them for every row.
     pub(crate) line_shape: Option<&'static Shape>,
     pub(crate) value_shape: Option<&'static Shape>,
     pub(crate) label_shape: Option<&'static Shape>,
@@ -63,10 +78,16 @@ pub(crate) struct Cx<'a> {
 }
 
 /// A message cannot be taken apart; why is among the findings.
+///
+/// It carries nothing, so that the `Result` of the hottest functions fits into registers.
 pub(crate) struct Broken;
 
 impl<'a> Cx<'a> {
     /// The state before anything was walked: nothing is known of any table.
+    ///
+    /// The walk fills in the tables next: no reference can be asked before. Proving messages fine
+    /// is left out where a receiver demands more of each, or where the limit on attributes is below
+    /// what the proof counts.
     pub(crate) fn new(
         bytes: &'a [u8],
         version: Version,
@@ -109,6 +130,14 @@ impl<'a> Cx<'a> {
     }
 
     /// The numbers of a repeated field, however they are written.
+    ///
+    /// Three forms on the wire, one iterator:
+    ///
+    /// ```text
+    /// packed   22 03 01 02 03             one chunk, borrowed
+    /// fixed    2a 08 …                    eight bytes each, borrowed
+    /// others   20 01  20 02  22 01 03     one by one or in chunks, copied
+    /// ```
     pub(crate) fn numbers(&self, shape: &Shape, record: &Record, cell: usize) -> Numbers<'a> {
         let Some(found) = record.get(cell) else {
             return Numbers::Packed(Packed::new(self.bytes, 0..0));
@@ -162,6 +191,8 @@ impl<'a> Cx<'a> {
     }
 
     /// Where an element of a list of numbers begins, however the list is written.
+    ///
+    /// Walks the message again up to the element. [`Findings::lists`] bounds how often.
     fn byte_of(&self, slot: &Slot, record: &Record, row: usize) -> Option<usize> {
         let mut left = row;
         let mut fields = Fields::new(self.bytes, record.start, record.end);
@@ -191,6 +222,9 @@ impl<'a> Cx<'a> {
     }
 
     /// Takes a message apart again, without a word.
+    ///
+    /// Unlike [`take`](Self::take) it raises nothing, counts no reference and stops where the bytes
+    /// cannot be followed. Costs the bytes of the message, but not those of the messages in it.
     pub(crate) fn peek(&self, shape: &'static Shape, start: usize, end: usize) -> Lent {
         let mut record = self.pool.lend();
         self.peek_into(shape, start, end, &mut record);
@@ -198,6 +232,8 @@ impl<'a> Cx<'a> {
     }
 
     /// The same into a record that is there already.
+    ///
+    /// For loops over rows, which then borrow from the pool once.
     pub(crate) fn peek_into(
         &self,
         shape: &'static Shape,
@@ -230,6 +266,8 @@ impl<'a> Cx<'a> {
     }
 
     /// The message that the rows of a table are.
+    ///
+    /// `None` for strings, which are no messages, and for tables that the version has not.
     pub(crate) fn table_shape(&self, table: Table) -> Option<&'static Shape> {
         let holder = self.tables_holder();
         let slots = &self.shapes.find(holder)?.slots;
@@ -238,6 +276,8 @@ impl<'a> Cx<'a> {
     }
 
     /// The first row that equals the one that a field refers to; any other number as it is.
+    ///
+    /// Before tables were compared, and where no two rows are equal, every number is its own first.
     pub(crate) fn first_equal(&self, slot: &Slot, value: u64) -> u64 {
         match slot.table {
             Some((table, _)) => self.tables.first_equal(table, value),
@@ -246,6 +286,8 @@ impl<'a> Cx<'a> {
     }
 
     /// The number of the field at `at`: of a field that came twice a record has the last, and rules may ask for the first.
+    ///
+    /// As with `time_nanos` of two pprof files in a row: what counts is whether the first was set.
     pub(crate) fn first_number(&self, at: usize, end: usize) -> u64 {
         let mut fields = Fields::new(self.bytes, at, end);
         fields.next().map_or(0, |_| fields.number())
@@ -262,6 +304,9 @@ impl<'a> Cx<'a> {
     }
 
     /// What the field is called whose occurrences are the rows of a table.
+    ///
+    /// `location_table` since 1.4, `location` before and in pprof: findings speak the language of
+    /// the payload.
     pub(crate) fn table_name(&self, table: Table) -> &'static str {
         let holder = self.tables_holder();
         let slots = self.shapes.find(holder).map_or(&[][..], |shape| &shape.slots);
@@ -270,11 +315,15 @@ impl<'a> Cx<'a> {
     }
 
     /// The row of the list that the message is in.
+    ///
+    /// 0 where the message is in no list.
     pub(crate) fn row(&self) -> usize {
         self.findings.path.last().and_then(|step| step.row).unwrap_or(0) as usize
     }
 
     /// The text of a row of the string table.
+    ///
+    /// `None` where there is no such row. Not necessarily UTF-8.
     pub(crate) fn string(&self, row: u64) -> Option<&'a [u8]> {
         let (start, end) = self.tables.row(Table::String, row)?;
         self.bytes.get(start..end)
@@ -287,9 +336,14 @@ impl<'a> Cx<'a> {
 }
 
 /// The numbers of a repeated field.
+///
+/// An enum and not a boxed iterator: nearly all are packed, and the branch on that is predicted.
 pub(crate) enum Numbers<'a> {
+    /// Varints in one chunk.
     Packed(Packed<'a>),
+    /// What is left of one chunk of words; a rest of fewer than eight bytes ends it.
     Fixed(&'a [u8]),
+    /// Numbers that were copied from several places.
     Gathered(std::vec::IntoIter<u64>),
 }
 
@@ -311,11 +365,15 @@ impl Iterator for Numbers<'_> {
 }
 
 /// A field of a message, to count findings by.
+///
+/// Two fields of one number in two messages are two kinds.
 pub(crate) fn kind(shape: &Shape, number: u32) -> u64 {
     (shape.kind as u64) << 32 | u64::from(number)
 }
 
 /// Whether a field is what the payload was made from, which may be long.
+///
+/// By its key in the schema; a file in a file has its own limits.
 pub(crate) fn is_original(slot: &Slot) -> bool {
     slot.field.key == "original_payload"
 }

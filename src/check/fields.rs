@@ -3,6 +3,14 @@
 //! [`take`](super::take) says what is wrong with the bytes of a message. Who only looks for rows, or at a message once
 //! more, walks it with [`Fields`]: they end where the bytes cannot be followed any further. Both stand on
 //! [`Reader`], which the readers of all formats use, so that a field is where they find it.
+//!
+//! ```text
+//! bytes   0a 03 61 62 63   10 05
+//! fields  (1, Some(body))  (2, None), number() = 5
+//! ```
+//!
+//! A walk over headers costs as many steps as there are fields at this level; what is in a body is
+//! passed over by its length.
 
 use crate::wire::read::Reader;
 use crate::wire::short::NO_TAG;
@@ -14,12 +22,16 @@ pub(crate) type Body = (usize, usize);
 /// The fields of a message whose wire format may be wrong: they end where it is.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fields<'a> {
+    /// From the next field on, to the end of the message.
     rest: Reader<'a>,
+    /// What the last field without a body held; stale behind one with a body.
     number: u64,
 }
 
 impl<'a> Fields<'a> {
     /// The fields between two bytes of a payload.
+    ///
+    /// An end past the payload is its end, and a start behind that is a message of no field.
     pub(crate) fn new(bytes: &'a [u8], start: usize, end: usize) -> Self {
         Self { rest: Reader::within(bytes, start, end), number: 0 }
     }
@@ -44,12 +56,17 @@ impl<'a> Fields<'a> {
     }
 
     /// Where the next field begins.
+    ///
+    /// Once the iterator ended before the end of the message, it is where the bytes went wrong.
     #[inline(always)]
     pub(crate) fn at(&self) -> usize {
         self.rest.at()
     }
 
     /// A field that is no usual row.
+    ///
+    /// In protobuf's order of wire types. What does not fit leaves `rest` as it was, so `at` stays
+    /// at the bad field.
     #[inline(always)]
     fn any(&mut self) -> Option<(u32, Option<Body>)> {
         if self.rest.is_empty() {
@@ -96,6 +113,9 @@ fn long_body(rest: &mut Reader<'_>) -> Option<Body> {
 }
 
 /// Past the value of a field of a kind that profiles have none of: four bytes, or a group with all groups in it.
+///
+/// Groups are counted and not kept, as nobody asks whether each ends by its own number: `take`
+/// does.
 #[cold]
 fn past(mut rest: Reader<'_>, tag: u64) -> Option<Reader<'_>> {
     let mut open = 0;

@@ -124,6 +124,8 @@ impl Spot {
 }
 
 /// What is known of a rule while a payload is walked.
+///
+/// One for each rule that was asked, found or not.
 struct Count {
     rule: &'static Rule,
     severity: Option<Severity>,
@@ -153,6 +155,8 @@ pub(crate) struct Findings {
 const SOUGHT: u64 = 100;
 
 /// How many kinds of one finding are told apart before they are counted together.
+///
+/// Bounds the search, which is linear.
 const KINDS: usize = 64;
 
 impl Findings {

@@ -2,6 +2,10 @@
 //!
 //! A payload that no format fits may still be one that is broken: then it is walked as each format it may begin as, and
 //! taken for the one in which the fewest things are wrong, and the first of them the latest.
+//!
+//! Nothing here reads profiles. Detection proper is [`format::detect`](crate::format::detect),
+//! which the reader uses as well, so that what is checked is what would be read; this file adds
+//! what only a check asks: responses, streams, old formats and broken messages.
 
 use std::rc::Rc;
 
@@ -23,6 +27,9 @@ use crate::limits::Limits;
 use crate::schema::Version;
 
 /// A small part of a large payload says what it is, or all of it where that is not enough.
+///
+/// Costs a look of bounded size for nearly every payload. What is only preferred is looked at
+/// whole, as the reader does before it refuses.
 pub(super) fn detect(payload: &[u8]) -> Result<Detected, Error> {
     let detected = detect_payload(payload, None, None, Depth::Bounded)?;
     match detected.certainty {
@@ -32,6 +39,8 @@ pub(super) fn detect(payload: &[u8]) -> Result<Detected, Error> {
 }
 
 /// The version whose rules are asked of a format. OTLP/JSON is one of the newest: its text became bytes before.
+///
+/// The newest of a family speaks for it: 1.11 has the schema of 1.10.
 pub(super) fn version_of(format: Format) -> Version {
     match (format.encoding(), format.schema()) {
         (Encoding::Pprof, _) => Version::Pprof,
@@ -41,6 +50,9 @@ pub(super) fn version_of(format: Format) -> Version {
 }
 
 /// The formats that google/pprof still reads besides its own.
+///
+/// The texts are what legacy_profile.go begins with; binary CPU profiles are five words of 32 or 64
+/// bits, 0, 3, 0, the period and 0. Words of big-endian machines are not recognized.
 pub(super) fn is_legacy(bytes: &[u8]) -> bool {
     const WORDS: [&[u8]; 8] = [
         b"heap profile:",
@@ -65,6 +77,13 @@ pub(super) fn is_legacy(bytes: &[u8]) -> bool {
 
 /// What a receiver answered, if a payload is that and nothing else: the profiles rejected, and the length of
 /// the message about them.
+///
+/// A request is never mistaken for one: the bytes have to be `partial_success` from end to end, and
+/// `rejected_profiles` has to be there.
+///
+/// ```text
+/// 0a 04 08 03 12 00      ExportProfilesServiceResponse { partial_success { rejected_profiles: 3, error_message: "" } }
+/// ```
 pub(super) fn response(payload: &[u8]) -> Option<(i64, usize)> {
     let field = |at: usize, end: usize| {
         let (tag, body) = varint(payload, at, end).ok()?;
@@ -92,6 +111,9 @@ pub(super) fn response(payload: &[u8]) -> Option<(i64, usize)> {
 }
 
 /// How many messages a payload is, each behind a varint of its length.
+///
+/// Only if the first message is one that detection knows, or any bytes that happen to add up would
+/// be a stream.
 pub(super) fn delimited(payload: &[u8]) -> Option<usize> {
     let (mut at, mut several, mut known) = (0, 0, false);
     while at < payload.len() {
@@ -108,6 +130,9 @@ pub(super) fn delimited(payload: &[u8]) -> Option<usize> {
 }
 
 /// The format of a message that is broken: the one that it can be read as the furthest.
+///
+/// A walk for each format whose first field fits, with the rules about bytes alone: at most as many
+/// walks as there are generations, of a payload that would otherwise only be called unknown.
 pub(super) fn broken_as(payload: &[u8], limits: Limits) -> Option<Format> {
     let options = Options::default().limits(limits).only(RULES.to_vec()).max_findings(1);
     let options = Rc::new(options);
@@ -133,6 +158,8 @@ pub(super) fn broken_as(payload: &[u8], limits: Limits) -> Option<Format> {
 }
 
 /// The rules that a payload breaks as one of a format, each with how often: errors, and fields that nobody knows.
+///
+/// Nothing is listed, only counted, so that memory does not grow with what is wrong.
 pub(super) fn broken(payload: &[u8], format: Format, limits: Limits) -> Vec<(&'static Rule, u64)> {
     let version = version_of(format);
     let options = Rc::new(Options::default().max_findings(0));
@@ -158,6 +185,8 @@ const RULES: [&Rule; 15] = [
 ];
 
 /// Whether the first field is one that a message of the version has.
+///
+/// By number and wire type. A cheap sieve: pprof and OTLP share few first fields.
 fn begins(payload: &[u8], version: Version) -> bool {
     let Ok((tag, _)) = varint(payload, 0, payload.len()) else { return false };
     let Ok(tag) = u32::try_from(tag) else { return false };

@@ -2,6 +2,10 @@
 //!
 //! Lists of up to eight references, which nearly all are, are compared one by one; longer ones with a table of hashes.
 //! Keys are compared by their texts, not by their references: two equal strings are one key.
+//!
+//! Profiles, samples, mappings and locations have such lists. What a key is, is found once for each
+//! row of the table ([`attributes`]), so that a reference costs an index into an array of eight
+//! bytes each.
 
 use super::catalogue::{OP5002, OP5012, OP5014, OP9010};
 use super::cx::{Cx, FEW};
@@ -13,9 +17,15 @@ use super::state::{Attribute, Class, KeyState, Map};
 use crate::schema::{KEY_VALUE, KEY_VALUE_AND_UNIT, Table, Version};
 
 /// The attributes that an SDK records by default, at the most.
+///
+/// `AttributeCountLimit` of the specification's common part.
 const USUAL: usize = 128;
 
 /// Finds out what the attributes of the tables are.
+///
+/// Keys are numbered in the order in which they are met, equal texts alike. Two tables of hashes:
+/// by row of the string, which nearly all lookups end at, and by text. Costs a walk over the
+/// headers of each row.
 pub(crate) fn attributes<'a>(cx: &mut Cx<'a>) {
     let number = match cx.shapes.find(Kind::KeyValueAndUnit) {
         Some(_) => KEY_VALUE_AND_UNIT.number(cx.version, "key_strindex"),
@@ -49,6 +59,9 @@ pub(crate) fn attributes<'a>(cx: &mut Cx<'a>) {
 }
 
 /// What conventions say of a key, as far as other rules ask for it.
+///
+/// [`Class::Known`] keeps a row from being proved fine without a look at its value: every key for
+/// which [`conventions`](super::rules::conventions) has a word must be one.
 fn class(key: &[u8]) -> Class {
     match key {
         b"process.executable.build_id.htlhash" => Class::Htlhash,
@@ -61,6 +74,8 @@ fn class(key: &[u8]) -> Class {
 }
 
 /// The text in the last of a message's fields of a number; the empty text where none is one.
+///
+/// The last occurrence, as decoders take it.
 fn text_field(bytes: &[u8], wanted: u32, start: usize, end: usize) -> Option<&[u8]> {
     let fields = Fields::new(bytes, start, end).filter(|(number, _)| *number == wanted);
     match fields.last() {
@@ -70,6 +85,8 @@ fn text_field(bytes: &[u8], wanted: u32, start: usize, end: usize) -> Option<&[u
 }
 
 /// The last number in the fields of a number.
+///
+/// The last occurrence, as decoders take it; 0 where there is none.
 pub(crate) fn number_field(bytes: &[u8], wanted: u32, start: usize, end: usize) -> u64 {
     let mut fields = Fields::new(bytes, start, end);
     let mut found = 0;
@@ -82,6 +99,9 @@ pub(crate) fn number_field(bytes: &[u8], wanted: u32, start: usize, end: usize) 
 }
 
 /// The attributes a list refers to: each key once.
+///
+/// The first pass asks whether there is anything to say, by up to eight keys on the stack; [`all`]
+/// then says what. Rows that are not there have no key, and were told when the reference was taken.
 #[inline]
 pub(crate) fn unique(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record, cell: usize) {
     let count = record.count(cell);
@@ -102,6 +122,8 @@ pub(crate) fn unique(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record, ce
 }
 
 /// The same of a list of which something has to be said.
+///
+/// The finding about a key is at the second reference and names the first.
 #[cold]
 #[inline(never)]
 fn all(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record, cell: usize, count: usize) {
@@ -136,6 +158,8 @@ fn all(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record, cell: usize, cou
 }
 
 /// The key of a row of the attribute table.
+///
+/// For findings: costs a walk over the headers of the row. Empty where there is none.
 pub(crate) fn key_of<'a>(cx: &Cx<'a>, row: u64) -> &'a [u8] {
     let Some((start, end)) = cx.tables.row(Table::Attribute, row) else { return b"" };
     let key = match cx.version < Version::V1_8 {

@@ -14,6 +14,7 @@ use super::shape::{CELLS, Kind, ROOT, Shape, Shapes, Slot, Take};
 
 /// A payload, merged.
 pub(crate) struct Merged {
+    /// Never longer than the payload: a field keeps the room of its headers.
     pub(crate) bytes: Vec<u8>,
     /// Where a piece begins here, and in the payload: ascending.
     places: Vec<(usize, usize)>,
@@ -21,6 +22,8 @@ pub(crate) struct Merged {
 
 impl Merged {
     /// Merges a payload whose wire format was found to be right.
+    ///
+    /// Deeper than `max_nesting` nothing is merged, as nothing there is walked.
     pub(crate) fn of(payload: &[u8], shapes: &'static Shapes, max_nesting: u64) -> Self {
         let mut merging =
             Merging { payload, shapes, merged: Self { bytes: Vec::new(), places: Vec::new() } };
@@ -29,6 +32,9 @@ impl Merged {
     }
 
     /// The byte of the payload that a byte here is.
+    ///
+    /// By binary search in the pieces; lengths that were written anew count as the piece before
+    /// them.
     pub(crate) fn place(&self, byte: u64) -> u64 {
         let after = self.places.partition_point(|(here, _)| *here as u64 <= byte);
         match after.checked_sub(1).and_then(|piece| self.places.get(piece)) {
@@ -57,6 +63,7 @@ struct Merging<'a> {
 
 /// A field that is a message and not empty. There may be millions: a payload has no more bytes than 32 bits count.
 struct Piece {
+    /// Which field of the message it is.
     cell: u8,
     /// How long its tag and its length are.
     header: u8,
@@ -83,6 +90,9 @@ impl Counting {
 
 impl Merging<'_> {
     /// Writes what is in a message, which may stand in several pieces.
+    ///
+    /// Two passes over the fields: what counts, then what counts is copied. A singular field is
+    /// written where its last occurrence stands, so that the order of the others stays.
     fn message(&mut self, shape: &'static Shape, pieces: &[Body], depth: u64) {
         let counting = self.counting(shape, pieces);
         for piece in pieces {
@@ -169,6 +179,8 @@ impl Merging<'_> {
 }
 
 /// The field of a number, where it is written as its type says.
+///
+/// What is not is copied as it is: unknown fields are nobody's to merge.
 fn known(shape: &'static Shape, number: u32, has_body: bool) -> Option<&'static Slot> {
     let slot = shape.slot(number)?;
     let wants_body = !matches!(slot.take, Take::Varint | Take::Fixed);

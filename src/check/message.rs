@@ -2,6 +2,14 @@
 //!
 //! What makes bytes unreadable is told alone: of a message that breaks off, what the rest of it seems to mean would be
 //! noise.
+//!
+//! ```text
+//! walk ─► broken bytes?       keep findings about bytes
+//!     ├─► two pprofs in one?  keep those and PP1014
+//!     └─► said twice?         keep those; merge; walk again; keep the others, at their bytes in the payload
+//! ```
+//!
+//! So each finding is about something: bytes as they are, meaning as decoders would have it.
 
 use super::catalogue::{OP1017, OP1021, OP1022, OP2006, PP1014, PP1035, PP1038, is_breaking};
 use super::cx::Cx;
@@ -13,6 +21,9 @@ use crate::limits::Limits;
 use crate::schema::Version;
 
 /// Walks a message; gives what is found in it, at the place that `around` is at.
+///
+/// At most two walks, and the second one only for payloads in which a singular field repeats.
+/// Without a third: what was merged says nothing twice.
 pub(crate) fn check(
     message: &[u8],
     version: Version,
@@ -49,6 +60,9 @@ pub(crate) fn check(
 }
 
 /// Whether a rule is about how a message is written, whatever it means: told also of one that cannot be taken apart.
+///
+/// By family: files, wire format, limits. Two rules of other families are about how the bytes came
+/// to be.
 fn is_of_bytes(rule: &Rule) -> bool {
     ["OP00", "OP10", "OP90"].iter().any(|family| rule.id.starts_with(family))
         || [&OP2006, &PP1035].contains(&rule)

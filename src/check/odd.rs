@@ -25,6 +25,8 @@ use crate::wire::{END_GROUP, FIXED32, FIXED64, LEN, START_GROUP, VARINT};
 
 impl Cx<'_> {
     /// A tag of more bytes than one, or none at all.
+    ///
+    /// Also a tag of one byte below 8, which is of field 0.
     #[cold]
     #[inline(never)]
     pub(super) fn long_tag(&mut self, at: usize, end: usize) -> Result<(u32, usize), Broken> {

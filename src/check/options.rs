@@ -112,6 +112,10 @@ impl Options {
     }
 
     /// How much a rule matters in a version; `None` where it is not asked.
+    ///
+    /// In this order: profcheck's verdict knows errors alone; what cannot be read is always told;
+    /// what is left out is not; then counts what the caller says, what the receiver makes of it,
+    /// and at last the catalogue.
     pub(crate) fn level(&self, rule: &'static Rule, version: Option<Version>) -> Option<Severity> {
         if self.compat.is_some() {
             let counts = *rule == OP9008;

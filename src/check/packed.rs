@@ -8,6 +8,9 @@
 //! body  ac 02 05 81 01      no byte of zeros: each number in its shortest form, none is 0
 //!       300   5  129        the largest below the rows of the table: each leads somewhere
 //! ```
+//!
+//! Two lists are most of the bytes of a payload: `Stack.location_indices`, and `Sample.location_id`
+//! of pprof. Packed lists of `fixed64` need no look at their bytes: any eight are a number.
 
 use std::ops::Range;
 
@@ -22,10 +25,16 @@ use crate::wire::read::Reader;
 use crate::wire::write::varint_len;
 
 /// Packed lists up to this many bytes are walked one number at a time.
+///
+/// The preparations of the fast way cost more than so few numbers.
 const SHORT: usize = 8;
 
 impl Cx<'_> {
     /// A packed list.
+    ///
+    /// A misaligned list of `fixed64` breaks its message: where its numbers begin cannot be told. A
+    /// second chunk is legal and told (`OP1024`); [`Cx::numbers`](super::cx::Cx::numbers) puts them
+    /// together.
     #[inline(always)]
     pub(super) fn packed(
         &mut self,
@@ -61,6 +70,9 @@ impl Cx<'_> {
     }
 
     /// Walks the numbers of a packed list, and says how many there are.
+    ///
+    /// `first` is how many elements earlier chunks had, for the rows in findings. Memory: none, the
+    /// numbers are read again by who needs them.
     #[inline(always)]
     pub(super) fn elements(
         &mut self,
@@ -104,6 +116,15 @@ impl Cx<'_> {
 
     /// How many references a packed list holds, if there is nothing to say of their bytes and of what they lead
     /// to: a number in the range, of which row 0 of the table is called `first`.
+    ///
+    /// Shown by three facts about all bytes at once instead of one question for each number:
+    ///
+    /// * no byte of zeros: no number is 0 or longer than it has to be;
+    /// * a largest number below the end of the range: every reference leads somewhere;
+    /// * no fault while they are decoded.
+    ///
+    /// Zeros are legal where row 0 is (`range.start` is 0); then only one behind a byte that goes
+    /// on is looked for.
     pub(super) fn plain(
         &mut self,
         table: Table,
@@ -130,6 +151,9 @@ impl Cx<'_> {
     }
 
     /// Notes the references that were just read: row 0 of their table is called `first`.
+    ///
+    /// Numbers are kept plus 1 ([`Indices::plus`](crate::wire::indices::Indices::plus)), which is
+    /// taken back here.
     pub(super) fn mark_indices(&mut self, table: Table, first: u64) {
         let (indices, tables) = (self.indices.get(0, self.indices.len()), &mut self.tables);
         if !tables.unmarked {

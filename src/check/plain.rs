@@ -13,6 +13,9 @@
 //! ```
 //!
 //! Tables are compared in an order in which each refers only to those before it, so one pass is enough.
+//!
+//! It is also how duplicates are told apart cheaply: equality of what rows mean is equality of
+//! bytes.
 
 use super::cx::Cx;
 use super::fields::Fields;
@@ -24,6 +27,7 @@ use crate::wire::{FIXED64, VARINT};
 
 /// The forms of the rows of a table.
 pub(crate) struct Forms {
+    /// The table whose rows these are; a row's number in it tells whether it is plain.
     table: Table,
     shape: &'static Shape,
     /// Whether something that its rows refer to has an equal.
@@ -32,6 +36,9 @@ pub(crate) struct Forms {
 
 impl Forms {
     /// What forms of a table's rows have to look at. Tables that they refer to were compared before.
+    ///
+    /// Looked up once for a table: as long as nothing that its rows refer to has an equal, plain
+    /// rows stay as they are.
     pub(crate) fn of(cx: &Cx<'_>, table: Table, shape: &'static Shape) -> Self {
         let refers = |shape: &Shape| {
             let mut tables = shape.slots.iter().filter_map(|slot| slot.table);
@@ -43,6 +50,8 @@ impl Forms {
     }
 
     /// The form of a row; in `out` where it is not the row's own bytes.
+    ///
+    /// Borrows from the payload or from `out`, so that nothing is copied for plain rows.
     pub(crate) fn form<'b, 'a: 'b>(
         &self,
         cx: &Cx<'a>,
@@ -61,6 +70,10 @@ impl Forms {
 }
 
 /// Appends the form of a message.
+///
+/// In the order of field numbers, from what [`peek`](Cx::peek) leaves: the last of a singular
+/// field, all of a repeated one. Unknown fields are left out: two rows that differ in nothing else
+/// are equal to every reader of this version.
 fn make(
     cx: &Cx<'_>,
     shape: &'static Shape,
@@ -114,6 +127,9 @@ fn make(
 }
 
 /// Appends a list of numbers, packed; nothing of an empty one.
+///
+/// Sets are sorted, lists keep their order: the frames of a stack are a sequence, its attributes
+/// are not.
 fn list(
     cx: &Cx<'_>,
     shape: &'static Shape,

@@ -1,5 +1,8 @@
 //! What known receivers make of payloads that break a rule, as of 20 November 2026: what is refused is an error, what
 //! is dropped or damaged without a word at least a warning.
+//!
+//! Ground of the claims: the receivers' own code, at the release that is named. A rule that is on
+//! nobody's list matters as the catalogue says.
 
 use super::catalogue::{
     OP1016, OP1024, OP2004, OP2006, OP2014, OP2016, OP3003, OP3004, OP3005, OP3007, OP3008, OP4001,
@@ -12,6 +15,9 @@ use crate::error::Severity;
 use crate::format::Receiver;
 
 /// How much a rule matters at least to a receiver.
+///
+/// `None` where the receiver has no opinion. The caller takes the worse of this and the
+/// catalogue's, but for rules that are asked of receivers alone.
 pub(crate) fn level(receiver: Receiver, rule: &'static Rule) -> Option<Severity> {
     let (refuses, drops) = match receiver {
         Receiver::Parca => (PARCA_REFUSES, PARCA_DROPS),

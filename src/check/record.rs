@@ -2,6 +2,16 @@
 //!
 //! Rules ask a record, not bytes. A field that comes several times leaves its last value and body, how often it came and
 //! how many elements it had; where that is not enough the bytes are walked again, which only odd payloads need.
+//!
+//! ```text
+//! bytes   08 05   22 03 01 02 03   22 01 04        Sample { stack_index: 5, values: [1, 2, 3], values: [4] }
+//! cells   stack_index  value 5, times 1, count 1
+//!         values       times 2, count 4, body of the last one: 04
+//!         others       stale, their bit of `seen` is 0
+//! ```
+//!
+//! A record has a fixed size whatever the message holds, and is used for one message after another;
+//! that is why it keeps places and counts instead of values.
 
 use std::cell::RefCell;
 use std::ops::{Deref, DerefMut, Range};
@@ -10,6 +20,8 @@ use std::rc::Rc;
 use super::shape::{CELLS, Shape, Take};
 
 /// What a field holds.
+///
+/// 32 bytes, with places of 32 bits, which is why a payload ends at 4 GiB.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Cell {
     /// The last number, with its sign.
@@ -18,6 +30,7 @@ pub(crate) struct Cell {
     pub(crate) at: u32,
     /// The body of the last one that has a length.
     pub(crate) start: u32,
+    /// 0 where no occurrence had a length.
     pub(crate) end: u32,
     /// How often it occurs.
     pub(crate) times: u32,
@@ -37,6 +50,8 @@ impl Cell {
     }
 
     /// Counts occurrences after the first.
+    ///
+    /// Only `take` knows that they are alike; the first one was added by itself.
     pub(crate) fn add_run(&mut self, more: u32, last: &Range<usize>) {
         self.times += more;
         self.count += more;
@@ -52,6 +67,8 @@ impl Cell {
 }
 
 /// A kilobyte each, which stays where it is when it is lent.
+///
+/// Boxed, since a `Vec` of records by value would move them when it grows.
 type Free = Vec<Box<Record>>;
 
 /// Records that are not in use: a record is large, so none is made for each message.
@@ -70,7 +87,9 @@ impl Pool {
 /// A record that goes back to its pool.
 #[derive(Debug)]
 pub(crate) struct Lent {
+    /// `None` only while it is dropped.
     record: Option<Box<Record>>,
+    /// Where it goes back to. A walk has one thread, so no lock is needed.
     pool: Rc<RefCell<Free>>,
 }
 
@@ -107,7 +126,10 @@ impl DerefMut for Lent {
 /// A message's fields. Cells of fields that do not occur are stale; [`Record::seen`] tells.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Record {
+    /// By cell; stale where the bit of `seen` is 0.
     cells: [Cell; CELLS],
+    /// A bit for each cell: which fields occur. Rules read it as a set, for a `oneof` it is the
+    /// member.
     pub(crate) seen: u64,
     /// The message's own bytes.
     pub(crate) start: usize,
@@ -123,6 +145,8 @@ impl Record {
     }
 
     /// Forgets all fields: the message between these bytes is taken next.
+    ///
+    /// Two words are reset and no cell, so an empty message costs nothing.
     pub(crate) fn begin(&mut self, start: usize, end: usize) {
         (self.seen, self.unknown) = (0, false);
         (self.start, self.end) = (start, end);
@@ -155,6 +179,8 @@ impl Record {
     }
 
     /// The number in a field; 0 where it does not occur.
+    ///
+    /// As proto3 reads an absent scalar. Whether it was written tells [`has`](Self::has).
     #[inline(always)]
     pub(crate) fn number(&self, cell: usize) -> u64 {
         self.get(cell).map_or(0, |cell| cell.value)
@@ -167,24 +193,33 @@ impl Record {
     }
 
     /// How many elements a field holds.
+    ///
+    /// Of a packed list its numbers, of other repeated fields their occurrences; of singular ones
+    /// how often they were written.
     #[inline(always)]
     pub(crate) fn count(&self, cell: usize) -> usize {
         self.get(cell).map_or(0, |cell| cell.count as usize)
     }
 
     /// The body of the last occurrence.
+    ///
+    /// Empty where the field does not occur or has no length.
     #[inline(always)]
     pub(crate) fn body(&self, cell: usize) -> std::ops::Range<usize> {
         self.get(cell).map_or(0..0, |cell| cell.start as usize..cell.end as usize)
     }
 
     /// Where a field begins, or else its message.
+    ///
+    /// For findings: a field that is missing is told at its message.
     #[inline(always)]
     pub(crate) fn at(&self, cell: usize) -> usize {
         self.get(cell).map_or(self.start, |cell| cell.at as usize)
     }
 
     /// Whether every field is what it is when it is left out; of messages inside it their absence.
+    ///
+    /// What the schema does not know is not looked at: it has no cell.
     pub(crate) fn is_zero(&self, shape: &Shape) -> bool {
         (0..CELLS).all(|cell| {
             let (Some(found), Some(slot)) = (self.get(cell), shape.of_cell(cell)) else {

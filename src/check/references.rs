@@ -1,5 +1,12 @@
 //! That no reference of any generation is forgotten: neither by the reader, which proves them, nor by
 //! the rules.
+//!
+//! Both are held against the same payloads, made of the schema and of nothing else: a reference
+//! that is added to it is asked for here without a line of test.
+//!
+//! ```text
+//! ProfilesData ─► … ─► the message of the field, in it the index 9999     every table has one empty row
+//! ```
 
 use crate::check::{Options, check};
 use crate::format::{Encoding, Format};
@@ -13,6 +20,8 @@ const PAST: u64 = 9_999;
 
 /// A payload that has nothing but the messages that lead to a field, and in it an index; and before
 /// that, where tables have a row that stands for none, this row.
+///
+/// Wrapped from the inside out. The dictionary comes first, which protobuf allows.
 fn payload(version: Version, path: &[&Field], field: &Field) -> Vec<u8> {
     let mut message = Vec::new();
     match field.is_repeated() {
@@ -35,12 +44,18 @@ fn payload(version: Version, path: &[&Field], field: &Field) -> Vec<u8> {
 }
 
 /// Appends an empty row for each table that a message has.
+///
+/// Row 0, so that what is left out refers to something and the one index is all that is wrong.
 fn empty_rows(out: &mut Vec<u8>, message: &MessageType, version: Version) {
     let tables = message.fields_in(version).filter(|field| matches!(field.role, Role::Row(_)));
     tables.for_each(|table| field_bytes(out, table.number, &[]));
 }
 
 /// Every reference of a version, and the fields that lead to it.
+///
+/// A walk over the messages of the schema, each once, so that recursion (a value in a value) ends.
+/// Value types are entered twice, as that of samples and that of the period have rules of their
+/// own.
 fn references(
     version: Version,
 ) -> Vec<(Vec<&'static Field>, &'static MessageType, &'static Field)> {
@@ -67,6 +82,7 @@ fn references(
     found
 }
 
+/// Counted at the end, or a walk that finds no reference would pass.
 #[test]
 fn every_reference_past_its_table_is_refused_and_found() {
     let mut count = 0;

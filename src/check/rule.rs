@@ -1,4 +1,13 @@
 //! What a rule is: its name, what it asks, where that is said, and how much it matters.
+//!
+//! A rule is a `static` that nothing changes, declared by [`rules!`] in a file of
+//! [`catalogue`](super::catalogue). Code that finds it broken names the constant; everyone else
+//! sees this type.
+//!
+//! ```text
+//! severity "W6-7/I1-5"  generations "1-7"     what people read
+//! levels   P:- 1:I 2:I 3:I 4:I 5:I 6:W 7:W    what findings ask, made of both when the crate is compiled
+//! ```
 
 use std::fmt;
 
@@ -15,7 +24,9 @@ use crate::schema::Version;
 /// assert_eq!(rule.place(), "Sample.stack_index");
 /// ```
 pub struct Rule {
+    /// The name of the constant, so the two cannot differ.
     pub(crate) id: &'static str,
+    /// Lower case with dashes, and unique, as command lines take it.
     pub(crate) name: &'static str,
     /// As in `W6-7/I1-5`: severities by generation, or one for all.
     pub(crate) severity: &'static str,
@@ -25,16 +36,24 @@ pub struct Rule {
     pub(crate) levels: [Option<Severity>; GENERATIONS],
     /// As in `Sample.stack_index`.
     pub(crate) place: &'static str,
+    /// The condition under which it is broken, with the words of the specification in quotes where
+    /// there are any.
     pub(crate) statement: &'static str,
     /// Who says so; `own` where nobody does.
     pub(crate) source: &'static str,
+    /// Short enough for a line of `--explain`.
     pub(crate) example: &'static str,
+    /// Advice for people; what a program can do is [`fixed_by`](Rule::fixed_by).
     pub(crate) fix: &'static str,
     /// Whether it is asked only when it is named.
     pub(crate) off: bool,
 }
 
 /// Declares the rules of a family, each a constant of its id, and `RULES` of them all.
+///
+/// What the compiler refuses this way: a severity or a generation that is none ([`levels`] panics
+/// while it is evaluated), two rules of one id in a file, a row without a source. Doc comments
+/// above a row say why it is one.
 macro_rules! rules {
     ($($(#[$why:meta])* $id:ident $name:literal [$severity:literal $generations:literal] $($off:ident)? $place:literal
         $statement:literal source $source:literal example $example:literal fix $fix:literal;)*) => {
@@ -66,6 +85,9 @@ macro_rules! rules {
 pub(crate) use rules;
 
 /// pprof, then the generations 1 to 7 of OTLP.
+///
+/// The catalogue counts schemas, not releases: 1.4 and 1.5 differ in so little that they share
+/// their rules.
 pub(crate) const GENERATIONS: usize = 8;
 
 /// The generation of the catalogue that a version belongs to; 0 is pprof.
@@ -159,6 +181,7 @@ impl Rule {
 }
 
 impl PartialEq for Rule {
+    /// By address: comparing texts would be slower and say the same.
     fn eq(&self, other: &Self) -> bool {
         // Each rule is one static, and nobody can make another.
         std::ptr::eq(self, other)
@@ -197,6 +220,9 @@ impl fmt::Display for Rule {
 }
 
 /// The severities by generation that a row of the catalogue means.
+///
+/// Evaluated by the compiler for each row, hence the loops over bytes. Parts are applied in order;
+/// what no part names, and what the rule is not asked of, is `None`.
 pub(crate) const fn levels(severity: &str, generations: &str) -> [Option<Severity>; GENERATIONS] {
     let asked = members(generations.as_bytes(), 0, generations.len());
     let text = severity.as_bytes();
@@ -227,6 +253,8 @@ pub(crate) const fn levels(severity: &str, generations: &str) -> [Option<Severit
 }
 
 /// The generations in `1-4,6,P`; `A` is all.
+///
+/// A range takes the digit before it as its beginning, which is a member already.
 const fn members(text: &[u8], start: usize, end: usize) -> [bool; GENERATIONS] {
     let mut of = [false; GENERATIONS];
     let mut at = start;
@@ -255,6 +283,8 @@ const fn members(text: &[u8], start: usize, end: usize) -> [bool; GENERATIONS] {
 }
 
 /// A generation by its digit.
+///
+/// Anything else is a mistake in a row, and stops the compiler.
 const fn digit(byte: u8) -> usize {
     assert!(byte >= b'1' && byte <= b'7', "a generation is a digit from 1 to 7");
     (byte - b'0') as usize

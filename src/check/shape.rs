@@ -5,6 +5,13 @@
 //! the generation, and what a generation does not have is never seen.
 //!
 //! The shapes of a version are made of the schema once in a process, when a payload of it is first checked.
+//!
+//! Why not ask the schema itself: its tables serve all versions and are searched by key, while a
+//! walk asks by number, for each field of each message. A shape answers with two array lookups.
+//!
+//! ```text
+//! tag 22 ─► number 4 ─► numbers[4] = slot 3 ─► Slot { cell of "values", Varint, repeated, … } ─► record
+//! ```
 
 use std::sync::OnceLock;
 
@@ -15,37 +22,65 @@ use crate::wire::short::NO_TAG;
 use crate::wire::{FIXED64, LEN, VARINT};
 
 /// The messages that have rules of their own.
+///
+/// The walk chooses rules by it. Names of messages moved between generations less than their fields
+/// did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
+    /// The payload of OTLP, from a file or a request.
     ProfilesData,
+    /// The tables, since 1.7.
     Dictionary,
+    /// A resource and its scopes.
     ResourceProfiles,
+    /// A scope and its profiles; in 1.3 its containers.
     ScopeProfiles,
+    /// `ProfileContainer`, 1.3 alone.
     Container,
+    /// Also the payload of pprof.
     Profile,
+    /// A type and its unit, of samples or of the period.
     ValueType,
+    /// The unit of a key, up to 1.7.
     AttributeUnit,
+    /// A row: trace and span.
     Link,
+    /// A stack with its values.
     Sample,
+    /// pprof and 1.3.
     Label,
+    /// A row, since 1.8.
     Stack,
+    /// A row.
     Mapping,
+    /// A row.
     Location,
+    /// Inside a location.
     Line,
+    /// A row.
     Function,
+    /// A row of the attribute table, since 1.8.
     KeyValueAndUnit,
+    /// A value; the only message with a `oneof`.
     AnyValue,
+    /// Holds values: here messages begin to nest without end.
     ArrayValue,
+    /// Holds pairs, which hold values.
     KeyValueList,
+    /// A pair in place; up to 1.7 also a row of the attribute table.
     KeyValue,
+    /// `InstrumentationScope`.
     Scope,
+    /// Inside a resource, since 1.6.
     EntityRef,
+    /// Who was profiled.
     Resource,
     /// A message without rules of its own: its fields are checked by what the schema says of them.
     Other,
 }
 
 impl Kind {
+    /// By the name in the schema; called once for each message of a version.
     fn of(message: &MessageType) -> Self {
         match message.name {
             "ProfilesData" => Self::ProfilesData,
@@ -78,21 +113,32 @@ impl Kind {
 }
 
 /// How the value of a field is taken.
+///
+/// The field types of the schema, folded by how their bytes are taken apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Take {
+    /// All integers but fixed ones, bools and enums; packed where repeated.
     Varint,
+    /// `fixed64` and `double`.
     Fixed,
+    /// `string`, which has to be UTF-8.
     Text,
+    /// Length-delimited, and nothing is asked of them.
     Bytes,
+    /// Entered later; [`Slot::child`] says as what.
     Message,
 }
 
 /// A field of a message.
+///
+/// All that a walk asks of a field, found out beforehand.
 #[derive(Debug)]
 pub(crate) struct Slot {
     pub(crate) field: &'static Field,
+    /// The row of its key in the schema of its message, the same in all versions.
     pub(crate) cell: usize,
     pub(crate) take: Take,
+    /// Whether it is a list.
     pub(crate) repeated: bool,
     /// Whether 0 is what it is when it is not there.
     pub(crate) plain: bool,
@@ -101,6 +147,8 @@ pub(crate) struct Slot {
     /// The table that it refers to, with the rule about it.
     pub(crate) table: Option<(Table, &'static Rule)>,
     /// The message it holds.
+    ///
+    /// A row of [`Shapes`]; meaningless unless `take` is [`Take::Message`].
     pub(crate) child: usize,
     /// Whether it is what its row is called, which says nothing of what it is.
     pub(crate) is_id: bool,
@@ -112,6 +160,7 @@ pub(crate) struct Slot {
 #[derive(Debug)]
 pub(crate) struct Shape {
     pub(crate) kind: Kind,
+    /// As the proto of the newest version calls it.
     pub(crate) name: &'static str,
     /// By number.
     pub(crate) slots: Vec<Slot>,
@@ -130,13 +179,19 @@ pub(crate) struct Shape {
 }
 
 /// More than any message has keys: its cells are numbered by the row of their key in the schema.
+///
+/// A test holds the schema to it. A set of cells fits into 64 bits.
 pub(crate) const CELLS: usize = 30;
 
 /// More than the largest number of a field.
+///
+/// A test holds the schema to it, too.
 const NUMBERS: usize = 32;
 
 impl Shape {
     /// The field of a number.
+    ///
+    /// `None` for a field that the version does not know, whatever older or newer ones do.
     #[inline(always)]
     pub(crate) fn slot(&self, number: u32) -> Option<&Slot> {
         let slot = *self.numbers.get(number as usize)?;
@@ -144,12 +199,16 @@ impl Shape {
     }
 
     /// The field of a cell.
+    ///
+    /// `None` for a key that the version has no field for.
     #[inline(always)]
     pub(crate) fn of_cell(&self, cell: usize) -> Option<&Slot> {
         self.cells.get(cell).copied().flatten().and_then(|slot| self.slots.get(slot))
     }
 
     /// The name of the field of a cell.
+    ///
+    /// In the words of the version, for paths of findings.
     pub(crate) fn name_of(&self, cell: usize) -> &'static str {
         self.of_cell(cell).map_or("", |slot| slot.field.name)
     }
@@ -158,6 +217,7 @@ impl Shape {
 /// All messages of a version.
 #[derive(Debug)]
 pub(crate) struct Shapes {
+    /// The payload first; a field refers to its message by the row here.
     shapes: Vec<Shape>,
 }
 
@@ -165,6 +225,7 @@ pub(crate) struct Shapes {
 pub(crate) const ROOT: usize = 0;
 
 impl Shapes {
+    /// Made once in a process and kept: a few dozen messages.
     pub(crate) fn of(version: Version) -> &'static Self {
         static SHAPES: [OnceLock<Shapes>; Version::ALL.len()] =
             [const { OnceLock::new() }; Version::ALL.len()];
@@ -187,12 +248,14 @@ impl Shapes {
     }
 
     /// A message by its row.
+    ///
+    /// Rows come from slots of the same shapes alone.
     #[inline(always)]
     pub(crate) fn get(&'static self, row: usize) -> &'static Shape {
         &self.shapes[row]
     }
 
-    /// A message by its kind; the root where the version has none.
+    /// A message by its kind; `None` where the version has none.
     pub(crate) fn find(&'static self, kind: Kind) -> Option<&'static Shape> {
         self.shapes.iter().find(|shape| shape.kind == kind)
     }

@@ -1,11 +1,24 @@
 //! Text from strangers, as findings show it.
+//!
+//! A finding goes to terminals, logs and pull requests, while its text was written by whoever made
+//! the payload. An escape sequence must not act upon the terminal of who reads the report, nor a
+//! gigabyte of name fill it.
+//!
+//! ```text
+//! 61 1b 5b 32 4a ff   ─►   "a\u{1b}[2J\xff"
+//! ```
 
 use std::fmt::{self, Display, Write};
 
 /// The most characters of a text that are shown.
+///
+/// In characters of the output, escapes included.
 const SHOWN: usize = 120;
 
 /// Text from strangers: in quotes, escaped, and cut.
+///
+/// Bytes that are no UTF-8 are shown as `\xff`, so nothing is replaced that could be searched for.
+/// Costs at most 480 bytes of reading, whatever the length.
 pub(crate) struct Shown<'a>(pub(crate) &'a [u8]);
 
 impl Display for Shown<'_> {
@@ -35,6 +48,8 @@ impl Display for Shown<'_> {
 }
 
 /// What a terminal would act upon is escaped: controls, and marks that turn the direction of writing.
+///
+/// Quotes and backslashes are escaped too, so that what is shown can be read back without doubt.
 fn escape(char: char) -> impl Iterator<Item = char> {
     let acts =
         matches!(char, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');

@@ -66,8 +66,11 @@ pub(crate) struct ProfileState {
 /// What was met, by keys of 128 bits.
 #[derive(Debug, Default)]
 pub(crate) struct Met {
+    /// In the order in which they were met.
     keys: Vec<u128>,
+    /// The row of each, for findings that name the first.
     rows: Vec<u32>,
+    /// From a hash to a position in both.
     index: RowIndex,
     hasher: foldhash::fast::RandomState,
 }
@@ -223,6 +226,9 @@ pub(crate) struct MappingFact {
 
 impl PayloadState {
     /// A fingerprint that nobody can aim at.
+    ///
+    /// The seed is new for each walk: whoever makes a payload cannot look for collisions, at 128
+    /// bits they do not happen.
     pub(crate) fn fingerprint(&mut self, bytes: &[u8]) -> u128 {
         if self.seed == 0 {
             self.seed = foldhash::fast::RandomState::default().hash_one(1u8) | 1;

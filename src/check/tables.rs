@@ -41,10 +41,15 @@ struct Stretch {
 }
 
 /// Fewer rows than this are read again: a stretch takes more memory than a row.
+///
+/// In rows. Whoever comes by a shorter stretch walks its headers.
 const WORTHWHILE: usize = 8;
 
 impl Tables {
     /// Adds the rows of the tables in a message.
+    ///
+    /// Called for each message that holds tables: rows of several dictionaries follow one another,
+    /// as decoders merge them.
     pub(crate) fn survey(&mut self, bytes: &[u8], shape: &Shape, start: usize, end: usize) {
         let mut fields = Fields::new(bytes, start, end);
         loop {
@@ -71,6 +76,8 @@ impl Tables {
 
     /// The rows that follow the one whose header begins at a byte, as far as nothing is between them; none where that is
     /// not known.
+    ///
+    /// Two binary searches, in stretches and in rows.
     pub(crate) fn behind(&self, at: usize) -> &[(u32, u32)] {
         let later = self.stretches.partition_point(|stretch| stretch.at <= at);
         let Some(stretch) = later.checked_sub(1).and_then(|found| self.stretches.get(found)) else {
@@ -87,6 +94,8 @@ impl Tables {
     }
 
     /// Makes room for what is referred to.
+    ///
+    /// Two arrays of one entry for each row: 5 bytes.
     pub(crate) fn close(&mut self) {
         for (table, rows) in self.rows.iter().enumerate() {
             self.lens[table] = rows.len() as u64;
@@ -102,6 +111,8 @@ impl Tables {
     }
 
     /// Notes a reference to a row that there is.
+    ///
+    /// The hottest write of a walk: nothing but an addition, and none where nobody asks.
     #[inline(always)]
     pub(crate) fn mark(&mut self, table: Table, row: u64) {
         if self.unmarked {
@@ -126,6 +137,8 @@ impl Tables {
     }
 
     /// Takes a reference to a row back, and says whether it was the last.
+    ///
+    /// A count and not a bit, as the last reference is what matters.
     pub(crate) fn release(&mut self, table: Table, row: u64) -> bool {
         let row = usize::try_from(row).ok();
         let uses = row.and_then(|row| self.uses[table as usize].get_mut(row));
@@ -149,11 +162,15 @@ impl Tables {
     }
 
     /// The rows from `first` on that nothing refers to.
+    ///
+    /// Rows before `first` need no reference.
     pub(crate) fn unused(&self, table: Table, first: usize) -> impl Iterator<Item = usize> {
         (first..self.rows[table as usize].len()).filter(move |row| !self.is_used(table, *row))
     }
 
     /// The body of a row.
+    ///
+    /// `None` of a row past the table, so that whoever asks can pass a reference as it was read.
     pub(crate) fn row(&self, table: Table, row: u64) -> Option<(usize, usize)> {
         let row = usize::try_from(row).ok()?;
         let (start, end) = *self.rows[table as usize].get(row)?;

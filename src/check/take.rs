@@ -1,4 +1,15 @@
 //! A message taken apart, field by field: what nearly all fields are is decided here, the rest in `odd`.
+//!
+//! ```text
+//! tag ─► slot of the number ─► wire type as the schema says? ─► value, length or body ─► cell of the record
+//!          │ none                  │ no                             │ odd
+//!          ▼                       ▼                                ▼
+//!       unknown: passed over    mismatch: the message ends       told, kept where it can be
+//! ```
+//!
+//! Every byte of a payload that is not proved fine by [`fast`](super::fast) comes through here
+//! once. So the usual is inlined and branches to nothing but `#[cold]` functions; what they find is
+//! about bytes and references. What a value means is asked later, of the record.
 
 use std::ops::Range;
 
@@ -17,6 +28,9 @@ use crate::wire::{FIXED64, LEN, VARINT};
 
 impl Cx<'_> {
     /// Takes a message apart, and finds what is wrong with its bytes and its references.
+    ///
+    /// What was taken before the message broke stays in the record, and is not looked at. Of a
+    /// `oneof` each member has a cell: more than one bit is more than one member.
     pub(crate) fn take(
         &mut self,
         shape: &'static Shape,
@@ -43,6 +57,11 @@ impl Cx<'_> {
 
     /// Takes more fields like the one that was just taken, where those hold messages or texts that there is nothing
     /// to say of.
+    ///
+    /// Rows of tables lie end to end, and where they lie is known from the survey
+    /// ([`Tables::behind`](super::tables::Tables)), so that most of a dictionary is passed over in
+    /// one step. Texts are looked at, messages come later. Where nothing is known headers are read,
+    /// for as long as they are like the first.
     #[inline(never)]
     fn run(
         &mut self,
@@ -92,6 +111,8 @@ impl Cx<'_> {
     ///
     /// The schema says of which kind a field's bytes are. Where they are of another, their message ends: what stands behind
     /// them may be anything.
+    ///
+    /// Tags of one byte are nearly all there are; a byte below 8 is field 0 and no tag.
     #[inline(always)]
     pub(super) fn field(
         &mut self,
@@ -136,6 +157,8 @@ impl Cx<'_> {
     }
 
     /// Where a finding about a field is.
+    ///
+    /// Of a list at the row that comes next: call it before the element is counted.
     pub(super) fn spot(slot: &Slot, record: &Record, at: usize) -> Spot {
         let spot = Spot::at(at).field(slot.field.name);
         match slot.repeated {
@@ -146,6 +169,10 @@ impl Cx<'_> {
 
     /// A number as a varint: in its shortest form, within what the field's type holds, and a row that is there where it
     /// refers to one.
+    ///
+    /// One comparison finds what is odd: a value past what the type holds (which a negative index
+    /// is), a default that is written out, a length longer than need be. References are taken as
+    /// they are met, so that each table's uses are counted.
     #[inline(always)]
     pub(super) fn number(
         &mut self,
@@ -184,6 +211,8 @@ impl Cx<'_> {
     }
 
     /// A number of eight bytes: a time, a double or an id, of which every value is one.
+    ///
+    /// Fewer than eight bytes end the message.
     #[inline(always)]
     pub(super) fn fixed(
         &mut self,
@@ -215,6 +244,9 @@ impl Cx<'_> {
     }
 
     /// The body of a field with a length, which has to be within its message.
+    ///
+    /// The usual is decided by two comparisons; all other lengths are `odd_length`'s, which knows
+    /// what to say.
     #[inline(always)]
     pub(super) fn length(
         &mut self,
@@ -237,6 +269,9 @@ impl Cx<'_> {
     }
 
     /// Text or bytes. Printable ASCII within the limits is known by one look; all else is asked one rule after another.
+    ///
+    /// Empty texts are defaults that were written out, unless the field is a list or a member of a
+    /// `oneof`.
     #[inline(always)]
     pub(super) fn text(
         &mut self,
@@ -265,6 +300,9 @@ impl Cx<'_> {
     }
 
     /// A reference: whether the row is there, and that something refers to it, which orphans are told by.
+    ///
+    /// Negative indices come as numbers past any table. Tables of 1.3 to 1.5 are those of the
+    /// profile that is walked.
     #[inline(always)]
     #[expect(clippy::too_many_arguments, reason = "it is inlined into the hottest loop")]
     pub(super) fn refer(
@@ -285,6 +323,9 @@ impl Cx<'_> {
     }
 
     /// A number of a list on its own: beside packed ones (`chunk`) it is a rule of its own.
+    ///
+    /// `chunk` says whether a packed chunk came before: a mix is legal, and decoders are known to
+    /// lose half of it.
     #[inline(always)]
     pub(super) fn unpacked(
         &mut self,

@@ -2,6 +2,9 @@
 //!
 //! The bytes of `string` fields of OTLP have to be UTF-8; pprof never says so, and its readers keep what there is, so that
 //! a warning is enough there.
+//!
+//! Most text is ASCII and short. So it is first asked, eight bytes at a time, whether there is
+//! anything to say ([`is_odd`]); only what is odd comes to [`check`], which asks rule by rule.
 
 use std::ops::Range;
 
@@ -13,6 +16,9 @@ use crate::schema::Version;
 use crate::wire::varint::CONTINUES;
 
 /// Whether there may be something to say of a text: it is not printable ASCII.
+///
+/// The last eight bytes are looked at as one word that may overlap the one before: no tail is left
+/// over. DEL (0x7f) is not odd, and neither is it a control of C0.
 #[inline(always)]
 pub(crate) fn is_odd(text: &[u8]) -> bool {
     let Some(last) = text.last_chunk() else {
@@ -28,6 +34,8 @@ pub(crate) fn is_odd(text: &[u8]) -> bool {
 }
 
 /// Whether a byte occurs, with a high bit or without.
+///
+/// May say yes though the byte does not occur (0xa5 for 0x25): who asks looks again.
 #[inline(always)]
 pub(crate) fn has(bytes: &[u8], byte: u8) -> bool {
     let Some(last) = bytes.last_chunk() else {
@@ -41,11 +49,16 @@ pub(crate) fn has(bytes: &[u8], byte: u8) -> bool {
 }
 
 /// A byte eight times.
+///
+/// For comparing eight bytes with one.
 const fn each(byte: u8) -> u64 {
     u64::from_le_bytes([byte; 8])
 }
 
 /// Says what there is to say of a text or of bytes.
+///
+/// Texts that are long are also looked through: the rules do not exclude each other. The original
+/// payload may be long.
 #[cold]
 #[inline(never)]
 pub(crate) fn check(cx: &mut Cx<'_>, slot: &Slot, spot: Spot, body: Range<usize>) {

@@ -2,6 +2,11 @@
 //!
 //! Protobuf's rules are stricter than many readers: at most ten bytes, and no bit past the 64th. Which of the two a varint
 //! breaks is a rule of its own each (`OP1001`, `OP1002`).
+//!
+//! ```text
+//! 85 80 00    three bytes for 5: legal, told by OP1003     ff × 9, 01    2^64 - 1, the largest
+//! 80          cut off: OP1002                              ff × 10       more than 64 bits: OP1001
+//! ```
 
 use crate::wire::read::Reader;
 
@@ -15,6 +20,8 @@ pub(crate) enum Fault {
 }
 
 /// The varint at `at`, and where it ends.
+///
+/// One or two bytes are decided here: nearly all tags, lengths and indices.
 #[inline(always)]
 pub(crate) fn varint(bytes: &[u8], at: usize, end: usize) -> Result<(u64, usize), Fault> {
     match bytes.get(at..end) {
@@ -37,6 +44,8 @@ fn long(bytes: &[u8], at: usize, end: usize) -> Result<(u64, usize), Fault> {
 }
 
 /// Why bytes do not begin with a varint.
+///
+/// Ten bytes of which nine go on are enough for 64 bits; fewer bytes ended too early.
 #[cold]
 fn fault(bytes: &[u8]) -> Fault {
     let ten = bytes.iter().take(10).filter(|byte| **byte >= 0x80).count();
@@ -47,6 +56,9 @@ fn fault(bytes: &[u8]) -> Fault {
 }
 
 /// The numbers of a packed field that was walked before, and where each begins.
+///
+/// Ends where the bytes do, or where they are wrong: [`take`](super::take) told of that when it
+/// walked the list.
 pub(crate) struct Packed<'a> {
     bytes: &'a [u8],
     at: usize,

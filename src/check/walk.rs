@@ -11,6 +11,11 @@
 //! `enter` asks what a message says of itself; what is inside it may need that: samples need the time range of their
 //! profile, which stands behind them. `leave` asks what only all that is inside shows: orphans, sums, empty tables. A
 //! message that cannot be taken apart is left where it broke, its neighbours are walked all the same.
+//!
+//! Tables come before what refers to them not only in meaning: a reference is one comparison and
+//! one addition to a row's count if rows are known. In the bytes they may stand behind, so the
+//! headers are surveyed first. The stack of calls is as deep as messages nest, up to
+//! `limits.max_nesting`, and frames are kept small for that.
 
 use super::catalogue::{OP5018, PP1038};
 use super::cx::{Broken, Cx};
@@ -29,6 +34,9 @@ use super::tables::Tables;
 use crate::schema::{PROFILES_DATA, Version};
 
 /// Walks all of a payload.
+///
+/// Versions up to 1.5 and pprof have tables in each profile, and are surveyed there. Linear in the
+/// payload.
 pub(crate) fn walk(cx: &mut Cx<'_>) {
     cx.styled = cx.findings.asks(&OP5018);
     let shape = cx.shapes.get(ROOT);
@@ -48,10 +56,13 @@ pub(crate) fn walk(cx: &mut Cx<'_>) {
     limits::hints(cx);
 }
 
+/// Cell of the tables in the payload.
 const DICTIONARY: usize = PROFILES_DATA.cell("dictionary");
 
 /// Finds the rows of the dictionary before anything is walked: profiles refer to it, and in the bytes it stands behind
 /// them. Of several dictionaries, which decoders merge, the rows follow one another.
+///
+/// Without any, references are not held against anything (`missing`), which `OP2005` says once.
 fn survey_dictionaries(cx: &mut Cx<'_>, root: &'static Shape) {
     let Some(slot) = root.of_cell(DICTIONARY) else { return };
     let dictionary = cx.shapes.get(slot.child);
@@ -66,6 +77,9 @@ fn survey_dictionaries(cx: &mut Cx<'_>, root: &'static Shape) {
 }
 
 /// The rows of all tables are known.
+///
+/// What rules need to know of rows before the first one is walked: keys of attributes, ranges of
+/// mappings, start lines, ids of pprof. Each is a pass over headers.
 fn ready(cx: &mut Cx<'_>) {
     cx.tables.close();
     cx.tables.unmarked = !orphans::asked(cx) && !cx.findings.asks(&PP1038);
@@ -79,6 +93,9 @@ fn ready(cx: &mut Cx<'_>) {
 }
 
 /// The rows of all tables were walked.
+///
+/// Before samples are walked, since equal samples are those of equal rows. The path is set by hand,
+/// as the walk is a level higher.
 fn compare_rows(cx: &mut Cx<'_>) {
     let in_dictionary = cx.version >= Version::V1_7;
     if in_dictionary {
@@ -93,6 +110,8 @@ fn compare_rows(cx: &mut Cx<'_>) {
 }
 
 /// The message after whose tables all rows are known: a profile, where each has its own.
+///
+/// Rows are compared when its table messages were walked, and orphans counted when it is left.
 fn is_above_tables(cx: &Cx<'_>, kind: Kind) -> bool {
     match cx.version <= Version::V1_5 {
         true => kind == Kind::Profile,
@@ -101,6 +120,9 @@ fn is_above_tables(cx: &Cx<'_>, kind: Kind) -> bool {
 }
 
 /// Walks a message and all that is in it.
+///
+/// A broken message is left at once, after the rows of its tables were compared. What the message
+/// itself says is asked before its children, for they read the state that it sets.
 fn message(
     cx: &mut Cx<'_>,
     shape: &'static Shape,
@@ -137,6 +159,10 @@ fn message(
 }
 
 /// Walks the messages inside a message: the rows of tables, or the others.
+///
+/// Called twice for messages that have both kinds. Rows are numbered as they come, by field; of
+/// several dictionaries they go on counting. Fields of no interest are passed over by what the
+/// survey knows, or by their headers.
 fn children(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record, tables: bool) {
     if cx.depth >= cx.limits.max_nesting {
         if tables || record.seen & shape.tables == 0 {
@@ -185,6 +211,8 @@ fn children(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record, tables: boo
 }
 
 /// What is asked of a message before what is inside it.
+///
+/// pprof shares kinds with OTLP, and has functions of its own where its rules differ.
 fn enter(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
     match shape.kind {
         Kind::Sample if cx.version == Version::Pprof => pprof_samples::sample(cx, shape, record),
@@ -231,6 +259,8 @@ fn enter(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
 }
 
 /// A profile of OTLP.
+///
+/// Units and string 0 are asked where the tables are the profile's.
 fn profile(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
     structure::profile(cx, shape, record);
     identity::profile(cx, record);
@@ -243,6 +273,8 @@ fn profile(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
 }
 
 /// What is asked of a message when all that is inside it was walked.
+///
+/// Of a dictionary that is missing nothing more is asked.
 fn leave(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
     match shape.kind {
         Kind::ArrayValue | Kind::KeyValueList => cx.payload.value_depth -= 1,
@@ -272,6 +304,8 @@ fn leave(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
 }
 
 /// What is asked of tables when all references to them are known.
+///
+/// Orphans last: they take references back, and `frames` asks before which locations are used.
 fn after_tables(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
     match cx.version {
         Version::Pprof => pprof_rows::tables(cx),
