@@ -1,4 +1,13 @@
 //! Rows of the attribute table.
+//!
+//! A `KeyValueAndUnit` holds a message that holds a value; proving all three by one look saves two
+//! walks for each row. What is left to the walk: values of other kinds, keys that a convention
+//! knows, rows of which the type or unit is not that of their key, and texts that are not printable
+//! ASCII.
+//!
+//! ```text
+//! 08 05  12 04 0a 02 6f 6b  18 07      { key_strindex: 5, value: { string_value: "ok" }, unit_strindex: 7 }
+//! ```
 
 use super::message::{Message, Window};
 use crate::check::catalogue::OP5013;
@@ -10,6 +19,7 @@ use crate::check::state::{Attribute, Class, KeyState};
 use crate::check::text;
 use crate::schema::{ANY_VALUE, KEY_VALUE_AND_UNIT, Table};
 
+/// Cells of the row and of the two members that are usual.
 const KEY: usize = KEY_VALUE_AND_UNIT.cell("key_strindex");
 const VALUE: usize = KEY_VALUE_AND_UNIT.cell("value");
 const UNIT: usize = KEY_VALUE_AND_UNIT.cell("unit_strindex");
@@ -19,6 +29,10 @@ const INT: usize = ANY_VALUE.cell("int_value");
 /// A row of the attribute table: a key that no convention names, and one text or integer of the type that its key has.
 ///
 /// Type and unit of each key are held in [`KeyState`]; the first row of a key says what they are.
+///
+/// A unit that is none of UCUM is told here and is no reason to walk the row: a profiler that
+/// writes one writes it in every row. A value of one member is two levels deeper than the row,
+/// which the limit on nesting has to allow.
 #[inline(always)]
 pub(super) fn entry(cx: &mut Cx<'_>, message: &Message) -> Option<()> {
     let mut fields = message.short(cx)?;
@@ -55,6 +69,9 @@ pub(super) fn entry(cx: &mut Cx<'_>, message: &Message) -> Option<()> {
 }
 
 /// The member that a value has, if it is a text or a number of which there is nothing to say.
+///
+/// As a bit of the member's cell, which is how [`KeyState`] holds types. The integer 0 is walked: a
+/// oneof may say it, and nobody has to know here.
 #[inline(always)]
 fn kind_of(shape: &'static Shape, mut value: Window<'_>) -> Option<u64> {
     if let Some(text) = value.part(shape.tags[TEXT]) {
@@ -64,6 +81,8 @@ fn kind_of(shape: &'static Shape, mut value: Window<'_>) -> Option<u64> {
 }
 
 /// Tells of a unit that is not usual; most attributes have that of the one before.
+///
+/// One unit is remembered, with the answer; it is asked again where another comes between.
 #[inline(always)]
 fn is_usual(cx: &mut Cx<'_>, message: &Message, unit: u64, at: usize) {
     if cx.unit != (unit, true) {

@@ -1,6 +1,15 @@
 //! Samples with a value for each sample type: before 1.8, and in pprof.
 //!
 //! The sums of all columns are needed, as each has to stay within 64 bits: readers add values up where they merge samples.
+//!
+//! | | since 1.8 | here |
+//! |---|---|---|
+//! | values belong to | timestamps | sample types |
+//! | the stack is | a row | a slice (1.3 to 1.7), a list of ids (pprof) |
+//! | timestamps | proved | walked |
+//!
+//! A sample is proved in full before anything is noted of it, as one that fails is walked from the
+//! start.
 
 use std::ops::Range;
 
@@ -15,6 +24,7 @@ use crate::schema::{LABEL, SAMPLE, Table, Version};
 use crate::wire::read::Reader;
 use crate::wire::write::varint_len;
 
+/// Cells of samples up to 1.7.
 const SLICE_START: usize = SAMPLE.cell("locations_start_index");
 const SLICE_LENGTH: usize = SAMPLE.cell("locations_length");
 const VALUES: usize = SAMPLE.cell("values");
@@ -24,15 +34,21 @@ const ATTRIBUTES: usize = SAMPLE.cell("attribute_indices");
 /// The values of a sample, a column each.
 #[derive(Clone, Copy, Default)]
 struct Values {
+    /// By column; 0 behind `count`.
     values: [i64; Values::MOST],
+    /// How many the sample has.
     count: usize,
 }
 
 impl Values {
     /// Samples of more columns are walked.
+    ///
+    /// Go's heap profiles have four.
     const MOST: usize = 8;
 
     /// The values in a packed field, each in its shortest form.
+    ///
+    /// `None` for one that is longer than it has to be, which is a finding of its own.
     #[inline(always)]
     fn of(cx: &Cx<'_>, body: Range<usize>) -> Option<Self> {
         let mut found = Self::default();
@@ -49,6 +65,9 @@ impl Values {
     }
 
     /// The sums of the columns with these, if there is one for each and all stay within 64 bits.
+    ///
+    /// `None` as well before the first sample of a profile, which has no sums yet: it is walked and
+    /// makes them.
     #[inline(always)]
     fn added(&self, cx: &Cx<'_>) -> Option<[i64; Self::MOST]> {
         let mut sums = self.values;
@@ -62,11 +81,17 @@ impl Values {
 }
 
 /// Keeps the sums of the columns, now that the sample is known to be fine.
+///
+/// Infallible, and last.
 fn keep(cx: &mut Cx<'_>, sums: [i64; Values::MOST]) {
     cx.profile.sums.iter_mut().zip(sums).for_each(|(known, sum)| *known = Some(sum));
 }
 
 /// A sample that refers to a slice of its profile's locations.
+///
+/// Only start and end of the slice are compared. Labels, a list of locations in the sample and
+/// timestamps are walked. In 1.3 link 0 cannot be told from none and is never written by writers
+/// that leave defaults out; from 1.4 on presence counts.
 #[inline(always)]
 pub(super) fn sliced(cx: &mut Cx<'_>, message: &Message) -> Option<()> {
     let mut fields = message.short(cx)?;
@@ -106,6 +131,7 @@ pub(super) fn sliced(cx: &mut Cx<'_>, message: &Message) -> Option<()> {
     Some(())
 }
 
+/// Cells of pprof's samples.
 const LOCATIONS: usize = SAMPLE.cell("location_index");
 const LABELS: usize = SAMPLE.cell("label");
 
@@ -113,9 +139,15 @@ const LABELS: usize = SAMPLE.cell("label");
 const MOST_LABELS: usize = 16;
 
 /// A label: its key, and the text and the unit it has.
+///
+/// As rows of the string table; the number itself is of no interest.
 type Label = (u64, u64, u64);
 
 /// A sample of pprof: its locations, its values, its labels.
+///
+/// The only messages of any length that are proved besides stacks: a deep stack makes a long
+/// sample. Labels are in an array on the stack; the largest cost is the list of ids, which is
+/// proved as a whole ([`Cx::plain`](crate::check::cx::Cx)).
 #[inline(always)]
 pub(super) fn of_pprof(cx: &mut Cx<'_>, message: &Message) -> Option<()> {
     let mut fields = Fields::new(cx.bytes, message.start, message.end);
@@ -149,6 +181,8 @@ pub(super) fn of_pprof(cx: &mut Cx<'_>, message: &Message) -> Option<()> {
 }
 
 /// Whether no sample of these locations and labels was met; it is now.
+///
+/// As [`identity_of`] of the rules sees it, from the same bytes.
 #[inline(always)]
 fn is_new(
     cx: &mut Cx<'_>,
@@ -163,12 +197,16 @@ fn is_new(
     cx.profile.identities.before(key, message.row() as u32).is_none()
 }
 
+/// Cells of labels.
 const KEY: usize = LABEL.cell("key_strindex");
 const TEXT: usize = LABEL.cell("str_strindex");
 const NUMBER: usize = LABEL.cell("num");
 const UNIT: usize = LABEL.cell("num_unit_strindex");
 
 /// Reads labels, if each has a key of its own and either a text or a number with the usual unit.
+///
+/// Keys are compared as rows first and as texts where rows differ. A unit is usual if it is the one
+/// that its key had before; the first label of a key that has a unit is walked and sets it.
 #[inline(always)]
 fn read(cx: &Cx<'_>, bodies: &[(usize, usize)], labels: &mut [Label]) -> Option<()> {
     let shape = cx.label_shape?;

@@ -1,4 +1,11 @@
 //! Locations and functions: nearly all rows of a dictionary.
+//!
+//! ```text
+//! location   08 01   10 80 20   1a 04 08 03 10 0c      { mapping_index: 1, address: 4096, lines: [{ function_index: 3, line: 12 }] }
+//! ```
+//!
+//! `PPROF` is a constant of the functions, so the differences between ids and rows cost no branch:
+//! a row has an `id` there, references are ids, and row 0 is a row like any other.
 
 use super::message::{Few, Message, Window};
 use crate::check::catalogue::{OP7011, OP7014};
@@ -9,6 +16,7 @@ use crate::check::state::Line;
 use crate::check::text;
 use crate::schema::{FUNCTION, LINE, LOCATION, Table, Version};
 
+/// Cells of `Location`. `id` and `is_folded` exist in pprof and old generations.
 const ID: usize = LOCATION.cell("id");
 const MAPPING: usize = LOCATION.cell("mapping_index");
 const ADDRESS: usize = LOCATION.cell("address");
@@ -19,12 +27,15 @@ const FOLDED: usize = LOCATION.cell("is_folded");
 /// What a location says besides its lines.
 #[derive(Clone, Copy)]
 struct Place<'a> {
+    /// 0 where the version has none.
     id: u64,
     /// The reference to its mapping, which may be 0 where 0 is not none.
     mapping: Option<u64>,
+    /// 0 where it is not known.
     address: u64,
     /// Where the field of its address begins.
     address_at: usize,
+    /// The body of the list; `None` where it is not there.
     attributes: Option<Window<'a>>,
 }
 
@@ -53,6 +64,9 @@ pub(super) fn location<const PPROF: bool>(cx: &mut Cx<'_>, message: &Message) ->
 }
 
 /// A location of any number of lines `behind` its address.
+///
+/// Lines are kept in a list of the walk's state, which is put back when all went well. Where it did
+/// not, the next location makes a new one: rare, and no leak.
 #[inline(never)]
 fn any<const PPROF: bool>(
     cx: &mut Cx<'_>,
@@ -107,6 +121,8 @@ fn prove<const PPROF: bool>(
 }
 
 /// Whether a location of so many lines is no row 0 of OTLP, not empty and not too deep, and called as pprof wants it.
+///
+/// Where the limit on nesting is near, or another limit is reached, the walk counts and says so.
 #[inline(always)]
 fn is_usual_row<const PPROF: bool>(cx: &Cx<'_>, message: &Message, id: u64, lines: usize) -> bool {
     let first = message.row() == 0 && !PPROF;
@@ -117,6 +133,9 @@ fn is_usual_row<const PPROF: bool>(cx: &Cx<'_>, message: &Message, id: u64, line
 }
 
 /// Notes in which mapping a location is, if its address is inside it; tells of an address that is in none.
+///
+/// The last proof before anything is noted: it notes itself what it finds. An address in no mapping
+/// is told without a walk, as JITs have many.
 #[inline(always)]
 fn mapped<const PPROF: bool>(
     cx: &mut Cx<'_>,
@@ -155,6 +174,9 @@ fn mapped<const PPROF: bool>(
 }
 
 /// Notes what the lines of a location refer to and what they take, and tells of those before their functions begin.
+///
+/// A line before its function is told here: it is a hint, and profilers that have one have
+/// thousands.
 #[inline(always)]
 fn note_lines(cx: &mut Cx<'_>, message: &Message, lines: &[Line]) {
     for (row, line) in lines.iter().enumerate() {
@@ -170,11 +192,14 @@ fn note_lines(cx: &mut Cx<'_>, message: &Message, lines: &[Line]) {
     }
 }
 
+/// Cells of `Line`.
 const FUNCTION_INDEX: usize = LINE.cell("function_index");
 const LINE_NUMBER: usize = LINE.cell("line");
 const COLUMN: usize = LINE.cell("column");
 
 /// A line: its function is there, and a column has a line.
+///
+/// Numbers past 32 bits are walked: negative ones look so, and no source has as many lines.
 #[inline(always)]
 fn line<const PPROF: bool>(
     cx: &Cx<'_>,
@@ -193,6 +218,7 @@ fn line<const PPROF: bool>(
     Some(Line { function, line, column, at, length })
 }
 
+/// Cells of `Function`.
 const NAME: usize = FUNCTION.cell("name_strindex");
 const SYSTEM_NAME: usize = FUNCTION.cell("system_name_strindex");
 const FILENAME: usize = FUNCTION.cell("filename_strindex");
@@ -201,6 +227,8 @@ const FUNCTION_ID: usize = FUNCTION.cell("id");
 
 /// A function: its names are there, and it has one. Its first line was looked at by [`start_lines`], since lines are held
 /// against it, whichever table stands first.
+///
+/// Any one of the three names will do, if its string is not empty.
 #[inline(always)]
 pub(super) fn function<const PPROF: bool>(cx: &mut Cx<'_>, message: &Message) -> Option<()> {
     let mut fields = message.short(cx)?;
@@ -228,6 +256,9 @@ pub(super) fn function<const PPROF: bool>(cx: &mut Cx<'_>, message: &Message) ->
 }
 
 /// Where each function starts, if that is asked.
+///
+/// A search for one byte decides for nearly all rows; where it is found by chance the row is taken
+/// apart. Not gathered unless `OP7014` is asked.
 pub(crate) fn start_lines(cx: &mut Cx<'_>) -> Vec<i64> {
     let Some(shape) = cx.shapes.find(Kind::Function).filter(|_| cx.findings.asks(&OP7014)) else {
         return Vec::new();

@@ -1,4 +1,8 @@
 //! What proving a message fine takes: where it is, what is known of tables, and short lists of attributes.
+//!
+//! Two kinds of things: [`Message`], the place of a message with the path to it, and small
+//! questions to the state ([`Cx`]) that end a proof with `None`. `Option<()>` instead of `bool`, so
+//! that a proof is a sequence of `?`.
 
 use std::fmt::Display;
 use std::ops::Range;
@@ -19,21 +23,28 @@ pub(super) type Window<'a> = Short<'a, 264>;
 /// A message that may be fine.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Message {
+    /// Its version's layout: the tags of its fields by cell.
     pub(crate) shape: &'static Shape,
     /// Where it is in the message around it.
     pub(crate) step: Step,
+    /// Its body in the payload.
     pub(crate) start: usize,
     pub(crate) end: usize,
 }
 
 impl Message {
     /// Its fields, where it is short enough.
+    ///
+    /// `None` also near the end of a payload, where the window does not fit.
     #[inline(always)]
     pub(super) fn short<'a>(&self, cx: &Cx<'a>) -> Option<Window<'a>> {
         Window::within(cx.bytes, self.start, self.end)
     }
 
     /// Goes on to the next row, if another field has the tag `tag`.
+    ///
+    /// A copy of the step is enough for a finding; the path itself is not touched while messages
+    /// are proved.
     #[inline(always)]
     pub(super) fn next(&mut self, tag: u16, fields: &mut Fields<'_>) -> bool {
         let Some(row) = self.step.row else { return false };
@@ -44,6 +55,8 @@ impl Message {
     }
 
     /// Where a part of its fields is in the payload.
+    ///
+    /// A window counts from the message, a payload from its own beginning.
     #[inline(always)]
     pub(super) fn within(&self, part: &Window<'_>) -> Range<usize> {
         let start = self.start + part.at();
@@ -63,12 +76,16 @@ impl Message {
 
 impl Cx<'_> {
     /// Whether a row is there.
+    ///
+    /// For use with `?`.
     #[inline(always)]
     pub(super) fn has(&self, table: Table, row: u64) -> Option<()> {
         (row < self.tables.len(table)).then_some(())
     }
 
     /// Raises a finding that is no reason to look at a message again: nearly all of them may have it.
+    ///
+    /// `steps` lead from the path of the walk to the message, and are taken off again.
     #[cold]
     pub(super) fn tell(
         &mut self,
@@ -88,6 +105,8 @@ impl Cx<'_> {
     }
 
     /// The row of a reference from one row of a table to another; pprof's are ids.
+    ///
+    /// `None` where it leads nowhere, which ends the proof; the walk says so.
     #[inline(always)]
     pub(super) fn row_of<const PPROF: bool>(&self, table: Table, reference: u64) -> Option<u64> {
         match PPROF {
@@ -97,6 +116,9 @@ impl Cx<'_> {
     }
 
     /// Whether there is nothing to say of the id of a row.
+    ///
+    /// Of pprof: the number of the row plus 1, and no earlier row has it. OTLP has no ids to be
+    /// unusual.
     #[inline(always)]
     pub(super) fn is_usual_id<const PPROF: bool>(&self, table: Table, row: usize, id: u64) -> bool {
         let row = row as u64;
@@ -110,14 +132,22 @@ impl Cx<'_> {
 }
 
 /// A list of references to attributes, each of another key; an empty one where there is none.
+///
+/// Borrowed from the payload: the list is read once for the proof and once more by those who need
+/// its rows.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Few<'a> {
+    /// At its first number.
     body: Option<Window<'a>>,
+    /// At most [`FEW`].
     pub(super) len: usize,
 }
 
 impl<'a> Few<'a> {
     /// The list in the body of a field, if there is nothing to say of it.
+    ///
+    /// `None` for the null attribute (since 1.8), a row that is not there or has no key, a key that
+    /// came before, and more than eight.
     #[inline(always)]
     pub(super) fn of(cx: &Cx<'_>, body: Option<Window<'a>>) -> Option<Self> {
         let Some(mut rest) = body else { return Some(Self::default()) };
@@ -150,6 +180,8 @@ impl<'a> Few<'a> {
     }
 
     /// Notes what it refers to.
+    ///
+    /// Last of a proof, as all noting is.
     #[inline(always)]
     pub(super) fn mark(self, cx: &mut Cx<'_>) {
         if !cx.tables.unmarked {

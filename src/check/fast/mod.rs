@@ -24,6 +24,10 @@
 //!
 //! Messages of more than 256 bytes are walked, but for stacks and pprof's samples. A row of which nothing but its id says
 //! what it is called, and whose sets are in order, is noted as [plain](super::plain): then its bytes are its form.
+//!
+//! Three rules for who changes this room. A proof notes nothing before it can no longer fail. What
+//! it notes is what the walk would have noted, to the last count. And a finding that is told here
+//! is one that the walk tells in the same words; the tests compare both ways over bent payloads.
 
 mod attributes;
 mod columned;

@@ -1,6 +1,11 @@
 //! Messages of one kind that follow one another, as rows of tables and samples do.
 //!
 //! A run is passed over in one loop for each kind of message, so that what is the same for all of them is decided once.
+//!
+//! ```text
+//! dictionary   12 09 │ row 0 │ 12 07 │ row 1 │ 12 08 │ row 2 │ 1a 05 …
+//! run          shape of the rows, their tag (12), the row at hand; ends at the first other tag
+//! ```
 
 use super::message::Message;
 use crate::check::cx::Cx;
@@ -11,6 +16,7 @@ use crate::check::shape::{Shape, Slot};
 
 /// The messages of a field and the one of them that is next.
 pub(crate) struct Run<'f, 'a> {
+    /// The one at hand: to be proved, or to be walked if it cannot be.
     pub(crate) message: Message,
     /// What is behind that.
     fields: &'f mut Fields<'a>,
@@ -20,6 +26,8 @@ pub(crate) struct Run<'f, 'a> {
 
 impl<'f, 'a> Run<'f, 'a> {
     /// A run of a field of the tag `tag`; the message in `body` is its row `row`.
+    ///
+    /// A field that is no list makes a run of one.
     pub(crate) fn new(
         shape: &'static Shape,
         slot: &Slot,
@@ -38,11 +46,15 @@ impl<'f, 'a> Run<'f, 'a> {
     }
 
     /// How many rows there were, when there is no next.
+    ///
+    /// A field that is no list counts as one.
     pub(crate) fn rows(&self) -> u32 {
         self.message.step.row.unwrap_or(1)
     }
 
     /// Passes over messages until one is not `fine`: whether all are.
+    ///
+    /// What the messages take when they are decoded is added up here, since they are not walked.
     // In a frame of its own: what is walked deep has small ones.
     #[inline(never)]
     pub(super) fn pass(
@@ -64,6 +76,8 @@ impl<'f, 'a> Run<'f, 'a> {
     }
 
     /// Goes on as far as `prove` does, or stays where it is if that fails.
+    ///
+    /// For proofs of several messages at once, which fail as a whole.
     pub(super) fn together<R>(&mut self, prove: impl FnOnce(&mut Self) -> Option<R>) -> Option<R> {
         let before = (self.message, *self.fields);
         let proved = prove(self);

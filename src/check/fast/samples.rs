@@ -2,6 +2,11 @@
 //!
 //! A profile has one shape for all of them, which its first sample sets; so that one is walked, and the others are held
 //! against it.
+//!
+//! ```text
+//! 08 05  22 02 e8 07                          { stack_index: 5, values: [1000] }                        two fields: `sample`
+//! 08 05  12 01 03  18 02  2a 08 …             { stack_index, attribute_indices, link_index, timestamps }  others: `any`
+//! ```
 
 use super::message::{Few, Message, Window};
 use crate::check::catalogue::OP4019;
@@ -11,6 +16,7 @@ use crate::check::rules::samples;
 use crate::check::rules::times;
 use crate::schema::{SAMPLE, Table};
 
+/// Cells of `Sample`.
 const STACK: usize = SAMPLE.cell("stack_index");
 const LINK: usize = SAMPLE.cell("link_index");
 const VALUES: usize = SAMPLE.cell("values");
@@ -20,9 +26,13 @@ const ATTRIBUTES: usize = SAMPLE.cell("attribute_indices");
 /// What the values of a sample are.
 #[derive(Clone, Copy, Default)]
 struct Values {
+    /// How many there are.
     count: usize,
+    /// Of all of them; the profile's is added to it with a check.
     sum: i64,
     /// The bits that any of them has, and those in which any differs from 1.
+    ///
+    /// By these two a loop over values has no branch: 0 says that all are 0, or that all are 1.
     bits: u64,
     not_one: u64,
 }
@@ -30,8 +40,11 @@ struct Values {
 /// What a sample says, in the parts it is written in.
 #[derive(Clone, Copy)]
 struct Parts<'a> {
+    /// 0 where it is not said, which is told by the walk.
     stack: u64,
+    /// 0 is the null link.
     link: u64,
+    /// Bodies of the lists; `None` where there is none.
     attributes: Option<Window<'a>>,
     values: Option<Window<'a>>,
     /// Where the field of its values begins.
@@ -58,6 +71,8 @@ pub(super) fn sample(cx: &mut Cx<'_>, message: &Message) -> Option<()> {
 }
 
 /// A sample of any parts `behind` its stack.
+///
+/// 1.8 and 1.9 have other numbers for these fields, thus another order.
 #[inline(never)]
 fn any(cx: &mut Cx<'_>, message: &Message, stack: u64, behind: Window<'_>) -> Option<()> {
     let (mut fields, tags) = (behind, &message.shape.tags);
@@ -78,6 +93,10 @@ fn any(cx: &mut Cx<'_>, message: &Message, stack: u64, behind: Window<'_>) -> Op
 /// Shows that there is nothing to say of a sample, and only then notes what it refers to.
 ///
 /// What can fail comes first. The last of it is whether a sample of the same was met, as asking that notes this one.
+///
+/// Ways to fail, in this order: no stack or another shape; values that are odd; times outside the
+/// profile; counts that do not fit; rows that are not there; a sum past 64 bits; a sample of the
+/// same.
 #[inline(always)]
 fn prove(cx: &mut Cx<'_>, message: &Message, parts: Parts<'_>) -> Option<()> {
     let Parts { stack, link, attributes, values, values_at, times } = parts;
@@ -131,6 +150,8 @@ fn is_new(cx: &mut Cx<'_>, row: usize, refers: (u64, u64), attributes: Few<'_>) 
 }
 
 /// What the values are, if their sum is within 64 bits and each is written in fewer than nine bytes.
+///
+/// Negative values take ten bytes, so they end the proof: a sum of a difference is rarely asked.
 #[inline(always)]
 fn of_values(mut body: Window<'_>) -> Option<Values> {
     let mut values = Values::default();
@@ -146,6 +167,8 @@ fn of_values(mut body: Window<'_>) -> Option<Values> {
 }
 
 /// How many timestamps there are, if there is nothing to say of them.
+///
+/// Ascending, and within the range that is usual for the profile.
 #[inline(always)]
 fn timestamps(cx: &Cx<'_>, mut body: Window<'_>) -> Option<usize> {
     let (mut count, mut last) = (0, 0);

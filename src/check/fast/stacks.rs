@@ -2,6 +2,11 @@
 //!
 //! What a proof of a list costs besides reading it, the largest of its numbers and a look for bytes of zeros, is paid once
 //! for a block of stacks: their numbers lie end to end, and their bytes in one stretch of the payload.
+//!
+//! ```text
+//! one stack     3a 05 │ 0a 03 07 08 09         tag and length of the row, tag and length of the list, three rows
+//! a block       up to 64 of them: one decoding, one maximum, one search for zeros over all of their bytes
+//! ```
 
 use super::message::Message;
 use super::run::Run;
@@ -12,9 +17,12 @@ use crate::check::shape::Kind;
 use crate::schema::{STACK, Table};
 use crate::wire::read::Reader;
 
+/// Cell of the only field of a stack.
 const LOCATION_INDICES: usize = STACK.cell("location_indices");
 
 /// A stack, wherever it is.
+///
+/// Asked one by one from the first block on that cannot be proved as a whole.
 #[inline(always)]
 fn stack(cx: &mut Cx<'_>, message: &Message) -> Option<()> {
     let (start, end) = indices(cx, message)?;
@@ -24,6 +32,9 @@ fn stack(cx: &mut Cx<'_>, message: &Message) -> Option<()> {
 }
 
 /// The body of a stack's list, if it has nothing else.
+///
+/// More bytes than frames are allowed may still be fewer frames; such a stack is walked, which
+/// counts.
 #[inline(always)]
 fn indices(cx: &Cx<'_>, message: &Message) -> Option<Body> {
     let mut fields = Fields::new(cx.bytes, message.start, message.end);
@@ -47,9 +58,14 @@ pub(super) fn stacks(cx: &mut Cx<'_>, run: &mut Run<'_, '_>) -> bool {
 }
 
 /// How many stacks are proved at once.
+///
+/// In stacks: enough to share the fixed costs, few enough to be asked again.
 const BLOCK: usize = 64;
 
 /// Proves stacks up to the end of a block or of the run: whether there are more.
+///
+/// The bytes between the first and the last list are all of these rows: a zero in a tag or a length
+/// cannot be, so one search serves for all.
 fn block(cx: &mut Cx<'_>, run: &mut Run<'_, '_>) -> Option<bool> {
     let first = run.message;
     let (mut more, mut end, mut owned) = (true, 0, cx.payload.owned);

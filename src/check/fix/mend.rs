@@ -1,4 +1,13 @@
 //! What is mended in profiles that were read: empty ones go, timestamps come in order.
+//!
+//! Writing anew repairs what lies in tables (equal rows, unused rows, missing zero rows) by itself.
+//! What it would keep as it is, and rules complain about, is changed here in the model, between
+//! reading and writing.
+//!
+//! | rule | what is done |
+//! |---|---|
+//! | `OP2002`, `OP2003`, `OP2004` | empty resources, scopes and profiles are left out |
+//! | `OP4013` | times are sorted with their values |
 
 use crate::model::Profiles;
 use crate::model::profile::Profile;
@@ -7,6 +16,9 @@ use crate::model::samples::Samples;
 
 /// Leaves out profiles that hold nothing, and scopes and resources without profiles; nothing, where
 /// nothing would be left.
+///
+/// A payload that is empty altogether stays: no message at all is something else than a message
+/// that says "nothing".
 pub(super) fn leave_out_empty(profiles: &mut Profiles) {
     if profiles.iter().all(is_empty) {
         return;
@@ -23,12 +35,16 @@ pub(super) fn leave_out_empty(profiles: &mut Profiles) {
 
 /// Whether a profile has no samples, not what they were made from, and nothing that is known of it beyond
 /// what it would have measured and when.
+///
+/// Attributes, a count of dropped ones and an original payload say something that would be lost.
 fn is_empty(profile: &Profile) -> bool {
     let says = !profile.attributes().is_empty() || profile.dropped_attributes_count() != 0;
     profile.samples().is_empty() && profile.original_payload().1.is_empty() && !says
 }
 
 /// Brings the timestamps of each sample in order, each with its value.
+///
+/// Linear where they are in order already, as nearly all are.
 pub(super) fn sort_timestamps(profiles: &mut Profiles) {
     let resources = profiles.resources.iter_mut().filter_map(|resource| resource.parts_mut());
     let scopes = resources.flat_map(|resource| &mut resource.scopes);
@@ -43,6 +59,9 @@ pub(super) fn sort_timestamps(profiles: &mut Profiles) {
 }
 
 /// Sorts pairs of a time and a value by time; equal times stay as they came.
+///
+/// The values go with their times: the n-th value is of the n-th timestamp. A sample of which the
+/// lengths differ has no pairs to keep together, and is left.
 fn sort(samples: &mut Samples) {
     let Some(times) = samples.timestamps.get_mut() else { return };
     for row in 0..times.len() {
@@ -65,6 +84,8 @@ fn sort(samples: &mut Samples) {
 }
 
 /// A row of a ragged column, to be changed where it is.
+///
+/// Rows lie end to end; `ends` has where each stops.
 fn row_mut<T>(rows: &mut Ragged<T>, row: usize) -> Option<&mut [T]> {
     let end = *rows.ends.get(row)? as usize;
     let start =

@@ -133,6 +133,7 @@ pub fn fix<'a>(bytes: &'a [u8], options: &Options) -> Fixed<'a> {
 
 /// A file on its way.
 struct Fixing<'a> {
+    /// What is asked decides whether anything is done; what was done is told of all rules.
     options: &'a Options,
     changes: Vec<Change>,
     left: Vec<Left>,
@@ -168,6 +169,8 @@ impl Fixing<'_> {
     }
 
     /// A message of a file, fixed, and compressed if it was.
+    ///
+    /// Where it cannot be inflated it stays: the report tells why.
     fn message<'m>(&mut self, message: &'m [u8], path: String) -> Cow<'m, [u8]> {
         let Ok(inner) = compression::unpack(message, &self.options.limits) else {
             return Cow::Borrowed(message);
@@ -275,6 +278,8 @@ fn rewritten(
 
 /// Refuses to write anew what would then be taken for another format than before: what tells generations
 /// apart may be the very oddity that is gone.
+///
+/// A format that was only known because it was named is not asked for.
 fn same_format(before: &[u8], after: &[u8], format: Format) -> Result<(), String> {
     let seems = |payload| {
         let detected = detect_payload(payload, None, None, Depth::Whole).ok()?;

@@ -1,5 +1,12 @@
 //! A payload written anew: read with its defects repaired, tables without equal and unused rows, and
 //! written as the generation it was.
+//!
+//! ```text
+//! payload ─► read, repairing ─► Builder (equal rows one) ─► mend ─► compact (unused rows go) ─► write
+//! ```
+//!
+//! Written as the generation it was, since a mended payload has to be readable by whoever read it
+//! before.
 
 use crate::build::merge::Remap;
 use crate::build::{Builder, WhenFull, compact};
@@ -19,14 +26,20 @@ use super::mend;
 
 /// A payload written anew, what reading it repaired and what writing it could not say.
 pub(super) struct Rewritten {
+    /// Of the same format.
     pub(super) payload: Vec<u8>,
     /// How many resources and how many scopes were put into an equal one.
     pub(super) joined: [u64; 2],
+    /// As the reader counts them; whether each is tolerable is asked by [`fix`](super).
     pub(super) repairs: Vec<Finding>,
+    /// What the generation could not say of what it said before: usually nothing.
     pub(super) losses: Losses,
 }
 
 /// Writes a payload anew, in the format it is in and as it said its texts.
+///
+/// Costs a read, a copy of the profiles and a write. What needs several payloads is refused: a file
+/// has one place for it.
 pub(super) fn rewrite(payload: &[u8], format: Format, limits: &Limits) -> Result<Rewritten> {
     let mut intake = Intake::new(*limits, Policy::Repair, payload.len());
     // A label stays a label.
@@ -53,6 +66,8 @@ pub(super) fn rewrite(payload: &[u8], format: Format, limits: &Limits) -> Result
 }
 
 /// The same profiles, with equal rows of tables, equal resources and equal scopes made one.
+///
+/// By a builder, which makes equal rows one anyway.
 fn interned(profiles: &Profiles, limits: &Limits) -> Result<Profiles> {
     let mut builder = Builder::with_limits(*limits, WhenFull::Refuse);
     builder.add(profiles)?;
@@ -60,6 +75,9 @@ fn interned(profiles: &Profiles, limits: &Limits) -> Result<Profiles> {
 }
 
 /// How many resources and scopes there are no more.
+///
+/// For changes that no rule told: the builder joins resources whose attributes come in another
+/// order, too.
 fn joined(before: &Profiles, after: &Profiles) -> [u64; 2] {
     let counts = |profiles: &Profiles| {
         let scopes = profiles.resources.iter().map(|resource| resource.scope_profiles().len());
@@ -71,6 +89,8 @@ fn joined(before: &Profiles, after: &Profiles) -> [u64; 2] {
 
 /// Rows that stay though nothing refers to them: the mappings of a pprof, which tell what was mapped, and of
 /// which the first is the main binary.
+///
+/// `PP1038` tells of those; dropping them would lose what was mapped.
 fn kept(profiles: &Profiles, format: Format) -> Vec<Remap> {
     if !matches!(format.encoding(), Encoding::Pprof) {
         return Vec::new();
@@ -80,6 +100,9 @@ fn kept(profiles: &Profiles, format: Format) -> Vec<Remap> {
 }
 
 /// How a payload says the texts of resources, scopes and values: by the dictionary if any is said so.
+///
+/// Readers are of two minds about references (`OP9202`, `OP9203`), so what the sender chose is
+/// kept.
 fn refs_of(payload: &[u8], format: Format, limits: &Limits) -> Refs {
     let Some(schema) = format.schema().filter(|schema| schema.any_value.string_strindex != 0)
     else {
@@ -94,6 +117,8 @@ fn refs_of(payload: &[u8], format: Format, limits: &Limits) -> Refs {
 
 /// Whether a text of a message is said by a reference in the place of a text; `None` where its bytes
 /// cannot be taken apart.
+///
+/// `levels` ends the recursion; a message that is deeper was not checked either.
 fn has_refs(
     mut reader: Reader<'_>,
     message: &'static MessageType,

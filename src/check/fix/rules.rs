@@ -1,4 +1,8 @@
 //! Which rules are fixed, by what, and which stand in the way.
+//!
+//! Three lists, which are the policy of the fixer. A rule is on the first only if every reader
+//! would agree what was meant: an index past its table is dropped where the reference is optional,
+//! and stands in the way where it is not.
 
 use crate::check::catalogue::{is_limit, is_unreadable};
 use crate::check::findings::Tally;
@@ -12,6 +16,8 @@ use crate::format::losses::{
 };
 
 /// What is done where a rule is broken that has one right answer.
+///
+/// Sorted by id. A test holds each to the catalogue, and to not standing in the way.
 static FIXES: &[(&str, &str)] = &[
     ("OP0026", "the zeros behind the last gzip member were cut off"),
     ("OP0027", "the gzip members became one"),
@@ -112,11 +118,16 @@ static TOLERATED: &[LossCode] = &[
 ];
 
 /// Whether a payload of which that was said still means the same.
+///
+/// By its stable text, as repairs and losses share codes.
 pub(super) fn is_tolerated(code: &str) -> bool {
     TOLERATED.iter().any(|tolerated| tolerated.as_str() == code)
 }
 
 /// Why a payload is left as it is where a rule is broken, if it is.
+///
+/// Errors of files and limits, references without an answer, and rules whose findings mean that
+/// bytes were dropped or guessed.
 pub(super) fn in_the_way(tally: &Tally) -> Option<&'static str> {
     const RULES: [&str; 9] =
         ["OP0005", "OP0007", "OP1013", "OP2006", "OP6004", "OP6005", "PP1010", "PP1014", "PP1035"];

@@ -1,5 +1,10 @@
 //! Messages as Go's protobuf takes them: a field of another wire type than the schema's is a field that nobody
 //! knows, numbers are cut to their width, what comes once is merged, and any other fault ends it.
+//!
+//! Go's `proto.Unmarshal` is stricter than a walk in some ways and laxer in others, and a verdict
+//! needs both: it takes tags of up to ten bytes and lengths in any form, refuses invalid UTF-8 in
+//! any `string` and groups that end by another number, and keeps a field of the wrong wire type as
+//! unknown. So bytes are judged here once more, apart from [`take`](crate::check::take).
 
 use std::ops::Range;
 
@@ -15,9 +20,13 @@ use crate::schema::Kind as Type;
 use crate::wire::{END_GROUP, FIXED32, FIXED64, LEN, START_GROUP, VARINT};
 
 /// How many messages may lie in each other.
+///
+/// `protowire.DefaultRecursionLimit` of google.golang.org/protobuf.
 const DEEPEST: usize = 10_000;
 
 /// The largest number of a field, and of one inside a group.
+///
+/// Inside a group Go checks only that the number is positive as an `int32`.
 const LAST: u64 = (1 << 29) - 1;
 const LAST_IN_GROUP: u64 = i32::MAX as u64;
 
@@ -25,6 +34,9 @@ const LAST_IN_GROUP: u64 = i32::MAX as u64;
 type Faulty = (&'static Rule, usize);
 
 /// A message that is being read.
+///
+/// One for each message that is open. They are kept in a list, as 10,000 levels would be too many
+/// for the stack.
 struct Level {
     shape: &'static Shape,
     start: usize,
@@ -35,6 +47,8 @@ struct Level {
 }
 
 /// Whether Go takes the bytes for a message; if not, why is among the findings.
+///
+/// Stops at the first fault, as Go does: its findings are one or none. Linear in the payload.
 pub(super) fn decodes(bytes: &[u8], shapes: &'static Shapes, findings: &mut Findings) -> bool {
     let level = |shape, body: Range<usize>| {
         let (start, end) = (body.start, body.end);
@@ -64,6 +78,9 @@ pub(super) fn decodes(bytes: &[u8], shapes: &'static Shapes, findings: &mut Find
 }
 
 /// Reads a field; of a message, which one and where.
+///
+/// Only bodies of fields that the schema knows as messages are entered. Strings are held to UTF-8,
+/// packed lists to whole elements, and all else is passed over.
 fn field(bytes: &[u8], level: &mut Level) -> Result<Option<(usize, Range<usize>)>, Faulty> {
     let at = level.at;
     let (number, wire, body) = tag(bytes, at, level.end, LAST)?;
@@ -101,6 +118,8 @@ fn field(bytes: &[u8], level: &mut Level) -> Result<Option<(usize, Range<usize>)
 }
 
 /// The rule that a varint breaks, at its place.
+///
+/// The two rules of varints, as the walk has them.
 fn faulty(fault: Fault, at: usize) -> Faulty {
     match fault {
         Fault::Truncated => (&OP1002, at),
@@ -109,6 +128,8 @@ fn faulty(fault: Fault, at: usize) -> Faulty {
 }
 
 /// A tag as Go takes it: its number, its wire type and where its value begins. Numbers end at `last`.
+///
+/// Go's tags may be longer than they have to be.
 fn tag(bytes: &[u8], at: usize, end: usize, last: u64) -> Result<(u32, u32, usize), Faulty> {
     let (tag, body) = varint(bytes, at, end).map_err(|fault| faulty(fault, at))?;
     match tag >> 3 {
@@ -119,6 +140,8 @@ fn tag(bytes: &[u8], at: usize, end: usize, last: u64) -> Result<(u32, u32, usiz
 }
 
 /// Where the value of a field ends.
+///
+/// By wire type alone, whatever the schema says of the number.
 fn value(bytes: &[u8], wire: u32, at: usize, body: usize, end: usize) -> Result<usize, Faulty> {
     let fixed = |width: usize| match end - body < width {
         true => Err((&OP1011, at)),
@@ -140,6 +163,8 @@ fn value(bytes: &[u8], wire: u32, at: usize, body: usize, end: usize) -> Result<
 }
 
 /// Where a group ends.
+///
+/// The numbers of open groups are kept: each has to end by its own.
 fn group(bytes: &[u8], number: u32, mut at: usize, end: usize) -> Result<usize, Faulty> {
     let mut open = vec![number];
     while let Some(innermost) = open.last().copied() {
@@ -165,6 +190,9 @@ fn group(bytes: &[u8], number: u32, mut at: usize, end: usize) -> Result<usize, 
 }
 
 /// Raises a fault at its place.
+///
+/// The path is made only now, from the fields that were open: rows are counted among the fields
+/// before.
 fn refuse(bytes: &[u8], levels: &[Level], (rule, byte): Faulty, findings: &mut Findings) {
     for level in levels {
         let found = Fields::new(bytes, level.field, level.end).next().map(|(number, _)| number);
@@ -184,17 +212,23 @@ fn refuse(bytes: &[u8], levels: &[Level], (rule, byte): Faulty, findings: &mut F
 
 /// A field whose wire type is the schema's.
 pub(super) struct Field<'a> {
+    /// What the schema of 1.10 says of it.
     pub(super) slot: &'static Slot,
+    /// Its key in the schema, by which checks choose.
     pub(super) key: &'static str,
+    /// Where its tag is.
     pub(super) at: usize,
+    /// Already of the kind that the schema says.
     pub(super) value: Value<'a>,
 }
 
 /// What Go makes of a field.
 pub(super) enum Value<'a> {
+    /// A varint or a `fixed64`, not cut to its width yet.
     Number(u64),
     /// Numbers of a repeated field.
     Packed(Packed<'a>),
+    /// `fixed64` in a chunk.
     Words(&'a [u8]),
     /// A message, a text or bytes.
     Body(Range<usize>),
@@ -210,6 +244,8 @@ impl Value<'_> {
     }
 
     /// An `int32`.
+    ///
+    /// Cut to 32 bits as protobuf does, so 2^32 is row 0.
     pub(super) fn index(&self) -> i32 {
         self.number() as i32
     }
@@ -223,6 +259,8 @@ impl Value<'_> {
     }
 
     /// The numbers of a repeated field, appended.
+    ///
+    /// From one number or a chunk of them: Go appends both to one slice.
     pub(super) fn extend<T>(self, list: &mut Vec<T>, of: impl Fn(u64) -> T) {
         match self {
             Self::Number(value) => list.push(of(value)),
@@ -237,6 +275,8 @@ impl Value<'_> {
     }
 
     /// Whether it says anything.
+    ///
+    /// By the value that is left after it was cut to its type.
     fn is_set(&self, slot: &Slot) -> bool {
         match self {
             Self::Number(value) if matches!(slot.field.kind, Type::Int32) => *value as i32 != 0,
@@ -248,6 +288,9 @@ impl Value<'_> {
 }
 
 /// The fields of a message that [`decodes`], but for those that Go does not know.
+///
+/// Those of a wire type that the schema does not want are left out too, as Go keeps their bytes as
+/// unknown.
 pub(super) fn fields<'a>(
     bytes: &'a [u8],
     shape: &'static Shape,
@@ -267,6 +310,8 @@ pub(super) fn fields<'a>(
 }
 
 /// The value of a field, if it is of the kind that the schema says: of others Go keeps the bytes as unknown.
+///
+/// `None` is "unknown to Go". The tag is read again, as the headers do not keep the wire type.
 fn value_of<'a>(
     bytes: &'a [u8],
     slot: &Slot,
@@ -294,6 +339,9 @@ fn value_of<'a>(
 }
 
 /// Whether a message equals one without fields, those that Go does not know included.
+///
+/// As `proto.Equal` with an empty message: unknown fields make a message unequal, a scalar that was
+/// set and then set to 0 does not.
 pub(super) fn is_zero(bytes: &[u8], shape: &'static Shape, body: Range<usize>) -> bool {
     let (mut known, mut set) = (0, 0u64);
     for field in fields(bytes, shape, body.clone()) {

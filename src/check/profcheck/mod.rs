@@ -6,6 +6,19 @@
 //! Where profcheck panics, it fails here. Its verdict was held against that of profcheck itself (commit d2ab6d5, built with
 //! Go 1.27) on 100,000 payloads of 1.10 bent in their fields and their bytes, with each of its eight sets of flags: 800,000
 //! verdicts, all the same.
+//!
+//! Why a second checker beside the rules: pipelines run profcheck, and whoever replaces it wants
+//! the same verdict first and more findings second. Where the two differ (profcheck wants a range
+//! to start below its end, never looks at resources and wraps the end of a profile's time) this
+//! room follows profcheck, mistakes included.
+//!
+//! ```text
+//! bytes ─► go::decodes: would Go's protobuf take them? ─► resources, scopes, profiles, samples ─► tables ─► orphans
+//! ```
+//!
+//! It shares shapes, tables and findings with the rules and none of their code: a mended rule must
+//! not change a verdict. Places are right where profcheck's are not: its positions in mappings and
+//! links are off by one.
 
 mod go;
 mod orphans;
@@ -27,6 +40,9 @@ use crate::schema::{Table, Version};
 use go::{Field, fields};
 
 /// Checks a message; the findings are those of profcheck.
+///
+/// Always as 1.10, whose field numbers profcheck was generated from: a payload of an older
+/// generation is judged by what its bytes mean there. What does not decode is asked nothing more.
 pub(super) fn check(bytes: &[u8], asked: Profcheck, findings: &mut Findings) {
     let shapes = Shapes::of(Version::V1_10);
     if !go::decodes(bytes, shapes, findings) {
@@ -39,17 +55,26 @@ pub(super) fn check(bytes: &[u8], asked: Profcheck, findings: &mut Findings) {
 
 /// One message, as profcheck sees it: what each reference leads to, and nothing of what it does not look at.
 struct Checking<'a, 'f> {
+    /// As they are: profcheck inflates nothing.
     bytes: &'a [u8],
+    /// Its command-line flags.
     asked: Profcheck,
+    /// Those of 1.10.
     shapes: &'static Shapes,
     findings: &'f mut Findings,
+    /// Rows of the last dictionary merged with all before, as Go merges them.
     tables: Tables,
     /// Whether anything refers to a row.
+    ///
+    /// By row. Only direct references count, and only from what profcheck visits, which is how it
+    /// finds orphans.
     used: [Vec<bool>; Table::COUNT],
 }
 
 impl<'a> Checking<'a, '_> {
     /// Asks in profcheck's order: resources with all in them, then the dictionary, then what nothing referred to.
+    ///
+    /// Without resources or without a dictionary it stops: there profcheck returns, or panics.
     fn payload(&mut self) {
         let root = self.shapes.get(ROOT);
         let all = || fields(self.bytes, root, 0..self.bytes.len());
@@ -81,6 +106,9 @@ impl<'a> Checking<'a, '_> {
     }
 
     /// What `then` raises is within a field.
+    ///
+    /// So that every finding has its full path, and the path is right again whatever happens
+    /// inside.
     fn inside<T>(
         &mut self,
         name: &'static str,
@@ -94,6 +122,8 @@ impl<'a> Checking<'a, '_> {
     }
 
     /// A message of 1.10.
+    ///
+    /// 1.10 has every kind that is asked for, so the fallback is never taken.
     fn shape(&self, kind: Kind) -> &'static Shape {
         self.shapes.find(kind).unwrap_or(self.shapes.get(ROOT))
     }
@@ -104,6 +134,9 @@ impl<'a> Checking<'a, '_> {
     }
 
     /// A resource has to have scopes.
+    ///
+    /// An empty list is an error to profcheck, where the catalogue has a warning (`OP2002`). The
+    /// resource itself is not looked at.
     fn resource(&mut self, shape: &'static Shape, body: Range<usize>) {
         let start = body.start;
         let scopes = fields(self.bytes, shape, body).filter(|field| field.key == "scope_profiles");
@@ -119,6 +152,8 @@ impl<'a> Checking<'a, '_> {
     }
 
     /// A scope has to have profiles.
+    ///
+    /// As for resources: only whether there are profiles.
     fn scope(&mut self, shape: &'static Shape, body: Range<usize>) {
         let start = body.start;
         let profiles = fields(self.bytes, shape, body).filter(|field| field.key == "profiles");
@@ -133,6 +168,9 @@ impl<'a> Checking<'a, '_> {
     }
 
     /// A profile: references of its own, then its samples, which need its time.
+    ///
+    /// Two passes over its fields, since samples stand before the time in no order that could be
+    /// relied on. A field that comes twice counts with its last value, lists are joined.
     fn profile(&mut self, body: Range<usize>) {
         let (mut time, mut duration) = (0u64, 0u64);
         let mut types = [[(0, body.start); 2]; 2];
@@ -175,6 +213,8 @@ impl<'a> Checking<'a, '_> {
     }
 
     /// Takes type and unit from a value type, each with its place.
+    ///
+    /// Both indices are 0 unless they are said, which is row 0 of the strings.
     fn value_type(&self, body: Range<usize>, found: &mut [(i32, usize); 2]) {
         for field in self.fields(Kind::ValueType, body) {
             let row = usize::from(field.key == "unit_strindex");
@@ -183,6 +223,8 @@ impl<'a> Checking<'a, '_> {
     }
 
     /// A sample: references, times within the profile's, and its shape if that is asked.
+    ///
+    /// Lists are gathered whole, as chunks may come anywhere. Memory is that of one sample.
     fn sample(&mut self, body: Range<usize>, range: &Range<u64>, first: &mut Option<(bool, bool)>) {
         let here = Spot::at(body.start);
         let (mut stack, mut link) = ((0, body.start), (0, body.start));
@@ -214,6 +256,8 @@ impl<'a> Checking<'a, '_> {
     }
 
     /// Values, timestamps or as many of both, and the same in all samples of a profile.
+    ///
+    /// Behind the flag `-check-sample-shapes`, which is on by default.
     fn sample_shape(
         &mut self,
         values: usize,
@@ -237,6 +281,9 @@ impl<'a> Checking<'a, '_> {
     }
 
     /// A reference: the row is there.
+    ///
+    /// Negative indices are none of a row. A reference to a table without rows fails, also one that
+    /// is left out.
     fn refer(&mut self, rule: &'static Rule, table: Table, index: i32, spot: Spot) {
         let used = &mut self.used[table as usize];
         let row = usize::try_from(index).ok();
@@ -250,6 +297,9 @@ impl<'a> Checking<'a, '_> {
     }
 
     /// References to attributes: each row is there and has a key that is there, and no key comes twice.
+    ///
+    /// Keys are compared by their bytes. An attribute whose key leads nowhere is told at the
+    /// reference, not at the row.
     fn attributes(&mut self, indices: &[i32], at: usize, rule: &'static Rule) {
         let mut keys: Map<&[u8], usize> = Map::default();
         for (position, index) in indices.iter().enumerate() {

@@ -1,4 +1,7 @@
 //! The tables: first rows, references, ranges, and on demand equal rows.
+//!
+//! In profcheck's order, mappings, locations, functions, links, strings, attributes, stacks. What
+//! is asked of row 0 differs by table, and other rows are asked although row 0 failed.
 
 use crate::check::state::{Map, Set};
 use std::ops::Range;
@@ -17,6 +20,9 @@ use crate::schema::Table;
 
 impl Checking<'_, '_> {
     /// Asks all tables, in the order in which profcheck does.
+    ///
+    /// Equal mappings come last, though profcheck asks them with the mappings: a verdict has no
+    /// order.
     pub(super) fn dictionary(&mut self) {
         self.table(Table::Mapping, "mapping_table", Self::mapping);
         self.table(Table::Location, "location_table", Self::location);
@@ -31,12 +37,16 @@ impl Checking<'_, '_> {
     }
 
     /// The rows of a table, with their numbers.
+    ///
+    /// A copy of the places, 8 bytes a row, so that rows can be asked while findings are raised.
     fn rows(&self, table: Table) -> impl Iterator<Item = (usize, Range<usize>)> + use<> {
         let rows = self.tables.rows[table as usize].clone();
         rows.into_iter().map(|(start, end)| start as usize..end as usize).enumerate()
     }
 
     /// Checks the rows of a table; the first has to be there and zero.
+    ///
+    /// profcheck panics at an empty table of mappings or links, which is a failure here as there.
     fn table(
         &mut self,
         table: Table,
@@ -64,6 +74,9 @@ impl Checking<'_, '_> {
     }
 
     /// Whether a row equals one without fields, as row 0 has to.
+    ///
+    /// The long form of link 0 (16 and 8 zero bytes), which 1.11 recommends, is not zero to
+    /// profcheck.
     fn is_zero(&self, table: Table, body: Range<usize>) -> bool {
         let kind = match table {
             Table::Mapping => Kind::Mapping,
@@ -92,6 +105,9 @@ impl Checking<'_, '_> {
     }
 
     /// References of a row, each once, by key: the last of each counts.
+    ///
+    /// `of` names the fields by key, with the table of each and the rule that it breaks. A
+    /// reference that is left out is one to row 0, which is there unless the table is empty.
     fn references(&mut self, kind: Kind, body: Range<usize>, of: &[(&str, Table, &'static Rule)]) {
         let mut found = vec![None; of.len()];
         for field in self.fields(kind, body) {
@@ -111,6 +127,8 @@ impl Checking<'_, '_> {
     }
 
     /// The attributes of a row.
+    ///
+    /// The findings are at the last chunk, if there are several.
     fn attributes_of(&mut self, kind: Kind, body: Range<usize>, rule: &'static Rule) {
         let (mut indices, mut at) = (Vec::new(), body.start);
         for field in self.fields(kind, body).filter(|field| field.key == "attribute_indices") {
@@ -121,6 +139,9 @@ impl Checking<'_, '_> {
     }
 
     /// A mapping: it ends behind its beginning; its file name and attributes are there.
+    ///
+    /// Row 0 is asked nothing but being zero. A range that starts where it ends fails as well,
+    /// unless both are 0.
     fn mapping(&mut self, row: usize, body: Range<usize>) {
         if row == 0 {
             return;
@@ -150,6 +171,8 @@ impl Checking<'_, '_> {
     }
 
     /// A location: mapping, attributes and lines are there.
+    ///
+    /// Row 0 included: what is left out refers to row 0 of the mappings.
     fn location(&mut self, _: usize, body: Range<usize>) {
         let mapping = ("mapping_index", Table::Mapping, &OP3105);
         self.references(Kind::Location, body.clone(), &[mapping]);
@@ -161,6 +184,9 @@ impl Checking<'_, '_> {
     }
 
     /// A line: its function is there, and neither line nor column is negative.
+    ///
+    /// An absent function is function 0, which is there unless the table is empty. A line above its
+    /// function is fine.
     fn line(&mut self, body: Range<usize>) {
         let function = ("function_index", Table::Function, &OP3107);
         self.references(Kind::Line, body.clone(), &[function]);
@@ -168,6 +194,8 @@ impl Checking<'_, '_> {
     }
 
     /// A function: its three names are there, and it does not begin before line 0.
+    ///
+    /// Row 0 included; a function without any name is fine to it.
     fn function(&mut self, _: usize, body: Range<usize>) {
         let names = [
             ("name_strindex", Table::String, &OP3108),
@@ -179,6 +207,8 @@ impl Checking<'_, '_> {
     }
 
     /// Numbers that are 0 or more.
+    ///
+    /// Read as `int64`, which all three fields are.
     fn not_negative(&mut self, kind: Kind, body: Range<usize>, keys: &[&str], rule: &'static Rule) {
         for key in keys {
             let last = self.fields(kind, body.clone()).filter(|field| field.key == *key).last();
@@ -190,6 +220,8 @@ impl Checking<'_, '_> {
     }
 
     /// A link but the first: ids of 16 and of 8 bytes, as W3C's trace context has them.
+    ///
+    /// Ids of zeros are fine to it: it asks lengths.
     fn link(&mut self, row: usize, body: Range<usize>) {
         if row == 0 {
             return;
@@ -206,6 +238,8 @@ impl Checking<'_, '_> {
     }
 
     /// The strings: the first is empty, and on demand none comes twice.
+    ///
+    /// Where the first string is wrong, duplicates are not looked for, as profcheck returns there.
     fn strings(&mut self) {
         let spot = Spot::nowhere().field("string_table");
         match self.tables.row(Table::String, 0) {
@@ -233,6 +267,8 @@ impl Checking<'_, '_> {
     }
 
     /// An attribute: key and unit are there.
+    ///
+    /// The value is not looked at.
     fn attribute(&mut self, _: usize, body: Range<usize>) {
         let texts =
             [("key_strindex", Table::String, &OP3114), ("unit_strindex", Table::String, &OP3115)];
@@ -240,6 +276,8 @@ impl Checking<'_, '_> {
     }
 
     /// A stack: its locations are there.
+    ///
+    /// Any location may be referred to, the null location too.
     fn stack(&mut self, _: usize, body: Range<usize>) {
         let (mut indices, mut at) = (Vec::new(), body.start);
         for field in fields(self.bytes, self.shape(Kind::Stack), body) {
@@ -253,6 +291,9 @@ impl Checking<'_, '_> {
     }
 
     /// Mappings of one file, range, offset and set of attributes.
+    ///
+    /// By indices and not by what they lead to: two equal strings in two rows make two mappings.
+    /// Row 0 is left out.
     fn equal_mappings(&mut self) {
         let mut seen = Set::default();
         for (row, body) in self.rows(Table::Mapping).skip(1) {
