@@ -225,6 +225,23 @@ fn pprofs_rarer_old_forms_are_read_as_go_reads_them() {
     assert_eq!(stacks, [[0x20, 0x2f].to_vec(), [0x20, 0x3f, 0x4f].to_vec()]);
 }
 
+/// Names of paths may be made of names: each of these lines stands for 200 of the one before.
+#[test]
+fn names_in_lists_of_mappings_take_no_memory_out_of_proportion() {
+    let names = (1..9).map(|at| format!("a{at}={}\n", format!("$a{}", at - 1).repeat(200)));
+    let text = format!(
+        "heap profile: 1: 4 [1: 4] @ heapprofile\n1: 4 [1: 4] @ 0x12\nMAPPED_LIBRARIES:\na0=/bin\n{}\
+         10-20 r-xp 00000000 08:02 1 $a0/server\n30-40 r-xp 00000000 08:02 1 $a8\n",
+        names.collect::<String>()
+    );
+    let profiles = detected(text.as_bytes(), Format::PPROF_LEGACY);
+    let dictionary = profiles.dictionary();
+    let names = dictionary.mappings().rows()[1..].iter().map(|row| dictionary.text(row.filename));
+    let names: Vec<&str> = names.collect();
+    assert_eq!((names[0], names.len()), ("/bin/server", 2));
+    assert!(names[1].len() <= 64 << 10, "{}", names[1].len());
+}
+
 /// The list is in the order of addresses, and a library may lie below the program.
 #[test]
 fn mappings_that_no_address_hits_stay_where_pprof_has_them() {

@@ -17,10 +17,7 @@ pub(super) fn mappings(text: &[u8]) -> Result<ProcessMappings> {
         if !is_list || line.trim_ascii().is_empty() {
             continue;
         }
-        let mut line = String::from_utf8_lossy(line).into_owned();
-        for (name, path) in &names {
-            line = line.replace(name, path);
-        }
+        let line = expanded(String::from_utf8_lossy(line).into_owned(), &names);
         if ProcessMappings::parse(&line).is_ok() {
             found.extend([&line, "\n"]);
         } else if let Some(line) = brief(&line) {
@@ -36,6 +33,23 @@ pub(super) fn mappings(text: &[u8]) -> Result<ProcessMappings> {
 
 /// As many names are understood; those who write such lists use one.
 const MOST_NAMES: usize = 16;
+
+/// As many bytes a line may have with its names replaced: many times the longest path of Linux.
+const MOST_EXPANDED: usize = 64 << 10;
+
+/// A line with paths in the place of their names. One that would grow past [`MOST_EXPANDED`] stays as it
+/// is: a path may say names as well, so a few lines could stand for any number of bytes.
+fn expanded(line: String, names: &[(String, String)]) -> String {
+    let mut whole = line.clone();
+    for (name, path) in names {
+        let grown = whole.matches(name).count().saturating_mul(path.len());
+        if grown > MOST_EXPANDED {
+            return line;
+        }
+        whole = whole.replace(name, path);
+    }
+    if whole.len() > MOST_EXPANDED { line } else { whole }
+}
 
 /// Whether what follows is a list of mappings.
 pub(super) fn is_heading(line: &[u8]) -> bool {
