@@ -144,6 +144,25 @@ x 7/7 3.5: 10 cpu-clock:u:\n\t 98 in+0x1\n  a.c:3 (inlined)\n\t 98 out+0x1 (/bin
 }
 
 #[test]
+fn perf_script_has_modules_of_the_kernel_however_they_are_packed() {
+    let kinds = ["[kernel.kallsyms]", "/lib/a.ko", "/lib/a.ko.xz", "/lib/a.ko.zst", "/lib/a.kon"];
+    let kinds = kinds.map(|binary| {
+        let text = format!("x 7 2.5: 1 cpu-clock:\n\tffff w+0x1 ({binary})\n\n");
+        let profiles = detected(text.as_bytes(), Format::PERF_SCRIPT);
+        let sample = profiles.iter().next().unwrap().samples().get(0).unwrap();
+        profiles
+            .dictionary()
+            .frames(sample.stack)
+            .next()
+            .unwrap()
+            .frame_type()
+            .unwrap_or_default()
+            .to_owned()
+    });
+    assert_eq!(kinds, ["kernel", "kernel", "kernel", "kernel", ""]);
+}
+
+#[test]
 fn perf_script_is_read_whatever_fields_were_asked_for() {
     let frames = "\t 123a f+0x5e (/bin/a)\n\t 98 main+0x1 (/bin/a (deleted))\n\n";
     let with = |event: &str| event.replace(" | ", &format!("\n{frames}")) + "\n" + frames;

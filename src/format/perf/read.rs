@@ -199,11 +199,7 @@ impl Reader {
         };
         let lines = frame.lines.iter().map(|line| self.assembly.line(line));
         let lines = lines.collect::<Result<Vec<_>>>()?;
-        let is_kernel = frame.binary.starts_with(b"[kernel")
-            || frame.binary.starts_with(b"[guest.kernel")
-            || frame.binary.ends_with(b".ko")
-            || frame.binary.ends_with(b".ko.xz");
-        let kind = if is_kernel { "kernel" } else { "" };
+        let kind = if is_kernel(frame.binary) { "kernel" } else { "" };
         self.assembly.location((mapping, frame.address), &lines, kind)
     }
 
@@ -302,6 +298,15 @@ impl Reader {
         self.assembly.settle(intake)?;
         Ok(self.assembly.finish(groups))
     }
+}
+
+/// Whether code is the kernel's, by the name that perf has for where it is from: the kernel itself, or
+/// a module, which distributions compress.
+fn is_kernel(binary: &[u8]) -> bool {
+    const MODULES: [&[u8]; 4] = [b".ko", b".ko.gz", b".ko.xz", b".ko.zst"];
+    binary.starts_with(b"[kernel")
+        || binary.starts_with(b"[guest.kernel")
+        || MODULES.iter().any(|ending| binary.ends_with(ending))
 }
 
 /// Gives a profile its samples, and if they have times, the time it is of.
