@@ -1,4 +1,13 @@
 //! What waited for locks, and for how long.
+//!
+//! ```text
+//! --- contention:
+//! cycles/second=2596140530
+//! sampling period=1
+//! 3312481068 1 @ 0x4692d2 0x4bbdd3        cycles, how often, where
+//! ```
+//!
+//! One contention in `sampling period` was recorded, so both numbers are multiplied by it.
 
 use crate::error::{Error, Result};
 use crate::format::intake::Intake;
@@ -11,8 +20,11 @@ use crate::model::Profiles;
 
 /// What the lines before the samples say.
 struct Header {
+    /// 0 where nobody says it: then delays are nanoseconds already.
     cycles_per_second: i64,
+    /// 1 where nobody says it; at 0 and below nothing is scaled, as in Go.
     period: i64,
+    /// Said in milliseconds since the counters were reset.
     duration_nanos: i64,
 }
 
@@ -42,6 +54,10 @@ pub(super) fn read(text: &[u8], intake: &mut Intake) -> Result<Profiles> {
 
 impl Header {
     /// `cycles/second=2596140530`
+    ///
+    /// # Errors
+    ///
+    /// A name that no such header has: it may be a sample that lost its addresses.
     fn say(&mut self, line: &[u8]) -> Result<()> {
         let wrong =
             || Error::malformed(format!("{} is neither a sample nor NAME = NUMBER", shown(line)));
@@ -58,6 +74,8 @@ impl Header {
 }
 
 /// `3312481068 1 @ 0x4692d2 0x4bbdd3`: cycles, and how often.
+///
+/// Doubles as in Go, so that a delay is the same number in both; past 64 bits it is an error.
 fn sample(
     counts: &[u8],
     stack: &[u8],

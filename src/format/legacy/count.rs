@@ -1,4 +1,12 @@
 //! What Go counts: goroutines, threads that were created.
+//!
+//! ```text
+//! goroutine profile: total 9
+//! 5 @ 0x437c96 0x40619b 0x4bb9e5          count, where
+//! #	0x437c95	runtime.gopark+0xd5	/go/src/runtime/proc.go:398
+//! ```
+//!
+//! The first word names the sample type. The total is not checked.
 
 use crate::error::{Error, Result};
 use crate::format::intake::Intake;
@@ -8,6 +16,8 @@ use crate::format::lines::{kept, lines, shown};
 use crate::model::Profiles;
 
 /// Reads `goroutine profile: total 9` and what follows.
+///
+/// `first` is the line that says which profile it is; the caller has found it behind empty lines.
 pub(super) fn read(text: &[u8], first: &[u8], intake: &mut Intake) -> Result<Profiles> {
     let mut stacks = Stacks::of(text, intake)?;
     let name = first.split(|byte| *byte == b' ').next().unwrap_or_default();

@@ -1,5 +1,14 @@
 //! gperftools' CPU profiles: words of 4 or 8 bytes of either endianness, then mappings as text; and Java's, with names
 //! of symbols.
+//!
+//! ```text
+//! header   0  3  0  PERIOD  0              PERIOD in microseconds; the third word is Java's version
+//! record   COUNT  DEPTH  pc1 … pcDEPTH     the leaf first
+//! trailer  0  1  0
+//! text     400000-500000 r-xp …            /proc/self/maps, or Java's symbols
+//! ```
+//!
+//! Nothing says how wide a word is or which byte is first, so the header is tried in all four ways.
 
 use hashbrown::HashMap;
 
@@ -14,7 +23,9 @@ use crate::model::Profiles;
 /// How words lie in the bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Words {
+    /// 4 or 8.
     bytes: usize,
+    /// Whether the first byte of a word is the highest.
     big: bool,
     /// Whether addresses are numbers of symbols, which are named behind the samples.
     is_java: bool,
@@ -35,6 +46,8 @@ impl Words {
     }
 
     /// A word of the file by its number, in the size and order that the header has shown.
+    ///
+    /// None past the end of the file.
     fn word(self, payload: &[u8], row: usize) -> Option<u64> {
         let start = row.checked_mul(self.bytes)?;
         let bytes = payload.get(start..start.checked_add(self.bytes)?)?;
@@ -47,6 +60,11 @@ impl Words {
 }
 
 /// Reads `count, depth, addresses…` until a count of 0 ends them.
+///
+/// # Errors
+///
+/// A file that ends inside a record, with the byte; numbers that do not fit into nanoseconds of 64
+/// bits; a stack past `max_stack_depth`.
 pub(super) fn read(words: Words, payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
     let cut = || {
         Error::malformed("the file ends inside a sample")
@@ -93,6 +111,8 @@ pub(super) fn read(words: Words, payload: &[u8], intake: &mut Intake) -> Result<
 }
 
 /// What the text behind the samples says of addresses.
+///
+/// The list of mappings gets the heading that other forms have, so one reader serves both.
 fn stacks(words: Words, text: &[u8], intake: &mut Intake) -> Result<Stacks> {
     if words.is_java {
         return Stacks::symbols(lines(text).filter_map(|(_, line)| symbol(line)), intake);
@@ -106,6 +126,9 @@ type Sample = (Vec<u64>, [i64; 2]);
 
 /// Leaves out what the profiler's own handler of signals put below the leaf: an address that is there in
 /// nearly all of many samples.
+///
+/// Twice, as there may be two such frames. Found by what is frequent, since names are not known: with
+/// fewer than 32 samples a common caller could be taken for one.
 fn without_handler(samples: &mut [Sample], intake: &mut Intake) {
     const MANY: usize = 32;
     for _ in 0..2 {
@@ -126,10 +149,14 @@ fn without_handler(samples: &mut [Sample], intake: &mut Intake) {
 }
 
 /// The words of the header, and those of the trailer: 0, 1, 0.
+///
+/// Counted in words.
 const HEADER: usize = 5;
 const TRAILER: usize = 3;
 
 /// The count and the depth of a record.
+///
+/// None where the file is too short for it.
 fn record(words: Words, payload: &[u8], row: usize) -> Option<(u64, usize)> {
     let depth = usize::try_from(words.word(payload, row + 1)?).ok()?;
     // No record is longer than the file.
@@ -137,6 +164,8 @@ fn record(words: Words, payload: &[u8], row: usize) -> Option<(u64, usize)> {
 }
 
 /// The number of the word behind the trailer.
+///
+/// Looked for before any record is taken: the text behind it is needed to name the first address.
 fn end(words: Words, payload: &[u8]) -> Option<usize> {
     let mut row = HEADER;
     loop {

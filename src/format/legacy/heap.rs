@@ -1,4 +1,15 @@
 //! Heaps: of Go, of gperftools, and of jemalloc, which has its stacks before its numbers.
+//!
+//! ```text
+//! heap profile: 1: 65536 [2: 131072] @ heap/524288     gperftools, Go: in use [allocated] @ KIND/RATE
+//! 1: 65536 [2: 131072] @ 0x4bb7d6 0x4bbdf8
+//!
+//! heap_v2/524288                                       jemalloc
+//! @ 0x55f718c9dd03 0x55f718c9d0a1
+//!   t*: 1: 65536 [2: 131072]                           all threads, then each of them
+//! ```
+//!
+//! A sample is what a sampling allocator saw: [`unsampled`] makes of it what it stands for.
 
 use crate::error::{Error, Result};
 use crate::format::intake::Intake;
@@ -9,6 +20,8 @@ use crate::model::Profiles;
 use crate::model::value::Value;
 
 /// Those of what is in use stand last, as viewers show the last.
+///
+/// Named as Go's own heap profiles name them.
 const TYPES: [(&str, &str); 4] = [
     ("alloc_objects", "count"),
     ("alloc_space", "bytes"),
@@ -20,18 +33,27 @@ const TYPES: [(&str, &str); 4] = [
 const IN_USE: [(&str, &str); 2] = [("objects", "count"), ("space", "bytes")];
 
 /// What the first line says.
+///
+/// What [`add`] needs to know for every sample.
 struct Header {
     /// The mean of the bytes between two samples; 1 where all was taken.
     rate: i64,
+    /// The rate, as the profile's period of bytes.
     period: i64,
     /// Whether stacks stand on lines before their numbers.
     jemalloc: bool,
     /// Whether what was allocated is something else than what is in use.
+    ///
+    /// Told by the totals of the header: only if they differ is there a column of its own for it.
     has_allocated: bool,
 }
 
 impl Header {
     /// Takes the first line apart: counts, then `heap/`, `heapz_v2/` and their like with the rate behind a slash.
+    ///
+    /// # Errors
+    ///
+    /// A kind that nobody has written.
     fn of(line: &[u8]) -> Result<Self> {
         let wrong = || Error::malformed(format!("{} begins no heap profile", shown(line)));
         let (kind, jemalloc, has_allocated) = match line.strip_prefix(b"heap_v2/") {
@@ -66,12 +88,18 @@ impl Header {
     }
 
     /// The columns: of one that only says what is in use there are two.
+    ///
+    /// Also for files without any sample.
     fn types(&self) -> &'static [(&'static str, &'static str)] {
         if self.has_allocated { &TYPES } else { &IN_USE }
     }
 }
 
 /// Objects and their bytes, in use and allocated.
+///
+/// # Errors
+///
+/// Any other number of numbers.
 fn pairs(numbers: &[i64]) -> Result<[(i64, i64); 2]> {
     match *numbers {
         [objects, bytes, all, all_bytes] => Ok([(objects, bytes), (all, all_bytes)]),
@@ -110,6 +138,10 @@ pub(super) fn read(text: &[u8], intake: &mut Intake) -> Result<Profiles> {
 }
 
 /// `281: 2301952 [281: 2301952] @ 0x4bb7d6 0x4bbdf8`
+///
+/// # Errors
+///
+/// No `@`, an address that is none, numbers that are not four.
 fn sample(line: &[u8], header: &Header, stacks: &mut Stacks, intake: &mut Intake) -> Result<()> {
     let Some((counts, addresses_of)) = at_sign(line) else {
         return Err(Error::malformed(format!(
@@ -123,6 +155,9 @@ fn sample(line: &[u8], header: &Header, stacks: &mut Stacks, intake: &mut Intake
 }
 
 /// `@ 0x55f718c9dd03 …`, then `t*: 1: 65536 [0: 0]` for all threads, and a line for each.
+///
+/// `pending` is the stack whose numbers come next; those of single threads are parts of the sum,
+/// and would count twice.
 fn jemalloc(
     line: &[u8],
     header: &Header,
@@ -150,6 +185,9 @@ fn jemalloc(
 }
 
 /// Takes the sample of `1: 65536 [2: 131072]`: in use, and allocated.
+///
+/// The mean size of the blocks becomes the label `bytes`, as Go's pprof has it: two samples of one
+/// stack and different sizes are scaled by different factors.
 fn add(
     counts: &[u8],
     header: &Header,
@@ -175,6 +213,9 @@ fn add(
 }
 
 /// What a sampling profiler that saw so much stands for.
+///
+/// An allocator that samples one byte in `rate` sees a block of `mean` bytes with the probability
+/// `1 - e^(-mean/rate)`; what was seen is divided by it. Cut and not rounded, as Go does.
 pub(super) fn unsampled(count: i64, bytes: i64, rate: i64) -> Result<(i64, i64)> {
     if rate <= 1 {
         return Ok((count, bytes));

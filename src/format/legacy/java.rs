@@ -1,4 +1,15 @@
 //! Java's heaps and what waited for locks: a stack is numbers of symbols, which a list behind the samples names.
+//!
+//! ```text
+//! --- heapz 1 ---
+//! format = java
+//! resolution = bytes
+//! 7048 1 @ 0x00000003 0x00000004          amount, count, numbers of symbols
+//!  0x00000003 com.example.Server.run (Server.java:39)
+//!  0x00000004 com.example.Server.main (Server.java:12)
+//! ```
+//!
+//! The JVM moves its code, so there are no addresses: the numbers mean nothing outside the file.
 
 use crate::error::{Error, Result};
 use crate::format::assembly::Named;
@@ -13,14 +24,21 @@ use crate::model::value::Value;
 
 /// What the first lines say.
 struct Header {
+    /// Bytes and objects, else delays and contentions.
     is_heap: bool,
     /// The unit of bytes or of delays.
+    ///
+    /// Taken as it is written, as it becomes the unit of the sample type.
     resolution: String,
+    /// Of contentions: one in so many was recorded. 0 where nobody says it.
     period: i64,
+    /// Of contentions; 0 where nobody says it.
     duration_nanos: i64,
 }
 
 /// The mean of the bytes between two samples of a heap.
+///
+/// The file does not say it; Go's pprof has the same constant.
 const HEAP_RATE: i64 = 512 << 10;
 
 /// Whether the lines before the first sample say that Java wrote it.
@@ -69,12 +87,16 @@ pub(super) fn read(text: &[u8], intake: &mut Intake) -> Result<Profiles> {
 }
 
 impl Header {
+    /// By the first line alone, which says what was measured.
     fn of(line: &[u8]) -> Self {
         let is_heap = line.starts_with(b"--- heapz");
         let resolution = if is_heap { "bytes" } else { "nanoseconds" }.to_owned();
         Self { is_heap, resolution, period: 0, duration_nanos: 0 }
     }
 
+    /// # Errors
+    ///
+    /// A name that such a header has not, a format other than `java`.
     fn say(&mut self, line: &[u8]) -> Result<()> {
         let wrong =
             || Error::malformed(format!("{} is neither a sample nor NAME = VALUE", shown(line)));
@@ -91,6 +113,10 @@ impl Header {
 }
 
 /// `7048 1 @ 0x3 0x4`: bytes or a delay, and how often.
+///
+/// # Errors
+///
+/// Bytes in no object, numbers that are not two, a symbol that is no number.
 fn sample(
     counts: &[u8],
     stack: &[u8],
@@ -118,6 +144,14 @@ fn sample(
 }
 
 /// `0x3a com.example.Server.run (Server.java:39)`
+///
+/// ```text
+/// 0x5 memcpy (/usr/lib/jvm/libjvm.so)     a library: its name without the path, no line
+/// 0x4 GC                                  a name alone
+/// 0x6 generated stub/JIT of 4             STUB
+/// ```
+///
+/// None of a line that names no symbol.
 pub(super) fn symbol(line: &[u8]) -> Option<(u64, Named<'_>)> {
     let rest = line.trim_ascii().strip_prefix(b"0x")?;
     let end = rest.iter().position(u8::is_ascii_whitespace)?;

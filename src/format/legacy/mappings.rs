@@ -1,4 +1,13 @@
 //! The binaries that addresses are in: lists of mappings, as Linux prints them and shorter.
+//!
+//! ```text
+//! MAPPED_LIBRARIES:
+//! source=/home/me                                          $source stands for /home/me from here on
+//! 00400000-00500000 r-xp 00000000 08:02 1 $source/server   as Linux prints /proc/self/maps
+//! 00400000-00fcb000: /bin/server (@ff00)                   shorter: range, name, offset
+//! ```
+//!
+//! Every form is brought to Linux's and given to the parser that the builder has for it.
 
 use crate::build::ProcessMappings;
 use crate::error::Result;
@@ -6,6 +15,8 @@ use crate::format::lines::{hex, lines};
 
 /// The mappings behind the heading that begins them. Other tools add lines of their own, which are
 /// passed over.
+///
+/// Linear in the text. A file may have the list twice, then all of it is taken.
 pub(super) fn mappings(text: &[u8]) -> Result<ProcessMappings> {
     let mut found = String::new();
     let mut begun = false;
@@ -58,6 +69,9 @@ pub(super) fn is_heading(line: &[u8]) -> bool {
 }
 
 /// `00400000-00fcb000: /bin/server (@ff00)` as Linux would print it.
+///
+/// Without permissions the mapping is taken for code, as only code has addresses in a profile. None
+/// of a line that is no range.
 fn brief(line: &str) -> Option<String> {
     let (range, rest) = line.trim().split_once([' ', '\t']).unwrap_or((line.trim(), ""));
     let (start, limit) = range.strip_suffix(':').unwrap_or(range).split_once('-')?;

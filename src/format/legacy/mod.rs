@@ -8,6 +8,19 @@
 //! MAPPED_LIBRARIES:
 //! 00400000-00500000 r-xp 00000000 08:02 1 /usr/bin/server
 //! ```
+//!
+//! | begins with | file | from |
+//! |---|---|---|
+//! | words `0 3 0 PERIOD 0` | `cpu` | gperftools' CPU profiler; version 1: Java |
+//! | `heap profile:`, `heap_v2/` | `heap` | Go's `debug=1`, gperftools; jemalloc |
+//! | `--- threadz`, `--- Thread` | `thread` | gperftools' servers |
+//! | `--- heapz`, `--- contentionz` with `format = java` | `java` | Java |
+//! | `--- contention`, `--- mutex:` | `contention` | gperftools, Go |
+//! | `NAME profile: total N` | `count` | Go's goroutines and created threads |
+//!
+//! What lines mean, which address is moved into its call and how samples are scaled follows Go's
+//! `profile/legacy_profile.go` and `legacy_java_profile.go`, so both give the same sums. The names
+//! that Go prints in comments, for people, are read here, too.
 
 mod contention;
 mod count;
@@ -50,6 +63,11 @@ pub(crate) static PPROF_LEGACY: Codec = Codec {
 };
 
 /// Reads whichever of the old forms the first bytes are.
+///
+/// # Errors
+///
+/// A text that begins like none of them; a line that is no sample, with its number, unless broken
+/// lines are passed over under `Policy::Repair`.
 fn read(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
     if let Some(words) = cpu::Words::of(payload) {
         return cpu::read(words, payload, intake);

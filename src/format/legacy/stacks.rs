@@ -1,4 +1,12 @@
 //! Addresses and what is said of them: names in comments, binaries in a list of mappings.
+//!
+//! ```text
+//! addresses ─► names, from comments or symbols  ┐
+//!           └► mappings, from the list          ┴─► locations ─► a stack ─► a sample ─► the one profile
+//! ```
+//!
+//! Shared by all the forms: they differ in their numbers and headers, not in what an address is.
+//! Names and mappings stand behind the samples, so the text is read for them first.
 
 use hashbrown::HashMap;
 
@@ -18,16 +26,25 @@ use crate::model::profile::Profile;
 /// The names of addresses, and the binaries they are in.
 pub(super) struct Stacks {
     pub(super) assembly: Assembly,
+    /// By address as it is looked up: that of the call, not of the return. Lines are innermost
+    /// first.
     names: HashMap<u64, Vec<Line>, foldhash::fast::RandomState>,
+    /// None where the file has no list.
     mappings: ProcessMappings,
     /// Whether addresses are numbers of symbols, which mean nothing besides.
     is_symbols: bool,
+    /// Of the stack under way: one list for all.
     locations: Vec<LocationId>,
+    /// Each sample apart, as Go has them: equal stacks are not added up.
     pub(super) rows: Rows,
 }
 
 impl Stacks {
     /// What a text says of its addresses.
+    ///
+    /// # Errors
+    ///
+    /// A limit, the budget.
     pub(super) fn of(text: &[u8], intake: &mut Intake) -> Result<Self> {
         let mut assembly = Assembly::new(intake);
         let mut names: HashMap<u64, Vec<Line>, _> = HashMap::default();
@@ -59,6 +76,9 @@ impl Stacks {
     }
 
     /// Stacks whose addresses are numbers of these symbols; of equal numbers the last counts.
+    ///
+    /// They have no mappings, and an address is dropped once it has a name: it is a number in a
+    /// list.
     pub(super) fn symbols<'t>(
         symbols: impl Iterator<Item = (u64, Named<'t>)>,
         intake: &mut Intake,
@@ -74,6 +94,10 @@ impl Stacks {
     }
 
     /// The stack of addresses as they are printed, the leaf first.
+    ///
+    /// # Errors
+    ///
+    /// Past `max_stack_depth`, or the budget.
     pub(super) fn stack(&mut self, addresses: &[u64], intake: &mut Intake) -> Result<StackId> {
         intake.check_depth(addresses.len())?;
         let mut locations = std::mem::take(&mut self.locations);
@@ -88,6 +112,8 @@ impl Stacks {
     }
 
     /// The location of an address, in the mapping that holds it.
+    ///
+    /// An address that is in no mapping keeps its number, so it can still be told from others.
     fn location(&mut self, address: u64) -> Result<LocationId> {
         let mapping = match self.mappings.find(address) {
             None => MappingId::NONE,
@@ -111,11 +137,15 @@ impl Stacks {
     }
 
     /// The last sample was seen once more.
+    ///
+    /// For `same as previous thread`; where no sample was taken there is nothing to repeat.
     pub(super) fn again(&mut self) -> Result<()> {
         self.rows.samples.len().checked_sub(1).map_or(Ok(()), |last| self.rows.add_to(last, &[1]))
     }
 
     /// The one profile, of these types and this period.
+    ///
+    /// A profile of one resource and scope, without names: these forms say neither.
     pub(super) fn finish(
         mut self,
         types: &[(&str, &str)],
@@ -137,6 +167,8 @@ impl Stacks {
 }
 
 /// The row of a mapping of the process.
+///
+/// An equal row is the same row, so asking again for the same mapping costs a look-up.
 fn mapping(assembly: &mut Assembly, found: &ProcessMapping) -> Result<MappingId> {
     let filename = assembly.text(found.filename.as_bytes())?;
     let (memory_start, memory_limit) = (found.memory_start, found.memory_limit);
@@ -145,6 +177,9 @@ fn mapping(assembly: &mut Assembly, found: &ProcessMapping) -> Result<MappingId>
 }
 
 /// `# 0x4bb7d5 main.leak+0x75 /src/main.go:59`, with tabs between.
+///
+/// Fields are separated by tabs, some of them by several; a function inlined has a line of its own
+/// with the same address. The offset behind the symbol is dropped, as it is in the address.
 fn name(line: &[u8]) -> Option<(u64, Named<'_>)> {
     let rest = line.strip_prefix(b"#\t0x")?;
     let mut words = rest.split(|byte| *byte == b'\t').filter(|word| !word.is_empty());
@@ -172,12 +207,19 @@ pub(super) fn without_twice(mut addresses: Vec<u64>) -> Vec<u64> {
 }
 
 /// The addresses behind an `@`, each moved into the call that it is behind.
+///
+/// A return address is that of the instruction behind the call, which may be of another line or
+/// function: one less is within the call.
 pub(super) fn addresses(text: &[u8]) -> Result<Vec<u64>> {
     let words = text.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
     words.map(|word| address(word).map(|address| address.saturating_sub(1))).collect()
 }
 
 /// An address: hex digits, with or without `0x` before them.
+///
+/// # Errors
+///
+/// Any other word, with the word.
 pub(super) fn address(word: &[u8]) -> Result<u64> {
     let wrong = || Error::malformed(format!("{} is no address", shown(word)));
     hex(word.strip_prefix(b"0x").unwrap_or(word)).ok_or_else(wrong)
@@ -211,6 +253,8 @@ pub(super) fn nanos_of_millis(value: &[u8]) -> Result<i64> {
 }
 
 /// The whole numbers in a text, with whatever stands between them.
+///
+/// Empty where there are none; the caller says how many there have to be.
 pub(super) fn numbers(text: &[u8]) -> Result<Vec<i64>> {
     let between = |byte: &u8| byte.is_ascii_whitespace() || b":[]".contains(byte);
     let words = text.split(between).filter(|word| !word.is_empty());
@@ -218,6 +262,10 @@ pub(super) fn numbers(text: &[u8]) -> Result<Vec<i64>> {
 }
 
 /// A number of a double, cut off behind the point, as Go's pprof does.
+///
+/// # Errors
+///
+/// What 64 bits do not hold, and what is no number.
 pub(super) fn cut(number: f64) -> Result<i64> {
     let whole = crate::format::lines::whole(number.trunc());
     whole.ok_or_else(|| Error::malformed(format!("{number} does not fit into 64 bits")))

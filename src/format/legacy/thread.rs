@@ -1,4 +1,14 @@
 //! The stacks of all threads, as servers with gperftools show them.
+//!
+//! ```text
+//! --- Thread 7f794ab90940 (name: main/14748) stack: ---
+//!   PC:  0x20: f(arg *)        the leaf, then return addresses, in any number of lines
+//!   0x20: g
+//! --- Thread 7f7949b8e700 (name: worker/14751) stack: ---
+//!   [same as previous thread]
+//! ```
+//!
+//! Names of threads are left out, as in Go: the profile counts how many threads are at a stack.
 
 use crate::error::{Error, Result};
 use crate::format::intake::Intake;
@@ -8,6 +18,10 @@ use crate::format::lines::{kept, lines, shown};
 use crate::model::Profiles;
 
 /// Reads `--- Thread 7f794ab90940 (name: main/14748) stack: ---` and the addresses below each.
+///
+/// # Errors
+///
+/// An address before any thread, or one that is no number.
 pub(super) fn read(text: &[u8], intake: &mut Intake) -> Result<Profiles> {
     let mut reader = Reader { stacks: Stacks::of(text, intake)?, addresses: Vec::new(), at: None };
     for (number, line) in lines(text) {
@@ -29,10 +43,13 @@ struct Reader {
     /// Of the thread under way.
     addresses: Vec<u64>,
     /// The line that began it.
+    ///
+    /// None before the first thread, and once a thread has no addresses of its own.
     at: Option<usize>,
 }
 
 impl Reader {
+    /// Every word that begins with `0x` is an address, whatever else the line says.
     fn line(&mut self, line: &[u8], number: usize, intake: &mut Intake) -> Result<()> {
         if line.starts_with(b"--- threadz ") || line.is_empty() || line.starts_with(b"#") {
             return Ok(());

@@ -1,4 +1,7 @@
 //! The lines below that of an event: where they end, and the frames they say.
+//!
+//! perf ends an event with an empty line, but pipes and editors lose them: so a line that begins
+//! another event ends the block as well.
 
 use crate::error::Result;
 use crate::format::assembly::Named;
@@ -8,7 +11,11 @@ use crate::format::perf::event::Event;
 use crate::format::perf::frame::{Frame, source};
 
 /// The lines below that of an event.
+///
+/// Also the key by which a stack is found again: most events have lines that were met before, and
+/// these are not taken apart a second time.
 pub(super) struct Block<'a> {
+    /// All lines, as they are.
     pub(super) text: &'a [u8],
     /// The number of the first.
     pub(super) number: usize,
@@ -17,6 +24,8 @@ pub(super) struct Block<'a> {
 impl<'a> Block<'a> {
     /// Takes the lines up to an empty one or another event. Frames are indented by a tab, but where tabs were
     /// lost on the way.
+    ///
+    /// Leaves `lines` behind the block, at the empty line or the next event. Linear in the block.
     pub(super) fn of(lines: &mut Lines<'a>) -> Self {
         let (text, number) = (lines.rest, lines.number);
         while let Some((line, after)) = first_line(lines.rest) {
@@ -36,6 +45,10 @@ impl<'a> Block<'a> {
     }
 
     /// The frames, of which that of the event's own line is the first, and whether all could be read.
+    ///
+    /// # Errors
+    ///
+    /// Under `Policy::Refuse` a line that is no frame; a stack past `max_stack_depth`.
     pub(super) fn frames(
         &self,
         event: &Event<'a>,
@@ -54,15 +67,23 @@ impl<'a> Block<'a> {
 }
 
 /// A frame, and the functions inlined into it, innermost first.
+///
+/// One frame of the machine: perf prints each inlined function as a line of its own with the same
+/// address.
 pub(super) struct Framed<'a> {
+    /// As it is printed.
     pub(super) address: u64,
+    /// Of the outermost function, the only one whose line says it; empty where perf knows none.
     pub(super) binary: &'a [u8],
+    /// Empty where the symbol is unknown.
     pub(super) lines: Vec<Named<'a>>,
     /// Whether the next frame is what these functions were inlined into.
     open: bool,
 }
 
 /// Adds what a line below an event says.
+///
+/// A line of `-F srcline` belongs to the frame above it, and to the last function of that.
 fn add<'a>(line: &'a [u8], frames: &mut Vec<Framed<'a>>, intake: &Intake) -> Result<()> {
     // The lines of sources are indented by blanks.
     if !line.starts_with(b"\t")
@@ -81,6 +102,9 @@ fn add<'a>(line: &'a [u8], frames: &mut Vec<Framed<'a>>, intake: &Intake) -> Res
 }
 
 /// Adds a frame, or a line to the last one that functions are inlined into.
+///
+/// Joins by address only where the frame before said that it is inlined: recursion repeats
+/// addresses, too.
 fn push<'a>(frame: Frame<'a>, frames: &mut Vec<Framed<'a>>, intake: &Intake) -> Result<()> {
     let Frame { address, symbol, binary } = frame;
     let line = (!symbol.is_empty()).then(|| Named { name: symbol, ..Named::default() });

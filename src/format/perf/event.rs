@@ -1,15 +1,29 @@
 //! The line that begins an event: of its fields, any may be missing but its beginning.
+//!
+//! ```text
+//! busy  3105/3107 [001]  2121.621847:   20408163 cpu-clock: text of a tracepoint
+//! comm  pid /tid   cpu        time        period  name       trace
+//! ```
+//!
+//! `read` makes a sample of it; detection asks [`begins`](Event::begins) to tell the format.
 
 use crate::error::{Error, Result};
 use crate::format::lines::{int, is_int, shown};
 use crate::format::perf::frame::Frame;
 
 /// What the first line of an event says.
+///
+/// Slices of the line; what is missing is none or empty, never an error.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Event<'a> {
+    /// The thread's command, without the blanks that perf fills it up with.
     pub(crate) comm: &'a [u8],
+    /// Where perf prints a thread alone there is none. -1 stands for what the kernel could not
+    /// tell.
     pub(crate) pid: Option<i64>,
+    /// None in lines that begin with the command alone.
     pub(crate) tid: Option<i64>,
+    /// The processor, from 0.
     pub(crate) cpu: Option<i64>,
     /// In nanoseconds since the machine was started.
     pub(crate) time: Option<u64>,
@@ -24,6 +38,10 @@ pub(crate) struct Event<'a> {
 impl<'a> Event<'a> {
     /// The names of commands may hold blanks, numbers and colons, so the parts are found from the time,
     /// or else from the thread.
+    ///
+    /// # Errors
+    ///
+    /// None of the forms fits, or a number is past 64 bits.
     pub(crate) fn of(line: &'a [u8]) -> Result<Self> {
         Self::find(line).unwrap_or_else(|| {
             Err(Error::malformed(format!(
@@ -39,12 +57,17 @@ impl<'a> Event<'a> {
     }
 
     /// Tries the forms that a line may have, the one that says most first.
+    ///
+    /// None where no form fits; an error where one fits and a number of it does not.
     fn find(line: &'a [u8]) -> Option<Result<Self>> {
         let found = timed(line, true).or_else(|| timed(line, false));
         found.or_else(|| untimed(line).map(Ok))
     }
 
     /// What stands behind the time, or behind the processor where there is none.
+    ///
+    /// Without a name what follows has to be a frame, else this was not the time: `Ok(None)` goes
+    /// on looking.
     fn behind(mut self, rest: &'a [u8]) -> Result<Option<Self>> {
         let (period, rest) = period(rest.trim_ascii_start())?;
         self.period = period;
@@ -61,6 +84,9 @@ impl<'a> Event<'a> {
 const BEGINNING: usize = 256;
 
 /// The parts of a line with a time; before it stands a thread, or a command alone.
+///
+/// Every `: ` within the first bytes may be the one behind the time: the first whose word reads as
+/// a time with a thread before it is. So a command called `a: 1.5: b` is no obstacle.
 fn timed(line: &[u8], with_thread: bool) -> Option<Result<Event<'_>>> {
     let mut from = 0;
     while from < BEGINNING {
@@ -91,6 +117,8 @@ fn timed(line: &[u8], with_thread: bool) -> Option<Result<Event<'_>>> {
 
 /// The parts of a line without a time: the first thread that a processor, a period and an event
 /// follow, of which all but the event may be missing, and behind these at most a frame.
+///
+/// Stricter than with a time, since any line with a number in it might otherwise be an event.
 fn untimed(line: &[u8]) -> Option<Event<'_>> {
     let mut from = 0;
     while from < BEGINNING {
@@ -120,6 +148,8 @@ fn untimed(line: &[u8]) -> Option<Event<'_>> {
 }
 
 /// `2121.621847`, with any number of digits up to nine behind the point.
+///
+/// The kernel's clock has nine digits at the most, perf prints six unless asked for more.
 fn time(word: &[u8]) -> Option<u64> {
     let text = std::str::from_utf8(word).ok()?;
     let (seconds, part) = text.split_once('.')?;
@@ -162,6 +192,10 @@ fn ids(word: &[u8]) -> Option<(Option<i64>, i64)> {
 }
 
 /// The number that may stand before the name of the event.
+///
+/// # Errors
+///
+/// A number past 64 bits with a sign.
 fn period(rest: &[u8]) -> Result<(Option<i64>, &[u8])> {
     let end = rest.iter().position(|byte| *byte == b' ').unwrap_or(rest.len());
     let (word, after) = rest.split_at(end);

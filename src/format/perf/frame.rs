@@ -1,4 +1,14 @@
 //! The lines of an event's frames.
+//!
+//! ```text
+//! 	    123a sort_work+0x5e (/home/build/busy)      address, symbol, binary
+//! 	    98 helper (inlined)                         no binary of its own: see the next line
+//! 	ffffffff81 [unknown] ([kernel.kallsyms])        no symbol
+//!   busy.c:15                                        -F srcline, below the frame it is of
+//! ```
+//!
+//! Symbols of C++ have blanks and parentheses, so the binary is found from the end and the address
+//! from the beginning; the symbol is what is left.
 
 use crate::error::{Error, Result};
 use crate::format::lines::{hex, int, is_int, shown};
@@ -6,6 +16,8 @@ use crate::format::lines::{hex, int, is_int, shown};
 /// A line of a frame.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Frame<'a> {
+    /// Where the symbol is by the program counter; the offset behind a symbol is left out as it is
+    /// part of it.
     pub(crate) address: u64,
     /// Empty where it is unknown.
     pub(crate) symbol: &'a [u8],
@@ -15,6 +27,10 @@ pub(crate) struct Frame<'a> {
 
 impl<'a> Frame<'a> {
     /// `123a sort_work+0x5e (/home/build/busy)`
+    ///
+    /// # Errors
+    ///
+    /// A line that does not begin with hex digits.
     pub(crate) fn of(line: &'a [u8]) -> Result<Self> {
         Self::parse(line).ok_or_else(|| {
             Error::malformed(format!("{} is no frame: ADDRESS SYMBOL (BINARY)", shown(line)))
@@ -59,6 +75,8 @@ fn hex_digits(text: &[u8]) -> usize {
 
 /// What stands before the parenthesis that is open at the end of a text, and behind it; it begins the
 /// text, or stands behind a blank, as those of C++ do not.
+///
+/// Counts parentheses from the end: names of files may have pairs of them.
 fn open(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let mut closed = 0_usize;
     let parenthesis = |byte: &u8| match byte {

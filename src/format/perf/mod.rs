@@ -5,6 +5,18 @@
 //!             123a sort_work+0x5e (/home/build/busy)        leaf first
 //!   busy.c:15                                               with -F srcline
 //! ```
+//!
+//! | part | in the model |
+//! |---|---|
+//! | `pid` | a resource with `process.pid`, and with the header's `host.name`, `os.version` |
+//! | the event's name | a profile of its own; `cpu-clock` and `task-clock` with a period measure nanoseconds |
+//! | the period | the value; 1 where perf was not asked for it |
+//! | command, `tid`, processor | `thread.name`, `thread.id`, `cpu.logical_number` |
+//! | the time | the timestamp, once it is known when the machine was started (`anchor`) |
+//! | a frame | a location in a mapping without a range, as the text has no more of it |
+//!
+//! Which fields are printed depends on `perf script -F`, so nothing but an event's beginning is
+//! counted on.
 
 mod anchor;
 mod block;

@@ -1,4 +1,12 @@
 //! Reading the text of `perf script`: a resource for each process, a profile for each event.
+//!
+//! ```text
+//! Text ─► Lines ─► event line + Block ─► stack (met by its text, else frame by frame)
+//!                                   └──► process ─► column of the event's name ─► sample
+//! ```
+//!
+//! A recording of hours has few distinct stacks: an event whose block was met costs a look-up of
+//! its text.
 
 use crate::build::samples::Identity;
 use crate::error::{Error, Result};
@@ -19,6 +27,11 @@ use crate::model::samples::Samples;
 use crate::model::value::{KeyValue, Value};
 
 /// Reads all events.
+///
+/// # Errors
+///
+/// A line that begins no event, or a frame that is none, with its number; under `Policy::Repair`
+/// these are passed over and counted. A limit.
 pub(crate) fn read(text: &mut Text<'_>, intake: &mut Intake) -> Result<Profiles> {
     let mut reader = Reader::new(intake);
     text.each(intake, |lines, intake| reader.events(lines, intake))?;
@@ -34,26 +47,34 @@ fn begin(line: &[u8]) -> Result<Event<'_>> {
     })
 }
 
+/// What lasts from one piece of text to the next.
 struct Reader {
     assembly: Assembly,
     /// The stacks by the texts of their lines: most were met before.
     stacks_met: Met<Box<[u8]>>,
+    /// By the numbers that `stacks_met` gives.
     stacks: Vec<StackId>,
     /// By process, in the order in which they were met.
     processes: Met<i64>,
+    /// By the numbers that `processes` gives.
     groups: Vec<Process>,
     /// What the header says of the machine.
     machine: Vec<KeyValue>,
     anchor: Anchor,
+    /// Of the event under way: one list for all, as is `locations`.
     attributes: Vec<AttributeId>,
     locations: Vec<LocationId>,
 }
 
 /// A process: what is known of it, and its events by their names.
 struct Process {
+    /// -1 where perf prints no process: then all threads are of one that has no number.
     pid: i64,
+    /// The command of its first thread, the one whose number is the process's own.
     name: Option<StringId>,
+    /// Names with their modifiers, as printed: `cycles:u` and `cycles:k` are two.
     events: Met<Vec<u8>>,
+    /// By the numbers that `events` gives; each becomes a profile.
     columns: Vec<Column>,
 }
 
@@ -61,6 +82,7 @@ struct Process {
 #[derive(Default)]
 struct Column {
     rows: Rows,
+    /// Without any, values count samples and are no nanoseconds, whatever the event is called.
     has_period: bool,
 }
 
@@ -81,6 +103,9 @@ impl Reader {
     }
 
     /// Takes the events whose lines are all there.
+    ///
+    /// Where the text goes on (`is_last` is false) the last block may be cut: it is left for the
+    /// next piece.
     fn events(&mut self, lines: &mut Lines<'_>, intake: &mut Intake) -> Result<()> {
         loop {
             let start = lines.clone();
@@ -102,6 +127,8 @@ impl Reader {
     }
 
     /// `# hostname : web-1`; what was recorded may hold secrets.
+    ///
+    /// The last of a key that is given twice counts, as perf's header has each once.
     fn comment(&mut self, comment: &[u8], intake: &Intake) -> Result<()> {
         let text = String::from_utf8_lossy(comment);
         let Some((key, value)) = text.split_once(':') else { return Ok(()) };
@@ -129,6 +156,9 @@ impl Reader {
     }
 
     /// Takes the sample that an event and the lines below it are.
+    ///
+    /// A stack is remembered only if all of its lines could be read: one that was repaired would
+    /// otherwise be reported for the first event alone.
     fn take<'t>(
         &mut self,
         event: &Event<'t>,
@@ -168,6 +198,10 @@ impl Reader {
     }
 
     /// Adds an event to the profile of its kind, in the process it is of.
+    ///
+    /// # Errors
+    ///
+    /// A time past 64 bits, the limit of samples, the budget.
     fn sample(&mut self, event: &Event, stack: StackId, intake: &mut Intake) -> Result<()> {
         self.attributes(event, intake)?;
         self.assembly.settle(intake)?;
@@ -204,6 +238,9 @@ impl Reader {
     }
 
     /// The thread, the processor, and what a tracepoint says where that is wanted.
+    ///
+    /// Fields of a tracepoint have no namespace: the keys that stand for the thread and the
+    /// processor are kept from them, and of a key that is there twice the first counts.
     fn attributes(&mut self, event: &Event, intake: &Intake) -> Result<()> {
         let assembly = &mut self.assembly;
         let mut attributes = std::mem::take(&mut self.attributes);
@@ -264,6 +301,8 @@ impl Reader {
     }
 
     /// A resource for each process, on the machine that the header describes.
+    ///
+    /// The times of samples are complete only here, where the last event is known.
     fn finish(mut self, intake: &mut Intake) -> Result<Profiles> {
         let mut groups = Vec::with_capacity(self.groups.len());
         let boot = self.anchor.boot(intake);
@@ -310,6 +349,8 @@ fn is_kernel(binary: &[u8]) -> bool {
 }
 
 /// Gives a profile its samples, and if they have times, the time it is of.
+///
+/// One nanosecond more than from the first to the last, so that the last event lies within.
 fn timed(profile: &mut Profile, samples: Samples) {
     let times = samples.timestamps.items.iter().copied();
     let Some((first, last)) = times.clone().min().zip(times.max()) else {
