@@ -306,9 +306,14 @@ impl Checking<'_> {
     /// "Preferred" and "ambiguous" are warnings only if the other reading is as good; a reading
     /// with more broken rules is nothing to warn of.
     fn certainty(&mut self, payload: &[u8], detected: &Detected) {
-        let others = detected.certainty.others();
+        let mut others = detected.certainty.others().to_vec();
         let rule = match &detected.certainty {
             Certainty::Certain => return,
+            // An empty entry of field 1 is a resource without anything, and a pprof's sample type without a name.
+            _ if payload.chunks(2).all(|field| field == [0x0a, 0]) && !payload.is_empty() => {
+                others.push(Format::PPROF);
+                &OP0005
+            }
             Certainty::Preferred(_) | Certainty::Ambiguous(_)
                 if others.iter().any(|other| self.is_as_good(payload, detected.format, *other)) =>
             {
@@ -316,7 +321,7 @@ impl Checking<'_> {
             }
             _ => &OP0006,
         };
-        let found = format!("read as {}, reads as {} too", detected.format, names(others));
+        let found = format!("read as {}, reads as {} too", detected.format, names(&others));
         self.findings.set_version(Some(version_of(detected.format)));
         self.findings.raise(rule, Spot::nowhere(), found, "");
         self.findings.set_version(None);

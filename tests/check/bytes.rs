@@ -260,6 +260,23 @@ fn a_payload_that_reads_otherwise_as_well_is_a_warning() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/ambiguous-1.10-or-1.9.otlp");
     let report = check(&std::fs::read(path).unwrap(), &Options::default());
     assert!(found(&report).contains(&"OP0005"), "{:?}", found(&report));
+    let nothing = |payload: &[u8]| found(&check(payload, &Options::default()));
+    assert!(nothing(b"\x0a\0\x0a\0").contains(&"OP0005"));
+    assert!(!nothing(b"\x0a\x02\x0a\0").contains(&"OP0005"));
+}
+
+/// Labels are counted as attributes are, in OTEP 0239 as in pprof.
+#[test]
+fn labels_have_a_limit() {
+    let sample = |labels: usize| nest(&[2], &b"\x1a\x02\x08\x01".repeat(labels));
+    let limits = Limits::network().max_attributes_per_item(2);
+    for (format, path) in [(Format::PPROF, &[][..]), (Format::OTLP_1_3, &[1, 2, 2, 8])] {
+        for (labels, wanted) in [(2, false), (3, true)] {
+            let payload = nest(path, &sample(labels));
+            let report = check(&payload, &Options::default().limits(limits).from(format));
+            assert_eq!(found(&report).contains(&"OP9010"), wanted, "{format}: {labels}");
+        }
+    }
 }
 
 /// A text is checked where it is said to be one, and what is found has the path of the message.

@@ -92,6 +92,11 @@ fn sarif_has_no_bytes_of_what_was_inflated_or_framed() {
     assert!(plain.len() == 1 && plain[0] > Some(0), "{plain:?}");
     assert_eq!(bytes("bad.otlp.gz --from otlp"), [None]);
     assert_eq!(bytes("framed.otlp --from otlp"), [Some(0), None, None]);
+    let mut cut = deflate(BROKEN, Level::default());
+    cut.truncate(cut.len() - 3);
+    fs::write(room.join("cut.otlp.gz"), &cut).unwrap();
+    let page = stdout(&run(&room, "validate cut.otlp.gz --format sarif --only OP0021", 3));
+    assert!(page.contains("\"byteOffset\""), "{page}");
 }
 
 #[test]
@@ -106,6 +111,13 @@ fn machines_get_their_forms() {
     let file = &document["files"][0];
     assert_eq!((&file["verdict"], &file["format"]), (&"reject".into(), &"otlp-1.10".into()));
     assert!(file["findings"].as_array().unwrap().iter().any(|found| found["rule"] == "OP3101"));
+
+    fs::write(room.join("empty.otlp"), b"\x0a\0").unwrap();
+    for (strict, verdict, exit) in [("", "warn", 0), (" --strict", "reject", 1)] {
+        let page = run(&room, &format!("validate empty.otlp --format json{strict}"), exit);
+        let document: Value = serde_json::from_str(&stdout(&page)).unwrap();
+        assert_eq!(document["files"][0]["verdict"], verdict, "{strict}");
+    }
 
     let sarif: Value = serde_json::from_str(&form("sarif")).unwrap();
     assert_eq!(sarif["version"], "2.1.0");

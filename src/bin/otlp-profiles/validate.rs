@@ -248,7 +248,7 @@ fn checked(args: &Args, inputs: &Inputs, console: &Console) -> Result<Exit, Fail
     worst = files.iter().map(|file| file.exit(deny)).fold(worst, Exit::max);
     let page = match args.form {
         Form::Text => text::page(&files, inputs),
-        Form::Json => json::page(&files),
+        Form::Json => json::page(&files, deny),
         Form::Sarif => sarif::page(&files),
         Form::Junit => junit::page(&files, deny),
         Form::Github => github::page(&files),

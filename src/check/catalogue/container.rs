@@ -46,7 +46,7 @@ rules! {
     OP0005 "format-ambiguous" ["W" "A"] "file"
         "two schemas decode and score within the margin, and no --from says which"
         source "own"
-        example "samples of one attribute and one timestamp each (1.10) also read as ones of one value and one timestamp (1.9)"
+        example "an empty ResourceProfiles (`0a 00`) also reads as a pprof ValueType"
         fix "say which format it is with --from";
     /// Harmless ambiguity: nothing in the payload differs between these generations, so every
     /// reading gives the same profiles.

@@ -2,13 +2,14 @@
 //!
 //! They are pprof's labels word for word, deprecated from the start ("superseded by attributes"),
 //! and gone in 1.4. pprof's own are in [`pprof_samples`](super::pprof_samples); what both ask of a
-//! list of labels is [`repeated_label`].
+//! list of labels is [`labels`].
 
-use crate::check::catalogue::{OP4021, OP4022, OP4023, OP4024};
+use crate::check::catalogue::{OP4021, OP4022, OP4023, OP9010};
 use crate::check::cx::Cx;
 use crate::check::fields::Fields;
 use crate::check::findings::{Shown, Spot};
 use crate::check::record::Record;
+use crate::check::rule::Rule;
 use crate::check::shape::Kind;
 use crate::check::state::Set;
 use crate::schema::{LABEL, SAMPLE};
@@ -42,12 +43,19 @@ pub(crate) fn label(cx: &mut Cx<'_>, record: &Record) {
     }
 }
 
-/// The labels of a sample: no key twice.
-///
-/// Told once for a sample, at the second of two labels of one key.
-pub(super) fn labels(cx: &mut Cx<'_>, record: &Record) {
-    if let Some((spot, key)) = repeated_label(cx, record) {
-        cx.findings.raise(&OP4024, spot, Shown(&key), "a key once");
+/// The labels of a sample: no more than the limit, and no key twice, which is `repeated`: OTLP and pprof name it each
+/// by a rule of its own. Told once for a sample, at the second of two labels of one key.
+pub(super) fn labels(cx: &mut Cx<'_>, record: &Record, repeated: &'static Rule) {
+    let count = record.count(LABELS);
+    let most = cx.limits.max_attributes_per_item;
+    if count as u64 > most {
+        let spot = Spot::at(record.at(LABELS)).field("label");
+        cx.findings.raise(&OP9010, spot, format_args!("{count} labels"), most);
+    }
+    if count > 1
+        && let Some((spot, key)) = repeated_label(cx, record)
+    {
+        cx.findings.raise(repeated, spot, Shown(&key), "a key once");
     }
 }
 
@@ -55,7 +63,7 @@ pub(super) fn labels(cx: &mut Cx<'_>, record: &Record) {
 ///
 /// Compared by text: two strings of the table may be equal. The key is copied, as the finding is
 /// raised after the walk over the payload ended its borrow.
-pub(crate) fn repeated_label(cx: &Cx<'_>, record: &Record) -> Option<(Spot, Vec<u8>)> {
+fn repeated_label(cx: &Cx<'_>, record: &Record) -> Option<(Spot, Vec<u8>)> {
     let shape = cx.shapes.find(Kind::Label)?;
     let sample = cx.shapes.find(Kind::Sample)?;
     let number = sample.of_cell(LABELS)?.field.number;

@@ -10,8 +10,7 @@ use std::ops::Range;
 
 use super::samples;
 use crate::check::catalogue::{
-    OP9005, OP9010, PP1003, PP1004, PP1015, PP1016, PP1017, PP1018, PP1019, PP1032, PP1033, PP1037,
-    PP1040,
+    OP9005, PP1003, PP1004, PP1015, PP1016, PP1017, PP1018, PP1019, PP1032, PP1033, PP1037, PP1040,
 };
 use crate::check::cx::Cx;
 use crate::check::fields::Fields;
@@ -56,26 +55,10 @@ pub(crate) fn sample(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
         }
     }
     if record.has(LABELS) {
-        labels(cx, record);
+        super::labels::labels(cx, record, &PP1018);
     }
     sums(cx, shape, record);
     repeated(cx, record);
-}
-
-/// How many there may be is the reader's limit for one item (`OP9010`). Of two with one key the
-/// second is told.
-fn labels(cx: &mut Cx<'_>, record: &Record) {
-    let count = record.count(LABELS);
-    let spot = Spot::at(record.at(LABELS)).field("label");
-    let most = cx.limits.max_attributes_per_item;
-    if count as u64 > most {
-        cx.findings.raise(&OP9010, spot, format_args!("{count} labels"), most);
-    }
-    if count > 1
-        && let Some((spot, key)) = super::labels::repeated_label(cx, record)
-    {
-        cx.findings.raise(&PP1018, spot, Shown(&key), "a key once");
-    }
 }
 
 /// Adds each value to the sum of its column, so that the first sample at which a sum leaves 64 bits

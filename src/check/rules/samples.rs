@@ -15,7 +15,7 @@
 use super::{labels, times, zero};
 use crate::check::catalogue::{
     OP3127, OP4001, OP4002, OP4003, OP4004, OP4005, OP4006, OP4007, OP4008, OP4009, OP4010, OP4011,
-    OP4016, OP4017, OP4018, OP4019, OP4020, OP4025, OP9005, OP9103, PP1039,
+    OP4016, OP4017, OP4018, OP4019, OP4020, OP4024, OP4025, OP9005, OP9103, PP1039,
 };
 use crate::check::cx::Cx;
 use crate::check::findings::{Shown, Spot};
@@ -170,7 +170,7 @@ fn columned(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record, values: usi
     if record.has(LABELS) {
         let spot = Spot::at(record.at(LABELS)).field("label");
         cx.findings.fold(&OP4020, 0, spot, "", "");
-        labels::labels(cx, record);
+        labels::labels(cx, record, &OP4024);
     }
     if listed > 0 && record.signed(SLICE_LENGTH) != 0 {
         cx.findings.raise(&OP4010, here, format_args!("{listed} locations"), "a slice alone");

@@ -21,14 +21,14 @@ use super::Checked;
 const SCHEMA: &str = "otlp-profiles/validate/1";
 
 /// Indented, as people look at it too; it ends with a line feed, as files do.
-pub(super) fn page(files: &[Checked]) -> String {
-    let files: Vec<Value> = files.iter().map(file).collect();
+pub(super) fn page(files: &[Checked], deny: Severity) -> String {
+    let files: Vec<Value> = files.iter().map(|one| file(one, deny)).collect();
     format!("{:#}\n", json!({ "schema": SCHEMA, "files": files }))
 }
 
 /// `fixed` and `not_fixed` are there only with `--fix`.
-fn file(file: &Checked) -> Value {
-    let mut value = checked(file);
+fn file(file: &Checked, deny: Severity) -> Value {
+    let mut value = checked(file, deny);
     if let Some(fixed) = &file.fixed {
         value["fixed"] = fixed.changes.iter().map(change).collect();
         let left = fixed.left.iter().map(|left| json!({ "path": left.path, "why": left.why }));
@@ -50,13 +50,13 @@ fn change(change: &Change) -> Value {
 }
 
 /// `error` stands alone: of a file that was not read there is nothing to count.
-fn checked(file: &Checked) -> Value {
+fn checked(file: &Checked, deny: Severity) -> Value {
     match &file.report {
         Err(failure) => json!({ "path": file.name, "error": failure.to_json() }),
         Ok(report) => json!({
             "path": file.name,
             "format": report.format.map(|format| format.name()),
-            "verdict": verdict(report),
+            "verdict": verdict(report, deny),
             "errors": report.count(Severity::Error),
             "warnings": report.count(Severity::Warning),
             "infos": report.count(Severity::Info),
@@ -70,10 +70,10 @@ fn checked(file: &Checked) -> Value {
     }
 }
 
-/// `reject`, `warn` or `accept`.
-fn verdict(report: &Report) -> &'static str {
+/// `reject` where the command fails, else `warn` or `accept`.
+fn verdict(report: &Report, deny: Severity) -> &'static str {
     match report.worst() {
-        Some(Severity::Error) => "reject",
+        Some(worst) if worst >= deny => "reject",
         Some(Severity::Warning) => "warn",
         _ => "accept",
     }

@@ -102,9 +102,10 @@ fn result(file: &Checked, finding: &Finding, rules: &[&str]) -> Value {
 }
 
 /// Whether the byte of a finding is one of the file, as regions of artifacts are: not one of what was inflated, nor of a
-/// message among others, which count from its own beginning.
+/// message among others, which count from its own beginning. Findings about the compression (`OP002x`) are of the file.
 fn is_in_file(file: &Checked, finding: &Finding) -> bool {
-    file.is_plain && !finding.path.starts_with("message[")
+    let is_plain = file.is_plain || finding.rule.id().starts_with("OP002");
+    is_plain && !finding.path.starts_with("message[")
 }
 
 /// A path as a reference: relative to where the command runs, as code scanning wants it, or a file's where it begins at
