@@ -527,6 +527,26 @@ fn limits_hold() {
     }
 }
 
+/// Keys begin with those of the objects they are in, and nodes of a report have the trace of its root.
+#[test]
+fn what_is_said_once_for_many_takes_no_memory_out_of_proportion() {
+    let long = "A".repeat(200_000);
+    let many: serde_json::Map<String, Value> =
+        (0..500).map(|at| (format!("k{at}"), at.into())).collect();
+    let messages: Vec<Value> =
+        (0..8).map(|trace| message("a-start", trace, 0, 1, json!({ &long: many }))).collect();
+    let node = |parent: &str, children: Vec<Value>| {
+        let info = json!({ "name": "a", "started": 1, "finished": 2 });
+        json!({ "info": info, "trace_id": "t", "parent_id": parent, "children": children })
+    };
+    let report = node("", vec![node(&long, vec![node("r", Vec::new()); 500])]);
+    for text in [lines(&messages), lines(&[report])] {
+        let options = ReadOptions::default().from(Format::OSPROFILER);
+        let error = read(&text, &options).unwrap_err();
+        assert_eq!(error.limit(), Some("max_owned_per_byte"), "{error}");
+    }
+}
+
 /// Changes bytes at a place, in one of several ways.
 fn change(bytes: &mut Vec<u8>, at: usize, next: &mut dyn FnMut() -> usize) {
     match next() % 6 {

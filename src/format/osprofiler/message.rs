@@ -107,6 +107,15 @@ impl<'a> Message<'a> {
     }
 }
 
+impl Message<'_> {
+    /// The bytes that may be in its text once and in memory many times: keys, which begin with those of
+    /// the objects they are in, and the id of a trace, which a report says at its root alone.
+    pub(super) fn repeated(&self) -> usize {
+        let keys = self.info.iter().map(|(key, _)| key.len());
+        self.base_id.len() + keys.sum::<usize>()
+    }
+}
+
 /// A text that need not be there.
 pub(super) fn said(json: Option<&Json>) -> String {
     json.and_then(Json::text).map(|text| text.to_string()).unwrap_or_default()

@@ -45,11 +45,15 @@ pub(crate) fn read(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
     while text.peek().is_some() {
         let row = all.row;
         let (mark, before) = (intake.budget.mark(), text.rest().len());
+        let known = all.messages.len();
         let json = Json::of(&mut text, intake).map_err(|e| e.within_row("message", row))?;
         all.value(&json, intake)?;
         // The tree is gone; what is kept of it is a few times as long as its text.
         intake.budget.give_back(mark);
         intake.budget.take::<[u8; KEPT]>(before - text.rest().len())?;
+        for message in all.messages.get(known..).unwrap_or_default() {
+            intake.budget.take::<u8>(message.repeated())?;
+        }
         // Some tools put commas between objects.
         text.word(",");
     }

@@ -28,7 +28,7 @@ const RAW: &str = "meta.raw_payload.";
 struct Node<'j, 'a> {
     json: &'j Json<'a>,
     /// What its topmost node calls its parent.
-    base_id: String,
+    base_id: &'j str,
 }
 
 impl<'a> Report<'a> {
@@ -41,6 +41,8 @@ impl<'a> Report<'a> {
         for (row, node) in nodes.iter().enumerate() {
             let placed = |error: Error| error.within_row("children", row);
             if !is_anchored {
+                // The id of the trace is in the text once, and in two messages of each node.
+                intake.budget.take::<[u8; 2]>(node.base_id.len())?;
                 let pair = times(node, row)?;
                 messages.extend(pair);
                 continue;
@@ -59,11 +61,12 @@ fn nodes<'j, 'a>(report: &'j Json<'a>) -> Vec<Node<'j, 'a>> {
     let mut open: Vec<Node> = Vec::new();
     let mut nodes = Vec::new();
     for json in children(report).iter().rev() {
-        open.push(Node { json, base_id: said(json.get("parent_id")) });
+        let base_id = json.get("parent_id").and_then(Json::text);
+        open.push(Node { json, base_id: base_id.map_or("", |id| id) });
     }
     while let Some(node) = open.pop() {
         for json in children(node.json).iter().rev() {
-            open.push(Node { json, base_id: node.base_id.clone() });
+            open.push(Node { json, base_id: node.base_id });
         }
         nodes.push(node);
     }
@@ -117,7 +120,7 @@ fn times<'a>(node: &Node<'_, 'a>, row: usize) -> Result<[Message<'a>; 2]> {
     let start = Message {
         name: point(&said(info.get("name"))).to_owned(),
         is_stop: false,
-        base_id: node.base_id.clone(),
+        base_id: node.base_id.to_owned(),
         trace_id: id("trace_id")?,
         parent_id: id("parent_id")?,
         at: at("started")?,
