@@ -1,5 +1,15 @@
 //! What the crate has no place for, put into the JSON that it makes: weights as they are, the files of
 //! functions, and the lines of frames.
+//!
+//! ```text
+//! stringArray  ["\u{1}label 0", "\u{1}label 1"]    ─►  ["f", "f", "f.c"]
+//! funcTable    name [0, 1]                         ─►  name [0], fileName [2]
+//! frameTable   func [0, 1]                         ─►  func [0, 0], line [3, 7]
+//! samples      weight [1, 1]                       ─►  weight [5000000000, 1]
+//! ```
+//!
+//! What is missing in the JSON, as the crate may change its form, is left as it is: the file then
+//! has fewer facts and is still one.
 
 use std::collections::HashMap;
 
@@ -11,6 +21,8 @@ use crate::format::assembly::Met;
 /// What is put into the JSON of a thread: its weights, in the order of its samples.
 pub(super) struct Finish<'a> {
     /// By the id of the thread as the JSON has it.
+    ///
+    /// Taken out as threads are met; ids are unique in a file.
     pub(super) weights: HashMap<String, Vec<Value>>,
     /// What the names of functions stand for that [`label`] knows.
     pub(super) labels: &'a [Label<'a>],
@@ -20,6 +32,8 @@ pub(super) struct Finish<'a> {
 
 impl Finish<'_> {
     /// Puts them into the JSON of a profile.
+    ///
+    /// Linear in the JSON, which is in memory whole: the viewer reads one document, not lines.
     pub(super) fn apply(mut self, json: &mut Value) {
         let threads = json.get_mut("threads").and_then(Value::as_array_mut);
         for thread in threads.into_iter().flatten() {
@@ -28,6 +42,7 @@ impl Finish<'_> {
         }
     }
 
+    /// Without times on the CPU the viewer would draw threads as idle, so that column goes.
     fn weights(&mut self, thread: &mut Value) {
         let id = thread.get("tid").and_then(Value::as_str).unwrap_or_default();
         let Some(weights) = self.weights.remove(id) else { return };
@@ -42,6 +57,9 @@ impl Finish<'_> {
 
     /// The crate made a function of every line; those of one function become one again, and their
     /// frames get the lines.
+    ///
+    /// Functions are equal by name and file; those without a label stay as they are. `None` where a
+    /// table is missing, which leaves the thread as it was.
     fn lines(&self, thread: &mut Value) -> Option<()> {
         let column = |thread: &Value, path: &str| thread.pointer(path)?.as_array().cloned();
         let mut strings = column(thread, "/stringArray")?;
@@ -101,6 +119,8 @@ impl Finish<'_> {
 }
 
 /// The number of a row.
+///
+/// None of null, which the tables have where nothing is known.
 fn row_of(value: &Value) -> Option<usize> {
     usize::try_from(value.as_u64()?).ok()
 }

@@ -3,6 +3,12 @@
 //!
 //! A frame with a function is a label with a file and a line. One without is an address relative to
 //! its library's file, so that the viewer can find its name by the library's build id.
+//!
+//! ```text
+//! main (a.c:3)                 Label "\u{1}label 0"; name, file and line are kept beside it, for `finish`
+//! 0x401234 in libc.so.6        relative address 0x1234 in the library, whose build id is known
+//! 0x7f00 without a mapping     Label, named by its address
+//! ```
 
 use std::collections::HashMap;
 
@@ -19,6 +25,8 @@ use crate::model::id::{FunctionId, MappingId, StackId};
 use crate::semconv::{BUILD_ID_GNU, PROFILE_FRAME_TYPE};
 
 /// The colours of kinds of code.
+///
+/// By `profile.frame.type`; other kinds are purple.
 const COLORS: [(&str, CategoryColor); 6] = [
     ("kernel", CategoryColor::Orange),
     ("native", CategoryColor::Blue),
@@ -34,7 +42,9 @@ const MOST_CATEGORIES: usize = 250;
 /// What the crate has no place for: a function at a line of its file. It is given a number for a name,
 /// which [`label`] takes apart.
 pub(super) struct Label<'a> {
+    /// As people read it: the function, or its address.
     pub(super) name: String,
+    /// Empty where it is not known.
     pub(super) file: &'a str,
     /// From 1; 0 is unknown.
     pub(super) line: i64,
@@ -42,6 +52,8 @@ pub(super) struct Label<'a> {
 }
 
 /// What the numbers of labels begin with: no name does.
+///
+/// A control character, so that what a program calls its functions is not taken for one.
 const LABEL: &str = "\u{1}label ";
 
 /// The number of a label, if a name is one.
@@ -52,11 +64,14 @@ pub(super) fn label(name: &str) -> Option<usize> {
 /// The frames and stacks that were made.
 pub(super) struct Frames<'a> {
     dictionary: &'a Dictionary,
+    /// By `profile.frame.type`; made when first needed, as the viewer lists all that there are.
     categories: HashMap<&'a str, CategoryHandle>,
     libraries: HashMap<MappingId, LibraryHandle>,
     /// By the number of a thread and a stack: handles are a thread's own.
     stacks: HashMap<(usize, StackId), Option<StackHandle>>,
     /// By function, line, column, and the address where there is no function.
+    ///
+    /// Its numbers are rows of `labels`.
     labels_met: Met<(FunctionId, i64, i64, u64)>,
     /// What the names of functions stand for that [`label`] knows.
     pub(super) labels: Vec<Label<'a>>,
@@ -81,6 +96,8 @@ impl<'a> Frames<'a> {
     /// A stack of a thread; none has no frames.
     ///
     /// Made once for each thread that has it.
+    ///
+    /// Made from the root to the leaf, since a row of the viewer's table refers to its caller's.
     pub(super) fn stack(
         &mut self,
         profile: &mut Profile,
@@ -116,6 +133,9 @@ impl<'a> Frames<'a> {
     }
 
     /// The name of a frame, or where it is in a library.
+    ///
+    /// A function is preferred to its address, although the address then is lost (and counted):
+    /// with both the viewer would show neither file nor line.
     fn place(&mut self, profile: &mut Profile, frame: &FrameRef<'a>) -> Frame {
         if frame.function_id() == FunctionId::NONE
             && let Some((library, address)) = self.in_library(profile, frame)
@@ -136,6 +156,8 @@ impl<'a> Frames<'a> {
 
     /// `None` where the location has no mapping, or lies before it or more than 4 GiB behind the
     /// file's start.
+    ///
+    /// Relative to the file's first byte, as symbol servers count, and not to where it was loaded.
     fn in_library(
         &mut self,
         profile: &mut Profile,
@@ -160,6 +182,9 @@ impl<'a> Frames<'a> {
     }
 
     /// A binary, under its file's name. The viewer asks symbol servers by its build id, in the form of Breakpad.
+    ///
+    /// Only GNU's build ids are known to symbol servers; without one the library has an id of
+    /// zeros.
     fn library(&self, id: MappingId) -> LibraryInfo {
         let path = self.dictionary.text(self.dictionary.mappings.get(id).filename).to_owned();
         let name = path.rsplit('/').next().unwrap_or_default().to_owned();
@@ -179,6 +204,8 @@ impl<'a> Frames<'a> {
     }
 
     /// The category of a type of frames; there is room for so many, and the others are one.
+    ///
+    /// A frame whose type is not known is of the viewer's category `Other`.
     fn category(&mut self, profile: &mut Profile, kind: &'a str) -> CategoryHandle {
         if let Some(category) = self.categories.get(kind) {
             return *category;
@@ -196,6 +223,9 @@ impl<'a> Frames<'a> {
 
 /// The id by which symbol servers know a binary: the first bytes of its build id, as a GUID of
 /// little-endian fields.
+///
+/// None where the first 32 digits are not hex; a shorter id is filled up with zeros. Breakpad reads
+/// a build id as a GUID, whose first three fields are numbers and so turned around.
 fn debug_id(build_id: &str) -> Option<DebugId> {
     let bytes = build_id.as_bytes().as_chunks::<2>().0.iter().map(|pair| {
         let text = std::str::from_utf8(pair).ok()?;

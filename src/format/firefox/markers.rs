@@ -1,4 +1,7 @@
 //! What a sample says besides its stack and its value, as a marker on the time line of its thread.
+//!
+//! Samples of the viewer have a stack, a time and a weight. Attributes and the link of a sample
+//! would be lost, so a marker at the same time has them, where people can search for them.
 
 use fxprof_processed_profile::{
     CategoryHandle, MarkerFieldFlags, MarkerFieldFormat, MarkerTiming, Profile, StaticSchemaMarker,
@@ -10,8 +13,12 @@ use crate::model::dictionary::Dictionary;
 use crate::model::id::LinkId;
 
 /// A marker: the sample type, then its span and its attributes as texts.
+///
+/// Schema and fields are the crate's words: it writes the schema once, and a row for each marker.
 pub(super) struct Detail {
+    /// What the marker chart calls its row.
     name: StringHandle,
+    /// In the order of `FIELDS`.
     texts: [StringHandle; 3],
 }
 
@@ -28,6 +35,7 @@ impl StaticSchemaMarker for Detail {
     const FIELDS: &'static [StaticSchemaMarkerField] =
         &[field("traceId", "Trace"), field("spanId", "Span"), field("attributes", "Attributes")];
 
+    /// The sample type, so that off-CPU times and allocations have rows of their own.
     fn name(&self, _: &mut Profile) -> StringHandle {
         self.name
     }
@@ -36,22 +44,29 @@ impl StaticSchemaMarker for Detail {
         CategoryHandle::OTHER
     }
 
+    /// The crate asks by the number of the field.
     fn string_field_value(&self, field: u32) -> StringHandle {
         self.texts.get(field as usize).copied().unwrap_or(self.name)
     }
 
+    /// There are no fields that are numbers.
     fn number_field_value(&self, _: u32) -> f64 {
         0.0
     }
 }
 
 /// Whether an attribute is said by the thread that a sample is of.
+///
+/// Not repeated in each marker of the thread.
 pub(super) fn is_of_thread(key: &str) -> bool {
     matches!(key, "thread.id" | "thread.name")
 }
 
 impl Detail {
     /// What a sample of a type says besides; none of one that says nothing, unless it `is_event`.
+    ///
+    /// An event, which is anything but time on the CPU, is worth a marker by itself: it is what
+    /// happened then.
     pub(super) fn of(
         sample: &Sample,
         (kind, is_event): (&str, bool),

@@ -8,6 +8,10 @@
 //!
 //! The crate knows weights of 32 bits and no source files and lines. What it makes is JSON, and these are
 //! put into that (`finish`).
+//!
+//! The viewer's files are columns of JSON by thread, with rows that refer to each other by index;
+//! who looks for a field finds it in `src/types/profile.js` of the profiler, in the processed form
+//! and not in what Gecko sends.
 
 mod finish;
 mod frames;

@@ -2,6 +2,11 @@
 //!
 //! A thread is what `thread.name` and `thread.id` of samples say together; samples that say neither
 //! are of one thread. Several columns of one resource share its process.
+//!
+//! ```text
+//! resource 0 ─► process, pid 42 ─► thread "main", 42      samples by time, those without one first
+//!                               └► thread "gc", 43
+//! ```
 
 use crate::format::assembly::Met;
 use crate::format::view::Column;
@@ -10,9 +15,11 @@ use crate::model::{Profiles, SampleRef};
 
 /// A process, by its resource, and its threads.
 pub(super) struct Process<'a> {
+    /// The executable, else the service, else the command; `process` where the resource says none.
     pub(super) name: String,
     /// `process.pid`, else a number of its own: the viewer needs one.
     pub(super) pid: u32,
+    /// In the order in which they were met.
     pub(super) threads: Vec<Thread<'a>>,
 }
 
@@ -21,6 +28,7 @@ pub(super) struct Thread<'a> {
     pub(super) name: String,
     /// `None` where `thread.id` is missing or no number of 32 bits.
     pub(super) id: Option<u32>,
+    /// One for each observation: a sample of three timestamps is three here.
     pub(super) samples: Vec<Sample<'a>>,
 }
 
@@ -29,14 +37,19 @@ pub(super) struct Thread<'a> {
 pub(super) struct Sample<'a> {
     /// None where the sample has no timestamp.
     pub(super) at: Option<u64>,
+    /// A row of the dictionary; each thread makes its own of it.
     pub(super) stack: StackId,
     /// In the unit of the sample type.
     pub(super) value: i64,
+    /// For the marker, as are the attributes.
     pub(super) link: LinkId,
     pub(super) attributes: &'a [AttributeId],
 }
 
 /// The processes of some columns: one for each resource.
+///
+/// Linear in the samples, but for the sort by time. All are in memory at once, as the viewer wants
+/// a thread's samples together and in order.
 pub(super) fn processes<'a>(profiles: &Profiles, columns: &[Column<'a>]) -> Vec<Process<'a>> {
     let (mut met, mut threads_met) = (Met::default(), Met::default());
     let mut processes: Vec<Process<'a>> = Vec::new();
@@ -75,6 +88,8 @@ pub(super) fn processes<'a>(profiles: &Profiles, columns: &[Column<'a>]) -> Vec<
 }
 
 /// What a resource says of its process.
+///
+/// A pid that is missing or no number of 32 bits is replaced by the number of the resource.
 fn process<'a>(profiles: &Profiles, resource: usize) -> Process<'a> {
     let attributes = profiles.resources.get(resource).map(|of| &of.resource.attributes[..]);
     let attributes = profiles.dictionary.resolve(attributes.unwrap_or_default());

@@ -101,13 +101,17 @@ fn unsaid(profiles: &Profiles, losses: &mut Losses) {
 }
 
 /// How values become weights.
+///
+/// By the unit of the sample type; all columns of a file have the same.
 #[derive(Clone, Copy)]
 struct Weights<'a> {
     /// What is measured.
     name: &'a str,
+    /// The viewer's word: `tracing-ms`, `bytes` or `samples`.
     kind: &'static str,
     /// The nanoseconds in one; 0 where it is no time.
     nanos: u64,
+    /// By the name of the sample type, since units do not tell it from time spent waiting.
     is_cpu: bool,
 }
 
@@ -128,6 +132,8 @@ impl<'a> Weights<'a> {
     }
 
     /// A time as milliseconds, as the viewer wants; anything else as it is.
+    ///
+    /// Doubles, as JSON's numbers are to the viewer.
     fn weight(self, value: i64) -> Value {
         match self.nanos {
             0 => json!(value),
@@ -156,9 +162,14 @@ impl<'a> Weights<'a> {
 }
 
 /// One file.
+///
+/// Filled process by process; the crate's profile is what the JSON is made of at the end.
 struct Writer<'a> {
+    /// Of the profiles that are written.
     dictionary: &'a Dictionary,
+    /// What the crate has been told so far.
     made: Made,
+    /// Taken out when they are written.
     processes: Vec<Process<'a>>,
     frames: Frames<'a>,
     weights: Weights<'a>,
@@ -176,6 +187,8 @@ struct Writer<'a> {
 
 impl<'a> Writer<'a> {
     /// Times in the file count from its start, which is the first that any profile or sample says.
+    ///
+    /// With neither a time nor a timestamp the file begins in 1970.
     fn of(profiles: &'a Profiles, columns: &[Column<'a>]) -> Self {
         let dictionary = &profiles.dictionary;
         let processes = processes(profiles, columns);
@@ -205,6 +218,10 @@ impl<'a> Writer<'a> {
     }
 
     /// Processes with their threads, then what the viewer draws along the time.
+    ///
+    /// # Errors
+    ///
+    /// JSON that cannot be made, which would be a defect of the crate.
     fn write(mut self, mut out: Vec<u8>) -> Result<Vec<u8>> {
         let mut number = 0;
         let start = Timestamp::from_nanos_since_reference(0);
@@ -233,6 +250,9 @@ impl<'a> Writer<'a> {
     }
 
     /// Samples without a time are spread evenly over the duration, or at the interval without one.
+    ///
+    /// The crate writes samples in the order in which it gets them, so they are sorted once more:
+    /// those without times have been given some.
     fn thread(
         &mut self,
         process: ProcessHandle,
@@ -274,6 +294,9 @@ impl<'a> Writer<'a> {
     }
 
     /// Says what else is known of a sample, and what happened for a while that is no time on the CPU.
+    ///
+    /// A value that is a time, but none on the CPU, is drawn as an interval from the sample's time
+    /// on.
     fn marker(
         &mut self,
         (thread, stack): (ThreadHandle, Option<StackHandle>),
@@ -290,6 +313,8 @@ impl<'a> Writer<'a> {
     }
 
     /// The id of a thread as the file has it: behind the first of the same id, with a number.
+    ///
+    /// As the crate makes it, which is how [`Finish`] finds the thread again.
     fn unique(&mut self, id: u32) -> String {
         let used = self.ids.entry(id).or_insert(0);
         *used += 1;
@@ -301,6 +326,8 @@ impl<'a> Writer<'a> {
 }
 
 /// The nanoseconds between samples, where the period says them.
+///
+/// Other units are no interval: a period of bytes says how often memory was sampled.
 fn period(dictionary: &Dictionary, profile: &Profile) -> Option<u64> {
     let unit = dictionary.text(profile.period_type.unit);
     let period = u64::try_from(profile.period).ok().filter(|period| *period > 0)?;

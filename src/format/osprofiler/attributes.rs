@@ -12,6 +12,9 @@ use crate::format::source::SourceOptions;
 use crate::model::value::Value;
 
 /// The conventions' names for what OSProfiler has names of its own for.
+///
+/// Both `request.…`, of a server, and `requests.…`, of Python's library for clients, since a point
+/// has one of them.
 const KNOWN: [(&str, &str); 14] = [
     ("request.method", "http.request.method"),
     ("request.path", "url.path"),
@@ -30,10 +33,14 @@ const KNOWN: [(&str, &str); 14] = [
 ];
 
 /// What holds arguments, parameters and results, and so whatever was handed over.
+///
+/// With what is below them, such as `db.params.0`.
 const SECRETS: [&str; 5] =
     ["function.args", "function.kwargs", "function.result", "db.params", "db.result"];
 
 /// The key of an attribute that a part of `info` is, if it is wanted.
+///
+/// None of what is left out.
 pub(super) fn key(part: &str, options: &SourceOptions) -> Option<String> {
     if let Some((_, key)) = KNOWN.iter().find(|(known, _)| *known == part) {
         return Some((*key).to_owned());
@@ -51,6 +58,8 @@ pub(super) fn key(part: &str, options: &SourceOptions) -> Option<String> {
 /// A value of `info` as that of an attribute.
 ///
 /// A port or a status that is a text of digits becomes a number, as the conventions say.
+///
+/// A number past 64 bits is a double. Recursion as deep as the JSON, which `max_nesting` bounds.
 pub(super) fn value(key: &str, json: &Json, assembly: &mut Assembly) -> Result<Value> {
     let is_number = matches!(key, "server.port" | "http.response.status_code");
     Ok(match json {

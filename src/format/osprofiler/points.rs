@@ -3,6 +3,12 @@
 //! Messages are paired by (base id, trace id), in whatever order they come; a message that was kept
 //! twice counts once. A point of which one message is missing takes no time, and says so in an
 //! attribute and a finding: it still is the caller of others.
+//!
+//! ```text
+//! wsgi-start  (b, t1)  10:00:00.000  ┐
+//! wsgi-stop   (b, t1)  10:00:00.088  ┘  a point of 88 ms, with what both said
+//! db-start    (b, t2)  10:00:00.010     a point of no time, unmatched: its stop was lost
+//! ```
 
 use hashbrown::HashMap;
 
@@ -15,10 +21,13 @@ use crate::format::losses::{POINT_SKEWED, POINT_UNMATCHED};
 /// What ran from a start to a stop.
 #[derive(Debug)]
 pub(super) struct Point<'a> {
+    /// Of both messages, without their `-start` and `-stop`.
     pub(super) name: String,
+    /// The trace, and below, the point and its caller: usually UUIDs, but any text is taken.
     pub(super) base_id: String,
     pub(super) trace_id: String,
     pub(super) parent_id: String,
+    /// Of the start, if there is one.
     pub(super) origin: Origin,
     /// Of both messages, sorted by key; of a key in both, the stop's.
     pub(super) info: Vec<(String, Json<'a>)>,
@@ -35,11 +44,19 @@ pub(super) struct Point<'a> {
 /// The messages of a point: of several that say the same, the latest.
 #[derive(Default)]
 struct Pair<'a> {
+    /// What began it.
     start: Option<Message<'a>>,
+    /// What ended it; only its time and `info` are used where there is a start.
     stop: Option<Message<'a>>,
 }
 
 /// The points that messages are of, in the order of their starts, whatever the order of the messages.
+///
+/// Findings are noted in that order, too, so a report is the same for the same messages.
+///
+/// # Errors
+///
+/// The budget.
 pub(super) fn points<'a>(
     messages: Vec<Message<'a>>,
     intake: &mut Intake,

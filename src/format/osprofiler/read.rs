@@ -77,11 +77,19 @@ struct All<'a> {
     /// A report without messages says times from its own beginning only: then profiles have no
     /// time.
     is_anchored: bool,
+    /// Of the next value, counted through lists: places of errors are `message[7]`.
     row: usize,
 }
 
 impl<'a> All<'a> {
     /// A message, a report, or a list of such.
+    ///
+    /// A report gives all its messages or, where one of them is broken, none: its times are worth
+    /// nothing apart.
+    ///
+    /// # Errors
+    ///
+    /// Under `Policy::Refuse`, what is neither message nor report.
     fn value(&mut self, json: &Json<'a>, intake: &mut Intake) -> Result<()> {
         if let Some(list) = json.list() {
             return list.iter().try_for_each(|json| self.value(json, intake));
@@ -109,6 +117,7 @@ impl<'a> All<'a> {
     }
 }
 
+/// From points to profiles.
 struct Reader<'a> {
     points: Vec<Point<'a>>,
     is_anchored: bool,
@@ -119,20 +128,26 @@ struct Reader<'a> {
     ///
     /// In nanoseconds since 1970, or since the report's beginning.
     spans: Vec<(i64, i64)>,
+    /// By `base_id`; with `merge` all are one.
     traces: Met<String>,
     /// Those of each service and trace.
     groups: Vec<Part>,
+    /// By service and trace, numbers of `groups`.
     parts: Met<(Origin, usize)>,
 }
 
 /// The samples of a service in a trace.
 struct Part {
+    /// Becomes the resource.
     origin: Origin,
+    /// Its number among `traces`, by which the span of its time is found.
     trace: usize,
+    /// Samples apart, as each has a time of its own.
     rows: Rows,
 }
 
 impl<'a> Reader<'a> {
+    /// `is_anchored` says whether their times count from 1970.
     fn of(points: Vec<Point<'a>>, is_anchored: bool, intake: &Intake) -> Self {
         Self {
             points,
@@ -193,6 +208,12 @@ impl<'a> Reader<'a> {
 
     /// The stack is walked from the point to its root, so that a sample costs the depth of its
     /// point.
+    ///
+    /// The value is the time that the point took itself ([`Tree::own`]).
+    ///
+    /// # Errors
+    ///
+    /// A stack past `max_stack_depth`, the limits of samples and attributes, the budget.
     fn sample(
         &mut self,
         point: &Point,
@@ -228,6 +249,8 @@ impl<'a> Reader<'a> {
     }
 
     /// The span that OSProfiler exports for the point: it is named by the second half of an id.
+    ///
+    /// None where an id is no UUID: the ids are attributes then, so that nothing is lost.
     fn link(&mut self, point: &Point) -> Result<LinkId> {
         let Some((trace_id, span)) = uuid(&point.base_id).zip(uuid(&point.trace_id)) else {
             return Ok(LinkId::NONE);
@@ -237,6 +260,10 @@ impl<'a> Reader<'a> {
     }
 
     /// Of two parts of `info` that have one name in the conventions, the first counts.
+    ///
+    /// # Errors
+    ///
+    /// Past `max_attributes_per_item`.
     fn attributes(
         &mut self,
         point: &Point,
@@ -277,6 +304,8 @@ impl<'a> Reader<'a> {
     }
 
     /// A profile for each service and trace; with `calls` one more, in which each point counts 1.
+    ///
+    /// Profiles of one service are below one resource, in the order in which traces were met.
     fn finish(mut self, intake: &mut Intake) -> Result<Profiles> {
         let mut met = Met::default();
         let mut groups: Vec<Group> = Vec::new();
@@ -301,6 +330,8 @@ impl<'a> Reader<'a> {
     }
 
     /// The same points, each counted as a call.
+    ///
+    /// Times and attributes stay, so that both profiles show the same picture.
     fn calls(&mut self, profile: &Profile) -> Result<Profile> {
         let mut calls = profile.clone();
         calls.sample_types = vec![self.assembly.value_type(("calls", "count"))?];
@@ -309,6 +340,9 @@ impl<'a> Reader<'a> {
     }
 
     /// The resource of a service, named as OSProfiler's own exporter names it.
+    ///
+    /// `service.name` is project and service with a dash, since services of several projects share
+    /// a name.
     fn resource(&mut self, origin: &Origin) -> Result<Vec<KeyValue>> {
         let Origin { project, service, host } = origin;
         let names = [&project[..], service].into_iter().filter(|name| !name.is_empty());
@@ -327,6 +361,8 @@ impl<'a> Reader<'a> {
 }
 
 /// What OSProfiler's exporter calls the span of a point.
+///
+/// Names of spans are bounded, so of a statement the verb alone is taken: `SQL_SELECT`.
 fn detail(point: &Point) -> String {
     let said = |key: &str| {
         let found = point.info.iter().find(|(known, _)| known == key);
@@ -347,6 +383,8 @@ fn detail(point: &Point) -> String {
 }
 
 /// The bytes of a UUID, if a text is one that is not all zero.
+///
+/// With dashes or without, wherever they stand.
 pub(super) fn uuid(text: &str) -> Option<[u8; 16]> {
     let mut bytes = [0; 16];
     let mut digits = text.bytes().filter(|byte| *byte != b'-');

@@ -3,6 +3,13 @@
 //! A report is a tree of nodes. It may keep the messages it was made of under `meta.raw_payload.…`,
 //! and these are read in its place; else each node gives a start and a stop of its own, in
 //! milliseconds from the beginning of the report.
+//!
+//! ```text
+//! {"info": {"name": "total", …}, "children": [
+//!   {"trace_id": …, "parent_id": …, "children": […],
+//!    "info": {"name": "wsgi", "project": …, "service": …, "started": 0, "finished": 88.9,
+//!             "meta.raw_payload.wsgi-start": {…}, "meta.raw_payload.wsgi-stop": {…}}}]}
+//! ```
 
 use super::message::{Message, Origin, point, said};
 use crate::error::{Error, Result};
@@ -17,7 +24,9 @@ pub(super) fn is_report(json: &Json) -> bool {
 /// The messages of a report, and whether they are those that were sent: else their times count from
 /// its beginning.
 pub(super) struct Report<'a> {
+    /// A start and a stop of each node, parents before children.
     pub(super) messages: Vec<Message<'a>>,
+    /// Whether their times count from 1970.
     pub(super) is_anchored: bool,
 }
 
@@ -26,6 +35,7 @@ const RAW: &str = "meta.raw_payload.";
 
 /// A node of a report, how it is met, and the trace it is of.
 struct Node<'j, 'a> {
+    /// The node, with its children.
     json: &'j Json<'a>,
     /// What its topmost node calls its parent.
     base_id: &'j str,
@@ -34,6 +44,10 @@ struct Node<'j, 'a> {
 impl<'a> Report<'a> {
     /// A report of which any node lacks its messages is read by its own times throughout: the two
     /// clocks cannot be mixed.
+    ///
+    /// # Errors
+    ///
+    /// A message that is broken, a node without ids or times; the budget.
     pub(super) fn of(json: &Json<'a>, intake: &mut Intake) -> Result<Self> {
         let nodes = nodes(json);
         let is_anchored = nodes.iter().all(|node| raw(node.json).next().is_some());
@@ -56,6 +70,8 @@ impl<'a> Report<'a> {
 }
 
 /// All points, each before its children. The parent of a root is its trace.
+///
+/// With a list of what is open and no recursion: reports are as deep as calls were.
 fn nodes<'j, 'a>(report: &'j Json<'a>) -> Vec<Node<'j, 'a>> {
     let children = |json: &'j Json<'a>| json.get("children").and_then(Json::list).unwrap_or(&[]);
     let mut open: Vec<Node> = Vec::new();
@@ -74,6 +90,8 @@ fn nodes<'j, 'a>(report: &'j Json<'a>) -> Vec<Node<'j, 'a>> {
 }
 
 /// The messages that a node keeps.
+///
+/// Null stands for a message that was left out.
 fn raw<'j, 'a>(node: &'j Json<'a>) -> impl Iterator<Item = &'j Json<'a>> {
     let members = match node.get("info") {
         Some(Json::Object(members)) => &members[..],

@@ -77,6 +77,8 @@ fn parents(points: &[Point]) -> Vec<Option<u32>> {
 }
 
 /// Who was called by each, in the order of their starts.
+///
+/// Points come in the order of their starts, so each list is in it.
 fn children(parents: &[Option<u32>]) -> Vec<Vec<u32>> {
     let mut children = vec![Vec::new(); parents.len()];
     for (parent, row) in parents.iter().zip(0..) {
@@ -87,6 +89,7 @@ fn children(parents: &[Option<u32>]) -> Vec<Vec<u32>> {
     children
 }
 
+/// Names the point by its id and its name: of a circle any of them may be the wrong one.
 fn refuse_circle(point: &Point, intake: &mut Intake) -> Result<()> {
     let message = format!(
         "the point {} ({}) is called, by way of its parents, by itself",
@@ -96,6 +99,9 @@ fn refuse_circle(point: &Point, intake: &mut Intake) -> Result<()> {
 }
 
 /// What is left of a point's time beside that of its children, which may run at once, and longer.
+///
+/// A child that begins before its caller, by the clock of another host, counts from the caller's
+/// start.
 fn own_time(row: usize, children: &[u32], points: &[Point]) -> i64 {
     let point = &points[row];
     let mut covered = 0;

@@ -5,6 +5,9 @@
 //!  "profiles": [{"type": "sampled", "unit": "seconds", "samples": [[0]], "weights": [0.01]},
 //!               {"type": "evented", "unit": "none", "events": [{"type": "O", "frame": 0, "at": 1}]}]}
 //! ```
+//!
+//! The form is that of speedscope's `file-format-spec`. A value has one of six units and no name,
+//! so what is measured follows from the unit ([`UNITS`]) unless the caller says it.
 
 mod read;
 mod write;
@@ -39,9 +42,14 @@ pub(crate) static SPEEDSCOPE: Codec = Codec {
 };
 
 /// What a profile is called, as an attribute of it.
+///
+/// Kept, as tools put the thread there; it is written back as the name.
 const PROFILE_NAME: &str = "speedscope.profile.name";
 
 /// speedscope's units: what they measure, our unit, and how many of it are one of theirs.
+///
+/// When writing, units of other spellings (`ns`, `By`) are brought to these; what is none of them
+/// is `none`, with a loss.
 const UNITS: [(&str, &str, &str, i64); 6] = [
     ("none", "samples", "count", 1),
     ("nanoseconds", "wall", "nanoseconds", 1),

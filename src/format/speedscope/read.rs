@@ -63,6 +63,7 @@ pub(crate) fn read(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
 
 /// A file on its way: frames are shared by all profiles of it.
 struct Reader {
+    /// The dictionary that all profiles share.
     assembly: Assembly,
     /// By the file's index.
     frames: Vec<LocationId>,
@@ -72,6 +73,10 @@ struct Reader {
 
 impl Reader {
     /// Equal frames of the file are one location; both indices lead to it.
+    ///
+    /// # Errors
+    ///
+    /// A frame without a name or with one that is no text; numbers that are not whole.
     fn frame(&mut self, text: &mut Text, intake: &mut Intake) -> Result<()> {
         let [name, file, line, col] = pick(text, ["name", "file", "line", "col"], self.nesting)?;
         let [name, file] = [string(name, "a name")?, string(file, "a file")?];
@@ -86,6 +91,12 @@ impl Reader {
 
     /// The sample type is the caller's (`SourceOptions::sample_types`) if one was given, else by
     /// the unit. A duration is known only where the unit is a time.
+    ///
+    /// Of the caller's types the first is taken, as a profile has one value a sample.
+    ///
+    /// # Errors
+    ///
+    /// A unit that speedscope does not have, a type that is neither `sampled` nor `evented`.
     fn profile(&mut self, text: &mut Text, intake: &mut Intake) -> Result<Profile> {
         let keys =
             ["type", "name", "unit", "startValue", "endValue", "samples", "weights", "events"];
@@ -143,6 +154,8 @@ impl Reader {
     }
 
     /// The thread that py-spy names: `Thread 27472 "t-cpu"`.
+    ///
+    /// Any other name is no thread. Both attributes are every sample's, as the model has threads.
     fn thread(&mut self, name: &str) -> Result<Vec<AttributeId>> {
         let mut attributes = Vec::new();
         let Some((id, rest)) = name.strip_prefix("Thread ").and_then(|rest| rest.split_once(' '))
@@ -161,6 +174,13 @@ impl Reader {
     }
 
     /// Without weights each sample counts 1.
+    ///
+    /// Weights are read along with the samples, so nothing is kept of either.
+    ///
+    /// # Errors
+    ///
+    /// Fewer or more weights than samples, a stack past `max_stack_depth`, an index past the
+    /// frames.
     fn sampled(
         &mut self,
         taken: &mut Taken,
@@ -202,6 +222,9 @@ impl Reader {
     }
 
     /// Between two events the stack that is open has their distance as its value.
+    ///
+    /// The stack is what is open now, so each event costs its depth: a file of nested frames alone
+    /// makes as many stacks of all depths, which the budget bounds.
     fn evented(
         &mut self,
         taken: &mut Taken,
@@ -251,6 +274,10 @@ impl Reader {
     }
 
     /// The time between two events; none before the first.
+    ///
+    /// # Errors
+    ///
+    /// Times that are further apart than 64 bits hold, one of them below 0.
     fn passed(&self, last: Option<i64>, at: i64) -> Result<i64> {
         let passed = at.checked_sub(last.unwrap_or(at));
         passed.ok_or_else(|| {
@@ -294,6 +321,10 @@ impl Reader {
     }
 
     /// The location of a frame by its index in the file.
+    ///
+    /// # Errors
+    ///
+    /// An index below 0 or past the frames.
     fn location(&self, frame: i64) -> Result<LocationId> {
         let found = usize::try_from(frame).ok().and_then(|frame| self.frames.get(frame));
         found.copied().ok_or_else(|| {
@@ -303,6 +334,8 @@ impl Reader {
     }
 
     /// Adds a sample of a stack, the root first.
+    ///
+    /// The model has stacks from the leaf, so it is turned around.
     fn add(
         &mut self,
         taken: &mut Taken,
@@ -320,13 +353,17 @@ impl Reader {
 
 /// The samples of a profile, and what they have in common.
 struct Taken {
+    /// Each sample apart, in the order of the file.
     rows: Rows,
+    /// The thread that the profile's name says; sorted.
     attributes: Vec<AttributeId>,
     /// What a value of the file is multiplied by to be in the model's unit.
     scale: i64,
 }
 
 /// A number times `scale`; where it is not whole then, that is noted.
+///
+/// Seconds with ten decimals are not whole nanoseconds.
 fn number(text: &mut Text, scale: i64, what: &str, intake: &mut Intake) -> Result<i64> {
     let (number, is_rounded) = scaled(text, scale, what)?;
     if is_rounded {

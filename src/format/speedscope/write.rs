@@ -61,7 +61,9 @@ pub(crate) fn write(
 
 /// What becomes one profile: the thread it is of, and the stacks with their weights.
 struct Lane {
+    /// Empty where lanes are not by thread, or the thread is not known.
     thread: String,
+    /// In the order of the file.
     weights: Vec<(StackId, i64)>,
     /// How many values below 0 are left out: speedscope opens no file with one.
     negative: u64,
@@ -74,6 +76,8 @@ type Timed = (u64, StackId, i64);
 /// any.
 ///
 /// A profile without samples has one lane without any, so that its type is still said.
+///
+/// A pass over all samples for each column; values of several timestamps become as many entries.
 fn lanes(profile: &Profile, column: usize, dictionary: &Dictionary, by_thread: bool) -> Vec<Lane> {
     let mut met = Met::default();
     let mut lanes: Vec<(String, Vec<Timed>)> = Vec::new();
@@ -118,14 +122,20 @@ fn thread(sample: &SampleRef, dictionary: &Dictionary) -> String {
 
 /// A file being written: profiles first, then the frames that they referred to.
 struct Writer<'a, 'l> {
+    /// For the limit.
     options: &'a WriteOptions,
+    /// Counted while writing, beside what [`view::unsaid`] has counted before.
     losses: &'l mut Losses,
+    /// The file so far: the profiles.
     out: Vec<u8>,
+    /// What is written behind them.
     frames: Frames<'a>,
 }
 
 impl Writer<'_, '_> {
     /// A profile of the file: a column of a profile, or one thread's part of it.
+    ///
+    /// `endValue` is the sum of the weights, since speedscope draws the axis by it.
     fn lane(&mut self, profile: &Profile, column: usize, lane: &Lane) -> Result<()> {
         let (name, unit) = self.said(profile, column, lane);
         self.losses.add_many(losses::VALUE_NEGATIVE_DROPPED, lane.negative, || name.clone());
@@ -186,8 +196,11 @@ impl Writer<'_, '_> {
 
 /// The frames that were met, each once.
 struct Frames<'a> {
+    /// Of the profiles that are written.
     dictionary: &'a Dictionary,
+    /// By function, line, column, and the address where there is no function.
     met: Met<(FunctionId, i64, i64, u64)>,
+    /// The frames as JSON, with commas between them.
     json: Vec<u8>,
     /// By row: the frames of a stack, the root first, as a list.
     stacks: Vec<Option<Box<[u8]>>>,
@@ -195,6 +208,8 @@ struct Frames<'a> {
 
 impl Frames<'_> {
     /// A stack as numbers of frames, made once however many samples have it.
+    ///
+    /// Empty for the stack that is none: speedscope shows its weight without a frame.
     fn stack(&mut self, stack: StackId) -> &[u8] {
         if let Some(None) = self.stacks.get(stack.row()) {
             let mut list = Vec::new();
