@@ -21,6 +21,8 @@ impl SampleReader<'_> {
     }
 
     /// Fetches what the look-ups of some samples will ask for.
+    ///
+    /// Costs a hash of each stack and label twice, which is less than one wait for memory.
     pub(super) fn fetch(&mut self, samples: &[Place]) {
         let [stacks, labels] = &mut self.ahead;
         stacks.clear();

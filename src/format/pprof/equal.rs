@@ -5,6 +5,12 @@
 //!
 //! Each table is merged after those it refers to, since two locations are equal only once their
 //! functions are. Row 0, the model's empty row, takes no part.
+//!
+//! ```text
+//! location 1  0x10 main      ┐           stacks [1 3] [2 3]
+//! location 2  0x10 main      ┘ ─► 1      ─►     [1 2] [1 2]  ─►  one stack, [1 2]
+//! location 3  0x20 run         ─► 2
+//! ```
 
 use crate::error::Result;
 use crate::format::alike::{Places, equal_rows, merge_stacks};
@@ -19,6 +25,12 @@ use crate::model::value::Value;
 
 /// Merges equal mappings, then functions, then locations, which may be equal only now, then the
 /// stacks that are equal because their locations are.
+///
+/// Samples of stacks that became one stay apart: their number is what was measured.
+///
+/// # Errors
+///
+/// The budget, for the sorting.
 pub(crate) fn merge(
     dictionary: &mut Dictionary,
     profile: &mut Profile,
@@ -41,6 +53,8 @@ pub(crate) fn merge(
 }
 
 /// Flags and build ids are attributes by now, and have to be equal too.
+///
+/// Rows are sorted by where they begin, so that only those of one start are compared.
 fn merge_mappings(dictionary: &mut Dictionary, intake: &mut Intake) -> Result<()> {
     let mappings = &dictionary.mappings;
     // That a flag is not set is said of one mapping only, for all of them.
@@ -83,6 +97,10 @@ fn merge_functions(dictionary: &mut Dictionary, intake: &mut Intake) -> Result<(
 /// Whether any were merged.
 ///
 /// The key is what equal rows must share: the address, or without one the first line.
+///
+/// # Errors
+///
+/// The budget.
 fn merge_locations(dictionary: &mut Dictionary, intake: &mut Intake) -> Result<bool> {
     let locations = &dictionary.locations;
     let rows = locations.addresses.len();

@@ -4,6 +4,15 @@
 //! It differs from OTLP's `otlp/read/finish` in three things: references are ids and were made rows
 //! when they were read, texts are interned as they are used, and a location of an unknown mapping
 //! is not an error. What is shared, [`lift`], is called from both.
+//!
+//! ```text
+//! read            finish                                 Dictionary
+//! functions  ──►  indices become texts           ──►     functions
+//! mappings   ──►  texts; build id, flags         ──►     mappings, with attributes
+//! lines      ──►  function exists, or refused    ──►     locations
+//! locations  ──►  mapping exists, or none        ──►     locations, with `is_folded` as an attribute
+//! labels     ──────────────────────────────────  ──►     attributes, behind them those made here
+//! ```
 
 use crate::error::{Error, Result};
 use crate::format::intake::Intake;
@@ -20,6 +29,11 @@ use crate::format::pprof::strings::Table;
 ///
 /// `table` gives texts their ids as they are asked for, in an order that decides the order of the model's
 /// strings: functions, mappings, then what became attributes.
+///
+/// # Errors
+///
+/// A reference to a string or a function that is not there, unless repairs are asked for; the
+/// budget.
 pub(super) fn finish_tables(
     mut tables: Tables,
     links: Vec<crate::model::dictionary::Link>,
@@ -62,6 +76,10 @@ pub(super) fn finish_tables(
 /// Names become texts of the model; an index past the table is refused or none.
 ///
 /// Errors count rows from 0, as the file does; the model's row 0 comes before them.
+///
+/// # Errors
+///
+/// An index past the string table, with the function and the field.
 fn finish_functions(
     mut rows: Vec<Function>,
     table: &mut Table,
@@ -83,6 +101,10 @@ fn finish_functions(
 
 /// The build id and the flags of each become attributes. Where no mapping of the file has a flag, the first
 /// says so by one that is false, or writing would infer flags.
+///
+/// # Errors
+///
+/// An index past the string table, with the mapping and the field.
 fn finish_mappings(
     table: &mut Table,
     tables: &mut Tables,
@@ -139,6 +161,9 @@ fn check_lines(tables: &mut Tables, rows: usize, intake: &mut Intake) -> Result<
 }
 
 /// As all readers of pprof do, a location of an unknown mapping is taken for one of none.
+///
+/// `rows` as in [`check_lines`]. It is a note and no error, as a frame without its mapping is still
+/// one.
 fn check_mappings(tables: &mut Tables, rows: usize, intake: &mut Intake) -> Result<()> {
     for (row, mapping) in tables.location_mappings.iter_mut().enumerate() {
         if *mapping as usize >= rows || *mapping == u32::MAX {
@@ -152,6 +177,8 @@ fn check_mappings(tables: &mut Tables, rows: usize, intake: &mut Intake) -> Resu
 }
 
 /// `is_folded`, the one thing pprof says of locations that the model has as an attribute.
+///
+/// Few locations are folded, so rows are appended for these and the others stay empty.
 fn finish_location_attributes(
     tables: &mut Tables,
     intake: &mut Intake,

@@ -11,6 +11,8 @@ use crate::model::id::{LocationId, StringId};
 ///
 /// By mapping, from the `locations` that are written, with bit 0 for functions, 1 for files, 2 for lines and 3 for inlined frames. The first three are set
 /// where every location of the mapping has them, the last where any has.
+///
+/// Linear in the locations and their lines.
 pub(crate) fn infer(dictionary: &Dictionary, locations: impl Iterator<Item = usize>) -> Vec<u32> {
     const ALL: u32 = 0b111;
     const INLINE: u32 = 0b1000;

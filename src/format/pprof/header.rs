@@ -3,6 +3,13 @@
 //! These fields stand anywhere in the file, between the rows of tables; [`layout`](super::layout)
 //! has listed where. They refer to strings that may come later, so they are kept as indices and
 //! become texts at the end.
+//!
+//! | field of `Profile` | in the model |
+//! |---|---|
+//! | `time_nanos`, `duration_nanos`, `period`, `period_type` | fields of the profile |
+//! | `sample_type`, `default_sample_type` | fields of the profile |
+//! | `comment` | `pprof.profile.comment`, a list |
+//! | `drop_frames`, `keep_frames`, `doc_url` | `pprof.profile.drop_frames` … |
 
 use crate::error::{Error, Result};
 use crate::format::fields::{fields, is, unknown};
@@ -43,6 +50,7 @@ pub(super) struct Header {
     default_sample_type: u32,
     /// A regular expression, as a string index.
     drop_frames: u32,
+    /// What `drop_frames` would drop and is kept all the same.
     keep_frames: u32,
     /// Only pprof has it; OTLP gets it as an attribute.
     doc_url: u32,
@@ -99,6 +107,10 @@ impl Header {
 
     /// What the header says, in the model's words.
     /// It leaves the default sample type as it was said, also where no sample type has that name.
+    ///
+    /// # Errors
+    ///
+    /// An index past the string table, unless repairs are asked for; the budget.
     pub(super) fn finish(
         self,
         profile: &mut Profile,
@@ -174,6 +186,8 @@ impl Header {
 }
 
 /// A value type with the model's ids of its texts.
+///
+/// The ids of `value_type` are indices of the file until here.
 fn named(
     value_type: ValueType,
     table: &mut Table,

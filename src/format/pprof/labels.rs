@@ -22,7 +22,11 @@ use crate::wire::record::field_varint;
 use crate::wire::write::field_message;
 
 /// The strings of a pprof: those of the dictionary that it uses, and those made for it.
+///
+/// Indices of the dictionary's strings are known before any is made, so what is made lies behind
+/// them and moves none.
 pub(crate) struct PprofStrings {
+    /// The strings of the dictionary that are used, and the index of each.
     pub(crate) table: StringTable,
     /// Behind those of the table, in the order in which they were made.
     pub(crate) made: Vec<String>,
@@ -31,6 +35,7 @@ pub(crate) struct PprofStrings {
 }
 
 impl PprofStrings {
+    /// `strings` is how many the dictionary has.
     pub(crate) fn new(strings: usize) -> Self {
         Self {
             table: StringTable::new(strings),
@@ -56,16 +61,21 @@ impl PprofStrings {
 /// What one label says: a text or a number with a unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Said {
+    /// A text of the dictionary: `Label.str`.
     Text(StringId),
     /// A text that no string table has.
     Made(String),
     /// With its unit.
+    ///
+    /// `Label.num` and `Label.num_unit`; the unit may be none.
     Number(i64, StringId),
 }
 
 /// Appends the labels an attribute becomes.
 ///
 /// Each attribute is asked once however many samples have it, so losses are counted by attribute.
+///
+/// An array becomes several labels of one key, which reading makes an array again.
 pub(crate) fn said(
     attribute: &Attribute,
     dictionary: &Dictionary,
@@ -99,6 +109,9 @@ pub(crate) fn said(
 ///
 /// `None` only for a value that says nothing. An integer 0 without a unit is written as such,
 /// though readers of pprof cannot tell it from no label; that is counted.
+///
+/// An empty text is written as a label of neither text nor number, as an empty string is index 0
+/// and so not there: that is counted.
 fn scalar(
     value: &Value,
     attribute: &Attribute,
@@ -140,12 +153,16 @@ fn scalar(
 }
 
 /// The labels that a list of pairs says, one at least.
+///
+/// None where any element is no pair: then the elements are labels of texts.
 fn paired(values: &[Value], dictionary: &Dictionary) -> Option<Vec<Said>> {
     let labels: Option<Vec<Said>> = values.iter().map(|value| pair(value, dictionary)).collect();
     labels.filter(|labels| !labels.is_empty())
 }
 
 /// Whether labels are of several kinds or units, of which reading makes a list of pairs again.
+///
+/// Labels of one kind come back as a plain array, so having been pairs is then lost.
 fn is_mixed(labels: &[Said], dictionary: &Dictionary) -> bool {
     let kind = |label: &Said| match label {
         Said::Number(_, unit) => Some(dictionary.text(*unit)),
@@ -182,6 +199,9 @@ fn pair(value: &Value, dictionary: &Dictionary) -> Option<Said> {
 }
 
 /// Writes a label of a key.
+///
+/// A text that is made takes the next index, so labels are written in an order that is always the
+/// same.
 pub(crate) fn write_label(out: &mut Vec<u8>, key: u32, said: &Said, strings: &mut PprofStrings) {
     let (text, number, unit) = match said {
         Said::Text(text) => (strings.table.index(*text), 0, 0),
@@ -192,6 +212,8 @@ pub(crate) fn write_label(out: &mut Vec<u8>, key: u32, said: &Said, strings: &mu
 }
 
 /// Writes a label; its texts are indices into the string table.
+///
+/// Zeros are left out, as in proto3: a label of the number 0 without a unit is its key alone.
 pub(crate) fn put_label(out: &mut Vec<u8>, key: u32, text: u32, number: i64, unit: u32) {
     let numbers = const { &PPROF.label };
     field_message(out, PPROF.sample.label, |out| {

@@ -6,6 +6,9 @@
 //! rows      [SAMPLE] (start, length) …  [LOCATION] (start, length) …
 //! others    where each field begins that is no row
 //! ```
+//!
+//! The budget pays for the places before anything is read from a row, so a file of a million empty
+//! rows is refused here, at eight bytes each.
 
 use crate::error::Result;
 use crate::format::intake::Intake;

@@ -2,6 +2,11 @@
 //!
 //! Both rebuild a whole column and are never called for a file that keeps the rules; the readers of
 //! samples only ask, at the end, whether the largest id and the number of values are right.
+//!
+//! ```text
+//! samples say    largest id 9, of 8 locations       ─►  mend_stacks: leaves out 9, or refuses
+//!                3 values, of 2 sample types        ─►  mend_values: cuts the third, or refuses
+//! ```
 
 use crate::error::{Error, Result};
 use crate::format::intake::Intake;
@@ -13,6 +18,12 @@ use crate::model::samples::Samples;
 /// Leaves out, or refuses, the frames of locations that do not exist.
 ///
 /// `holds` says whether an id is a location of the file. Linear in the samples and in the stacks.
+///
+/// A stack is named by the first sample that has it, as a file has no table of stacks.
+///
+/// # Errors
+///
+/// Unless repairs are asked for, the first frame whose location does not exist.
 #[cold]
 pub(super) fn mend_stacks(
     stacks: &mut Ragged<u32>,
@@ -48,6 +59,10 @@ pub(super) fn mend_stacks(
 /// Cuts or fills up the values of samples that have more or fewer than there are sample types.
 ///
 /// What was cut or filled is one finding a sample.
+///
+/// # Errors
+///
+/// Unless repairs are asked for, the first sample of another number of values.
 #[cold]
 pub(super) fn mend_values(
     samples: &mut Samples,

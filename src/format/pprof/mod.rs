@@ -39,6 +39,9 @@ mod write_tables;
 use crate::format::{Codec, Encoding, Read};
 
 /// pprof as a format.
+///
+/// `gzip_on_disk`, as `profile.proto` asks for: "On disk, the serialized proto must be
+/// gzip-compressed".
 pub(crate) static PPROF: Codec = Codec {
     name: "pprof",
     aliases: &[],

@@ -91,6 +91,9 @@ pub(crate) fn read(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
 }
 
 /// About how many locations all samples have, as some of them say.
+///
+/// Of at most 128 samples, evenly spread, and scaled up: a guess for how much room to make, which
+/// nothing but speed depends on.
 fn locations_of(samples: &[Place], payload: &[u8]) -> usize {
     const SOME: usize = 1 << 7;
     let step = samples.len() / SOME + 1;
@@ -112,6 +115,10 @@ fn locations_of(samples: &[Place], payload: &[u8]) -> usize {
 
 /// Everything but the samples.
 /// Locations first: they are the most, and their memory is asked for while nothing else is there.
+///
+/// # Errors
+///
+/// A row that is no protobuf, at its table and number; the budget.
 fn read_tables(
     payload: &[u8],
     layout: &Layout,
@@ -155,6 +162,9 @@ fn read_tables(
 ///
 /// References were kept as `u32` in the first reading, which wide ids do not fit. Files with such
 /// ids are few, so the second reading is cheaper than wider columns for all.
+///
+/// Lines are counted over all locations, in the order in which the first reading has put them into
+/// one column.
 fn resolve_sparse(
     payload: &[u8],
     layout: &Layout,

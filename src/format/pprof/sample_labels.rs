@@ -10,6 +10,12 @@
 //! A label that is one of many of its key cannot be an attribute by itself, as the keys of a sample
 //! must differ; those samples are rare and take the way of [`labels::group`], which decodes their
 //! labels again.
+//!
+//! | labels of a sample | become |
+//! |---|---|
+//! | `trace_id` and `span_id`, of lower-case hex digits | the sample's link |
+//! | one of a key | an attribute |
+//! | several of a key | one attribute, a list |
 
 use crate::error::Result;
 use crate::format::intake::Intake;
@@ -29,6 +35,10 @@ const FEW_LABELS: usize = 16;
 
 impl<'a> SampleReader<'a> {
     /// Takes a label as one of the sample's own.
+    ///
+    /// # Errors
+    ///
+    /// A label that is no protobuf, with its field.
     #[inline]
     pub(super) fn own_label(
         &mut self,
@@ -45,6 +55,10 @@ impl<'a> SampleReader<'a> {
     /// The number of a label.
     /// Labels of equal bytes are one number; what it says is decoded when it is first met, and kept no longer than the
     /// sample.
+    ///
+    /// # Errors
+    ///
+    /// An index past the string table; the budget.
     #[inline]
     pub(super) fn label(
         &mut self,
@@ -79,6 +93,10 @@ impl<'a> SampleReader<'a> {
     }
 
     /// What a label says.
+    ///
+    /// Of a label that this sample is the first to have, what was decoded a moment ago; else it is
+    /// decoded again, which only samples with repeated keys and labels that were once half of a
+    /// link ask for.
     pub(super) fn attribute(
         &self,
         label: u32,
@@ -152,6 +170,10 @@ impl<'a> SampleReader<'a> {
     }
 
     /// A sample with several labels of one key: their values become a list ([`labels::group`]).
+    ///
+    /// # Errors
+    ///
+    /// The budget, an index past the string table.
     #[cold]
     pub(super) fn attach_repeated(
         &mut self,
@@ -170,6 +192,8 @@ impl<'a> SampleReader<'a> {
     }
 
     /// Whether a label is the id of a trace or of a span.
+    ///
+    /// Found by a number in [`Single`], so labels that are no ids pay four bytes and no more.
     pub(super) fn half(&self, label: u32) -> Option<Half> {
         let number = self.singles[label as usize].half as usize;
         self.halves.get(number.checked_sub(1)?).copied()
@@ -179,6 +203,13 @@ impl<'a> SampleReader<'a> {
     /// One without the other stays an attribute, as it would make no link.
     ///
     /// A link is two labels, `LABEL_TRACE_ID` and `LABEL_SPAN_ID`; equal links are one row.
+    ///
+    /// Of several ids of a kind the first counts, and none of the others stays: `repeats_key` has
+    /// taken samples with two equal keys before.
+    ///
+    /// # Errors
+    ///
+    /// The budget.
     pub(super) fn link(
         &mut self,
         row: usize,
@@ -222,6 +253,8 @@ impl<'a> SampleReader<'a> {
 
 /// The half of a link that a label is: only a text that comes back as it was is one.
 ///
+///
+/// Upper-case digits stay an attribute, since writing makes lower-case ones.
 fn half(attribute: &Attribute, texts: &Texts) -> Option<Half> {
     let Value::String(value) = attribute.value else {
         return None;

@@ -168,6 +168,8 @@ impl<'a> Seen<'a> {
         }
     }
 
+    /// The number of slots is a power of two; without any the result is past them, and nothing is
+    /// found.
     #[inline(always)]
     fn slot(&self, hash: u32) -> usize {
         hash as usize & self.slots.len().wrapping_sub(1)

@@ -14,6 +14,7 @@ use crate::format::pprof::layout::Place;
 /// equal ones become one and unused ones none.
 #[derive(Debug)]
 pub(crate) struct Table<'a> {
+    /// The whole file, which places are in.
     payload: &'a [u8],
     /// By index: where the string is in the payload.
     rows: &'a [Place],
@@ -44,6 +45,8 @@ impl Table<'_> {
     }
 
     /// Interns the string, so that an equal one has the same id.
+    ///
+    /// Index 0 is the empty string also in a table that has no row at all, which a repair allows.
     fn first_use(
         &mut self,
         index: u32,

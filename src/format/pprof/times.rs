@@ -33,6 +33,9 @@ type Identity = (StackId, Vec<AttributeId>, LinkId);
 ///
 /// A profile of several sample types has no value for each timestamp, and keeps its labels. So does a
 /// label that is no time since 1970 ([`nanos`]). Either is noted, and that there is no such label.
+///
+/// Linear in the samples: those of one identity are found by hash. The sum of a profile stays what
+/// it was, as each value becomes that of its timestamp.
 pub(crate) fn fold(
     profile: &mut Profile,
     dictionary: &Dictionary,
@@ -79,6 +82,8 @@ pub(crate) fn fold(
 }
 
 /// The nanoseconds since 1970 that a label says: a number in a unit of time, or in none.
+///
+/// None for what is before 1970 or past 64 bits, and for a unit that is no time.
 fn nanos(attribute: &Attribute, dictionary: &Dictionary) -> Option<u64> {
     let Value::Int(time) = attribute.value else {
         return None;

@@ -7,6 +7,11 @@
 //! | labels of every attribute | `encode_labels`, one slice of bytes for each |
 //! | ids of locations and functions | `encode_ids`, as [`Codes`] |
 //! | a stack's ids | the first sample that has it: later ones copy them from the output itself |
+//!
+//! ```text
+//! Profiles ─► join: which profiles are columns of one ─► Set ─► subset, if there are several ─► Writer
+//!             strings marked ─► labels, ids made ready ─► samples ─► tables ─► header ─► strings
+//! ```
 
 use std::ops::Range;
 
@@ -41,6 +46,8 @@ use crate::wire::write::field_message;
 ///
 /// Several sample types are one payload: the columns that [`columns::join`] says belong together. Fields are written
 /// in ascending order.
+///
+/// `spare` is a buffer of the caller, for the first payload.
 ///
 /// # Errors
 ///
@@ -85,7 +92,10 @@ pub(crate) fn write(
 }
 
 /// The columns that become one pprof.
+///
+/// Before it is known whether the tables are written whole or as a subset.
 struct Set<'a> {
+    /// That of all profiles, or of the subset.
     dictionary: &'a Dictionary,
     /// What each attribute is to formats with a field for it.
     known: &'a KnownAttributes,
@@ -101,6 +111,10 @@ struct Set<'a> {
 impl Set<'_> {
     /// Several pprofs of one dictionary each get a subset of it; one alone is written from the
     /// dictionary as it is.
+    ///
+    /// # Errors
+    ///
+    /// More rows than ids of 32 bits count; the limit of the output.
     fn payload(
         self,
         subsets: Option<&mut Subsets>,
@@ -124,6 +138,9 @@ impl Set<'_> {
 
 /// Counts the rows that are left out: of one pprof's tables none, but what samples do not refer to
 /// has no table there.
+///
+/// Counted before writing, and once for all payloads: a row that one of several pprofs has is no
+/// orphan.
 fn note_orphans(profiles: &Profiles, whole: bool, order: Option<&Order>, losses: &mut Losses) {
     if let Some(order) = order.filter(|_| whole) {
         return order.note(&profiles.dictionary, losses);
@@ -135,6 +152,8 @@ fn note_orphans(profiles: &Profiles, whole: bool, order: Option<&Order>, losses:
 
 /// The default sample type: the profile's or the scope's; or the first profile's, where the scope
 /// does not say which order the columns had, since pprof would show the last.
+///
+/// `default_sample_type` is a name, so of two sample types of one name it means either.
 fn default_name(
     joined: &Joined,
     of_scope: Option<&Value>,
@@ -151,6 +170,8 @@ fn default_name(
 }
 
 /// One pprof being written.
+///
+/// Made for one payload and used up by it.
 pub(crate) struct Writer<'a, 'l> {
     pub(crate) dictionary: &'a Dictionary,
     pub(super) known: &'a KnownAttributes,
@@ -158,6 +179,7 @@ pub(crate) struct Writer<'a, 'l> {
     pub(super) rows: Order,
     /// The profiles that are columns of this one.
     pub(crate) joined: &'a Joined<'a>,
+    /// For the limits, links and timestamps.
     pub(crate) options: &'a WriteOptions,
     pub(crate) losses: &'l mut Losses,
     /// Strings that are used, then those made here.
@@ -172,11 +194,13 @@ pub(crate) struct Writer<'a, 'l> {
     pub(crate) time_labels: HashSet<AttributeId, RandomState>,
     /// By location and by function: its id.
     pub(crate) locations: Codes,
+    /// Codes are varints that are ready to be copied.
     pub(super) functions: Codes,
     /// By stack: where in the payload its location ids are, once they were written.
     ///
     /// Equal positions: not written yet.
     pub(crate) stacks: Vec<[u32; 2]>,
+    /// As in `Set`.
     pub(super) default: StringId,
     /// The id of a function for lines that have none.
     pub(super) no_function: u32,
@@ -214,6 +238,8 @@ impl<'a, 'l> Writer<'a, 'l> {
     /// Fields go out in ascending order, but samples refer to strings: so the strings are chosen
     /// first and written late, and the header, which may still need some, is made before they are
     /// written.
+    ///
+    /// The estimate is for the buffer alone: too small, it grows once more.
     fn payload(mut self, from_pprof: bool, mut out: Vec<u8>) -> Result<Vec<u8>> {
         check_rows("location", self.dictionary.locations.len())?;
         let said = self.mark_strings();
@@ -316,6 +342,8 @@ impl<'a, 'l> Writer<'a, 'l> {
     }
 
     /// After the strings are numbered. An attribute that no sample has takes no bytes.
+    ///
+    /// `all` has a row for each attribute, in their order.
     fn encode_labels(&mut self, all: Ragged<Said>) {
         for (attribute, said) in self.dictionary.attributes.iter().zip(all.rows()) {
             let key = self.strings.table.index(attribute.key);

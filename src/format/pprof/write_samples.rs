@@ -4,6 +4,21 @@
 //! pprof has no field for, become one record each with a numeric label in nanoseconds
 //! ([`LABEL_END_TIMESTAMP_NS`]), or are left out, with a code, where that would make more samples
 //! than `max_expanded_samples`.
+//!
+//! ```text
+//! Sample       location_id [ids of the stack]   value [one a column]   label …   label of the link, of the time
+//! made ready   the same bytes in an             varints, here          label_of  encode_links, time_label
+//!              earlier sample
+//! ```
+//!
+//! What the model can say of a sample and pprof cannot:
+//!
+//! | a sample with | is written as |
+//! |---|---|
+//! | n timestamps and n values, or none | n samples of one value each |
+//! | n timestamps and one total for each column | n samples that share each total |
+//! | no timestamps and several values of its one type | a sample for each value, with a loss |
+//! | no value | a sample of zeros, with a loss |
 
 use crate::error::Result;
 use crate::format::losses;
@@ -25,6 +40,9 @@ impl Writer<'_, '_> {
     ///
     /// Usual samples take the short way: no timestamps, and one value a column. The limit is looked
     /// at after each, since expanding timestamps may multiply them.
+    ///
+    /// `one` is whether there is one sample type, by which values may be those of timestamps;
+    /// `alone`, whether all values are in one profile and so beside each other.
     ///
     /// # Errors
     ///
@@ -67,6 +85,8 @@ impl Writer<'_, '_> {
     /// A sample with timestamps, whose values are in several profiles.
     ///
     /// A timestamp without a value counts 1.
+    ///
+    /// With [`Timestamps::Drop`] the values of a column are added up, as pprof has one for each.
     #[cold]
     fn spread_columns(
         &mut self,
@@ -96,6 +116,9 @@ impl Writer<'_, '_> {
     }
 
     /// Expanding timestamps may take more samples than allowed: then they are left out.
+    ///
+    /// Decided for the payload and not for a sample: half of the timestamps would be a picture of
+    /// none.
     fn choose_timestamps(&mut self) -> Timestamps {
         let times = self.joined.first().samples.timestamps.items.len() as u64;
         match self.options.timestamps {
@@ -107,6 +130,8 @@ impl Writer<'_, '_> {
     /// A sample with timestamps, or with other than one value for its one sample type.
     ///
     /// A total of several timestamps is shared out, and counted as split where the parts differ.
+    ///
+    /// `series` is whether each timestamp has a value of its own, or counts 1.
     #[cold]
     fn spread(
         &mut self,
@@ -158,6 +183,8 @@ impl Writer<'_, '_> {
     /// What the values of a sample add up to, whose timestamps are left out.
     ///
     /// More than 64 signed bits hold is counted, and cut to what they do.
+    ///
+    /// Cut at 64 bits, as each value of the model would be.
     fn total(&mut self, values: &[i64], times: &[u64], row: usize) -> i64 {
         if i64::try_from(measures::sum(values, times)).is_err() {
             self.losses.add(losses::VALUE_OVERFLOW, || format!("samples[{row}]"));
@@ -166,6 +193,8 @@ impl Writer<'_, '_> {
     }
 
     /// One of the samples that a sample with timestamps becomes.
+    ///
+    /// Its links and attributes are those of the sample it is a part of.
     #[inline(never)]
     fn part(
         &mut self,
@@ -193,6 +222,8 @@ impl Writer<'_, '_> {
     }
 
     /// The label of a timestamp, ready to be copied.
+    ///
+    /// A time past 63 bits, in the year 2262, is written as the latest there is, with a loss.
     fn time_label(&mut self, time: u64) -> Vec<u8> {
         let key = self.strings.make(LABEL_END_TIMESTAMP_NS.to_owned());
         let unit = self.strings.make("nanoseconds".to_owned());
@@ -206,6 +237,8 @@ impl Writer<'_, '_> {
     }
 
     /// The attributes that become labels as timestamps do.
+    ///
+    /// Only attributes that become labels at all: an empty one cannot be taken for a time.
     fn find_time_labels(&mut self) {
         if self.joined.first().samples.timestamps.items.is_empty() {
             return;
@@ -220,6 +253,11 @@ impl Writer<'_, '_> {
     ///
     /// The room is bounded before a byte is written: ids by their count, values by ten bytes each,
     /// labels by their known lengths. A stack that an earlier sample had is copied from the output.
+    ///
+    /// `links` are the labels of all links, `last` those that come behind all others.
+    ///
+    /// Where a stack lies is remembered by its row: the bytes of the first sample that has it are
+    /// the source of all later ones, so a stack is encoded once.
     #[inline(always)]
     fn sample<const N: usize>(
         &mut self,
@@ -278,6 +316,8 @@ impl Writer<'_, '_> {
 
     /// The two labels of every link, ready to be copied.
     /// A link with one id alone has no labels: reading makes links of both only.
+    ///
+    /// A row for each link of the dictionary, empty where it has no labels.
     fn encode_links(&mut self) -> Ragged<u8> {
         let mut encoded = Ragged::default();
         if self.joined.first().samples.links.is_empty() || !self.options.links {
@@ -302,6 +342,8 @@ impl Writer<'_, '_> {
 
     /// The labels of a sample's link, unless it has labels of these keys already.
     /// Ready bytes; none where the sample says these keys itself, which counts as a loss.
+    ///
+    /// The three codes: the labels are taken, the link is half of one, the caller wants no links.
     #[inline(never)]
     fn link_labels<'k>(
         &mut self,

@@ -5,6 +5,13 @@
 //!
 //! A function that a line needs but nothing names, and a location that a stack has as none, become
 //! one made-up row each behind the last: pprof's ids start at 1, and 0 is none.
+//!
+//! | in the model | in pprof |
+//! |---|---|
+//! | `pprof.mapping.has_*`, build ids | fields of `Mapping` |
+//! | `pprof.location.is_folded` | `Location.is_folded` |
+//! | comments, filters, URL of the documentation | fields of `Profile` |
+//! | other attributes of mappings and locations, frame types | nothing, with a loss |
 
 use crate::format::known::{self, BuildId, Known};
 use crate::format::losses::{self};
@@ -22,10 +29,14 @@ use crate::wire::write::{field_bytes, field_message, field_text};
 use crate::format::pprof::write::Writer;
 
 /// What a line of a location may take.
+///
+/// A bound, so that room is asked for once a location and not for each field.
 const LINE: usize = Fields::MESSAGE + Fields::INDEX + 2 * Fields::VARINT;
 
 impl Writer<'_, '_> {
     /// Without a temporality, for which pprof has no field.
+    ///
+    /// The loss of a temporality is counted by [`unsaid`](crate::format::unsaid).
     pub(super) fn value_type(&self, out: &mut Vec<u8>, value_type: ValueType) {
         field_varint(out, PPROF.value_type.name, self.strings.table.index(value_type.name).into());
         field_varint(out, PPROF.value_type.unit, self.strings.table.index(value_type.unit).into());
@@ -33,6 +44,12 @@ impl Writer<'_, '_> {
 
     /// pprof has one build id; of several the linker's is written ([`BuildId`] is in that order). Flags that nobody said
     /// are inferred, unless the profile came from a pprof that had none.
+    ///
+    /// The flags matter: of a mapping that has none, pprof takes its binary for one without symbols
+    /// and looks for them.
+    ///
+    /// All mappings are written, whether or not a location is in them, and their ids are their
+    /// rows.
     pub(super) fn mappings(&mut self, out: &mut Vec<u8>, from_pprof: bool) {
         let inferred =
             (!from_pprof).then(|| flags::infer(self.dictionary, self.rows.locations.rows()));
@@ -92,6 +109,9 @@ impl Writer<'_, '_> {
     }
 
     /// Ids are row numbers, so that a reader need not look any up.
+    ///
+    /// Of a location without a place in the table (`no_location`) there is one row at the end, if a
+    /// stack has it.
     #[inline(never)]
     pub(super) fn locations(&mut self, out: &mut Vec<u8>) {
         let locations = &self.dictionary.locations;
@@ -123,6 +143,8 @@ impl Writer<'_, '_> {
     }
 
     /// A line within a location; one without a function refers to the one that is made up for these.
+    ///
+    /// Inlined so that writing a location is one loop without calls.
     #[inline(always)]
     pub(super) fn line(&self, fields: &mut Fields, line: &Line) {
         let numbers = const { &PPROF.line };
@@ -134,6 +156,8 @@ impl Writer<'_, '_> {
     }
 
     /// Whether a location is folded; what else is said of it is lost.
+    ///
+    /// `at` is the place among those that are written, which losses name.
     pub(super) fn location_attributes(&mut self, at: usize, attributes: &[AttributeId]) -> bool {
         let mut folded = false;
         for id in attributes {
@@ -156,6 +180,8 @@ impl Writer<'_, '_> {
     }
 
     /// A line must name a function in pprof: lines without one get an empty function, the last.
+    ///
+    /// Each of these lines is counted: the tools that read it show a frame without a name.
     #[inline(never)]
     pub(super) fn functions(&mut self, out: &mut Vec<u8>) {
         let strings = &self.strings.table;
@@ -185,6 +211,8 @@ impl Writer<'_, '_> {
     }
 
     /// With the bytes that the source had where they were not UTF-8: pprof's readers take them.
+    ///
+    /// From the arena in one piece where all of it is UTF-8, as it nearly always is.
     #[inline(never)]
     pub(super) fn string_table(&self, out: &mut Vec<u8>) {
         let strings = &self.dictionary.strings;
@@ -204,6 +232,9 @@ impl Writer<'_, '_> {
     /// Made before the string table is written, since its texts are strings too.
     ///
     /// Times are nanoseconds since 1970; `period` is in the unit of `period_type`.
+    ///
+    /// All of it is of the first profile: those that were joined agree on it, or would not have
+    /// been.
     pub(super) fn header(&mut self) -> Vec<u8> {
         let numbers = const { &PPROF.profile };
         let profile = self.joined.first();
@@ -231,6 +262,8 @@ impl Writer<'_, '_> {
     }
 
     /// The text of the first attribute of a kind.
+    ///
+    /// 0 where there is none: the empty string, which is left out.
     pub(super) fn attribute_text(&self, wanted: Known) -> u32 {
         let mut of =
             self.joined.first().attributes.iter().filter(|id| self.known.get(**id) == wanted);
@@ -241,6 +274,9 @@ impl Writer<'_, '_> {
 
     /// The comments: of one list, or each with a number of its own.
     /// As indices into the string table.
+    ///
+    /// Other converters number comments (`pprof.profile.comment.0` …): they are put in the order of
+    /// the numbers.
     pub(super) fn comments(&self) -> Vec<u32> {
         let attributes = || self.joined.first().attributes.iter();
         let listed = attributes()
@@ -258,6 +294,8 @@ impl Writer<'_, '_> {
     }
 
     /// What 64 signed bits cannot say is the latest they can, and counts as a loss.
+    ///
+    /// pprof has both as `int64`; the model takes any `uint64` of OTLP.
     pub(super) fn nanos(&mut self, nanos: i128, field: &'static str) -> i64 {
         i64::try_from(nanos).unwrap_or_else(|_| {
             self.losses.add(losses::TIME_OVERFLOW, || field.to_owned());
