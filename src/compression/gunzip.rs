@@ -42,6 +42,7 @@ const RESERVED: u8 = 0b1110_0000;
 
 /// One gzip file on its way out.
 pub(super) struct Gunzip<'a> {
+    /// Those of the caller: bytes that come out, and members.
     limits: &'a Limits,
     /// What is still to be read.
     rest: &'a [u8],

@@ -1,4 +1,12 @@
 //! What a file holds, as it comes: the same bytes, or the same error, as of one in memory, in the memory of a window.
+//!
+//! ```text
+//! input ─► Window (64 KiB, more where a header or trailer needs it) ─► Members or Frames ─► the caller's buffer
+//! ```
+//!
+//! The in-memory way ([`gunzip`], [`zstd`](super::zstd)) inflates into one allocation; this one
+//! serves what is read message by message or line by line, and need not be in memory whole. Both
+//! read headers, trailers and limits with the same functions, so a file fails in the same way.
 
 use std::io::{self, Read};
 
@@ -12,8 +20,11 @@ use crate::error::Result;
 use crate::limits::{Limits, within};
 
 /// The bytes in a stream that may be compressed.
+///
+/// Its errors are the crate's own, in an [`io::Error`], with the byte of the file.
 #[derive(Debug)]
 pub(crate) struct Inflater<R> {
+    /// The compressed bytes that were read and not used.
     input: Window<R>,
     state: State,
     /// How many bytes there may be, and how many there were.
@@ -21,8 +32,10 @@ pub(crate) struct Inflater<R> {
     given: u64,
 }
 
+/// Boxed, as what an inflater needs is large and most streams are plain.
 #[derive(Debug)]
 enum State {
+    /// Not compressed: bytes go by the window, not through it.
     Plain,
     Gzip(Box<Members>),
     #[cfg(feature = "zstd")]
@@ -31,6 +44,10 @@ enum State {
 
 impl<R: Read> Inflater<R> {
     /// What `input` holds, packed as its [magic number](super::magic) says.
+    ///
+    /// # Errors
+    ///
+    /// A zstd decoder that cannot be made.
     pub(crate) fn new(input: R, packed: Option<&str>, limits: &Limits) -> Result<Self> {
         let state = match packed {
             Some("gzip") => State::Gzip(Box::new(Members::new(limits.max_gzip_members))),
@@ -53,6 +70,10 @@ impl<R: Read> Inflater<R> {
         self.given
     }
 
+    /// # Errors
+    ///
+    /// What comes out is past `max_decompressed_bytes`, at the byte of the file where it was
+    /// noticed.
     fn inflate(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let input = &mut self.input;
         let given = match &mut self.state {
@@ -68,6 +89,7 @@ impl<R: Read> Inflater<R> {
 }
 
 impl<R: Read> Read for Inflater<R> {
+    /// 0 at the end of the last member, as [`Read`] asks; an empty buffer asks for nothing.
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let given = if buffer.is_empty() { 0 } else { self.inflate(buffer)? };
         self.given += given as u64;
@@ -76,11 +98,15 @@ impl<R: Read> Read for Inflater<R> {
 }
 
 /// The members of a gzip file.
+///
+/// One inflater for all members, reset for each.
 #[derive(Debug)]
 struct Members {
+    /// Raw deflate: headers and trailers are read here.
     state: Decompress,
     /// Of the member that is being inflated.
     crc: Crc,
+    /// Whether a header was read whose trailer was not.
     is_inside: bool,
     /// How many there may be, and how many were begun.
     most: u64,
@@ -88,11 +114,18 @@ struct Members {
 }
 
 impl Members {
+    /// `most` is how many members the limits allow.
     fn new(most: u64) -> Self {
         let (state, crc) = (Decompress::new(false), Crc::new());
         Self { state, crc, is_inside: false, most, begun: 0 }
     }
 
+    /// Goes on until there is a byte to give: members may be empty, and headers longer than what
+    /// was read.
+    ///
+    /// # Errors
+    ///
+    /// As of a file in memory; the input ends inside a member.
     fn read<R: Read>(&mut self, input: &mut Window<R>, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
             if !self.is_inside && !self.begin(input)? {
@@ -121,6 +154,9 @@ impl Members {
     }
 
     /// Begins the next member, if there is one.
+    ///
+    /// Zeros behind the last member are padding, as of tapes and block devices; anything else is an
+    /// error that says how many bytes are left, so all of them are read.
     fn begin<R: Read>(&mut self, input: &mut Window<R>) -> io::Result<bool> {
         while input.rest().len() < GZIP.len() && !input.at_end {
             input.more()?;

@@ -1,5 +1,12 @@
 //! The part of a stream that lies in memory: of a compressed file while it is inflated, of a text while it is read by
 //! lines.
+//!
+//! ```text
+//! stream  ……passed over……│ start … end │ not read yet
+//!                         └─ rest() ──┘  more() reads behind `end`, moving what is there to the front
+//! ```
+//!
+//! Places of errors are places in the stream: an error in `rest` is moved by what was passed over.
 
 use std::io::{self, Read};
 
@@ -8,11 +15,14 @@ use crate::limits::past;
 
 /// The bytes of a stream that lie in memory.
 pub(crate) struct Window<R> {
+    /// Read in as large pieces as there is room for.
     input: R,
+    /// Grows where what is wanted does not fit: a long header, a long line. Never shrinks.
     bytes: Vec<u8>,
     /// Of `bytes` those that were read and not passed over.
     start: usize,
     end: usize,
+    /// Whether the stream has said that nothing follows.
     pub(crate) at_end: bool,
     /// How many bytes were passed over in all.
     pub(crate) passed: u64,
@@ -28,6 +38,7 @@ impl<R> std::fmt::Debug for Window<R> {
 }
 
 impl<R> Window<R> {
+    /// Nothing is read, and no memory taken, before the first byte is asked for.
     pub(crate) fn new(input: R, most: u64) -> Self {
         let (bytes, at_end) = (Vec::new(), false);
         Self { input, bytes, start: 0, end: 0, at_end, passed: 0, most, read: 0 }
@@ -38,10 +49,12 @@ impl<R> Window<R> {
         self.input
     }
 
+    /// What was read and not passed over; empty where nothing is there yet, or nothing is left.
     pub(crate) fn rest(&self) -> &[u8] {
         self.bytes.get(self.start..self.end).unwrap_or_default()
     }
 
+    /// The bytes stay in memory until more is read.
     pub(crate) fn pass(&mut self, bytes: usize) {
         self.start += bytes;
         self.passed += bytes as u64;
@@ -55,10 +68,17 @@ impl<R> Window<R> {
 }
 
 /// As many bytes as lie in memory, where it takes no more to go on.
+///
+/// A few pages: enough that calls of the system do not count, and little beside an inflater's
+/// tables.
 const WINDOW: usize = 64 << 10;
 
 impl<R: Read> Window<R> {
     /// Reads what is behind the window.
+    ///
+    /// # Errors
+    ///
+    /// `max_input_bytes` is past, or what the stream itself says.
     pub(crate) fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.input.read(buffer)?;
         self.read += read as u64;
@@ -69,6 +89,9 @@ impl<R: Read> Window<R> {
     }
 
     /// Reads what comes next behind what is there.
+    ///
+    /// Moves what is left to the front first, so room grows only if what is wanted is larger than
+    /// the window. A read that was interrupted is no error: whoever waits asks again.
     pub(crate) fn more(&mut self) -> io::Result<()> {
         let mut bytes = std::mem::take(&mut self.bytes);
         if self.start > 0 {
@@ -97,6 +120,9 @@ impl<R: Read> Window<R> {
     }
 
     /// Passes over a part, as soon as all of it is there, up to what `after` says is behind it.
+    ///
+    /// A part that is cut off is tried again once more was read: `after` is a header or a trailer,
+    /// of a few bytes.
     pub(crate) fn part(&mut self, after: impl Fn(&[u8]) -> Result<&[u8]>) -> io::Result<()> {
         loop {
             let rest = self.rest();

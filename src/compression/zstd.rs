@@ -78,6 +78,8 @@ fn is_skippable(bytes: &[u8]) -> bool {
     matches!(bytes, [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..])
 }
 
+/// Room doubles, up to one byte past `most`. A decoder that neither reads nor writes has no more to
+/// read.
 fn frame(
     decoder: &mut Decoder<'_>,
     input: &mut InBuffer<'_>,
@@ -110,6 +112,7 @@ fn frame(
 /// The frames of a file that is inflated as it comes.
 pub(super) struct Frames {
     decoder: Decoder<'static>,
+    /// Whether a frame was begun and is not at its end.
     is_inside: bool,
     /// How many there may be, and how many were begun.
     most: u64,
@@ -123,11 +126,15 @@ impl std::fmt::Debug for Frames {
 }
 
 impl Frames {
+    /// # Errors
+    ///
+    /// The library has no memory for a decoder.
     pub(super) fn new(limits: &Limits) -> Result<Self> {
         let decoder = decoder(limits).map_err(|error| corrupt(&error, &[]))?;
         Ok(Self { decoder, is_inside: false, most: limits.max_gzip_members, begun: 0 })
     }
 
+    /// As the members of a gzip are read: frames that hold nothing are passed over.
     pub(super) fn read<R: io::Read>(
         &mut self,
         input: &mut Window<R>,
@@ -162,6 +169,9 @@ impl Frames {
         }
     }
 
+    /// # Errors
+    ///
+    /// What is no frame; more frames than `max_gzip_members`, which counts either.
     fn begin(&mut self, rest: &[u8]) -> Result<()> {
         check_frame(rest)?;
         self.begun += 1;

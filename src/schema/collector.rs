@@ -9,6 +9,8 @@ use super::profiles::*;
 use super::version::NOW;
 use super::version::Version::{V1_3, V1_7};
 
+/// A request and `ProfilesData` are the same bytes in every generation but 1.6, so one reader takes
+/// both.
 #[rustfmt::skip]
 pub(crate) static EXPORT_PROFILES_SERVICE_REQUEST: MessageType = MessageType::new(Package::Collector, "ExportProfilesServiceRequest", &[
     many((V1_3, NOW), 1, "resource_profiles", Message(&RESOURCE_PROFILES)),
@@ -16,6 +18,7 @@ pub(crate) static EXPORT_PROFILES_SERVICE_REQUEST: MessageType = MessageType::ne
     one((V1_7, NOW), 2, "dictionary", Message(&PROFILES_DICTIONARY)),
 ]);
 
+/// Empty where all was taken.
 #[rustfmt::skip]
 pub(crate) static EXPORT_PROFILES_SERVICE_RESPONSE: MessageType = MessageType::new(Package::Collector, "ExportProfilesServiceResponse", &[
     one((V1_3, NOW), 1, "partial_success", Message(&EXPORT_PROFILES_PARTIAL_SUCCESS)),

@@ -27,6 +27,7 @@ pub(crate) static ARRAY_VALUE: MessageType = MessageType::new(Package::Common, "
     many((V1_3, NOW), 1, "values", Message(&ANY_VALUE)),
 ]);
 
+/// Keys are meant to differ; a receiver may keep either of two.
 #[rustfmt::skip]
 pub(crate) static KEY_VALUE_LIST: MessageType = MessageType::new(Package::Common, "KeyValueList", &[
     many((V1_3, NOW), 1, "values", Message(&KEY_VALUE)),
@@ -40,6 +41,7 @@ pub(crate) static KEY_VALUE: MessageType = MessageType::new(Package::Common, "Ke
     one((V1_10, NOW), 3, "key_strindex", Int32).to(Table::String),
 ]);
 
+/// What produced the profiles: a profiler's name and version.
 #[rustfmt::skip]
 pub(crate) static INSTRUMENTATION_SCOPE: MessageType = MessageType::new(Package::Common, "InstrumentationScope", &[
     one((V1_3, NOW), 1, "name", String),
@@ -49,6 +51,8 @@ pub(crate) static INSTRUMENTATION_SCOPE: MessageType = MessageType::new(Package:
 ]);
 
 /// Keys are those of the resource's attributes.
+///
+/// Says which attributes of a resource identify the thing that it describes.
 #[rustfmt::skip]
 pub(crate) static ENTITY_REF: MessageType = MessageType::new(Package::Common, "EntityRef", &[
     one((V1_6, NOW), 1, "schema_url", String),

@@ -13,6 +13,8 @@ use super::version::Version::Events as EVENTS;
 /// The one version there ever was.
 const IN: (Version, Version) = (EVENTS, EVENTS);
 
+/// All tables in one message: a payload is one profile, with neither resource nor scope. Numbers 2,
+/// 9 and 13 to 15 are not in use.
 #[rustfmt::skip]
 pub(crate) static EVENT_PROFILE: MessageType = MessageType::new(Package::Events, "Profile", &[
     many(IN, 1, "events", Message(&EVENT)),
@@ -44,6 +46,7 @@ pub(crate) static EVENT: MessageType = MessageType::new(Package::Events, "Event"
     one(IN, 9, "sum", Uint64),
 ]);
 
+/// `attribute_incidices` is the proposal's own spelling, as JSON would have it.
 #[rustfmt::skip]
 pub(crate) static EVENT_TYPE: MessageType = MessageType::new(Package::Events, "EventType", &[
     one(IN, 1, "name_string_index", Uint32).to(Table::String),
@@ -67,6 +70,7 @@ pub(crate) static EVENT_STACK: MessageType = MessageType::new(Package::Events, "
     many(IN, 1, "location_index", Uint32).to(Table::Location),
 ]);
 
+/// OTLP's before 1.8, with its type as a string. Code asks by the names that OTLP has today.
 #[rustfmt::skip]
 pub(crate) static EVENT_LOCATION: MessageType = MessageType::new(Package::Events, "Location", &[
     one(IN, 1, "mapping_index", Uint32).to(Table::Mapping),
@@ -77,12 +81,14 @@ pub(crate) static EVENT_LOCATION: MessageType = MessageType::new(Package::Events
     many(IN, 6, "attribute_index", Uint32).to(Table::Attribute).now("attribute_indices"),
 ]);
 
+/// As OTLP's.
 #[rustfmt::skip]
 pub(crate) static EVENT_LINK: MessageType = MessageType::new(Package::Events, "Link", &[
     one(IN, 1, "trace_id", Bytes).with(Role::Id(16)),
     one(IN, 2, "span_id", Bytes).with(Role::Id(8)),
 ]);
 
+/// pprof's flags and a build id, as in OTEP 0239.
 #[rustfmt::skip]
 pub(crate) static EVENT_MAPPING: MessageType = MessageType::new(Package::Events, "Mapping", &[
     one(IN, 1, "memory_start", Uint64),
@@ -98,9 +104,11 @@ pub(crate) static EVENT_MAPPING: MessageType = MessageType::new(Package::Events,
     one(IN, 11, "has_inline_frames", Bool),
 ]);
 
+/// As in OTEP 0239; what follows from either is in `format/events/rows.rs`.
 pub(crate) static EVENT_BUILD_ID_KIND: EnumType =
     EnumType { name: "BuildIdKind", values: &["BUILD_ID_LINKER", "BUILD_ID_BINARY_HASH"] };
 
+/// The innermost function is the first of a location's lines.
 #[rustfmt::skip]
 pub(crate) static EVENT_LINE: MessageType = MessageType::new(Package::Events, "Line", &[
     one(IN, 1, "function_index", Uint32).to(Table::Function),
@@ -108,6 +116,7 @@ pub(crate) static EVENT_LINE: MessageType = MessageType::new(Package::Events, "L
     one(IN, 3, "column", Int64),
 ]);
 
+/// `name_string_uindex`, too, is spelt as it was proposed.
 #[rustfmt::skip]
 pub(crate) static EVENT_FUNCTION: MessageType = MessageType::new(Package::Events, "Function", &[
     one(IN, 1, "id", Uint64),
@@ -117,12 +126,14 @@ pub(crate) static EVENT_FUNCTION: MessageType = MessageType::new(Package::Events
     one(IN, 5, "start_line", Int64),
 ]);
 
+/// A row of the table of attributes; there are no units.
 #[rustfmt::skip]
 pub(crate) static EVENT_KEY_VALUE: MessageType = MessageType::new(Package::Events, "KeyValue", &[
     one(IN, 1, "key_string_index", Uint32).to(Table::String),
     one(IN, 2, "value", Message(&EVENT_ANY_VALUE)),
 ]);
 
+/// OTLP's but for texts, which are references.
 #[rustfmt::skip]
 pub(crate) static EVENT_ANY_VALUE: MessageType = MessageType::new(Package::Events, "AnyValue", &[
     case(IN, 1, "string_index", Uint32).to(Table::String),
@@ -134,11 +145,13 @@ pub(crate) static EVENT_ANY_VALUE: MessageType = MessageType::new(Package::Event
     case(IN, 7, "bytes_value", Bytes),
 ]);
 
+/// With the next, where messages nest without end.
 #[rustfmt::skip]
 pub(crate) static EVENT_ARRAY_VALUE: MessageType = MessageType::new(Package::Events, "ArrayValue", &[
     many(IN, 1, "values", Message(&EVENT_ANY_VALUE)),
 ]);
 
+/// Pairs within a value.
 #[rustfmt::skip]
 pub(crate) static EVENT_KEY_VALUE_LIST: MessageType = MessageType::new(Package::Events, "KeyValueList", &[
     many(IN, 1, "values", Message(&EVENT_KEY_VALUE)),

@@ -1,6 +1,14 @@
 //! What a schema is made of: versions, messages, fields, and what fields are for.
 //!
 //! Everything here is `const`: a reader asks `MESSAGE.number(version, "key")` and the compiler answers.
+//!
+//! ```text
+//! PROFILE.field(V1_8, "samples")    row (PPROF, V1_8)   name "sample"    number 2   ┐ one key
+//! PROFILE.field(V1_10, "samples")   row (V1_9, NOW)     name "samples"   number 2   ┘
+//! ```
+//!
+//! A misspelt key stops the compiler ([`MessageType::field`]); a wrong number or range is found by
+//! the test against `proto/`.
 
 use super::version::Version;
 use crate::wire::{FIXED64, LEN, VARINT, tag};
@@ -56,6 +64,7 @@ pub(crate) struct Field {
 /// How often a field may be there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Label {
+    /// In proto3 a value of 0 is not there.
     One,
     /// One, and its absence is told from 0.
     Optional,
@@ -109,6 +118,7 @@ pub(crate) enum Role {
     Sliced(Table),
     /// Where a sample's slice of `location_indices` begins, and how long it is.
     SliceStart,
+    /// The two numbers of a slice are checked together: neither says anything alone.
     SliceLength,
     /// A sample's values, and the times it was taken at.
     Values,
@@ -136,6 +146,7 @@ pub(crate) enum Table {
 }
 
 impl Table {
+    /// Cells of an array with one for each.
     pub(crate) const COUNT: usize = Self::SampleType as usize + 1;
 
     /// For people.

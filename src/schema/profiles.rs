@@ -7,6 +7,18 @@
 //! renamed has the name of today with [`now`](super::field::Field::now), by which code asks for it;
 //! `to`, `rows` and `with` say what its value means: a reference into a table, rows of one, or a
 //! role of its own.
+//!
+//! ```text
+//!                tables are in            stacks are                    a sample's values
+//! pprof, 1.3     the profile              ids or slices, in the sample  one a sample type
+//! 1.4, 1.5       the profile              slices of the profile's list  one a sample type
+//! 1.6            ProfilesData             slices of the profile's list  one a sample type
+//! 1.7            ProfilesDictionary       slices of the profile's list  one a sample type
+//! 1.8 to 1.11    ProfilesDictionary       rows of the stack table       one a timestamp, or one
+//! ```
+//!
+//! To add a release that moves a field: end the range of its row, add a row below it
+//! (docs/DESIGN.md, "Adding a generation").
 
 use super::common::*;
 use super::field::Kind::*;
@@ -15,6 +27,8 @@ use super::version::NOW;
 use super::version::Version::{Pprof as PPROF, V1_3, V1_4, V1_5, V1_6, V1_7, V1_8, V1_9, V1_10};
 
 /// A file, and since 1.7 with the numbers of an export request.
+///
+/// 1.6 alone has its tables here, where an export request has no fields for them.
 #[rustfmt::skip]
 pub(crate) static PROFILES_DATA: MessageType = MessageType::new(Package::Profiles, "ProfilesData", &[
     many((V1_3, NOW), 1, "resource_profiles", Message(&RESOURCE_PROFILES)),
@@ -29,6 +43,8 @@ pub(crate) static PROFILES_DATA: MessageType = MessageType::new(Package::Profile
 ]);
 
 /// The tables that all profiles share, since 1.7.
+///
+/// Row 0 of each table is the empty one since 1.8, so an index of 0, which is not written, is none.
 #[rustfmt::skip]
 pub(crate) static PROFILES_DICTIONARY: MessageType = MessageType::new(Package::Profiles, "ProfilesDictionary", &[
     many((V1_7, NOW), 1, "mapping_table", Message(&MAPPING)).rows(Table::Mapping),
@@ -42,6 +58,7 @@ pub(crate) static PROFILES_DICTIONARY: MessageType = MessageType::new(Package::P
     many((V1_8, NOW), 7, "stack_table", Message(&STACK)).rows(Table::Stack),
 ]);
 
+/// What was profiled, and by scope what was measured of it.
 #[rustfmt::skip]
 pub(crate) static RESOURCE_PROFILES: MessageType = MessageType::new(Package::Profiles, "ResourceProfiles", &[
     one((V1_3, NOW), 1, "resource", Message(&RESOURCE)),
@@ -59,6 +76,8 @@ pub(crate) static SCOPE_PROFILES: MessageType = MessageType::new(Package::Profil
 ]);
 
 /// OTEP 0239 alone: what is of OTLP in it, around a profile that is of pprof.
+///
+/// 1.4 made its fields the profile's own.
 #[rustfmt::skip]
 pub(crate) static PROFILE_CONTAINER: MessageType = MessageType::new(Package::Profiles, "ProfileContainer", &[
     one((V1_3, V1_3), 1, "profile_id", Bytes).with(Role::Id(16)),
@@ -73,6 +92,9 @@ pub(crate) static PROFILE_CONTAINER: MessageType = MessageType::new(Package::Pro
 
 /// In four layouts: pprof's and 1.3's, with tables (1.4, 1.5), without (1.6, 1.7), and with one sample type (since
 /// 1.8).
+///
+/// What code asks for is the newest name: `duration_nano` also finds the `duration_nanos` of
+/// before.
 #[rustfmt::skip]
 pub(crate) static PROFILE: MessageType = MessageType::new(Package::Profiles, "Profile", &[
     // pprof, and what 1.3 added to it.
@@ -160,6 +182,8 @@ pub(crate) static VALUE_TYPE: MessageType = MessageType::new(Package::Profiles, 
 ]);
 
 /// A value's number is its place.
+///
+/// Gone in 1.9.
 pub(crate) static AGGREGATION_TEMPORALITY: EnumType = EnumType {
     name: "AggregationTemporality",
     values: &[
@@ -170,6 +194,8 @@ pub(crate) static AGGREGATION_TEMPORALITY: EnumType = EnumType {
 };
 
 /// One unit for all attributes of a key, until attributes had units of their own.
+///
+/// Which is why two attributes of one key and different units cannot both be said in 1.3 to 1.7.
 #[rustfmt::skip]
 pub(crate) static ATTRIBUTE_UNIT: MessageType = MessageType::new(Package::Profiles, "AttributeUnit", &[
     one((V1_3, V1_3), 1, "attribute_key", Int64).to(Table::String).now("attribute_key_strindex"),
@@ -179,6 +205,8 @@ pub(crate) static ATTRIBUTE_UNIT: MessageType = MessageType::new(Package::Profil
 ]);
 
 /// Never renumbered: both ids are those of traces.
+///
+/// A link of zeros is none; since 1.8 row 0 is one.
 #[rustfmt::skip]
 pub(crate) static LINK: MessageType = MessageType::new(Package::Profiles, "Link", &[
     one((V1_3, NOW), 1, "trace_id", Bytes).with(Role::Id(16)),
@@ -186,6 +214,10 @@ pub(crate) static LINK: MessageType = MessageType::new(Package::Profiles, "Link"
 ]);
 
 /// The message that changed most, and by which generations are told: it was renumbered in 1.4, 1.8 and 1.10.
+///
+/// 1.8 and 1.9 differ from 1.10 in three numbers: 2, 3 and 4. Where all three are packed or small,
+/// the bytes of one may be read as the other, with other sums; detection then asks where references
+/// lead.
 #[rustfmt::skip]
 pub(crate) static SAMPLE: MessageType = MessageType::new(Package::Profiles, "Sample", &[
     many((PPROF, PPROF), 1, "location_id", Uint64).with(Role::RefById).now("location_index"),
@@ -215,6 +247,8 @@ pub(crate) static SAMPLE: MessageType = MessageType::new(Package::Profiles, "Sam
 ]);
 
 /// pprof's labels; OTLP has attributes since 1.4.
+///
+/// A text or a number: which it is follows from what is set, so an empty text and 0 look alike.
 #[rustfmt::skip]
 pub(crate) static LABEL: MessageType = MessageType::new(Package::Profiles, "Label", &[
     one((PPROF, V1_3), 1, "key", Int64).to(Table::String).now("key_strindex"),
@@ -228,6 +262,8 @@ pub(crate) static LABEL: MessageType = MessageType::new(Package::Profiles, "Labe
 ]);
 
 /// Before 1.8 stacks are slices of a profile's list, or lists of a sample's own.
+///
+/// Leaf first, as in pprof.
 #[rustfmt::skip]
 pub(crate) static STACK: MessageType = MessageType::new(Package::Profiles, "Stack", &[
     many((V1_8, NOW), 1, "location_indices", Int32).to(Table::Location),
@@ -260,6 +296,8 @@ pub(crate) static MAPPING: MessageType = MessageType::new(Package::Profiles, "Ma
 ]);
 
 /// Only in 1.3.
+///
+/// Since 1.4 the name of the attribute says it.
 pub(crate) static BUILD_ID_KIND: EnumType =
     EnumType { name: "BuildIdKind", values: &["BUILD_ID_LINKER", "BUILD_ID_BINARY_HASH"] };
 
@@ -285,6 +323,8 @@ pub(crate) static LOCATION: MessageType = MessageType::new(Package::Profiles, "L
 ]);
 
 /// The same numbers in every version.
+///
+/// Several lines of a location are functions inlined into each other, the innermost first.
 #[rustfmt::skip]
 pub(crate) static LINE: MessageType = MessageType::new(Package::Profiles, "Line", &[
     one((PPROF, PPROF), 1, "function_id", Uint64).with(Role::RefById).now("function_index"),
@@ -309,6 +349,8 @@ pub(crate) static FUNCTION: MessageType = MessageType::new(Package::Profiles, "F
 ]);
 
 /// The attribute table's rows since 1.8; plain pairs and `AttributeUnit` before.
+///
+/// So a unit belongs to one attribute, and no longer to a key.
 #[rustfmt::skip]
 pub(crate) static KEY_VALUE_AND_UNIT: MessageType = MessageType::new(Package::Profiles, "KeyValueAndUnit", &[
     one((V1_8, NOW), 1, "key_strindex", Int32).to(Table::String),

@@ -1,5 +1,9 @@
 //! The tables against the descriptors of `proto/`, in both directions: no field is missing, none is
 //! wrong, none is too many.
+//!
+//! The descriptors are those that `build.rs` compiles from `proto/`, so a field that a release adds
+//! fails here before any reader misses it. `MESSAGES` and `VERSIONS` list what is compared; a new
+//! message or generation has to be added to them.
 
 use std::collections::BTreeSet;
 
@@ -24,6 +28,8 @@ const VERSIONS: [(Version, &str, &[u8]); 10] = [
     (Version::V1_10, "v1development", proto::v1_10::FILE_DESCRIPTOR_SET),
 ];
 
+/// Every message of every version. A message that a version does not have has no fields in it, and
+/// so demands nothing.
 static MESSAGES: [&MessageType; 41] = [
     &EVENT_PROFILE,
     &EVENT,
@@ -73,6 +79,8 @@ static MESSAGES: [&MessageType; 41] = [
 type Entry = (String, i32, String, String);
 
 /// The entries the tables demand of a version.
+///
+/// `stage` is the part of the package's name that says how stable it was: `v1development`.
 fn demanded(version: Version, stage: &str) -> BTreeSet<Entry> {
     let mut entries = BTreeSet::new();
     for message in MESSAGES {
@@ -101,6 +109,7 @@ fn demanded(version: Version, stage: &str) -> BTreeSet<Entry> {
     entries
 }
 
+/// Full names, since a name such as `Profile` is that of several messages.
 fn full(package: Package, name: &str, stage: &str) -> String {
     match package {
         _ if stage.is_empty() => format!("perftools.profiles.{name}"),
@@ -113,6 +122,8 @@ fn full(package: Package, name: &str, stage: &str) -> String {
 }
 
 /// The entries a compiled schema has.
+///
+/// What the tables cannot say must not be there: nested types, extensions, options of fields.
 fn compiled(schema: &FileDescriptorSet) -> BTreeSet<Entry> {
     let mut entries = BTreeSet::new();
     for file in &schema.file {
@@ -159,6 +170,7 @@ fn kind(message: &DescriptorProto, field: &FieldDescriptorProto) -> String {
     }
 }
 
+/// Differences are listed in both directions, with the full name, so that the fix can be read off.
 #[test]
 fn the_tables_are_the_protos() {
     for (version, stage, descriptors) in VERSIONS {

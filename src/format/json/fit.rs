@@ -3,6 +3,12 @@
 //! JSON says no version either. Every generation has the same names for most fields, so the one
 //! with the fewest misfits is taken, the newest of several. Values are not looked at beyond their
 //! kind (object, list, other): a name decides, or nothing does.
+//!
+//! ```text
+//! {"dictionary": {"stackTable": [{"locationIndices": [1]}]}}     1.8 to 1.10: no misfit
+//!                                                                1.7: no "stackTable", one misfit
+//!                                                                1.4: no "dictionary", one misfit
+//! ```
 
 use crate::error::Result;
 use crate::format::Format;
@@ -24,8 +30,10 @@ pub(super) fn generations() -> impl Iterator<Item = Generation> {
 /// Counts what a generation has no name for, or has as something else: a list where it has one
 /// value, an object where it has a number.
 pub(super) struct Misfits<'a> {
+    /// A copy of the place: each generation reads the text from its beginning.
     text: Text<'a>,
     version: Version,
+    /// For what is passed over; messages are counted by their depth.
     max_nesting: u64,
     count: u64,
 }
@@ -35,6 +43,8 @@ impl<'a> Misfits<'a> {
         Self { text: text.clone(), version, max_nesting, count: 0 }
     }
 
+    /// Linear in the text, and done for each generation: names are few, and no value is decoded.
+    ///
     /// # Errors
     ///
     /// What is no JSON, at its byte.
@@ -54,6 +64,9 @@ impl<'a> Misfits<'a> {
     }
 
     /// Counts the misfits of an object by the names of a message.
+    ///
+    /// `depth` counts the objects around this one; the fixed ones ([`AROUND`]) are not held against
+    /// the limit.
     fn object(&mut self, message: &MessageType, depth: u64) -> Result<()> {
         within("max_nesting", self.max_nesting, depth.saturating_sub(AROUND))?;
         self.text.open(b'{', "an object")?;
@@ -97,6 +110,7 @@ impl<'a> Misfits<'a> {
         }
     }
 
+    /// What does not fit is passed over whole: names inside of it say nothing.
     fn misfit(&mut self) -> Result<()> {
         self.count += 1;
         self.text.skip(self.max_nesting)

@@ -2,6 +2,13 @@
 //!
 //! Members come in any order, so a reader that needs one before another takes the places first
 //! ([`pick`]) and reads from them after. The object is scanned once, and nothing of it is copied.
+//!
+//! ```text
+//! {"profiles": […], "shared": {…}}  ─►  pick(["shared", "profiles"])  ─►  [place of {…}, place of […]]
+//! ```
+//!
+//! A place ([`Text`]) is two words, so a reader keeps it and comes back, and the text is scanned
+//! twice at the most: once by `pick`, once when it is read.
 
 use crate::error::{Error, Result};
 use crate::format::decimal::Decimal;
@@ -30,6 +37,8 @@ pub(crate) fn pick<'a, const N: usize>(
 
 /// A list whose elements are taken one after the other.
 pub(crate) struct List<'a> {
+    /// At the next element once [`another`](Self::another) says that there is one: the caller takes
+    /// it.
     pub(crate) text: Text<'a>,
     first: bool,
     /// The number of the next element.
@@ -52,6 +61,10 @@ impl<'a> List<'a> {
 }
 
 /// A text that may be missing.
+///
+/// # Errors
+///
+/// Anything else than a string, named as `what`.
 pub(crate) fn string(text: Option<Text<'_>>, what: &str) -> Result<String> {
     match text {
         None => Ok(String::new()),
@@ -60,6 +73,10 @@ pub(crate) fn string(text: Option<Text<'_>>, what: &str) -> Result<String> {
 }
 
 /// A whole number that 64 bits hold.
+///
+/// # Errors
+///
+/// A fraction, a number past 64 bits, or none.
 pub(crate) fn int(text: &mut Text<'_>, what: &str) -> Result<i64> {
     let at = text.rest();
     let number = text.number(what)?;
@@ -74,6 +91,8 @@ pub(crate) fn int_of(number: &str) -> Option<i64> {
 
 /// A number times `scale`, rounded, halves away from 0, and whether that changed it.
 ///
+/// In decimal digits and not by way of a double, which would round twice.
+///
 /// # Errors
 ///
 /// What does not fit into 64 bits.
@@ -87,6 +106,8 @@ pub(crate) fn scaled(text: &mut Text<'_>, scale: i64, what: &str) -> Result<(i64
 }
 
 /// Appends a text in quotes.
+///
+/// What JSON demands is escaped and nothing else, so text of any language stays readable.
 pub(crate) fn write_string(out: &mut Vec<u8>, text: &str) {
     out.push(b'"');
     for char in text.chars() {

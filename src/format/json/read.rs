@@ -322,6 +322,7 @@ impl<'a> Transcoder<'a> {
     }
 }
 
+/// All of it, by JSON's grammar: a string may hold anything.
 fn is_number(text: &str) -> bool {
     !text.is_empty() && number_length(text.as_bytes()) == text.len()
 }

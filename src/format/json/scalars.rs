@@ -3,6 +3,13 @@
 //! The whole-number reader takes every form that JSON has (`1e3`, `1.50e2`), since protobuf's
 //! mapping lets senders choose; doubles are left to the standard library. Nothing here allocates
 //! but the output.
+//!
+//! | protobuf's type | in JSON | read by |
+//! |---|---|---|
+//! | `int32`, `uint32`, enums | a number, or a string of one | [`whole`] |
+//! | `int64`, `uint64`, `fixed64` | a string of digits, or a number | [`whole`] |
+//! | `bytes` | base64 | [`from_base64`] |
+//! | ids of traces, spans and profiles | hex digits, by OTLP | [`from_hex`] |
 
 /// The bytes of the number that `text` begins with; 0 when it begins with none.
 ///
@@ -81,12 +88,16 @@ pub(super) fn from_hex(digits: &str, out: &mut Vec<u8>) -> Option<()> {
 }
 
 /// The bytes that hex digits say.
+///
+/// None for an odd number of digits.
 pub(crate) fn hex_bytes(digits: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     from_hex(digits, &mut bytes).map(|()| bytes)
 }
 
 /// Appends `bytes` in hex digits.
+///
+/// In lower case, as OTLP's JSON has ids.
 pub(super) fn to_hex(bytes: &[u8], out: &mut Vec<u8>) {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     out.extend(

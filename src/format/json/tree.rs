@@ -3,6 +3,8 @@
 //! Readers of other tools' reports use it where an element is small and says the same in many
 //! forms; whole files go through [`Text`] and [`object`](super::object) without a tree. The budget
 //! pays for every node.
+//!
+//! A text without escapes is borrowed from the payload, so a tree costs its nodes alone.
 
 use std::borrow::Cow;
 
@@ -73,12 +75,19 @@ impl<'a> Json<'a> {
     }
 
     /// Refuses what is nested too deep before it is gone into.
+    ///
+    /// # Errors
+    ///
+    /// [`Limit`](crate::ErrorKind::Limit) past `max_nesting`, at the bracket.
     fn check(text: &Text<'a>, intake: &Intake, depth: u64) -> Result<()> {
         let most = intake.limits().max_nesting;
         within("max_nesting", most, depth).map_err(|error| error.at(text.rest()))
     }
 
     /// The same, apart from the text that it was read from.
+    ///
+    /// For what was read out of a string, such as JSON within JSON, whose text does not outlive the
+    /// call.
     pub(crate) fn into_owned<'o>(self) -> Json<'o> {
         let owned = |text: Cow<'a, str>| Cow::Owned(text.into_owned());
         match self {
@@ -95,6 +104,9 @@ impl<'a> Json<'a> {
     }
 
     /// The value of a key; none where it is null, or this is no object.
+    ///
+    /// From the last member to the first, as the last of a key counts. Linear: objects here have a
+    /// dozen.
     pub(crate) fn get(&self, key: &str) -> Option<&Self> {
         let Self::Object(members) = self else { return None };
         let found = members.iter().rev().find(|(name, _)| *name == key);
@@ -110,6 +122,8 @@ impl<'a> Json<'a> {
     }
 
     /// The number that this is.
+    ///
+    /// As a double; [`int_of`](super::object::int_of) keeps whole numbers exact.
     pub(crate) fn number(&self) -> Option<f64> {
         match self {
             Self::Number(number) => number.parse().ok(),

@@ -10,6 +10,10 @@
 //! | int64, uint64, fixed64 | a string of digits: JSON's numbers are doubles to many readers |
 //! | enum | its number |
 //! | bytes | base64; trace ids, span ids and profile ids in lower-case hex digits |
+//!
+//! ```text
+//! 0a 02 08 01   1: { 1: 1 }   ─►   {"resourceProfiles":[{…}]}       number ─► schema ─► lowerCamelCase
+//! ```
 
 use std::io::Write;
 
@@ -40,8 +44,10 @@ pub(super) fn json(
     Ok(writer.out)
 }
 
+/// No state but the output: where a list is open is known to the call that writes its object.
 struct Writer {
     out: Vec<u8>,
+    /// Whose names a number has.
     version: Version,
     max_output_bytes: u64,
 }
@@ -76,6 +82,7 @@ impl Writer {
         Ok(())
     }
 
+    /// A list is opened with its key, and closed when another number follows.
     fn key(&mut self, field: &Field) {
         self.out.push(b'"');
         self.out.extend(camel(field.name));
@@ -119,6 +126,7 @@ impl Writer {
         Ok(())
     }
 
+    /// Numbers are formatted into the output itself.
     fn print(&mut self, text: std::fmt::Arguments) {
         // A vector takes whatever is written to it.
         self.out.write_fmt(text).ok();
@@ -135,6 +143,7 @@ impl Writer {
         }
     }
 
+    /// `append` makes the digits, which need no escape.
     fn quoted(&mut self, bytes: &[u8], append: fn(&[u8], &mut Vec<u8>)) {
         self.out.push(b'"');
         append(bytes, &mut self.out);
@@ -157,6 +166,7 @@ impl Writer {
         self.out.push(b'"');
     }
 
+    /// The short form where JSON has one that is in use, else `\u` and four digits.
     fn escape(&mut self, escaped: char) {
         match escaped {
             '"' | '\\' => self.print(format_args!("\\{escaped}")),
