@@ -4,7 +4,7 @@
 //! input ─► Window (64 KiB, more where a header or trailer needs it) ─► Members or Frames ─► the caller's buffer
 //! ```
 //!
-//! The in-memory way ([`gunzip`], [`zstd`](super::zstd)) inflates into one allocation; this one
+//! The in-memory way ([`gunzip`], [`zstd`](mod@super::zstd)) inflates into one allocation; this one
 //! serves what is read message by message or line by line, and need not be in memory whole. Both
 //! read headers, trailers and limits with the same functions, so a file fails in the same way.
 

@@ -3,11 +3,24 @@
 //! Code asks by a short name, `schema.line.function`, and the compiler finds the number by the field's key in
 //! [`crate::schema`]. A number is 0 where the version has no such field, and a key that no version has does not
 //! compile.
+//!
+//! ```text
+//! numbers! { Line of LINE { function = "function_index", line, column, } }
+//! ─► struct Line { function: u32, line: u32, column: u32 }
+//!    Line::of(V1_10) == Line { function: 1, line: 2, column: 3 }       while the crate is compiled
+//! ```
+//!
+//! A field is here only if a writer or a kernel of a reader asks for its number; whatever goes
+//! through the `fields!` macro asks the schema itself.
 
 use crate::schema::{self, Version};
 
 /// Field numbers of a message: a struct with one for each field that code asks for, by its key in
 /// the schema where the code has a shorter name for it.
+///
+/// Each struct has one function, `of`, which is `const`: a
+/// [`Generation`](super::schema::Generation)'s numbers are constants, and comparisons with them
+/// fold away.
 macro_rules! numbers {
     ($($(#[$doc:meta])* $name:ident of $message:ident {
         $($field:ident $(= $key:literal)?,)*
@@ -114,11 +127,13 @@ numbers! {
         filename = "filename_strindex",
         start_line,
     }
+    /// The same three numbers in every version, pprof's among them.
     Line of LINE {
         function = "function_index",
         line,
         column,
     }
+    /// Both ids are bytes; the same numbers in every generation.
     Link of LINK {
         trace_id,
         span_id,
@@ -145,11 +160,13 @@ numbers! {
         resources = "resource_profiles",
         dictionary,
     }
+    /// `resource_profiles` of a payload.
     ResourceProfiles of RESOURCE_PROFILES {
         resource,
         scopes = "scope_profiles",
         schema_url,
     }
+    /// `profiles` are containers in 1.3.
     ScopeProfiles of SCOPE_PROFILES {
         scope,
         profiles,
@@ -161,12 +178,14 @@ numbers! {
         dropped_attributes_count,
         entity_refs,
     }
+    /// All texts in place, in every generation that has it.
     EntityRef of ENTITY_REF {
         schema_url,
         entity_type = "type",
         id_keys,
         description_keys,
     }
+    /// `InstrumentationScope`, shared with traces, metrics and logs.
     Scope of INSTRUMENTATION_SCOPE {
         name,
         version,
@@ -201,9 +220,11 @@ numbers! {
         bytes = "bytes_value",
         string_strindex = "string_value_strindex",
     }
+    /// Elements are values, which may be lists again.
     ArrayValue of ARRAY_VALUE {
         values,
     }
+    /// Elements are pairs.
     KeyValueList of KEY_VALUE_LIST {
         values,
     }
@@ -211,6 +232,8 @@ numbers! {
 
 impl Profile {
     /// The default sample type, by name or by the number of its column.
+    ///
+    /// 0 since 1.8, where a profile has one sample type.
     pub(crate) const fn default_sample_type(&self) -> u32 {
         if self.default_by_name != 0 { self.default_by_name } else { self.default_by_column }
     }

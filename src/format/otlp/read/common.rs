@@ -4,8 +4,7 @@
 //! which is possible since the strings were taken in the first pass.
 //!
 //! The messages are those of `common.proto` and `resource.proto`, the same in all signals. Their
-//! numbers are literals here: none of them ever moved. Only what 1.6 and 1.10 added is asked of the
-//! schema.
+//! numbers never moved; 1.6 and 1.10 added some, which older generations do not have in the schema.
 
 use crate::error::{Error, Result};
 use crate::format::fields::fields;
@@ -65,6 +64,8 @@ pub(crate) fn table_text(index: u32, texts: &Texts, intake: &mut Intake) -> Resu
 }
 
 /// A field that is the index of a text.
+///
+/// `field` is the name on the wire, for the place of the error.
 fn text_at(
     reader: &mut Reader,
     field: &'static str,
@@ -89,6 +90,10 @@ pub(crate) fn show(index: u32) -> String {
 /// A row of the attribute table since 1.8: key and unit are indices.
 ///
 /// `KeyValueAndUnit` of `profiles.proto`.
+///
+/// # Errors
+///
+/// An index past the string table, values nested too deep, the budget.
 pub(crate) fn key_value_and_unit<G: Generation>(
     body: &[u8],
     texts: &mut Texts,
@@ -111,6 +116,10 @@ pub(crate) fn key_value_and_unit<G: Generation>(
 /// A pair with its key in place or, in 1.10, by reference. `depth` counts the values around it.
 ///
 /// By the proto the key in place is empty when a reference says it; if both are there, the text wins.
+///
+/// # Errors
+///
+/// An index past the string table, values nested too deep, the budget.
 pub(crate) fn key_value<G: Generation>(
     body: &[u8],
     texts: &mut Texts,
@@ -139,6 +148,8 @@ pub(crate) fn key_value<G: Generation>(
 }
 
 /// A value, or more of one.
+///
+/// A reference of 0 is no text at all: `string_value_strindex` cannot say the empty one.
 ///
 /// # Errors
 ///
@@ -181,6 +192,8 @@ fn any_value<G: Generation>(
 }
 
 /// Appends the elements of an `ArrayValue`.
+///
+/// `values` has what an earlier piece of the same field said; elements go behind it.
 fn array<G: Generation>(
     body: &[u8],
     values: &mut Vec<Value>,
@@ -202,6 +215,8 @@ fn array<G: Generation>(
 }
 
 /// Appends the pairs of a `KeyValueList`.
+///
+/// Pairs of one key are all kept: readers do not judge.
 fn key_values<G: Generation>(
     body: &[u8],
     pairs: &mut Vec<KeyValue>,
@@ -242,6 +257,10 @@ pub(crate) fn attribute_in_place<G: Generation>(
 }
 
 /// Reads a resource into `resource`; a second occurrence adds to the first.
+///
+/// # Errors
+///
+/// Those of its attributes, at their place; the budget.
 pub(crate) fn resource<G: Generation>(
     body: &[u8],
     resource: &mut Resource,
@@ -265,6 +284,8 @@ pub(crate) fn resource<G: Generation>(
 }
 
 /// An `EntityRef`: all its texts are in place.
+///
+/// Keys are those of attributes of the same resource, which is not checked here.
 fn entity_ref<G: Generation>(
     body: &[u8],
     texts: &mut Texts,
@@ -288,6 +309,10 @@ fn entity_ref<G: Generation>(
 }
 
 /// Reads a scope into `scope`; a second occurrence adds to the first.
+///
+/// # Errors
+///
+/// Those of its attributes, at their place.
 pub(crate) fn scope<G: Generation>(
     body: &[u8],
     scope: &mut Scope,

@@ -45,6 +45,13 @@ impl Tables {
     /// `all` also decides whether a payload of pprof's kind without any flag gets the one attribute
     /// that says so; see [`lift::unset_flag`]. Where profiles have tables of their own that waits
     /// for the last.
+    ///
+    /// `own` is 1 where the model's row 0 is not on the wire: places of errors count the wire's
+    /// rows.
+    ///
+    /// # Errors
+    ///
+    /// The first reference past its table, unless repairs are asked for; the budget.
     pub(crate) fn prove_rows<G: Generation>(
         &mut self,
         shifts: &Shifts,
@@ -71,6 +78,10 @@ impl Tables {
     /// Proves the stacks. `place` says where a location of a stack is.
     ///
     /// Usually nothing is done: the largest index met while decoding was in range, so all are.
+    ///
+    /// # Errors
+    ///
+    /// The first frame past the location table, unless repairs are asked for.
     pub(crate) fn prove_stacks<G: Generation>(
         &mut self,
         proved: &mut Proved,
@@ -87,6 +98,10 @@ impl Tables {
     }
 
     /// Proves the texts, and puts the dictionary together.
+    ///
+    /// # Errors
+    ///
+    /// A text that is not UTF-8, unless repairs are asked for.
     pub(crate) fn finish(
         mut self,
         proved: Proved,
@@ -101,6 +116,10 @@ impl Tables {
     }
 
     /// The largest index of all is looked at first: if it is in range, all are.
+    ///
+    /// # Errors
+    ///
+    /// The first text past the string table, with its function and field.
     fn prove_functions(
         &mut self,
         shifts: &Shifts,
@@ -134,6 +153,10 @@ impl Tables {
     ///
     /// File names are few and proved one by one; attributes by the column. Lists are rebuilt only
     /// where fields added something.
+    ///
+    /// # Errors
+    ///
+    /// A file name or an attribute past its table, with the mapping.
     fn prove_mappings(
         &mut self,
         shifts: &Shifts,
@@ -186,6 +209,10 @@ impl Tables {
     ///
     /// Four columns, each against its table: mappings, functions of lines, attributes; addresses
     /// need no proof.
+    ///
+    /// # Errors
+    ///
+    /// A mapping, a function or an attribute past its table, with the location.
     fn prove_locations(
         &mut self,
         shifts: &Shifts,
@@ -270,6 +297,8 @@ pub(crate) fn prove_texts(texts: Texts, intake: &mut Intake) -> Result<Strings> 
 }
 
 /// Proves stacks whose locations are not all known to be rows of the table.
+///
+/// The frames are brought back to what the wire said, since a finding has to name that.
 #[cold]
 fn prove_stacks<G: Generation>(
     stacks: &mut Ragged<LocationId>,
@@ -293,6 +322,8 @@ fn prove_stacks<G: Generation>(
 
 /// A frame that is row 0, which stands for no location, becomes a location of which nothing is
 /// known: as a row of its own no generation takes it for something else.
+///
+/// One row for all such frames, made only if there is one. Each is noted, at its stack.
 fn name_location_0(
     stacks: &mut Ragged<LocationId>,
     locations: &mut Locations,

@@ -196,6 +196,10 @@ fn lift_comments(
 
 /// Proves the samples of a profile, whose stacks are so many.
 /// Each column against its table, in the order of the fields.
+///
+/// # Errors
+///
+/// The first reference past its table, with the sample and the field, unless repairs are asked for.
 pub(crate) fn prove_samples<G: Generation>(
     profile: &mut ProfileParts,
     shifts: &Shifts,
@@ -226,6 +230,8 @@ pub(crate) fn prove_samples<G: Generation>(
 }
 
 /// Makes attributes of what pprof says of mappings in fields.
+///
+/// By row of the model; `first_row` is the one that the wire's row 0 is.
 pub(crate) fn mappings(
     tables: &mut Tables,
     first_row: usize,
@@ -246,6 +252,8 @@ pub(crate) fn mappings(
 /// The attributes of what pprof says of one mapping.
 ///
 /// Also asked by the reader of pprof, whose mappings have the same fields.
+///
+/// A flag that is false is not there, as in proto3: [`unset_flag`] says what follows.
 pub(crate) fn mapping(
     pprof: MappingPprof,
     build_id: StringId,
@@ -328,6 +336,8 @@ pub(crate) fn semconv_flags() -> [&'static str; 4] {
 }
 
 /// Which attribute a build id is: by the field that says it, or by how the text looks.
+///
+/// As pprof and 1.3 say it: a kind of 1 is the hash of the file, any other the linker's.
 fn build_id_key(kind: u32, text: StringId, tables: &Tables, intake: &mut Intake) -> &'static str {
     if kind == 1 {
         return semconv::BUILD_ID_HTLHASH;

@@ -7,6 +7,11 @@
 //! `location_attributes`, of which the first two are as long as the table and tell its length.
 //! Lines are inlined calls, the innermost first, as in the proto: the last line of a location is
 //! the caller of those before.
+//!
+//! ```text
+//! location { mapping 1, address 0x10, line {f 3, 7}, line {f 4, 9} }
+//! ─► location_mappings [… 1]   addresses [… 0x10]   lines [… | (3, 7) (4, 9)]
+//! ```
 
 use crate::error::Result;
 use crate::format::fields::{fields, is, unknown};
@@ -25,6 +30,10 @@ use crate::format::otlp::read::tables::{Tables, indices_from, reference};
 
 impl Tables {
     /// Both readers push the same columns; which one ran does not show.
+    ///
+    /// # Errors
+    ///
+    /// What is no protobuf, more lines than allowed, the budget.
     #[inline]
     pub(crate) fn location<G: Generation>(
         &mut self,
@@ -43,6 +52,13 @@ impl Tables {
     ///
     /// `false`: nothing was kept, and the row must be read by [`any_location`](Self::any_location).
     /// Only the budget for lines may have grown, which is why a wrong guess changes no result.
+    ///
+    /// A line's three fields are optional in their order, so most producers' lines are one step
+    /// each.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`end_location`](Self::end_location).
     #[inline(always)]
     pub(super) fn short_location<G: Generation>(
         &mut self,
@@ -85,6 +101,8 @@ impl Tables {
     /// A location without attributes gets no end in `location_attributes` until one has some: rows
     /// behind the last end are empty.
     ///
+    /// `mapping` is none where the field was left out, which 1.4 to 1.7 tell from 0.
+    ///
     /// # Errors
     ///
     /// [`Limit`](crate::ErrorKind::Limit) past `max_lines_per_location`, or where the budget ends.
@@ -119,6 +137,10 @@ impl Tables {
     }
 
     /// Fields in any order, said again or unknown.
+    ///
+    /// # Errors
+    ///
+    /// What is no protobuf, and those of [`end_location`](Self::end_location).
     #[inline(never)]
     pub(super) fn any_location<G: Generation>(
         &mut self,
@@ -148,6 +170,10 @@ impl Tables {
     /// Attributes, and what pprof and 1.3 say in fields. Of a field said twice the last counts.
     ///
     /// The reader goes in and out by value, so that the loop's own stays in registers.
+    ///
+    /// # Errors
+    ///
+    /// A field that the generation does not have where that is refused; the budget.
     #[inline(never)]
     pub(super) fn location_rare<'a, G: Generation>(
         &mut self,
@@ -180,6 +206,10 @@ impl Tables {
 }
 
 /// Lines have the same numbers in every generation and in pprof.
+///
+/// # Errors
+///
+/// What is no protobuf, or a field that lines do not have where that is refused.
 #[inline]
 fn line<G: Generation>(mut reader: Reader, intake: &mut Intake) -> Result<Line> {
     let mut line = Line::default();

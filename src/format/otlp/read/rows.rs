@@ -5,6 +5,17 @@
 //! Every message has a reader that takes fields in any order, repeated or unknown, as protobuf
 //! asks. Functions, of which there are many, have a second one before it that guesses the usual
 //! form ([`Short`]) and keeps nothing if the guess is wrong, so both give the same row.
+//!
+//! ```text
+//! function    functions, and in 1.3 ids.function
+//! stack       stacks                              since 1.8
+//! mapping     mappings, mapping_attributes, mapping_pprof
+//! link        links
+//! attribute   attributes                          with units since 1.8
+//! unit        units                               up to 1.7
+//! ```
+//!
+//! References are kept as they are: tables may refer to rows that come later in the payload.
 
 use crate::error::Result;
 use crate::format::fields::{fields, is, unknown};
@@ -24,6 +35,10 @@ use crate::format::otlp::read::tables::{MappingPprof, Tables, indices_from, own_
 
 impl Tables {
     /// A function; most are of a few bytes and read without looking for their end at every field.
+    ///
+    /// # Errors
+    ///
+    /// What is no protobuf, a field that is unknown where that is refused, the budget.
     #[inline]
     pub(crate) fn function<G: Generation>(
         &mut self,
@@ -44,6 +59,10 @@ impl Tables {
     /// A stack, its locations leaf first as on the wire (1.8 and later).
     ///
     /// `location_indices` may be in several fields, packed or not; together they are the stack.
+    ///
+    /// # Errors
+    ///
+    /// A stack deeper than `max_stack_depth`, the budget.
     #[inline]
     pub(super) fn stack<G: Generation>(
         &mut self,
@@ -64,6 +83,8 @@ impl Tables {
     ///
     /// `has_functions` and its three neighbours, the build id and its kind go to `mapping_pprof`,
     /// which [`lift`](super::lift) makes attributes of: the current proto has no fields for them.
+    ///
+    /// Mappings are few, so there is no second reader for the usual form.
     pub(crate) fn mapping<G: Generation>(
         &mut self,
         body: &[u8],
@@ -142,6 +163,10 @@ impl Tables {
     /// A row of the attribute table: with its unit since 1.8, a plain pair before.
     ///
     /// Up to 1.7 the unit stands in `attribute_units` by key; `settle` puts it on each attribute.
+    ///
+    /// # Errors
+    ///
+    /// An index past the string table, which was read before; values nested too deep.
     pub(super) fn attribute<G: Generation>(
         &mut self,
         body: &[u8],
@@ -160,6 +185,8 @@ impl Tables {
     /// An `AttributeUnit`: the unit of all attributes of a key (1.3 to 1.7).
     ///
     /// Both are kept as string indices, to be proved when all tables are known.
+    ///
+    /// A key that is said twice is for [`settle`](super::settle) to judge.
     pub(super) fn unit<G: Generation>(&mut self, body: &[u8], intake: &mut Intake) -> Result<()> {
         let mut reader = Reader::new(body);
         let (mut key, mut unit) = (0, 0);
@@ -193,6 +220,8 @@ fn short_function<G: Generation>(mut row: Short) -> Option<(Function, u64)> {
 }
 
 /// A function in any order of fields, and its id.
+///
+/// Of a field that is said twice the last counts, as in all protobuf.
 #[inline(never)]
 fn any_function<G: Generation>(mut reader: Reader, intake: &mut Intake) -> Result<(Function, u64)> {
     let (mut function, mut id) = (Function::default(), 0);
@@ -208,6 +237,8 @@ fn any_function<G: Generation>(mut reader: Reader, intake: &mut Intake) -> Resul
 
 /// What pprof and generations up to 1.7 say of a mapping in fields: flags, whose four numbers follow each
 /// other, and in 1.3 the build id.
+///
+/// A flag may be said again and taken back, so its bit is set anew each time.
 fn mapping_rare<G: Generation>(
     tag: u32,
     pprof: &mut MappingPprof,

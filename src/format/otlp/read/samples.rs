@@ -2,6 +2,15 @@
 //!
 //! Samples are most of a payload. One of few bytes and of the usual fields is read by [`short_sample`], which knows
 //! how many bytes are left and so checks once; anything else by [`any_sample`], which checks at every field.
+//!
+//! ```text
+//! bytes of a sample ─► short_sample ─► columns        fails on anything unusual: what it pushed is taken back
+//!                   └► any_sample   ─► columns        every field, in any order, as often as it likes
+//! columns           stacks [7 8 8]   values [1 | 2 | 3]   attributes [4 | 4 5 | ]   timestamps …
+//! ```
+//!
+//! Columns and not structs, since each is proved in one pass and most samples have the same few
+//! fields. What only OTEP 0239 has is in [`rare`](super::rare), out of the way of the loop.
 
 use crate::error::Result;
 use crate::format::even::Even;
@@ -24,22 +33,36 @@ use crate::wire::{FIXED64, LEN, VARINT};
 #[derive(Debug, Default)]
 pub(crate) struct RawSamples {
     /// One for each sample: an index, or while slices are read what [`LocationList`] keeps of it.
+    ///
+    /// As long as there are samples: the other columns may end earlier.
     pub(crate) stacks: Vec<u32>,
     /// As long as to the last sample that has one.
     pub(crate) links: Vec<u32>,
+    /// Indices into the attribute table, those made of labels already shifted like them.
     pub(crate) attributes: Ragged<u32>,
+    /// One for each sample type, or since 1.8 for each timestamp.
     pub(crate) values: Ragged<i64>,
+    /// Nanoseconds since 1970.
     pub(crate) timestamps: Ragged<u64>,
     /// Likewise.
     pub(crate) stacktrace_ids: Vec<u32>,
     /// Where the rows of the three lists end, while they are read.
+    ///
+    /// While all rows are of one length, as they nearly always are, a row's end is not stored at
+    /// all.
     ends: [Even; 3],
     /// Of the sample being read.
+    ///
+    /// Empty again after each sample.
     rare: Rare,
 }
 
 impl RawSamples {
     /// Makes room for so many samples, which take so many bytes: a value takes a few of them.
+    ///
+    /// # Errors
+    ///
+    /// The budget: room for what is announced is paid for before it is made.
     pub(crate) fn reserve(
         &mut self,
         samples: usize,
@@ -56,6 +79,8 @@ impl RawSamples {
     }
 
     /// Ends the lists of sample `row`.
+    ///
+    /// Called once a sample, with all of its fields read.
     #[inline(always)]
     fn end_rows(&mut self, row: usize) {
         let [attributes, values, timestamps] = &mut self.ends;
@@ -65,6 +90,8 @@ impl RawSamples {
     }
 
     /// The samples in the model's form, now that all are read; their ids are not yet proved.
+    ///
+    /// No column is copied: ids are numbers by another name.
     pub(crate) fn settle(mut self) -> Samples {
         let rows = self.stacks.len();
         let [attributes, values, timestamps] = &mut self.ends;
@@ -83,6 +110,12 @@ impl RawSamples {
 }
 
 /// Reads one sample into the columns.
+///
+/// The choice of reader never shows: both push the same columns.
+///
+/// # Errors
+///
+/// What is no protobuf; an attribute that labels make ambiguous; the budget and the limits.
 #[inline]
 pub(crate) fn sample<G: Generation>(
     reader: Reader,
@@ -138,6 +171,8 @@ pub(crate) fn sample<G: Generation>(
 }
 
 /// How much the columns of lists hold.
+///
+/// Taken before a sample is read, so that a failed guess can be undone.
 #[derive(Clone, Copy)]
 struct Lengths {
     values: usize,
@@ -146,6 +181,7 @@ struct Lengths {
 }
 
 impl RawSamples {
+    /// Three loads, for every sample.
     #[inline(always)]
     fn lengths(&self) -> Lengths {
         Lengths {
@@ -156,6 +192,12 @@ impl RawSamples {
     }
 
     /// Asks for what a short sample has from `before` on, but for one value, which there is room for.
+    ///
+    /// A short sample is small, so it is read first and paid for afterwards.
+    ///
+    /// # Errors
+    ///
+    /// The budget, and more attributes than `max_attributes_per_item`.
     #[inline(always)]
     fn spend(&mut self, before: Lengths, intake: &mut Intake) -> Result<()> {
         let after = self.lengths();
@@ -174,6 +216,8 @@ impl RawSamples {
 
     /// Makes room for the attributes of all samples of a payload of so many bytes, where each has as many
     /// as the first that has any.
+    ///
+    /// Once a payload. Bounded by the payload's size, as the first sample may be an exception.
     #[cold]
     fn expect_attributes(&mut self, payload: usize) {
         let all = self.stacks.capacity().saturating_mul(self.attributes.items.len());
@@ -190,6 +234,8 @@ impl RawSamples {
 }
 
 /// The fields of a sample that have one value.
+///
+/// Raw indices: nothing is proved while samples are read, as tables may come later.
 #[derive(Clone, Copy, Default)]
 struct Fields {
     stack: u32,
@@ -199,6 +245,9 @@ struct Fields {
 }
 
 /// A sample of few bytes and of the usual fields, the lists packed; `None` when it is not one.
+///
+/// Its conditions are constants of the generation, so each has a loop of its own without fields
+/// that it lacks.
 #[inline(always)]
 fn short_sample<G: Generation>(mut row: Short, samples: &mut RawSamples) -> Option<Fields> {
     let mut fields = Fields::default();
@@ -237,6 +286,12 @@ fn short_sample<G: Generation>(mut row: Short, samples: &mut RawSamples) -> Opti
 }
 
 /// Any sample: fields in any order, lists packed or not, each as often as it likes.
+///
+/// `rare` is taken out of `samples` for the loop and put back, so that both can be borrowed.
+///
+/// # Errors
+///
+/// What is no protobuf, the budget.
 #[inline(never)]
 fn any_sample<G: Generation>(
     mut reader: Reader,
@@ -285,6 +340,10 @@ fn is_timestamps<G: Generation>(tag: u32) -> bool {
 }
 
 /// Timestamps: bytes to be copied where they are fixed64, varints up to 1.7.
+///
+/// # Errors
+///
+/// A packed list of fixed64 whose length is no multiple of eight; the budget.
 fn times<G: Generation>(
     tag: u32,
     reader: &mut Reader,
@@ -312,6 +371,13 @@ fn times<G: Generation>(
 
 /// Takes what only OTEP 0239's samples have; the row of the sample's own list of locations, which
 /// a slice makes void. Its attributes are from `first` on.
+///
+/// The list is turned into a stack even where it is empty, since a sample of 1.3 may have no
+/// frames.
+///
+/// # Errors
+///
+/// The budget; a label whose texts are not there.
 #[inline(never)]
 fn otep_sample(
     row: usize,

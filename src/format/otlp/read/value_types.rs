@@ -1,4 +1,6 @@
 //! The texts of sample types and of the period type, proved once all strings are known.
+//!
+//! They are read as indices, and become texts here, where a wrong one has its place.
 
 use crate::error::{Error, Result};
 use crate::format::intake::Intake;
@@ -29,6 +31,7 @@ pub(crate) fn prove<G: Generation>(
     value_type::<G>(period_type, texts, intake, |error| error.within("period_type"))
 }
 
+/// The error has the field's name in that generation: `type` in 1.3, `type_strindex` later.
 fn value_type<G: Generation>(
     value_type: &mut ValueType,
     texts: &Texts,

@@ -1,4 +1,13 @@
 //! Writing rows of the attribute table, and attributes in place: what a key, a value and a unit are to a generation.
+//!
+//! ```text
+//! 1.8 on      key 5, value "GET", unit 7               KeyValueAndUnit, all texts by reference
+//! up to 1.7   "http.method": "GET"                     KeyValue; the unit by key, in attribute_units
+//! conflict    "size": [{"number": 3, "unit": "kB"}]    a unit that is not its key's: a list of pairs
+//! ```
+//!
+//! The last is the form in which labels of several kinds are read from pprof, so reading it gives
+//! the same attribute as a label would.
 
 use crate::format::labels::{PAIR_NUMBER, PAIR_TEXT, PAIR_UNIT};
 use crate::format::otlp::schema::Generation;
@@ -13,6 +22,8 @@ use crate::wire::write::{field_bytes, field_bytes_nonempty, field_message};
 
 impl<G: Generation> TableWriter<'_, G> {
     /// A row of the table: a key, a value and its unit since 1.8, a pair before.
+    ///
+    /// An empty value is left out: absent and empty are one in OTLP.
     pub(super) fn attribute(&self, out: &mut Vec<u8>, row: usize) {
         let attribute = &self.dictionary.attributes[row];
         let strings = &self.dictionary.strings;
@@ -30,6 +41,9 @@ impl<G: Generation> TableWriter<'_, G> {
     }
 
     /// A default sample type that a profile says by an attribute.
+    ///
+    /// A row that the model does not have: the key is the convention's for it, the value the type's
+    /// name.
     pub(super) fn default_attribute(&self, out: &mut Vec<u8>, name: StringId) {
         let schema = const { &G::SCHEMA };
         let number = if schema.tables.attribute_units == 0 {
@@ -45,6 +59,9 @@ impl<G: Generation> TableWriter<'_, G> {
     }
 
     /// An attribute with its key in place; where its unit is not that of its key, as a pair.
+    ///
+    /// Each element of a list becomes a pair of its own. Names of the pairs are in place, as up to
+    /// 1.9 no key can be a reference, and later generations have no such conflict.
     pub(crate) fn attribute_in_place(
         &self,
         out: &mut Vec<u8>,

@@ -23,6 +23,8 @@ use crate::wire::{FIXED64, VARINT, tag};
 ///
 /// An empty text in place is written all the same: a `oneof` that is set differs from one that is
 /// not.
+///
+/// Recursion as deep as the value.
 pub(crate) fn any_value<G: Generation>(
     out: &mut Vec<u8>,
     value: &Value,
@@ -68,6 +70,8 @@ pub(crate) fn any_value<G: Generation>(
 }
 
 /// A named value.
+///
+/// Fields in ascending order: the reference comes behind the value.
 pub(crate) fn key_value<G: Generation>(
     out: &mut Vec<u8>,
     pair: &KeyValue,
@@ -86,6 +90,8 @@ pub(crate) fn key_value<G: Generation>(
 }
 
 /// Entities only where the generation has them; that they are lost is counted once, for the payload.
+///
+/// Resources have no reference of their own; only texts of their attributes may be references.
 pub(crate) fn resource<G: Generation>(
     out: &mut Vec<u8>,
     resource: &Resource,
@@ -120,6 +126,7 @@ fn entity_ref<G: Generation>(out: &mut Vec<u8>, entity: &EntityRef, strings: &St
 /// A split or joined profile changes what its scope has to say, and nothing of the model may be
 /// changed for it; so the difference is kept here and applied while the scope is written.
 pub(crate) struct ScopeSaid<'a> {
+    /// As the model has it.
     pub(crate) scope: &'a Scope,
     /// Keys that the generation's own fields say.
     pub(crate) hidden: &'a [&'static str],
@@ -150,6 +157,9 @@ impl ScopeSaid<'_> {
 }
 
 /// The scope's own attributes first, then those added.
+///
+/// The two attributes that may be added are how a scope tells that its profiles were columns of
+/// one.
 pub(crate) fn scope<G: Generation>(
     out: &mut Vec<u8>,
     said: &ScopeSaid,

@@ -13,6 +13,9 @@ use crate::model::dictionary::Dictionary;
 
 /// Says that mappings whose flags are not known get none: read back, they have none. `reach` is
 /// what is written, where that is not all.
+///
+/// Only where there are lines at all: without any, inferred flags are none as well. Of a payload
+/// that came from pprof the flags are known, set or not.
 pub(crate) fn unknown_flags<G: Generation>(
     dictionary: &Dictionary,
     known: &KnownAttributes,
@@ -41,6 +44,9 @@ pub(crate) fn unknown_flags<G: Generation>(
 /// What no row of the payload can say.
 ///
 /// Counted over the whole payload: it does not depend on how profiles are split.
+///
+/// A `string` of proto3 is UTF-8, so bytes that are none were replaced in the model's text, and
+/// that is what is counted.
 pub(crate) fn lost_texts<G: Generation>(profiles: &Profiles, losses: &mut Losses) {
     let strings = &profiles.dictionary.strings;
     losses.add_many(losses::INVALID_UTF8, strings.not_utf8().len() as u64, || {

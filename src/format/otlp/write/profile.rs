@@ -3,6 +3,13 @@
 //! The loop is over field numbers and asks at each which field it is; the answers are constants, so
 //! it unrolls to the fields of the generation in their order. Ascending order is what protobuf's
 //! own serializers produce.
+//!
+//! ```text
+//! 1.3          ProfileContainer { id, times, attributes, …, Profile { tables, samples, … } }
+//! 1.4, 1.5     Profile { tables, samples, location_indices, … }
+//! 1.6, 1.7     Profile { samples, location_indices, … }           tables in the payload
+//! 1.8 on       Profile { samples, … }                             stacks in the payload, too
+//! ```
 
 use crate::error::Result;
 use crate::format::columns;
@@ -37,10 +44,13 @@ pub(crate) struct Said {
 ///
 /// One for a profile; `slices` is handed from one to the next for its memory.
 pub(crate) struct ProfileWriter<'a, 't, G> {
+    /// Its own, or those of the payload.
     pub(crate) tables: &'a TableWriter<'t, G>,
+    /// Where each stack begins in `location_indices`; not used since 1.8.
     pub(crate) slices: &'a mut Slices,
     pub(crate) options: &'a WriteOptions,
     pub(crate) losses: &'a mut Losses,
+    /// Of this profile, so each one alone tells its generation.
     pub(crate) packed: Packed,
 }
 
@@ -65,6 +75,10 @@ impl Packed {
 
 impl<G: Generation> ProfileWriter<'_, '_, G> {
     /// A profile, and the container around it where there is one.
+    ///
+    /// # Errors
+    ///
+    /// Those of the samples.
     pub(crate) fn write(mut self, out: &mut Vec<u8>, part: &Part, said: Said) -> Result<()> {
         if G::SCHEMA.container.profile == 0 {
             return self.profile(out, part, said);
@@ -112,6 +126,10 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
     ///
     /// Stacks are laid out before the first field: samples come before `location_indices` in the
     /// bytes, and refer to it.
+    ///
+    /// # Errors
+    ///
+    /// [`Limit`](crate::ErrorKind::Limit) past `max_expanded_samples`.
     fn profile(&mut self, out: &mut Vec<u8>, part: &Part, said: Said) -> Result<()> {
         if G::SCHEMA.tables.stack == 0 {
             let used = part.first().samples.stacks.iter().copied();
@@ -168,6 +186,9 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
     }
 
     /// The fields of which most profiles have none.
+    ///
+    /// A number that is no field of the generation falls through to the attributes, which find
+    /// nothing.
     fn rare_field(&mut self, out: &mut Vec<u8>, number: u32, part: &Part, said: Said) {
         let fields = const { &G::SCHEMA.profile };
         let profile = part.first();
@@ -213,6 +234,9 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
     }
 
     /// A sample type as the generation says it: with the temporality that a rule assumes, or without the one it has.
+    ///
+    /// Up to 1.8 the field exists and unspecified is no answer, so a rule decides; since 1.9 it
+    /// does not exist.
     fn with_temporality(&mut self, value_type: ValueType, duration_nanos: i128) -> ValueType {
         let place = || self.tables.dictionary.text(value_type.name).to_owned();
         if G::SCHEMA.value_type.temporality == 0 {
@@ -227,6 +251,8 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
     }
 
     /// What a period counts. No rule assumes a temporality for it.
+    ///
+    /// Left out where it is empty, unless the receiver fails without it.
     fn period_type(&mut self, out: &mut Vec<u8>, number: u32, period_type: ValueType) {
         let temporality = period_type.temporality.unwrap_or_default();
         let said = temporality != AggregationTemporality::UNSPECIFIED;

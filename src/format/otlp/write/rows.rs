@@ -1,4 +1,14 @@
 //! Writing the rows of the lookup tables, wherever a generation keeps them.
+//!
+//! ```text
+//! Rows::NullFirst  (1.8 on)   row 0 is empty and always written     index = place
+//! Rows::Presence   (1.4–1.7)  `optional`: 0 is a row, none is left out
+//! Rows::FromZero   (1.3)      0 is a row, and none looks like it    row 0 is written where it would mislead
+//! ```
+//!
+//! A row's place is 1 + its position among those that are written
+//! ([`Select`](crate::format::select::Select)), so an index is its place, less one where the table
+//! has no empty row before it.
 
 use std::iter;
 
@@ -18,11 +28,16 @@ const LINE: usize = Fields::MESSAGE + Fields::INDEX + 2 * Fields::VARINT;
 
 impl<G: Generation> TableWriter<'_, G> {
     /// All tables, in ascending order.
+    ///
+    /// 18 is the largest number that a table has in any generation, 1.3's links.
     pub(crate) fn write_all(&self, out: &mut Vec<u8>) {
         (1..=18).for_each(|number| self.write(out, number));
     }
 
     /// The table of field `number`, if there is one.
+    ///
+    /// Called for every number in turn; the comparisons are of constants, so of each call one
+    /// branch is left. Nothing is written where the generation has no table of this number.
     pub(crate) fn write(&self, out: &mut Vec<u8>, number: u32) {
         let tables = const { &G::SCHEMA.tables };
         let Self { dictionary, rows, .. } = self;
@@ -81,6 +96,8 @@ impl<G: Generation> TableWriter<'_, G> {
     }
 
     /// The empty row before the others, where the generation has it or a reference of 0 needs it.
+    ///
+    /// An empty message: a tag and a length of 0.
     fn row_0(&self, out: &mut Vec<u8>, number: u32, written: bool) {
         if written {
             field_bytes(out, number, &[]);
@@ -94,6 +111,8 @@ impl<G: Generation> TableWriter<'_, G> {
     }
 
     /// What is taken off a row's place to make its index.
+    ///
+    /// `row_0` is whether the empty row is written; where it always is, nothing is taken off.
     #[inline]
     pub(super) fn below(row_0: bool) -> u32 {
         match G::SCHEMA.rows {
@@ -103,6 +122,9 @@ impl<G: Generation> TableWriter<'_, G> {
     }
 
     /// A reference to a mapping or a link, which may be to none.
+    ///
+    /// An index of 0 is not written, as proto3 has it, but where the field is `optional`: there it
+    /// would otherwise say that there is none.
     #[inline(always)]
     fn reference(&self, fields: &mut Fields, number: u32, place: u32, row_0: bool) {
         let index = place.saturating_sub(Self::below(row_0));
@@ -114,6 +136,8 @@ impl<G: Generation> TableWriter<'_, G> {
     }
 
     /// A sample's reference to its link.
+    ///
+    /// None is a field that is left out, in every generation.
     #[inline(always)]
     pub(crate) fn link(&self, fields: &mut Fields, id: LinkId) {
         if id != LinkId::NONE {
@@ -123,6 +147,9 @@ impl<G: Generation> TableWriter<'_, G> {
     }
 
     /// Indices of attributes.
+    ///
+    /// `unpacked` is for the compact layout: one index alone takes a byte less without a length
+    /// before it.
     #[inline(always)]
     pub(crate) fn attribute_indices(
         &self,
@@ -138,6 +165,9 @@ impl<G: Generation> TableWriter<'_, G> {
     }
 
     /// Indices of locations.
+    ///
+    /// `parts` is how many there are in all, and the lists they come in: one stack, or all slices
+    /// of a profile.
     #[inline]
     pub(crate) fn location_indices<'s>(
         &self,
@@ -149,12 +179,16 @@ impl<G: Generation> TableWriter<'_, G> {
     }
 
     /// The index of a stack.
+    ///
+    /// The stack table has its empty row since it exists, so a place is an index.
     #[inline]
     pub(crate) fn stack(&self, id: StackId) -> u32 {
         self.rows.stacks.place(id.0)
     }
 
     /// A line within a location; one without a function refers to none.
+    ///
+    /// Inlined: writing a location is one loop without calls.
     #[inline(always)]
     fn line(&self, fields: &mut Fields, line: &Line) {
         let numbers = const { &G::SCHEMA.line };
@@ -166,6 +200,8 @@ impl<G: Generation> TableWriter<'_, G> {
     }
 
     /// A location. Up to 1.7 attributes that stand for fields are said in these.
+    ///
+    /// The room is a bound of all its fields, asked for once.
     fn location(&self, out: &mut Vec<u8>, row: usize) {
         let numbers = const { &G::SCHEMA.location };
         let locations = &self.dictionary.locations;
@@ -188,6 +224,9 @@ impl<G: Generation> TableWriter<'_, G> {
     }
 
     /// The fields of a location that its attributes are said in.
+    ///
+    /// `is_folded` is a field up to 1.7 and the type a field in 1.3; what is said so is no
+    /// attribute there.
     fn said_of_location(&self, fields: &mut Fields, row: usize) {
         let numbers = const { &G::SCHEMA.location };
         if numbers.is_folded != 0 && self.lower.folded(row) {
@@ -207,6 +246,8 @@ impl<G: Generation> TableWriter<'_, G> {
     }
 
     /// A function. Lines that are left out are 0, as proto3 has it.
+    ///
+    /// Without an id: 1.3 has a field for it, which nothing refers to.
     fn function(&self, out: &mut Vec<u8>, row: usize) {
         let numbers = const { &G::SCHEMA.function };
         let function = &self.dictionary.functions[row];
@@ -221,6 +262,8 @@ impl<G: Generation> TableWriter<'_, G> {
 
     /// A mapping. In 1.3 its attributes have a number behind the flags, in 1.4 to 1.7 one before them: the fields are
     /// written in ascending order in both.
+    ///
+    /// Flags and the build id are what [`lower`](super::lower) found among the attributes.
     fn mapping(&self, out: &mut Vec<u8>, row: usize) {
         let numbers = const { &G::SCHEMA.mapping };
         let mapping = &self.dictionary.mappings.rows[row];
@@ -254,6 +297,8 @@ impl<G: Generation> TableWriter<'_, G> {
     }
 
     /// A link; one of nothing is empty only where the empty row is.
+    ///
+    /// Up to 1.7 there is no empty row, so a link of zeros is written with its zeros.
     fn link_row(&self, out: &mut Vec<u8>, row: usize) {
         let link = &self.dictionary.links[row];
         if *link != Default::default() || G::SCHEMA.rows != Rows::NullFirst {
@@ -263,6 +308,8 @@ impl<G: Generation> TableWriter<'_, G> {
     }
 
     /// A sample type or a period type, with a temporality up to 1.8.
+    ///
+    /// A temporality of the model that the generation lacks is left out; the caller counts it.
     pub(crate) fn value_type(&self, out: &mut Vec<u8>, value_type: ValueType) {
         let numbers = const { &G::SCHEMA.value_type };
         field_varint(out, numbers.name, self.string(value_type.name).into());
@@ -272,6 +319,12 @@ impl<G: Generation> TableWriter<'_, G> {
     }
 
     /// The fields a profile's attributes are said in.
+    ///
+    /// Called for every number of a profile, and writes what the field of that number says: indices
+    /// (since 1.5), attributes in place (1.4), comments (up to 1.8) and filters (1.3).
+    ///
+    /// `default` is the name of the default sample type, where this profile has to say it by an
+    /// attribute.
     pub(crate) fn profile_attributes(
         &self,
         out: &mut Vec<u8>,

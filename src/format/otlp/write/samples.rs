@@ -34,6 +34,10 @@ const LABEL: usize = Fields::MESSAGE + 3 * Fields::INDEX + Fields::VARINT;
 
 impl<G: Generation> ProfileWriter<'_, '_, G> {
     /// All samples of a profile.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`rows`](Self::rows).
     pub(crate) fn samples(&mut self, out: &mut Vec<u8>, part: &Part) -> Result<()> {
         match part {
             Part::Column(column) => self.column(out, *column),
@@ -46,6 +50,8 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
     ///
     /// In the compact layout rows whose value is 0 may be left out of columns that are not the first
     /// ([`written_rows`]).
+    ///
+    /// `events` is whether all values count their timestamps: then none need be written.
     fn column(&mut self, out: &mut Vec<u8>, Column { profile, column, first }: Column) {
         let single = profile.sample_types.len() < 2;
         let timed = !profile.samples.timestamps.items.is_empty();
@@ -113,6 +119,11 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
 
     /// One sample, its fields in ascending order.
     /// Where a generation has `values` decides where they are written; the conditions are of constants.
+    ///
+    /// `room` is a bound of the whole sample: indices of five bytes, numbers of ten.
+    ///
+    /// `numbers.values` lies between other fields in every generation, elsewhere in each: so each
+    /// place asks whether it is the one.
     fn sample(&mut self, out: &mut Vec<u8>, sample: &SampleRef, values: &[i64], times: &[u64]) {
         let compact = self.options.layout == Layout::Compact;
         let attributes = sample.attributes;
@@ -175,6 +186,8 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
     }
 
     /// The attributes that no label says.
+    ///
+    /// `kept` is the caller's, so that nothing is allocated where there are no labels.
     fn not_labels<'k>(
         &self,
         attributes: &[AttributeId],
@@ -185,6 +198,8 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
     }
 
     /// Writes the attributes whose unit is not that of their key as labels.
+    ///
+    /// 1.3 alone has labels beside attributes: there a unit may be said with each.
     fn labels(&self, fields: &mut Fields, attributes: &[AttributeId]) {
         let tables = self.tables;
         for id in attributes.iter().filter(|id| tables.as_label(**id)) {

@@ -1,4 +1,10 @@
 //! The lookup tables of a payload or of a profile: which rows are written, and what refers to each.
+//!
+//! ```text
+//! rows of the model ─► choose: attributes, rows 0, units ─► indices ─► texts marked, then numbered ─► sizes
+//! ```
+//!
+//! All is decided before a byte is written, as samples come before the tables in some generations.
 
 use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
@@ -57,6 +63,10 @@ pub(crate) struct TableWriter<'a, G> {
 
 impl<'a, G: Generation> TableWriter<'a, G> {
     /// The tables that all profiles of a payload share.
+    ///
+    /// # Errors
+    ///
+    /// More rows than an index of 32 bits with a sign can refer to.
     pub(crate) fn shared(
         payload: &'a Profiles,
         known: &'a KnownAttributes,
@@ -76,6 +86,8 @@ impl<'a, G: Generation> TableWriter<'a, G> {
     }
 
     /// The tables of one profile.
+    ///
+    /// `default` is the name that the profile's own field refers to.
     pub(crate) fn own(
         dictionary: &'a Dictionary,
         known: &'a KnownAttributes,
@@ -118,6 +130,9 @@ impl<'a, G: Generation> TableWriter<'a, G> {
     }
 
     /// Decides which rows there are, and what each is referred to by.
+    ///
+    /// Attributes before units, since a unit's conflict may leave out more of them; texts last,
+    /// since they follow from all else.
     fn settle(
         &mut self,
         profiles: &[&Profile],
@@ -367,6 +382,10 @@ impl<'a, G: Generation> TableWriter<'a, G> {
     }
 
     /// Indices are `int32` in every generation.
+    ///
+    /// # Errors
+    ///
+    /// The first table that is too long.
     fn check_sizes(&self) -> Result<()> {
         check_rows("mapping_table", self.dictionary.mappings.rows.len())?;
         check_rows("location_table", self.dictionary.locations.len())?;
