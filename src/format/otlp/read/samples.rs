@@ -79,8 +79,6 @@ impl RawSamples {
     }
 
     /// Ends the lists of sample `row`.
-    ///
-    /// Called once a sample, with all of its fields read.
     #[inline(always)]
     fn end_rows(&mut self, row: usize) {
         let [attributes, values, timestamps] = &mut self.ends;
@@ -181,7 +179,6 @@ struct Lengths {
 }
 
 impl RawSamples {
-    /// Three loads, for every sample.
     #[inline(always)]
     fn lengths(&self) -> Lengths {
         Lengths {
@@ -340,10 +337,6 @@ fn is_timestamps<G: Generation>(tag: u32) -> bool {
 }
 
 /// Timestamps: bytes to be copied where they are fixed64, varints up to 1.7.
-///
-/// # Errors
-///
-/// A packed list of fixed64 whose length is no multiple of eight; the budget.
 fn times<G: Generation>(
     tag: u32,
     reader: &mut Reader,
@@ -374,10 +367,6 @@ fn times<G: Generation>(
 ///
 /// The list is turned into a stack even where it is empty, since a sample of 1.3 may have no
 /// frames.
-///
-/// # Errors
-///
-/// The budget; a label whose texts are not there.
 #[inline(never)]
 fn otep_sample(
     row: usize,
