@@ -10,7 +10,7 @@
 //! put into that (`finish`).
 //!
 //! The viewer's files are columns of JSON by thread, with rows that refer to each other by index;
-//! who looks for a field finds it in `src/types/profile.js` of the profiler, in the processed form
+//! who looks for a field finds it in `src/types/profile` of the profiler, in the processed form
 //! and not in what Gecko sends.
 
 mod finish;

@@ -3,7 +3,7 @@
 //! ```text
 //! goroutine profile: total 9
 //! 5 @ 0x437c96 0x40619b 0x4bb9e5          count, where
-//! #	0x437c95	runtime.gopark+0xd5	/go/src/runtime/proc.go:398
+//! #    0x437c95    runtime.gopark+0xd5    /go/src/runtime/proc.go:398
 //! ```
 //!
 //! The first word names the sample type. The total is not checked.

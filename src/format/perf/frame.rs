@@ -1,9 +1,9 @@
 //! The lines of an event's frames.
 //!
 //! ```text
-//! 	    123a sort_work+0x5e (/home/build/busy)      address, symbol, binary
-//! 	    98 helper (inlined)                         no binary of its own: see the next line
-//! 	ffffffff81 [unknown] ([kernel.kallsyms])        no symbol
+//!         123a sort_work+0x5e (/home/build/busy)      address, symbol, binary
+//!         98 helper (inlined)                         no binary of its own: see the next line
+//!     ffffffff81 [unknown] ([kernel.kallsyms])        no symbol
 //!   busy.c:15                                        -F srcline, below the frame it is of
 //! ```
 //!
