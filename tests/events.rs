@@ -781,6 +781,28 @@ fn broken_ones_are_refused_or_read() {
     }
 }
 
+/// What profiles of other times refer to is in no payload but theirs, and costs no other any time.
+#[test]
+fn profiles_of_many_times_are_payloads_of_their_own_rows() {
+    const MANY: u64 = 10_000;
+    let mut builder = Builder::new();
+    for at in 0..MANY {
+        let mut own = profile(vec![Event { time: 5, ..event(0, 1) }]);
+        (own.time_unix_nano, own.strings[2]) = (own.time_unix_nano + at, format!("f{at}"));
+        builder.add(&reading(&own.encode_to_vec()).profiles).unwrap();
+    }
+    let all = builder.finish().unwrap();
+    let options = WriteOptions::default();
+    let (payloads, _) = otlp_profiles::write_all(&all, Format::EVENTS, &options).unwrap();
+    assert_eq!(payloads.len() as u64, MANY);
+    for (at, payload) in payloads.iter().enumerate() {
+        let mut own = Profile::decode(&payload[..]).unwrap();
+        own.strings.sort();
+        assert_eq!(own.strings, ["", "cpu", &format!("f{at}"), "main", "ms"]);
+    }
+    assert_eq!(said(&reading(&payloads[7]).profiles), ["cpu ms: main;f7 [10] at [1000000000002]"]);
+}
+
 #[test]
 fn many_of_everything_take_time_in_proportion() {
     const MANY: u32 = 100_000;

@@ -15,7 +15,6 @@ use super::gather::Series;
 use super::values::each_text;
 use crate::format::known::{BuildId, Known, KnownAttributes};
 use crate::format::select::Select;
-use crate::model::Profiles;
 use crate::model::dictionary::Dictionary;
 use crate::model::id::{AttributeId, StringId};
 use crate::model::value::Value;
@@ -49,7 +48,7 @@ pub(super) struct Selected<'a> {
 /// By table, whether a row is reached.
 ///
 /// A flag a row, as the order of marking does not matter and rows are marked many times. Made anew
-/// for each payload, so writing takes time by payloads times the size of the dictionary.
+/// for each payload, so the dictionary must be of that payload alone (`write` sees to it).
 struct Marks {
     stacks: Vec<bool>,
     locations: Vec<bool>,
@@ -78,12 +77,11 @@ impl<'a> Selected<'a> {
     /// What some series of events reach: from events and types to stacks, from those to locations, functions and
     /// mappings, and from all of them to texts.
     pub(super) fn of(
-        profiles: &'a Profiles,
+        dictionary: &'a Dictionary,
         known: &'a KnownAttributes,
         series: &'a [Series],
         (comment, comments): (AttributeId, &[StringId]),
     ) -> Self {
-        let dictionary = &profiles.dictionary;
         let mut marks = Marks::none(dictionary);
         for series in series {
             let of_type = series.profile.attributes.iter();

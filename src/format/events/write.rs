@@ -11,6 +11,7 @@ use super::gather::{self, Series};
 use super::select::Selected;
 use super::write_events::Clocks;
 use super::{number, write_events};
+use crate::build::reach::Reach;
 use crate::error::Result;
 use crate::format::assembly::Met;
 use crate::format::columns::{Join, default_of, join, scope_default};
@@ -20,6 +21,7 @@ use crate::format::options::WriteOptions;
 use crate::format::unsaid::{Unsaid, envelope};
 use crate::limits::within;
 use crate::model::Profiles;
+use crate::model::dictionary::Dictionary;
 use crate::model::id::{AttributeId, StringId};
 use crate::model::profile::Profile;
 use crate::wire::record::{field_varint, field_varints};
@@ -53,10 +55,18 @@ pub(crate) fn write(
     let mut spare = Some(spare);
     let mut payloads = Vec::with_capacity(groups.len());
     let mut written = 0;
-    let single = groups.len() < 2;
+    let dictionary = &profiles.dictionary;
+    let mut reach = (groups.len() > 1).then(|| Reach::of(dictionary));
     for group in groups {
         let out = spare.take().unwrap_or_default();
-        let payload = payload(profiles, &group, &known, (single, out), losses)?;
+        let payload = match &mut reach {
+            None => payload(dictionary, &group, &known, (true, out), losses)?,
+            Some(reach) => {
+                let (dictionary, own) = apart(dictionary, &group, reach);
+                let (known, own) = (KnownAttributes::of(&dictionary), Vec::from_iter(&own));
+                payload(&dictionary, &own, &known, (false, out), losses)?
+            }
+        };
         written += payload.len() as u64;
         within("max_output_bytes", options.max_output_bytes, written)?;
         payloads.push(payload);
@@ -64,6 +74,29 @@ pub(crate) fn write(
     // No bytes are a profile in which there is nothing.
     payloads.extend(spare);
     Ok(payloads)
+}
+
+/// Some profiles with a dictionary of what they reach: choosing the rows of their payload then takes
+/// time by what they hold, not by the dictionary of all.
+fn apart(
+    dictionary: &Dictionary,
+    group: &[&Profile],
+    reach: &mut Reach,
+) -> (Dictionary, Vec<Profile>) {
+    group.iter().for_each(|profile| reach.profile(profile));
+    reach.finish(dictionary);
+    let own = group.iter().map(|profile| {
+        let mut profile = (*profile).clone();
+        reach.new.profile(&mut profile);
+        // The first texts of the dictionary are those of one payload, if of any.
+        if profile.event_form.texts > 0 {
+            profile.event_form.texts = 0;
+        }
+        profile
+    });
+    let apart = (reach.keep(dictionary), own.collect());
+    reach.clear();
+    apart
 }
 
 /// Counts what events have no place for.
@@ -104,18 +137,17 @@ fn unsaid(profiles: &Profiles, known: &KnownAttributes, losses: &mut Losses) {
 /// Fields go out in the order of their numbers, so `events` come before the tables they refer to.
 /// Times outside 64 bits are cut to them, each with a loss.
 fn payload(
-    profiles: &Profiles,
+    dictionary: &Dictionary,
     group: &[&Profile],
     known: &KnownAttributes,
     (single, mut out): (bool, Vec<u8>),
     losses: &mut Losses,
 ) -> Result<Vec<u8>> {
-    let dictionary = &profiles.dictionary;
     let series = gather::series(&gather::columns(group), dictionary, losses);
     let comment = shared_comment(group, known);
     let comments = dictionary.attribute(comment).map(|comment| known::texts(&comment.value));
     let comments: Vec<StringId> = comments.into_iter().flatten().collect();
-    let selected = Selected::of(profiles, known, &series, (comment, &comments));
+    let selected = Selected::of(dictionary, known, &series, (comment, &comments));
     if single {
         losses.add_many(losses::ORPHAN_DROPPED, selected.orphans() as u64, String::new);
     }
