@@ -339,6 +339,21 @@ fn two_profiles_in_one_file_are_found() {
 }
 
 #[test]
+fn locations_that_are_written_one_by_one_tell_samples_apart() {
+    let of = |samples: &[u8]| {
+        let locations = b"\x22\x04\x08\x01\x18\x01\x22\x04\x08\x02\x18\x02\x22\x04\x08\x03\x18\x03";
+        let strings = b"\x32\x00\x32\x03cpu\x32\x02ns";
+        let payload = [&b"\x0a\x04\x08\x01\x10\x02"[..], samples, locations, strings].concat();
+        let report = check(&payload, &Options::default().from(Format::PPROF));
+        assert!(report.is_ok(), "{report:?}");
+        report.tallies().any(|tally| tally.rule.id() == "PP1032")
+    };
+    // Stacks of two frames that share the last one, and then one stack in both forms.
+    assert!(!of(b"\x12\x06\x08\x01\x08\x03\x10\x07\x12\x06\x08\x02\x08\x03\x10\x07"));
+    assert!(of(b"\x12\x06\x08\x01\x08\x03\x10\x07\x12\x06\x0a\x02\x01\x03\x10\x07"));
+}
+
+#[test]
 fn limits_are_findings() {
     let limits = Limits::network;
     for (limits, rule) in [

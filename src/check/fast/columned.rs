@@ -193,7 +193,8 @@ fn is_new(
     if !cx.profile.compares {
         return true;
     }
-    let key = identity_of(cx, start..end, 0, labels.iter().copied());
+    let stack = cx.payload.fingerprint(cx.bytes.get(start..end).unwrap_or_default());
+    let key = identity_of(cx, stack, labels.iter().copied());
     cx.profile.identities.before(key, message.row() as u32).is_none()
 }
 

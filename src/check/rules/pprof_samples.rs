@@ -6,8 +6,6 @@
 //! OTLP 1.3 to 1.7 asks of samples is in [`samples`]; the sums of columns are
 //! shared with it.
 
-use std::ops::Range;
-
 use super::samples;
 use crate::check::catalogue::{
     OP9005, PP1003, PP1004, PP1015, PP1016, PP1017, PP1018, PP1019, PP1032, PP1033, PP1037, PP1040,
@@ -18,6 +16,7 @@ use crate::check::findings::{Shown, Spot};
 use crate::check::record::Record;
 use crate::check::shape::Shape;
 use crate::schema::{LABEL, SAMPLE, Table, Version};
+use crate::wire::write::varint;
 
 /// Cells of `Sample`. pprof calls the first `location_id` and the second `value`.
 const LOCATIONS: usize = SAMPLE.cell("location_index");
@@ -58,7 +57,7 @@ pub(crate) fn sample(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
         super::labels::labels(cx, record, &PP1018);
     }
     sums(cx, shape, record);
-    repeated(cx, record);
+    repeated(cx, shape, record);
 }
 
 /// Adds each value to the sum of its column, so that the first sample at which a sum leaves 64 bits
@@ -80,14 +79,15 @@ fn sums(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
 /// Samples of the same locations and labels.
 ///
 /// Only if `PP1032` is asked: it takes a fingerprint of each sample and 20 bytes to remember it.
-fn repeated(cx: &mut Cx<'_>, record: &Record) {
+fn repeated(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
     if !cx.profile.compares {
         return;
     }
     let number = SAMPLE.number(Version::Pprof, "label");
     let fields = Fields::new(cx.bytes, record.start, record.end);
     let labels = fields.filter(|(found, _)| *found == number).filter_map(|(_, body)| body);
-    let print = identity_of(cx, record.body(LOCATIONS), record.number(LOCATIONS), labels);
+    let stack = stack_of(cx, shape, record);
+    let print = identity_of(cx, stack, labels);
     let row = cx.row() as u32;
     if let Some(first) = cx.profile.identities.before(print, row) {
         let bound = format!("other locations or labels than [{first}]");
@@ -95,7 +95,22 @@ fn repeated(cx: &mut Cx<'_>, record: &Record) {
     }
 }
 
-/// The key of the locations of a sample, the last of which may be said alone, and of its labels.
+/// The fingerprint of the locations of a sample, as one packed list has them: google/pprof writes lists of one or two
+/// one by one.
+fn stack_of(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) -> u128 {
+    if record.get(LOCATIONS).is_none_or(|cell| cell.times == 1 && cell.end > 0) {
+        let packed = cx.body(record, LOCATIONS);
+        return cx.payload.fingerprint(packed);
+    }
+    let mut stack = std::mem::take(&mut cx.scratch);
+    stack.clear();
+    cx.numbers(shape, record, LOCATIONS).for_each(|id| varint(&mut stack, id));
+    let print = cx.payload.fingerprint(&stack);
+    cx.scratch = stack;
+    print
+}
+
+/// The key of a sample: the fingerprint of its locations, and its labels.
 ///
 /// Shared with [`fast`](crate::check::fast), or the two would not recognize each other's samples.
 /// Fingerprints of labels are rotated before they are combined, since the order of labels counts
@@ -103,13 +118,11 @@ fn repeated(cx: &mut Cx<'_>, record: &Record) {
 #[inline(always)]
 pub(crate) fn identity_of(
     cx: &mut Cx<'_>,
-    locations: Range<usize>,
-    alone: u64,
+    stack: u128,
     labels: impl Iterator<Item = (usize, usize)>,
 ) -> u128 {
     let bytes = cx.bytes;
-    let stack = bytes.get(locations).unwrap_or_default();
-    let mut print = cx.payload.fingerprint(stack) ^ u128::from(alone) << 7;
+    let mut print = stack;
     for (start, end) in labels {
         let label = bytes.get(start..end).unwrap_or_default();
         print = print.rotate_left(5) ^ cx.payload.fingerprint(label);
