@@ -14,8 +14,8 @@ use std::rc::Rc;
 
 use super::catalogue::{
     OP0001, OP0002, OP0003, OP0004, OP0005, OP0006, OP0007, OP0008, OP0009, OP0010, OP0020, OP0021,
-    OP0022, OP0023, OP0024, OP0025, OP0026, OP0027, OP0028, OP0029, OP0030, OP0031, OP0032, OP0033,
-    OP1003, OP1009, OP1019, OP2030, OP9003, OP9104, OP9201, is_breaking,
+    OP0022, OP0023, OP0024, OP0025, OP0026, OP0027, OP0029, OP0030, OP0031, OP0032, OP0033, OP1003,
+    OP1009, OP2030, OP9104, OP9201, is_breaking,
 };
 use super::findings::{Findings, Shown, Spot};
 use super::guess::{
@@ -24,14 +24,14 @@ use super::guess::{
 use super::options::{Options, Profcheck};
 use super::profcheck;
 use super::rule::Rule;
-use super::{Report, message};
+use super::{Report, message, said};
 use crate::compression::{self, Unpacked};
 use crate::error::{Error, GzipFault};
 use crate::format::Format;
 use crate::format::detect::{Certainty, Detected, begins_json, is_foreign, names};
 use crate::format::intake::{Intake, Policy};
 use crate::format::json;
-use crate::format::losses::{self, Losses};
+use crate::format::losses::Losses;
 use crate::format::options::WriteOptions;
 use crate::framing::{Framing, whole_messages};
 use crate::limits::Limits;
@@ -88,12 +88,12 @@ impl Checking<'_> {
                 }
                 if let Some(error) = cut {
                     self.findings.prefix = error.place();
-                    self.raise(&OP1009, &error, "a whole message");
+                    said::raise(&mut self.findings, &OP1009, &error, "a whole message");
                 }
                 self.findings.prefix.clear();
             }
             Ok(_) => self.payload(&unpacked.bytes, gzip),
-            Err(error) => self.limit(&error),
+            Err(error) => said::limit(&mut self.findings, &error, ""),
         }
     }
 
@@ -147,31 +147,15 @@ impl Checking<'_> {
             Some(GzipFault::Size) => &OP0023,
             Some(GzipFault::Deflate) => &OP0024,
             Some(GzipFault::Garbage) => &OP0025,
-            Some(GzipFault::Nested) => return self.raise(&OP0030, error, "one layer of gzip"),
-            Some(GzipFault::Other) => return self.raise(&OP0031, error, "gzip, or none"),
-            None => return self.limit(error),
+            Some(GzipFault::Nested) => {
+                return said::raise(&mut self.findings, &OP0030, error, "one layer of gzip");
+            }
+            Some(GzipFault::Other) => {
+                return said::raise(&mut self.findings, &OP0031, error, "gzip, or none");
+            }
+            None => return said::limit(&mut self.findings, error, ""),
         };
-        self.raise(rule, error, "");
-    }
-
-    /// Says which limit was reached.
-    ///
-    /// The limit is named by the error; what is no limit is a format that cannot be read.
-    fn limit(&mut self, error: &Error) {
-        let rule = match error.limit() {
-            Some("max_input_bytes") => &OP0002,
-            Some("max_decompressed_bytes") => &OP0003,
-            Some("max_gzip_members") => &OP0028,
-            Some("max_table_entries") => &OP9003,
-            _ => &OP0004,
-        };
-        self.raise(rule, error, "");
-    }
-
-    /// Raises what a reader said, at the byte that it said it of.
-    fn raise(&mut self, rule: &'static Rule, error: &Error, bound: &str) {
-        let spot = Spot { field: None, row: None, byte: error.byte() };
-        self.findings.raise(rule, spot, error.message(), bound);
+        said::raise(&mut self.findings, rule, error, "");
     }
 
     /// Checks one payload.
@@ -223,16 +207,12 @@ impl Checking<'_> {
                 self.message(&payload, format);
                 // How long its numbers are is this crate's doing, not the text's.
                 self.findings.retain(|rule| *rule != OP1003);
-                let unknown = losses::UNKNOWN_FIELD.as_str();
-                for key in passed_over.iter().filter(|passed| passed.code == unknown) {
-                    let found = format_args!("{} ({})", key.place, key.count).to_string();
-                    self.findings.raise(&OP1019, Spot::nowhere(), found, "a name of the schema");
-                }
+                said::passed_over(&mut self.findings, &passed_over);
                 let found = self.findings.listed.get_mut(before..).unwrap_or_default();
                 found.iter_mut().for_each(|finding| finding.byte = None);
                 self.findings.set_version(None);
             }
-            Err(error) => self.raise(&OP0004, &error, "OTLP/JSON"),
+            Err(error) => said::limit(&mut self.findings, &error.located(text), "OTLP/JSON"),
         }
     }
 
@@ -354,7 +334,7 @@ impl Checking<'_> {
         let foreign = is_foreign(payload);
         let broken = if foreign { None } else { broken_as(payload, self.options.limits) };
         if broken.is_none() {
-            self.raise(&OP0004, error, "pprof or OTLP profiles");
+            said::raise(&mut self.findings, &OP0004, error, "pprof or OTLP profiles");
         }
         broken
     }

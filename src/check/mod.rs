@@ -37,6 +37,7 @@ mod record;
 mod references;
 mod rule;
 mod rules;
+mod said;
 mod shape;
 mod shown;
 mod state;

@@ -173,14 +173,9 @@ impl<'g> Walk<'g> {
         let (number, kind) = self.at;
         let Some(&Field { holds, .. }) = self.grammar.field(message, number) else {
             self.outcome.unknown = self.outcome.unknown.saturating_add(1);
-            self.clash(if self.grammar.is_later(message, number) {
-                Why::Later
-            } else if number > self.grammar.last(message) {
-                Why::Beyond
-            } else {
-                Why::Unknown
-            });
-            return;
+            let (last, later) =
+                (self.grammar.last(message), self.grammar.is_later(message, number));
+            return self.clash(Why::unknown(number > last, later));
         };
         if holds.kind() != kind {
             if holds.unpacked_kind() != Some(kind) {

@@ -199,7 +199,11 @@ impl<'a> Transcoder<'a> {
                 }
                 self.out.push(truth.into());
             }
-            Kind::Int32 | Kind::Int64 => {
+            Kind::Int32 => {
+                let number = self.integer(i32::MIN.into(), i32::MAX.into())?;
+                varint(&mut self.out, number as u64);
+            }
+            Kind::Int64 => {
                 let number = self.integer(i64::MIN.into(), i64::MAX.into())?;
                 varint(&mut self.out, number as u64);
             }
