@@ -2,11 +2,12 @@
 
 mod gzip;
 mod kind;
+mod shown;
 
 use std::fmt;
 
-pub(crate) use self::gzip::GzipFault;
 pub use self::kind::ErrorKind;
+pub(crate) use self::{gzip::GzipFault, shown::Shown};
 
 /// For code that reads and writes in terms of [`std::io`]: what failed at the system keeps its kind, anything else is
 /// [`InvalidData`](std::io::ErrorKind::InvalidData).

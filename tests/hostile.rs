@@ -795,3 +795,22 @@ fn attributes_are_counted_by_the_item_however_they_come() {
     let error = otlp_profiles::read(&bytes, &limits(3)).expect_err("labels are attributes");
     assert!(error.message().contains("max_attributes_per_item"), "{error}");
 }
+
+/// A message shows the beginning of a text of the payload, escaped: not a megabyte of it in five.
+#[test]
+fn messages_show_the_beginning_of_a_text() {
+    let text = [&b"\xff"[..], &[1; 1 << 19]].concat();
+    let tables = |string: &[u8]| nest(&[2], &len(5, string));
+    for (format, payload) in [
+        (Format::PPROF, len(6, &text)),
+        (Format::OTLP, tables(&text)),
+        (Format::OTLP, [len(1, b""), nest(&[2], &[len(5, b""), len(5, &text)].concat())].concat()),
+    ] {
+        let options = ReadOptions::default().from(format);
+        let error = otlp_profiles::read(&payload, &options).unwrap_err();
+        assert!(error.to_string().len() < 1_000, "{format}: {} bytes", error.to_string().len());
+        let reading = otlp_profiles::read(&payload, &options.policy(Policy::Repair)).unwrap();
+        let longest = reading.findings.iter().map(|found| found.message.len()).max();
+        assert!(longest.is_some_and(|longest| longest < 1_000), "{format}: {longest:?}");
+    }
+}

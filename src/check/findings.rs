@@ -6,8 +6,8 @@ use std::rc::Rc;
 use super::catalogue::OP9008;
 use super::options::Options;
 use super::rule::Rule;
-pub(crate) use super::shown::Shown;
 use crate::error::Severity;
+pub(crate) use crate::error::Shown;
 use crate::format::Receiver;
 use crate::schema::Version;
 

@@ -39,7 +39,6 @@ mod rule;
 mod rules;
 mod said;
 mod shape;
-mod shown;
 mod state;
 mod tables;
 mod take;

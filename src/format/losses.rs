@@ -178,7 +178,7 @@ impl Losses {
         let loss = &mut self.entries[at];
         loss.count += count;
         if loss.first.len() < 3 {
-            let place = place();
+            let place = cut(place());
             if !place.is_empty() && !loss.first.contains(&place) {
                 loss.first.push(place);
             }
@@ -201,6 +201,18 @@ impl Losses {
             self.add_many(loss.code, loss.count, || places.next().cloned().unwrap_or_default());
         }
     }
+}
+
+/// The most characters of a place that are kept.
+const PLACE: usize = 1_000;
+
+/// A place may hold a name of the payload, which may be long.
+fn cut(mut place: String) -> String {
+    if let Some((end, _)) = place.char_indices().nth(PLACE) {
+        place.truncate(end);
+        place.push('…');
+    }
+    place
 }
 
 #[cfg(test)]

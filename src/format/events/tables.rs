@@ -11,7 +11,7 @@
 //! must.
 
 use super::references::{Texts, all, find};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, Shown};
 use crate::format::assembly::Assembly;
 use crate::format::fields::fields;
 use crate::format::intake::Intake;
@@ -205,14 +205,13 @@ impl Tables {
     /// model holds texts as bytes.
     fn string(&mut self, body: &[u8], intake: &mut Intake) -> Result<StringId> {
         if self.texts.is_empty() && !body.is_empty() {
-            let shown = String::from_utf8_lossy(body);
-            let error = Error::malformed(format!("string 0 must be empty, found {shown:?}"));
+            let shown = Shown(body);
+            let error = Error::malformed(format!("string 0 must be empty, found {shown}"));
             intake.repair(losses::ROW_0, error.at(body))?;
             return Ok(StringId::NONE);
         }
         if std::str::from_utf8(body).is_err() {
-            let shown = String::from_utf8_lossy(body);
-            let error = Error::malformed(format!("{shown:?} is not UTF-8"));
+            let error = Error::malformed(format!("{} is not UTF-8", Shown(body)));
             intake.repair(losses::INVALID_UTF8, error.at(body))?;
         }
         self.assembly.text(body)

@@ -3,7 +3,7 @@
 //! A string is not decoded until something refers to it, and then only once. So a dictionary made
 //! of a pprof has no unused texts, and no two rows with equal ones.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, Shown};
 use crate::format::intake::Intake;
 use crate::format::losses;
 use crate::format::texts::Texts;
@@ -88,7 +88,7 @@ impl<'a> Table<'a> {
         let error = match self.get(0) {
             Some([]) => return Ok(()),
             Some(first) => {
-                format!("string 0 must be empty, found {:?}", String::from_utf8_lossy(first))
+                format!("string 0 must be empty, found {}", Shown(first))
             }
             None => "the string table must begin with the empty string, found no string".to_owned(),
         };

@@ -14,7 +14,7 @@
 //! Where the largest reference of a column is in range, one pass over it is all; the search for the
 //! bad row runs only if it is not.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, Shown};
 use crate::format::intake::Intake;
 use crate::format::losses;
 use crate::format::otlp::read::lift;
@@ -287,8 +287,7 @@ pub(crate) fn prove_texts(texts: Texts, intake: &mut Intake) -> Result<Strings> 
     let rows = texts.table_rows as usize;
     let strings = texts.raw.prove(false, &mut intake.budget)?;
     if let Some((id, bytes)) = strings.not_utf8().next() {
-        let shown = String::from_utf8_lossy(bytes);
-        let error = Error::malformed(format!("{shown:?} is not UTF-8"));
+        let error = Error::malformed(format!("{} is not UTF-8", Shown(bytes)));
         let in_table = id.row() < rows;
         let error = if in_table { error.within_row("string_table", id.row()) } else { error };
         intake.repair(losses::INVALID_UTF8, error)?;

@@ -10,7 +10,7 @@
 
 use crate::build::interner::Interner;
 use crate::build::reach::Reach;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, Shown};
 use crate::format::build_id;
 use crate::format::intake::Intake;
 use crate::format::known::is_pprof;
@@ -345,10 +345,8 @@ fn build_id_key(kind: u32, text: StringId, tables: &Tables, intake: &mut Intake)
     let text = tables.texts.raw.get(text.row()).unwrap_or_default();
     let (key, sure) = build_id::key_of(text);
     if !sure {
-        let shown = String::from_utf8_lossy(text).into_owned();
-        intake.note(losses::BUILD_ID_GUESS, String::new, || {
-            format!("{shown:?} was taken for a GNU build id")
-        });
+        let said = || format!("{} was taken for a GNU build id", Shown(text));
+        intake.note(losses::BUILD_ID_GUESS, String::new, said);
     }
     key
 }

@@ -20,7 +20,7 @@
 
 use hashbrown::HashMap;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, Shown};
 use crate::format::intake::Intake;
 use crate::format::losses;
 use crate::format::otlp::read::common;
@@ -89,8 +89,8 @@ impl Tables {
         match self.texts.raw.get(0) {
             None | Some(b"") => Ok(()),
             Some(first) => {
-                let shown = String::from_utf8_lossy(first).into_owned();
-                let error = Error::malformed(format!("string 0 must be empty, found {shown:?}"));
+                let shown = Shown(first);
+                let error = Error::malformed(format!("string 0 must be empty, found {shown}"));
                 intake.repair(losses::ROW_0, error.within_row("string_table", 0))?;
                 self.texts.raw.clear_first();
                 Ok(())

@@ -1,6 +1,6 @@
-//! Text from strangers, as findings show it.
+//! Text from strangers, as errors and findings show it.
 //!
-//! A finding goes to terminals, logs and pull requests, while its text was written by whoever made
+//! A message goes to terminals, logs and pull requests, while its text was written by whoever made
 //! the payload. An escape sequence must not act upon the terminal of who reads the report, nor a
 //! gigabyte of name fill it.
 //!
