@@ -229,6 +229,20 @@ impl Reach {
         }
     }
 
+    /// Profiles whose rows were reached, by their new ids, and the dictionary of these.
+    pub(crate) fn apart(
+        &self,
+        old: &Dictionary,
+        profiles: &[&Profile],
+    ) -> (Dictionary, Vec<Profile>) {
+        let renumbered = profiles.iter().map(|profile| {
+            let mut profile = (*profile).clone();
+            self.new.profile(&mut profile);
+            profile
+        });
+        (self.keep(old), renumbered.collect())
+    }
+
     /// The dictionary of the rows reached, in their order.
     ///
     /// New rows are in the order of `rows`, which callers may have changed, with row 0 before them.

@@ -75,15 +75,10 @@ impl<'a> Subsets<'a> {
                 *taken = true;
             }
         }
-        let profiles = joined.profiles.iter().map(|profile| {
-            let mut profile = (*profile).clone();
-            reach.new.profile(&mut profile);
-            profile
-        });
-        let subset = Subset { profiles: profiles.collect(), dictionary: reach.keep(dictionary) };
+        let (dictionary, profiles) = reach.apart(dictionary, &joined.profiles);
         let texts = texts.map(|text| reach.new.string(text));
         reach.clear();
-        (subset, texts)
+        (Subset { dictionary, profiles }, texts)
     }
 
     /// The mapping to put first, where pprof has the main binary: none where the first is in its

@@ -85,18 +85,13 @@ fn apart(
 ) -> (Dictionary, Vec<Profile>) {
     group.iter().for_each(|profile| reach.profile(profile));
     reach.finish(dictionary);
-    let own = group.iter().map(|profile| {
-        let mut profile = (*profile).clone();
-        reach.new.profile(&mut profile);
-        // The first texts of the dictionary are those of one payload, if of any.
-        if profile.event_form.texts > 0 {
-            profile.event_form.texts = 0;
-        }
-        profile
-    });
-    let apart = (reach.keep(dictionary), own.collect());
+    let (dictionary, mut own) = reach.apart(dictionary, group);
     reach.clear();
-    apart
+    // The first texts of the dictionary are those of one payload, if of any.
+    own.iter_mut()
+        .filter(|profile| profile.event_form.texts > 0)
+        .for_each(|profile| profile.event_form.texts = 0);
+    (dictionary, own)
 }
 
 /// Counts what events have no place for.
