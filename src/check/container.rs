@@ -290,7 +290,7 @@ impl Checking<'_> {
         let rule = match &detected.certainty {
             Certainty::Certain => return,
             // An empty entry of field 1 is a resource without anything, and a pprof's sample type without a name.
-            _ if payload.chunks(2).all(|field| field == [0x0a, 0]) && !payload.is_empty() => {
+            _ if payload.chunks(2).all(|field| field == [0x0a, 0]) => {
                 others.push(Format::PPROF);
                 &OP0005
             }

@@ -51,10 +51,9 @@ static MESSAGES: [(Message, &MessageType); 33] = [
 pub(super) fn grammar(schema: &Schema) -> Grammar {
     let mut grammar = derived(schema.name, Message::Data, schema.version);
     grammar.series = schema.tables.stack != 0;
-    for later in Version::ALL.into_iter().filter(|later| *later > schema.version) {
-        for (message, schema) in MESSAGES {
-            schema.fields_in(later).for_each(|field| grammar.add_later(message, field.number));
-        }
+    for (message, fields) in MESSAGES.iter().map(|(message, known)| (*message, known.fields)) {
+        let later = fields.iter().filter(|field| field.until > schema.version);
+        later.for_each(|field| grammar.add_later(message, field.number));
     }
     if schema.home == crate::format::otlp::schema::Home::Data {
         // Tables alone say nothing, and a lone string table may be pprof's as well.

@@ -199,22 +199,10 @@ impl<'a> Transcoder<'a> {
                 }
                 self.out.push(truth.into());
             }
-            Kind::Int32 => {
-                let number = self.integer(i32::MIN.into(), i32::MAX.into())?;
-                varint(&mut self.out, number as u64);
-            }
-            Kind::Int64 => {
-                let number = self.integer(i64::MIN.into(), i64::MAX.into())?;
-                varint(&mut self.out, number as u64);
-            }
-            Kind::Uint32 => {
-                let number = self.integer(0, u32::MAX.into())?;
-                varint(&mut self.out, number as u64);
-            }
-            Kind::Uint64 => {
-                let number = self.integer(0, u64::MAX.into())?;
-                varint(&mut self.out, number as u64);
-            }
+            Kind::Int32 => self.varint_within(i32::MIN, i32::MAX)?,
+            Kind::Int64 => self.varint_within(i64::MIN, i64::MAX)?,
+            Kind::Uint32 => self.varint_within(0, u32::MAX)?,
+            Kind::Uint64 => self.varint_within(0, u64::MAX)?,
             Kind::Fixed64 => {
                 let number = self.integer(0, u64::MAX.into())?;
                 self.out.extend_from_slice(&(number as u64).to_le_bytes());
@@ -272,6 +260,13 @@ impl<'a> Transcoder<'a> {
                 Ok((self.text.number(what)?.into(), from))
             }
         }
+    }
+
+    /// A whole number within these bounds, as a varint.
+    fn varint_within(&mut self, least: impl Into<i128>, most: impl Into<i128>) -> Result<()> {
+        let number = self.integer(least.into(), most.into())?;
+        varint(&mut self.out, number as u64);
+        Ok(())
     }
 
     /// A whole number within these bounds.
