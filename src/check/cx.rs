@@ -10,6 +10,7 @@
 
 use super::fields::Fields;
 use super::findings::{Findings, Spot};
+use super::memo::Memo;
 use super::record::{Lent, Pool, Record};
 use super::rule::Rule;
 use super::shape::{Kind, Shape, Shapes, Slot, Take};
@@ -44,6 +45,7 @@ pub(crate) struct Cx<'a> {
     pub(crate) findings: Findings,
     /// Records for messages that are looked at besides the one that is walked.
     pub(crate) pool: Pool,
+    pub(crate) memo: Memo,
     pub(crate) tables: Tables,
     /// How many messages lie around the one that is walked, and the nearest of them.
     pub(crate) depth: u64,
@@ -102,6 +104,7 @@ impl<'a> Cx<'a> {
         let (profile, payload) = Default::default();
         Self {
             pool: Pool::default(),
+            memo: Memo::default(),
             fast: receiver.is_none() && limits.max_attributes_per_item >= FEW as u64,
             receiver,
             line_shape: shapes.find(Kind::Line),

@@ -115,18 +115,17 @@ pub(super) fn response(payload: &[u8]) -> Option<(i64, usize)> {
 /// Only if the first message is one that detection knows, or any bytes that happen to add up would
 /// be a stream.
 pub(super) fn delimited(payload: &[u8]) -> Option<usize> {
-    let (mut at, mut several, mut known) = (0, 0, false);
+    let (mut at, mut several) = (0, 0);
     while at < payload.len() {
         let (length, body) = varint(payload, at, payload.len()).ok()?;
         at = body.checked_add(usize::try_from(length).ok()?).filter(|at| *at <= payload.len())?;
         let message = payload.get(body..at)?;
-        known |= !message.is_empty() && detect(message).is_ok();
-        if several == 0 && !known {
+        if several == 0 && (message.is_empty() || detect(message).is_err()) {
             return None;
         }
         several += 1;
     }
-    known.then_some(several)
+    (several > 0).then_some(several)
 }
 
 /// The format of a message that is broken: the one that it can be read as the furthest.

@@ -33,12 +33,19 @@ pub(crate) fn attributes<'a>(cx: &mut Cx<'a>) {
     };
     let in_place = cx.version < Version::V1_8;
     let mut keys: Map<&[u8], u32> = Map::default();
-    let mut known = |key: Option<&'a [u8]>| match key {
-        Some(key) => {
-            let next = keys.len() as u32;
-            Attribute { key: *keys.entry(key).or_insert(next), class: class(key) }
+    let mut states: Vec<KeyState> = Vec::new();
+    let bytes = cx.bytes;
+    let mut known = |place: Option<(usize, usize)>| match place {
+        Some((start, end)) => {
+            let text = bytes.get(start..end).unwrap_or_default();
+            let key = *keys.entry(text).or_insert_with(|| {
+                let text = (start as u32, end as u32);
+                states.push(KeyState { text, ..KeyState::default() });
+                states.len() as u32 - 1
+            });
+            Attribute { key, class: class(text), kept: None }
         }
-        None => Attribute { key: Attribute::NO_KEY, class: Class::Known },
+        None => Attribute { key: Attribute::NO_KEY, class: Class::Known, kept: None },
     };
     let rows = &cx.tables.rows[Table::Attribute as usize];
     let mut attributes: Vec<Attribute> = Vec::with_capacity(rows.len());
@@ -47,14 +54,14 @@ pub(crate) fn attributes<'a>(cx: &mut Cx<'a>) {
     for (start, end) in rows {
         let (start, end) = (*start as usize, *end as usize);
         attributes.push(match in_place {
-            true => known(text_field(cx.bytes, number, start, end)),
+            true => known(Some(text_field(bytes, number, start, end))),
             false => {
                 let row = number_field(cx.bytes, number, start, end);
-                *by_row.entry(row).or_insert_with(|| known(cx.string(row)))
+                *by_row.entry(row).or_insert_with(|| known(cx.tables.row(Table::String, row)))
             }
         });
     }
-    cx.payload.keys = vec![KeyState::default(); keys.len()];
+    cx.payload.keys = states;
     cx.attributes = attributes;
 }
 
@@ -73,15 +80,12 @@ fn class(key: &[u8]) -> Class {
     }
 }
 
-/// The text in the last of a message's fields of a number; the empty text where none is one.
+/// Where the text in the last of a message's fields of a number is; nothing long where none is one.
 ///
 /// The last occurrence, as decoders take it.
-fn text_field(bytes: &[u8], wanted: u32, start: usize, end: usize) -> Option<&[u8]> {
+fn text_field(bytes: &[u8], wanted: u32, start: usize, end: usize) -> (usize, usize) {
     let fields = Fields::new(bytes, start, end).filter(|(number, _)| *number == wanted);
-    match fields.last() {
-        Some((_, Some((start, end)))) => bytes.get(start..end),
-        _ => Some(b""),
-    }
+    fields.last().and_then(|(_, body)| body).unwrap_or((start, start))
 }
 
 /// The last number in the fields of a number.
@@ -157,17 +161,10 @@ fn all(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record, cell: usize, cou
     }
 }
 
-/// The key of a row of the attribute table.
-///
-/// For findings: costs a walk over the headers of the row. Empty where there is none.
+/// The key of a row of the attribute table. Empty where there is none.
 pub(crate) fn key_of<'a>(cx: &Cx<'a>, row: u64) -> &'a [u8] {
-    let Some((start, end)) = cx.tables.row(Table::Attribute, row) else { return b"" };
-    let key = match cx.version < Version::V1_8 {
-        true => text_field(cx.bytes, KEY_VALUE.number(cx.version, "key"), start, end),
-        false => {
-            let number = KEY_VALUE_AND_UNIT.number(cx.version, "key_strindex");
-            cx.string(number_field(cx.bytes, number, start, end))
-        }
-    };
-    key.unwrap_or_default()
+    let attribute = usize::try_from(row).ok().and_then(|row| cx.attributes.get(row));
+    let key = attribute.and_then(|attribute| cx.payload.keys.get(attribute.key as usize));
+    let text = key.map(|key| key.text.0 as usize..key.text.1 as usize);
+    text.and_then(|text| cx.bytes.get(text)).unwrap_or_default()
 }

@@ -24,6 +24,7 @@ mod findings;
 pub mod fix;
 mod guess;
 mod lists;
+mod memo;
 mod merged;
 mod message;
 mod odd;

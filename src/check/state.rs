@@ -22,6 +22,8 @@ pub(crate) struct Attribute {
     /// The same for equal keys; [`Attribute::NO_KEY`] where the key cannot be found.
     pub(crate) key: u32,
     pub(crate) class: Class,
+    /// Whether [the receiver](super::rules::readers) keeps it, once that was asked.
+    pub(crate) kept: Option<bool>,
 }
 
 impl Attribute {
@@ -112,8 +114,8 @@ pub(crate) struct PayloadState {
     pub(crate) hasher: foldhash::fast::RandomState,
     /// The keys of the tables' attributes, by [`Attribute::key`].
     pub(crate) keys: Vec<KeyState>,
-    /// The keys of the attributes of a resource that refers to entities.
-    pub(crate) resource_keys: Set<Vec<u8>>,
+    /// The keys of the attributes of a resource that refers to entities, by their fingerprints.
+    pub(crate) resource_keys: Set<u128>,
     pub(crate) mappings: Vec<MappingFact>,
     pub(crate) start_lines: Vec<i64>,
     /// The locations of which nothing is known, and where they are.
@@ -185,6 +187,8 @@ impl Ids {
 /// What the attributes of one key have in common.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct KeyState {
+    /// Where a text of the key lies.
+    pub(crate) text: (u32, u32),
     pub(crate) kind: u64,
     pub(crate) unit: u64,
     pub(crate) rows: u64,

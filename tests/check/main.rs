@@ -12,6 +12,7 @@ mod docs;
 mod fix;
 #[path = "../support/forms.rs"]
 mod forms;
+mod growth;
 mod hints;
 mod hostile;
 mod ours;

@@ -53,7 +53,7 @@ pub(super) fn entry(cx: &mut Cx<'_>, message: &Message) -> Option<()> {
     cx.has(Table::String, unit)?;
     let known = cx.payload.keys.get_mut(attribute.key as usize)?;
     if known.rows == 0 {
-        *known = KeyState { kind, unit, rows: 0 };
+        *known = KeyState { kind, unit, rows: 0, ..*known };
     } else if (known.kind, known.unit) != (kind, unit) {
         return None;
     }
@@ -88,7 +88,7 @@ fn is_usual(cx: &mut Cx<'_>, message: &Message, unit: u64, at: usize) {
     if cx.unit != (unit, true) {
         let text = cx.string(unit).unwrap_or_default();
         if cx.unit.0 != unit {
-            cx.unit = (unit, ucum::is_ucum(text));
+            cx.unit = (unit, cx.memo.is(text, ucum::is_ucum));
         }
         if !cx.unit.1 {
             let spot = Spot::at(message.start + at).field("unit_strindex");

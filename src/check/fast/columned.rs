@@ -224,7 +224,9 @@ fn read(cx: &Cx<'_>, bodies: &[(usize, usize)], labels: &mut [Label]) -> Option<
         cx.has(Table::String, unit)?;
         let name = cx.string(key).filter(|name| key > 0 && !name.is_empty())?;
         let mut before = labels.get(..row)?.iter();
-        let again = before.any(|(other, ..)| *other == key || cx.string(*other) == Some(name));
+        let again = before.any(|(other, ..)| {
+            *other == key || cx.string(*other).is_some_and(|other| cx.memo.same(other, name))
+        });
         if again || name.starts_with(RESERVED) {
             return None;
         }

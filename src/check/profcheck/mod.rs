@@ -49,7 +49,7 @@ pub(super) fn check(bytes: &[u8], asked: Profcheck, findings: &mut Findings) {
         return;
     }
     let (tables, used) = Default::default();
-    let mut checking = Checking { bytes, asked, shapes, findings, tables, used };
+    let mut checking = Checking { bytes, asked, shapes, findings, tables, used, keys: Vec::new() };
     checking.payload();
 }
 
@@ -69,6 +69,16 @@ struct Checking<'a, 'f> {
     /// By row. Only direct references count, and only from what profcheck visits, which is how it
     /// finds orphans.
     used: [Vec<bool>; Table::COUNT],
+    /// The key of each row of the attribute table.
+    keys: Vec<Key>,
+}
+
+/// The key of an attribute.
+#[derive(Clone, Copy)]
+struct Key {
+    index: i32,
+    /// The first string equal to the one it leads to, if it leads to one.
+    text: Option<u32>,
 }
 
 impl<'a> Checking<'a, '_> {
@@ -85,6 +95,7 @@ impl<'a> Checking<'a, '_> {
             self.tables.survey(self.bytes, shape, body.start, body.end);
         }
         self.tables.close();
+        self.keys = self.keys();
         for (used, rows) in self.used.iter_mut().zip(&self.tables.rows) {
             used.resize(rows.len(), false);
         }
@@ -296,35 +307,49 @@ impl<'a> Checking<'a, '_> {
         }
     }
 
+    /// The keys of the attribute table, each found once, however many references there are.
+    fn keys(&self) -> Vec<Key> {
+        let mut texts: Map<&[u8], u32> = Map::default();
+        let mut known: Map<i32, Option<u32>> = Map::default();
+        let rows = self.tables.rows[Table::Attribute as usize].iter();
+        let keys = rows.map(|(start, end)| {
+            let body = *start as usize..*end as usize;
+            let key = self.fields(Kind::KeyValueAndUnit, body);
+            let key = key.filter(|field| field.key == "key_strindex").last();
+            let index = key.map_or(0, |field| field.value.index());
+            let text = *known.entry(index).or_insert_with(|| {
+                let (start, end) = self.tables.row(Table::String, u64::try_from(index).ok()?)?;
+                Some(*texts.entry(self.bytes.get(start..end)?).or_insert(index as u32))
+            });
+            Key { index, text }
+        });
+        keys.collect()
+    }
+
     /// References to attributes: each row is there and has a key that is there, and no key comes twice.
     ///
     /// Keys are compared by their bytes. An attribute whose key leads nowhere is told at the
     /// reference, not at the row.
     fn attributes(&mut self, indices: &[i32], at: usize, rule: &'static Rule) {
-        let mut keys: Map<&[u8], usize> = Map::default();
+        let mut seen: Map<u32, usize> = Map::default();
         for (position, index) in indices.iter().enumerate() {
             let spot = Spot::at(at).field("attribute_indices").row(position);
-            let body =
-                u64::try_from(*index).ok().and_then(|row| self.tables.row(Table::Attribute, row));
-            let Some((start, end)) = body else {
+            let key = usize::try_from(*index).ok().and_then(|row| self.keys.get(row)).copied();
+            let Some(key) = key else {
                 self.refer(rule, Table::Attribute, *index, spot);
                 continue;
             };
             self.used[Table::Attribute as usize][*index as usize] = true;
-            let keyed = self.fields(Kind::KeyValueAndUnit, start..end);
-            let key = keyed.filter(|field| field.key == "key_strindex").last();
-            let row = key.map_or(0, |field| field.value.index());
-            let text = u64::try_from(row).ok().and_then(|row| self.tables.row(Table::String, row));
-            let Some((start, end)) = text else {
-                self.refer(&OP3114, Table::String, row, spot);
+            let Some(text) = key.text else {
+                self.refer(&OP3114, Table::String, key.index, spot);
                 continue;
             };
-            let text = self.bytes.get(start..end).unwrap_or_default();
-            if let Some(first) = keys.get(text) {
+            let first = *seen.entry(text).or_insert(position);
+            if first != position {
+                let text = self.tables.row(Table::String, text.into());
+                let text = text.and_then(|(start, end)| self.bytes.get(start..end));
                 let bound = format_args!("no key of [{first}]").to_string();
-                self.findings.raise(&OP5002, spot, Shown(text), bound);
-            } else {
-                keys.insert(text, position);
+                self.findings.raise(&OP5002, spot, Shown(text.unwrap_or_default()), bound);
             }
         }
     }

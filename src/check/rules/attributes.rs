@@ -123,17 +123,18 @@ fn unique(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record, cell: usize) 
         return;
     }
     let Some(pair) = cx.shapes.find(Kind::KeyValue) else { return };
-    let mut seen: Map<&[u8], usize> = Map::default();
+    let mut seen: Map<u128, usize> = Map::default();
     for (row, (start, end)) in bodies(cx, shape, record, cell).enumerate() {
         let Some(key) = key_of(cx, &cx.peek(pair, start, end)).filter(|key| !key.is_empty()) else {
             continue;
         };
-        if let Some(first) = seen.get(key) {
+        let print = cx.memo.fingerprint(key);
+        if let Some(first) = seen.get(&print) {
             let first = *first;
             let spot = Spot::at(start).field(shape.name_of(cell)).row(row);
             cx.findings.raise(&OP5001, spot, Shown(key), format_args!("no key of [{first}]"));
         } else {
-            seen.insert(key, row);
+            seen.insert(print, row);
         }
     }
 }
@@ -173,9 +174,14 @@ pub(crate) fn key_value(cx: &mut Cx<'_>, record: &Record) {
 ///
 /// Off unless it is named, hence the question first: this runs for every attribute of a payload.
 pub(super) fn key_style(cx: &mut Cx<'_>, record: &Record, key: &[u8]) {
-    if cx.findings.asks(&OP5018) && key.iter().any(|c| c.is_ascii_uppercase() || *c == b' ') {
+    if cx.findings.asks(&OP5018) && cx.memo.is(key, is_styled) {
         cx.findings.raise(&OP5018, Spot::at(record.start).field("key"), Shown(key), "lower case");
     }
+}
+
+/// Whether a key has what keys have not.
+fn is_styled(key: &[u8]) -> bool {
+    key.iter().any(|c| c.is_ascii_uppercase() || *c == b' ')
 }
 
 /// Cells of `AnyValue`, whose members are those of a `oneof`.

@@ -128,11 +128,13 @@ fn known(cx: &mut Cx<'_>, key: &[u8], body: Range<usize>) {
     let shown = Shown(text.unwrap_or(b"no string")).to_string();
     match key {
         b"process.executable.build_id.htlhash"
-            if !text.is_some_and(|text| is_hex(text, Some(32))) =>
+            if !text.is_some_and(|text| text.len() == 32 && cx.memo.is(text, is_hex)) =>
         {
             cx.findings.raise(&OP8003, spot, shown, "32 hex digits");
         }
-        b"process.executable.build_id.gnu" if !text.is_some_and(|text| is_hex(text, None)) => {
+        b"process.executable.build_id.gnu"
+            if !text.is_some_and(|text| cx.memo.is(text, is_hex)) =>
+        {
             cx.findings.raise(&OP8003, spot, shown, "an even number of hex digits");
         }
         b"process.executable.build_id.go" if text.is_none() => {
@@ -144,13 +146,12 @@ fn known(cx: &mut Cx<'_>, key: &[u8], body: Range<usize>) {
     }
 }
 
-/// Whether a text is hex digits: so many, or any even number.
+/// Whether a text is hex digits, an even number of them and not none.
 ///
 /// Either case of letters: the convention writes lower case, and an id in upper case still names
 /// the same bytes.
-fn is_hex(text: &[u8], length: Option<usize>) -> bool {
-    let fits = length
-        .map_or(text.len().is_multiple_of(2) && !text.is_empty(), |wanted| text.len() == wanted);
+fn is_hex(text: &[u8]) -> bool {
+    let fits = text.len().is_multiple_of(2) && !text.is_empty();
     fits && text.iter().all(u8::is_ascii_hexdigit)
 }
 
@@ -183,16 +184,17 @@ const ALIASES: [(&str, &str); 10] = [
 /// Compared without regard to case. Three outcomes: equal to the byte is silent, a variant is a
 /// warning, anything else an info.
 fn frame_type(cx: &mut Cx<'_>, spot: Spot, text: Option<&[u8]>) {
-    let Some(text) = text.and_then(|text| std::str::from_utf8(text).ok()) else {
+    let is_utf8 = |text: &[u8]| std::str::from_utf8(text).is_ok();
+    let Some(text) = text.filter(|text| cx.memo.is(text, is_utf8)) else {
         cx.findings.raise(&OP8004, spot, "no string", "a frame type");
         return;
     };
-    let lower = text.to_ascii_lowercase();
-    let alias = ALIASES.iter().find(|(alias, _)| *alias == lower).map(|(_, known)| *known);
-    let same = FRAME_TYPES.iter().copied().find(|known| *known == lower);
-    let shown = Shown(text.as_bytes()).to_string();
+    let is = |known: &str| text.eq_ignore_ascii_case(known.as_bytes());
+    let alias = ALIASES.iter().find(|(alias, _)| is(alias)).map(|(_, known)| *known);
+    let same = FRAME_TYPES.iter().copied().find(|known| is(known));
+    let shown = Shown(text).to_string();
     match same.or(alias) {
-        Some(known) if known == text => {}
+        Some(known) if known.as_bytes() == text => {}
         Some(known) => cx.findings.raise(&OP8004, spot, shown, known),
         None => {
             cx.findings.raise_as(&OP8004, Some(Severity::Info), spot, shown, "a well-known value")
@@ -227,10 +229,10 @@ fn pprof_attribute(cx: &mut Cx<'_>, key: &[u8], value: &Record, text: Option<&[u
     }
     let Some(text) = text.filter(|text| !text.is_empty()) else { return };
     match name {
-        b"profile.doc_url" if !is_url(text) => {
+        b"profile.doc_url" if !cx.memo.is(text, is_url) => {
             cx.findings.raise(&OP8010, spot, Shown(text), "an absolute URL");
         }
-        b"profile.drop_frames" | b"profile.keep_frames" if !is_regexp(text) => {
+        b"profile.drop_frames" | b"profile.keep_frames" if !cx.memo.is(text, is_regexp) => {
             cx.findings.raise(&OP8013, spot, Shown(text), "a regular expression");
         }
         _ => {}

@@ -3,10 +3,10 @@
 //! One pass over each table, with a hash a row: in an order in which references lead only to tables that were compared.
 //!
 //! ```text
-//! row ─► form: bytes that equal rows have in common ─► hash ─► RowIndex ─► same hash? compare forms
-//!                                                                  │ yes              │ no
-//!                                                                  ▼                  ▼
-//!                                                      finding, equal[row] = first    added
+//! row ─► form: bytes that equal rows have in common ─► fingerprint ─► met before?
+//!                                                                  │ yes            │ no
+//!                                                                  ▼                ▼
+//!                                                      finding, equal[row] = first  added
 //! ```
 //!
 //! What it leaves behind matters more than its findings: `Tables::equal` leads from each row to the
@@ -23,6 +23,7 @@ use crate::check::cx::Cx;
 use crate::check::findings::{Shown, Spot};
 use crate::check::plain::Forms;
 use crate::check::rule::Rule;
+use crate::check::state::Met;
 use crate::model::row_index::RowIndex;
 use crate::schema::Table;
 
@@ -119,32 +120,26 @@ fn keep(equal: &mut Vec<u32>, row: u32) {
     }
 }
 
-/// Compares rows by [their form](Forms). Hashes decide only which forms are compared.
-///
-/// The form of the first row is made again for each comparison instead of being kept, which would
-/// double the memory of a table. Nearly all forms are the bytes of the row itself and cost nothing.
+/// Compares rows by fingerprints of [their forms](Forms), of 128 bits: each form is made once and none is kept. Nearly
+/// all are the bytes of the row itself.
 fn records(cx: &mut Cx<'_>, table: Table, rule: &'static Rule, rows: &[(u32, u32)]) -> Vec<u32> {
     let (name, Some(shape)) = (cx.table_name(table), cx.table_shape(table)) else {
         return Vec::new();
     };
     let forms = Forms::of(cx, table, shape);
     let body = |row: u32| rows.get(row as usize).copied().unwrap_or_default();
-    let mut seen = RowIndex::default();
-    let (mut equal, mut out, mut other) = (Vec::new(), Vec::new(), Vec::new());
+    let mut seen = Met::default();
+    let (mut equal, mut out) = (Vec::new(), Vec::new());
     for (row, (start, _)) in (0..).zip(rows) {
         let form = forms.form(cx, row, body(row), &mut out);
-        let hash = cx.payload.hasher.hash_one(form);
-        let same = |row| forms.form(cx, row, body(row), &mut other) == form;
-        match seen.find(hash, same) {
+        let print = cx.payload.fingerprint(form);
+        match seen.before(print, row) {
             Some(first) => {
                 note(&mut equal, row, first);
                 let spot = Spot::at(*start as usize).field(name).row(row as usize);
                 cx.findings.raise(rule, spot, "", format_args!("no entry of [{first}]"));
             }
-            None => {
-                keep(&mut equal, row);
-                seen.add(hash, row);
-            }
+            None => keep(&mut equal, row),
         }
     }
     equal

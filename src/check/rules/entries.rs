@@ -49,7 +49,7 @@ pub(crate) fn entry(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
         cx.findings.raise(&OP5005, Spot::at(record.start).field("value"), "", "a value");
     }
     let unit = record.number(ENTRY_UNIT);
-    if let Some(text) = cx.string(unit).filter(|text| unit != 0 && !is_ucum(text)) {
+    if let Some(text) = cx.string(unit).filter(|text| unit != 0 && !cx.memo.is(text, is_ucum)) {
         let spot = Spot::at(record.at(ENTRY_UNIT)).field("unit_strindex");
         cx.findings.raise(&OP5013, spot, Shown(text), "a UCUM unit");
     }
@@ -84,7 +84,7 @@ pub(crate) fn in_place(cx: &mut Cx<'_>, record: &Record) {
 fn conflict(cx: &mut Cx<'_>, record: &Record, attribute: Attribute, kind: u64, unit: u64) {
     let Some(seen) = cx.payload.keys.get_mut(attribute.key as usize) else { return };
     if seen.rows == 0 {
-        *seen = KeyState { kind, unit, rows: 0 };
+        *seen = KeyState { kind, unit, rows: 0, ..*seen };
     }
     seen.rows += 1;
     let conflicts = (seen.kind, seen.unit) != (kind, unit) && kind != 0;

@@ -73,7 +73,7 @@ fn repeated_label(cx: &Cx<'_>, record: &Record) -> Option<(Spot, Vec<u8>)> {
     for (row, (start, end)) in bodies.enumerate() {
         let key = cx.peek(shape, start, end).number(LABEL_KEY);
         if let Some(text) = cx.string(key).filter(|_| key > 0)
-            && !seen.insert(text)
+            && !seen.insert(cx.memo.fingerprint(text))
         {
             return Some((Spot::at(start).field("label").row(row), text.to_vec()));
         }

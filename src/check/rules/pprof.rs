@@ -100,14 +100,14 @@ fn types(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
     for (row, body) in types.iter().enumerate() {
         let Some(names) = value_types::named(cx, *body) else { continue };
         let spot = Spot { byte: Some(body.0 as u64), ..spot }.row(row);
-        if known.contains(&names) {
+        if value_types::are_known(cx, &known, names) {
             cx.findings.raise(&PP1022, spot, Shown(names.0), "");
         }
         counts_first |= row == 0 && names.1 == b"count";
         if names.1 == b"count" && !counts_first {
             cx.findings.raise(&PP1034, spot, Shown(names.0), "");
         }
-        is_named |= Some(names.0) == wanted;
+        is_named |= wanted.is_some_and(|wanted| cx.memo.same(names.0, wanted));
         if known.len() < value_types::MANY {
             known.push(names);
         }

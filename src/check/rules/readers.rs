@@ -134,7 +134,11 @@ fn sample(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record, of: Receiver)
             continue;
         };
         let key = u64::from(attribute.key);
-        if !is_kept(cx, row, of) {
+        let kept = attribute.kept.unwrap_or_else(|| is_kept(cx, row, of));
+        if let Some(attribute) = cx.attributes.get_mut(row as usize) {
+            attribute.kept = Some(kept);
+        }
+        if !kept {
             let spot = Spot::at(record.at(ATTRIBUTES)).field("attribute_indices").row(position);
             let name = Shown(lists::key_of(cx, row)).to_string();
             cx.findings.fold(&OP9204, key, spot, name, "a string");
@@ -152,8 +156,8 @@ const ELEMENTS: usize = ARRAY_VALUE.cell("values");
 
 /// Whether the receiver keeps an attribute of the table, by what its value is.
 ///
-/// Unknown rows and broken ones pass for kept: other rules tell of them. Peeks into the row at each
-/// reference.
+/// Unknown rows and broken ones pass for kept: other rules tell of them. Asked once for
+/// each row.
 fn is_kept(cx: &Cx<'_>, row: u64, of: Receiver) -> bool {
     let shapes = (cx.table_shape(Table::Attribute), cx.shapes.find(Kind::AnyValue));
     let (Some(entry), Some(any)) = shapes else { return true };

@@ -66,8 +66,9 @@ pub(crate) fn units(cx: &mut Cx<'_>) {
     };
     let name = cx.table_name(Table::AttributeUnit);
     let attributes = cx.tables.rows[Table::Attribute as usize].len() as u64;
-    let keys: Set<&[u8]> = (0..attributes).map(|row| lists::key_of(cx, row)).collect();
-    let mut seen: Map<&[u8], (usize, &[u8])> = Map::default();
+    let keys = (0..attributes).map(|row| cx.memo.fingerprint(lists::key_of(cx, row)));
+    let keys: Set<u128> = keys.collect();
+    let mut seen: Map<u128, (usize, &[u8])> = Map::default();
     let mut record = cx.pool.lend();
     for (row, (start, end)) in rows.iter().enumerate() {
         cx.peek_into(shape, *start as usize, *end as usize, &mut record);
@@ -77,13 +78,14 @@ pub(crate) fn units(cx: &mut Cx<'_>) {
             continue;
         };
         let spot = Spot::at(*start as usize).field(name).row(row);
-        if !keys.contains(key) {
+        let print = cx.memo.fingerprint(key);
+        if !keys.contains(&print) {
             cx.findings.raise(&OP3502, spot, Shown(key), "the key of an attribute");
         }
-        match seen.get(key) {
-            None => drop(seen.insert(key, (row, unit))),
+        match seen.get(&print) {
+            None => drop(seen.insert(print, (row, unit))),
             Some((first, other)) => {
-                let same = (*other == unit).then_some(Severity::Info);
+                let same = cx.memo.same(other, unit).then_some(Severity::Info);
                 let found = format!("{} in {}", Shown(key), Shown(unit));
                 let bound = format!("{} of [{first}]", Shown(other));
                 cx.findings.raise_as(&OP3501, same, spot, found, bound);

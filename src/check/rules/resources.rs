@@ -38,8 +38,8 @@ const RESOURCE_ATTRIBUTES: usize = RESOURCE.cell("attributes");
 
 /// A resource.
 ///
-/// Keys are gathered for [`entity`], which is walked next, and only if there are entities: they are
-/// copied, for as long as this resource is walked. A key by reference counts by its text.
+/// Keys are gathered for [`entity`], which is walked next, and only if there are entities, by their
+/// fingerprints. A key by reference counts by its text.
 pub(crate) fn resource(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
     of_message(cx, shape, record);
     cx.payload.resource_keys.clear();
@@ -49,7 +49,8 @@ pub(crate) fn resource(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) 
     let list: Vec<_> = bodies(cx, shape, record, RESOURCE_ATTRIBUTES).collect();
     for (start, end) in list {
         let key = key_of(cx, &cx.peek(pair, start, end)).unwrap_or_default();
-        cx.payload.resource_keys.insert(key.to_vec());
+        let print = cx.memo.fingerprint(key);
+        cx.payload.resource_keys.insert(print);
     }
 }
 
@@ -79,10 +80,11 @@ pub(crate) fn entity(cx: &mut Cx<'_>, record: &Record) {
         for (row, (start, end)) in list.into_iter().enumerate() {
             let key = cx.bytes.get(start..end).unwrap_or_default();
             let spot = Spot::at(start).field(shape.name_of(cell)).row(row);
-            if !cx.payload.resource_keys.contains(key) {
+            let print = cx.memo.fingerprint(key);
+            if !cx.payload.resource_keys.contains(&print) {
                 cx.findings.raise(&OP5027, spot, Shown(key), "the key of an attribute");
             }
-            if !seen.insert(key) {
+            if !seen.insert(print) {
                 cx.findings.raise(&OP5028, spot, Shown(key), "a key once");
             }
         }

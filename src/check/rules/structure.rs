@@ -209,7 +209,9 @@ pub(crate) fn profile(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
     }
     for cell in [DROP_FRAMES, KEEP_FRAMES] {
         let row = record.number(cell);
-        if let Some(text) = cx.string(row).filter(|text| row > 0 && !regexp::is_regexp(text)) {
+        if let Some(text) =
+            cx.string(row).filter(|text| row > 0 && !cx.memo.is(text, regexp::is_regexp))
+        {
             let spot = Spot::at(record.at(cell)).field(shape.name_of(cell));
             cx.findings.raise(&OP2021, spot, Shown(text), "a regular expression");
         }

@@ -43,7 +43,7 @@ const UNITS: &[&[u8]] = &[
 /// index.
 pub(crate) fn value_type(cx: &mut Cx<'_>, record: &Record) {
     let Some(unit) = cx.string(record.number(UNIT)) else { return };
-    if !UNITS.contains(&unit) && !is_ucum(unit) {
+    if !UNITS.contains(&unit) && !cx.memo.is(unit, is_ucum) {
         let name = match cx.version {
             Version::Pprof | Version::V1_3 => "unit",
             _ => "unit_strindex",

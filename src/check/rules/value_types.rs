@@ -107,13 +107,13 @@ pub(super) fn value_types(
         let Some(names) = named(cx, *body).filter(|_| !cx.tables.missing) else { continue };
         if samples > 0 && (names.0.is_empty() || names.1.is_empty()) {
             cx.findings.raise(&OP2010, spot(row, body.0), type_name(names), "a type and a unit");
-        } else if known.contains(&names) {
+        } else if are_known(cx, &known, names) {
             cx.findings.raise(&OP2011, spot(row, body.0), type_name(names), "");
         }
         if row > 0 && names.1 == b"count" {
             cx.findings.raise(&OP2018, spot(row, body.0), type_name(names), "");
         }
-        is_named |= Some(names.0) == wanted;
+        is_named |= wanted.is_some_and(|wanted| cx.memo.same(names.0, wanted));
         if known.len() < MANY {
             known.push(names);
         }
@@ -127,6 +127,11 @@ pub(super) fn value_types(
         let spot = Spot::at(record.at(DEFAULT_INDEX)).field(shape.name_of(DEFAULT_INDEX));
         cx.findings.raise(&OP2017, spot, index, format_args!("an index below {}", types.len()));
     }
+}
+
+/// Whether a type is among those before it.
+pub(super) fn are_known(cx: &Cx<'_>, known: &[(&[u8], &[u8])], names: (&[u8], &[u8])) -> bool {
+    known.iter().any(|known| cx.memo.same(known.0, names.0) && cx.memo.same(known.1, names.1))
 }
 
 /// How a finding shows a type.
