@@ -5,7 +5,7 @@
 //! nobody's list matters as the catalogue says.
 
 use super::catalogue::{
-    OP1016, OP1024, OP2004, OP2006, OP2014, OP2016, OP3003, OP3004, OP3005, OP3007, OP3008, OP4001,
+    OP1016, OP1024, OP2001, OP2004, OP2006, OP2016, OP3003, OP3004, OP3005, OP3007, OP3008, OP4001,
     OP4002, OP4003, OP4012, OP4019, OP5001, OP5002, OP5003, OP5005, OP5006, OP5007, OP5008, OP5009,
     OP5011, OP5015, OP6002, OP6003, OP6004, OP6005, OP7010, OP9201, OP9202, OP9203, OP9204, OP9205,
     OP9206, OP9207, OP9208, OP9209, OP9210,
@@ -31,11 +31,11 @@ pub(crate) fn level(receiver: Receiver, rule: &'static Rule) -> Option<Severity>
     }
 }
 
-/// Parca 0.28, `ValidateOtel*`: zero entries in all tables and in the short form, samples, timestamps within
-/// the profile, a type of the period, profile ids of 16 bytes, keys once and in place, values; it fails at samples of
-/// several values without timestamps.
+/// Parca 0.28, `ValidateOtel*`: resources, zero entries in all tables and in the short form, samples, timestamps within
+/// the profile, profile ids of 16 bytes, keys once and in place, values in the attribute table and in
+/// [resources](super::rules::readers::of_value); it fails at samples of several values without timestamps.
 static PARCA_REFUSES: &[&Rule] = &[
-    &OP2004, &OP2014, &OP2016, &OP3003, &OP3004, &OP3005, &OP3007, &OP3008, &OP4001, &OP4002,
+    &OP2001, &OP2004, &OP2016, &OP3003, &OP3004, &OP3005, &OP3007, &OP3008, &OP4001, &OP4002,
     &OP4003, &OP4012, &OP5001, &OP5002, &OP5003, &OP5005, &OP6002, &OP6003, &OP6004, &OP6005,
     &OP9201, &OP9202, &OP9209,
 ];

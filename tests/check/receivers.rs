@@ -176,13 +176,16 @@ fn what_is_written_for_a_receiver_is_taken() {
 #[test]
 fn a_receiver_makes_errors_of_what_it_refuses() {
     for (receiver, edits, rule, severity) in [
-        (Receiver::Parca, "$P.period_type=-", "OP2014", Severity::Error),
         (
             Receiver::Parca,
-            "$S.timestamps_unix_nano[0]=1700000001000000000",
+            "$S.timestamps_unix_nano[0]=1700000001000000001",
             "OP4012",
             Severity::Error,
         ),
+        (Receiver::Parca, "$R=-", "OP2001", Severity::Error),
+        (Receiver::Parca, "$R.resource.attributes[0].value=-", "OP5005", Severity::Error),
+        (Receiver::Parca, "$R.resource.attributes[0].value={}", "OP5005", Severity::Error),
+        (Receiver::Parca, "$D.attribute_table[1].value={}", "OP5005", Severity::Error),
         (
             Receiver::Parca,
             "$D.link_table[0].trace_id=x00*16; $D.link_table[0].span_id=x00*8",
@@ -207,4 +210,24 @@ fn a_receiver_makes_errors_of_what_it_refuses() {
         assert!(severities[0] < severity, "{rule}");
         assert_eq!(severities[1], severity, "{rule}");
     }
+}
+
+#[test]
+fn what_parca_takes_is_no_error() {
+    const VALUE: &str = "$R.resource.attributes[0].value.kvlist_value.values[0]";
+    for (edits, rule) in [
+        ("$P.period=10; $P.period_type={}", "OP2014"),
+        ("$S.timestamps_unix_nano[0]=1700000001000000000", "OP4012"),
+        ("$K.scope.attributes[0].key=\"k\"", "OP5005"),
+        ("$K.scope.attributes[0].key=\"k\"; $K.scope.attributes[0].value={}", "OP5005"),
+        (&format!("$R.resource.attributes[0].value={{}}; {VALUE}.key=\"k\""), "OP5005"),
+    ] {
+        let report = report(edits, Some(Receiver::Parca));
+        let told = report.findings().find(|found| found.rule.id() == rule);
+        assert!(told.is_some_and(|found| found.severity < Severity::Error), "{edits}: {report:?}");
+        assert!(report.is_ok(), "{edits}: {report:?}");
+    }
+    // A time of 0 has a rule of its own; what is refused is that it is outside.
+    let zero = report("$S.timestamps_unix_nano[0]=0", Some(Receiver::Parca));
+    assert_eq!(found(&zero, "OP4012").map(|(severity, _)| severity), Some(Severity::Error));
 }

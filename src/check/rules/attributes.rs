@@ -15,7 +15,7 @@
 //!                └─ array / pairs ─► one type, depth, no key twice
 //! ```
 
-use super::{conventions, limits};
+use super::{conventions, limits, readers};
 use crate::check::catalogue::{
     OP2020, OP5001, OP5003, OP5004, OP5005, OP5006, OP5007, OP5008, OP5009, OP5010, OP5011, OP5014,
     OP5018, OP9010,
@@ -162,7 +162,9 @@ pub(crate) fn key_value(cx: &mut Cx<'_>, record: &Record) {
         cx.findings.raise(&OP5003, Spot::at(record.at(KEY)).field("key"), "\"\"", "a key");
     }
     if !record.has(PAIR_VALUE) {
-        cx.findings.raise(&OP5005, Spot::at(record.start).field("value"), "", "a value");
+        let severity = readers::of_value(cx);
+        let spot = Spot::at(record.start).field("value");
+        cx.findings.raise_as(&OP5005, severity, spot, "", "a value");
     }
     if let Some(key) = key {
         key_style(cx, record, key);
@@ -199,7 +201,9 @@ pub(crate) fn value(cx: &mut Cx<'_>, record: &Record) {
     if record.seen == 0 {
         match cx.parent {
             Kind::ArrayValue => cx.findings.raise(&OP5009, here, "", "a value"),
-            Kind::KeyValue => cx.findings.raise(&OP5005, here, "", "a value"),
+            Kind::KeyValue => {
+                cx.findings.raise_as(&OP5005, readers::of_value(cx), here, "", "a value");
+            }
             _ => {}
         }
         return;

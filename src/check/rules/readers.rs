@@ -12,7 +12,7 @@
 
 use super::value_types;
 use crate::check::catalogue::{
-    OP9202, OP9203, OP9204, OP9205, OP9206, OP9207, OP9208, OP9209, OP9210,
+    OP5005, OP9202, OP9203, OP9204, OP9205, OP9206, OP9207, OP9208, OP9209, OP9210,
 };
 use crate::check::cx::Cx;
 use crate::check::findings::{Shown, Spot};
@@ -173,6 +173,17 @@ fn is_kept(cx: &Cx<'_>, row: u64, of: Receiver) -> bool {
         array.is_some_and(|array| cx.peek(array, body.start, body.end).count(ELEMENTS) == 1)
     };
     of == Receiver::Pyroscope && (value.has(INT) || (value.has(ARRAY) && one()))
+}
+
+/// How much it matters that the pair that is walked, or whose value is, has no value, if not as much as elsewhere.
+///
+/// Parca asks attributes of resources alone, not those of scopes nor pairs inside a value.
+pub(super) fn of_value(cx: &Cx<'_>) -> Option<Severity> {
+    let mut path =
+        cx.findings.path.iter().rev().map(|step| step.name).skip_while(|name| *name == "value");
+    let asked = path.next() == Some("attributes") && path.next() == Some("resource");
+    let of_parca = cx.receiver == Some(Receiver::Parca);
+    OP5005.level(Some(cx.version)).filter(|_| of_parca && !asked)
 }
 
 /// Cells of locations, lines and stacks.

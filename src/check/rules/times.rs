@@ -18,6 +18,7 @@ use crate::check::cx::Cx;
 use crate::check::findings::Spot;
 use crate::check::record::Record;
 use crate::check::shape::Shape;
+use crate::format::Receiver;
 use crate::schema::{SAMPLE, Version};
 
 /// Cell of the timestamps of a sample.
@@ -81,8 +82,8 @@ pub(super) fn timestamps(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record
 /// Says what is wrong with one time: it is 0, not in nanoseconds or outside of its profile.
 ///
 /// The order is by how much each explains: a time of 0 is outside of the range as well, and one in
-/// seconds too. A profile that lasts 0 ns contains no time at all, which the finding says instead
-/// of an empty range.
+/// seconds too, which is said besides for Parca alone, since that is what it refuses. It takes a time at the end. A
+/// profile that lasts 0 ns contains no time at all, which the finding says instead of an empty range.
 #[cold]
 fn odd_time(
     cx: &mut Cx<'_>,
@@ -91,19 +92,26 @@ fn odd_time(
     time: i128,
     (comparable, inside): (bool, bool),
 ) {
-    let (rule, bound) = match (inside, cx.profile.range) {
-        _ if time == 0 => (&OP4015, "a time".to_owned()),
-        _ if comparable && is_coarse(time) => (&OP4014, "nanoseconds since 1970".to_owned()),
-        (false, Some((from, to))) => {
-            let end = if cx.version == Version::V1_3 { ']' } else { ')' };
-            let never = from == to && end == ')';
-            let range = || format!("[{from}, {to}{end}");
-            let bound =
-                if never { "a profile that lasts longer than 0".to_owned() } else { range() };
-            (&OP4012, bound)
-        }
-        _ => return,
+    let odd = match () {
+        () if time == 0 => Some((&OP4015, "a time")),
+        () if comparable && is_coarse(time) => Some((&OP4014, "nanoseconds since 1970")),
+        () => None,
     };
-    let spot = cx.element(rule, shape, record, TIMES, row);
-    cx.findings.raise(rule, spot, time, bound);
+    let of_parca = cx.receiver == Some(Receiver::Parca);
+    if let Some((rule, bound)) = odd {
+        let spot = cx.element(rule, shape, record, TIMES, row);
+        cx.findings.raise(rule, spot, time, bound);
+        if !of_parca {
+            return;
+        }
+    }
+    let Some((from, to)) = cx.profile.range.filter(|_| !inside) else { return };
+    let end = if cx.version == Version::V1_3 { ']' } else { ')' };
+    let bound = match from == to && end == ')' {
+        true => "a profile that lasts longer than 0".to_owned(),
+        false => format!("[{from}, {to}{end}"),
+    };
+    let severity = OP4012.level(Some(cx.version)).filter(|_| of_parca && time == to);
+    let spot = cx.element(&OP4012, shape, record, TIMES, row);
+    cx.findings.raise_as(&OP4012, severity, spot, time, bound);
 }
