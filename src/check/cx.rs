@@ -298,7 +298,7 @@ impl<'a> Cx<'a> {
 
     /// The message that has the tables: they moved from the profile to the payload in 1.6, and to a message of their own in
     /// 1.7.
-    fn tables_holder(&self) -> Kind {
+    pub(crate) fn tables_holder(&self) -> Kind {
         match self.version {
             Version::Pprof | Version::V1_3 | Version::V1_4 | Version::V1_5 => Kind::Profile,
             Version::V1_6 => Kind::ProfilesData,
@@ -315,6 +315,13 @@ impl<'a> Cx<'a> {
         let slots = self.shapes.find(holder).map_or(&[][..], |shape| &shape.slots);
         let row = slots.iter().find(|slot| slot.field.role == Role::Row(table));
         row.map_or("", |slot| slot.field.name)
+    }
+
+    /// The place of a row of a table, seen from the message that holds the tables.
+    pub(crate) fn of_row(&self, table: Table, row: usize) -> Spot {
+        let spot = Spot::nowhere().field(self.table_name(table)).row(row);
+        let byte = self.tables.row(table, row as u64).map(|(start, _)| start as u64);
+        Spot { byte, ..spot }
     }
 
     /// The row of the list that the message is in.

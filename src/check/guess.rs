@@ -21,7 +21,7 @@ use super::shape::{ROOT, Shapes, Take};
 use super::varint::varint;
 use super::walk;
 use crate::error::{Error, Severity};
-use crate::format::detect::{Certainty, Depth, Detected, detect_payload};
+use crate::format::detect::{Certainty, Depth, Detected, detect_payload, is_legacy_cpu};
 use crate::format::{Encoding, Format};
 use crate::limits::Limits;
 use crate::schema::Version;
@@ -51,8 +51,7 @@ pub(super) fn version_of(format: Format) -> Version {
 
 /// The formats that google/pprof still reads besides its own.
 ///
-/// The texts are what legacy_profile.go begins with; binary CPU profiles are five words of 32 or 64
-/// bits, 0, 3, 0, the period and 0. Words of big-endian machines are not recognized.
+/// The texts are what legacy_profile.go begins with, the bytes those of CPU profiles.
 pub(super) fn is_legacy(bytes: &[u8]) -> bool {
     const WORDS: [&[u8]; 8] = [
         b"heap profile:",
@@ -64,15 +63,7 @@ pub(super) fn is_legacy(bytes: &[u8]) -> bool {
         b"goroutine profile:",
         b"threadcreate profile:",
     ];
-    let words = |size: usize| {
-        let words = bytes
-            .chunks_exact(size)
-            .take(5)
-            .map(|word| word.iter().rev().fold(0u64, |value, byte| value << 8 | u64::from(*byte)));
-        let found: Vec<u64> = words.collect();
-        matches!(found[..], [0, 3, 0, period, 0] if period > 0)
-    };
-    WORDS.iter().any(|word| bytes.starts_with(word)) || words(8) || words(4)
+    WORDS.iter().any(|word| bytes.starts_with(word)) || is_legacy_cpu(bytes)
 }
 
 /// What a receiver answered, if a payload is that and nothing else: the profiles rejected, and the length of

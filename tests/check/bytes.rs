@@ -213,6 +213,10 @@ fn what_contains_a_payload_is_checked() {
     is(b" {\"resourceProfiles\":[]}", &["OP0008"]);
     is("\u{feff} {\"resourceProfiles\":[]}".as_bytes(), &["OP0008"]);
     is(b"heap profile: 1: 2 [3: 4] @ heap_v2/1\n", &["OP0009"]);
+    let words = [0u32, 3, 0, 10_000, 0];
+    is(&words.map(u32::to_le_bytes).concat(), &["OP0009"]);
+    is(&words.map(u32::to_be_bytes).concat(), &["OP0009"]);
+    is(&words.map(|word| u64::from(word).to_be_bytes()).concat(), &["OP0009"]);
     is(&frame(Framing::LengthPrefixed, [newest()]).unwrap(), &["OP0010"]);
     is(&frame(Framing::Grpc, [newest()]).unwrap(), &["OP0010"]);
     let mut delimited = vec![(newest().len() & 0x7f) as u8 | 0x80, (newest().len() >> 7) as u8];

@@ -189,8 +189,7 @@ rules! {
         source "common sense"
         example ""
         fix "intern strings";
-    /// Compared by bytes, so that it is cheap and misses samples whose labels stand in another
-    /// order.
+    /// Labels are compared by bytes, in whatever order they are.
     PP1032 "pprof-duplicate-sample" ["I" "P"] "sample"
         "same locations and labels as an earlier one"
         source "pprof Merge would add them"

@@ -21,7 +21,7 @@ use crate::check::catalogue::{
 use crate::check::cx::Cx;
 use crate::check::fields::Fields;
 use crate::check::findings::{Shown, Spot};
-use crate::check::record::Record;
+use crate::check::record::{Lent, Record};
 use crate::check::shape::{Kind, Shape};
 use crate::check::state::Class;
 use crate::error::Severity;
@@ -214,8 +214,10 @@ fn pprof_attribute(cx: &mut Cx<'_>, key: &[u8], value: &Record, text: Option<&[u
         | b"mapping.has_line_numbers"
         | b"mapping.has_inline_frames"
         | b"location.is_folded" => (value.has(BOOL), "a bool"),
-        b"profile.comment" => (value.has(ARRAY), "an array of strings"),
-        b"scope.sample_type_order" => (value.has(ARRAY), "an array of ints"),
+        b"profile.comment" => {
+            (is_array_of(cx, value, 1 << TEXT | 1 << TEXT_STRINDEX), "an array of strings")
+        }
+        b"scope.sample_type_order" => (is_array_of(cx, value, 1 << INT), "an array of ints"),
         b"scope.default_sample_type"
         | b"profile.doc_url"
         | b"profile.drop_frames"
@@ -239,6 +241,20 @@ fn pprof_attribute(cx: &mut Cx<'_>, key: &[u8], value: &Record, text: Option<&[u
     }
 }
 
+/// Whether a value is an array whose elements all are of some members, which are bits of their cells.
+fn is_array_of(cx: &Cx<'_>, value: &Record, members: u64) -> bool {
+    value.has(ARRAY)
+        && elements(cx, value).all(|element| element.seen & !members == 0 && element.seen != 0)
+}
+
+/// The elements of an array.
+fn elements<'c, 'a>(cx: &'c Cx<'a>, value: &Record) -> impl Iterator<Item = Lent> + use<'c, 'a> {
+    let body = value.body(ARRAY);
+    let bodies = Fields::new(cx.bytes, body.start, body.end).filter_map(|(_, body)| body);
+    let shape = cx.shapes.find(Kind::AnyValue);
+    bodies.filter_map(move |(start, end)| Some(cx.peek(shape?, start, end)))
+}
+
 /// Whether a text is an absolute URL.
 ///
 /// By form alone, `scheme:rest` without blanks: whether the page exists is not for a check without
@@ -257,24 +273,13 @@ pub(crate) fn is_url(text: &[u8]) -> bool {
 /// would be quadratic. What is no int counts as a number that fits nowhere. A value that is no
 /// array is `OP8006`'s.
 fn is_permutation(cx: &Cx<'_>, body: &Range<usize>) -> bool {
-    let (Some(any), Some(array)) =
-        (cx.shapes.find(Kind::AnyValue), cx.shapes.find(Kind::ArrayValue))
-    else {
-        return true;
-    };
+    let Some(any) = cx.shapes.find(Kind::AnyValue) else { return true };
     let value = cx.peek(any, body.start, body.end);
     if !value.has(ARRAY) {
         return true; // another rule's
     }
-    let inner = value.body(ARRAY);
-    let record = cx.peek(array, inner.start, inner.end);
-    let elements = Fields::new(cx.bytes, record.start, record.end).filter_map(|(_, body)| body);
-    let mut numbers: Vec<u64> = elements
-        .map(|(start, end)| {
-            let element = cx.peek(any, start, end);
-            if element.has(INT) { element.number(INT) } else { u64::MAX }
-        })
-        .collect();
+    let number = |element: Lent| if element.has(INT) { element.number(INT) } else { u64::MAX };
+    let mut numbers: Vec<u64> = elements(cx, &value).map(number).collect();
     numbers.sort_unstable();
     numbers.iter().zip(0..).all(|(number, row)| *number == row)
 }

@@ -15,7 +15,7 @@
 
 use crate::check::catalogue::{OP9001, OP9002, OP9003, OP9006, OP9101};
 use crate::check::cx::Cx;
-use crate::check::findings::Spot;
+use crate::check::findings::{Spot, Step};
 use crate::check::record::Record;
 use crate::check::shape::{Kind, Shape};
 use crate::schema::Table;
@@ -42,7 +42,12 @@ pub(crate) fn tables(cx: &mut Cx<'_>) {
         let rows = cx.tables.len(table);
         if rows > most {
             let spot = Spot::nowhere().field(cx.table_name(table));
+            // Asked before the dictionary is walked.
+            let inside = cx.tables_holder() == Kind::Dictionary;
+            let step = Step { name: "dictionary", row: None };
+            cx.findings.path.extend(inside.then_some(step));
             cx.findings.raise(rule, spot, format_args!("{rows} entries"), most);
+            cx.findings.path.truncate(cx.findings.path.len() - usize::from(inside));
         }
     }
 }

@@ -25,7 +25,7 @@ use crate::check::findings::{Shown, Spot};
 use crate::check::record::Record;
 use crate::check::shape::Shape;
 use crate::check::state::ProfileState;
-use crate::schema::PROFILE;
+use crate::schema::{PROFILE, Table};
 
 /// Cells of `Profile` that pprof has.
 const TYPES: usize = PROFILE.cell("sample_type");
@@ -76,7 +76,10 @@ fn strings(cx: &mut Cx<'_>) {
     match cx.string(0) {
         None => cx.findings.raise(&PP1001, spot, "no entry", "\"\" first"),
         Some(b"") => {}
-        Some(text) => cx.findings.raise(&PP1001, spot.row(0), Shown(text), "\"\""),
+        Some(text) => {
+            let spot = cx.of_row(Table::String, 0);
+            cx.findings.raise(&PP1001, spot, Shown(text), "\"\"");
+        }
     }
 }
 

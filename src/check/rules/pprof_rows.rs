@@ -176,7 +176,7 @@ pub(crate) fn tables(cx: &mut Cx<'_>) {
     for row in 0..cx.tables.rows[Table::String as usize].len() {
         let text = cx.string(row as u64).unwrap_or_default();
         if let Some(first) = seen.get(text) {
-            let (spot, first) = (Spot::nowhere().field("string_table").row(row), *first);
+            let (spot, first) = (cx.of_row(Table::String, row), *first);
             let bound = format_args!("no entry of [{first}]").to_string();
             cx.findings.raise(&PP1031, spot, Shown(text), bound);
         } else {
@@ -186,10 +186,10 @@ pub(crate) fn tables(cx: &mut Cx<'_>) {
     for (table, first) in
         [(Table::Mapping, 0), (Table::Location, 0), (Table::Function, 0), (Table::String, 1)]
     {
-        let name = cx.table_name(table);
         let rows: Vec<usize> = cx.tables.unused(table, first).collect();
         for row in rows {
-            cx.findings.raise(&PP1038, Spot::nowhere().field(name).row(row), "", "");
+            let spot = cx.of_row(table, row);
+            cx.findings.raise(&PP1038, spot, "", "");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Samples and their labels, in pprof.
 //!
-//! Equal samples are found by fingerprints of their bytes, so labels in another order make another sample.
+//! Equal samples are found by fingerprints of their locations and of each label, in whatever order labels are.
 //!
 //! A sample is a stack of location ids, leaf first, a value for each sample type, and labels. What
 //! OTLP 1.3 to 1.7 asks of samples is in [`samples`]; the sums of columns are
@@ -113,8 +113,8 @@ fn stack_of(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) -> u128 {
 /// The key of a sample: the fingerprint of its locations, and its labels.
 ///
 /// Shared with [`fast`](crate::check::fast), or the two would not recognize each other's samples.
-/// Fingerprints of labels are rotated before they are combined, since the order of labels counts
-/// and two equal ones must not cancel out.
+/// Fingerprints of labels are added up: their order does not count, as google/pprof sorts them, and two equal ones do
+/// not cancel out. That of the locations is turned, so that it cannot be taken for one of a label.
 #[inline(always)]
 pub(crate) fn identity_of(
     cx: &mut Cx<'_>,
@@ -122,10 +122,10 @@ pub(crate) fn identity_of(
     labels: impl Iterator<Item = (usize, usize)>,
 ) -> u128 {
     let bytes = cx.bytes;
-    let mut print = stack;
+    let mut print = stack.rotate_left(64);
     for (start, end) in labels {
         let label = bytes.get(start..end).unwrap_or_default();
-        print = print.rotate_left(5) ^ cx.payload.fingerprint(label);
+        print = print.wrapping_add(cx.payload.fingerprint(label));
     }
     print
 }

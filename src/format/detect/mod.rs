@@ -42,6 +42,8 @@ mod words;
 
 pub use endpoint::Endpoint;
 
+pub(crate) use signs::is_legacy_cpu;
+
 use crate::error::Result;
 use crate::format::json::fit::generations_named;
 use crate::format::{Encoding, Format};

@@ -12,7 +12,7 @@ use crate::format::perf::event::Event;
 use crate::format::perf::frame::Frame;
 
 /// The five words that begin gperftools' CPU profiles: 0, 3, 0, the period, 0.
-pub(super) fn is_legacy_cpu(payload: &[u8]) -> bool {
+pub(crate) fn is_legacy_cpu(payload: &[u8]) -> bool {
     has_header(payload, 0)
 }
 
