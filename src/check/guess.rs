@@ -69,8 +69,8 @@ pub(super) fn is_legacy(bytes: &[u8]) -> bool {
 /// What a receiver answered, if a payload is that and nothing else: the profiles rejected, and the length of
 /// the message about them.
 ///
-/// A request is never mistaken for one: the bytes have to be `partial_success` from end to end, and
-/// `rejected_profiles` has to be there.
+/// A request is never mistaken for one: the bytes have to be `partial_success` from end to end, with
+/// `rejected_profiles` or a message in which nothing could be the header of a scope's field.
 ///
 /// ```text
 /// 0a 04 08 03 12 00      ExportProfilesServiceResponse { partial_success { rejected_profiles: 3, error_message: "" } }
@@ -85,20 +85,24 @@ pub(super) fn response(payload: &[u8]) -> Option<(i64, usize)> {
     if at as u64 + length != payload.len() as u64 {
         return None;
     }
-    let (mut rejected, mut message) = (None, 0);
+    let (mut rejected, mut message) = (None, &b""[..]);
     while at < payload.len() {
         let (tag, value, after) = field(at, payload.len())?;
         at = after;
         match tag {
             8 => rejected = Some(value as i64),
             18 => {
-                message = usize::try_from(value).ok()?;
-                at = at.checked_add(message).filter(|at| *at <= payload.len())?;
+                let end = at.checked_add(usize::try_from(value).ok()?)?;
+                message = payload.get(at..end)?;
+                at = end;
             }
             _ => return None,
         }
     }
-    rejected.map(|rejected| (rejected, message))
+    let is_text =
+        |text| std::str::from_utf8(text).is_ok_and(|text| !text.contains(char::is_control));
+    let told = !message.is_empty() && is_text(message);
+    Some((rejected.or(told.then_some(0))?, message.len()))
 }
 
 /// How many messages a payload is, each behind a varint of its length.

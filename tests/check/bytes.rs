@@ -330,6 +330,9 @@ fn files_of_every_generation_are_checked() {
 
 #[test]
 fn answers_of_receivers_are_checked() {
+    // A message alone; one that could be a scope of a request is none.
+    is(b"\x0a\x0a\x12\x08too many", &[]);
+    is(b"\x0a\x04\x12\x02\x1a\x00", &["OP2003"]);
     is(b"\x0a\x0b\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", &["OP2030"]);
     is(b"\x0a\x02\x08\x05", &[]);
 }

@@ -175,6 +175,11 @@ fn files_are_fixed_in_place_and_elsewhere() {
     assert_eq!(fs::read(room.join("bad.otlp")).unwrap(), BROKEN);
     let page = stdout(&run(&room, "validate --from otlp --fix a.otlp", 0));
     assert!(page.ends_with("; nothing to fix\n"), "{page}");
+    // A field that nobody knows would be lost.
+    fs::write(room.join("left.otlp"), [ORPHAN, b"\x7a\x01\x00"].concat()).unwrap();
+    let page = stdout(&run(&room, "validate --from otlp --fix left.otlp", 0));
+    assert!(page.contains("not fixed") && page.ends_with("; nothing fixed\n"), "{page}");
+    fs::remove_file(room.join("left.otlp")).unwrap();
     assert_eq!(fs::read(room.join("a.otlp")).unwrap(), mended);
     let names: Vec<_> =
         fs::read_dir(&room).unwrap().map(|entry| entry.unwrap().file_name()).collect();
@@ -221,4 +226,12 @@ fn files_of_several_messages_are_fine_where_they_are_meant() {
         let page = stdout(&run(&room, &format!("validate --ignore OP0010 {name}{from}"), 0));
         assert!(page.contains("message[1]."), "{page}");
     }
+}
+
+#[test]
+fn nothing_is_known_of_what_receivers_ask_of_pprof() {
+    let testdata = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata");
+    let said = "what parca asks of pprof is not known: only pprof's own rules are asked";
+    says(&run(&testdata, "validate --for parca go-heap.pb.gz", 0), said);
+    assert_eq!(stderr(&run(&testdata, "validate go-heap.pb.gz", 0)), "");
 }

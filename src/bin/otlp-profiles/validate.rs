@@ -288,6 +288,12 @@ fn file(args: &Args, input: &Input, console: &Console) -> Result<Checked, Failur
         }
     };
     drop(step);
+    let format = checked.report.as_ref().ok().and_then(|report| report.format);
+    if let Some(receiver) = args.receiver.filter(|_| format == Some(Format::PPROF)) {
+        let message =
+            format!("what {receiver} asks of pprof is not known: only pprof's own rules are asked");
+        console.log(&Line::new(Level::Warning, "validate", message).about(&checked.name));
+    }
     // The first bytes alone are those of a compression, and then no whole one.
     let start = bytes.get(..4).unwrap_or(&bytes);
     checked.is_plain = inflate(start, &options.limits).is_ok();

@@ -59,8 +59,10 @@ fn summary(page: &mut String, files: &[Checked], single: bool) {
     };
     let fixed = files.iter().filter_map(|file| file.fixed.as_ref());
     let fixes = fixed.clone().flat_map(|fixed| &fixed.changes).map(|change| change.count).sum();
+    let left = fixed.clone().any(|fixed| !fixed.left.is_empty());
     let fixed = match (fixed.count(), fixes) {
         (0, _) => String::new(),
+        (_, 0) if left => "; nothing fixed".to_owned(),
         (_, 0) => "; nothing to fix".to_owned(),
         (_, fixes) => format!("; {fixes} fixed"),
     };
