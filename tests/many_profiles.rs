@@ -83,16 +83,34 @@ fn profiles_with_defaults_of_their_own() {
     there_and_back(&with_defaults(WITH_ROWS), WITH_ROWS);
 }
 
-/// A pprof of very many sample types, which the generations since 1.8 have a profile for each.
-#[test]
-fn a_profile_of_very_many_sample_types() {
+/// A pprof of very many sample types, with `samples` behind them.
+fn with_types(samples: &[u8]) -> Profiles {
     use crate::wire::{int, len};
     let types = |row: u64| len(1, &[int(1, row), int(2, row)].concat());
     let names = (1..=MANY).map(|row| len(6, format!("type {row}").as_bytes()));
     let mut pprof: Vec<u8> = (1..=MANY as u64).flat_map(types).chain(len(6, b"")).collect();
+    pprof.extend(samples);
     pprof.extend(names.flatten());
     pprof.extend(int(14, MANY as u64 / 2));
-    let model = support::read("pprof", &pprof);
+    support::read("pprof", &pprof)
+}
+
+/// A sample with a value of each of very many types, which stack formats have a file or a part for each.
+#[test]
+fn a_sample_of_very_many_values() {
+    use crate::wire::len;
+    let model = with_types(&len(2, &len(2, &vec![1; MANY])));
+    let options = WriteOptions::default().max_output_bytes(u64::MAX);
+    for format in [Format::FOLDED, Format::SPEEDSCOPE] {
+        let (payloads, _) = write_all(&model, format, &options).unwrap();
+        assert!(!payloads.is_empty(), "{}", format.name());
+    }
+}
+
+/// Which the generations since 1.8 have a profile for each.
+#[test]
+fn a_profile_of_very_many_sample_types() {
+    let model = with_types(b"");
     for layout in [Layout::Default, Layout::Compact] {
         let options = WriteOptions::default().max_output_bytes(u64::MAX).layout(layout);
         for format in Format::ALL.iter().filter(|format| format.is_whole()) {

@@ -35,6 +35,11 @@ impl Profile {
         (0..columns).map(move |column| clamped(measured(columns, column, &sample)))
     }
 
+    /// The same of one sample type, by its row in [`sample_types`](Self::sample_types).
+    pub(crate) fn total(&self, sample: SampleRef<'_>, sample_type: usize) -> i64 {
+        clamped(measured(self.columns(), sample_type, &sample))
+    }
+
     /// What a sample measured, one observation after the other: its time, in nanoseconds since 1970,
     /// and its value, of the sample type in row `sample_type` of [`sample_types`](Self::sample_types).
     ///

@@ -125,7 +125,7 @@ impl<'a, 'l> Writer<'a, 'l> {
         for sample in profile.samples.iter() {
             let text = self.text(sample.stack)?;
             if !extended {
-                let value = profile.totals(sample).nth(column).unwrap_or_default();
+                let value = profile.total(sample, column);
                 self.sums[text as usize] += i128::from(value);
                 continue;
             }

@@ -88,7 +88,7 @@ fn lanes(profile: &Profile, column: usize, dictionary: &Dictionary, by_thread: b
             lanes.push((thread, Vec::new()));
         }
         if sample.timestamps_unix_nano.is_empty() {
-            let total = profile.totals(sample).nth(column).unwrap_or_default();
+            let total = profile.total(sample, column);
             lanes[lane].1.push((0, sample.stack, total));
         } else {
             let observed = profile.observations(sample, column);
