@@ -167,8 +167,11 @@ pub(crate) fn label(cx: &mut Cx<'_>, record: &Record) {
     }
     if text == 0 && unit != 0 {
         let known = *cx.payload.units.entry(key).or_insert(unit);
-        let texts = cx.string(known).zip(cx.string(unit));
-        if known != unit && !texts.is_some_and(|(known, unit)| cx.memo.same(known, unit)) {
+        let same = match (cx.string(known), cx.string(unit)) {
+            (Some(known), Some(unit)) => cx.memo.same(known, unit),
+            (known, unit) => known == unit,
+        };
+        if known != unit && !same {
             let spot = Spot::at(record.at(UNIT)).field("num_unit");
             let found = Shown(cx.string(unit).unwrap_or_default()).to_string();
             let bound = Shown(cx.string(known).unwrap_or_default()).to_string();
