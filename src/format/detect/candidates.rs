@@ -9,7 +9,7 @@
 use std::sync::LazyLock;
 
 use super::grammar::Grammar;
-use super::{events, generations, signals};
+use super::{generations, signals};
 use crate::format::{Encoding, Format};
 
 /// A grammar, and what it means when a payload fits it.
@@ -25,33 +25,24 @@ pub(super) struct Candidate {
 pub(super) enum Answer {
     /// It is read as this.
     Format(Format),
-    /// It is not read.
-    Other(Other),
-}
-
-/// Something that is recognised but no profile this crate reads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Other {
-    /// `an export request for traces`.
-    pub(super) what: &'static str,
-    /// What to do with it.
-    pub(super) advice: &'static str,
-    /// Whether it looks like profiles until a record of it is seen.
+    /// It is recognised but no profile this crate reads: what it is (`an export request for traces`), and what to do
+    /// with it.
     ///
-    /// Traces, metrics and logs share the envelope with profiles, so without a record they fit as
-    /// well.
-    pub(super) signal: bool,
-    /// Whether only what fits it in all is taken for it: it is so little, or so rare, that a broken payload of
-    /// another kind is likelier.
-    pub(super) little: bool,
+    /// It is so little, or so rare, that a broken payload of another kind is likelier: only what fits it in all is
+    /// taken for it.
+    Other(&'static str, &'static str),
+    /// So is it, and it looks like profiles until a record of it is seen: traces, metrics and logs share the envelope
+    /// with profiles, so without a record they fit as well.
+    Signal(&'static str, &'static str),
 }
+use Answer::{Other, Signal};
 
 impl Candidate {
     /// None for what is only named.
     pub(super) fn format(&self) -> Option<Format> {
         match self.answer {
             Answer::Format(format) => Some(format),
-            Answer::Other(_) => None,
+            Other(..) | Signal(..) => None,
         }
     }
 }
@@ -64,17 +55,20 @@ pub(super) fn candidates(formats: &[Format]) -> Vec<Candidate> {
     // Candidates are large: none is moved once it is there.
     let mut all = Vec::with_capacity(formats.len());
     all.extend(formats.iter().filter_map(|&format| readable(format)));
-    let containers = formats
-        .iter()
-        .filter_map(|format| format.schema())
-        .filter(|schema| schema.container.profile != 0);
-    all.extend(containers.map(|schema| named(generations::bare(schema), BARE)));
+    let schemas = formats.iter().filter_map(|format| format.schema());
+    let containers = schemas.filter(|schema| schema.container.profile != 0);
+    all.extend(
+        containers.map(|schema| Candidate { grammar: generations::bare(schema), answer: BARE }),
+    );
     // A metric's two texts may have the lengths of a span's ids; ids are no texts.
-    let signals =
-        [(signals::metrics(), METRICS), (signals::logs(), LOGS), (signals::traces(), TRACES)];
-    all.extend(signals.map(|(grammar, other)| named(grammar, other)));
-    all.push(named(signals::response(), RESPONSE));
-    all.push(named(events::contained(), EVENTS));
+    let named = [
+        (signals::metrics(), METRICS),
+        (signals::logs(), LOGS),
+        (signals::traces(), TRACES),
+        (signals::response(), RESPONSE),
+        (generations::contained_events(), EVENTS),
+    ];
+    all.extend(named.map(|(grammar, answer)| Candidate { grammar, answer }));
     all
 }
 
@@ -83,51 +77,35 @@ fn readable(format: Format) -> Option<Candidate> {
     let grammar = match format.encoding() {
         Encoding::Otlp(schema) => generations::grammar(schema),
         Encoding::Pprof => generations::pprof(),
-        Encoding::Events => events::bare(),
+        Encoding::Events => generations::events(),
         Encoding::OtlpJson | Encoding::Own { .. } => return None,
     };
     Some(Candidate { grammar, answer: Answer::Format(format) })
 }
 
-fn named(grammar: Grammar, other: Other) -> Candidate {
-    Candidate { grammar, answer: Answer::Other(other) }
-}
-
 /// A pprof reader would take it for a pprof with odd fields.
-const BARE: Other = Other {
-    what: "an extended pprof profile of OTEP 0239 without its container",
-    advice: "wrap it in ProfileContainer.profile (field 8) inside a ProfilesData",
-    signal: false,
-    little: true,
-};
-const TRACES: Other = Other {
-    what: "an OTLP export request for traces",
-    advice: "this reads profiles only; send it to a receiver of traces",
-    signal: true,
-    little: false,
-};
-const METRICS: Other = Other {
-    what: "an OTLP export request for metrics",
-    advice: "this reads profiles only; send it to a receiver of metrics",
-    signal: true,
-    little: false,
-};
-const LOGS: Other = Other {
-    what: "an OTLP export request for logs",
-    advice: "this reads profiles only; send it to a receiver of logs",
-    signal: true,
-    little: false,
-};
-/// It is a message or two of text: what does not fit in all is not taken for it.
-const RESPONSE: Other = Other {
-    what: "an OTLP export response",
-    advice: "this is what a receiver answered; the profiles are in the request",
-    signal: false,
-    little: true,
-};
-const EVENTS: Other = Other {
-    what: "an export request for timestamped events, which their proposal does not have",
-    advice: "take the profiles out of it: one stands alone",
-    signal: false,
-    little: true,
-};
+const BARE: Answer = Other(
+    "an extended pprof profile of OTEP 0239 without its container",
+    "wrap it in ProfileContainer.profile (field 8) inside a ProfilesData",
+);
+const TRACES: Answer = Signal(
+    "an OTLP export request for traces",
+    "this reads profiles only; send it to a receiver of traces",
+);
+const METRICS: Answer = Signal(
+    "an OTLP export request for metrics",
+    "this reads profiles only; send it to a receiver of metrics",
+);
+const LOGS: Answer = Signal(
+    "an OTLP export request for logs",
+    "this reads profiles only; send it to a receiver of logs",
+);
+/// It is a message or two of text.
+const RESPONSE: Answer = Other(
+    "an OTLP export response",
+    "this is what a receiver answered; the profiles are in the request",
+);
+const EVENTS: Answer = Other(
+    "an export request for timestamped events, which their proposal does not have",
+    "take the profiles out of it: one stands alone",
+);

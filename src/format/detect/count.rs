@@ -8,7 +8,7 @@
 //! What was not counted to its end is [`Rows::UNKNOWN`], which no reference is past: a bound may
 //! hide a misfit and never makes one up.
 
-use super::grammar::{Holds, Message, Table};
+use super::grammar::{Field, Message, Table};
 use super::rows::{Rows, is_null};
 use super::score::Why;
 use super::walk::Walk;
@@ -21,19 +21,12 @@ impl Walk<'_> {
     /// Counts the tables that a message brings for all that is in it.
     pub(super) fn count_tables(&mut self, message: Message, body: &[u8]) {
         if matches!(message, Message::Data | Message::Profile) {
-            if self.grammar.counts(message) {
-                self.grammar
-                    .fields(message)
-                    .filter_map(|(_, field)| field.holds.table())
-                    .for_each(|table| self.rows.reset(table));
+            if self.grammar.tables(message).next().is_some() {
+                self.grammar.tables(message).for_each(|(_, table)| self.rows.reset(table));
                 let mut left = self.bounds.fields;
                 self.count(message, body, &mut left);
             }
-            if self
-                .grammar
-                .fields(message)
-                .any(|(_, field)| field.holds == Holds::One(Message::Dictionary))
-            {
+            if self.grammar.dictionary(message).is_some() {
                 self.count_dictionary(body);
             }
         }
@@ -53,8 +46,8 @@ impl Walk<'_> {
             }
             *left -= 1;
             self.at = (tag >> 3, tag & 7);
-            let holds = self.grammar.field(message, tag >> 3).map(|field| field.holds);
-            match (holds.and_then(Holds::table), tag & 7) {
+            let field = self.grammar.field(message, tag >> 3);
+            match (field.and_then(Field::table), tag & 7) {
                 (Some(Table::Slice), VARINT) if reader.varint().is_ok() => {
                     self.rows.add(Table::Slice, 1)
                 }
@@ -95,21 +88,18 @@ impl Walk<'_> {
     fn unknown_rows(&mut self, message: Message) {
         self.outcome.cut = true;
         let counted = self.counted.filter(|_| message == Message::Dictionary);
-        for (number, field) in self.grammar.fields(message) {
+        // Encoders write sample types first.
+        let tables = self.grammar.tables(message).filter(|(_, table)| *table != Table::SampleType);
+        for (number, table) in tables {
             let rows = counted.and_then(|rows| rows.get(number as usize));
-            match field.holds.table() {
-                // Encoders write sample types first.
-                None | Some(Table::SampleType) => {}
-                Some(table) => self.rows.set(table, rows.copied().unwrap_or(Rows::UNKNOWN)),
-            }
+            self.rows.set(table, rows.copied().unwrap_or(Rows::UNKNOWN));
         }
     }
 
     /// Of tables that every profile has its own of, those of the profile walked last say nothing of
     /// others.
     pub(super) fn rows_elsewhere(&mut self) {
-        let tables = self.grammar.fields(Message::Profile);
-        for table in tables.filter_map(|(_, field)| field.holds.table()) {
+        for (_, table) in self.grammar.tables(Message::Profile) {
             self.rows.set(table, Rows::UNKNOWN);
         }
     }

@@ -15,7 +15,7 @@
 
 use super::bounds::Bounds;
 use super::candidates::{Answer, Candidate};
-use super::grammar::{Grammar, Holds, Message, Table, bit};
+use super::grammar::{Grammar, Message, Role, Table, bit};
 use super::trials::{Trial, Trials, is_equivalent};
 use super::walk::walk;
 use super::{Certainty, Depth, Detected, Endpoint, words};
@@ -55,10 +55,12 @@ pub(super) fn decide(
     let format = match winner.candidate.answer {
         Answer::Format(format) => format,
         // What was asked for and is not impossible goes before what it looks like.
-        Answer::Other(_) if hinted.is_some_and(|(_, trial)| trial.is_possible()) => {
+        _ if hinted.is_some_and(|(_, trial)| trial.is_possible()) => {
             return Ok(None);
         }
-        Answer::Other(other) => return Err(unrecognised(other.what, other.advice)),
+        Answer::Other(what, advice) | Answer::Signal(what, advice) => {
+            return Err(unrecognised(what, advice));
+        }
     };
     match hint {
         Some(hint) if hint != format => {
@@ -162,11 +164,7 @@ fn by_orphans(ties: &mut Vec<&Trial>) {
 /// nobody is known to write.
 fn is_preferred(trial: &Trial, other: &Trial) -> bool {
     let (ours, theirs) = (trial.outcome.score.orphans, other.outcome.score.orphans);
-    let likelier = if ours == theirs {
-        lists(trial) == Some(Holds::Indices(Table::Attribute))
-    } else {
-        ours < theirs
-    };
+    let likelier = if ours == theirs { lists(trial) == Some(ATTRIBUTES) } else { ours < theirs };
     is_equivalent(trial, other) || is_either(trial, other) && likelier
 }
 
@@ -182,17 +180,19 @@ fn is_either(one: &Trial, other: &Trial) -> bool {
         && lists(one) != lists(other)
 }
 
+const ATTRIBUTES: Role = Role::Ref(Table::Attribute);
+
 /// What all numbers of all samples are by a reading, if they are one thing.
-fn lists(trial: &Trial) -> Option<Holds> {
-    let used = |holds: Holds| {
+fn lists(trial: &Trial) -> Option<Role> {
+    let used = |role: Role| {
         let mut fields = trial.candidate.grammar.fields(Message::Sample);
-        fields.any(|(number, field)| {
-            field.holds == holds && trial.outcome.used(Message::Sample) & bit(number) != 0
+        fields.any(|field| {
+            field.role == role && trial.outcome.used(Message::Sample) & bit(field.number) != 0
         })
     };
-    match (used(Holds::Indices(Table::Attribute)), used(Holds::Values)) {
-        (true, false) => Some(Holds::Indices(Table::Attribute)),
-        (false, true) => Some(Holds::Values),
+    match (used(ATTRIBUTES), used(Role::Values)) {
+        (true, false) => Some(ATTRIBUTES),
+        (false, true) => Some(Role::Values),
         _ => None,
     }
 }

@@ -5,12 +5,14 @@
 //! that are read, and written down for what is only named.
 
 use crate::format::otlp::schema::Rows;
-pub(super) use crate::schema::Table;
+use crate::schema::{self, Kind, MessageType, Version};
+pub(super) use crate::schema::{Role, Table};
 use crate::wire::{FIXED32, FIXED64, LEN, VARINT};
 
 macro_rules! messages {
-    ($($(#[$doc:meta])* $message:ident = $name:literal,)*) => {
-        /// The messages of all the formats that are told apart, by what they are for.
+    ($($(#[$doc:meta])* $message:ident: $($of:ident)*;)*) => {
+        /// The messages of all the formats that are told apart, by what they are for. Lists and maps
+        /// of values are not among them: they nest without end.
         ///
         /// A message holds only messages further down this list, so a walk is as deep as the list is
         /// long at most, whatever the payload.
@@ -23,9 +25,10 @@ macro_rules! messages {
             pub(super) const ALL: [Self; Self::COUNT] = [$(Self::$message),*];
             pub(super) const COUNT: usize = Self::AnyValue as usize + 1;
 
-            pub(super) fn name(self) -> &'static str {
+            /// What the schema calls it: the generations, then events.
+            fn types(self) -> &'static [&'static MessageType] {
                 match self {
-                    $(Self::$message => $name,)*
+                    $(Self::$message => const { &[$(&schema::$of),*] },)*
                 }
             }
         }
@@ -33,52 +36,63 @@ macro_rules! messages {
 }
 
 messages! {
-    Data = "ProfilesData",
-    Dictionary = "ProfilesDictionary",
-    ResourceProfiles = "ResourceProfiles",
-    ScopeProfiles = "ScopeProfiles",
-    Resource = "Resource",
-    Scope = "InstrumentationScope",
-    EntityRef = "EntityRef",
-    Container = "ProfileContainer",
-    Profile = "Profile",
+    Data: PROFILES_DATA;
+    Dictionary: PROFILES_DICTIONARY;
+    ResourceProfiles: RESOURCE_PROFILES;
+    ScopeProfiles: SCOPE_PROFILES;
+    Resource: RESOURCE;
+    Scope: INSTRUMENTATION_SCOPE;
+    EntityRef: ENTITY_REF;
+    Container: PROFILE_CONTAINER;
+    Profile: PROFILE EVENT_PROFILE;
     /// A span, a metric or a log record; the status of a response.
-    Record = "record",
-    Event = "Event",
-    EventType = "EventType",
-    Clock = "Clock",
-    Sample = "Sample",
-    Label = "Label",
-    ValueType = "ValueType",
-    Mapping = "Mapping",
-    Location = "Location",
-    Line = "Line",
-    Function = "Function",
-    Link = "Link",
-    Stack = "Stack",
-    AttributeUnit = "AttributeUnit",
-    KeyValueAndUnit = "KeyValueAndUnit",
-    KeyValue = "KeyValue",
-    AnyValue = "AnyValue",
+    Record: ;
+    Event: EVENT;
+    EventType: EVENT_TYPE;
+    Clock: CLOCK;
+    Sample: SAMPLE;
+    Label: LABEL;
+    ValueType: VALUE_TYPE;
+    Mapping: MAPPING EVENT_MAPPING;
+    Location: LOCATION EVENT_LOCATION;
+    Line: LINE EVENT_LINE;
+    Function: FUNCTION EVENT_FUNCTION;
+    Link: LINK EVENT_LINK;
+    Stack: STACK EVENT_STACK;
+    AttributeUnit: ATTRIBUTE_UNIT;
+    KeyValueAndUnit: KEY_VALUE_AND_UNIT EVENT_KEY_VALUE;
+    KeyValue: KEY_VALUE;
+    AnyValue: ANY_VALUE;
 }
 
-/// What a field holds.
-///
-/// It says more than the type: whether numbers are references decides whether they can lead nowhere.
+impl Message {
+    pub(super) fn name(self) -> &'static str {
+        self.types().first().map_or("record", |known| known.name)
+    }
+
+    /// None for messages that are not looked into.
+    fn of(schema: &MessageType) -> Option<Self> {
+        let is = |known: &&MessageType| std::ptr::eq(*known, schema);
+        Self::ALL.into_iter().find(|message| message.types().iter().any(is))
+    }
+
+    /// All rows of the schema for it.
+    pub(super) fn rows(self) -> impl Iterator<Item = &'static schema::Field> {
+        self.types().iter().flat_map(|known| known.fields)
+    }
+}
+
+/// What a field holds, or each of several: as much as a walk can check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Holds {
-    /// Of up to 64 bits, with no meaning that can be checked.
+    /// Of up to 64 bits.
     Number,
     /// 0 or 1.
     Flag,
     /// A number of at most 31 bits.
     Small,
-    /// A row of a table.
-    Index(Table),
-    /// Where a slice begins, and how long it is.
-    SliceStart,
-    SliceLength,
     Fixed64,
+    Fixed32,
     Text,
     /// A text for people: without control characters.
     Prose,
@@ -86,105 +100,108 @@ pub(super) enum Holds {
     Bytes,
     /// Bytes of one length, or none.
     Id(u8),
-    One(Message),
-    Many(Message),
-    /// A row of a table.
-    Row(Table, Message),
-    /// A text of the string table.
-    Strings,
-    /// One of several texts.
-    Texts,
-    /// One of several messages that are not looked into.
-    Opaques,
-    Fixed32,
-    /// Rows of a table.
-    Indices(Table),
-    /// The same, and a list that slices are taken of.
-    SliceIndices(Table),
-    /// Numbers that are not references by row.
-    Numbers,
-    /// Of a sample: as many as timestamps or sample types.
-    Values,
-    /// Varints.
-    Times,
-    /// Of eight bytes each.
-    FixedTimes,
+    Message(Message),
 }
 
-impl Holds {
-    /// The kind its bytes have where an encoder packs what can be packed.
-    /// Lists of numbers are packed as a rule: `LEN`.
-    pub(super) fn kind(self) -> u32 {
-        match self {
-            Self::Number
-            | Self::Flag
-            | Self::Small
-            | Self::Index(_)
-            | Self::SliceStart
-            | Self::SliceLength => VARINT,
-            Self::Fixed64 => FIXED64,
-            Self::Fixed32 => FIXED32,
+/// A field. Equal are those that mean the same, whatever their name.
+#[derive(Clone, Copy, Debug, Eq)]
+pub(super) struct Field {
+    pub(super) number: u32,
+    pub(super) name: &'static str,
+    /// What the same field is called in every format.
+    pub(super) key: &'static str,
+    pub(super) holds: Holds,
+    pub(super) many: bool,
+    /// Whether numbers are references decides whether they can lead nowhere.
+    pub(super) role: Role,
+}
+
+impl PartialEq for Field {
+    fn eq(&self, other: &Self) -> bool {
+        let means = |field: &Self| (field.key, field.holds, field.many, field.role);
+        means(self) == means(other)
+    }
+}
+
+/// A field that is there once.
+pub(super) const fn one(number: u32, name: &'static str, holds: Holds) -> Field {
+    Field { number, name, key: name, holds, many: false, role: Role::Plain }
+}
+
+/// A repeated field.
+pub(super) const fn many(number: u32, name: &'static str, holds: Holds) -> Field {
+    Field { many: true, ..one(number, name, holds) }
+}
+
+impl Field {
+    /// A field of the schema in a version.
+    fn of(known: &schema::Field, version: Version) -> Self {
+        let many = known.is_repeated();
+        let role = match known.role {
+            // Neither leads to a row of that number.
+            Role::RefById | Role::Ref(Table::SampleType) => Role::Plain,
+            // Where row 0 is a row like any other, encoders wrote pprof's ids here as well.
+            Role::Ref(Table::Mapping | Table::Function)
+                if Rows::of(version) == Rows::FromZero && !many =>
+            {
+                Role::Plain
+            }
+            role => role,
+        };
+        let holds = match known.kind {
+            Kind::Message(inner) => Message::of(inner).map_or(Holds::Bytes, Holds::Message),
+            Kind::String => Holds::Text,
+            Kind::Bytes => match role {
+                Role::Id(length) => Holds::Id(length),
+                _ => Holds::Bytes,
+            },
+            Kind::Bool => Holds::Flag,
+            Kind::Fixed64 | Kind::Double => Holds::Fixed64,
+            Kind::Enum(_) | Kind::Int32 | Kind::Uint32 if !many && role == Role::Plain => {
+                Holds::Small
+            }
+            _ => Holds::Number,
+        };
+        Self { number: known.number, name: known.name, key: known.key, holds, many, role }
+    }
+
+    /// The kind of the bytes of one such value.
+    pub(super) fn unpacked(&self) -> u32 {
+        match self.holds {
+            Holds::Number | Holds::Flag | Holds::Small => VARINT,
+            Holds::Fixed64 => FIXED64,
+            Holds::Fixed32 => FIXED32,
             _ => LEN,
         }
     }
 
-    /// The kind its bytes have where each number is a field of its own.
-    pub(super) fn unpacked_kind(self) -> Option<u32> {
-        match self {
-            Self::Indices(_)
-            | Self::SliceIndices(_)
-            | Self::Numbers
-            | Self::Values
-            | Self::Times => Some(VARINT),
-            Self::FixedTimes => Some(FIXED64),
-            _ => None,
-        }
+    /// Whether it is a list of numbers, which encoders pack as a rule.
+    pub(super) fn is_list(&self) -> bool {
+        self.many && self.unpacked() != LEN
     }
 
-    pub(super) fn repeats(self) -> bool {
-        let list = matches!(
-            self,
-            Self::Many(_) | Self::Row(..) | Self::Strings | Self::Texts | Self::Opaques
-        );
-        list || self.unpacked_kind().is_some()
+    /// The kind its bytes have where an encoder packs what can be packed.
+    pub(super) fn kind(&self) -> u32 {
+        if self.is_list() { LEN } else { self.unpacked() }
     }
 
     /// The message that it is.
-    pub(super) fn message(self) -> Option<Message> {
-        match self {
-            Self::One(inner) | Self::Many(inner) | Self::Row(_, inner) => Some(inner),
+    pub(super) fn message(&self) -> Option<Message> {
+        match self.holds {
+            Holds::Message(inner) => Some(inner),
             _ => None,
         }
     }
 
     /// The list that an occurrence of the field makes longer by one.
-    pub(super) fn table(self) -> Option<Table> {
-        match self {
-            Self::Row(table, _) => Some(table),
-            Self::Strings => Some(Table::String),
-            Self::SliceIndices(_) => Some(Table::Slice),
+    pub(super) fn table(&self) -> Option<Table> {
+        match self.role {
+            Role::Row(table) => Some(table),
+            Role::Sliced(_) => Some(Table::Slice),
             _ => None,
         }
     }
 }
-
-/// A field: its name, and what it holds. Equal are those that mean the same, whatever their name.
-#[derive(Clone, Copy, Debug, Eq)]
-pub(super) struct Field {
-    pub(super) name: &'static str,
-    /// What the same field is called in every format.
-    pub(super) key: &'static str,
-    pub(super) holds: Holds,
-}
-
-impl PartialEq for Field {
-    fn eq(&self, other: &Self) -> bool {
-        (self.key, self.holds) == (other.key, other.holds)
-    }
-}
-
-/// Fields of messages: the number of each, its name, and what it holds.
-pub(super) type Fields = &'static [(Message, &'static [(u32, &'static str, Holds)])];
 
 /// The fields of all messages of one format, by number.
 #[derive(Clone, Debug)]
@@ -194,148 +211,104 @@ pub(super) struct Grammar {
     pub(super) root: Message,
     /// What a reference of 0 means.
     pub(super) rows: Rows,
-    /// Whether its encoders pack numbers.
-    pub(super) packs: bool,
-    /// Whether its texts are UTF-8.
-    pub(super) utf8: bool,
-    /// Whether a profile has one sample type, and values and times are a series.
-    pub(super) series: bool,
+    /// Whether its encoders pack numbers, and its texts are UTF-8.
+    pub(super) strict: bool,
     fields: Vec<Field>,
     /// By message and number: 0, or which of the fields it is, from 1.
     numbers: [[u8; LAST_NUMBER as usize + 1]; Message::COUNT],
-    /// The highest number a field of each message has.
-    last: [u32; Message::COUNT],
-    /// By message: a bit for each field past its last that only later generations have.
-    later: [u32; Message::COUNT],
-    /// By message: a bit for each field that is always there.
-    required: [u32; Message::COUNT],
-    /// Fields that are both there or neither.
-    pair: Option<(Message, u32, u32)>,
+    /// Fields past the last of their message that only later generations have: nothing of this one holds them.
+    pub(super) later: Vec<(Message, u32)>,
+    /// Fields that such a message has, if it has these: a bit for each.
+    pub(super) needs: Vec<(Message, u32, u32)>,
 }
 
 /// Fields up to this number can be told to have been seen; no format has one past 24.
 pub(super) const LAST_NUMBER: u32 = 31;
 
-/// As many fields as the messages of a format have together.
-const MOST_FIELDS: usize = 96;
-
 impl Grammar {
-    /// With what OTLP's newest generation has: row 0 is none, lists are packed, texts are UTF-8.
-    pub(super) fn new(name: &'static str, root: Message) -> Self {
+    pub(super) fn new(name: &'static str, root: Message, version: Version) -> Self {
         Self {
             name,
             root,
-            rows: Rows::NullFirst,
-            packs: true,
-            utf8: true,
-            series: true,
-            fields: Vec::with_capacity(MOST_FIELDS),
+            rows: Rows::of(version),
+            strict: version != Version::Pprof,
+            // As many as the messages of a format have together.
+            fields: Vec::with_capacity(96),
             numbers: [[0; LAST_NUMBER as usize + 1]; Message::COUNT],
-            last: [0; Message::COUNT],
-            later: [0; Message::COUNT],
-            required: [0; Message::COUNT],
-            pair: None,
+            later: Vec::new(),
+            needs: Vec::new(),
         }
     }
 
     /// Adds a field to a message.
-    pub(super) fn add(
-        &mut self,
-        message: Message,
-        number: u32,
-        name: &'static str,
-        key: &'static str,
-        holds: Holds,
-    ) {
-        debug_assert!((1..=LAST_NUMBER).contains(&number), "{name} has number {number}");
-        let numbers = self.numbers.get_mut(message as usize);
-        let Some(at) = numbers.and_then(|numbers| numbers.get_mut(number as usize)) else { return };
-        let field = Field { name, key, holds };
-        match self.fields.get_mut(usize::from(*at).wrapping_sub(1)) {
-            Some(known) => *known = field,
-            None => {
-                self.fields.push(field);
-                debug_assert!(self.fields.len() < 256);
-                *at = self.fields.len() as u8;
-                let last = &mut self.last[message as usize];
-                *last = number.max(*last);
+    pub(super) fn add(&mut self, message: Message, field: Field) {
+        debug_assert!((1..=LAST_NUMBER).contains(&field.number) && self.fields.len() < 255);
+        self.fields.push(field);
+        self.numbers[message as usize][field.number as usize] = self.fields.len() as u8;
+    }
+
+    /// Takes a field out of a message.
+    pub(super) fn remove(&mut self, message: Message, number: u32) {
+        self.numbers[message as usize][number as usize] = 0;
+    }
+
+    /// Adds the fields that a version has of a message and of all in it, but for those that are there.
+    pub(super) fn derive(&mut self, root: Message, version: Version) {
+        let mut reached = bit(root as u32);
+        // Messages hold only messages further down the list.
+        for message in Message::ALL {
+            for known in message.rows().filter(|known| known.is_in(version)) {
+                let is_reached = reached & bit(message as u32) != 0;
+                if is_reached && self.field(message, known.number).is_none() {
+                    let field = Field::of(known, version);
+                    reached |= field.message().map_or(0, |inner| bit(inner as u32));
+                    self.add(message, field);
+                }
             }
         }
-    }
-
-    /// Adds the fields of several messages.
-    pub(super) fn add_all(&mut self, messages: Fields) -> &mut Self {
-        for (message, fields) in messages {
-            for &(number, name, holds) in *fields {
-                self.add(*message, number, name, name, holds);
-            }
-        }
-        self
-    }
-
-    /// Says that a later generation has this field. What this one has as well stays its own.
-    pub(super) fn add_later(&mut self, message: Message, number: u32) {
-        let known = number <= self.last(message);
-        if let Some(later) = self.later.get_mut(message as usize).filter(|_| !known) {
-            *later |= bit(number);
-        }
-    }
-
-    /// Says that every such message has this field.
-    pub(super) fn require(&mut self, message: Message, number: u32) -> &mut Self {
-        if let Some(required) = self.required.get_mut(message as usize) {
-            *required |= bit(number);
-        }
-        self
-    }
-
-    /// Says that a message has both fields or neither.
-    pub(super) fn pair(&mut self, message: Message, one: u32, other: u32) -> &mut Self {
-        debug_assert!(self.pair.is_none());
-        self.pair = Some((message, one, other));
-        self
     }
 
     /// None where the format has no field of this number.
     #[inline]
     pub(super) fn field(&self, message: Message, number: u32) -> Option<&Field> {
-        let at = *self.numbers.get(message as usize)?.get(number as usize)?;
+        let at = *self.numbers[message as usize].get(number as usize)?;
         self.fields.get(usize::from(at).wrapping_sub(1))
     }
 
     /// The highest number a field of the message has.
     pub(super) fn last(&self, message: Message) -> u32 {
-        self.last.get(message as usize).copied().unwrap_or(0)
-    }
-
-    /// Whether only generations after this one have the field: nothing of this one holds it.
-    pub(super) fn is_later(&self, message: Message, number: u32) -> bool {
-        self.later.get(message as usize).is_some_and(|later| later & bit(number) != 0)
+        self.numbers[message as usize].iter().rposition(|at| *at != 0).unwrap_or(0) as u32
     }
 
     /// A field that such a message has, and that is not among those `seen`.
     pub(super) fn missing(&self, message: Message, seen: u32) -> Option<u32> {
-        let missing = self.required.get(message as usize)? & !seen;
-        if missing != 0 {
-            return Some(missing.trailing_zeros());
-        }
-        let has = |number: u32| seen & bit(number) != 0;
-        let (_, one, other) = self.pair.filter(|pair| pair.0 == message)?;
-        match (has(one), has(other)) {
-            (true, false) => Some(other),
-            (false, true) => Some(one),
-            _ => None,
-        }
-    }
-
-    /// Whether the message holds a table or another list that is counted before it is walked.
-    pub(super) fn counts(&self, message: Message) -> bool {
-        self.fields(message).any(|(_, field)| field.holds.table().is_some())
+        let is_missing = |&&(of, with, number): &&(Message, u32, u32)| {
+            of == message && seen & with == with && seen & bit(number) == 0
+        };
+        self.needs.iter().find(is_missing).map(|need| need.2)
     }
 
     /// The fields of a message, by number.
-    pub(super) fn fields(&self, message: Message) -> impl Iterator<Item = (u32, &Field)> {
-        (1..=LAST_NUMBER).filter_map(move |number| Some((number, self.field(message, number)?)))
+    pub(super) fn fields(&self, message: Message) -> impl Iterator<Item = &Field> {
+        (1..=LAST_NUMBER).filter_map(move |number| self.field(message, number))
+    }
+
+    /// The tables that a message brings, and other lists that are counted before it is walked: their numbers and what
+    /// they are.
+    pub(super) fn tables(&self, message: Message) -> impl Iterator<Item = (u32, Table)> {
+        self.fields(message).filter_map(|field| Some((field.number, field.table()?)))
+    }
+
+    /// The number of the field that is a dictionary of tables.
+    pub(super) fn dictionary(&self, message: Message) -> Option<u32> {
+        let mut fields = self.fields(message);
+        fields.find(|field| field.message() == Some(Message::Dictionary)).map(|field| field.number)
+    }
+
+    /// Whether a profile has one sample type, and values and times are a series: since row 0 is none, as both came in
+    /// the same release.
+    pub(super) fn is_series(&self) -> bool {
+        self.rows == Rows::NullFirst
     }
 
     /// The message that the numbers of fields lead to.
@@ -345,7 +318,7 @@ impl Grammar {
 
     /// The message a field holds.
     pub(super) fn inner(&self, message: Message, number: u32) -> Option<Message> {
-        self.field(message, number)?.holds.message()
+        self.field(message, number)?.message()
     }
 }
 

@@ -13,7 +13,7 @@
 //!
 //! | file | |
 //! |---|---|
-//! | [`grammar`], [`generations`], [`events`], [`signals`] | what fields a format has |
+//! | [`grammar`], [`generations`], [`signals`] | what fields a format has |
 //! | [`candidates`], [`trials`], [`bounds`] | who is tried, on how much |
 //! | [`walk`], [`count`], [`rows`], [`score`] | one walk by one grammar, and its misfits |
 //! | [`look`], [`differences`] | large payloads |
@@ -26,7 +26,6 @@ mod count;
 mod decide;
 mod differences;
 mod endpoint;
-mod events;
 mod foreign;
 mod generations;
 mod grammar;
@@ -256,7 +255,7 @@ fn at_its_word(format: Format) -> Detected {
 #[cfg(test)]
 mod tests {
     use super::candidates::{Answer, Candidate, candidates};
-    use super::grammar::{Holds, Message};
+    use super::grammar::{Field, Holds, Message, Role, many, one};
     use super::*;
     use crate::error::ErrorKind;
     use crate::format::{Codec, Read};
@@ -528,8 +527,9 @@ mod tests {
         // A generation to come, in which the values of a sample have moved.
         let mut made_up = generations::grammar(Format::OTLP.schema().unwrap());
         made_up.name = "otlp-9.9";
-        made_up.add(Message::Sample, 6, "values", "values", Holds::Values);
-        made_up.add(Message::Sample, 4, "weight", "weight", Holds::Number);
+        made_up
+            .add(Message::Sample, Field { role: Role::Values, ..many(6, "values", Holds::Number) });
+        made_up.add(Message::Sample, one(4, "weight", Holds::Number));
         let format = Format::made_up(Box::leak(Box::new(Codec {
             name: "otlp-9.9",
             aliases: &[],

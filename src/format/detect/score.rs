@@ -76,15 +76,6 @@ pub(super) enum Why {
 }
 
 impl Why {
-    /// Why a number is no field's: `later` generations have it, or it is `beyond` all that are known, or between them.
-    pub(super) fn unknown(beyond: bool, later: bool) -> Self {
-        match (later, beyond) {
-            (true, _) => Self::Later,
-            (false, true) => Self::Beyond,
-            (false, false) => Self::Unknown,
-        }
-    }
-
     /// Where it counts.
     fn class(self, score: &mut Score) -> &mut u32 {
         match self {

@@ -11,7 +11,7 @@
 use super::Depth;
 use super::bounds::Bounds;
 use super::candidates::{Answer, Candidate};
-use super::grammar::{Grammar, Holds, Message, Table};
+use super::grammar::{Field, Grammar, Message, Role, Table};
 use super::look::look;
 use super::score::{Outcome, Score, Why};
 use super::walk::{walk, walk_found};
@@ -38,7 +38,7 @@ impl Trial<'_> {
 
     /// Whether it is a candidate for the answer.
     pub(super) fn is_likely(&self) -> bool {
-        let little = matches!(self.candidate.answer, Answer::Other(other) if other.little);
+        let little = matches!(self.candidate.answer, Answer::Other(..));
         let outcome = &self.outcome;
         let enough = !little || outcome.score == Score::default() && outcome.unknown == 0;
         self.is_possible() && outcome.is_plausible() && enough
@@ -46,7 +46,7 @@ impl Trial<'_> {
 
     /// Whether it is another signal, a record of it was seen, and nothing that it does not know.
     pub(super) fn is_other_signal(&self) -> bool {
-        let signal = matches!(self.candidate.answer, Answer::Other(other) if other.signal);
+        let signal = matches!(self.candidate.answer, Answer::Signal(..));
         signal && self.outcome.used(Message::Record) != 0 && self.outcome.score.is_usual()
     }
 
@@ -210,7 +210,7 @@ fn used(trials: &[&Trial]) -> [u32; Message::COUNT] {
 /// Whether two trials are of formats that read alike what was seen, by the same rules.
 fn is_alike(one: &Trial, other: &Trial) -> bool {
     let (ours, theirs) = (&one.candidate.grammar, &other.candidate.grammar);
-    ours.rows == theirs.rows && ours.series == theirs.series && is_equivalent(one, other)
+    ours.rows == theirs.rows && is_equivalent(one, other)
 }
 
 /// Whether two candidates read the payload alike: what was seen of it has the same meaning in both.
@@ -220,7 +220,7 @@ pub(super) fn is_equivalent(a: &Trial, b: &Trial) -> bool {
     // Without a violation of the newer rule, rows 0 are empty, and those that are mean none before too.
     let null =
         ours.rows == theirs.rows || a.outcome.score.semantic == 0 && b.outcome.score.semantic == 0;
-    fields && null && (ours.series == theirs.series || a.outcome.samples == 0)
+    fields && null && (ours.is_series() == theirs.is_series() || a.outcome.samples == 0)
 }
 
 /// Whether all fields that a trial met are the same to both.
@@ -234,20 +234,17 @@ fn same_fields(trial: &Trial, ours: &Grammar, theirs: &Grammar) -> bool {
         });
         let mut known = numbers.filter_map(|number| Some((number, ours.field(message, number)?)));
         known.all(|(number, field)| {
-            theirs
-                .field(message, number)
-                .is_some_and(|other| same(field.holds, other.holds, field.key == other.key))
+            theirs.field(message, number).is_some_and(|other| same(field, other))
         })
     })
 }
 
-/// Whether what a field holds is the same; a list of one and one alone are.
-fn same(ours: Holds, theirs: Holds, name: bool) -> bool {
-    let message = |holds| match holds {
-        Holds::One(message) | Holds::Many(message) | Holds::Row(Table::SampleType, message) => {
-            Some(message)
-        }
+/// Whether two fields are the same; a list of one and one alone are.
+fn same(ours: &Field, theirs: &Field) -> bool {
+    let alone = |field: &Field| match field.role {
+        Role::Plain | Role::Row(Table::SampleType) => field.message(),
         _ => None,
     };
-    name && (ours == theirs || message(ours).is_some() && message(ours) == message(theirs))
+    ours == theirs
+        || ours.key == theirs.key && alone(ours).is_some() && alone(ours) == alone(theirs)
 }

@@ -5,7 +5,7 @@
 //! What a look over the rest [`Found`] worth it is walked after the beginnings.
 
 use super::bounds::Bounds;
-use super::grammar::{Field, Grammar, Holds, Message, Table, bit};
+use super::grammar::{Field, Grammar, Holds, Message, Role, Table, bit};
 use super::look::{DictionaryRows, Found, Part, Probe};
 use super::rows::Rows;
 use super::score::{Clash, Outcome, Path, Why};
@@ -171,66 +171,70 @@ impl<'g> Walk<'g> {
     /// A field: is it known, of the right kind, allowed again; then what is in it.
     fn field(&mut self, message: Message, value: Value, state: &mut State) {
         let (number, kind) = self.at;
-        let Some(&Field { holds, .. }) = self.grammar.field(message, number) else {
+        let Some(field) = self.grammar.field(message, number) else {
             self.outcome.unknown = self.outcome.unknown.saturating_add(1);
-            let (last, later) =
-                (self.grammar.last(message), self.grammar.is_later(message, number));
-            return self.clash(Why::unknown(number > last, later));
+            return self.clash(if self.grammar.later.contains(&(message, number)) {
+                Why::Later
+            } else if number > self.grammar.last(message) {
+                Why::Beyond
+            } else {
+                Why::Unknown
+            });
         };
-        if holds.kind() != kind {
-            if holds.unpacked_kind() != Some(kind) {
+        if field.kind() != kind {
+            if !field.is_list() || field.unpacked() != kind {
                 self.clash(Why::Kind);
                 return;
             }
-            if self.grammar.packs {
+            if self.grammar.strict {
                 self.clash(Why::Unpacked);
             }
         }
         let bit = bit(number);
-        if state.seen & bit != 0 && !holds.repeats() {
+        if state.seen & bit != 0 && !field.many {
             self.clash(Why::Repeated);
         }
         state.seen |= bit;
         self.outcome.known = self.outcome.known.saturating_add(1);
         match value {
-            Value::Number(value) => self.number(holds, value, state),
-            Value::Bytes(body) => self.bytes(holds, body, state),
-            Value::Fixed if holds == Holds::FixedTimes => state.times += 1,
-            Value::Fixed => {}
+            Value::Number(value) => self.number(field, value, state),
+            Value::Bytes(body) => self.bytes(field, body, state),
+            Value::Fixed => state.times += usize::from(field.role == Role::Times),
         }
     }
 
     /// A number, or one of a list that is not packed.
-    fn number(&mut self, holds: Holds, value: u64, state: &mut State) {
-        match holds {
-            Holds::Flag if value > 1 => self.clash(Why::Large),
-            Holds::Small if value as i32 as i64 as u64 != value && value > u64::from(u32::MAX) => {
-                self.clash(Why::Large)
-            }
-            Holds::Index(table) => self.refer(table, value),
-            Holds::SliceStart => state.slice_start = value,
-            Holds::SliceLength => state.slice_length = value,
-            Holds::Indices(Table::Attribute) => self.attribute(value, state),
-            Holds::Indices(table) | Holds::SliceIndices(table) => self.refer(table, value),
-            Holds::Values => state.values += 1,
-            Holds::Times => state.times += 1,
+    fn number(&mut self, field: &Field, value: u64, state: &mut State) {
+        let is_large = match field.holds {
+            Holds::Flag => value > 1,
+            Holds::Small => value as i32 as i64 as u64 != value && value > u64::from(u32::MAX),
+            _ => false,
+        };
+        if is_large {
+            self.clash(Why::Large);
+        }
+        match field.role {
+            Role::Ref(Table::Attribute) => self.attribute(value, state),
+            Role::Ref(table) | Role::Sliced(table) => self.refer(table, value),
+            Role::SliceStart => state.slice_start = value,
+            Role::SliceLength => state.slice_length = value,
+            Role::Values => state.values += 1,
+            Role::Times => state.times += 1,
             _ => {}
         }
     }
 
-    fn bytes(&mut self, holds: Holds, body: &[u8], state: &mut State) {
-        match holds {
-            Holds::One(inner) | Holds::Many(inner) | Holds::Row(_, inner) => {
-                self.inner(inner, body)
-            }
-            Holds::Text | Holds::Texts | Holds::Strings => self.text(body),
+    fn bytes(&mut self, field: &Field, body: &[u8], state: &mut State) {
+        match field.holds {
+            Holds::Message(inner) => self.inner(inner, body),
+            Holds::Text => self.text(body),
             Holds::Prose if !is_prose(body) => self.clash(Why::Text),
             Holds::Id(length) if !body.is_empty() && body.len() != usize::from(length) => {
                 self.clash(Why::IdLength)
             }
-            Holds::FixedTimes if !body.len().is_multiple_of(8) => self.clash(Why::Broken),
-            Holds::FixedTimes => state.times += body.len() / 8,
-            _ if holds.unpacked_kind().is_some() => self.packed(holds, body, state),
+            Holds::Fixed64 if !body.len().is_multiple_of(8) => self.clash(Why::Broken),
+            Holds::Fixed64 => state.times += body.len() / 8,
+            _ if field.is_list() => self.packed(field, body, state),
             _ => {}
         }
     }
@@ -243,28 +247,28 @@ impl<'g> Walk<'g> {
     }
 
     /// The numbers of a packed list, of which a walk looks at the first ones.
-    fn packed(&mut self, holds: Holds, body: &[u8], state: &mut State) {
+    fn packed(&mut self, field: &Field, body: &[u8], state: &mut State) {
         let mut reader = Reader::new(body);
         for _ in 0..self.bounds.numbers {
             if reader.is_empty() || self.stopped {
                 return;
             }
             match reader.varint() {
-                Ok(value) => self.number(holds, value, state),
+                Ok(value) => self.number(field, value, state),
                 Err(_) => return self.clash(Why::Broken),
             }
         }
         self.outcome.cut |= !reader.is_empty();
-        match holds {
-            Holds::Values => state.values += count_packed(reader.rest()),
-            Holds::Times => state.times += count_packed(reader.rest()),
+        match field.role {
+            Role::Values => state.values += count_packed(reader.rest()),
+            Role::Times => state.times += count_packed(reader.rest()),
             _ => {}
         }
     }
 
     /// The first texts only: one that is not UTF-8 is enough to tell.
     fn text(&mut self, body: &[u8]) {
-        if self.grammar.utf8 && self.texts < self.bounds.messages && !is_text(body) {
+        if self.grammar.strict && self.texts < self.bounds.messages && !is_text(body) {
             self.clash(Why::Text);
         }
         self.texts = self.texts.saturating_add(1);
@@ -310,12 +314,9 @@ impl<'g> Walk<'g> {
         match message {
             Message::Sample => self.sample(state),
             Message::Data => {
-                let dictionary = self
-                    .grammar
-                    .fields(message)
-                    .find(|(_, field)| field.holds == Holds::One(Message::Dictionary));
-                if let Some((number, _)) =
-                    dictionary.filter(|(number, _)| self.referred && state.seen & bit(*number) == 0)
+                let dictionary = self.grammar.dictionary(message);
+                if let Some(number) =
+                    dictionary.filter(|number| self.referred && state.seen & bit(*number) == 0)
                 {
                     self.at.0 = number;
                     self.clash(Why::Missing);
@@ -339,7 +340,7 @@ impl<'g> Walk<'g> {
         let one_list = state.values == 0 || state.attributes == 0;
         self.outcome.timed += u32::from(state.times > 0 && listed == state.times && one_list);
         let types = self.rows.count(Table::SampleType);
-        let right = match (self.grammar.series, state.times, state.values) {
+        let right = match (self.grammar.is_series(), state.times, state.values) {
             (true, 0, values) => values == 1,
             (true, times, values) => values == 0 || values == times,
             (false, _, values) => types == Rows::UNKNOWN || values as u64 == types,

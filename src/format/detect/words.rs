@@ -8,7 +8,7 @@
 
 use std::fmt;
 
-use super::grammar::{Field, Grammar, Holds, Message};
+use super::grammar::{Field, Grammar, Message};
 use super::score::{Clash, Why};
 use super::trials::Trial;
 use super::{Endpoint, names};
@@ -164,7 +164,7 @@ impl fmt::Display for Says<'_> {
         let name = field.map_or("no field", |field| field.name);
         match clash.why {
             Why::Kind => {
-                let kind = field.map_or("absent", |field| expected(field.holds));
+                let kind = field.map_or("absent", expected);
                 write!(f, "({name}) would be {kind}")
             }
             Why::Broken => write!(f, "({name}) would be broken"),
@@ -190,12 +190,12 @@ impl fmt::Display for Says<'_> {
 }
 
 /// What the bytes of a field would be by its grammar.
-fn expected(holds: Holds) -> &'static str {
-    match holds.kind() {
+fn expected(field: &Field) -> &'static str {
+    match field.kind() {
         VARINT => "a varint",
         FIXED64 => "8 bytes",
         FIXED32 => "4 bytes",
-        _ if holds.unpacked_kind().is_some() => "packed",
+        _ if field.is_list() => "packed",
         _ => "length-delimited",
     }
 }
@@ -206,7 +206,7 @@ fn kind(kind: u32, field: &Field) -> &'static str {
         VARINT => "a varint",
         FIXED64 => "8 bytes",
         FIXED32 => "4 bytes",
-        LEN if field.holds.unpacked_kind().is_some() => "packed",
+        LEN if field.is_list() => "packed",
         LEN => "length-delimited",
         _ => "a group",
     }
