@@ -13,28 +13,21 @@
 /// How much of a payload is walked: the beginnings of its lists.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bounds {
-    /// Messages of each kind.
+    /// Messages of each kind, and numbers of each packed list.
     pub(super) messages: u32,
     /// Fields of each kind of message, those passed over included.
     pub(super) fields: u32,
-    /// Numbers of each packed list.
-    pub(super) numbers: usize,
     /// Whether the walk goes on after what cannot be.
     pub(super) tolerant: bool,
 }
 
 impl Bounds {
     /// Decides nearly every payload.
-    pub(super) const FIRST: Self = Self::first(8, 64);
+    pub(super) const FIRST: Self = Self { messages: 8, fields: 64, tolerant: false };
     /// For payloads whose first messages are empty or unusual.
-    pub(super) const SECOND: Self = Self::first(64, 512);
+    pub(super) const SECOND: Self = Self { messages: 64, fields: 512, tolerant: false };
     /// For small payloads that the beginnings leave open.
-    pub(super) const WHOLE: Self =
-        Self { messages: u32::MAX, fields: u32::MAX, numbers: usize::MAX, tolerant: false };
+    pub(super) const WHOLE: Self = Self { messages: u32::MAX, fields: u32::MAX, tolerant: false };
     /// For payloads that are broken by any grammar.
-    pub(super) const TOLERANT: Self = Self { tolerant: true, ..Self::first(64, 1 << 10) };
-
-    const fn first(messages: u32, fields: u32) -> Self {
-        Self { messages, fields, numbers: messages as usize, tolerant: false }
-    }
+    pub(super) const TOLERANT: Self = Self { messages: 64, fields: 1 << 10, tolerant: true };
 }

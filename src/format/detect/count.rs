@@ -18,31 +18,28 @@ use crate::wire::read::Reader;
 use crate::wire::{LEN, VARINT};
 
 impl Walk<'_> {
-    /// Counts the tables that a message brings for all that is in it.
+    /// Counts the tables that a message brings, before anything that refers to them: rows may stand behind
+    /// references.
     pub(super) fn count_tables(&mut self, message: Message, body: &[u8]) {
-        if matches!(message, Message::Data | Message::Profile) {
-            if self.grammar.tables(message).next().is_some() {
-                self.grammar.tables(message).for_each(|(_, table)| self.rows.reset(table));
-                let mut left = self.bounds.fields;
-                self.count(message, body, &mut left);
-            }
-            if self.grammar.dictionary(message).is_some() {
-                self.count_dictionary(body);
-            }
+        let is_beside = message == Message::Data && self.grammar.dictionary().is_some();
+        let brings = || self.grammar.tables(message).next().is_some();
+        if is_beside || matches!(message, Message::Data | Message::Profile) && brings() {
+            self.grammar.tables(message).for_each(|(_, table)| self.rows.reset(table));
+            self.count(message, body, &mut self.bounds.fields.clone());
         }
     }
 
-    /// Counts the rows of the tables in a message, so that references to them can be followed
-    /// wherever they stand.
+    /// Counts the rows of the tables in a message, and in all parts of its dictionary, wherever they stand.
     ///
     /// `left` is how many fields may still be looked at; it is shared by the parts of one
     /// dictionary.
     fn count(&mut self, message: Message, body: &[u8], left: &mut u32) {
+        let mut left_inside = *left;
         let mut reader = Reader::new(body);
+        let path = self.path;
         while let Ok(Some(tag)) = reader.tag() {
-            if *left == 0 {
-                self.unknown_rows(message);
-                break;
+            if *left == 0 || left_inside == 0 {
+                return self.unknown_rows(message);
             }
             *left -= 1;
             self.at = (tag >> 3, tag & 7);
@@ -53,9 +50,17 @@ impl Walk<'_> {
                 }
                 (Some(table), LEN) => match reader.bytes() {
                     Ok(row) => self.row(table, row),
-                    Err(_) => break,
+                    Err(_) => return,
                 },
-                _ if reader.skip(tag, 0).is_err() => break,
+                (None, LEN) if field.is_some_and(Field::is_dictionary) => match reader.bytes() {
+                    Ok(part) => {
+                        self.path = path.into(tag >> 3);
+                        self.count(Message::Dictionary, part, &mut left_inside);
+                        self.path = path;
+                    }
+                    Err(_) => return,
+                },
+                _ if reader.skip(tag, 0).is_err() => return,
                 _ => {}
             }
         }
@@ -74,7 +79,7 @@ impl Walk<'_> {
         }
         let wanted = self.grammar.rows == RowZero::NullFirst && table.has_null_row()
             || table == Table::String;
-        if self.rows.count(table) == 0 && wanted && !is_null(row) {
+        if self.rows.counts[table as usize] == 0 && wanted && !is_null(row) {
             self.clash(Why::RowZero(table));
         }
         if table == Table::Attribute {
@@ -87,12 +92,14 @@ impl Walk<'_> {
     /// before.
     fn unknown_rows(&mut self, message: Message) {
         self.outcome.cut = true;
+        let is_beside = message == Message::Data && self.grammar.dictionary().is_some();
+        let message = if is_beside { Message::Dictionary } else { message };
         let counted = self.counted.filter(|_| message == Message::Dictionary);
         // Encoders write sample types first.
         let tables = self.grammar.tables(message).filter(|(_, table)| *table != Table::SampleType);
         for (number, table) in tables {
-            let rows = counted.and_then(|rows| rows.get(number as usize));
-            self.rows.set(table, rows.copied().unwrap_or(Rows::UNKNOWN));
+            self.rows.counts[table as usize] =
+                counted.map_or(Rows::UNKNOWN, |rows| rows[number as usize]);
         }
     }
 
@@ -100,38 +107,7 @@ impl Walk<'_> {
     /// others.
     pub(super) fn rows_elsewhere(&mut self) {
         for (_, table) in self.grammar.tables(Message::Profile) {
-            self.rows.set(table, Rows::UNKNOWN);
-        }
-    }
-
-    /// Counts the tables of all dictionaries in a payload before anything that refers to them.
-    ///
-    /// All its parts, wherever they stand among the resources; `left` bounds the fields of the
-    /// payload, and `left_inside` those of the dictionary.
-    fn count_dictionary(&mut self, body: &[u8]) {
-        let mut reader = Reader::new(body);
-        let mut left = self.bounds.fields;
-        // Those of the dictionary, however many parts it is in: it may be none.
-        let mut left_inside = left;
-        let path = self.path;
-        while let Ok(Some(tag)) = reader.tag() {
-            if left == 0 || left_inside == 0 {
-                self.unknown_rows(Message::Dictionary);
-                break;
-            }
-            left -= 1;
-            if tag & 7 != LEN {
-                if reader.skip(tag, 0).is_err() {
-                    break;
-                }
-                continue;
-            }
-            let Ok(inner) = reader.bytes() else { break };
-            if self.grammar.inner(Message::Data, tag >> 3) == Some(Message::Dictionary) {
-                self.path = path.into(tag >> 3);
-                self.count(Message::Dictionary, inner, &mut left_inside);
-                self.path = path;
-            }
+            self.rows.counts[table as usize] = Rows::UNKNOWN;
         }
     }
 }

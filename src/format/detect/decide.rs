@@ -16,6 +16,7 @@
 use super::bounds::Bounds;
 use super::candidates::{Answer, Candidate};
 use super::grammar::{Grammar, Message, Role, Table, bit};
+use super::score::HARD;
 use super::trials::{Trial, Trials, is_equivalent};
 use super::walk::walk;
 use super::{Certainty, Depth, Detected, Endpoint, words};
@@ -74,7 +75,7 @@ pub(super) fn decide(
             let mut evidence = words::evidence(winner, &trials);
             if let Certainty::Preferred(others) = &certainty {
                 if ties.iter().any(|trial| is_either(winner, trial)) {
-                    let orphans = winner.outcome.score.orphans;
+                    let orphans = winner.outcome.orphans;
                     evidence.push(words::preference(winner.name(), others, orphans));
                 }
                 if !whole {
@@ -106,10 +107,10 @@ fn is_format(trial: &Trial, hint: Format) -> bool {
 /// as it is one only if a record of it was seen without a fault.
 fn best<'a, 'c>(trials: &'a [Trial<'c>]) -> Vec<&'a Trial<'c>> {
     let likely = || trials.iter().filter(|trial| trial.is_likely());
-    let Some(least) = likely().map(|trial| trial.rank(false)).min() else {
+    let Some(least) = likely().map(|trial| trial.outcome.score).min() else {
         return Vec::new();
     };
-    let mut ties: Vec<&Trial> = likely().filter(|trial| trial.rank(false) == least).collect();
+    let mut ties: Vec<&Trial> = likely().filter(|trial| trial.outcome.score == least).collect();
     if let Some(&signal) = ties.iter().find(|trial| trial.is_other_signal()) {
         return vec![signal];
     }
@@ -151,10 +152,10 @@ fn keep_sent_to(endpoint: Endpoint, ties: &mut Vec<&Trial>) -> bool {
 /// Puts those first that leave the fewest attributes unused, and drops those that leave more:
 /// a misread value uses no attribute. Where one list may be either, orphans are only a hint.
 fn by_orphans(ties: &mut Vec<&Trial>) {
-    ties.sort_by_key(|trial| trial.rank(true));
+    ties.sort_by_key(|trial| trial.outcome.orphans);
     if let Some(&first) = ties.first() {
-        let fewest = first.rank(true);
-        ties.retain(|trial| trial.rank(true) == fewest || is_either(first, trial));
+        let fewest = first.outcome.orphans;
+        ties.retain(|trial| trial.outcome.orphans == fewest || is_either(first, trial));
     }
 }
 
@@ -163,7 +164,7 @@ fn by_orphans(ties: &mut Vec<&Trial>) {
 /// Profilers on CPU write timestamps and attributes; values of each time without any attribute
 /// nobody is known to write.
 fn is_preferred(trial: &Trial, other: &Trial) -> bool {
-    let (ours, theirs) = (trial.outcome.score.orphans, other.outcome.score.orphans);
+    let (ours, theirs) = (trial.outcome.orphans, other.outcome.orphans);
     let likelier = if ours == theirs { lists(trial) == Some(ATTRIBUTES) } else { ours < theirs };
     is_equivalent(trial, other) || is_either(trial, other) && likelier
 }
@@ -283,9 +284,9 @@ fn broken(candidates: &[Candidate], payload: &[u8]) -> Option<Detected> {
             outcome: walk(&candidate.grammar, payload, Bounds::TOLERANT),
         })
         .filter(|trial| trial.outcome.is_plausible())
-        .filter(|trial| trial.outcome.known / 32 >= trial.outcome.score.hard)
+        .filter(|trial| trial.outcome.known / 32 >= trial.outcome.score[HARD])
         .collect();
-    let winner = trials.iter().min_by_key(|trial| trial.rank(false))?;
+    let winner = trials.iter().min_by_key(|trial| trial.outcome.score)?;
     let evidence =
         vec![format!("it is broken, and nearest to {}: {}", winner.name(), words::fault(winner))];
     Some(Detected { format: winner.candidate.format()?, certainty: Certainty::Certain, evidence })

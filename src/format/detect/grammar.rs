@@ -193,6 +193,10 @@ impl Field {
         }
     }
 
+    pub(super) fn is_dictionary(&self) -> bool {
+        self.holds == Holds::Message(Message::Dictionary)
+    }
+
     /// The list that an occurrence of the field makes longer by one.
     pub(super) fn table(&self) -> Option<Table> {
         match self.role {
@@ -299,10 +303,9 @@ impl Grammar {
         self.fields(message).filter_map(|field| Some((field.number, field.table()?)))
     }
 
-    /// The number of the field that is a dictionary of tables.
-    pub(super) fn dictionary(&self, message: Message) -> Option<u32> {
-        let mut fields = self.fields(message);
-        fields.find(|field| field.message() == Some(Message::Dictionary)).map(|field| field.number)
+    /// The number of the field of the payload that is a dictionary of tables.
+    pub(super) fn dictionary(&self) -> Option<u32> {
+        self.fields(Message::Data).find(|field| field.is_dictionary()).map(|field| field.number)
     }
 
     /// Whether a profile has one sample type, and values and times are a series: since row 0 is none, as both came in

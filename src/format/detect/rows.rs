@@ -14,8 +14,8 @@ const FOLLOWED: usize = 4096;
 
 /// How many rows every table has, and which attributes are referred to.
 pub(super) struct Rows {
-    /// By table; [`UNKNOWN`](Self::UNKNOWN) where nobody counted.
-    counts: [u64; Table::COUNT],
+    /// By table; [`UNKNOWN`](Self::UNKNOWN) where nobody counted: then no reference is past it.
+    pub(super) counts: [u64; Table::COUNT],
     /// What the key of each attribute is known by.
     keys: Vec<u32>,
     /// A bit for each attribute.
@@ -30,17 +30,9 @@ impl Rows {
         Self { counts: [0; Table::COUNT], keys: Vec::new(), used: [0; FOLLOWED / 64] }
     }
 
-    /// [`UNKNOWN`](Self::UNKNOWN) where it was not counted: then no reference is past it.
-    #[inline]
-    pub(super) fn count(&self, table: Table) -> u64 {
-        self.counts.get(table as usize).copied().unwrap_or(Self::UNKNOWN)
-    }
-
     /// Forgets a table, since another message brings its own.
     pub(super) fn reset(&mut self, table: Table) {
-        if let Some(count) = self.counts.get_mut(table as usize) {
-            *count = 0;
-        }
+        self.counts[table as usize] = 0;
         if table == Table::Attribute {
             self.keys.clear();
             self.used = [0; FOLLOWED / 64];
@@ -48,15 +40,7 @@ impl Rows {
     }
 
     pub(super) fn add(&mut self, table: Table, rows: u64) {
-        if let Some(count) = self.counts.get_mut(table as usize) {
-            *count = count.saturating_add(rows);
-        }
-    }
-
-    pub(super) fn set(&mut self, table: Table, rows: u64) {
-        if let Some(count) = self.counts.get_mut(table as usize) {
-            *count = rows;
-        }
+        self.counts[table as usize] = self.counts[table as usize].saturating_add(rows);
     }
 
     /// Notes the key of the next attribute.
@@ -81,7 +65,7 @@ impl Rows {
 
     /// Attributes other than row 0, of those followed, that nothing refers to.
     pub(super) fn orphans(&self) -> u32 {
-        let rows = self.count(Table::Attribute).min(FOLLOWED as u64) as u32;
+        let rows = self.counts[Table::Attribute as usize].min(FOLLOWED as u64) as u32;
         let used: u32 = self.used.iter().map(|word| word.count_ones()).sum();
         let zero = self.used.first().map_or(0, |word| (word & 1) as u32);
         rows.saturating_sub(1).saturating_sub(used - zero)

@@ -5,40 +5,22 @@
 
 use super::grammar::{Message, Table};
 
-/// What does not fit, the heavier kind first. Sums of one kind are compared before the next kind
-/// is looked at, so no number of small oddities weighs as much as one contradiction.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Score {
-    /// Bytes this format cannot have.
-    pub(super) hard: u32,
-    /// Fields and references that lead nowhere.
-    pub(super) structural: u32,
-    /// What a newer generation writes.
-    pub(super) soft: u32,
-    /// What an unusual encoder writes: a list one number at a time. That a field is known, if
-    /// written so, tells more than that it is not known.
-    pub(super) unpacked: u32,
-    /// What breaks a rule of the format.
-    pub(super) semantic: u32,
-    /// Attributes that nothing refers to.
-    pub(super) orphans: u32,
-}
+/// What does not fit: how much of each kind, the heavier kind first. Sums of one kind are compared before the
+/// next kind is looked at, so no number of small oddities weighs as much as one contradiction.
+pub(super) type Score = [u32; 5];
 
-impl Score {
-    /// Whether an encoder of the format as it is wrote it, in the usual way.
-    pub(super) fn is_usual(&self) -> bool {
-        self.soft == 0 && self.unpacked == 0
-    }
-
-    /// The heaviest kind that there is any of, by a number that is higher the heavier it is.
-    fn heaviest(&self) -> u8 {
-        let kinds = [self.semantic, self.unpacked, self.soft, self.structural, self.hard];
-        kinds
-            .iter()
-            .zip(1..)
-            .fold(0, |heaviest, (&count, kind)| if count > 0 { kind } else { heaviest })
-    }
-}
+/// Bytes this format cannot have.
+pub(super) const HARD: usize = 0;
+/// Fields and references that lead nowhere.
+pub(super) const STRUCTURAL: usize = 1;
+/// What a newer generation writes.
+pub(super) const SOFT: usize = 2;
+/// Whether there is what an unusual encoder writes: a list one number at a time. That a field is known, if written
+/// so, tells more than that it is not known. It is the encoder's way: how many of a sample's numbers are lists differs
+/// between generations, and tells nothing, so it counts once.
+pub(super) const UNPACKED: usize = 3;
+/// What breaks a rule of the format.
+pub(super) const SEMANTIC: usize = 4;
 
 /// Why something does not fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,16 +58,14 @@ pub(super) enum Why {
 }
 
 impl Why {
-    /// Where it counts.
-    fn class(self, score: &mut Score) -> &mut u32 {
+    /// The place in a [`Score`] where it counts.
+    fn kind(self) -> usize {
         match self {
-            Self::Kind | Self::Broken | Self::Later => &mut score.hard,
-            Self::Unknown | Self::Repeated | Self::Past(_) | Self::Large | Self::Text => {
-                &mut score.structural
-            }
-            Self::Beyond => &mut score.soft,
-            Self::Unpacked => &mut score.unpacked,
-            _ => &mut score.semantic,
+            Self::Kind | Self::Broken | Self::Later => HARD,
+            Self::Unknown | Self::Repeated | Self::Past(_) | Self::Large | Self::Text => STRUCTURAL,
+            Self::Beyond => SOFT,
+            Self::Unpacked => UNPACKED,
+            _ => SEMANTIC,
         }
     }
 }
@@ -127,9 +107,11 @@ pub(super) struct Clash {
 }
 
 /// What a walk of a payload by one grammar found.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Outcome {
     pub(super) score: Score,
+    /// Attributes that nothing refers to.
+    pub(super) orphans: u32,
     /// The first clash of the heaviest kind.
     pub(super) worst: Option<Clash>,
     /// The numbers of the fields met in each message.
@@ -151,45 +133,31 @@ pub(super) struct Outcome {
 }
 
 impl Outcome {
-    /// Nothing seen, nothing amiss.
-    pub(super) fn new() -> Self {
-        Self {
-            score: Score::default(),
-            worst: None,
-            used: [0; Message::COUNT],
-            known: 0,
-            unknown: 0,
-            cut: false,
-            samples: 0,
-            timed: 0,
-        }
-    }
-
-    /// Before the first walk.
-    pub(super) fn untried() -> Self {
-        Self { cut: true, ..Self::new() }
-    }
-
     /// Counts a clash, and keeps it if it is heavier than all before.
     #[cold]
     pub(super) fn clash(&mut self, clash: Clash) {
-        let before = self.score;
-        let count = clash.why.class(&mut self.score);
-        *count = count.saturating_add(1);
-        if *count == 1 && self.score.heaviest() > before.heaviest() {
+        let kind = clash.why.kind();
+        if self.score.iter().take(kind + 1).all(|count| *count == 0) {
             self.worst = Some(clash);
         }
+        let most = if kind == UNPACKED { 1 } else { u32::MAX };
+        self.score[kind] = self.score[kind].saturating_add(1).min(most);
     }
 
     /// The fields met in a message.
     pub(super) fn used(&self, message: Message) -> u32 {
-        self.used.get(message as usize).copied().unwrap_or(0)
+        self.used[message as usize]
     }
 
     /// Whether the walk found nothing amiss but what newer generations bring.
     /// So far: what was passed over may tell another thing.
     pub(super) fn is_clean(&self) -> bool {
-        self.score.hard == 0 && self.score.structural == 0 && self.score.semantic == 0
+        self.score[HARD] == 0 && self.score[STRUCTURAL] == 0 && self.score[SEMANTIC] == 0
+    }
+
+    /// Whether an encoder of the format as it is wrote it, in the usual way.
+    pub(super) fn is_usual(&self) -> bool {
+        self.score[SOFT] == 0 && self.score[UNPACKED] == 0
     }
 
     /// Whether more of it is known than not, and enough if something is amiss.

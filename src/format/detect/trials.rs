@@ -13,7 +13,7 @@ use super::bounds::Bounds;
 use super::candidates::{Answer, Candidate};
 use super::grammar::{Field, Grammar, Message, Role, Table};
 use super::look::look;
-use super::score::{Outcome, Score, Why};
+use super::score::{HARD, Outcome, SEMANTIC, SOFT, Score, UNPACKED, Why};
 use super::walk::{walk, walk_found};
 
 /// Payloads up to this size are walked whole, if it takes that to decide.
@@ -33,7 +33,7 @@ impl Trial<'_> {
 
     /// No contradiction was met.
     pub(super) fn is_possible(&self) -> bool {
-        self.outcome.score.hard == 0
+        self.outcome.score[HARD] == 0
     }
 
     /// Whether it is a candidate for the answer.
@@ -47,30 +47,20 @@ impl Trial<'_> {
     /// Whether it is another signal, a record of it was seen, and nothing that it does not know.
     pub(super) fn is_other_signal(&self) -> bool {
         let signal = matches!(self.candidate.answer, Answer::Signal(..));
-        signal && self.outcome.used(Message::Record) != 0 && self.outcome.score.is_usual()
+        signal && self.outcome.used(Message::Record) != 0 && self.outcome.is_usual()
     }
 
     /// Whether it is worse than what fits best for nothing but lists written one number at a time, or an id of a
     /// wrong length. Some writers do the first always; and to the other format such an id is a list of references, of
     /// which it may not be known yet where they lead.
     fn is_worse_by_form(&self, least: Score) -> bool {
-        let heavy = |score: Score| (score.hard, score.structural, score.soft);
-        let odd = self.outcome.score.unpacked > 0 || self.has_odd_id();
-        odd && heavy(self.outcome.score) <= heavy(least)
+        let odd = self.outcome.score[UNPACKED] > 0 || self.has_odd_id();
+        odd && self.outcome.score[..=SOFT] <= least[..=SOFT]
     }
 
     /// Whether nothing is wrong with it but an id of a wrong length.
     fn has_odd_id(&self) -> bool {
         self.outcome.worst.is_some_and(|clash| clash.why == Why::IdLength)
-    }
-
-    /// The order of trials, the best first; orphans count only between those for which every
-    /// unused row is one. Whether lists are written one number at a time is the encoder's way: how many of a
-    /// sample's numbers are lists differs between generations, and tells nothing.
-    pub(super) fn rank(&self, orphans: bool) -> Score {
-        let score = self.outcome.score;
-        let orphans = if orphans { score.orphans } else { 0 };
-        Score { orphans, unpacked: score.unpacked.min(1), ..score }
     }
 }
 
@@ -87,7 +77,8 @@ impl<'c> Trials<'c> {
     /// Tries all candidates on the beginnings of all lists; those that are left on more of it, until
     /// one alone is without fault or all was seen; of a large payload on what a look over it finds.
     pub(super) fn of(candidates: &'c [Candidate], payload: &[u8], depth: Depth) -> Self {
-        let untried = |candidate| Trial { candidate, outcome: Outcome::untried() };
+        let untried =
+            |candidate| Trial { candidate, outcome: Outcome { cut: true, ..Outcome::default() } };
         let mut trials = Self { all: candidates.iter().map(untried).collect(), whole: true };
         let is_small = payload.len() <= SMALL;
         let rounds = [Bounds::FIRST, Bounds::SECOND].into_iter();
@@ -134,7 +125,7 @@ impl<'c> Trials<'c> {
             let least = self.least();
             let next = self.all.iter_mut().zip(&mut walked).find(|(trial, walked)| {
                 let fits = least.is_none_or(|least| {
-                    trial.rank(false) <= least || trial.is_worse_by_form(least)
+                    trial.outcome.score <= least || trial.is_worse_by_form(least)
                 });
                 fits && trial.is_possible() && trial.outcome.cut && !**walked
             });
@@ -147,7 +138,7 @@ impl<'c> Trials<'c> {
     /// How well those fit that fit best.
     fn least(&self) -> Option<Score> {
         let likely = self.all.iter().filter(|trial| trial.is_likely());
-        likely.map(|trial| trial.rank(false)).min()
+        likely.map(|trial| trial.outcome.score).min()
     }
 
     /// Whether one format is without fault and no other, or nothing is left to choose from. What is
@@ -155,7 +146,7 @@ impl<'c> Trials<'c> {
     fn standing(&self) -> Standing {
         let possible = || self.all.iter().filter(|trial| trial.is_possible());
         let clean = possible().filter(|trial| {
-            (trial.outcome.is_clean() || trial.has_odd_id()) && trial.outcome.score.is_usual()
+            (trial.outcome.is_clean() || trial.has_odd_id()) && trial.outcome.is_usual()
         });
         let mut rivals =
             clean.filter(|trial| trial.candidate.format().is_some() || trial.is_other_signal());
@@ -178,7 +169,7 @@ impl<'c> Trials<'c> {
             return Vec::new();
         };
         let likely = self.all.iter().filter(|trial| trial.is_likely());
-        let fits = |trial: &Trial| trial.rank(false) == least || trial.is_worse_by_form(least);
+        let fits = |trial: &Trial| trial.outcome.score == least || trial.is_worse_by_form(least);
         likely.filter(|trial| fits(trial)).collect()
     }
 }
@@ -218,8 +209,8 @@ pub(super) fn is_equivalent(a: &Trial, b: &Trial) -> bool {
     let (ours, theirs) = (&a.candidate.grammar, &b.candidate.grammar);
     let fields = same_fields(a, ours, theirs) && same_fields(b, theirs, ours);
     // Without a violation of the newer rule, rows 0 are empty, and those that are mean none before too.
-    let null =
-        ours.rows == theirs.rows || a.outcome.score.semantic == 0 && b.outcome.score.semantic == 0;
+    let null = ours.rows == theirs.rows
+        || a.outcome.score[SEMANTIC] == 0 && b.outcome.score[SEMANTIC] == 0;
     fields && null && (ours.is_series() == theirs.is_series() || a.outcome.samples == 0)
 }
 

@@ -8,7 +8,7 @@ use super::bounds::Bounds;
 use super::grammar::{Field, Grammar, Holds, Message, Role, Table, bit};
 use super::look::{DictionaryRows, Found, Part, Probe};
 use super::rows::Rows;
-use super::score::{Clash, Outcome, Path, Why};
+use super::score::{Clash, HARD, Outcome, Path, Why};
 use crate::format::otlp::schema::Rows as RowZero;
 use crate::wire::packed::count_packed;
 use crate::wire::read::Reader;
@@ -51,14 +51,6 @@ pub(super) struct Walk<'g> {
     pub(super) stopped: bool,
 }
 
-/// The value of a field.
-#[derive(Clone, Copy)]
-enum Value<'a> {
-    Number(u64),
-    Fixed,
-    Bytes(&'a [u8]),
-}
-
 /// What the fields of one message say together.
 #[derive(Default)]
 struct State {
@@ -84,7 +76,7 @@ impl<'g> Walk<'g> {
             grammar,
             bounds,
             counted,
-            outcome: Outcome::new(),
+            outcome: Outcome::default(),
             rows: Rows::new(),
             messages: [0; Message::COUNT],
             fields: [0; Message::COUNT],
@@ -99,7 +91,7 @@ impl<'g> Walk<'g> {
     }
 
     fn message(&mut self, message: Message, body: &[u8]) {
-        if !step(&mut self.messages, message, self.bounds.messages) {
+        if !step(&mut self.messages[message as usize], self.bounds.messages) {
             self.outcome.cut = true;
             return;
         }
@@ -133,26 +125,24 @@ impl<'g> Walk<'g> {
                 break;
             };
             let Some(tag) = tag else { break };
-            if !step(&mut self.fields, message, self.bounds.fields) {
+            if !step(&mut self.fields[message as usize], self.bounds.fields) {
                 (self.outcome.cut, whole) = (true, false);
                 break;
             }
             self.at = (tag >> 3, tag & 7);
-            let Some(value) = self.value(&mut reader, tag) else {
-                break;
-            };
-            self.field(message, value, &mut state);
+            let Some((number, body)) = self.value(&mut reader, tag) else { break };
+            self.field(message, number, body, &mut state);
         }
         self.leave(message, &state, whole);
     }
 
-    /// The value of the field whose tag was read; where it is cut short, what there is of it.
-    fn value<'a>(&mut self, reader: &mut Reader<'a>, tag: u32) -> Option<Value<'a>> {
+    /// The value of the field whose tag was read, a number or bytes; where it is cut short, what there is of it.
+    fn value<'a>(&mut self, reader: &mut Reader<'a>, tag: u32) -> Option<(u64, &'a [u8])> {
         let rest = reader.rest();
         let value = match tag & 7 {
-            VARINT => reader.varint().ok().map(Value::Number),
-            LEN => reader.bytes().ok().map(Value::Bytes),
-            FIXED64 | FIXED32 => reader.skip(tag, 0).ok().map(|()| Value::Fixed),
+            VARINT => reader.varint().ok().map(|number| (number, &[][..])),
+            LEN => reader.bytes().ok().map(|body| (0, body)),
+            FIXED64 | FIXED32 => reader.skip(tag, 0).ok().map(|()| (0, &[][..])),
             // No format here has groups.
             _ => None,
         };
@@ -162,14 +152,14 @@ impl<'g> Walk<'g> {
                 let mut short = Reader::new(rest);
                 short.varint().ok()?;
                 *reader = Reader::new(&[]);
-                return Some(Value::Bytes(short.rest()));
+                return Some((0, short.rest()));
             }
         }
         value
     }
 
     /// A field: is it known, of the right kind, allowed again; then what is in it.
-    fn field(&mut self, message: Message, value: Value, state: &mut State) {
+    fn field(&mut self, message: Message, value: u64, body: &[u8], state: &mut State) {
         let (number, kind) = self.at;
         let Some(field) = self.grammar.field(message, number) else {
             self.outcome.unknown = self.outcome.unknown.saturating_add(1);
@@ -196,10 +186,10 @@ impl<'g> Walk<'g> {
         }
         state.seen |= bit;
         self.outcome.known = self.outcome.known.saturating_add(1);
-        match value {
-            Value::Number(value) => self.number(field, value, state),
-            Value::Bytes(body) => self.bytes(field, body, state),
-            Value::Fixed => state.times += usize::from(field.role == Role::Times),
+        match kind {
+            VARINT => self.number(field, value, state),
+            LEN => self.bytes(field, body, state),
+            _ => state.times += usize::from(field.role == Role::Times),
         }
     }
 
@@ -249,7 +239,7 @@ impl<'g> Walk<'g> {
     /// The numbers of a packed list, of which a walk looks at the first ones.
     fn packed(&mut self, field: &Field, body: &[u8], state: &mut State) {
         let mut reader = Reader::new(body);
-        for _ in 0..self.bounds.numbers {
+        for _ in 0..self.bounds.messages {
             if reader.is_empty() || self.stopped {
                 return;
             }
@@ -279,7 +269,7 @@ impl<'g> Walk<'g> {
         // Where row 0 is a row like any other, pprof's ids, which begin with 1, were written too.
         let one_based =
             u64::from(self.grammar.rows == RowZero::FromZero && table == Table::Location);
-        if row != 0 && row >= self.rows.count(table).saturating_add(one_based) {
+        if row != 0 && row >= self.rows.counts[table as usize].saturating_add(one_based) {
             self.clash(Why::Past(table));
         }
     }
@@ -304,25 +294,21 @@ impl<'g> Walk<'g> {
 
     /// What only the whole message tells.
     fn leave(&mut self, message: Message, state: &State, whole: bool) {
-        if let Some(used) = self.outcome.used.get_mut(message as usize) {
-            *used |= state.seen;
-        }
+        self.outcome.used[message as usize] |= state.seen;
         if !whole || self.stopped {
             return;
         }
         self.missing(message, state.seen);
-        match message {
-            Message::Sample => self.sample(state),
-            Message::Data => {
-                let dictionary = self.grammar.dictionary(message);
-                if let Some(number) =
-                    dictionary.filter(|number| self.referred && state.seen & bit(*number) == 0)
-                {
-                    self.at.0 = number;
-                    self.clash(Why::Missing);
-                }
-            }
-            _ => {}
+        if message == Message::Sample {
+            self.sample(state);
+        }
+        if message == Message::Data
+            && self.referred
+            && let Some(number) = self.grammar.dictionary()
+            && state.seen & bit(number) == 0
+        {
+            self.at.0 = number;
+            self.clash(Why::Missing);
         }
     }
 
@@ -339,7 +325,7 @@ impl<'g> Walk<'g> {
         let listed = if state.values > 0 { state.values } else { state.attributes };
         let one_list = state.values == 0 || state.attributes == 0;
         self.outcome.timed += u32::from(state.times > 0 && listed == state.times && one_list);
-        let types = self.rows.count(Table::SampleType);
+        let types = self.rows.counts[Table::SampleType as usize];
         let right = match (self.grammar.is_series(), state.times, state.values) {
             (true, 0, values) => values == 1,
             (true, times, values) => values == 0 || values == times,
@@ -348,7 +334,8 @@ impl<'g> Walk<'g> {
         if !right {
             self.clash(Why::Shape);
         }
-        if state.slice_start.saturating_add(state.slice_length) > self.rows.count(Table::Slice)
+        if state.slice_start.saturating_add(state.slice_length)
+            > self.rows.counts[Table::Slice as usize]
             && state.slice_length > 0
         {
             self.clash(Why::Past(Table::Slice));
@@ -359,13 +346,13 @@ impl<'g> Walk<'g> {
     pub(super) fn clash(&mut self, why: Why) {
         let (number, kind) = self.at;
         self.outcome.clash(Clash { path: self.path, number, kind, why });
-        self.stopped = self.outcome.score.hard > 0 && !self.bounds.tolerant;
+        self.stopped = self.outcome.score[HARD] > 0 && !self.bounds.tolerant;
     }
 
     fn finish(self) -> Outcome {
         let mut outcome = self.outcome;
         if self.grammar.rows == RowZero::NullFirst && !outcome.cut {
-            outcome.score.orphans = self.rows.orphans();
+            outcome.orphans = self.rows.orphans();
         }
         outcome
     }
@@ -373,14 +360,10 @@ impl<'g> Walk<'g> {
 
 /// Takes one step of those a kind of message is allowed.
 #[inline]
-fn step(taken: &mut [u32; Message::COUNT], message: Message, most: u32) -> bool {
-    match taken.get_mut(message as usize) {
-        Some(steps) if *steps < most => {
-            *steps += 1;
-            true
-        }
-        _ => false,
-    }
+fn step(taken: &mut u32, most: u32) -> bool {
+    let may = *taken < most;
+    *taken += u32::from(may);
+    may
 }
 
 /// Whether a text is UTF-8, and has no control characters but those that part lines and words.
