@@ -7,6 +7,7 @@ mod files;
 use std::collections::BTreeMap;
 
 use otlp_profiles::format::SourceOptions;
+use otlp_profiles::model::Value;
 use otlp_profiles::{
     Certainty, ErrorKind, Format, Limits, Policy, Profiles, ReadOptions, WriteOptions, read, write,
 };
@@ -428,6 +429,101 @@ fn frames_that_speedscopes_events_leave_open_are_said() {
         let said = reading.findings.iter().find(|finding| finding.code == "frame.unclosed");
         assert_eq!(said.map_or(0, |finding| finding.count), open, "{events}");
     }
+}
+
+/// Go prints these of a program without contention, and where no thread was created.
+#[test]
+fn a_profile_without_samples_keeps_what_it_says() {
+    let types = |bytes: &[u8], format| {
+        let profiles = detected(bytes, format);
+        let written = write(&profiles, Format::PPROF, &WriteOptions::default()).unwrap();
+        assert!(read(&written.payload, &Default::default()).is_ok());
+        sums(&profiles).into_keys().collect::<Vec<_>>()
+    };
+    let mutex = b"--- mutex:\ncycles/second=1000000000\nsampling period=1\n";
+    let threads = b"threadcreate profile: total 0\n";
+    assert_eq!(types(mutex, Format::PPROF_LEGACY), ["contentions count", "delay nanoseconds"]);
+    assert_eq!(types(threads, Format::PPROF_LEGACY), ["threadcreate count"]);
+    let empty = FILE.replace("[[0],[0,1]]", "[]").replace("[1,2]", "[]");
+    assert_eq!(detected(empty.as_bytes(), Format::SPEEDSCOPE).iter().count(), 2);
+}
+
+#[test]
+fn goroutines_have_the_labels_that_go_prints() {
+    let text = |labels: &str| {
+        format!(
+            "goroutine profile: total 3\n2 @ 0x12 0x34\n# labels: {labels}\n#\t0x11\tf+0x1\t/a.go:1\n\n1 @ 0x12\n"
+        )
+    };
+    let profiles =
+        detected(text("{\"k\":\"v\", \"a\":\"\\tb \\\"c\\\"\"}").as_bytes(), Format::PPROF_LEGACY);
+    let profile = profiles.iter().next().unwrap();
+    let labels = |row| {
+        let sample = profile.samples().get(row).unwrap();
+        let attributes = sample.attributes.iter();
+        let said = attributes.map(|id| {
+            let attribute = profiles.dictionary().attribute(*id).unwrap();
+            let Value::String(value) = attribute.value else { panic!("{attribute:?}") };
+            [attribute.key, value].map(|text| profiles.dictionary().text(text).to_owned())
+        });
+        let mut said: Vec<_> = said.collect();
+        said.sort();
+        said
+    };
+    assert_eq!(sums(&profiles)["goroutine count"], (2, 3));
+    assert_eq!(labels(0), [["a", "\tb \"c\""], ["k", "v"]]);
+    assert!(labels(1).is_empty());
+    let broken = read(text("{\"k\"}").as_bytes(), &Default::default()).unwrap_err();
+    assert_eq!(broken.to_string(), "line 2: \"{\\\"k\\\"}\" are no labels: {\"KEY\":\"VALUE\", …}");
+}
+
+#[test]
+fn values_of_speedscope_are_brought_to_the_unit_that_is_asked_for() {
+    let file = FILE.replace("\"unit\":\"none\"", "\"unit\":\"milliseconds\",\"endValue\":4");
+    let with = |unit: &str| {
+        let source = SourceOptions::default().sample_type("cpu", unit);
+        let reading = read(file.as_bytes(), &ReadOptions::default().source(source));
+        reading.map(|reading| {
+            let first = reading.profiles.iter().next().unwrap().clone();
+            (first.sums(), first.duration_nanos())
+        })
+    };
+    assert_eq!(with("nanoseconds").unwrap(), (vec![3_000_000], 4_000_000));
+    assert_eq!(with("microseconds").unwrap(), (vec![3_000], 4_000_000));
+    // Values of no unit that speedscope knows are as they are.
+    assert_eq!(with("ms").unwrap(), (vec![3], 4_000_000));
+    // The second profile is in seconds.
+    assert_eq!(with("milliseconds").unwrap(), (vec![3], 4_000_000));
+    for (unit, said) in [("seconds", "milliseconds"), ("bytes", "milliseconds")] {
+        let error = with(unit).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Option);
+        assert!(error.to_string().contains(said), "{error}");
+    }
+}
+
+#[test]
+fn a_line_of_json_is_cut_wherever_the_look_at_it_ends() {
+    for padding in 0..40 {
+        let numbers = "[1, 22, 333], ".repeat(500);
+        let file = format!(
+            "{}, \"{}\": [{numbers}1]}}",
+            FILE.strip_suffix('}').unwrap(),
+            "x".repeat(padding)
+        );
+        detected(file.as_bytes(), Format::SPEEDSCOPE);
+        let json =
+            format!("{{\"resourceProfiles\": [], \"x{}\": [{numbers}1]}}\n", "x".repeat(padding));
+        assert_eq!(
+            otlp_profiles::detect(json.as_bytes(), &Default::default()).unwrap().format,
+            Format::OTLP_JSON
+        );
+    }
+    // A frame may be as long.
+    let folded = format!("[1234];{} 3\n", "main;".repeat(2_000));
+    assert_eq!(sums(&detected(folded.as_bytes(), Format::FOLDED))["samples count"], (1, 3));
+    let longer = format!("main;{} 3", "x".repeat(70_000));
+    let error = read(longer.as_bytes(), &Default::default()).unwrap_err();
+    assert!(error.to_string().contains("if it is folded stacks"), "{error}");
 }
 
 #[test]

@@ -18,7 +18,7 @@ use super::candidates::{Answer, Candidate};
 use super::grammar::{Grammar, Message, Role, Table, bit};
 use super::score::HARD;
 use super::trials::{Trial, Trials, is_equivalent};
-use super::walk::walk;
+use super::walk::{is_prose, walk};
 use super::{Certainty, Depth, Detected, Endpoint, words};
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::Format;
@@ -272,7 +272,11 @@ fn contradicted(hint: Format, hinted: Option<&Trial>, winner: &Trial) -> Error {
 ///
 /// At least 32 known fields for each contradiction: less is chance. A payload whose fields are whole has those that a
 /// format always has, such as the string table of a pprof; one without is another message of protobuf.
+/// A text of which one letter is repeated is such fields, too: but a message has control characters at its beginning.
 fn broken(candidates: &[Candidate], payload: &[u8]) -> Option<Detected> {
+    if payload.get(..1024).is_some_and(is_prose) {
+        return None;
+    }
     let seen = fields(payload);
     let lacks =
         |grammar: &Grammar| seen.is_some_and(|seen| grammar.missing(grammar.root, seen).is_some());

@@ -108,7 +108,7 @@ fn json(payload: &[u8]) -> Option<Seen> {
     let start = payload.get(..START).unwrap_or(payload);
     if !begins_json(start)
         // A frame may begin as a list does: `[1234];main 3`.
-        || signs::is_any_folded(&String::from_utf8_lossy(start))
+        || is_folded(payload)
         || !start.is_ascii() && std::str::from_utf8(payload).is_err()
     {
         return None;
@@ -122,6 +122,26 @@ fn json(payload: &[u8]) -> Option<Seen> {
     Some(if is_otlp { Seen::OtlpJson } else { Seen::Foreign(foreign::of_json(start)) })
 }
 
+/// Whether the lines at its beginning are folded stacks.
+///
+/// A line that is not whole is none: where it is cut, any number of a list might be its count.
+fn is_folded(payload: &[u8]) -> bool {
+    let start = beginning(payload);
+    let is_line = start.len() == payload.len() || start.contains(&b'\n');
+    is_line && signs::is_any_folded(&String::from_utf8_lossy(start))
+}
+
+/// What of a text is looked at: a first line may be long.
+fn beginning(payload: &[u8]) -> &[u8] {
+    let long = payload.get(..16 * START);
+    let line = long.unwrap_or(payload).iter().position(|byte| *byte == b'\n');
+    let end = match line {
+        Some(end) => START.max(end + 1),
+        None => long.map_or(payload.len(), |_| START),
+    };
+    payload.get(..end).unwrap_or(payload)
+}
+
 /// Whether another signal of OTLP is named.
 fn is_other_signal(has: &impl Fn(&str) -> bool) -> bool {
     ["\"resourceSpans\"", "\"resourceMetrics\"", "\"resourceLogs\""].into_iter().any(has)
@@ -131,10 +151,7 @@ fn is_other_signal(has: &impl Fn(&str) -> bool) -> bool {
 ///
 /// `None` for what has control characters, or is mostly neither ASCII nor UTF-8.
 pub(super) fn text(payload: &[u8]) -> Option<Seen> {
-    // A first line may be long.
-    let line = payload.iter().take(16 * START).position(|byte| *byte == b'\n');
-    let end = line.map_or(START, |end| START.max(end + 1));
-    let start = payload.get(..end).unwrap_or(payload);
+    let start = beginning(payload);
     if let Some(start) = utf16(start) {
         return Some(Seen::Foreign(foreign::of_text(&start)));
     }

@@ -367,7 +367,7 @@ fn step(taken: &mut u32, most: u32) -> bool {
 }
 
 /// Whether a text is UTF-8, and has no control characters but those that part lines and words.
-fn is_prose(body: &[u8]) -> bool {
+pub(super) fn is_prose(body: &[u8]) -> bool {
     let mut controls = body.iter().filter(|byte| byte.is_ascii_control());
     controls.all(|byte| matches!(byte, b'\t' | b'\n' | b'\r')) && std::str::from_utf8(body).is_ok()
 }
