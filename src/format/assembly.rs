@@ -153,20 +153,18 @@ impl Assembly {
         Ok(())
     }
 
-    /// The profiles of these resources, without those that have no sample.
+    /// The profiles of these resources, without the resources that have none.
     ///
     /// Samples stay in the order of the text: who reads such a file finds his lines again.
     pub(crate) fn finish(self, groups: Vec<Group>) -> Profiles {
         let mut resources: Vec<ResourceProfiles> = Vec::new();
         for group in groups {
-            let profiles = group.profiles.into_iter();
-            let profiles = profiles.filter(|profile| !profile.samples.is_empty());
-            let mut scope = ScopeProfiles::default();
-            scope.profiles = profiles.collect();
-            scope.profiles.iter_mut().for_each(|profile| profile.in_order = true);
-            if scope.profiles.is_empty() {
+            if group.profiles.is_empty() {
                 continue;
             }
+            let mut scope = ScopeProfiles::default();
+            scope.profiles = group.profiles;
+            scope.profiles.iter_mut().for_each(|profile| profile.in_order = true);
             let mut resource = ResourceProfiles::default();
             resource.resource.attributes = group.resource;
             resource.scopes.push(scope);

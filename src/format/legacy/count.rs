@@ -3,6 +3,7 @@
 //! ```text
 //! goroutine profile: total 9
 //! 5 @ 0x437c96 0x40619b 0x4bb9e5          count, where
+//! # labels: {"endpoint":"/cart"}           of these goroutines, where they have any
 //! #    0x437c95    runtime.gopark+0xd5    /go/src/runtime/proc.go:398
 //! ```
 //!
@@ -10,10 +11,12 @@
 
 use crate::error::{Error, Result};
 use crate::format::intake::Intake;
+use crate::format::legacy::labels::labels;
 use crate::format::legacy::mappings::is_heading;
 use crate::format::legacy::stacks::{Stacks, addresses, at_sign, numbers};
 use crate::format::lines::{kept, lines, shown};
 use crate::model::Profiles;
+use crate::model::value::Value;
 
 /// Reads `goroutine profile: total 9` and what follows.
 ///
@@ -23,7 +26,8 @@ pub(super) fn read(text: &[u8], first: &[u8], intake: &mut Intake) -> Result<Pro
     let name = first.split(|byte| *byte == b' ').next().unwrap_or_default();
     let name = String::from_utf8_lossy(name).into_owned();
     let mut begun = false;
-    for (number, line) in lines(text) {
+    let mut lines = lines(text).peekable();
+    while let Some((number, line)) = lines.next() {
         if is_heading(line) {
             break;
         }
@@ -33,19 +37,28 @@ pub(super) fn read(text: &[u8], first: &[u8], intake: &mut Intake) -> Result<Pro
         if line.is_empty() || line.starts_with(b"#") || is_first {
             continue;
         }
-        let taken = sample(line, &mut stacks, intake);
+        let behind = lines.peek().map_or(&b""[..], |(_, line)| line.trim_ascii());
+        let taken = sample(line, behind, &mut stacks, intake);
         kept(taken, number, intake)?;
     }
     let kind = (name.as_str(), "count");
     stacks.finish(&[kind], (kind, 1), 0, intake)
 }
 
-/// `5 @ 0x437c96 0x40619b`
-fn sample(line: &[u8], stacks: &mut Stacks, intake: &mut Intake) -> Result<()> {
+/// `5 @ 0x437c96 0x40619b`, and the line behind it, which may say the labels.
+fn sample(line: &[u8], behind: &[u8], stacks: &mut Stacks, intake: &mut Intake) -> Result<()> {
     let wrong = || Error::malformed(format!("{} is no sample: COUNT @ ADDRESSES", shown(line)));
     let (count, stack) = at_sign(line).ok_or_else(wrong)?;
     let [count] = numbers(count)?[..] else { return Err(wrong()) };
     let stack = addresses(stack)?;
     let stack = stacks.stack(&stack, intake)?;
-    stacks.sample(stack, &[], &[count], intake)
+    let labels = labels(behind)?;
+    intake.take_attributes(labels.len())?;
+    let mut attributes = Vec::with_capacity(labels.len());
+    for (key, value) in labels {
+        let value = Value::String(stacks.assembly.text(&value)?);
+        attributes.push(stacks.assembly.attribute(&key, value)?);
+    }
+    attributes.sort_unstable();
+    stacks.sample(stack, &attributes, &[count], intake)
 }

@@ -27,6 +27,7 @@ mod count;
 mod cpu;
 mod heap;
 mod java;
+mod labels;
 mod mappings;
 mod stacks;
 mod thread;
