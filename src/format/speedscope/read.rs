@@ -13,7 +13,7 @@
 //! their order is what was measured.
 
 use crate::build::samples::Identity;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::format::assembly::{Assembly, Group, Named, Rows};
 use crate::format::intake::Intake;
 use crate::format::json::object::{List, int, pick, scaled, string};
@@ -61,6 +61,25 @@ pub(crate) fn read(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
     Ok(reader.assembly.finish(vec![group]))
 }
 
+/// How many of a unit that the caller named are one of the file's.
+///
+/// A unit that speedscope does not have is the caller's word for the file's own.
+///
+/// # Errors
+///
+/// One that measures something else, or is coarser: most values would be rounded away.
+fn scale(measure: &(&str, &str, &str, i64), given: &str) -> Result<i64> {
+    let &(unit, _, kind, nanos) = measure;
+    match UNITS.iter().find(|(theirs, ..)| *theirs == given) {
+        None => Ok(1),
+        Some((.., other, one)) if *other == kind && *one <= nanos => Ok(nanos / one),
+        Some(_) => Err(Error::new(
+            ErrorKind::Option,
+            format!("sample_types has the unit {given}, to which values in {unit} are not brought"),
+        )),
+    }
+}
+
 /// A file on its way: frames are shared by all profiles of it.
 struct Reader {
     /// The dictionary that all profiles share.
@@ -92,7 +111,8 @@ impl Reader {
     /// The sample type is the caller's (`SourceOptions::sample_types`) if one was given, else by
     /// the unit. A duration is known only where the unit is a time.
     ///
-    /// Of the caller's types the first is taken, as a profile has one value a sample.
+    /// Of the caller's types the first is taken, as a profile has one value a sample; values are brought to
+    /// its unit.
     ///
     /// # Errors
     ///
@@ -107,34 +127,34 @@ impl Reader {
             None => "none".to_owned(),
             unit => string(unit, "a unit")?,
         };
-        let Some((_, own, own_unit, scale)) = UNITS.iter().find(|(theirs, ..)| *theirs == unit)
-        else {
+        let Some(measure) = UNITS.iter().find(|(theirs, ..)| *theirs == unit) else {
             return Err(Error::malformed(format!("the unit {unit:?} is none of speedscope's"))
                 .within("unit"));
         };
+        let &(_, own, own_unit, nanos) = measure;
         let mut profile = Profile::default();
         let given = intake.source.sample_types.first().cloned();
-        let (own, own_unit) = given.as_ref().map_or((*own, *own_unit), |(name, unit)| (name, unit));
-        profile.sample_types.push(self.assembly.value_type((own, own_unit))?);
+        let scale = given.as_ref().map_or(Ok(nanos), |(_, unit)| scale(measure, unit))?;
+        let own_type = given.as_ref().map_or((own, own_unit), |(name, unit)| (name, unit));
+        profile.sample_types.push(self.assembly.value_type(own_type)?);
         let mut bound = |text: Option<Text>| {
-            text.map_or(Ok(0), |mut text| number(&mut text, *scale, "value", intake))
+            text.map_or(Ok(0), |mut text| number(&mut text, scale, "value", intake))
         };
         let [start, end] = [bound(start)?, bound(end)?];
         if own_unit == "nanoseconds" {
-            profile.duration_nanos = i128::from(end) - i128::from(start);
-            profile.duration_nanos = profile.duration_nanos.max(0);
+            let duration = (i128::from(end) - i128::from(start)).max(0);
+            profile.duration_nanos = duration * i128::from(nanos / scale);
         }
         if !name.is_empty() {
             profile.attributes.push(self.assembly.text_attribute(PROFILE_NAME, &name)?);
         }
-        let mut samples_of =
-            Taken { rows: Rows::apart(), attributes: self.thread(&name)?, scale: *scale };
+        let mut samples_of = Taken { rows: Rows::apart(), attributes: self.thread(&name)?, scale };
         match (kind.as_str(), samples, events) {
             ("sampled", Some(samples), _) => {
                 self.sampled(&mut samples_of, samples, weights, intake)?
             }
             ("evented", _, Some(events)) => {
-                if *scale != 1 || unit == "nanoseconds" {
+                if own_unit == "nanoseconds" {
                     intake.note(
                         TIME_NO_ANCHOR,
                         || "profiles.events".to_owned(),
@@ -173,7 +193,7 @@ impl Reader {
         Ok(attributes)
     }
 
-    /// Without weights each sample counts 1.
+    /// Without weights each sample counts one of the file's unit.
     ///
     /// Weights are read along with the samples, so nothing is kept of either.
     ///
@@ -203,7 +223,7 @@ impl Reader {
             }
             samples.text = frames.text;
             let value = match &mut weights {
-                None => 1,
+                None => taken.scale,
                 Some(weights) => {
                     if !weights.another()? {
                         let message = format!("there is no weight for sample {row}");
