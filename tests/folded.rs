@@ -278,6 +278,16 @@ fn dialects_are_read_where_they_are_named() {
     let frame = model.dictionary().frames(sample.stack).next_back().unwrap();
     assert_eq!((frame.filename(), frame.line()), ("app.py", 28));
 
+    // Commands and folders are as the user named them.
+    let text =
+        b"process 1:\"sh -c a; b\";thread (0x7F): t;f (C:\\a (b)\\c.py:3);g(int) (lib (1).so) 5\n";
+    let model = read_with(text, SourceOptions::default().dialect(Dialect::PySpy)).unwrap().profiles;
+    assert_eq!(samples(&model), ["f;g(int) [5] {\"thread.id\": 127, \"thread.name\": \"t\"}"]);
+    let sample = model.iter().next().unwrap().samples().get(0).unwrap();
+    let files: Vec<_> =
+        model.dictionary().frames(sample.stack).map(|f| f.filename().to_owned()).collect();
+    assert_eq!(files, ["lib (1).so", "C:\\a (b)\\c.py"]);
+
     let text = b"# austin: 3.7.0\n# interval: 10000\n# mode: wall\n\nP1;T0:2 271\nP1;T0:2;/a.py:<module>:2 5\nP3;T0:4;a:b:1 6\n";
     let detected = detect(text, &Default::default()).unwrap();
     assert!(detected.evidence[0].contains("austin"), "{:?}", detected.evidence);

@@ -109,6 +109,28 @@ pub(crate) fn is_int(word: &[u8]) -> bool {
     !digits.is_empty() && digits.iter().all(u8::is_ascii_digit)
 }
 
+/// What stands before the parenthesis that is open at the end of a text, and behind it; it begins the
+/// text, or stands behind a blank, as those of C++ do not.
+///
+/// Counts parentheses from the end: names of files may have pairs of them.
+pub(crate) fn open_parenthesis(text: &[u8]) -> Option<(&[u8], &[u8])> {
+    let mut closed = 0_usize;
+    let parenthesis = |byte: &u8| match byte {
+        b')' => {
+            closed += 1;
+            false
+        }
+        b'(' if closed > 0 => {
+            closed -= 1;
+            false
+        }
+        byte => *byte == b'(',
+    };
+    let at = text.iter().rposition(parenthesis)?;
+    let (before, behind) = (text.get(..at)?, text.get(at + 1..)?);
+    (before.is_empty() || before.ends_with(b" ")).then_some((before, behind))
+}
+
 /// A number in hex digits, and nothing else.
 pub(crate) fn hex(digits: &[u8]) -> Option<u64> {
     let is_hex = digits.iter().all(u8::is_ascii_hexdigit);

@@ -12,7 +12,7 @@
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::assembly::Named;
-use crate::format::lines::is_int;
+use crate::format::lines::{is_int, open_parenthesis};
 use crate::format::source::Dialect;
 
 /// A frame of a folded stack.
@@ -54,8 +54,12 @@ pub(crate) fn origin<'a>(stack: &'a [u8], dialect: Option<Dialect>) -> (Origin<'
     let mut origin = Origin::default();
     let mut rest = stack;
     while let Some(dialect) = dialect {
-        let end = rest.iter().position(|byte| *byte == b';').unwrap_or(rest.len());
-        let (first, after) = rest.split_at(end);
+        let is_quoted = dialect == Dialect::PySpy && is_command(rest);
+        // A command may have a `;` before the quote that closes it.
+        let closed = rest.windows(2).position(|pair| pair == b"\";").filter(|_| is_quoted);
+        let end = closed.map(|quote| quote + 1);
+        let end = end.or_else(|| rest.iter().position(|byte| *byte == b';'));
+        let (first, after) = rest.split_at(end.unwrap_or(rest.len()));
         let known = match dialect {
             Dialect::PySpy => origin.py_spy(first),
             Dialect::Austin => origin.austin(first),
@@ -106,6 +110,12 @@ impl<'a> Origin<'a> {
     }
 }
 
+/// Whether a stack begins with a process and its command in quotes.
+fn is_command(stack: &[u8]) -> bool {
+    let behind = stack.strip_prefix(b"process ").and_then(|rest| split_once(rest, b":"));
+    behind.is_some_and(|(pid, command)| number(pid).is_some() && command.starts_with(b"\""))
+}
+
 /// A frame, by its text.
 ///
 /// Annotations come off first, so that what a dialect has at the end of a name is found.
@@ -136,12 +146,12 @@ pub(crate) fn frame(text: &[u8], dialect: Option<Dialect>, annotations: bool) ->
 
 /// `name (file.py:28)`, `name (libc.so.6)`.
 ///
-/// The last ` (`, as names of native functions have brackets of their own. Without a number behind
-/// a colon all of it is the file, and the line is unknown.
+/// The last parenthesis that is open at the end, as names of native functions have some of their own, and so have those
+/// of folders. Without a number behind a colon all of it is the file, and the line is unknown.
 fn py_spy(named: &mut Named) {
     let Some(rest) = named.name.strip_suffix(b")") else { return };
-    let Some(at) = rest.windows(2).rposition(|pair| pair == b" (") else { return };
-    let (name, file) = (&rest[..at], &rest[at + 2..]);
+    let Some((name, file)) = open_parenthesis(rest) else { return };
+    let Some(name) = name.strip_suffix(b" ") else { return };
     let split = file.iter().rposition(|byte| *byte == b':');
     let line = split.and_then(|at| Some((&file[..at], line(&file[at + 1..])?)));
     (named.file, named.line) = line.unwrap_or((file, 0));

@@ -127,10 +127,12 @@ fn cut(text: &[u8], at: usize) -> Option<(&[u8], &[u8])> {
 
 /// The parts of an extended line; none of a plain one.
 ///
-/// The last word is timestamps only if attributes stand before it; else it is attributes itself.
+/// The last word is timestamps only if attributes stand before it, or their dash, behind which one below 0 is an error;
+/// else it is attributes itself.
 fn extended(line: &[u8]) -> Option<Line<'_>> {
     let (before, last) = cut(line, line.iter().rposition(|byte| *byte == b' ')?)?;
-    let stamped = is_ints(last).then(|| with_attributes(before, last)).flatten();
+    let is_stamp = !last.contains(&b'-') || before.ends_with(b" -");
+    let stamped = (is_ints(last) && is_stamp).then(|| with_attributes(before, last)).flatten();
     stamped.or_else(|| with_attributes(line, b""))
 }
 
@@ -203,6 +205,7 @@ mod tests {
             ("main;d -3", "main;d|-3||"),
             ("a k=v 5", "a k=v|5||"),
             ("a 5 k=v,", "a 5|k=v,||"),
+            ("a;k=v 12 k=v -3", "a;k=v 12 k=v|-3||"),
             ("a 5 k=\"v", "a 5|k=\"v||"),
             ("a 5 =v", "a 5|=v||"),
             ("a 5 \"\"=v", "a|5|=v|"),

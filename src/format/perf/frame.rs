@@ -11,7 +11,7 @@
 //! from the beginning; the symbol is what is left.
 
 use crate::error::{Error, Result};
-use crate::format::lines::{hex, int, is_int, shown};
+use crate::format::lines::{hex, int, is_int, open_parenthesis, shown};
 
 /// A line of a frame.
 #[derive(Debug, PartialEq)]
@@ -44,7 +44,7 @@ impl<'a> Frame<'a> {
         let (word, rest) = line.split_at(end);
         let address = hex(word.strip_prefix(b"0x").unwrap_or(word))?;
         let rest = rest.trim_ascii();
-        let (symbol, binary) = match rest.strip_suffix(b")").and_then(open) {
+        let (symbol, binary) = match rest.strip_suffix(b")").and_then(open_parenthesis) {
             Some((symbol, b"inlined")) => (symbol, None),
             Some((symbol, binary)) => (symbol, Some(binary)),
             None => (rest, None),
@@ -71,28 +71,6 @@ impl<'a> Frame<'a> {
 /// How many of them a text begins with.
 fn hex_digits(text: &[u8]) -> usize {
     text.iter().position(|byte| !byte.is_ascii_hexdigit()).unwrap_or(text.len())
-}
-
-/// What stands before the parenthesis that is open at the end of a text, and behind it; it begins the
-/// text, or stands behind a blank, as those of C++ do not.
-///
-/// Counts parentheses from the end: names of files may have pairs of them.
-fn open(text: &[u8]) -> Option<(&[u8], &[u8])> {
-    let mut closed = 0_usize;
-    let parenthesis = |byte: &u8| match byte {
-        b')' => {
-            closed += 1;
-            false
-        }
-        b'(' if closed > 0 => {
-            closed -= 1;
-            false
-        }
-        byte => *byte == b'(',
-    };
-    let at = text.iter().rposition(parenthesis)?;
-    let (before, behind) = (text.get(..at)?, text.get(at + 1..)?);
-    (before.is_empty() || before.ends_with(b" ")).then_some((before, behind))
 }
 
 /// A symbol without the `+0x5e` behind it.
