@@ -53,7 +53,9 @@ fn join_scope(scopes: &mut Vec<Scope>, scope: &Scope) {
         key.attributes.sort_by(|a, b| a.0.cmp(&b.0));
         key
     };
-    match scopes.iter_mut().find(|there| key(there) == key(scope)) {
+    // The columns of one pprof are not those of another.
+    let is_free = !scope.attributes.iter().any(|(key, _)| key == "pprof.scope.sample_type_order");
+    match scopes.iter_mut().find(|there| is_free && key(there) == key(scope)) {
         Some(there) => there.profiles.extend(scope.profiles.iter().cloned()),
         None => scopes.push(scope.clone()),
     }
@@ -253,6 +255,28 @@ fn equal_resources_and_scopes_become_one_whatever_the_order_of_their_attributes(
     let [scope] = resource.scope_profiles() else { panic!("{both:?}") };
     assert_eq!(scope.profiles().len(), 2, "appended, though they are the same");
     assert_eq!(added(&[&one, &small([0, 1], "elsewhere")]).resource_profiles().len(), 2);
+}
+
+/// Batching the heap profiles of one service; read of OTLP, each says which columns its profiles were.
+#[test]
+fn columns_of_several_pprofs_come_back_as_they_were() {
+    let [(_, heap)] = &testdata(&["go-heap.pb.gz"])[..] else { panic!() };
+    let pprof = read("pprof", heap);
+    let types = |profiles: &Profiles| {
+        let profile = profiles.iter().next().unwrap();
+        let names = profile.sample_types().iter().map(|kind| profiles.dictionary().text(kind.name));
+        names.map(str::to_owned).collect::<Vec<_>>()
+    };
+    let otlp = read("otlp-1.10", &write("otlp-1.10", &pprof).0);
+    let options = otlp_profiles::WriteOptions::default();
+    let both = added(&[&otlp, &otlp]);
+    let (payloads, losses) =
+        otlp_profiles::write_all(&both, otlp_profiles::Format::PPROF, &options).unwrap();
+    assert!(losses.get("scope.bad_sample_type_order").is_none());
+    assert_eq!(payloads.len(), 2);
+    for payload in &payloads {
+        assert_eq!(types(&read("pprof", payload)), types(&pprof));
+    }
 }
 
 #[test]

@@ -224,6 +224,36 @@ fn times_are_taken_as_numbers_and_as_std_has_them() {
     assert_eq!(profile.time_unix_nano() + profile.duration_nanos(), u64::MAX.into());
 }
 
+/// Rates are per duration: the time between two samples is none.
+#[test]
+fn a_duration_without_a_time_is_kept() {
+    let built = |duration: u64, stamp: Option<u64>| {
+        let mut builder = Builder::new();
+        let wall = builder.profile("wall", "nanoseconds");
+        builder.profile_mut(wall).duration(duration);
+        let sample = builder.sample(wall, root_first(["main"]));
+        match stamp {
+            Some(stamp) => sample.timestamp(stamp),
+            None => sample.value(1),
+        };
+        builder
+    };
+    let window = |mut builder: Builder| {
+        let profiles = builder.finish().unwrap();
+        (only(&profiles).time_unix_nano(), only(&profiles).duration_nanos())
+    };
+    assert_eq!(window(built(60, Some(NOW))), (NOW.into(), 60));
+    assert_eq!(window(built(0, Some(NOW))), (NOW.into(), 1));
+    for (one, other) in [(60, 0), (0, 60), (60, 50)] {
+        let mut joined = built(one, None);
+        joined.merge(&built(other, None));
+        assert_eq!(window(joined), (0, 60));
+        let mut joined = built(one, Some(NOW));
+        joined.merge(&built(other, Some(NOW)));
+        assert_eq!(window(joined), (NOW.into(), 60));
+    }
+}
+
 /// Before, a heap profiler's running totals became changes.
 #[test]
 fn a_temporality_that_is_said_is_written_and_nothing_is_assumed() {

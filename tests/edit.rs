@@ -459,6 +459,38 @@ fn an_edit_that_changes_nothing_changes_nothing() {
 type Edit = fn(&mut Profiles);
 
 /// The columns of a pprof may be profiles of their own while they are edited.
+/// In OTLP the scope says which sample type of a pprof is shown first.
+#[test]
+fn a_default_sample_type_goes_with_its_profile() {
+    let [(_, allocs)] = &testdata(&["go-allocs.pb.gz"])[..] else { panic!() };
+    let pprof = otlp_profiles::read(allocs, &Default::default()).unwrap().profiles;
+    let written = otlp_profiles::write(&pprof, Format::OTLP_1_10, &Default::default()).unwrap();
+    let otlp = otlp_profiles::read(&written.payload, &Default::default()).unwrap().profiles;
+    let default = |mut profiles: Profiles, left: &str, edit: fn(&mut Profiles, &str)| {
+        edit(&mut profiles, left);
+        let written = otlp_profiles::write(&profiles, Format::PPROF, &Default::default()).unwrap();
+        let read = otlp_profiles::read(&written.payload, &Default::default()).unwrap().profiles;
+        let profile = read.iter().next().unwrap();
+        read.dictionary().text(profile.default_sample_type()).to_owned()
+    };
+    let types: fn(&mut Profiles, &str) = |profiles, left| {
+        profiles.retain_sample_types(|entry, kind| {
+            entry.dictionary().text(kind.name).starts_with(left)
+        });
+    };
+    let whole: fn(&mut Profiles, &str) = |profiles, left| {
+        profiles.retain_profiles(|entry| {
+            let kind = entry.profile().sample_types()[0];
+            entry.dictionary().text(kind.name).starts_with(left)
+        });
+    };
+    for edit in [types, whole] {
+        assert_eq!(default(otlp.clone(), "inuse", edit), "");
+        assert_eq!(default(otlp.clone(), "alloc", edit), "alloc_space");
+    }
+    assert_eq!(default(pprof, "inuse", types), "");
+}
+
 #[test]
 fn an_edit_of_a_pprof_is_that_of_its_columns() {
     let edits: [(&str, Edit); 5] = [

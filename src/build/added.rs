@@ -9,6 +9,8 @@ use std::mem::take;
 
 use crate::build::merge::Remap;
 use crate::build::seed::Seed;
+use crate::model::dictionary::Dictionary;
+use crate::model::order::sample_type_order;
 use crate::model::row_index::RowIndex;
 use crate::model::value::KeyValue;
 use crate::model::{ResourceProfiles, Scope, ScopeProfiles};
@@ -31,14 +33,20 @@ impl Added {
     /// Appends what was added to what was built, equal resources and scopes joined.
     ///
     /// Linear, by a hash of each; nothing is done where nothing was added.
-    pub(crate) fn join(&mut self, seed: &Seed, resources: &mut Vec<ResourceProfiles>) {
+    /// A scope that says which column of one pprof each of its profiles was stays one of its own.
+    pub(crate) fn join(
+        &mut self,
+        seed: &Seed,
+        dictionary: &Dictionary,
+        resources: &mut Vec<ResourceProfiles>,
+    ) {
         if self.resources.is_empty() {
             return;
         }
         resources.append(&mut self.resources);
         *resources = joined(
             take(resources),
-            |resource| hash_resource(seed, resource),
+            |resource| Some(hash_resource(seed, resource)),
             same_resource,
             |first, mut more| {
                 first.scopes.append(&mut more.scopes);
@@ -47,7 +55,10 @@ impl Added {
         for resource in resources {
             resource.scopes = joined(
                 take(&mut resource.scopes),
-                |scope| hash_scope(seed, scope),
+                |scope| {
+                    let is_free = sample_type_order(scope, dictionary).is_none();
+                    is_free.then(|| hash_scope(seed, scope))
+                },
                 same_scope,
                 |first, mut more| {
                     first.profiles.append(&mut more.profiles);
@@ -57,20 +68,23 @@ impl Added {
     }
 }
 
-/// Those of `items` that are the first of their kind; each other one is put into its first.
+/// Those of `items` that are the first of their kind, or have no hash; each other one is put into its first.
 fn joined<T>(
     items: Vec<T>,
-    hash: impl Fn(&T) -> u64,
+    hash: impl Fn(&T) -> Option<u64>,
     same: impl Fn(&T, &T) -> bool,
     put: impl Fn(&mut T, T),
 ) -> Vec<T> {
     let (mut index, mut firsts) = (RowIndex::default(), Vec::<T>::new());
     for item in items {
         let hash = hash(&item);
-        match index.find(hash, |row| same(&firsts[row as usize], &item)) {
+        let like = |hash: u64| index.find(hash, |row| same(&firsts[row as usize], &item));
+        match hash.and_then(like) {
             Some(row) => put(&mut firsts[row as usize], item),
             None => {
-                index.add(hash, firsts.len() as u32);
+                if let Some(hash) = hash {
+                    index.add(hash, firsts.len() as u32);
+                }
                 firsts.push(item);
             }
         }

@@ -117,16 +117,16 @@ fn merge_details(ours: &mut Profile, mut theirs: Profile) {
     }
 }
 
-/// Makes the window of a profile hold another; one without a beginning is none.
+/// Makes the window of a profile hold another. Where the beginning of one is unknown, it is that of the other, and the
+/// longer of both is the window, as far as times go.
 pub(crate) fn join_window(profile: &mut Profile, time_unix_nano: i128, duration_nanos: i128) {
-    if time_unix_nano == 0 {
+    if time_unix_nano == 0 || profile.time_unix_nano == 0 {
+        profile.time_unix_nano += time_unix_nano;
+        let longest = i128::from(u64::MAX) - profile.time_unix_nano;
+        profile.duration_nanos = profile.duration_nanos.max(duration_nanos).min(longest);
         return;
     }
     let end = time_unix_nano + duration_nanos;
-    if profile.time_unix_nano == 0 {
-        (profile.time_unix_nano, profile.duration_nanos) = (time_unix_nano, duration_nanos);
-        return;
-    }
     let our_end = profile.time_unix_nano + profile.duration_nanos;
     profile.time_unix_nano = profile.time_unix_nano.min(time_unix_nano);
     profile.duration_nanos = our_end.max(end) - profile.time_unix_nano;

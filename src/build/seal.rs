@@ -139,7 +139,7 @@ impl Builder {
         mut resources: Vec<ResourceProfiles>,
     ) -> Profiles {
         let mut added = take(&mut self.added);
-        added.join(&self.interner.seed, &mut resources);
+        added.join(&self.interner.seed, &dictionary, &mut resources);
         let mut profiles = Profiles { dictionary, resources };
         compact(&mut profiles, &added.kept);
         profiles

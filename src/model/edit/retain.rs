@@ -11,6 +11,8 @@ use crate::model::profiles::{Profiles, ScopeProfiles};
 use crate::model::ragged::Ragged;
 use crate::model::samples::{SampleRef, Samples};
 use crate::model::thin::Thin;
+use crate::model::value::Value;
+use crate::semconv::PPROF_SCOPE_DEFAULT_SAMPLE_TYPE;
 
 impl Profiles {
     /// Keeps the resources of which this is true, by their attributes, with all that is of them.
@@ -40,7 +42,12 @@ impl Profiles {
     /// ```
     pub fn retain_profiles(&mut self, keep: impl FnMut(Entry<'_>) -> bool) {
         let kept: Vec<bool> = self.entries().map(keep).collect();
-        self.keep_profiles(&kept);
+        let mut marks = &kept[..];
+        self.thin_out(|scope, dictionary| {
+            let (own, rest) = marks.split_at(scope.profiles.len().min(marks.len()));
+            marks = rest;
+            scope.keep_profiles(own, dictionary);
+        });
     }
 
     /// Keeps the sample types of which this is true, with their values. A profile goes with its last
@@ -64,13 +71,15 @@ impl Profiles {
             return;
         }
         let mut marks = kept.iter().copied();
-        let mut profiles = Vec::new();
-        for profile in profiles_of(&mut self.resources) {
-            let marks: Vec<bool> = marks.by_ref().take(profile.sample_types.len()).collect();
-            profiles.push(marks.is_empty() || marks.contains(&true));
-            profile.keep_sample_types(&marks);
-        }
-        self.keep_profiles(&profiles);
+        self.thin_out(|scope, dictionary| {
+            let mut kept = Vec::with_capacity(scope.profiles.len());
+            for profile in &mut scope.profiles {
+                let marks: Vec<bool> = marks.by_ref().take(profile.sample_types.len()).collect();
+                kept.push(marks.is_empty() || marks.contains(&true));
+                profile.keep_sample_types(&marks);
+            }
+            scope.keep_profiles(&kept, dictionary);
+        });
     }
 
     /// Keeps the samples of which this is true. Profiles without samples stay.
@@ -119,17 +128,22 @@ impl Profiles {
         }
     }
 
-    /// Keeps the profiles that are marked, and what held none before.
-    fn keep_profiles(&mut self, kept: &[bool]) {
+    /// Takes something out of each scope; what held nothing before stays, what holds nothing any more goes, and a
+    /// default sample type that is gone is forgotten.
+    fn thin_out(&mut self, mut take_out: impl FnMut(&mut ScopeProfiles, &Dictionary)) {
         let Self { dictionary, resources } = self;
-        let mut marks = kept;
         resources.retain_mut(|resource| {
             let held = !resource.scopes.is_empty();
             resource.scopes.retain_mut(|scope| {
-                let (own, rest) = marks.split_at(scope.profiles.len().min(marks.len()));
-                marks = rest;
-                let held = !own.is_empty();
-                scope.keep_profiles(own, dictionary);
+                let held = !scope.profiles.is_empty();
+                let default = scope.default_sample_type(dictionary);
+                take_out(scope, dictionary);
+                if default.is_some() && scope.default_sample_type(dictionary).is_none() {
+                    let pairs = &mut scope.scope.attributes;
+                    pairs.retain(|pair| {
+                        dictionary.text(pair.key) != PPROF_SCOPE_DEFAULT_SAMPLE_TYPE
+                    });
+                }
                 !(held && scope.profiles.is_empty())
             });
             !(held && resource.scopes.is_empty())
@@ -138,6 +152,17 @@ impl Profiles {
 }
 
 impl ScopeProfiles {
+    /// The default sample type that the scope says, if one of its profiles has it.
+    fn default_sample_type<'a>(&self, dictionary: &'a Dictionary) -> Option<&'a str> {
+        let attributes = dictionary.resolve(&*self.scope.attributes);
+        let Value::String(name) = attributes.get(PPROF_SCOPE_DEFAULT_SAMPLE_TYPE)?.value() else {
+            return None;
+        };
+        let name = dictionary.text(*name);
+        let mut types = self.profiles.iter().flat_map(|profile| &profile.sample_types);
+        types.any(|kind| dictionary.text(kind.name) == name).then_some(name)
+    }
+
     /// Keeps the profiles that are marked; the order of their sample types is that of those left.
     fn keep_profiles(&mut self, kept: &[bool], dictionary: &Dictionary) {
         if kept.iter().all(|&kept| kept) {
