@@ -36,6 +36,9 @@ use crate::format::options::WriteOptions;
 use crate::framing::{Framing, whole_messages};
 use crate::limits::Limits;
 
+/// What there are rules for.
+const CHECKED: &str = "pprof or OTLP profiles, which `otlp-profiles convert` makes of it";
+
 /// Checks a file.
 ///
 /// The one way into the room: [`check`](super::check()) is this function.
@@ -237,8 +240,14 @@ impl Checking<'_> {
     /// which no grammar of protobuf should be tried on. The empty payload is the empty OTLP
     /// message.
     fn format_of(&mut self, payload: &[u8]) -> Option<Format> {
-        if let Some(format) = self.options.from.filter(|format| format.is_whole()) {
-            return Some(format);
+        match self.options.from {
+            Some(format) if format.is_whole() => return Some(format),
+            Some(format) => {
+                let found = format_args!("{format} was asked for, which no rules are for");
+                self.findings.raise(&OP0004, Spot::nowhere(), found, CHECKED);
+                return None;
+            }
+            None => {}
         }
         if payload.is_empty() {
             return Some(Format::OTLP);
@@ -261,8 +270,7 @@ impl Checking<'_> {
             }
             Ok(detected) => {
                 let found = detected.evidence.join("; ") + ", which no rules are for";
-                let bound = "pprof or OTLP profiles, which `otlp-profiles convert` makes of it";
-                self.findings.raise(&OP0004, Spot::nowhere(), found, bound);
+                self.findings.raise(&OP0004, Spot::nowhere(), found, CHECKED);
                 None
             }
             Err(error) => self.undetected(payload, &error),

@@ -197,6 +197,16 @@ fn fields_of_a_later_generation_are_found() {
     assert!(report.tallies().any(|tally| tally.rule.id() == "OP0007"), "{report:#?}");
 }
 
+/// A pipeline that says what it expects is not told that something else is right.
+#[test]
+fn a_format_without_rules_is_not_checked_as_another() {
+    for name in ["folded", "speedscope", "perf-script", "pprof-legacy", "osprofiler", "events"] {
+        let report = check(&newest(), &Options::default().from(name.parse::<Format>().unwrap()));
+        let codes: Vec<_> = report.tallies().map(|tally| tally.rule.id()).collect();
+        assert_eq!(codes, ["OP0004"], "{name}");
+    }
+}
+
 #[test]
 fn what_contains_a_payload_is_checked() {
     let file = gzip(&newest());
