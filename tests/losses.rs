@@ -1003,6 +1003,7 @@ fn every_code_has_a_case() {
         "frame.unclosed",
         "time.coarse",
         "stack.handler",
+        "source.left_out",
         // In tests/folded.rs.
         "profiles.merged",
         "value.negative",

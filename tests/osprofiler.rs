@@ -333,7 +333,7 @@ fn what_is_broken_is_passed_over_when_asked_for() {
     let options = ReadOptions::default().from(Format::OSPROFILER).policy(Policy::Repair);
     let reading = read(&lines(&messages), &options).unwrap();
     let codes: Vec<_> = reading.findings.iter().map(|f| (f.code, f.count)).collect();
-    assert_eq!(codes, [("text.bad_line", 2), ("point.unmatched", 1)]);
+    assert_eq!(codes, [("text.bad_line", 2), ("point.unmatched", 1), ("source.left_out", 1)]);
     let said = said(&reading.profiles);
     assert!(
         said.iter()
@@ -349,7 +349,7 @@ fn a_point_that_stops_before_it_starts_takes_no_time() {
     messages[2]["timestamp"] = json!("2026-01-02T03:04:05.005000");
     let reading = read(&lines(&messages), &ReadOptions::default()).unwrap();
     let codes: Vec<_> = reading.findings.iter().map(|f| (f.code, f.count)).collect();
-    assert_eq!(codes, [("point.skewed", 1)]);
+    assert_eq!(codes, [("point.skewed", 1), ("source.left_out", 1)]);
     let said = said(&reading.profiles);
     assert!(said[1].contains("wsgi;db [0]") && said[1].contains("osprofiler.skewed"), "{said:?}");
 }

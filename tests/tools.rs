@@ -449,6 +449,29 @@ fn a_profile_without_samples_keeps_what_it_says() {
 }
 
 #[test]
+fn what_perf_prints_besides_samples_is_passed_over_and_said() {
+    let text = "ls 10 [000] 1.000001: PERF_RECORD_COMM: ls:10/10\n\
+        ls 10 [000] U 1.000002: 10 cycles: \n\t7f1 main+0x10 (/bin/ls+0x7f1)\n\n\
+        ls 10 [000] 1.000003: PERF_RECORD_LOST lost 12\n\n\
+        ls 10 [000] 1.000004: 1 cycles:  7f1a main+0x10 (/bin/ls) => 7f2b foo+0x0 (/bin/ls)\n\
+        ls 10 [000] 1.000005: 1 cycles: \n\t12 fib+0x1\n\t12 fib+0x1\n\n";
+    let reading = read(text.as_bytes(), &Default::default()).unwrap();
+    is(&reading.profiles, &[("cycles count", 3, 12)]);
+    let left = reading.findings.iter().find(|found| found.code == "source.left_out").unwrap();
+    assert_eq!(left.count, 3);
+    assert!(left.message.contains("PERF_RECORD_COMM"), "{}", left.message);
+    let dictionary = reading.profiles.dictionary();
+    let samples = reading.profiles.iter().next().unwrap().samples();
+    let frames = |row| {
+        let frames = dictionary.frames(samples.get(row).unwrap().stack);
+        frames.map(|f| format!("{f} {}", f.mapping_filename())).collect::<Vec<_>>()
+    };
+    assert_eq!(frames(0), ["main /bin/ls"]);
+    assert_eq!(frames(1), ["main /bin/ls"]);
+    assert_eq!(frames(2), ["fib ", "fib "]);
+}
+
+#[test]
 fn goroutines_have_the_labels_that_go_prints() {
     let text = |labels: &str| {
         format!(

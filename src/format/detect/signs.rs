@@ -8,7 +8,7 @@
 //! for the format's name, what is recognised wrongly is read as something else.
 
 use crate::format::folded::line::is_extended;
-use crate::format::perf::event::Event;
+use crate::format::perf::event::{Event, is_record};
 use crate::format::perf::frame::Frame;
 
 /// The five words that begin gperftools' CPU profiles: 0, 3, 0, the period, 0.
@@ -55,7 +55,8 @@ pub(super) fn is_go_count(text: &str) -> bool {
 /// `busy  3071 [000]  2119.408043:    5025125 cpu-clock:`; where a thread or a time is missing, a
 /// frame has to follow.
 pub(super) fn is_perf_script(text: &str) -> bool {
-    let mut lines = lines(text).filter(|line| !line.starts_with('#')).map(str::as_bytes);
+    let lines = lines(text).filter(|line| !line.starts_with('#')).map(str::as_bytes);
+    let mut lines = lines.filter(|line| !is_record(line));
     let event = lines.next().and_then(|line| Event::of(line).ok());
     let is_event = event.is_some_and(|event| {
         let mut has_frame = || lines.next().is_some_and(|line| Frame::parse(line).is_some());

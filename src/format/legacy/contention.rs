@@ -16,6 +16,7 @@ use crate::format::legacy::stacks::{
     Stacks, addresses, at_sign, cut, nanos_of_millis, numbers, said, times,
 };
 use crate::format::lines::{int, kept, lines, shown};
+use crate::format::losses::LEFT_OUT;
 use crate::model::Profiles;
 
 /// What the lines before the samples say.
@@ -42,7 +43,7 @@ pub(super) fn read(text: &[u8], intake: &mut Intake) -> Result<Profiles> {
             continue;
         }
         let taken = match at_sign(line) {
-            None => header.say(line),
+            None => header.say(line, intake),
             Some((counts, stack)) => sample(counts, stack, &header, &mut stacks, intake),
         };
         kept(taken, number, intake)?;
@@ -58,7 +59,7 @@ impl Header {
     /// # Errors
     ///
     /// A name that no such header has: it may be a sample that lost its addresses.
-    fn say(&mut self, line: &[u8]) -> Result<()> {
+    fn say(&mut self, line: &[u8], intake: &mut Intake) -> Result<()> {
         let wrong =
             || Error::malformed(format!("{} is neither a sample nor NAME = NUMBER", shown(line)));
         let (name, value) = said(line).ok_or_else(wrong)?;
@@ -66,7 +67,11 @@ impl Header {
             b"cycles/second" => self.cycles_per_second = int(value)?,
             b"sampling period" => self.period = int(value)?,
             b"ms since reset" => self.duration_nanos = nanos_of_millis(value)?,
-            b"discarded samples" => {}
+            b"discarded samples" if int(value)? == 0 => {}
+            b"discarded samples" => {
+                let said = || format!("the profiler discarded {} samples", shown(value));
+                intake.note(LEFT_OUT, String::new, said);
+            }
             _ => return Err(wrong()),
         }
         Ok(())

@@ -4,10 +4,12 @@
 //! `osprofiler.info.…`, but never arguments and results, which may hold anything that was handed
 //! over: those need `secrets`.
 
-use crate::error::Result;
+use crate::error::{Result, Shown};
 use crate::format::assembly::Assembly;
+use crate::format::intake::Intake;
 use crate::format::json::object::int_of;
 use crate::format::json::tree::Json;
+use crate::format::losses::LEFT_OUT;
 use crate::format::source::SourceOptions;
 use crate::model::value::Value;
 
@@ -53,6 +55,12 @@ pub(super) fn key(part: &str, options: &SourceOptions) -> Option<String> {
     });
     let is_wanted = if is_secret { options.secrets } else { options.all_info };
     is_wanted.then(|| format!("osprofiler.info.{part}"))
+}
+
+/// Notes that a part of `info` has no key here.
+pub(super) fn left_out(part: &str, intake: &mut Intake) {
+    let said = || format!("{} of info was left out: an option takes it", Shown(part.as_bytes()));
+    intake.note(LEFT_OUT, String::new, said);
 }
 
 /// A value of `info` as that of an attribute.

@@ -273,7 +273,10 @@ impl<'a> Reader<'a> {
         let mut keys = HashSet::new();
         let mut attributes = Vec::new();
         for (part, json) in &point.info {
-            let Some(key) = attributes::key(part, &intake.source) else { continue };
+            let Some(key) = attributes::key(part, &intake.source) else {
+                attributes::left_out(part, intake);
+                continue;
+            };
             // Two names of OSProfiler may be one of the conventions.
             if keys.contains(&key) {
                 continue;

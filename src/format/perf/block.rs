@@ -55,7 +55,7 @@ impl<'a> Block<'a> {
         intake: &mut Intake,
     ) -> Result<(Vec<Framed<'a>>, bool)> {
         let (mut frames, mut is_whole) = (Vec::new(), true);
-        if let Some(frame) = Frame::alone(event.trace) {
+        if let Some((frame, _)) = Frame::alone(event.trace) {
             push(frame, &mut frames, intake)?;
         }
         for (number, line) in lines(self.text) {
@@ -106,9 +106,8 @@ fn add<'a>(line: &'a [u8], frames: &mut Vec<Framed<'a>>, intake: &Intake) -> Res
 /// Joins by address only where the frame before said that it is inlined: recursion repeats
 /// addresses, too.
 fn push<'a>(frame: Frame<'a>, frames: &mut Vec<Framed<'a>>, intake: &Intake) -> Result<()> {
-    let Frame { address, symbol, binary } = frame;
+    let Frame { address, symbol, binary, inlined: open } = frame;
     let line = (!symbol.is_empty()).then(|| Named { name: symbol, ..Named::default() });
-    let open = binary.is_none();
     let binary = binary.unwrap_or_default();
     if let Some(last) = frames.last_mut().filter(|last| last.open && last.address == address) {
         last.lines.extend(line);

@@ -35,6 +35,17 @@ pub(crate) struct Event<'a> {
     pub(crate) trace: &'a [u8],
 }
 
+/// What the names of perf's records begin with that are no samples: what was lost, which thread was named.
+const RECORD: &[u8] = b"PERF_RECORD_";
+
+/// Whether a line is such a record, whatever of an event's line stands before its name.
+pub(crate) fn is_record(line: &[u8]) -> bool {
+    let at = line.windows(RECORD.len()).position(|part| part == RECORD);
+    let before = at.and_then(|at| line.get(..at));
+    before.is_some_and(|before| before.is_empty() || before.ends_with(b" "))
+        && Event::of(line).map_or(true, |event| event.name.starts_with(RECORD))
+}
+
 impl<'a> Event<'a> {
     /// The names of commands may hold blanks, numbers and colons, so the parts are found from the time,
     /// or else from the thread.
@@ -161,13 +172,34 @@ fn time(word: &[u8]) -> Option<u64> {
     seconds.parse::<u64>().ok()?.checked_mul(1_000_000_000)?.checked_add(nanos)
 }
 
-/// `COMM PID/TID [CPU]`, of which all but the thread may be missing.
+/// `COMM PID/TID [CPU] MISC`, of which all but the thread may be missing.
 fn origin(head: &[u8]) -> Option<Event<'_>> {
-    let event = without_thread(head);
+    let event = without_thread(without_misc(head));
     let start = event.comm.iter().rposition(|byte| *byte == b' ').map_or(0, |at| at + 1);
     let (comm, thread) = event.comm.split_at_checked(start)?;
     let (pid, tid) = ids(thread)?;
     Some(Event { comm: comm.trim_ascii(), pid, tid: Some(tid), ..event })
+}
+
+/// What stands before the letters of `-F misc`, such as `K` of the kernel, or the flags of ftrace, `d.h2.`.
+fn without_misc(head: &[u8]) -> &[u8] {
+    let mut left = head;
+    while let Some(at) = left.iter().rposition(|byte| *byte == b' ') {
+        let (before, word) = (left.get(..at), left.get(at + 1..).unwrap_or_default());
+        let is_misc = matches!(
+            word,
+            b"K" | b"U" | b"H" | b"G" | b"g" | b"M" | b"E" | b"F" | b"S" | b"Sp" | b"L"
+        );
+        let is_flags = before.is_some_and(|before| before.trim_ascii_end().ends_with(b"]"))
+            && word.len() <= 6
+            && ids(word).is_none()
+            && !word.ends_with(b"]");
+        if !(is_misc || is_flags) {
+            break;
+        }
+        left = before.unwrap_or_default().trim_ascii_end();
+    }
+    left
 }
 
 /// `COMM [CPU]`, of which each may be missing.
@@ -245,6 +277,10 @@ mod tests {
                 (None, "sched:sched_switch", "prev_comm=b prev_pid=1"),
             ),
             ("perf -1 1.0: 1 cycles:", "perf", (None, Some(-1), None), (Some(1), "cycles", "")),
+            ("ls 10 [000] U     1.5: 10 c:", "ls", (None, Some(10), Some(0)), (Some(10), "c", "")),
+            ("a 1/2 [3] K Sp 1.5: c:", "a", (Some(1), Some(2), Some(3)), (None, "c", "")),
+            ("G 10 M E 1.5: c:", "G", (None, Some(10), None), (None, "c", "")),
+            ("x 7 [000] d.h2. 1.5: c:", "x", (None, Some(7), Some(0)), (None, "c", "")),
             // Fields that were not asked for.
             ("busy 2.5: 1 c:", "busy", (None, None, None), (Some(1), "c", "")),
             ("busy [001] 2.5: c:", "busy", (None, None, Some(1)), (None, "c", "")),

@@ -21,8 +21,10 @@ pub(crate) struct Frame<'a> {
     pub(crate) address: u64,
     /// Empty where it is unknown.
     pub(crate) symbol: &'a [u8],
-    /// The binary; none of a function inlined into that of the next line.
+    /// The binary; none where the line does not say it.
     pub(crate) binary: Option<&'a [u8]>,
+    /// Whether it is a function inlined into that of the next line, which says the binary.
+    pub(crate) inlined: bool,
 }
 
 impl<'a> Frame<'a> {
@@ -44,28 +46,67 @@ impl<'a> Frame<'a> {
         let (word, rest) = line.split_at(end);
         let address = hex(word.strip_prefix(b"0x").unwrap_or(word))?;
         let rest = rest.trim_ascii();
-        let (symbol, binary) = match rest.strip_suffix(b")").and_then(open_parenthesis) {
-            Some((symbol, b"inlined")) => (symbol, None),
-            Some((symbol, binary)) => (symbol, Some(binary)),
-            None => (rest, None),
+        let (symbol, binary, inlined) = match rest.strip_suffix(b")").and_then(open_parenthesis) {
+            Some((symbol, b"inlined")) => (symbol, None, true),
+            // `-F dsoff` prints where in the binary.
+            Some((symbol, binary)) => (symbol, Some(without_offset(binary)), false),
+            None => (rest, None, false),
         };
         let symbol = without_offset(symbol.trim_ascii());
         let symbol = if symbol == b"[unknown]" { b"" } else { symbol };
-        Some(Self { address, symbol, binary })
+        Some(Self { address, symbol, binary, inlined })
     }
 
-    /// The frame on the line of its event, where perf prints no stacks: it has a binary, and may
-    /// stand behind the address of the data that was touched.
-    pub(crate) fn alone(text: &'a [u8]) -> Option<Self> {
+    /// The frame on the line of its event, where perf prints no stacks, and whether the text is nothing else.
+    ///
+    /// It has a binary or an offset. Before it may stand what was touched, by its address; behind it `=> FRAME`, to
+    /// which it is a branch, or the branches before it (`-F brstack`).
+    pub(crate) fn alone(text: &'a [u8]) -> Option<(Self, bool)> {
         let text = text.trim_ascii();
-        let end = text.iter().position(|byte| *byte == b' ').unwrap_or(text.len());
-        let (data, behind) = text.split_at(end);
-        let with_binary = |text| Self::parse(text).filter(|frame| frame.binary.is_some());
-        // A symbol stands behind one blank, and addresses are filled up to a width of 16.
-        let is_filled = behind.starts_with(b"  ") || hex_digits(behind.trim_ascii_start()) == 16;
-        let of_code = || with_binary(behind).filter(|_| is_filled && hex(data).is_some());
-        of_code().or_else(|| with_binary(text))
+        let end = branches(text).unwrap_or(text.len());
+        let start = code(text.get(..end)?);
+        let line = text.get(start.unwrap_or(0)..end)?;
+        // Behind the address of data that was touched perf says how, in bars.
+        let is_data = || line.windows(2).any(|pair| pair == b" |");
+        let frame = Self::parse(line).filter(|frame| frame.binary.is_some() || is_sure(line));
+        let frame = frame.filter(|_| start.is_some() || !is_data())?;
+        Some((frame, line.len() == text.len()))
     }
+}
+
+/// Where the address of code begins that stands behind other numbers: a symbol stands behind one blank, and numbers are
+/// filled up to a width of 16.
+fn code(text: &[u8]) -> Option<usize> {
+    let (mut at, mut found) = (0, None);
+    for word in text.split(|byte| *byte == b' ') {
+        let is_filled = text.get(..at).is_some_and(|before| before.ends_with(b"  "));
+        let digits = hex_digits(word);
+        if at > 0 && digits == word.len() && (is_filled && digits > 0 || digits == 16) {
+            found = Some(at);
+        }
+        at += word.len() + 1;
+    }
+    found
+}
+
+/// Where what stands behind a frame begins: ` => `, or a word such as `0x7f2/0x7f3/P/-/-/1`.
+fn branches(text: &[u8]) -> Option<usize> {
+    let mut at = 0;
+    for word in text.split(|byte| *byte == b' ') {
+        let slashes = word.iter().filter(|byte| **byte == b'/').count();
+        let is_entry =
+            slashes >= 5 && text.get(..at)?.ends_with(b") ") && word.first() != Some(&b'/');
+        if is_entry || word == b"=>" {
+            return at.checked_sub(1);
+        }
+        at += word.len() + 1;
+    }
+    None
+}
+
+/// Whether a frame without a binary is one: by the offset of its symbol, or because it has none.
+fn is_sure(line: &[u8]) -> bool {
+    without_offset(line).len() < line.len() || line.ends_with(b" [unknown]")
 }
 
 /// How many of them a text begins with.
@@ -117,6 +158,7 @@ mod tests {
             ("989c8 malloc (inlined)", 0x989c8, "malloc", None),
             ("5607a9ccc2b0 [unknown] ([unknown])", 0x5607_a9cc_c2b0, "", Some("[unknown]")),
             ("1 (a.out)", 1, "", Some("a.out")),
+            ("1 f ([kernel.kallsyms]+0x29d8f)", 1, "f", Some("[kernel.kallsyms]")),
             ("0x10 x", 16, "x", None),
         ] {
             let frame = Frame::of(line.as_bytes()).unwrap();
@@ -132,10 +174,20 @@ mod tests {
             ("1a ffffffff8161f520 add ([kernel.kallsyms])", Some(0xffff_ffff_8161_f520)),
             ("1a add ([kernel.kallsyms])", Some(0x1a)),
             ("ffffffff9b201293 [unknown] ([unknown])", Some(0xffff_ffff_9b20_1293)),
+            ("7f1a main+0x10 (/bin/ls) => 7f2b foo+0x0 (/bin/ls)", Some(0x7f1a)),
+            ("7f1 main (/bin/ls) 0x7f2/0x7f3/P/-/-/1 0x7f4/0x7f5/P/-/-/3", Some(0x7f1)),
+            (
+                "ffff8c0d68100142 |OP LOAD|BLK  N/A               34             7f1a f+0x1 (/b)",
+                Some(0x7f1a),
+            ),
+            ("ffff8c0d68100142 |OP LOAD|BLK  N/A 7f1a f+0x1 (/b)", None),
+            ("7fa68b1f2d84 fib+0x1a", Some(0x7fa6_8b1f_2d84)),
+            ("7fa68b1f2d84 [unknown]", Some(0x7fa6_8b1f_2d84)),
             ("prev_comm=b prev_pid=1", None),
             ("1 add", None),
         ] {
-            assert_eq!(Frame::alone(text.as_bytes()).map(|frame| frame.address), address, "{text}");
+            let frame = Frame::alone(text.as_bytes()).map(|(frame, _)| frame.address);
+            assert_eq!(frame, address, "{text}");
         }
         assert_eq!(source(b"  busy.c:15"), Some((&b"busy.c"[..], 15)));
         assert_eq!(source(b"  msort.c:64 (inlined)"), Some((&b"msort.c"[..], 64)));

@@ -12,10 +12,11 @@ use crate::build::samples::Identity;
 use crate::error::{Error, Result};
 use crate::format::assembly::{Assembly, Group, Met, Rows, gathered};
 use crate::format::intake::Intake;
-use crate::format::lines::{Lines, kept};
+use crate::format::lines::{Lines, kept, shown};
+use crate::format::losses::LEFT_OUT;
 use crate::format::perf::anchor::Anchor;
 use crate::format::perf::block::{Block, Framed};
-use crate::format::perf::event::Event;
+use crate::format::perf::event::{Event, is_record};
 use crate::format::perf::frame::Frame;
 use crate::format::text::Text;
 use crate::limits::within;
@@ -45,6 +46,11 @@ fn begin(line: &[u8]) -> Result<Event<'_>> {
         true => Error::malformed("a frame stands before any event"),
         false => error,
     })
+}
+
+/// Notes what no profile holds.
+fn left_out(intake: &mut Intake, said: impl FnOnce() -> String) {
+    intake.note(LEFT_OUT, String::new, said);
 }
 
 /// What lasts from one piece of text to the next.
@@ -119,7 +125,9 @@ impl Reader {
                     *lines = start;
                     return Ok(());
                 }
-                if let Some(event) = kept(begin(line), number, intake)? {
+                if is_record(line) {
+                    left_out(intake, || format!("{} is no sample", shown(line)));
+                } else if let Some(event) = kept(begin(line), number, intake)? {
                     self.take(&event, &block, intake)?;
                 }
             }
@@ -129,7 +137,7 @@ impl Reader {
     /// `# hostname : web-1`; what was recorded may hold secrets.
     ///
     /// The last of a key that is given twice counts, as perf's header has each once.
-    fn comment(&mut self, comment: &[u8], intake: &Intake) -> Result<()> {
+    fn comment(&mut self, comment: &[u8], intake: &mut Intake) -> Result<()> {
         let text = String::from_utf8_lossy(comment);
         let Some((key, value)) = text.split_once(':') else { return Ok(()) };
         let key = match key.trim() {
@@ -140,6 +148,10 @@ impl Reader {
             "hostname" => "host.name",
             "os release" => "os.version",
             "cmdline" if intake.source.secrets => "process.command_args",
+            "cmdline" => {
+                left_out(intake, || "the option secrets takes the command line".to_owned());
+                return Ok(());
+            }
             _ => return Ok(()),
         };
         let mut text = |text: &str| Ok(Value::String(self.assembly.text(text.as_bytes())?));
@@ -165,7 +177,18 @@ impl Reader {
         block: &Block<'t>,
         intake: &mut Intake,
     ) -> Result<()> {
-        let is_alone = Frame::alone(event.trace).is_some();
+        let alone = Frame::alone(event.trace);
+        let is_alone = alone.is_some();
+        let is_taken =
+            alone.map_or(event.trace.is_empty() || intake.source.trace_fields, |(_, whole)| whole);
+        if !is_taken {
+            left_out(intake, || {
+                format!(
+                    "{} stands behind an event; the option trace-fields takes fields",
+                    shown(event.trace)
+                )
+            });
+        }
         let known = self.stacks_met.get(block.text).filter(|_| !is_alone);
         let known = known.map(|at| self.stacks[at]);
         let (frames, is_whole) = match known {
