@@ -37,16 +37,6 @@ pub(super) enum Answer {
 }
 use Answer::{Other, Signal};
 
-impl Candidate {
-    /// None for what is only named.
-    pub(super) fn format(&self) -> Option<Format> {
-        match self.answer {
-            Answer::Format(format) => Some(format),
-            Other(..) | Signal(..) => None,
-        }
-    }
-}
-
 /// All candidates: the formats in the order of their registry, then what is only named.
 pub(super) static CANDIDATES: LazyLock<Vec<Candidate>> = LazyLock::new(|| candidates(Format::ALL));
 

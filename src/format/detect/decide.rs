@@ -42,50 +42,38 @@ pub(super) fn decide(
     let Trials { all: trials, whole } = Trials::of(candidates, payload, depth);
     let mut ties = best(&trials);
     let misses = endpoint.filter(|endpoint| !keep_sent_to(*endpoint, &mut ties));
-    let hinted =
-        hint.and_then(|hint| Some((hint, trials.iter().find(|trial| is_format(trial, hint))?)));
-    if let Some((hint, trial)) = hinted.filter(|(_, trial)| trial.is_likely()) {
-        return Ok(Some(as_hinted(hint, trial, &trials, &ties, whole)));
-    }
-    let Some(&winner) = ties.first() else {
-        return match hint {
-            Some(_) => Ok(None),
-            None => Ok(broken(candidates, payload)),
-        };
+    let hinted = hint.and_then(|hint| trials.iter().find(|trial| trial.format() == Some(hint)));
+    let asked = hinted.filter(|trial| trial.is_likely());
+    let Some(winner) = asked.or(ties.first().copied()) else {
+        return Ok(if hint.is_some() { None } else { broken(candidates, payload) });
     };
-    let format = match winner.candidate.answer {
-        Answer::Format(format) => format,
+    let format = match (winner.candidate.answer, hint) {
+        (Answer::Format(format), _) if asked.is_some() || hint.is_none() => format,
         // What was asked for and is not impossible goes before what it looks like.
-        _ if hinted.is_some_and(|(_, trial)| trial.is_possible()) => {
-            return Ok(None);
-        }
-        Answer::Other(what, advice) | Answer::Signal(what, advice) => {
+        _ if hinted.is_some_and(Trial::is_possible) => return Ok(None),
+        (Answer::Format(_), hint) => return Err(contradicted(hint, hinted, winner)),
+        (Answer::Other(what, advice) | Answer::Signal(what, advice), _) => {
             return Err(unrecognised(what, advice));
         }
     };
-    match hint {
-        Some(hint) if hint != format => {
-            if hinted.is_some_and(|(_, trial)| trial.is_possible()) {
-                return Ok(None);
+    let certainty = certainty(winner, &ties, whole, asked.is_some());
+    let mut evidence = words::evidence(winner, &trials);
+    if let Certainty::Preferred(others) = &certainty {
+        if asked.is_some() {
+            evidence.push(format!("{} was asked for", winner.name()));
+            let best = ties.first().filter(|_| !ties.iter().any(|trial| trial.is_named(winner)));
+            evidence.extend(
+                best.map(|best| format!("{} fits better: {}", best.name(), words::fault(winner))),
+            );
+        } else {
+            if ties.iter().any(|trial| is_either(winner, trial)) {
+                evidence.push(words::preference(winner, others));
             }
-            Err(contradicted(hint, hinted.map(|(_, trial)| trial), winner))
-        }
-        _ => {
-            let certainty = certainty(&ties, whole);
-            let mut evidence = words::evidence(winner, &trials);
-            if let Certainty::Preferred(others) = &certainty {
-                if ties.iter().any(|trial| is_either(winner, trial)) {
-                    let orphans = winner.outcome.orphans;
-                    evidence.push(words::preference(winner.name(), others, orphans));
-                }
-                if !whole {
-                    evidence.push(words::partly(others));
-                }
-            }
-            evidence.extend(misses.map(words::sent_elsewhere));
-            Ok(Some(Detected { format, certainty, evidence }))
+            evidence.extend((!whole).then(|| words::partly(others)));
         }
     }
+    evidence.extend(misses.filter(|_| asked.is_none()).map(words::sent_elsewhere));
+    Ok(Some(Detected { format, certainty, evidence }))
 }
 
 /// The error of what is recognised but not read.
@@ -94,11 +82,6 @@ pub(super) fn unrecognised(what: &str, advice: &str) -> Error {
         ErrorKind::Unrecognised,
         format!("this is {what}, not profiles this reads: {advice}"),
     )
-}
-
-/// Whether a trial is of the format a caller named.
-fn is_format(trial: &Trial, hint: Format) -> bool {
-    trial.candidate.format() == Some(hint)
 }
 
 /// The trials that fit best and equally well, in the order of the candidates.
@@ -114,8 +97,8 @@ fn best<'a, 'c>(trials: &'a [Trial<'c>]) -> Vec<&'a Trial<'c>> {
     if let Some(&signal) = ties.iter().find(|trial| trial.is_other_signal()) {
         return vec![signal];
     }
-    if ties.iter().any(|trial| trial.candidate.format().is_some()) {
-        ties.retain(|trial| trial.candidate.format().is_some());
+    if ties.iter().any(|trial| trial.format().is_some()) {
+        ties.retain(|trial| trial.format().is_some());
     }
     if ties
         .iter()
@@ -138,7 +121,7 @@ fn best<'a, 'c>(trials: &'a [Trial<'c>]) -> Vec<&'a Trial<'c>> {
 /// `false`, and nothing is dropped, where none of those that fit is sent there.
 fn keep_sent_to(endpoint: Endpoint, ties: &mut Vec<&Trial>) -> bool {
     let is_taken = |trial: &&Trial| {
-        let schema = trial.candidate.format().and_then(Format::schema);
+        let schema = trial.format().and_then(Format::schema);
         schema.is_some_and(|schema| endpoint.takes(schema))
     };
     let Some(first) = ties.iter().copied().find(is_taken) else {
@@ -198,70 +181,33 @@ fn lists(trial: &Trial) -> Option<Role> {
     }
 }
 
-/// What is alike is equivalent only if it was looked at as a `whole`.
-fn certainty(ties: &[&Trial], whole: bool) -> Certainty {
-    let Some((winner, others)) = ties.split_first() else {
-        return Certainty::Certain;
-    };
-    let different: Vec<_> =
-        others.iter().copied().filter(|other| !whole || !is_equivalent(winner, other)).collect();
+/// How sure a reading is beside the others that fit best. What is alike is equivalent only if it was looked at as a
+/// `whole`.
+///
+/// If it was `asked` for, certain only where nothing fits as well; `Preferred` where others read it differently,
+/// as the caller decided and not the bytes.
+fn certainty(winner: &Trial, ties: &[&Trial], whole: bool, asked: bool) -> Certainty {
+    let tied = ties.iter().any(|trial| trial.is_named(winner));
+    let others = ties.iter().copied().filter(|trial| !trial.is_named(winner));
+    let others: Vec<_> = others.filter(|trial| trial.format().is_some()).collect();
+    let differs = |other: &&&Trial| !tied || !whole || !is_equivalent(winner, other);
+    let different: Vec<_> = others.iter().filter(differs).copied().collect();
+    let formats = |trials: &[&Trial]| trials.iter().filter_map(|trial| trial.format()).collect();
     if others.is_empty() {
         Certainty::Certain
     } else if different.is_empty() {
-        Certainty::Equivalent(formats(others))
+        Certainty::Equivalent(formats(&others))
+    } else if asked || different.iter().all(|other| is_preferred(winner, other)) {
+        Certainty::Preferred(formats(&different))
     } else {
-        let names = formats(&different);
-        let preferred = different.iter().all(|other| is_preferred(winner, other));
-        if preferred { Certainty::Preferred(names) } else { Certainty::Ambiguous(names) }
+        Certainty::Ambiguous(formats(&different))
     }
 }
 
-/// The formats of trials that are of one.
-fn formats(trials: &[&Trial]) -> Vec<Format> {
-    trials.iter().filter_map(|trial| trial.candidate.format()).collect()
-}
-
-/// What the hint says, which nothing contradicts.
-///
-/// Certain only where nothing fits as well; `Preferred` where others read it differently, as the
-/// caller decided and not the bytes.
-fn as_hinted(
-    hint: Format,
-    hinted: &Trial,
-    trials: &[Trial],
-    ties: &[&Trial],
-    whole: bool,
-) -> Detected {
-    let mut evidence = words::evidence(hinted, trials);
-    let others: Vec<_> = ties
-        .iter()
-        .copied()
-        .filter(|trial| trial.name() != hinted.name() && trial.candidate.format().is_some())
-        .collect();
-    let tied = ties.iter().any(|trial| trial.name() == hinted.name());
-    let different: Vec<_> = others
-        .iter()
-        .copied()
-        .filter(|other| !tied || !whole || !is_equivalent(hinted, other))
-        .collect();
-    let certainty = if others.is_empty() {
-        Certainty::Certain
-    } else if different.is_empty() {
-        Certainty::Equivalent(formats(&others))
-    } else {
-        evidence.push(format!("{} was asked for", hinted.name()));
-        if let Some(best) = ties.first().filter(|_| !tied) {
-            evidence.push(format!("{} fits better: {}", best.name(), words::fault(hinted)));
-        }
-        Certainty::Preferred(formats(&different))
-    };
-    Detected { format: hint, certainty, evidence }
-}
-
 /// The error of a hint that cannot be true, with what speaks most against it.
-fn contradicted(hint: Format, hinted: Option<&Trial>, winner: &Trial) -> Error {
+fn contradicted(hint: Option<Format>, hinted: Option<&Trial>, winner: &Trial) -> Error {
     let fault = hinted.map(|trial| format!(" ({})", words::fault(trial))).unwrap_or_default();
-    let (hint, name) = (hint.name(), winner.name());
+    let (hint, name) = (hint.map_or("", |hint| hint.name()), winner.name());
     Error::malformed(format!(
         "the payload is not {hint}{fault}; it is {name}: leave out the format, or name {name}"
     ))
@@ -280,7 +226,7 @@ fn broken(candidates: &[Candidate], payload: &[u8]) -> Option<Detected> {
     let seen = fields(payload);
     let lacks =
         |grammar: &Grammar| seen.is_some_and(|seen| grammar.missing(grammar.root, seen).is_some());
-    let known = candidates.iter().filter(|candidate| candidate.format().is_some());
+    let known = candidates.iter().filter(|candidate| matches!(candidate.answer, Answer::Format(_)));
     let known = known.filter(|candidate| !lacks(&candidate.grammar));
     let trials: Vec<Trial> = known
         .map(|candidate| Trial {
@@ -293,7 +239,7 @@ fn broken(candidates: &[Candidate], payload: &[u8]) -> Option<Detected> {
     let winner = trials.iter().min_by_key(|trial| trial.outcome.score)?;
     let evidence =
         vec![format!("it is broken, and nearest to {}: {}", winner.name(), words::fault(winner))];
-    Some(Detected { format: winner.candidate.format()?, certainty: Certainty::Certain, evidence })
+    Some(Detected { format: winner.format()?, certainty: Certainty::Certain, evidence })
 }
 
 /// The numbers of the fields that a payload is made of, a bit for each up to 31; `None` where it is not fields to its

@@ -10,7 +10,7 @@
 //!
 //! A message with `common` all ones and `into` 0 is the same to all and is never entered.
 
-use super::grammar::{Grammar, LAST_NUMBER, Message, bit};
+use super::grammar::{Field, Grammar, LAST_NUMBER, Message, bit};
 
 /// In which fields of messages formats differ.
 pub(super) struct Differences {
@@ -22,46 +22,28 @@ pub(super) struct Differences {
 
 impl Differences {
     /// Between one grammar and some others, by `ours`' numbers.
-    pub(super) fn of(ours: &Grammar, others: &[&Grammar]) -> Self {
-        let mut differences = Self { common: [0; Message::COUNT], into: [0; Message::COUNT] };
-        // Messages hold only messages further down the list.
-        for message in Message::ALL.into_iter().rev() {
-            differences.compare(message, ours, others);
-        }
-        differences
-    }
-
-    /// Compares the fields of one message, those inside of it being compared.
     ///
     /// Fields are equal by key and by what they hold; their names may differ between versions.
-    fn compare(&mut self, message: Message, ours: &Grammar, others: &[&Grammar]) {
-        let same = |number: &u32| {
-            let field = ours.field(message, *number);
-            others.iter().all(|theirs| theirs.field(message, *number) == field)
-        };
-        let inside = |number: &u32| {
-            let inner = ours.inner(message, *number);
-            inner.is_some_and(|inner| !self.is_same(inner))
-        };
-        let set = |numbers: &mut dyn Iterator<Item = u32>| numbers.map(bit).fold(0, |a, b| a | b);
-        let formats = others.iter().chain([&ours]);
-        let last = formats.map(|format| format.last(message)).max();
-        let last = last.unwrap_or(0).min(LAST_NUMBER);
-        // What is past the last field is unknown to all.
-        let past = u32::MAX.checked_shl(last + 1).unwrap_or(0);
-        let common = past | set(&mut (0..=last).filter(same));
-        let into = set(&mut (0..=last).filter(inside));
-        if let (Some(slot), Some(inner)) =
-            (self.common.get_mut(message as usize), self.into.get_mut(message as usize))
-        {
-            (*slot, *inner) = (common, into);
+    pub(super) fn of(ours: &Grammar, others: &[&Grammar]) -> Self {
+        let mut found = Self { common: [u32::MAX; Message::COUNT], into: [0; Message::COUNT] };
+        // Messages hold only messages further down the list.
+        for message in Message::ALL.into_iter().rev() {
+            for number in 0..=LAST_NUMBER {
+                let field = ours.field(message, number);
+                if others.iter().any(|theirs| theirs.field(message, number) != field) {
+                    found.common[message as usize] &= !bit(number);
+                }
+                if field.and_then(Field::message).is_some_and(|inner| !found.is_same(inner)) {
+                    found.into[message as usize] |= bit(number);
+                }
+            }
         }
+        found
     }
 
     /// The fields of a message that mean the same, and those that lead to a difference: a bit for each number.
     pub(super) fn masks(&self, message: Message) -> (u32, u32) {
-        let of = |masks: &[u32; Message::COUNT]| masks.get(message as usize).copied().unwrap_or(0);
-        (of(&self.common), of(&self.into))
+        (self.common[message as usize], self.into[message as usize])
     }
 
     /// Whether no format reads anything in it differently.

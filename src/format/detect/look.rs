@@ -139,7 +139,7 @@ impl<'p> Look<'_, 'p> {
                 (LEN, Some(inner)) => {
                     let Ok(body) = reader.message() else { return self.pass(message) };
                     self.enter(inner, path.into(tag >> 3), body, end - reader.left());
-                    let until = self.next_of(inner).saturating_sub(end - reader.left());
+                    let until = self.next[inner as usize].saturating_sub(end - reader.left());
                     let rows = 1 + self.pass_until(inner, &mut reader, tag, until);
                     self.count(message, tag >> 3, rows);
                 }
@@ -180,7 +180,7 @@ impl<'p> Look<'_, 'p> {
             }
             passed
         } else if into == 0 && message != Message::Dictionary {
-            let seen = self.seen.get(message as usize).copied().unwrap_or(0);
+            let seen = self.seen[message as usize];
             let mut fields = 0;
             let passed = pass_alike(reader, tag, until, |body| {
                 let Some(found) = short_fields(body) else { return false };
@@ -197,11 +197,11 @@ impl<'p> Look<'_, 'p> {
     /// Looks into a message that ends `end` bytes into the payload, if it is its turn.
     fn enter(&mut self, message: Message, path: Path, body: Reader<'p>, end: usize) {
         let at = end - body.left();
-        let due = at >= self.next_of(message);
-        let turn = self.next.get_mut(message as usize).zip(self.entered.get_mut(message as usize));
-        if let Some((next, entered)) = turn.filter(|_| due) {
-            *entered += 1;
-            *next = at + if *entered < FIRST { 0 } else { self.step };
+        let due = at >= self.next[message as usize];
+        if due {
+            self.entered[message as usize] += 1;
+            let is_first = self.entered[message as usize] < FIRST;
+            self.next[message as usize] = at + if is_first { 0 } else { self.step };
         }
         let is_long = body.left() >= LONG;
         if !due && !is_long && !self.whole {
@@ -243,21 +243,16 @@ impl<'p> Look<'_, 'p> {
         self.found.passed |= bit(message as u32);
     }
 
-    /// A place in the payload: messages of the kind that begin before it are passed over.
-    fn next_of(&self, message: Message) -> usize {
-        self.next.get(message as usize).copied().unwrap_or(0)
-    }
-
     fn is_new(&self, message: Message, fields: u32) -> bool {
-        self.seen.get(message as usize).is_some_and(|seen| fields & !seen != 0)
+        fields & !self.seen[message as usize] != 0
     }
 
     /// Keeps what has fields that nobody met before; they are met when that was often enough.
     fn keep_new(&mut self, message: Message, fields: u32, probe: Probe<'p>) {
         self.found.probes.push(probe);
         self.new += 1;
-        if let Some(seen) = self.seen.get_mut(message as usize).filter(|_| self.new >= NEW) {
-            *seen |= fields;
+        if self.new >= NEW {
+            self.seen[message as usize] |= fields;
         }
     }
 

@@ -11,10 +11,11 @@
 use super::Depth;
 use super::bounds::Bounds;
 use super::candidates::{Answer, Candidate};
-use super::grammar::{Field, Grammar, Message, Role, Table};
+use super::grammar::{Field, Grammar, Message, Role, Table, bit};
 use super::look::look;
 use super::score::{HARD, Outcome, SEMANTIC, SOFT, Score, UNPACKED, Why};
 use super::walk::{walk, walk_found};
+use crate::format::Format;
 
 /// Payloads up to this size are walked whole, if it takes that to decide.
 const SMALL: usize = 1 << 16;
@@ -29,6 +30,19 @@ pub(super) struct Trial<'c> {
 impl Trial<'_> {
     pub(super) fn name(&self) -> &'static str {
         self.candidate.grammar.name
+    }
+
+    /// None for what is only named.
+    pub(super) fn format(&self) -> Option<Format> {
+        match self.candidate.answer {
+            Answer::Format(format) => Some(format),
+            Answer::Other(..) | Answer::Signal(..) => None,
+        }
+    }
+
+    /// Whether both have one name.
+    pub(super) fn is_named(&self, other: &Self) -> bool {
+        self.name() == other.name()
     }
 
     /// No contradiction was met.
@@ -50,12 +64,13 @@ impl Trial<'_> {
         signal && self.outcome.used(Message::Record) != 0 && self.outcome.is_usual()
     }
 
-    /// Whether it is worse than what fits best for nothing but lists written one number at a time, or an id of a
-    /// wrong length. Some writers do the first always; and to the other format such an id is a list of references, of
-    /// which it may not be known yet where they lead.
-    fn is_worse_by_form(&self, least: Score) -> bool {
-        let odd = self.outcome.score[UNPACKED] > 0 || self.has_odd_id();
-        odd && self.outcome.score[..=SOFT] <= least[..=SOFT]
+    /// Whether it fits as well as what fits best, or is worse for nothing but lists written one number at a time, or an
+    /// id of a wrong length. Some writers do the first always; and to the other format such an id is a list of
+    /// references, of which it may not be known yet where they lead.
+    fn fits(&self, least: Score) -> bool {
+        let score = self.outcome.score;
+        let odd = score[UNPACKED] > 0 || self.has_odd_id();
+        score <= least || odd && score[..=SOFT] <= least[..=SOFT]
     }
 
     /// Whether nothing is wrong with it but an id of a wrong length.
@@ -124,9 +139,7 @@ impl<'c> Trials<'c> {
         loop {
             let least = self.least();
             let next = self.all.iter_mut().zip(&mut walked).find(|(trial, walked)| {
-                let fits = least.is_none_or(|least| {
-                    trial.outcome.score <= least || trial.is_worse_by_form(least)
-                });
+                let fits = least.is_none_or(|least| trial.fits(least));
                 fits && trial.is_possible() && trial.outcome.cut && !**walked
             });
             let Some((trial, walked)) = next else { return };
@@ -148,29 +161,26 @@ impl<'c> Trials<'c> {
         let clean = possible().filter(|trial| {
             (trial.outcome.is_clean() || trial.has_odd_id()) && trial.outcome.is_usual()
         });
-        let mut rivals =
-            clean.filter(|trial| trial.candidate.format().is_some() || trial.is_other_signal());
-        let Some(first) = rivals.next() else {
-            return if possible().count() < 2 { Standing::Decided } else { Standing::Open };
+        let is_rival = |trial: &&Trial| trial.format().is_some() || trial.is_other_signal();
+        let rivals: Vec<_> = clean.filter(is_rival).collect();
+        let is_alike = |one: &Trial, other: &Trial| {
+            one.candidate.grammar.rows == other.candidate.grammar.rows && is_equivalent(one, other)
         };
-        let others: Vec<_> = rivals.collect();
-        if others.is_empty() {
-            Standing::Decided
-        } else if others.iter().all(|other| is_alike(first, other)) {
-            Standing::Alike
-        } else {
-            Standing::Open
+        match &rivals[..] {
+            [] if possible().count() > 1 => Standing::Open,
+            [] | [_] => Standing::Decided,
+            [first, others @ ..] if others.iter().all(|other| is_alike(first, other)) => {
+                Standing::Alike
+            }
+            _ => Standing::Open,
         }
     }
 
     /// Those that fit best, or may once more is seen.
     fn contenders(&self) -> Vec<&Trial<'c>> {
-        let Some(least) = self.least() else {
-            return Vec::new();
-        };
-        let likely = self.all.iter().filter(|trial| trial.is_likely());
-        let fits = |trial: &Trial| trial.outcome.score == least || trial.is_worse_by_form(least);
-        likely.filter(|trial| fits(trial)).collect()
+        let least = self.least();
+        let fits = |trial: &&Trial| trial.is_likely() && least.is_some_and(|best| trial.fits(best));
+        self.all.iter().filter(fits).collect()
     }
 }
 
@@ -198,12 +208,6 @@ fn used(trials: &[&Trial]) -> [u32; Message::COUNT] {
     })
 }
 
-/// Whether two trials are of formats that read alike what was seen, by the same rules.
-fn is_alike(one: &Trial, other: &Trial) -> bool {
-    let (ours, theirs) = (&one.candidate.grammar, &other.candidate.grammar);
-    ours.rows == theirs.rows && is_equivalent(one, other)
-}
-
 /// Whether two candidates read the payload alike: what was seen of it has the same meaning in both.
 pub(super) fn is_equivalent(a: &Trial, b: &Trial) -> bool {
     let (ours, theirs) = (&a.candidate.grammar, &b.candidate.grammar);
@@ -217,16 +221,12 @@ pub(super) fn is_equivalent(a: &Trial, b: &Trial) -> bool {
 /// Whether all fields that a trial met are the same to both.
 fn same_fields(trial: &Trial, ours: &Grammar, theirs: &Grammar) -> bool {
     Message::ALL.into_iter().all(|message| {
-        let mut used = trial.outcome.used(message);
-        let numbers = std::iter::from_fn(|| {
-            let number = used.trailing_zeros();
-            used &= used.wrapping_sub(1);
-            (number < u32::BITS).then_some(number)
-        });
-        let mut known = numbers.filter_map(|number| Some((number, ours.field(message, number)?)));
-        known.all(|(number, field)| {
-            theirs.field(message, number).is_some_and(|other| same(field, other))
-        })
+        let used = trial.outcome.used(message);
+        let known = || ours.fields(message).filter(|field| used & bit(field.number) != 0);
+        let is_same = |field: &Field| {
+            theirs.field(message, field.number).is_some_and(|other| same(field, other))
+        };
+        used == 0 || known().all(is_same)
     })
 }
 

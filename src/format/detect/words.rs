@@ -6,8 +6,6 @@
 //! the grammar it is a clash by, or those of the winner's where the winner reads the same bytes
 //! rightly.
 
-use std::fmt;
-
 use super::grammar::{Field, Grammar, Message};
 use super::score::{Clash, Why};
 use super::trials::Trial;
@@ -18,28 +16,19 @@ use crate::wire::{FIXED32, FIXED64, LEN, VARINT};
 /// More sentences tell nobody more.
 const SENTENCES: usize = 6;
 
-/// Room for the names of those that one thing speaks against.
-const NAMES: usize = 96;
-
 /// Why the winner, and not the other formats: a sentence for each thing that speaks against some of
 /// them, in the order of the candidates, then what is odd about the winner itself.
 pub(super) fn evidence(winner: &Trial, trials: &[Trial]) -> Vec<String> {
     let ours = &winner.candidate.grammar;
-    let rivals = trials
-        .iter()
-        .filter(|trial| trial.candidate.format().is_some() && trial.name() != winner.name());
-    let mut against: Vec<(Clash, &Grammar, String)> = Vec::with_capacity(trials.len());
+    let rivals = trials.iter().filter(|trial| trial.format().is_some() && !trial.is_named(winner));
+    let mut against: Vec<(Clash, &Grammar, String)> = Vec::new();
     for (rival, clash) in rivals.filter_map(|rival| Some((rival, rival.outcome.worst?))) {
         if Some(clash) == winner.outcome.worst {
             continue;
         }
         match against.iter_mut().find(|(other, ..)| *other == clash) {
             Some((_, _, names)) => names.extend([", ", rival.name()]),
-            None => {
-                let mut names = String::with_capacity(NAMES);
-                names.push_str(rival.name());
-                against.push((clash, &rival.candidate.grammar, names));
-            }
+            None => against.push((clash, &rival.candidate.grammar, rival.name().to_owned())),
         }
     }
     let sentences =
@@ -53,15 +42,19 @@ pub(super) fn evidence(winner: &Trial, trials: &[Trial]) -> Vec<String> {
 pub(super) fn fault(trial: &Trial) -> String {
     let grammar = &trial.candidate.grammar;
     match &trial.outcome.worst {
-        Some(clash) => format!("{} {}", Place(grammar, clash), Says(grammar, clash)),
+        Some(clash) => format!("{} {}", place(grammar, clash), says(grammar, clash)),
         None => "nothing speaks against it but attributes that are not used".to_owned(),
     }
 }
 
 /// Why a reading is preferred to others that fit.
-pub(super) fn preference(name: &str, others: &[Format], orphans: u32) -> String {
-    let others = names(others);
-    let unused = if orphans == 0 { "uses all attributes" } else { "uses no fewer attributes" };
+pub(super) fn preference(winner: &Trial, others: &[Format]) -> String {
+    let (name, others) = (winner.name(), names(others));
+    let unused = if winner.outcome.orphans == 0 {
+        "uses all attributes"
+    } else {
+        "uses no fewer attributes"
+    };
     format!(
         "every sample has as many numbers as timestamps, values of one and attributes of the other: {name} {unused}, {others} would fit too"
     )
@@ -84,12 +77,12 @@ pub(super) fn sent_elsewhere(endpoint: Endpoint) -> String {
 fn odd(winner: &Trial) -> Option<String> {
     let clash = winner.outcome.worst.as_ref()?;
     let grammar = &winner.candidate.grammar;
-    let place = Place(grammar, clash);
+    let place = place(grammar, clash);
     Some(match clash.why {
         Why::Beyond => {
             format!("{place} is above all of {}: a newer generation, or an extension", grammar.name)
         }
-        _ => format!("odd for {}: {place} {}", grammar.name, Says(grammar, clash)),
+        _ => format!("odd for {}: {place} {}", grammar.name, says(grammar, clash)),
     })
 }
 
@@ -100,8 +93,7 @@ fn sentence(ours: &Grammar, theirs: &Grammar, clash: &Clash, names: &str) -> Str
         Why::Kind | Why::Unknown | Why::Later | Why::Beyond | Why::Repeated | Why::Broken
     );
     let Some((message, number, field, inside)) = seen_by(ours, clash).filter(|_| speaks) else {
-        let (place, says) = (Place(theirs, clash), Says(theirs, clash));
-        return said(format_args!("as {names}, {place} {says}"));
+        return format!("as {names}, {} {}", place(theirs, clash), says(theirs, clash));
     };
     let what = match clash.why {
         _ if inside => "length-delimited",
@@ -110,15 +102,7 @@ fn sentence(ours: &Grammar, theirs: &Grammar, clash: &Clash, names: &str) -> Str
     };
     let message = message.name();
     let (name, ours) = (field.name, ours.name);
-    said(format_args!("{message} field {number} is {what}: {name} of {ours}, not of {names}"))
-}
-
-/// A sentence, in room for most; growing while it is written takes more than that.
-fn said(sentence: fmt::Arguments) -> String {
-    let mut text = String::with_capacity(160);
-    // A text takes all that is written to it.
-    let _ = fmt::write(&mut text, sentence);
-    text
+    format!("{message} field {number} is {what}: {name} of {ours}, not of {names}")
 }
 
 /// The field where a clash is, as another grammar sees it: the field itself, or one that is not
@@ -137,56 +121,40 @@ fn seen_by<'g>(ours: &'g Grammar, clash: &Clash) -> Option<(Message, u32, &'g Fi
 }
 
 /// `Sample field 4`, by a grammar's names.
-struct Place<'a>(&'a Grammar, &'a Clash);
-
-impl fmt::Display for Place<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        let Self(grammar, clash) = self;
-        let message = grammar.follow(clash.path.numbers());
-        f.write_str(message.map_or("the message", |message| message.name()))?;
-        if clash.number != 0 {
-            write!(f, " field {}", clash.number)?;
-        }
-        Ok(())
+fn place(grammar: &Grammar, clash: &Clash) -> String {
+    let message = grammar.follow(clash.path.numbers()).map_or("the message", Message::name);
+    match clash.number {
+        0 => message.to_owned(),
+        number => format!("{message} field {number}"),
     }
 }
 
-/// What is wrong with a field, by the grammar it is wrong by.
-struct Says<'a>(&'a Grammar, &'a Clash);
-
-impl fmt::Display for Says<'_> {
-    /// Every reason is said as what the bytes would be by that grammar: "would be 8 bytes".
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        let Self(grammar, clash) = self;
-        let field = grammar
-            .follow(clash.path.numbers())
-            .and_then(|message| grammar.field(message, clash.number));
-        let name = field.map_or("no field", |field| field.name);
-        match clash.why {
-            Why::Kind => {
-                let kind = field.map_or("absent", expected);
-                write!(f, "({name}) would be {kind}")
-            }
-            Why::Broken => write!(f, "({name}) would be broken"),
-            Why::Unknown | Why::Later | Why::Beyond => f.write_str("would not exist"),
-            Why::Repeated => write!(f, "({name}) would be there twice"),
-            Why::Past(table) => write!(f, "({name}) would lead past the {}", table.name()),
-            Why::Large => write!(f, "({name}) would be too large"),
-            Why::Text => write!(f, "({name}) would be text that is not UTF-8"),
-            Why::Unpacked => write!(f, "({name}) would be unpacked"),
-            Why::RowZero(table) => {
-                let table = table.name();
-                write!(f, "({name}) would begin the {table} with a row that is not empty")
-            }
-            Why::IdLength => write!(f, "({name}) would have a wrong length"),
-            Why::Shape => f.write_str(
-                "would end a sample whose values fit neither its timestamps nor the sample types",
-            ),
-            Why::Null => write!(f, "({name}) would hold the empty attribute"),
-            Why::Twice => write!(f, "({name}) would hold an attribute twice"),
-            Why::Missing => write!(f, "({name}) would be missing"),
+/// What is wrong with a field, by the grammar it is wrong by: what the bytes would be, "would be 8 bytes".
+fn says(grammar: &Grammar, clash: &Clash) -> String {
+    let message = grammar.follow(clash.path.numbers());
+    let field = message.and_then(|message| grammar.field(message, clash.number));
+    let would = match clash.why {
+        Why::Unknown | Why::Later | Why::Beyond => return "would not exist".to_owned(),
+        Why::Shape => {
+            return "would end a sample whose values fit neither its timestamps nor the sample types"
+                .to_owned();
         }
-    }
+        Why::Kind => format!("be {}", field.map_or("absent", expected)),
+        Why::Past(table) => format!("lead past the {}", table.name()),
+        Why::RowZero(table) => {
+            format!("begin the {} with a row that is not empty", table.name())
+        }
+        Why::Broken => "be broken".to_owned(),
+        Why::Repeated => "be there twice".to_owned(),
+        Why::Large => "be too large".to_owned(),
+        Why::Text => "be text that is not UTF-8".to_owned(),
+        Why::Unpacked => "be unpacked".to_owned(),
+        Why::IdLength => "have a wrong length".to_owned(),
+        Why::Null => "hold the empty attribute".to_owned(),
+        Why::Twice => "hold an attribute twice".to_owned(),
+        Why::Missing => "be missing".to_owned(),
+    };
+    format!("({}) would {would}", field.map_or("no field", |field| field.name))
 }
 
 /// What the bytes of a field would be by its grammar.
