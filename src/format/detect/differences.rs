@@ -10,7 +10,7 @@
 //!
 //! A message with `common` all ones and `into` 0 is the same to all and is never entered.
 
-use super::grammar::{Field, Grammar, LAST_NUMBER, Message, bit};
+use super::grammar::{Field, Grammar, Message, bit};
 
 /// In which fields of messages formats differ.
 pub(super) struct Differences {
@@ -28,7 +28,8 @@ impl Differences {
         let mut found = Self { common: [u32::MAX; Message::COUNT], into: [0; Message::COUNT] };
         // Messages hold only messages further down the list.
         for message in Message::ALL.into_iter().rev() {
-            for number in 0..=LAST_NUMBER {
+            let last = others.iter().map(|theirs| theirs.last(message)).max().unwrap_or(0);
+            for number in 1..=last.max(ours.last(message)) {
                 let field = ours.field(message, number);
                 if others.iter().any(|theirs| theirs.field(message, number) != field) {
                     found.common[message as usize] &= !bit(number);

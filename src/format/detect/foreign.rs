@@ -1,28 +1,56 @@
 //! What other tools write, and what is no profile at all: one table of signs by which a file is known:
 //! to be read, or to be named, so that the error says what to do.
 
-use super::signs;
+use super::decide::unrecognised;
+use super::{Certainty, Detected, signs};
+use crate::error::{Error, Result};
 use crate::format::Format;
 use crate::framing::ONE_DOCUMENT;
 
 /// A kind of file that is told by how it begins.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Foreign {
     /// `a perf.data file`.
-    pub(super) what: &'static str,
+    what: &'static str,
     /// The command that makes something of `FILE` that is read here, in backquotes, or why there is
     /// none; of what is read, how it is known.
-    pub(super) hint: &'static str,
+    hint: &'static str,
     /// The format that reads it.
     pub(super) format: Option<Format>,
     /// Whether it holds a profile, though one that is not read.
-    pub(super) is_profile: bool,
+    is_profile: bool,
     sign: Sign,
 }
 
+impl Foreign {
+    /// The format that reads it, unless another was asked for, or the error that names it.
+    pub(super) fn answer(self, hint: Option<Format>) -> Result<Detected> {
+        let what = match self.sign {
+            Compression => format!("compressed with {}", self.what),
+            _ => self.what.to_owned(),
+        };
+        let Some(format) = self.format else {
+            let error = unrecognised(&what, self.hint);
+            return Err(if self.is_profile { error } else { error.no_profile() });
+        };
+        if let Some(hint) = hint.filter(|hint| *hint != format) {
+            return Err(Error::malformed(format!(
+                "the payload is not {hint}; it is {what}: leave out the format, or name {format}"
+            )));
+        }
+        let evidence = vec![match self.hint {
+            "" => format!("it begins like {what}"),
+            hint => format!("it is {what}: {hint}"),
+        }];
+        Ok(Detected { format, certainty: Certainty::Certain, evidence })
+    }
+}
+
 /// What a kind is known by.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 enum Sign {
+    /// What a [compression](crate::compression) begins with.
+    Compression,
     /// One of these first bytes, which no message of profiles begins with.
     Magic(&'static [&'static [u8]]),
     /// More than the first bytes, of what need not be text.
@@ -34,7 +62,7 @@ enum Sign {
     /// Text by more than its beginning.
     Text(fn(&str) -> bool),
 }
-use Sign::{Bytes, Json, Line, Magic, Text};
+use Sign::{Bytes, Compression, Json, Line, Magic, Text};
 
 /// A profile that is not read; the hint says what makes one of it that is.
 const fn profile(what: &'static str, sign: Sign, hint: &'static str) -> Foreign {
@@ -51,45 +79,52 @@ const fn no_profile(what: &'static str, sign: Sign, hint: &'static str) -> Forei
     Foreign { what, hint, format: None, is_profile: false, sign }
 }
 
+/// What pprof calls legacy, by its first line.
+const fn legacy(what: &'static str, sign: Sign) -> Foreign {
+    read(Format::PPROF_LEGACY, what, sign, "its first line says so")
+}
+
+/// What makes a pprof of what a script folds.
+macro_rules! folded_by {
+    ($command:literal) => {
+        concat!("`", $command, " | otlp-profiles convert - -o profile.pb.gz` makes a pprof of it")
+    };
+}
+
 /// What has no first bytes that something else has: it is looked for before protobuf.
-pub(super) fn of_bytes(payload: &[u8]) -> Option<&'static Foreign> {
-    FOREIGN.iter().find(|foreign| match foreign.sign {
-        Magic(magics) => magics.iter().any(|magic| payload.starts_with(magic)),
-        Bytes(is) => is(payload),
-        Json(_) | Line(_) | Text(_) => false,
-    })
+pub(super) fn of_bytes(payload: &[u8]) -> Option<Foreign> {
+    let compressed =
+        |name| profile(name, Compression, "decompress it first; gzip alone is inflated here, once");
+    let named = || {
+        FOREIGN.iter().copied().find(|foreign| match foreign.sign {
+            Magic(magics) => magics.iter().any(|magic| payload.starts_with(magic)),
+            Bytes(is) => is(payload),
+            _ => false,
+        })
+    };
+    crate::compression::magic(payload).map(compressed).or_else(named)
 }
 
 /// What the beginning of a JSON document shows.
-pub(super) fn of_json(start: &[u8]) -> &'static Foreign {
-    let has = |name: &&str| start.windows(name.len()).any(|window| window == name.as_bytes());
-    let known = FOREIGN.iter().find(|foreign| match foreign.sign {
-        Json(names) => names.iter().all(has),
+pub(super) fn of_json(start: &str) -> Option<Foreign> {
+    FOREIGN.iter().copied().find(|foreign| match foreign.sign {
+        Json(names) => names.iter().all(|name| start.contains(name)),
         _ => false,
-    });
-    known.unwrap_or(&OTHER_JSON)
+    })
 }
 
 /// What the beginning of a text shows.
-pub(super) fn of_text(start: &str) -> &'static Foreign {
-    let known = FOREIGN.iter().find(|foreign| match foreign.sign {
+pub(super) fn of_text(start: &str) -> Option<Foreign> {
+    FOREIGN.iter().copied().find(|foreign| match foreign.sign {
         Line(begins) => begins.iter().any(|begin| start.starts_with(begin)),
         Text(is) => is(start),
-        Magic(_) | Bytes(_) | Json(_) => false,
-    });
-    known.unwrap_or(&OTHER_TEXT)
+        _ => false,
+    })
 }
 
-static OTHER_JSON: Foreign = no_profile(
-    "JSON",
-    Json(&[]),
-    "OTLP/JSON of profiles has \"resourceProfiles\" or \"dictionary\" at its beginning; if this is some, name its format",
-);
-static OTHER_TEXT: Foreign = no_profile(
-    "plain text",
-    Line(&[]),
-    "if it is folded stacks, or another text that can be read, name its format",
-);
+/// A message of OTLP with nothing in it is one as well, see `magic::json`.
+pub(super) const OTLP: Foreign =
+    read(Format::OTLP_JSON, "OTLP profiles as JSON", Json(&["\"resourceProfiles\""]), "");
 
 const LEGACY: &str = "`go tool pprof -proto FILE > profile.pb.gz` makes a pprof of it; the program before FILE gives addresses names";
 const GO_DUMP: &str = "Go makes a pprof without debug=2 in the URL: `curl -o goroutine.pb.gz http://localhost:6060/debug/pprof/goroutine`";
@@ -157,9 +192,13 @@ static FOREIGN: &[Foreign] = &[
         "give the profile the picture was made from",
     ),
     // JSON, by the names in it.
+    OTLP,
+    Foreign { sign: Json(&["\"resource_profiles\""]), ..OTLP },
     no_profile("OTLP traces as JSON", Json(&["\"resourceSpans\""]), OTHER_SIGNAL),
     no_profile("OTLP metrics as JSON", Json(&["\"resourceMetrics\""]), OTHER_SIGNAL),
     no_profile("OTLP logs as JSON", Json(&["\"resourceLogs\""]), OTHER_SIGNAL),
+    // Names of other signals may follow later; profiles have their tables first then.
+    Foreign { sign: Json(&["\"dictionary\"", "Table\""]), ..OTLP },
     read(
         Format::SPEEDSCOPE,
         "a speedscope file",
@@ -218,6 +257,11 @@ static FOREIGN: &[Foreign] = &[
         Json(&["\"ph\"", "\"ts\"", "\"pid\""]),
         "no converter is known for a bare list of events: `py-spy record --format raw -o profile.folded -- python APP.py` records what `otlp-profiles convert profile.folded -o profile.pb.gz` makes a pprof of",
     ),
+    no_profile(
+        "JSON",
+        Json(&[]),
+        "OTLP/JSON of profiles has \"resourceProfiles\" or \"dictionary\" at its beginning; if this is some, name its format",
+    ),
     // Text, by its first line or its shape.
     read(
         Format::PPROF_LEGACY,
@@ -226,40 +270,24 @@ static FOREIGN: &[Foreign] = &[
         "its first line says what was counted, and how many in all",
     ),
     profile("a dump of goroutines", Line(&["goroutine "]), GO_DUMP),
-    read(
-        Format::PPROF_LEGACY,
-        "a thread profile in pprof's old text form",
-        Line(&["--- threadz ", "--- Thread "]),
-        "its first line says so",
-    ),
-    read(
-        Format::PPROF_LEGACY,
+    legacy("a thread profile in pprof's old text form", Line(&["--- threadz ", "--- Thread "])),
+    legacy(
         "a contention profile in pprof's old text form",
         Line(&["--- contention", "--- mutex:"]),
-        "its first line says so",
     ),
-    read(
-        Format::PPROF_LEGACY,
-        "a Java heap profile in pprof's old text form",
-        Line(&["--- heapz 1 ---"]),
-        "its first line says so",
-    ),
-    profile("a heap profile in pprof's old text form", Line(&["--- heapz", "--- growthz"]), LEGACY),
-    read(
-        Format::PPROF_LEGACY,
-        "a jemalloc heap profile",
-        Line(&["heap_v2/"]),
-        "its first line says so",
-    ),
-    read(
-        Format::PPROF_LEGACY,
-        "a heap profile in pprof's old text form",
-        Line(&["heap profile:"]),
-        "its first line says so",
-    ),
+    legacy("a Java heap profile in pprof's old text form", Line(&["--- heapz 1 ---"])),
+    legacy("a jemalloc heap profile", Line(&["heap_v2/"])),
+    legacy("a heap profile in pprof's old text form", Line(&["heap profile:"])),
     profile(
         "a heap profile in pprof's old text form",
-        Line(&["growth profile:", "fragmentation profile:", "heapz_v2/", "heapprofile/"]),
+        Line(&[
+            "--- heapz",
+            "--- growthz",
+            "growth profile:",
+            "fragmentation profile:",
+            "heapz_v2/",
+            "heapprofile/",
+        ]),
         LEGACY,
     ),
     no_profile(
@@ -277,18 +305,14 @@ static FOREIGN: &[Foreign] = &[
     profile(
         "output of bpftrace",
         Text(signs::is_bpftrace),
-        "`stackcollapse-bpftrace.pl FILE | otlp-profiles convert - -o profile.pb.gz` makes a pprof of it",
+        folded_by!("stackcollapse-bpftrace.pl FILE"),
     ),
     profile(
         "a call graph of FreeBSD's pmcstat",
         Text(signs::is_pmcstat),
-        "`stackcollapse-pmc.pl FILE | otlp-profiles convert - -o profile.pb.gz` makes a pprof of it",
+        folded_by!("stackcollapse-pmc.pl FILE"),
     ),
-    profile(
-        "output of DTrace",
-        Text(signs::is_dtrace),
-        "`stackcollapse.pl FILE | otlp-profiles convert - -o profile.pb.gz` makes a pprof of it",
-    ),
+    profile("output of DTrace", Text(signs::is_dtrace), folded_by!("stackcollapse.pl FILE")),
     profile("a massif heap profile", Text(signs::is_massif), RECORD_HEAP),
     profile(
         "yappi's callgrind file",
@@ -329,6 +353,11 @@ static FOREIGN: &[Foreign] = &[
         "folded stacks",
         Text(signs::is_folded),
         "its first lines are stacks, each with a number behind it",
+    ),
+    no_profile(
+        "plain text",
+        Line(&[""]),
+        "if it is folded stacks, or another text that can be read, name its format",
     ),
 ];
 

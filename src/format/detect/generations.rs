@@ -13,7 +13,8 @@ pub(super) fn grammar(schema: &Schema) -> Grammar {
     for message in Message::ALL {
         let last = grammar.last(message);
         let later = message.rows().filter(|row| row.until > schema.version && row.number > last);
-        grammar.later.extend(later.map(|row| (message, row.number)));
+        grammar.later[message as usize] =
+            later.map(|row| bit(row.number)).fold(0, |all, one| all | one);
     }
     if schema.home == Home::Data {
         // Tables alone say nothing, and a lone string table may be pprof's as well.

@@ -220,8 +220,10 @@ pub(super) struct Grammar {
     fields: Vec<Field>,
     /// By message and number: 0, or which of the fields it is, from 1.
     numbers: [[u8; LAST_NUMBER as usize + 1]; Message::COUNT],
-    /// Fields past the last of their message that only later generations have: nothing of this one holds them.
-    pub(super) later: Vec<(Message, u32)>,
+    /// The highest number a field of each message has.
+    last: [u32; Message::COUNT],
+    /// By message: a bit for each field past its last that only later generations have. Nothing of this one holds it.
+    pub(super) later: [u32; Message::COUNT],
     /// Fields that such a message has, if it has these: a bit for each.
     pub(super) needs: Vec<(Message, u32, u32)>,
 }
@@ -239,7 +241,8 @@ impl Grammar {
             // As many as the messages of a format have together.
             fields: Vec::with_capacity(96),
             numbers: [[0; LAST_NUMBER as usize + 1]; Message::COUNT],
-            later: Vec::new(),
+            last: [0; Message::COUNT],
+            later: [0; Message::COUNT],
             needs: Vec::new(),
         }
     }
@@ -249,6 +252,7 @@ impl Grammar {
         debug_assert!((1..=LAST_NUMBER).contains(&field.number) && self.fields.len() < 255);
         self.fields.push(field);
         self.numbers[message as usize][field.number as usize] = self.fields.len() as u8;
+        self.last[message as usize] = self.last[message as usize].max(field.number);
     }
 
     /// Takes a field out of a message.
@@ -281,7 +285,7 @@ impl Grammar {
 
     /// The highest number a field of the message has.
     pub(super) fn last(&self, message: Message) -> u32 {
-        self.numbers[message as usize].iter().rposition(|at| *at != 0).unwrap_or(0) as u32
+        self.last[message as usize]
     }
 
     /// A field that such a message has, and that is not among those `seen`.
@@ -294,7 +298,7 @@ impl Grammar {
 
     /// The fields of a message, by number.
     pub(super) fn fields(&self, message: Message) -> impl Iterator<Item = &Field> {
-        (1..=LAST_NUMBER).filter_map(move |number| self.field(message, number))
+        (1..=self.last(message)).filter_map(move |number| self.field(message, number))
     }
 
     /// The tables that a message brings, and other lists that are counted before it is walked: their numbers and what

@@ -4,82 +4,13 @@
 //! profiles; [`text`] after it, only for what no grammar fits. What either
 //! recognises is read, or named in an error that says what to do.
 
-use super::decide::{self, unrecognised};
 use super::foreign::{self, Foreign};
-use super::signs;
-use super::{Certainty, Detected};
+use super::{decide, signs};
 use crate::error::{Error, ErrorKind, Result};
-use crate::format::Format;
-
-/// What was recognised.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Seen {
-    OtlpJson,
-    Foreign(&'static Foreign),
-    /// Compressed, by the name of the compression.
-    Compressed(&'static str),
-}
-
-impl Seen {
-    /// The format that reads it.
-    /// None where this crate only names it.
-    pub(super) fn reads(self) -> Option<Format> {
-        match self {
-            Self::OtlpJson => Some(Format::OTLP_JSON),
-            Self::Foreign(foreign) => foreign.format,
-            Self::Compressed(_) => None,
-        }
-    }
-
-    /// For a sentence.
-    fn what(self) -> &'static str {
-        match self {
-            Self::OtlpJson => "OTLP profiles as JSON",
-            Self::Foreign(foreign) => foreign.what,
-            Self::Compressed(name) => name,
-        }
-    }
-
-    /// The same where another format was asked for.
-    pub(super) fn answer_instead(self, hint: Format) -> Result<Detected> {
-        match self.reads() {
-            Some(format) if format != hint => Err(Error::malformed(format!(
-                "the payload is not {hint}; it is {}: leave out the format, or name {format}",
-                self.what()
-            ))),
-            _ => self.answer(),
-        }
-    }
-
-    /// The format that reads it, or the error that names it.
-    pub(super) fn answer(self) -> Result<Detected> {
-        match self {
-            Self::OtlpJson => {
-                let evidence = vec!["it begins like OTLP profiles as JSON".to_owned()];
-                Ok(Detected { format: Format::OTLP_JSON, certainty: Certainty::Certain, evidence })
-            }
-            Self::Foreign(Foreign { what, hint, format: Some(format), .. }) => {
-                let evidence = vec![format!("it is {what}: {hint}")];
-                Ok(Detected { format: *format, certainty: Certainty::Certain, evidence })
-            }
-            Self::Foreign(foreign) => {
-                let error = unrecognised(foreign.what, foreign.hint);
-                Err(if foreign.is_profile { error } else { error.no_profile() })
-            }
-            Self::Compressed(name) => Err(unrecognised(
-                &format!("compressed with {name}"),
-                "decompress it first; gzip alone is inflated here, once",
-            )),
-        }
-    }
-}
 
 /// What is told by its first bytes, which no message of profiles begins with.
-pub(super) fn binary(payload: &[u8]) -> Option<Seen> {
-    if let Some(name) = crate::compression::magic(payload) {
-        return Some(Seen::Compressed(name));
-    }
-    foreign::of_bytes(payload).map(Seen::Foreign).or_else(|| json(payload))
+pub(super) fn binary(payload: &[u8]) -> Option<Foreign> {
+    foreign::of_bytes(payload).or_else(|| json(payload))
 }
 
 /// As much of a text as is looked at.
@@ -104,22 +35,17 @@ pub(super) fn begins_json(text: &[u8]) -> bool {
 }
 
 /// JSON, by the names that its first kilobytes hold.
-fn json(payload: &[u8]) -> Option<Seen> {
+fn json(payload: &[u8]) -> Option<Foreign> {
     let start = payload.get(..START).unwrap_or(payload);
+    // A frame may begin as a list does: `[1234];main 3`.
     if !begins_json(start)
-        // A frame may begin as a list does: `[1234];main 3`.
         || is_folded(payload)
         || !start.is_ascii() && std::str::from_utf8(payload).is_err()
     {
         return None;
     }
-    let has = |name: &str| start.windows(name.len()).any(|window| window == name.as_bytes());
-    let is_otlp = payload.len() < 64 && payload.trim_ascii_end() == b"{}"
-        || has("\"resourceProfiles\"")
-        || has("\"resource_profiles\"")
-        // Names of other signals may follow later; profiles have their tables first then.
-        || has("\"dictionary\"") && has("Table\"") && !is_other_signal(&has);
-    Some(if is_otlp { Seen::OtlpJson } else { Seen::Foreign(foreign::of_json(start)) })
+    let is_empty = payload.len() < 64 && payload.trim_ascii_end() == b"{}";
+    if is_empty { Some(foreign::OTLP) } else { foreign::of_json(&String::from_utf8_lossy(start)) }
 }
 
 /// Whether the lines at its beginning are folded stacks.
@@ -142,18 +68,13 @@ fn beginning(payload: &[u8]) -> &[u8] {
     payload.get(..end).unwrap_or(payload)
 }
 
-/// Whether another signal of OTLP is named.
-fn is_other_signal(has: &impl Fn(&str) -> bool) -> bool {
-    ["\"resourceSpans\"", "\"resourceMetrics\"", "\"resourceLogs\""].into_iter().any(has)
-}
-
 /// Text, by its beginning.
 ///
 /// `None` for what has control characters, or is mostly neither ASCII nor UTF-8.
-pub(super) fn text(payload: &[u8]) -> Option<Seen> {
+pub(super) fn text(payload: &[u8]) -> Option<Foreign> {
     let start = beginning(payload);
     if let Some(start) = utf16(start) {
-        return Some(Seen::Foreign(foreign::of_text(&start)));
+        return foreign::of_text(&start);
     }
     let odd = |byte: &u8| *byte < b' ' && !b"\t\n\r\x0c\x1b".contains(byte) || *byte == 0x7f;
     let ascii = start.iter().filter(|byte| byte.is_ascii()).count();
@@ -164,7 +85,7 @@ pub(super) fn text(payload: &[u8]) -> Option<Seen> {
     let start = String::from_utf8_lossy(start);
     // Frames of a stack are indented, so blanks before them matter; blank lines do not.
     let start = start.trim_start_matches('\u{feff}').trim_start_matches(['\n', '\r']);
-    json(start.trim_start().as_bytes()).or_else(|| Some(Seen::Foreign(foreign::of_text(start))))
+    json(start.trim_start().as_bytes()).or_else(|| foreign::of_text(start))
 }
 
 /// The text of UTF-16 that says of which endianness it is.

@@ -201,24 +201,19 @@ fn recognise(
         return Ok(at_its_word(format));
     }
     if let Some(seen) = magic::binary(payload) {
-        return match hint {
-            Some(format) if !is_protobuf(format) && seen.reads().is_none() => {
-                Ok(at_its_word(format))
-            }
-            Some(format) => seen.answer_instead(format),
-            None => seen.answer(),
+        let is_json = |format: Format| matches!(format.encoding(), Encoding::OtlpJson);
+        return match hint.filter(|format| is_json(*format) && seen.format.is_none()) {
+            Some(format) => Ok(at_its_word(format)),
+            None => seen.answer(hint),
         };
     }
-    if let Some(detected) = decide::decide(&candidates::CANDIDATES, payload, hint, endpoint, depth)?
-    {
+    let candidates = &candidates::CANDIDATES;
+    if let Some(detected) = decide::decide(candidates, payload, hint, endpoint, depth)? {
         return Ok(detected);
     }
     match hint {
         Some(format) => Ok(at_its_word(format)),
-        None => match magic::text(payload) {
-            Some(seen) => seen.answer(),
-            None => Err(magic::nothing(payload)),
-        },
+        None => magic::text(payload).ok_or_else(|| magic::nothing(payload))?.answer(None),
     }
 }
 
@@ -237,10 +232,6 @@ fn empty(hint: Option<Format>, endpoint: Option<Endpoint>) -> Result<Detected> {
         if format.schema().is_some() { Certainty::Equivalent(others) } else { Certainty::Certain };
     let evidence = vec!["no bytes: a message of OTLP in which nothing is said".to_owned()];
     Ok(Detected { format, certainty, evidence })
-}
-
-fn is_protobuf(format: Format) -> bool {
-    matches!(format.encoding(), Encoding::Otlp(_) | Encoding::Pprof | Encoding::Events)
 }
 
 fn at_its_word(format: Format) -> Detected {

@@ -23,22 +23,15 @@ pub(super) fn is_legacy_java_cpu(payload: &[u8]) -> bool {
 
 /// The words are of 32 or 64 bits, of either endianness.
 fn has_header(payload: &[u8], version: u64) -> bool {
-    let is = |words: [Option<u64>; 5]| match words {
-        [Some(0), Some(3), Some(is), Some(period), Some(0)] => is == version && period > 0,
-        _ => false,
+    let word = |at: usize, size: usize, is_big: bool| {
+        let bytes = payload.get(at * size..(at + 1) * size)?.iter();
+        let join = |number: u64, byte: &u8| number << 8 | u64::from(*byte);
+        Some(if is_big { bytes.fold(0, join) } else { bytes.rfold(0, join) })
     };
-    let of_32 = |word: fn([u8; 4]) -> u32| {
-        let mut words = payload.as_chunks::<4>().0.iter();
-        is(std::array::from_fn(|_| words.next().map(|bytes| word(*bytes).into())))
-    };
-    let of_64 = |word: fn([u8; 8]) -> u64| {
-        let mut words = payload.as_chunks::<8>().0.iter();
-        is(std::array::from_fn(|_| words.next().map(|bytes| word(*bytes))))
-    };
-    of_32(u32::from_le_bytes)
-        || of_32(u32::from_be_bytes)
-        || of_64(u64::from_le_bytes)
-        || of_64(u64::from_be_bytes)
+    [(4, false), (4, true), (8, false), (8, true)].into_iter().any(|(size, is_big)| {
+        let words = [0, 1, 2, 3, 4].map(|at| word(at, size, is_big));
+        matches!(words, [Some(0), Some(3), Some(is), Some(1..), Some(0)] if is == version)
+    })
 }
 
 /// `go 1.22 trace\0\0\0`

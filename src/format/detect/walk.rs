@@ -163,7 +163,7 @@ impl<'g> Walk<'g> {
         let (number, kind) = self.at;
         let Some(field) = self.grammar.field(message, number) else {
             self.outcome.unknown = self.outcome.unknown.saturating_add(1);
-            return self.clash(if self.grammar.later.contains(&(message, number)) {
+            return self.clash(if self.grammar.later[message as usize] & bit(number) != 0 {
                 Why::Later
             } else if number > self.grammar.last(message) {
                 Why::Beyond
