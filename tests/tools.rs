@@ -524,6 +524,43 @@ fn values_of_speedscope_are_brought_to_the_unit_that_is_asked_for() {
     }
 }
 
+/// A file that is written as it was read loses nothing; what has no place is said.
+#[test]
+fn what_speedscope_cannot_say_is_said() {
+    let codes = |file: &str| {
+        let reading = read(file.as_bytes(), &Default::default()).unwrap();
+        let written = write(&reading.profiles, Format::SPEEDSCOPE, &Default::default()).unwrap();
+        let read: Vec<_> = reading.findings.iter().map(|found| found.code).collect();
+        let lost: Vec<_> = written.losses.iter().map(|loss| loss.code.as_str()).collect();
+        (read, lost)
+    };
+    let file = |profile: &str| {
+        let schema = "https://www.speedscope.app/file-format-schema.json";
+        format!(
+            r#"{{"$schema":"{schema}","shared":{{"frames":[{{"name":"a"}}]}},"profiles":[{{{profile}}}]}}"#
+        )
+    };
+    let sampled = |more: &str| {
+        file(&format!(
+            r#""type":"sampled","name":"n","unit":"seconds","samples":[[0]],"weights":[2]{more}"#
+        ))
+    };
+    let (nothing, left): (Vec<&str>, _) = (Vec::new(), vec!["source.left_out"]);
+    assert_eq!(codes(&sampled("")), (nothing.clone(), nothing.clone()));
+    assert_eq!(codes(&sampled(",\"endValue\":2")).1, nothing);
+    assert_eq!(codes(&sampled(",\"endValue\":9")).1, ["time.dropped"]);
+    assert_eq!(codes(&sampled(",\"startValue\":1,\"endValue\":3")), (left.clone(), nothing));
+    let named = sampled("").replacen('{', "{\"name\":\"x\",", 1);
+    assert_eq!(codes(&named).0, left);
+    let event = |kind: &str, at: u8| format!(r#"{{"type":"{kind}","frame":0,"at":{at}}}"#);
+    let evented = |last: u8| {
+        let events = [event("O", 1), event("C", last)].join(",");
+        file(&format!(r#""type":"evented","unit":"none","endValue":5,"events":[{events}]"#))
+    };
+    assert_eq!(codes(&evented(1)).0, ["source.left_out"]);
+    assert_eq!(codes(&evented(2)).0, [""; 0]);
+}
+
 #[test]
 fn a_line_of_json_is_cut_wherever_the_look_at_it_ends() {
     for padding in 0..40 {

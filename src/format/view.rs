@@ -34,6 +34,8 @@ pub(crate) struct Says {
     pub(crate) binaries: bool,
     /// Attributes, links and timestamps of samples.
     pub(crate) samples: bool,
+    /// The key of the attribute of profiles that it has a place for, if it has one.
+    pub(crate) attribute: &'static str,
 }
 
 /// What one sample type of a profile measures.
@@ -109,7 +111,8 @@ fn unsaid_of(profile: &Profile, dictionary: &Dictionary, says: Says, losses: &mu
     lost(losses::TIME_DROPPED, has_time, "time_unix_nano");
     for id in &profile.attributes {
         let key = dictionary.attribute(*id).map(|attribute| dictionary.text(attribute.key));
-        lost(losses::ATTR_PROFILE_DROPPED, true, key.unwrap_or_default());
+        let key = key.unwrap_or_default();
+        lost(losses::ATTR_PROFILE_DROPPED, key != says.attribute, key);
     }
     let samples = &profile.samples;
     let counted = |sample: &SampleRef| sample.values.len() + sample.timestamps_unix_nano.len();

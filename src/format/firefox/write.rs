@@ -61,42 +61,66 @@ pub(crate) fn write(
 
 /// Counts what is not said.
 ///
-/// A file says nearly all; lost are addresses of frames that have a name, and what is known of
-/// samples without a time, as a marker needs one.
+/// A file says nearly all; lost are durations, addresses and binaries of frames that have a name, and of samples without a
+/// time, as a marker needs one, what is known of them and what their values are called.
 fn unsaid(profiles: &Profiles, losses: &mut Losses) {
     let says = Says {
         types: true,
-        duration: true,
+        duration: false,
         time: true,
         frame_types: true,
         binaries: true,
         lines: true,
         columns: true,
         samples: true,
+        attribute: "",
     };
     view::unsaid(profiles, says, losses);
-    let dictionary = &profiles.dictionary;
+    binaries_unsaid(&profiles.dictionary, losses);
+    for profile in profiles.iter() {
+        samples_unsaid(profile, &profiles.dictionary, losses);
+    }
+}
+
+/// A frame with a name has no address, and a binary is there for addresses.
+fn binaries_unsaid(dictionary: &Dictionary, losses: &mut Losses) {
     let locations = &dictionary.locations;
+    let mut is_said = vec![false; dictionary.mappings.rows.len()];
     for row in 1..locations.len() {
         let id = LocationId(row as u32);
-        let place = || format!("location_table[{row}]");
-        // A frame with a name has no address.
-        let lost = locations.address(id) != 0 && !locations.lines(id).is_empty();
-        losses.add_many(losses::ADDRESS_DROPPED, u64::from(lost), place);
-    }
-    for profile in profiles.iter() {
-        // Markers are for samples that have a time.
-        let timeless = profile.samples.iter().filter(|s| s.timestamps_unix_nano.is_empty());
-        for sample in timeless {
-            for id in sample.attributes {
-                let key = dictionary.attribute(*id).map(|attribute| dictionary.text(attribute.key));
-                let key = key.unwrap_or_default();
-                let lost = u64::from(!is_of_thread(key));
-                losses.add_many(losses::ATTR_SAMPLE_DROPPED, lost, || key.to_owned());
-            }
-            let is_linked = u64::from(sample.link != LinkId::NONE);
-            losses.add_many(losses::LINK_DROPPED, is_linked, String::new);
+        let is_named = !locations.lines(id).is_empty();
+        let lost = u64::from(is_named && locations.address(id) != 0);
+        losses.add_many(losses::ADDRESS_DROPPED, lost, || format!("location_table[{row}]"));
+        if let Some(said) = is_said.get_mut(locations.mapping(id).row()) {
+            *said |= !is_named;
         }
+    }
+    for (row, said) in is_said.into_iter().enumerate().skip(1) {
+        let lost = u64::from(!said);
+        losses.add_many(losses::MAPPING_DROPPED, lost, || format!("mapping_table[{row}]"));
+    }
+}
+
+/// Markers are for samples that have a time, and ids of threads are numbers of 32 bits.
+fn samples_unsaid(profile: &Profile, dictionary: &Dictionary, losses: &mut Losses) {
+    let mut timeless = false;
+    for sample in profile.samples.iter() {
+        let has_marker = !sample.timestamps_unix_nano.is_empty();
+        timeless |= !has_marker;
+        for pair in dictionary.resolve(sample.attributes).iter() {
+            let lost = match pair.key {
+                "thread.id" => pair.value.to_string().parse::<u32>().is_err(),
+                key => !has_marker && !is_of_thread(key),
+            };
+            losses.add_many(losses::ATTR_SAMPLE_DROPPED, u64::from(lost), || pair.key.to_owned());
+        }
+        let is_linked = u64::from(!has_marker && sample.link != LinkId::NONE);
+        losses.add_many(losses::LINK_DROPPED, is_linked, String::new);
+    }
+    for kind in profile.sample_types.iter().filter(|_| timeless) {
+        let [name, unit] = [kind.name, kind.unit].map(|text| dictionary.text(text));
+        let lost = u64::from((name, unit) != ("samples", "count"));
+        losses.add_many(losses::SAMPLE_TYPE_DROPPED, lost, || name.to_owned());
     }
 }
 

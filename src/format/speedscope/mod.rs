@@ -12,6 +12,7 @@
 mod read;
 mod write;
 
+use crate::error::{Error, ErrorKind, Result};
 use crate::format::{Codec, Encoding, Read};
 
 /// speedscope's files as a format.
@@ -58,3 +59,22 @@ const UNITS: [(&str, &str, &str, i64); 6] = [
     ("seconds", "wall", "nanoseconds", 1_000_000_000),
     ("bytes", "space", "bytes", 1),
 ];
+
+/// How many of a unit that the caller named are one of the file's.
+///
+/// A unit that speedscope does not have is the caller's word for the file's own.
+///
+/// # Errors
+///
+/// One that measures something else, or is coarser: most values would be rounded away.
+fn scale(measure: &(&str, &str, &str, i64), given: &str) -> Result<i64> {
+    let &(unit, _, kind, nanos) = measure;
+    match UNITS.iter().find(|(theirs, ..)| *theirs == given) {
+        None => Ok(1),
+        Some((.., other, one)) if *other == kind && *one <= nanos => Ok(nanos / one),
+        Some(_) => Err(Error::new(
+            ErrorKind::Option,
+            format!("sample_types has the unit {given}, to which values in {unit} are not brought"),
+        )),
+    }
+}

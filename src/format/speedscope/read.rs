@@ -13,13 +13,13 @@
 //! their order is what was measured.
 
 use crate::build::samples::Identity;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::format::assembly::{Assembly, Group, Named, Rows};
 use crate::format::intake::Intake;
 use crate::format::json::object::{List, int, pick, scaled, string};
 use crate::format::json::text::Text;
-use crate::format::losses::{BAD_LINE, FRAME_UNCLOSED, TIME_NO_ANCHOR, VALUE_ROUNDED};
-use crate::format::speedscope::{PROFILE_NAME, UNITS};
+use crate::format::losses::{BAD_LINE, FRAME_UNCLOSED, LEFT_OUT, TIME_NO_ANCHOR, VALUE_ROUNDED};
+use crate::format::speedscope::{PROFILE_NAME, UNITS, scale};
 use crate::model::Profiles;
 use crate::model::id::{AttributeId, LinkId, LocationId};
 use crate::model::profile::Profile;
@@ -34,11 +34,18 @@ use crate::model::value::Value;
 pub(crate) fn read(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
     let nesting = intake.limits().max_nesting;
     let mut text = Text::new(payload)?;
-    let [shared, profiles] = pick(&mut text, ["shared", "profiles"], nesting)?;
+    let [shared, profiles, name] = pick(&mut text, ["shared", "profiles", "name"], nesting)?;
     text.end()?;
     let (Some(mut shared), Some(profiles)) = (shared, profiles) else {
         return Err(Error::malformed("there are no \"shared\" and \"profiles\""));
     };
+    if name.is_some() {
+        intake.note(
+            LEFT_OUT,
+            || "name".to_owned(),
+            || "the name of the file was left out".to_owned(),
+        );
+    }
     let mut reader = Reader { assembly: Assembly::new(intake), frames: Vec::new(), nesting };
     let [frames] = pick(&mut shared, ["frames"], nesting)?;
     if let Some(frames) = frames {
@@ -59,25 +66,6 @@ pub(crate) fn read(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
     }
     reader.assembly.settle(intake)?;
     Ok(reader.assembly.finish(vec![group]))
-}
-
-/// How many of a unit that the caller named are one of the file's.
-///
-/// A unit that speedscope does not have is the caller's word for the file's own.
-///
-/// # Errors
-///
-/// One that measures something else, or is coarser: most values would be rounded away.
-fn scale(measure: &(&str, &str, &str, i64), given: &str) -> Result<i64> {
-    let &(unit, _, kind, nanos) = measure;
-    match UNITS.iter().find(|(theirs, ..)| *theirs == given) {
-        None => Ok(1),
-        Some((.., other, one)) if *other == kind && *one <= nanos => Ok(nanos / one),
-        Some(_) => Err(Error::new(
-            ErrorKind::Option,
-            format!("sample_types has the unit {given}, to which values in {unit} are not brought"),
-        )),
-    }
 }
 
 /// A file on its way: frames are shared by all profiles of it.
@@ -141,6 +129,10 @@ impl Reader {
             text.map_or(Ok(0), |mut text| number(&mut text, scale, "value", intake))
         };
         let [start, end] = [bound(start)?, bound(end)?];
+        if start != 0 {
+            let said = || format!("the value {start} that it starts at was left out");
+            intake.note(LEFT_OUT, || "profiles.startValue".to_owned(), said);
+        }
         if own_unit == "nanoseconds" {
             let duration = (i128::from(end) - i128::from(start)).max(0);
             profile.duration_nanos = duration * i128::from(nanos / scale);
@@ -254,6 +246,7 @@ impl Reader {
     ) -> Result<()> {
         let mut events = List::of(events)?;
         let (mut stack, mut open, mut last) = (Vec::new(), Vec::new(), None);
+        let mut was_open = false;
         while events.another()? {
             let row = events.row - 1;
             let event = pick(&mut events.text, ["type", "at", "frame"], self.nesting);
@@ -279,7 +272,12 @@ impl Reader {
                 intake.check_depth(stack.len()).map_err(placed)?;
             } else {
                 (_, _) = (stack.pop(), open.pop());
+                if passed == 0 && was_open {
+                    let said = || format!("frame {frame} is open for no time; it was left out");
+                    intake.note(LEFT_OUT, || "profiles.events".to_owned(), said);
+                }
             }
+            was_open = is_open;
         }
         // What was never closed was open to the end, as of a recording that was cut off.
         for frame in &open {

@@ -34,7 +34,14 @@ pub(crate) fn write(
     losses: &mut Losses,
     out: Vec<u8>,
 ) -> Result<Vec<Vec<u8>>> {
-    let says = Says { types: true, duration: true, lines: true, columns: true, ..Says::default() };
+    let says = Says {
+        types: true,
+        duration: true,
+        lines: true,
+        columns: true,
+        attribute: PROFILE_NAME,
+        ..Says::default()
+    };
     view::unsaid(profiles, says, losses);
     let dictionary = &profiles.dictionary;
     let stacks = vec![None; dictionary.stacks.len()];
@@ -43,12 +50,17 @@ pub(crate) fn write(
     writer.out.extend_from_slice(b"{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"exporter\":\"otlp-profiles\",\"profiles\":[");
     let mut first = true;
     for profile in profiles.iter() {
+        // A time is counted with the duration.
+        let mut is_said = profile.duration_nanos == 0 || profile.time_unix_nano != 0;
         for column in 0..profile.sample_types.len().max(1) {
             for lane in lanes(profile, column, dictionary, options.by_thread) {
                 writer.out.extend_from_slice(if first { b"" } else { b"," });
                 first = false;
-                writer.lane(profile, column, &lane)?;
+                is_said |= writer.lane(profile, column, &lane)?;
             }
+        }
+        if !is_said {
+            writer.losses.add(losses::TIME_DROPPED, || "duration_nanos".to_owned());
         }
     }
     let Writer { mut out, frames, .. } = writer;
@@ -135,8 +147,9 @@ struct Writer<'a, 'l> {
 impl Writer<'_, '_> {
     /// A profile of the file: a column of a profile, or one thread's part of it.
     ///
-    /// `endValue` is the sum of the weights, since speedscope draws the axis by it.
-    fn lane(&mut self, profile: &Profile, column: usize, lane: &Lane) -> Result<()> {
+    /// `endValue` is the sum of the weights, since speedscope draws the axis by it. Whether that is how long the profile
+    /// took is the answer.
+    fn lane(&mut self, profile: &Profile, column: usize, lane: &Lane) -> Result<bool> {
         let (name, unit) = self.said(profile, column, lane);
         self.losses.add_many(losses::VALUE_NEGATIVE_DROPPED, lane.negative, || name.clone());
         self.out.extend_from_slice(b"{\"type\":\"sampled\",\"name\":");
@@ -161,7 +174,9 @@ impl Writer<'_, '_> {
             _ = write!(self.out, "{comma}{value}");
         }
         self.out.extend_from_slice(b"]}");
-        Ok(())
+        let nanos =
+            UNITS.iter().find(|(theirs, _, own, _)| *theirs == unit && *own == "nanoseconds");
+        Ok(nanos.is_some_and(|(.., nanos)| end * i128::from(*nanos) == profile.duration_nanos))
     }
 
     /// What a profile is called, and its unit by speedscope's name.
