@@ -144,6 +144,19 @@ fn what_is_no_profile_is_skipped_in_a_directory_and_refused_by_name() {
         assert!(listed.contains("File skipped") && listed.contains(name), "{listed}");
     }
     run(&room, "info in/README.md", 3);
+    // Several directories have one of that name.
+    fs::create_dir(room.join("other")).unwrap();
+    fs::copy(room.join("in/README.md"), room.join("other/README.md")).unwrap();
+    copy(PPROFS[1], &room.join("other/heap.pb.gz"));
+    run(&room, "convert in other --to otlp -o both", 0);
+    assert!(room.join("both/heap.otlp").exists() && !room.join("both/README.md.otlp").exists());
+    // Profiles without an extension are told apart as late as they are known for profiles.
+    for directory in ["in2", "other2"] {
+        fs::create_dir(room.join(directory)).unwrap();
+        copy(PPROFS[1], &room.join(directory).join("profile"));
+    }
+    let output = run(&room, "convert in2 other2 --to otlp -o twice --force", 4);
+    says(&output, "was written for another input of this run");
     run(&room, "convert in/README.md --to otlp -o b.otlp", 3);
     for arguments in ["validate in", "validate in --fix", "validate in --compat profcheck"] {
         let exit = if arguments.contains("compat") { 3 } else { 0 };

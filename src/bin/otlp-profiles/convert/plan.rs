@@ -214,7 +214,8 @@ fn job(args: &Args, inputs: &Inputs, target: Target, format: Format) -> Job {
 ///
 /// # Errors
 ///
-/// Two inputs that would be one file even by their full names.
+/// Two inputs that would be one file even by their full names. Not of what was found in a directory under a name that is
+/// no format's, such as a README: it may be passed over, and if it is not, the run refuses the second of them.
 fn into_directory(
     args: &Args,
     inputs: &Inputs,
@@ -236,7 +237,9 @@ fn into_directory(
             name = renamed(&input.relative, &suffix, true);
         }
         let path = directory.join(&name);
-        if let Some(other) = taken.insert(name, input) {
+        let may_be_none = |input: &Input| input.found && Format::of_path(&input.relative).is_none();
+        let other = taken.insert(name, input);
+        if let Some(other) = other.filter(|other| !may_be_none(other) && !may_be_none(input)) {
             let (path, other, name) = (shown_path(&path), other.name(), input.name());
             let message = format!("{other} and {name} would both be written to {path}");
             return Err(crate::text::shown(&message));
