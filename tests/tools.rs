@@ -454,11 +454,12 @@ fn what_perf_prints_besides_samples_is_passed_over_and_said() {
         ls 10 [000] U 1.000002: 10 cycles: \n\t7f1 main+0x10 (/bin/ls+0x7f1)\n\n\
         ls 10 [000] 1.000003: PERF_RECORD_LOST lost 12\n\n\
         ls 10 [000] 1.000004: 1 cycles:  7f1a main+0x10 (/bin/ls) => 7f2b foo+0x0 (/bin/ls)\n\
+        \x20 ls 10 [000] 1.000003: PERF_RECORD_LOST lost 12\n\
         ls 10 [000] 1.000005: 1 cycles: \n\t12 fib+0x1\n\t12 fib+0x1\n\n";
     let reading = read(text.as_bytes(), &Default::default()).unwrap();
     is(&reading.profiles, &[("cycles count", 3, 12)]);
     let left = reading.findings.iter().find(|found| found.code == "source.left_out").unwrap();
-    assert_eq!(left.count, 3);
+    assert_eq!(left.count, 4);
     assert!(left.message.contains("PERF_RECORD_COMM"), "{}", left.message);
     let dictionary = reading.profiles.dictionary();
     let samples = reading.profiles.iter().next().unwrap().samples();

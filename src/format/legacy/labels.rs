@@ -1,10 +1,10 @@
 //! The labels of goroutines: `# labels: {"endpoint":"/cart", "user":"a \"b\""}`, quoted as Go's `%q` does.
 
 use crate::error::{Error, Result};
-use crate::format::lines::shown;
+use crate::format::lines::{hex, shown};
 
 /// What such a line begins with.
-pub(super) const LABELS: &[u8] = b"# labels: ";
+const LABELS: &[u8] = b"# labels: ";
 
 /// Keys and values, in their order; none of a line of something else.
 ///
@@ -63,7 +63,7 @@ fn escaped<'a>(kind: u8, rest: &'a [u8], out: &mut Vec<u8>) -> Option<&'a [u8]> 
     };
     let (code, rest) = rest.split_at_checked(digits)?;
     if digits > 0 {
-        let code = u32::from_str_radix(std::str::from_utf8(code).ok()?, 16).ok()?;
+        let code = u32::try_from(hex(code)?).ok()?;
         match u8::try_from(code) {
             // A byte that is not UTF-8.
             Ok(byte) if kind == b'x' => out.push(byte),
@@ -107,7 +107,8 @@ mod tests {
             "{\"a\":\"b\"",
             "{\"a\":\"b\", }",
             "{\"a\":\"\\q\"}",
-            "{\"a\":\"\\x+1\"}x",
+            "{\"a\":\"\\x+1\"}",
+            "{\"a\":\"\\ud800\"}",
         ] {
             assert!(read(&format!("# labels: {wrong}")).is_err(), "{wrong}");
         }

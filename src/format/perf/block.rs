@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::format::assembly::Named;
 use crate::format::intake::Intake;
 use crate::format::lines::{Lines, first_line, kept, lines};
-use crate::format::perf::event::Event;
+use crate::format::perf::event::{Event, is_record};
 use crate::format::perf::frame::{Frame, source};
 
 /// The lines below that of an event.
@@ -32,7 +32,9 @@ impl<'a> Block<'a> {
             let is_of_event = match line {
                 [b'\t', ..] => !line.trim_ascii().is_empty(),
                 [] | [b'#', ..] => false,
-                [b' ', ..] => !line.trim_ascii().is_empty() && !Event::begins(line),
+                [b' ', ..] => {
+                    !line.trim_ascii().is_empty() && !Event::begins(line) && !is_record(line)
+                }
                 _ => Frame::parse(line).is_some() && !Event::begins(line),
             };
             if !is_of_event {

@@ -74,11 +74,14 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// Where the address of code begins that stands behind other numbers: a symbol stands behind one blank, and numbers are
+/// Where the address of code begins that stands behind that of data: a symbol stands behind one blank, and numbers are
 /// filled up to a width of 16.
 fn code(text: &[u8]) -> Option<usize> {
     let (mut at, mut found) = (0, None);
     for word in text.split(|byte| *byte == b' ') {
+        if at == 0 {
+            hex(word)?;
+        }
         let is_filled = text.get(..at).is_some_and(|before| before.ends_with(b"  "));
         let digits = hex_digits(word);
         if at > 0 && digits == word.len() && (is_filled && digits > 0 || digits == 16) {
@@ -183,6 +186,7 @@ mod tests {
             ("ffff8c0d68100142 |OP LOAD|BLK  N/A 7f1a f+0x1 (/b)", None),
             ("7fa68b1f2d84 fib+0x1a", Some(0x7fa6_8b1f_2d84)),
             ("7fa68b1f2d84 [unknown]", Some(0x7fa6_8b1f_2d84)),
+            ("irq=5 name=x  12 foo (bar)", None),
             ("prev_comm=b prev_pid=1", None),
             ("1 add", None),
         ] {
