@@ -220,6 +220,26 @@ fn frames_have_their_lines_and_functions_are_one() {
     }
 }
 
+/// A binary is in the file for the addresses of frames, so only where there are such frames.
+#[test]
+fn a_binary_that_no_frame_is_in_is_said() {
+    let losses = |stack: u8| {
+        let json = format!(
+            r#"{{"resourceProfiles":[{{"scopeProfiles":[{{"profiles":[{{"sampleType":{{}},"samples":[
+            {{"stackIndex":{stack},"values":["1"]}}]}}]}}]}}],"dictionary":{{
+            "mappingTable":[{{}},{{"memoryStart":"1","memoryLimit":"9","filenameStrindex":1}}],
+            "locationTable":[{{}},{{"mappingIndex":1,"address":"2"}}],"functionTable":[{{}}],
+            "linkTable":[{{}}],"attributeTable":[{{}}],
+            "stackTable":[{{}}{}],"stringTable":["","/bin/x"]}}}}"#,
+            if stack == 1 { r#",{"locationIndices":[1]}"# } else { "" }
+        );
+        let options = ReadOptions::default().from(Format::OTLP_JSON);
+        let (_, losses) = files(&read(json.as_bytes(), &options).unwrap().profiles);
+        losses.get("mapping.dropped").map_or(0, |loss| loss.count)
+    };
+    assert_eq!((losses(1), losses(0)), (0, 1));
+}
+
 /// Of pthreads on macOS and of py-spy; the viewer has numbers of 32 bits.
 #[test]
 fn an_id_of_a_thread_that_is_too_large_is_said() {

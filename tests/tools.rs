@@ -560,6 +560,10 @@ fn what_speedscope_cannot_say_is_said() {
     };
     assert_eq!(codes(&evented(1)).0, ["source.left_out"]);
     assert_eq!(codes(&evented(2)).0, [""; 0]);
+    let events = [event("O", 1), event("O", 1), event("C", 1), event("C", 1)].join(",");
+    let nested = file(&format!(r#""type":"evented","unit":"none","events":[{events}]"#));
+    let findings = read(nested.as_bytes(), &Default::default()).unwrap().findings;
+    assert_eq!(findings.iter().map(|found| found.count).collect::<Vec<_>>(), [2]);
 }
 
 #[test]

@@ -86,13 +86,19 @@ fn unsaid(profiles: &Profiles, losses: &mut Losses) {
 fn binaries_unsaid(dictionary: &Dictionary, losses: &mut Losses) {
     let locations = &dictionary.locations;
     let mut is_said = vec![false; dictionary.mappings.rows.len()];
-    for row in 1..locations.len() {
+    let mut is_used = vec![false; locations.len()];
+    for id in &dictionary.stacks.items {
+        if let Some(used) = is_used.get_mut(id.row()) {
+            *used = true;
+        }
+    }
+    for (row, is_used) in is_used.into_iter().enumerate().skip(1) {
         let id = LocationId(row as u32);
         let is_named = !locations.lines(id).is_empty();
         let lost = u64::from(is_named && locations.address(id) != 0);
         losses.add_many(losses::ADDRESS_DROPPED, lost, || format!("location_table[{row}]"));
         if let Some(said) = is_said.get_mut(locations.mapping(id).row()) {
-            *said |= !is_named;
+            *said |= !is_named && is_used;
         }
     }
     for (row, said) in is_said.into_iter().enumerate().skip(1) {

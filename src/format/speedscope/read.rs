@@ -246,7 +246,8 @@ impl Reader {
     ) -> Result<()> {
         let mut events = List::of(events)?;
         let (mut stack, mut open, mut last) = (Vec::new(), Vec::new(), None);
-        let mut was_open = false;
+        // How many of the innermost were opened since time passed.
+        let mut fresh = 0_usize;
         while events.another()? {
             let row = events.row - 1;
             let event = pick(&mut events.text, ["type", "at", "frame"], self.nesting);
@@ -266,18 +267,20 @@ impl Reader {
                 self.add(taken, &stack, passed, intake).map_err(placed)?;
             }
             last = Some(at);
+            fresh = if passed > 0 { 0 } else { fresh };
             if is_open {
+                fresh += 1;
                 stack.push(self.location(frame).map_err(placed)?);
                 open.push(frame);
                 intake.check_depth(stack.len()).map_err(placed)?;
             } else {
                 (_, _) = (stack.pop(), open.pop());
-                if passed == 0 && was_open {
+                if fresh > 0 {
                     let said = || format!("frame {frame} is open for no time; it was left out");
                     intake.note(LEFT_OUT, || "profiles.events".to_owned(), said);
                 }
+                fresh = fresh.saturating_sub(1);
             }
-            was_open = is_open;
         }
         // What was never closed was open to the end, as of a recording that was cut off.
         for frame in &open {
