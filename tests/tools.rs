@@ -583,6 +583,16 @@ fn a_line_of_json_is_cut_wherever_the_look_at_it_ends() {
             Format::OTLP_JSON
         );
     }
+    // So behind what a text may begin with.
+    for padding in 0..40 {
+        let numbers = "1, 22, 333, ".repeat(6_000);
+        let name = "x".repeat(padding);
+        for before in ["\u{feff}", " ", "\n"] {
+            let json = format!("{before}{{\"resourceProfiles\": [], \"{name}\": [{numbers}1]}}");
+            let detected = otlp_profiles::detect(json.as_bytes(), &Default::default()).unwrap();
+            assert_eq!(detected.format, Format::OTLP_JSON);
+        }
+    }
     // A frame may be as long.
     let folded = format!("[1234];{} 3\n", "main;".repeat(2_000));
     assert_eq!(sums(&detected(folded.as_bytes(), Format::FOLDED))["samples count"], (1, 3));

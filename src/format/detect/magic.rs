@@ -10,7 +10,7 @@ use crate::error::{Error, ErrorKind, Result};
 
 /// What is told by its first bytes, which no message of profiles begins with.
 pub(super) fn binary(payload: &[u8]) -> Option<Foreign> {
-    foreign::of_bytes(payload).or_else(|| json(payload))
+    foreign::of_bytes(payload).or_else(|| json(payload, false))
 }
 
 /// As much of a text as is looked at.
@@ -34,12 +34,12 @@ pub(super) fn begins_json(text: &[u8]) -> bool {
     }
 }
 
-/// JSON, by the names that its first kilobytes hold.
-fn json(payload: &[u8]) -> Option<Foreign> {
+/// JSON, by the names that its first kilobytes hold; there may be more of it than what is here (`is_cut`).
+fn json(payload: &[u8], is_cut: bool) -> Option<Foreign> {
     let start = payload.get(..START).unwrap_or(payload);
     // A frame may begin as a list does: `[1234];main 3`.
     if !begins_json(start)
-        || is_folded(payload)
+        || is_folded(payload, is_cut)
         || !start.is_ascii() && std::str::from_utf8(payload).is_err()
     {
         return None;
@@ -51,10 +51,10 @@ fn json(payload: &[u8]) -> Option<Foreign> {
 /// Whether the lines at its beginning are folded stacks.
 ///
 /// A line that is not whole is none: where it is cut, any number of a list might be its count.
-fn is_folded(payload: &[u8]) -> bool {
+fn is_folded(payload: &[u8], is_cut: bool) -> bool {
     let start = beginning(payload);
-    let is_line = start.len() == payload.len() || start.contains(&b'\n');
-    is_line && signs::is_any_folded(&String::from_utf8_lossy(start))
+    let is_whole = !is_cut && start.len() == payload.len();
+    (is_whole || start.contains(&b'\n')) && signs::is_any_folded(&String::from_utf8_lossy(start))
 }
 
 /// What of a text is looked at: a first line may be long.
@@ -82,10 +82,11 @@ pub(super) fn text(payload: &[u8]) -> Option<Foreign> {
     if start.iter().any(odd) || !is_utf8 && ascii * 4 < start.len() * 3 || start.is_empty() {
         return None;
     }
+    let is_cut = start.len() < payload.len();
     let start = String::from_utf8_lossy(start);
     // Frames of a stack are indented, so blanks before them matter; blank lines do not.
     let start = start.trim_start_matches('\u{feff}').trim_start_matches(['\n', '\r']);
-    json(start.trim_start().as_bytes()).or_else(|| foreign::of_text(start))
+    json(start.trim_start().as_bytes(), is_cut).or_else(|| foreign::of_text(start))
 }
 
 /// The text of UTF-16 that says of which endianness it is.
