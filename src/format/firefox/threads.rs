@@ -70,7 +70,7 @@ pub(super) fn processes<'a>(profiles: &Profiles, columns: &[Column<'a>]) -> Vec<
                 within.push(process.threads.len());
                 process.threads.push(Thread {
                     name: name.to_owned(),
-                    id: id.and_then(|id| id.parse().ok()),
+                    id: id.as_deref().and_then(thread_id),
                     samples: Vec::new(),
                 });
             }
@@ -85,6 +85,11 @@ pub(super) fn processes<'a>(profiles: &Profiles, columns: &[Column<'a>]) -> Vec<
         thread.samples.sort_by_key(|sample| sample.at);
     }
     processes
+}
+
+/// The id of a thread as the viewer has it, a number of 32 bits.
+pub(super) fn thread_id(said: &str) -> Option<u32> {
+    said.parse().ok()
 }
 
 /// What a resource says of its process.

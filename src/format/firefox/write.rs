@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use super::finish::Finish;
 use super::frames::Frames;
 use super::markers::{Detail, is_of_thread, timing};
-use super::threads::{Process, Sample, Thread, processes};
+use super::threads::{Process, Sample, Thread, processes, thread_id};
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::losses::{self, Losses};
 use crate::format::options::WriteOptions;
@@ -115,7 +115,7 @@ fn samples_unsaid(profile: &Profile, dictionary: &Dictionary, losses: &mut Losse
         timeless |= !has_marker;
         for pair in dictionary.resolve(sample.attributes).iter() {
             let lost = match pair.key {
-                "thread.id" => pair.value.to_string().parse::<u32>().is_err(),
+                "thread.id" => thread_id(&pair.value.to_string()).is_none(),
                 key => !has_marker && !is_of_thread(key),
             };
             losses.add_many(losses::ATTR_SAMPLE_DROPPED, u64::from(lost), || pair.key.to_owned());

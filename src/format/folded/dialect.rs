@@ -54,11 +54,13 @@ pub(crate) fn origin<'a>(stack: &'a [u8], dialect: Option<Dialect>) -> (Origin<'
     let mut origin = Origin::default();
     let mut rest = stack;
     while let Some(dialect) = dialect {
-        let is_quoted = dialect == Dialect::PySpy && is_command(rest);
         // A command may have a `;` before the quote that closes it.
-        let closed = rest.windows(2).position(|pair| pair == b"\";").filter(|_| is_quoted);
-        let end = closed.map(|quote| quote + 1);
-        let end = end.or_else(|| rest.iter().position(|byte| *byte == b';'));
+        let quote = match dialect {
+            Dialect::PySpy if is_command(rest) => rest.windows(2).position(|pair| pair == b"\";"),
+            _ => None,
+        };
+        let semicolon = || rest.iter().position(|byte| *byte == b';');
+        let end = quote.map(|quote| quote + 1).or_else(semicolon);
         let (first, after) = rest.split_at(end.unwrap_or(rest.len()));
         let known = match dialect {
             Dialect::PySpy => origin.py_spy(first),

@@ -40,9 +40,7 @@ const RECORD: &[u8] = b"PERF_RECORD_";
 
 /// Whether a line is such a record, whatever of an event's line stands before its name.
 pub(crate) fn is_record(line: &[u8]) -> bool {
-    let at = line.windows(RECORD.len()).position(|part| part == RECORD);
-    let before = at.and_then(|at| line.get(..at));
-    before.is_some_and(|before| before.is_empty() || before.ends_with(b" "))
+    line.split(|byte| *byte == b' ').any(|word| word.starts_with(RECORD))
         && Event::of(line).map_or(true, |event| event.name.starts_with(RECORD))
 }
 

@@ -47,11 +47,14 @@ pub(crate) static SPEEDSCOPE: Codec = Codec {
 /// Kept, as tools put the thread there; it is written back as the name.
 const PROFILE_NAME: &str = "speedscope.profile.name";
 
-/// speedscope's units: what they measure, our unit, and how many of it are one of theirs.
+/// A unit of speedscope's: its name, what it measures, our unit, and how many of ours are one of it.
+type Unit = (&'static str, &'static str, &'static str, i64);
+
+/// speedscope's units; the first is that of what is none.
 ///
 /// When writing, units of other spellings (`ns`, `By`) are brought to these; what is none of them
 /// is `none`, with a loss.
-const UNITS: [(&str, &str, &str, i64); 6] = [
+const UNITS: [Unit; 6] = [
     ("none", "samples", "count", 1),
     ("nanoseconds", "wall", "nanoseconds", 1),
     ("microseconds", "wall", "nanoseconds", 1_000),
@@ -67,7 +70,7 @@ const UNITS: [(&str, &str, &str, i64); 6] = [
 /// # Errors
 ///
 /// One that measures something else, or is coarser: most values would be rounded away.
-fn scale(measure: &(&str, &str, &str, i64), given: &str) -> Result<i64> {
+fn scale(measure: &Unit, given: &str) -> Result<i64> {
     let &(unit, _, kind, nanos) = measure;
     match UNITS.iter().find(|(theirs, ..)| *theirs == given) {
         None => Ok(1),

@@ -15,7 +15,7 @@ use crate::format::assembly::Met;
 use crate::format::json::object::write_string;
 use crate::format::losses::{self, Losses};
 use crate::format::options::WriteOptions;
-use crate::format::speedscope::{PROFILE_NAME, UNITS};
+use crate::format::speedscope::{PROFILE_NAME, UNITS, Unit};
 use crate::format::view::{self, Says};
 use crate::limits::within;
 use crate::model::dictionary::Dictionary;
@@ -150,7 +150,7 @@ impl Writer<'_, '_> {
     /// `endValue` is the sum of the weights, since speedscope draws the axis by it. Whether that is how long the profile
     /// took is the answer.
     fn lane(&mut self, profile: &Profile, column: usize, lane: &Lane) -> Result<bool> {
-        let (name, unit) = self.said(profile, column, lane);
+        let (name, &(unit, _, own_unit, scale)) = self.said(profile, column, lane);
         self.losses.add_many(losses::VALUE_NEGATIVE_DROPPED, lane.negative, || name.clone());
         self.out.extend_from_slice(b"{\"type\":\"sampled\",\"name\":");
         write_string(&mut self.out, &name);
@@ -174,15 +174,14 @@ impl Writer<'_, '_> {
             _ = write!(self.out, "{comma}{value}");
         }
         self.out.extend_from_slice(b"]}");
-        let nanos =
-            UNITS.iter().find(|(theirs, _, own, _)| *theirs == unit && *own == "nanoseconds");
-        Ok(nanos.is_some_and(|(.., nanos)| end * i128::from(*nanos) == profile.duration_nanos))
+        let is_time = own_unit == "nanoseconds";
+        Ok(is_time && end * i128::from(scale) == profile.duration_nanos)
     }
 
-    /// What a profile is called, and its unit by speedscope's name.
+    /// What a profile is called, and its unit among speedscope's.
     ///
     /// A unit that speedscope does not have is counted, and `none` is written.
-    fn said(&mut self, profile: &Profile, column: usize, lane: &Lane) -> (String, &'static str) {
+    fn said(&mut self, profile: &Profile, column: usize, lane: &Lane) -> (String, &'static Unit) {
         let dictionary = self.frames.dictionary;
         let kind = profile.sample_types.get(column).copied().unwrap_or_default();
         let [mut name, unit] = [kind.name, kind.unit].map(|text| dictionary.text(text).to_owned());
@@ -194,9 +193,8 @@ impl Writer<'_, '_> {
             "By" | "byte" => "bytes",
             other => other,
         };
-        let known =
-            UNITS.iter().find(|(name, ..)| *name == theirs).map_or("none", |(name, ..)| name);
-        if known == "none" && !matches!(unit.as_str(), "count" | "") {
+        let known = UNITS.iter().find(|(name, ..)| *name == theirs).unwrap_or(&UNITS[0]);
+        if known.0 == "none" && !matches!(unit.as_str(), "count" | "") {
             self.losses.add(losses::SAMPLE_TYPE_DROPPED, || unit.clone());
         }
         if let Some(own) = dictionary.resolve(&profile.attributes[..]).get_str(PROFILE_NAME) {

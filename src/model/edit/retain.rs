@@ -11,7 +11,6 @@ use crate::model::profiles::{Profiles, ScopeProfiles};
 use crate::model::ragged::Ragged;
 use crate::model::samples::{SampleRef, Samples};
 use crate::model::thin::Thin;
-use crate::model::value::Value;
 use crate::semconv::PPROF_SCOPE_DEFAULT_SAMPLE_TYPE;
 
 impl Profiles {
@@ -136,9 +135,9 @@ impl Profiles {
             let held = !resource.scopes.is_empty();
             resource.scopes.retain_mut(|scope| {
                 let held = !scope.profiles.is_empty();
-                let default = scope.default_sample_type(dictionary);
+                let had_default = scope.has_default_sample_type(dictionary);
                 take_out(scope, dictionary);
-                if default.is_some() && scope.default_sample_type(dictionary).is_none() {
+                if had_default && !scope.has_default_sample_type(dictionary) {
                     let pairs = &mut scope.scope.attributes;
                     pairs.retain(|pair| {
                         dictionary.text(pair.key) != PPROF_SCOPE_DEFAULT_SAMPLE_TYPE
@@ -152,15 +151,13 @@ impl Profiles {
 }
 
 impl ScopeProfiles {
-    /// The default sample type that the scope says, if one of its profiles has it.
-    fn default_sample_type<'a>(&self, dictionary: &'a Dictionary) -> Option<&'a str> {
+    /// Whether one of its profiles has the default sample type that the scope says.
+    fn has_default_sample_type(&self, dictionary: &Dictionary) -> bool {
         let attributes = dictionary.resolve(&*self.scope.attributes);
-        let Value::String(name) = attributes.get(PPROF_SCOPE_DEFAULT_SAMPLE_TYPE)?.value() else {
-            return None;
-        };
-        let name = dictionary.text(*name);
-        let mut types = self.profiles.iter().flat_map(|profile| &profile.sample_types);
-        types.any(|kind| dictionary.text(kind.name) == name).then_some(name)
+        attributes.get_str(PPROF_SCOPE_DEFAULT_SAMPLE_TYPE).is_some_and(|name| {
+            let mut types = self.profiles.iter().flat_map(|profile| &profile.sample_types);
+            types.any(|kind| dictionary.text(kind.name) == name)
+        })
     }
 
     /// Keeps the profiles that are marked; the order of their sample types is that of those left.
