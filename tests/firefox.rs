@@ -282,3 +282,41 @@ fn what_else_is_known_of_a_sample_is_a_marker() {
         );
     }
 }
+
+#[test]
+fn a_process_and_its_only_thread_keep_their_names() {
+    let mut builder = otlp_profiles::Builder::new();
+    builder.resource().attr("process.pid", 42).attr("service.name", "shop").attr("host.name", "h");
+    let cpu = builder.profile("cpu", "ns");
+    let stack = otlp_profiles::build::root_first(["main"]);
+    builder.sample(cpu, stack).value(1).attr("thread.name", "worker-3");
+    let (files, losses) = files(&builder.finish().unwrap());
+    let thread = &list(&files[0], "/threads")[0];
+    assert_eq!(
+        [&thread["name"], &thread["processName"], &thread["pid"]],
+        ["worker-3", "shop", "42"]
+    );
+    assert_eq!(thread["isMainThread"], true);
+    let lost = losses.get("resource.dropped").unwrap();
+    assert_eq!(
+        (lost.count, lost.first[0].as_str()),
+        (1, "resource_profiles[0].resource.host.name")
+    );
+}
+
+#[test]
+fn threads_past_the_limit_are_refused_before_they_are_made() {
+    let text: String = (0..1000).map(|at| format!("a 1 thread.id={at} {at}\n")).collect();
+    let options = ReadOptions::default().from(Format::FOLDED);
+    let profiles = read(text.as_bytes(), &options).unwrap().profiles;
+    let enough = write_all(&profiles, Format::FIREFOX, &WriteOptions::default()).unwrap().0;
+    let limited = |bytes| {
+        let options = WriteOptions::default().max_output_bytes(bytes);
+        write_all(&profiles, Format::FIREFOX, &options)
+    };
+    let bytes = enough[0].len() as u64;
+    assert_eq!(limited(bytes).unwrap().0, enough);
+    for bytes in [bytes - 1, bytes / 2, 1000] {
+        assert_eq!(limited(bytes).unwrap_err().kind(), ErrorKind::Limit);
+    }
+}

@@ -623,7 +623,13 @@ fn speedscope_has_a_profile_for_each_thread_where_that_is_wanted() {
     let text = |options: &WriteOptions| {
         String::from_utf8(write(&profiles, Format::SPEEDSCOPE, options).unwrap().payload).unwrap()
     };
-    let both = text(&WriteOptions::default().by_thread(true));
+    let by_thread = WriteOptions::default().by_thread(true);
+    let lost = |options: &WriteOptions| {
+        let losses = write(&profiles, Format::SPEEDSCOPE, options).unwrap().losses;
+        losses.get("attr.sample.dropped").map_or(0, |loss| loss.count)
+    };
+    assert_eq!((lost(&by_thread), lost(&WriteOptions::default())), (0, 2));
+    let both = text(&by_thread);
     assert!(both.contains(r#""name":"cpu, thread a","unit":"milliseconds","startValue":0,"endValue":16,"samples":[[0,1]],"weights":[16]"#), "{both}");
     assert!(both.contains(r#""name":"cpu, thread b""#), "{both}");
     assert!(text(&WriteOptions::default()).contains(r#""weights":[16,7]"#));
@@ -653,6 +659,33 @@ fn what_speedscope_says_finer_than_the_model_is_rounded_and_said() {
 }
 
 const FILE: &str = r#"{"$schema":"https://www.speedscope.app/file-format-schema.json","profiles":[{"type":"sampled","unit":"none","name":"n","samples":[[0],[0,1]],"weights":[1,2]},{"type":"evented","unit":"seconds","endValue":3,"events":[{"type":"O","frame":0,"at":0.5},{"type":"O","frame":1,"at":1},{"type":"C","frame":1,"at":1.5}]}],"shared":{"frames":[{"name":"a"},{"name":"b","file":"f","line":3,"col":4}]}}"#;
+
+#[test]
+fn what_speedscope_says_of_the_file_itself_is_left_out_with_a_finding() {
+    let left = |members: &str| {
+        let file = FILE.replacen('{', &format!("{{{members},"), 1);
+        let findings = read(file.as_bytes(), &Default::default()).unwrap().findings;
+        let left = findings.iter().find(|found| found.code == "source.left_out");
+        left.map_or((0, String::new()), |found| (found.count, found.place.clone()))
+    };
+    let nothing = r#""name":"","exporter":"otlp-profiles","activeProfileIndex":0"#;
+    assert_eq!(left(nothing), (0, String::new()));
+    let said = r#""name":"n","exporter":"py-spy","activeProfileIndex":1"#;
+    assert_eq!(left(said), (3, "name".to_owned()));
+}
+
+#[test]
+fn a_type_that_speedscope_has_no_place_for_is_said() {
+    let reading = read(FILE.as_bytes(), &Default::default()).unwrap();
+    let lost = |profiles: &Profiles| {
+        let written = write(profiles, Format::SPEEDSCOPE, &WriteOptions::default()).unwrap();
+        written.losses.get("sample_type.dropped").map_or(0, |loss| loss.count)
+    };
+    assert_eq!(lost(&reading.profiles), 0);
+    let types = SourceOptions::default().sample_type("idle", "count");
+    let idle = read(FILE.as_bytes(), &ReadOptions::default().source(types)).unwrap().profiles;
+    assert_eq!(lost(&idle), 1);
+}
 
 #[test]
 fn what_is_broken_is_said_with_its_place() {

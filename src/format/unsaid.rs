@@ -16,14 +16,20 @@ use crate::model::dictionary::{Attribute, Dictionary};
 use crate::model::id::StringId;
 use crate::model::profile::{AggregationTemporality, Profile, ProfileId};
 use crate::model::value::Value;
-use crate::model::{Profiles, ResourceProfiles, ScopeProfiles};
+use crate::model::{Attributes, Profiles, ResourceProfiles, ScopeProfiles};
 use crate::semconv::PPROF_PROFILE_COMMENT;
 
+/// Whether a format says the attribute of such a key, which is one of these.
+pub(crate) type Asked = fn(&Attributes, &str) -> bool;
+
 /// Counts what is said of resources and scopes.
-/// Once for all payloads that the profiles become.
-pub(crate) fn envelope(profiles: &Profiles, losses: &mut Losses) {
+/// Once for all payloads that the profiles become. Attributes of a resource are lost but for those
+/// that `is_said` knows, if the resource has a profile to say them with.
+pub(crate) fn envelope(profiles: &Profiles, is_said: Option<Asked>, losses: &mut Losses) {
     for (row, resource) in profiles.resources.iter().enumerate() {
-        resource_unsaid(resource, row, &profiles.dictionary, losses);
+        let is_met = resource.scopes.iter().any(|scope| !scope.profiles.is_empty());
+        let is_said = is_said.filter(|_| is_met);
+        resource_unsaid(resource, row, is_said, &profiles.dictionary, losses);
         for scope in &resource.scopes {
             scope_unsaid(scope, &profiles.dictionary, losses);
         }
@@ -34,11 +40,16 @@ pub(crate) fn envelope(profiles: &Profiles, losses: &mut Losses) {
 fn resource_unsaid(
     profiles: &ResourceProfiles,
     row: usize,
+    is_said: Option<Asked>,
     dictionary: &Dictionary,
     losses: &mut Losses,
 ) {
     let resource = &profiles.resource;
+    let attributes = dictionary.resolve(&resource.attributes[..]);
     for pair in &resource.attributes {
+        if is_said.is_some_and(|is_said| is_said(&attributes, dictionary.text(pair.key))) {
+            continue;
+        }
         losses.add(losses::RESOURCE_DROPPED, || {
             format!("resource_profiles[{row}].resource.{}", dictionary.text(pair.key))
         });

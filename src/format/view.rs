@@ -7,7 +7,7 @@ use crate::format::assembly::Met;
 use crate::format::columns::{Join, default_of, join, scope_default};
 use crate::format::known::KnownAttributes;
 use crate::format::losses::{self, Losses};
-use crate::format::unsaid::{Unsaid, envelope};
+use crate::format::unsaid::{Asked, Unsaid, envelope};
 use crate::model::Profiles;
 use crate::model::dictionary::Dictionary;
 use crate::model::id::{FunctionId, LocationId, StringId};
@@ -34,6 +34,10 @@ pub(crate) struct Says {
     pub(crate) binaries: bool,
     /// Attributes, links and timestamps of samples.
     pub(crate) samples: bool,
+    /// Which attributes of a sample it says where it does not say all; asked by their keys.
+    pub(crate) of_sample: Option<Asked>,
+    /// Which attributes of a resource it says; asked by their keys.
+    pub(crate) of_resource: Option<Asked>,
     /// The key of the attribute of profiles that it has a place for, if it has one.
     pub(crate) attribute: &'static str,
 }
@@ -76,7 +80,7 @@ pub(crate) fn unsaid(profiles: &Profiles, says: Says, losses: &mut Losses) {
     let dictionary = &profiles.dictionary;
     let texts = dictionary.strings.not_utf8().len() as u64;
     losses.add_many(losses::INVALID_UTF8, texts, String::new);
-    envelope(profiles, losses);
+    envelope(profiles, says.of_resource, losses);
     let known = KnownAttributes::of(dictionary);
     let mut fields = Unsaid::of(dictionary, &known);
     // What joining decides is for formats of several columns.
@@ -121,11 +125,14 @@ fn unsaid_of(profile: &Profile, dictionary: &Dictionary, says: Says, losses: &mu
     if says.samples {
         return;
     }
-    let attributes = samples.attributes.items.len() as u64;
-    losses.add_many(losses::ATTR_SAMPLE_DROPPED, attributes, || {
-        let first = samples.attributes.items.first().and_then(|id| dictionary.attribute(*id));
-        first.map(|first| dictionary.text(first.key).to_owned()).unwrap_or_default()
-    });
+    for sample in samples.iter() {
+        let attributes = dictionary.resolve(sample.attributes);
+        for pair in attributes.iter() {
+            let is_said = says.of_sample.is_some_and(|is_said| is_said(&attributes, pair.key));
+            losses
+                .add_many(losses::ATTR_SAMPLE_DROPPED, u64::from(!is_said), || pair.key.to_owned());
+        }
+    }
     let links = samples.links.iter().filter(|link| link.0 != 0).count() as u64;
     losses.add_many(losses::LINK_DROPPED, links, String::new);
     let times = samples.timestamps.items.len() as u64;

@@ -101,7 +101,7 @@ fn apart(
 /// with.
 fn unsaid(profiles: &Profiles, known: &KnownAttributes, losses: &mut Losses) {
     let dictionary = &profiles.dictionary;
-    envelope(profiles, losses);
+    envelope(profiles, None, losses);
     let mut fields = Unsaid::of(dictionary, known);
     let mut ignored = Losses::default();
     for scope in profiles.resources.iter().flat_map(|resource| &resource.scopes) {

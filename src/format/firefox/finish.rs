@@ -1,5 +1,5 @@
-//! What the crate has no place for, put into the JSON that it makes: weights as they are, the files of
-//! functions, and the lines of frames.
+//! What the crate has no place for, put into the JSON that it makes: weights as they are, names of main
+//! threads, the files of functions, and the lines of frames.
 //!
 //! ```text
 //! stringArray  ["\u{1}label 0", "\u{1}label 1"]    ─►  ["f", "f", "f.c"]
@@ -18,16 +18,24 @@ use serde_json::{Value, json};
 use super::frames::{Label, label};
 use crate::format::assembly::Met;
 
-/// What is put into the JSON of a thread: its weights, in the order of its samples.
+/// What is put into the JSON.
 pub(super) struct Finish<'a> {
     /// By the id of the thread as the JSON has it.
     ///
     /// Taken out as threads are met; ids are unique in a file.
-    pub(super) weights: HashMap<String, Vec<Value>>,
+    pub(super) threads: HashMap<String, Said>,
     /// What the names of functions stand for that [`label`] knows.
     pub(super) labels: &'a [Label<'a>],
     /// Whether weights are time on the CPU, by which the viewer draws how busy a thread is.
     pub(super) is_cpu: bool,
+}
+
+/// What is said of a thread.
+pub(super) struct Said {
+    /// The crate calls a main thread by its process. Empty where a thread has no name.
+    pub(super) name: String,
+    /// In the order of its samples.
+    pub(super) weights: Vec<Value>,
 }
 
 impl Finish<'_> {
@@ -37,15 +45,18 @@ impl Finish<'_> {
     pub(super) fn apply(mut self, json: &mut Value) {
         let threads = json.get_mut("threads").and_then(Value::as_array_mut);
         for thread in threads.into_iter().flatten() {
-            self.weights(thread);
+            self.said(thread);
             self.lines(thread);
         }
     }
 
     /// Without times on the CPU the viewer would draw threads as idle, so that column goes.
-    fn weights(&mut self, thread: &mut Value) {
+    fn said(&mut self, thread: &mut Value) {
         let id = thread.get("tid").and_then(Value::as_str).unwrap_or_default();
-        let Some(weights) = self.weights.remove(id) else { return };
+        let Some(Said { name, weights }) = self.threads.remove(id) else { return };
+        if let Some(said) = thread.get_mut("name").filter(|_| !name.is_empty()) {
+            *said = Value::String(name);
+        }
         let Some(samples) = thread.get_mut("samples").and_then(Value::as_object_mut) else {
             return;
         };

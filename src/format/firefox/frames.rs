@@ -18,6 +18,8 @@ use fxprof_processed_profile::{
     Profile, StackHandle, ThreadHandle,
 };
 
+use super::room::Room;
+use crate::error::Result;
 use crate::format::assembly::Met;
 use crate::model::FrameRef;
 use crate::model::dictionary::Dictionary;
@@ -69,6 +71,8 @@ pub(super) struct Frames<'a> {
     libraries: HashMap<MappingId, LibraryHandle>,
     /// By the number of a thread and a stack: handles are a thread's own.
     stacks: HashMap<(usize, StackId), Option<StackHandle>>,
+    /// The newest row of the tables of stacks.
+    last: Option<StackHandle>,
     /// By function, line, column, and the address where there is no function.
     ///
     /// Its numbers are rows of `labels`.
@@ -87,6 +91,7 @@ impl<'a> Frames<'a> {
             categories: HashMap::new(),
             libraries: HashMap::new(),
             stacks: HashMap::new(),
+            last: None,
             labels_met: Met::default(),
             labels: Vec::new(),
             has_addresses: false,
@@ -98,14 +103,18 @@ impl<'a> Frames<'a> {
     /// Made once for each thread that has it.
     ///
     /// Made from the root to the leaf, since a row of the viewer's table refers to its caller's.
+    ///
+    /// # Errors
+    ///
+    /// [`Limit`](crate::ErrorKind::Limit) where there is no room for its new rows.
     pub(super) fn stack(
         &mut self,
-        profile: &mut Profile,
+        (profile, room): (&mut Profile, &mut Room),
         (thread, number): (ThreadHandle, usize),
         stack: StackId,
-    ) -> Option<StackHandle> {
+    ) -> Result<Option<StackHandle>> {
         if let Some(known) = self.stacks.get(&(number, stack)) {
-            return *known;
+            return Ok(*known);
         }
         let dictionary = self.dictionary;
         let mut made = None;
@@ -113,9 +122,14 @@ impl<'a> Frames<'a> {
             let info = self.frame(profile, &frame);
             let frame = profile.intern_frame(thread, info);
             made = Some(profile.intern_stack(thread, made, frame));
+            // Handles are numbers of rows, and threads are made one after the other.
+            if made > self.last {
+                room.take(Room::STACK)?;
+                self.last = made;
+            }
         }
         self.stacks.insert((number, stack), made);
-        made
+        Ok(made)
     }
 
     /// A frame with its category and flags, both by the type of frame that its location says.

@@ -16,6 +16,7 @@
 mod finish;
 mod frames;
 mod markers;
+mod room;
 mod threads;
 mod write;
 

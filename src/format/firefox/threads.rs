@@ -11,7 +11,7 @@
 use crate::format::assembly::Met;
 use crate::format::view::Column;
 use crate::model::id::{AttributeId, LinkId, StackId};
-use crate::model::{Profiles, SampleRef};
+use crate::model::{Attributes, Profiles, SampleRef};
 
 /// A process, by its resource, and its threads.
 pub(super) struct Process<'a> {
@@ -92,18 +92,32 @@ pub(super) fn thread_id(said: &str) -> Option<u32> {
     said.parse().ok()
 }
 
+/// Whether an attribute of a resource is said by its process.
+pub(super) fn is_of_process(attributes: &Attributes, key: &str) -> bool {
+    key == "process.pid" && pid(attributes).is_some()
+        || name(attributes).is_some_and(|(of, _)| of == key)
+}
+
+/// What a process is called, and the attribute that says it.
+fn name<'a>(attributes: &Attributes<'a>) -> Option<(&'static str, &'a str)> {
+    let keys = ["process.executable.name", "service.name", "process.command"];
+    keys.into_iter().find_map(|key| Some((key, attributes.get_str(key)?)))
+}
+
+/// `None` for one that is no number of 32 bits, too.
+fn pid(attributes: &Attributes) -> Option<u32> {
+    u32::try_from(attributes.get("process.pid")?.as_i64()?).ok()
+}
+
 /// What a resource says of its process.
 ///
-/// A pid that is missing or no number of 32 bits is replaced by the number of the resource.
+/// A pid that is missing is replaced by the number of the resource.
 fn process<'a>(profiles: &Profiles, resource: usize) -> Process<'a> {
     let attributes = profiles.resources.get(resource).map(|of| &of.resource.attributes[..]);
     let attributes = profiles.dictionary.resolve(attributes.unwrap_or_default());
-    let name = ["process.executable.name", "service.name", "process.command"];
-    let name = name.iter().find_map(|key| attributes.get_str(key));
-    let pid = attributes.get("process.pid").and_then(|pid| u32::try_from(pid.as_i64()?).ok());
     Process {
-        name: name.unwrap_or("process").to_owned(),
-        pid: pid.unwrap_or(resource as u32 + 1),
+        name: name(&attributes).map_or("process", |(_, name)| name).to_owned(),
+        pid: pid(&attributes).unwrap_or(resource as u32 + 1),
         threads: Vec::new(),
     }
 }

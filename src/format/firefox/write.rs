@@ -16,16 +16,16 @@ use fxprof_processed_profile::{
 };
 use serde_json::{Value, json};
 
-use super::finish::Finish;
+use super::finish::{Finish, Said};
 use super::frames::Frames;
 use super::markers::{Detail, is_of_thread, timing};
-use super::threads::{Process, Sample, Thread, processes, thread_id};
+use super::room::Room;
+use super::threads::{Process, Sample, Thread, is_of_process, processes, thread_id};
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::losses::{self, Losses};
 use crate::format::options::WriteOptions;
 use crate::format::source::TimeUnit;
 use crate::format::view::{self, Column, Says};
-use crate::limits::within;
 use crate::model::Profiles;
 use crate::model::dictionary::Dictionary;
 use crate::model::id::{LinkId, LocationId};
@@ -45,16 +45,15 @@ pub(crate) fn write(
     unsaid(profiles, losses);
     let mut spare = Some(spare);
     let mut payloads = Vec::new();
-    let mut written = 0;
+    let mut room = Room { most: options.max_output_bytes, taken: 0 };
     for columns in view::by_type(profiles) {
         let out = spare.take().unwrap_or_default();
-        let payload = Writer::of(profiles, &columns).write(out)?;
-        written += payload.len() as u64;
-        within("max_output_bytes", options.max_output_bytes, written)?;
+        let payload = Writer::of(profiles, &columns, room).write(out)?;
+        room.take(payload.len())?;
         payloads.push(payload);
     }
     if let Some(out) = spare {
-        payloads.push(Writer::of(profiles, &[]).write(out)?);
+        payloads.push(Writer::of(profiles, &[], room).write(out)?);
     }
     Ok(payloads)
 }
@@ -73,7 +72,8 @@ fn unsaid(profiles: &Profiles, losses: &mut Losses) {
         lines: true,
         columns: true,
         samples: true,
-        attribute: "",
+        of_resource: Some(is_of_process),
+        ..Says::default()
     };
     view::unsaid(profiles, says, losses);
     binaries_unsaid(&profiles.dictionary, losses);
@@ -197,6 +197,7 @@ impl<'a> Weights<'a> {
 struct Writer<'a> {
     /// Of the profiles that are written.
     dictionary: &'a Dictionary,
+    room: Room,
     /// What the crate has been told so far.
     made: Made,
     /// Taken out when they are written.
@@ -211,15 +212,15 @@ struct Writer<'a> {
     interval: u64,
     /// How many threads have each id, since the viewer wants them to differ.
     ids: HashMap<u32, u32>,
-    /// By the id of a thread in the file: the weights of its samples, in order.
-    values: HashMap<String, Vec<Value>>,
+    /// By the id of a thread in the file.
+    said: HashMap<String, Said>,
 }
 
 impl<'a> Writer<'a> {
     /// Times in the file count from its start, which is the first that any profile or sample says.
     ///
     /// With neither a time nor a timestamp the file begins in 1970.
-    fn of(profiles: &'a Profiles, columns: &[Column<'a>]) -> Self {
+    fn of(profiles: &'a Profiles, columns: &[Column<'a>], room: Room) -> Self {
         let dictionary = &profiles.dictionary;
         let processes = processes(profiles, columns);
         let times = columns.iter().map(|column| column.profile.time_unix_nano);
@@ -235,6 +236,7 @@ impl<'a> Writer<'a> {
         let interval_of = SamplingInterval::from_nanos(interval);
         Self {
             dictionary,
+            room,
             made: Made::new("otlp-profiles", reference, interval_of),
             processes,
             frames: Frames::of(dictionary),
@@ -243,7 +245,7 @@ impl<'a> Writer<'a> {
             duration,
             interval,
             ids: HashMap::new(),
-            values: HashMap::new(),
+            said: HashMap::new(),
         }
     }
 
@@ -251,16 +253,17 @@ impl<'a> Writer<'a> {
     ///
     /// # Errors
     ///
-    /// JSON that cannot be made, which would be a defect of the crate.
+    /// [`Limit`](ErrorKind::Limit) where there is no room for it; JSON that cannot be made, which
+    /// would be a defect of the crate.
     fn write(mut self, mut out: Vec<u8>) -> Result<Vec<u8>> {
-        let mut number = 0;
+        let (mut number, before) = (0, self.room.taken);
         let start = Timestamp::from_nanos_since_reference(0);
         for process in std::mem::take(&mut self.processes) {
             let handle = self.made.add_process(&process.name, process.pid, start);
             for (at, thread) in process.threads.iter().enumerate() {
                 let id = thread.id.unwrap_or(process.pid.saturating_add(at as u32));
                 let is_main = thread.id == Some(process.pid) || process.threads.len() == 1;
-                self.thread(handle, (id, number, is_main), thread);
+                self.thread(handle, (id, number, is_main), thread)?;
                 number += 1;
             }
         }
@@ -269,13 +272,13 @@ impl<'a> Writer<'a> {
             Error::new(ErrorKind::Unrepresentable, format!("it cannot be written: {error}"))
         };
         let mut json = serde_json::to_value(&self.made).map_err(unwritable)?;
-        let finish = Finish {
-            weights: self.values,
-            labels: &self.frames.labels,
-            is_cpu: self.weights.is_cpu,
-        };
+        // Its tables are as large as the JSON, which has all that is in them.
+        drop(self.made);
+        let finish =
+            Finish { threads: self.said, labels: &self.frames.labels, is_cpu: self.weights.is_cpu };
         finish.apply(&mut json);
         serde_json::to_writer(&mut out, &json).map_err(unwritable)?;
+        debug_assert!(self.room.taken - before <= out.len() as u64, "it is at least so long");
         Ok(out)
     }
 
@@ -288,7 +291,8 @@ impl<'a> Writer<'a> {
         process: ProcessHandle,
         (id, number, is_main): (u32, usize, bool),
         thread: &Thread,
-    ) {
+    ) -> Result<()> {
+        self.room.take(Room::THREAD + thread.samples.len() * Room::SAMPLE)?;
         let begin = Timestamp::from_nanos_since_reference(0);
         let handle = self.made.add_thread(process, id, begin, is_main);
         if !thread.name.is_empty() {
@@ -309,18 +313,20 @@ impl<'a> Writer<'a> {
         let mut times: Vec<u64> = thread.samples.iter().map(at).collect();
         let mut samples: Vec<(u64, &Sample)> = times.drain(..).zip(&thread.samples).collect();
         samples.sort_by_key(|(at, _)| *at);
-        let mut values = Vec::with_capacity(samples.len());
+        let mut weights = Vec::with_capacity(samples.len());
         for (at, sample) in samples {
-            let stack = self.frames.stack(&mut self.made, (handle, number), sample.stack);
+            let to = (&mut self.made, &mut self.room);
+            let stack = self.frames.stack(to, (handle, number), sample.stack)?;
             let time = Timestamp::from_nanos_since_reference(at);
             self.made.add_sample(handle, time, stack, self.weights.cpu(sample.value), 1);
-            values.push(self.weights.weight(sample.value));
+            weights.push(self.weights.weight(sample.value));
             if sample.at.is_some() {
                 self.marker((handle, stack), at, sample);
             }
         }
         let id = self.unique(id);
-        self.values.insert(id, values);
+        self.said.insert(id, Said { name: thread.name.clone(), weights });
+        Ok(())
     }
 
     /// Says what else is known of a sample, and what happened for a while that is no time on the CPU.

@@ -60,7 +60,7 @@ pub(crate) fn write(
 ) -> Result<Vec<Vec<u8>>> {
     let dictionary = &profiles.dictionary;
     let known = KnownAttributes::of(dictionary);
-    unsaid::envelope(profiles, losses);
+    unsaid::envelope(profiles, None, losses);
     let (mut order, resources) = layout::laid_out(profiles, options.layout, Target::PPROF);
     let scopes = resources.iter().flat_map(|resource| &resource.scopes);
     let sets: Vec<(&ScopeProfiles, Vec<Joined>)> = scopes

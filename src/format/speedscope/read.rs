@@ -25,6 +25,10 @@ use crate::model::id::{AttributeId, LinkId, LocationId};
 use crate::model::profile::Profile;
 use crate::model::value::Value;
 
+/// What a file has; all but the first two is left out. Then what each of those says where it says nothing.
+const MEMBERS: [&str; 5] = ["shared", "profiles", "name", "exporter", "activeProfileIndex"];
+const NOTHING: [&str; 3] = ["\"\"", "\"otlp-profiles\"", "0"];
+
 /// Reads a file.
 ///
 /// # Errors
@@ -34,17 +38,16 @@ use crate::model::value::Value;
 pub(crate) fn read(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
     let nesting = intake.limits().max_nesting;
     let mut text = Text::new(payload)?;
-    let [shared, profiles, name] = pick(&mut text, ["shared", "profiles", "name"], nesting)?;
+    let [shared, profiles, rest @ ..] = pick(&mut text, MEMBERS, nesting)?;
     text.end()?;
     let (Some(mut shared), Some(profiles)) = (shared, profiles) else {
         return Err(Error::malformed("there are no \"shared\" and \"profiles\""));
     };
-    if name.is_some() {
-        intake.note(
-            LEFT_OUT,
-            || "name".to_owned(),
-            || "the name of the file was left out".to_owned(),
-        );
+    for ((key, said), nothing) in MEMBERS[2..].iter().zip(rest).zip(NOTHING) {
+        if said.is_some_and(|mut said| !said.word(nothing)) {
+            let what = || format!("the {key} of the file was left out");
+            intake.note(LEFT_OUT, || (*key).to_owned(), what);
+        }
     }
     let mut reader = Reader { assembly: Assembly::new(intake), frames: Vec::new(), nesting };
     let [frames] = pick(&mut shared, ["frames"], nesting)?;

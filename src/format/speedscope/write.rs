@@ -21,7 +21,7 @@ use crate::limits::within;
 use crate::model::dictionary::Dictionary;
 use crate::model::id::{FunctionId, StackId};
 use crate::model::profile::Profile;
-use crate::model::{FrameRef, Profiles, SampleRef};
+use crate::model::{AttributeRef, Attributes, FrameRef, Profiles, SampleRef};
 
 /// Writes the profiles.
 ///
@@ -40,6 +40,9 @@ pub(crate) fn write(
         lines: true,
         columns: true,
         attribute: PROFILE_NAME,
+        of_sample: options.by_thread.then_some(|attributes, key| {
+            thread_of(attributes).is_some_and(|thread| thread.key == key)
+        }),
         ..Says::default()
     };
     view::unsaid(profiles, says, losses);
@@ -123,13 +126,16 @@ fn lanes(profile: &Profile, column: usize, dictionary: &Dictionary, by_thread: b
     lanes.into_iter().map(lane).collect()
 }
 
-/// The name of a sample's thread, else its number.
-///
-/// Empty where the sample says neither: those are a lane of their own.
+/// What a sample's lane is called by; empty where its thread is not known, which is a lane of its own.
 fn thread(sample: &SampleRef, dictionary: &Dictionary) -> String {
     let attributes = dictionary.resolve(sample.attributes);
-    let named = attributes.get("thread.name").or_else(|| attributes.get("thread.id"));
-    named.map(|value| value.to_string()).unwrap_or_default()
+    thread_of(&attributes).map(|thread| thread.value.to_string()).unwrap_or_default()
+}
+
+/// The name of a sample's thread, else its number.
+fn thread_of<'a>(attributes: &Attributes<'a>) -> Option<AttributeRef<'a>> {
+    let of = |key: &str| attributes.iter().find(|pair| pair.key == key);
+    of("thread.name").or_else(|| of("thread.id"))
 }
 
 /// A file being written: profiles first, then the frames that they referred to.
@@ -198,6 +204,9 @@ impl Writer<'_, '_> {
             self.losses.add(losses::SAMPLE_TYPE_DROPPED, || unit.clone());
         }
         if let Some(own) = dictionary.resolve(&profile.attributes[..]).get_str(PROFILE_NAME) {
+            // Read again, the type is that of the unit.
+            let lost = u64::from(![own, known.1, ""].contains(&name.as_str()));
+            self.losses.add_many(losses::SAMPLE_TYPE_DROPPED, lost, || name.clone());
             name = own.to_owned();
         }
         if !lane.thread.is_empty() {
