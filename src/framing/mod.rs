@@ -222,9 +222,9 @@ fn chain(framing: Framing, head: &[u8], at_end: bool) -> Chain {
     Chain { opening, begins_like_payload: first.is_some_and(is_payload) }
 }
 
-/// Whether a message begins with field 1 or 2, gzip or a brace.
+/// Whether a message begins with field 1 or 2, gzip, zstd or a brace.
 fn is_payload(first: u8) -> bool {
-    matches!(first, 0x0a | 0x12 | 0x1f | b'{')
+    matches!(first, 0x0a | 0x12 | 0x1f | 0x28 | b'{')
 }
 
 /// The length that stands before a message.
@@ -429,6 +429,12 @@ mod tests {
             }
             // Nothing whole comes before it.
             assert_eq!(whole_messages(&file[..6], &limits).unwrap().0.framing(), Framing::None);
+            // The magic numbers of gzip and zstd.
+            for compressed in [b"\x1f\x8b\x08\0", b"\x28\xb5\x2f\xfd"] {
+                let file = frame(framing, [compressed, compressed]).unwrap();
+                let (whole, _) = whole_messages(&file[..file.len() - 1], &limits).unwrap();
+                assert_eq!((whole.framing(), whole.len()), (framing, 1));
+            }
         }
         let other = b"\0\0\0\x02\x40\x01\0\0\0\x09rest";
         assert_eq!(messages(other, &Limits::network()).unwrap().framing(), Framing::None);
