@@ -115,8 +115,6 @@ codes! {
         DEDUP_LOCATION = "dedup.location": "equal locations became one";
         DEDUP_FUNCTION = "dedup.function": "equal functions became one";
         ATTR_ROW_0 = "attr.row_0": "a list of attributes had row 0, which stands for none; it was left out";
-        TIME_NO_ANCHOR = "time.no_anchor": "times that count from an unknown beginning were left out";
-        LEFT_OUT = "source.left_out": "something that the source says besides, or that an option would take, was left out";
         TIMESTAMP_LABEL_UNUSED = "timestamps.label_unused": "no label has the name of the one that was to be a time";
         VALUE_NEGATIVE = "value.negative": "a negative value was kept";
         LINK_AS_ATTRIBUTE = "link.as_attribute": "a trace id or a span id that makes no link stayed an attribute";
@@ -181,6 +179,8 @@ codes! {
         SERIES_EXPANDED = "series.expanded": "values without timestamps became samples of their own";
     }
     Dropped {
+        TIME_NO_ANCHOR = "time.no_anchor": "times that count from an unknown beginning were left out";
+        LEFT_OUT = "source.left_out": "something that the source says besides, or that an option would take, was left out";
         SAMPLE_TYPE_DROPPED = "sample_type.dropped": "the format does not say what its values measure";
         SAMPLE_TYPE_LEFT_OUT = "sample_type.left_out": "a sample type was left out with its values, as others were asked for";
         VALUE_NEGATIVE_DROPPED = "value.negative_dropped": "the format has no negative values: samples with one were left out";

@@ -97,8 +97,8 @@ fn branches(text: &[u8]) -> Option<usize> {
     let mut at = 0;
     for word in text.split(|byte| *byte == b' ') {
         let slashes = word.iter().filter(|byte| **byte == b'/').count();
-        let is_entry =
-            slashes >= 5 && text.get(..at)?.ends_with(b") ") && word.first() != Some(&b'/');
+        let is_behind = text.get(..at)?.ends_with(b") ") || word.starts_with(b"0x");
+        let is_entry = slashes >= 5 && is_behind && word.first() != Some(&b'/');
         if is_entry || word == b"=>" {
             return at.checked_sub(1);
         }
@@ -179,6 +179,7 @@ mod tests {
             ("ffffffff9b201293 [unknown] ([unknown])", Some(0xffff_ffff_9b20_1293)),
             ("7f1a main+0x10 (/bin/ls) => 7f2b foo+0x0 (/bin/ls)", Some(0x7f1a)),
             ("7f1 main (/bin/ls) 0x7f2/0x7f3/P/-/-/1 0x7f4/0x7f5/P/-/-/3", Some(0x7f1)),
+            ("7f1 main+0x4 0x7f2/0x7f3/P/-/-/1 0x7f4/0x7f5/P/-/-/3", Some(0x7f1)),
             (
                 "ffff8c0d68100142 |OP LOAD|BLK  N/A               34             7f1a f+0x1 (/b)",
                 Some(0x7f1a),

@@ -23,6 +23,7 @@ mod block;
 pub(in crate::format) mod event;
 pub(in crate::format) mod frame;
 mod read;
+mod trace;
 
 use crate::format::{Codec, Encoding, Read};
 

@@ -18,6 +18,7 @@ use crate::format::perf::anchor::Anchor;
 use crate::format::perf::block::{Block, Framed};
 use crate::format::perf::event::{Event, is_record};
 use crate::format::perf::frame::Frame;
+use crate::format::perf::trace::fields;
 use crate::format::text::Text;
 use crate::limits::within;
 use crate::model::Profiles;
@@ -256,15 +257,12 @@ impl Reader {
         };
         let lines = frame.lines.iter().map(|line| self.assembly.line(line));
         let lines = lines.collect::<Result<Vec<_>>>()?;
-        let kind = if is_kernel(frame.binary) { "kernel" } else { "" };
+        let kind = if is_kernel(frame) { "kernel" } else { "" };
         self.assembly.location((mapping, frame.address), &lines, kind)
     }
 
     /// The thread, the processor, and what a tracepoint says where that is wanted.
-    ///
-    /// Fields of a tracepoint have no namespace: the keys that stand for the thread and the
-    /// processor are kept from them, and of a key that is there twice the first counts.
-    fn attributes(&mut self, event: &Event, intake: &Intake) -> Result<()> {
+    fn attributes(&mut self, event: &Event, intake: &mut Intake) -> Result<()> {
         let assembly = &mut self.assembly;
         let mut attributes = std::mem::take(&mut self.attributes);
         attributes.clear();
@@ -278,23 +276,19 @@ impl Reader {
         if let Some(cpu) = event.cpu {
             attributes.push(assembly.attribute(b"cpu.logical_number", Value::Int(cpu))?);
         }
-        if intake.source.trace_fields {
-            let mut keys = std::collections::HashSet::new();
-            for word in event.trace.split(|byte| *byte == b' ') {
-                let Some(at) = word.iter().position(|byte| *byte == b'=') else { continue };
-                let (key, value) =
-                    (word.get(..at).unwrap_or_default(), word.get(at + 1..).unwrap_or_default());
-                let known: [&[u8]; 3] = [b"thread.id", b"thread.name", b"cpu.logical_number"];
-                if key.is_empty() || known.contains(&key) || !keys.insert(key) {
-                    continue;
-                }
-                let most = intake.limits().max_attributes_per_item;
-                within("max_attributes_per_item", most, keys.len() as u64)?;
+        if intake.source.trace_fields && Frame::alone(event.trace).is_none() {
+            let (fields, is_whole) = fields(event.trace);
+            let most = intake.limits().max_attributes_per_item;
+            within("max_attributes_per_item", most, fields.len() as u64)?;
+            for (key, value) in fields {
                 let value = match crate::format::lines::int(value) {
                     Ok(number) => Value::Int(number),
                     Err(_) => Value::String(assembly.text(value)?),
                 };
                 attributes.push(assembly.attribute(key, value)?);
+            }
+            if !is_whole {
+                left_out(intake, || format!("not all of {} is fields", shown(event.trace)));
             }
         }
         attributes.sort_unstable();
@@ -363,10 +357,14 @@ impl Reader {
 }
 
 /// Whether code is the kernel's, by the name that perf has for where it is from: the kernel itself, or
-/// a module, which distributions compress.
-fn is_kernel(binary: &[u8]) -> bool {
+/// a module, which distributions compress. A module without a file, as `[ext4]`, is known by its address:
+/// the upper half is the kernel's, but for a page of the user's there.
+fn is_kernel(frame: &Framed) -> bool {
     const MODULES: [&[u8]; 4] = [b".ko", b".ko.gz", b".ko.xz", b".ko.zst"];
-    binary.starts_with(b"[kernel")
+    let binary = frame.binary;
+    let is_above = frame.address >= 1 << 63 && binary != b"[vsyscall]";
+    is_above && binary.starts_with(b"[")
+        || binary.starts_with(b"[kernel")
         || binary.starts_with(b"[guest.kernel")
         || MODULES.iter().any(|ending| binary.ends_with(ending))
 }

@@ -1,0 +1,91 @@
+//! What a tracepoint says behind its event, as `key=value`.
+//!
+//! ```text
+//! prev_comm=Web Content prev_pid=11 prev_state=S ==> next_comm=tokio
+//! prev_comm Web Content, prev_pid 11, prev_state S, next_comm tokio
+//! ```
+//!
+//! The format of each tracepoint is the kernel's and is not in the text, so a value goes on to where the
+//! next key begins: names of commands hold blanks.
+
+use crate::format::assembly::Met;
+
+/// Keys that stand for the thread and the processor, which fields have no namespace to differ from.
+const TAKEN: [&[u8]; 3] = [b"thread.id", b"thread.name", b"cpu.logical_number"];
+
+/// A key, and its value up to the next.
+pub(super) type Field<'a> = (&'a [u8], &'a [u8]);
+
+/// The fields of a text, and whether there is nothing else in it.
+///
+/// Of a key that is there twice the first counts. Linear in the text.
+pub(super) fn fields(trace: &[u8]) -> (Vec<Field<'_>>, bool) {
+    let starts: Vec<(usize, usize)> = starts(trace).collect();
+    let before = starts.first().map_or(trace.len(), |(start, _)| *start);
+    let mut is_whole = trace.get(..before).is_none_or(|before| before.trim_ascii().is_empty());
+    let ends = starts.iter().skip(1).map(|(start, _)| *start).chain([trace.len()]);
+    let (mut fields, mut met) = (Vec::with_capacity(starts.len()), Met::default());
+    for (&(start, equals), end) in starts.iter().zip(ends) {
+        let key = trace.get(start..equals).unwrap_or_default();
+        let value = trace.get(equals + 1..end).unwrap_or_default().trim_ascii();
+        let is_first = met.number(key).1 && !TAKEN.contains(&key);
+        is_whole &= is_first;
+        if is_first {
+            fields.push((key, without_separator(value)));
+        }
+    }
+    (fields, is_whole)
+}
+
+/// Where words begin that begin a field, and where their `=` is.
+fn starts(trace: &[u8]) -> impl Iterator<Item = (usize, usize)> + '_ {
+    let mut at = 0;
+    trace.split(|byte| *byte == b' ').filter_map(move |word| {
+        let start = at;
+        at += word.len() + 1;
+        let equals = word.iter().position(|byte| *byte == b'=')?;
+        let key = word.get(..equals)?;
+        let is_of_key = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.');
+        let is_key = !key.is_empty() && key.iter().all(is_of_key);
+        is_key.then_some((start, start + equals))
+    })
+}
+
+/// A value without what sets it off from the next: a comma, or the arrow of `sched_switch`.
+fn without_separator(value: &[u8]) -> &[u8] {
+    let value = value.strip_suffix(b"==>").unwrap_or(value);
+    value.strip_suffix(b",").unwrap_or(value).trim_ascii_end()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fields;
+
+    #[test]
+    fn values_go_on_to_the_next_key() {
+        let said = |trace: &'static str| {
+            let (fields, is_whole) = fields(trace.as_bytes());
+            let text = |bytes| std::str::from_utf8(bytes).unwrap();
+            let pairs = fields.into_iter().map(|(key, value)| (text(key), text(value)));
+            (pairs.collect::<Vec<_>>(), is_whole)
+        };
+        assert_eq!(
+            said("prev_comm=Web Content prev_state=S ==> next_comm=rt next_pid=13"),
+            (
+                vec![
+                    ("prev_comm", "Web Content"),
+                    ("prev_state", "S"),
+                    ("next_comm", "rt"),
+                    ("next_pid", "13")
+                ],
+                true
+            )
+        );
+        assert_eq!(said("a=1, b=x=2 "), (vec![("a", "1"), ("b", "x=2")], true));
+        assert_eq!(said(""), (Vec::new(), true));
+        assert_eq!(said("8,0 WS a=1"), (vec![("a", "1")], false));
+        assert_eq!(said("a=1 a=2"), (vec![("a", "1")], false));
+        assert_eq!(said("thread.id=2"), (Vec::new(), false));
+        assert_eq!(said("dfd: 0x1, =2 ==>"), (Vec::new(), false));
+    }
+}
