@@ -103,6 +103,8 @@ pub(crate) struct PayloadState {
     /// The resources that were met, and the scopes of the current one, by their bytes.
     pub(crate) resources: Map<u128, u32>,
     pub(crate) scopes: Map<u128, u32>,
+    /// How many profiles the current scope has.
+    pub(crate) scope_profiles: usize,
     /// The time range of the container around the profile, in OTEP 0239.
     pub(crate) container: Option<(i128, i128)>,
     /// How deep arrays and lists of pairs lie in each other.

@@ -55,10 +55,10 @@ rules! {
     /// The order of pprof's sample types, which OTLP splits into a profile each. With a repeated or
     /// missing number the original file cannot be restored.
     OP8009 "sample-type-order" ["W" "5-7"] "pprof.scope.sample_type_order"
-        "not a permutation of 0..n-1"
+        "not a permutation of 0..n-1, with n profiles in the scope"
         source "semconv"
         example "[0,0]"
-        fix "write a permutation of 0 to n-1";
+        fix "write each number below the number of the scope's profiles once";
     /// The address of a page about the profile, shown as a link by pprof's web interface. Asked of
     /// pprof's field and of the attribute that replaced it.
     OP8010 "doc-url" ["W" "5-7,P"] "pprof.profile.doc_url / doc_url"

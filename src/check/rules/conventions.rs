@@ -80,12 +80,12 @@ pub(crate) fn in_place(cx: &mut Cx<'_>, key: &[u8], body: Range<usize>) {
     if cx.version < Version::V1_8 {
         return;
     }
-    let spot = Spot::at(body.start).field("value");
     if key.starts_with(b"pprof.scope.") && cx.parent != Kind::Scope {
         cx.findings.raise(&OP8007, Spot::at(body.start), Shown(key), "on the scope");
-    }
-    if key == b"pprof.scope.sample_type_order" && !is_permutation(cx, &body) {
-        cx.findings.raise(&OP8009, spot, "", "a permutation of 0 to n-1");
+    } else if key == b"pprof.scope.sample_type_order" && !is_permutation(cx, &body) {
+        let (profiles, spot) = (cx.payload.scope_profiles, Spot::at(body.start).field("value"));
+        let bound = format_args!("each number below {profiles}, as there are profiles, once");
+        cx.findings.raise(&OP8009, spot, "", bound);
     }
     known(cx, key, body);
 }
@@ -267,9 +267,9 @@ pub(crate) fn is_url(text: &[u8]) -> bool {
     is_scheme && rest.len() > 2 && !rest.contains(char::is_whitespace)
 }
 
-/// Whether a value is an array of the numbers from 0 to n-1 in some order.
+/// Whether a value is an array of the numbers from 0 to n-1 in some order, with n profiles in the scope.
 ///
-/// Sorted and compared with 0, 1, 2 …: n log n in the elements, where comparing each with each
+/// Of another length it says nothing of some profile, and the pprof cannot be restored. Sorted and compared with 0, 1, 2 …: n log n in the elements, where comparing each with each
 /// would be quadratic. What is no int counts as a number that fits nowhere. A value that is no
 /// array is `OP8006`'s.
 fn is_permutation(cx: &Cx<'_>, body: &Range<usize>) -> bool {
@@ -281,5 +281,6 @@ fn is_permutation(cx: &Cx<'_>, body: &Range<usize>) -> bool {
     let number = |element: Lent| if element.has(INT) { element.number(INT) } else { u64::MAX };
     let mut numbers: Vec<u64> = elements(cx, &value).map(number).collect();
     numbers.sort_unstable();
-    numbers.iter().zip(0..).all(|(number, row)| *number == row)
+    numbers.len() == cx.payload.scope_profiles
+        && numbers.iter().zip(0..).all(|(number, row)| *number == row)
 }

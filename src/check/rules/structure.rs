@@ -102,6 +102,7 @@ pub(crate) fn scope(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
         cx.findings.raise(&OP2003, here.field(shape.name_of(PROFILES)), "", "");
     }
     schema_url(cx, record, SCOPE_URL);
+    cx.payload.scope_profiles = record.count(PROFILES);
     if record.has(SCOPE) {
         let key = both(cx, record, SCOPE, SCOPE_URL);
         if cx.payload.scopes.insert(key, 0).is_some() {
