@@ -52,6 +52,22 @@ fn directories_and_patterns_convert_in_one_call() {
     assert!(files(&room.join("old")).contains(&"deep/er/heap.otlp".to_owned()));
 }
 
+/// The outputs of a run were inputs of the next.
+#[test]
+fn outputs_below_the_directory_of_inputs_are_not_read() {
+    let room = room("outputs-below");
+    copy(PPROFS[0], &room.join("in/a.pb.gz"));
+    copy(PPROFS[0], &room.join("in/x/b.pb.gz"));
+    for _ in 0..2 {
+        run(&room, "convert in --to otlp -f -o in/x/out", 0);
+        run(&room, "convert in/**/*.* --to otlp -f -o in/x/out", 0);
+        assert_eq!(files(&room.join("in/x/out")), ["a.otlp", "x/b.otlp"]);
+    }
+    // Where it is named, it is read.
+    run(&room, "convert in/x/out --to pprof -o in/x/out", 0);
+    assert_eq!(files(&room.join("in/x/out")), ["a.otlp", "a.pb.gz", "x/b.otlp", "x/b.pb.gz"]);
+}
+
 /// A pipe below a directory was opened, and the run waited for ever.
 #[cfg(unix)]
 #[test]

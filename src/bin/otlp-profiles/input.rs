@@ -119,6 +119,12 @@ pub(crate) struct Inputs {
 impl Inputs {
     /// Directories are walked in the order of names, so a run over a tree is the same every time.
     pub(crate) fn of(arguments: &[PathBuf]) -> Self {
+        Self::but(arguments, None)
+    }
+
+    /// The same, but for what lies in the directory of outputs, where that is below a directory of inputs: the outputs of
+    /// one run are no inputs of the next.
+    pub(crate) fn but(arguments: &[PathBuf], outputs: Option<&Path>) -> Self {
         let mut inputs = Self::default();
         let mut found = 0;
         for argument in arguments {
@@ -127,13 +133,14 @@ impl Inputs {
             } else if argument.is_dir() {
                 found += 1;
                 let before = inputs.found();
-                inputs.walk(&Walk { root: argument, pattern: None }, argument, usize::MAX);
+                let walk = Walk { root: argument, pattern: None, outputs };
+                inputs.walk(&walk, argument, usize::MAX);
                 if inputs.found() == before {
                     inputs.miss(argument, "holds no files");
                 }
             } else if is_glob(argument) {
                 found += 1;
-                inputs.glob(argument);
+                inputs.glob(argument, outputs);
             } else {
                 let name = argument.file_name().unwrap_or_default();
                 inputs.all.push(Input::file(argument, Path::new(name)));
@@ -157,7 +164,8 @@ impl Inputs {
     ///
     /// ```text
     /// entry                         what becomes of it
-    /// a directory                   walked, up to `levels`; one behind a link is not: it may lead back here
+    /// a directory                   walked, up to `levels`; one behind a link is not: it may lead back here;
+    ///                               that of outputs is not, unless it was named
     /// a file that the walk takes    an input
     /// a pipe, a socket, a device    passed over, and said
     /// cannot be examined            an input: opening it says why it cannot be read
@@ -178,6 +186,7 @@ impl Inputs {
             // A link to a directory may lead back to where it is.
             match kind {
                 Ok(kind) if kind.is_dir() && (levels == 1 || path.is_symlink()) => {}
+                Ok(kind) if kind.is_dir() && walk.is_of_outputs(&path) => {}
                 Ok(kind) if kind.is_dir() => self.walk(walk, &path, levels - 1),
                 _ if !walk.takes(&path) => {}
                 // Reading a pipe or a device might never end.
@@ -194,7 +203,7 @@ impl Inputs {
     ///
     /// The directory to begin in is what stands before the first wildcard, so `/a/b/*.pb` reads
     /// `/a/b` and not the root; without `**` no level below the pattern's own is looked at.
-    fn glob(&mut self, pattern: &Path) {
+    fn glob(&mut self, pattern: &Path, outputs: Option<&Path>) {
         // As a path has no double separators.
         let parts: Vec<_> = pattern.components().map(|part| part.as_os_str()).collect();
         let pattern: PathBuf = parts.iter().collect();
@@ -217,7 +226,8 @@ impl Inputs {
         let any_level = wild.clone().any(|part| *part == "**");
         let levels = if any_level { usize::MAX } else { wild.count() };
         let before = self.found();
-        self.walk(&Walk { root: &root, pattern: Some(&compiled) }, &root, levels);
+        let walk = Walk { root: &root, pattern: Some(&compiled), outputs };
+        self.walk(&walk, &root, levels);
         if self.found() == before {
             let why = "cannot be read: there is no such file, and no file matches the pattern";
             self.miss(&pattern, why);
@@ -237,6 +247,8 @@ struct Walk<'a> {
     root: &'a Path,
     /// What the paths look like; of all files if none.
     pattern: Option<&'a Pattern>,
+    /// The directory that outputs go to.
+    outputs: Option<&'a Path>,
 }
 
 impl Walk<'_> {
@@ -248,6 +260,10 @@ impl Walk<'_> {
             parts.any(|part| matches!(part, Component::Normal(name) if is_hidden(name)))
         };
         is_hidden(name) && !self.pattern.is_some_and(says_dot)
+    }
+
+    fn is_of_outputs(&self, directory: &Path) -> bool {
+        self.outputs.is_some_and(|outputs| same_file(directory, outputs))
     }
 
     /// With separators and leading dots literal, as a shell matches: `*.pb` finds neither `a/b.pb`

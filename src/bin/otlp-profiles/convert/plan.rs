@@ -60,11 +60,11 @@ impl Plan {
     ///
     /// A sentence about what the arguments lack.
     pub(crate) fn of(args: &Args) -> Result<Self, String> {
-        let inputs = Inputs::of(&args.inputs);
+        let output = args.output.as_deref().filter(|path| path.as_os_str() != "-");
+        let inputs = Inputs::but(&args.inputs, output);
         if inputs.stdins() > 1 {
             return Err("stdin can be read once".to_owned());
         }
-        let output = args.output.as_deref().filter(|path| path.as_os_str() != "-");
         let jobs = |format: Format| match output {
             Some(path) if is_directory(path, &inputs) => {
                 into_directory(args, &inputs, path, format)
