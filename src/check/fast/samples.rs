@@ -4,8 +4,8 @@
 //! against it.
 //!
 //! ```text
-//! 08 05  22 02 e8 07                          { stack_index: 5, values: [1000] }                        two fields: `sample`
-//! 08 05  12 01 03  18 02  2a 08 …             { stack_index, attribute_indices, link_index, timestamps }  others: `any`
+//! 08 05  12 01 03  22 02 e8 07      { stack_index: 5, attribute_indices: [3], values: [1000] }      the usual: `sample`
+//! 08 05  12 01 03  18 02  2a 08 …   { stack_index, attribute_indices, link_index, timestamps }      others: `any`
 //! ```
 
 use super::message::{Few, Message, Window};
@@ -54,20 +54,22 @@ struct Parts<'a> {
 
 /// A sample of 1.8 and later: values and timestamps as those of the first sample of its profile.
 ///
-/// Most have a stack and values and nothing else: what is known not to be there costs those nothing.
+/// Most have a stack, perhaps attributes, and values: what is known not to be there costs those nothing.
 #[inline(always)]
 pub(super) fn sample(cx: &mut Cx<'_>, message: &Message) -> Option<()> {
     let mut fields = message.short(cx)?;
-    let stack = fields.exact(message.shape.tags[STACK]);
+    let tags = &message.shape.tags;
+    let stack = fields.exact(tags[STACK]);
+    let behind = fields.at();
+    let attributes = fields.part(tags[ATTRIBUTES]);
     let values_at = fields.at();
-    let values = fields.part(message.shape.tags[VALUES]);
+    let values = fields.part(tags[VALUES]);
     if values.is_none() || !fields.is_done() {
         // What is pointed to does not stay in registers: of this loop that is a copy.
         let message = *message;
-        return any(cx, &message, stack, fields.from(values_at));
+        return any(cx, &message, stack, fields.from(behind));
     }
-    let (link, attributes, times) = (0, None, None);
-    prove(cx, message, Parts { stack, link, attributes, values, values_at, times })
+    prove(cx, message, Parts { stack, link: 0, attributes, values, values_at, times: None })
 }
 
 /// A sample of any parts `behind` its stack.
