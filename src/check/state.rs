@@ -51,8 +51,8 @@ pub(crate) struct ProfileState {
     pub(crate) time: i128,
     /// Whether the first sample has values, and timestamps.
     pub(crate) shape: Option<(bool, bool)>,
-    /// The sum of each column, while it is within 64 bits.
-    pub(crate) sums: Vec<Option<i64>>,
+    /// The sum of each column so far: 128 bits hold the sum of any number of values.
+    pub(crate) sums: Vec<i128>,
     /// The samples that were met, by what they are samples of.
     pub(crate) identities: Met,
     /// Whether samples are compared with each other, of whichever generation.

@@ -279,7 +279,7 @@ fn leave(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
     match shape.kind {
         Kind::ArrayValue | Kind::KeyValueList => cx.payload.value_depth -= 1,
         Kind::Profile => {
-            structure::after_profile(cx, record);
+            samples::after(cx, shape, record);
             if cx.version <= Version::V1_5 {
                 after_tables(cx, shape, record);
             }

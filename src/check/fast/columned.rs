@@ -1,6 +1,6 @@
 //! Samples with a value for each sample type: before 1.8, and in pprof.
 //!
-//! The sums of all columns are needed, as each has to stay within 64 bits: readers add values up where they merge samples.
+//! The sums of all columns are needed, as each has to end within 64 bits: readers add values up where they merge samples.
 //!
 //! | | since 1.8 | here |
 //! |---|---|---|
@@ -64,27 +64,24 @@ impl Values {
         Some(found)
     }
 
-    /// The sums of the columns with these, if there is one for each and all stay within 64 bits.
+    /// The same if there is a sum for each of them, and a value for each type.
     ///
     /// `None` as well before the first sample of a profile, which has no sums yet: it is walked and
     /// makes them.
     #[inline(always)]
-    fn added(&self, cx: &Cx<'_>) -> Option<[i64; Self::MOST]> {
-        let mut sums = self.values;
-        let known = cx.profile.sums.as_slice();
-        let fits = self.count == cx.profile.types && self.count == known.len() && self.count > 0;
-        for (sum, known) in sums.iter_mut().zip(known) {
-            *sum = sum.checked_add((*known)?)?;
-        }
-        fits.then_some(sums)
+    fn fitting(self, cx: &Cx<'_>) -> Option<Self> {
+        let profile = &cx.profile;
+        let fits = self.count == profile.types && self.count == profile.sums.len();
+        (fits && self.count > 0).then_some(self)
     }
-}
 
-/// Keeps the sums of the columns, now that the sample is known to be fine.
-///
-/// Infallible, and last.
-fn keep(cx: &mut Cx<'_>, sums: [i64; Values::MOST]) {
-    cx.profile.sums.iter_mut().zip(sums).for_each(|(known, sum)| *known = Some(sum));
+    /// Adds them to the sums of their columns, now that the sample is known to be fine.
+    ///
+    /// Infallible, and last.
+    fn add_up(&self, cx: &mut Cx<'_>) {
+        let sums = cx.profile.sums.iter_mut().zip(self.values);
+        sums.for_each(|(sum, value)| *sum += i128::from(value));
+    }
 }
 
 /// A sample that refers to a slice of its profile's locations.
@@ -109,18 +106,17 @@ pub(super) fn sliced(cx: &mut Cx<'_>, message: &Message) -> Option<()> {
     if !fields.is_done() || (link == Some(0) && !optional) {
         return None;
     }
-    let values = Values::of(cx, message.within(&values))?;
+    let values = Values::of(cx, message.within(&values))?.fitting(cx)?;
     let attributes = Few::of(cx, attributes)?;
     let fits = start.checked_add(length).is_some_and(|end| end <= cx.profile.slice);
     if length == 0 || length > cx.limits.max_stack_depth || !fits {
         return None;
     }
-    let sums = values.added(cx)?;
     if let Some(link) = link {
         cx.has(Table::Link, link)?;
         cx.tables.mark(Table::Link, link);
     }
-    keep(cx, sums);
+    values.add_up(cx);
     cx.profile.ones = false;
     if values.values == [0; Values::MOST] {
         let spot = Spot::at(message.start + values_at);
@@ -162,7 +158,7 @@ pub(super) fn of_pprof(cx: &mut Cx<'_>, message: &Message) -> Option<()> {
     if fields.at() != message.end || !depth || found as u64 > cx.limits.max_attributes_per_item {
         return None;
     }
-    let sums = Values::of(cx, values.0..values.1)?.added(cx)?;
+    let values = Values::of(cx, values.0..values.1)?.fitting(cx)?;
     let bodies = bodies.get(..found)?;
     let mut labels = [(0, 0, 0); MOST_LABELS];
     let labels = labels.get_mut(..found)?;
@@ -172,7 +168,7 @@ pub(super) fn of_pprof(cx: &mut Cx<'_>, message: &Message) -> Option<()> {
     if depth as u64 > cx.limits.max_stack_depth || !is_new(cx, message, locations, bodies) {
         return None;
     }
-    keep(cx, sums);
+    values.add_up(cx);
     for (key, text, unit) in labels {
         [*key, *text, *unit].into_iter().for_each(|text| cx.tables.mark(Table::String, text));
     }

@@ -16,7 +16,7 @@
 //!
 //! | message | what is shown of it | walked all the same |
 //! |---|---|---|
-//! | sample | references and slices lead somewhere, shape and counts fit, times within the profile, sums within 64 bits, no other of the same | the first of a profile, with a negative value, with timestamps before 1.8 |
+//! | sample | references and slices lead somewhere, shape and counts fit, times within the profile, no other of the same | the first of a profile, with a negative value, with timestamps before 1.8 |
 //! | location | mapping, lines and attributes are there, its address within its mapping, no line twice | row 0 of OTLP |
 //! | function | its names are there, and one of them is set; of pprof its id is that of its row | row 0 of OTLP |
 //! | stack | every location is there, none is null | row 0, an empty one, longer than 16 kB |

@@ -28,7 +28,7 @@ const ATTRIBUTES: usize = SAMPLE.cell("attribute_indices");
 struct Values {
     /// How many there are.
     count: usize,
-    /// Of all of them; the profile's is added to it with a check.
+    /// Of all of them; it is added to the profile's, which has more bits.
     sum: i64,
     /// The bits that any of them has, and those in which any differs from 1.
     ///
@@ -97,8 +97,8 @@ fn any(cx: &mut Cx<'_>, message: &Message, stack: u64, behind: Window<'_>) -> Op
 /// What can fail comes first. The last of it is whether a sample of the same was met, as asking that notes this one.
 ///
 /// Ways to fail, in this order: no stack or another shape; values that are odd; times outside the
-/// profile; counts that do not fit; rows that are not there; a sum past 64 bits; a sample of the
-/// same.
+/// profile; counts that do not fit; rows that are not there; a sum of its own past 64 bits; a sample
+/// of the same.
 #[inline(always)]
 fn prove(cx: &mut Cx<'_>, message: &Message, parts: Parts<'_>) -> Option<()> {
     let Parts { stack, link, attributes, values, values_at, times } = parts;
@@ -121,15 +121,14 @@ fn prove(cx: &mut Cx<'_>, message: &Message, parts: Parts<'_>) -> Option<()> {
     if link > 0 {
         cx.has(Table::Link, link)?;
     }
-    let sum = match values.count {
-        0 => None,
-        _ => Some(cx.profile.sums.first().copied().flatten()?.checked_add(values.sum)?),
-    };
+    if values.count > 0 && cx.profile.sums.is_empty() {
+        return None;
+    }
     if cx.profile.compares && !is_new(cx, message.row(), (stack, link), attributes) {
         return None;
     }
-    if sum.is_some() {
-        cx.profile.sums[0] = sum;
+    if let (Some(sum), true) = (cx.profile.sums.first_mut(), values.count > 0) {
+        *sum += i128::from(values.sum);
         cx.profile.ones &= values.not_one == 0 && times > 0;
         if values.bits == 0 {
             let spot = Spot::at(message.start + values_at).field("values");

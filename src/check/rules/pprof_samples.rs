@@ -3,10 +3,9 @@
 //! Equal samples are found by fingerprints of their locations and of each label, in whatever order labels are.
 //!
 //! A sample is a stack of location ids, leaf first, a value for each sample type, and labels. What
-//! OTLP 1.3 to 1.7 asks of samples is in [`samples`]; the sums of columns are
+//! OTLP 1.3 to 1.7 asks of samples is in [`samples`](super::samples); the sums of columns are
 //! shared with it.
 
-use super::samples;
 use crate::check::catalogue::{
     OP9005, PP1003, PP1004, PP1015, PP1016, PP1017, PP1018, PP1019, PP1032, PP1033, PP1037, PP1040,
 };
@@ -60,18 +59,13 @@ pub(crate) fn sample(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
     repeated(cx, shape, record);
 }
 
-/// Adds each value to the sum of its column, so that the first sample at which a sum leaves 64 bits
-/// is known. Values past the number of types are `PP1003`'s and are in no column.
+/// Adds each value to the sum of its column, which [`after`](super::samples::after) looks at. Values past the number of types are `PP1003`'s and are in no column.
 fn sums(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
     for (column, value) in cx.numbers(shape, record, VALUES).take(cx.profile.types).enumerate() {
-        let value = value as i64;
+        let value = i128::from(value as i64);
         match cx.profile.sums.get_mut(column) {
-            None => cx.profile.sums.push(Some(value)),
-            Some(None) => {}
-            Some(Some(sum)) => match sum.checked_add(value) {
-                Some(more) => *sum = more,
-                None => samples::overflowed(cx, shape, column, record),
-            },
+            None => cx.profile.sums.push(value),
+            Some(sum) => *sum += value,
         }
     }
 }

@@ -22,7 +22,7 @@ use crate::check::findings::{Shown, Spot};
 use crate::check::lists;
 use crate::check::record::Record;
 use crate::check::shape::Shape;
-use crate::schema::{SAMPLE, STACK, Table, Version};
+use crate::schema::{PROFILE, SAMPLE, STACK, Table, Version};
 
 /// Cells of `Sample` of all generations; those of the other family never occur.
 const STACK_INDEX: usize = SAMPLE.cell("stack_index");
@@ -35,6 +35,9 @@ const SLICE_START: usize = SAMPLE.cell("locations_start_index");
 const SLICE_LENGTH: usize = SAMPLE.cell("locations_length");
 const LABELS: usize = SAMPLE.cell("label");
 const STACKTRACE: usize = SAMPLE.cell("stacktrace_id_index");
+
+/// Cell of the samples in their profile.
+const SAMPLES: usize = PROFILE.cell("samples");
 
 /// A sample of any generation of OTLP. The two families differ in what a value belongs to: before 1.8 to a sample type,
 /// since then to a timestamp.
@@ -224,12 +227,8 @@ fn numbers(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record, times: usize
         }
         let column = if columned { row } else { 0 };
         match cx.profile.sums.get_mut(column) {
-            Some(Some(sum)) => match sum.checked_add(value) {
-                Some(more) => *sum = more,
-                None => overflowed(cx, shape, column, record),
-            },
-            Some(None) => {}
-            None if column < cx.profile.types.max(1) => cx.profile.sums.push(Some(value)),
+            Some(sum) => *sum += i128::from(value),
+            None if column < cx.profile.types.max(1) => cx.profile.sums.push(value.into()),
             None => {}
         }
     }
@@ -244,23 +243,20 @@ fn numbers(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record, times: usize
     }
 }
 
-/// Forgets the sum of the column (`None`), so it is told once and not again at each later sample.
-#[cold]
-pub(crate) fn overflowed(cx: &mut Cx<'_>, shape: &'static Shape, column: usize, record: &Record) {
-    if let Some(sum) = cx.profile.sums.get_mut(column) {
-        *sum = None;
-    }
-    let row = cx.row();
-    let spot = Spot::at(record.at(VALUES)).field(shape.name_of(VALUES));
-    let found = format_args!("column {column}, at sample {row}").to_string();
-    let rule = if cx.version == Version::Pprof { &PP1039 } else { &OP4017 };
-    cx.findings.raise(rule, spot, found, "a sum of 64 bits");
-}
-
-/// What is known when the samples of a profile were walked.
+/// What is known when the samples of a profile were walked, in pprof as well: which sums do not fit into 64 bits. Only
+/// whole sums count: what adds up with wrap-around comes back from beyond, whatever the order of samples.
 ///
-/// A hint, if values could have been left out: each is 1, and each sample has timestamps.
-pub(crate) fn after(cx: &mut Cx<'_>, record: &Record) {
+/// And a hint, if values could have been left out: each is 1, and each sample has timestamps.
+pub(crate) fn after(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
+    let rule = if cx.version == Version::Pprof { &PP1039 } else { &OP4017 };
+    let spot = Spot::at(record.at(SAMPLES)).field(shape.name_of(SAMPLES));
+    for column in 0..cx.profile.sums.len() {
+        let sum = cx.profile.sums.get(column).copied().unwrap_or_default();
+        if i64::try_from(sum).is_err() {
+            let found = format_args!("column {column} adds up to {sum}").to_string();
+            cx.findings.raise(rule, spot, found, "a sum of 64 bits");
+        }
+    }
     if cx.profile.ones && cx.profile.shape == Some((true, true)) {
         let spot = Spot::at(record.start);
         cx.findings.raise(&OP9103, spot, "", "timestamps alone");

@@ -9,7 +9,7 @@
 //! Lists may be empty on the wire; what is asked is whether somebody meant them to be. `root` and
 //! `after_root` frame the walk: whether a missing dictionary matters is known only at the end.
 
-use super::{limits, original, regexp, samples, value_types};
+use super::{limits, original, regexp, value_types};
 use crate::check::catalogue::{
     OP2001, OP2002, OP2003, OP2004, OP2005, OP2006, OP2007, OP2008, OP2021, OP4006, OP5019, OP5021,
     OP5022, OP5024,
@@ -216,14 +216,5 @@ pub(crate) fn profile(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
             let spot = Spot::at(record.at(cell)).field(shape.name_of(cell));
             cx.findings.raise(&OP2021, spot, Shown(text), "a regular expression");
         }
-    }
-}
-
-/// What is known of a profile when its samples were walked.
-///
-/// pprof shares the message, not the shapes of samples.
-pub(crate) fn after_profile(cx: &mut Cx<'_>, record: &Record) {
-    if cx.version != Version::Pprof {
-        samples::after(cx, record);
     }
 }
