@@ -13,9 +13,9 @@
 use std::rc::Rc;
 
 use super::catalogue::{
-    OP0001, OP0002, OP0003, OP0004, OP0005, OP0006, OP0007, OP0008, OP0009, OP0010, OP0020, OP0021,
-    OP0022, OP0023, OP0024, OP0025, OP0026, OP0027, OP0029, OP0030, OP0031, OP0032, OP0033, OP1003,
-    OP1009, OP2030, OP9104, OP9201, is_breaking,
+    OP0001, OP0002, OP0003, OP0004, OP0005, OP0006, OP0007, OP0009, OP0010, OP0020, OP0021, OP0022,
+    OP0023, OP0024, OP0025, OP0026, OP0027, OP0029, OP0030, OP0031, OP0032, OP0033, OP1009, OP2030,
+    OP9104, OP9201, is_breaking,
 };
 use super::findings::{Findings, Shown, Spot};
 use super::guess::{
@@ -26,11 +26,10 @@ use super::profcheck;
 use super::rule::Rule;
 use super::{Report, message, said};
 use crate::compression::{self, Unpacked};
-use crate::error::{Error, GzipFault};
+use crate::error::{Error, GzipFault, Severity};
 use crate::format::Format;
 use crate::format::detect::{Certainty, Detected, begins_json, is_foreign, names};
 use crate::format::intake::{Intake, Policy};
-use crate::format::json;
 use crate::format::losses::Losses;
 use crate::format::options::WriteOptions;
 use crate::framing::{Framing, whole_messages};
@@ -52,11 +51,11 @@ pub(crate) fn file(bytes: &[u8], options: &Options) -> Report {
 }
 
 /// The file on its way.
-struct Checking<'a> {
-    options: &'a Options,
+pub(super) struct Checking<'a> {
+    pub(super) options: &'a Options,
     /// The format of the last payload whose format was found.
     format: Option<Format>,
-    findings: Findings,
+    pub(super) findings: Findings,
 }
 
 impl Checking<'_> {
@@ -187,42 +186,25 @@ impl Checking<'_> {
 
     /// Checks a message of a format.
     fn message(&mut self, payload: &[u8], format: Format) {
+        let found = self.walk(payload, format);
+        self.findings.add(found);
+        self.generation(payload, format);
+    }
+
+    /// What is found in a message of a format, which is the version of what is found next as well.
+    pub(super) fn walk(&mut self, payload: &[u8], format: Format) -> Findings {
         self.findings.set_version(Some(version_of(format)));
         if format.schema().is_some() {
             // Asked only for receivers, who say which generation they read.
             self.findings.raise(&OP9201, Spot::nowhere(), format, "otlp-1.10");
         }
-        let found =
-            message::check(payload, version_of(format), self.options.limits, &self.findings);
-        self.findings.add(found);
-        self.generation(payload, format);
-    }
-
-    /// Checks the bytes that a text says. What is found has no place in them, which nobody has.
-    ///
-    /// It is made into bytes of the version that its names are of, and those are checked as any
-    /// others.
-    fn json(&mut self, text: &[u8]) {
-        let intake = Intake::new(self.options.limits, Policy::Refuse, text.len());
-        match json::to_bytes(text, &intake) {
-            Ok((format, payload, passed_over)) => {
-                let before = self.findings.listed.len();
-                self.message(&payload, format);
-                // How long its numbers are is this crate's doing, not the text's.
-                self.findings.retain(|rule| *rule != OP1003);
-                said::passed_over(&mut self.findings, &passed_over);
-                let found = self.findings.listed.get_mut(before..).unwrap_or_default();
-                found.iter_mut().for_each(|finding| finding.byte = None);
-                self.findings.set_version(None);
-            }
-            Err(error) => said::limit(&mut self.findings, &error.located(text), "OTLP/JSON"),
-        }
+        message::check(payload, version_of(format), self.options.limits, &self.findings)
     }
 
     /// How much smaller a payload of an older generation would be as one of the newest.
     ///
     /// Costs a conversion, so it is done only if `OP9104` is named.
-    fn generation(&mut self, payload: &[u8], format: Format) {
+    pub(super) fn generation(&mut self, payload: &[u8], format: Format) {
         if !self.findings.asks(&OP9104) || format.schema().is_none() || payload.is_empty() {
             return;
         }
@@ -277,18 +259,6 @@ impl Checking<'_> {
         }
     }
 
-    /// Says what JSON is that nobody said to be profiles.
-    fn json_unasked(&mut self, payload: &[u8]) {
-        let (found, bound) = match detect(payload) {
-            Ok(detected) if detected.format.is_json() => {
-                (detected.evidence.join("; "), "protobuf, or --from otlp-json")
-            }
-            Ok(detected) => (detected.evidence.join("; "), "protobuf"),
-            Err(error) => (error.message().to_owned(), "protobuf"),
-        };
-        self.findings.raise(&OP0008, Spot::at(0), found, bound);
-    }
-
     /// Says what else a payload may be.
     ///
     /// "Preferred" and "ambiguous" are warnings only if the other reading is as good; a reading
@@ -322,14 +292,7 @@ impl Checking<'_> {
     /// walk it as.
     fn undetected(&mut self, payload: &[u8], error: &Error) -> Option<Format> {
         if let Some((rejected, message)) = response(payload) {
-            if rejected < 0 {
-                let spot = Spot::at(0).field("partial_success.rejected_profiles");
-                self.findings.raise(&OP2030, spot, rejected, "0 or more");
-            } else if rejected == 0 && message == 0 {
-                let spot = Spot::at(0).field("partial_success");
-                let info = Some(crate::error::Severity::Info);
-                self.findings.raise_as(&OP2030, info, spot, "nothing", "a count or a message");
-            }
+            self.response(rejected, message);
             return None;
         }
         if let Some(several) = delimited(payload) {
@@ -345,6 +308,18 @@ impl Checking<'_> {
             said::raise(&mut self.findings, &OP0004, error, "pprof or OTLP profiles");
         }
         broken
+    }
+
+    /// What a receiver answered: how many profiles it rejected, and the length of what it said about that.
+    pub(super) fn response(&mut self, rejected: i64, message: usize) {
+        if rejected < 0 {
+            let spot = Spot::at(0).field("partial_success.rejected_profiles");
+            self.findings.raise(&OP2030, spot, rejected, "0 or more");
+        } else if rejected == 0 && message == 0 {
+            let spot = Spot::at(0).field("partial_success");
+            let info = Some(Severity::Info);
+            self.findings.raise_as(&OP2030, info, spot, "nothing", "a count or a message");
+        }
     }
 
     /// A payload that breaks rules of the generation that was named, and none as another.

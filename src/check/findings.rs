@@ -191,6 +191,11 @@ impl Findings {
         }
     }
 
+    /// Says of what is listed that its bytes are none that anybody has.
+    pub(crate) fn forget_bytes(&mut self) {
+        self.listed.iter_mut().for_each(|finding| finding.byte = None);
+    }
+
     /// Says of what is listed where its bytes are elsewhere.
     pub(crate) fn move_bytes(&mut self, to: impl Fn(u64) -> u64) {
         for byte in self.listed.iter_mut().filter_map(|finding| finding.byte.as_mut()) {

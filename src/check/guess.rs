@@ -76,6 +76,15 @@ pub(super) fn is_legacy(bytes: &[u8]) -> bool {
 /// 0a 04 08 03 12 00      ExportProfilesServiceResponse { partial_success { rejected_profiles: 3, error_message: "" } }
 /// ```
 pub(super) fn response(payload: &[u8]) -> Option<(i64, usize)> {
+    let (rejected, message) = answer(payload)?;
+    let is_text =
+        |text| std::str::from_utf8(text).is_ok_and(|text| !text.contains(char::is_control));
+    let told = !message.is_empty() && is_text(message);
+    Some((rejected.or(told.then_some(0))?, message.len()))
+}
+
+/// What bytes say that are `partial_success` from end to end: how many profiles were rejected, and the message.
+pub(super) fn answer(payload: &[u8]) -> Option<(Option<i64>, &[u8])> {
     let field = |at: usize, end: usize| {
         let (tag, body) = varint(payload, at, end).ok()?;
         let (value, after) = varint(payload, body, end).ok()?;
@@ -99,10 +108,7 @@ pub(super) fn response(payload: &[u8]) -> Option<(i64, usize)> {
             _ => return None,
         }
     }
-    let is_text =
-        |text| std::str::from_utf8(text).is_ok_and(|text| !text.contains(char::is_control));
-    let told = !message.is_empty() && is_text(message);
-    Some((rejected.or(told.then_some(0))?, message.len()))
+    Some((rejected, message))
 }
 
 /// How many messages a payload is, each behind a varint of its length.

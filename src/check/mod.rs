@@ -23,6 +23,7 @@ mod fields;
 mod findings;
 pub mod fix;
 mod guess;
+mod json;
 mod lists;
 mod memo;
 mod merged;

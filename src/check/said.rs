@@ -3,13 +3,10 @@
 //! Files are opened, and texts turned into bytes, by the readers that `read` has; what stops those stops a check as well,
 //! and is told at the place and the byte that the reader names.
 
-use super::catalogue::{
-    OP0002, OP0003, OP0004, OP0028, OP1017, OP1019, OP1021, OP1023, OP9003, OP9006,
-};
+use super::catalogue::{OP0002, OP0003, OP0004, OP0028, OP1017, OP9003, OP9006};
 use super::findings::{Findings, Spot};
 use super::rule::Rule;
-use crate::error::{self, Error};
-use crate::format::losses;
+use crate::error::Error;
 
 /// Says which limit was reached.
 ///
@@ -38,21 +35,4 @@ pub(super) fn raise(findings: &mut Findings, rule: &'static Rule, error: &Error,
     let spot = Spot { field: None, row: None, byte: error.byte() };
     findings.raise(rule, spot, error.message(), bound);
     findings.prefix = around;
-}
-
-/// Says what a reader of JSON passed over: keys that no message has, and keys said twice.
-///
-/// Of a single value said twice the bytes have both, so their walk told it at its place. A list or a message they have
-/// once: told here, where the walk had nothing to tell.
-pub(super) fn passed_over(findings: &mut Findings, keys: &[error::Finding]) {
-    let told = findings.any(|rule| *rule == OP1021 || *rule == OP1023);
-    for key in keys {
-        let (rule, wanted) = match key.code {
-            code if code == losses::UNKNOWN_FIELD.as_str() => (&OP1019, "a name of the schema"),
-            code if code == losses::DUPLICATE_KEY.as_str() && !told => (&OP1021, "once"),
-            _ => continue,
-        };
-        let found = format_args!("{} ({})", key.place, key.count).to_string();
-        findings.raise(rule, Spot::nowhere(), found, wanted);
-    }
 }

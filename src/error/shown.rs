@@ -15,7 +15,7 @@ use std::fmt::{self, Display, Write};
 /// In characters of the output, escapes included.
 const SHOWN: usize = 120;
 
-/// Text from strangers: in quotes, escaped, and cut.
+/// Text from strangers: in quotes, escaped, and cut; with `{:#}` without the quotes.
 ///
 /// Bytes that are no UTF-8 are shown as `\xff`, so nothing is replaced that could be searched for.
 /// Costs at most 480 bytes of reading, whatever the length.
@@ -23,13 +23,14 @@ pub(crate) struct Shown<'a>(pub(crate) &'a [u8]);
 
 impl Display for Shown<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_char('"')?;
+        let (quote, cut) = if f.alternate() { ("", "…") } else { ("\"", "…\"") };
+        f.write_str(quote)?;
         let mut left = SHOWN;
         for chunk in self.0.get(..self.0.len().min(4 * SHOWN)).unwrap_or_default().utf8_chunks() {
             for char in chunk.valid().chars() {
                 for escaped in escape(char) {
                     if left == 0 {
-                        return f.write_str("…\"");
+                        return f.write_str(cut);
                     }
                     left -= 1;
                     f.write_char(escaped)?;
@@ -37,13 +38,13 @@ impl Display for Shown<'_> {
             }
             for byte in chunk.invalid() {
                 if left < 4 {
-                    return f.write_str("…\"");
+                    return f.write_str(cut);
                 }
                 left -= 4;
                 write!(f, "\\x{byte:02x}")?;
             }
         }
-        f.write_str(if self.0.len() > 4 * SHOWN { "…\"" } else { "\"" })
+        f.write_str(if self.0.len() > 4 * SHOWN { cut } else { quote })
     }
 }
 

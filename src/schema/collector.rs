@@ -1,16 +1,22 @@
 //! Package collector: what exporters send, and what receivers answer.
 //!
-//! Nothing but the test against `proto/` reads these: a request has the numbers of `ProfilesData`, and
-//! what a receiver answers is known to detection by its own grammar.
+//! Nothing but the test against `proto/` reads the request, which has the numbers of `ProfilesData`. What a receiver
+//! answers is known to detection by its own grammar; OTLP/JSON has its names from here.
 
 use super::field::Kind::*;
-use super::field::{MessageType, Package, many, one};
+#[cfg(test)]
+use super::field::many;
+use super::field::{MessageType, Package, one};
+#[cfg(test)]
 use super::profiles::*;
 use super::version::NOW;
-use super::version::Version::{V1_3, V1_7};
+use super::version::Version::V1_3;
+#[cfg(test)]
+use super::version::Version::V1_7;
 
 /// A request and `ProfilesData` are the same bytes in every generation but 1.6, so one reader takes
 /// both.
+#[cfg(test)]
 #[rustfmt::skip]
 pub(crate) static EXPORT_PROFILES_SERVICE_REQUEST: MessageType = MessageType::new(Package::Collector, "ExportProfilesServiceRequest", &[
     many((V1_3, NOW), 1, "resource_profiles", Message(&RESOURCE_PROFILES)),

@@ -35,7 +35,7 @@ pub(crate) enum Package {
     Resource,
     /// `eventprofile.pr594`.
     Events,
-    #[cfg(test)]
+    /// `opentelemetry.proto.collector.profiles`.
     Collector,
 }
 

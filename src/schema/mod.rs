@@ -17,12 +17,11 @@
 //! | `profiles` | profiles, and pprof's `perftools.profiles` |
 //! | `common` | common and resource |
 //! | `events` | the proposal of timestamped events |
-//! | `collector` | what exporters send; for the test alone |
+//! | `collector` | what exporters send, for the test alone, and what receivers answer |
 //!
 //! Sources: `proto/`, one folder for each generation, as
 //! [opentelemetry-proto](https://github.com/open-telemetry/opentelemetry-proto) released them.
 
-#[cfg(test)]
 mod collector;
 mod common;
 mod events;
@@ -30,6 +29,7 @@ mod field;
 mod profiles;
 mod version;
 
+pub(crate) use collector::*;
 pub(crate) use common::*;
 pub(crate) use events::*;
 pub(crate) use field::*;

@@ -15,6 +15,7 @@ mod forms;
 mod growth;
 mod hints;
 mod hostile;
+mod json;
 mod ours;
 #[path = "../support/pprof.rs"]
 mod pprof;

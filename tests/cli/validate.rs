@@ -38,7 +38,7 @@ fn rules_are_chosen_and_weighed() {
     says(&run(&room, "validate a.pb.gz --only OP9999", 2), "no such rule");
     let page = stdout(&run(&room, "validate --explain index-sample-stack-index", 0));
     assert!(page.starts_with("OP3101 index-sample-stack-index\n"), "{page}");
-    assert_eq!(stdout(&run(&room, "validate --explain all", 0)).lines().count(), 291);
+    assert_eq!(stdout(&run(&room, "validate --explain all", 0)).lines().count(), 293);
 }
 
 #[test]

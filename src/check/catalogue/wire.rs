@@ -128,7 +128,7 @@ rules! {
     /// A newer generation, or another format. Counted per message and number, so a field of every
     /// sample is one finding.
     OP1019 "unknown-field" ["W" "1-7,P"] "any message"
-        "field number not in the schema; counted per (message, number)"
+        "field number not in the schema; counted per (message, number), in JSON per (message, name)"
         source "protobuf: must be accepted; dropped by prost, so conversion may lose it"
         example "field 666"
         fix "check the generation, or drop the field";
@@ -188,6 +188,19 @@ rules! {
         source "common sense (C consumers cut at NUL)"
         example "\"a\\0b\""
         fix "strip control characters";
+    /// Readers of OTLP/JSON take such a key for one that they do not know, which they must ignore: what it says is lost
+    /// without a word.
+    OP1031 "json-original-name" ["E" "1-7"] "keys of OTLP/JSON"
+        "a field by its name in the schema where JSON has it in lowerCamelCase (\"Original field names are not valid to use as keys\"); read all the same, counted per (message, name)"
+        source "OTLP spec 1.11, JSON Protobuf Encoding"
+        example "{\"resource_profiles\": []}"
+        fix "write keys in lowerCamelCase";
+    /// Readers of OTLP/JSON refuse the text, or lose the value: protobuf's own mapping allows names, OTLP does not.
+    OP1032 "json-enum-text" ["E" "1-5"] "AggregationTemporality, BuildIdKind in OTLP/JSON"
+        "the value of an enum as a text (\"MUST be encoded as integer values\", \"the enum name strings MUST NOT be used\"); read all the same"
+        source "OTLP spec 1.11, JSON Protobuf Encoding"
+        example "{\"aggregationTemporality\": \"AGGREGATION_TEMPORALITY_DELTA\"}"
+        fix "write the number of the value";
 }
 
 /// Whether the bytes of a message cannot be taken apart where a rule is broken.

@@ -10,17 +10,20 @@
 //! ```
 
 pub(crate) mod fit;
-mod names;
+pub(crate) mod names;
 pub(crate) mod object;
+pub(crate) mod odd;
 mod read;
 pub(crate) mod scalars;
 pub(crate) mod text;
 pub(crate) mod tree;
 mod write;
 
-use crate::error::{Error, ErrorKind, Finding, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::format::intake::Intake;
 use crate::format::json::fit::{Generation, Misfits, generations};
+use crate::format::json::object::pick;
+use crate::format::json::odd::Odd;
 use crate::format::json::read::Transcoder;
 use crate::format::json::text::Text;
 use crate::format::losses::Losses;
@@ -29,6 +32,7 @@ use crate::format::otlp::schema::Schema;
 use crate::format::{Codec, Encoding, Format, Read};
 use crate::limits::{Limits, within};
 use crate::model::Profiles;
+use crate::schema::{EXPORT_PROFILES_SERVICE_RESPONSE, PROFILES_DATA};
 
 /// OTLP/JSON.
 ///
@@ -83,10 +87,46 @@ fn read_text(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
     })
 }
 
-/// The bytes that a text says, the generation whose names it has, and what was passed over.
-pub(crate) fn to_bytes(payload: &[u8], intake: &Intake) -> Result<(Format, Vec<u8>, Vec<Finding>)> {
-    let ((format, _), read) = transcode(&Text::new(payload)?, intake)?;
-    Ok((format, read.out, read.intake.findings))
+/// The bytes that a text says, and the generation whose names it has; `hears` is told of what is odd in it.
+///
+/// Only of an odd text, and then by reading it once more, as only now its generation is known.
+pub(crate) fn to_bytes(
+    payload: &[u8],
+    intake: &Intake,
+    hears: &mut dyn FnMut(Odd<'_>),
+) -> Result<(Format, Vec<u8>)> {
+    let text = Text::new(payload)?;
+    let ((format, schema), read) = transcode(&text, intake)?;
+    if read.is_odd {
+        let again = Intake::new(*intake.limits(), intake.policy, payload.len());
+        let mut again = Transcoder::new(&text, schema.version, again);
+        again.hears = Some(hears);
+        again.run(&PROFILES_DATA)?;
+    }
+    Ok((format, read.out))
+}
+
+/// Whether a text is what a receiver answers: it has the field of that, and none of a payload.
+///
+/// What is no JSON is none, whatever it begins with.
+pub(crate) fn is_response(payload: &[u8], limits: &Limits) -> bool {
+    let keys = ["partialSuccess", "partial_success", "resourceProfiles", "resource_profiles"];
+    let found = Text::new(payload).and_then(|mut text| pick(&mut text, keys, limits.max_nesting));
+    found.is_ok_and(|[answer, original, profiles, others]| {
+        (answer.is_some() || original.is_some()) && profiles.is_none() && others.is_none()
+    })
+}
+
+/// The bytes of what a receiver answers in a text; `hears` is told of what is odd in it.
+pub(crate) fn response_to_bytes(
+    payload: &[u8],
+    intake: Intake,
+    hears: &mut dyn FnMut(Odd<'_>),
+) -> Result<Vec<u8>> {
+    let mut read = Transcoder::new(&Text::new(payload)?, newest()?.1.version, intake);
+    read.hears = Some(hears);
+    read.run(&EXPORT_PROFILES_SERVICE_RESPONSE)?;
+    Ok(read.out)
 }
 
 /// A text in the bytes of the generation whose names it has.
@@ -99,12 +139,12 @@ fn transcode<'a>(text: &Text<'a>, intake: &Intake) -> Result<(Generation, Transc
     let newest = newest()?;
     let (mut format, mut schema) = newest;
     let mut read = transcoder(schema);
-    let mut done = read.run();
+    let mut done = read.run(&PROFILES_DATA);
     if done.is_err() || !read.intake.findings.is_empty() {
         (format, schema) = best(text, newest, &limits)?;
         if schema.name != newest.1.name {
             read = transcoder(schema);
-            done = read.run();
+            done = read.run(&PROFILES_DATA);
         }
     }
     done.map_err(|error| named(error, schema, schema.name == newest.1.name))?;
@@ -166,7 +206,7 @@ fn best(text: &Text, newest: Generation, limits: &Limits) -> Result<Generation> 
 fn translated(error: Error, bytes: &[u8], again: Transcoder) -> Error {
     let error = error.located(bytes);
     match error.byte().and_then(|byte| usize::try_from(byte).ok()) {
-        Some(offset) => error.at(again.text_of(offset)),
+        Some(offset) => error.at(again.text_of(&PROFILES_DATA, offset)),
         None => error,
     }
 }

@@ -11,13 +11,20 @@ pub(super) fn named(message: &MessageType, key: &str, version: Version) -> Optio
 }
 
 /// The bytes of a name of the schema as JSON says it.
-pub(super) fn camel(name: &str) -> impl Iterator<Item = u8> {
+pub(crate) fn camel(name: &str) -> impl Iterator<Item = u8> {
     let mut after = false;
     name.bytes().filter_map(move |byte| {
         let begins = std::mem::replace(&mut after, byte == b'_');
         let byte_here = if begins { byte.to_ascii_uppercase() } else { byte };
         (byte != b'_').then_some(byte_here)
     })
+}
+
+/// Whether a key that is known is the name in the schema where JSON has another one.
+///
+/// OTLP/JSON: "Original field names are not valid to use as keys".
+pub(super) fn is_original(key: &str) -> bool {
+    key.contains('_')
 }
 
 /// Whether `key` is `name`, in either of its forms.

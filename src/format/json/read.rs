@@ -15,14 +15,15 @@
 
 use std::borrow::Cow;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, Shown, Step};
 use crate::format::intake::Intake;
-use crate::format::json::names::named;
+use crate::format::json::names::{is_original, named};
+use crate::format::json::odd::{Odd, What};
 use crate::format::json::scalars::{from_base64, from_hex, number_length, whole};
 use crate::format::json::text::Text;
 use crate::format::losses;
 use crate::limits::within;
-use crate::schema::{Field, Kind, Label, MessageType, PROFILES_DATA, Role, Version};
+use crate::schema::{Field, Kind, Label, MessageType, Role, Version};
 use crate::wire::write::varint;
 use crate::wire::{LEN, tag};
 
@@ -41,6 +42,12 @@ pub(super) struct Transcoder<'a> {
     pub(super) out: Vec<u8>,
     /// Names nobody knows, and names said twice, go here as findings.
     pub(super) intake: Intake,
+    /// Whether something is said otherwise than OTLP/JSON says it.
+    pub(super) is_odd: bool,
+    /// Who wants to know each time.
+    pub(super) hears: Option<&'a mut dyn FnMut(Odd<'_>)>,
+    /// The fields and rows around what comes next.
+    path: Vec<Step>,
     /// Where the fields of the open objects begin in `out`, each by its number and once.
     begun: Vec<(u32, usize)>,
     /// Where in `out` somebody wants to know the text of, and where that is.
@@ -51,23 +58,32 @@ pub(super) struct Transcoder<'a> {
 
 impl<'a> Transcoder<'a> {
     pub(super) fn new(text: &Text<'a>, version: Version, intake: Intake) -> Self {
-        let (out, begun) = (Vec::new(), Vec::new());
-        Self { text: text.clone(), version, out, intake, begun, watch: 0, watched: &[] }
+        let (text, out, path, begun) = (text.clone(), Vec::new(), Vec::new(), Vec::new());
+        let (is_odd, hears, watch, watched) = (false, None, 0, &[][..]);
+        Self { text, version, out, intake, is_odd, hears, path, begun, watch, watched }
     }
 
     /// The whole message.
-    pub(super) fn run(&mut self) -> Result<()> {
-        self.object(&PROFILES_DATA, 1)?;
+    ///
+    /// An error is of where the path ends, which nobody shortens behind it.
+    pub(super) fn run(&mut self, root: &MessageType) -> Result<()> {
+        let done = self.object(root, 1);
+        done.map_err(|error| {
+            self.path.iter().rev().fold(error, |error, step| match step {
+                Step::Field(name) => error.within(name),
+                Step::Row(row) | Step::Line(row) => error.element(*row),
+            })
+        })?;
         self.text.end()
     }
 
     /// The text of what lies at `offset` in the bytes.
     ///
     /// Costs a second transcoding, and only where there is an error to be told.
-    pub(super) fn text_of(mut self, offset: usize) -> &'a [u8] {
+    pub(super) fn text_of(mut self, root: &MessageType, offset: usize) -> &'a [u8] {
         self.watch = offset;
         // It was transcoded before: whatever comes back is of no interest.
-        self.run().ok();
+        self.run(root).ok();
         self.watched
     }
 
@@ -78,33 +94,52 @@ impl<'a> Transcoder<'a> {
             .map_err(|error| error.at(self.text.rest()))?;
         self.text.open(b'{', "an object")?;
         let (begun, mut first) = (self.begun.len(), true);
-        while let Some(key) = self.text.key(&mut first)? {
+        loop {
+            let before = self.text.rest();
+            let Some(key) = self.text.key(&mut first)? else { break };
             match named(message, &key, self.version) {
                 // What is null was not said.
                 Some(_) if self.text.word("null") => {}
                 Some(field) => {
-                    self.begin(begun, message, field);
+                    self.path.push(Step::Field(field.name));
+                    if is_original(&key) {
+                        self.odd(What::OriginalName, message.name, &key, before);
+                    }
+                    self.begin(begun, message, field, before);
                     self.member(field, depth)?;
+                    self.path.pop();
                 }
-                None => self.unknown(message, &key)?,
+                None => self.unknown(message, &key, before)?,
             }
         }
         self.begun.truncate(begun);
         Ok(())
     }
 
+    /// Says that something is odd, at the first quote from here on: nothing else stands before a key or a name.
+    #[cold]
+    fn odd(&mut self, what: What, message: &str, found: &str, from: &[u8]) {
+        self.is_odd = true;
+        if let Some(hears) = &mut self.hears {
+            let before = from.iter().take_while(|byte| **byte != b'"').count();
+            let at = from.get(before..).unwrap_or_default();
+            hears(Odd { what, message, found, path: &self.path, at });
+        }
+    }
+
     /// A key that no field has is passed over with a note, as the specification asks of receivers.
-    fn unknown(&mut self, message: &MessageType, key: &str) -> Result<()> {
-        let place = || format!("{}.{}", message.name, shown(key));
-        let said =
-            || format!("the key {:?} of {} is unknown and was left out", shown(key), message.name);
+    fn unknown(&mut self, message: &MessageType, key: &str, before: &[u8]) -> Result<()> {
+        let place = || format!("{}.{:#}", message.name, Shown(key.as_bytes()));
+        let name = Shown(key.as_bytes());
+        let said = || format!("the key {name} of {} is unknown and was left out", message.name);
         self.intake.note(losses::UNKNOWN_FIELD, place, said);
+        self.odd(What::Unknown, message.name, key, before);
         self.text.skip(self.intake.limits().max_nesting)
     }
 
     /// Notes where a field begins. Of a key said twice the last counts: of single numbers and texts
     /// on the wire too, but there lists and messages add up, so the first is taken out.
-    fn begin(&mut self, begun: usize, message: &MessageType, field: &Field) {
+    fn begin(&mut self, begun: usize, message: &MessageType, field: &Field, before: &[u8]) {
         let open = self.begun.get(begun..).unwrap_or_default();
         if let Some(at) = open.iter().position(|&(other, _)| other == field.number) {
             let (_, start) = self.begun.remove(begun + at);
@@ -117,6 +152,7 @@ impl<'a> Transcoder<'a> {
             let place = || format!("{}.{}", message.name, field.name);
             let said = || format!("{} is said twice; the last one was read", field.name);
             self.intake.note(losses::DUPLICATE_KEY, place, said);
+            self.odd(What::Twice, message.name, field.name, before);
         } else if field.label == Label::Case {
             // All fields of a message with cases are cases of one.
             if let Some((other, _)) = open.first() {
@@ -125,41 +161,45 @@ impl<'a> Transcoder<'a> {
                 let said =
                     || format!("{} is said as well as {other}; the last one was read", field.name);
                 self.intake.note(losses::DUPLICATE_KEY, place, said);
+                self.odd(What::OtherCase, message.name, other, before);
             }
         }
         self.begun.push((field.number, self.out.len()));
     }
 
     fn member(&mut self, field: &Field, depth: u64) -> Result<()> {
-        if field.is_repeated() {
-            return self.list(field, depth);
+        match field.is_repeated() {
+            true => self.list(field, depth),
+            false => self.tagged(field, depth),
         }
-        self.tagged(field, depth).map_err(|error| error.within(field.name))
     }
 
     /// Numbers are packed, as encoders of protobuf do.
     fn list(&mut self, field: &Field, depth: u64) -> Result<()> {
+        self.text.open(b'[', "a list")?;
         let packed = field.kind.wire() != LEN;
-        self.text.open(b'[', "a list").map_err(|error| error.within(field.name))?;
-        let (mut first, mut row) = (true, 0);
-        let mut elements = |this: &mut Self| -> Result<()> {
+        let elements = |this: &mut Self| -> Result<()> {
+            let (mut first, mut row) = (true, 0);
+            this.path.push(Step::Row(row));
             while this.text.another(&mut first, b']')? {
                 match packed {
                     true => this.value(field, depth)?,
                     false => this.tagged(field, depth)?,
                 }
                 row += 1;
+                this.path.pop();
+                this.path.push(Step::Row(row));
             }
+            this.path.pop();
             Ok(())
         };
-        let done = match packed {
+        match packed {
             true => {
                 varint(&mut self.out, tag(field.number, LEN).into());
                 self.delimited(elements)
             }
             false => elements(self),
-        };
-        done.map_err(|error| error.within_row(field.name, row))
+        }
     }
 
     /// A value with its tag before it.
@@ -179,7 +219,7 @@ impl<'a> Transcoder<'a> {
     /// JSON of another kind, at its byte; nothing that was appended before it is used.
     fn value(&mut self, field: &Field, depth: u64) -> Result<()> {
         match field.kind {
-            Kind::Message(message) => self.delimited(|this| this.object(message, depth + 1))?,
+            Kind::Message(inner) => self.delimited(|this| this.object(inner, depth + 1))?,
             Kind::String => {
                 let text = self.text.string("a string")?;
                 self.delimited(|this| {
@@ -240,7 +280,7 @@ impl<'a> Transcoder<'a> {
     /// Bytes in whichever digits `append` understands.
     fn bytes(&mut self, what: &str, append: fn(&str, &mut Vec<u8>) -> Option<()>) -> Result<()> {
         let (text, from) = self.string(what)?;
-        let bad = || Error::malformed(format!("{:?} is not {what}", shown(&text))).at(from);
+        let bad = || Error::malformed(format!("{} is not {what}", Shown(text.as_bytes()))).at(from);
         self.delimited(|this| append(&text, &mut this.out).ok_or_else(bad))
     }
 
@@ -277,10 +317,11 @@ impl<'a> Transcoder<'a> {
     fn integer(&mut self, least: i128, most: i128) -> Result<i128> {
         let (text, from) = self.number("a whole number")?;
         let number = if is_number(&text) { whole(&text) } else { None };
+        let shown = Shown(text.as_bytes());
         let message = match number {
             Some(number) if (least..=most).contains(&number) => return Ok(number),
-            Some(_) => format!("{} is not between {least} and {most}", shown(&text)),
-            None => format!("{:?} is not a whole number", shown(&text)),
+            Some(_) => format!("{shown:#} is not between {least} and {most}"),
+            None => format!("{shown} is not a whole number"),
         };
         Err(Error::malformed(message).at(from))
     }
@@ -292,15 +333,16 @@ impl<'a> Transcoder<'a> {
     /// A number past the largest double, which would become infinite without a word.
     fn double(&mut self) -> Result<f64> {
         let (text, from) = self.number("a number")?;
+        let shown = Shown(text.as_bytes());
         let message = match &*text {
             "NaN" => return Ok(f64::NAN),
             "Infinity" => return Ok(f64::INFINITY),
             "-Infinity" => return Ok(f64::NEG_INFINITY),
             number if is_number(number) => match number.parse::<f64>() {
                 Ok(number) if number.is_finite() => return Ok(number),
-                _ => format!("{} is too large for a double", shown(number)),
+                _ => format!("{shown:#} is too large for a double"),
             },
-            text => format!("{:?} is not a number", shown(text)),
+            _ => format!("{shown} is not a number"),
         };
         Err(Error::malformed(message).at(from))
     }
@@ -311,7 +353,9 @@ impl<'a> Transcoder<'a> {
     fn enumerated(&mut self, names: &[&str]) -> Result<i128> {
         let mut ahead = self.text.clone();
         if ahead.peek() == Some(b'"') {
+            let from = ahead.rest();
             let name = ahead.string("a name")?;
+            self.odd(What::EnumText, "", &name, from);
             if let Some(number) = names.iter().position(|known| *known == name) {
                 self.text = ahead;
                 return Ok(number as i128);
@@ -324,12 +368,4 @@ impl<'a> Transcoder<'a> {
 /// All of it, by JSON's grammar: a string may hold anything.
 fn is_number(text: &str) -> bool {
     !text.is_empty() && number_length(text.as_bytes()) == text.len()
-}
-
-/// As much of a text as a message shows.
-fn shown(text: &str) -> Cow<'_, str> {
-    match text.char_indices().nth(64) {
-        Some((end, _)) => Cow::Owned(format!("{}…", text.get(..end).unwrap_or_default())),
-        None => Cow::Borrowed(text),
-    }
 }

@@ -1,0 +1,110 @@
+//! OTLP/JSON: what the bytes are that a text says, and how it says them.
+//!
+//! ```text
+//! text ─► bytes of the generation whose names it has ─► walk       findings by path
+//!   └───► keys and values in another form than OTLP has            findings by path and byte
+//! ```
+//!
+//! Reading is lenient, so what is wrong with the form of a text is told by whoever listens while it becomes bytes.
+
+use std::borrow::Cow;
+
+use super::catalogue::{OP0008, OP1003, OP1019, OP1021, OP1023, OP1031, OP1032};
+use super::container::Checking;
+use super::findings::{Findings, Shown, Spot, Step};
+use super::guess::{answer, detect};
+use super::said;
+use crate::error;
+use crate::format::intake::{Intake, Policy};
+use crate::format::json;
+use crate::format::json::names::camel;
+use crate::format::json::odd::{Odd, What};
+
+impl Checking<'_> {
+    /// Checks the bytes that a text says, and how it says them. What is found in the bytes has no place in them, which
+    /// nobody has; what is found in the text has.
+    ///
+    /// It is made into bytes of the version that its names are of, and those are checked as any
+    /// others.
+    pub(super) fn json(&mut self, text: &[u8]) {
+        let intake = Intake::new(self.options.limits, Policy::Refuse, text.len());
+        let (mut own, mut unknown) = (self.findings.another(), false);
+        let made = json::to_bytes(text, &intake, &mut |found| {
+            unknown |= found.what == What::Unknown;
+            odd(&mut own, text, &found);
+        });
+        match made {
+            Ok(_) if unknown && json::is_response(text, intake.limits()) => {
+                self.json_response(text)
+            }
+            Ok((format, payload)) => {
+                let mut found = self.walk(&payload, format);
+                // How its numbers are written is this crate's doing, and what comes twice was told of the text.
+                found.retain(|rule| ![&OP1003, &OP1021, &OP1023].contains(&rule));
+                found.forget_bytes();
+                self.findings.add(own);
+                self.findings.add(found);
+                self.generation(&payload, format);
+                self.findings.set_version(None);
+            }
+            Err(error) => said::limit(&mut self.findings, &error.located(text), "OTLP/JSON"),
+        }
+    }
+
+    /// Checks what a receiver answered in JSON.
+    fn json_response(&mut self, text: &[u8]) {
+        let intake = Intake::new(self.options.limits, Policy::Refuse, text.len());
+        let own = &mut self.findings;
+        let made = json::response_to_bytes(text, intake, &mut |found| odd(own, text, &found));
+        match made.map_err(|error| error.located(text)) {
+            Ok(bytes) => {
+                let (rejected, message) = answer(&bytes).unwrap_or_default();
+                self.response(rejected.unwrap_or_default(), message.len());
+            }
+            Err(error) => said::limit(&mut self.findings, &error, "OTLP/JSON"),
+        }
+    }
+
+    /// Says what JSON is that nobody said to be profiles.
+    ///
+    /// What a receiver answers says itself what it is, as its bytes do.
+    pub(super) fn json_unasked(&mut self, payload: &[u8]) {
+        if json::is_response(payload, &self.options.limits) {
+            return self.json_response(payload);
+        }
+        let (found, bound) = match detect(payload) {
+            Ok(detected) if detected.format.is_json() => {
+                (detected.evidence.join("; "), "protobuf, or --from otlp-json")
+            }
+            Ok(detected) => (detected.evidence.join("; "), "protobuf"),
+            Err(error) => (error.message().to_owned(), "protobuf"),
+        };
+        self.findings.raise(&OP0008, Spot::at(0), found, bound);
+    }
+}
+
+/// Says what in a text is not what OTLP/JSON says, though it is read: by rule, message and name as unknown fields are
+/// counted in bytes by their number.
+///
+/// Which it is, is known to 64 bits: what has equal ones is counted together, and nothing else follows from it.
+fn odd(findings: &mut Findings, text: &[u8], odd: &Odd<'_>) {
+    let (rule, wanted): (_, Cow<'_, str>) = match odd.what {
+        What::Unknown => (&OP1019, "a name of the schema".into()),
+        What::Twice => (&OP1021, "once".into()),
+        What::OtherCase => (&OP1023, "one member".into()),
+        What::OriginalName => (&OP1031, camel(odd.found).map(char::from).collect()),
+        What::EnumText => (&OP1032, "a number".into()),
+    };
+    let kind = xxhash_rust::xxh3::xxh3_128(format!("{}.{}", odd.message, odd.found).as_bytes());
+    let byte = odd.at.as_ptr().addr().wrapping_sub(text.as_ptr().addr());
+    for step in odd.path {
+        match (step, findings.path.last_mut()) {
+            (error::Step::Field(name), _) => findings.path.push(Step { name, row: None }),
+            (error::Step::Row(row), Some(list)) => list.row = Some(*row as u32),
+            _ => {}
+        }
+    }
+    let found = Shown(odd.found.as_bytes());
+    findings.fold(rule, kind as u64, Spot::at(byte), found, wanted);
+    findings.path.clear();
+}

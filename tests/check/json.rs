@@ -1,0 +1,147 @@
+//! OTLP/JSON: what a text says in another form than OTLP has, at its place, and what receivers answer in it.
+
+use otlp_profiles::check::{Finding, Options, Report, check};
+use otlp_profiles::{Format, Severity};
+
+/// The rules that are broken, by id.
+fn found(report: &Report) -> Vec<&'static str> {
+    report.tallies().map(|tally| tally.rule.id()).collect()
+}
+
+fn json(text: &str) -> Report {
+    check(text.as_bytes(), &Options::default().from(Format::OTLP_JSON))
+}
+
+/// A profile with a sample type, a sample of it and the members of a 1.7 payload that these need.
+fn profile(members: &str) -> String {
+    format!(
+        r#"{{"resourceProfiles":[{{"scopeProfiles":[{{"profiles":[{{{members}}}]}}]}}],"dictionary":{{"stringTable":["","cpu"]}}}}"#
+    )
+}
+
+const PROFILE: &str = "resource_profiles[0].scope_profiles[0].profiles[0]";
+
+/// The findings of a rule: place, byte, value and how often.
+fn of<'r>(report: &'r Report, rule: &str) -> Vec<&'r Finding> {
+    report.findings().filter(|found| found.rule.id() == rule).collect()
+}
+
+#[test]
+fn keys_are_in_lower_camel_case() {
+    let text = profile(r#""samples":[{"stack_index":0},{"stack_index":0}],"period_type":{}"#);
+    let report = json(&text);
+    let [stack, period] = of(&report, "OP1031")[..] else { panic!("{report:?}") };
+    assert_eq!((&*stack.path, stack.count), (&*format!("{PROFILE}.samples[0].stack_index"), 2));
+    assert_eq!(stack.byte, text.find(r#""stack_index""#).map(|at| at as u64));
+    assert_eq!((&*stack.value, &*stack.bound), (r#""stack_index""#, "stackIndex"));
+    assert_eq!(
+        (stack.severity, &*period.path),
+        (Severity::Error, &*format!("{PROFILE}.period_type"))
+    );
+    // Names of one word are the same in both, and what is null is not said.
+    let fine = profile(r#""samples":[{"stackIndex":0,"link_index":null}],"period":1"#);
+    assert_eq!(of(&json(&fine), "OP1031"), Vec::<&Finding>::new());
+}
+
+#[test]
+fn enums_are_numbers() {
+    let temporality = |value: &str| {
+        profile(&format!(
+            r#""sampleType":[{{"typeStrindex":1,"aggregationTemporality":{value}}}],"timeNanos":"1""#
+        ))
+    };
+    for value in [r#""AGGREGATION_TEMPORALITY_DELTA""#, r#""1""#] {
+        let text = temporality(value);
+        let report = json(&text);
+        let [found] = of(&report, "OP1032")[..] else { panic!("{report:?}") };
+        let place = format!("{PROFILE}.sample_type[0].aggregation_temporality");
+        assert_eq!((&found.path, &*found.value), (&place, value));
+        assert_eq!(found.byte, text.find(value).map(|at| at as u64));
+        assert_eq!(found.severity, Severity::Error);
+    }
+    assert_eq!(of(&json(&temporality("1")), "OP1032"), Vec::<&Finding>::new());
+}
+
+#[test]
+fn unknown_keys_are_counted_by_message_and_name() {
+    let text = r#"{"resourceProfiles":[{"neu":1},{"neu":{"neu":2}},{"alt\u001b":[],"scopeProfiles":[{"neu":7}]}],"neu":0}"#;
+    let report = json(text);
+    let told: Vec<_> =
+        of(&report, "OP1019").iter().map(|it| (&*it.path, &*it.value, it.count)).collect();
+    let wanted = [
+        ("resource_profiles[0]", r#""neu""#, 2),
+        ("resource_profiles[2]", r#""alt\u{1b}""#, 1),
+        ("resource_profiles[2].scope_profiles[0]", r#""neu""#, 1),
+        ("", r#""neu""#, 1),
+    ];
+    assert_eq!(told, wanted);
+    assert_eq!(of(&report, "OP1019")[0].byte, text.find(r#""neu""#).map(|at| at as u64));
+}
+
+#[test]
+fn what_is_said_twice_is_told_at_its_place() {
+    let text = profile(
+        r#""period":"1","samples":[],"period":"2","samples":[{"values":[1]}],"attributeIndices":[]"#,
+    );
+    let report = json(&text);
+    let told: Vec<_> = of(&report, "OP1021").iter().map(|it| (it.path.clone(), it.byte)).collect();
+    let at = |key: &str| text.rfind(key).map(|at| at as u64);
+    let wanted = [
+        (format!("{PROFILE}.period"), at(r#""period""#)),
+        (format!("{PROFILE}.samples"), at(r#""samples""#)),
+    ];
+    assert_eq!(told, wanted);
+    // Of two members of a value as well.
+    let text = r#"{"resourceProfiles":[{"resource":{"attributes":[{"key":"a","value":{"intValue":1,"stringValue":"b"}}]},"scopeProfiles":[{"profiles":[{}]}]}],"dictionary":{}}"#;
+    let report = json(text);
+    let [member] = of(&report, "OP1023")[..] else { panic!("{report:?}") };
+    assert_eq!(member.path, "resource_profiles[0].resource.attributes[0].value.string_value");
+    assert_eq!(member.byte, text.find(r#""stringValue""#).map(|at| at as u64));
+}
+
+/// Ids are hex digits in OTLP; all other bytes are base64, in which any digits of hex are fine.
+#[test]
+fn ids_in_base64_are_told_at_their_place() {
+    let text = r#"{"dictionary":{"linkTable":[{},{"traceId":"AQEBAQEBAQEBAQEBAQEBAQ==","spanId":"0202020202020202"}]}}"#;
+    let report = json(text);
+    let first = report.findings().next().expect("it is none");
+    assert_eq!((first.rule.id(), &*first.path), ("OP0004", "dictionary.link_table[1].trace_id"));
+    let hex = text.replace("AQEBAQEBAQEBAQEBAQEBAQ==", &"01".repeat(16));
+    assert!(!found(&json(&hex)).contains(&"OP0004"));
+}
+
+#[test]
+fn answers_of_receivers_in_json_are_checked() {
+    let answer = |inner: &str| format!(r#"{{"partialSuccess":{inner}}}"#);
+    let cases: [(String, &[&str], Option<Severity>); 8] = [
+        (answer(r#"{"rejectedProfiles":"-1"}"#), &["OP2030"], Some(Severity::Error)),
+        (
+            answer(r#"{"rejectedProfiles":-1,"errorMessage":"too many"}"#),
+            &["OP2030"],
+            Some(Severity::Error),
+        ),
+        (answer("{}"), &["OP2030"], Some(Severity::Info)),
+        (answer(r#"{"rejectedProfiles":"0"}"#), &["OP2030"], Some(Severity::Info)),
+        (answer(r#"{"rejectedProfiles":"3"}"#), &[], None),
+        (answer(r#"{"errorMessage":"slow down"}"#), &[], None),
+        (
+            answer(r#"{"rejected_profiles":"3","neu":1}"#),
+            &["OP1019", "OP1031"],
+            Some(Severity::Error),
+        ),
+        (answer(r#"{"rejectedProfiles":"many"}"#), &["OP0004"], Some(Severity::Error)),
+    ];
+    for (text, rules, worst) in cases {
+        for from in [None, Some(Format::OTLP_JSON)] {
+            let report = check(text.as_bytes(), &Options::default().from(from));
+            assert_eq!((&found(&report)[..], report.worst()), (rules, worst), "{text} {from:?}");
+        }
+    }
+    // A payload that has such a key besides is a payload.
+    let report = json(r#"{"resourceProfiles":[],"partialSuccess":{"rejectedProfiles":-1}}"#);
+    assert_eq!(found(&report), ["OP1019", "OP2001"]);
+    // As for its bytes, whatever else is asked.
+    let only = Options::default().only(vec![otlp_profiles::check::Rule::find("OP2030").unwrap()]);
+    let text = answer(r#"{"rejectedProfiles":"-1"}"#);
+    assert_eq!(found(&check(text.as_bytes(), &only.from(Format::OTLP_JSON))), ["OP2030"]);
+}
