@@ -14,13 +14,15 @@
 //!
 //! Tables are compared in an order in which each refers only to those before it, so one pass is enough.
 //!
+//! Resources and scopes, which are rows of no table, have this form as well; their texts stand in place or in the table.
+//!
 //! It is also how duplicates are told apart cheaply: equality of what rows mean is equality of
 //! bytes.
 
 use super::cx::Cx;
-use super::fields::Fields;
+use super::fields::{Body, Fields};
 use super::record::Record;
-use super::shape::{Shape, Slot, Take};
+use super::shape::{Kind, Shape, Slot, Take};
 use crate::schema::Table;
 use crate::wire::write::{field_bytes, field_message, varint};
 use crate::wire::{FIXED64, VARINT};
@@ -64,9 +66,19 @@ impl Forms {
             return cx.bytes.get(body.0..body.1).unwrap_or_default();
         }
         out.clear();
-        make(cx, self.shape, body, out, 0);
+        make(cx, self.shape, body, out, 0, false);
         out
     }
+}
+
+/// A fingerprint of the form of a message in place, a resource or a scope: what its texts are counts, not where they stand.
+pub(crate) fn in_place(cx: &mut Cx<'_>, shape: &'static Shape, body: Body) -> u128 {
+    let mut form = std::mem::take(&mut cx.scratch);
+    form.clear();
+    make(cx, shape, body, &mut form, 0, true);
+    let print = cx.payload.fingerprint(&form);
+    cx.scratch = form;
+    print
 }
 
 /// Appends the form of a message.
@@ -80,9 +92,14 @@ fn make(
     (start, end): (usize, usize),
     out: &mut Vec<u8>,
     depth: u64,
+    in_place: bool,
 ) {
     let found = cx.peek(shape, start, end);
-    for slot in &shape.slots {
+    let has_text = in_place && matches!(shape.kind, Kind::KeyValue | Kind::AnyValue);
+    if has_text {
+        text(cx, shape, &found, out);
+    }
+    for slot in shape.slots.iter().filter(|slot| !has_text || !is_text(slot)) {
         // What a row is called says nothing of what it is.
         if !found.has(slot.cell) || slot.is_id || depth > cx.limits.max_nesting {
             continue;
@@ -110,18 +127,52 @@ fn make(
                     field_bytes(out, slot.field.number, body);
                 }
             }
-            _ => {
-                let fields = Fields::new(cx.bytes, start, end);
-                let bodies = fields.filter(|(number, _)| *number == slot.field.number);
-                for body in bodies.filter_map(|(_, body)| body) {
-                    field_message(out, slot.field.number, |out| match slot.take {
-                        Take::Message => make(cx, cx.shapes.get(slot.child), body, out, depth + 1),
-                        _ => {
-                            out.extend_from_slice(cx.bytes.get(body.0..body.1).unwrap_or_default())
-                        }
-                    });
-                }
-            }
+            _ => several(cx, slot, (start, end), out, depth, in_place),
+        }
+    }
+}
+
+/// Appends the messages of a field, or the texts of a list, each in its form.
+fn several(
+    cx: &Cx<'_>,
+    slot: &'static Slot,
+    (start, end): Body,
+    out: &mut Vec<u8>,
+    depth: u64,
+    in_place: bool,
+) {
+    let fields = Fields::new(cx.bytes, start, end);
+    let bodies = fields.filter(|(number, _)| *number == slot.field.number);
+    let mut set = Vec::new();
+    for body in bodies.filter_map(|(_, body)| body) {
+        let begin = out.len();
+        field_message(out, slot.field.number, |out| match slot.take {
+            Take::Message => make(cx, cx.shapes.get(slot.child), body, out, depth + 1, in_place),
+            _ => out.extend_from_slice(cx.bytes.get(body.0..body.1).unwrap_or_default()),
+        });
+        if slot.is_set {
+            set.push(out.split_off(begin));
+        }
+    }
+    set.sort_unstable();
+    set.iter().for_each(|form| out.extend_from_slice(form));
+}
+
+/// Whether a field of a pair or a value is its text, or refers to it.
+fn is_text(slot: &Slot) -> bool {
+    slot.take == Take::Text || matches!(slot.table, Some((Table::String, _)))
+}
+
+/// Appends the text of a pair's key or of a value, in place or by reference: as a fingerprint, since any number of them may
+/// refer to a long one.
+fn text(cx: &Cx<'_>, shape: &'static Shape, found: &Record, out: &mut Vec<u8>) {
+    for slot in shape.slots.iter().filter(|slot| is_text(slot) && found.has(slot.cell)) {
+        let text = match slot.take {
+            Take::Text => cx.body(found, slot.cell),
+            _ => cx.string(found.number(slot.cell)).unwrap_or_default(),
+        };
+        if !text.is_empty() || !slot.plain {
+            field_bytes(out, 1, &cx.memo.fingerprint(text).to_le_bytes());
         }
     }
 }

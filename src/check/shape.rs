@@ -346,7 +346,7 @@ fn slot(
         table,
         child,
         is_id: field.key == "id",
-        is_set: field.key == "attribute_indices",
+        is_set: matches!(field.key, "attribute_indices" | "attributes"),
     }
 }
 

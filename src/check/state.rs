@@ -100,7 +100,7 @@ pub(crate) struct PayloadState {
     pub(crate) samples: u64,
     /// The ids of profiles, each with the fingerprint of the profile's bytes.
     pub(crate) ids: Map<[u8; 16], u128>,
-    /// The resources that were met, and the scopes of the current one, by their bytes.
+    /// The resources that were met, and the scopes of the current one, by their forms.
     pub(crate) resources: Map<u128, u32>,
     pub(crate) scopes: Map<u128, u32>,
     /// How many profiles the current scope has.

@@ -337,8 +337,7 @@ fn changes(before: &Report, after: &Report, path: &str) -> Vec<Change> {
     changes
 }
 
-/// The resources and scopes that were put together though no rule found them equal: those that are absent, and
-/// those whose attributes come in another order.
+/// The resources and scopes that were put together though no rule found them equal: those that are absent.
 fn untold(joined: [u64; 2], told: &[Change], path: &str) -> Vec<Change> {
     let rules = [&OP5021, &OP5022].into_iter().zip(joined);
     let untold = rules.filter_map(|(rule, joined)| {

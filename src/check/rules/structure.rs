@@ -17,6 +17,7 @@ use crate::check::catalogue::{
 use crate::check::cx::Cx;
 use crate::check::fields::Fields;
 use crate::check::findings::{Shown, Spot};
+use crate::check::plain;
 use crate::check::record::Record;
 use crate::check::shape::{Kind, Shape};
 use crate::check::state::ProfileState;
@@ -70,7 +71,7 @@ const RESOURCE_URL: usize = RESOURCE_PROFILES.cell("schema_url");
 
 /// The profiles of a resource, and whether the same resource came before: two of them could have been one.
 ///
-/// Resources are compared by a fingerprint of 128 bits of their bytes and their schema URL; those
+/// Resources are compared by a fingerprint of 128 bits of [their form](crate::check::plain) and their schema URL; those
 /// that are absent are not compared. The scopes of the one before are forgotten.
 pub(crate) fn resource(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
     let here = Spot::at(record.start);
@@ -83,7 +84,7 @@ pub(crate) fn resource(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) 
     schema_url(cx, record, RESOURCE_URL);
     cx.payload.scopes.clear();
     if record.has(RESOURCE) {
-        let key = both(cx, record, RESOURCE, RESOURCE_URL);
+        let key = both(cx, shape, record, (RESOURCE, RESOURCE_URL));
         if cx.payload.resources.insert(key, 0).is_some() {
             cx.findings.raise(&OP5021, here, "", "");
         }
@@ -104,19 +105,27 @@ pub(crate) fn scope(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
     schema_url(cx, record, SCOPE_URL);
     cx.payload.scope_profiles = record.count(PROFILES);
     if record.has(SCOPE) {
-        let key = both(cx, record, SCOPE, SCOPE_URL);
+        let key = both(cx, shape, record, (SCOPE, SCOPE_URL));
         if cx.payload.scopes.insert(key, 0).is_some() {
             cx.findings.raise(&OP5022, here, "", "");
         }
     }
 }
 
-/// The fingerprint of two fields, in whichever the bytes are: a resource and its schema are one thing to receivers.
+/// The fingerprint of a message and a text: a resource and its schema are one thing to receivers.
 ///
 /// The second is rotated, or two equal fields would cancel out.
-fn both(cx: &mut Cx<'_>, record: &Record, one: usize, other: usize) -> u128 {
-    let (one, other) = (cx.body(record, one), cx.body(record, other));
-    let one = cx.payload.fingerprint(one);
+fn both(
+    cx: &mut Cx<'_>,
+    shape: &'static Shape,
+    record: &Record,
+    (message, text): (usize, usize),
+) -> u128 {
+    let body = record.body(message);
+    let one = shape
+        .of_cell(message)
+        .map_or(0, |slot| plain::in_place(cx, cx.shapes.get(slot.child), (body.start, body.end)));
+    let other = cx.body(record, text);
     one ^ cx.payload.fingerprint(other).rotate_left(1)
 }
 
