@@ -11,8 +11,8 @@ use crate::error::Severity;
 use crate::format::losses::LossCode;
 use crate::format::losses::{
     ATTR_ROW_0, BUILD_ID_GUESS, DANGLING_MAPPING, DEDUP_FUNCTION, DEDUP_LOCATION, DEDUP_MAPPING,
-    DEFAULT_NO_MATCH, G1_ZERO_MAPPING, IDS_RENUMBERED, INDEX_OUT_OF_RANGE, LINK_INVALID,
-    ORPHAN_DROPPED, PROFILE_ID_SYNTHESIZED, ROW_0, VALUE_NEGATIVE,
+    DEFAULT_NO_MATCH, G1_ZERO_MAPPING, IDS_RENUMBERED, INDEX_OUT_OF_RANGE, ORPHAN_DROPPED,
+    PROFILE_ID_SYNTHESIZED, ROW_0, VALUE_NEGATIVE,
 };
 
 /// What is done where a rule is broken that has one right answer.
@@ -110,7 +110,6 @@ static TOLERATED: &[LossCode] = &[
     G1_ZERO_MAPPING,
     IDS_RENUMBERED,
     INDEX_OUT_OF_RANGE,
-    LINK_INVALID,
     ORPHAN_DROPPED,
     PROFILE_ID_SYNTHESIZED,
     ROW_0,
@@ -127,10 +126,10 @@ pub(super) fn is_tolerated(code: &str) -> bool {
 /// Why a payload is left as it is where a rule is broken, if it is.
 ///
 /// Errors of files and limits, references without an answer, and rules whose findings mean that
-/// bytes were dropped or guessed.
+/// bytes were dropped or guessed. Of ids of other lengths the reader says what would be lost: of a link without any
+/// nothing, as it is none.
 pub(super) fn in_the_way(tally: &Tally) -> Option<&'static str> {
-    const RULES: [&str; 9] =
-        ["OP0005", "OP0007", "OP1013", "OP2006", "OP6004", "OP6005", "PP1010", "PP1014", "PP1035"];
+    const RULES: [&str; 7] = ["OP0005", "OP0007", "OP1013", "OP2006", "PP1010", "PP1014", "PP1035"];
     let rule = tally.rule;
     let is_error = tally.severity == Severity::Error;
     let refers = rule.id().starts_with("OP31") && rule.fixed_by().is_none();

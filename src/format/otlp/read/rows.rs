@@ -135,18 +135,20 @@ impl Tables {
     pub(super) fn link<G: Generation>(&mut self, body: &[u8], intake: &mut Intake) -> Result<()> {
         let mut reader = Reader::new(body);
         let mut link = Link::default();
+        // Row 0 stands for none, whatever it holds.
+        let code = if self.links.is_empty() { losses::ROW_0 } else { losses::LINK_INVALID };
         let (mut has_trace, mut has_span) = (false, false);
         fields!(reader, LINK in G::SCHEMA.version, intake; {
             "trace_id" => {
                 let id = reader.bytes()?;
                 has_trace = !id.is_empty();
-                common::fixed_id(id, &mut link.trace_id, losses::LINK_INVALID, intake)
+                common::fixed_id(id, &mut link.trace_id, code, intake)
                     .map_err(|e| e.within("trace_id"))?;
             },
             "span_id" => {
                 let id = reader.bytes()?;
                 has_span = !id.is_empty();
-                common::fixed_id(id, &mut link.span_id, losses::LINK_INVALID, intake)
+                common::fixed_id(id, &mut link.span_id, code, intake)
                     .map_err(|e| e.within("span_id"))?;
             },
         });
