@@ -10,6 +10,7 @@
 //! no profile at all or a profile that is broken. Each ends in findings and never in an error of
 //! the function.
 
+use std::borrow::Cow;
 use std::rc::Rc;
 
 use super::catalogue::{
@@ -75,11 +76,13 @@ impl Checking<'_> {
             return self.findings.raise(&OP0001, Spot::nowhere(), "no bytes inside", "a payload");
         }
         let gzip = unpacked.members > 0;
+        self.findings.in_file = matches!(unpacked.bytes, Cow::Borrowed(_));
         match whole_messages(&unpacked.bytes, &self.options.limits) {
             Ok((framed, cut)) if framed.framing() != Framing::None => {
                 let framing = framed.framing();
                 self.findings.raise(&OP0010, Spot::at(0), framing, "one message");
                 let mut limits = self.options.limits;
+                let in_file = std::mem::take(&mut self.findings.in_file);
                 for (row, message) in framed.enumerate() {
                     self.findings.prefix = format!("message[{row}]");
                     if let Some(inner) = self.unpack(message, &limits) {
@@ -89,6 +92,7 @@ impl Checking<'_> {
                     }
                 }
                 if let Some(error) = cut {
+                    self.findings.in_file = in_file;
                     self.findings.prefix = error.place();
                     said::raise(&mut self.findings, &OP1009, &error, "a whole message");
                 }

@@ -32,6 +32,9 @@ pub struct Finding {
     pub path: String,
     /// The offset of the field in the inflated payload, or in the file where the file itself is broken.
     pub byte: Option<u64>,
+    /// Whether that byte is one of the file as it is: not one of what was inflated, nor of a message among others, which
+    /// count from their own beginning.
+    pub in_file: bool,
     /// What was found there, escaped and cut at 120 characters; empty where there is nothing to show.
     pub value: String,
     /// What would have been right, such as `0..12`; empty where the rule's statement says it.
@@ -144,6 +147,8 @@ pub(crate) struct Findings {
     version: Option<Version>,
     /// What stands before every path, such as `message[3]`.
     pub(crate) prefix: String,
+    /// Whether bytes are those of the file as it is.
+    pub(crate) in_file: bool,
     pub(crate) path: Vec<Step>,
     counts: Vec<Count>,
     /// The one of them that was asked for last: findings of one rule often follow one another.
@@ -162,14 +167,16 @@ const KINDS: usize = 64;
 impl Findings {
     /// Nothing was found, and no rule was asked for.
     pub(crate) fn new(options: Rc<Options>, version: Option<Version>) -> Self {
-        let (path, prefix) = (Vec::new(), String::new());
-        Self { options, version, prefix, path, counts: Vec::new(), last: 0, listed: Vec::new() }
+        let (path, prefix, in_file) = (Vec::new(), String::new(), true);
+        let (counts, last, listed) = (Vec::new(), 0, Vec::new());
+        Self { options, version, prefix, in_file, path, counts, last, listed }
     }
 
     /// Collects what is found of another message, or of this one once more: of the same options, and at the same place.
     pub(crate) fn another(&self) -> Self {
         let (options, prefix) = (Rc::clone(&self.options), self.prefix.clone());
-        Self { prefix, path: self.path.clone(), ..Self::new(options, self.version) }
+        let (path, in_file) = (self.path.clone(), self.in_file);
+        Self { prefix, in_file, path, ..Self::new(options, self.version) }
     }
 
     /// Adds what was found elsewhere.
@@ -193,7 +200,7 @@ impl Findings {
 
     /// Says of what is listed that its bytes are none that anybody has.
     pub(crate) fn forget_bytes(&mut self) {
-        self.listed.iter_mut().for_each(|finding| finding.byte = None);
+        self.listed.iter_mut().for_each(|finding| (finding.byte, finding.in_file) = (None, false));
     }
 
     /// Says of what is listed where its bytes are elsewhere.
@@ -301,7 +308,9 @@ impl Findings {
         count.listed += 1;
         let path = self.place(spot);
         let (value, bound) = (value.to_string(), bound.to_string());
-        self.listed.push(Finding { rule, severity, path, byte: spot.byte, value, bound, count: 1 });
+        let (byte, count) = (spot.byte, 1);
+        let in_file = self.in_file && byte.is_some();
+        self.listed.push(Finding { rule, severity, path, byte, in_file, value, bound, count });
     }
 
     /// Raises a finding that is counted where an equal one was: one of the same `kind`.

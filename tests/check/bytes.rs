@@ -429,3 +429,25 @@ fn findings_are_counted() {
     assert!(report.findings().len() < 1_000);
     assert!(report.findings().any(|found| found.value == "31900 more of OP3101"));
 }
+
+/// A finding says whether its byte is one of the file as it is.
+#[test]
+fn findings_know_whose_byte_they_have() {
+    let with_sample = nest(&[1, 2, 2], b"\x12\x02\x08\x09");
+    let payload =
+        [&with_sample[..], b"\x12\x0e\x0a\x00\x12\x00\x1a\x00\x22\x00\x2a\x00\x32\x00\x3a\x00"];
+    let payload = payload.concat();
+    let of = |file: &[u8], rule: &str| {
+        let report = check(file, &Options::default().from(Format::OTLP));
+        let found = report.findings().find(|found| found.rule.id() == rule).expect("a finding");
+        (found.byte.is_some(), found.in_file)
+    };
+    assert_eq!(of(&payload, "OP3101"), (true, true));
+    assert_eq!(of(&gzip(&payload), "OP3101"), (true, false));
+    let padded = [&gzip(&payload)[..], &[0; 9]].concat();
+    assert_eq!((of(&padded, "OP0026"), of(&padded, "OP3101")), ((true, true), (true, false)));
+    // What is wrong with the compression of a message is no byte of the file around it either.
+    let framed = frame(Framing::LengthPrefixed, [&payload[..], &padded]).unwrap();
+    assert_eq!((of(&framed, "OP0010"), of(&framed, "OP3101")), ((true, true), (true, false)));
+    assert_eq!(of(&framed, "OP0026"), (true, false));
+}

@@ -26,7 +26,6 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 use otlp_profiles::check::{Options, Profcheck, Report, Rule, check};
-use otlp_profiles::compression::inflate;
 use otlp_profiles::format::Receiver;
 use otlp_profiles::{Format, Limits, ReadOptions, Severity, detect};
 
@@ -165,8 +164,6 @@ struct Checked {
     report: Result<Report, Failure>,
     /// What was mended of it, if that was asked for.
     fixed: Option<Mended>,
-    /// Whether the file is not compressed, so that offsets in what it holds are those in the file.
-    is_plain: bool,
 }
 
 impl Checked {
@@ -221,8 +218,7 @@ fn checked(args: &Args, inputs: &Inputs, console: &Console) -> Result<Exit, Fail
         once::skipped(&mut once, console, "validate", name, failure);
     }
     let missing = inputs.missing.iter().map(|(name, failure)| (name.clone(), failure.clone()));
-    let missing =
-        missing.map(|(name, why)| Checked { name, report: Err(why), fixed: None, is_plain: false });
+    let missing = missing.map(|(name, why)| Checked { name, report: Err(why), fixed: None });
     let mut files: Vec<Checked> = missing.collect();
     files.iter().for_each(|file| tell(file, console));
     let mut skipped = 0;
@@ -276,16 +272,14 @@ fn file(args: &Args, input: &Input, console: &Console) -> Result<Checked, Failur
     let bytes = match bytes {
         Ok(bytes) => bytes,
         Err(failure) => {
-            return Ok(Checked { name, report: Err(failure), fixed: None, is_plain: false });
+            return Ok(Checked { name, report: Err(failure), fixed: None });
         }
     };
     console.progress().read(bytes.len() as u64);
     let step = console.step("validate", if args.fix { "fix" } else { "check" }, &name);
-    let mut checked = match args.fix {
+    let checked = match args.fix {
         true => fix::file(input, &bytes, &options, args),
-        false => {
-            Checked { name, report: Ok(check(&bytes, &options)), fixed: None, is_plain: false }
-        }
+        false => Checked { name, report: Ok(check(&bytes, &options)), fixed: None },
     };
     drop(step);
     let format = checked.report.as_ref().ok().and_then(|report| report.format);
@@ -294,9 +288,6 @@ fn file(args: &Args, input: &Input, console: &Console) -> Result<Checked, Failur
             format!("what {receiver} asks of pprof is not known: only pprof's own rules are asked");
         console.log(&Line::new(Level::Warning, "validate", message).about(&checked.name));
     }
-    // The first bytes alone are those of a compression, and then no whole one.
-    let start = bytes.get(..4).unwrap_or(&bytes);
-    checked.is_plain = inflate(start, &options.limits).is_ok();
     if !input.found || checked.report.as_ref().is_ok_and(Report::is_ok) {
         return Ok(checked);
     }

@@ -60,8 +60,8 @@ pub(super) fn file(input: &Input, bytes: &[u8], options: &Options, args: &Args) 
     };
     let mended = Mended { changes: fixed.changes, left: fixed.left };
     match written {
-        Ok(()) => Checked { name, report: Ok(fixed.report), fixed: Some(mended), is_plain: false },
-        Err(failure) => Checked { name, report: Err(failure), fixed: None, is_plain: false },
+        Ok(()) => Checked { name, report: Ok(fixed.report), fixed: Some(mended) },
+        Err(failure) => Checked { name, report: Err(failure), fixed: None },
     }
 }
 

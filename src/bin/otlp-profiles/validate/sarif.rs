@@ -1,7 +1,7 @@
 //! Findings as SARIF 2.1.0, which code scanning services read.
 //!
 //! One run, whatever the number of files. A finding's place in the message is a logical location,
-//! its byte a region of no length where it is one of the file: a payload has no lines. Rules are listed once, those with
+//! its byte a region of no length where it is one of the file, as regions of artifacts are: a payload has no lines. Rules are listed once, those with
 //! findings only, and results refer to them by their index. A file that could not be read is a
 //! notification of the run and no result.
 
@@ -85,7 +85,7 @@ fn result(file: &Checked, finding: &Finding, rules: &[&str]) -> Value {
     let mut location = json!({
         "physicalLocation": { "artifactLocation": { "uri": uri(&file.name) } },
     });
-    if let Some(byte) = finding.byte.filter(|_| is_in_file(file, finding)) {
+    if let Some(byte) = finding.byte.filter(|_| finding.in_file) {
         location["physicalLocation"]["region"] = json!({ "byteOffset": byte, "byteLength": 0 });
     }
     if !finding.path.is_empty() {
@@ -99,13 +99,6 @@ fn result(file: &Checked, finding: &Finding, rules: &[&str]) -> Value {
         "locations": [location],
         "occurrenceCount": finding.count,
     })
-}
-
-/// Whether the byte of a finding is one of the file, as regions of artifacts are: not one of what was inflated, nor of a
-/// message among others, which count from its own beginning. Findings about the compression (`OP002x`) are of the file.
-fn is_in_file(file: &Checked, finding: &Finding) -> bool {
-    let is_plain = file.is_plain || finding.rule.id().starts_with("OP002");
-    is_plain && !finding.path.starts_with("message[")
 }
 
 /// A path as a reference: relative to where the command runs, as code scanning wants it, or a file's where it begins at
