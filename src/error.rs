@@ -76,6 +76,8 @@ enum Detail {
     Limit(&'static str),
     /// The bytes are plainly something else than a profile.
     NoProfile,
+    /// The bytes are another signal of OTLP.
+    Signal,
     /// What is wrong with a compressed file.
     Gzip(GzipFault),
 }
@@ -136,6 +138,18 @@ impl Error {
     pub(crate) fn no_profile(mut self) -> Self {
         self.0.detail = Detail::NoProfile;
         self
+    }
+
+    /// The bytes are another signal of OTLP.
+    #[cold]
+    pub(crate) fn signal(mut self) -> Self {
+        self.0.detail = Detail::Signal;
+        self
+    }
+
+    /// Whether the bytes are another signal of OTLP: no profile, though they look much like one.
+    pub(crate) fn is_signal(&self) -> bool {
+        self.0.detail == Detail::Signal
     }
 
     /// An error of the operating system while doing `what`.
@@ -255,7 +269,7 @@ impl Error {
     pub fn limit(&self) -> Option<&'static str> {
         match self.0.detail {
             Detail::Limit(name) => Some(name),
-            Detail::None | Detail::NoProfile | Detail::Gzip(_) => None,
+            Detail::None | Detail::NoProfile | Detail::Signal | Detail::Gzip(_) => None,
         }
     }
 

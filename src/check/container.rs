@@ -93,7 +93,7 @@ impl Checking<'_> {
                 }
                 if let Some(error) = cut {
                     self.findings.in_file = in_file;
-                    self.findings.prefix = error.place();
+                    self.findings.prefix.clear();
                     said::raise(&mut self.findings, &OP1009, &error, "a whole message");
                 }
                 self.findings.prefix.clear();
@@ -306,7 +306,7 @@ impl Checking<'_> {
             self.findings.raise(rule, Spot::at(0), found, "one message");
             return None;
         }
-        let foreign = is_foreign(payload);
+        let foreign = is_foreign(payload) || error.is_signal();
         let broken = if foreign { None } else { broken_as(payload, self.options.limits) };
         if broken.is_none() {
             said::raise(&mut self.findings, &OP0004, error, "pprof or OTLP profiles");

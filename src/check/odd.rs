@@ -238,7 +238,8 @@ impl Cx<'_> {
         }
     }
 
-    /// A field whose bytes are of another kind than the schema says: what it holds cannot be told, so its message ends.
+    /// A field whose bytes are of another kind than the schema says: what it holds cannot be told, so its message ends. Of a
+    /// group that has no end that is told instead.
     #[cold]
     #[inline(never)]
     pub(super) fn mismatch(
@@ -246,8 +247,11 @@ impl Cx<'_> {
         shape: &'static Shape,
         slot: &'static Slot,
         wire: u32,
-        at: usize,
+        (at, body, end): (usize, usize, usize),
     ) -> Result<usize, Broken> {
+        if wire == START_GROUP {
+            self.group(slot.field.number, at, body, end)?;
+        }
         let spot = Spot::at(at).field(slot.field.name);
         let wanted = match slot.take {
             Take::Varint => "a varint",

@@ -6,7 +6,7 @@
 use super::catalogue::{OP0002, OP0003, OP0004, OP0028, OP1017, OP9003, OP9006};
 use super::findings::{Findings, Spot};
 use super::rule::Rule;
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 
 /// Says which limit was reached.
 ///
@@ -20,6 +20,8 @@ pub(super) fn limit(findings: &mut Findings, error: &Error, wanted: &str) {
         Some("max_nesting") => &OP1017,
         Some("max_table_entries") => &OP9003,
         Some("max_owned_bytes") => &OP9006,
+        // The one that cannot be raised further: the model has no room for more.
+        None if error.kind() == ErrorKind::Limit => &OP1017,
         _ => return raise(findings, &OP0004, error, wanted),
     };
     raise(findings, rule, error, "");

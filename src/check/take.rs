@@ -152,7 +152,7 @@ impl Cx<'_> {
                 Ok(body.end)
             }
             (FIXED64, Take::Fixed) => self.fixed(shape, slot, at, body, end, record),
-            _ => self.mismatch(shape, slot, wire, at),
+            _ => self.mismatch(shape, slot, wire, (at, body, end)),
         }
     }
 

@@ -79,6 +79,8 @@ const WIRE: &[(&[u8], &str)] = &[
     (b"\x0c", "OP1014"),
     (b"\xfb\x01", "OP1015"),
     (b"\xfb\x01\xf4\x01", "OP1015"),
+    (b"\x0b", "OP1015"),
+    (b"\x0b\x0c", "OP1008"),
     (b"\xfb\x01\xfc\x01", "OP1016"),
     (b"\xf8\x01\x01", "OP1019"),
 ];
@@ -450,4 +452,23 @@ fn findings_know_whose_byte_they_have() {
     let framed = frame(Framing::LengthPrefixed, [&payload[..], &padded]).unwrap();
     assert_eq!((of(&framed, "OP0010"), of(&framed, "OP3101")), ((true, true), (true, false)));
     assert_eq!(of(&framed, "OP0026"), (true, false));
+}
+
+#[test]
+fn a_message_that_is_cut_off_is_named_once() {
+    let framed = frame(Framing::LengthPrefixed, [newest(), newest()]).unwrap();
+    let report = check(&framed[..framed.len() - 3], &Options::default().from(Format::OTLP));
+    let cut = report.findings().find(|found| found.rule.id() == "OP1009").expect("it is cut off");
+    assert_eq!(cut.path, "message[1]");
+}
+
+/// Another signal of OTLP is none that is broken: a span has at 8 what no profile has.
+#[test]
+fn traces_are_no_broken_profiles() {
+    let times = [&[0x39][..], &1u64.to_le_bytes(), &[0x41], &2u64.to_le_bytes()].concat();
+    let ids = [&b"\x0a\x10"[..], &[1; 16], b"\x12\x08", &[2; 8], b"\x2a\x04span\x30\x01"].concat();
+    let traces = nest(&[1, 2, 2], &[ids, times].concat());
+    let report = check(&traces, &Options::default());
+    assert_eq!(found(&report), ["OP0004"], "{report:?}");
+    assert!(report.findings().next().is_some_and(|found| found.value.contains("traces")));
 }

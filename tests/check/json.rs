@@ -99,6 +99,15 @@ fn what_is_said_twice_is_told_at_its_place() {
     assert_eq!(member.byte, text.find(r#""stringValue""#).map(|at| at as u64));
 }
 
+/// The limit of nesting is its own rule, also where it cannot be raised any further.
+#[test]
+fn what_nests_too_deep_is_told_as_that() {
+    let deep = format!(r#"{{"x":{}{}}}"#, "[".repeat(1000), "]".repeat(1000));
+    let report = json(&deep);
+    assert_eq!(found(&report), ["OP1017"]);
+    assert!(report.is_limited());
+}
+
 /// Ids are hex digits in OTLP; all other bytes are base64, in which any digits of hex are fine.
 #[test]
 fn ids_in_base64_are_told_at_their_place() {

@@ -52,9 +52,8 @@ pub(super) fn decide(
         // What was asked for and is not impossible goes before what it looks like.
         _ if hinted.is_some_and(Trial::is_possible) => return Ok(None),
         (Answer::Format(_), hint) => return Err(contradicted(hint, hinted, winner)),
-        (Answer::Other(what, advice) | Answer::Signal(what, advice), _) => {
-            return Err(unrecognised(what, advice));
-        }
+        (Answer::Other(what, advice), _) => return Err(unrecognised(what, advice)),
+        (Answer::Signal(what, advice), _) => return Err(unrecognised(what, advice).signal()),
     };
     let certainty = certainty(winner, &ties, whole, asked.is_some());
     let mut evidence = words::evidence(winner, &trials);
