@@ -14,7 +14,8 @@
 //!
 //! Tables are compared in an order in which each refers only to those before it, so one pass is enough.
 //!
-//! Resources and scopes, which are rows of no table, have this form as well; their texts stand in place or in the table.
+//! Resources and scopes, which are rows of no table, have this form as well; their texts, and those of values, stand in
+//! place or in the table.
 //!
 //! It is also how duplicates are told apart cheaply: equality of what rows mean is equality of
 //! bytes.
@@ -34,6 +35,8 @@ pub(crate) struct Forms {
     shape: &'static Shape,
     /// Whether something that its rows refer to has an equal.
     shared: bool,
+    /// Whether values of its rows may have their texts by reference.
+    refers: bool,
 }
 
 impl Forms {
@@ -48,7 +51,8 @@ impl Forms {
         };
         let mut inner = shape.slots.iter().filter(|slot| slot.take == Take::Message);
         let shared = refers(shape) || inner.any(|slot| refers(cx.shapes.get(slot.child)));
-        Self { table, shape, shared }
+        let refers = table == Table::Attribute && cx.payload.refers;
+        Self { table, shape, shared: shared || refers, refers }
     }
 
     /// The form of a row; in `out` where it is not the row's own bytes.
@@ -66,7 +70,7 @@ impl Forms {
             return cx.bytes.get(body.0..body.1).unwrap_or_default();
         }
         out.clear();
-        make(cx, self.shape, body, out, 0, false);
+        make(cx, self.shape, body, out, 0, self.refers);
         out
     }
 }

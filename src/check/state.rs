@@ -107,6 +107,8 @@ pub(crate) struct PayloadState {
     pub(crate) scope_profiles: usize,
     /// The time range of the container around the profile, in OTEP 0239.
     pub(crate) container: Option<(i128, i128)>,
+    /// Whether a value that was walked has a text by reference; of those before the profiles, one of the tables.
+    pub(crate) refers: bool,
     /// How deep arrays and lists of pairs lie in each other.
     pub(crate) value_depth: u64,
     /// Rows that earlier dictionaries had, by cell.

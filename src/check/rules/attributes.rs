@@ -157,6 +157,7 @@ pub(crate) fn key_value(cx: &mut Cx<'_>, record: &Record) {
         cx.findings.raise(&OP5004, spot, format_args!("{row} and {}", Shown(text)), "one of them");
     }
     limits::in_place(cx, text);
+    cx.payload.refers |= row != 0;
     let key = key_of(cx, record);
     if key.is_some_and(<[u8]>::is_empty) {
         cx.findings.raise(&OP5003, Spot::at(record.at(KEY)).field("key"), "\"\"", "a key");
@@ -211,6 +212,7 @@ pub(crate) fn value(cx: &mut Cx<'_>, record: &Record) {
     if matches!(cx.parent, Kind::KeyValue | Kind::ArrayValue) {
         limits::in_place(cx, cx.body(record, TEXT));
     }
+    cx.payload.refers |= record.has(TEXT_STRINDEX);
     if record.has(DOUBLE) {
         let number = f64::from_bits(record.number(DOUBLE));
         if !number.is_finite() {
