@@ -8,9 +8,12 @@ mod support;
 mod wire;
 
 use alloc::{Counting, cost};
+use otlp_profiles::build::root_first;
 use otlp_profiles::compression::{Level, deflate};
 use otlp_profiles::proto::{pprof, prost::Message, v1_3, v1_7, v1_10};
-use otlp_profiles::{ErrorKind, Format, Limits, Policy, Profiles, ReadOptions, WriteOptions};
+use otlp_profiles::{
+    Builder, ErrorKind, Format, Limits, Policy, Profiles, ReadOptions, WriteOptions,
+};
 use proptest::prelude::*;
 use support::doc::{Attribute, Doc, Profile, Resource, Scope, Type, Val};
 use support::forms::{FORMS, form};
@@ -606,6 +609,30 @@ fn every_limit_is_checked() {
             assert_eq!(error.kind(), ErrorKind::Limit, "{name}: {error}");
             assert!(error.message().contains(limit), "{name}, {limit}: {error}");
         }
+    }
+}
+
+/// Each profile was within the limit, and a payload of a thousand profiles took a thousand times as many samples.
+#[test]
+fn samples_are_limited_for_all_profiles_together() {
+    let mut builder = Builder::new();
+    for name in ["cpu", "wall"] {
+        let profile = builder.profile(name, "nanoseconds");
+        builder.resource().attr("of", name);
+        for leaf in ["one", "two"] {
+            builder.sample(profile, root_first(["main", leaf])).value(1);
+        }
+    }
+    let model = builder.finish().unwrap();
+    for format in Format::ALL.iter().filter(|format| format.name().starts_with("otlp-")) {
+        let bytes =
+            otlp_profiles::write(&model, *format, &WriteOptions::default()).unwrap().payload;
+        let within = |most| {
+            let limits = Limits::network().max_samples(most);
+            otlp_profiles::read(&bytes, &options(format.name()).limits(limits)).map(drop)
+        };
+        within(4).unwrap();
+        assert_eq!(within(3).unwrap_err().limit(), Some("max_samples"), "{format}");
     }
 }
 

@@ -47,6 +47,8 @@ pub struct Intake {
     inside: Vec<(&'static str, usize)>,
     /// What the reader found out about the format.
     pub(crate) evidence: Vec<String>,
+    /// The samples of the profiles counted so far.
+    samples: u64,
 }
 
 impl Intake {
@@ -61,6 +63,7 @@ impl Intake {
             findings: Vec::new(),
             inside: Vec::new(),
             evidence: Vec::new(),
+            samples: 0,
         }
     }
 
@@ -80,6 +83,12 @@ impl Intake {
         let most = self.limits().max_attributes_per_item;
         within("max_attributes_per_item", most, (held + more) as u64)?;
         self.budget.take::<u32>(more)
+    }
+
+    /// Asks for the samples of one more profile: the limit is of all profiles together.
+    pub(crate) fn take_samples(&mut self, samples: usize) -> Result<()> {
+        self.samples = self.samples.saturating_add(samples as u64);
+        within("max_samples", self.limits().max_samples, self.samples)
     }
 
     /// Whether a stack may be of so many locations.

@@ -24,7 +24,6 @@ use crate::format::otlp::read::prove;
 use crate::format::otlp::read::samples::{RawSamples, sample};
 use crate::format::otlp::read::tables::{Tables, indices};
 use crate::format::otlp::schema::{Generation, Home};
-use crate::limits::within;
 use crate::model::id::StringId;
 use crate::model::profile::{AggregationTemporality, Profile, ValueType};
 use crate::schema;
@@ -190,7 +189,7 @@ impl Draft {
                 reader.skip(tag, intake.limits().max_nesting)?;
             }
         }
-        within("max_samples", intake.limits().max_samples, samples as u64)?;
+        intake.take_samples(samples)?;
         self.samples.reserve(samples, body.len(), intake)?;
         if G::SCHEMA.tables.stack == 0 {
             locations.reserve(samples, intake)?;
