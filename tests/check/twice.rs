@@ -168,6 +168,13 @@ fn messages_of_a_file_are_judged_each_by_itself() {
     };
     assert_eq!(of("OP3101"), ["message[0]", "message[2]"]);
     assert_eq!(of("OP1009"), ["message[1]"]);
+
+    // One that the file ends within is named once.
+    let mut file = frame(Framing::LengthPrefixed, [&payload, &payload]).expect("frames");
+    file.pop();
+    let report = check(&file, &Options::default().from(Format::OTLP));
+    let cut = report.findings().find(|found| found.rule.id() == "OP1009").expect("a cut message");
+    assert_eq!(cut.path, "message[1]");
 }
 
 /// A hundred thousand pieces, and as many that are empty: time and memory by the bytes.
