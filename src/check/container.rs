@@ -270,7 +270,7 @@ impl Checking<'_> {
     fn certainty(&mut self, payload: &[u8], detected: &Detected) {
         let mut others = detected.certainty.others().to_vec();
         let rule = match &detected.certainty {
-            Certainty::Certain => return,
+            Certainty::Certain | Certainty::Nearest => return,
             // An empty entry of field 1 is a resource without anything, and a pprof's sample type without a name.
             _ if payload.chunks(2).all(|field| field == [0x0a, 0]) => {
                 others.push(Format::PPROF);

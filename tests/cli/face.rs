@@ -36,6 +36,22 @@ fn a_person_reads_one_plain_line_for_each_problem() {
     assert!(!page.contains("error") && !page.contains("0 bytes"), "{page}");
 }
 
+/// What follows the end would have told OTLP 1.7 from 1.6, and was called certain to be 1.6.
+#[test]
+fn a_file_that_was_cut_off_is_certain_to_be_nothing() {
+    let room = room("cut");
+    copy(PPROFS[0], &room.join("a.pb.gz"));
+    run(&room, "convert a.pb.gz --to 1.7 -o a.otlp", 0);
+    let whole = fs::read(room.join("a.otlp")).unwrap();
+    fs::write(room.join("cut.otlp"), &whole[..3000]).unwrap();
+    assert!(stdout(&run(&room, "info a.otlp", 0)).contains("otlp-1.7 (certain)"));
+    let page = stdout(&run(&room, "info cut.otlp", 3));
+    assert!(page.contains("seems") && page.contains(" (the nearest): "), "{page}");
+    let json: Value =
+        serde_json::from_slice(&run(&room, "info cut.otlp --json", 3).stdout).unwrap();
+    assert_eq!(json["files"][0]["seems"]["certainty"], "nearest");
+}
+
 /// A pipe or a file gets lines of a log; -v does so on a terminal too.
 #[test]
 fn pipes_and_files_get_lines_of_a_log() {

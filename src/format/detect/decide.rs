@@ -238,7 +238,7 @@ fn broken(candidates: &[Candidate], payload: &[u8]) -> Option<Detected> {
     let winner = trials.iter().min_by_key(|trial| trial.outcome.score)?;
     let evidence =
         vec![format!("it is broken, and nearest to {}: {}", winner.name(), words::fault(winner))];
-    Some(Detected { format: winner.format()?, certainty: Certainty::Certain, evidence })
+    Some(Detected { format: winner.format()?, certainty: Certainty::Nearest, evidence })
 }
 
 /// The numbers of the fields that a payload is made of, a bit for each up to 31; `None` where it is not fields to its

@@ -75,8 +75,8 @@ pub struct Detected {
 
 /// How sure a detection is.
 ///
-/// [`read()`](crate::read()) takes the first two as they are, and a guess only if it was
-/// [asked for](crate::Ambiguity).
+/// [`read()`](crate::read()) takes a guess ([`is_guess`](Self::is_guess)) only if it was [asked for](crate::Ambiguity),
+/// the others as they are.
 ///
 /// ```
 /// use otlp_profiles::{Certainty, Format};
@@ -98,6 +98,8 @@ pub enum Certainty {
     Preferred(Vec<Format>),
     /// Others read it to something else, as likely.
     Ambiguous(Vec<Format>),
+    /// It is broken, and nearest to this format: where it ends early, what would tell others apart may be gone.
+    Nearest,
 }
 
 impl Certainty {
@@ -105,7 +107,7 @@ impl Certainty {
     /// In the order of [`Format::ALL`].
     pub fn others(&self) -> &[Format] {
         match self {
-            Self::Certain => &[],
+            Self::Certain | Self::Nearest => &[],
             Self::Equivalent(others) | Self::Preferred(others) | Self::Ambiguous(others) => others,
         }
     }
@@ -126,6 +128,7 @@ impl std::fmt::Display for Certainty {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let relation = match self {
             Self::Certain => return f.write_str("certain"),
+            Self::Nearest => return f.write_str("the nearest"),
             Self::Equivalent(_) => "the same as",
             Self::Preferred(_) => "preferred to",
             Self::Ambiguous(_) => "ambiguous with",
@@ -448,7 +451,7 @@ mod tests {
         whole.truncate(whole.len() - 3);
         assert!(
             answer(&whole)
-                .starts_with("otlp-1.10 (certain): it is broken, and nearest to otlp-1.10"),
+                .starts_with("otlp-1.10 (the nearest): it is broken, and nearest to otlp-1.10"),
             "{}",
             answer(&whole)
         );

@@ -119,8 +119,9 @@ impl Converted {
         let doubt = |detected: &Detected| match detected.certainty {
             Certainty::Certain => 0,
             Certainty::Equivalent(_) => 1,
-            Certainty::Preferred(_) => 2,
-            _ => 3,
+            Certainty::Nearest => 2,
+            Certainty::Preferred(_) => 3,
+            _ => 4,
         };
         if self.detected.as_ref().is_none_or(|known| doubt(&detected) > doubt(known)) {
             self.detected = Some(detected);

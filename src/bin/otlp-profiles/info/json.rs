@@ -118,6 +118,7 @@ pub(crate) fn certainty(certainty: &Certainty) -> Json {
         Certainty::Equivalent(_) => "equivalent",
         Certainty::Preferred(_) => "preferred",
         Certainty::Ambiguous(_) => "ambiguous",
+        Certainty::Nearest => "nearest",
         _ => "unknown",
     };
     word.into()
