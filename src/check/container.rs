@@ -91,12 +91,11 @@ impl Checking<'_> {
                         self.payload(&inner.bytes, true);
                     }
                 }
+                self.findings.prefix.clear();
                 if let Some(error) = cut {
                     self.findings.in_file = in_file;
-                    self.findings.prefix.clear();
                     said::raise(&mut self.findings, &OP1009, &error, "a whole message");
                 }
-                self.findings.prefix.clear();
             }
             Ok(_) => self.payload(&unpacked.bytes, gzip),
             Err(error) => said::limit(&mut self.findings, &error, ""),
