@@ -397,6 +397,13 @@ fn framing_and_compression_stay() {
         let packed = gzip(&file);
         let fixed = fix(&packed, &options("7"));
         assert_eq!(*inflate(&fixed.bytes, &Limits::network()).unwrap(), *expected, "{framing}");
+        // One that ends within a message is left alone, and it is said: nothing was to be fixed, it said before.
+        let mut cut = frame(framing, [&bad[..], &good]).unwrap();
+        cut.pop();
+        let fixed = fix(&cut, &options("7"));
+        assert!(fixed.changes.is_empty() && *fixed.bytes == cut, "{framing}");
+        let left: Vec<&str> = fixed.left.iter().map(|left| &left.path[..]).collect();
+        assert_eq!(left, ["message[1]"], "{framing}");
     }
     // What is wrong with the file alone leaves the payload as it is.
     let (head, tail) = good.split_at(40);

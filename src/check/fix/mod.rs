@@ -147,7 +147,15 @@ impl Fixing<'_> {
         }
         let limits = &self.options.limits;
         let unpacked = compression::unpack(bytes, limits).ok()?;
-        let framed = messages(&unpacked.bytes, limits).ok()?;
+        // A file that ends within a message has no frames to be put back into.
+        let framed = match messages(&unpacked.bytes, limits) {
+            Ok(framed) => framed,
+            Err(error) => {
+                let (path, why) = (error.place(), error.message().to_owned());
+                self.left.push(Left { path, why });
+                return None;
+            }
+        };
         let framing = framed.framing();
         let mut fixed = Vec::with_capacity(framed.len());
         for (row, message) in framed.enumerate() {
