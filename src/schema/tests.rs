@@ -10,7 +10,6 @@ use std::collections::BTreeSet;
 use prost_types::field_descriptor_proto::{Label as Cardinality, Type};
 use prost_types::{DescriptorProto, FieldDescriptorProto, FileDescriptorSet};
 
-use super::collector::*;
 use super::*;
 use crate::proto::{self, prost::Message as _};
 
