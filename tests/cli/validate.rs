@@ -39,6 +39,10 @@ fn rules_are_chosen_and_weighed() {
     let page = stdout(&run(&room, "validate --explain index-sample-stack-index", 0));
     assert!(page.starts_with("OP3101 index-sample-stack-index\n"), "{page}");
     assert_eq!(stdout(&run(&room, "validate --explain all", 0)).lines().count(), 293);
+    // What decides about findings was passed over where there are none.
+    for flag in ["--format json", "--only OP3101", "--compat profcheck", "--fix", "a.otlp"] {
+        run(&room, &format!("validate --explain all {flag}"), 2);
+    }
 }
 
 #[test]

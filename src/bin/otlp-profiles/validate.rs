@@ -45,7 +45,8 @@ pub(crate) struct Args {
     #[arg(required_unless_present = "explain", value_name = "FILE")]
     inputs: Vec<PathBuf>,
     /// Print a rule of the catalogue, or all of them, and check nothing
-    #[arg(long, value_name = "RULE|all", conflicts_with = "inputs")]
+    #[arg(long, value_name = "RULE|all", conflicts_with_all = ["inputs", "form", "compat"],
+        conflicts_with_all = OUR_RULES)]
     explain: Option<String>,
     /// What the findings are printed as
     #[arg(long = "format", value_enum, default_value_t = Form::Text, value_name = "FORM")]
@@ -80,7 +81,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     profcheck: ProfcheckFlags,
     /// Mend what has one right answer, in place, and say what was done
-    #[arg(long, conflicts_with = "explain")]
+    #[arg(long)]
     fix: bool,
     /// With --fix: write the file here, and leave the input as it is (- is stdout, the findings then go nowhere)
     #[arg(short, long, value_name = "OUT", requires = "fix")]
@@ -94,8 +95,8 @@ pub(crate) struct Args {
 
 /// What decides about our own rules.
 ///
-/// With `--compat` the verdict is another's, by rules that none of these flags knows; clap refuses
-/// them together.
+/// With `--compat` the verdict is another's, by rules that none of these flags knows, and with `--explain` there is
+/// none; clap refuses them together.
 const OUR_RULES: [&str; 8] =
     ["fix", "strict", "only", "ignore", "deny", "allow", "from", "receiver"];
 
