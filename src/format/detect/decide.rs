@@ -228,10 +228,7 @@ fn broken(candidates: &[Candidate], payload: &[u8]) -> Option<Detected> {
     let known = candidates.iter().filter(|candidate| matches!(candidate.answer, Answer::Format(_)));
     let known = known.filter(|candidate| !lacks(&candidate.grammar));
     let trials: Vec<Trial> = known
-        .map(|candidate| Trial {
-            candidate,
-            outcome: walk(&candidate.grammar, payload, Bounds::TOLERANT),
-        })
+        .map(|candidate| Trial::of(candidate, walk(&candidate.grammar, payload, Bounds::TOLERANT)))
         .filter(|trial| trial.outcome.is_plausible())
         .filter(|trial| trial.outcome.known / 32 >= trial.outcome.score[HARD])
         .collect();

@@ -93,19 +93,30 @@ fn key(attribute: &[u8]) -> Option<u32> {
 
 /// Whether a row is empty: every field of it is 0, or has no bytes or only zeros, as the ids of an
 /// empty link may. An empty text is empty.
-pub(super) fn is_null(row: &[u8]) -> bool {
-    let mut reader = Reader::new(row);
-    while let Ok(Some(tag)) = reader.tag() {
-        let null = match tag & 7 {
-            VARINT => reader.varint().is_ok_and(|value| value == 0),
-            LEN => reader
-                .bytes()
-                .is_ok_and(|bytes| bytes.len() <= 16 && bytes.iter().all(|&byte| byte == 0)),
-            _ => false,
-        };
-        if !null {
+pub(super) fn is_null(mut row: &[u8]) -> bool {
+    while !row.is_empty() {
+        let (Some(tag), Some(value)) = (number(&mut row), number(&mut row)) else {
             return false;
+        };
+        let zeros = match tag as u32 & 7 {
+            VARINT if value == 0 => 0,
+            LEN if value <= 16 => value as usize,
+            _ => return false,
+        };
+        match row.split_at_checked(zeros) {
+            Some((zeros, rest)) if tag >> 3 != 0 && zeros.iter().all(|&byte| byte == 0) => {
+                row = rest;
+            }
+            _ => return false,
         }
     }
-    reader.is_empty()
+    true
+}
+
+/// A varint off the front. Most bytes looked at here are no row, and an error would be made for each.
+fn number(bytes: &mut &[u8]) -> Option<u64> {
+    let length = 1 + bytes.iter().take(10).position(|byte| byte & 0x80 == 0)?;
+    let (number, rest) = bytes.split_at_checked(length)?;
+    *bytes = rest;
+    Some(number.iter().rev().fold(0, |all, byte| all << 7 | u64::from(byte & 0x7f)))
 }

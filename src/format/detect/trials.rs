@@ -25,6 +25,14 @@ pub(super) struct Trial<'c> {
     pub(super) candidate: &'c Candidate,
     /// Of the widest walk so far.
     pub(super) outcome: Outcome,
+    /// Whether it was walked in this round.
+    walked: bool,
+}
+
+impl<'c> Trial<'c> {
+    pub(super) fn of(candidate: &'c Candidate, outcome: Outcome) -> Self {
+        Self { candidate, outcome, walked: false }
+    }
 }
 
 impl Trial<'_> {
@@ -92,8 +100,7 @@ impl<'c> Trials<'c> {
     /// Tries all candidates on the beginnings of all lists; those that are left on more of it, until
     /// one alone is without fault or all was seen; of a large payload on what a look over it finds.
     pub(super) fn of(candidates: &'c [Candidate], payload: &[u8], depth: Depth) -> Self {
-        let untried =
-            |candidate| Trial { candidate, outcome: Outcome { cut: true, ..Outcome::default() } };
+        let untried = |candidate| Trial::of(candidate, Outcome { cut: true, ..Outcome::default() });
         let mut trials = Self { all: candidates.iter().map(untried).collect(), whole: true };
         let is_small = payload.len() <= SMALL;
         let rounds = [Bounds::FIRST, Bounds::SECOND].into_iter();
@@ -135,16 +142,16 @@ impl<'c> Trials<'c> {
     /// Has those that fit best walk on, and whoever fits as well as they do then: what is worse
     /// already does not get better.
     fn walk_on(&mut self, walk: impl Fn(&Grammar) -> Outcome) {
-        let mut walked = vec![false; self.all.len()];
+        self.all.iter_mut().for_each(|trial| trial.walked = false);
         loop {
             let least = self.least();
-            let next = self.all.iter_mut().zip(&mut walked).find(|(trial, walked)| {
+            let next = self.all.iter_mut().find(|trial| {
                 let fits = least.is_none_or(|least| trial.fits(least));
-                fits && trial.is_possible() && trial.outcome.cut && !**walked
+                fits && trial.is_possible() && trial.outcome.cut && !trial.walked
             });
-            let Some((trial, walked)) = next else { return };
+            let Some(trial) = next else { return };
             trial.outcome = walk(&trial.candidate.grammar);
-            *walked = true;
+            trial.walked = true;
         }
     }
 
@@ -162,17 +169,17 @@ impl<'c> Trials<'c> {
             (trial.outcome.is_clean() || trial.has_odd_id()) && trial.outcome.is_usual()
         });
         let is_rival = |trial: &&Trial| trial.format().is_some() || trial.is_other_signal();
-        let rivals: Vec<_> = clean.filter(is_rival).collect();
+        let mut rivals = clean.filter(is_rival);
         let is_alike = |one: &Trial, other: &Trial| {
             one.candidate.grammar.rows == other.candidate.grammar.rows && is_equivalent(one, other)
         };
-        match &rivals[..] {
-            [] if possible().count() > 1 => Standing::Open,
-            [] | [_] => Standing::Decided,
-            [first, others @ ..] if others.iter().all(|other| is_alike(first, other)) => {
-                Standing::Alike
+        match (rivals.next(), rivals.next()) {
+            (None, _) if possible().count() > 1 => Standing::Open,
+            (None, _) | (_, None) => Standing::Decided,
+            (Some(first), Some(second)) => {
+                let alike = is_alike(first, second) && rivals.all(|other| is_alike(first, other));
+                if alike { Standing::Alike } else { Standing::Open }
             }
-            _ => Standing::Open,
         }
     }
 

@@ -6,6 +6,8 @@
 //! the grammar it is a clash by, or those of the winner's where the winner reads the same bytes
 //! rightly.
 
+use std::fmt::{Arguments, Display, Formatter, Result, Write};
+
 use super::grammar::{Field, Grammar, Message};
 use super::score::{Clash, Why};
 use super::trials::Trial;
@@ -16,26 +18,51 @@ use crate::wire::{FIXED32, FIXED64, LEN, VARINT};
 /// More sentences tell nobody more.
 const SENTENCES: usize = 6;
 
+/// Nearly every sentence is shorter, so that it is allocated once.
+const SENTENCE: usize = 192;
+
 /// Why the winner, and not the other formats: a sentence for each thing that speaks against some of
 /// them, in the order of the candidates, then what is odd about the winner itself.
 pub(super) fn evidence(winner: &Trial, trials: &[Trial]) -> Vec<String> {
-    let ours = &winner.candidate.grammar;
-    let rivals = trials.iter().filter(|trial| trial.format().is_some() && !trial.is_named(winner));
-    let mut against: Vec<(Clash, &Grammar, String)> = Vec::new();
-    for (rival, clash) in rivals.filter_map(|rival| Some((rival, rival.outcome.worst?))) {
-        if Some(clash) == winner.outcome.worst {
-            continue;
-        }
-        match against.iter_mut().find(|(other, ..)| *other == clash) {
-            Some((_, _, names)) => names.extend([", ", rival.name()]),
-            None => against.push((clash, &rival.candidate.grammar, rival.name().to_owned())),
+    let is_rival = |trial: &&Trial| {
+        let worst = trial.outcome.worst;
+        let clashes = worst.is_some() && worst != winner.outcome.worst;
+        clashes && trial.format().is_some() && !trial.is_named(winner)
+    };
+    let rivals = || trials.iter().filter(is_rival);
+    let mut evidence = Vec::new();
+    for (at, rival) in rivals().enumerate() {
+        let Some(clash) = &rival.outcome.worst else { continue };
+        let is_alike = |other: &&Trial| other.outcome.worst == rival.outcome.worst;
+        if evidence.len() < SENTENCES && !rivals().take(at).any(|other| is_alike(&other)) {
+            let names = Joined(rivals().filter(is_alike).map(Trial::name));
+            let (ours, theirs) = (&winner.candidate.grammar, &rival.candidate.grammar);
+            evidence.push(sentence(ours, theirs, clash, &names));
         }
     }
-    let sentences =
-        against.iter().map(|(clash, theirs, names)| sentence(ours, theirs, clash, names));
-    let mut evidence: Vec<String> = sentences.take(SENTENCES).collect();
     evidence.extend(odd(winner));
     evidence
+}
+
+/// Names with commas between them.
+struct Joined<I>(I);
+
+impl<I: Iterator<Item = &'static str> + Clone> Display for Joined<I> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        for (at, name) in self.0.clone().enumerate() {
+            f.write_str(if at == 0 { "" } else { ", " })?;
+            f.write_str(name)?;
+        }
+        Ok(())
+    }
+}
+
+/// A sentence, in room for most of them.
+fn said(sentence: Arguments) -> String {
+    let mut said = String::with_capacity(SENTENCE);
+    // Writing into a `String` cannot fail.
+    let _ = said.write_fmt(sentence);
+    said
 }
 
 /// What speaks against one reading most.
@@ -87,13 +114,13 @@ fn odd(winner: &Trial) -> Option<String> {
 }
 
 /// What speaks for one format and against others.
-fn sentence(ours: &Grammar, theirs: &Grammar, clash: &Clash, names: &str) -> String {
+fn sentence(ours: &Grammar, theirs: &Grammar, clash: &Clash, names: &impl Display) -> String {
     let speaks = matches!(
         clash.why,
         Why::Kind | Why::Unknown | Why::Later | Why::Beyond | Why::Repeated | Why::Broken
     );
     let Some((message, number, field, inside)) = seen_by(ours, clash).filter(|_| speaks) else {
-        return format!("as {names}, {} {}", place(theirs, clash), says(theirs, clash));
+        return said(format_args!("as {names}, {} {}", place(theirs, clash), says(theirs, clash)));
     };
     let what = match clash.why {
         _ if inside => "length-delimited",
@@ -102,7 +129,7 @@ fn sentence(ours: &Grammar, theirs: &Grammar, clash: &Clash, names: &str) -> Str
     };
     let message = message.name();
     let (name, ours) = (field.name, ours.name);
-    format!("{message} field {number} is {what}: {name} of {ours}, not of {names}")
+    said(format_args!("{message} field {number} is {what}: {name} of {ours}, not of {names}"))
 }
 
 /// The field where a clash is, as another grammar sees it: the field itself, or one that is not
