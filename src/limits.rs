@@ -273,6 +273,17 @@ impl Budget {
         Ok(())
     }
 
+    /// The same for a table, of which there is one: while it is small it grows fourfold, as its index does.
+    #[inline]
+    pub(crate) fn push_row<T>(&mut self, table: &mut Vec<T>, row: T) -> Result<()> {
+        let rows = table.len();
+        if rows == table.capacity() {
+            self.grow(table, if rows < 1 << 13 { 3 * rows } else { rows }.max(1))?;
+        }
+        table.push(row);
+        Ok(())
+    }
+
     /// Makes a list twice as long, or `least` longer, and spends the memory for it.
     #[cold]
     pub(crate) fn grow<T>(&mut self, list: &mut Vec<T>, least: usize) -> Result<()> {

@@ -229,7 +229,7 @@ impl NewAttributes {
         // Its place in the index, too.
         intake.budget.take::<u64>(1)?;
         intake.budget.take::<u8>(heap_bytes(&attribute.value))?;
-        intake.budget.push(rows, attribute)?;
+        intake.budget.push_row(rows, attribute)?;
         index.add(hash, row);
         Ok(AttributeId(first.saturating_add(row)))
     }

@@ -131,6 +131,10 @@ impl Samples {
     /// Says the link of `row`, which no sample with a link is behind: links are kept up to the last.
     pub(crate) fn set_link(&mut self, row: usize, link: LinkId) {
         if link != LinkId::NONE {
+            if self.links.capacity() == 0 {
+                // Where one sample has a link, most have.
+                self.links.reserve(self.stacks.capacity());
+            }
             self.links.resize(row, LinkId::NONE);
             self.links.push(link);
         }

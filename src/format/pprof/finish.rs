@@ -53,7 +53,6 @@ pub(super) fn finish_tables(
     let attributes = finish_location_attributes(&mut tables, intake)?;
     let attribute_table = tables.new_attributes.behind(std::mem::take(&mut tables.attributes));
     let stacks = std::mem::take(&mut tables.stacks.rows);
-    tables.lines.trim();
     Ok(Dictionary {
         strings: tables.texts.raw.prove(false, &mut intake.budget)?,
         mappings: mappings_table,

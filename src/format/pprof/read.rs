@@ -43,7 +43,7 @@ use crate::wire::{LEN, VARINT};
 /// What is no protobuf, breaks a rule of `profile.proto` ([`Policy`](crate::Policy) decides) or a
 /// limit.
 pub(crate) fn read(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
-    let mut layout = Layout::of(payload, intake)?;
+    let layout = Layout::of(payload, intake)?;
     let strings = &layout.rows[STRING];
     let mut tables = Tables::new(Rows::NullFirst, 0);
     tables.counts.mapping = layout.rows[MAPPING].len();
@@ -63,17 +63,19 @@ pub(crate) fn read(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
     if !mappings.is_dense() || !functions.is_dense() {
         resolve_sparse(payload, &layout, &mut tables, &mappings, &functions, intake)?;
     }
-    // The samples need memory of their own.
-    layout.rows[LOCATION..=FUNCTION].fill(Vec::new());
-    let [_, sample_types, samples, _, _, _, strings] = &layout.rows;
-    let table = &mut Table::of(payload, strings, intake)?;
+    // The samples need memory of their own; `fill` would keep what the rows have.
+    let [_, sample_types, samples, _, locations_read, functions_read, strings] = layout.rows;
+    drop((locations_read, functions_read));
+    tables.lines.trim();
+    let table = &mut Table::of(payload, &strings, intake)?;
     let shape = Shape {
         samples: samples.len(),
         columns: sample_types.len(),
-        locations: locations_of(samples, payload),
+        locations: locations_of(&samples, payload),
     };
     let mut reader = SampleReader::new(payload, shape, &locations, &mut tables, intake)?;
-    reader.read(samples, table, &mut tables, intake)?;
+    reader.read(&samples, table, &mut tables, intake)?;
+    drop(samples);
     let mut profile = Profile::default();
     profile.samples = reader.finish(&mut tables, intake)?;
     header.finish(&mut profile, table, &mut tables, intake)?;

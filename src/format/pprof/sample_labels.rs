@@ -17,6 +17,8 @@
 //! | one of a key | an attribute |
 //! | several of a key | one attribute, a list |
 
+use std::hash::BuildHasher;
+
 use crate::error::Result;
 use crate::format::intake::Intake;
 use crate::format::labels::{self, Label};
@@ -86,7 +88,7 @@ impl<'a> SampleReader<'a> {
         }
         // Where its bytes are, and in the index its hash and some slots.
         intake.budget.take::<[u64; 4]>(1)?;
-        intake.budget.push(&mut self.singles, single)?;
+        intake.budget.push_row(&mut self.singles, single)?;
         let label = self.labels.add(hash, body);
         self.fresh.push((label, attribute));
         Ok(label)
@@ -136,11 +138,12 @@ impl<'a> SampleReader<'a> {
         if self.own.iter().any(|&label| self.singles[label as usize].half != 0) {
             self.link(row, tables, intake)?;
         }
-        let attributes = &mut self.samples.attributes.items;
-        if attributes.is_empty() {
+        let attributes = &mut self.samples.attributes;
+        if attributes.items.is_empty() {
             // Where one sample has labels, most have as many.
             let more = (self.samples.stacks.capacity() - row).min(MOST_ROOM);
-            attributes.reserve(more * self.own.len());
+            attributes.items.reserve(more * self.own.len());
+            attributes.ends.reserve(row + more);
         }
         for at in 0..self.own.len() {
             let label = self.own[at];
@@ -230,7 +233,7 @@ impl<'a> SampleReader<'a> {
         let singles = &self.singles;
         self.own.retain(|&label| singles[label as usize].half == 0);
         let link = Link { trace_id, span_id };
-        let hash = hash_bytes(&self.hasher, &[&trace_id[..], &span_id].concat());
+        let hash = self.hasher.hash_one((trace_id, span_id));
         let links = &mut tables.links;
         let id = match self.links.find(hash, |&row| links[row as usize] == link) {
             Some(&row) => row,
@@ -241,7 +244,7 @@ impl<'a> SampleReader<'a> {
                 let hasher = &self.hasher;
                 self.links.insert_unique(hash, id, |&row| {
                     let Link { trace_id, span_id } = links[row as usize];
-                    hash_bytes(hasher, &[&trace_id[..], &span_id].concat())
+                    hasher.hash_one((trace_id, span_id))
                 });
                 id
             }

@@ -359,17 +359,18 @@ impl<'a> SampleReader<'a> {
         tables.stacks.end(first, 12, intake)
     }
 
-    /// The samples; those with other than a value for each sample type are refused or mended.
-    pub(crate) fn finish(mut self, tables: &mut Tables, intake: &mut Intake) -> Result<Samples> {
+    /// The samples; those with other than a value for each sample type are refused or mended. What was met in them is
+    /// forgotten first.
+    pub(crate) fn finish(self, tables: &mut Tables, intake: &mut Intake) -> Result<Samples> {
+        let Self { mut samples, mut ends, columns, ids, stacks: seen, .. } = self;
+        drop(seen);
         tables.stacks.settle();
-        let rows = self.samples.len();
-        let [values, attributes] = &mut self.ends;
-        let width = values.settle(&mut self.samples.values, rows);
-        attributes.settle(&mut self.samples.attributes, rows);
+        let [values, attributes] = &mut ends;
+        let rows = samples.len();
+        let width = values.settle(&mut samples.values, rows);
+        attributes.settle(&mut samples.attributes, rows);
         let stacks = &mut tables.stacks.rows;
-        debug_assert_eq!(stacks.len(), self.stacks.len() + 1);
-        let samples = &mut self.samples;
-        let last = match self.ids {
+        let last = match ids {
             Ids::Dense(last) => *last,
             Ids::Sparse(_) => u32::MAX - 1,
         };
@@ -378,20 +379,19 @@ impl<'a> SampleReader<'a> {
             mend_stacks(stacks, &samples.stacks, holds, intake)?;
         }
         if samples.is_empty() {
-            return Ok(self.samples);
+            return Ok(samples);
         }
-        if self.columns == 0 {
+        if columns == 0 {
             let error = Error::malformed("samples without a sample type");
             intake.repair(losses::VALUE_COUNT, error.within("sample_type"))?;
         }
-        if width != Some(self.columns) {
-            mend_values(samples, self.columns, intake)?;
+        if width != Some(columns) {
+            mend_values(&mut samples, columns, intake)?;
         }
-        Ok(self.samples)
+        Ok(samples)
     }
 }
 
-/// Reads the locations of a stack by their ids.
 #[inline(never)]
 fn sparse_stack(ids: Reader, rows_of: &Rows, tables: &mut Tables) -> Result<()> {
     tables.stacks.locations.extend_with(|locations| {

@@ -93,9 +93,10 @@ struct Reading {
 pub(crate) fn read<G: Generation>(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
     let several = G::SCHEMA.home == Home::Profile
         && has_several_profiles(payload, intake.limits().max_nesting);
+    let shared = if G::SCHEMA.home == Home::Profile { 0 } else { payload.len() };
     let mut reading = Reading {
         resources: Vec::new(),
-        tables: Tables::new(G::SCHEMA.rows, payload.len()),
+        tables: Tables::new(G::SCHEMA.rows, shared),
         said: Vec::new(),
         profiles: 0,
         own: OwnTables::new(several, intake),
@@ -150,7 +151,8 @@ impl Reading {
                 self.tables.count::<G>(tag, record, intake)?;
             }
         }
-        self.tables.reserve::<G>(intake)
+        // Where profiles have tables of their own, these stay empty.
+        if G::SCHEMA.home == Home::Profile { Ok(()) } else { self.tables.reserve::<G>(intake) }
     }
 
     /// The second pass: everything, in the order of the bytes.

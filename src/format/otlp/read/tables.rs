@@ -244,7 +244,9 @@ impl Tables {
         self.attributes.reserve(attribute + extra);
         self.stacks.rows.ends.reserve(stack);
         // Most indices take two bytes or more.
-        self.stacks.locations.reserve(stack_bytes / 2);
+        if stack_bytes > 0 {
+            self.stacks.locations.reserve(stack_bytes / 2);
+        }
         self.units.reserve_exact(unit);
         // What is made of labels is numbered after the rows of the tables.
         self.texts.table_rows = string as u32;
