@@ -16,7 +16,6 @@
 //! Texts by XXH3-64, words by folded multiplication (decision 9, with what was slower). It is no
 //! cryptographic promise: two profiles that somebody builds on purpose may agree.
 
-use std::cell::OnceCell;
 use std::convert::Infallible;
 
 use xxhash_rust::xxh3::xxh3_64;
@@ -34,20 +33,23 @@ use crate::model::value::Value;
 pub(crate) struct Fingerprints<'a> {
     dictionary: &'a Dictionary,
     known: &'a KnownAttributes,
-    /// Of all rows of the dictionary, once an id is asked for.
-    rows: OnceCell<RowHashes>,
+    /// Of all rows of the dictionary, from the first id that is asked for to the last.
+    rows: Option<RowHashes>,
+    /// So many more may be asked for.
+    left: usize,
 }
 
 impl<'a> Fingerprints<'a> {
-    /// Costs nothing until an id is asked for.
-    pub(crate) fn of(dictionary: &'a Dictionary, known: &'a KnownAttributes) -> Self {
-        Self { dictionary, known, rows: OnceCell::new() }
+    /// Of so many profiles at most. Costs nothing until an id is asked for.
+    pub(crate) fn of(dictionary: &'a Dictionary, known: &'a KnownAttributes, ids: usize) -> Self {
+        Self { dictionary, known, rows: None, left: ids }
     }
 
     /// The id of a profile, which may be in columns, with its default sample type.
-    pub(crate) fn id(&self, joined: &Joined, default: StringId) -> ProfileId {
-        let rows = self.rows.get_or_init(|| RowHashes::of(self.dictionary, self.known));
-        let header = self.header(rows, joined, default).0;
+    pub(crate) fn id(&mut self, joined: &Joined, default: StringId) -> ProfileId {
+        let rows = self.rows.take();
+        let rows = rows.unwrap_or_else(|| RowHashes::of(self.dictionary, self.known));
+        let header = self.header(&rows, joined, default).0;
         // Samples may come in any order.
         let mut sums = [0u64; 2];
         let Ok(()) = spread::rows(joined, |row| {
@@ -64,6 +66,8 @@ impl<'a> Fingerprints<'a> {
             sums = [0, 1].map(|half| sums[half].wrapping_add(halves[half].0));
             Ok::<(), Infallible>(())
         });
+        self.left = self.left.saturating_sub(1);
+        self.rows = (self.left > 0).then_some(rows);
         let id = [Hash::new().word(header).word(sums[0]), Hash::new().word(!header).word(sums[1])];
         let [high, low] = id.map(|half| u128::from(half.0));
         // Not all zero, which is no id.

@@ -94,7 +94,7 @@ pub(crate) struct Unsaid<'a> {
 
 impl<'a> Unsaid<'a> {
     pub(crate) fn of(dictionary: &'a Dictionary, known: &'a KnownAttributes) -> Self {
-        Self { dictionary, known, fingerprints: Fingerprints::of(dictionary, known) }
+        Self { dictionary, known, fingerprints: Fingerprints::of(dictionary, known, usize::MAX) }
     }
 
     /// Counts what is said of some columns, with their default sample type.

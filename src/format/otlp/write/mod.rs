@@ -99,7 +99,7 @@ pub(crate) fn write<G: Generation>(
         order,
         subsets,
         slices: Slices::default(),
-        fingerprints: Fingerprints::of(dictionary, &known),
+        fingerprints: Fingerprints::of(dictionary, &known, profiles.iter().count()),
         options,
         losses,
     };
