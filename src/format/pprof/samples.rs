@@ -392,6 +392,7 @@ impl<'a> SampleReader<'a> {
     }
 }
 
+/// Reads the locations of a stack by their ids.
 #[inline(never)]
 fn sparse_stack(ids: Reader, rows_of: &Rows, tables: &mut Tables) -> Result<()> {
     tables.stacks.locations.extend_with(|locations| {
