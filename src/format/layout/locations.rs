@@ -13,7 +13,15 @@ use crate::format::layout::stacks::by_rank;
 use crate::model::dictionary::Dictionary;
 use crate::model::id::{FunctionId, LocationId, StackId};
 
-/// By location: how often stacks have it. Each stack, by its row, counts so many times.
+/// By location: how often stacks have it.
+pub(super) fn uses_of_all(dictionary: &Dictionary) -> Vec<u32> {
+    let mut uses = vec![0u32; dictionary.locations.len()];
+    // References are numbered in 32 bits, so no sum is larger.
+    dictionary.stacks.items.iter().for_each(|location| uses[location.row()] += 1);
+    uses
+}
+
+/// The same, where each stack, by its row, counts so many times.
 pub(super) fn uses(
     dictionary: &Dictionary,
     stacks: impl IntoIterator<Item = (u32, u32)>,
@@ -21,9 +29,8 @@ pub(super) fn uses(
     let mut uses = vec![0u32; dictionary.locations.len()];
     for (row, times) in stacks.into_iter().filter(|(_, times)| *times > 0) {
         for location in dictionary.stack(StackId(row)) {
-            if let Some(uses) = uses.get_mut(location.row()) {
-                *uses = uses.saturating_add(times);
-            }
+            let uses = &mut uses[location.row()];
+            *uses = uses.saturating_add(times);
         }
     }
     uses

@@ -4,7 +4,7 @@
 //! written of them.
 
 use crate::build::reach::Reach;
-use crate::format::layout::locations::{by_function, in_buckets, uses};
+use crate::format::layout::locations::{by_function, in_buckets, uses, uses_of_all};
 use crate::format::layout::stacks::{by_tree, longest_first};
 use crate::format::layout::texts::{functions, in_order_of_use};
 use crate::format::losses::{self, Losses};
@@ -83,8 +83,7 @@ impl Order {
         let functions = sorted_functions(dictionary, &all(dictionary.functions.len()));
         let place = |id: FunctionId| functions.place(id.0);
         let rows = by_function(dictionary, &all(dictionary.locations.len()), place);
-        let uses = || uses(dictionary, (1..dictionary.stacks.len() as u32).map(|row| (row, 1)));
-        let rows = in_buckets(rows, uses, target.short);
+        let rows = in_buckets(rows, || uses_of_all(dictionary), target.short);
         let locations = Select::ordered(rows, dictionary.locations.len());
         let strings = named(dictionary, profiles.iter().copied(), &[], &functions);
         Self { functions, locations, strings, ..whole }

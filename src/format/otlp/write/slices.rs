@@ -11,19 +11,19 @@
 //! slices               0+4     2+2   4+2     1+3
 //! ```
 //!
-//! The hash of every suffix comes from one walk from the root to the leaf, as it is a sum over
-//! (location, depth). A table from hash to stack finds an equal one; it is compared before it is
-//! believed. What `docs/decisions/018` tried instead: a trie from the root, samples' own order, and
-//! a hash that chains.
+//! Most stacks end with no other one, and most of their locations say so by themselves: they are no leaf at that
+//! height. Where one may be, the hash of the suffix is that of the stack less its other locations, as it is a sum over
+//! them. A table from hash to stack finds an equal one; it is compared before it is believed. What
+//! `docs/decisions/018` tried instead: a trie from the root, samples' own order, a hash that chains, sorting.
 
 use std::hash::BuildHasher;
 
 use foldhash::fast::RandomState;
-use hashbrown::HashTable;
 
 use crate::format::layout::longest_first;
 use crate::model::id::{LocationId, StackId};
 use crate::model::ragged::Ragged;
+use crate::model::row_index::RowIndex;
 
 /// Where the stacks of a profile lie in its `location_indices`. One profile after the other is laid
 /// out in the same memory: what is kept by row is cleared by the rows that were used.
@@ -33,12 +33,16 @@ pub(crate) struct Slices {
     pub(crate) length: usize,
     /// By stack: where its slice begins.
     starts: Vec<u32>,
-    /// By stack: a longer or equal one that holds it, and where; or [`NOWHERE`].
-    within: Vec<(u32, u32)>,
+    /// By stack: an equal one that comes before it, else the longest other one that it ends with, else [`NOWHERE`].
+    suffixes: Vec<u32>,
     /// Empty between two profiles.
     leaves: Leaves,
+    /// As many as the deepest stack has locations.
+    weights: Weights,
     /// The stacks that are laid out, longest first.
     rows: Vec<u32>,
+    /// Those of them that are in no other.
+    own: Vec<u32>,
 }
 
 /// The start of a stack that has none yet.
@@ -56,50 +60,46 @@ impl Slices {
     ) {
         self.clear(stacks.len());
         let rows = self.each_once(used);
-        self.rows = longest_first(&rows, |row| stacks.row(row as usize).len());
-        self.within.resize(stacks.len(), (NOWHERE, 0));
+        self.suffixes.resize(stacks.len(), NOWHERE);
         self.leaves.lengths.resize(locations, 0);
-        self.find_holders(stacks);
-        self.leaves.clear(stacks, &self.rows);
+        self.find_suffixes(stacks, &rows);
+        self.leaves.clear(stacks, &rows);
+        self.rows = longest_first(&rows, |row| stacks.row(row as usize).len());
         self.place(stacks);
     }
 
-    /// Finds stacks that hold others. The shortest come first, so that those a stack may hold are known when it
-    /// is walked, from its root to its leaf. It need only find the longest: that one holds the others.
-    fn find_holders(&mut self, stacks: &Ragged<LocationId>) {
-        let Self { within, leaves, rows, .. } = self;
-        let mut known: HashTable<(u64, u32)> = HashTable::with_capacity(rows.len());
-        let frames = FrameHash::new();
-        let mut suffixes: Vec<(u64, usize)> = Vec::new();
-        for &row in rows.iter().rev() {
+    /// Finds the stacks that others are, or end with: the longest of each, as that one ends with the others.
+    ///
+    /// In the order of their first use, which is nearly that of the table.
+    fn find_suffixes(&mut self, stacks: &Ragged<LocationId>, rows: &[u32]) {
+        let Self { suffixes, leaves, weights, .. } = self;
+        let lengths = || rows.iter().map(|row| stacks.row(*row as usize).len());
+        leaves.shortest = lengths().min().unwrap_or(0).max(1);
+        weights.reach(lengths().max().unwrap_or(0));
+        let mut known = RowIndex::with_room(rows.len());
+        let mut sums = Vec::with_capacity(rows.len());
+        for &row in rows {
             let stack = stacks.row(row as usize);
-            let Some(leaf) = stack.first() else { continue };
-            let mut hash = 0u64;
-            suffixes.clear();
-            for (location, length) in stack.iter().rev().zip(1..) {
-                hash = hash.wrapping_add(frames.of(*location, length));
-                if leaves.may_be(*location, length) {
-                    suffixes.push((hash, length));
+            let sum = weights.sum(stack, stack.len());
+            sums.push(sum);
+            let same = |row: u32| equal(stacks.row(row as usize), stack);
+            match known.find(mixed(sum), same) {
+                Some(same) => suffixes[row as usize] = same,
+                None => {
+                    known.add(mixed(sum), row);
+                    leaves.add(stack);
                 }
             }
-            let is = |hash: u64, length: usize| {
-                let suffix = &stack[stack.len() - length..];
-                move |&(other, row): &(u64, u32)| {
-                    other == hash && equal(stacks.row(row as usize), suffix)
-                }
-            };
-            if let Some((_, same)) = known.find_mut(hash, is(hash, stack.len())) {
-                within[std::mem::replace(same, row) as usize] = (row, 0);
-                continue;
+        }
+        for (&row, &sum) in rows.iter().zip(&sums) {
+            let suffix = &mut suffixes[row as usize];
+            if *suffix == NOWHERE {
+                let stack = stacks.row(row as usize);
+                let find = |sum: u64, end: &[LocationId]| {
+                    known.find(mixed(sum), |row| equal(stacks.row(row as usize), end))
+                };
+                *suffix = longest_suffix(stack, sum, leaves, weights, find).unwrap_or(NOWHERE);
             }
-            let longest = suffixes.iter().rev().find_map(|&(hash, length)| {
-                known.find(hash, is(hash, length)).map(|(_, held)| (*held, length))
-            });
-            if let Some((held, length)) = longest {
-                within[held as usize] = (row, (stack.len() - length) as u32);
-            }
-            known.insert_unique(hash, (hash, row), |(hash, _)| *hash);
-            leaves.add(*leaf, stack.len());
         }
     }
 
@@ -107,8 +107,9 @@ impl Slices {
     fn clear(&mut self, stacks: usize) {
         for row in self.rows.drain(..) {
             self.starts[row as usize] = NOWHERE;
-            self.within[row as usize] = (NOWHERE, 0);
+            self.suffixes[row as usize] = NOWHERE;
         }
+        self.own.clear();
         self.starts.resize(stacks, NOWHERE);
     }
 
@@ -124,19 +125,27 @@ impl Slices {
         used.filter(new).map(|stack| stack.0).collect()
     }
 
-    /// Puts the stacks that are in no other one behind the other. Who holds one comes before it.
+    /// Puts the stacks that are in no other one behind the other. The first that ends with a stack says where that one
+    /// is, and comes before it, as it is longer.
     fn place(&mut self, stacks: &Ragged<LocationId>) {
-        let Self { length, starts, within, rows, .. } = self;
+        let Self { length, starts, suffixes, rows, own, .. } = self;
         *length = 0;
         for &row in &*rows {
-            let (holder, at) = within[row as usize];
-            starts[row as usize] = if holder == NOWHERE {
-                let start = *length as u32;
-                *length += stacks.row(row as usize).len();
-                start
-            } else {
-                starts[holder as usize] + at
-            };
+            let stack = stacks.row(row as usize);
+            let suffix = suffixes[row as usize] as usize;
+            let before = stack.len() - stacks.row(suffix).len();
+            if suffix != NOWHERE as usize && before == 0 {
+                starts[row as usize] = starts[suffix];
+                continue;
+            }
+            if starts[row as usize] == SOMEWHERE {
+                starts[row as usize] = *length as u32;
+                *length += stack.len();
+                own.push(row);
+            }
+            if starts.get(suffix) == Some(&SOMEWHERE) {
+                starts[suffix] = starts[row as usize] + before as u32;
+            }
         }
     }
 
@@ -145,8 +154,7 @@ impl Slices {
         &'a self,
         stacks: &'a Ragged<LocationId>,
     ) -> impl Iterator<Item = &'a [LocationId]> {
-        let own = self.rows.iter().filter(|row| self.within[**row as usize].0 == NOWHERE);
-        own.map(|row| stacks.row(*row as usize))
+        self.own.iter().map(|row| stacks.row(*row as usize))
     }
 
     /// Where the slice of a stack begins. An empty one may begin anywhere.
@@ -164,13 +172,15 @@ impl Slices {
 struct Leaves {
     /// By location: the lengths, modulo 64.
     lengths: Vec<u64>,
+    /// The length of the shortest stack that is not empty; at least 1.
+    shortest: usize,
 }
 
 impl Leaves {
     /// Notes a stack by its leaf and its length.
-    fn add(&mut self, leaf: LocationId, length: usize) {
-        if let Some(lengths) = self.lengths.get_mut(leaf.row()) {
-            *lengths |= Self::bit(length);
+    fn add(&mut self, stack: &[LocationId]) {
+        if let Some(lengths) = stack.first().and_then(|leaf| self.lengths.get_mut(leaf.row())) {
+            *lengths |= Self::bit(stack.len());
         }
     }
 
@@ -183,17 +193,45 @@ impl Leaves {
         }
     }
 
+    /// The length of the longest end of a stack that may be another one, by its leaf and length. A bit stands for every
+    /// 64th length, so it may be none; what is passed over never is.
+    #[inline]
+    fn next_below(&self, stack: &[LocationId]) -> Option<usize> {
+        let last = stack.len().checked_sub(self.shortest)?;
+        let mut callers = stack.get(1..=last)?.iter();
+        let mut bit = Self::bit(stack.len());
+        callers.find(|leaf| {
+            bit = bit.rotate_right(1);
+            self.lengths[leaf.row()] & bit != 0
+        })?;
+        Some(callers.len() + self.shortest)
+    }
+
     /// The bit of a length.
     fn bit(length: usize) -> u64 {
         1 << (length % 64)
     }
+}
 
-    /// Whether a stack may have this leaf and length. A bit stands for every 64th length, so yes may be wrong;
-    /// no never is.
-    #[inline]
-    fn may_be(&self, leaf: LocationId, length: usize) -> bool {
-        self.lengths.get(leaf.row()).is_some_and(|lengths| lengths & Self::bit(length) != 0)
+/// The longest end of a stack, less its leaf, that `find` has by its sum.
+#[inline]
+fn longest_suffix(
+    stack: &[LocationId],
+    mut sum: u64,
+    leaves: &Leaves,
+    weights: &Weights,
+    find: impl Fn(u64, &[LocationId]) -> Option<u32>,
+) -> Option<u32> {
+    let mut rest = stack;
+    while let Some(length) = leaves.next_below(rest) {
+        let (others, suffix) = rest.split_at(rest.len() - length);
+        sum = sum.wrapping_sub(weights.sum(others, rest.len()));
+        if let Some(row) = find(sum, suffix) {
+            return Some(row);
+        }
+        rest = suffix;
     }
+    None
 }
 
 /// Whether two stacks are the same: all of both is compared, without a branch for each location.
@@ -203,27 +241,39 @@ fn equal(one: &[LocationId], other: &[LocationId]) -> bool {
         && one.iter().zip(other).fold(0, |differ, (one, other)| differ | (one.0 ^ other.0)) == 0
 }
 
-/// Hashes of frames. That of a stack is their sum, none of which waits for the one before; that they are equal
-/// is compared after.
-struct FrameHash {
-    /// Unknown to who chose the locations.
-    seed: [u64; 2],
+/// Weights of frames, by their distance from the root: unknown to who chose the locations. The hash of a stack is the
+/// sum of its locations times their weights, several at a time. That stacks are equal is compared after.
+#[derive(Debug, Default)]
+struct Weights {
+    random: RandomState,
+    /// That of the root is the last, so that stacks, leaf first, are read forwards.
+    weights: Vec<u32>,
 }
 
-impl FrameHash {
-    fn new() -> Self {
-        let random = RandomState::default();
-        Self { seed: [random.hash_one(0), random.hash_one(1) | 1] }
+impl Weights {
+    /// Makes weights for stacks of this depth.
+    fn reach(&mut self, depth: usize) {
+        if self.weights.len() < depth {
+            let weight = |at: usize| self.random.hash_one(at) as u32;
+            self.weights = (0..depth).rev().map(weight).collect();
+        }
     }
 
-    /// The hash of a location so many frames from the root.
+    /// The sum of some locations of a stack, leaf first; `depth` is that of the first of them.
     #[inline]
-    fn of(&self, location: LocationId, depth: usize) -> u64 {
-        let [xor, factor] = self.seed;
-        let word = (u64::from(location.0) | (depth as u64) << 32) ^ xor;
-        let wide = u128::from(word) * u128::from(factor);
-        (wide as u64) ^ (wide >> 64) as u64
+    fn sum(&self, locations: &[LocationId], depth: usize) -> u64 {
+        let weights = &self.weights[self.weights.len() - depth..];
+        let of =
+            |(location, weight): (&LocationId, &u32)| u64::from(location.0) * u64::from(*weight);
+        locations.iter().zip(weights).map(of).fold(0, u64::wrapping_add)
     }
+}
+
+/// A sum with all of its bits in each, as tables take some of them.
+#[inline]
+fn mixed(sum: u64) -> u64 {
+    let wide = u128::from(sum) * 0xe703_7ed1_a0b4_28db;
+    wide as u64 ^ (wide >> 64) as u64
 }
 
 #[cfg(test)]
