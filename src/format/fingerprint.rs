@@ -158,7 +158,10 @@ impl RowHashes {
         let ids = 0..dictionary.locations.len() as u32;
         let locations = ids.map(|row| rows.location(dictionary, LocationId(row)));
         rows.locations = locations.collect();
-        rows.stacks = dictionary.stacks.rows().map(|stack| rows.stack(stack)).collect();
+        let depth = dictionary.stacks.rows().map(<[_]>::len).max().unwrap_or(0) as u64;
+        let weights: Vec<u64> = (1..=depth).map(|at| Hash::new().word(at).0 | 1).collect();
+        let stacks = dictionary.stacks.rows().map(|stack| rows.stack(stack, &weights));
+        rows.stacks = stacks.collect();
         let link = |link: &Link| match *link == Link::default() {
             true => 0,
             false => Hash::new().word(xxh3_64(&link.trace_id)).word(xxh3_64(&link.span_id)).0,
@@ -167,14 +170,13 @@ impl RowHashes {
         rows
     }
 
-    /// A stack: a sum over its locations and where they are in it, none of which waits for the one
-    /// before.
+    /// A stack: a sum of its locations, each times the weight of its place, none of which waits for the one before.
     #[inline]
-    fn stack(&self, stack: &[LocationId]) -> u64 {
-        let frame = |(location, at): (&LocationId, u64)| {
-            Hash(at.wrapping_mul(FIRST)).word(of(&self.locations, *location)).0
+    fn stack(&self, stack: &[LocationId], weights: &[u64]) -> u64 {
+        let frame = |(location, weight): (&LocationId, &u64)| {
+            self.locations[location.row()].wrapping_mul(*weight)
         };
-        stack.iter().zip(1..).map(frame).fold(0, u64::wrapping_add)
+        stack.iter().zip(weights).map(frame).fold(0, u64::wrapping_add)
     }
 
     /// The words of a type, a unit and a temporality.
