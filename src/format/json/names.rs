@@ -20,11 +20,12 @@ pub(crate) fn camel(name: &str) -> impl Iterator<Item = u8> {
     })
 }
 
-/// Whether a key that is known is the name in the schema where JSON has another one.
+/// Whether the key of a field is its name in the schema, where JSON has a shorter one.
 ///
 /// OTLP/JSON: "Original field names are not valid to use as keys".
-pub(super) fn is_original(key: &str) -> bool {
-    key.contains('_')
+#[inline]
+pub(super) fn is_original(field: &Field, key: &str) -> bool {
+    key.len() == field.name.len() && key.contains('_')
 }
 
 /// Whether `key` is `name`, in either of its forms.

@@ -102,7 +102,7 @@ impl<'a> Transcoder<'a> {
                 Some(_) if self.text.word("null") => {}
                 Some(field) => {
                     self.path.push(Step::Field(field.name));
-                    if is_original(&key) {
+                    if is_original(field, &key) {
                         self.odd(What::OriginalName, message.name, &key, before);
                     }
                     self.begin(begun, message, field, before);
@@ -187,8 +187,9 @@ impl<'a> Transcoder<'a> {
                     false => this.tagged(field, depth)?,
                 }
                 row += 1;
-                this.path.pop();
-                this.path.push(Step::Row(row));
+                if let Some(step) = this.path.last_mut() {
+                    *step = Step::Row(row);
+                }
             }
             this.path.pop();
             Ok(())
