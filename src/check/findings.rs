@@ -6,6 +6,7 @@ use std::rc::Rc;
 use super::catalogue::OP9008;
 use super::options::Options;
 use super::rule::Rule;
+pub(crate) use super::spot::{Spot, Step};
 use crate::error::Severity;
 pub(crate) use crate::error::Shown;
 use crate::format::Receiver;
@@ -87,43 +88,6 @@ pub struct Tally {
     pub severity: Severity,
     /// How often it was broken.
     pub count: u64,
-}
-
-/// A step of a path: a field, and the row where it is a list.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Step {
-    pub(crate) name: &'static str,
-    pub(crate) row: Option<u32>,
-}
-
-/// Where in the message whose path is known a finding is.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Spot {
-    pub(crate) field: Option<&'static str>,
-    pub(crate) row: Option<usize>,
-    pub(crate) byte: Option<u64>,
-}
-
-impl Spot {
-    /// The message itself.
-    pub(crate) fn at(byte: usize) -> Self {
-        Self { field: None, row: None, byte: Some(byte as u64) }
-    }
-
-    /// No place: what is missing has none.
-    pub(crate) fn nowhere() -> Self {
-        Self { field: None, row: None, byte: None }
-    }
-
-    /// A field of the message.
-    pub(crate) fn field(self, name: &'static str) -> Self {
-        Self { field: Some(name), ..self }
-    }
-
-    /// An element of the field, or of the message where it is a list.
-    pub(crate) fn row(self, row: usize) -> Self {
-        Self { row: Some(row), ..self }
-    }
 }
 
 /// What is known of a rule while a payload is walked.

@@ -41,6 +41,7 @@ mod rule;
 mod rules;
 mod said;
 mod shape;
+mod spot;
 mod state;
 mod tables;
 mod take;

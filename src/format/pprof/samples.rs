@@ -359,8 +359,7 @@ impl<'a> SampleReader<'a> {
         tables.stacks.end(first, 12, intake)
     }
 
-    /// The samples; those with other than a value for each sample type are refused or mended. What was met in them is
-    /// forgotten first.
+    /// The samples; those with other than a value for each sample type are refused or mended.
     pub(crate) fn finish(self, tables: &mut Tables, intake: &mut Intake) -> Result<Samples> {
         let Self { mut samples, mut ends, columns, ids, stacks: seen, .. } = self;
         drop(seen);
