@@ -90,6 +90,18 @@ pub(crate) use rules;
 /// their rules.
 pub(crate) const GENERATIONS: usize = 8;
 
+/// The first release of OTLP and the last that are of each; pprof is none.
+const RELEASES: [(&str, &str); GENERATIONS] = [
+    ("", ""),
+    ("1.3", "1.3"),
+    ("1.4", "1.5"),
+    ("1.6", "1.6"),
+    ("1.7", "1.7"),
+    ("1.8", "1.8"),
+    ("1.9", "1.9"),
+    ("1.10", "1.11"),
+];
+
 /// The generation of the catalogue that a version belongs to; 0 is pprof.
 pub(crate) fn generation(version: Version) -> usize {
     match version {
@@ -171,6 +183,24 @@ impl Rule {
         self.levels.iter().flatten().max().copied().unwrap_or(Severity::Info)
     }
 
+    /// As in `info in OTLP 1.3 to 1.7, warning in OTLP 1.8 to 1.11`; of what contains them the severity alone.
+    fn severity_in_words(&self) -> String {
+        if self.generations == "A" {
+            return self.worst().to_string();
+        }
+        let (mut parts, mut from) = (Vec::new(), 1);
+        for run in self.levels[from..].chunk_by(PartialEq::eq) {
+            let of = (RELEASES[from].0, RELEASES[from + run.len() - 1].1);
+            from += run.len();
+            parts.extend(run[0].map(|level| match of {
+                (first, last) if first == last => format!("{level} in OTLP {first}"),
+                (first, last) => format!("{level} in OTLP {first} to {last}"),
+            }));
+        }
+        parts.extend(self.levels[0].map(|level| format!("{level} in pprof")));
+        parts.join(", ")
+    }
+
     /// How much it matters in a version; `None` where it is not asked.
     pub(crate) fn level(&self, version: Option<Version>) -> Option<Severity> {
         match version {
@@ -200,8 +230,7 @@ impl fmt::Debug for Rule {
 impl fmt::Display for Rule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{} {}", self.id, self.name)?;
-        writeln!(f, "  severity     {}", self.severity)?;
-        writeln!(f, "  generations  {}", self.generations)?;
+        writeln!(f, "  severity     {}", self.severity_in_words())?;
         writeln!(f, "  place        {}", self.place)?;
         writeln!(f, "  broken when  {}", self.statement)?;
         writeln!(f, "  source       {}", self.source)?;
@@ -293,6 +322,15 @@ const fn digit(byte: u8) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn severities_are_said_by_release() {
+        let said = |id| Rule::find(id).unwrap().severity_in_words();
+        assert_eq!(said("OP0001"), "error");
+        assert_eq!(said("OP8009"), "warning in OTLP 1.8 to 1.11");
+        assert_eq!(said("OP1019"), "warning in OTLP 1.3 to 1.11, warning in pprof");
+        assert_eq!(said("PP1001"), "error in pprof");
+    }
 
     #[test]
     fn severities_are_by_generation() {
