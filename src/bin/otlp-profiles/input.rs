@@ -262,6 +262,7 @@ impl Walk<'_> {
         is_hidden(name) && !self.pattern.is_some_and(says_dot)
     }
 
+    /// Whether a directory is the one that outputs go to, by whichever path.
     fn is_of_outputs(&self, directory: &Path) -> bool {
         self.outputs.is_some_and(|outputs| same_file(directory, outputs))
     }

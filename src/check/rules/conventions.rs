@@ -269,9 +269,9 @@ pub(crate) fn is_url(text: &[u8]) -> bool {
 
 /// Whether a value is an array of the numbers from 0 to n-1 in some order, with n profiles in the scope.
 ///
-/// Of another length it says nothing of some profile, and the pprof cannot be restored. Sorted and compared with 0, 1, 2 …: n log n in the elements, where comparing each with each
-/// would be quadratic. What is no int counts as a number that fits nowhere. A value that is no
-/// array is `OP8006`'s.
+/// Of another length it says nothing of some profile, and the pprof cannot be restored. Sorted and compared with
+/// 0, 1, 2 …: n log n in the elements, where comparing each with each would be quadratic. What is no int counts as a
+/// number that fits nowhere. A value that is no array is `OP8006`'s.
 fn is_permutation(cx: &Cx<'_>, body: &Range<usize>) -> bool {
     let Some(any) = cx.shapes.find(Kind::AnyValue) else { return true };
     let value = cx.peek(any, body.start, body.end);

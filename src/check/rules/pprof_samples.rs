@@ -59,7 +59,8 @@ pub(crate) fn sample(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
     repeated(cx, shape, record);
 }
 
-/// Adds each value to the sum of its column, which [`after`](super::samples::after) looks at. Values past the number of types are `PP1003`'s and are in no column.
+/// Adds each value to the sum of its column, which [`after`](super::samples::after) looks at. Values past the number of
+/// types are `PP1003`'s and are in no column.
 fn sums(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
     for (column, value) in cx.numbers(shape, record, VALUES).take(cx.profile.types).enumerate() {
         let value = i128::from(value as i64);

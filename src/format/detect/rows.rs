@@ -98,7 +98,8 @@ pub(super) fn is_null(mut row: &[u8]) -> bool {
         let (Some(tag), Some(value)) = (number(&mut row), number(&mut row)) else {
             return false;
         };
-        let zeros = match tag as u32 & 7 {
+        let Ok(tag) = u32::try_from(tag) else { return false };
+        let zeros = match tag & 7 {
             VARINT if value == 0 => 0,
             LEN if value <= 16 => value as usize,
             _ => return false,
@@ -113,10 +114,55 @@ pub(super) fn is_null(mut row: &[u8]) -> bool {
     true
 }
 
-/// A varint off the front. Most bytes looked at here are no row, and an error would be made for each.
+/// A varint off the front, as [`Reader::varint`] takes it. Most bytes looked at here are no row, and a reader would make an
+/// error for each.
 fn number(bytes: &mut &[u8]) -> Option<u64> {
     let length = 1 + bytes.iter().take(10).position(|byte| byte & 0x80 == 0)?;
     let (number, rest) = bytes.split_at_checked(length)?;
+    if number.get(9).is_some_and(|last| *last > 1) {
+        return None;
+    }
     *bytes = rest;
     Some(number.iter().rev().fold(0, |all, byte| all << 7 | u64::from(byte & 0x7f)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_those_of_a_reader() {
+        for first in [0, 1, 0x7f, 0x80, 0x81, 0xff] {
+            for length in 0..12 {
+                for last in [0, 1, 2, 0x7f, 0x80] {
+                    let bytes = [&vec![first; length][..], &[last, 7]].concat();
+                    let (mut rest, mut reader) = (&bytes[..], Reader::new(&bytes));
+                    let read = reader.varint().ok();
+                    assert_eq!(number(&mut rest), read, "{bytes:x?}");
+                    assert!(read.is_none() || rest == reader.rest(), "{bytes:x?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_row_without_anything_is_null() {
+        for row in
+            [&b""[..], b"\x08\0", b"\x12\0", b"\x0a\x02\0\0\x10\x80\0", b"\x88\x80\x80\x80\0\0"]
+        {
+            assert!(is_null(row), "{row:x?}");
+        }
+        for row in [
+            &b"\x08\x01"[..],
+            b"\x08",
+            b"\x0a\x02\0",
+            b"\x0a\x01a",
+            b"\0\0",
+            b"\x0d\0\0\0\0",
+            b"\x88\x80\x80\x80\x80\x01\0",
+            b"\x08\x80\x80\x80\x80\x80\x80\x80\x80\x80\x02",
+        ] {
+            assert!(!is_null(row), "{row:x?}");
+        }
+    }
 }

@@ -1,9 +1,9 @@
 //! Findings as SARIF 2.1.0, which code scanning services read.
 //!
 //! One run, whatever the number of files. A finding's place in the message is a logical location,
-//! its byte a region of no length where it is one of the file, as regions of artifacts are: a payload has no lines. Rules are listed once, those with
-//! findings only, and results refer to them by their index. A file that could not be read is a
-//! notification of the run and no result.
+//! its byte a region of no length where it is one of the file, as regions of artifacts are: a payload has no lines.
+//! Rules are listed once, those with findings only, and results refer to them by their index. A file that could not be
+//! read is a notification of the run and no result.
 
 use std::collections::BTreeMap;
 
