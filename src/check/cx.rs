@@ -62,8 +62,9 @@ pub(crate) struct Cx<'a> {
     pub(crate) line_shape: Option<&'static Shape>,
     pub(crate) value_shape: Option<&'static Shape>,
     pub(crate) label_shape: Option<&'static Shape>,
-    /// Whether it is asked how keys are written.
+    /// Whether it is asked how keys are written, and of samples whose values are all 0.
     pub(crate) styled: bool,
+    pub(crate) zeros: bool,
     /// Room for numbers, and for bytes, that are made and forgotten.
     pub(crate) set: Vec<u64>,
     pub(crate) scratch: Vec<u8>,
@@ -111,6 +112,7 @@ impl<'a> Cx<'a> {
             value_shape: shapes.find(Kind::AnyValue),
             label_shape: shapes.find(Kind::Label),
             styled: false,
+            zeros: false,
             said_twice: false,
             set: Vec::new(),
             scratch: Vec::new(),

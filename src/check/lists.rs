@@ -43,9 +43,9 @@ pub(crate) fn attributes<'a>(cx: &mut Cx<'a>) {
                 states.push(KeyState { text, ..KeyState::default() });
                 states.len() as u32 - 1
             });
-            Attribute { key, class: class(text), kept: None }
+            Attribute { key, bit: 1 << (key % u64::BITS), class: class(text), kept: None }
         }
-        None => Attribute { key: Attribute::NO_KEY, class: Class::Known, kept: None },
+        None => Attribute { key: Attribute::NO_KEY, bit: 0, class: Class::Known, kept: None },
     };
     let rows = &cx.tables.rows[Table::Attribute as usize];
     let mut attributes: Vec<Attribute> = Vec::with_capacity(rows.len());
@@ -60,6 +60,9 @@ pub(crate) fn attributes<'a>(cx: &mut Cx<'a>) {
                 *by_row.entry(row).or_insert_with(|| known(cx.tables.row(Table::String, row)))
             }
         });
+    }
+    if let (Some(null), false) = (attributes.first_mut(), in_place) {
+        null.bit = 0;
     }
     cx.payload.keys = states;
     cx.attributes = attributes;

@@ -21,6 +21,9 @@ pub(crate) type Set<K> = HashSet<K, foldhash::fast::RandomState>;
 pub(crate) struct Attribute {
     /// The same for equal keys; [`Attribute::NO_KEY`] where the key cannot be found.
     pub(crate) key: u32,
+    /// A bit that equal keys share, and hardly any others: proofs of lists tell keys apart by it. None of a row that a
+    /// list should not refer to.
+    pub(crate) bit: u64,
     pub(crate) class: Class,
     /// Whether [the receiver](super::rules::readers) keeps it, once that was asked.
     pub(crate) kept: Option<bool>,

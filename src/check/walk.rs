@@ -17,7 +17,7 @@
 //! headers are surveyed first. The stack of calls is as deep as messages nest, up to
 //! `limits.max_nesting`, and frames are kept small for that.
 
-use super::catalogue::{OP5018, PP1038};
+use super::catalogue::{OP4019, OP5018, PP1038};
 use super::cx::{Broken, Cx};
 use super::fast::{self, Message, Run};
 use super::fields::Fields;
@@ -39,6 +39,7 @@ use crate::schema::{PROFILES_DATA, Version};
 /// payload.
 pub(crate) fn walk(cx: &mut Cx<'_>) {
     cx.styled = cx.findings.asks(&OP5018);
+    cx.zeros = cx.findings.asks(&OP4019);
     let shape = cx.shapes.get(ROOT);
     let end = cx.bytes.len();
     match cx.version {

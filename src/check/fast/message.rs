@@ -13,8 +13,7 @@ use crate::check::findings::{Spot, Step};
 use crate::check::rule::Rule;
 use crate::check::rules::limits;
 use crate::check::shape::{Kind, Shape};
-use crate::check::state::Attribute;
-use crate::schema::{Table, Version};
+use crate::schema::Table;
 use crate::wire::short::Short;
 
 /// The fields of a message of up to 256 bytes: more lines, timestamps and texts than those of 64 have.
@@ -147,22 +146,18 @@ impl<'a> Few<'a> {
     /// The list in the body of a field, if there is nothing to say of it.
     ///
     /// `None` for the null attribute (since 1.8), a row that is not there or has no key, a key that
-    /// came before, and more than eight.
+    /// came before or shares its bit with one, and more than eight.
     #[inline(always)]
     pub(super) fn of(cx: &Cx<'_>, body: Option<Window<'a>>) -> Option<Self> {
         let Some(mut rest) = body else { return Some(Self::default()) };
-        let (mut keys, mut len) = ([Attribute::NO_KEY; FEW], 0);
+        let (mut keys, mut len) = (0, 0);
         while !rest.is_over() {
             let row = rest.packed_shortest();
-            if row == 0 && cx.version >= Version::V1_8 {
+            let key = cx.attributes.get(usize::try_from(row).ok()?)?.bit;
+            if key & !keys == 0 {
                 return None;
             }
-            let key = cx.attributes.get(usize::try_from(row).ok()?)?.key;
-            if key == Attribute::NO_KEY || keys.get(..len)?.contains(&key) {
-                return None;
-            }
-            keys[len % FEW] = key;
-            len += 1;
+            (keys, len) = (keys | key, len + 1);
         }
         // Where fewer are allowed, nothing is proved here.
         (rest.is_done() && len <= FEW).then_some(Self { body, len })

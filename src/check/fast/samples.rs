@@ -47,8 +47,6 @@ struct Parts<'a> {
     /// Bodies of the lists; `None` where there is none.
     attributes: Option<Window<'a>>,
     values: Option<Window<'a>>,
-    /// Where the field of its values begins.
-    values_at: usize,
     times: Option<Window<'a>>,
 }
 
@@ -60,26 +58,24 @@ pub(super) fn sample(cx: &mut Cx<'_>, message: &Message) -> Option<()> {
     let mut fields = message.short(cx)?;
     let tags = &message.shape.tags;
     let stack = fields.exact(tags[STACK]);
-    let behind = fields.at();
     let attributes = fields.part(tags[ATTRIBUTES]);
-    let values_at = fields.at();
     let values = fields.part(tags[VALUES]);
     if values.is_none() || !fields.is_done() {
         // What is pointed to does not stay in registers: of this loop that is a copy.
         let message = *message;
-        return any(cx, &message, stack, fields.from(behind));
+        return any(cx, &message);
     }
-    prove(cx, message, Parts { stack, link: 0, attributes, values, values_at, times: None })
+    prove(cx, message, Parts { stack, link: 0, attributes, values, times: None })
 }
 
-/// A sample of any parts `behind` its stack.
+/// A sample of any parts.
 ///
 /// 1.8 and 1.9 have other numbers for these fields, thus another order.
 #[inline(never)]
-fn any(cx: &mut Cx<'_>, message: &Message, stack: u64, behind: Window<'_>) -> Option<()> {
-    let (mut fields, tags) = (behind, &message.shape.tags);
+fn any(cx: &mut Cx<'_>, message: &Message) -> Option<()> {
+    let (mut fields, tags) = (message.short(cx)?, &message.shape.tags);
+    let stack = fields.exact(tags[STACK]);
     let (mut attributes, mut link) = (fields.part(tags[ATTRIBUTES]), fields.exact(tags[LINK]));
-    let values_at = fields.at();
     let (values, mut times) = (fields.part(tags[VALUES]), None);
     if !fields.is_over() {
         // In 1.8 they stand behind the values.
@@ -89,7 +85,7 @@ fn any(cx: &mut Cx<'_>, message: &Message, stack: u64, behind: Window<'_>) -> Op
         times = fields.part(tags[TIMES]);
     }
     fields.is_done().then_some(())?;
-    prove(cx, message, Parts { stack, link, attributes, values, values_at, times })
+    prove(cx, message, Parts { stack, link, attributes, values, times })
 }
 
 /// Shows that there is nothing to say of a sample, and only then notes what it refers to.
@@ -101,10 +97,12 @@ fn any(cx: &mut Cx<'_>, message: &Message, stack: u64, behind: Window<'_>) -> Op
 /// of the same.
 #[inline(always)]
 fn prove(cx: &mut Cx<'_>, message: &Message, parts: Parts<'_>) -> Option<()> {
-    let Parts { stack, link, attributes, values, values_at, times } = parts;
+    let Parts { stack, link, attributes, values, times } = parts;
     if stack == 0 || cx.profile.shape != Some((values.is_some(), times.is_some())) {
         return None;
     }
+    // Behind its tag and its length.
+    let values_at = values.map_or(0, |values| values.at() - 2);
     let values = match values {
         Some(values) => of_values(values)?,
         None => Values::default(),
@@ -130,9 +128,8 @@ fn prove(cx: &mut Cx<'_>, message: &Message, parts: Parts<'_>) -> Option<()> {
     if let (Some(sum), true) = (cx.profile.sums.first_mut(), values.count > 0) {
         *sum += i128::from(values.sum);
         cx.profile.ones &= values.not_one == 0 && times > 0;
-        if values.bits == 0 {
-            let spot = Spot::at(message.start + values_at).field("values");
-            cx.tell(&OP4019, &[message.step], spot, "", "");
+        if values.bits == 0 && cx.zeros {
+            zeros(cx, *message, values_at);
         }
     }
     cx.tables.mark(Table::Stack, stack);
@@ -141,6 +138,13 @@ fn prove(cx: &mut Cx<'_>, message: &Message, parts: Parts<'_>) -> Option<()> {
     }
     attributes.mark(cx);
     Some(())
+}
+
+/// Tells of values that are all 0.
+#[cold]
+fn zeros(cx: &mut Cx<'_>, message: Message, at: usize) {
+    let spot = Spot::at(message.start + at).field("values");
+    cx.tell(&OP4019, &[message.step], spot, "", "");
 }
 
 /// Whether no sample of these was met; it is now.
