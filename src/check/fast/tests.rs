@@ -13,6 +13,8 @@ use crate::check::walk;
 use crate::format::Format;
 use crate::limits::Limits;
 use crate::schema::Version;
+use crate::wire::record::field_varint;
+use crate::wire::write::{field_bytes, field_message};
 use crate::{ReadOptions, WriteOptions};
 
 /// `owned` is compared as well, as it is added up in two places.
@@ -109,5 +111,41 @@ fn bent_payloads_have_the_same_findings_either_way() {
                 assert!(slow == fast, "{version:?} {round} {odd:#?} {new:#?} {owned:?}");
             }
         }
+    }
+}
+
+/// A payload with 70 keys: the numbers of two share a bit where they are 64 apart.
+fn of_many_keys(list: [u8; 2]) -> Vec<u8> {
+    let mut out = Vec::new();
+    let profile = |out: &mut Vec<u8>| {
+        for attributes in [&[2, 3], &list] {
+            field_message(out, 2, |out| {
+                field_varint(out, 1, 1);
+                field_bytes(out, 2, attributes);
+                field_bytes(out, 4, &[1]);
+            });
+        }
+    };
+    field_message(&mut out, 1, |out| {
+        field_message(out, 2, |out| field_message(out, 2, profile));
+    });
+    field_message(&mut out, 2, |out| {
+        (0..70)
+            .for_each(|row: u8| field_bytes(out, 5, &[b'0', row][..if row == 0 { 0 } else { 2 }]));
+        (0..70).for_each(|row| field_message(out, 6, |out| field_varint(out, 1, row)));
+        (0..2).for_each(|_| field_bytes(out, 7, b""));
+    });
+    out
+}
+
+#[test]
+fn keys_that_share_a_bit_are_two_keys() {
+    let every = all();
+    for (list, twice) in [([1, 65], 0), ([1, 1], 1), ([65, 65], 1)] {
+        let bytes = of_many_keys(list);
+        let [slow, fast] = [false, true].map(|fast| walked(&bytes, Version::V1_10, &every, fast));
+        assert!(slow == fast, "{list:?}");
+        let told = fast.0.iter().filter(|finding| finding.rule.id() == "OP5002");
+        assert_eq!(told.count(), twice, "{list:?}");
     }
 }
