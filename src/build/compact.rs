@@ -40,25 +40,3 @@ impl Profiles {
         compact(self, &[]);
     }
 }
-
-impl Reach {
-    /// Marks the texts of resources and scopes.
-    pub(crate) fn tree(&mut self, profiles: &Profiles) {
-        let text = &mut |id| self.text(id);
-        for resource in &profiles.resources {
-            text(resource.schema_url);
-            resource.resource.attributes.iter().for_each(|pair| pair.for_each_text(text));
-            for entity in &resource.resource.entity_refs {
-                text(entity.schema_url);
-                text(entity.entity_type);
-                entity.id_keys.iter().chain(&entity.description_keys).for_each(|&key| text(key));
-            }
-            for scope in &resource.scopes {
-                text(scope.schema_url);
-                text(scope.scope.name);
-                text(scope.scope.version);
-                scope.scope.attributes.iter().for_each(|pair| pair.for_each_text(text));
-            }
-        }
-    }
-}

@@ -10,7 +10,7 @@
 //! ```
 
 use crate::build::interner::Interner;
-use crate::build::merge::{map_profile, map_resource, map_scope};
+use crate::build::merge::{map_resource, map_scope};
 use crate::build::room::Full;
 use crate::build::tree::{Draft, DraftResource, DraftScope, Tree};
 use crate::model::dictionary::{Attribute, Dictionary};
@@ -86,7 +86,8 @@ impl Tree {
             map_scope(scope, f);
             *schema_url = f(*schema_url);
         }
-        self.profiles.iter_mut().for_each(|draft| map_profile(&mut draft.profile, f));
+        let profiles = self.profiles.iter_mut();
+        profiles.flat_map(|draft| draft.profile.texts_mut()).for_each(|id| *id = f(*id));
     }
 
     fn map_attributes(&mut self, mut f: impl FnMut(AttributeId) -> AttributeId) {

@@ -10,7 +10,9 @@ use crate::build::room::{Full, Room, at_most, column, heap_bytes};
 use crate::build::seed::{Seed, write_ids};
 use crate::limits::Limits;
 use crate::model::dictionary::{Attribute, Dictionary, Function, Line, Link, Locations, Mapping};
-use crate::model::id::{AttributeId, FunctionId, LinkId, LocationId, MappingId, StackId, StringId};
+use crate::model::id::{
+    AttributeId, FunctionId, LinkId, LocationId, MappingId, StackId, StringId, TABLES,
+};
 use crate::model::row_index::RowIndex;
 use crate::model::strings::Strings;
 
@@ -43,8 +45,7 @@ pub(crate) struct Interner {
 /// How many rows each table of an interner had at some time, and what its limits left.
 #[derive(Clone, Debug)]
 pub(crate) struct Mark {
-    /// In the order of the dictionary.
-    rows: [usize; 7],
+    rows: [usize; TABLES],
     room: Room,
 }
 
@@ -106,7 +107,7 @@ impl Interner {
     /// Forgets everything, keeps the memory. `dictionary` is the one to go on with.
     pub(crate) fn reuse(&mut self, mut dictionary: Dictionary) {
         // Every row but the empty ones.
-        truncate(&mut dictionary, [1; 7]);
+        dictionary.truncate([1; TABLES]);
         self.dictionary = dictionary;
         self.room.clear();
         self.indices().into_iter().for_each(RowIndex::clear);
@@ -115,26 +116,13 @@ impl Interner {
 
     /// Where it is now, to [return](Self::return_to) to.
     pub(crate) fn mark(&self) -> Mark {
-        let Dictionary { strings, mappings, functions, locations, links, attributes, stacks } =
-            &self.dictionary;
-        Mark {
-            rows: [
-                strings.len(),
-                mappings.rows.len(),
-                functions.len(),
-                locations.len(),
-                links.len(),
-                attributes.len(),
-                stacks.len(),
-            ],
-            room: self.room.clone(),
-        }
+        Mark { rows: self.dictionary.rows(), room: self.room.clone() }
     }
 
     /// Forgets the rows that came after a mark, and what they cost. Linear in what there is: it is for what was
     /// refused halfway.
     pub(crate) fn return_to(&mut self, mark: Mark) {
-        truncate(&mut self.dictionary, mark.rows);
+        self.dictionary.truncate(mark.rows);
         for (index, rows) in self.indices().into_iter().zip(mark.rows) {
             index.truncate(rows);
         }
@@ -142,7 +130,7 @@ impl Interner {
     }
 
     /// The indices of the tables, in the order of the dictionary.
-    fn indices(&mut self) -> [&mut RowIndex; 7] {
+    fn indices(&mut self) -> [&mut RowIndex; TABLES] {
         let Self { strings, mappings, functions, locations, links, attributes, stacks, .. } = self;
         [strings, mappings, functions, locations, links, attributes, stacks]
     }
@@ -326,23 +314,6 @@ fn intern_row<T: Eq>(
     table.push(row);
     index.add(hash, at);
     Ok(at)
-}
-
-/// Forgets the rows of each table past so many, keeps the memory. In the order of the dictionary.
-fn truncate(dictionary: &mut Dictionary, rows: [usize; 7]) {
-    let Dictionary { strings, mappings, functions, locations, links, attributes, stacks } =
-        dictionary;
-    strings.truncate(rows[0]);
-    mappings.rows.truncate(rows[1]);
-    mappings.attributes.truncate_at(rows[1]);
-    functions.truncate(rows[2]);
-    locations.mappings.truncate(rows[3]);
-    locations.addresses.truncate(rows[3]);
-    locations.lines.truncate_at(rows[3]);
-    locations.attributes.truncate_at(rows[3]);
-    links.truncate(rows[4]);
-    attributes.truncate(rows[5]);
-    stacks.truncate(rows[6]);
 }
 
 fn hash_mapping(seed: &Seed, mapping: &Mapping, attributes: &[AttributeId]) -> u64 {

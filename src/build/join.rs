@@ -68,7 +68,7 @@ impl Builder {
         for lane in &draft.lanes {
             lane.for_each(columns, |identity, measured| {
                 remap.attribute_set(identity.attributes, &mut attributes);
-                let (stack, link) = (remap.stack(identity.stack), remap.link(identity.link));
+                let (stack, link) = (remap.id(identity.stack), remap.id(identity.link));
                 let identity = Identity { stack, attributes: &attributes, link };
                 self.replay(row, identity, measured);
             });
@@ -86,10 +86,10 @@ impl Builder {
         let mut scope = other.tree.scopes.get(draft.scope as usize)?.clone();
         let mut resource = other.tree.resources.get(scope.resource as usize)?.clone();
         remap.resource(&mut resource.resource);
-        remap.renumber(&mut resource.schema_url);
+        remap.renumber([&mut resource.schema_url]);
         resource.resource.attributes.sort_unstable_by_key(|pair| pair.key);
         remap.scope(&mut scope.scope);
-        remap.renumber(&mut scope.schema_url);
+        remap.renumber([&mut scope.schema_url]);
         scope.scope.attributes.sort_unstable_by_key(|pair| pair.key);
         let Self { tree, interner, .. } = self;
         let room = &mut interner.room;

@@ -3,7 +3,7 @@
 //! ```text
 //! other     strings ─► functions, attributes ─► mappings ─► locations ─► stacks
 //! into      each row is interned: the id of an equal row, or of a new one
-//! Remap     by old row: the new id; then every column of a profile is renumbered by it
+//! Remap     by old row: the new one; then every column of a profile is renumbered by it
 //! ```
 //!
 //! Tables come in the order in which they refer to each other, so a row is interned with its
@@ -14,25 +14,15 @@
 use crate::build::interner::{Interner, Spot};
 use crate::build::room::Full;
 use crate::model::dictionary::{Attribute, Dictionary, Function, Line, Mapping};
-use crate::model::id::{
-    AttributeId, FunctionId, Id, LinkId, LocationId, MappingId, StackId, StringId,
-};
-use crate::model::profile::{Profile, ProfileParts};
+use crate::model::id::{AttributeId, Id, LocationId, StringId, TABLES};
+use crate::model::profile::Profile;
 use crate::model::{EntityRef, Resource, ResourceProfiles, Scope, ScopeProfiles};
 
-/// Where the rows of one dictionary are in another: for each table, the new id of each row.
+/// Where the rows of one dictionary are in another: for each table, the new number of each row.
 ///
 /// Ids past the end of the table they were of become "none".
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Remap {
-    pub(crate) strings: Vec<StringId>,
-    pub(crate) mappings: Vec<MappingId>,
-    pub(crate) functions: Vec<FunctionId>,
-    pub(crate) locations: Vec<LocationId>,
-    pub(crate) links: Vec<LinkId>,
-    pub(crate) attributes: Vec<AttributeId>,
-    pub(crate) stacks: Vec<StackId>,
-}
+pub(crate) struct Remap(pub(crate) [Vec<u32>; TABLES]);
 
 /// Adds the rows of `other` that `into` has not, and tells where all of them are. Takes time in
 /// proportion to `other` alone.
@@ -52,50 +42,28 @@ pub(crate) fn absorb(into: &mut Interner, other: &Dictionary) -> Result<Remap, F
 /// Table after table, each before those that refer to it.
 fn absorb_tables(into: &mut Interner, other: &Dictionary) -> Result<Remap, Full> {
     let mut remap = Remap::default();
-    remap.strings = other
-        .strings()
-        .iter()
-        .enumerate()
-        .map(|(row, _)| StringId(row as u32))
-        .map(|id| into.bytes(other.strings().bytes(id)))
-        .collect::<Result<_, _>>()?;
-    remap.links = other.links().iter().map(|&link| into.link(link)).collect::<Result<_, _>>()?;
-    remap.functions = other
-        .functions()
-        .iter()
-        .map(|function| into.function(remap.function(function)))
-        .collect::<Result<_, _>>()?;
-    absorb_attributes(into, other, &mut remap)?;
-    absorb_mappings(into, other, &mut remap)?;
+    let Dictionary { strings, mappings, functions, links, attributes, stacks, .. } = other;
+    remap.fill(strings.len(), |_, row| into.bytes(strings.bytes(StringId(row as u32))))?;
+    remap.fill(links.len(), |_, row| into.link(links[row]))?;
+    remap.fill(functions.len(), |remap, row| into.function(remap.function(&functions[row])))?;
+    // Row 0 alone is none: what refers to another row has that attribute, though it may say nothing.
+    remap.fill(attributes.len(), |remap, row| match row {
+        0 => Ok(AttributeId::NONE),
+        row => into.attribute_row(remap.attribute(&attributes[row])),
+    })?;
+    let mut set = Vec::new();
+    remap.fill(mappings.rows.len(), |remap, row| {
+        remap.attribute_set(mappings.attributes.row(row), &mut set);
+        into.mapping(remap.mapping(&mappings.rows[row]), &set)
+    })?;
     absorb_locations(into, other, &mut remap)?;
-    absorb_stacks(into, other, &mut remap)?;
+    let mut stack = Vec::new();
+    remap.fill(stacks.len(), |remap, row| {
+        stack.clear();
+        stack.extend(remap.ids(stacks.row(row)));
+        into.stack(&stack)
+    })?;
     Ok(remap)
-}
-
-/// Row 0 alone is none: what refers to another row has that attribute, though it may say nothing.
-fn absorb_attributes(
-    into: &mut Interner,
-    other: &Dictionary,
-    remap: &mut Remap,
-) -> Result<(), Full> {
-    remap.attributes.push(AttributeId::NONE);
-    for attribute in other.attributes().iter().skip(1) {
-        let attribute = remap.attribute(attribute);
-        remap.attributes.push(into.attribute_row(attribute)?);
-    }
-    Ok(())
-}
-
-/// Attributes are a set here: sorted, each once, so that mappings equal but for their order are
-/// one.
-fn absorb_mappings(into: &mut Interner, other: &Dictionary, remap: &mut Remap) -> Result<(), Full> {
-    let mut attributes = Vec::new();
-    for (row, &mapping) in other.mappings().rows().iter().enumerate() {
-        remap.attribute_set(other.mappings().attributes.row(row), &mut attributes);
-        let mapping = Mapping { filename: remap.string(mapping.filename), ..mapping };
-        remap.mappings.push(into.mapping(mapping, &attributes)?);
-    }
-    Ok(())
 }
 
 /// Row 0 stays row 0: an interner would make an empty location a row of its own.
@@ -104,114 +72,90 @@ fn absorb_locations(
     other: &Dictionary,
     remap: &mut Remap,
 ) -> Result<(), Full> {
-    let table = other.locations();
+    let table = &other.locations;
     let (mut lines, mut attributes) = (Vec::new(), Vec::new());
-    remap.locations.push(LocationId::NONE);
-    for id in (1..table.len() as u32).map(LocationId) {
+    remap.fill(table.len(), |remap, row| {
+        let id = LocationId(row as u32);
+        if id == LocationId::NONE {
+            return Ok(id);
+        }
         remap.attribute_set(table.attributes(id), &mut attributes);
         lines.clear();
         lines.extend(table.lines(id).iter().map(|line| remap.line(line)));
-        let mapping = remap.mapping(table.mapping(id));
-        let spot =
-            Spot { mapping, address: table.address(id), lines: &lines, attributes: &attributes };
-        remap.locations.push(into.location(spot)?);
-    }
-    Ok(())
-}
-
-fn absorb_stacks(into: &mut Interner, other: &Dictionary, remap: &mut Remap) -> Result<(), Full> {
-    let mut locations = Vec::new();
-    for stack in other.stacks().rows() {
-        locations.clear();
-        locations.extend(stack.iter().map(|&id| remap.location(id)));
-        remap.stacks.push(into.stack(&locations)?);
-    }
-    Ok(())
-}
-
-/// The ids of one table led on by another remap; what neither has is "none".
-fn follow<I: Id>(ids: &[I], next: &[I]) -> Vec<I> {
-    ids.iter().map(|&id| at(next, id)).collect()
-}
-
-/// The new id of an old one.
-#[inline]
-fn at<I: Id>(ids: &[I], old: I) -> I {
-    ids.get(old.number() as usize).copied().unwrap_or_default()
+        let (mapping, address) = (remap.id(table.mapping(id)), table.address(id));
+        into.location(Spot { mapping, address, lines: &lines, attributes: &attributes })
+    })
 }
 
 impl Remap {
+    /// Puts down where each row of a table is; the tables it refers to are done.
+    fn fill<I: Id>(
+        &mut self,
+        rows: usize,
+        mut intern: impl FnMut(&Self, usize) -> Result<I, Full>,
+    ) -> Result<(), Full> {
+        let new = (0..rows).map(|row| Ok(intern(self, row)?.number()));
+        self.0[I::TABLE] = new.collect::<Result<_, _>>()?;
+        Ok(())
+    }
+
     /// Where the rows are in a third dictionary, to which `next` leads from the second.
     ///
     /// For what is renumbered twice: one look-up an id instead of two.
     pub(crate) fn then(&self, next: &Self) -> Self {
-        Self {
-            strings: follow(&self.strings, &next.strings),
-            mappings: follow(&self.mappings, &next.mappings),
-            functions: follow(&self.functions, &next.functions),
-            locations: follow(&self.locations, &next.locations),
-            links: follow(&self.links, &next.links),
-            attributes: follow(&self.attributes, &next.attributes),
-            stacks: follow(&self.stacks, &next.stacks),
+        let mut then = self.clone();
+        for (rows, next) in then.0.iter_mut().zip(&next.0) {
+            rows.iter_mut().for_each(|row| *row = at(next, *row));
         }
+        then
     }
 
+    /// The new id of an old one.
     #[inline]
-    pub(crate) fn string(&self, id: StringId) -> StringId {
-        at(&self.strings, id)
+    pub(crate) fn id<I: Id>(&self, old: I) -> I {
+        I::from_row(at(&self.0[I::TABLE], old.number()))
     }
 
-    #[inline]
-    pub(crate) fn stack(&self, id: StackId) -> StackId {
-        at(&self.stacks, id)
+    /// The new ids of some old ones, in their order.
+    pub(crate) fn ids<I: Id>(&self, old: &[I]) -> impl Iterator<Item = I> {
+        old.iter().map(|&id| self.id(id))
     }
 
-    #[inline]
-    pub(crate) fn link(&self, id: LinkId) -> LinkId {
-        at(&self.links, id)
+    /// Puts the new ids in the place of the old ones.
+    pub(crate) fn renumber<'i, I: Id + 'i>(&self, ids: impl IntoIterator<Item = &'i mut I>) {
+        ids.into_iter().for_each(|id| *id = self.id(*id));
     }
 
     pub(crate) fn function(&self, function: &Function) -> Function {
         Function {
-            name: self.string(function.name),
-            system_name: self.string(function.system_name),
-            filename: self.string(function.filename),
+            name: self.id(function.name),
+            system_name: self.id(function.system_name),
+            filename: self.id(function.filename),
             start_line: function.start_line,
         }
     }
 
     pub(crate) fn attribute(&self, attribute: &Attribute) -> Attribute {
         Attribute {
-            key: self.string(attribute.key),
-            value: attribute.value.map_texts(&mut |id| self.string(id)),
-            unit: self.string(attribute.unit),
+            key: self.id(attribute.key),
+            value: attribute.value.map_texts(&mut |id| self.id(id)),
+            unit: self.id(attribute.unit),
         }
     }
 
-    #[inline]
-    pub(crate) fn mapping(&self, id: MappingId) -> MappingId {
-        at(&self.mappings, id)
-    }
-
-    #[inline]
-    pub(crate) fn location(&self, id: LocationId) -> LocationId {
-        at(&self.locations, id)
+    pub(crate) fn mapping(&self, mapping: &Mapping) -> Mapping {
+        Mapping { filename: self.id(mapping.filename), ..*mapping }
     }
 
     #[inline]
     pub(crate) fn line(&self, line: &Line) -> Line {
-        Line { function: at(&self.functions, line.function), ..*line }
-    }
-
-    /// The new ids of some attributes, in their order.
-    pub(crate) fn attributes(&self, old: &[AttributeId]) -> impl Iterator<Item = AttributeId> {
-        old.iter().map(|&id| at(&self.attributes, id))
+        Line { function: self.id(line.function), ..*line }
     }
 
     /// The new ids of a set of attributes, sorted.
     pub(crate) fn attribute_set(&self, old: &[AttributeId], new: &mut Vec<AttributeId>) {
         new.clear();
-        new.extend(self.attributes(old));
+        new.extend(self.ids(old));
         new.sort_unstable();
         new.dedup();
     }
@@ -220,22 +164,22 @@ impl Remap {
     pub(crate) fn resource_profiles(&self, resource: &mut ResourceProfiles) {
         let Some(resource) = resource.parts_mut() else { return };
         self.resource(&mut resource.resource);
-        self.renumber(&mut resource.schema_url);
+        self.renumber([&mut resource.schema_url]);
         for scope in resource.scopes.iter_mut().filter_map(ScopeProfiles::parts_mut) {
             self.scope(&mut scope.scope);
-            self.renumber(&mut scope.schema_url);
+            self.renumber([&mut scope.schema_url]);
             scope.profiles.iter_mut().for_each(|profile| self.profile(profile));
         }
     }
 
     /// Renumbers the ids of a resource.
     pub(crate) fn resource(&self, resource: &mut Resource) {
-        map_resource(resource, &mut |id| self.string(id));
+        map_resource(resource, &mut |id| self.id(id));
     }
 
     /// Renumbers the ids of a scope.
     pub(crate) fn scope(&self, scope: &mut Scope) {
-        map_scope(scope, &mut |id| self.string(id));
+        map_scope(scope, &mut |id| self.id(id));
     }
 
     /// Renumbers the ids of a profile and its samples.
@@ -243,18 +187,20 @@ impl Remap {
     /// Linear in the samples. The values and times stay where they are.
     pub(crate) fn profile(&self, profile: &mut Profile) {
         let Some(profile) = profile.parts_mut() else { return };
-        map_profile(profile, &mut |id| self.string(id));
-        profile.attributes.iter_mut().for_each(|id| *id = at(&self.attributes, *id));
+        self.renumber(profile.texts_mut());
+        self.renumber(profile.attributes.get_mut().into_iter().flatten());
         let samples = &mut profile.samples;
-        samples.stacks.iter_mut().for_each(|id| *id = self.stack(*id));
-        samples.links.get_mut().into_iter().flatten().for_each(|id| *id = self.link(*id));
-        samples.attributes.items.iter_mut().for_each(|id| *id = at(&self.attributes, *id));
-        samples.stacktrace_ids.get_mut().into_iter().flatten().for_each(|id| self.renumber(id));
+        self.renumber(&mut samples.stacks);
+        self.renumber(samples.links.get_mut().into_iter().flatten());
+        self.renumber(&mut samples.attributes.items);
+        self.renumber(samples.stacktrace_ids.get_mut().into_iter().flatten());
     }
+}
 
-    pub(crate) fn renumber(&self, id: &mut StringId) {
-        *id = self.string(*id);
-    }
+/// The new number of a row.
+#[inline]
+fn at(rows: &[u32], old: u32) -> u32 {
+    rows.get(old as usize).copied().unwrap_or_default()
 }
 
 /// Replaces every text of a resource.
@@ -272,9 +218,4 @@ pub(crate) fn map_scope(scope: &mut Scope, f: &mut impl FnMut(StringId) -> Strin
     let Scope { name, version, attributes, dropped_attributes_count: _ } = scope;
     [name, version].into_iter().for_each(|id| *id = f(*id));
     attributes.iter_mut().for_each(|pair| *pair = pair.map_texts(f));
-}
-
-/// Replaces every text of a profile, but for those of its samples and its attributes.
-pub(crate) fn map_profile(profile: &mut ProfileParts, f: &mut impl FnMut(StringId) -> StringId) {
-    profile.texts_mut().for_each(|id| *id = f(*id));
 }

@@ -7,58 +7,44 @@
 //! profile ─► stacks ─► locations ─► mappings ─► attributes ─► strings
 //!    ├─────► attributes      └────► functions ──────────────────┘
 //!    └─────► links
-//! new      by row: NONE, or reached; after `finish` the new id
+//! new      by row: 0, or reached; after `finish` the new row
 //! rows     the rows reached, ascending
 //! ```
 //!
 //! A table is walked only after everything that refers to it was marked, so one pass over each is
 //! enough.
 
-mod order;
-
-use std::ops::Deref;
+use std::mem::take;
 
 use crate::build::merge::Remap;
-use crate::model::dictionary::{Dictionary, Mapping};
-use crate::model::id::{Id, LocationId, MappingId, StringId};
+use crate::model::Profiles;
+use crate::model::dictionary::{Dictionary, Mappings};
+use crate::model::id::{
+    AttributeId, FunctionId, Id, LinkId, LocationId, MappingId, StackId, StringId, TABLES,
+};
 use crate::model::profile::Profile;
 
 /// The rows that are reached, in every table.
 #[derive(Debug)]
 pub(crate) struct Reach {
-    /// By row: none where it is not reached; else, once all are, its new id.
+    /// By row: none where it is not reached; else, once all are, its new number.
     pub(crate) new: Remap,
     pub(crate) rows: Rows,
-}
-
-/// The rows of every table that are reached. Row 0 is none of them.
-#[derive(Debug)]
-pub(crate) struct Rows {
-    pub(crate) strings: List,
-    pub(crate) mappings: List,
-    pub(crate) functions: List,
-    pub(crate) locations: List,
-    pub(crate) links: List,
-    pub(crate) attributes: List,
-    pub(crate) stacks: List,
-}
-
-/// The rows of a table that are reached, ascending once all are.
-#[derive(Debug, Default)]
-pub(crate) struct List {
-    rows: Vec<u32>,
-    /// Whether they are found by walking the table, not listed.
+    /// Whether rows are found by walking the tables, not listed as they are marked.
     ///
     /// Listing costs a push for each row and a sort; where most rows are reached, walking the table
     /// is cheaper.
     walked: bool,
 }
 
-impl Deref for List {
-    type Target = [u32];
+/// The rows of every table that are reached, ascending once all are. Row 0 is none of them.
+#[derive(Debug, Default)]
+pub(crate) struct Rows([Vec<u32>; TABLES]);
 
-    fn deref(&self) -> &[u32] {
-        &self.rows
+impl Rows {
+    /// Those of one table.
+    pub(crate) fn of<I: Id>(&self) -> &[u32] {
+        &self.0[I::TABLE]
     }
 }
 
@@ -68,32 +54,15 @@ impl Reach {
         Self::new(dictionary, false)
     }
 
-    /// The same, where most rows of the tables will be: they are not listed.
+    /// Nothing reached yet, where most rows of the tables will be.
     pub(crate) fn of_most(dictionary: &Dictionary) -> Self {
         Self::new(dictionary, true)
     }
 
     fn new(dictionary: &Dictionary, walked: bool) -> Self {
-        let new = Remap {
-            strings: none(dictionary.strings.len()),
-            mappings: none(dictionary.mappings.rows.len()),
-            functions: none(dictionary.functions.len()),
-            locations: none(dictionary.locations.len()),
-            links: none(dictionary.links.len()),
-            attributes: none(dictionary.attributes.len()),
-            stacks: none(dictionary.stacks.len()),
-        };
-        let list = || List { rows: Vec::new(), walked };
-        let rows = Rows {
-            strings: list(),
-            mappings: list(),
-            functions: list(),
-            locations: list(),
-            links: list(),
-            attributes: list(),
-            stacks: list(),
-        };
-        Self { new, rows }
+        // Row 0 needs no memory for not being reached.
+        let none = |rows: usize| if rows < 2 { Vec::new() } else { vec![0; rows] };
+        Self { new: Remap(dictionary.rows().map(none)), rows: Rows::default(), walked }
     }
 
     /// All that some profiles reach.
@@ -107,126 +76,161 @@ impl Reach {
         reach
     }
 
+    /// The rows that a payload reaches, but for its strings, and its mappings whether or not they are reached:
+    /// pprof has them for what they are. `uses` says how often its stacks have each location, which needs a walk
+    /// through all of them that is not made again.
+    pub(crate) fn rows_of_payload(profiles: &Profiles, uses: &[u32]) -> Rows {
+        let dictionary = &profiles.dictionary;
+        let mut reach = Self::of_most(dictionary);
+        profiles.iter().for_each(|profile| reach.profile(profile));
+        (1..dictionary.mappings.rows.len() as u32).for_each(|row| reach.mark(MappingId(row)));
+        let used = (0..).zip(uses).filter(|(_, uses)| **uses > 0);
+        used.for_each(|(row, _)| reach.mark(LocationId(row)));
+        reach.locations(dictionary);
+        reach.list();
+        reach.rows
+    }
+
+    /// Marks a row.
     #[inline]
-    pub(crate) fn text(&mut self, id: StringId) {
-        mark(&mut self.new.strings, &mut self.rows.strings, id);
+    pub(crate) fn mark<I: Id>(&mut self, id: I) {
+        self.mark_row(I::TABLE, id.number());
+    }
+
+    #[inline(always)]
+    fn mark_row(&mut self, table: usize, row: u32) {
+        if let Some(new) = self.new.0[table].get_mut(row as usize)
+            && *new == 0
+            && row != 0
+        {
+            *new = row;
+            if !self.walked {
+                self.rows.0[table].push(row);
+            }
+        }
+    }
+
+    fn mark_all<I: Id>(&mut self, ids: &[I]) {
+        ids.iter().for_each(|&id| self.mark(id));
     }
 
     /// Marks what a profile refers to itself.
     pub(crate) fn profile(&mut self, profile: &Profile) {
-        profile.texts().for_each(|id| self.text(id));
-        let Self { new, rows } = self;
+        profile.texts().for_each(|id| self.mark(id));
         let samples = &profile.samples;
-        mark_all(&mut new.attributes, &mut rows.attributes, &profile.attributes);
-        mark_all(&mut new.attributes, &mut rows.attributes, &samples.attributes.items);
-        mark_all(&mut new.stacks, &mut rows.stacks, &samples.stacks);
-        mark_all(&mut new.links, &mut rows.links, &samples.links);
-        mark_all(&mut new.strings, &mut rows.strings, &samples.stacktrace_ids);
+        self.mark_all(&profile.attributes);
+        self.mark_all(&samples.attributes.items);
+        self.mark_all(&samples.stacks);
+        self.mark_all(&samples.links);
+        self.mark_all(&samples.stacktrace_ids);
     }
 
-    /// Marks rows by their ids.
-    pub(crate) fn rows_of(&mut self, ids: &Remap) {
-        let Self { new, rows } = self;
-        mark_all(&mut new.strings, &mut rows.strings, &ids.strings);
-        mark_all(&mut new.mappings, &mut rows.mappings, &ids.mappings);
-        mark_all(&mut new.functions, &mut rows.functions, &ids.functions);
-        mark_all(&mut new.locations, &mut rows.locations, &ids.locations);
-        mark_all(&mut new.links, &mut rows.links, &ids.links);
-        mark_all(&mut new.attributes, &mut rows.attributes, &ids.attributes);
-        mark_all(&mut new.stacks, &mut rows.stacks, &ids.stacks);
+    /// Marks the texts of resources and scopes.
+    pub(crate) fn tree(&mut self, profiles: &Profiles) {
+        let text = &mut |id| self.mark(id);
+        for resource in &profiles.resources {
+            text(resource.schema_url);
+            resource.resource.attributes.iter().for_each(|pair| pair.for_each_text(text));
+            for entity in &resource.resource.entity_refs {
+                text(entity.schema_url);
+                text(entity.entity_type);
+                entity.id_keys.iter().chain(&entity.description_keys).for_each(|&key| text(key));
+            }
+            for scope in &resource.scopes {
+                text(scope.schema_url);
+                text(scope.scope.name);
+                text(scope.scope.version);
+                scope.scope.attributes.iter().for_each(|pair| pair.for_each_text(text));
+            }
+        }
     }
 
-    /// Marks what the rows that are marked refer to, and gives all of them their new ids.
+    /// Marks the rows that those of another dictionary have become.
+    pub(crate) fn rows_of(&mut self, remap: &Remap) {
+        for (table, rows) in remap.0.iter().enumerate() {
+            rows.iter().for_each(|&row| self.mark_row(table, row));
+        }
+    }
+
+    /// Marks what the rows that are marked refer to, and gives all of them their new numbers.
     pub(crate) fn finish(&mut self, dictionary: &Dictionary) {
-        let Self { new, rows } = self;
-        each(&new.stacks, &rows.stacks, |row| {
-            mark_all(&mut new.locations, &mut rows.locations, dictionary.stacks.row(row));
-        });
+        self.each::<StackId>(|reach, row| reach.mark_all(dictionary.stacks.row(row)));
         self.locations(dictionary);
         self.texts(dictionary);
-        let Self { new, rows } = self;
-        number(&mut new.strings, &mut rows.strings);
-        number(&mut new.mappings, &mut rows.mappings);
-        number(&mut new.functions, &mut rows.functions);
-        number(&mut new.locations, &mut rows.locations);
-        number(&mut new.links, &mut rows.links);
-        number(&mut new.attributes, &mut rows.attributes);
-        number(&mut new.stacks, &mut rows.stacks);
+        for (new, rows) in self.new.0.iter_mut().zip(&mut self.rows.0) {
+            number(new, rows, self.walked);
+        }
     }
 
     /// What refers to a table is marked before the table is walked.
     fn locations(&mut self, dictionary: &Dictionary) {
-        let Self { new, rows } = self;
         let Dictionary { locations, mappings, .. } = dictionary;
-        each(&new.locations, &rows.locations, |row| {
-            mark_all(&mut new.mappings, &mut rows.mappings, &locations.mappings[row..=row]);
-            let attributes = locations.attributes.row(row);
-            mark_all(&mut new.attributes, &mut rows.attributes, attributes);
-            for line in locations.lines.row(row) {
-                mark(&mut new.functions, &mut rows.functions, line.function);
-            }
+        self.each::<LocationId>(|reach, row| {
+            reach.mark(locations.mappings[row]);
+            reach.mark_all(locations.attributes.row(row));
+            locations.lines.row(row).iter().for_each(|line| reach.mark(line.function));
         });
-        each(&new.mappings, &rows.mappings, |row| {
-            let attributes = mappings.attributes.row(row);
-            mark_all(&mut new.attributes, &mut rows.attributes, attributes);
-        });
+        self.each::<MappingId>(|reach, row| reach.mark_all(mappings.attributes.row(row)));
     }
 
     /// After all other tables, as strings are referred to by nearly each of them.
     fn texts(&mut self, dictionary: &Dictionary) {
-        let Self { new, rows } = self;
-        let text = &mut |id| mark(&mut new.strings, &mut rows.strings, id);
-        each(&new.mappings, &rows.mappings, |row| text(dictionary.mappings.rows[row].filename));
-        each(&new.functions, &rows.functions, |row| {
+        self.each::<MappingId>(|reach, row| reach.mark(dictionary.mappings.rows[row].filename));
+        self.each::<FunctionId>(|reach, row| {
             let function = &dictionary.functions[row];
-            text(function.name);
-            text(function.system_name);
-            text(function.filename);
+            reach.mark_all(&[function.name, function.system_name, function.filename]);
         });
-        each(&new.attributes, &rows.attributes, |row| {
+        self.each::<AttributeId>(|reach, row| {
             let attribute = &dictionary.attributes[row];
-            text(attribute.key);
-            text(attribute.unit);
-            attribute.value.for_each_text(text);
+            reach.mark(attribute.key);
+            attribute.value.for_each_text(&mut |id| reach.mark(id));
+            reach.mark(attribute.unit);
         });
+    }
+
+    /// Calls `f` for every row of a table that is marked. The table is taken out meanwhile: no row refers to one of
+    /// its own table.
+    fn each<I: Id>(&mut self, mut f: impl FnMut(&mut Self, usize)) {
+        let (new, rows) = (take(&mut self.new.0[I::TABLE]), take(&mut self.rows.0[I::TABLE]));
+        match self.walked {
+            true => marked(&new).for_each(|row| f(self, row as usize)),
+            false => rows.iter().for_each(|&row| f(self, row as usize)),
+        }
+        (self.new.0[I::TABLE], self.rows.0[I::TABLE]) = (new, rows);
     }
 
     /// Whether every row of every table is reached.
     ///
-    /// Then nothing would change, and nothing is copied.
+    /// Then nothing would change, and nothing is copied. New numbers ascend: the last is that of all of them.
     pub(crate) fn is_all(&self) -> bool {
-        let Remap { strings, mappings, functions, locations, links, attributes, stacks } =
-            &self.new;
-        is_all(strings)
-            && is_all(mappings)
-            && is_all(functions)
-            && is_all(locations)
-            && is_all(links)
-            && is_all(attributes)
-            && is_all(stacks)
+        let is_all = |new: &Vec<u32>| new.last().is_none_or(|&last| last as usize + 1 == new.len());
+        self.new.0.iter().all(is_all)
     }
 
     /// Lists the rows that are reached.
     pub(crate) fn list(&mut self) {
-        let Self { new, rows } = self;
-        list(&new.strings, &mut rows.strings);
-        list(&new.mappings, &mut rows.mappings);
-        list(&new.functions, &mut rows.functions);
-        list(&new.locations, &mut rows.locations);
-        list(&new.links, &mut rows.links);
-        list(&new.attributes, &mut rows.attributes);
-        list(&new.stacks, &mut rows.stacks);
+        if self.walked {
+            for (new, rows) in self.new.0.iter().zip(&mut self.rows.0) {
+                rows.extend(marked(new));
+            }
+        }
     }
 
     /// Puts one of the mappings before the others.
     ///
     /// Only the order among the mappings changes; ids are named anew.
     pub(crate) fn put_first(&mut self, mapping: MappingId) {
-        let mappings = &mut self.rows.mappings.rows;
-        if let Some(at) = mappings.iter().position(|row| *row == mapping.0) {
-            mappings[..=at].rotate_right(1);
-            name(&mut self.new.mappings, mappings);
+        let mut rows = take(&mut self.rows.0[MappingId::TABLE]);
+        if let Some(at) = rows.iter().position(|row| *row == mapping.0) {
+            rows[..=at].rotate_right(1);
         }
+        self.order::<MappingId>(rows);
+    }
+
+    /// Puts the rows reached of a table into another order.
+    pub(crate) fn order<I: Id>(&mut self, rows: Vec<u32>) {
+        name(&mut self.new.0[I::TABLE], &rows);
+        self.rows.0[I::TABLE] = rows;
     }
 
     /// Profiles whose rows were reached, by their new ids, and the dictionary of these.
@@ -247,25 +251,24 @@ impl Reach {
     ///
     /// New rows are in the order of `rows`, which callers may have changed, with row 0 before them.
     pub(crate) fn keep(&self, old: &Dictionary) -> Dictionary {
-        let Self { new: remap, rows } = self;
+        let Self { new: remap, rows, .. } = self;
         let mut new = Dictionary::default();
-        let texts = rows.strings.iter().filter_map(|&row| old.strings.range(StringId(row)));
-        new.strings.reserve(rows.strings.len(), texts.map(|range| range.len()).sum());
-        new.functions.reserve(rows.functions.len());
-        new.attributes.reserve(rows.attributes.len());
-        rows.strings.iter().for_each(|&row| _ = new.strings.push_from(&old.strings, StringId(row)));
-        new.links.extend(of(&rows.links, &old.links).copied());
-        new.functions.extend(of(&rows.functions, &old.functions).map(|row| remap.function(row)));
-        new.attributes
-            .extend(of(&rows.attributes, &old.attributes).map(|row| remap.attribute(row)));
-        for (&row, mapping) in rows.mappings.iter().zip(of(&rows.mappings, &old.mappings.rows)) {
-            let at = new.mappings.rows.len();
-            let attributes = old.mappings.attributes.row(row as usize);
-            new.mappings.attributes.items.extend(remap.attributes(attributes));
-            new.mappings.attributes.end_row_at(at);
-            new.mappings
-                .rows
-                .push(Mapping { filename: remap.string(mapping.filename), ..*mapping });
+        let texts = rows.of::<StringId>().iter().map(|&row| StringId(row));
+        let bytes = texts.clone().filter_map(|id| old.strings.range(id)).map(|range| range.len());
+        new.strings.reserve(texts.len(), bytes.sum());
+        texts.for_each(|id| _ = new.strings.push_from(&old.strings, id));
+        new.links.extend(picked(rows.of::<LinkId>(), &old.links).copied());
+        let functions = picked(rows.of::<FunctionId>(), &old.functions);
+        new.functions.reserve(rows.of::<FunctionId>().len());
+        new.functions.extend(functions.map(|row| remap.function(row)));
+        let attributes = picked(rows.of::<AttributeId>(), &old.attributes);
+        new.attributes.reserve(rows.of::<AttributeId>().len());
+        new.attributes.extend(attributes.map(|row| remap.attribute(row)));
+        for &row in rows.of::<MappingId>() {
+            let (Mappings { rows, attributes }, row) = (&mut new.mappings, row as usize);
+            attributes.items.extend(remap.ids(old.mappings.attributes.row(row)));
+            attributes.end_row_at(rows.len());
+            rows.push(remap.mapping(&old.mappings.rows[row]));
         }
         self.keep_locations(old, &mut new);
         new
@@ -273,125 +276,71 @@ impl Reach {
 
     /// By column, each with its room asked for once.
     fn keep_locations(&self, old: &Dictionary, new: &mut Dictionary) {
-        let Self { new: remap, rows } = self;
+        let Self { new: remap, rows, .. } = self;
         let (table, locations) = (&mut new.locations, &old.locations);
-        table.mappings.reserve(rows.locations.len());
-        table.addresses.reserve(rows.locations.len());
-        new.stacks.ends.reserve(rows.stacks.len());
-        new.stacks
-            .items
-            .reserve(rows.stacks.iter().map(|&row| old.stacks.row(row as usize).len()).sum());
-        for id in rows.locations.iter().map(|&row| LocationId(row)) {
+        let ids = rows.of::<LocationId>().iter().map(|&row| LocationId(row));
+        table.mappings.reserve(ids.len());
+        table.addresses.reserve(ids.len());
+        for id in ids {
             let row = table.len();
-            table.attributes.items.extend(remap.attributes(locations.attributes(id)));
+            table.attributes.items.extend(remap.ids(locations.attributes(id)));
             table.attributes.end_row_at(row);
             table.lines.items.extend(locations.lines(id).iter().map(|line| remap.line(line)));
             table.lines.end_row_at(row);
             table.addresses.push(locations.address(id));
-            table.mappings.push(remap.mapping(locations.mapping(id)));
+            table.mappings.push(remap.id(locations.mapping(id)));
         }
-        for &row in rows.stacks.iter() {
-            let stack = old.stacks.row(row as usize).iter();
-            new.stacks.items.extend(stack.map(|id| remap.location(*id)));
+        let stacks = rows.of::<StackId>().iter().map(|&row| old.stacks.row(row as usize));
+        new.stacks.ends.reserve(stacks.len());
+        new.stacks.items.reserve(stacks.clone().map(<[_]>::len).sum());
+        for stack in stacks {
+            new.stacks.items.extend(remap.ids(stack));
             new.stacks.end_row();
         }
     }
 
     /// Forgets what was reached.
     pub(crate) fn clear(&mut self) {
-        let Self { new, rows } = self;
-        forget(&mut new.strings, &mut rows.strings);
-        forget(&mut new.mappings, &mut rows.mappings);
-        forget(&mut new.functions, &mut rows.functions);
-        forget(&mut new.locations, &mut rows.locations);
-        forget(&mut new.links, &mut rows.links);
-        forget(&mut new.attributes, &mut rows.attributes);
-        forget(&mut new.stacks, &mut rows.stacks);
+        for (new, rows) in self.new.0.iter_mut().zip(&mut self.rows.0) {
+            for row in rows.drain(..) {
+                if let Some(new) = new.get_mut(row as usize) {
+                    *new = 0;
+                }
+            }
+        }
     }
-}
-
-/// No row of a table has a new id. Row 0 needs no memory for that.
-fn none<I: Id>(rows: usize) -> Vec<I> {
-    if rows < 2 { Vec::new() } else { vec![I::default(); rows] }
 }
 
 /// The given rows of a table.
-fn of<'t, T>(rows: &[u32], table: &'t [T]) -> impl Iterator<Item = &'t T> {
+fn picked<'t, T>(rows: &[u32], table: &'t [T]) -> impl Iterator<Item = &'t T> {
     rows.iter().filter_map(|&row| table.get(row as usize))
 }
 
-#[inline]
-fn mark<I: Id>(new: &mut [I], list: &mut List, id: I) {
-    let row = id.number();
-    if let Some(new) = new.get_mut(row as usize)
-        && new.number() == 0
-        && row != 0
-    {
-        *new = id;
-        if !list.walked {
-            list.rows.push(row);
-        }
-    }
-}
-
-fn mark_all<I: Id>(new: &mut [I], list: &mut List, ids: &[I]) {
-    ids.iter().for_each(|&id| mark(new, list, id));
-}
-
-/// Calls `f` for every row that is marked.
-fn each<I: Id>(new: &[I], list: &List, mut f: impl FnMut(usize)) {
-    if list.walked {
-        marked(new).for_each(|row| f(row as usize));
-    } else {
-        list.rows.iter().for_each(|&row| f(row as usize));
-    }
-}
-
 /// The rows that are marked, ascending.
-fn marked<I: Id>(new: &[I]) -> impl Iterator<Item = u32> {
-    (0..).zip(new).filter(|(_, id)| id.number() != 0).map(|(row, _)| row)
+fn marked(new: &[u32]) -> impl Iterator<Item = u32> {
+    (0..).zip(new).filter(|(_, new)| **new != 0).map(|(row, _)| row)
 }
 
-/// Sorts the rows and gives them their new ids. Where they are many, walking the table is less than
+/// Sorts the rows and gives them their new numbers. Where they are many, walking the table is less than
 /// sorting them.
-fn number<I: Id>(new: &mut [I], list: &mut List) {
-    if list.walked {
-        let marked = new.iter_mut().filter(|id| id.number() != 0);
-        marked.zip(1..).for_each(|(id, row)| *id = I::from_row(row));
+fn number(new: &mut [u32], rows: &mut Vec<u32>, walked: bool) {
+    if walked {
+        new.iter_mut().filter(|new| **new != 0).zip(1..).for_each(|(new, row)| *new = row);
         return;
     }
-    if list.rows.len() > new.len() / 16 {
-        list.rows.clear();
-        list.rows.extend(marked(new));
+    if rows.len() > new.len() / 16 {
+        rows.clear();
+        rows.extend(marked(new));
     } else {
-        list.rows.sort_unstable();
+        rows.sort_unstable();
     }
-    name(new, &list.rows);
+    name(new, rows);
 }
 
-fn name<I: Id>(new: &mut [I], rows: &[u32]) {
-    for (&row, id) in rows.iter().zip(1..) {
+fn name(new: &mut [u32], rows: &[u32]) {
+    for (&row, number) in rows.iter().zip(1..) {
         if let Some(new) = new.get_mut(row as usize) {
-            *new = I::from_row(id);
-        }
-    }
-}
-
-/// Rows are named in ascending order: the last has the number of all of them.
-fn is_all<I: Id>(new: &[I]) -> bool {
-    new.last().is_none_or(|id| id.number() as usize + 1 == new.len())
-}
-
-fn list<I: Id>(new: &[I], list: &mut List) {
-    if list.walked {
-        list.rows.extend(marked(new));
-    }
-}
-
-fn forget<I: Id>(new: &mut [I], list: &mut List) {
-    for row in list.rows.drain(..) {
-        if let Some(new) = new.get_mut(row as usize) {
-            *new = I::default();
+            *new = number;
         }
     }
 }

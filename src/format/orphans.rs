@@ -6,6 +6,7 @@
 use crate::build::reach::Reach;
 use crate::format::losses::{self, Losses};
 use crate::model::Profiles;
+use crate::model::id::{AttributeId, FunctionId, LocationId, MappingId};
 use crate::model::profile::Profile;
 
 /// Which tables are written with all their rows, whether or not anything refers to them.
@@ -30,9 +31,9 @@ pub(crate) fn note(profiles: &Profiles, reach: Option<&Reach>, kept: Kept, losse
     if let Some(reach) = reach.filter(|_| !kept.tables) {
         let rows = &reach.rows;
         let unreached = |table: usize, rows: &[u32]| table.saturating_sub(1 + rows.len());
-        add(unreached(dictionary.mappings.rows.len(), &rows.mappings), "mapping_table");
-        add(unreached(dictionary.locations.len(), &rows.locations), "location_table");
-        add(unreached(dictionary.functions.len(), &rows.functions), "function_table");
+        add(unreached(dictionary.mappings.rows.len(), rows.of::<MappingId>()), "mapping_table");
+        add(unreached(dictionary.locations.len(), rows.of::<LocationId>()), "location_table");
+        add(unreached(dictionary.functions.len(), rows.of::<FunctionId>()), "function_table");
     }
     if !kept.links {
         let used = samples(profiles, |profile| &profile.samples.links[..]);
@@ -59,7 +60,10 @@ fn samples<'p, T: 'p>(
 fn unused_attributes(profiles: &Profiles, reach: Option<&Reach>) -> usize {
     let dictionary = &profiles.dictionary;
     if let Some(reach) = reach {
-        return dictionary.attributes.len().saturating_sub(1 + reach.rows.attributes.len());
+        return dictionary
+            .attributes
+            .len()
+            .saturating_sub(1 + reach.rows.of::<AttributeId>().len());
     }
     let of_samples = samples(profiles, |profile| &profile.samples.attributes.items[..]);
     let of_profiles = samples(profiles, |profile| &profile.attributes[..]);

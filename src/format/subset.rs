@@ -60,7 +60,7 @@ impl<'a> Subsets<'a> {
     ) -> (Subset, [StringId; N]) {
         let reach = &mut self.reach;
         joined.profiles.iter().for_each(|profile| reach.profile(profile));
-        texts.iter().for_each(|text| reach.text(*text));
+        texts.iter().for_each(|text| reach.mark(*text));
         reach.finish(self.dictionary);
         if let Some(order) = &self.order {
             order.bring(reach);
@@ -70,13 +70,13 @@ impl<'a> Subsets<'a> {
             self.reach.put_first(main);
         }
         let Self { dictionary, reach, taken, .. } = self;
-        for &row in reach.rows.mappings.iter() {
+        for &row in reach.rows.of::<MappingId>() {
             if let Some(taken) = taken.get_mut(row as usize) {
                 *taken = true;
             }
         }
         let (dictionary, profiles) = reach.apart(dictionary, &joined.profiles);
-        let texts = texts.map(|text| reach.new.string(text));
+        let texts = texts.map(|text| reach.new.id(text));
         reach.clear();
         (Subset { dictionary, profiles }, texts)
     }
@@ -84,7 +84,7 @@ impl<'a> Subsets<'a> {
     /// The mapping to put first, where pprof has the main binary: none where the first is in its
     /// place. That of a library which a profile before has as well comes from that profile.
     fn main_binary(&self) -> Option<MappingId> {
-        let mappings = &self.reach.rows.mappings;
+        let mappings = self.reach.rows.of::<MappingId>();
         let first = MappingId(*mappings.first()?);
         let shared = self.taken.get(first.row()).copied().unwrap_or(false);
         if !shared || is_program(self.filename(first)) {

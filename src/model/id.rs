@@ -7,7 +7,7 @@
 //! other: after [`compact`](crate::Profiles::compact) rows have new numbers.
 
 macro_rules! ids {
-    ($($(#[$doc:meta])* $name:ident)*) => {$(
+    ($($(#[$doc:meta])* $name:ident = $table:literal)*) => {$(
         $(#[$doc])*
         ///
         /// ```
@@ -41,6 +41,8 @@ macro_rules! ids {
         }
 
         impl Id for $name {
+            const TABLE: usize = $table;
+
             #[inline]
             fn from_row(row: u32) -> Self {
                 Self(row)
@@ -57,25 +59,31 @@ macro_rules! ids {
 ///
 /// It is implemented for the types of `ids!` alone.
 pub(crate) trait Id: Copy + Default {
+    /// Of which table it is a row, by the order of the dictionary: what is known of every table is an array.
+    const TABLE: usize;
+
     /// The id of a row; whoever makes one has proved that the table has it.
     fn from_row(row: u32) -> Self;
     /// The row, as the columns store it.
     fn number(self) -> u32;
 }
 
+/// How many tables a dictionary has.
+pub(crate) const TABLES: usize = 7;
+
 ids! {
     /// A row of the string table: a text.
-    StringId
+    StringId = 0
     /// A row of the mapping table: a binary mapped into memory.
-    MappingId
+    MappingId = 1
     /// A row of the location table: an address or a line of code, with what was inlined there.
-    LocationId
+    LocationId = 3
     /// A row of the function table.
-    FunctionId
+    FunctionId = 2
     /// A row of the link table: a span of a trace.
-    LinkId
+    LinkId = 4
     /// A row of the attribute table: a key, a value and a unit.
-    AttributeId
+    AttributeId = 5
     /// A row of the stack table: a list of locations, leaf first.
-    StackId
+    StackId = 6
 }

@@ -59,6 +59,7 @@
 //! ```
 
 mod attributes;
+mod counts;
 pub(crate) mod dictionary;
 mod edit;
 mod entries;

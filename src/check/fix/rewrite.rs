@@ -17,7 +17,7 @@ use crate::format::options::WriteOptions;
 use crate::format::{Encoding, Format, Refs};
 use crate::limits::{Limits, within};
 use crate::model::Profiles;
-use crate::model::id::MappingId;
+use crate::model::id::{Id, MappingId};
 use crate::schema::{ANY_VALUE, Kind, MessageType, PROFILES_DATA, Version};
 use crate::wire::LEN;
 use crate::wire::read::Reader;
@@ -95,8 +95,9 @@ fn kept(profiles: &Profiles, format: Format) -> Vec<Remap> {
     if !matches!(format.encoding(), Encoding::Pprof) {
         return Vec::new();
     }
-    let rows = profiles.dictionary().mappings().rows().len() as u32;
-    vec![Remap { mappings: (0..rows).map(MappingId).collect(), ..Remap::default() }]
+    let mut kept = Remap::default();
+    kept.0[MappingId::TABLE].extend(0..profiles.dictionary().mappings().rows().len() as u32);
+    vec![kept]
 }
 
 /// How a payload says the texts of resources, scopes and values: by the dictionary if any is said so.

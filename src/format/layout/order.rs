@@ -12,7 +12,7 @@ use crate::format::otlp::schema::Schema;
 use crate::format::select::Select;
 use crate::model::Profiles;
 use crate::model::dictionary::Dictionary;
-use crate::model::id::{FunctionId, StringId};
+use crate::model::id::{AttributeId, FunctionId, LinkId, LocationId, StackId, StringId};
 use crate::model::profile::Profile;
 
 /// What the order of rows means to a format.
@@ -95,34 +95,39 @@ impl Order {
         let uses = uses(dictionary, (0..).zip(written(payload, target)));
         let rows = Reach::rows_of_payload(payload, &uses);
         let functions = match compact {
-            true => sorted_functions(dictionary, &rows.functions),
-            false => Select::ordered(rows.functions.to_vec(), dictionary.functions.len()),
+            true => sorted_functions(dictionary, rows.of::<FunctionId>()),
+            false => Select::ordered(rows.of::<FunctionId>().to_vec(), dictionary.functions.len()),
         };
         let place = |id: FunctionId| functions.place(id.0);
         let locations = match compact {
-            true => by_function(dictionary, &rows.locations, place),
-            false => rows.locations.to_vec(),
+            true => by_function(dictionary, rows.of::<LocationId>(), place),
+            false => rows.of::<LocationId>().to_vec(),
         };
         let locations = in_buckets(locations, || uses, target.short);
         let locations = Select::ordered(locations, dictionary.locations.len());
         let stacks = match compact {
-            true => {
-                by_tree(dictionary, &rows.stacks, &locations.places(dictionary.locations.len()))
-            }
-            false => rows.stacks.to_vec(),
+            true => by_tree(
+                dictionary,
+                rows.of::<StackId>(),
+                &locations.places(dictionary.locations.len()),
+            ),
+            false => rows.of::<StackId>().to_vec(),
         };
         let length = |row: u32| dictionary.stacks.row(row as usize).len();
         let by_length = compact && target.slices;
         let stacks = if by_length { longest_first(&stacks, length) } else { stacks };
         let strings = match compact {
-            true => named(dictionary, payload.iter(), &rows.attributes, &functions),
+            true => named(dictionary, payload.iter(), rows.of::<AttributeId>(), &functions),
             false => Select::NONE,
         };
         Self {
             functions,
             locations,
-            links: Select::ordered(rows.links.to_vec(), dictionary.links.len()),
-            attributes: Select::ordered(rows.attributes.to_vec(), dictionary.attributes.len()),
+            links: Select::ordered(rows.of::<LinkId>().to_vec(), dictionary.links.len()),
+            attributes: Select::ordered(
+                rows.of::<AttributeId>().to_vec(),
+                dictionary.attributes.len(),
+            ),
             stacks: Select::ordered(stacks, dictionary.stacks.len()),
             strings,
         }
@@ -136,10 +141,10 @@ impl Order {
             rows.sort_unstable_by_key(|row| (order.place(*row).wrapping_sub(1), *row));
             rows
         };
-        reach.order_functions(sorted(&reach.rows.functions, &self.functions));
-        reach.order_locations(sorted(&reach.rows.locations, &self.locations));
-        reach.order_stacks(sorted(&reach.rows.stacks, &self.stacks));
-        reach.order_strings(sorted(&reach.rows.strings, &self.strings));
+        reach.order::<FunctionId>(sorted(reach.rows.of::<FunctionId>(), &self.functions));
+        reach.order::<LocationId>(sorted(reach.rows.of::<LocationId>(), &self.locations));
+        reach.order::<StackId>(sorted(reach.rows.of::<StackId>(), &self.stacks));
+        reach.order::<StringId>(sorted(reach.rows.of::<StringId>(), &self.strings));
     }
 
     /// Counts the rows that are left out.

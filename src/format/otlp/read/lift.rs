@@ -24,7 +24,7 @@ use crate::format::otlp::read::time_unit;
 use crate::format::otlp::read::value_types;
 use crate::format::otlp::schema::Generation;
 use crate::model::dictionary::Attribute;
-use crate::model::id::{AttributeId, StringId};
+use crate::model::id::{AttributeId, LocationId, MappingId, StringId};
 use crate::model::profile::{Profile, ProfileParts};
 use crate::model::value::{KeyValue, Value};
 use crate::semconv;
@@ -305,10 +305,11 @@ pub(crate) fn unset_flag_of_all(interner: &mut Interner, profiles: &[&Profile]) 
     let lines = &dictionary.locations.lines;
     let lined = |row: &u32| !lines.row(*row as usize).is_empty();
     let pprof = |row: &u32| is_pprof(dictionary, *row as usize);
-    let Some(&first) = used.mappings.first() else {
+    let Some(&first) = used.of::<MappingId>().first() else {
         return Ok(());
     };
-    if !used.locations.iter().any(lined) || used.attributes.iter().any(pprof) {
+    let mut locations = used.of::<LocationId>().iter();
+    if !locations.any(lined) || used.of::<AttributeId>().iter().any(pprof) {
         return Ok(());
     }
     let key = interner.bytes(semconv::PPROF_MAPPING_HAS_FUNCTIONS.as_bytes())?;

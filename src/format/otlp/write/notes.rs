@@ -10,6 +10,7 @@ use crate::format::otlp::schema::Generation;
 use crate::format::unsaid;
 use crate::model::Profiles;
 use crate::model::dictionary::Dictionary;
+use crate::model::id::{AttributeId, LocationId, MappingId};
 
 /// Says that mappings whose flags are not known get none: read back, they have none. `reach` is
 /// what is written, where that is not all.
@@ -31,9 +32,9 @@ pub(crate) fn unknown_flags<G: Generation>(
     let (mappings, lined, pprof) = match reach.map(|reach| &reach.rows) {
         None => (dictionary.mappings.rows.len() - 1, !lines.items.is_empty(), known.from_pprof),
         Some(rows) => (
-            rows.mappings.len(),
-            rows.locations.iter().any(lined),
-            rows.attributes.iter().any(pprof),
+            rows.of::<MappingId>().len(),
+            rows.of::<LocationId>().iter().any(lined),
+            rows.of::<AttributeId>().iter().any(pprof),
         ),
     };
     if lined && !pprof {

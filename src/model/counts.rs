@@ -1,0 +1,39 @@
+//! How many rows the tables of a dictionary have, and going back to fewer.
+
+use crate::model::dictionary::Dictionary;
+use crate::model::id::{
+    AttributeId, FunctionId, Id, LinkId, LocationId, MappingId, StackId, StringId, TABLES,
+};
+
+impl Dictionary {
+    /// How many rows each table has, by its number (`Id::TABLE`).
+    pub(crate) fn rows(&self) -> [usize; TABLES] {
+        let Self { strings, mappings, functions, locations, links, attributes, stacks } = self;
+        [
+            strings.len(),
+            mappings.rows.len(),
+            functions.len(),
+            locations.len(),
+            links.len(),
+            attributes.len(),
+            stacks.len(),
+        ]
+    }
+
+    /// Forgets the rows of each table past so many, and keeps the memory.
+    pub(crate) fn truncate(&mut self, rows: [usize; TABLES]) {
+        let Self { strings, mappings, functions, locations, links, attributes, stacks } = self;
+        let [of_mappings, of_locations] = [rows[MappingId::TABLE], rows[LocationId::TABLE]];
+        strings.truncate(rows[StringId::TABLE]);
+        mappings.rows.truncate(of_mappings);
+        mappings.attributes.truncate_at(of_mappings);
+        functions.truncate(rows[FunctionId::TABLE]);
+        locations.mappings.truncate(of_locations);
+        locations.addresses.truncate(of_locations);
+        locations.lines.truncate_at(of_locations);
+        locations.attributes.truncate_at(of_locations);
+        links.truncate(rows[LinkId::TABLE]);
+        attributes.truncate(rows[AttributeId::TABLE]);
+        stacks.truncate(rows[StackId::TABLE]);
+    }
+}
